@@ -1,0 +1,134 @@
+package room
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxEventBytes bounds an encoded event.
+const MaxEventBytes = 4 << 20
+
+// ErrUnknownType reports an event of a type that this release cannot fold.
+var ErrUnknownType = errors.New("room: unknown event type")
+
+// wire is the JSON form of an event. Key order is the order of the fields.
+type wire struct {
+	V       int             `json:"v"`
+	Seq     int64           `json:"seq"`
+	ID      string          `json:"id"`
+	Type    string          `json:"type"`
+	Actor   string          `json:"actor"`
+	Command string          `json:"command,omitempty"`
+	Epoch   uint64          `json:"epoch"`
+	At      time.Time       `json:"at"`
+	Clock   int64           `json:"clock_ns"`
+	Body    json.RawMessage `json:"body"`
+}
+
+// MarshalEvent returns the stored form of e, one line of JSON without a line
+// break. The same event always gives the same bytes.
+func MarshalEvent(e Event) ([]byte, error) {
+	if e.Body == nil {
+		return nil, errors.New("room: event without a body")
+	}
+	body, err := encode(e.Body)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", e.Body.Type(), err)
+	}
+	b, err := encode(wire{
+		e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch,
+		e.At.UTC(), int64(e.Clock), body,
+	})
+	if err == nil && len(b) > MaxEventBytes {
+		err = fmt.Errorf("event %d is %d bytes, over the limit of %d", e.Seq, len(b), MaxEventBytes)
+	}
+	return b, err
+}
+
+// encode is json.Marshal without its escapes for HTML, which texts pay for.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// UnmarshalEvent is the inverse of [MarshalEvent]. Unknown fields are
+// tolerated, for newer releases add them; an unknown type is
+// [ErrUnknownType].
+func UnmarshalEvent(b []byte) (Event, error) {
+	if len(b) > MaxEventBytes {
+		return Event{}, fmt.Errorf("event of %d bytes is over the limit of %d", len(b), MaxEventBytes)
+	}
+	var w wire
+	if err := json.Unmarshal(b, &w); err != nil {
+		return Event{}, fmt.Errorf("decoding event: %w", err)
+	}
+	decode, ok := bodies[w.Type]
+	if !ok {
+		return Event{}, fmt.Errorf("%w: %q in event %d", ErrUnknownType, w.Type, w.Seq)
+	}
+	body, err := decode(w.Body)
+	if err != nil {
+		return Event{}, fmt.Errorf("decoding %s in event %d: %w", w.Type, w.Seq, err)
+	}
+	return Event{
+		V: w.V, Seq: w.Seq, ID: w.ID, Actor: w.Actor, Command: w.Command, Epoch: w.Epoch,
+		At: w.At.UTC(), Clock: time.Duration(w.Clock), Body: body,
+	}, nil
+}
+
+func as[T Body](b []byte) (Body, error) {
+	var v T
+	err := json.Unmarshal(b, &v)
+	return v, err
+}
+
+// bodies holds a decoder for every type of body.
+var bodies = map[string]func([]byte) (Body, error){
+	"room.opened":         as[Opened],
+	"room.claimed":        as[Claimed],
+	"participant.joined":  as[Joined],
+	"participant.changed": as[SeatChanged],
+	"seat.taken":          as[SeatTaken],
+	"seat.released":       as[SeatReleased],
+	"policy.changed":      as[PolicyChanged],
+	"limits.changed":      as[LimitsChanged],
+	"bid.posted":          as[BidPosted],
+	"round.declined":      as[RoundDeclined],
+	"turn.granted":        as[TurnGranted],
+	"turn.drafted":        as[TurnDrafted],
+	"turn.edited":         as[TurnEdited],
+	"turn.approved":       as[TurnApproved],
+	"turn.rejected":       as[TurnRejected],
+	"turn.passed":         as[TurnPassed],
+	"turn.failed":         as[TurnFailed],
+	"turn.interrupted":    as[TurnInterrupted],
+	"reply.late":          as[ReplyLate],
+	"protocol.violation":  as[Violation],
+	"message.posted":      as[MessagePosted],
+	"message.redacted":    as[Redacted],
+	"summary.made":        as[SummaryMade],
+	"room.paused":         as[Paused],
+	"room.resumed":        as[Resumed],
+	"room.stopped":        as[Stopped],
+	"room.completed":      as[Completed],
+	"room.error":          as[Errored],
+}
+
+// Types returns the names of all types of bodies, sorted.
+func Types() []string {
+	names := make([]string, 0, len(bodies))
+	for name := range bodies {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,183 @@
+package room
+
+import (
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A Command asks for a change. [State.Decide] says which events, if any,
+// record it. A command whose ID the room has seen changes nothing.
+type Command struct {
+	ID    string // idempotency key; "" for commands of the coordinator itself
+	Actor string // whose command it is: a participant's id or an Actor constant
+	Do    Act
+}
+
+// Now is what a decision may know of time. The coordinator supplies it.
+type Now struct {
+	Wall  time.Time     // recorded, never compared
+	Clock time.Duration // the room's running time; stands still while paused
+}
+
+// An Act is what a command asks for: one of the types below.
+type Act interface{ act() }
+
+// Acts of people. Those marked (control) need an actor that is ActorHost, a
+// person of the room, or a moderator's seat.
+type (
+	// Say posts a message. As names a seat that the actor has taken over.
+	Say struct {
+		Text       string
+		To         string // "" for everybody
+		As         string
+		Kind       string // "" is KindUtterance
+		Visibility Visibility
+		MessageID  string // "" lets the room name it
+	}
+	// Pause, Resume, Stop and Complete (control).
+	Pause    struct{ Reason string }
+	Resume   struct{}
+	Stop     struct{ Reason string }
+	Complete struct{ Reason string }
+	// TakeOver hands an agent's seat to the actor; Release hands it back
+	// (control).
+	TakeOver struct{ Participant string }
+	Release  struct{ Participant string }
+	// Approve, Edit and Reject decide about a draft, named by its hash. Edit
+	// voids the approval; with Approve set it approves the new text (control).
+	Approve struct{ Draft string }
+	Edit    struct {
+		Draft, Text string
+		Approve     bool
+	}
+	Reject struct{ Draft, Reason string }
+	// Next gives the floor to a participant without asking the policy
+	// (control).
+	Next struct {
+		Participant string
+		Grant       Grant
+	}
+	// SetStanding mutes, suspends, restores or removes a seat (control).
+	SetStanding struct {
+		Participant string
+		Standing    Standing
+		Reason      string
+	}
+	// Redact removes what an event said (control).
+	Redact struct {
+		Target int64
+		Reason string
+	}
+	// SetPolicy and SetLimits change the room while it runs (control).
+	SetPolicy struct{ Policy PolicyRef }
+	SetLimits struct{ Limits Limits }
+)
+
+// Acts of the coordinator.
+type (
+	// Open makes the room; Claim starts an ownership epoch of it.
+	Open struct {
+		Spec         Spec
+		Participants []Participant
+	}
+	Claim struct {
+		Owner   string
+		Restart bool
+	}
+	// Decided is a policy's decision. Grant is set when it names a speaker.
+	Decided struct {
+		Decision policy.Decision
+		Record   policy.Record
+		Grant    Grant
+	}
+	// PolicyFailed is a policy that gave no valid decision.
+	PolicyFailed struct{ Record policy.Record }
+	// BidMade is an agent's bid, or why there is none.
+	BidMade struct {
+		Decision    int64
+		Participant string
+		Bid         policy.Bid
+		Failed      string
+	}
+	// Replied ends a request that was granted. Outcome is one of the Outcome
+	// constants.
+	Replied struct {
+		Turn       int
+		Request    string
+		Outcome    string
+		Text       string
+		Reason     string
+		Usage      Usage
+		Confidence *float64
+		Latency    time.Duration
+	}
+	// Failed ends a request without a reply.
+	Failed struct {
+		Turn    int
+		Request string
+		Code    string
+		Error   string
+		Usage   Usage
+		Latency time.Duration
+	}
+	// Posted is a message that an agent raised beside its reply.
+	Posted struct{ Message Message }
+	// Violated counts what an endpoint did against its protocol.
+	Violated struct {
+		Participant, Code, Detail string
+	}
+	// Summarised is a summary that an agent made.
+	Summarised struct {
+		By      string
+		Through int64
+		Text    string
+	}
+	// Broken ends the room: its log or a guard failed.
+	Broken struct{ Code, Reason string }
+	// Tick lets time pass; see State.Deadline.
+	Tick struct{}
+)
+
+// A Grant is what the coordinator has prepared for the participant that is
+// about to get the floor.
+type Grant struct {
+	Request string // id of the request, at least 128 random bits
+	Prompt  string // SHA-256 of the prompt, hex
+	Tokens  int64  // estimate of the prompt
+}
+
+// Outcomes of a turn.
+const (
+	OutcomeSaid    = "said"
+	OutcomePassed  = "passed"
+	OutcomeRefused = "refused"
+)
+
+func (Say) act()          {}
+func (Pause) act()        {}
+func (Resume) act()       {}
+func (Stop) act()         {}
+func (Complete) act()     {}
+func (TakeOver) act()     {}
+func (Release) act()      {}
+func (Approve) act()      {}
+func (Edit) act()         {}
+func (Reject) act()       {}
+func (Next) act()         {}
+func (SetStanding) act()  {}
+func (Redact) act()       {}
+func (SetPolicy) act()    {}
+func (SetLimits) act()    {}
+func (Open) act()         {}
+func (Claim) act()        {}
+func (Decided) act()      {}
+func (PolicyFailed) act() {}
+func (BidMade) act()      {}
+func (Replied) act()      {}
+func (Failed) act()       {}
+func (Posted) act()       {}
+func (Violated) act()     {}
+func (Summarised) act()   {}
+func (Broken) act()       {}
+func (Tick) act()         {}

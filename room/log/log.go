@@ -1,0 +1,119 @@
+// Package log is where rooms are kept: the interface of a durable,
+// append-only log, the hash chain over its events, and blobs by digest.
+// Engines are in subfolders; every one passes the suite in logtest.
+package log
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// A Pos is a place in one room's log. Seq is dense, 1, 2, 3, ..., and the same
+// on every engine; Tok is the engine's own and opaque. The zero Pos is before
+// the first event.
+type Pos struct{ Seq, Tok uint64 }
+
+// An Entry is an event as it is stored.
+type Entry struct {
+	Pos
+	Event    room.Event // zero but for Seq when Redacted
+	Raw      []byte     // its encoded form, what the chain commits to; nil when Redacted
+	Salt     []byte     // blinds the commitment; nil when Redacted
+	Commit   [32]byte   // H(salt | raw)
+	Hash     [32]byte   // H(previous hash | seq | commit)
+	Redacted bool
+}
+
+// Errors that callers branch on. Engines wrap them.
+var (
+	// ErrConflict: the tail is not the position given. The caller has been
+	// fenced, or must reload.
+	ErrConflict = errors.New("log: room has moved on")
+	// ErrUnknown: the outcome is not known. Appending the same events at the
+	// same position again is always safe.
+	ErrUnknown = errors.New("log: outcome unknown")
+	// ErrCorrupt: what is stored is not what was appended.
+	ErrCorrupt = errors.New("log: corrupt")
+	// ErrLocked: another process holds the room.
+	ErrLocked = errors.New("log: room is held by another process")
+	// ErrNotFound: no such room, event or blob.
+	ErrNotFound = errors.New("log: not found")
+	// ErrFailed: an earlier write failed; nothing more is acknowledged by
+	// this handle. Reopen it.
+	ErrFailed = errors.New("log: an earlier write failed")
+)
+
+// An Appender writes.
+type Appender interface {
+	// Append makes evs durable, all or none, directly after after. When it
+	// returns nil they are on stable storage. The same first ID at the same
+	// place again gives the stored position and dup. wake is when the room
+	// next has something to do, zero for never; it is stored with them.
+	Append(ctx context.Context, room string, after Pos, wake time.Time, evs ...room.Event) (last Pos, dup bool, err error)
+	// Lock makes this process the only one that may append to room, until
+	// unlock is called or the process ends. ErrLocked names who holds it.
+	Lock(ctx context.Context, room string) (unlock func(), err error)
+}
+
+// A Reader reads. It checks sequence numbers and the chain of all it returns.
+type Reader interface {
+	Tail(ctx context.Context, room string) (Pos, error)
+	// Read returns at most max entries after after, oldest first.
+	Read(ctx context.Context, room string, after Pos, max int) ([]Entry, error)
+	// Follow yields what is stored after after and then what is appended,
+	// without gap or duplicate, until ctx ends.
+	Follow(ctx context.Context, room string, after Pos) iter.Seq2[Entry, error]
+	Rooms(ctx context.Context) ([]Info, error)
+	// Due returns the rooms whose wake time is not after now.
+	Due(ctx context.Context, now time.Time) ([]string, error)
+}
+
+// Info is what the index knows of a room.
+type Info struct {
+	Room    string
+	Last    uint64    // seq of the tail
+	Updated time.Time // of the last append; wall time
+	Wake    time.Time // zero for never
+	Bytes   int64
+}
+
+// A Snapshot is a disposable shortcut: what a room's state was at Seq.
+type Snapshot struct {
+	Seq  uint64
+	Hash [32]byte // of the chain at Seq
+	Data []byte
+}
+
+// Snapshots keeps the newest snapshot of each room.
+type Snapshots interface {
+	Snapshot(ctx context.Context, room string) (Snapshot, error) // ErrNotFound
+	PutSnapshot(ctx context.Context, room string, s Snapshot) error
+}
+
+// Blobs keeps large payloads once each, by the SHA-256 of their content, hex.
+type Blobs interface {
+	Blob(ctx context.Context, digest string) ([]byte, error) // ErrNotFound, ErrCorrupt
+	PutBlob(ctx context.Context, content []byte) (digest string, err error)
+}
+
+// A Redactor removes: the texts of single events, or whole rooms. Redact
+// drops the salts and bodies of the events and the room's snapshot; the chain
+// stays verifiable.
+type Redactor interface {
+	Redact(ctx context.Context, room string, seqs ...uint64) error
+	Remove(ctx context.Context, room string) error
+}
+
+// A Log is all of it.
+type Log interface {
+	Appender
+	Reader
+	Snapshots
+	Blobs
+	Redactor
+	Close() error
+}

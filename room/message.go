@@ -1,0 +1,69 @@
+package room
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// A Message is the one envelope for everything that is said in a room. Its
+// first fifteen fields are those of the manager/worker messaging note.
+type Message struct {
+	ID          string      `json:"message_id"`
+	Run         string      `json:"run_id"` // the room
+	Session     string      `json:"session_id,omitempty"`
+	Thread      string      `json:"thread_id,omitempty"`
+	From        string      `json:"from_agent"`
+	To          string      `json:"to_agent"` // a participant, or Broadcast
+	Kind        string      `json:"kind"`
+	Summary     string      `json:"summary,omitempty"`
+	Payload     policy.JSON `json:"payload,omitempty"`
+	Visibility  Visibility  `json:"visibility"`
+	Priority    string      `json:"priority,omitempty"` // "" is normal
+	RequiresAck bool        `json:"requires_ack,omitempty"`
+	Correlation string      `json:"correlation_id,omitempty"`
+	Parent      string      `json:"parent_id,omitempty"`
+	CreatedAt   float64     `json:"created_at"` // seconds since 1970; informative, the order is the log's
+
+	Text   string `json:"text"`             // what is said, whole
+	Turn   int    `json:"turn,omitempty"`   // 0 outside a turn
+	Source string `json:"source,omitempty"` // user, applet or agent
+	By     string `json:"by,omitempty"`     // the person who typed for a seat that was taken over
+	Trace  *Trace `json:"trace,omitempty"`
+
+	Mentions   []string `json:"mentions,omitempty"`   // participants named anywhere in Text
+	Addressed  []string `json:"addressed,omitempty"`  // participants named at its start or end, or after @
+	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
+}
+
+// Broadcast addresses everybody.
+const Broadcast = "broadcast"
+
+// Kinds of ordinary talk; the other kinds are those of the manager/worker note.
+const (
+	KindUtterance = "utterance"
+	KindRequest   = "request" // a person's wish
+)
+
+// A Trace says through whose hands a message came (one-to-one note).
+type Trace struct {
+	ID           string   `json:"trace_id"`
+	Hops         int      `json:"hop_count"`
+	OriginDevice string   `json:"origin_agent_device_id,omitempty"`
+	Orchestrator string   `json:"orchestrator_profile_id,omitempty"`
+	Path         []string `json:"path,omitempty"`
+}
+
+// Usage is what a turn cost. Known is false when the agent did not say; the
+// estimate of the prompt is then charged.
+type Usage struct {
+	Known  bool  `json:"known,omitempty"`
+	Input  int64 `json:"input_tokens,omitempty"`
+	Output int64 `json:"output_tokens,omitempty"`
+}
+
+// Visibility says who may read a message. An agent may lower it, never raise it.
+type Visibility string
+
+// Levels of visibility, from the widest to the narrowest.
+const (
+	UserVisible  Visibility = "user_visible"  // everybody
+	UserRedacted Visibility = "user_redacted" // others see only the summary
+	Internal     Visibility = "internal"      // its sender, its receiver and people with control
+)

@@ -1,0 +1,118 @@
+package room
+
+import (
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A Spec is what a room is opened with. Every field has a useful zero value.
+type Spec struct {
+	Room        string    `json:"room"` // id
+	Name        string    `json:"name,omitempty"`
+	Objective   string    `json:"objective,omitempty"`
+	Constraints []string  `json:"constraints,omitempty"`
+	OneToOne    bool      `json:"one_to_one,omitempty"`
+	Secret      string    `json:"secret"` // 128 random bits, hex; seeds prompt boundaries; shown to nobody
+	Limits      Limits    `json:"limits"`
+	Context     Context   `json:"context"`
+	Policy      PolicyRef `json:"policy"`
+	OnRestart   string    `json:"on_restart,omitempty"` // RestartPause (default) or RestartContinue
+	Dir         string    `json:"dir,omitempty"`        // folder that relative commands start in
+	ForkedFrom  *Fork     `json:"forked_from,omitempty"`
+}
+
+// What a room does after a crash.
+const (
+	RestartPause    = "pause"
+	RestartContinue = "continue"
+)
+
+// A Fork names the room and event that a room was forked from.
+type Fork struct {
+	Room string `json:"room"`
+	Seq  int64  `json:"seq"`
+}
+
+// A PolicyRef is everything about a policy that its inputs depend on.
+type PolicyRef struct {
+	Use      string       `json:"use"`                // as the user wrote it
+	Name     string       `json:"name"`               // of the manifest
+	Version  string       `json:"version,omitempty"`  // of the manifest
+	Digest   string       `json:"digest"`             // SHA-256 of the module, hex
+	Settings policy.JSON  `json:"settings,omitempty"` // as given to configure
+	Config   policy.JSON  `json:"config,omitempty"`   // Input.Config: empty when the module is configured
+	Needs    policy.Needs `json:"needs,omitzero"`
+	Hints    bool         `json:"hints,omitempty"` // granted in room.yaml
+}
+
+// Context bounds what an agent is handed. Zero means the default.
+type Context struct {
+	Tokens        int `json:"tokens,omitempty"`            // whole window, estimated as bytes/4
+	SummaryTokens int `json:"summary_tokens,omitempty"`    // lines about older messages
+	HistoryTurns  int `json:"max_history_turns,omitempty"` // verbatim messages before the catch-up
+	HistoryChars  int `json:"max_history_chars,omitempty"`
+	LineChars     int `json:"line_chars,omitempty"` // length of a summary line
+}
+
+// A Participant is a seat in a room.
+type Participant struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name,omitempty"`
+	Kind      string   `json:"kind"` // policy.Local, policy.Remote or policy.Human
+	Role      string   `json:"role,omitempty"`
+	Domains   []string `json:"domains,omitempty"`
+	Owner     string   `json:"owner,omitempty"`   // whose agent it is; "" is the host's
+	Profile   string   `json:"profile,omitempty"` // named local agent; one request in flight each
+	Mode      Mode     `json:"mode,omitempty"`    // "" is Manual
+	Remembers bool     `json:"remembers,omitempty"`
+	Cooldown  int      `json:"cooldown,omitempty"` // turns of others between two of its own
+	MaxTokens int64    `json:"max_tokens,omitempty"`
+	Tools     bool     `json:"allow_tool_use,omitempty"`
+	Moderator bool     `json:"moderator,omitempty"`
+	Price     Price    `json:"price,omitzero"`
+	Review    Review   `json:"review,omitzero"`
+	Timeout   Duration `json:"timeout_ns,omitempty"` // of one turn; 0 is the default
+
+	// Endpoint is how the host reaches a driven seat, as it was written and
+	// before ${...} was expanded. Opaque to this package.
+	Endpoint policy.JSON `json:"endpoint,omitempty"`
+}
+
+// A Duration is in nanoseconds.
+type Duration = time.Duration
+
+// Price is in millionths of the account's currency for one million tokens.
+type Price struct {
+	Input  int64 `json:"input,omitempty"`
+	Output int64 `json:"output,omitempty"`
+}
+
+// A Mode says whether a person reviews what an agent sends.
+type Mode string
+
+// Modes of approval (one-to-one note).
+const (
+	Manual   Mode = "manual"    // a person approves every message
+	SemiAuto Mode = "semi_auto" // a person approves when a review rule says so
+	FullAuto Mode = "full_auto" // nobody does
+)
+
+// Review holds the rules of a semi_auto seat. The zero Review asks for a
+// review when the stated confidence is unknown or under 0.5.
+type Review struct {
+	ConfidenceBelow float64  `json:"confidence_below,omitempty"`
+	Words           []string `json:"words,omitempty"` // any of these, ignoring case
+	LongerThan      int      `json:"longer_than,omitempty"`
+}
+
+// Standing is what a seat may do.
+type Standing string
+
+// Standings.
+const (
+	Active    Standing = "active"
+	Muted     Standing = "muted"     // hears, may not speak
+	Suspended Standing = "suspended" // neither; a person restores it
+	Removed   Standing = "removed"
+)
