@@ -1,0 +1,124 @@
+// Package importtest holds the arrows between the packages of this module as
+// a table, and the test that checks them. The table is the architecture: who
+// adds a package adds a rule, and so decides what it may know.
+package importtest
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A rule says what the packages that match pkg may import. Lists are
+// separated by spaces. "a/*" matches the direct children of a, "a/..." a and
+// everything below it. The first rule that matches a package is its rule.
+type rule struct {
+	pkg   string
+	may   string // packages of this module
+	never string // packages of anybody, outside test files
+	bare  bool   // not even the leaves that all others may import
+}
+
+// leaves import nothing of this module, and all but bare packages may import
+// them.
+const leaves = "internal/problem internal/term"
+
+// What the pure packages keep away from: everything by which the same input
+// could give another result, or an effect could leave.
+const impure = "context crypto/rand database/... io/fs io/ioutil log/... math/rand/... net/... os/... " +
+	"path/filepath plugin runtime/... sync/... syscall/... testing/..."
+
+// What makes a guest large: a policy in Go is compiled to WebAssembly.
+const heavy = "encoding/json/... fmt reflect/..."
+
+var rules = []rule{
+	{pkg: "policies/policy", never: impure + " " + heavy, bare: true},
+	{pkg: "policies/policytest", may: "policies/policy plugins"},
+	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the guest that holds them all
+	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
+	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
+	{pkg: "policies", may: "policies/policy", bare: true},
+
+	{pkg: "room", may: "policies/policy", never: impure + " unsafe"},
+	{pkg: "room/roomtest", may: "room policies/policy"},
+	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
+	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
+	{pkg: "room/log", may: "room policies/policy"},
+	{pkg: "room/log/*", may: "room room/log policies/policy"},
+
+	{pkg: "endpoints/endpoint", bare: true},
+	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint room"},
+	{pkg: "endpoints/check", may: "endpoints/endpoint endpoints/endpointtest endpoints/ndjson room"},
+	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room"},
+	{pkg: "endpoints/*", may: "endpoints/endpoint room"},
+
+	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
+	{pkg: "transcripts/...", may: "room room/log policies/policy transcripts/..."},
+	{pkg: "replay/...", may: "room policies/policy replay/..."},
+
+	{pkg: "internal/problem", bare: true},
+	{pkg: "internal/term", bare: true},
+	{pkg: "internal/importtest", bare: true},
+	{pkg: "internal/config", may: "room policies/policy"},
+	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
+	{pkg: "internal/mcp", may: "room/coordinator room/log replay transcripts room policies/policy"},
+	{pkg: "internal/client", may: "room policies/policy"},
+
+	{pkg: "examples/...", may: "policies/policy"},
+	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
+	{pkg: "cmd/moot", may: "..."},
+}
+
+// A reserve keeps a library of somebody else to the packages that wrap it,
+// so that replacing it stays a local change.
+type reserve struct{ lib, packages string }
+
+var reserves = []reserve{
+	{"github.com/spf13/viper/...", "internal/config"},
+	{"github.com/spf13/cobra/...", "cmd/moot"},
+	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest cmd/moot"},
+	{"github.com/tetratelabs/wazero/...", "plugins/..."},
+	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},
+	{"modernc.org/sqlite/...", "room/log/sqlite"},
+	{"github.com/nats-io/...", "room/log/jetstream"},
+}
+
+// ruleFor returns the rule of a package of this module.
+func ruleFor(pkg string) (rule, bool) {
+	for _, r := range rules {
+		if match(r.pkg, pkg) {
+			return r, true
+		}
+	}
+	return rule{}, false
+}
+
+// allows says whether r lets its package import dep, of this module.
+func (r rule) allows(dep string) bool {
+	return matchAny(r.may, dep) || !r.bare && matchAny(leaves, dep)
+}
+
+func matchAny(list, s string) bool {
+	return slices.ContainsFunc(strings.Fields(list), func(p string) bool { return match(p, s) })
+}
+
+// match reports whether s matches pattern p.
+func match(p, s string) bool {
+	if p == "..." {
+		return true
+	}
+	if base, ok := strings.CutSuffix(p, "/..."); ok {
+		if ok, _ := path.Match(base, s); ok {
+			return true
+		}
+		n := strings.Count(base, "/") + 1
+		parts := strings.Split(s, "/")
+		if len(parts) <= n {
+			return false
+		}
+		ok, _ := path.Match(base, strings.Join(parts[:n], "/"))
+		return ok
+	}
+	ok, _ := path.Match(p, s)
+	return ok
+}
