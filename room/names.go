@@ -3,6 +3,7 @@ package room
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Names finds participants in texts: who is named in a message, and whom it
@@ -143,6 +144,18 @@ func (a *aliases) fill(more aliases) {
 			a.put(name, who)
 		}
 	}
+}
+
+// starts reports whether some name starts as word does, in lower case.
+func (a *aliases) starts(word string) bool {
+	if word == "" {
+		return false
+	}
+	b := word[0]
+	if 'A' <= b && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	return a.sizes[b] != 0 || b >= utf8.RuneSelf
 }
 
 // has reports whether name is in the table.

@@ -106,18 +106,40 @@ func (s *scan) tokens(text string) {
 	opening := true // nothing but openers so far
 	place := 0
 	for at := 0; at < end; {
-		from, to := next(text, at, func(r rune) bool { return !unicode.IsSpace(r) })
+		from, to := next(text, at, visible)
 		token := text[from:to]
-		name := lower(room[:0], strings.Trim(token, trimmed))
-		if who := s.names.tokens.find(name); who != shared {
-			at := strings.HasPrefix(strings.TrimLeft(token, "(\"'*"), "@")
-			s.found(who, place, opening || to == end || at)
+		name := trim(token)
+		if s.names.tokens.starts(name) {
+			if who := s.names.tokens.find(lower(room[:0], name)); who != shared {
+				at := strings.HasPrefix(strings.TrimLeft(token, "(\"'*"), "@")
+				s.found(who, place, opening || to == end || at)
+			}
 		}
-		opening = opening && openers.has(name)
+		opening = opening && openers.has(lower(room[:0], name))
 		at = to
 		place++
 	}
 }
+
+// trim cuts what may surround a name off token.
+func trim(token string) string {
+	from, to := 0, len(token)
+	for from < to && surrounds[token[from]] {
+		from++
+	}
+	for from < to && surrounds[token[to-1]] {
+		to--
+	}
+	return token[from:to]
+}
+
+// surrounds has the bytes of trimmed.
+var surrounds = func() (in [256]bool) {
+	for i := range len(trimmed) {
+		in[trimmed[i]] = true
+	}
+	return in
+}()
 
 // phrases looks for names among runs of words of letters and digits.
 func (s *scan) phrases(text string) {
@@ -126,12 +148,14 @@ func (s *scan) phrases(text string) {
 	opening := true
 	place := 0
 	for at := 0; at < end; {
-		from, to := next(text, at, wordRune)
-		word := lower(room[:0], text[from:to])
-		if s.names.heads.has(word) {
-			s.phrase(text, word, place, to, end, opening)
+		from, to := next(text, at, inWords)
+		word := text[from:to]
+		if s.names.heads.starts(word) {
+			if head := lower(room[:0], word); s.names.heads.has(head) {
+				s.phrase(text, head, place, to, end, opening)
+			}
 		}
-		opening = opening && openers.has(word)
+		opening = opening && openers.has(lower(room[:0], word))
 		at = to
 		place++
 	}
@@ -145,52 +169,76 @@ func (s *scan) phrase(text string, phrase []byte, place, to, end int, opening bo
 			return
 		}
 		var from int
-		from, to = next(text, to, wordRune)
+		from, to = next(text, to, inWords)
 		phrase = lower(append(phrase, ' '), text[from:to])
 	}
 }
 
-// next returns the first run at or after at whose runes are all in class.
-func next(text string, at int, class func(rune) bool) (from, to int) {
-	from = at
-	for from < len(text) {
-		r, size := utf8.DecodeRuneInString(text[from:])
-		if class(r) {
-			break
-		}
-		from += size
+// A class is a set of runes; ascii has its members below 128, which is where
+// nearly all of a text is.
+type class struct {
+	ascii [utf8.RuneSelf]bool
+	rest  func(rune) bool
+}
+
+var (
+	visible = newClass(func(r rune) bool { return !unicode.IsSpace(r) })
+	inWords = newClass(wordRune)
+)
+
+func newClass(in func(rune) bool) *class {
+	c := &class{rest: in}
+	for r := range c.ascii {
+		c.ascii[r] = in(rune(r))
 	}
-	to = from
-	for to < len(text) {
-		r, size := utf8.DecodeRuneInString(text[to:])
-		if !class(r) {
-			break
+	return c
+}
+
+// next returns the first run at or after at whose runes are all in c.
+func next(text string, at int, c *class) (from, to int) {
+	from = c.until(text, at, true)
+	return from, c.until(text, from, false)
+}
+
+// until returns where the first rune at or after at is that is in c, or is
+// not.
+func (c *class) until(text string, at int, in bool) int {
+	for at < len(text) {
+		if b := text[at]; b < utf8.RuneSelf {
+			if c.ascii[b] == in {
+				return at
+			}
+			at++
+			continue
 		}
-		to += size
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if c.rest(r) == in {
+			return at
+		}
+		at += size
 	}
-	return from, to
+	return at
 }
 
 // wordRune reports whether r is part of a word: its lower case is a letter or
 // a number.
 func wordRune(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-	}
 	r = unicode.ToLower(r)
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
 // lower appends s in lower case.
 func lower(b []byte, s string) []byte {
-	for i, r := range s {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			b = append(b, s[i]+'a'-'A')
-		case r < utf8.RuneSelf:
-			b = append(b, s[i])
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'A' <= c && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		case c < utf8.RuneSelf:
+			b = append(b, c)
 		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
 			b = utf8.AppendRune(b, unicode.ToLower(r))
+			i += size - 1
 		}
 	}
 	return b
