@@ -1,0 +1,62 @@
+package endpoint
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escapes matches terminal control sequences: CSI, then OSC, DCS, SOS, PM and
+// APC with their terminator, then the two-byte ones (ECMA-48).
+var escapes = regexp.MustCompile(
+	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
+		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|\x1b[ -/]*[0-~]?`)
+
+// lineBreaks turns everything that somebody takes for the end of a line into
+// one. A break that only some readers see could start a forged line.
+var lineBreaks = strings.NewReplacer(
+	"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// Clean returns s without what is not seen but acts: terminal sequences,
+// control characters other than tab and newline, bidirectional and zero-width
+// controls, tags and variation selectors. Invalid UTF-8 becomes U+FFFD and
+// every kind of line break a newline. It is for text that is shown or handed
+// to a model; logs keep the bytes.
+func Clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	s = lineBreaks.Replace(escapes.ReplaceAllString(s, ""))
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && invisible(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// CleanLine is [Clean] for a text of one line: breaks become spaces, and at
+// most limit runes are kept.
+func CleanLine(s string, limit int) string {
+	s = strings.Join(strings.Fields(Clean(s)), " ")
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}

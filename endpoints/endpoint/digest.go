@@ -1,0 +1,84 @@
+package endpoint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+)
+
+// Digest returns the SHA-256, in hex, of everything in p but its Timeout,
+// Text included as it stands. Two prompts have the same digest when an agent
+// cannot tell them apart.
+//
+// The form that is hashed: the line "folkmoot prompt 1", then the fields in
+// the order of [Prompt] and of its parts. A string or byte slice is its length
+// (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
+// 0 or 1; a list is the number of its elements, then the elements.
+func Digest(p Prompt) string {
+	d := digester{sha256.New()}
+	d.h.Write([]byte("folkmoot prompt 1\n"))
+	d.strings(p.Kind, p.Request, p.Room, p.Session, p.Profile)
+	d.number(int64(p.Epoch))
+	d.number(int64(p.Turn))
+	d.strings(p.Mode)
+	d.seat(p.You)
+	d.number(int64(len(p.Seats)))
+	for _, s := range p.Seats {
+		d.seat(s)
+	}
+	d.strings(p.Boundary, p.Objective)
+	d.list(p.Constraints)
+	d.strings(p.Summary)
+	d.lines(p.History)
+	d.lines(p.CatchUp)
+	d.strings(p.Omitted, string(p.Hints), p.Text)
+	d.number(int64(p.MaxOutputChars))
+	d.number(int64(p.MaxHistoryTurns))
+	d.number(int64(p.MaxHistoryChars))
+	d.number(int64(p.MaxToolRounds))
+	d.bool(p.AllowToolUse)
+	return hex.EncodeToString(d.h.Sum(nil))
+}
+
+type digester struct{ h hash.Hash }
+
+func (d digester) number(n int64) {
+	d.h.Write(binary.BigEndian.AppendUint64(nil, uint64(n)))
+}
+
+func (d digester) bool(b bool) {
+	if b {
+		d.number(1)
+		return
+	}
+	d.number(0)
+}
+
+func (d digester) strings(ss ...string) {
+	for _, s := range ss {
+		d.number(int64(len(s)))
+		d.h.Write([]byte(s))
+	}
+}
+
+func (d digester) list(ss []string) {
+	d.number(int64(len(ss)))
+	d.strings(ss...)
+}
+
+func (d digester) seat(s Seat) {
+	d.strings(s.ID, s.Name, s.Kind, s.Role)
+	d.list(s.Domains)
+	d.bool(s.SameOwner)
+}
+
+func (d digester) lines(ls []Line) {
+	d.number(int64(len(ls)))
+	for _, l := range ls {
+		d.number(l.Seq)
+		d.strings(l.From, l.To)
+		d.bool(l.Own)
+		d.strings(l.Kind, l.Text)
+	}
+}

@@ -1,0 +1,90 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	minBoundary = 16 // letters and digits; 80 bits and more when random
+	quoteMark   = "| "
+	struck      = "[forged mark]" // no run of 16 letters, so it can complete no boundary
+)
+
+// block writes text as quoted data. head is in our words, cleaned already.
+func (r *renderer) block(head, text string) {
+	r.f("[%s begin %s]\n", r.boundary, head)
+	for line := range strings.SplitSeq(r.strike(Clean(text)), "\n") {
+		r.b.WriteString(quoteMark)
+		r.b.WriteString(line)
+		r.b.WriteByte('\n')
+	}
+	r.f("[%s end]\n", r.boundary)
+}
+
+// indented writes a text of the room's own host, so that no line of it begins
+// where headings and boundaries do.
+func (r *renderer) indented(text, none string) {
+	text = strings.TrimSpace(r.strike(Clean(text)))
+	if text == "" {
+		text = none
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		r.b.WriteString(strings.TrimRight("  "+line, " \t"))
+		r.b.WriteByte('\n')
+	}
+}
+
+// inline returns s fit to stand within a line of ours.
+func (r *renderer) inline(s string, limit int) string { return r.strike(CleanLine(s, limit)) }
+
+// quoted is inline between quotes that s cannot close.
+func (r *renderer) quoted(s string) string { return strconv.Quote(r.inline(s, nameRunes)) }
+
+// strike replaces every occurrence of the boundary, whatever its case.
+func (r *renderer) strike(s string) string {
+	low := lowerASCII(s)
+	mark := lowerASCII(r.boundary)
+	var b strings.Builder
+	for {
+		i := strings.Index(low, mark)
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		b.WriteString(struck)
+		s, low = s[i+len(mark):], low[i+len(mark):]
+	}
+}
+
+// lowerASCII keeps the length, unlike strings.ToLower.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+func goodBoundary(s string) bool {
+	if len(s) < minBoundary || len(s) > 128 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+// fallbackBoundary hangs on every byte of the prompt, so a text that holds it
+// would have to hold its own digest.
+func fallbackBoundary(p Prompt) string {
+	p.Text = ""
+	return Digest(p)[:32]
+}
