@@ -1,0 +1,146 @@
+package room
+
+import (
+	"strconv"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Decide returns the events that record c, or the reason why it may not be.
+// No events and no error mean that c changes nothing. It leaves s as it is.
+func (s *State) Decide(c Command, now Now) ([]Event, error) {
+	if s.Commands.has(c.ID) {
+		return nil, nil
+	}
+	if _, ok := c.Do.(Open); !ok && s.Phase == Unopened {
+		return nil, invalid("ROOM-UNOPENED", "the room has not been opened", "")
+	}
+	bodies, err := s.decide(c, now)
+	if err != nil || len(bodies) == 0 {
+		return nil, err
+	}
+	return s.stamp(c, now, bodies), nil
+}
+
+// stamp puts bodies into envelopes.
+func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
+	epoch := s.Epoch
+	if _, ok := c.Do.(Claim); ok {
+		epoch++
+	}
+	evs := make([]Event, len(bodies))
+	for i, b := range bodies {
+		seq := s.Seq + int64(i) + 1
+		evs[i] = Event{
+			V: FormatVersion, Seq: seq, Actor: c.Actor, Command: c.ID,
+			Epoch: epoch, At: now.Wall.UTC(), Clock: max(s.Clock, now.Clock), Body: b,
+		}
+		// Two owners that both believe in an epoch differ in the ids of their
+		// claims, which come from outside; so does whatever follows.
+		evs[i].ID = strconv.FormatUint(epoch, 10) + "." + strconv.FormatInt(seq, 10)
+		if c.ID != "" {
+			evs[i].ID += "." + c.ID
+		}
+	}
+	return evs
+}
+
+func (s *State) decide(c Command, now Now) ([]Body, error) {
+	switch do := c.Do.(type) {
+	case Open:
+		return s.decideOpen(do)
+	case Claim:
+		return s.decideClaim(do)
+	case Say:
+		return s.decideSay(c.Actor, do, now)
+	case Pause, Resume, Stop, Complete:
+		return s.decideRun(c)
+	case TakeOver, Release:
+		return s.decideSeat(c)
+	case Approve, Edit, Reject:
+		return s.decideDraft(c, now)
+	case Next:
+		return s.decideNext(c.Actor, do, now)
+	case SetStanding, Redact:
+		return s.decideModeration(c)
+	case SetPolicy:
+		return s.decidePolicy(c.Actor, do)
+	case SetLimits:
+		return s.decideLimits(c.Actor, do, now)
+	case Decided:
+		return s.decideDecided(do, now)
+	case PolicyFailed:
+		return s.decidePolicyFailed(do.Record)
+	case BidMade:
+		return s.decideBid(do)
+	case Replied:
+		return s.decideReplied(do, now)
+	case Failed:
+		return s.decideFailed(do, now)
+	case Posted:
+		return s.decidePosted(c.Actor, do, now)
+	case Violated:
+		return s.decideViolated(do)
+	case Summarised:
+		return []Body{SummaryMade(do)}, nil
+	case Broken:
+		return s.decideBroken(do)
+	case Tick:
+		return s.decideTick(now)
+	}
+	return nil, invalid("ROOM-COMMAND", "unknown command", "")
+}
+
+func (s *State) decideOpen(do Open) ([]Body, error) {
+	if s.Phase != Unopened {
+		return nil, invalid("ROOM-EXISTS", "room "+quote(s.Spec.Room)+" exists", "open it with its id")
+	}
+	bodies := []Body{Opened{do.Spec}}
+	ids := map[string]bool{ActorRoom: true, ActorHost: true, ActorPolicy: true, Broadcast: true}
+	driven := 0
+	for _, p := range do.Participants {
+		if p.ID == "" || ids[p.ID] {
+			return nil, invalid("ROOM-ID", "participant id "+quote(p.ID)+" is empty, reserved or taken", "choose another id")
+		}
+		ids[p.ID] = true
+		if p.Kind != policy.Human {
+			driven++
+		}
+		bodies = append(bodies, Joined{p})
+	}
+	if driven == 0 {
+		return nil, invalid("ROOM-NOBODY", "no participant can be given the floor", "add an agent to participants")
+	}
+	return bodies, nil
+}
+
+// decideClaim starts an epoch. What was in flight ended with the process that
+// had started it; it is not repeated by itself.
+func (s *State) decideClaim(do Claim) ([]Body, error) {
+	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
+	if s.inFlight() {
+		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
+	}
+	if do.Restart && s.Phase == Live && s.Spec.OnRestart != RestartContinue {
+		bodies = append(bodies, Paused{Cause: PauseCrash, Reason: "interrupted: the host ended while the room was live"})
+	}
+	return bodies, nil
+}
+
+func (s *State) decideBroken(do Broken) ([]Body, error) {
+	if s.Phase == Done || s.Phase == Halted || s.Phase == InError {
+		return nil, nil
+	}
+	return append(s.interrupt("the room cannot go on"), Errored(do)), nil
+}
+
+// inFlight reports whether an agent is working on the open turn.
+func (s *State) inFlight() bool { return s.Turn != nil && s.Turn.Draft == nil }
+
+// interrupt ends the open turn, if an agent is working on it.
+func (s *State) interrupt(reason string) []Body {
+	if !s.inFlight() {
+		return nil
+	}
+	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
+}

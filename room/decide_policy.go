@@ -1,0 +1,153 @@
+package room
+
+import (
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// decideDecided turns a policy's decision into events.
+func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
+	if err := s.due(do.Record); err != nil {
+		return nil, err
+	}
+	rec := s.trim(do.Record)
+	d := do.Decision
+	switch d.Action {
+	case policy.ActionSpeak:
+		return s.grant(d, &rec, do.Grant, now)
+	case policy.ActionFinish:
+		return []Body{Completed{Cause: DoneFinish, Reason: d.Reason, Record: &rec}}, nil
+	case policy.ActionError:
+		rec.Code, rec.Error = "run.error", d.Message
+		return s.decidePolicyFailed(rec)
+	}
+	return s.decline(d, rec), nil
+}
+
+// due refuses a decision that the room no longer waits for: a person has
+// spoken since, or it was paused, or it is another's turn.
+func (s *State) due(r policy.Record) error {
+	if s.Phase != Live || s.Turn != nil || r.Decision != s.Policy.Decision+1 || s.LastHuman > r.Through || r.Digest != s.Policy.Ref.Digest {
+		return ErrStale
+	}
+	return nil
+}
+
+// wholeState and stateEvery say which records hold the policy's state itself:
+// a small one always, any at every so-manieth decision.
+const (
+	wholeState = 512
+	stateEvery = 64
+)
+
+func (s *State) trim(r policy.Record) policy.Record {
+	if len(r.StateJSON) > wholeState && r.Decision%stateEvery != 0 {
+		r.StateJSON = nil
+	}
+	return r
+}
+
+func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
+	retry := Duration(d.RetryMS) * 1_000_000
+	if retry <= 0 {
+		retry = s.Limits.DeclineRetry
+	}
+	bodies := []Body{RoundDeclined{Record: rec, Reason: orElse(d.Reason, "no decision"), Retry: retry}}
+	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
+		bodies = append(bodies, Completed{Cause: DoneSettled, Reason: count(n, "round") + " declined in a row: " + orElse(d.Reason, "no decision")})
+	}
+	return bodies
+}
+
+func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) ([]Body, error) {
+	x := s.seat(d.Agent)
+	if x == nil || s.Ineligible(x) != "" {
+		why := "is not in the roster"
+		if x != nil {
+			why = "is not eligible: " + s.Ineligible(x)
+		}
+		r := *rec
+		r.Code, r.Error = "run.bad_choice", "chose "+quote(d.Agent)+", who "+why
+		return s.decidePolicyFailed(r)
+	}
+	if d.Hints != nil && !s.Policy.Ref.Hints {
+		r := *rec
+		r.Code, r.Error = "run.hints", "gave hints without the grant; set policy.hints: true in room.yaml to allow them"
+		return s.decidePolicyFailed(r)
+	}
+	if stop := s.unaffordable(x, g, now); stop != nil {
+		return []Body{*stop}, nil
+	}
+	return []Body{s.floor(x, d, rec, g)}, nil
+}
+
+// floor is the event that gives x the floor.
+func (s *State) floor(x *Seat, d policy.Decision, rec *policy.Record, g Grant) TurnGranted {
+	return TurnGranted{
+		Turn: s.Tally.Turns + 1, Participant: x.ID, Reason: d.Reason, Confidence: d.Confidence,
+		Hints: d.Hints, Scores: d.Scores, Record: rec,
+		Request: g.Request, Prompt: g.Prompt, Tokens: g.Tokens,
+		Window: s.WindowFor(x.ID), Timeout: s.Limits.timeout(x.Participant),
+	}
+}
+
+// unaffordable is the end of a room whose next send would pass a limit.
+func (s *State) unaffordable(x *Seat, g Grant, now Now) *Stopped {
+	l := s.Limits
+	stop := func(name, reason string) *Stopped {
+		return &Stopped{Cause: StopLimit, Name: name, Reason: "limit " + name + ": " + reason}
+	}
+	if now.Clock >= l.MaxDuration {
+		return stop("maxDuration", "the room has run for "+now.Clock.String())
+	}
+	if name, reason := s.Tally.reached(l); name != "" {
+		return stop(name, reason)
+	}
+	if l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens {
+		return stop("maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens))
+	}
+	if c := cost(x.Price, g.Tokens, 0); l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost {
+		return stop("maxCost", "the next prompt would pass it")
+	}
+	return nil
+}
+
+// decidePolicyFailed pauses: nobody is asked instead, nobody is guessed.
+func (s *State) decidePolicyFailed(r policy.Record) ([]Body, error) {
+	if err := s.due(r); err != nil {
+		return nil, err
+	}
+	return []Body{Paused{Cause: PausePolicy, Code: r.Code, Reason: "policy " + quote(r.Policy) + " failed: " + r.Error, Record: &r}}, nil
+}
+
+// decideNext gives the floor at a person's word, without the policy.
+func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
+	if !s.control(actor) {
+		return nil, denied(actor, "give the floor")
+	}
+	if s.ended() {
+		return nil, over(s)
+	}
+	if s.Phase != Live || s.Turn != nil {
+		return nil, invalid("ROOM-BUSY", "the floor is not free", "wait for the turn to end, or resume the room")
+	}
+	x := s.seat(do.Participant)
+	if x == nil || !x.Driven() || x.Standing != Active {
+		return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" cannot be given the floor", "name an active agent of the roster")
+	}
+	if stop := s.unaffordable(x, do.Grant, now); stop != nil {
+		return []Body{*stop}, nil
+	}
+	return []Body{s.floor(x, policy.Speak(x.ID, "chosen by "+actor), nil, do.Grant)}, nil
+}
+
+func (s *State) decideBid(do BidMade) ([]Body, error) {
+	if do.Decision != s.Policy.Decision+1 || s.Phase != Live || s.Turn != nil {
+		return nil, ErrLate
+	}
+	for _, b := range s.Bids {
+		if b.Participant == do.Participant {
+			return nil, ErrLate
+		}
+	}
+	return []Body{BidPosted(do)}, nil
+}

@@ -1,0 +1,199 @@
+package room
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// open returns the open turn if the request is the one that it waits for.
+func (s *State) open(turn int, request string) *Turn {
+	if t := s.Turn; t != nil && t.Number == turn && t.Request == request && t.Draft == nil {
+		return t
+	}
+	return nil
+}
+
+// decideReplied turns an agent's reply into a message, a draft or a pass. A
+// reply whose turn has ended is recorded and forwarded to nobody.
+func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
+	t := s.open(do.Turn, do.Request)
+	if t == nil {
+		sum := sha256.Sum256([]byte(do.Text))
+		return []Body{ReplyLate{Turn: do.Turn, Digest: hex.EncodeToString(sum[:]), Bytes: len(do.Text)}}, nil
+	}
+	x := s.seat(t.Participant)
+	switch {
+	case len(do.Text) > s.Limits.MaxOutput*4 || len([]rune(do.Text)) > s.Limits.MaxOutput:
+		return s.decideFailed(Failed{
+			Turn: do.Turn, Request: do.Request, Code: "too_large", Usage: do.Usage, Latency: do.Latency,
+			Error: "the answer is over the limit of " + itoa(s.Limits.MaxOutput) + " characters",
+		}, now)
+	case do.Outcome != OutcomeSaid || strings.TrimSpace(do.Text) == "":
+		reason := do.Reason
+		if do.Outcome == OutcomeRefused {
+			reason = orElse(reason, "refused")
+		}
+		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: do.Latency}), nil
+	}
+	m := s.finish(Message{
+		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence,
+	}, t.Number, now)
+	if why := s.review(x, m); why != "" {
+		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why}}, nil
+	}
+	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
+}
+
+// review returns the rule by which a person must see m before it is posted.
+// A rule that cannot be applied counts as broken.
+func (s *State) review(x *Seat, m Message) string {
+	switch x.Mode {
+	case FullAuto:
+		return ""
+	case SemiAuto:
+		return x.Review.triggered(m)
+	}
+	return "manual"
+}
+
+func (r Review) triggered(m Message) string {
+	below := r.ConfidenceBelow
+	or(&below, 0.5)
+	switch {
+	case m.Confidence == nil:
+		return "confidence unknown"
+	case !(*m.Confidence >= below): // also true of NaN
+		return "confidence below the threshold"
+	case r.LongerThan > 0 && len([]rune(m.Text)) > r.LongerThan:
+		return "longer than " + itoa(r.LongerThan) + " characters"
+	}
+	text := strings.ToLower(m.Text)
+	for _, w := range r.Words {
+		if strings.Contains(text, strings.ToLower(w)) {
+			return "contains " + quote(w)
+		}
+	}
+	return ""
+}
+
+func draftHash(request, text string) string {
+	sum := sha256.Sum256([]byte(request + "\x00" + text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// finish fills in what the room knows of a message.
+func (s *State) finish(m Message, turn int, now Now) Message {
+	m.Run, m.Turn = s.Spec.Room, turn
+	if m.ID == "" {
+		m.ID = s.Spec.Room + "." + itoa(s.Seq+1)
+	}
+	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
+	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
+	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
+	return m
+}
+
+// names is the table of what participants are called.
+func (s *State) names() *Names {
+	ids, labels := make([]string, len(s.Seats)), make([]string, len(s.Seats))
+	for i, x := range s.Seats {
+		ids[i], labels[i] = x.ID, x.Name
+	}
+	return NewNames(ids, labels)
+}
+
+// decideFailed ends a turn without a reply, suspends a seat that failed too
+// often or whose process is gone, and stops a room that fails again and again.
+func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
+	t := s.open(do.Turn, do.Request)
+	if t == nil {
+		return nil, ErrLate
+	}
+	failed := TurnFailed{Turn: do.Turn, Code: do.Code, Error: do.Error, Usage: do.Usage, Latency: do.Latency}
+	bodies := s.withLimits(now, failed)
+	x := s.seat(t.Participant)
+	reason := ""
+	switch {
+	case do.Code == FailExited:
+		reason = "its process has ended: " + do.Error
+	case x.Failures+1 >= s.Limits.MaxFailures:
+		reason = count(x.Failures+1, "failure") + " in a row: " + do.Error
+	}
+	if reason == "" || x.Standing != Active {
+		return bodies, nil
+	}
+	if len(bodies) > 1 { // the room stops; the seat is suspended before that
+		return append([]Body{failed, SeatChanged{x.ID, Suspended, reason}}, bodies[1:]...), nil
+	}
+	return s.withSeatChange(bodies, x, Suspended, reason), nil
+}
+
+// Codes of failed turns.
+const (
+	FailTimeout  = "timeout"
+	FailExited   = "exited"
+	FailProtocol = "protocol"
+	FailTooLarge = "too_large"
+	FailAgent    = "agent"
+	FailOther    = "failed"
+)
+
+// withLimits adds to the end of a turn the end of the room that it causes.
+func (s *State) withLimits(now Now, last Body) []Body {
+	after := s.Tally
+	texts := s.Texts
+	switch b := last.(type) {
+	case MessagePosted:
+		after.Failures = 0
+		if s.Turn != nil && s.Turn.Draft == nil {
+			s.project(&after, b.Usage, b.Message.Text)
+		}
+		if b.Message.By == "" {
+			texts = append(texts[:len(texts):len(texts)], fingerprint(b.Message.Text))
+		}
+		if guard := s.loops(texts); guard != "" {
+			return []Body{last, Stopped{Cause: StopLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}}
+		}
+	case TurnPassed:
+		after.Failures = 0
+		s.project(&after, b.Usage, "")
+	case TurnFailed:
+		after.Failures++
+		s.project(&after, b.Usage, "")
+	}
+	name, reason := after.reached(s.Limits)
+	if name == "" && now.Clock >= s.Limits.MaxDuration {
+		name, reason = "maxDuration", "the room has run for "+now.Clock.String()
+	}
+	if name == "" || s.Phase != Live {
+		return []Body{last}
+	}
+	return []Body{last, Stopped{Cause: StopLimit, Name: name, Reason: "limit " + name + ": " + reason}}
+}
+
+// project charges the open turn to a copy of the tally.
+func (s *State) project(t *Tally, u Usage, text string) {
+	x := s.seat(s.Turn.Participant)
+	tokens, in, out := charge(u, s.Turn.Tokens, text)
+	t.Tokens += tokens
+	t.Cost += cost(x.Price, in, out)
+}
+
+// loops names the guard against loops that the newest texts trip.
+func (s *State) loops(texts []uint64) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	texts = texts[max(0, len(texts)-s.Limits.SameTextOf):]
+	same := 0
+	for _, h := range texts {
+		if h == texts[len(texts)-1] {
+			same++
+		}
+	}
+	if same >= s.Limits.SameText {
+		return "same-text"
+	}
+	return ""
+}

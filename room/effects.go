@@ -1,0 +1,117 @@
+package room
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// An Effect is something that must be under way outside: one of the types
+// below. The coordinator starts those that are missing and cancels those that
+// have gone; Key tells which is which.
+type Effect interface{ Key() string }
+
+type (
+	// Ask asks the policy, not before the room's clock says NotBefore.
+	Ask struct {
+		Decision  int64
+		News      int64 // newest event of a person; a newer one makes this Ask another
+		NotBefore time.Duration
+	}
+	// AskBid asks an agent how much it wants the floor.
+	AskBid struct {
+		Decision    int64
+		Participant string
+		Timeout     time.Duration
+		NotBefore   time.Duration
+	}
+	// Speak hands a prompt to an agent that has been granted the floor.
+	Speak struct {
+		Turn        int
+		Participant string
+		Request     string
+		Window      Window
+		Timeout     time.Duration
+	}
+)
+
+// Key returns the stable id of the effect.
+func (e Ask) Key() string {
+	return "ask " + strconv.FormatInt(e.Decision, 10) + " " + strconv.FormatInt(e.News, 10)
+}
+
+// Key returns the stable id of the effect.
+func (e AskBid) Key() string {
+	return "bid " + strconv.FormatInt(e.Decision, 10) + " " + e.Participant
+}
+
+// Key returns the stable id of the effect.
+func (e Speak) Key() string { return "speak " + strconv.Itoa(e.Turn) + " " + e.Request }
+
+// Effects returns everything that must be under way in s.
+func (s *State) Effects() []Effect {
+	if s.Phase != Live {
+		return nil
+	}
+	if t := s.Turn; t != nil {
+		if t.Draft != nil || !s.works(t) {
+			return nil // a person has it
+		}
+		return []Effect{Speak{t.Number, t.Participant, t.Request, t.Window, t.Timeout}}
+	}
+	next := s.Policy.Decision + 1
+	at := s.notBefore()
+	if s.Policy.Ref.Needs.Bids {
+		if bids := s.missingBids(next, at); len(bids) > 0 {
+			return bids
+		}
+	}
+	return []Effect{Ask{Decision: next, News: max(s.LastHuman, s.asksAgain()), NotBefore: at}}
+}
+
+// notBefore is when a policy that declined is asked again: at once when there
+// is news, else after its delay.
+func (s *State) notBefore() time.Duration {
+	if s.Tally.Declines == 0 || s.LastNews > s.Declined {
+		return 0
+	}
+	return s.RetryAt
+}
+
+// asksAgain makes an Ask that waits for its delay another one as soon as
+// there is news.
+func (s *State) asksAgain() int64 {
+	if s.Tally.Declines > 0 && s.LastNews > s.Declined {
+		return s.LastNews
+	}
+	return 0
+}
+
+func (s *State) missingBids(next int64, at time.Duration) []Effect {
+	var out []Effect
+	for _, x := range s.Seats {
+		if s.Ineligible(x) != "" || x.Owner != "" || s.bid(x.ID) != nil {
+			continue
+		}
+		out = append(out, AskBid{next, x.ID, s.Limits.BidTimeout, at})
+	}
+	return out
+}
+
+func (s *State) bid(id string) *BidPosted {
+	for i := range s.Bids {
+		if s.Bids[i].Participant == id {
+			return &s.Bids[i]
+		}
+	}
+	return nil
+}
+
+// kind is what policies call the seat.
+func (x *Seat) kind() string {
+	if x.Kind == "" {
+		return policy.Local
+	}
+	return x.Kind
+}

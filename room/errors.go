@@ -1,0 +1,40 @@
+package room
+
+import (
+	"errors"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// Errors that callers of Decide branch on.
+var (
+	// ErrStale: the room has moved on since the decision was asked for; ask
+	// again.
+	ErrStale = errors.New("room: decision is stale")
+	// ErrLate: the request that the reply answers has ended.
+	ErrLate = errors.New("room: reply is late")
+	// ErrOver: the room has ended for good.
+	ErrOver = errors.New("room: has ended")
+	// ErrDenied: the actor may not do that.
+	ErrDenied = errors.New("room: denied")
+)
+
+func denied(actor, what string) error {
+	return &problem.Error{
+		Code: "ROOM-DENIED", What: quote(actor) + " may not " + what,
+		Fix: "act as a person of the room or as its host", Err: ErrDenied,
+	}
+}
+
+func over(s *State) error {
+	return &problem.Error{
+		Code: "ROOM-OVER", What: "the room is " + string(s.Phase) + ": " + s.Ending.Reason,
+		Fix: "fork it to go on from here: `moot transcript export` it and start a new room", Err: ErrOver,
+	}
+}
+
+func invalid(code, what, fix string) error {
+	return &problem.Error{Code: code, What: what, Fix: fix}
+}
+
+func quote(s string) string { return "\"" + s + "\"" }

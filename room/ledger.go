@@ -1,0 +1,68 @@
+package room
+
+// index files a message: under everybody when everybody may read it, else
+// under each seat that may.
+func (s *State) index(e Event, m Message, from *Seat) {
+	sender := int16(-1)
+	if from != nil {
+		sender = from.Index
+	}
+	n := int32(s.Messages.N)
+	s.Messages.push(msg{Seq: e.Seq, Tokens: int32(estimate(m.Text)), From: sender})
+	if Audience(m).Everybody() {
+		s.Public.push(n)
+		s.Counts[sender+1]++
+	} else {
+		for _, x := range s.Seats {
+			if Audience(m).Includes(x.ID) {
+				x.Private.push(n)
+				x.Counts[sender]++
+			}
+		}
+	}
+	s.follow(sender)
+}
+
+// follow counts who spoke after the last speaker and after the last two.
+func (s *State) follow(sender int16) {
+	if sender < 0 || sender+1 == s.Speakers[0] {
+		return
+	}
+	if s.Speakers[0] != 0 {
+		s.Followed[habit(0, s.Speakers[0], sender)]++
+	}
+	if s.Speakers[1] != 0 && len(s.Followed) < maxHabits {
+		s.Followed[habit(s.Speakers[1], s.Speakers[0], sender)]++
+	}
+	s.Speakers = [2]int16{sender + 1, s.Speakers[0]}
+}
+
+// maxHabits bounds the table of who follows whom.
+const maxHabits = 1 << 14
+
+func habit(before, last, next int16) uint64 {
+	return uint64(uint16(before))<<32 | uint64(uint16(last))<<16 | uint64(uint16(next+1))
+}
+
+// backwards yields the messages that x may read, newest first.
+func (s *State) backwards(x *Seat, yield func(msg) bool) {
+	i, j := s.Public.N-1, x.Private.N-1
+	for i >= 0 || j >= 0 {
+		var n int32
+		if j < 0 || i >= 0 && s.Public.at(i) > x.Private.at(j) {
+			n = s.Public.at(i)
+			i--
+		} else {
+			n = x.Private.at(j)
+			j--
+		}
+		if !yield(s.Messages.at(int(n))) {
+			return
+		}
+	}
+}
+
+// heard is how many messages of a sender x may read in all.
+func (s *State) heard(x *Seat, sender int16) int {
+	return int(x.Counts[sender]) + int(s.Counts[sender+1])
+}

@@ -1,0 +1,45 @@
+package room
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// Bounds of what a state keeps of texts.
+const (
+	recentEvents = policy.MaxEvents
+	recentBytes  = 32 << 10
+)
+
+// recent holds the newest events as policies see them: at most recentEvents,
+// of which only the newest texts, recentBytes in all, are kept.
+type recent struct {
+	Events []policy.Event
+	Texts  int // index of the first event whose text is kept
+	Bytes  int // of the texts kept
+}
+
+func (r *recent) push(e policy.Event) {
+	if len(r.Events) >= 2*recentEvents {
+		n := len(r.Events) - recentEvents
+		kept := copy(r.Events, r.Events[n:])
+		clear(r.Events[kept:])
+		r.Events = r.Events[:kept]
+		r.Texts = max(0, r.Texts-n)
+	}
+	r.Events = append(r.Events, e)
+	r.Bytes += len(e.Text)
+	for r.Texts < len(r.Events) && (r.Bytes > recentBytes || len(r.Events)-r.Texts > recentEvents) {
+		r.Bytes -= len(r.Events[r.Texts].Text)
+		r.Events[r.Texts].Text = ""
+		r.Texts++
+	}
+}
+
+// after returns the events after seq, at most n of them, and whether older
+// ones were left out.
+func (r *recent) after(seq int64, n int) (evs []policy.Event, cut bool) {
+	i := len(r.Events)
+	for i > 0 && r.Events[i-1].Seq > seq && len(r.Events)-i < n {
+		i--
+	}
+	cut = i > 0 && r.Events[i-1].Seq > seq
+	return r.Events[i:], cut
+}

@@ -1,0 +1,151 @@
+package room
+
+import (
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Phase is what a room is doing.
+type Phase string
+
+// Phases. Unopened is the zero State's.
+const (
+	Unopened Phase = ""
+	Live     Phase = "live"
+	Waiting  Phase = "paused"
+	Done     Phase = "completed"
+	Halted   Phase = "stopped"
+	InError  Phase = "error"
+)
+
+// State is the fold of a room's log. The zero State is a room not yet opened.
+// Its fields may be read by anybody who owns it and are written only by
+// Apply. It is not safe for concurrent use.
+type State struct {
+	Spec   Spec
+	Limits Limits  // in force, defaults filled in
+	Bounds Context // of windows, defaults filled in
+
+	Seq    int64
+	Epoch  uint64
+	Clock  time.Duration // of the last event
+	Phase  Phase
+	Ending Ending
+	Seats  []*Seat // roster order; removed seats stay, so indexes are stable
+
+	Turn   *Turn // the open turn; nil between turns
+	Tally  Tally
+	Policy PolicyCursor
+	Bids   []BidPosted // for the decision that is due
+
+	Recent   recent      // newest events as policies see them
+	Messages chunks[msg] // every message, without its text
+	Public   chunks[int32]
+	Followed map[uint64]int32 // who spoke after whom; see follow
+	Speakers [2]int16         // seats of the last two speakers plus one, newest first
+	Counts   []int32          // public messages by sender: the host, then every seat
+
+	LastHuman int64         // seq of the newest message of a person
+	LastNews  int64         // seq of the newest message or change that a policy should hear of
+	RetryAt   time.Duration // clock before which a declined policy is not asked again without news
+	Declined  int64         // seq of the last declined round
+	Texts     []uint64      // hashes of the newest agents' texts, for the same-text guard
+	Commands  seen          // ids of commands and messages already applied
+}
+
+// Ending says why a room is not live.
+type Ending struct {
+	Cause  string // one of the causes of the table of endings
+	Name   string // limit, guard, code or person
+	Reason string
+}
+
+// A Seat is a participant with everything the room knows of it.
+type Seat struct {
+	Participant
+	Index      int16
+	Standing   Standing
+	Owner      string // person who has taken it over; "" when the agent has it
+	Cursor     int64  // catch-up cursor: it has been handed everything up to here
+	Fresh      bool   // it has lost its memory, or never had one
+	Turns      int
+	LastTurn   int
+	Failures   int // consecutive
+	Violations int
+	Spent      int64 // tokens
+	Cost       int64
+	Replies    int
+	Latency    time.Duration // of all replies
+	Confidence *float64
+	Private    chunks[int32] // messages not for everybody that it may read
+	Counts     map[int16]int32
+}
+
+// Turn is the turn that is open.
+type Turn struct {
+	Number      int
+	Participant string
+	Request     string
+	Window      Window
+	Tokens      int64
+	Started     time.Duration
+	Timeout     time.Duration
+	Draft       *Draft // waiting for a person; nil while the agent works
+}
+
+// Draft is a reply that waits for a person.
+type Draft struct {
+	Hash    string
+	Message Message
+	Usage   Usage
+	Why     string
+	Edited  bool
+}
+
+// PolicyCursor is how far the policy in force has got.
+type PolicyCursor struct {
+	Ref      PolicyRef
+	Asked    bool        // it has decided at least once in this room
+	Decision int64       // number of the last recorded decision
+	Through  int64       // newest event its last input knew of
+	State    policy.JSON // what it returned; nil is null
+	Digest   string      // SHA-256 of State, hex; "" for null
+	Lost     bool        // State is not in the log and must be recomputed; see Relearn
+}
+
+// msg is what remains of a message for ever.
+type msg struct {
+	Seq    int64
+	Tokens int32
+	From   int16 // seat; -1 for the host
+}
+
+// seat returns the seat with id, or nil.
+func (s *State) seat(id string) *Seat {
+	for _, x := range s.Seats {
+		if x.ID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// Seat returns the seat with id.
+func (s *State) Seat(id string) (Seat, bool) {
+	if x := s.seat(id); x != nil {
+		return *x, true
+	}
+	return Seat{}, false
+}
+
+// Driven reports whether the room calls the seat, and not the seat the room.
+func (x *Seat) Driven() bool { return x.Kind != policy.Human }
+
+// Label returns what to call the participant.
+func (p Participant) Label() string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
+}

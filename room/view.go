@@ -1,0 +1,114 @@
+package room
+
+import "time"
+
+// A View is what people and programs are shown of a room.
+type View struct {
+	Room      string        `json:"room"`
+	Name      string        `json:"name,omitempty"`
+	Objective string        `json:"objective"`
+	Phase     Phase         `json:"phase"`
+	Ending    Ending        `json:"ending,omitzero"`
+	State     string        `json:"state"` // as the one-to-one note calls it
+	Seq       int64         `json:"seq"`
+	Clock     time.Duration `json:"clock_ns"`
+	Turn      int           `json:"turn"`
+	Tally     Tally         `json:"tally"`
+	Limits    Limits        `json:"limits"`
+	Policy    string        `json:"policy"`
+	Seats     []SeatView    `json:"participants"`
+	Draft     *Draft        `json:"draft,omitempty"`
+}
+
+// A SeatView is what is shown of a seat.
+type SeatView struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name,omitempty"`
+	Kind      string        `json:"kind"`
+	Role      string        `json:"role,omitempty"`
+	Phase     string        `json:"phase"` // idle, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
+	Why       string        `json:"why,omitempty"`
+	Turns     int           `json:"turns"`
+	Failures  int           `json:"failures"`
+	Tokens    int64         `json:"tokens"`
+	Latency   time.Duration `json:"avg_latency_ns"`
+	Cooling   int           `json:"cooling,omitempty"` // turns left
+	Replies   int           `json:"replies"`
+	CatchUp   int64         `json:"cursor"`
+	Violation int           `json:"violations,omitempty"`
+}
+
+// View returns what a reader with that level is shown.
+func (s *State) View(level Visibility) View {
+	v := View{
+		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
+		State: s.Note(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
+		Policy: s.Policy.Ref.Name,
+	}
+	for _, x := range s.Seats {
+		v.Seats = append(v.Seats, s.seatView(x))
+	}
+	if s.Turn != nil && s.Turn.Draft != nil {
+		if m, ok := s.Turn.Draft.Message.At(level); ok {
+			d := *s.Turn.Draft
+			d.Message = m
+			v.Draft = &d
+		}
+	}
+	return v
+}
+
+func (s *State) seatView(x *Seat) SeatView {
+	v := SeatView{
+		ID: x.ID, Name: x.Name, Kind: x.kind(), Role: x.Role, Phase: "idle", Turns: x.Turns,
+		Failures: x.Failures, Tokens: x.Spent, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
+	}
+	if x.Replies > 0 {
+		v.Latency = x.Latency / time.Duration(x.Replies)
+	}
+	why := s.Ineligible(x)
+	switch {
+	case x.Standing != Active:
+		v.Phase = string(x.Standing)
+	case s.Turn != nil && s.Turn.Participant == x.ID && s.Turn.Draft != nil:
+		v.Phase, v.Why = "waiting for approval", s.Turn.Draft.Why
+	case s.Turn != nil && s.Turn.Participant == x.ID:
+		v.Phase = "thinking"
+	case x.Owner != "":
+		v.Phase, v.Why = "taken over", "by "+x.Owner
+	case why == "cooldown":
+		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
+	case why == "budget":
+		v.Phase, v.Why = "idle", "token budget used"
+	}
+	return v
+}
+
+// Note returns the room's state in the words of the one-to-one note: idle,
+// planning, waiting_local, ready_to_send, waiting_remote, processing_remote,
+// completed, paused, error or stopped.
+func (s *State) Note() string {
+	switch s.Phase {
+	case Unopened:
+		return "idle"
+	case Live:
+		return s.liveNote()
+	}
+	return string(s.Phase)
+}
+
+func (s *State) liveNote() string {
+	t := s.Turn
+	switch {
+	case t == nil && s.Tally.Messages == 0:
+		return "planning"
+	case t == nil:
+		return "processing_remote"
+	case t.Draft != nil:
+		return "ready_to_send"
+	}
+	if x := s.seat(t.Participant); x != nil && x.Kind == "remote" {
+		return "waiting_remote"
+	}
+	return "waiting_local"
+}
