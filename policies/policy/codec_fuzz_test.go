@@ -1,0 +1,189 @@
+package policy_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// nested tells how deep the brackets of valid JSON go.
+func nested(b []byte) int {
+	depth, most := 0, 0
+	dec := json.NewDecoder(bytes.NewReader(b))
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			return most
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+			most = max(most, depth)
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+	}
+}
+
+// FuzzReader holds the Reader's verdict on any text against encoding/json's.
+func FuzzReader(f *testing.F) {
+	for _, s := range []string{
+		``, ` {} `, `[1,2.50,-0,1e5,1E-5,01,-]`, `{"a":{"b":[null,true,false]}}`, `{"a":1,}`, `[1}`, `"\ud800\u00e9\n"`,
+		"\"\xff\"", `nul`, `truex`, `"\x"`, "\"\n\"", `1.`, `.5`, `+1`, `[[[[]]]]`, `{"a" 1}`, `{,}`, `[,]`, `1 2`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := policy.NewReader(b)
+		r.Skip()
+		r.End()
+		want := json.Valid(b) && utf8.Valid(b) && nested(b) <= 64
+		if got := r.Err() == nil; got != want {
+			t.Fatalf("Reader says %v (%v), encoding/json %v: %q", got, r.Err(), want, b)
+		}
+		var s string
+		if want && json.Unmarshal(b, &s) == nil && bytes.HasPrefix(bytes.TrimSpace(b), []byte{'"'}) {
+			r := policy.NewReader(b)
+			if got := r.String(); got != s {
+				t.Fatalf("String read %q, encoding/json %q", got, s)
+			}
+		}
+	})
+}
+
+func FuzzDecodeInput(f *testing.F) {
+	in := sample()
+	f.Add(in.AppendJSON(nil))
+	f.Add([]byte(`{"agents":[{"bid":{"score":1e400}}],"state":null}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		in, err := policy.DecodeInput(b)
+		if err != nil {
+			return
+		}
+		first := in.AppendJSON(nil)
+		back, err := policy.DecodeInput(first)
+		if err != nil {
+			t.Fatalf("own bytes refused: %v\n%s", err, first)
+		}
+		if second := back.AppendJSON(nil); !bytes.Equal(first, second) {
+			t.Fatalf("%s\nbecame\n%s", first, second)
+		}
+	})
+}
+
+func FuzzDecodeDecision(f *testing.F) {
+	f.Add([]byte(`{"action":"speak","agent":"a","reason":"r","confidence":0.5,"hints":{"a":1},"scores":[{"agent":"a","score":1}],"state":[1, 2]}`))
+	f.Add([]byte(`{"action":"decline","reason":"r","retry_ms":5000}`))
+	f.Add([]byte(`{"action":"error","message":"m"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := policy.DecodeDecision(b)
+		if err != nil {
+			return
+		}
+		if !json.Valid(b) || !utf8.Valid(b) {
+			t.Fatalf("accepted what is not JSON: %q", b)
+		}
+		first := d.AppendJSON(nil)
+		back, err := policy.DecodeDecision(first)
+		if err != nil {
+			t.Fatalf("own bytes refused: %v\n%s", err, first)
+		}
+		if second := back.AppendJSON(nil); !bytes.Equal(first, second) {
+			t.Fatalf("%s\nbecame\n%s", first, second)
+		}
+		if log, err := json.Marshal(json.RawMessage(d.State)); d.State != nil && !bytes.ContainsAny(d.State, "<>&\u2028\u2029") &&
+			(err != nil || !bytes.Equal(log, d.State)) {
+			t.Fatalf("a log would change state %s to %s (%v)", d.State, log, err)
+		}
+	})
+}
+
+func anyInput(t *rapid.T) policy.Input {
+	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
+	texts := rapid.SliceOfN(text, 0, 3)
+	number := rapid.Int64()
+	in := policy.Input{
+		ABI: 1, Init: rapid.Bool().Draw(t, "init"), Room: text.Draw(t, "room"), Decision: number.Draw(t, "decision"),
+		NowMS: number.Draw(t, "now"), Objective: text.Draw(t, "objective"), Constraints: texts.Draw(t, "constraints"),
+		Limits: policy.Limits{TokensLeft: number.Draw(t, "tokens")}, State: policy.JSON(`[{"a":1}]`),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "agents") {
+		a := policy.Agent{
+			ID: text.Draw(t, "id"), Domains: texts.Draw(t, "domains"), Ineligible: text.Draw(t, "why"),
+			Turns: int(number.Draw(t, "turns")), Tokens: number.Draw(t, "spent"),
+		}
+		if rapid.Bool().Draw(t, "bids") {
+			f := rapid.Float64().Draw(t, "score")
+			a.Bid, a.Confidence = &policy.Bid{Score: f, Reason: text.Draw(t, "bid")}, &f
+		}
+		in.Agents = append(in.Agents, a)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "events") {
+		in.Events = append(in.Events, policy.Event{
+			Seq: number.Draw(t, "seq"), From: text.Draw(t, "from"), To: texts.Draw(t, "to"), Text: text.Draw(t, "text"),
+			Mentions: texts.Draw(t, "mentions"), Addressed: texts.Draw(t, "addressed"), Bytes: int(number.Draw(t, "bytes")),
+		})
+	}
+	return in
+}
+
+func TestInputRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		b := in.AppendJSON(nil)
+		if !json.Valid(b) || !utf8.Valid(b) {
+			t.Fatalf("not JSON: %q", b)
+		}
+		back, err := policy.DecodeInput(b)
+		if err != nil {
+			t.Fatalf("%v in %s", err, b)
+		}
+		if again := back.AppendJSON(nil); !bytes.Equal(b, again) {
+			t.Fatalf("%s\nbecame\n%s", b, again)
+		}
+		if want := strings.ToValidUTF8(in.Objective, "\ufffd"); !strings.Contains(in.Objective, "\xff") && utf8.ValidString(in.Objective) && back.Objective != want {
+			t.Fatalf("objective %q became %q", in.Objective, back.Objective)
+		}
+		for i := range in.Agents {
+			if w, g := in.Agents[i].Bid, back.Agents[i].Bid; (w == nil) != (g == nil) || w != nil && w.Score != g.Score {
+				t.Fatalf("bid %v became %v", w, g)
+			}
+		}
+	})
+}
+
+// TestFloatsAsEncodingJSON holds the shortest form against encoding/json's.
+func TestFloatsAsEncodingJSON(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.Float64().Draw(t, "f")
+		want, err := json.Marshal(f)
+		if err != nil {
+			t.Skip("JSON has no such number")
+		}
+		var w policy.Writer
+		w.Float(f)
+		if !bytes.Equal(w.Bytes(), want) {
+			t.Fatalf("got %s, want %s", w.Bytes(), want)
+		}
+	})
+}
+
+func BenchmarkDecodeInput(b *testing.B) {
+	in := sample()
+	text := in.AppendJSON(nil)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := in.Decode(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

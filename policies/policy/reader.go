@@ -1,0 +1,221 @@
+package policy
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// maxDepth bounds how deep a Reader follows objects and arrays.
+const maxDepth = 64
+
+// A DecodeError says where a JSON text is not what was expected.
+type DecodeError struct {
+	Field  string // path of the value, "scores[2].agent"; empty when the text itself is broken
+	Offset int    // byte at which it was noticed
+	What   string // what is wrong, as a phrase
+}
+
+// Error gives place and phrase in one line.
+func (e *DecodeError) Error() string {
+	s := "byte " + strconv.Itoa(e.Offset) + ": "
+	if e.Field != "" {
+		s += e.Field + ": "
+	}
+	return s + e.What
+}
+
+// A Reader reads one JSON text value by value, without reflection and with
+// hardly an allocation. The first error sticks: later calls return zero
+// values, loops end, and [Reader.Err] tells what it was. So a caller reads to
+// the end and checks once.
+//
+//	for r.Object(); r.More(); {
+//		switch r.Key() {
+//		case "limit":
+//			limit = r.Int()
+//		default:
+//			r.Skip()
+//		}
+//	}
+//
+// A Reader accepts what RFC 8259 does, in valid UTF-8 and at most 64 levels
+// deep. Strings that hold no escape share memory with the text, which must
+// therefore not change while they live.
+type Reader struct {
+	b     []byte
+	p     int
+	first bool // just behind an opening bracket: no comma is due
+	depth int
+	kinds uint64 // a bit for each open bracket, the innermost lowest: 1 is an object
+	err   *DecodeError
+}
+
+// NewReader returns a Reader at the start of text.
+func NewReader(text []byte) Reader { return Reader{b: text} }
+
+// Err returns the first error, or nil.
+func (r *Reader) Err() error {
+	if r.err == nil {
+		return nil
+	}
+	return r.err
+}
+
+// Fail makes what the Reader's error unless it has one.
+func (r *Reader) Fail(what string) {
+	if r.err == nil {
+		r.err = &DecodeError{Offset: r.p, What: what}
+	}
+}
+
+// Offset returns how many bytes have been read.
+func (r *Reader) Offset() int { return r.p }
+
+// peek skips white space and returns the next byte, 0 at the end or after an
+// error.
+func (r *Reader) peek() byte {
+	if r.err != nil {
+		return 0
+	}
+	for r.p < len(r.b) {
+		switch c := r.b[r.p]; c {
+		case ' ', '\n', '\t', '\r':
+			r.p++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (r *Reader) open(c byte, kind uint64, what string) {
+	if r.peek() != c {
+		r.Fail(what)
+		return
+	}
+	if r.depth++; r.depth > maxDepth {
+		r.Fail("nested deeper than 64 levels")
+		return
+	}
+	r.kinds = r.kinds<<1 | kind
+	r.p++
+	r.first = true
+}
+
+// Object enters an object; [Reader.More] and [Reader.Key] walk its members.
+func (r *Reader) Object() { r.open('{', 1, "expected an object") }
+
+// Array enters an array; [Reader.More] walks its elements.
+func (r *Reader) Array() { r.open('[', 0, "expected an array") }
+
+// More reports whether the innermost open object or array has another member,
+// and leaves it when there is none.
+func (r *Reader) More() bool {
+	c := r.peek()
+	if r.err != nil {
+		return false
+	}
+	end := byte(']')
+	if r.kinds&1 == 1 {
+		end = '}'
+	}
+	if c == end && r.depth > 0 {
+		r.p++
+		r.depth--
+		r.kinds >>= 1
+		r.first = false
+		return false
+	}
+	if !r.first {
+		if c != ',' {
+			r.Fail("expected a comma or a closing bracket")
+			return false
+		}
+		r.p++
+	}
+	r.first = false
+	return true
+}
+
+// Key reads the name of the next member and the colon behind it.
+func (r *Reader) Key() string {
+	if r.kinds&1 == 0 || r.peek() != '"' {
+		r.Fail("expected a key")
+		return ""
+	}
+	k := r.String()
+	if r.peek() != ':' {
+		r.Fail("expected a colon")
+		return ""
+	}
+	r.p++
+	return k
+}
+
+// End checks that nothing but white space is left.
+func (r *Reader) End() {
+	r.peek()
+	if r.p < len(r.b) {
+		r.Fail("something follows the value")
+	}
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool() bool {
+	if r.literal("true") {
+		return true
+	}
+	if !r.literal("false") {
+		r.Fail("expected true or false")
+	}
+	return false
+}
+
+// Null reads null if it comes next and reports whether it did.
+func (r *Reader) Null() bool { return r.literal("null") }
+
+func (r *Reader) literal(s string) bool {
+	if r.peek() != s[0] || r.p+len(s) > len(r.b) || string(r.b[r.p:r.p+len(s)]) != s {
+		return false
+	}
+	r.p += len(s)
+	return true
+}
+
+// Raw reads any value and returns its text, which shares the Reader's memory.
+func (r *Reader) Raw() JSON {
+	r.peek()
+	start := r.p
+	r.Skip()
+	if r.err != nil {
+		return nil
+	}
+	return JSON(r.b[start:r.p:r.p])
+}
+
+// Skip reads any value and drops it.
+func (r *Reader) Skip() {
+	switch c := r.peek(); c {
+	case '{':
+		for r.Object(); r.More(); r.Skip() {
+			r.Key()
+		}
+	case '[':
+		for r.Array(); r.More(); {
+			r.Skip()
+		}
+	case '"':
+		r.skipString()
+	case 't', 'f':
+		r.Bool()
+	case 'n':
+		if !r.Null() {
+			r.Fail("expected null")
+		}
+	default:
+		r.number()
+	}
+}
+
+// view returns b as a string without copying it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,238 @@
+package policy
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Int reads a number that is written without fraction or exponent.
+func (r *Reader) Int() int64 {
+	s, whole := r.number()
+	if r.err != nil {
+		return 0
+	}
+	if !whole {
+		r.Fail("expected a whole number")
+		return 0
+	}
+	// Nineteen bytes cannot overflow, and nearly every number is shorter.
+	if len(s) >= 19 {
+		n, err := strconv.ParseInt(view(s), 10, 64)
+		if err != nil {
+			r.Fail("number out of range")
+		}
+		return n
+	}
+	n, digits := int64(0), s
+	if s[0] == '-' {
+		digits = s[1:]
+	}
+	for _, c := range digits {
+		n = n*10 + int64(c-'0')
+	}
+	if s[0] == '-' {
+		return -n
+	}
+	return n
+}
+
+// Float reads a number that a float64 can hold.
+func (r *Reader) Float() float64 {
+	s, _ := r.number()
+	if r.err != nil {
+		return 0
+	}
+	f, err := strconv.ParseFloat(view(s), 64)
+	if err != nil {
+		r.Fail("number out of range")
+		return 0
+	}
+	return f
+}
+
+// number scans one number and reports whether it is written as an integer.
+func (r *Reader) number() (text []byte, whole bool) {
+	r.peek()
+	if r.err != nil {
+		return nil, false
+	}
+	start := r.p
+	r.accept('-', '-')
+	if !r.accept('0', '0') && r.digits() == 0 {
+		r.p = start
+		r.Fail("expected a value of another kind")
+		return nil, false
+	}
+	whole = true
+	if r.accept('.', '.') {
+		whole = false
+		if r.digits() == 0 {
+			r.Fail("expected a digit behind the point")
+		}
+	}
+	if r.accept('e', 'E') {
+		whole = false
+		if !r.accept('+', '-') {
+			r.accept('-', '-')
+		}
+		if r.digits() == 0 {
+			r.Fail("expected a digit in the exponent")
+		}
+	}
+	return r.b[start:r.p], whole
+}
+
+func (r *Reader) accept(a, b byte) bool {
+	if r.p < len(r.b) && (r.b[r.p] == a || r.b[r.p] == b) {
+		r.p++
+		return true
+	}
+	return false
+}
+
+func (r *Reader) digits() (n int) {
+	for r.p < len(r.b) && r.b[r.p]-'0' <= 9 {
+		r.p++
+		n++
+	}
+	return n
+}
+
+// String reads a string. It shares the text's memory unless it holds an
+// escape. Half a surrogate pair becomes U+FFFD.
+func (r *Reader) String() string {
+	r.peek()
+	start := r.p + 1
+	escaped := r.skipString()
+	if r.err != nil {
+		return ""
+	}
+	s := r.b[start : r.p-1]
+	if !escaped {
+		return view(s)
+	}
+	return view(unescape(s))
+}
+
+// skipString reads a string, checks it, and reports whether it holds an
+// escape.
+func (r *Reader) skipString() (escaped bool) {
+	if r.peek() != '"' {
+		r.Fail("expected a string")
+		return false
+	}
+	r.p++
+	for r.p < len(r.b) {
+		switch c := r.b[r.p]; {
+		case c == '"':
+			r.p++
+			return escaped
+		case c == '\\':
+			escaped = true
+			if !r.escape() {
+				r.Fail("an escape that JSON does not have")
+				return escaped
+			}
+		case c < ' ':
+			r.Fail("a control character in a string")
+			return escaped
+		case c < utf8.RuneSelf:
+			r.p++
+		default:
+			c, n := utf8.DecodeRune(r.b[r.p:])
+			if c == utf8.RuneError && n == 1 {
+				r.Fail("not valid UTF-8")
+				return escaped
+			}
+			r.p += n
+		}
+	}
+	r.Fail("a string that does not end")
+	return escaped
+}
+
+// escape passes one escape sequence and reports whether it is one.
+func (r *Reader) escape() bool {
+	if r.p+1 >= len(r.b) {
+		return false
+	}
+	switch r.b[r.p+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		r.p += 2
+		return true
+	case 'u':
+		if hex4(r.b[r.p+2:]) < 0 {
+			return false
+		}
+		r.p += 6
+		return true
+	}
+	return false
+}
+
+// unescape decodes the inside of a string that skipString has checked.
+func unescape(s []byte) []byte {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			i++
+			continue
+		}
+		c := s[i+1]
+		i += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			v, n := codepoint(s[i-2:])
+			out = utf8.AppendRune(out, v)
+			i += n - 2
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// codepoint decodes the \u sequence that s begins with, both halves of a
+// pair, and returns its length.
+func codepoint(s []byte) (rune, int) {
+	v := hex4(s[2:])
+	if v < 0xd800 || v >= 0xe000 {
+		return v, 6
+	}
+	if v < 0xdc00 && len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+		if low := hex4(s[8:]); low >= 0xdc00 && low < 0xe000 {
+			return (v-0xd800)<<10 | (low - 0xdc00) + 0x10000, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 reads four hexadecimal digits; -1 when they are not.
+func hex4(s []byte) rune {
+	if len(s) < 4 {
+		return -1
+	}
+	v := rune(0)
+	for _, c := range s[:4] {
+		switch {
+		case c-'0' <= 9:
+			v = v<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			v = v<<4 | rune(c|0x20-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return v
+}
