@@ -94,6 +94,7 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Counts = append(s.Counts, 0)
 	}
 	x.Participant, x.Standing, x.Fresh = b.Participant, Active, true
+	s.table = s.compileNames()
 	s.news(e, x.ID+" joined")
 }
 

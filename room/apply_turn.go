@@ -144,7 +144,6 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	s.Tally.Messages++
 	s.LastNews = e.Seq
 	if human {
-		s.LastHuman = e.Seq
 		s.Tally.Declines = 0
 		if s.Phase == Done && s.Ending.Cause == DoneSettled {
 			s.Phase, s.Ending = Live, Ending{}

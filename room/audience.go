@@ -52,3 +52,66 @@ func (m Message) At(level Visibility) (Message, bool) {
 	}
 	return Message{}, false
 }
+
+// At returns what a reader with that level sees of e, and whether anything.
+// Below [Internal] the host's own affairs are left out: the room's secret and
+// how its agents are started.
+func (e Event) At(level Visibility) (Event, bool) {
+	if level == Internal {
+		return e, true
+	}
+	switch b := e.Body.(type) {
+	case Opened:
+		b.Spec.Secret, b.Spec.Dir = "", ""
+		e.Body = b
+	case Joined:
+		b.Participant.Endpoint = nil
+		e.Body = b
+	case MessagePosted:
+		m, ok := b.Message.At(level)
+		if !ok {
+			return Event{}, false
+		}
+		b.Message = m
+		e.Body = b
+	case TurnDrafted:
+		m, ok := b.Message.At(level)
+		if !ok {
+			return Event{}, false
+		}
+		b.Message = m
+		e.Body = b
+	}
+	return e, true
+}
+
+// Redacted returns e without the texts that people or agents wrote: what a
+// log keeps of an event that was redacted.
+func (e Event) Redacted() Event {
+	switch b := e.Body.(type) {
+	case MessagePosted:
+		b.Message = b.Message.blank()
+		e.Body = b
+	case TurnDrafted:
+		b.Message = b.Message.blank()
+		e.Body = b
+	case TurnEdited:
+		b.Text = ""
+		e.Body = b
+	case TurnRejected:
+		b.Reason = ""
+		e.Body = b
+	case TurnPassed:
+		b.Reason = ""
+		e.Body = b
+	case SummaryMade:
+		b.Text = ""
+		e.Body = b
+	}
+	return e
+}
+
+func (m Message) blank() Message {
+	m.Text, m.Summary, m.Payload = "", "", nil
+	return m
+}

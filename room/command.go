@@ -103,14 +103,15 @@ type (
 	// Replied ends a request that was granted. Outcome is one of the Outcome
 	// constants.
 	Replied struct {
-		Turn       int
-		Request    string
-		Outcome    string
-		Text       string
-		Reason     string
-		Usage      Usage
-		Confidence *float64
-		Latency    time.Duration
+		Turn        int
+		Participant string
+		Request     string
+		Outcome     string
+		Text        string
+		Reason      string
+		Usage       Usage
+		Confidence  *float64
+		Latency     time.Duration
 	}
 	// Failed ends a request without a reply.
 	Failed struct {

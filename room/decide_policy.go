@@ -23,10 +23,12 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	return s.decline(d, rec), nil
 }
 
-// due refuses a decision that the room no longer waits for: a person has
-// spoken since, or it was paused, or it is another's turn.
+// due refuses a decision that the room no longer waits for. Anything that
+// happened while the policy computed makes its decision stale, a person's
+// message above all: the policy is asked again, with that in its input. So the
+// input of a recorded decision is always the fold of the log just before it.
 func (s *State) due(r policy.Record) error {
-	if s.Phase != Live || s.Turn != nil || r.Decision != s.Policy.Decision+1 || s.LastHuman > r.Through || r.Digest != s.Policy.Ref.Digest {
+	if s.Phase != Live || s.Turn != nil || r.Decision != s.Policy.Decision+1 || r.Through != s.Seq || r.Digest != s.Policy.Ref.Digest {
 		return ErrStale
 	}
 	return nil

@@ -20,7 +20,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	t := s.open(do.Turn, do.Request)
 	if t == nil {
 		sum := sha256.Sum256([]byte(do.Text))
-		return []Body{ReplyLate{Turn: do.Turn, Digest: hex.EncodeToString(sum[:]), Bytes: len(do.Text)}}, nil
+		return []Body{ReplyLate{Turn: do.Turn, Participant: do.Participant, Digest: hex.EncodeToString(sum[:]), Bytes: len(do.Text)}}, nil
 	}
 	x := s.seat(t.Participant)
 	switch {
@@ -94,8 +94,16 @@ func (s *State) finish(m Message, turn int, now Now) Message {
 	return m
 }
 
-// names is the table of what participants are called.
+// names is the table of what participants are called, compiled when the
+// roster changes.
 func (s *State) names() *Names {
+	if s.table != nil {
+		return s.table
+	}
+	return s.compileNames()
+}
+
+func (s *State) compileNames() *Names {
 	ids, labels := make([]string, len(s.Seats)), make([]string, len(s.Seats))
 	for i, x := range s.Seats {
 		ids[i], labels[i] = x.ID, x.Name

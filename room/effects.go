@@ -16,7 +16,7 @@ type (
 	// Ask asks the policy, not before the room's clock says NotBefore.
 	Ask struct {
 		Decision  int64
-		News      int64 // newest event of a person; a newer one makes this Ask another
+		Through   int64 // newest event that the input knows of; a newer one makes this Ask another
 		NotBefore time.Duration
 	}
 	// AskBid asks an agent how much it wants the floor.
@@ -38,7 +38,7 @@ type (
 
 // Key returns the stable id of the effect.
 func (e Ask) Key() string {
-	return "ask " + strconv.FormatInt(e.Decision, 10) + " " + strconv.FormatInt(e.News, 10)
+	return "ask " + strconv.FormatInt(e.Decision, 10) + " " + strconv.FormatInt(e.Through, 10)
 }
 
 // Key returns the stable id of the effect.
@@ -67,7 +67,7 @@ func (s *State) Effects() []Effect {
 			return bids
 		}
 	}
-	return []Effect{Ask{Decision: next, News: max(s.LastHuman, s.asksAgain()), NotBefore: at}}
+	return []Effect{Ask{Decision: next, Through: s.Seq, NotBefore: at}}
 }
 
 // notBefore is when a policy that declined is asked again: at once when there
@@ -77,15 +77,6 @@ func (s *State) notBefore() time.Duration {
 		return 0
 	}
 	return s.RetryAt
-}
-
-// asksAgain makes an Ask that waits for its delay another one as soon as
-// there is news.
-func (s *State) asksAgain() int64 {
-	if s.Tally.Declines > 0 && s.LastNews > s.Declined {
-		return s.LastNews
-	}
-	return 0
 }
 
 func (s *State) missingBids(next int64, at time.Duration) []Effect {

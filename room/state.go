@@ -46,12 +46,13 @@ type State struct {
 	Speakers [2]int16         // seats of the last two speakers plus one, newest first
 	Counts   []int32          // public messages by sender: the host, then every seat
 
-	LastHuman int64         // seq of the newest message of a person
-	LastNews  int64         // seq of the newest message or change that a policy should hear of
-	RetryAt   time.Duration // clock before which a declined policy is not asked again without news
-	Declined  int64         // seq of the last declined round
-	Texts     []uint64      // hashes of the newest agents' texts, for the same-text guard
-	Commands  seen          // ids of commands and messages already applied
+	LastNews int64         // seq of the newest message or change that a policy should hear of
+	RetryAt  time.Duration // clock before which a declined policy is not asked again without news
+	Declined int64         // seq of the last declined round
+	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
+	Commands seen          // ids of commands and messages already applied
+
+	table *Names // compiled from Seats; nil until the roster has changed again
 }
 
 // Ending says why a room is not live.
