@@ -53,10 +53,10 @@ func (m Message) At(level Visibility) (Message, bool) {
 	return Message{}, false
 }
 
-// At returns what a reader with that level sees of e, and whether anything.
+// Seen returns what a reader with that level sees of e, and whether anything.
 // Below [Internal] the host's own affairs are left out: the room's secret and
 // how its agents are started.
-func (e Event) At(level Visibility) (Event, bool) {
+func (e Event) Seen(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
 	}
