@@ -1,0 +1,189 @@
+package transcripts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A Conversation is one transcript of the neutral form: what was said
+// elsewhere, with nothing of a room around it.
+type Conversation struct {
+	ID           string      `json:"id"`
+	Source       string      `json:"source,omitempty"` // where it is from: repository, commit, path
+	License      string      `json:"license,omitempty"`
+	Participants []Person    `json:"participants"`
+	Turns        []Turn      `json:"turns"`
+	Extra        policy.JSON `json:"extra,omitempty"`
+}
+
+// A Person is a participant of a conversation.
+type Person struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"` // KindAgent, KindHuman or KindTool
+	Role string `json:"role,omitempty"`
+}
+
+// Kinds of participants in the neutral form.
+const (
+	KindAgent = "agent"
+	KindHuman = "human"
+	KindTool  = "tool"
+)
+
+// A Turn is one contribution, as the source has it.
+type Turn struct {
+	I          int      `json:"i"` // place, from 0
+	Speaker    string   `json:"speaker"`
+	Text       string   `json:"text"`
+	At         string   `json:"at,omitempty"`  // ISO time, when the source has a date
+	Seconds    *float64 `json:"t_s,omitempty"` // from the start; may be negative before it
+	Channel    string   `json:"channel,omitempty"`
+	Addressees []string `json:"addressees,omitempty"` // as labelled by the source, never guessed
+}
+
+// ChannelThought is the channel of what an orchestrator says to itself.
+const ChannelThought = "thought"
+
+// Bounds of a conversation.
+const (
+	MaxParticipants = 4096
+	MaxID           = 256     // bytes of a participant's id
+	MaxText         = 2 << 20 // bytes of a turn
+)
+
+var turnShape = shape{
+	"i": nil, "speaker": nil, "text": nil, "at": nil, "t_s": nil, "channel": nil, "addressees": nil,
+}
+
+var conversationShape = shape{
+	"id": nil, "source": nil, "license": nil, "extra": nil,
+	"participants": {"id": nil, "kind": nil, "role": nil},
+	"turns":        turnShape,
+}
+
+// ReadConversations reads the neutral form, one conversation a line, plain or
+// in gzip. name stands for the file in errors. After an error the sequence
+// ends.
+func ReadConversations(r io.Reader, name string) iter.Seq2[*Conversation, error] {
+	return func(yield func(*Conversation, error) bool) {
+		l, err := newLines(r, name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		conversations(l)(yield)
+	}
+}
+
+func conversations(l *lines) iter.Seq2[*Conversation, error] {
+	return func(yield func(*Conversation, error) bool) {
+		for {
+			line, err := l.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			var c *Conversation
+			if err == nil {
+				if c, err = decodeConversation(line); err != nil {
+					err = l.fault(err.Error(), nil)
+				}
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decodeConversation(line []byte) (*Conversation, error) {
+	c := &Conversation{}
+	if err := decodeStrict(line, conversationShape, c); err != nil {
+		return nil, err
+	}
+	return c, c.check()
+}
+
+// check holds c to what its form promises.
+func (c *Conversation) check() error {
+	switch {
+	case c.ID == "":
+		return errors.New(`"id" is missing`)
+	case len(c.Participants) == 0:
+		return errors.New(`"participants" is missing or empty`)
+	case len(c.Participants) > MaxParticipants:
+		return fmt.Errorf("has %d participants, more than %d", len(c.Participants), MaxParticipants)
+	case c.Turns == nil:
+		return errors.New(`"turns" is missing`)
+	}
+	ids := make(map[string]bool, len(c.Participants))
+	for i, p := range c.Participants {
+		if err := p.check(ids); err != nil {
+			return fmt.Errorf("participants[%d]: %w", i, err)
+		}
+		ids[p.ID] = true
+	}
+	for i := range c.Turns {
+		if err := c.Turns[i].check(i, ids); err != nil {
+			return fmt.Errorf("turns[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (p Person) check(ids map[string]bool) error {
+	switch {
+	case p.ID == "":
+		return errors.New(`"id" is missing`)
+	case len(p.ID) > MaxID:
+		return fmt.Errorf("id is longer than %d bytes", MaxID)
+	case ids[p.ID]:
+		return fmt.Errorf("%q joins twice", p.ID)
+	case p.Kind != KindAgent && p.Kind != KindHuman && p.Kind != KindTool:
+		return fmt.Errorf("kind %q is none of agent, human, tool", p.Kind)
+	}
+	return nil
+}
+
+func (t *Turn) check(i int, ids map[string]bool) error {
+	switch {
+	case t.I != i:
+		return fmt.Errorf("i is %d", t.I)
+	case !ids[t.Speaker]:
+		return fmt.Errorf("speaker %q is no participant", t.Speaker)
+	case len(t.Text) > MaxText:
+		return fmt.Errorf("text is longer than %d MiB", MaxText>>20)
+	case t.Seconds != nil && math.Abs(*t.Seconds) > maxSeconds:
+		return fmt.Errorf("t_s %g is out of range", *t.Seconds)
+	}
+	if _, err := t.wall(); err != nil {
+		return err
+	}
+	for _, a := range t.Addressees {
+		if !ids[a] {
+			return fmt.Errorf("addressee %q is no participant", a)
+		}
+	}
+	return nil
+}
+
+// maxSeconds is a century: a clock beyond it is a mistake.
+const maxSeconds = 100 * 366 * 24 * 3600
+
+// wall returns the time of day in UTC; the zero Time when there is none.
+func (t *Turn) wall() (time.Time, error) {
+	if t.At == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if at, err := time.Parse(layout, t.At); err == nil && at.Year() > 0 {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("at %q is no ISO time", t.At)
+}

@@ -1,0 +1,129 @@
+package transcripts
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// Events returns the conversation as the log of a room: it is opened, the
+// participants join in byte order of their ids, and each turn is a message.
+// Nothing that was not recorded is made up: no turn was granted and no round
+// declined. The room clock is the source's own, where it has one.
+func (c *Conversation) Events() []room.Event {
+	b := builder{names: c.names()}
+	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: c.ID, Name: c.ID, Objective: c.Objective()}})
+	people := slices.SortedFunc(slices.Values(c.Participants), func(a, b Person) int { return strings.Compare(a.ID, b.ID) })
+	for _, p := range people {
+		b.add(room.ActorHost, room.Joined{Participant: p.seat()})
+	}
+	times := c.times()
+	for i := range c.Turns {
+		b.clock, b.at = times[i].clock, times[i].wall
+		b.add(c.Turns[i].Speaker, room.MessagePosted{Message: b.message(c, &c.Turns[i])})
+	}
+	return b.events
+}
+
+// Objective returns what the source says that the conversation was for, or "".
+func (c *Conversation) Objective() string {
+	var extra struct {
+		Objective string `json:"objective"`
+	}
+	if json.Unmarshal(c.Extra, &extra) != nil {
+		return ""
+	}
+	return extra.Objective
+}
+
+func (c *Conversation) names() *room.Names {
+	ids := make([]string, len(c.Participants))
+	for i, p := range c.Participants {
+		ids[i] = p.ID
+	}
+	return room.NewNames(ids, nil)
+}
+
+// seat returns the participant as a room has it. A tool is a driven seat.
+func (p Person) seat() room.Participant {
+	s := room.Participant{ID: p.ID, Kind: policy.Local, Role: p.Role}
+	switch {
+	case p.Kind == KindHuman:
+		s.Kind = policy.Human
+	case p.Kind == KindTool && p.Role == "":
+		s.Role = KindTool
+	}
+	return s
+}
+
+// A moment is when a turn was.
+type moment struct {
+	clock time.Duration
+	wall  time.Time
+}
+
+// times returns when each turn was. The clock never runs back: sources with
+// whole minutes or edited lines do.
+func (c *Conversation) times() []moment {
+	var all []moment
+	var start time.Time // wall time of the first turn that has one
+	var clock, offset time.Duration
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		wall, _ := t.wall() // checked when it was read
+		if start.IsZero() {
+			start = wall
+		}
+		switch {
+		case t.Seconds != nil:
+			s := time.Duration(*t.Seconds * float64(time.Second))
+			if i == 0 && s < 0 {
+				offset = -s
+			}
+			clock = max(clock, s+offset)
+		case !wall.IsZero():
+			clock = max(clock, wall.Sub(start))
+		}
+		all = append(all, moment{clock, wall})
+	}
+	return all
+}
+
+// A builder numbers events.
+type builder struct {
+	names  *room.Names
+	events []room.Event
+	clock  time.Duration
+	at     time.Time
+}
+
+func (b *builder) add(actor string, body room.Body) {
+	seq := int64(len(b.events) + 1)
+	b.events = append(b.events, room.Event{
+		V: room.FormatVersion, Seq: seq, ID: fmt.Sprintf("i%d", seq), Actor: actor, Epoch: 1,
+		At: b.at, Clock: b.clock, Body: body,
+	})
+}
+
+func (b *builder) message(c *Conversation, t *Turn) room.Message {
+	m := room.Message{
+		ID: fmt.Sprintf("m%d", t.I+1), Run: c.ID, From: t.Speaker, To: room.Broadcast,
+		Kind: room.KindUtterance, Visibility: room.UserVisible, Text: t.Text, Turn: t.I + 1,
+	}
+	if t.Channel == ChannelThought {
+		m.Visibility = room.Internal
+	}
+	if len(t.Addressees) == 1 {
+		m.To = t.Addressees[0]
+	}
+	if !b.at.IsZero() {
+		m.CreatedAt = float64(b.at.UnixMilli()) / 1000
+	}
+	m.Mentions, m.Addressed = b.names.Scan(t.Text, t.Speaker)
+	return m
+}

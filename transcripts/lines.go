@@ -1,0 +1,103 @@
+package transcripts
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// Bounds of what is read.
+const (
+	MaxLine = 32 << 20 // one line: a whole conversation of the neutral form
+	MaxFile = 4 << 30  // one file, after decompression
+)
+
+// lines reads a file line by line. It sees through gzip.
+type lines struct {
+	name string // for errors
+	r    *bufio.Reader
+	left int64
+	n    int // of the line last returned, from 1
+	buf  []byte
+	back bool // the line last returned is to be returned again
+}
+
+// gzipMagic starts every gzip file, whatever its name.
+var gzipMagic = []byte{0x1f, 0x8b}
+
+func newLines(r io.Reader, name string) (*lines, error) {
+	l := &lines{name: name, r: bufio.NewReaderSize(r, 64<<10), left: MaxFile}
+	head, err := l.r.Peek(len(gzipMagic))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, l.fault("cannot be read", err)
+	}
+	if !bytes.Equal(head, gzipMagic) {
+		return l, nil
+	}
+	z, err := gzip.NewReader(l.r)
+	if err != nil {
+		return nil, l.fault("starts like gzip and is none", err)
+	}
+	l.r = bufio.NewReaderSize(z, 64<<10)
+	return l, nil
+}
+
+// next returns the next line without its line break, good until the next
+// call. Lines of white space alone are skipped. At the end it is io.EOF.
+func (l *lines) next() ([]byte, error) {
+	for {
+		line, err := l.read()
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// unread makes next return line, which it has just returned, once more.
+func (l *lines) unread(line []byte) { l.buf, l.back = line, true }
+
+func (l *lines) read() ([]byte, error) {
+	if l.back {
+		l.back = false
+		return l.buf, nil
+	}
+	l.buf = l.buf[:0]
+	l.n++
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.buf = append(l.buf, part...)
+		l.left -= int64(len(part))
+		switch {
+		case len(l.buf) > MaxLine:
+			return nil, l.fault(fmt.Sprintf("line is longer than %d MiB", MaxLine>>20), nil)
+		case l.left < 0:
+			return nil, l.fault(fmt.Sprintf("file is larger than %d GiB", MaxFile>>30), nil)
+		case err == nil, errors.Is(err, io.EOF) && len(l.buf) > 0:
+			return bytes.TrimRight(l.buf, "\r\n"), nil
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, l.fault("cannot be read", err)
+		}
+	}
+}
+
+// fault returns a problem with the line last returned.
+func (l *lines) fault(what string, err error) error {
+	where := l.name
+	if l.n > 0 {
+		where = fmt.Sprintf("%s:%d", l.name, l.n)
+	}
+	return &problem.Error{
+		Code: "TRANSCRIPT-READ", What: what, Where: where, Err: err,
+		Fix: "check that the file is a whole transcript; `moot help transcripts` lists the forms",
+	}
+}

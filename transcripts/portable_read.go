@@ -1,0 +1,173 @@
+package transcripts
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A Reader reads a transcript of either form, plain or in gzip.
+type Reader struct {
+	// Header is that of the portable form; its Version is 0 when the file is
+	// in the neutral form.
+	Header Header
+
+	l *lines
+}
+
+// NewReader looks at the first line of r to learn its form. name stands for
+// the file in errors.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	l, err := newLines(r, name)
+	if err != nil {
+		return nil, err
+	}
+	line, err := l.next()
+	if errors.Is(err, io.EOF) {
+		return nil, l.fault("file is empty", nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Reader{l: l}
+	if !isHeader(line) {
+		l.unread(line)
+		return t, nil
+	}
+	if err := decodeStrict(line, headerShape, &t.Header); err != nil {
+		return nil, l.fault(err.Error(), nil)
+	}
+	if err := t.Header.check(); err != nil {
+		return nil, l.fault(err.Error(), nil)
+	}
+	return t, nil
+}
+
+var headerShape = shape{"moot_transcript": nil, "room": nil, "level": nil, "events": nil, "chain": nil}
+
+// isHeader reports whether line starts the portable form.
+func isHeader(line []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`))
+}
+
+// Portable reports whether the file is in the portable form, so has entries
+// and no conversations.
+func (t *Reader) Portable() bool { return t.Header.Version != 0 }
+
+// Conversations returns what a file of the neutral form holds.
+func (t *Reader) Conversations() iter.Seq2[*Conversation, error] { return conversations(t.l) }
+
+// Entries returns the entries of a file of the portable form. Their order and
+// count are checked, and the chain where the file has one. After an error the
+// sequence ends.
+func (t *Reader) Entries() iter.Seq2[log.Entry, error] {
+	return func(yield func(log.Entry, error) bool) {
+		var last log.Entry
+		for {
+			e, err := t.entry(last)
+			if errors.Is(err, io.EOF) {
+				if missing := t.Header.Events - int64(last.Seq); t.Header.Events > 0 && missing != 0 {
+					yield(e, t.l.fault(fmt.Sprintf("file is cut short: %d of %d events are missing", missing, t.Header.Events), nil))
+				}
+				return
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+			last = e
+		}
+	}
+}
+
+// entry reads the entry after last.
+func (t *Reader) entry(last log.Entry) (log.Entry, error) {
+	line, err := t.l.next()
+	if err != nil {
+		return log.Entry{}, err
+	}
+	e, err := decodeEntry(line, t.Header)
+	if err == nil && e.Seq != last.Seq+1 {
+		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)
+	}
+	if err == nil && t.Header.Chain {
+		err = log.Check(t.Header.Room, last.Seq, last.Hash, []log.Entry{e})
+	}
+	if err != nil {
+		return e, t.l.fault(err.Error(), err)
+	}
+	return e, nil
+}
+
+// portableLine is one line after the header.
+type portableLine struct {
+	Event    json.RawMessage `json:"event"`
+	Redacted uint64          `json:"redacted"`
+	Salt     string          `json:"salt"`
+	Commit   string          `json:"commit"`
+	Hash     string          `json:"hash"`
+}
+
+var lineShape = shape{"event": nil, "redacted": nil, "salt": nil, "commit": nil, "hash": nil}
+
+func decodeEntry(line []byte, h Header) (log.Entry, error) {
+	var w portableLine
+	if err := decodeStrict(line, lineShape, &w); err != nil {
+		return log.Entry{}, err
+	}
+	if (w.Event == nil) == (w.Redacted == 0) {
+		return log.Entry{}, errors.New(`has not exactly one of "event" and "redacted"`)
+	}
+	e, err := decodeBody(w)
+	if err != nil || !h.Chain {
+		return e, err
+	}
+	return e, decodeChain(&e, w)
+}
+
+func decodeBody(w portableLine) (log.Entry, error) {
+	if w.Redacted != 0 {
+		return log.Entry{
+			Pos: log.Pos{Seq: w.Redacted}, Redacted: true, Event: room.Event{Seq: int64(w.Redacted)},
+		}, nil
+	}
+	event, err := room.UnmarshalEvent(w.Event)
+	if err != nil {
+		return log.Entry{}, err
+	}
+	if event.Seq < 1 {
+		return log.Entry{}, fmt.Errorf("event %d", event.Seq)
+	}
+	return log.Entry{Pos: log.Pos{Seq: uint64(event.Seq)}, Event: event, Raw: w.Event}, nil
+}
+
+func decodeChain(e *log.Entry, w portableLine) error {
+	if err := fromHex(e.Hash[:], "hash", w.Hash); err != nil {
+		return err
+	}
+	if e.Redacted {
+		return fromHex(e.Commit[:], "commit", w.Commit)
+	}
+	e.Salt = make([]byte, log.SaltSize)
+	if err := fromHex(e.Salt, "salt", w.Salt); err != nil {
+		return err
+	}
+	e.Commit = log.Commit(e.Salt, e.Raw)
+	return nil
+}
+
+func fromHex(to []byte, key, s string) error {
+	if len(s) != 2*len(to) {
+		return fmt.Errorf("%q has %d characters, not %d", key, len(s), 2*len(to))
+	}
+	if _, err := hex.Decode(to, []byte(s)); err != nil {
+		return fmt.Errorf("%q is no hexadecimal number", key)
+	}
+	return nil
+}
