@@ -1,0 +1,2 @@
+// Package plugins runs policies in a WebAssembly sandbox.
+package plugins

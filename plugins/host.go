@@ -1,0 +1,107 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Config of a [Host]. The zero value works: it keeps no cache on disk, saves
+// no inputs and runs GOMAXPROCS decisions at once on the compiler, where the
+// machine has one.
+type Config struct {
+	CacheDir    string // compiled modules and frozen images; created when absent
+	FailDir     string // where the inputs of failed decisions are saved; created when absent
+	Interpreter bool   // run decisions on the interpreter
+	Parallel    int    // decisions at once; 0 means GOMAXPROCS
+}
+
+// A Host loads policies and makes their decisions. Its methods are safe for
+// concurrent use.
+type Host struct {
+	config  Config
+	engine  string
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	queue   *queue
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// NewHost starts a host. The caller closes it.
+func NewHost(c Config) (*Host, error) {
+	if c.Parallel <= 0 {
+		c.Parallel = runtime.GOMAXPROCS(0)
+	}
+	h := &Host{config: c, queue: newQueue(c.Parallel)}
+	ctx := context.Background()
+	rc, engine := runtimeConfig(c.Interpreter)
+	h.engine = engine
+	if c.CacheDir != "" && engine == EngineCompiler {
+		cache, err := wazero.NewCompilationCacheWithDir(c.CacheDir)
+		if err != nil {
+			return nil, &Error{
+				Code: CodeCache, What: "the cache cannot be used: " + err.Error(), Where: c.CacheDir,
+				Fix: "name another folder that can be written to", Err: err,
+			}
+		}
+		h.cache = cache
+		rc = rc.WithCompilationCache(cache)
+	}
+	h.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
+	if err := instantiateImports(ctx, h.runtime); err != nil {
+		_ = h.Close()
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	return h, nil
+}
+
+// Engines, as they stand in a decision's record.
+const (
+	EngineCompiler    = "compiler"
+	EngineInterpreter = "interpreter"
+)
+
+func runtimeConfig(interpreter bool) (wazero.RuntimeConfig, string) {
+	rc, engine := wazero.NewRuntimeConfigInterpreter(), EngineInterpreter
+	if !interpreter && compilerHere() {
+		rc, engine = wazero.NewRuntimeConfigCompiler(), EngineCompiler
+	}
+	return rc.WithMemoryLimitPages(MaxMemoryPages).WithDebugInfoEnabled(false), engine
+}
+
+// compilerHere follows wazero's list of platforms
+// (internal/platform.CompilerSupported, v1.12.0).
+func compilerHere() bool {
+	switch runtime.GOOS {
+	case "linux", "darwin", "freebsd", "netbsd", "windows", "dragonfly":
+		return runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
+	case "solaris", "illumos":
+		return runtime.GOARCH == "amd64"
+	}
+	return false
+}
+
+// Engine returns the engine that decisions are made with.
+func (h *Host) Engine() string { return h.engine }
+
+// Close frees everything. Decisions under way must have ended.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	err := h.runtime.Close(context.Background())
+	if h.cache != nil {
+		if e := h.cache.Close(context.Background()); err == nil {
+			err = e
+		}
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/tetratelabs/wazero"
+)
+
+// A Policy is a loaded policy. Its methods are safe for concurrent use.
+type Policy struct {
+	host     *Host
+	name     string
+	digest   string
+	config   string // digest of the settings
+	settings []byte // what configure gets
+	limits   Limits
+	code     wazero.CompiledModule
+}
+
+// A Result is what one run of a policy gave.
+type Result struct {
+	Output []byte // the policy's answer, as it stands
+	Log    string // what it logged, at most policy.MaxLog bytes
+	Fuel   uint64 // how much it used; 0 when the module ran unmetered
+}
+
+// Name returns the name it was loaded under.
+func (p *Policy) Name() string { return p.name }
+
+// Digest returns the SHA-256 of the module, in hex.
+func (p *Policy) Digest() string { return p.digest }
+
+// Run hands the bytes of an input to a fresh instance and returns the bytes
+// of its answer. The clock and the seed are read from the input; what is no
+// input is handed over all the same, with a clock at zero. Every error but
+// ctx's is an [*Error] with a run code; the Result then holds what was logged.
+func (p *Policy) Run(ctx context.Context, input []byte) (Result, error) {
+	var head struct {
+		Room  string `json:"room"`
+		NowMS int64  `json:"now_ms"`
+		Seed  string `json:"seed"`
+	}
+	_ = json.Unmarshal(input, &head) // what it is not, the policy will say
+	return p.run(ctx, call{room: head.Room, nowMS: head.NowMS, seed: head.Seed, input: input})
+}
+
+// A call is one decision to make.
+type call struct {
+	room  string
+	nowMS int64
+	seed  string
+	input []byte
+}
+
+func (p *Policy) run(ctx context.Context, c call) (Result, error) {
+	if err := p.host.queue.enter(ctx, c.room); err != nil {
+		return Result{}, err
+	}
+	defer p.host.queue.leave()
+	in, err := p.fresh(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer in.close()
+	in.world.begin(c.nowMS, c.seed)
+	out, err := in.run(c.input)
+	r := Result{Log: in.world.logged()}
+	if err != nil {
+		return r, runError(p.where(c), err)
+	}
+	r.Output = append([]byte(nil), out...)
+	return r, nil
+}
+
+func (p *Policy) where(c call) string {
+	if c.room == "" {
+		return "policy " + p.name
+	}
+	return "policy " + p.name + " in room " + c.room
+}
+
+// Propose asks the policy who speaks next. On an error the record says what
+// is known of the failed decision; every error but ctx's is an [*Error] with
+// a run code.
+func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
+	input := in.AppendJSON(nil)
+	rec := p.record(&in, input)
+	start := time.Now()
+	c := call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: input}
+	res, err := p.run(ctx, c)
+	rec.Micros = time.Since(start).Microseconds()
+	rec.Log, rec.Fuel = res.Log, res.Fuel
+	var d policy.Decision
+	if err == nil {
+		d, err = p.judge(c, &in, res.Output)
+	}
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			rec.Code, rec.Error = e.Code, e.What
+		}
+		return policy.Decision{}, rec, err
+	}
+	rec.StateJSON = in.State
+	if d.State != nil {
+		rec.StateJSON = d.State
+	}
+	rec.State = stateDigest(rec.StateJSON)
+	return d, rec, nil
+}
+
+// record fills in what is known before the policy is asked.
+func (p *Policy) record(in *policy.Input, input []byte) policy.Record {
+	sum := sha256.Sum256(input)
+	r := policy.Record{
+		Decision: in.Decision, Policy: p.name, Digest: p.digest, ABI: policy.ABI,
+		Engine: p.host.engine, Host: WazeroVersion, Config: p.config,
+		AskedAtMS: in.NowMS, Seed: in.Seed, Input: hex.EncodeToString(sum[:]),
+		State: stateDigest(in.State), StateJSON: in.State,
+	}
+	if n := len(in.Events); n > 0 {
+		r.Through = in.Events[n-1].Seq
+	}
+	return r
+}
+
+func stateDigest(s policy.JSON) string {
+	if s == nil || string(s) == "null" {
+		return ""
+	}
+	sum := sha256.Sum256(s)
+	return hex.EncodeToString(sum[:])
+}
+
+// judge reads an answer strictly and checks whom it chose.
+func (p *Policy) judge(c call, in *policy.Input, output []byte) (policy.Decision, error) {
+	d, err := policy.DecodeDecision(output)
+	if err != nil {
+		e := &Error{
+			Code: CodeOutput, Where: p.where(c), What: "the policy's answer is not a decision: " + clip(err.Error()),
+			Fix: "the policy's author has to mend it", Err: err,
+		}
+		var de *policy.DecodeError
+		if errors.As(err, &de) && de.Field == "state" {
+			e.Code, e.What = CodeState, "the policy's state is refused: "+clip(err.Error())
+		}
+		return d, e
+	}
+	switch d.Action {
+	case policy.ActionError:
+		return d, &Error{
+			Code: CodeRefused, Where: p.where(c), What: "the policy says: " + d.Message,
+			Fix: "do what it asks for, or use another policy",
+		}
+	case policy.ActionSpeak:
+		return d, p.checkChoice(c, in, d.Agent)
+	}
+	return d, nil
+}
+
+func (p *Policy) checkChoice(c call, in *policy.Input, agent string) error {
+	e := &Error{Code: CodeChoice, Where: p.where(c), Fix: "the policy's author has to choose among the eligible agents"}
+	for i := range in.Agents {
+		a := &in.Agents[i]
+		if a.ID != agent {
+			continue
+		}
+		if a.Eligible {
+			return nil
+		}
+		e.What = fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, a.Ineligible)
+		return e
+	}
+	e.What = fmt.Sprintf("the policy chose %q, who is not in the room", clip(agent))
+	return e
+}
