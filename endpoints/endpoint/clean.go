@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// escapes matches terminal control sequences: CSI, then OSC, DCS, SOS, PM and
+// escapes matches terminal control sequences: CSI, then finished OSC, DCS, SOS, PM and
 // APC with their terminator, then the two-byte ones (ECMA-48).
 var escapes = regexp.MustCompile(
 	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
-		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})` +
 		`|\x1b[ -/]*[0-~]?`)
 
 // lineBreaks turns everything that somebody takes for the end of a line into

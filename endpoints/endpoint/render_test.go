@@ -128,7 +128,7 @@ func TestClean(t *testing.T) {
 		"plain\ttext\n":                    "plain\ttext\n",
 		"a\x1b[31;1mred\x1b[0m":            "ared",
 		"\x1b]0;title\x07x\x1bP1$r\x1b\\y": "xy",
-		"\x1b]unterminated\nnext":          "\nnext",
+		"\x1b]unfinished\nnext":            "unfinished\nnext",
 		"a\x00b\x7fc\u009bK":               "abc",
 		"e\u0301 ü 漢字":                     "e\u0301 ü 漢字",
 		"\ufeffbom\u200b\u2066x\u2069":     "bomx",

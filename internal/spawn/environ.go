@@ -1,0 +1,69 @@
+package spawn
+
+import (
+	"runtime"
+	"strings"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// passed are the variables that every agent gets; anything else may hold a
+// secret that is no business of an agent.
+var passed = []string{"PATH", "HOME", "LANG", "LC_*", "TZ", "TMPDIR"}
+
+// windows cannot start most programs without these.
+var passedWindows = []string{"SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}
+
+// environ picks from base what is allowed and adds cfg.Env, which wins.
+func environ(cfg Config, base []string, dir string) ([]string, error) {
+	allow := append(append([]string(nil), passed...), cfg.AllowEnv...)
+	if runtime.GOOS == "windows" {
+		allow = append(allow, passedWindows...)
+	}
+	for _, a := range cfg.AllowEnv {
+		if strings.TrimSuffix(a, "*") == "" || strings.ContainsAny(a, "=\x00") {
+			return nil, &problem.Error{
+				Code: "AGENT-ENV", What: "cannot pass on the environment variables " + quote(a),
+				Fix: "name each variable, or a prefix followed by *",
+			}
+		}
+	}
+	env := make([]string, 0, len(cfg.Env)+8)
+	for _, kv := range base {
+		if name, _, ok := strings.Cut(kv, "="); ok && name != "PWD" && allowed(name, allow) {
+			env = append(env, kv)
+		}
+	}
+	if dir != "" {
+		env = append(env, "PWD="+dir)
+	}
+	for _, kv := range cfg.Env {
+		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" || strings.ContainsRune(kv, 0) {
+			return nil, &problem.Error{
+				Code: "AGENT-ENV", What: "an environment entry of the agent is not KEY=VALUE",
+				Fix: "write it as NAME: value under env:",
+			}
+		}
+		env = append(env, kv) // of two with one name exec takes the last
+	}
+	return env, nil
+}
+
+func allowed(name string, list []string) bool {
+	for _, a := range list {
+		if prefix, ok := strings.CutSuffix(a, "*"); a == name || ok && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookup returns the last value of a variable.
+func lookup(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package spawn
+
+import (
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const exitIsSeenFirst = true
+
+// attributes put the child in a group of its own and have the kernel kill it
+// when we die.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// holdThread keeps the thread that starts the child: the kernel sends
+// Pdeathsig when that thread ends, not the process (golang.org/issue/27505).
+func holdThread() (release func()) {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
+// awaitExit blocks until the child has ended and leaves it to be reaped.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// sealDescriptors makes sure that the child gets none of the descriptors that
+// we were started with ourselves; Go seals only those that it opens.
+func sealDescriptors() {
+	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	list, err := os.ReadDir("/proc/self/fd") // a kernel before 5.11
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package spawn
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// workingDir returns the absolute folder to start in.
+func workingDir(root, dir string) (string, error) {
+	if root == "" {
+		return existingDir(dir)
+	}
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return "", dirProblem(root, err)
+	}
+	defer r.Close()
+	if dir == "" {
+		dir = "."
+	}
+	inside, err := r.Open(dir)
+	if err != nil {
+		return "", dirProblem(dir, err)
+	}
+	defer inside.Close()
+	if info, err := inside.Stat(); err != nil || !info.IsDir() {
+		return "", dirProblem(dir, errors.Join(err, syscall.ENOTDIR))
+	}
+	return filepath.Abs(filepath.Join(root, dir))
+}
+
+func existingDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", dirProblem(dir, err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", dirProblem(dir, err)
+	}
+	if !info.IsDir() {
+		return "", dirProblem(dir, syscall.ENOTDIR)
+	}
+	return abs, nil
+}
+
+func dirProblem(dir string, err error) error {
+	return &problem.Error{
+		Code: "AGENT-CWD", What: fmt.Sprintf("the agent's working folder %s cannot be used: %v", quote(dir), err),
+		Fix: "make the folder, or correct cwd: of the endpoint", Err: err,
+	}
+}
+
+// program returns the file to execute.
+func program(argv []string, dir string, env []string) (string, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return "", &problem.Error{
+			Code: "AGENT-COMMAND", What: "the agent has no command",
+			Fix: `give one, such as command: ["python3", "agent.py"]`,
+		}
+	}
+	name := argv[0]
+	if runtime.GOOS == "windows" {
+		path, err := exec.LookPath(name)
+		return path, notFound(name, err)
+	}
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		return path, executable(name, path)
+	}
+	return search(name, lookup(env, "PATH"))
+}
+
+// search looks through the child's PATH. Relative entries are skipped: what
+// they mean depends on a folder that others may write.
+func search(name, path string) (string, error) {
+	var refused error
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		err := executable(name, file)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && refused == nil {
+			refused = err
+		}
+	}
+	if refused != nil {
+		return "", refused
+	}
+	return "", notFound(name, fs.ErrNotExist)
+}
+
+func executable(name, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return notFound(name, err)
+	case info.IsDir():
+		return notExecutable(name, "it is a folder", "name the program inside the folder", syscall.EISDIR)
+	case info.Mode()&0o111 == 0:
+		return notExecutable(name, "its permissions forbid it", "run `chmod +x "+path+"`", fs.ErrPermission)
+	}
+	return nil
+}
+
+func notExecutable(name, why, fix string, err error) error {
+	return &problem.Error{
+		Code: "AGENT-NOTEXEC", What: fmt.Sprintf("the agent's command %s cannot be executed: %s", quote(name), why), Fix: fix, Err: hidden{err},
+	}
+}
+
+func notFound(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	fix := "install it, or write the path of the program"
+	if strings.Contains(name, "/") {
+		fix = "correct the path; it is relative to the endpoint's cwd:"
+	}
+	return &problem.Error{Code: "AGENT-NOTFOUND", What: "the agent's command " + quote(name) + " was not found", Fix: fix, Err: hidden{err}}
+}
+
+// startProblem says why the system did not start a program that is there.
+func startProblem(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return notExecutable(name, "the interpreter in its first line is missing", "correct the #! line of the script", err)
+	case errors.Is(err, syscall.ENOEXEC):
+		return notExecutable(name, "it is neither a program for this machine nor a script", "begin the script with #!/bin/sh, or rebuild the program", err)
+	case errors.Is(err, fs.ErrPermission):
+		return notExecutable(name, "its permissions forbid it", "run `chmod +x` on it and on the interpreter in its first line", err)
+	}
+	return &problem.Error{Code: "AGENT-START", What: "the agent's command " + quote(name) + " did not start", Fix: "see the cause", Err: err}
+}
+
+// hidden keeps a cause for errors.Is whose text would only repeat What.
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }
