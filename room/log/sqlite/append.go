@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+	codes "modernc.org/sqlite/lib"
+)
+
+const (
+	busyCode     = codes.SQLITE_BUSY
+	cantOpenCode = codes.SQLITE_CANTOPEN
+)
+
+// maxName bounds a room's id, in bytes.
+const maxName = 512
+
+// Append implements [log.Appender]. An id that the room has at another place
+// is a conflict: the caller's picture of the room is wrong.
+func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
+	if err := checkName(name); err != nil {
+		return log.Pos{}, false, err
+	}
+	if len(evs) == 0 {
+		return log.Pos{}, false, errors.New("appending: no events")
+	}
+	entries, err := log.Seal(after.Seq, evs)
+	if err != nil {
+		return log.Pos{}, false, fmt.Errorf("appending to room %s: %w", name, err)
+	}
+	a := &appending{room: name, after: after.Seq, wake: nanos(wake), entries: entries}
+	if err := d.submit(ctx, a.run); err != nil {
+		return log.Pos{}, false, err
+	}
+	return log.Pos{Seq: a.last, Tok: a.last}, a.dup, nil
+}
+
+// checkName refuses what no room can be called.
+func checkName(name string) error {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+		return &problem.Error{
+			Code: "LOG-ROOM", What: fmt.Sprintf("%.40q cannot be the id of a room", name),
+			Fix: fmt.Sprintf("use 1 to %d bytes of valid UTF-8", maxName),
+		}
+	}
+	return nil
+}
+
+// submit hands a write to the writer and waits for its end. When ctx ends
+// first the write may still happen.
+func (d *DB) submit(ctx context.Context, run func(*writer) error) error {
+	if d.readOnly {
+		return &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Err: log.ErrFailed}
+	}
+	if err := ctx.Err(); err != nil {
+		return unknown(err)
+	}
+	r := &request{run: run, done: make(chan struct{})}
+	select {
+	case d.queue <- r:
+	case <-ctx.Done():
+		return unknown(ctx.Err())
+	case <-d.done:
+		return errClosed
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return unknown(ctx.Err())
+	case <-d.done: // the writer may have answered just before it ended
+		select {
+		case <-r.done:
+			return r.err
+		default:
+			return errClosed
+		}
+	}
+}
+
+func unknown(err error) error {
+	return fmt.Errorf("appending: %w: %w", log.ErrUnknown, err)
+}
+
+// An appending is the writer's side of Append.
+type appending struct {
+	room    string
+	after   uint64
+	wake    int64
+	entries []log.Entry
+
+	last uint64
+	dup  bool
+}
+
+func (a *appending) run(w *writer) error {
+	t, err := w.room(a.room)
+	if err != nil {
+		return err
+	}
+	if t == nil && a.after != 0 {
+		return fmt.Errorf("appending: room %s does not exist: %w", a.room, log.ErrConflict)
+	}
+	if t != nil && t.last != a.after {
+		return a.again(w, t)
+	}
+	if t == nil {
+		id, err := integer(w.insertRoom.one(a.room))
+		if err != nil {
+			return err
+		}
+		t = &tail{id: id, name: a.room}
+	}
+	return a.write(w, t)
+}
+
+// write inserts the events at the tail and stages the room's row.
+func (a *appending) write(w *writer, t *tail) error {
+	if a.after+uint64(len(a.entries)) > maxSeq {
+		return fmt.Errorf("appending: room %s is full", a.room)
+	}
+	w.change(t) // first: what is inserted for t is forgotten with it
+	for i := range a.entries {
+		e := &a.entries[i]
+		e.Hash = log.Link(t.hash, e.Seq, e.Commit)
+		err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, proof(e, nil), e.Raw)
+		if primary(err) == codes.SQLITE_CONSTRAINT {
+			return errAlone{fmt.Errorf("appending: room %s has event id %q at another place: %w", a.room, e.Event.ID, log.ErrConflict)}
+		}
+		if err != nil {
+			return err
+		}
+		t.hash, t.last = e.Hash, e.Seq
+		t.bytes += int64(len(e.Raw))
+		w.pages += 1 + len(e.Raw)/2048
+	}
+	w.pages += 2
+	t.wake, t.updated = a.wake, time.Now().UnixNano()
+	a.last, a.dup = t.last, false
+	return nil
+}
+
+// again tells a retry, whose events are all where they should be, from a
+// writer that lost the room.
+func (a *appending) again(w *writer, t *tail) error {
+	i := 0
+	err := w.placesOf.each(func(row []driver.Value) error {
+		if id, ok := row[0].(string); ok && i < len(a.entries) && id == a.entries[i].Event.ID {
+			i++
+		}
+		return nil
+	}, key(t.id, a.after+1), key(t.id, a.after+uint64(len(a.entries))))
+	if err != nil {
+		return err
+	}
+	if i < len(a.entries) {
+		return fmt.Errorf("appending to room %s after event %d, which ends at %d: %w", a.room, a.after, t.last, log.ErrConflict)
+	}
+	a.last, a.dup = a.after+uint64(len(a.entries)), true
+	return nil
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room/log"
+	engine "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+// errClosed is what a closed handle answers.
+var errClosed = &problem.Error{Code: "LOG-CLOSED", What: "the log is closed", Err: log.ErrFailed}
+
+// primary returns SQLite's primary result code of err, 0 when it has none.
+func primary(err error) int {
+	if e, ok := errors.AsType[*engine.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// explain turns an error of the engine into one for the user. Errors that are
+// explained already, and those of callers, pass unchanged.
+func (d *DB) explain(doing string, err error) error {
+	code := primary(err)
+	if code == 0 {
+		return err
+	}
+	p := &problem.Error{Where: d.path, Err: fmt.Errorf("%s: %w", doing, err)}
+	switch code {
+	case codes.SQLITE_FULL:
+		p.Code, p.What = "LOG-FULL", "the disk is full"
+		p.Fix = "free space on the disk of the data folder, then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost"
+	case codes.SQLITE_READONLY, codes.SQLITE_PERM, codes.SQLITE_AUTH:
+		p.Code, p.What = "LOG-READONLY", "the data folder cannot be written"
+		p.Fix = "make the folder and the files in it writable for you, or choose another with --data"
+	case codes.SQLITE_CANTOPEN:
+		p.Code, p.What = "LOG-OPEN", "the log cannot be opened"
+		p.Fix = "check that the data folder exists and that you may read and write it"
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return d.broken(fmt.Sprintf("%s: %v", doing, err))
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
+		p.Code, p.What = "LOG-BUSY", "another process kept the log locked for too long"
+		p.Fix = "look for a moot or a backup that holds the data folder, then try again"
+		p.Err = fmt.Errorf("%w: %w", log.ErrUnknown, p.Err)
+	case codes.SQLITE_IOERR:
+		p.Code, p.What = "LOG-IO", "the disk reported an error"
+		p.Fix = "check the disk (dmesg, SMART), then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost"
+	default:
+		p.Code, p.What = "LOG-ENGINE", "the storage engine failed"
+		p.Fix = "reopen the room; if it happens again, report it with `moot doctor`"
+	}
+	return p
+}
+
+// broken reports damage of the file itself, where no room is to blame.
+func (d *DB) broken(why string) error {
+	err := log.Corrupt("", 0, why)
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		p.Where = d.path
+	}
+	return err
+}
+
+// failure wraps the error after which a handle acknowledges nothing more.
+func failure(err error) error {
+	p := &problem.Error{Code: "LOG-FAILED", What: "writing the log failed", Err: err}
+	if q, ok := errors.AsType[*problem.Error](err); ok {
+		*p = *q
+	}
+	p.Err = fmt.Errorf("%w: %w", log.ErrFailed, err)
+	return p
+}

@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// lockDir is the folder of the lock files, in the data folder.
+const lockDir = "locks"
+
+// locks are the rooms that this handle holds.
+type locks struct {
+	mu    sync.Mutex
+	files map[string]*os.File
+}
+
+func (l *locks) held(room string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.files[room] != nil
+}
+
+func (l *locks) add(room string, f *os.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil {
+		l.files = map[string]*os.File{}
+	}
+	l.files[room] = f
+}
+
+// release gives the lock up if f still is it. The file goes first, while the
+// lock is held; who opened it meanwhile finds that it has no name any more.
+func (l *locks) release(room string, f *os.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files[room] != f {
+		return
+	}
+	delete(l.files, room)
+	os.Remove(f.Name()) // best effort: a file without a lock holds nobody up
+	f.Close()
+}
+
+func (l *locks) releaseAll() {
+	l.mu.Lock()
+	rooms := l.files
+	l.files = nil
+	l.mu.Unlock()
+	for _, f := range rooms {
+		os.Remove(f.Name())
+		f.Close()
+	}
+}
+
+// Lock implements [log.Appender]. It does not wait. The lock is the kernel's,
+// on a file that names the holder: it ends with the process, however that
+// ends, and children do not inherit it.
+func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
+	if err := errors.Join(ctx.Err(), checkName(room)); err != nil {
+		return nil, err
+	}
+	if d.readOnly {
+		return nil, &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path}
+	}
+	dir := filepath.Join(d.dir, lockDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, d.folderError(err)
+	}
+	// A room's id may hold anything, so the file is named by its hash.
+	sum := sha256.Sum256([]byte(room))
+	f, err := acquire(filepath.Join(dir, hex.EncodeToString(sum[:16])+".lock"))
+	if held, ok := errors.AsType[*heldError](err); ok {
+		return nil, &problem.Error{
+			Code: "LOG-LOCKED", What: fmt.Sprintf("room %s is held by %s", room, held), Err: log.ErrLocked,
+			Fix: "use the room there (`moot attach`), or end that process first",
+		}
+	}
+	if err != nil {
+		return nil, d.folderError(err)
+	}
+	d.locks.add(room, f)
+	return sync.OnceFunc(func() { d.locks.release(room, f) }), nil
+}
+
+// A heldError says which process holds a lock; 0 when that is not known.
+type heldError struct{ pid int }
+
+func (e *heldError) Error() string {
+	switch e.pid {
+	case 0:
+		return "another process"
+	case os.Getpid():
+		return fmt.Sprintf("this process (%d)", e.pid)
+	}
+	return fmt.Sprintf("process %d", e.pid)
+}
+
+// acquire makes and locks the file at path and writes our process id into it.
+func acquire(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		switch err = lockFile(f); {
+		case errors.Is(err, errHeld):
+			held := &heldError{holder(f)}
+			f.Close()
+			return nil, held
+		case err != nil:
+			f.Close()
+			return nil, err
+		}
+		// The holder before us may have removed the file between our opening
+		// and locking it; somebody else may hold the new one of that name.
+		if !sameFile(f, path) {
+			f.Close()
+			continue
+		}
+		if err := sign(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+func sameFile(f *os.File, path string) bool {
+	a, errA := f.Stat()
+	b, errB := os.Stat(path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+func sign(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// holder reads the process id in a lock file, 0 when there is none.
+func holder(f *os.File) int {
+	b, err := io.ReadAll(io.LimitReader(f, 32))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}

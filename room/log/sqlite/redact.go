@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Redact implements [log.Redactor]. Nobody else may hold the room: the next
+// snapshot of another owner would bring back what was redacted. An event that
+// is redacted already is passed over; all others are redacted or none. A stub
+// names its event by Seq and ID.
+//
+// The bytes are overwritten in the file, and the write-ahead log that holds
+// copies is emptied before Redact returns, unless somebody reads just then; it
+// is then emptied soon after.
+func (d *DB) Redact(ctx context.Context, name string, stubs ...room.Event) error {
+	raws := make([][]byte, len(stubs))
+	for i, stub := range stubs {
+		raw, err := room.MarshalEvent(stub)
+		if err != nil {
+			return fmt.Errorf("redacting: encoding the stub of event %d: %w", stub.Seq, err)
+		}
+		raws[i] = raw
+	}
+	return d.holding(ctx, name, func(w *writer) error {
+		t, err := w.room(name)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			return fmt.Errorf("redacting: room %s: %w", name, log.ErrNotFound)
+		}
+		for i, stub := range stubs {
+			if err := w.redact(t, stub, raws[i]); err != nil {
+				if t.dirty && primary(err) == 0 {
+					return errAlone{err}
+				}
+				return err
+			}
+		}
+		w.purge = true
+		return w.c.exec("delete from snapshots where room = ?", t.id)
+	})
+}
+
+// redact puts a stub in the place of an event's body and salt, after a check
+// that the chain vouches for them.
+func (w *writer) redact(t *tail, stub room.Event, raw []byte) error {
+	seq := uint64(stub.Seq)
+	if seq == 0 || seq > t.last {
+		return fmt.Errorf("redacting: room %s has no event %d: %w", t.name, seq, log.ErrNotFound)
+	}
+	row, err := w.c.one("select key, id, proof, raw from events where key = ?", key(t.id, seq))
+	if errors.Is(err, errNoRow) {
+		return log.Corrupt(t.name, seq, fmt.Sprintf("event %d is missing", seq))
+	}
+	if err != nil {
+		return err
+	}
+	e, err := scanEntry(row)
+	if err != nil {
+		return log.Corrupt(t.name, seq, err.Error())
+	}
+	if e.Redacted {
+		return nil
+	}
+	if stub.ID != e.Event.ID {
+		return fmt.Errorf("redacting: event %d of room %s is %q, not %q", seq, t.name, e.Event.ID, stub.ID)
+	}
+	if err := w.commitment(t, &e); err != nil {
+		return err
+	}
+	w.change(t)
+	t.bytes += int64(len(raw) - len(e.Raw))
+	e.Redacted = true
+	return w.c.exec("update events set proof = ?, raw = ? where key = ?", proof(&e, raw), raw, key(t.id, seq))
+}
+
+// commitment fills in the commitment of an entry and checks it.
+func (w *writer) commitment(t *tail, e *log.Entry) error {
+	previous, err := w.hash(t, e.Seq-1)
+	if err != nil {
+		return err
+	}
+	e.Commit = log.Commit(e.Salt, e.Raw)
+	if log.Link(previous, e.Seq, e.Commit) != e.Hash {
+		return log.Corrupt(t.name, e.Seq, "it is not the event that was appended")
+	}
+	return nil
+}
+
+// Remove implements [log.Redactor]. Nobody else may hold the room.
+func (d *DB) Remove(ctx context.Context, name string) error {
+	return d.holding(ctx, name, func(w *writer) error {
+		t, err := w.room(name)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			return fmt.Errorf("removing: room %s: %w", name, log.ErrNotFound)
+		}
+		w.change(t) // those who follow the room are told
+		for _, sql := range []string{
+			"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",
+			"delete from snapshots where room = ?1", "delete from rooms where id = ?1",
+		} {
+			if err := w.c.exec(sql, t.id); err != nil {
+				return err
+			}
+		}
+		w.purge = true
+		delete(w.known, name)
+		return nil
+	})
+}
+
+// holding submits a write that needs the room's lock, which it takes when
+// this handle has not got it.
+func (d *DB) holding(ctx context.Context, name string, run func(*writer) error) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if !d.readOnly && !d.locks.held(name) {
+		unlock, err := d.Lock(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	return d.submit(ctx, run)
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/folkmoot/moot/room/log"
+)
+
+// seqBits is how many bits of an event's key are its seq: 68 billion events a
+// room and 134 million rooms.
+const (
+	seqBits = 36
+	maxSeq  = 1<<seqBits - 1
+)
+
+func key(room int64, seq uint64) int64 { return room<<seqBits | int64(seq) }
+
+// A tail is a row of the table rooms.
+type tail struct {
+	id      int64
+	name    string
+	last    uint64
+	hash    [32]byte
+	updated int64 // Unix nanoseconds
+	wake    int64 // Unix nanoseconds; 0 for never
+	bytes   int64
+	dirty   bool // staged in the open transaction
+}
+
+// columnsOfRoom is what scanTail wants.
+const columnsOfRoom = "id, name, last, hash, updated, wake, bytes, sum"
+
+func scanTail(row []driver.Value) (tail, error) {
+	t := tail{hash: [32]byte{}}
+	var last int64
+	var hash, sum []byte
+	ok := get(row[0], &t.id) && get(row[1], &t.name) && get(row[2], &last) && get(row[3], &hash) &&
+		get(row[4], &t.updated) && (row[5] == nil || get(row[5], &t.wake)) && get(row[6], &t.bytes) && get(row[7], &sum)
+	if t.last = uint64(last); ok && len(hash) == len(t.hash) {
+		t.hash = [32]byte(hash)
+	}
+	if want := t.sum(); !ok || string(want[:]) != string(sum) {
+		return t, log.Corrupt(t.name, 0, "its row in the index is damaged")
+	}
+	return t, nil
+}
+
+// sum guards the row: eight bytes of a hash over all of it.
+func (t *tail) sum() [8]byte {
+	b := make([]byte, 0, 128)
+	for _, n := range []int64{t.id, int64(t.last), t.updated, t.wake, t.bytes} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	b = append(append(b, t.hash[:]...), t.name...)
+	h := sha256.Sum256(b)
+	return [8]byte(h[:])
+}
+
+// wakeValue is the column's form of the wake time.
+func (t *tail) wakeValue() driver.Value {
+	if t.wake == 0 {
+		return nil
+	}
+	return t.wake
+}
+
+// get stores v when it has the type of out.
+func get[T any](v driver.Value, out *T) bool {
+	x, ok := v.(T)
+	if ok {
+		*out = x
+	}
+	return ok
+}
+
+// integer returns the first column of a row.
+func integer(row []driver.Value, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	if len(row) == 0 || !get(row[0], &n) {
+		return 0, errors.New("a whole number was expected")
+	}
+	return n, nil
+}
+
+// nanos is t as the database keeps it: 0 for the zero time, and clamped to
+// what 64 bits of nanoseconds hold.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.IsZero():
+		return 0
+	case t.Year() >= 2262:
+		return math.MaxInt64
+	case t.Year() <= 1970:
+		return 1
+	}
+	return t.UnixNano()
+}
+
+func fromNanos(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+// proof is the column of that name; see migrations. stub is what stands in the
+// place of the body of a redacted entry; its sum is kept, for the chain does
+// not vouch for it.
+func proof(e *log.Entry, stub []byte) []byte {
+	b := append(make([]byte, 0, redactedProof), e.Hash[:]...)
+	if !e.Redacted {
+		return append(b, e.Salt...)
+	}
+	sum := sha256.Sum256(stub)
+	return append(append(b, e.Commit[:]...), sum[:stubSum]...)
+}
+
+// Lengths in bytes of a proof and of the sum in it.
+const (
+	stubSum       = 8
+	wholeProof    = 32 + log.SaltSize
+	redactedProof = 32 + 32 + stubSum
+)
+
+// split takes a proof apart. The commitment of an entry that is not redacted
+// is left to open.
+func split(b, raw []byte, e *log.Entry) error {
+	switch len(b) {
+	case wholeProof:
+		e.Salt = b[32:]
+	case redactedProof:
+		e.Redacted, e.Commit = true, [32]byte(b[32:])
+		if sum := sha256.Sum256(raw); string(sum[:stubSum]) != string(b[64:]) {
+			return errors.New("what was left of it has changed")
+		}
+	default:
+		return fmt.Errorf("its proof is %d bytes long", len(b))
+	}
+	e.Hash = [32]byte(b)
+	return nil
+}

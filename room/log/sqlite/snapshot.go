@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/room/log"
+)
+
+// snapshotSum guards a snapshot against flipped bytes.
+func snapshotSum(s *log.Snapshot) [32]byte {
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64(nil, s.Seq))
+	h.Write(s.Hash[:])
+	h.Write(s.Data)
+	return [32]byte(h.Sum(nil))
+}
+
+// PutSnapshot implements [log.Snapshots]. A snapshot that is not of the
+// room's chain is a conflict; one that is older than the stored one is
+// ignored.
+func (d *DB) PutSnapshot(ctx context.Context, name string, s log.Snapshot) error {
+	return d.submit(ctx, func(w *writer) error {
+		t, err := w.room(name)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			return fmt.Errorf("keeping a snapshot: room %s: %w", name, log.ErrNotFound)
+		}
+		if hash, err := w.hash(t, s.Seq); err != nil || hash != s.Hash {
+			return errors.Join(fmt.Errorf("keeping a snapshot of room %s at %d: %w", name, s.Seq, log.ErrConflict), err)
+		}
+		sum := snapshotSum(&s)
+		data := s.Data
+		if data == nil {
+			data = []byte{}
+		}
+		w.pages += 2 + len(data)/4096
+		return w.c.exec(`insert into snapshots(room, seq, hash, data, sum) values(?, ?, ?, ?, ?)
+			on conflict do update set seq = excluded.seq, hash = excluded.hash, data = excluded.data, sum = excluded.sum
+			where excluded.seq >= seq`, t.id, int64(s.Seq), s.Hash[:], data, sum[:])
+	})
+}
+
+// hash returns the chain's hash at seq, the zero hash where there is no event.
+func (w *writer) hash(t *tail, seq uint64) ([32]byte, error) {
+	if seq == t.last {
+		return t.hash, nil
+	}
+	row, err := w.c.one("select proof from events where key = ?", key(t.id, seq))
+	var b []byte
+	if errors.Is(err, errNoRow) || err == nil && (!get(row[0], &b) || len(b) < 32) {
+		return [32]byte{}, nil
+	}
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return [32]byte(b[:32]), nil
+}
+
+// Snapshot implements [log.Snapshots]. A damaged snapshot is both
+// [log.ErrNotFound], for who can do without, and [log.ErrCorrupt].
+func (d *DB) Snapshot(ctx context.Context, name string) (log.Snapshot, error) {
+	var s log.Snapshot
+	err := d.read(ctx, func(r *reader) error {
+		t, err := r.room(name)
+		if err != nil {
+			return err
+		}
+		row, err := r.one("select seq, hash, data, sum from snapshots where room = ?", t.id)
+		if errors.Is(err, errNoRow) {
+			return fmt.Errorf("snapshot of room %s: %w", name, log.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		var seq int64
+		var hash, sum []byte
+		ok := get(row[0], &seq) && get(row[1], &hash) && get(row[2], &s.Data) && get(row[3], &sum) && len(hash) == len(s.Hash)
+		if ok {
+			s.Seq, s.Hash = uint64(seq), [32]byte(hash)
+		}
+		want := snapshotSum(&s)
+		if !ok || string(want[:]) != string(sum) {
+			return fmt.Errorf("%w: %w", log.ErrNotFound, log.Corrupt(name, 0, "its snapshot is damaged"))
+		}
+		return nil
+	})
+	if err != nil {
+		return log.Snapshot{}, err
+	}
+	return s, nil
+}

@@ -1,0 +1,322 @@
+package sqlite
+
+import (
+	"errors"
+	"time"
+
+	"github.com/folkmoot/moot/room/log"
+)
+
+const (
+	queueLength = 1024 // requests waiting for the writer
+	batchLimit  = 512  // requests in one transaction
+	knownRooms  = 16384
+	// checkpointPages is how long the write-ahead log grows before it is moved
+	// into the database, 16 MB.
+	checkpointPages = 4000
+)
+
+// A request is one write. The writer runs it within a transaction and closes
+// done when that is on stable storage, or err says why it is not.
+type request struct {
+	run  func(*writer) error
+	err  error
+	done chan struct{}
+}
+
+// errAlone is what a request answers that has changed something before it was
+// refused: the transaction is rolled back and done again without it.
+type errAlone struct{ cause error }
+
+func (e errAlone) Error() string { return e.cause.Error() }
+
+// A writer is the one goroutine that writes, with its connection.
+type writer struct {
+	d     *DB
+	c     *conn
+	known map[string]*tail // as committed or staged; empty after another process wrote
+	stage []*tail          // changed in the open transaction
+
+	begin, commit, rollback, version, find, insertRoom, updateRoom,
+	insertEvent, placesOf *statement
+
+	seen   int64 // data_version: changes when another process commits
+	pages  int   // estimate of the write-ahead log's growth since the last checkpoint
+	purge  bool  // the write-ahead log holds what has been redacted
+	failed error
+}
+
+// startWriter opens the file for writing and starts the writer.
+func (d *DB) startWriter() error {
+	if err := d.prepareFiles(); err != nil {
+		return err
+	}
+	c, err := dial(d.path, "rw", pragmas...)
+	if err != nil {
+		return d.explain("opening log", err)
+	}
+	w := &writer{d: d, c: c, known: map[string]*tail{}}
+	if err := errors.Join(migrate(c), w.prepare()); err != nil {
+		return errors.Join(d.explain("opening log", err), c.Close())
+	}
+	go w.loop()
+	return nil
+}
+
+func (w *writer) prepare() error {
+	for _, p := range []struct {
+		to  **statement
+		sql string
+	}{
+		{&w.begin, "begin immediate"},
+		{&w.commit, "commit"},
+		{&w.rollback, "rollback"},
+		{&w.version, "pragma data_version"},
+		{&w.find, "select " + columnsOfRoom + " from rooms where name = ?"},
+		{&w.insertRoom, "insert into rooms(name, last, hash, updated, bytes, sum) values(?, 0, zeroblob(32), 0, 0, zeroblob(8)) returning id"},
+		{&w.updateRoom, "update rooms set last = ?, hash = ?, updated = ?, wake = ?, bytes = ?, sum = ? where id = ?"},
+		{&w.insertEvent, "insert into events(key, id, proof, raw) values(?, ?, ?, ?)"},
+		{&w.placesOf, "select id from events where key between ? and ? order by key"},
+	} {
+		s, err := w.c.prepare(p.sql)
+		if err != nil {
+			return err
+		}
+		*p.to = s
+	}
+	return nil
+}
+
+// loop serves the queue until the log is closed.
+func (w *writer) loop() {
+	defer close(w.d.done)
+	poll := time.NewTicker(w.d.poll)
+	defer poll.Stop()
+	for {
+		select {
+		case r := <-w.d.queue:
+			w.serve(w.gather(r))
+		case <-poll.C:
+			w.look()
+		case <-w.d.closing:
+			w.finish()
+			return
+		}
+	}
+}
+
+// gather takes what else is waiting.
+func (w *writer) gather(first *request) []*request {
+	batch := []*request{first}
+	for len(batch) < batchLimit {
+		select {
+		case r := <-w.d.queue:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// serve answers a batch: all that succeeds is on stable storage by then.
+func (w *writer) serve(batch []*request) {
+	touched, err := w.write(batch)
+	for _, r := range batch {
+		if err != nil {
+			r.err = err
+		}
+	}
+	if w.purge {
+		w.tidy() // before the answer: what was redacted is gone by then
+	}
+	if err == nil {
+		w.d.news.tell(touched)
+	}
+	for _, r := range batch {
+		close(r.done)
+	}
+	if err == nil && w.pages >= checkpointPages {
+		w.tidy()
+	}
+}
+
+// write runs a batch in one transaction and returns the rooms it changed. An
+// error is that of every request in it.
+func (w *writer) write(batch []*request) ([]string, error) {
+	if w.failed != nil {
+		return nil, w.failed
+	}
+	for {
+		again, err := w.attempt(batch)
+		if err != nil {
+			return nil, w.fail(err)
+		}
+		if !again {
+			break
+		}
+	}
+	touched := make([]string, 0, len(w.stage))
+	for _, t := range w.stage {
+		t.dirty = false
+		touched = append(touched, t.name)
+	}
+	w.stage = w.stage[:0]
+	return touched, nil
+}
+
+// attempt is one transaction. again says that it was rolled back because a
+// request in it must be left out.
+func (w *writer) attempt(batch []*request) (again bool, err error) {
+	if err := w.begin.exec(); err != nil {
+		return false, err
+	}
+	if err := w.refresh(); err != nil {
+		return false, w.abandon(err)
+	}
+	for _, r := range batch {
+		if r.run == nil {
+			continue // left out
+		}
+		r.err = r.run(w)
+		if alone, ok := errors.AsType[errAlone](r.err); ok {
+			r.err, r.run = alone.cause, nil
+			return true, w.abandon(nil)
+		}
+		if primary(r.err) != 0 {
+			return false, w.abandon(r.err)
+		}
+	}
+	for _, t := range w.stage {
+		sum := t.sum()
+		if err := w.updateRoom.exec(int64(t.last), t.hash[:], t.updated, t.wakeValue(), t.bytes, sum[:], t.id); err != nil {
+			return false, w.abandon(err)
+		}
+	}
+	if err := w.commit.exec(); err != nil {
+		return false, w.abandon(err)
+	}
+	return false, nil
+}
+
+// abandon rolls back and forgets what was staged. It returns err.
+func (w *writer) abandon(err error) error {
+	for _, t := range w.stage {
+		delete(w.known, t.name)
+	}
+	w.stage = w.stage[:0]
+	// SQLite has rolled back by itself after some errors and then says so.
+	if rollback := w.rollback.exec(); rollback != nil && err == nil {
+		return rollback
+	}
+	return err
+}
+
+// fail makes the handle acknowledge nothing more, but for an error that is
+// known to have written nothing.
+func (w *writer) fail(err error) error {
+	explained := w.d.explain("writing", err)
+	if errors.Is(explained, log.ErrUnknown) { // busy: the lock was not had
+		return explained
+	}
+	w.failed = failure(explained)
+	return w.failed
+}
+
+// refresh forgets what is known when another process has written.
+func (w *writer) refresh() error {
+	version, err := integer(w.version.one())
+	if err != nil {
+		return err
+	}
+	if version != w.seen || len(w.known) > knownRooms {
+		clear(w.known)
+	}
+	w.seen = version
+	return nil
+}
+
+// look wakes followers when another process has written.
+func (w *writer) look() {
+	if w.failed != nil || !w.d.news.wanted() {
+		return
+	}
+	before := w.seen
+	if err := w.refresh(); err == nil && w.seen != before {
+		w.d.news.tellAll()
+	}
+}
+
+// room returns what is known of a room, nil when there is no such room.
+func (w *writer) room(name string) (*tail, error) {
+	if t := w.known[name]; t != nil {
+		return t, nil
+	}
+	row, err := w.find.one(name)
+	if errors.Is(err, errNoRow) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := scanTail(row)
+	if err != nil {
+		return nil, err
+	}
+	w.known[name] = &t
+	return &t, nil
+}
+
+// change notes that a room's row is to be written with the transaction.
+func (w *writer) change(t *tail) {
+	if !t.dirty {
+		t.dirty = true
+		w.stage = append(w.stage, t)
+	}
+	w.known[t.name] = t
+}
+
+// tidy moves the write-ahead log into the database when it has grown, and
+// empties it when it holds what was redacted. Another process that reads may
+// prevent the latter; it is tried again after later writes and on closing.
+func (w *writer) tidy() {
+	mode := ""
+	switch {
+	case w.purge:
+		mode = "pragma wal_checkpoint(truncate)"
+	case w.pages >= checkpointPages:
+		mode = "pragma wal_checkpoint(passive)"
+	default:
+		return
+	}
+	busy, err := integer(w.c.one(mode))
+	if err != nil && primary(err) != busyCode {
+		w.failed = failure(w.d.explain("moving the write-ahead log into the database", err))
+		return
+	}
+	w.pages = 0
+	if err == nil && busy == 0 {
+		w.purge = false
+	}
+}
+
+// finish answers what is queued with an error and closes the connection.
+func (w *writer) finish() {
+	for {
+		select {
+		case r := <-w.d.queue:
+			r.err = errClosed
+			close(r.done)
+			continue
+		default:
+		}
+		break
+	}
+	if w.failed == nil && w.purge {
+		w.tidy()
+	}
+	w.d.news.tellAll()
+	if err := w.c.Close(); err != nil && w.failed == nil {
+		w.d.end = w.d.explain("closing", err)
+	}
+}

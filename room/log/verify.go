@@ -1,0 +1,95 @@
+package log
+
+import (
+	"context"
+	"fmt"
+)
+
+// Check verifies entries of a room that directly follow seq after, at which
+// the chain's hash is previous: dense sequence numbers, commitments and links.
+// A redacted entry is checked by its commitment alone. The error is a
+// [CorruptError] that names the first bad seq.
+func Check(room string, after uint64, previous [32]byte, entries []Entry) error {
+	for i := range entries {
+		e := &entries[i]
+		if want := after + 1; e.Seq != want {
+			return Corrupt(room, want, fmt.Sprintf("event %d is missing, %d follows %d", want, e.Seq, after))
+		}
+		if why := fault(previous, e); why != "" {
+			return Corrupt(room, e.Seq, why)
+		}
+		after, previous = e.Seq, e.Hash
+	}
+	return nil
+}
+
+// fault says what is wrong with one entry; "" when nothing is.
+func fault(previous [32]byte, e *Entry) string {
+	switch {
+	case e.Redacted && (e.Raw != nil || e.Salt != nil):
+		return "a redacted event still has a body"
+	case !e.Redacted && len(e.Salt) != SaltSize:
+		return "its salt has a wrong length"
+	case !e.Redacted && Commit(e.Salt, e.Raw) != e.Commit:
+		return "its body is not the one that was appended"
+	case Link(previous, e.Seq, e.Commit) != e.Hash:
+		return "its hash does not follow from the event before"
+	case e.Event.Seq != int64(e.Seq):
+		return fmt.Sprintf("its body says that it is event %d", e.Event.Seq)
+	}
+	return ""
+}
+
+// A Mark is a place in a room's chain that the caller trusts, such as a
+// snapshot's. The zero Mark is the beginning.
+type Mark struct {
+	Seq  uint64
+	Hash [32]byte
+}
+
+// Verify reads a room from a trusted mark to its tail and checks that all of
+// it is one chain. It returns the tail. A log that ends before the mark has
+// lost events and is corrupt.
+func Verify(ctx context.Context, r Reader, room string, from Mark) (Mark, error) {
+	const page = 1000
+	tail, err := r.Tail(ctx, room)
+	if err != nil {
+		return from, err
+	}
+	if tail.Seq < from.Seq {
+		return from, Corrupt(room, tail.Seq+1, fmt.Sprintf("it ends at event %d although event %d was stored", tail.Seq, from.Seq))
+	}
+	if from, err = anchor(ctx, r, room, from); err != nil {
+		return from, err
+	}
+	for at := (Pos{Seq: from.Seq}); from.Seq < tail.Seq; {
+		entries, err := r.Read(ctx, room, at, page)
+		if err != nil {
+			return from, err
+		}
+		if len(entries) == 0 {
+			return from, Corrupt(room, from.Seq+1, fmt.Sprintf("event %d is missing", from.Seq+1))
+		}
+		if err := Check(room, from.Seq, from.Hash, entries); err != nil {
+			return from, err
+		}
+		last := entries[len(entries)-1]
+		at, from = last.Pos, Mark{Seq: last.Seq, Hash: last.Hash}
+	}
+	return from, nil
+}
+
+// anchor checks that the chain has the mark's hash at the mark's seq.
+func anchor(ctx context.Context, r Reader, room string, from Mark) (Mark, error) {
+	if from.Seq == 0 {
+		return Mark{}, nil
+	}
+	entries, err := r.Read(ctx, room, Pos{Seq: from.Seq - 1}, 1)
+	if err != nil {
+		return from, err
+	}
+	if len(entries) == 0 || entries[0].Seq != from.Seq || entries[0].Hash != from.Hash {
+		return from, Corrupt(room, from.Seq, "its hash is not the one that was noted for it")
+	}
+	return from, nil
+}
