@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // Bounds of what is read.
@@ -92,12 +93,25 @@ func (l *lines) read() ([]byte, error) {
 
 // fault returns a problem with the line last returned.
 func (l *lines) fault(what string, err error) error {
-	where := l.name
-	if l.n > 0 {
-		where = fmt.Sprintf("%s:%d", l.name, l.n)
-	}
 	return &problem.Error{
-		Code: "TRANSCRIPT-READ", What: what, Where: where, Err: err,
-		Fix: "check that the file is a whole transcript; `moot help transcripts` lists the forms",
+		Code: "TRANSCRIPT-READ", What: what, Where: l.where(), Err: err,
+		Fix: "check that the file is a whole transcript, as `moot transcript export` or its source wrote it",
 	}
+}
+
+// broken returns a problem with the chain at the event of the line last
+// returned. Its commitment is made of what the line holds, so body, salt and
+// hash cannot be told apart.
+func (l *lines) broken(seq uint64) error {
+	return &problem.Error{
+		Code: "TRANSCRIPT-CHAIN", What: fmt.Sprintf("the chain breaks at event %d: it is not what was exported, or not in its place", seq),
+		Where: l.where(), Err: log.ErrCorrupt, Fix: "export the room again from its log; do not trust this copy from here on",
+	}
+}
+
+func (l *lines) where() string {
+	if l.n == 0 {
+		return l.name
+	}
+	return fmt.Sprintf("%s:%d", l.name, l.n)
 }

@@ -96,11 +96,11 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 	if err == nil && e.Seq != last.Seq+1 {
 		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)
 	}
-	if err == nil && t.Header.Chain {
-		err = log.Check(t.Header.Room, last.Seq, last.Hash, []log.Entry{e})
-	}
 	if err != nil {
 		return e, t.l.fault(err.Error(), err)
+	}
+	if t.Header.Chain && log.Check(t.Header.Room, last.Seq, last.Hash, []log.Entry{e}) != nil {
+		return e, t.l.broken(e.Seq)
 	}
 	return e, nil
 }
@@ -121,8 +121,8 @@ func decodeEntry(line []byte, h Header) (log.Entry, error) {
 	if err := decodeStrict(line, lineShape, &w); err != nil {
 		return log.Entry{}, err
 	}
-	if (w.Event == nil) == (w.Redacted == 0) {
-		return log.Entry{}, errors.New(`has not exactly one of "event" and "redacted"`)
+	if w.Event == nil && w.Redacted == 0 {
+		return log.Entry{}, errors.New(`has neither "event" nor "redacted"`)
 	}
 	e, err := decodeBody(w)
 	if err != nil || !h.Chain {
@@ -131,20 +131,24 @@ func decodeEntry(line []byte, h Header) (log.Entry, error) {
 	return e, decodeChain(&e, w)
 }
 
+// decodeBody reads the event. Of a redacted one a stub may be left.
 func decodeBody(w portableLine) (log.Entry, error) {
-	if w.Redacted != 0 {
-		return log.Entry{
-			Pos: log.Pos{Seq: w.Redacted}, Redacted: true, Event: room.Event{Seq: int64(w.Redacted)},
-		}, nil
+	e := log.Entry{Pos: log.Pos{Seq: w.Redacted}, Redacted: w.Redacted != 0, Event: room.Event{Seq: int64(w.Redacted)}}
+	if w.Event == nil {
+		return e, nil
 	}
 	event, err := room.UnmarshalEvent(w.Event)
-	if err != nil {
-		return log.Entry{}, err
+	switch {
+	case err != nil:
+		return e, err
+	case event.Seq < 1, e.Redacted && event.Seq != int64(w.Redacted):
+		return e, fmt.Errorf("event says that it is number %d", event.Seq)
 	}
-	if event.Seq < 1 {
-		return log.Entry{}, fmt.Errorf("event %d", event.Seq)
+	e.Seq, e.Event = uint64(event.Seq), event
+	if !e.Redacted {
+		e.Raw = w.Event
 	}
-	return log.Entry{Pos: log.Pos{Seq: uint64(event.Seq)}, Event: event, Raw: w.Event}, nil
+	return e, nil
 }
 
 func decodeChain(e *log.Entry, w portableLine) error {

@@ -77,20 +77,33 @@ func formOf(h Header) func(log.Entry) ([]byte, error) {
 	}
 	cut := redactor{level: h.Level}
 	return func(e log.Entry) ([]byte, error) {
+		e.Event = cut.event(e.Event)
 		if e.Redacted {
-			return fmt.Appendf(nil, `{"redacted":%d}`, e.Seq), nil
+			b, err := stubLine(e)
+			return append(b, '}'), err
 		}
-		raw, err := room.MarshalEvent(cut.event(e.Event))
+		raw, err := room.MarshalEvent(e.Event)
 		return fmt.Appendf(nil, `{"event":%s}`, raw), err
 	}
 }
 
+// stubLine starts the line of a redacted event with what is left of it.
+func stubLine(e log.Entry) ([]byte, error) {
+	b := fmt.Appendf(nil, `{"redacted":%d`, e.Seq)
+	if e.Event.Body == nil {
+		return b, nil
+	}
+	raw, err := room.MarshalEvent(e.Event)
+	return fmt.Appendf(b, `,"event":%s`, raw), err
+}
+
 // wholeLine holds what the log stores.
-func wholeLine(e log.Entry, chain bool) ([]byte, error) {
-	var b []byte
+func wholeLine(e log.Entry, chain bool) (b []byte, err error) {
 	switch {
 	case e.Redacted:
-		b = fmt.Appendf(b, `{"redacted":%d`, e.Seq)
+		if b, err = stubLine(e); err != nil {
+			return nil, err
+		}
 		if chain {
 			b = appendHex(b, "commit", e.Commit[:])
 		}
