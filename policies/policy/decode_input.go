@@ -42,7 +42,7 @@ func (d *inputDecoder) top(in *Input) {
 	case "objective":
 		in.Objective = d.String()
 	case "constraints":
-		in.Constraints = d.strings(in.Constraints[:0])
+		in.Constraints = d.appendStrings(in.Constraints[:0])
 	case "config":
 		in.Config = d.Raw()
 	case "limits":
@@ -107,7 +107,7 @@ func (d *inputDecoder) agent(a *Agent) {
 		case "role":
 			a.Role = d.String()
 		case "domains":
-			a.Domains = d.strings(a.Domains[:0])
+			a.Domains = d.appendStrings(a.Domains[:0])
 		case "eligible":
 			a.Eligible = d.Bool()
 		case "ineligible_reason":
@@ -191,7 +191,7 @@ func (d *inputDecoder) event(e *Event) {
 		case "from":
 			e.From = d.String()
 		case "to":
-			e.To = d.strings(e.To[:0])
+			e.To = d.appendStrings(e.To[:0])
 		case "kind":
 			e.Kind = d.String()
 		case "text":
@@ -199,20 +199,13 @@ func (d *inputDecoder) event(e *Event) {
 		case "truncated":
 			e.Truncated = d.Bool()
 		case "mentions":
-			e.Mentions = d.strings(e.Mentions[:0])
+			e.Mentions = d.appendStrings(e.Mentions[:0])
 		case "addressed":
-			e.Addressed = d.strings(e.Addressed[:0])
+			e.Addressed = d.appendStrings(e.Addressed[:0])
 		case "bytes":
 			e.Bytes = int(d.Int())
 		default:
 			d.Skip()
 		}
 	}
-}
-
-func (d *inputDecoder) strings(dst []string) []string {
-	for d.Array(); d.More(); {
-		dst = append(dst, d.String())
-	}
-	return dst
 }

@@ -219,3 +219,17 @@ func (r *Reader) Skip() {
 
 // view returns b as a string without copying it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Strings reads an array of strings.
+func (r *Reader) Strings() []string { return r.appendStrings(nil) }
+
+func (r *Reader) appendStrings(dst []string) []string {
+	for r.Array(); r.More(); {
+		dst = append(dst, r.String())
+	}
+	return dst
+}
+
+// Unknown fails because of key k. Settings are read so, because a misspelt
+// key would otherwise silently mean the default.
+func (r *Reader) Unknown(k string) { r.Fail("unknown key " + strconv.Quote(clip(k, 40))) }

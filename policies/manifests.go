@@ -1,0 +1,34 @@
+package policies
+
+import (
+	"embed"
+	"encoding/json"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// names are the built-in policies in byte order; a test holds the list
+// against the module's sources and the manifests.
+var names = []string{"mention", "roundrobin"}
+
+//go:embed */policy.json
+var manifests embed.FS
+
+// read parses the manifest of a built-in policy. It was written beside the
+// source and is tested, so an error is a mistake of the build.
+func read(name string) policy.Manifest {
+	b, err := manifests.ReadFile(name + "/policy.json")
+	if err != nil {
+		panic("policies: " + err.Error())
+	}
+	var m struct {
+		policy.Manifest
+		Schema  policy.JSON `json:"config_schema"`
+		Default policy.JSON `json:"default_config"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		panic("policies: reading the manifest of " + name + ": " + err.Error())
+	}
+	m.ConfigSchema, m.DefaultConfig = m.Schema, m.Default
+	return m.Manifest
+}

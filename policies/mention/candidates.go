@@ -1,0 +1,116 @@
+package mention
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// The scores of the three signs. Domains add a point for each that came up.
+const (
+	scoreAddressed = 1000
+	scoreMentioned = 100
+)
+
+// candidates finds whom one event asks for.
+type candidates struct {
+	in    *policy.Input
+	event *policy.Event
+	later []policy.Event // what followed; who spoke there has answered
+
+	best    *policy.Agent
+	why     string
+	wait    *policy.Agent // asked for by name, not eligible now
+	waitWhy string
+	scores  []policy.Score
+}
+
+func (c *candidates) find(domains bool) {
+	e := c.event
+	c.named(e.Addressed, scoreAddressed, e.From+" addressed ")
+	c.named(e.Mentions, scoreMentioned, e.From+" named ")
+	if domains && e.Text != "" {
+		c.domains()
+	}
+}
+
+// named goes through ids from the last to the first: of several names the
+// latest in a text is most often who speaks next.
+func (c *candidates) named(ids []string, score float64, why string) {
+	for i := len(ids) - 1; i >= 0; i-- {
+		a := c.in.Agent(ids[i])
+		if a == nil || !c.open(a) || c.scored(a.ID) {
+			continue
+		}
+		if !a.Eligible {
+			if c.wait == nil && a.Kind != policy.Human {
+				c.wait, c.waitWhy = a, why+a.ID
+			}
+			continue
+		}
+		c.add(a, score, why+a.ID)
+	}
+}
+
+func (c *candidates) domains() {
+	var first *policy.Agent
+	var why string
+	most := 0
+	for i := range c.in.Agents {
+		a := &c.in.Agents[i]
+		if !a.Eligible || !c.open(a) || c.scored(a.ID) {
+			continue
+		}
+		n, domain := hits(c.event.Text, a.Domains)
+		if n == 0 {
+			continue
+		}
+		c.scores = append(c.scores, policy.Score{Agent: a.ID, Score: float64(n)})
+		if n > most || n == most && a.LastTurn < first.LastTurn {
+			first, most, why = a, n, "the domain "+domain+" of "+a.ID+" came up"
+		}
+	}
+	// Who was asked for by name and cannot speak now is waited for rather than
+	// replaced by somebody who fits the words.
+	if c.best == nil && c.wait == nil && first != nil {
+		c.best, c.why = first, why
+	}
+}
+
+// open reports whether a may answer the event: it did not say it, and has not
+// spoken since.
+func (c *candidates) open(a *policy.Agent) bool {
+	if a.ID == c.event.From {
+		return false
+	}
+	for i := range c.later {
+		if c.later[i].Said() && c.later[i].From == a.ID {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *candidates) scored(id string) bool {
+	for i := range c.scores {
+		if c.scores[i].Agent == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *candidates) add(a *policy.Agent, score float64, why string) {
+	c.scores = append(c.scores, policy.Score{Agent: a.ID, Score: score - float64(len(c.scores))})
+	if c.best == nil {
+		c.best, c.why = a, why
+	}
+}
+
+// hits counts the domains that text mentions and returns the first.
+func hits(text string, domains []string) (n int, first string) {
+	for _, d := range domains {
+		if policy.Mentions(text, d) {
+			if n++; n == 1 {
+				first = d
+			}
+		}
+	}
+	return n, first
+}

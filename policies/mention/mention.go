@@ -1,0 +1,120 @@
+// Package mention gives the floor to whom the conversation asks for, and
+// declines otherwise: an agent speaks only when somebody addresses it or
+// names it, or when one of its domains comes up.
+//
+// The latest message that asks for anybody decides. Within it being addressed
+// (named at its start or end, or after @) comes before being mentioned, and
+// that before a domain; the strength of the three signs differs a lot. An
+// agent never answers itself. Whoever is asked for but cannot speak now, for
+// a cooldown say, is kept in the state and gets the floor as soon as it can,
+// unless the talk has moved on to somebody else.
+package mention
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// Policy is the mention policy.
+type Policy struct {
+	lookback int
+	domains  bool
+	fallback policy.Fallback
+}
+
+// New returns the policy with its default settings. find returns the built-in
+// policy of a name, for the setting fallback; nil means there is none.
+func New(find policy.Finder) *Policy {
+	p := &Policy{fallback: policy.Fallback{Find: find}}
+	p.reset()
+	return p
+}
+
+func (p *Policy) reset() {
+	p.lookback, p.domains = 4, true
+	p.fallback.Reset()
+}
+
+// Configure reads
+//
+//	{"lookback":4,"domains":true,"fallback":"decline","fallback_settings":{}}
+//
+// lookback is how many of the newest messages may ask for somebody, domains
+// whether a domain counts, fallback the policy to follow when nobody is asked
+// for.
+func (p *Policy) Configure(settings policy.JSON) error {
+	p.reset()
+	r := policy.NewReader(settings)
+	for r.Object(); r.More(); {
+		switch k := r.Key(); k {
+		case "lookback":
+			p.lookback = int(r.Int())
+			if p.lookback < 1 {
+				r.Fail("lookback must be 1 or more")
+			}
+		case "domains":
+			p.domains = r.Bool()
+		default:
+			p.fallback.Setting(k, &r)
+		}
+	}
+	r.End()
+	p.fallback.Apply(&r)
+	return r.Err()
+}
+
+// Decide gives the floor to whom the newest messages ask for.
+func (p *Policy) Decide(in *policy.Input) policy.Decision {
+	old := readState(in.State)
+	next := state{fallback: old.fallback}
+	agent, why, scores := p.asked(in, &next)
+	if agent == nil && next.agent == "" {
+		next.agent, next.reason = old.agent, old.reason
+		agent, why = old.due(in)
+	}
+	if agent != nil {
+		next.agent, next.reason = "", ""
+		d := policy.Speak(agent.ID, why)
+		d.Scores, d.State = scores, next.changed(old)
+		return d
+	}
+	if waiting := in.Agent(next.agent); waiting != nil {
+		d := policy.Decline("waiting for " + waiting.ID + ", who cannot speak now (" + waiting.Ineligible + ")")
+		d.State = next.changed(old)
+		return d
+	}
+	next.agent, next.reason = "", ""
+	d := p.fallback.Decide(in, old.fallback, nobody(in))
+	if d.State != nil {
+		next.fallback = d.State
+	}
+	d.State = next.changed(old)
+	return d
+}
+
+func nobody(in *policy.Input) string {
+	if e := in.LastSaid(); e != nil {
+		return e.From + " addressed nobody who could answer and named no domain"
+	}
+	return "nothing new was said"
+}
+
+// asked looks for whom the newest messages ask for. It returns nil when that
+// is nobody, and when it is somebody who cannot speak now notes it in wait.
+func (p *Policy) asked(in *policy.Input, wait *state) (*policy.Agent, string, []policy.Score) {
+	left := p.lookback
+	for i := len(in.Events) - 1; i >= 0 && left > 0; i-- {
+		e := &in.Events[i]
+		if !e.Said() {
+			continue
+		}
+		left--
+		c := candidates{in: in, event: e, later: in.Events[i+1:]}
+		c.find(p.domains)
+		if c.best != nil {
+			return c.best, c.why, c.scores
+		}
+		if c.wait != nil && wait.agent == "" {
+			wait.agent, wait.reason = c.wait.ID, c.waitWhy+" earlier"
+			return nil, "", nil
+		}
+	}
+	return nil, "", nil
+}

@@ -1,0 +1,69 @@
+package mention
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// state is what the policy hands to its next decision.
+type state struct {
+	agent    string // who was asked for and could not speak
+	reason   string
+	fallback policy.JSON // the fallback policy's own state
+}
+
+// readState reads what changed wrote. It is lenient: a state of an earlier
+// version, or of another policy before a change, counts as none.
+func readState(j policy.JSON) state {
+	var s state
+	if j == nil {
+		return s
+	}
+	r := policy.NewReader(j)
+	for r.Object(); r.More(); {
+		switch r.Key() {
+		case "wait":
+			s.agent = r.String()
+		case "reason":
+			s.reason = r.String()
+		case "fallback":
+			s.fallback = r.Raw()
+		default:
+			r.Skip()
+		}
+	}
+	if r.Err() != nil {
+		return state{}
+	}
+	return s
+}
+
+// due returns who was waited for, if it can speak now.
+func (s state) due(in *policy.Input) (*policy.Agent, string) {
+	a := in.Agent(s.agent)
+	if a == nil || !a.Eligible {
+		return nil, ""
+	}
+	return a, s.reason
+}
+
+// changed returns the JSON of s, nil when it says the same as old.
+func (s state) changed(old state) policy.JSON {
+	if s.agent == old.agent && s.reason == old.reason && string(s.fallback) == string(old.fallback) {
+		return nil
+	}
+	if s.agent == "" && s.fallback == nil {
+		return policy.JSON("null")
+	}
+	var w policy.Writer
+	w.Object()
+	if s.agent != "" {
+		w.Key("wait")
+		w.String(s.agent)
+		w.Key("reason")
+		w.String(s.reason)
+	}
+	if s.fallback != nil {
+		w.Key("fallback")
+		w.Raw(s.fallback)
+	}
+	w.EndObject()
+	return w.Bytes()
+}

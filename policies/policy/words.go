@@ -1,0 +1,35 @@
+package policy
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mentions reports whether text holds term as a word or words of its own:
+// neither a letter nor a digit adjoins it. ASCII letters match in either case.
+func Mentions(text, term string) bool {
+	if term == "" {
+		return false
+	}
+	first := lower(term[0])
+	for i := 0; i+len(term) <= len(text); i++ {
+		if lower(text[i]) == first && foldEqual(text[i:i+len(term)], term) && alone(text, i, i+len(term)) {
+			return true
+		}
+	}
+	return false
+}
+
+// alone reports whether text[from:to] stands between non-words.
+func alone(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	return !wordRune(before) && !wordRune(after)
+}
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r-'0' < 10 && r >= '0' || r|0x20 >= 'a' && r|0x20 <= 'z'
+	}
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
