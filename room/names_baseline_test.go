@@ -143,7 +143,7 @@ func (k talk) rules(by, before int, count map[[3]int]int, s scan) map[string]sco
 	mentions := k.names.mentions(s.hits)
 	addressed := k.names.addressed(s.hits, s.lead)
 	address := func(c int) []int {
-		if len(addressed) > 0 && addressed[0] == k.ids[c] {
+		if len(addressed) > 0 && addressed[len(addressed)-1] == k.ids[c] {
 			return []int{1}
 		}
 		return []int{0}

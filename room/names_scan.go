@@ -12,11 +12,12 @@ import (
 // speaker's own name never counts; a speaker that is no participant is
 // allowed.
 //
-// mentions is in the order in which the participants were last named, so its
-// last entry was named last. addressed holds those named at the start, with
-// at most openers such as "thanks" or "ok" before, at the very end, or after
-// @. Its first entry is the one addressed: the name at the very start, or
-// else the latest found; whole tokens are looked for first, then phrases.
+// Of both the last entry is the strongest sign. mentions is in the order in
+// which the participants were last named. addressed holds those named at the
+// start, with at most openers such as "thanks" or "ok" before, at the very
+// end, or after @. Its last entry is the one addressed: the name at the very
+// start, or else the latest found; whole tokens are looked for first, then
+// phrases.
 func (n *Names) Scan(text, speaker string) (mentions, addressed []string) {
 	self, ok := n.index[speaker]
 	if !ok {
@@ -44,14 +45,14 @@ func (n *Names) mentions(hits []hit) []string {
 
 func (n *Names) addressed(hits []hit, lead int) []string {
 	var ids []string
-	if lead != shared {
-		ids = append(ids, n.ids[lead])
-	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(b.called, a.called) })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(a.called, b.called) })
 	for _, h := range hits {
 		if h.called > 0 && h.who != lead {
 			ids = append(ids, n.ids[h.who])
 		}
+	}
+	if lead != shared {
+		ids = append(ids, n.ids[lead])
 	}
 	return ids
 }

@@ -115,8 +115,8 @@ type Event struct {
 	Kind      string
 	Text      string   // cut at the manifest's max_text_bytes; empty when withheld
 	Truncated bool     // Text was cut
-	Mentions  []string // agents named anywhere in the text
-	Addressed []string // agents named at its start or end, or after @
+	Mentions  []string // agents named anywhere in the text; the last was named last
+	Addressed []string // agents named at its start or end, or after @; the last is the strongest
 	Bytes     int      // length of the whole text
 }
 
