@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 		{"tanaka saw it", "dba", "yuki", "yuki"},
 		{"dba saw it, then yuki and dba did so", "WebSurfer", "yuki dba", "dba"}, // last named last
 		{"yuki saw it, ask @dba or @terminal here", "WebSurfer", "yuki dba Computer_terminal", "dba yuki"},
-		{"hey yuki saw it, ask @dba here", "WebSurfer", "yuki dba", "yuki dba"},
+		{"hey yuki saw it, ask @dba here", "WebSurfer", "yuki dba", "dba yuki"},
 		{"what of @yuki, or @dba here", "WebSurfer", "yuki dba", "yuki dba"},
 		{"data Data_Expert", "dba", "Data_Expert", "Data_Expert"},
 		{"*WebSurfer* is next", "nobody", "WebSurfer", "WebSurfer"},
