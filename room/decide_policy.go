@@ -42,7 +42,7 @@ const (
 )
 
 func (s *State) trim(r policy.Record) policy.Record {
-	if len(r.StateJSON) > wholeState && r.Decision%stateEvery != 0 {
+	if (len(r.StateJSON) > wholeState || r.State == s.Policy.Digest) && r.Decision%stateEvery != 0 {
 		r.StateJSON = nil
 	}
 	return r

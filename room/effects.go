@@ -106,3 +106,11 @@ func (x *Seat) kind() string {
 	}
 	return x.Kind
 }
+
+// Timeout is how long a turn of the participant with id may take.
+func (s *State) Timeout(id string) time.Duration {
+	if x := s.seat(id); x != nil {
+		return s.Limits.timeout(x.Participant)
+	}
+	return s.Limits.TurnTimeout
+}

@@ -150,3 +150,6 @@ func (p Participant) Label() string {
 	}
 	return p.ID
 }
+
+// Thaw completes a State that was decoded from a snapshot.
+func (s *State) Thaw() { s.table = s.compileNames() }

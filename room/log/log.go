@@ -17,10 +17,14 @@ import (
 // the first event.
 type Pos struct{ Seq, Tok uint64 }
 
+// At is the place of the event with that seq when its Tok is not at hand:
+// readers accept it, appends do not need to.
+func At(seq int64) Pos { return Pos{Seq: uint64(max(seq, 0))} }
+
 // An Entry is an event as it is stored.
 type Entry struct {
 	Pos
-	Event    room.Event // zero but for Seq when Redacted
+	Event    room.Event // when Redacted the stub that was left in its place
 	Raw      []byte     // its encoded form, what the chain commits to; nil when Redacted
 	Salt     []byte     // blinds the commitment; nil when Redacted
 	Commit   [32]byte   // H(salt | raw)
@@ -100,11 +104,12 @@ type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (digest string, err error)
 }
 
-// A Redactor removes: the texts of single events, or whole rooms. Redact
-// drops the salts and bodies of the events and the room's snapshot; the chain
-// stays verifiable.
+// A Redactor removes: the texts of single events, or whole rooms. Redact puts
+// stubs, see room.Event.Redacted, in the place of the events with the same
+// seq, drops what they said, their salts and the room's snapshot, and keeps
+// their commitments: the chain stays verifiable, the room can still be folded.
 type Redactor interface {
-	Redact(ctx context.Context, room string, seqs ...uint64) error
+	Redact(ctx context.Context, room string, stubs ...room.Event) error
 	Remove(ctx context.Context, room string) error
 }
 

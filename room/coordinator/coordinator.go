@@ -1,0 +1,66 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A Policy decides who speaks next. The record is filled in as far as it got
+// even when there is an error.
+type Policy interface {
+	Propose(context.Context, policy.Input) (policy.Decision, policy.Record, error)
+}
+
+// An Endpoint drives one seat. Speak returns within a moment of the end of
+// its context; Close ends whatever the endpoint has started.
+type Endpoint interface {
+	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
+	Close() error
+}
+
+// Log is what a room needs of the log.
+type Log interface {
+	log.Appender
+	log.Snapshots
+	Read(ctx context.Context, room string, after log.Pos, max int) ([]log.Entry, error)
+	Redact(ctx context.Context, room string, stubs ...room.Event) error
+}
+
+// Config says how rooms are run. Log, Policy and Endpoint are required.
+type Config struct {
+	Log Log
+	// Policy loads the policy that a room names. It is called when the room
+	// opens and whenever its policy changes.
+	Policy func(context.Context, room.PolicyRef) (Policy, error)
+	// Endpoint reaches a driven seat. It is called when the seat is first
+	// given the floor, and again after its endpoint has ended.
+	Endpoint func(context.Context, room.Spec, room.Participant) (Endpoint, error)
+	// Owner names this process in the log.
+	Owner string
+	// Headless makes Run return at the first phase that is not live.
+	Headless bool
+	// ResumeAs is the person at whose word Reopen resumes a paused room; ""
+	// leaves it paused.
+	ResumeAs string
+	// Profiles bounds what local agents do across the rooms of one Host; nil
+	// bounds only within a room.
+	Profiles *Profiles
+}
+
+// An Update is one thing that a watcher is told: an event, live text, or that
+// the room is about to pause.
+type Update struct {
+	Event       *room.Event // nil for the others
+	Participant string      // whose Delta
+	Turn        int
+	Delta       string // live text; may be dropped, never logged
+	Pausing     bool   // nothing is sent from here on; the event follows
+}
+
+// ms is a clock rounded down to what policies are told.
+func ms(d time.Duration) time.Duration { return d.Truncate(time.Millisecond) }

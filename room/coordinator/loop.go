@@ -1,0 +1,237 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Run runs the room until it has ended for good, until ctx ends, or, when
+// headless, until it is not live any more. When it returns nothing of the
+// room is left running and the room is unlocked.
+func (r *Room) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer r.leave()
+	defer cancel()
+	for {
+		wake := r.reconcile(ctx)
+		if r.over() {
+			return r.save(context.WithoutCancel(ctx))
+		}
+		req, ok := r.next(ctx, wake)
+		if !ok {
+			return errors.Join(ctx.Err(), r.save(context.WithoutCancel(ctx)))
+		}
+		events, err := r.handle(ctx, req)
+		if req.out != nil {
+			req.out <- answer{events, err}
+		}
+		if err := fatal(err); err != nil {
+			return err
+		}
+	}
+}
+
+// over reports whether Run has nothing left to do.
+func (r *Room) over() bool {
+	switch {
+	case r.state.Phase == room.Live:
+		return false
+	case r.cfg.Headless:
+		return true
+	}
+	return r.state.Phase == room.Done && r.state.Ending.Cause != room.DoneSettled
+}
+
+// next waits for what happens next: a person first, then results, then time.
+func (r *Room) next(ctx context.Context, wake time.Duration) (request, bool) {
+	select {
+	case req := <-r.people:
+		return req, true
+	default:
+	}
+	var tick <-chan time.Time
+	if wake >= 0 {
+		t := time.NewTimer(wake)
+		defer t.Stop()
+		tick = t.C
+	}
+	select {
+	case <-ctx.Done():
+		return request{}, false
+	case req := <-r.people:
+		return req, true
+	case req := <-r.work:
+		return req, true
+	case <-tick:
+		return request{cmd: room.Command{Actor: room.ActorRoom, Do: room.Tick{}}}, true
+	}
+}
+
+// handle decides, appends and applies one command.
+func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
+	if req.key != "" {
+		r.gate.end(req.key)
+	}
+	cmd := r.prepare(ctx, req.cmd)
+	now := r.now()
+	events, err := r.state.Decide(cmd, now)
+	if err == nil && len(events) > 0 {
+		if err = r.commit(ctx, events, now); err == nil {
+			r.relearn(cmd)
+		}
+	}
+	switch cmd.Do.(type) {
+	case room.Pause, room.Stop:
+		r.gate.open() // the state keeps effects from starting now, or nothing does
+	}
+	return events, err
+}
+
+// relearn gives the state what the log keeps only the digest of.
+func (r *Room) relearn(cmd room.Command) {
+	if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
+		r.state.Relearn(d.Record.StateJSON)
+	}
+}
+
+// prepare gives a command what only the loop can know: the prompt of the
+// participant that is about to get the floor.
+func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
+	var err error
+	switch do := cmd.Do.(type) {
+	case room.Decided:
+		if do.Decision.Action == policy.ActionSpeak {
+			do.Grant, err = r.grant(ctx, do.Decision.Agent, do.Decision.Hints)
+			cmd.Do = do
+		}
+	case room.Next:
+		do.Grant, err = r.grant(ctx, do.Participant, nil)
+		cmd.Do = do
+	}
+	if err != nil {
+		return (&broken{"LOG-READ", err}).command()
+	}
+	return cmd
+}
+
+// grant renders the prompt for a participant; one that does not exist gets
+// none, and the state will say so.
+func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
+	if _, ok := r.state.Seat(id); !ok {
+		return room.Grant{}, nil
+	}
+	if !r.state.Policy.Ref.Hints {
+		hints = nil
+	}
+	request := "req_" + random()
+	w := r.state.WindowFor(id)
+	p, err := prompt(ctx, &r.state, &r.texts, id, w, r.state.Tally.Turns+1, request, hints)
+	if err != nil {
+		return room.Grant{}, err
+	}
+	clear(r.prompts)
+	r.prompts[request] = p
+	return room.Grant{Request: request, Prompt: endpoint.Digest(p), Tokens: int64(len(p.Text)+3) / 4}, nil
+}
+
+// commit makes events durable, then applies them and tells the watchers.
+func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
+	after := r.tail
+	var last log.Pos
+	var err error
+	for {
+		// A command that was begun is finished: whether it was stored must be known.
+		last, _, err = r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, r.wake(now, events), events...)
+		if !errors.Is(err, log.ErrUnknown) {
+			break
+		}
+	}
+	if err != nil {
+		return failure{err}
+	}
+	r.tail = last
+	for _, e := range events {
+		r.apply(e)
+	}
+	r.publish(events)
+	return r.afterwards(ctx, events)
+}
+
+// apply folds e and keeps what goes with the state.
+func (r *Room) apply(e room.Event) {
+	r.state.Apply(e)
+	switch b := e.Body.(type) {
+	case room.MessagePosted:
+		r.texts.add(e.Seq, b.Message)
+	case room.SeatChanged:
+		r.retire(b.Participant)
+	}
+}
+
+// afterwards does what events ask for beside effects.
+func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
+	for _, e := range events {
+		if b, ok := e.Body.(room.Redacted); ok {
+			if err := r.redact(ctx, b.Target); err != nil {
+				return failure{err}
+			}
+		}
+	}
+	r.clock.run(r.state.Phase == room.Live)
+	return r.saveNowAndThen(ctx)
+}
+
+// publish tells watchers and readers of the view.
+func (r *Room) publish(events []room.Event) {
+	v := r.state.View(room.Internal)
+	r.view.Store(&v)
+	reins := map[string]bool{room.ActorHost: true}
+	for _, x := range r.state.Seats {
+		if x.Kind == policy.Human && x.Standing != room.Removed {
+			reins[x.ID] = true
+		}
+	}
+	r.reins.Store(&reins)
+	r.hub.publish(events)
+}
+
+// record appends what one of the coordinator's own commands causes, outside
+// the loop.
+func (r *Room) record(ctx context.Context, actor string, do room.Act) error {
+	now := r.now()
+	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
+	if err != nil {
+		return err
+	}
+	return unwrap(r.commit(ctx, events, now))
+}
+
+// failure marks an error after which the room cannot go on in this process.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+func unwrap(err error) error {
+	if f, ok := err.(failure); ok {
+		return f.error
+	}
+	return err
+}
+
+// fatal returns the error that ends Run, if err is one.
+func fatal(err error) error {
+	var f failure
+	if !errors.As(err, &f) {
+		return nil
+	}
+	if errors.Is(f.error, log.ErrConflict) {
+		return errors.Join(ErrFenced, f.error)
+	}
+	return f.error
+}

@@ -1,0 +1,176 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// recover folds the room's log, from its snapshot on where there is a good
+// one, into the state.
+func (r *Room) recover(ctx context.Context) error {
+	r.restore(ctx)
+	for {
+		entries, err := r.cfg.Log.Read(ctx, r.id, r.tail, page)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := r.fold(ctx, e.Event); err != nil {
+				return err
+			}
+			r.tail = e.Pos
+		}
+		if len(entries) < page {
+			break
+		}
+	}
+	r.clock = clock{base: r.state.Clock}
+	r.hub.tail = r.state.Seq
+	return nil
+}
+
+// fold applies an event of the log. A policy's state that the log holds only
+// the digest of is computed again, from the input that the log gives.
+func (r *Room) fold(ctx context.Context, e room.Event) error {
+	rec := room.RecordOf(e)
+	if rec == nil || rec.State == r.state.Policy.Digest || rec.StateJSON != nil || rec.State == "" || rec.Code != "" {
+		r.apply(e)
+		return nil
+	}
+	in, err := r.state.Asked(rec, r.texts.text)
+	if err != nil {
+		return err
+	}
+	p, err := r.currentPolicy(ctx, r.state.Policy.Ref)
+	if err != nil {
+		return fmt.Errorf("recomputing the policy's state at event %d: %w", e.Seq, err)
+	}
+	d, _, err := p.Propose(ctx, in)
+	state := nextState(in.State, d.State)
+	if got := stateDigest(state); err == nil && got != rec.State {
+		err = fmt.Errorf("the policy returned the state %s, recorded is %s", got, rec.State)
+	}
+	if err != nil {
+		return &problem.Error{
+			Code: "ROOM-POLICY-STATE", What: fmt.Sprintf("decision %d cannot be computed again", rec.Decision), Err: err,
+			Where: fmt.Sprintf("room %s, event %d", r.id, e.Seq), Fix: "put the module with digest " + rec.Digest + " back",
+		}
+	}
+	r.apply(e)
+	r.state.Relearn(state)
+	return nil
+}
+
+// snapshot is the stored form of a state. One of another format is ignored.
+type snapshot struct {
+	Format int
+	Tail   log.Pos
+	State  *room.State
+}
+
+const snapshotFormat = 1
+
+// restore starts from the newest snapshot, if it fits the log.
+func (r *Room) restore(ctx context.Context) {
+	r.tail = log.Pos{}
+	snap, err := r.cfg.Log.Snapshot(ctx, r.id)
+	if err != nil {
+		return
+	}
+	var s snapshot
+	if json.Unmarshal(snap.Data, &s) != nil || s.Format != snapshotFormat || s.State == nil || uint64(s.State.Seq) != snap.Seq {
+		return
+	}
+	at, err := r.cfg.Log.Read(ctx, r.id, log.At(int64(snap.Seq)-1), 1)
+	if err != nil || len(at) != 1 || at[0].Hash != snap.Hash {
+		return
+	}
+	s.State.Thaw()
+	r.state, r.tail, r.snapAt = *s.State, s.Tail, s.State.Seq
+}
+
+// Snapshots are taken when the log has grown by a quarter, so that they cost
+// the same a turn however long the room is.
+func (r *Room) saveNowAndThen(ctx context.Context) error {
+	if r.state.Seq < r.snapAt+max(1024, r.snapAt/4) {
+		return nil
+	}
+	return r.save(ctx)
+}
+
+// save writes a snapshot. It is disposable: a full disk does not end the room.
+func (r *Room) save(ctx context.Context) error {
+	if r.state.Seq == r.snapAt || r.state.Seq < 64 {
+		return nil
+	}
+	at, err := r.cfg.Log.Read(ctx, r.id, log.At(r.state.Seq-1), 1)
+	if err != nil || len(at) != 1 {
+		return nil
+	}
+	data, err := json.Marshal(snapshot{snapshotFormat, r.tail, &r.state})
+	if err != nil {
+		return fmt.Errorf("taking a snapshot: %w", err)
+	}
+	r.snapAt = r.state.Seq
+	err = r.cfg.Log.PutSnapshot(ctx, r.id, log.Snapshot{Seq: uint64(r.state.Seq), Hash: at[0].Hash, Data: data})
+	if errors.Is(err, log.ErrFailed) {
+		return failure{err}
+	}
+	return nil
+}
+
+// redact drops what the event said and folds the room anew: what it said may
+// be anywhere in the state.
+func (r *Room) redact(ctx context.Context, seq int64) error {
+	entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if err := r.cfg.Log.Redact(ctx, r.id, entries[0].Event.Redacted()); err != nil {
+		return err
+	}
+	held := r.clock
+	r.state, r.texts = room.State{}, texts{log: r.cfg.Log, room: r.id}
+	if err := r.recover(ctx); err != nil {
+		return err
+	}
+	r.clock = held
+	return nil
+}
+
+// wake is when a room that is unloaded next has something to do.
+func (r *Room) wake(now room.Now, events []room.Event) time.Time {
+	switch b := events[len(events)-1].Body.(type) {
+	case room.Paused, room.Stopped, room.Completed, room.Errored:
+		return time.Time{}
+	case room.RoundDeclined:
+		return now.Wall.Add(b.Retry)
+	case room.TurnDrafted, room.TurnEdited:
+		return now.Wall.Add(max(0, r.state.Limits.MaxDuration-now.Clock))
+	}
+	if r.state.Phase != room.Live && r.state.Phase != room.Unopened {
+		if _, ok := events[len(events)-1].Body.(room.Resumed); !ok {
+			return time.Time{}
+		}
+	}
+	return now.Wall
+}
+
+// stateDigest is how records name a policy's state.
+func stateDigest(state policy.JSON) string {
+	if state == nil {
+		return ""
+	}
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:])
+}

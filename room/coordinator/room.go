@@ -1,0 +1,198 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// ErrFenced reports that another process has taken the room over.
+var ErrFenced = errors.New("coordinator: another process owns the room")
+
+// ErrClosed reports a command to a room that is not running.
+var ErrClosed = errors.New("coordinator: room is not running")
+
+// A Room is one room in this process. Make one with [Open] or [Reopen], run
+// it with [Room.Run]; its other methods may be called by anybody.
+type Room struct {
+	cfg    Config
+	id     string
+	unlock func()
+
+	people chan request  // commands of people come first
+	work   chan request  // results of effects
+	quit   chan struct{} // closed when Run begins to end
+	done   chan struct{} // closed when it has ended
+	gate   gate
+	hub    hub
+	reins  atomic.Pointer[map[string]bool] // who may pause and stop
+	view   atomic.Pointer[room.View]
+
+	// Owned by the loop.
+	state     room.State
+	tail      log.Pos
+	clock     clock
+	texts     texts
+	policy    Policy
+	policyRef string
+	endpoints map[string]*seat
+	prompts   map[string]endpoint.Prompt // granted and not yet sent, by request
+	snapAt    int64
+	effects   sync.WaitGroup
+}
+
+// A request is a command on its way to the loop.
+type request struct {
+	cmd room.Command
+	key string        // of the effect whose result it is
+	out chan<- answer // nil when nobody waits
+}
+
+type answer struct {
+	events []room.Event
+	err    error
+}
+
+// Open makes a new room: its first events are durable when it returns.
+func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
+	r, err := hold(ctx, cfg, spec.Room)
+	if err != nil {
+		return nil, err
+	}
+	if r.tail.Seq != 0 {
+		r.unlock()
+		return nil, &problem.Error{Code: "ROOM-EXISTS", What: "room " + spec.Room + " exists", Fix: "reopen it with `moot run --room " + spec.Room + "`"}
+	}
+	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
+		if err := r.record(ctx, room.ActorHost, do); err != nil {
+			r.unlock()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Reopen takes over a room that is in the log, after a crash as after a clean
+// end. What was in flight is recorded as interrupted.
+func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
+	r, err := hold(ctx, cfg, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.reopen(ctx); err != nil {
+		r.unlock()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Room) reopen(ctx context.Context) error {
+	if err := r.recover(ctx); err != nil {
+		return err
+	}
+	if r.state.Phase == room.Unopened {
+		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Err: log.ErrNotFound}
+	}
+	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live}); err != nil {
+		return err
+	}
+	if r.cfg.ResumeAs == "" || r.state.Phase == room.Live || r.state.Phase == room.Done || r.state.Phase == room.Halted {
+		return nil
+	}
+	return r.record(ctx, r.cfg.ResumeAs, room.Resume{})
+}
+
+// hold makes this process the only one that runs the room.
+func hold(ctx context.Context, cfg Config, id string) (*Room, error) {
+	unlock, err := cfg.Log.Lock(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r := &Room{
+		cfg: cfg, id: id, unlock: unlock,
+		people: make(chan request), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
+		endpoints: map[string]*seat{}, prompts: map[string]endpoint.Prompt{},
+	}
+	r.texts = texts{log: cfg.Log, room: id}
+	r.hub.log, r.hub.room = cfg.Log, id
+	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	if len(entries) > 0 {
+		r.tail = entries[0].Pos
+	}
+	return r, nil
+}
+
+// ID returns the room's id.
+func (r *Room) ID() string { return r.id }
+
+// View returns what people with control see of the room now.
+func (r *Room) View() room.View { return *r.view.Load() }
+
+// Do carries out a person's command and returns the events that record it
+// once they are durable. The actor must be authenticated by the caller. A
+// pause or stop closes the gate before anything else happens.
+func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
+	if c.ID == "" {
+		c.ID = "c_" + random()
+	}
+	switch c.Do.(type) {
+	case room.Pause, room.Stop:
+		r.Hold(c.Actor)
+	}
+	out := make(chan answer, 1)
+	select {
+	case r.people <- request{cmd: c, out: out}:
+	case <-r.done:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		r.gate.open()
+		return nil, ctx.Err()
+	}
+	select {
+	case a := <-out:
+		return a.events, a.err
+	case <-r.done:
+		select {
+		case a := <-out:
+			return a.events, a.err
+		default:
+			return nil, ErrClosed
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Hold stops everything that the room sends, at once and without waiting for
+// its log, if actor holds the reins. The command that follows says why; see
+// [Room.Do], which calls Hold itself.
+func (r *Room) Hold(actor string) {
+	if reins := r.reins.Load(); reins == nil || !(*reins)[actor] {
+		return
+	}
+	r.gate.close()
+	r.hub.tell(Update{Pausing: true})
+}
+
+// random returns 128 random bits in hex.
+func random() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// now is what the loop knows of time.
+func (r *Room) now() room.Now { return room.Now{Wall: time.Now(), Clock: r.clock.now()} }

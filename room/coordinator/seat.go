@@ -1,0 +1,148 @@
+package coordinator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room"
+)
+
+// A seat is the endpoint of a driven participant and the floor it speaks to.
+type seat struct {
+	Endpoint
+	floor    *floor
+	profile  string
+	profiles *Profiles
+}
+
+// speak hands over a prompt. One request is in flight per profile.
+func (s *seat) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
+	release, err := s.profiles.acquire(ctx, s.profile)
+	if err != nil {
+		return endpoint.Reply{}, err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return endpoint.Reply{}, err
+	}
+	return s.Speak(ctx, p, s.floor)
+}
+
+// reach returns the endpoint of a participant, opened when it is first used.
+func (r *Room) reach(ctx context.Context, id string) (*seat, error) {
+	if s, ok := r.endpoints[id]; ok {
+		return s, nil
+	}
+	x, ok := r.state.Seat(id)
+	if !ok {
+		return nil, &problem.Error{Code: "ROOM-UNKNOWN", What: "no participant " + id}
+	}
+	e, err := r.cfg.Endpoint(ctx, r.state.Spec, x.Participant)
+	if err != nil {
+		return nil, err
+	}
+	s := &seat{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
+	r.endpoints[id] = s
+	return s, nil
+}
+
+// retire ends the endpoint of a seat whose standing has changed; the next
+// turn opens another.
+func (r *Room) retire(id string) {
+	if s, ok := r.endpoints[id]; ok {
+		delete(r.endpoints, id)
+		r.effects.Go(func() { s.Close() })
+	}
+}
+
+// leave ends everything that the room has started.
+func (r *Room) leave() {
+	close(r.quit)
+	r.gate.close()
+	for id := range r.endpoints {
+		r.retire(id)
+	}
+	r.effects.Wait()
+	r.hub.end()
+	close(r.done)
+	r.unlock()
+}
+
+// A floor is one participant's way to the room.
+type floor struct {
+	room        *Room
+	participant string
+}
+
+// Raise reports s to the loop and waits for its answer.
+func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	var do room.Act
+	switch s.Kind {
+	case endpoint.SignalMessage:
+		do = room.Posted{Message: room.Message{To: s.To, Text: s.Detail}}
+	case endpoint.SignalViolation:
+		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
+	case endpoint.SignalLate:
+		do = room.Replied{Participant: f.participant, Request: s.Code, Text: s.Detail}
+	default:
+		return endpoint.Answer{Reason: "not allowed in this room"}, nil
+	}
+	out := make(chan answer, 1)
+	select {
+	case f.room.work <- request{cmd: room.Command{Actor: f.participant, Do: do}, out: out}:
+	case <-f.room.quit:
+		return endpoint.Answer{}, ErrClosed
+	case <-ctx.Done():
+		return endpoint.Answer{}, ctx.Err()
+	}
+	select {
+	case a := <-out:
+		if a.err != nil {
+			return endpoint.Answer{Reason: a.err.Error()}, nil
+		}
+		return endpoint.Answer{Allowed: true}, nil
+	case <-f.room.quit:
+		return endpoint.Answer{}, ErrClosed
+	case <-ctx.Done():
+		return endpoint.Answer{}, ctx.Err()
+	}
+}
+
+// Show passes live text to watchers.
+func (f *floor) Show(delta string) {
+	f.room.hub.tell(Update{Participant: f.participant, Delta: delta})
+}
+
+// Profiles lets one request of a profile be in flight at a time, in all rooms
+// of a Host. The nil Profiles bounds nothing.
+type Profiles struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+func (p *Profiles) acquire(ctx context.Context, profile string) (release func(), err error) {
+	if p == nil || profile == "" {
+		return func() {}, nil
+	}
+	p.mu.Lock()
+	if p.busy == nil {
+		p.busy = map[string]chan struct{}{}
+	}
+	slot, ok := p.busy[profile]
+	if !ok {
+		slot = make(chan struct{}, 1)
+		p.busy[profile] = slot
+	}
+	p.mu.Unlock()
+	select {
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,146 @@
+package coordinator
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A hub tells watchers that there is something new. Events themselves are
+// read from the log, so a watcher that is slow, or stalled, costs the room
+// nothing and misses no event; live text it may miss.
+type hub struct {
+	log      Log
+	room     string
+	mu       sync.Mutex
+	tail     int64
+	ended    bool
+	watchers map[*watcher]struct{}
+}
+
+// liveUpdates is how many unread deltas are kept for a watcher.
+const liveUpdates = 64
+
+type watcher struct {
+	wake chan struct{} // holds a token when there are new events
+	live chan Update
+}
+
+func (h *hub) publish(events []room.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tail = events[len(events)-1].Seq
+	for w := range h.watchers {
+		w.nudge()
+	}
+}
+
+func (w *watcher) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell passes what is not in the log to those that have room for it.
+func (h *hub) tell(u Update) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watchers {
+		select {
+		case w.live <- u:
+		default:
+		}
+	}
+}
+
+// end lets watchers finish once they have read everything.
+func (h *hub) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for w := range h.watchers {
+		w.nudge()
+	}
+}
+
+func (h *hub) join() *watcher {
+	w := &watcher{wake: make(chan struct{}, 1), live: make(chan Update, liveUpdates)}
+	w.nudge()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers == nil {
+		h.watchers = map[*watcher]struct{}{}
+	}
+	h.watchers[w] = struct{}{}
+	return w
+}
+
+func (h *hub) part(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.watchers, w)
+}
+
+func (h *hub) watched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.watchers) > 0
+}
+
+func (h *hub) status() (tail int64, ended bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tail, h.ended
+}
+
+// Watch yields what happens in the room after the event with that seq, as a
+// reader with that level sees it: first what is stored, then what comes,
+// without gap or duplicate. It ends with the room's Run or with ctx.
+func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		w := r.hub.join()
+		defer r.hub.part(w)
+		at := log.At(after)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case u := <-w.live:
+				if !yield(u, nil) {
+					return
+				}
+			case <-w.wake:
+				tail, ended := r.hub.status()
+				more := r.catchUp(ctx, &at, tail, level, yield)
+				if !more || ended {
+					return
+				}
+			}
+		}
+	}
+}
+
+// catchUp yields the stored events up to tail and reports whether to go on.
+func (r *Room) catchUp(ctx context.Context, at *log.Pos, tail int64, level room.Visibility, yield func(Update, error) bool) bool {
+	for int64(at.Seq) < tail {
+		entries, err := r.hub.log.Read(ctx, r.hub.room, *at, int(min(page, tail-int64(at.Seq))))
+		if err != nil {
+			return yield(Update{}, err) && false
+		}
+		for _, e := range entries {
+			*at = e.Pos
+			ev, ok := e.Event.Seen(level)
+			if ok && !yield(Update{Event: &ev}, nil) {
+				return false
+			}
+		}
+		if len(entries) == 0 {
+			return true
+		}
+	}
+	return true
+}
