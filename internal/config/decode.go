@@ -1,0 +1,205 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// decode checks the document against the schema and decodes what passed.
+func (d *document) decode() wireRoom {
+	var w wireRoom
+	v := d.value(d.root, nil)
+	c, err := schema()
+	if err != nil {
+		panic(err) // the embedded schema, which every test compiles
+	}
+	if !d.overflowed {
+		checker{d: d, c: c}.check(v)
+	}
+	d.checkDurations(v, nil)
+	for _, path := range d.broken {
+		v = prune(v, path)
+	}
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = strict(b, &w)
+	}
+	if err != nil && d.problems.Errors() == 0 {
+		d.report(d.root, nil, "ROOM-VALUE", err.Error(), "")
+	}
+	return w
+}
+
+// durationKeys hold durations, wherever the schema allows them.
+var durationKeys = map[string]bool{
+	"maxDuration": true, "turnTimeout": true, "toolTurnTimeout": true, "remoteTimeout": true,
+	"bidTimeout": true, "declineRetry": true, "timeout": true,
+}
+
+// maxDuration is the longest duration that is taken, a year.
+const maxDuration = 366 * 24 * time.Hour
+
+// checkDurations refuses what the pattern of the schema cannot: zero, and
+// more than a year.
+func (d *document) checkDurations(v any, path []string) {
+	m, _ := v.(map[string]any)
+	for key, val := range m {
+		p := step(path, key)
+		if s, ok := val.(string); ok && durationKeys[key] && !d.isBroken(p...) {
+			if t, err := time.ParseDuration(s); err != nil || t <= 0 || t > maxDuration {
+				n, _ := d.find(p)
+				d.bad(n, p, "ROOM-VALUE", strconv.Quote(n.Value)+" is not between 1ms and 366 days", "")
+			}
+		}
+	}
+	if len(path) > 0 {
+		return
+	}
+	d.checkDurations(m["limits"], []string{"limits"})
+	seats, _ := m["participants"].([]any)
+	for i, s := range seats {
+		d.checkDurations(s, []string{"participants", strconv.Itoa(i)})
+	}
+}
+
+// prune removes what has a problem, so that the rest can be decoded. Items of
+// lists become nil: the places of the others must not change.
+func prune(v any, path []string) any {
+	if len(path) == 0 {
+		return nil
+	}
+	switch t := v.(type) {
+	case map[string]any:
+		if child, ok := t[path[0]]; ok {
+			if left := prune(child, path[1:]); left == nil {
+				delete(t, path[0])
+			} else {
+				t[path[0]] = left
+			}
+		}
+	case []any:
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(t) {
+			t[i] = prune(t[i], path[1:])
+		}
+	}
+	return v
+}
+
+// build turns what was decoded into a Room.
+func (d *document) build(w wireRoom) *Room {
+	r := &Room{
+		Path: d.main.name, Dir: d.main.dir, Files: d.list(),
+		Name: w.Name, Objective: strings.TrimSpace(w.Objective), Constraints: w.Constraints,
+		OneToOne: w.OneToOne, OnRestart: w.OnRestart, Limits: w.Limits.limits(), Context: w.Context.context(),
+	}
+	if r.OnRestart == "" {
+		r.OnRestart = room.RestartPause
+	}
+	n, _ := d.find([]string{"policy"})
+	r.Policy = Policy{
+		Position: d.problem(n, nil, "", "", "").Position,
+		Use:      w.Policy.Use, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints,
+	}
+	if isPath(w.Policy.Use) {
+		r.Policy.Path = join(d.main.dir, w.Policy.Use)
+	}
+	for i, seat := range w.Participants {
+		if seat != nil {
+			r.Participants = append(r.Participants, d.seat(i, seat))
+		}
+	}
+	return r
+}
+
+// seat builds participant i.
+func (d *document) seat(i int, w *wireSeat) Participant {
+	path := []string{"participants", strconv.Itoa(i)}
+	n, _ := d.find(path)
+	p := Participant{
+		Position: d.problem(n, nil, "", "", "").Position,
+		Seat: room.Participant{
+			ID: w.ID, Name: w.Name, Kind: w.kind(), Role: w.Role, Domains: w.Domains,
+			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
+			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
+			Price:   room.Price{Input: millionths(w.Price.Input), Output: millionths(w.Price.Output)},
+			Timeout: time.Duration(w.Timeout),
+		},
+	}
+	if p.Seat.Name == "" {
+		p.Seat.Name = w.ID
+	}
+	if p.Seat.Mode == "" && p.Seat.Kind != policy.Human {
+		p.Seat.Mode = room.Manual
+	}
+	if w.Review != nil {
+		p.Seat.Review = room.Review(*w.Review)
+	}
+	if w.Endpoint != nil {
+		e := w.Endpoint.resolve(d.sourceOf(i).dir)
+		p.Endpoint, p.Seat.Endpoint = &e, d.written(i)
+	}
+	return p
+}
+
+// kind follows from what a seat has: another owner's agent is remote, also
+// when a script stands in for it.
+func (w *wireSeat) kind() string {
+	switch {
+	case w.Kind == policy.Human:
+		return policy.Human
+	case w.Owner != "":
+		return policy.Remote
+	}
+	return policy.Local
+}
+
+// sourceOf returns the file that participant i stands in.
+func (d *document) sourceOf(i int) *source {
+	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
+	if s := d.owner[n]; s != nil {
+		return s
+	}
+	return d.main
+}
+
+// list names every file that was read.
+func (d *document) list() []File {
+	files := make([]File, len(d.files))
+	for i, s := range d.files {
+		sum := sha256.Sum256(s.text)
+		rel, err := filepath.Rel(d.main.dir, s.dir)
+		files[i] = File{
+			Path: s.name, SHA256: hex.EncodeToString(sum[:]),
+			Outside: err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)),
+		}
+	}
+	return files
+}
+
+func (w wireLimits) limits() room.Limits {
+	return room.Limits{
+		MaxTurns: w.MaxTurns, MaxDuration: time.Duration(w.MaxDuration), MaxFailures: w.MaxFailures,
+		MaxTokens: w.MaxTokens, MaxCost: millionths(w.MaxCost), MaxDeclines: w.MaxDeclines,
+		MaxHops: w.MaxHops, MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutputChars,
+		TurnTimeout: time.Duration(w.TurnTimeout), ToolTurnTimeout: time.Duration(w.ToolTurnTimeout),
+		RemoteTimeout: time.Duration(w.RemoteTimeout), BidTimeout: time.Duration(w.BidTimeout),
+		DeclineRetry: time.Duration(w.DeclineRetry), MaxToolRounds: w.MaxToolRounds,
+		MaxViolations: w.MaxViolations, SameText: w.SameText, SameTextOf: w.SameTextOf,
+		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong,
+	}
+}
+
+func (w wireContext) context() room.Context {
+	return room.Context{
+		Tokens: w.Tokens, SummaryTokens: w.Summary.MaxTokens, LineChars: w.Summary.LineChars,
+		HistoryTurns: w.MaxHistoryTurns, HistoryChars: w.MaxHistoryChars,
+	}
+}

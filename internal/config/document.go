@@ -1,0 +1,170 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds of a document with everything it includes.
+const (
+	maxFiles = 32
+	maxNodes = 100_000 // after aliases are followed: what an alias bomb runs into
+	maxDepth = 64
+)
+
+// A document is room.yaml with what it includes, as one tree of YAML nodes
+// that still know where they were written.
+type document struct {
+	root     *yaml.Node
+	main     *source
+	files    []*source
+	owner    map[*yaml.Node]*source // of every node
+	lookup   func(string) (string, bool)
+	problems Problems
+	broken   [][]string // paths that have a problem; nothing more is said about them
+	nodes    int
+	secrets  []string // written in a file; masked wherever it is quoted
+
+	overflowed bool
+	verbatim   bool // leave ${...} as it is
+}
+
+// own records which file n and all below it come from. Aliases are not
+// followed, so this ends.
+func (d *document) own(n *yaml.Node, s *source) {
+	d.owner[n] = s
+	for _, c := range n.Content {
+		d.own(c, s)
+	}
+}
+
+// report adds a problem at node n.
+func (d *document) report(n *yaml.Node, path []string, code, what, hint string) {
+	d.problems = append(d.problems, d.problem(n, path, code, what, hint))
+}
+
+// warn adds one that leaves the file usable.
+func (d *document) warn(n *yaml.Node, path []string, code, what, hint string) {
+	p := d.problem(n, path, code, what, hint)
+	p.Warning = true
+	d.problems = append(d.problems, p)
+}
+
+func (d *document) problem(n *yaml.Node, path []string, code, what, hint string) Problem {
+	s := d.owner[n]
+	if s == nil {
+		s = d.main
+	}
+	p := s.at(n.Line, n.Column, code, what)
+	p.Path, p.Hint = d.show(path), hint
+	return p
+}
+
+// show writes a path as people do: participants[1].endpoint.command[0].
+func (d *document) show(path []string) string {
+	var b strings.Builder
+	n := d.root
+	for _, p := range path {
+		n = follow(n)
+		if n != nil && n.Kind == yaml.SequenceNode {
+			fmt.Fprintf(&b, "[%s]", p)
+		} else {
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(p)
+		}
+		n, _ = child(n, p)
+	}
+	return b.String()
+}
+
+// find returns the node at path and, in a mapping, its key. Where the path
+// ends early, so does the search, with the node above.
+func (d *document) find(path []string) (val, key *yaml.Node) {
+	val = d.root
+	for _, p := range path {
+		v, k := child(val, p)
+		if v == nil {
+			return val, key
+		}
+		val, key = v, k
+	}
+	return val, key
+}
+
+// follow resolves an alias. An anchor cannot be an alias itself.
+func follow(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// child returns the value and the key of one step of a path.
+func child(n *yaml.Node, step string) (val, key *yaml.Node) {
+	n = follow(n)
+	switch {
+	case n == nil:
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i+1], n.Content[i]
+			}
+		}
+	case n.Kind == yaml.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// isBroken says whether something at, above or below path has a problem.
+func (d *document) isBroken(path ...string) bool {
+	for _, b := range d.broken {
+		n := min(len(b), len(path))
+		if strings.Join(b[:n], "\x00") == strings.Join(path[:n], "\x00") {
+			return true
+		}
+	}
+	return false
+}
+
+// open reads the file at path and what it includes.
+func open(path string, lookup func(string) (string, bool)) *document {
+	d := &document{
+		owner:  map[*yaml.Node]*source{},
+		lookup: lookup,
+	}
+	s, p := readSource(path, path, false)
+	if p != nil {
+		d.problems = append(d.problems, *p)
+		return d
+	}
+	d.start(s, canonical(path))
+	return d
+}
+
+// start makes s the main file and includes the others. key is s's canonical
+// path.
+func (d *document) start(s *source, key string) {
+	d.main, d.files, d.root = s, []*source{s}, s.root
+	d.own(s.root, s)
+	inc := includer{d: d, seen: map[string]string{key: s.name}}
+	inc.from(s, []string{key})
+}
+
+func canonical(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A variableError is a ${...} that has no value.
+type variableError struct{ name, what, hint string }
+
+func (e *variableError) Error() string { return e.what }
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// expand replaces ${NAME}, ${NAME:-default} (also when NAME is empty) and
+// ${NAME:?message}. $${ stands for ${ and every other $ for itself. On an
+// error what could be expanded is returned too.
+func expand(s string, lookup func(string) (string, bool)) (string, error) {
+	var b strings.Builder
+	var first error
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			b.WriteString(s)
+			return b.String(), first
+		}
+		if i > 0 && s[i-1] == '$' {
+			b.WriteString(s[:i-1] + "${")
+			s = s[i+2:]
+			continue
+		}
+		b.WriteString(s[:i])
+		ref, rest, closed := strings.Cut(s[i+2:], "}")
+		if !closed {
+			return b.String(), &variableError{what: "${ without }", hint: "write $${ for the characters themselves"}
+		}
+		val, err := variable(ref, lookup)
+		if err != nil && first == nil {
+			first = err
+		}
+		b.WriteString(val)
+		s = rest
+	}
+}
+
+// variable returns the value of what stands between the braces.
+func variable(ref string, lookup func(string) (string, bool)) (string, error) {
+	name, op, arg := ref, "", ""
+	if i := strings.IndexByte(ref, ':'); i >= 0 {
+		name, op = ref[:i], ref[i:min(i+2, len(ref))]
+		arg = ref[i+len(op):]
+	}
+	if !variableName.MatchString(name) || op != "" && op != ":-" && op != ":?" {
+		return "", &variableError{
+			what: fmt.Sprintf("${%s} is not a variable", ref),
+			hint: "write ${NAME}, ${NAME:-default} or ${NAME:?message}; $${ for the characters themselves",
+		}
+	}
+	val, ok := lookup(name)
+	switch {
+	case op == "" && ok, op != "" && val != "":
+		return val, nil
+	case op == ":-":
+		return arg, nil
+	case op == ":?" && arg != "":
+		return "", &variableError{name: name, what: "variable " + name + " is not set: " + arg, hint: "export " + name + "=..."}
+	}
+	return "", &variableError{name: name, what: "variable " + name + " is not set", hint: "export " + name + "=... or write ${" + name + ":-default}"}
+}
+
+// variables returns the names that s refers to.
+func variables(s string) (names []string) {
+	_, _ = expand(s, func(name string) (string, bool) {
+		names = append(names, name)
+		return "", true
+	})
+	return names
+}
+
+// secretName says whether a variable's name says that its value is a secret.
+func secretName(name string) bool {
+	parts := strings.Split(strings.ToUpper(name), "_")
+	for i, p := range parts {
+		switch p {
+		case "SECRET", "SECRETS", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY":
+			return true
+		case "KEY":
+			if i > 0 && strings.Contains(" API ACCESS PRIVATE SECRET AUTH ENCRYPTION SIGNING ", " "+parts[i-1]+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fragmentKeys are what an included file may hold: lists, which are appended
+// to those of the main file. Everything else has one place.
+var fragmentKeys = []string{"version", "include", "participants", "constraints"}
+
+// An includer appends the lists of included files to those of the main one,
+// in the order in which they are named.
+type includer struct {
+	d    *document
+	seen map[string]string // canonical path to the name it was included by
+}
+
+// from follows the include list of s. stack holds the canonical paths from
+// the main file to s.
+func (i *includer) from(s *source, stack []string) {
+	list, _ := child(s.root, "include")
+	if list = follow(list); list == nil || list.Kind != yaml.SequenceNode {
+		return
+	}
+	for k, n := range list.Content {
+		if follow(n).Kind == yaml.ScalarNode {
+			i.one(s, follow(n), []string{"include", strconv.Itoa(k)}, stack)
+		}
+	}
+}
+
+func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
+	refuse := func(what, hint string) { i.d.report(n, at, "ROOM-INCLUDE", what, hint) }
+	rel, _ := expand(n.Value, i.d.lookup) // a problem of the variable is reported with all others
+	path := filepath.Join(from.dir, rel)
+	key := canonical(path)
+	switch {
+	case rel == "":
+		return
+	case filepath.IsAbs(rel):
+		refuse("is absolute", "name it relative to this file, so that the folder can be moved")
+		return
+	case slices.Contains(stack, key):
+		refuse("the file includes itself", "")
+		return
+	case i.seen[key] != "":
+		refuse("included before by "+i.seen[key], "")
+		return
+	case len(i.d.files) >= maxFiles:
+		refuse(fmt.Sprintf("more than %d files", maxFiles), "")
+		return
+	}
+	i.seen[key] = from.name
+	s, p := readSource(path, filepath.Join(filepath.Dir(from.name), rel), true)
+	if p != nil {
+		if p.Line == 0 { // not readable: that is the include's fault
+			refuse(p.File+": "+p.What, "")
+			return
+		}
+		i.d.problems = append(i.d.problems, *p)
+		return
+	}
+	i.d.files = append(i.d.files, s)
+	i.d.own(s.root, s)
+	i.take(s)
+	i.from(s, append(slices.Clone(stack), key))
+}
+
+// take appends what s has to the document.
+func (i *includer) take(s *source) {
+	for k := 0; k+1 < len(s.root.Content); k += 2 {
+		key, val := s.root.Content[k], follow(s.root.Content[k+1])
+		switch key.Value {
+		case "version":
+			if val.Value != "room/v1" {
+				i.d.report(val, []string{"version"}, "ROOM-VALUE", fmt.Sprintf("got %q, want %q", val.Value, "room/v1"), "")
+			}
+		case "participants", "constraints":
+			if val.Kind != yaml.SequenceNode {
+				i.d.report(val, []string{key.Value}, "ROOM-TYPE", "got "+kindOf(val)+", want a list", "")
+				continue
+			}
+			i.append(key, val)
+		case "include":
+		default:
+			hint := suggest(key.Value, fragmentKeys)
+			if hint == "" {
+				hint = "an included file holds " + strings.Join(fragmentKeys[1:], ", ") + " only; the rest stands in " + i.d.main.name
+			}
+			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), hint)
+		}
+	}
+}
+
+// append adds the items of list to the document's own list of that name. The
+// main file's nodes are copied first: config show prints them as written.
+func (i *includer) append(key, list *yaml.Node) {
+	d := i.d
+	if d.root == d.main.root {
+		top := *d.root
+		top.Content = slices.Clone(top.Content)
+		d.root, d.owner[&top] = &top, d.main
+	}
+	own, _ := child(d.root, key.Value)
+	if own == nil {
+		own = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
+		d.owner[own] = d.owner[list]
+		d.root.Content = append(d.root.Content, key, own)
+	}
+	merged := *follow(own)
+	merged.Content = append(slices.Clone(merged.Content), list.Content...)
+	if merged.Kind != yaml.SequenceNode {
+		return // the schema says so
+	}
+	d.owner[&merged] = d.owner[follow(own)]
+	for k := 0; k+1 < len(d.root.Content); k += 2 {
+		if d.root.Content[k].Value == key.Value {
+			d.root.Content[k+1] = &merged
+		}
+	}
+}

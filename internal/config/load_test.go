@@ -1,0 +1,245 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// head is a valid start, on lines 1 to 5; what follows starts on line 6.
+const head = `version: room/v1
+policy: {use: mention}
+participants:
+  - {id: a, endpoint: &say {kind: scripted, lines: [hi]}}
+  - {id: b, endpoint: *say}
+`
+
+// write puts files into a new folder and returns the path of room.yaml.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "room.yaml")
+}
+
+var testOptions = Options{
+	Policies: []string{"alternate", "mention", "roundrobin"},
+	Lookup: func(name string) (string, bool) {
+		v, ok := map[string]string{"NAME": "Ana", "EMPTY": "", "GREETING_TOKEN": "hunter2"}[name]
+		return v, ok
+	},
+}
+
+// brief writes problems as "line:col CODE", with a ? behind warnings.
+func brief(ps Problems) string {
+	var out []string
+	for _, p := range ps {
+		s := fmt.Sprintf("%d:%d %s", p.Line, p.Col, p.Code)
+		if p.Warning {
+			s += "?"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestProblems(t *testing.T) {
+	seats := "version: room/v1\npolicy: {use: mention}\nparticipants:\n"
+	for _, c := range []struct{ name, yaml, want string }{
+		{"fine", head, ""},
+
+		// the file itself
+		{"empty", "", "0:0 ROOM-YAML"},
+		{"comment only", "# nothing\n", "0:0 ROOM-YAML"},
+		{"a list", "- a\n", "1:1 ROOM-TYPE"},
+		{"a word", "hello\n", "1:1 ROOM-TYPE"},
+		{"two documents", head + "---\nversion: room/v1\n", "6:1 ROOM-YAML"},
+		{"tab", "version: room/v1\npolicy:\n\tuse: mention\n", "3:1 ROOM-YAML"},
+		{"tab within a block is content", head + "objective: |\n  a\n  \tb\n", ""},
+		{"unclosed", "version: [room/v1\n", "1:1 ROOM-YAML"},
+		{"latin-1", "version: room/v1\nname: caf\xe9\n", "2:10 ROOM-UTF8"},
+		{"UTF-16", "\xff\xfev\x00e\x00", "1:1 ROOM-UTF8"},
+		{"byte order mark", "\ufeff" + head, ""},
+		{"CRLF", strings.ReplaceAll(head+"limits: {maxTurn: 3}\n", "\n", "\r\n"), "6:10 ROOM-KEY"},
+		{"over a mebibyte", head + "#" + strings.Repeat("x", MaxFileBytes), "0:0 ROOM-SIZE"},
+		{"NUL", "version: \x00\n", "1:10 ROOM-UTF8"},
+
+		// YAML beyond JSON
+		{"duplicate key", head + "name: a\nname: b\n", "7:1 ROOM-DUPLICATE-KEY"},
+		{"duplicate key deep down", head + "limits: {maxTurns: 1, maxTurns: 2}\n", "6:23 ROOM-DUPLICATE-KEY"},
+		{"merge key", head + "x: &x {maxTurns: 1}\nlimits:\n  <<: *x\n", "6:1 ROOM-KEY, 8:3 ROOM-KEY"},
+		{"a key that is a list", head + "limits:\n  ? [a]\n  : b\n", "7:5 ROOM-TYPE"},
+		{"tag", head + "name: !secret x\n", "6:7 ROOM-TYPE"},
+		{"binary", head + "name: !!binary aGk=\n", "6:7 ROOM-TYPE"},
+		{"alias bomb", bomb(), "1:10 ROOM-ALIAS"},
+		{"anchor in itself", head + "context: &x {summary: *x}\n", "6:10 ROOM-ALIAS"},
+		{"not a number", head + "limits: {maxCost: .nan}\n", "6:19 ROOM-VALUE"},
+		{"infinite", head + "limits: {maxCost: .inf}\n", "6:19 ROOM-VALUE"},
+		{"hexadecimal", head + "limits: {maxTurns: 0x10}\n", ""},
+
+		// the schema
+		{"nothing required", "name: x\n", "1:1 ROOM-MISSING"},
+		{"version", strings.Replace(head, "room/v1", "room/v2", 1), "1:10 ROOM-VALUE"},
+		{"unknown key at the top", head + "limts: {}\n", "6:1 ROOM-KEY"},
+		{"unknown key, wrong case", head + "Limits: {}\n", "6:1 ROOM-KEY"},
+		{"unknown keys below", head + "limits: {x: 1}\ncontext: {y: 1, summary: {z: 1}}\n", "6:10 ROOM-KEY, 7:11 ROOM-KEY, 7:27 ROOM-KEY"},
+		{"unknown key of a seat", seats + "  - {id: a, colour: red, endpoint: {kind: scripted, lines: []}}\n", "4:13 ROOM-KEY"},
+		{"unknown key of an endpoint", seats + "  - {id: a, endpoint: {kind: scripted, lines: [], url: x}}\n", "4:51 ROOM-KEY"},
+		{"unknown kind", seats + "  - {id: a, endpoint: {kind: telepathy}}\n", "4:30 ROOM-VALUE"},
+		{"no kind", seats + "  - {id: a, endpoint: {lines: []}}\n", "4:23 ROOM-MISSING"},
+		{"script and lines", seats + "  - {id: a, endpoint: {kind: scripted, lines: [], script: x}}\n", "4:23 ROOM-MISSING"},
+		{"bad id", seats + "  - {id: 1st, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-VALUE"},
+		{"id is a number", seats + "  - {id: 17, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-TYPE"},
+		{"nothing where something is needed", head + "limits:\n  maxTurns:\n", "7:12 ROOM-TYPE"},
+		{"fraction", head + "limits: {maxTurns: 1.5}\n", "6:20 ROOM-TYPE"},
+		{"zero", head + "limits: {maxTurns: 0}\n", "6:20 ROOM-VALUE"},
+		{"huge", head + "limits: {maxTurns: 99999999999999999999}\n", "6:20 ROOM-VALUE"},
+		{"duration without a unit", head + "limits: {maxDuration: 10}\n", "6:23 ROOM-TYPE"},
+		{"no duration at all", head + "limits: {maxDuration: 0s}\n", "6:23 ROOM-VALUE"},
+		{"a hundred years", head + "limits: {maxDuration: 876000h}\n", "6:23 ROOM-VALUE"},
+		{"variable name in env", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {A-B: x}}}\n", "4:59 ROOM-KEY"},
+
+		// variables
+		{"unset", head + "objective: for ${NOBODY}\n", "6:12 ROOM-VARIABLE"},
+		{"unset with a default", head + "objective: for ${NOBODY:-all}\n", ""},
+		{"unset with a message", head + "objective: ${NOBODY:?say whom}\n", "6:12 ROOM-VARIABLE"},
+		{"malformed", head + "objective: ${NO BODY}\n", "6:12 ROOM-VARIABLE"},
+		{"unclosed variable", head + "objective: ${NAME\n", "6:12 ROOM-VARIABLE"},
+		{"a variable is text", head + "limits: {maxTurns: \"${NAME}\"}\n", "6:20 ROOM-TYPE"},
+		{"keys are not expanded", head + "${NAME}: x\n", "6:1 ROOM-KEY"},
+		{"secret in a prompt", head + "objective: ${GREETING_TOKEN}\n", "6:12 ROOM-SECRET"},
+		{"secret for an agent", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {T: \"${GREETING_TOKEN}\"}}}\n", ""},
+		{"secret written down", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {MY_API_KEY: abc}}}\n", "4:71 ROOM-SECRET"},
+
+		// meaning
+		{"same id", seats + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
+		{"same id but for case", seats + "  - {id: Sec, endpoint: {kind: scripted, lines: []}}\n  - {id: sec, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
+		{"same look", seats + "  - {id: db0, endpoint: {kind: scripted, lines: []}}\n  - {id: dbO, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID?"},
+		{"reserved", seats + "  - {id: Policy, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-RESERVED-ID"},
+		{"manager roles are free", seats + "  - {id: manager, endpoint: {kind: scripted, lines: []}}\n  - {id: worker, endpoint: {kind: scripted, lines: []}}\n", ""},
+		{"an agent without endpoint", seats + "  - {id: a}\n", "4:5 ROOM-ENDPOINT"},
+		{"a person with one", head + "  - {id: ana, kind: human, endpoint: *say}\n", "6:38 ROOM-ENDPOINT"},
+		{"a person with a mode", head + "  - {id: ana, kind: human, mode: manual}\n", "6:34 ROOM-HUMAN?"},
+		{"people only", seats + "  - {id: ana, kind: human}\n", "4:3 ROOM-NOBODY"},
+		{"nobody", "version: room/v1\npolicy: {use: mention}\nparticipants: []\n", "3:15 ROOM-VALUE"},
+		{"no such policy", strings.Replace(head, "mention", "menton", 1), "2:15 ROOM-POLICY"},
+		{"no policy at that path", strings.Replace(head, "mention", "./polite", 1), "2:15 ROOM-POLICY"},
+		{"no such program", seats + "  - {id: a, endpoint: {kind: ndjson, command: [no-such-program-here]}}\n", "4:48 ROOM-COMMAND"},
+		{"no program there", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agnet.sh]}}\n", "4:48 ROOM-COMMAND"},
+		{"not executable", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./notes.txt]}}\n", "4:48 ROOM-COMMAND"},
+		{"a folder", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./sub]}}\n", "4:48 ROOM-COMMAND"},
+		{"executable", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agent.sh], cwd: ./sub}}\n", ""},
+		{"an argument that is no file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh, ./agnet.sh]}}\n", "4:52 ROOM-COMMAND?"},
+		{"no cwd", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./nowhere}}\n", "4:58 ROOM-CWD"},
+		{"cwd is a file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./notes.txt}}\n", "4:58 ROOM-CWD"},
+		{"no script", seats + "  - {id: a, endpoint: {kind: scripted, script: ./lines.txt}}\n", "4:48 ROOM-SCRIPT"},
+		{"one-to-one of three", head + "  - {id: c, endpoint: *say}\none_to_one: true\n", "7:13 ROOM-ONE-TO-ONE"},
+		{"one-to-one with a person", head + "  - {id: ana, kind: human}\none_to_one: true\n", ""},
+		{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longer_than: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},
+		{"cooldown alone", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-COOLDOWN"},
+		{"cooldown of both", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", ""},
+		{"cooldown of both, one too long", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 2, endpoint: {kind: scripted, lines: []}}\n", "5:23 ROOM-COOLDOWN"},
+		{"cooldown of one, the other free", seats + "  - {id: a, cooldown: 9, endpoint: {kind: scripted, lines: []}}\n  - {id: b, endpoint: {kind: scripted, lines: []}}\n", ""},
+		{"failures beyond the turns", head + "limits: {maxTurns: 2, maxFailures: 3}\n", "6:36 ROOM-LIMIT?"},
+		{"time-out beyond the end", head + "limits: {maxDuration: 1m, turnTimeout: 2m}\n", "6:40 ROOM-LIMIT?"},
+		{"cost without a price", head + "limits: {maxCost: 1}\n", "6:19 ROOM-LIMIT?"},
+		{"same text beyond the window", head + "limits: {sameText: 5, sameTextOf: 4}\n", "6:20 ROOM-LIMIT?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, map[string]string{
+				"room.yaml": c.yaml, "notes.txt": "text", "agent.sh": "#!/bin/sh\n", "sub/x": "",
+			})
+			r, ps := Load(path, testOptions)
+			if got := brief(ps); got != c.want {
+				t.Errorf("got  %s\nwant %s\n%v", got, c.want, ps)
+			}
+			if (r == nil) != (ps.Err() != nil) {
+				t.Errorf("room %v with %d errors", r != nil, ps.Errors())
+			}
+			for _, p := range ps {
+				if strings.Contains(p.What+p.Hint, "hunter2") || strings.Contains(p.Source, "abc") {
+					t.Errorf("a secret is shown: %+v", p)
+				}
+			}
+		})
+	}
+}
+
+// bomb is nine levels of nine aliases: 387 million values in 500 bytes.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("version: &x0 lol\n")
+	for i := range 9 {
+		fmt.Fprintf(&b, "x%d: &x%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*x%d,", i), 9), ","))
+	}
+	return b.String()
+}
+
+func TestHeadless(t *testing.T) {
+	path := write(t, map[string]string{"room.yaml": `version: room/v1
+policy: {use: mention}
+participants:
+  - {id: a, endpoint: {kind: scripted, lines: [hi]}}
+  - {id: b, mode: manual, endpoint: {kind: scripted, lines: [hi]}}
+  - {id: c, mode: semi_auto, endpoint: {kind: scripted, lines: [hi]}}
+  - {id: d, mode: full_auto, endpoint: {kind: scripted, lines: [hi]}}
+  - {id: ana, kind: human}
+`})
+	if _, ps := Load(path, testOptions); len(ps) > 0 {
+		t.Error(ps)
+	}
+	o := testOptions
+	o.Headless = true
+	_, ps := Load(path, o)
+	if got, want := brief(ps), "4:5 ROOM-MANUAL, 5:19 ROOM-MANUAL, 6:19 ROOM-MANUAL?"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestNotThere(t *testing.T) {
+	_, ps := Load(filepath.Join(t.TempDir(), "room.yaml"), testOptions)
+	if got := brief(ps); got != "0:0 ROOM-READ" {
+		t.Error(got, ps)
+	}
+	_, ps = Load(t.TempDir(), testOptions)
+	if got := brief(ps); got != "0:0 ROOM-READ" {
+		t.Error(got, ps)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	o := testOptions
+	o.SettingsSchema = func(use string) ([]byte, error) {
+		return []byte(`{"type": "object", "additionalProperties": false, "properties": {
+			"first": {"type": "string", "format": "participant"},
+			"order": {"type": "array", "items": {"type": "string", "format": "participant"}},
+			"declineBelow": {"type": "number", "maximum": 1}}}`), nil
+	}
+	for _, c := range []struct{ settings, want string }{
+		{"{first: a, order: [b, a], declineBelow: 0.5}", ""},
+		{"{frist: a}", "6:3 ROOM-SETTINGS"},
+		{"{first: A}", "6:10 ROOM-UNKNOWN-ID"},
+		{"{order: [a, c]}", "6:14 ROOM-UNKNOWN-ID"},
+		{"{declineBelow: 2}", "6:17 ROOM-SETTINGS"},
+	} {
+		text := strings.Replace(head, "policy: {use: mention}\n", "", 1) + "policy: {use: mention, settings:\n " + c.settings + "}\n"
+		_, ps := Load(write(t, map[string]string{"room.yaml": text}), o)
+		if got := brief(ps); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.settings, got, c.want)
+		}
+	}
+}

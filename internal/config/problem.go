@@ -1,0 +1,162 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/folkmoot/moot/internal/term"
+)
+
+// A Position is a place in a file. Line and Col count from 1, Col in
+// characters; both are 0 when the whole file is meant.
+type Position struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
+}
+
+// String returns file:line:col.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// A Problem is one thing that is wrong with a file.
+type Problem struct {
+	Position
+	Code    string `json:"code"`
+	Warning bool   `json:"warning,omitempty"` // the file can be used all the same
+	Path    string `json:"path,omitempty"`    // such as participants[1].mode
+	What    string `json:"what"`
+	Hint    string `json:"hint,omitempty"`
+	Source  string `json:"source,omitempty"` // the line, as it was written
+}
+
+// Error returns the problem on one line.
+func (p Problem) Error() string {
+	s := p.String() + ": "
+	if p.Path != "" {
+		s += p.Path + ": "
+	}
+	return s + p.What + " [" + p.Code + "]"
+}
+
+// ErrorCode returns the stable code.
+func (p Problem) ErrorCode() string { return p.Code }
+
+// Problems are all that is wrong with one file and those it includes.
+type Problems []Problem
+
+// CodeInvalid is the code of [Problems] as a whole.
+const CodeInvalid = "ROOM-INVALID"
+
+// Err returns ps as an error, or nil when they are warnings only.
+func (ps Problems) Err() error {
+	if ps.Errors() == 0 {
+		return nil
+	}
+	return ps
+}
+
+// Errors counts the problems that are no warnings.
+func (ps Problems) Errors() int {
+	n := 0
+	for _, p := range ps {
+		if !p.Warning {
+			n++
+		}
+	}
+	return n
+}
+
+// Error says how many problems there are, and the first.
+func (ps Problems) Error() string {
+	n := ps.Errors()
+	i := slices.IndexFunc(ps, func(p Problem) bool { return !p.Warning })
+	switch {
+	case i < 0:
+		return "no problems"
+	case n == 1:
+		return ps[i].Error()
+	}
+	return fmt.Sprintf("%d problems, the first: %s", n, ps[i].Error())
+}
+
+// ErrorCode returns [CodeInvalid].
+func (ps Problems) ErrorCode() string { return CodeInvalid }
+
+// Print writes every problem with its source line and a caret.
+func (ps Problems) Print(w io.Writer) error {
+	for _, p := range ps {
+		if err := p.print(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Problem) print(w io.Writer) error {
+	kind := "error"
+	if p.Warning {
+		kind = "warning"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s: ", p.Position, kind)
+	if p.Path != "" {
+		fmt.Fprintf(&b, "%s: ", term.Line(p.Path))
+	}
+	fmt.Fprintf(&b, "%s   [%s]\n", term.Line(p.What), p.Code)
+	if p.Source != "" && p.Line > 0 {
+		line, col := excerpt(p.Source, p.Col)
+		fmt.Fprintf(&b, "  %4d | %s\n       | %s^\n", p.Line, line, strings.Repeat(" ", col-1))
+	}
+	if p.Hint != "" {
+		fmt.Fprintf(&b, "  hint: %s\n", term.Line(p.Hint))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// excerptWidth is how much of a long line is shown around its problem.
+const excerptWidth = 100
+
+// excerpt cuts a line around column col, both in characters, and makes it safe
+// to show.
+func excerpt(line string, col int) (string, int) {
+	before, after := []rune(line), []rune(nil)
+	if col-1 <= len(before) && col > 0 {
+		before, after = before[:col-1], before[col-1:]
+	}
+	if n := excerptWidth / 2; len(before) > n+3 {
+		before = append([]rune("..."), before[len(before)-n:]...)
+	}
+	if n := excerptWidth - len(before); len(after) > n+3 {
+		after = append(slices.Clone(after[:n]), '.', '.', '.')
+	}
+	left := term.Line(string(before))
+	return left + term.Line(string(after)), len([]rune(left)) + 1
+}
+
+// sortProblems orders by file, in the order in which they were read, then by
+// line and column. What has no place comes first.
+func (d *document) sortProblems() {
+	file := func(p Problem) int {
+		return slices.IndexFunc(d.files, func(s *source) bool { return s.name == p.File })
+	}
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+}
+
+// hide masks a secret wherever a source line shows it.
+func (d *document) hide(secret string) {
+	mask := strings.Repeat("*", len([]rune(secret)))
+	for i := range d.problems {
+		d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)
+	}
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"os"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// A Room is room.yaml with what it includes, checked and expanded.
+type Room struct {
+	Path         string // of room.yaml, as it was given
+	Dir          string // its folder, absolute: relative paths start here
+	Files        []File // every file read, room.yaml first
+	Name         string
+	Objective    string
+	Constraints  []string
+	OneToOne     bool
+	OnRestart    string // room.RestartPause or room.RestartContinue
+	Participants []Participant
+	Policy       Policy
+	Limits       room.Limits  // as written; zero fields mean the defaults
+	Context      room.Context // likewise
+}
+
+// A File is one file that was read. Outside says that an include led out of
+// room.yaml's folder.
+type File struct {
+	Path    string `json:"path"`
+	SHA256  string `json:"sha256"`
+	Outside bool   `json:"outside,omitempty"`
+}
+
+// A Participant is one seat.
+type Participant struct {
+	Position
+	Seat     room.Participant // Seat.Endpoint is as it was written
+	Endpoint *Endpoint        // expanded; nil for a person. Never logged, never shown
+}
+
+// A Policy is which policy decides.
+type Policy struct {
+	Position
+	Use      string      // a built-in's name, or a path
+	Path     string      // absolute, when Use is a path
+	Settings policy.JSON // nil when there are none
+	Hints    bool        // it may hand hints to agents
+}
+
+// Options say how to read a room.
+type Options struct {
+	// Headless means that nobody is there to approve a draft.
+	Headless bool
+	// Lookup finds variables; nil is os.LookupEnv.
+	Lookup func(name string) (value string, ok bool)
+	// Policies are the names of the built-in policies; nil leaves names
+	// unchecked.
+	Policies []string
+	// SettingsSchema returns the JSON Schema of a policy's settings, nil when
+	// it has none. A nil func leaves settings unchecked.
+	SettingsSchema func(use string) ([]byte, error)
+}
+
+// Load reads the room at path with everything that it includes. The problems
+// are all there are, warnings too; the room is nil when one of them is an
+// error.
+func Load(path string, o Options) (*Room, Problems) {
+	if o.Lookup == nil {
+		o.Lookup = os.LookupEnv
+	}
+	return open(path, o.Lookup).load(o)
+}
+
+// load checks and decodes what was read.
+func (d *document) load(o Options) (*Room, Problems) {
+	if d.root == nil {
+		return nil, d.problems
+	}
+	w := d.decode()
+	r := d.build(w)
+	d.checkMeaning(w, r, o)
+	d.sortProblems()
+	for _, s := range d.secrets {
+		d.hide(s)
+	}
+	if d.problems.Errors() > 0 {
+		return nil, d.problems
+	}
+	return r, d.problems
+}
+
+// Spec returns what the room is opened with. id and secret are the caller's;
+// of the policy only what room.yaml says is set.
+func (r *Room) Spec(id, secret string) (room.Spec, []room.Participant) {
+	seats := make([]room.Participant, len(r.Participants))
+	for i, p := range r.Participants {
+		seats[i] = p.Seat
+	}
+	return room.Spec{
+		Room: id, Name: r.Name, Objective: r.Objective, Constraints: r.Constraints,
+		OneToOne: r.OneToOne, Secret: secret, Limits: r.Limits, Context: r.Context,
+		Policy:    room.PolicyRef{Use: r.Policy.Use, Settings: r.Policy.Settings, Hints: r.Policy.Hints},
+		OnRestart: r.OnRestart, Dir: r.Dir,
+	}, seats
+}

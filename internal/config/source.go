@@ -1,0 +1,214 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// MaxFileBytes bounds one file.
+const MaxFileBytes = 1 << 20
+
+// A source is one file as it was read.
+type source struct {
+	name  string // as the user wrote it
+	dir   string // absolute folder
+	text  []byte // UTF-8, without a byte order mark
+	lines []string
+	root  *yaml.Node // the top mapping; nil when there is none
+}
+
+// readSource reads and parses the file at path. The problem is nil when root
+// can be used.
+func readSource(path, name string, included bool) (*source, *Problem) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	text, err := readBounded(path, included)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return newSource(name, filepath.Dir(abs), text)
+}
+
+// newSource parses the text of a file.
+func newSource(name, dir string, text []byte) (*source, *Problem) {
+	s := &source{name: name, dir: dir}
+	if len(text) > MaxFileBytes {
+		return nil, &Problem{
+			Position: Position{File: name}, Code: "ROOM-SIZE",
+			What: fmt.Sprintf("over %d bytes", MaxFileBytes), Hint: "a long script belongs in a file of its own",
+		}
+	}
+	s.text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	s.lines = strings.Split(strings.ReplaceAll(string(s.text), "\r\n", "\n"), "\n")
+	if p := s.checkText(); p != nil {
+		return s, p
+	}
+	return s, s.parse()
+}
+
+func unreadable(name string, err error) *Problem {
+	p := &Problem{Position: Position{File: name}, Code: "ROOM-READ", What: "cannot be read: " + reason(err)}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.What, p.Hint = "no such file", "`moot init` writes one to start from"
+	}
+	return p
+}
+
+// reason is err without the path, which the position already says.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// readBounded reads one byte more than is allowed. An included file must be a
+// regular one: a pipe would wait for ever.
+func readBounded(path string, included bool) ([]byte, error) {
+	if included {
+		if st, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if !st.Mode().IsRegular() {
+			return nil, errors.New("not a regular file")
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+}
+
+// checkText finds what is no text: bytes that are not UTF-8, and control
+// characters, for which the parser has no line.
+func (s *source) checkText() *Problem {
+	line, col := 1, 0
+	for rest := s.text; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		col++
+		switch {
+		case r == utf8.RuneError && n == 1:
+			p := s.at(line, col, "ROOM-UTF8", fmt.Sprintf("byte 0x%02x is not UTF-8", rest[0]))
+			p.Hint = "save the file as UTF-8"
+			return &p
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
+			p := s.at(line, col, "ROOM-UTF8", fmt.Sprintf("control character 0x%02x", r))
+			return &p
+		case r == '\n':
+			line, col = line+1, 0
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// parse reads exactly one YAML document, whose top is a mapping.
+func (s *source) parse() *Problem {
+	dec := yaml.NewDecoder(bytes.NewReader(s.text))
+	var doc, more yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			p := s.at(0, 0, "ROOM-YAML", "the file is empty")
+			return &p
+		}
+		return s.syntax(err)
+	}
+	if err := dec.Decode(&more); err == nil {
+		p := s.at(more.Line, more.Column, "ROOM-YAML", "a second document; one file holds one room")
+		return &p
+	} else if !errors.Is(err, io.EOF) {
+		return s.syntax(err)
+	}
+	if len(doc.Content) == 0 {
+		p := s.at(0, 0, "ROOM-YAML", "the file is empty")
+		return &p
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		p := s.at(top.Line, top.Column, "ROOM-TYPE", "got "+kindOf(top)+", want a mapping such as `version: room/v1`")
+		return &p
+	}
+	s.root = top
+	return nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntax places an error of the YAML parser. It names a line, and not always
+// the right one; a tab in the indentation is by far the most frequent cause.
+func (s *source) syntax(err error) *Problem {
+	msg, line := err.Error(), 0
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		msg = msg[len(m[0]):]
+		line, _ = strconv.Atoi(m[1])
+	}
+	line = min(line, len(s.lines))
+	if l, c := s.tab(); l > 0 && (line == 0 || l <= line+1) {
+		p := s.at(l, c, "ROOM-YAML", "a tab in the indentation")
+		p.Hint = "YAML is indented with spaces only"
+		return &p
+	}
+	p := s.at(line, 1, "ROOM-YAML", msg)
+	return &p
+}
+
+// tab returns the place of the first tab that indents something.
+func (s *source) tab() (line, col int) {
+	for i, l := range s.lines {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
+		if c := strings.IndexByte(indent, '\t'); c >= 0 && len(indent) < len(l) {
+			return i + 1, c + 1
+		}
+	}
+	return 0, 0
+}
+
+// at makes a problem of a place in the file.
+func (s *source) at(line, col int, code, what string) Problem {
+	p := Problem{Position: Position{File: s.name, Line: line, Col: col}, Code: code, What: what}
+	if line > 0 && line <= len(s.lines) {
+		p.Source = strings.TrimRight(s.lines[line-1], "\r")
+	}
+	return p
+}
+
+// kindOf names what a node is, for people: as it was written, never what a
+// variable expanded to.
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!int", "!!float":
+		return "the number " + n.Value
+	case "!!bool":
+		return n.Value
+	}
+	text := []rune(n.Value)
+	if len(text) > 60 {
+		text = append(text[:57], '.', '.', '.')
+	}
+	return strconv.Quote(string(text))
+}

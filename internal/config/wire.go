@@ -1,0 +1,114 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// The wire types mirror room.schema.json. Pointers in lists are nil where an
+// item was refused.
+type (
+	wireRoom struct {
+		Version      string      `json:"version"`
+		Name         string      `json:"name"`
+		Objective    string      `json:"objective"`
+		Constraints  []string    `json:"constraints"`
+		Include      []string    `json:"include"`
+		OneToOne     bool        `json:"one_to_one"`
+		OnRestart    string      `json:"onRestart"`
+		Participants []*wireSeat `json:"participants"`
+		Policy       wirePolicy  `json:"policy"`
+		Limits       wireLimits  `json:"limits"`
+		Context      wireContext `json:"context"`
+	}
+	wireSeat struct {
+		ID        string        `json:"id"`
+		Name      string        `json:"name"`
+		Kind      string        `json:"kind"`
+		Role      string        `json:"role"`
+		Domains   []string      `json:"domains"`
+		Mode      string        `json:"mode"`
+		Remembers bool          `json:"remembers"`
+		Cooldown  int           `json:"cooldown"`
+		MaxTokens int64         `json:"max_tokens"`
+		Tools     bool          `json:"allow_tool_use"`
+		Moderator bool          `json:"moderator"`
+		Profile   string        `json:"profile"`
+		Owner     string        `json:"owner"`
+		Timeout   duration      `json:"timeout"`
+		Price     wirePrice     `json:"price"`
+		Review    *wireReview   `json:"review"`
+		Endpoint  *wireEndpoint `json:"endpoint"`
+	}
+	wirePrice struct {
+		Input  float64 `json:"input"`
+		Output float64 `json:"output"`
+	}
+	wireReview struct {
+		ConfidenceBelow float64  `json:"confidence_below"`
+		Words           []string `json:"words"`
+		LongerThan      int      `json:"longer_than"`
+	}
+	wirePolicy struct {
+		Use      string          `json:"use"`
+		Settings json.RawMessage `json:"settings"`
+		Hints    bool            `json:"hints"`
+	}
+	wireLimits struct {
+		MaxTurns        int      `json:"maxTurns"`
+		MaxDuration     duration `json:"maxDuration"`
+		MaxFailures     int      `json:"maxFailures"`
+		MaxTokens       int64    `json:"maxTokens"`
+		MaxCost         float64  `json:"maxCost"`
+		MaxDeclines     int      `json:"maxDeclines"`
+		MaxHops         int      `json:"maxHops"`
+		MaxCalls        int      `json:"maxCalls"`
+		MaxOutputChars  int      `json:"maxOutputChars"`
+		TurnTimeout     duration `json:"turnTimeout"`
+		ToolTurnTimeout duration `json:"toolTurnTimeout"`
+		RemoteTimeout   duration `json:"remoteTimeout"`
+		BidTimeout      duration `json:"bidTimeout"`
+		DeclineRetry    duration `json:"declineRetry"`
+		MaxToolRounds   int      `json:"maxToolRounds"`
+		MaxViolations   int      `json:"maxViolations"`
+		SameText        int      `json:"sameText"`
+		SameTextOf      int      `json:"sameTextOf"`
+		MaxInternal     int      `json:"maxInternal"`
+		MaxPingPong     int      `json:"maxPingPong"`
+	}
+	wireContext struct {
+		Tokens  int `json:"tokens"`
+		Summary struct {
+			MaxTokens int `json:"maxTokens"`
+			LineChars int `json:"lineChars"`
+		} `json:"summary"`
+		MaxHistoryTurns int `json:"maxHistoryTurns"`
+		MaxHistoryChars int `json:"maxHistoryChars"`
+	}
+)
+
+// A duration is written as time.ParseDuration reads it.
+type duration time.Duration
+
+// UnmarshalJSON takes what the schema's pattern let through.
+func (d *duration) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil || s == "" {
+		return err
+	}
+	v, err := time.ParseDuration(s)
+	*d = duration(v)
+	return err
+}
+
+// millionths is how money is counted.
+func millionths(v float64) int64 { return int64(math.Round(v * 1e6)) }
+
+// strict decodes JSON that has been through a schema.
+func strict(b []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
