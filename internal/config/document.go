@@ -135,12 +135,13 @@ func (d *document) isBroken(path ...string) bool {
 	return false
 }
 
+func newDocument(lookup func(string) (string, bool)) *document {
+	return &document{owner: map[*yaml.Node]*source{}, lookup: lookup}
+}
+
 // open reads the file at path and what it includes.
 func open(path string, lookup func(string) (string, bool)) *document {
-	d := &document{
-		owner:  map[*yaml.Node]*source{},
-		lookup: lookup,
-	}
+	d := newDocument(lookup)
 	s, p := readSource(path, path, false)
 	if p != nil {
 		d.problems = append(d.problems, *p)

@@ -37,7 +37,10 @@ func (i *includer) from(s *source, stack []string) {
 
 func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
 	refuse := func(what, hint string) { i.d.report(n, at, "ROOM-INCLUDE", what, hint) }
-	rel, _ := expand(n.Value, i.d.lookup) // a problem of the variable is reported with all others
+	rel, err := expand(n.Value, i.d.lookup)
+	if err != nil {
+		return // reported with all other variables
+	}
 	path := filepath.Join(from.dir, rel)
 	key := canonical(path)
 	switch {

@@ -70,6 +70,7 @@ func TestProblems(t *testing.T) {
 		{"two documents", head + "---\nversion: room/v1\n", "6:1 ROOM-YAML"},
 		{"tab", "version: room/v1\npolicy:\n\tuse: mention\n", "3:1 ROOM-YAML"},
 		{"tab within a block is content", head + "objective: |\n  a\n  \tb\n", ""},
+		{"unclosed further down", head + "include: [{x].yaml]\n", "6:1 ROOM-YAML"},
 		{"unclosed", "version: [room/v1\n", "1:1 ROOM-YAML"},
 		{"latin-1", "version: room/v1\nname: caf\xe9\n", "2:10 ROOM-UTF8"},
 		{"UTF-16", "\xff\xfev\x00e\x00", "1:1 ROOM-UTF8"},

@@ -157,7 +157,13 @@ func (s *source) syntax(err error) *Problem {
 		msg = msg[len(m[0]):]
 		line, _ = strconv.Atoi(m[1])
 	}
+	if strings.HasPrefix(msg, "did not find expected") {
+		line++ // these count from 0
+	}
 	line = min(line, len(s.lines))
+	for line > 1 && strings.TrimSpace(s.lines[line-1]) == "" {
+		line-- // the end of the file is no help
+	}
 	if l, c := s.tab(); l > 0 && (line == 0 || l <= line+1) {
 		p := s.at(l, c, "ROOM-YAML", "a tab in the indentation")
 		p.Hint = "YAML is indented with spaces only"
