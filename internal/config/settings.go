@@ -1,0 +1,253 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// Settings are what the program itself needs to know. Folders are absolute.
+type Settings struct {
+	Data      string // folder that rooms are kept in
+	Cache     string // folder of compiled policies; may be deleted at any time
+	LogLevel  string // debug, info, warn or error
+	LogFormat string // text or json
+	File      string // the settings file, whether it exists or not
+}
+
+// A Setting is one value and where it comes from.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // "flag --data", "env MOOT_DATA", a file or "default"
+}
+
+// A key is one setting: its name in the file, its variable, its flag.
+type key struct {
+	name, env, flag string
+	allowed         []string // nil: a folder
+	doc             string
+}
+
+var keys = []key{
+	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder that rooms are kept in"},
+	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; may be deleted at any time"},
+	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", allowed: []string{"debug", "info", "warn", "error"}, doc: "what is logged to stderr"},
+	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", allowed: []string{"text", "json"}, doc: "form of the log"},
+}
+
+// A Variable is an environment variable that the program reads.
+type Variable struct{ Name, Doc string }
+
+// Variables returns the environment variables that settings are read from.
+func Variables() []Variable {
+	vs := []Variable{{"MOOT_CONFIG", "the settings file; default: moot/config.yaml in the user's configuration folder"}}
+	for _, k := range keys {
+		vs = append(vs, Variable{k.env, k.doc})
+	}
+	return vs
+}
+
+// LoadSettings reads the settings: flags that were given, then the
+// environment, then the settings file, then defaults. A settings file that
+// does not exist is no error unless MOOT_CONFIG names it. flags may be nil.
+func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
+	v := viper.New()
+	file, err := settingsFile()
+	if err != nil {
+		return Settings{}, nil, err
+	}
+	if err := readSettings(v, file); err != nil {
+		return Settings{}, nil, err
+	}
+	for _, k := range keys {
+		v.SetDefault(k.name, k.byDefault())
+		if err := v.BindEnv(k.name, k.env); err != nil {
+			return Settings{}, nil, fmt.Errorf("binding %s: %w", k.env, err)
+		}
+		if f := k.given(flags); f != nil {
+			v.Set(k.name, f.Value.String())
+		}
+	}
+	list := make([]Setting, len(keys))
+	for i, k := range keys {
+		if list[i], err = k.setting(v, flags, file); err != nil {
+			return Settings{}, nil, err
+		}
+	}
+	return Settings{
+		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, File: file,
+	}, list, nil
+}
+
+// given returns the key's flag when the user gave it.
+func (k key) given(flags *pflag.FlagSet) *pflag.Flag {
+	if flags == nil || k.flag == "" {
+		return nil
+	}
+	if f := flags.Lookup(k.flag); f != nil && f.Changed {
+		return f
+	}
+	return nil
+}
+
+// setting returns the value in force and its origin.
+func (k key) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting, error) {
+	s := Setting{Key: k.name, Value: v.GetString(k.name), Origin: "default"}
+	base := "" // relative folders start at the working folder
+	switch env := os.Getenv(k.env); {
+	case k.given(flags) != nil:
+		s.Origin = "flag --" + k.flag
+	case env != "":
+		s.Origin = "env " + k.env
+	case v.InConfig(k.name):
+		s.Origin, base = file, filepath.Dir(file)
+	}
+	if k.allowed != nil {
+		if slices.Contains(k.allowed, s.Value) {
+			return s, nil
+		}
+		return s, &problem.Error{
+			Code: "CONFIG-VALUE", What: fmt.Sprintf("%s is %q", k.name, s.Value), Where: s.Origin,
+			Fix: strings.TrimPrefix(suggest(s.Value, k.allowed)+" allowed are "+strings.Join(k.allowed, ", "), " "),
+		}
+	}
+	return s, s.folder(base)
+}
+
+// folder makes the value an absolute path.
+func (s *Setting) folder(base string) error {
+	if s.Value == "" {
+		return &problem.Error{
+			Code: "CONFIG-HOME", What: "no folder for " + s.Key + ": the user has no home folder",
+			Fix: "set HOME, or MOOT_" + strings.ToUpper(s.Key),
+		}
+	}
+	if rest, ok := strings.CutPrefix(s.Value, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return &problem.Error{Code: "CONFIG-HOME", What: "no home folder", Where: s.Origin, Fix: "set HOME", Err: err}
+		}
+		s.Value = filepath.Join(home, rest)
+	}
+	if base != "" {
+		s.Value = join(base, s.Value)
+	}
+	abs, err := filepath.Abs(s.Value)
+	if err != nil {
+		return &problem.Error{Code: "CONFIG-VALUE", What: s.Key + " is no path", Where: s.Origin, Err: err}
+	}
+	s.Value = abs
+	return nil
+}
+
+// byDefault returns the default, "" when the user has no home folder.
+func (k key) byDefault() string {
+	switch k.name {
+	case "data":
+		if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "moot")
+		}
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, ".local", "share", "moot")
+		}
+	case "cache":
+		if dir, err := os.UserCacheDir(); err == nil {
+			return filepath.Join(dir, "moot")
+		}
+	case "log.level":
+		return "warn"
+	case "log.format":
+		return "text"
+	}
+	return ""
+}
+
+// settingsFile returns where the settings file is, if there is one.
+func settingsFile() (string, error) {
+	if file := os.Getenv("MOOT_CONFIG"); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return "", &problem.Error{Code: "CONFIG-READ", What: "no settings file: " + reason(err), Where: file, Fix: "unset MOOT_CONFIG, or let it name a file", Err: err}
+		}
+		return filepath.Abs(file)
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", nil //nolint:nilerr // a user without a home folder has no settings file
+	}
+	return filepath.Join(dir, "moot", "config.yaml"), nil
+}
+
+// readSettings reads the settings file and refuses keys it does not know.
+func readSettings(v *viper.Viper, file string) error {
+	if file == "" {
+		return nil
+	}
+	text, err := readBounded(file, false)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reason(err), Where: file, Err: err}
+	case len(text) > MaxFileBytes:
+		return &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil
+	}
+	s, p := newSource(file, filepath.Dir(file), text)
+	if p == nil {
+		p = checkSettingsKeys(s, s.root, "")
+	}
+	if p != nil {
+		return &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
+	}
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read", Where: file, Err: err}
+	}
+	return nil
+}
+
+// checkSettingsKeys refuses what viper would pass over, or fold into another
+// key.
+func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.name)
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, val := n.Content[i], n.Content[i+1]
+		full := prefix + k.Value
+		known, group := slices.Contains(names, full), slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, full+".") })
+		p := s.at(k.Line, k.Column, "CONFIG-KEY", "")
+		switch {
+		case seen[full]:
+			p.What = fmt.Sprintf("%q is set twice", full)
+			return &p
+		case group && val.Kind == yaml.MappingNode:
+			if q := checkSettingsKeys(s, val, full+"."); q != nil {
+				return q
+			}
+		case !known:
+			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, names)
+			return &p
+		case val.Kind != yaml.ScalarNode:
+			p.Code, p.What = "CONFIG-VALUE", full+" is "+kindOf(val)+", want a text"
+			return &p
+		}
+		seen[full] = true
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// home gives the test an empty home folder and no variables of ours.
+func home(t *testing.T, settings string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"MOOT_CONFIG", "MOOT_DATA", "MOOT_CACHE", "MOOT_LOG_LEVEL", "MOOT_LOG_FORMAT", "XDG_DATA_HOME"} {
+		t.Setenv(name, "")
+	}
+	for name, val := range map[string]string{"HOME": dir, "XDG_CONFIG_HOME": filepath.Join(dir, "conf"), "XDG_CACHE_HOME": filepath.Join(dir, "cache")} {
+		t.Setenv(name, val)
+	}
+	if settings != "" {
+		file := filepath.Join(dir, "config.yaml")
+		if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("MOOT_CONFIG", file)
+	}
+	return dir
+}
+
+func flags(t *testing.T, args ...string) *pflag.FlagSet {
+	t.Helper()
+	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	f.String("data", "", "")
+	f.String("log-level", "", "")
+	f.String("log-format", "", "")
+	if err := f.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestSettingsDefaults(t *testing.T) {
+	dir := home(t, "")
+	s, _, err := LoadSettings(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		Data: filepath.Join(dir, ".local/share/moot"), Cache: filepath.Join(dir, "cache/moot"),
+		LogLevel: "warn", LogFormat: "text", File: filepath.Join(dir, "conf/moot/config.yaml"),
+	}
+	if s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "xdg"))
+	if s, _, _ = LoadSettings(nil); s.Data != filepath.Join(dir, "xdg/moot") {
+		t.Error(s.Data)
+	}
+}
+
+// TestSettingsOrder: each source wins over the next, and says so.
+func TestSettingsOrder(t *testing.T) {
+	dir := home(t, "data: rooms\ncache: ~/c\nlog: {level: info, format: json}\n")
+	t.Setenv("MOOT_LOG_LEVEL", "error")
+	t.Setenv("MOOT_DATA", "/env/data")
+	s, list, err := LoadSettings(flags(t, "--data", "/flag/data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "config.yaml")
+	want := []Setting{
+		{"data", "/flag/data", "flag --data"},
+		{"cache", filepath.Join(dir, "c"), file},
+		{"log.level", "error", "env MOOT_LOG_LEVEL"},
+		{"log.format", "json", file},
+	}
+	for i := range want {
+		if list[i] != want[i] {
+			t.Errorf("%+v, want %+v", list[i], want[i])
+		}
+	}
+	if s.Data != "/flag/data" || s.LogLevel != "error" || s.LogFormat != "json" {
+		t.Errorf("%+v", s)
+	}
+	t.Setenv("MOOT_DATA", "")
+	if s, _, _ = LoadSettings(nil); s.Data != filepath.Join(dir, "rooms") {
+		t.Errorf("relative to the file: %s", s.Data)
+	}
+}
+
+func TestSettingsProblems(t *testing.T) {
+	for _, c := range []struct{ name, file, level, code, what string }{
+		{"unknown key", "dta: x\n", "", "CONFIG-KEY", `"dta"`},
+		{"unknown key below", "log: {levle: x}\n", "", "CONFIG-KEY", `"log.levle"`},
+		{"wrong case, which viper would take", "Data: x\n", "", "CONFIG-KEY", `"Data"`},
+		{"twice", "data: x\ndata: y\n", "", "CONFIG-KEY", "twice"},
+		{"value in the file", "log: {level: loud}\n", "", "CONFIG-VALUE", `"loud"`},
+		{"value in the environment", "", "trace", "CONFIG-VALUE", `"trace"`},
+		{"a list", "data: [x]\n", "", "CONFIG-VALUE", "a list"},
+		{"log as a word", "log: debug\n", "", "CONFIG-KEY", `"log"`},
+		{"no mapping", "- x\n", "", "ROOM-TYPE", "list"},
+		{"no YAML", "a: [\n", "", "ROOM-YAML", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home(t, c.file)
+			t.Setenv("MOOT_LOG_LEVEL", c.level)
+			_, _, err := LoadSettings(nil)
+			var p *problem.Error
+			if !errors.As(err, &p) || p.Code != c.code || !strings.Contains(p.What, c.what) || p.Where == "" {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	home(t, "")
+	t.Setenv("MOOT_CONFIG", "/nowhere/at/all.yaml")
+	if _, _, err := LoadSettings(nil); err == nil {
+		t.Error("a named file that does not exist is no error")
+	}
+	home(t, "")
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
+	var p *problem.Error
+	if _, _, err := LoadSettings(nil); !errors.As(err, &p) || p.Code != "CONFIG-HOME" {
+		t.Errorf("without a home folder: %v", err)
+	}
+}
