@@ -3,25 +3,42 @@
 package builtins
 
 import (
+	"github.com/folkmoot/moot/policies/alternate"
+	"github.com/folkmoot/moot/policies/humanfirst"
+	"github.com/folkmoot/moot/policies/inbox"
 	"github.com/folkmoot/moot/policies/mention"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/policies/quiet"
 	"github.com/folkmoot/moot/policies/roundrobin"
 )
 
-// All returns the built-in policies, in byte order of their names.
+var names = []string{"alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+
+// All returns the built-in policies with their default settings, in byte
+// order of their names.
 func All() []policy.Named {
-	return []policy.Named{
-		{Name: "mention", Policy: New("mention")},
-		{Name: "roundrobin", Policy: New("roundrobin")},
+	all := make([]policy.Named, len(names))
+	for i, name := range names {
+		all[i] = policy.Named{Name: name, Policy: New(name)}
 	}
+	return all
 }
 
-// New returns a fresh built-in policy with its default settings, or nil when
-// there is none of that name.
+// New returns a fresh built-in policy, or nil when there is none of that
+// name. Its settings are not applied before it is configured, if only with an
+// empty object.
 func New(name string) policy.Policy {
 	switch name {
+	case "alternate":
+		return alternate.New()
+	case "humanfirst":
+		return humanfirst.New(New)
+	case "inbox":
+		return inbox.New(New)
 	case "mention":
 		return mention.New(New)
+	case "quiet":
+		return quiet.New()
 	case "roundrobin":
 		return roundrobin.New()
 	}

@@ -39,7 +39,7 @@ func (c *candidates) named(ids []string, score float64, why string) {
 			continue
 		}
 		if !a.Eligible {
-			if c.wait == nil && a.Kind != policy.Human {
+			if c.wait == nil && a.Soon() {
 				c.wait, c.waitWhy = a, why+a.ID
 			}
 			continue
@@ -57,7 +57,7 @@ func (c *candidates) domains() {
 		if !a.Eligible || !c.open(a) || c.scored(a.ID) {
 			continue
 		}
-		n, domain := hits(c.event.Text, a.Domains)
+		n, domain := a.Fits(c.event.Text)
 		if n == 0 {
 			continue
 		}
@@ -101,16 +101,4 @@ func (c *candidates) add(a *policy.Agent, score float64, why string) {
 	if c.best == nil {
 		c.best, c.why = a, why
 	}
-}
-
-// hits counts the domains that text mentions and returns the first.
-func hits(text string, domains []string) (n int, first string) {
-	for _, d := range domains {
-		if policy.Mentions(text, d) {
-			if n++; n == 1 {
-				first = d
-			}
-		}
-	}
-	return n, first
 }

@@ -7,7 +7,8 @@
 // that before a domain; the strength of the three signs differs a lot. An
 // agent never answers itself. Whoever is asked for but cannot speak now, for
 // a cooldown say, is kept in the state and gets the floor as soon as it can,
-// unless the talk has moved on to somebody else.
+// unless the talk has moved on to somebody else. Whose turn failed is asked
+// again; the room's limit of failures ends that.
 package mention
 
 import "github.com/folkmoot/moot/policies/policy"
@@ -34,7 +35,7 @@ func (p *Policy) reset() {
 
 // Configure reads
 //
-//	{"lookback":4,"domains":true,"fallback":"decline","fallback_settings":{}}
+//	{"lookback":4,"domains":true,"fallback":"decline","fallbackSettings":{}}
 //
 // lookback is how many of the newest messages may ask for somebody, domains
 // whether a domain counts, fallback the policy to follow when nobody is asked
@@ -75,7 +76,7 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 		d.Scores, d.State = scores, next.changed(old)
 		return d
 	}
-	if waiting := in.Agent(next.agent); waiting != nil {
+	if waiting := in.Agent(next.agent); waiting != nil && waiting.Soon() {
 		d := policy.Decline("waiting for " + waiting.ID + ", who cannot speak now (" + waiting.Ineligible + ")")
 		d.State = next.changed(old)
 		return d
@@ -102,6 +103,11 @@ func (p *Policy) asked(in *policy.Input, wait *state) (*policy.Agent, string, []
 	left := p.lookback
 	for i := len(in.Events) - 1; i >= 0 && left > 0; i-- {
 		e := &in.Events[i]
+		if e.Kind == policy.KindError {
+			if a := in.Agent(e.From); a != nil && a.Eligible {
+				return a, "the turn of " + a.ID + " failed; it is asked again", nil
+			}
+		}
 		if !e.Said() {
 			continue
 		}

@@ -124,6 +124,8 @@ func (d *inputDecoder) agent(a *Agent) {
 			a.AvgMS = d.Int()
 		case "unread":
 			a.Unread = int(d.Int())
+		case "urgent":
+			a.Urgent = int(d.Int())
 		case "followed":
 			d.followed(&a.Followed)
 		case "confidence":

@@ -70,6 +70,9 @@ func (w *Writer) agent(a *Agent) {
 	w.int("tokens", a.Tokens)
 	w.int("avg_ms", a.AvgMS)
 	w.int("unread", int64(a.Unread))
+	if a.Urgent != 0 {
+		w.int("urgent", int64(a.Urgent))
+	}
 	w.Key("followed")
 	w.Object()
 	w.int("last", int64(a.Followed.Last))

@@ -5,7 +5,7 @@ type Finder func(name string) Policy
 
 // A Fallback is the policy that another follows when it has nothing to say
 // itself. It is chosen by two settings of that other policy: "fallback", a
-// name, and "fallback_settings". The name "decline" stands for none.
+// name, and "fallbackSettings". The name "decline" stands for none.
 type Fallback struct {
 	Find     Finder
 	Default  string // "" is "decline"
@@ -22,7 +22,7 @@ func (f *Fallback) Setting(k string, r *Reader) {
 	switch k {
 	case "fallback":
 		f.name = r.String()
-	case "fallback_settings":
+	case "fallbackSettings":
 		f.settings = r.Raw()
 	default:
 		r.Unknown(k)
@@ -49,7 +49,7 @@ func (f *Fallback) Apply(r *Reader) {
 	}
 	if c, ok := f.next.(Configurer); ok {
 		if err := c.Configure(settings); err != nil {
-			r.Fail("fallback_settings: " + err.Error())
+			r.Fail("fallbackSettings: " + err.Error())
 		}
 	}
 }

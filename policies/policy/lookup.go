@@ -18,6 +18,10 @@ func (in *Input) Seat(id string) int {
 	return -1
 }
 
+// Soon reports whether an agent that cannot speak now will be able to without
+// anybody doing anything: it cools down, or is at work.
+func (a *Agent) Soon() bool { return a.Ineligible == "cooldown" || a.Ineligible == "busy" }
+
 // Said reports whether somebody spoke: an agent or a person.
 func (e *Event) Said() bool { return e.Kind == KindMessage || e.Kind == KindHuman }
 

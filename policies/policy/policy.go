@@ -82,6 +82,7 @@ type Agent struct {
 	Tokens     int64
 	AvgMS      int64    // mean latency of its turns
 	Unread     int      // addressed messages it has not acknowledged
+	Urgent     int      // how many of those are of high or urgent priority
 	Followed   Followed // habits of the room
 	Confidence *float64 // what it stated with its last reply; nil when unknown
 	Bid        *Bid     // nil when it was not asked or did not answer

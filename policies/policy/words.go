@@ -5,6 +5,18 @@ import (
 	"unicode/utf8"
 )
 
+// Fits counts the domains of a that text mentions and returns the first.
+func (a *Agent) Fits(text string) (n int, domain string) {
+	for _, d := range a.Domains {
+		if Mentions(text, d) {
+			if n++; n == 1 {
+				domain = d
+			}
+		}
+	}
+	return n, domain
+}
+
 // Mentions reports whether text holds term as a word or words of its own:
 // neither a letter nor a digit adjoins it. ASCII letters match in either case.
 func Mentions(text, term string) bool {

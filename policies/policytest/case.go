@@ -1,0 +1,162 @@
+package policytest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A Case is one YAML file.
+type Case struct {
+	Name     string // the file's name
+	About    string
+	Settings policy.JSON // for configure; an empty object when it has none
+	Steps    []Step
+	source   []byte
+}
+
+// A Step is one decision of a case.
+type Step struct {
+	About    string
+	Want     string // the answer's bytes; empty when none is recorded yet
+	input    policy.Input
+	ownState bool // do not carry the state of the step before
+}
+
+// An Ask is a policy that is ready: it answers the bytes of an input with the
+// bytes of a decision, as Module.Decide does natively and a sandbox does for
+// a module.
+type Ask func(input []byte) ([]byte, error)
+
+// A Result is what a policy answered at one step.
+type Result struct {
+	Step  Step
+	Input []byte
+	Got   []byte
+	Err   error // the answer is no valid decision, or there was none
+}
+
+// Same reports whether the answer is the recorded one.
+func (r Result) Same() bool { return r.Err == nil && string(r.Got) == r.Step.Want }
+
+// Load reads the cases of a folder, *.yaml in byte order of their names.
+func Load(dir string) ([]*Case, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no cases in %s: %w", dir, os.ErrNotExist)
+	}
+	cases := make([]*Case, 0, len(files))
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := Parse(name, b)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// Run asks at every step, in order, and carries the state from one to the
+// next as a room does. It goes on after a wrong answer and ends after one
+// that is none, because then there is no state.
+func (c *Case) Run(ask Ask) []Result {
+	var state policy.JSON
+	results := make([]Result, 0, len(c.Steps))
+	for _, s := range c.Steps {
+		in := s.input
+		if !s.ownState {
+			in.State = state
+		}
+		r := Result{Step: s, Input: in.AppendJSON(nil)}
+		out, err := ask(r.Input)
+		r.Got = bytes.Clone(out)
+		var d policy.Decision
+		if err == nil {
+			d, err = policy.DecodeDecision(r.Got)
+		}
+		r.Err = err
+		results = append(results, r)
+		if err != nil {
+			break
+		}
+		switch state = in.State; {
+		case string(d.State) == "null":
+			state = nil
+		case d.State != nil:
+			state = d.State
+		}
+	}
+	return results
+}
+
+// Native makes an Ask of a policy that runs in this process, configured with
+// the settings as its module would be.
+func Native(p policy.Named, settings policy.JSON) (Ask, error) {
+	m := policy.NewModule(p)
+	if err := m.Configure(Configure(p.Name, settings)); err != nil {
+		return nil, err
+	}
+	return func(in []byte) ([]byte, error) { return m.Decide(in), nil }, nil
+}
+
+// Configure returns the bytes that configure is called with.
+func Configure(name string, settings policy.JSON) []byte {
+	var w policy.Writer
+	w.Object()
+	w.Key("policy")
+	w.String(name)
+	w.Key("settings")
+	w.Raw(settings)
+	w.EndObject()
+	return w.Bytes()
+}
+
+// Update returns the case's file with the answers in results as what is
+// wanted; comments and order stay.
+func (c *Case) Update(results []Result) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(c.source, &doc); err != nil {
+		return nil, err
+	}
+	steps := member(doc.Content[0], "steps")
+	for i, r := range results {
+		if r.Err != nil {
+			return nil, fmt.Errorf("%s: step %d: %w", c.Name, i+1, r.Err)
+		}
+		step := steps.Content[i]
+		want := member(step, "want")
+		if want == nil {
+			want = &yaml.Node{}
+			step.Content = append(step.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "want"}, want)
+		}
+		*want = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.SingleQuotedStyle, Value: string(r.Got)}
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(&doc); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), enc.Close()
+}
+
+func member(m *yaml.Node, key string) *yaml.Node {
+	for i := 0; m != nil && i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			return m.Content[i+1]
+		}
+	}
+	return nil
+}
