@@ -131,13 +131,22 @@ func (s *State) decideBroken(do Broken) ([]Body, error) {
 	if s.Phase == Done || s.Phase == Halted || s.Phase == InError {
 		return nil, nil
 	}
-	return append(s.interrupt("the room cannot go on"), Errored(do)), nil
+	return append(s.abandon("the room cannot go on"), Errored(do)), nil
 }
 
 // inFlight reports whether an agent is working on the open turn.
 func (s *State) inFlight() bool { return s.Turn != nil && s.Turn.Draft == nil }
 
-// interrupt ends the open turn, if an agent is working on it.
+// abandon ends the open turn, whoever has it: the room is about to end.
+func (s *State) abandon(reason string) []Body {
+	if s.Turn == nil {
+		return nil
+	}
+	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
+}
+
+// interrupt ends the open turn, if an agent is working on it. A draft waits
+// on: it is not in flight.
 func (s *State) interrupt(reason string) []Body {
 	if !s.inFlight() {
 		return nil

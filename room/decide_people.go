@@ -40,9 +40,9 @@ func (s *State) decideRun(c Command) ([]Body, error) {
 	case Resume:
 		return s.decideResume()
 	case Stop:
-		return append(s.interrupt("stopped"), Stopped{Cause: StopBy, Name: c.Actor, Reason: orElse(do.Reason, "stopped by "+c.Actor)}), nil
+		return append(s.abandon("stopped"), Stopped{Cause: StopBy, Name: c.Actor, Reason: orElse(do.Reason, "stopped by "+c.Actor)}), nil
 	case Complete:
-		return append(s.interrupt("completed"), Completed{Cause: DoneBy, Reason: orElse(do.Reason, "completed by "+c.Actor)}), nil
+		return append(s.abandon("completed"), Completed{Cause: DoneBy, Reason: orElse(do.Reason, "completed by "+c.Actor)}), nil
 	}
 	return nil, nil
 }
@@ -220,7 +220,7 @@ func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error
 	l := do.Limits.orDefaults(s.Spec.OneToOne)
 	bodies := []Body{LimitsChanged{l}}
 	if name, reason := s.Tally.reached(l); name != "" && s.Phase == Live {
-		bodies = append(bodies, s.interrupt("a limit was lowered")...)
+		bodies = append(bodies, s.abandon("a limit was lowered")...)
 		return append(bodies, Stopped{Cause: StopLimit, Name: name, Reason: "limit " + name + ": " + reason}), nil
 	}
 	if s.Phase == Halted && (s.Ending.Cause == StopLimit || s.Ending.Cause == StopLoop) {

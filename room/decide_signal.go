@@ -38,7 +38,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	posted := MessagePosted{Message: s.finish(m, 0, now), Auto: true}
 	texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(m.Text))
 	if guard := s.loops(texts); guard != "" {
-		return append(append([]Body{posted}, s.interrupt("loop "+guard)...),
+		return append(append([]Body{posted}, s.abandon("loop "+guard)...),
 			Stopped{Cause: StopLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}), nil
 	}
 	return []Body{posted}, nil
@@ -77,7 +77,7 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 	}
 	if now.Clock >= s.Limits.MaxDuration {
 		reason := "limit maxDuration: the room has run for " + now.Clock.String()
-		return append(s.interrupt("limit maxDuration"), Stopped{Cause: StopLimit, Name: "maxDuration", Reason: reason}), nil
+		return append(s.abandon("limit maxDuration"), Stopped{Cause: StopLimit, Name: "maxDuration", Reason: reason}), nil
 	}
 	if t := s.Turn; s.inFlight() && s.works(t) && now.Clock >= t.Started+t.Timeout+grace {
 		return s.decideFailed(Failed{

@@ -22,14 +22,14 @@ var (
 func denied(actor, what string) error {
 	return &problem.Error{
 		Code: "ROOM-DENIED", What: quote(actor) + " may not " + what,
-		Fix: "act as a person of the room or as its host", Err: ErrDenied,
+		Fix: "act as a person of the room or as its host", Kind: ErrDenied,
 	}
 }
 
 func over(s *State) error {
 	return &problem.Error{
 		Code: "ROOM-OVER", What: "the room is " + string(s.Phase) + ": " + s.Ending.Reason,
-		Fix: "fork it to go on from here: `moot transcript export` it and start a new room", Err: ErrOver,
+		Fix: "fork it to go on from here: `moot transcript export` it and start a new room", Kind: ErrOver,
 	}
 }
 

@@ -12,7 +12,8 @@ type Error struct {
 	What  string // one sentence, without a full stop
 	Where string // file:line:col, a room, a digest
 	Fix   string // what to do, with the command to run
-	Err   error  // the cause, for errors.Is; not printed when What says it
+	Err   error  // the cause; not printed when What says it
+	Kind  error  // a sentinel for errors.Is; never printed
 }
 
 // Error returns what happened with the code, on one line.
@@ -30,8 +31,17 @@ func (e *Error) Error() string {
 	return s + " [" + e.Code + "]"
 }
 
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error {
+	var errs []error
+	if e.Kind != nil {
+		errs = append(errs, e.Kind)
+	}
+	if e.Err != nil {
+		errs = append(errs, e.Err)
+	}
+	return errs
+}
 
 // Coded is what every error with a code has; packages that may not import
 // this one satisfy it too.

@@ -100,7 +100,7 @@ func (r *Room) reopen(ctx context.Context) error {
 		return err
 	}
 	if r.state.Phase == room.Unopened {
-		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Err: log.ErrNotFound}
+		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
 	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live}); err != nil {
 		return err

@@ -1,0 +1,198 @@
+package room_test
+
+import (
+	"fmt"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// A history checks what must hold over every prefix of a log, from the events
+// alone: it knows nothing of State. The names are those of the reliability
+// catalogue.
+type history struct {
+	seq      int64
+	clock    int64
+	limits   room.Limits
+	seats    map[string]*seatHistory
+	open     *room.TurnGranted // S1
+	drafted  bool
+	approved map[string]bool // S6: hashes of drafts, used once
+	draft    string
+	phase    string
+	turns    int
+	failures int
+	declines int
+	ended    map[int]bool // R1
+	opened   bool
+}
+
+type seatHistory struct {
+	room.Participant
+	standing room.Standing
+	owner    string
+	last     int
+}
+
+func newHistory() *history {
+	return &history{seats: map[string]*seatHistory{}, approved: map[string]bool{}, ended: map[int]bool{}}
+}
+
+// add returns the invariant that e breaks, or "".
+func (h *history) add(e room.Event) string {
+	switch {
+	case e.Seq != h.seq+1:
+		return fmt.Sprintf("G1: seq %d after %d", e.Seq, h.seq)
+	case int64(e.Clock) < h.clock:
+		return "G2: the clock ran back"
+	case h.phase == "stopped" && !harmless(e.Body):
+		return "S3: " + e.Body.Type() + " after the end"
+	}
+	h.seq, h.clock = e.Seq, int64(e.Clock)
+	switch b := e.Body.(type) {
+	case room.Opened:
+		h.limits, h.phase, h.opened = b.Spec.Limits, "live", true
+	case room.Joined:
+		h.seats[b.Participant.ID] = &seatHistory{Participant: b.Participant, standing: room.Active}
+	case room.SeatChanged:
+		h.seats[b.Participant].standing = b.Standing
+	case room.SeatTaken:
+		if h.open != nil && h.open.Participant == b.Participant {
+			return "S9: taken over with a turn open"
+		}
+		h.seats[b.Participant].owner = b.By
+	case room.SeatReleased:
+		h.seats[b.Participant].owner = ""
+	case room.LimitsChanged:
+		if e.Actor != room.ActorHost && e.Actor != "me" {
+			return "L7: limits changed by " + e.Actor
+		}
+		h.limits = b.Limits
+	case room.RoundDeclined:
+		if h.declines++; h.declines > h.limits.MaxDeclines {
+			return "L6: too many declines in a row"
+		}
+	case room.TurnGranted:
+		return h.granted(e, b)
+	case room.TurnDrafted:
+		h.drafted, h.draft = true, b.Draft
+	case room.TurnEdited:
+		h.draft = b.Draft
+		clear(h.approved)
+	case room.TurnApproved:
+		if b.Draft != h.draft {
+			return "S6: approved another text than the draft"
+		}
+		h.approved[b.Draft] = true
+	case room.MessagePosted:
+		return h.posted(b)
+	case room.TurnPassed:
+		h.failures = 0
+		return h.end(b.Turn)
+	case room.TurnRejected:
+		return h.end(b.Turn)
+	case room.TurnFailed:
+		h.failures++
+		return h.end(b.Turn)
+	case room.TurnInterrupted:
+		return h.end(b.Turn)
+	default:
+		return h.phases(e.Body)
+	}
+	return ""
+}
+
+func (h *history) phases(b room.Body) string {
+	switch b.(type) {
+	case room.Paused:
+		if h.open != nil && !h.drafted {
+			return "S4: paused with a request in flight"
+		}
+		h.phase = "paused"
+	case room.Resumed:
+		h.phase, h.failures, h.declines = "live", 0, 0
+	case room.Stopped:
+		if h.open != nil && !h.drafted {
+			return "S5: stopped with a request in flight"
+		}
+		h.phase = "halted"
+		if b.(room.Stopped).Cause == room.StopBy {
+			h.phase = "stopped"
+		}
+	case room.Completed:
+		h.phase = "stopped"
+		if b.(room.Completed).Cause == room.DoneSettled {
+			h.phase = "settled"
+		}
+	case room.Errored:
+		h.phase = "error"
+	}
+	return ""
+}
+
+// harmless events may follow the end: they send nothing.
+func harmless(b room.Body) bool {
+	switch b.(type) {
+	case room.ReplyLate, room.Violation, room.SeatChanged, room.Redacted, room.Claimed, room.LimitsChanged, room.SummaryMade:
+		return true
+	}
+	return false
+}
+
+func (h *history) granted(e room.Event, b room.TurnGranted) string {
+	x := h.seats[b.Participant]
+	l := h.limits
+	switch {
+	case h.open != nil:
+		return "S1: two open turns"
+	case h.phase != "live":
+		return "S4: granted while " + h.phase
+	case x == nil || x.standing != room.Active || x.Kind == "human":
+		return "P1: granted to " + b.Participant
+	case b.Turn != h.turns+1:
+		return "R5: turn numbers are reused"
+	case h.turns >= l.MaxTurns:
+		return "L1: too many turns"
+	case e.Clock >= l.MaxDuration:
+		return "L2: granted after the time is up"
+	case h.failures >= l.MaxFailures:
+		return "L3: granted after too many failures"
+	case b.Record != nil && x.last > 0 && b.Turn-x.last <= x.Cooldown:
+		return "L5: granted while cooling"
+	}
+	h.turns, h.declines, x.last = b.Turn, 0, b.Turn
+	h.open, h.drafted, h.draft = &b, false, ""
+	return ""
+}
+
+func (h *history) posted(b room.MessagePosted) string {
+	x := h.seats[b.Message.From]
+	if x == nil || x.Kind == "human" || b.Message.By != "" {
+		h.declines = 0
+		if h.phase == "settled" {
+			h.phase = "live"
+		}
+	}
+	if b.Turn == 0 {
+		return ""
+	}
+	h.failures = 0
+	if x.Mode == room.Manual && b.Message.By == "" {
+		if !h.approved[h.draft] {
+			return "S6: posted without an approval of that text"
+		}
+		delete(h.approved, h.draft)
+	}
+	return h.end(b.Turn)
+}
+
+func (h *history) end(turn int) string {
+	if h.ended[turn] {
+		return "R1: two terminal events of a turn"
+	}
+	if h.open == nil || h.open.Turn != turn {
+		return "R2: a turn ended that was not open"
+	}
+	h.ended[turn] = true
+	h.open = nil
+	return ""
+}

@@ -1,0 +1,138 @@
+package room_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// TestProperties throws random commands at a room. Whatever they are, the
+// invariants hold over every prefix of the log, Decide leaves the state as it
+// is, and the fold of the stored log equals the live state.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := &script{}
+		h := newHistory()
+		step := func(line string) {
+			n := len(s.log)
+			var out strings.Builder
+			s.do(t, &out, line)
+			if t.Failed() {
+				rt.Fatalf("%s", line)
+			}
+			for _, e := range s.log[n:] {
+				if broken := h.add(e); broken != "" {
+					rt.Fatalf("%s\n%d %s: %s", line, e.Seq, e.Body.Type(), broken)
+				}
+			}
+			windows(rt, s)
+		}
+		s.open(rt, h)
+		step("claim")
+		lines := rapid.SliceOfN(rapid.Custom(command), 1, 60).Draw(rt, "commands")
+		for _, line := range lines {
+			if d, ok := strings.CutPrefix(line, "wait "); ok {
+				wait, _ := time.ParseDuration(d)
+				s.clock += wait
+				continue
+			}
+			step(line)
+		}
+		if folded := clone(t, s.log); !reflect.DeepEqual(folded, s.state) {
+			rt.Fatalf("the fold of the log is not the live state")
+		}
+	})
+}
+
+// open opens a random room; its limits are filled in, so that the history
+// can be checked against them.
+func (s *script) open(rt *rapid.T, h *history) {
+	mode := rapid.SampledFrom([]string{"", "/manual", "/semi_auto"})
+	line := fmt.Sprintf("a%s b%s/cooldown:%d c/remembers me/human tokens=60 summary=40", mode.Draw(rt, "a"), mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"))
+	act := openAct(nil, line)
+	act.Spec.Limits = room.Defaults(false)
+	act.Spec.Limits.MaxTurns = rapid.IntRange(1, 12).Draw(rt, "turns")
+	act.Spec.Limits.MaxFailures = rapid.IntRange(1, 3).Draw(rt, "failures")
+	act.Spec.Limits.MaxDuration = 5 * time.Minute
+	evs, err := s.state.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: act}, room.Now{})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, e := range evs {
+		s.state.Apply(e)
+		s.log = append(s.log, e)
+		if broken := h.add(e); broken != "" {
+			rt.Fatal(broken)
+		}
+	}
+}
+
+// command draws one line of a script.
+func command(rt *rapid.T) string {
+	who := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "who")
+	text := rapid.SampledFrom([]string{"yes", "no", "a, what now?", "b c", "longer text than the others, one that fills windows"}).Draw(rt, "text")
+	return rapid.SampledFrom([]string{
+		"speak " + who + " because", "speak " + who + " because", "speak " + who + " because", "speak " + who + " because",
+		"said " + text, "said " + text, "said 90% " + text, "said 10% " + text, "pass", "fail timeout slow", "fail exited gone", "late x",
+		"decline nothing", "finish done", "stale " + who + " x", "policy-fails run.trap oops", "speak ghost x", "hint " + who + " x",
+		"me: say " + text, "posts " + who + " " + text, "whispers " + who + " me psst", "say-as " + who + " " + text, "me: say-as " + who + " " + text,
+		"pause", "resume", "resume", "me: stop", "complete", "tick", "wait 20s", "wait 90s",
+		"me: takeover " + who, "me: release " + who, "approve", "approve", "edit better", "edit-and-approve best", "reject no",
+		"next " + who, "standing " + who + " suspended", "standing " + who + " muted", "standing " + who + " active", "redact 3",
+		"violate " + who + " noise", "claim", "claim restart", "policy other", "a: stop",
+	}).Draw(rt, "command")
+}
+
+// windows checks that what a participant is handed accounts for everything
+// that it may read: delivered, summarised and omitted together.
+func windows(rt *rapid.T, s *script) {
+	for _, x := range s.state.Seats {
+		w := s.state.WindowFor(x.ID)
+		seen, total := 0, 0
+		for _, e := range s.log {
+			b, ok := e.Body.(room.MessagePosted)
+			if !ok || !room.Audience(b.Message).Includes(x.ID) {
+				continue
+			}
+			total++
+			if covered(w, e.Seq) {
+				seen++
+			}
+			if e.Seq > w.After && e.Seq <= w.Through && !covered(w, e.Seq) && !left(w, e.Seq) && b.Message.From != x.ID {
+				rt.Fatalf("window of %s loses message %d: %+v", x.ID, e.Seq, w)
+			}
+		}
+		for _, o := range w.Omitted {
+			seen += o.Messages
+		}
+		if seen != total {
+			rt.Fatalf("window of %s accounts for %d of %d messages: %+v", x.ID, seen, total, w)
+		}
+	}
+}
+
+func covered(w room.Window, seq int64) bool {
+	for _, spans := range [][]room.Span{w.Verbatim, w.Lines} {
+		for _, p := range spans {
+			if seq >= p.From && seq <= p.To {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func left(w room.Window, seq int64) bool {
+	for _, o := range w.Omitted {
+		if seq >= o.From && seq <= o.To {
+			return true
+		}
+	}
+	return false
+}

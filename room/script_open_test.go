@@ -1,0 +1,131 @@
+package room_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// openAct reads "a b/manual me/human maxTurns=3".
+func openAct(t *testing.T, line string) room.Open {
+	o := room.Open{Spec: room.Spec{Room: "r1", Objective: "talk", Secret: "s"}}
+	var opts []string
+	for _, w := range strings.Fields(line) {
+		switch {
+		case w == "one-to-one":
+			o.Spec.OneToOne = true
+		case w == "continue":
+			o.Spec.OnRestart = room.RestartContinue
+		case w == "bids":
+			o.Spec.Policy.Needs.Bids = true
+		case w == "hints":
+			o.Spec.Policy.Hints = true
+		case strings.HasPrefix(w, "tokens="):
+			o.Spec.Context.Tokens, _ = strconv.Atoi(w[7:])
+		case strings.HasPrefix(w, "summary="):
+			o.Spec.Context.SummaryTokens, _ = strconv.Atoi(w[8:])
+		case strings.Contains(w, "="):
+			opts = append(opts, w)
+		default:
+			o.Participants = append(o.Participants, seat(t, w))
+		}
+	}
+	o.Spec.Limits = limits(t, strings.Join(opts, " "))
+	return o
+}
+
+// seat reads "id/human", "id/manual/cooldown=2".
+func seat(t *testing.T, w string) room.Participant {
+	parts := strings.Split(w, "/")
+	p := room.Participant{ID: parts[0], Kind: policy.Local, Mode: room.FullAuto}
+	for _, o := range parts[1:] {
+		k, v, _ := strings.Cut(o, ":")
+		switch k {
+		case "human", "remote":
+			p.Kind = k
+		case "manual", "semi_auto":
+			p.Mode = room.Mode(k)
+		case "remembers":
+			p.Remembers = true
+		case "moderator":
+			p.Moderator = true
+		case "cooldown":
+			p.Cooldown, _ = strconv.Atoi(v)
+		case "maxTokens":
+			p.MaxTokens, _ = strconv.ParseInt(v, 10, 64)
+		case "price":
+			p.Price.Input, _ = strconv.ParseInt(v, 10, 64)
+		case "words":
+			p.Review.Words = strings.Split(v, ",")
+		default:
+			t.Fatalf("unknown option %q of a seat", o)
+		}
+	}
+	return p
+}
+
+func limits(t *testing.T, line string) room.Limits {
+	var l room.Limits
+	for _, w := range strings.Fields(line) {
+		k, v, _ := strings.Cut(w, "=")
+		n, _ := strconv.Atoi(v)
+		switch k {
+		case "maxTurns":
+			l.MaxTurns = n
+		case "maxFailures":
+			l.MaxFailures = n
+		case "maxTokens":
+			l.MaxTokens = int64(n)
+		case "maxCost":
+			l.MaxCost = int64(n)
+		case "maxDeclines":
+			l.MaxDeclines = n
+		case "maxOutput":
+			l.MaxOutput = n
+		case "maxViolations":
+			l.MaxViolations = n
+		case "maxDuration":
+			l.MaxDuration, _ = time.ParseDuration(v)
+		default:
+			t.Fatalf("unknown limit %q", w)
+		}
+	}
+	return l
+}
+
+// describe prints what matters of a body.
+func describe(b room.Body) string {
+	switch b := b.(type) {
+	case room.Joined:
+		return b.Participant.ID
+	case room.Claimed:
+		return b.Owner
+	case room.TurnGranted:
+		return fmt.Sprintf("turn=%d to=%s %q timeout=%v", b.Turn, b.Participant, b.Reason, b.Timeout)
+	case room.RoundDeclined:
+		return fmt.Sprintf("%q retry=%v", b.Reason, b.Retry)
+	case room.MessagePosted:
+		m := b.Message
+		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q", b.Turn, m.From, m.To, m.Text, b.Auto, m.By)
+	case room.TurnDrafted:
+		return fmt.Sprintf("turn=%d draft=%s why=%q %q", b.Turn, b.Draft, b.Why, b.Message.Text)
+	case room.TurnFailed:
+		return fmt.Sprintf("turn=%d %s: %s", b.Turn, b.Code, b.Error)
+	case room.Opened, room.Resumed:
+		return ""
+	case room.PolicyChanged:
+		return b.Policy.Name
+	case room.LimitsChanged:
+		return ""
+	case room.Completed:
+		return fmt.Sprintf("%s %q", b.Cause, b.Reason)
+	case room.Paused:
+		return fmt.Sprintf("%s %s %q", b.Cause, b.Code, b.Reason)
+	}
+	return fmt.Sprintf("%+v", b)
+}

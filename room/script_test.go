@@ -1,0 +1,292 @@
+package room_test
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// TestScripts plays testdata/*: every command is decided and applied, and what
+// it caused is printed. Rewrite the expectations with
+// go test ./room -run Scripts -rewrite.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		s := &script{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			return s.run(t, d)
+		})
+	})
+}
+
+// A script drives one room.
+type script struct {
+	state room.State
+	log   []room.Event
+	clock time.Duration
+	ids   int
+}
+
+func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+	var out strings.Builder
+	for _, line := range append([]string{d.Cmd + " " + args(d)}, strings.Split(d.Input, "\n")...) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "play") {
+			continue
+		}
+		s.line(t, &out, line)
+	}
+	return out.String()
+}
+
+func args(d *datadriven.TestData) string {
+	var out []string
+	for _, a := range d.CmdArgs {
+		out = append(out, a.String())
+	}
+	return strings.Join(out, " ")
+}
+
+func (s *script) line(t *testing.T, out *strings.Builder, line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.clock += d
+		return
+	case "effects":
+		s.effects(out)
+		return
+	case "window":
+		s.window(out, rest)
+		return
+	case "input":
+		s.input(t, out)
+		return
+	case "state":
+		v := s.state.View(room.Internal)
+		fmt.Fprintf(out, "%s (%s) turns=%d failures=%d declines=%d tokens=%d\n", v.Phase, v.State, v.Tally.Turns, v.Tally.Failures, v.Tally.Declines, v.Tally.Tokens)
+		for _, x := range v.Seats {
+			fmt.Fprintf(out, "  %s %s %s\n", x.ID, x.Phase, x.Why)
+		}
+		return
+	}
+	s.do(t, out, line)
+}
+
+// do decides and applies a command. An actor other than the default comes
+// first, with a colon: "me: pause".
+func (s *script) do(t *testing.T, out *strings.Builder, line string) {
+	actor := ""
+	if who, rest, ok := strings.Cut(line, ": "); ok && !strings.Contains(who, " ") {
+		actor, line = who, rest
+	}
+	cmd := s.command(t, line)
+	if actor != "" {
+		cmd.Actor = actor
+	}
+	s.ids++
+	if cmd.ID == "" {
+		cmd.ID = "c" + strconv.Itoa(s.ids)
+	}
+	before := clone(t, s.log)
+	evs, err := s.state.Decide(cmd, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: s.clock})
+	if !reflect.DeepEqual(before, s.state) {
+		t.Errorf("%s: Decide changed the state", line)
+	}
+	if err != nil {
+		fmt.Fprintf(out, "error: %v\n", err)
+	}
+	for _, e := range evs {
+		s.state.Apply(e)
+		s.log = append(s.log, e)
+		fmt.Fprintf(out, "%d %s %s\n", e.Seq, e.Body.Type(), describe(e.Body))
+	}
+}
+
+// clone folds the log anew, through its stored form.
+func clone(t *testing.T, log []room.Event) room.State {
+	var s room.State
+	for _, e := range log {
+		b, err := room.MarshalEvent(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := room.UnmarshalEvent(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Apply(back)
+	}
+	return s
+}
+
+func (s *script) effects(out *strings.Builder) {
+	for _, e := range s.state.Effects() {
+		switch e := e.(type) {
+		case room.Ask:
+			fmt.Fprintf(out, "%s not before %v\n", e.Key(), e.NotBefore)
+		default:
+			fmt.Fprintln(out, e.Key())
+		}
+	}
+	if at, ok := s.state.Deadline(); ok {
+		fmt.Fprintf(out, "deadline %v\n", at)
+	}
+}
+
+func (s *script) window(out *strings.Builder, id string) {
+	w := s.state.WindowFor(id)
+	fmt.Fprintf(out, "after=%d through=%d full=%t whole=%v lines=%v tokens=%d\n", w.After, w.Through, w.Full, w.Verbatim, w.Lines, w.Tokens)
+	for _, o := range w.Omitted {
+		fmt.Fprintf(out, "omitted %d to %d: %d %v\n", o.From, o.To, o.Messages, o.By)
+	}
+}
+
+func (s *script) input(t *testing.T, out *strings.Builder) {
+	in, err := s.state.Input(s.state.Policy, s.clock, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(out, "decision=%d turn=%d init=%t turns_left=%d\n", in.Decision, in.Turn, in.Init, in.Limits.TurnsLeft)
+	for _, a := range in.Agents {
+		fmt.Fprintf(out, "  %s eligible=%t %s turns=%d failures=%d followed=%v\n", a.ID, a.Eligible, a.Ineligible, a.Turns, a.Failures, a.Followed)
+	}
+	for _, e := range in.Events {
+		fmt.Fprintf(out, "  #%d %s %s %q addressed=%v\n", e.Seq, e.Kind, e.From, e.Text, e.Addressed)
+	}
+}
+
+// command reads one line of a script.
+func (s *script) command(t *testing.T, line string) room.Command {
+	word, rest, _ := strings.Cut(line, " ")
+	first, second, _ := strings.Cut(rest, " ")
+	host := func(do room.Act) room.Command { return room.Command{Actor: room.ActorHost, Do: do} }
+	rec := policy.Record{Decision: s.state.Policy.Decision + 1, Through: s.state.Seq, AskedAtMS: s.clock.Milliseconds()}
+	grant := room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: 10}
+	switch word {
+	case "open":
+		return host(openAct(t, rest))
+	case "claim":
+		return host(room.Claim{Owner: "test", Restart: rest == "restart"})
+	case "speak":
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: grant}}
+	case "stale":
+		rec.Through--
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: grant}}
+	case "hint":
+		d := policy.Speak(first, second)
+		d.Hints = policy.JSON(`{"focus":"x"}`)
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: grant}}
+	case "decline":
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Decline(rest), Record: rec}}
+	case "nothing":
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Record: rec}}
+	case "finish":
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Finish(rest), Record: rec}}
+	case "policy-fails":
+		rec.Code, rec.Error = first, second
+		return room.Command{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}}
+	case "said", "pass", "refuse":
+		return s.reply(word, rest)
+	case "late":
+		return room.Command{Do: room.Replied{Turn: 1, Participant: "a", Request: "gone", Outcome: room.OutcomeSaid, Text: rest}}
+	case "fail":
+		return room.Command{Do: room.Failed{Turn: s.turn(), Request: s.request(), Code: first, Error: second}}
+	case "posts":
+		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{Text: second}}}
+	case "whispers":
+		to, text, _ := strings.Cut(second, " ")
+		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}
+	case "violate":
+		return room.Command{Do: room.Violated{Participant: first, Code: second}}
+	case "tick":
+		return room.Command{Actor: room.ActorRoom, Do: room.Tick{}}
+	case "say":
+		return host(room.Say{Text: rest})
+	case "say-as":
+		return host(room.Say{As: first, Text: second})
+	case "pause":
+		return host(room.Pause{Reason: rest})
+	case "resume":
+		return host(room.Resume{})
+	case "stop":
+		return host(room.Stop{})
+	case "complete":
+		return host(room.Complete{})
+	case "takeover":
+		return host(room.TakeOver{Participant: first})
+	case "release":
+		return host(room.Release{Participant: first})
+	case "approve":
+		return host(room.Approve{Draft: s.draft(first)})
+	case "edit":
+		return host(room.Edit{Draft: s.draft(""), Text: rest})
+	case "edit-and-approve":
+		return host(room.Edit{Draft: s.draft(""), Text: rest, Approve: true})
+	case "reject":
+		return host(room.Reject{Draft: s.draft(""), Reason: rest})
+	case "next":
+		return host(room.Next{Participant: first, Grant: grant})
+	case "standing":
+		return host(room.SetStanding{Participant: first, Standing: room.Standing(second)})
+	case "redact":
+		n, _ := strconv.ParseInt(first, 10, 64)
+		return host(room.Redact{Target: n})
+	case "limits":
+		return host(room.SetLimits{Limits: limits(t, rest)})
+	case "policy":
+		return host(room.SetPolicy{Policy: room.PolicyRef{Name: first}})
+	case "again":
+		n, _ := strconv.Atoi(first)
+		return room.Command{ID: "c" + strconv.Itoa(n), Actor: room.ActorHost, Do: room.Say{Text: "again"}}
+	}
+	t.Fatalf("unknown command %q", line)
+	return room.Command{}
+}
+
+func (s *script) turn() int {
+	if s.state.Turn == nil {
+		return 0
+	}
+	return s.state.Turn.Number
+}
+
+func (s *script) request() string {
+	if s.state.Turn == nil {
+		return ""
+	}
+	return s.state.Turn.Request
+}
+
+func (s *script) draft(given string) string {
+	if given != "" || s.state.Turn == nil || s.state.Turn.Draft == nil {
+		return given
+	}
+	return s.state.Turn.Draft.Hash
+}
+
+func (s *script) reply(word, text string) room.Command {
+	do := room.Replied{Turn: s.turn(), Request: s.request(), Outcome: room.OutcomeSaid, Text: text, Latency: time.Second}
+	switch word {
+	case "pass":
+		do.Outcome, do.Text, do.Reason = room.OutcomePassed, "", text
+	case "refuse":
+		do.Outcome, do.Text, do.Reason = room.OutcomeRefused, "", text
+	}
+	if c, rest, ok := strings.Cut(text, "% "); ok && word == "said" {
+		n, _ := strconv.ParseFloat(c, 64)
+		n /= 100
+		do.Confidence, do.Text = &n, rest
+	}
+	return room.Command{Do: do}
+}
