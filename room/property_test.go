@@ -54,7 +54,7 @@ func TestProperties(t *testing.T) {
 // can be checked against them.
 func (s *script) open(rt *rapid.T, h *history) {
 	mode := rapid.SampledFrom([]string{"", "/manual", "/semi_auto"})
-	line := fmt.Sprintf("a%s b%s/cooldown:%d c/remembers me/human tokens=60 summary=40", mode.Draw(rt, "a"), mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"))
+	line := fmt.Sprintf("a%s b%s/cooldown:%d c/remembers me/human tokens=20 summary=16", mode.Draw(rt, "a"), mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"))
 	act := openAct(nil, line)
 	act.Spec.Limits = room.Defaults(false)
 	act.Spec.Limits.MaxTurns = rapid.IntRange(1, 12).Draw(rt, "turns")
@@ -83,7 +83,7 @@ func command(rt *rapid.T) string {
 		"decline nothing", "finish done", "stale " + who + " x", "policy-fails run.trap oops", "speak ghost x", "hint " + who + " x",
 		"me: say " + text, "posts " + who + " " + text, "whispers " + who + " me psst", "say-as " + who + " " + text, "me: say-as " + who + " " + text,
 		"pause", "resume", "resume", "me: stop", "complete", "tick", "wait 20s", "wait 90s",
-		"me: takeover " + who, "me: release " + who, "approve", "approve", "edit better", "edit-and-approve best", "reject no",
+		"me: takeover " + who, "me: release " + who, "approve", "approve", "approve wrong", "edit better", "edit-and-approve best", "reject no",
 		"next " + who, "standing " + who + " suspended", "standing " + who + " muted", "standing " + who + " active", "redact 3",
 		"violate " + who + " noise", "claim", "claim restart", "policy other", "a: stop",
 	}).Draw(rt, "command")
