@@ -94,8 +94,8 @@ type Usage struct {
 // A Signal is something an agent raises beside its reply.
 type Signal struct {
 	Kind   string // one of the Signal constants
-	Code   string // violation: which rule was broken
-	Detail string // violation: bounded; message: its text
+	Code   string // violation: which rule was broken; late: the id of its request
+	Detail string // violation: bounded; message and late: the text
 	To     string // message: addressee, "" for everybody
 	Body   []byte // message and call: JSON, as received
 }

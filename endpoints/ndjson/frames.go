@@ -1,0 +1,184 @@
+package ndjson
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// Types of frames. The first two are the note's.
+const (
+	typePrompt      = "desktop.local_prompt.request"
+	typeReply       = "desktop.local_prompt.response"
+	typeBid         = "desktop.bid.request"
+	typeBidReply    = "desktop.bid.response"
+	typeMessage     = "desktop.message"
+	typeMessageDone = "desktop.message.response"
+	typeCall        = "desktop.call"
+	typeCallDone    = "desktop.call.response"
+)
+
+// A request asks for a turn or a bid. Its first fields are the note's.
+type request struct {
+	Type          string    `json:"type"`
+	RequestID     string    `json:"request_id"`
+	ProfileID     string    `json:"profile_id"`
+	SessionID     string    `json:"session_id"`
+	TurnIndex     int       `json:"turn_index"`
+	Mode          string    `json:"mode"`
+	Objective     string    `json:"objective"`
+	RemoteMessage string    `json:"remote_message"`
+	History       []entry   `json:"history"`
+	Constraints   allowance `json:"constraints"`
+
+	RemoteFrom      string          `json:"remote_from,omitempty"`
+	You             *seat           `json:"you,omitempty"`
+	Participants    []seat          `json:"participants,omitempty"`
+	RoomConstraints []string        `json:"room_constraints,omitempty"`
+	HistorySummary  string          `json:"history_summary,omitempty"`
+	Omitted         string          `json:"omitted,omitempty"`
+	Hints           json.RawMessage `json:"hints,omitempty"`
+}
+
+type entry struct {
+	Role string `json:"role"`
+	Text string `json:"text"`
+	From string `json:"from,omitempty"`
+}
+
+// Roles of the note.
+const (
+	roleOwn   = "local_agent"
+	roleOther = "remote_agent"
+)
+
+type allowance struct {
+	MaxOutputChars     int   `json:"max_output_chars"`
+	AllowToolUse       bool  `json:"allow_tool_use"`
+	MaxHistoryTurns    int   `json:"max_history_turns"`
+	MaxHistoryChars    int   `json:"max_history_chars"`
+	MaxToolRounds      int   `json:"max_tool_rounds"`
+	LocalTurnTimeoutMS int64 `json:"local_turn_timeout_ms"`
+}
+
+type seat struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name,omitempty"`
+	Kind      string   `json:"kind,omitempty"`
+	Role      string   `json:"role,omitempty"`
+	Domains   []string `json:"domains,omitempty"`
+	SameOwner bool     `json:"same_owner"`
+}
+
+// asRequest maps a prompt of many seats to the note's frame of two sides.
+func asRequest(p endpoint.Prompt) request {
+	q := request{
+		Type: typePrompt, RequestID: p.Request, ProfileID: p.Profile, SessionID: p.Session,
+		TurnIndex: p.Turn, Mode: p.Mode, Objective: p.Objective, History: []entry{},
+		Constraints: allowance{
+			MaxOutputChars: p.MaxOutputChars, AllowToolUse: p.AllowToolUse, MaxToolRounds: p.MaxToolRounds,
+			MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
+			LocalTurnTimeoutMS: int64(p.Timeout / time.Millisecond),
+		},
+		RoomConstraints: p.Constraints, HistorySummary: p.Summary, Omitted: p.Omitted, Hints: p.Hints,
+	}
+	if p.Kind == endpoint.Bid {
+		q.Type = typeBid
+	}
+	if p.You.ID != "" {
+		you := asSeat(p.You)
+		q.You = &you
+	}
+	for _, s := range p.Seats {
+		q.Participants = append(q.Participants, asSeat(s))
+	}
+	q.converse(append(p.History[:len(p.History):len(p.History)], p.CatchUp...))
+	return q
+}
+
+// converse sets the newest message of another apart from the rest.
+func (q *request) converse(ls []endpoint.Line) {
+	newest := -1
+	for i, l := range ls {
+		if !l.Own {
+			newest = i
+		}
+	}
+	for i, l := range ls {
+		switch {
+		case i == newest:
+			q.RemoteMessage, q.RemoteFrom = l.Text, l.From
+		case l.Own:
+			q.History = append(q.History, entry{roleOwn, l.Text, l.From})
+		default:
+			q.History = append(q.History, entry{roleOther, l.Text, l.From})
+		}
+	}
+}
+
+func asSeat(s endpoint.Seat) seat {
+	return seat{s.ID, s.Name, s.Kind, s.Role, s.Domains, s.SameOwner}
+}
+
+// A response ends a request. Its first fields are the note's.
+type response struct {
+	Type      string   `json:"type"`
+	RequestID string   `json:"request_id"`
+	Status    string   `json:"status"`
+	Draft     string   `json:"draft_message"`
+	Reason    string   `json:"reason"`
+	Metrics   *metrics `json:"metrics,omitempty"`
+
+	Outcome    string   `json:"outcome,omitempty"`
+	Usage      *usage   `json:"usage,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	ToolRounds int      `json:"tool_rounds,omitempty"`
+	Bid        *float64 `json:"bid,omitempty"`
+}
+
+type metrics struct {
+	LatencyMS float64 `json:"latency_ms"`
+}
+
+type usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+// An aside is something that an agent raises beside its answer.
+type aside struct {
+	Type      string `json:"type"`
+	MessageID string `json:"message_id"`
+	CallID    string `json:"call_id"`
+	To        string `json:"to"`
+	Text      string `json:"text"`
+}
+
+// A verdict answers an aside that carried an id.
+type verdict struct {
+	Type      string          `json:"type"`
+	MessageID string          `json:"message_id,omitempty"`
+	CallID    string          `json:"call_id,omitempty"`
+	Allowed   bool            `json:"allowed"`
+	Reason    string          `json:"reason,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"`
+}
+
+// line encodes v as one line. Markup stays readable for scripts.
+func line(v any) ([]byte, error) {
+	var b lineBuffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+type lineBuffer []byte
+
+func (b *lineBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}

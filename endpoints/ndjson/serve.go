@@ -1,0 +1,138 @@
+package ndjson
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/spawn"
+)
+
+// A Speaker answers prompts: any endpoint does.
+type Speaker interface {
+	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
+}
+
+// Serve is the agent's side: it answers the requests that it reads from in,
+// one after the other, until in ends, ctx does, or a write fails. Messages that
+// the speaker raises go out as frames; calls are refused, and live text is
+// dropped. What is no request is an error, for the host never sends such.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) error {
+	lines := spawn.NewLines(in, defaultMaxLine)
+	for ctx.Err() == nil {
+		b, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		p, err := promptOf(b)
+		if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		reply, err := agent.Speak(ctx, p, outlet{out})
+		if err := write(out, answerOf(p, reply, err)); err != nil {
+			return fmt.Errorf("writing a response: %w", err)
+		}
+	}
+	return ctx.Err()
+}
+
+func write(out io.Writer, v any) error {
+	b, err := line(v)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(b)
+	return err
+}
+
+var requestKeys = map[string][]string{
+	"": {
+		"type", "request_id", "profile_id", "session_id", "turn_index", "mode", "objective", "remote_message", "history",
+		"constraints", "remote_from", "you", "participants", "room_constraints", "history_summary", "omitted", "hints",
+	},
+}
+
+// promptOf is the way back of asRequest. The newest message of another is the
+// whole catch-up, for the frame does not say where that began.
+func promptOf(b []byte) (endpoint.Prompt, error) {
+	if err := strict(b, requestKeys); err != nil {
+		return endpoint.Prompt{}, err
+	}
+	var q request
+	if err := json.Unmarshal(b, &q); err != nil {
+		return endpoint.Prompt{}, err
+	}
+	c := q.Constraints
+	p := endpoint.Prompt{
+		Kind: endpoint.Turn, Request: q.RequestID, Session: q.SessionID, Profile: q.ProfileID, Turn: q.TurnIndex, Mode: q.Mode,
+		Objective: q.Objective, Constraints: q.RoomConstraints, Summary: q.HistorySummary, Omitted: q.Omitted, Hints: q.Hints,
+		MaxOutputChars: c.MaxOutputChars, MaxHistoryTurns: c.MaxHistoryTurns, MaxHistoryChars: c.MaxHistoryChars,
+		MaxToolRounds: c.MaxToolRounds, AllowToolUse: c.AllowToolUse,
+		Timeout: time.Duration(c.LocalTurnTimeoutMS) * time.Millisecond,
+	}
+	switch q.Type {
+	case typePrompt:
+	case typeBid:
+		p.Kind = endpoint.Bid
+	default:
+		return endpoint.Prompt{}, fmt.Errorf("no such request: %s", brief(q.Type))
+	}
+	if q.You != nil {
+		p.You = q.You.seat()
+	}
+	for _, s := range q.Participants {
+		p.Seats = append(p.Seats, s.seat())
+	}
+	for _, e := range q.History {
+		p.History = append(p.History, endpoint.Line{From: e.From, Own: e.Role == roleOwn, Text: e.Text})
+	}
+	if q.RemoteMessage != "" || q.RemoteFrom != "" {
+		p.CatchUp = []endpoint.Line{{From: q.RemoteFrom, Text: q.RemoteMessage}}
+	}
+	p.Text = endpoint.Render(p)
+	return p, nil
+}
+
+func (s seat) seat() endpoint.Seat {
+	return endpoint.Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, SameOwner: s.SameOwner}
+}
+
+// answerOf is the way back of reply.
+func answerOf(p endpoint.Prompt, r endpoint.Reply, err error) response {
+	f := response{Type: typeReply, RequestID: p.Request, Status: "ok", Draft: r.Text, Reason: r.Reason, Outcome: r.Outcome, Confidence: r.Confidence, ToolRounds: r.ToolRounds}
+	if p.Kind == endpoint.Bid {
+		f.Type, f.Bid, f.Outcome = typeBidReply, r.Bid, ""
+		if f.Bid == nil {
+			f.Bid = new(float64)
+		}
+	}
+	if r.Usage.Known {
+		f.Usage = &usage{r.Usage.Input, r.Usage.Output}
+	}
+	if err != nil {
+		f.Status, f.Reason, f.Draft, f.Outcome, f.Bid = "error", err.Error(), "", "", nil
+	}
+	return f
+}
+
+// An outlet writes what a speaker raises as frames.
+type outlet struct{ out io.Writer }
+
+// Raise writes a message. The frames have no other signals for an agent.
+func (o outlet) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	if s.Kind != endpoint.SignalMessage {
+		return endpoint.Answer{Reason: "only messages can be raised here"}, nil
+	}
+	err := write(o.out, map[string]string{"type": typeMessage, "to": s.To, "text": s.Detail})
+	return endpoint.Answer{Allowed: err == nil}, err
+}
+
+// Show drops live text.
+func (outlet) Show(string) {}

@@ -1,0 +1,172 @@
+// Package scripted is an agent that says what a script tells it: for demos,
+// tests and simulation. Each turn takes the next step; when there are none
+// left, the agent passes. The same script gives the same answers.
+package scripted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// Fail is an outcome of a step, beside those of a turn: the agent reports an
+// error.
+const Fail = "failed"
+
+// A Step is one turn of the agent.
+type Step struct {
+	Outcome    string // endpoint.Said, Passed or Refused, or Fail; "" is Said with a text and else Passed
+	Text       string
+	Reason     string
+	Bid        *float64 // what it bids for this turn; nil is 0.5 to say something and else 0
+	Confidence *float64
+	Usage      endpoint.Usage
+	Delay      time.Duration // before the answer
+	Messages   []Message     // raised before the answer
+}
+
+// A Message is said beside the turn. To is empty for everybody.
+type Message struct{ To, Text string }
+
+// An Endpoint follows a script. Its methods may be used concurrently.
+type Endpoint struct {
+	steps []Step
+
+	mu     sync.Mutex
+	next   int
+	busy   bool
+	closed chan struct{}
+	once   sync.Once
+}
+
+// New returns an endpoint that takes steps in order.
+func New(steps ...Step) *Endpoint {
+	return &Endpoint{steps: steps, closed: make(chan struct{})}
+}
+
+// Speak takes the next step; a bid takes none. A step whose delay is cut short
+// by ctx counts as taken. Errors wrap endpoint's: ErrBusy, ErrClosed,
+// ErrTimeout, ErrTooLarge and, for a step that fails, ErrAgent.
+func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
+	step, err := e.begin(p.Kind)
+	if err != nil {
+		return endpoint.Reply{}, err
+	}
+	defer e.end()
+	if p.Kind == endpoint.Bid {
+		return endpoint.Reply{Outcome: endpoint.Passed, Bid: step.bid(), Reason: step.Reason}, ctx.Err()
+	}
+	if p.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.Timeout)
+		defer cancel()
+	}
+	if err := e.wait(ctx, step.Delay); err != nil {
+		return endpoint.Reply{}, err
+	}
+	for _, m := range step.Messages {
+		if floor == nil {
+			break
+		}
+		if _, err := floor.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalMessage, To: m.To, Detail: m.Text}); err != nil {
+			return endpoint.Reply{}, fmt.Errorf("raising a message: %w", err)
+		}
+	}
+	return step.reply(p.MaxOutputChars)
+}
+
+// Close ends a delay that is under way.
+func (e *Endpoint) Close() error {
+	e.once.Do(func() { close(e.closed) })
+	return nil
+}
+
+// begin returns the step to take, consumed unless it is only bid for.
+func (e *Endpoint) begin(kind string) (Step, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	select {
+	case <-e.closed:
+		return Step{}, endpoint.ErrClosed
+	default:
+	}
+	if e.busy {
+		return Step{}, endpoint.ErrBusy
+	}
+	e.busy = true
+	if e.next >= len(e.steps) {
+		return Step{Outcome: endpoint.Passed, Reason: "nothing left to say"}, nil
+	}
+	s := e.steps[e.next]
+	if kind != endpoint.Bid {
+		e.next++
+	}
+	return s, nil
+}
+
+func (e *Endpoint) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.busy = false
+}
+
+func (e *Endpoint) wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	done := t.C
+	if d <= 0 {
+		closed := make(chan time.Time)
+		close(closed)
+		done = closed
+	}
+	select {
+	case <-done:
+	case <-e.closed:
+		return endpoint.ErrClosed
+	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%w: the script waits %s", endpoint.ErrTimeout, d)
+	}
+	return ctx.Err()
+}
+
+func (s Step) outcome() string {
+	switch {
+	case s.Outcome == "" && s.Text != "":
+		return endpoint.Said
+	case s.Outcome == "", s.Outcome == endpoint.Said && s.Text == "":
+		return endpoint.Passed
+	}
+	return s.Outcome
+}
+
+func (s Step) bid() *float64 {
+	if s.Bid != nil {
+		return s.Bid
+	}
+	bid := 0.0
+	if s.outcome() == endpoint.Said {
+		bid = 0.5
+	}
+	return &bid
+}
+
+func (s Step) reply(limit int) (endpoint.Reply, error) {
+	r := endpoint.Reply{Outcome: s.outcome(), Reason: s.Reason, Confidence: s.Confidence, Usage: s.Usage}
+	if r.Outcome == endpoint.Said {
+		r.Text = s.Text
+	}
+	if r.Outcome == Fail {
+		return endpoint.Reply{Usage: s.Usage}, fmt.Errorf("%w: %s", endpoint.ErrAgent, s.Reason)
+	}
+	if n := utf8.RuneCountInString(r.Text); limit > 0 && n > limit {
+		return endpoint.Reply{Usage: s.Usage}, fmt.Errorf("%w: %d characters, and the limit is %d", endpoint.ErrTooLarge, n, limit)
+	}
+	return r, nil
+}
