@@ -1,0 +1,275 @@
+package wasm
+
+// A body rewrites one function body.
+type body struct {
+	*meter
+	in     cursor
+	locals uint64 // parameters and locals of the module's own; ours follow
+
+	out     []byte // finished code
+	seg     []byte // code of the segment being read
+	cost    int64  // of the segment
+	check   bool   // look at the fuel when the segment starts
+	nesting int
+	weight  int64 // depth that a call from here takes
+
+	scratch []byte          // types of our locals
+	at      map[byte]uint32 // type to our local
+}
+
+// rewrite returns the new body, without its size.
+func (b *body) rewrite() []byte {
+	decl := b.declare()
+	b.check = true
+	b.cost = 1
+	for b.nesting = 1; b.nesting > 0 && b.in.more(); {
+		b.instruction()
+	}
+	if b.nesting > 0 {
+		b.in.fail(Malformed, "a body without an end")
+	}
+	b.flush()
+	b.in.end("body")
+	out := leb(nil, uint64(decl.groups+len(b.scratch)))
+	out = append(out, decl.bytes...)
+	for _, t := range b.scratch {
+		out = append(out, 1, t)
+	}
+	return append(out, b.out...)
+}
+
+type localGroups struct {
+	groups int
+	bytes  []byte
+}
+
+// declare reads the declarations of locals.
+func (b *body) declare() localGroups {
+	c := &b.in
+	if len(c.b) > b.mod.limits.Body {
+		c.fail(Exceeds, "a body of %d bytes; at most %d", len(c.b), b.mod.limits.Body)
+	}
+	groups := c.count("groups of locals", b.mod.limits.Locals, 2)
+	from := c.p
+	own := uint64(0)
+	for range groups {
+		own += uint64(c.u32())
+		c.valueType(c.byte())
+		if own > uint64(b.mod.limits.Locals) {
+			c.fail(Exceeds, "more than %d locals", b.mod.limits.Locals)
+		}
+		if c.failed() {
+			return localGroups{}
+		}
+	}
+	b.locals += own
+	if b.totalLocals += own; b.totalLocals > uint64(b.mod.limits.TotalLocals) {
+		c.fail(Exceeds, "more than %d locals in all functions", b.mod.limits.TotalLocals)
+	}
+	b.weight = frameWeight(b.locals, len(c.b))
+	return localGroups{groups, c.b[from:c.p]}
+}
+
+// instruction reads one instruction and writes it with what belongs to it.
+func (b *body) instruction() {
+	c := &b.in
+	from := c.p
+	op := c.byte()
+	b.cost += int64(costs[op])
+	switch shapes[op] {
+	case none:
+		b.plain(op)
+		return
+	case block:
+		b.block(op)
+		return
+	case label:
+		c.index("label", b.nesting)
+		b.copy(from)
+		b.flush()
+		return
+	case labels:
+		for range c.count("labels", b.mod.limits.BrTable, 1) + 1 {
+			c.index("label", b.nesting)
+		}
+		b.copy(from)
+		b.flush()
+		return
+	case callee, indirect:
+		b.call(op)
+		return
+	case memIndex:
+		b.memory()
+		b.zero()
+		if op == opMemoryGrow {
+			b.charge(shiftGrow, true)
+		}
+	case bulkGroup:
+		b.bulk(from)
+		return
+	case simdGroup:
+		b.simd(from)
+		return
+	case refused:
+		c.p = from
+		c.fail(Unsupported, "instruction %#x", op)
+	default:
+		b.operands(op)
+	}
+	b.copy(from)
+}
+
+// operands reads what follows an instruction that is taken over as it is.
+func (b *body) operands(op byte) {
+	c := &b.in
+	switch shapes[op] {
+	case local:
+		if i := c.u32(); uint64(i) >= b.locals {
+			c.fail(Malformed, "no local %d: there are %d", i, b.locals)
+		}
+	case globalIndex:
+		c.index("global", b.mod.allGlobals())
+	case tableIndex:
+		c.index("table", b.mod.tables)
+		b.mutatesTable(op == opTableSet)
+	case memArg:
+		b.memory()
+		b.memArg()
+	case const32:
+		c.signed(5)
+	case const64:
+		c.signed(10)
+	case raw4:
+		c.take(4)
+	case raw8:
+		c.take(8)
+	case refType:
+		c.refType(c.byte())
+	case funcIndex:
+		c.index("function", len(b.mod.funcs))
+	case selectTyped:
+		for range c.count("types of a select", 1, 1) {
+			c.valueType(c.byte())
+		}
+	}
+}
+
+// copy takes the instruction that was read since from into the segment.
+func (b *body) copy(from int) { b.seg = append(b.seg, b.in.b[from:b.in.p]...) }
+
+// plain takes over an instruction that is one byte long.
+func (b *body) plain(op byte) {
+	b.seg = append(b.seg, op)
+	switch op {
+	case opEnd:
+		b.nesting--
+		b.flush()
+	case opElse, opReturn, opUnreachable:
+		b.flush()
+	default:
+		b.canonical(op)
+	}
+}
+
+// block enters a block, a loop or an if.
+func (b *body) block(op byte) {
+	c := &b.in
+	from := c.p - 1
+	b.blockType()
+	if b.nesting++; b.nesting > b.mod.limits.Nesting {
+		c.fail(Exceeds, "blocks nested deeper than %d", b.mod.limits.Nesting)
+	}
+	b.copy(from)
+	if op != opBlock {
+		b.flush()
+	}
+	b.check = b.check || op == opLoop
+}
+
+// blockType reads nothing, one value type, or a positive index of a type.
+func (b *body) blockType() {
+	c := &b.in
+	if c.p >= len(c.b) {
+		c.fail(Malformed, "unexpected end")
+		return
+	}
+	switch t := c.b[c.p]; {
+	case t == blockEmpty:
+		c.p++
+	case t&0xc0 == 0x40: // a negative number of one byte
+		c.p++
+		c.valueType(t)
+	default:
+		from := c.p
+		c.signed(5)
+		if v, ok := positive(c.b[from:c.p]); !c.failed() && (!ok || v >= uint64(len(b.mod.types))) {
+			c.fail(Malformed, "a block of an unknown type")
+		}
+	}
+}
+
+// positive decodes a signed LEB128 number that is not negative.
+func positive(b []byte) (uint64, bool) {
+	var v uint64
+	for i, c := range b {
+		v |= uint64(c&0x7f) << (7 * i)
+	}
+	return v, len(b) > 0 && b[len(b)-1]&0x40 == 0
+}
+
+// flush ends a segment: its cost is charged in front of it.
+func (b *body) flush() {
+	if b.cost > 0 || b.check {
+		b.pay()
+	}
+	b.out = append(b.out, b.seg...)
+	b.seg = b.seg[:0]
+	b.cost, b.check = 0, false
+}
+
+// ours returns a local of our own of a type.
+func (b *body) ours(t byte) uint32 {
+	i, ok := b.at[t]
+	if !ok {
+		i = uint32(b.locals) + uint32(len(b.scratch))
+		b.scratch = append(b.scratch, t)
+		b.at[t] = i
+	}
+	return i
+}
+
+// leb appends an unsigned LEB128 number.
+func leb(b []byte, v uint64) []byte {
+	for v >= 0x80 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
+// sleb appends a signed LEB128 number.
+func sleb(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		v >>= 7
+		if (v == 0 && c&0x40 == 0) || (v == -1 && c&0x40 != 0) {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}
+
+// op appends an instruction with an index.
+func op(b []byte, code byte, index uint32) []byte { return leb(append(b, code), uint64(index)) }
+
+// trapIf appends what traps when the i32 on the stack is not zero.
+func trapIf(b []byte) []byte { return append(b, opIf, blockEmpty, opUnreachable, opEnd) }
+
+func (b *body) reset(fn int, in cursor, params int) {
+	in.fn = fn
+	*b = body{
+		meter: b.meter, in: in, locals: uint64(params), out: b.out[:0], seg: b.seg[:0],
+		scratch: b.scratch[:0], at: b.at,
+	}
+	clear(b.at)
+}

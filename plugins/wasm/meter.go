@@ -1,0 +1,227 @@
+package wasm
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names under which a rewritten module exports what the host needs. Modules
+// must not export names that start so.
+const (
+	exportPrefix = "roompolicy!"
+	ExportFuel   = exportPrefix + "fuel"  // i64 that counts down
+	ExportDepth  = exportPrefix + "depth" // i32 that counts down
+)
+
+func reserved(name string) bool { return strings.HasPrefix(name, exportPrefix) }
+
+// Budget is what a rewritten module starts with, until the host says
+// otherwise.
+type Budget struct {
+	Fuel  int64
+	Depth int32
+}
+
+// A Metered is a module that was found in order, and rewritten.
+type Metered struct {
+	Whole []byte // the module, rewritten
+	Bare  []byte // Whole without start function and data: for a memory that comes from an image
+
+	Imports  []Import
+	Exports  []Export
+	Pages    uint32   // that its memory starts with
+	Mutable  []string // exports of its mutable globals, fuel and depth among them
+	Memories int
+
+	// Rewindable tells whether memory and Mutable are all that can change in
+	// an instance. Because says why not.
+	Rewindable bool
+	Because    string
+
+	types []FuncType
+	funcs []uint32
+}
+
+// FuncType returns the type of an exported function.
+func (m *Metered) FuncType(e Export) FuncType {
+	if e.Kind != kindFunc {
+		return FuncType{}
+	}
+	return m.types[m.funcs[e.Index]]
+}
+
+// IsFunc, IsMemory tell what an export is.
+func (e Export) IsFunc() bool { return e.Kind == kindFunc }
+
+// IsMemory tells whether e is a memory.
+func (e Export) IsMemory() bool { return e.Kind == kindMemory }
+
+// padding keeps the fuel of two instances from sharing a cache line: so many
+// globals that nobody uses stand on either side.
+const padding = 8
+
+// Meter checks a module and rewrites it. Every error is an [*Error].
+func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
+	mod, err := split(b, &l)
+	if err != nil {
+		return nil, err
+	}
+	if err := mod.read(); err != nil {
+		return nil, err
+	}
+	m := &meter{mod: mod, start: start}
+	m.fuel = uint32(mod.allGlobals() + padding)
+	m.depth = m.fuel + 1
+	if err := m.code(); err != nil {
+		return nil, err
+	}
+	out := &Metered{
+		Imports: mod.imports, Exports: mod.exports, Pages: mod.pages, Memories: mod.memories, types: mod.types, funcs: mod.funcs,
+		Mutable: m.exportGlobals(),
+	}
+	out.Whole = m.assemble(false)
+	out.Bare = m.assemble(true)
+	out.Rewindable, out.Because = m.because == "", m.because
+	return out, nil
+}
+
+// A meter rewrites one module.
+type meter struct {
+	mod         *module
+	start       Budget
+	fuel, depth uint32 // globals of ours
+	totalLocals uint64
+	because     string // why instances cannot be rewound
+
+	bodies  []byte // the new code section
+	exports []byte // entries that are added to the export section
+	added   int    // how many
+}
+
+// code rewrites every function.
+func (m *meter) code() error {
+	i := slices.IndexFunc(m.mod.sections, func(s section) bool { return s.id == secCode })
+	if i < 0 {
+		if m.mod.ownFuncs > 0 {
+			return &Error{Kind: Malformed, What: "functions without code", At: m.mod.size, Func: -1}
+		}
+		return nil
+	}
+	c := m.mod.sections[i].body
+	if n := c.count("bodies", m.mod.limits.Funcs, 1); !c.failed() && n != m.mod.ownFuncs {
+		c.fail(Malformed, "%d bodies for %d functions", n, m.mod.ownFuncs)
+	}
+	out := leb(make([]byte, 0, len(c.b)*2), uint64(m.mod.ownFuncs))
+	b := &body{meter: m, at: map[byte]uint32{}}
+	for f := range m.mod.ownFuncs {
+		fn := m.mod.importedFuncs() + f
+		in := c.sub()
+		if c.failed() {
+			break
+		}
+		b.reset(fn, in, len(m.mod.types[m.mod.funcs[fn]].Params))
+		code := b.rewrite()
+		if b.in.err != nil {
+			return b.in.err
+		}
+		out = append(leb(out, uint64(len(code))), code...)
+	}
+	c.end("code section")
+	if c.err != nil {
+		return c.err
+	}
+	m.bodies = out
+	return nil
+}
+
+// exportGlobals exports every mutable global, ours too, and returns the names.
+func (m *meter) exportGlobals() []string {
+	var names []string
+	add := func(name string, index int) {
+		names = append(names, name)
+		m.exports = append(leb(m.exports, uint64(len(name))), name...)
+		m.exports = leb(append(m.exports, kindGlobal), uint64(index))
+		m.added++
+	}
+	for i, g := range m.mod.globals {
+		switch {
+		case !g.mutable:
+		case g.typ == typeV128 || g.typ == typeFuncRef || g.typ == typeExternRef:
+			m.because = "a mutable global that is a vector or a reference"
+		default:
+			add(exportPrefix+"g"+strconv.Itoa(i), m.mod.imported+i)
+		}
+	}
+	add(ExportFuel, int(m.fuel))
+	add(ExportDepth, int(m.depth))
+	return names
+}
+
+// assemble puts the sections together again.
+func (m *meter) assemble(bare bool) []byte {
+	out := append(make([]byte, 0, m.mod.size+len(m.bodies)), header...)
+	put := func(id byte, body []byte) {
+		out = append(out, id)
+		out = append(leb(out, uint64(len(body))), body...)
+	}
+	var globals, exports bool
+	ours := func(next int) { // sections that the module may lack
+		if !globals && next >= rank[secGlobal] {
+			globals = true
+			put(secGlobal, m.globalSection())
+		}
+		if !exports && next >= rank[secExport] {
+			exports = true
+			put(secExport, m.exportSection())
+		}
+	}
+	for _, s := range m.mod.sections {
+		if s.id != secCustom {
+			ours(rank[s.id])
+		}
+		switch s.id {
+		case secGlobal, secExport:
+		case secCode:
+			put(secCode, m.bodies)
+		case secStart, secData, secDataCount:
+			if !bare {
+				put(s.id, s.body.b)
+			}
+		default:
+			put(s.id, s.body.b)
+		}
+	}
+	ours(len(rank) + 1)
+	return out
+}
+
+func (m *meter) globalSection() []byte {
+	b := leb(nil, uint64(len(m.mod.globals)+2*padding+2))
+	for _, g := range m.mod.globals {
+		mut := byte(0)
+		if g.mutable {
+			mut = 1
+		}
+		b = append(append(b, g.typ, mut), g.init...)
+	}
+	pad := func() {
+		for range padding {
+			b = append(b, typeI32, 0, opI32Const, 0, opEnd)
+		}
+	}
+	pad()
+	b = append(sleb(append(b, typeI64, 1, opI64Const), m.start.Fuel), opEnd)
+	b = append(sleb(append(b, typeI32, 1, opI32Const), int64(m.start.Depth)), opEnd)
+	pad()
+	return b
+}
+
+func (m *meter) exportSection() []byte {
+	b := leb(nil, uint64(len(m.mod.exports)+m.added))
+	for _, e := range m.mod.exports {
+		b = append(leb(b, uint64(len(e.Name))), e.Name...)
+		b = leb(append(b, e.Kind), uint64(e.Index))
+	}
+	return append(b, m.exports...)
+}
