@@ -54,9 +54,11 @@ var (
 // An Appender writes.
 type Appender interface {
 	// Append makes evs durable, all or none, directly after after. When it
-	// returns nil they are on stable storage. The same first ID at the same
-	// place again gives the stored position and dup. wake is when the room
-	// next has something to do, zero for never; it is stored with them.
+	// returns nil they are on stable storage. The same events at the same place
+	// again give the stored position and dup; other events at that place, be
+	// it with the same ids, are ErrConflict, and so is an id that the room has
+	// elsewhere. wake is when the room next has something to do, zero for
+	// never; it is stored with them.
 	Append(ctx context.Context, room string, after Pos, wake time.Time, evs ...room.Event) (last Pos, dup bool, err error)
 	// Lock makes this process the only one that may append to room, until
 	// unlock is called or the process ends. ErrLocked names who holds it.
@@ -64,12 +66,16 @@ type Appender interface {
 }
 
 // A Reader reads. It checks sequence numbers and the chain of all it returns.
+// A place to read from needs no Tok; a snapshot, for one, has none.
 type Reader interface {
+	// Tail returns the place of the last event, the zero Pos when there is none.
 	Tail(ctx context.Context, room string) (Pos, error)
-	// Read returns at most max entries after after, oldest first.
+	// Read returns at most max entries after after, oldest first. ErrNotFound:
+	// there is no such room, or it ends before after.
 	Read(ctx context.Context, room string, after Pos, max int) ([]Entry, error)
 	// Follow yields what is stored after after and then what is appended,
-	// without gap or duplicate, until ctx ends.
+	// without gap or duplicate, until ctx ends, which is no error. A room that
+	// does not exist yet is waited for.
 	Follow(ctx context.Context, room string, after Pos) iter.Seq2[Entry, error]
 	Rooms(ctx context.Context) ([]Info, error)
 	// Due returns the rooms whose wake time is not after now.

@@ -51,7 +51,6 @@ type Mark struct {
 // it is one chain. It returns the tail. A log that ends before the mark has
 // lost events and is corrupt.
 func Verify(ctx context.Context, r Reader, room string, from Mark) (Mark, error) {
-	const page = 1000
 	tail, err := r.Tail(ctx, room)
 	if err != nil {
 		return from, err
@@ -62,19 +61,17 @@ func Verify(ctx context.Context, r Reader, room string, from Mark) (Mark, error)
 	if from, err = anchor(ctx, r, room, from); err != nil {
 		return from, err
 	}
-	for at := (Pos{Seq: from.Seq}); from.Seq < tail.Seq; {
-		entries, err := r.Read(ctx, room, at, page)
+	for e, err := range Scan(ctx, r, room, Pos{Seq: from.Seq}) {
 		if err != nil {
 			return from, err
 		}
-		if len(entries) == 0 {
-			return from, Corrupt(room, from.Seq+1, fmt.Sprintf("event %d is missing", from.Seq+1))
-		}
-		if err := Check(room, from.Seq, from.Hash, entries); err != nil {
+		if err := Check(room, from.Seq, from.Hash, []Entry{e}); err != nil {
 			return from, err
 		}
-		last := entries[len(entries)-1]
-		at, from = last.Pos, Mark{Seq: last.Seq, Hash: last.Hash}
+		from = Mark{Seq: e.Seq, Hash: e.Hash}
+	}
+	if from.Seq < tail.Seq {
+		return from, Corrupt(room, from.Seq+1, fmt.Sprintf("event %d is missing", from.Seq+1))
 	}
 	return from, nil
 }

@@ -71,6 +71,16 @@ func testRetryOfPart(t *testing.T, f *fixture) {
 	want(t, err, log.ErrConflict)
 }
 
+// Two writers may give one id to different events, as two coordinators do that
+// claim a room at once. The second must not take the first's for its own.
+func testOtherWords(t *testing.T, f *fixture) {
+	f.append("a", log.Pos{}, Event("1", "mine"), Event("2", "mine"))
+	_, _, err := f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "mine"), Event("2", "yours"))
+	want(t, err, log.ErrConflict)
+	_, _, err = f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "yours"))
+	want(t, err, log.ErrConflict)
+}
+
 func testIDElsewhere(t *testing.T, f *fixture) {
 	tail := f.fill("a", 3)
 	_, _, err := f.Append(f.ctx, "a", tail, time.Time{}, Event("a-2", "again"))

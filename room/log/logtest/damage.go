@@ -28,7 +28,7 @@ func testFlippedBody(t *testing.T, f *fixture) {
 	f.flip("needle-17-")
 	_, err := log.Verify(f.ctx, f, "a", log.Mark{})
 	corrupt(t, err, "a", 17)
-	_, err = f.Read(f.ctx, "a", log.Pos{Seq: 10, Tok: 10}, 20)
+	_, err = f.Read(f.ctx, "a", log.Pos{Seq: 10}, 20)
 	corrupt(t, err, "a", 17)
 	for _, err = range f.Follow(f.ctx, "a", log.Pos{}) {
 		if err != nil {

@@ -37,7 +37,7 @@ func testFollow(t *testing.T, f *fixture) {
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			if err := follow(ctx, f, "a", log.Pos{Seq: uint64(w * 10), Tok: uint64(w * 10)}, all); err != nil {
+			if err := follow(ctx, f, "a", log.Pos{Seq: uint64(w * 10)}, all); err != nil {
 				t.Errorf("follower %d: %v", w, err)
 			}
 		})

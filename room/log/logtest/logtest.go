@@ -40,6 +40,7 @@ func Run(t *testing.T, e Engine) {
 		{"append", testAppend},
 		{"retry", testRetry},
 		{"retry of a part", testRetryOfPart},
+		{"retry in other words", testOtherWords},
 		{"id at another place", testIDElsewhere},
 		{"batch is atomic", testAtomic},
 		{"refused events", testRefused},

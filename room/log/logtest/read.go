@@ -32,6 +32,19 @@ func testRead(t *testing.T, f *fixture) {
 	if err != nil || len(rest) != 0 {
 		t.Fatalf("after the tail: %d entries, %v", len(rest), err)
 	}
+	if part, err := f.Read(f.ctx, "a", log.Pos{Seq: 240}, 5); err != nil || len(part) != 5 || part[0].Seq != 241 {
+		t.Fatalf("by a place without a token: %d entries, %v", len(part), err)
+	}
+	n := uint64(0)
+	for e, err := range log.Scan(f.ctx, f, "a", log.Pos{Seq: 100}) {
+		must(t, err)
+		if n++; e.Seq != 100+n {
+			t.Fatalf("scanning gives event %d after %d", e.Seq, 99+n)
+		}
+	}
+	if n != 150 {
+		t.Fatalf("scanning gives %d events, want 150", n)
+	}
 	whole, err := f.Read(f.ctx, "a", log.Pos{}, 0)
 	if err != nil || len(whole) != 250 {
 		t.Fatalf("a page of the default size: %d entries, %v", len(whole), err)
@@ -53,7 +66,7 @@ func testReadMissing(t *testing.T, f *fixture) {
 	_, err := f.Read(f.ctx, "a", log.Pos{}, 10)
 	want(t, err, log.ErrNotFound)
 	tail := f.fill("a", 3)
-	_, err = f.Read(f.ctx, "a", log.Pos{Seq: tail.Seq + 1, Tok: tail.Tok + 1}, 10)
+	_, err = f.Read(f.ctx, "a", log.Pos{Seq: tail.Seq + 1}, 10)
 	want(t, err, log.ErrNotFound)
 }
 

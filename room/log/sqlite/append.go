@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -149,14 +150,16 @@ func (a *appending) write(w *writer, t *tail) error {
 }
 
 // again tells a retry, whose events are all where they should be, from a
-// writer that lost the room.
+// writer that lost the room. Ids do not suffice: two coordinators that claim a
+// room at once may give the same id to different events.
 func (a *appending) again(w *writer, t *tail) error {
 	i := 0
-	err := w.placesOf.each(func(row []driver.Value) error {
-		if id, ok := row[0].(string); ok && i < len(a.entries) && id == a.entries[i].Event.ID {
+	err := w.stored.each(func(row []driver.Value) error {
+		e, err := scanEntry(row)
+		if err == nil && i < len(a.entries) && same(&e, &a.entries[i]) {
 			i++
 		}
-		return nil
+		return nil // what is damaged is no retry; readers will name it
 	}, key(t.id, a.after+1), key(t.id, a.after+uint64(len(a.entries))))
 	if err != nil {
 		return err
@@ -166,4 +169,11 @@ func (a *appending) again(w *writer, t *tail) error {
 	}
 	a.last, a.dup = a.after+uint64(len(a.entries)), true
 	return nil
+}
+
+// same says whether a stored entry is the one that a retry brings. Of one that
+// was redacted since only the id can be compared.
+func same(stored, retried *log.Entry) bool {
+	return stored.Seq == retried.Seq && stored.Event.ID == retried.Event.ID &&
+		(stored.Redacted || bytes.Equal(stored.Raw, retried.Raw))
 }

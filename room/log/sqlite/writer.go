@@ -38,7 +38,7 @@ type writer struct {
 	stage []*tail          // changed in the open transaction
 
 	begin, commit, rollback, version, find, insertRoom, updateRoom,
-	insertEvent, placesOf *statement
+	insertEvent, stored *statement
 
 	seen   int64 // data_version: changes when another process commits
 	pages  int   // estimate of the write-ahead log's growth since the last checkpoint
@@ -76,7 +76,7 @@ func (w *writer) prepare() error {
 		{&w.insertRoom, "insert into rooms(name, last, hash, updated, bytes, sum) values(?, 0, zeroblob(32), 0, 0, zeroblob(8)) returning id"},
 		{&w.updateRoom, "update rooms set last = ?, hash = ?, updated = ?, wake = ?, bytes = ?, sum = ? where id = ?"},
 		{&w.insertEvent, "insert into events(key, id, proof, raw) values(?, ?, ?, ?)"},
-		{&w.placesOf, "select id from events where key between ? and ? order by key"},
+		{&w.stored, "select key, id, proof, raw from events where key between ? and ? order by key"},
 	} {
 		s, err := w.c.prepare(p.sql)
 		if err != nil {
