@@ -1,0 +1,55 @@
+package problem
+
+// roomCodes are about a room that runs.
+var roomCodes = []Meaning{
+	{"ROOM-BUSY", failure, "A turn is under way, and the command needs the room between turns.", "Wait for the turn to end, or pause the room."},
+	{"ROOM-DENIED", denied, "Who asked may not do that.", "Act as a person of the room, its host, or a moderator's seat."},
+	{"ROOM-DRAFT", failure, "No draft with that hash is waiting: it was decided, or edited since.", "Look at the draft that is waiting now."},
+	{"ROOM-EFFECT", failure, "The room asked for something that this release cannot do.", "Use the release that wrote the room, or a newer one."},
+	{"ROOM-EXISTS", failure, "A room of that id exists.", "`moot run --room ID` reopens it."},
+	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has come back to where it was.", "Raise limits.maxHops if the chain is meant."},
+	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
+	{"ROOM-OVER", failure, "The room has ended for good.", "Fork it to go on from any of its turns."},
+	{"ROOM-PAUSED", failure, "The room is paused, or is not.", "`resume` lifts a pause."},
+	{"ROOM-POLICY-STATE", policy, "A decision of the past gives another result now, so the policy's state cannot be rebuilt.", "The module or its settings are not those of the log; `moot transcript verify` says what is intact."},
+	{"ROOM-STANDING", failure, "A seat cannot be put into that standing.", "It may be muted, suspended, restored or removed."},
+	{"ROOM-UNKNOWN", failure, "There is no room, participant or event of that name.", "`moot ls` lists the rooms, `moot show ROOM` its participants."},
+	{"ROOM-UNOPENED", failure, "The log holds no opening of the room.", "`moot transcript verify ROOM` says what is there."},
+}
+
+// agentCodes are about starting and talking to agents.
+var agentCodes = []Meaning{
+	{"AGENT-COMMAND", input, "The agent has no command.", "Give one: command: [\"python3\", \"agent.py\"]."},
+	{"AGENT-CWD", failure, "The agent's working folder cannot be used.", "Make the folder, or correct cwd of its endpoint."},
+	{"AGENT-ENV", input, "The agent's environment holds what cannot be passed on.", "An entry is NAME: value."},
+	{"AGENT-NOTEXEC", failure, "The agent's program cannot be executed.", "chmod +x, and a first line such as #!/bin/sh."},
+	{"AGENT-NOTFOUND", failure, "The agent's program was not found.", "A name is looked up in PATH; a path starts with ./"},
+	{"AGENT-START", failure, "The agent's program did not start.", "Start it by hand: the cause is the system's."},
+}
+
+// logCodes are about where rooms are kept.
+var logCodes = []Meaning{
+	{"LOG-BUSY", failure, "Another process writes to the data folder and did not finish in time.", "Try again, or end the other process."},
+	{"LOG-CLOSED", failure, "The log was closed.", ""},
+	{"LOG-CORRUPT", failure, "What is stored is not what was appended; the first event that is wrong is named.", "`moot transcript verify ROOM` says what is intact; restore the file from a backup."},
+	{"LOG-ENGINE", failure, "The storage engine failed.", "Reopen the room; if it happens again, report it with `moot doctor`."},
+	{"LOG-EVENT", failure, "An event is whole but cannot be read.", "Use the release of moot that wrote it."},
+	{"LOG-FAILED", failure, "A write failed; nothing more is acknowledged until the room is reopened.", "Mend the disk, then `moot run --room ROOM`: nothing acknowledged is lost."},
+	{"LOG-FOREIGN", failure, "The file in the data folder is a database of another program.", "Choose another folder with --data."},
+	{"LOG-FULL", failure, "The disk is full.", "Free some space, then `moot run --room ROOM`: nothing acknowledged is lost."},
+	{"LOG-IO", failure, "The disk reported an error.", "Check the disk, then reopen the room: nothing acknowledged is lost."},
+	{"LOG-LOCKED", failure, "Another process runs the room.", "End it, or join it."},
+	{"LOG-NEWER", failure, "A newer release of moot wrote the log.", "Use that release, or a newer one."},
+	{"LOG-NONE", failure, "There is no log in the data folder.", "`moot run` makes one; --data names another folder."},
+	{"LOG-OLDER", failure, "The log has an old format.", "Open it once for writing: it is then brought up to date."},
+	{"LOG-OPEN", failure, "The data folder cannot be used.", "Choose another with --data."},
+	{"LOG-READ", failure, "The log could not be read.", "Check the disk; `moot transcript verify ROOM` says what is intact."},
+	{"LOG-READONLY", failure, "The data folder can only be read.", "Give yourself the right to write to it, or choose another with --data."},
+	{"LOG-ROOM", input, "That cannot be the id of a room.", "Use letters, digits, '-' and '_'."},
+}
+
+// transcriptCodes are about files of transcripts.
+var transcriptCodes = []Meaning{
+	{"TRANSCRIPT-CHAIN", input, "The hash chain of the file breaks: an event was changed, removed or moved.", "Export the room again."},
+	{"TRANSCRIPT-READ", input, "The file is not a transcript of a form that is read.", "`moot transcript import --help` lists the forms."},
+}
