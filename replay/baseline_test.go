@@ -68,7 +68,7 @@ func leastRecent(in *policy.Input, seat int) float64 {
 
 func recency(*policy.Input, int) float64           { return 0 }
 func frequency(in *policy.Input, seat int) float64 { return float64(in.Agents[seat].Turns) }
-func bigram(in *policy.Input, seat int) float64 { return float64(in.Agents[seat].Followed.Last) }
+func bigram(in *policy.Input, seat int) float64    { return float64(in.Agents[seat].Followed.Last) }
 
 func ngram(in *policy.Input, seat int) float64 {
 	return 1e6*float64(in.Agents[seat].Followed.LastTwo) + bigram(in, seat)

@@ -94,6 +94,15 @@ func (c *Conversation) times() []moment {
 	return all
 }
 
+// Clocks returns the room clock at each turn; see [Conversation.Events].
+func (c *Conversation) Clocks() []time.Duration {
+	clocks := make([]time.Duration, len(c.Turns))
+	for i, m := range c.times() {
+		clocks[i] = m.clock
+	}
+	return clocks
+}
+
 // A builder numbers events.
 type builder struct {
 	names  *room.Names
