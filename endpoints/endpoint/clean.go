@@ -48,10 +48,39 @@ func CleanLine(s string, limit int) string {
 	return string([]rune(s)[:limit]) + "…"
 }
 
+// plain reports whether Clean has nothing to do, as for nearly every text.
 func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+	rest := s
+	for len(rest) >= 8 && acts[rest[0]]|acts[rest[1]]|acts[rest[2]]|acts[rest[3]]|acts[rest[4]]|acts[rest[5]]|acts[rest[6]]|acts[rest[7]] == 0 {
+		rest = rest[8:]
+	}
+	return harmless(rest)
+}
+
+// acts is not 0 for the bytes that need a closer look: controls, DEL and all
+// that is not ASCII.
+var acts = func() (t [256]uint8) {
+	for c := range t {
+		if (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+			t[c] = 1
+		}
+	}
+	return t
+}()
+
+func harmless(s string) bool {
+	for i, r := range s {
+		switch {
+		case r < 0x7f:
+			if r < ' ' && r != '\n' && r != '\t' {
+				return false
+			}
+		case r < 0xa0, r == '\u2028', r == '\u2029', invisible(r):
 			return false
+		case r == utf8.RuneError:
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return false
+			}
 		}
 	}
 	return true

@@ -16,8 +16,8 @@ import (
 // (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
 // 0 or 1; a list is the number of its elements, then the elements.
 func Digest(p Prompt) string {
-	d := digester{sha256.New()}
-	d.h.Write([]byte("folkmoot prompt 1\n"))
+	d := &digester{h: sha256.New()}
+	d.write("folkmoot prompt 1\n")
 	d.strings(p.Kind, p.Request, p.Room, p.Session, p.Profile)
 	d.number(int64(p.Epoch))
 	d.number(int64(p.Turn))
@@ -38,16 +38,37 @@ func Digest(p Prompt) string {
 	d.number(int64(p.MaxHistoryChars))
 	d.number(int64(p.MaxToolRounds))
 	d.bool(p.AllowToolUse)
+	d.h.Write(d.b[:d.n])
 	return hex.EncodeToString(d.h.Sum(nil))
 }
 
-type digester struct{ h hash.Hash }
-
-func (d digester) number(n int64) {
-	d.h.Write(binary.BigEndian.AppendUint64(nil, uint64(n)))
+// A digester hashes what it is given, through a buffer: a hash takes bytes
+// and prompts are strings.
+type digester struct {
+	h hash.Hash
+	b [4096]byte
+	n int
 }
 
-func (d digester) bool(b bool) {
+func (d *digester) write(s string) {
+	for len(s) > 0 {
+		if d.n == len(d.b) {
+			d.h.Write(d.b[:])
+			d.n = 0
+		}
+		n := copy(d.b[d.n:], s)
+		d.n += n
+		s = s[n:]
+	}
+}
+
+func (d *digester) number(n int64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	d.write(string(b[:]))
+}
+
+func (d *digester) bool(b bool) {
 	if b {
 		d.number(1)
 		return
@@ -55,25 +76,25 @@ func (d digester) bool(b bool) {
 	d.number(0)
 }
 
-func (d digester) strings(ss ...string) {
+func (d *digester) strings(ss ...string) {
 	for _, s := range ss {
 		d.number(int64(len(s)))
-		d.h.Write([]byte(s))
+		d.write(s)
 	}
 }
 
-func (d digester) list(ss []string) {
+func (d *digester) list(ss []string) {
 	d.number(int64(len(ss)))
 	d.strings(ss...)
 }
 
-func (d digester) seat(s Seat) {
+func (d *digester) seat(s Seat) {
 	d.strings(s.ID, s.Name, s.Kind, s.Role)
 	d.list(s.Domains)
 	d.bool(s.SameOwner)
 }
 
-func (d digester) lines(ls []Line) {
+func (d *digester) lines(ls []Line) {
 	d.number(int64(len(ls)))
 	for _, l := range ls {
 		d.number(l.Seq)

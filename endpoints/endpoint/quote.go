@@ -13,13 +13,17 @@ const (
 
 // block writes text as quoted data. head is in our words, cleaned already.
 func (r *renderer) block(head, text string) {
-	r.f("[%s begin %s]\n", r.boundary, head)
+	r.write("[", r.boundary, " begin ", head, "]\n")
 	for line := range strings.SplitSeq(r.strike(Clean(text)), "\n") {
-		r.b.WriteString(quoteMark)
-		r.b.WriteString(line)
-		r.b.WriteByte('\n')
+		r.write(quoteMark, line, "\n")
 	}
-	r.f("[%s end]\n", r.boundary)
+	r.write("[", r.boundary, " end]\n")
+}
+
+func (r *renderer) write(parts ...string) {
+	for _, s := range parts {
+		r.b.WriteString(s)
+	}
 }
 
 // indented writes a text of the room's own host, so that no line of it begins
@@ -43,19 +47,39 @@ func (r *renderer) quoted(s string) string { return strconv.Quote(r.inline(s, na
 
 // strike replaces every occurrence of the boundary, whatever its case.
 func (r *renderer) strike(s string) string {
-	low := lowerASCII(s)
-	mark := lowerASCII(r.boundary)
+	i := indexFold(s, r.boundary)
+	if i < 0 {
+		return s
+	}
 	var b strings.Builder
-	for {
-		i := strings.Index(low, mark)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
+	for ; i >= 0; i = indexFold(s, r.boundary) {
 		b.WriteString(s[:i])
 		b.WriteString(struck)
-		s, low = s[i+len(mark):], low[i+len(mark):]
+		s = s[i+len(r.boundary):]
 	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// indexFold finds mark in s without regard to the case of ASCII letters. It
+// looks for a digit of mark first: digits have no case and are rare in prose.
+func indexFold(s, mark string) int {
+	k := strings.IndexAny(mark, "0123456789")
+	if k < 0 {
+		return strings.Index(lowerASCII(s), lowerASCII(mark))
+	}
+	for from := k; from < len(s); from++ {
+		i := strings.IndexByte(s[from:], mark[k])
+		if i < 0 {
+			return -1
+		}
+		from += i
+		start := from - k
+		if start+len(mark) <= len(s) && lowerASCII(s[start:start+len(mark)]) == lowerASCII(mark) {
+			return start
+		}
+	}
+	return -1
 }
 
 // lowerASCII keeps the length, unlike strings.ToLower.

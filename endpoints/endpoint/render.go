@@ -28,6 +28,7 @@ func Render(p Prompt) string {
 	for _, s := range append(p.Seats[:len(p.Seats):len(p.Seats)], p.You) {
 		r.seats[s.ID] = s
 	}
+	r.b.Grow(r.size())
 	r.preamble()
 	r.objective()
 	r.roster()
@@ -43,6 +44,17 @@ type renderer struct {
 	boundary string
 	seats    map[string]Seat
 	b        strings.Builder
+}
+
+// size is about how long the text will be.
+func (r *renderer) size() int {
+	n := 2048 + len(r.p.Objective) + len(r.p.Summary) + 128*len(r.p.Seats)
+	for _, ls := range [][]Line{r.p.History, r.p.CatchUp} {
+		for _, l := range ls {
+			n += len(l.Text) + 256
+		}
+	}
+	return n + n/8
 }
 
 func (r *renderer) f(format string, args ...any) { fmt.Fprintf(&r.b, format, args...) }

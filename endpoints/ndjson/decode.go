@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,10 +23,15 @@ type piece struct {
 
 var ansi = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
 
-var (
-	bom      = []byte("\xef\xbb\xbf")
-	ourTypes = []byte(`"desktop.`)
-)
+var bom = []byte("\xef\xbb\xbf")
+
+// marks are what a frame, or a piece of one, is known by. A broken line with
+// none of them is noise.
+var marks = [][]byte{[]byte(`"desktop.`), []byte(`"request_id"`), []byte(`"draft_message"`)}
+
+func marked(line []byte) bool {
+	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(line, m) })
+}
 
 // read finds the frame in a line. The second result is false for a blank line.
 func read(line []byte) (piece, bool) {
@@ -38,7 +44,7 @@ func read(line []byte) (piece, bool) {
 		return piece{}, false
 	}
 	start := bytes.IndexByte(line, '{')
-	if start < 0 || !bytes.Contains(line, ourTypes) {
+	if start < 0 || !marked(line) {
 		return piece{blot: true}, true
 	}
 	// What stands before a frame may hold braces of its own.

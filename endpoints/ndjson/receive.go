@@ -9,10 +9,11 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// take handles one line of the agent's output.
-func (w *wire) take(b []byte) {
+// take handles one line of the agent's output. Half a frame at the end of the
+// output says less than the end itself does.
+func (w *wire) take(b []byte, cut bool) {
 	p, some := read(b)
-	if !some {
+	if !some || cut && p.err != nil {
 		return
 	}
 	w.count(p)

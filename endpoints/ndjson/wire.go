@@ -217,7 +217,7 @@ func (w *wire) read(in io.Reader) error {
 		case err != nil:
 			return err
 		default:
-			w.take(b)
+			w.take(b, lines.Cut())
 		}
 	}
 }

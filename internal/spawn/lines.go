@@ -17,6 +17,7 @@ type Lines struct {
 	r   *bufio.Reader
 	max int
 	buf []byte
+	cut bool
 }
 
 // NewLines returns a reader of lines of at most limit bytes, the newline not
@@ -24,6 +25,9 @@ type Lines struct {
 func NewLines(r io.Reader, limit int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 32<<10), max: limit}
 }
+
+// Cut reports whether the input ended before the latest line did.
+func (l *Lines) Cut() bool { return l.cut }
 
 // Next returns the next line without its newline; it is valid until the next
 // call. A last line without newline is returned too, and then the reader's
@@ -50,7 +54,9 @@ func (l *Lines) Next() ([]byte, error) {
 			continue
 		case err != nil && !any:
 			return nil, err
-		case long:
+		}
+		l.cut = err != nil
+		if long {
 			return nil, ErrLong
 		}
 		return l.buf, nil

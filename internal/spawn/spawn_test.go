@@ -237,6 +237,9 @@ func TestLines(t *testing.T) {
 		}
 		got = append(got, strconv.Itoa(len(b)))
 	}
+	if !l.Cut() {
+		t.Error("the last line is not known to be cut")
+	}
 	want := "3 0 " + ErrLong.Error() + " 4 70000 4"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", got, want)

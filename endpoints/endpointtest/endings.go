@@ -1,0 +1,116 @@
+package endpointtest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// deaf: what does not fit into a pipe must not hold up the deadline.
+func deaf(h *harness) {
+	h.limit = 200 * time.Millisecond
+	if _, err := h.say(strings.Repeat("x", 4<<20)); !errors.Is(err, endpoint.ErrTimeout) && !errors.Is(err, endpoint.ErrExited) {
+		h.Errorf("got %v, want ErrTimeout or ErrExited", err)
+	}
+}
+
+func exits(h *harness) {
+	_, err := h.say("hello")
+	if !errors.Is(err, endpoint.ErrExited) {
+		h.Fatalf("got %v, want ErrExited", err)
+	}
+	for _, want := range []string{"3", "goodbye"} {
+		if !strings.Contains(err.Error(), want) {
+			h.Errorf("%q does not tell of %q", err, want)
+		}
+	}
+	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrExited) {
+		h.Errorf("the next turn: %v, want ErrExited", err)
+	}
+}
+
+func exitsAfter(h *harness) {
+	h.answers("hello")
+	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrExited) {
+		h.Errorf("the next turn: %v, want ErrExited", err)
+	}
+}
+
+// restarts: the turn that fails is not asked again by itself; the next has a
+// new process, and there is one restart only.
+func restarts(h *harness) {
+	for range 2 {
+		if _, err := h.say("hello"); !errors.Is(err, endpoint.ErrExited) {
+			h.Fatalf("got %v, want ErrExited", err)
+		}
+		if s := h.floor.wait(h, endpoint.SignalMessage); !strings.HasPrefix(s.Detail, "pid ") {
+			h.Fatalf("got %+v, want its process id", s)
+		}
+	}
+	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrExited) {
+		h.Fatalf("got %v, want ErrExited", err)
+	}
+	h.floor.mu.Lock()
+	defer h.floor.mu.Unlock()
+	if n := len(h.floor.got); n != 2 || h.floor.got[0].Detail == h.floor.got[1].Detail {
+		h.Errorf("%d processes were started, want 2: %+v", n, h.floor.got)
+	}
+}
+
+// eventually asks again when the process ended before it read the prompt.
+func eventually(h *harness, text string) {
+	h.Helper()
+	for range 20 {
+		r, err := h.say(text)
+		if err == nil && r.Text == Answer(text) {
+			return
+		}
+		if !errors.Is(err, endpoint.ErrExited) {
+			h.Fatalf("got %+v and %v", r, err)
+		}
+	}
+	h.Fatal("it is not started anew")
+}
+
+func closes(h *harness) {
+	h.answers("hello")
+	for range 2 {
+		if err := h.Close(); err != nil {
+			h.Error(err)
+		}
+	}
+	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrClosed) {
+		h.Errorf("after Close: %v, want ErrClosed", err)
+	}
+}
+
+func closesUnused(h *harness) {
+	if err := h.Close(); err != nil {
+		h.Error(err)
+	}
+	if _, err := h.say("hello"); !errors.Is(err, endpoint.ErrClosed) {
+		h.Errorf("after Close: %v, want ErrClosed", err)
+	}
+}
+
+func closesDuring(h *harness) {
+	result := during(h, h.Context(), h.prompt("hello"))
+	if err := h.Close(); err != nil {
+		h.Error(err)
+	}
+	if err := <-result; !errors.Is(err, endpoint.ErrClosed) {
+		h.Errorf("got %v, want ErrClosed", err)
+	}
+}
+
+func closesStubborn(h *harness) {
+	result := during(h, h.Context(), h.prompt("hello"))
+	if err := h.Close(); err != nil {
+		h.Error(err)
+	}
+	if err := <-result; !errors.Is(err, endpoint.ErrClosed) {
+		h.Errorf("got %v, want ErrClosed", err)
+	}
+}

@@ -1,0 +1,200 @@
+package ndjson_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/endpointtest"
+)
+
+// fixtureVar makes this test binary an agent that behaves as the scenario in
+// it says.
+const fixtureVar = "MOOT_FIXTURE"
+
+func TestMain(m *testing.M) {
+	if s := os.Getenv(fixtureVar); s != "" {
+		(&fixture{Reader: bufio.NewReaderSize(os.Stdin, 64<<10), scenario: endpointtest.Scenario(s)}).run()
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// A fixture is written without the package under test, as an agent would be.
+type fixture struct {
+	*bufio.Reader
+	scenario endpointtest.Scenario
+	turns    int
+}
+
+type asked struct {
+	Type          string
+	RequestID     string `json:"request_id"`
+	RemoteMessage string `json:"remote_message"`
+	Constraints   struct {
+		MaxOutputChars int `json:"max_output_chars"`
+	}
+}
+
+type obj = map[string]any
+
+func (f *fixture) run() {
+	switch f.scenario {
+	case endpointtest.Deaf:
+		select {}
+	case endpointtest.Stubborn:
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+		child := exec.Command("/proc/self/exe")
+		child.Env = append(os.Environ(), fixtureVar+"=orphan")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		if err := child.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	case "orphan":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+		select {}
+	}
+	for {
+		line, err := f.ReadBytes('\n')
+		if err == io.EOF {
+			if f.scenario == endpointtest.Stubborn {
+				select {}
+			}
+			return
+		}
+		var q asked
+		if err := json.Unmarshal(line, &q); err != nil {
+			fmt.Fprintln(os.Stderr, "bad request:", err)
+			os.Exit(9)
+		}
+		f.turns++
+		f.answer(q)
+	}
+}
+
+func emit(o obj) {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.Write(append(b, '\n'))
+}
+
+func beside(to, text string) { emit(obj{"type": "desktop.message", "to": to, "text": text}) }
+
+func (q asked) reply(extra obj) obj {
+	text := []rune(endpointtest.Answer(q.RemoteMessage))
+	o := obj{
+		"type": "desktop.local_prompt.response", "request_id": q.RequestID, "status": "ok", "reason": "",
+		"draft_message": string(text[:min(len(text), q.Constraints.MaxOutputChars)]), "metrics": obj{"latency_ms": 1},
+	}
+	for k, v := range extra {
+		o[k] = v
+	}
+	return o
+}
+
+func (f *fixture) answer(q asked) {
+	first := f.turns == 1
+	switch f.scenario {
+	case endpointtest.Empty:
+		emit(q.reply(obj{"draft_message": " \n"}))
+	case endpointtest.Passes:
+		emit(q.reply(obj{"outcome": "passed", "draft_message": "", "reason": "nothing to add"}))
+	case endpointtest.Refuses:
+		emit(q.reply(obj{"outcome": "refused", "draft_message": "", "reason": "not mine"}))
+	case endpointtest.Errors:
+		emit(q.reply(obj{"status": "error", "draft_message": "", "reason": "out of order"}))
+	case endpointtest.Stated:
+		emit(q.reply(obj{"usage": obj{"input_tokens": 120, "output_tokens": 30}, "confidence": 0.75}))
+	case endpointtest.Bids:
+		if q.Type == "desktop.bid.request" {
+			emit(obj{"type": "desktop.bid.response", "request_id": q.RequestID, "bid": 0.25, "reason": "curious"})
+			return
+		}
+		emit(q.reply(nil))
+	case endpointtest.Asides:
+		beside("dba", "psst")
+		emit(q.reply(nil))
+	case endpointtest.Hang, endpointtest.Stubborn:
+		beside("", "working")
+	case endpointtest.Late:
+		if first {
+			beside("", "working")
+			<-time.After(50 * time.Millisecond)
+		}
+		emit(q.reply(nil))
+	case endpointtest.Duplicate:
+		emit(q.reply(nil))
+		emit(q.reply(obj{"draft_message": "and again"}))
+	case endpointtest.Foreign:
+		emit(q.reply(obj{"request_id": "req_of_nobody"}))
+		emit(q.reply(nil))
+	case endpointtest.WrongTools:
+		emit(q.reply(obj{"tool_rounds": 2}))
+	default:
+		if first {
+			f.spoil(q)
+			return
+		}
+		f.decent(q)
+	}
+}
+
+func (f *fixture) decent(q asked) {
+	b, _ := json.Marshal(q.reply(nil))
+	switch f.scenario {
+	case endpointtest.Noisy:
+		fmt.Print("starting up\n\x1b[31mwarning\x1b[0m\n\n{not json\n\x00\x00\n[1,2]\n")
+		fmt.Printf("\ufeff\x1b[2K\x00%s\x00\r\n", b)
+		return
+	case endpointtest.Complaining:
+		fmt.Fprint(os.Stderr, strings.Repeat("woe is me\n", 100_000))
+	}
+	os.Stdout.Write(append(b, '\n'))
+}
+
+// spoil is what becomes of the first answer.
+func (f *fixture) spoil(q asked) {
+	whole, _ := json.Marshal(q.reply(nil))
+	switch f.scenario {
+	case endpointtest.Flooding:
+		fmt.Print(strings.Repeat("blah\n", 11))
+	case endpointtest.Torn:
+		fmt.Printf("%s\n", whole[:len(whole)/2+20])
+	case endpointtest.Oversize:
+		emit(q.reply(obj{"draft_message": strings.Repeat("ü", q.Constraints.MaxOutputChars+1)}))
+	case endpointtest.Overlong:
+		emit(q.reply(obj{"draft_message": strings.Repeat("x", 200<<10)}))
+	case endpointtest.Negative:
+		emit(q.reply(obj{"usage": obj{"input_tokens": -1, "output_tokens": 0}}))
+	case endpointtest.Exits:
+		f.leave("")
+	case endpointtest.ExitsHalf:
+		f.leave(string(whole[:40]))
+	case endpointtest.Restarts:
+		beside("", fmt.Sprintf("pid %d", os.Getpid()))
+		f.leave("")
+	case endpointtest.ExitsAfter, endpointtest.Mortal:
+		f.decent(q)
+		os.Exit(3)
+	default:
+		f.decent(q)
+	}
+}
+
+func (f *fixture) leave(last string) {
+	fmt.Print(last)
+	fmt.Fprintln(os.Stderr, "goodbye")
+	os.Exit(3)
+}
