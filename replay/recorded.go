@@ -25,6 +25,7 @@ func (h *history) recorded() (*score, []window, error) {
 	windows := make([]window, len(h.seats)*len(budgets))
 	err := h.walk(func(p *point) error {
 		s.chose(h, p, p.truth)
+		s.sums[sReciprocal]++
 		if !p.truth.speaks() {
 			return nil
 		}

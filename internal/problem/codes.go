@@ -20,12 +20,13 @@ const (
 	usage   = 2
 	input   = 3
 	denied  = 4
+	gate    = 6
 	policy  = 7
 )
 
 // Codes returns all meanings, in the order of their codes.
 func Codes() []Meaning {
-	all := slices.Concat(fileCodes, settingCodes, roomCodes, agentCodes, logCodes, transcriptCodes, policyCodes, commandCodes)
+	all := slices.Concat(fileCodes, settingCodes, roomCodes, agentCodes, logCodes, transcriptCodes, replayCodes, policyCodes, commandCodes)
 	slices.SortFunc(all, func(a, b Meaning) int { return cmp.Compare(a.Code, b.Code) })
 	return all
 }

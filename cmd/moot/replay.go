@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/replay"
+)
+
+// newReplayCmd runs policies over what has happened.
+func newReplayCmd(a *app) *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay TRANSCRIPT... --policy POLICY...",
+		Short: "Say what other policies would have decided, over rooms and transcripts",
+		Long: "replay gives each policy the true history of every transcript, decision by\n" +
+			"decision, and reports how often it chooses as was chosen, whom else it would\n" +
+			"have asked, when it would have declined, and what its choices cost. It sends\n" +
+			"nothing and starts nothing.\n\n" +
+			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
+			"wrote, or conversations in the neutral form, one a line; gzip is seen through.\n" +
+			"A POLICY is the name of a built-in one, with settings right behind it if need be.",
+		Example: "  moot replay r_01 --policy mention\n" +
+			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
+			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
+			"  moot replay r_01 --check",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; may be given often, the first is what others are compared with")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
+	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
+	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
+	formats(cmd, formatTable, formatJSON)
+	return cmd
+}
+
+type replayOptions struct {
+	policies, failIf []string
+	repeat           int
+	check            bool
+}
+
+func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
+	switch {
+	case len(args) == 0:
+		return usagef(cmd, "replay takes rooms or files of transcripts")
+	case len(o.policies) == 0 && !o.check:
+		return usagef(cmd, "replay takes at least one --policy, or --check")
+	}
+	sandbox, err := a.sandbox()
+	if err != nil {
+		return err
+	}
+	defer sandbox.Close()
+	src := sources{dir: a.settings.Data, args: args}
+	defer src.close()
+	if o.check {
+		return a.check(cmd.Context(), sandbox, &src)
+	}
+	var conditions []replay.Condition
+	for _, text := range o.failIf {
+		c, err := replay.ParseCondition(text, o.policies)
+		if err != nil {
+			return exitWith(exitUsage, err)
+		}
+		conditions = append(conditions, c)
+	}
+	subjects, err := loadSubjects(cmd.Context(), sandbox, o.policies)
+	if err != nil {
+		return err
+	}
+	return a.whatIf(cmd.Context(), replay.Config{Subjects: subjects, Repeat: o.repeat}, &src, conditions)
+}
+
+func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition) error {
+	r, err := replay.Run(ctx, c, src.transcripts(ctx))
+	if err != nil {
+		return err
+	}
+	passed := r.Judge(conditions)
+	if err := a.emit(r, func(w io.Writer) error { return r.WriteTable(w) }); err != nil || passed {
+		return err
+	}
+	var failed []string
+	for _, g := range r.Gates {
+		if !g.Passed {
+			failed = append(failed, g.Policy+": "+g.Gate)
+		}
+	}
+	return exitWith(exitGate, &problem.Error{
+		Code: "REPLAY-GATE-FAILED", What: count(len(failed), "gate") + " failed: " + strings.Join(failed, "; "),
+		Fix: "look at the figures of the report, or move the gate",
+	})
+}
