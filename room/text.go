@@ -1,10 +1,10 @@
 package room
 
 import (
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 func itoa[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
@@ -17,23 +17,32 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// fingerprint hashes a text so that case, space and punctuation do not count.
+// fingerprint hashes a text, FNV-1a, so that case, space and punctuation do
+// not count.
 func fingerprint(text string) uint64 {
-	h := fnv.New64a()
-	var buf [4]byte
+	h := uint64(14695981039346656037)
 	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			h.Write(append(buf[:0], string(unicode.ToLower(r))...))
+		switch {
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		case r < utf8.RuneSelf:
+			continue
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			r = unicode.ToLower(r)
+		default:
+			continue
 		}
+		h = (h ^ uint64(r)) * 1099511628211
 	}
-	return h.Sum64()
+	return h
 }
 
 // FirstSentence returns the first sentence of text on one line, cut to max
 // bytes at a character, with an ellipsis when anything is missing.
 func FirstSentence(text string, max int) string {
 	text = strings.TrimSpace(text)
-	line := text
+	line := text[:min(len(text), 4*max+8)]
 	if i := strings.IndexAny(line, "\n\r"); i >= 0 {
 		line = line[:i]
 	}

@@ -167,6 +167,8 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 func (r *Room) apply(e room.Event) {
 	r.state.Apply(e)
 	switch b := e.Body.(type) {
+	case room.Opened:
+		r.texts.line = r.state.Bounds.LineChars
 	case room.MessagePosted:
 		r.texts.add(e.Seq, b.Message)
 	case room.SeatChanged:

@@ -74,14 +74,23 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x ro
 		}
 	}
 	var b strings.Builder
+	b.Grow(4*s.Bounds.SummaryTokens + 1024)
 	for _, span := range w.Lines {
 		msgs, err := t.span(ctx, span.From, span.To)
 		if err != nil {
 			return err
 		}
 		for _, m := range msgs {
-			if l, ok := line(m, x.ID); ok {
-				b.WriteString("#" + strconv.FormatInt(l.Seq, 10) + " " + l.From + ": " + room.FirstSentence(l.Text, s.Bounds.LineChars) + "\n")
+			l, ok := line(m, x.ID)
+			if !ok {
+				continue
+			}
+			first := m.line
+			if l.Text != m.m.Text {
+				first = room.FirstSentence(l.Text, s.Bounds.LineChars)
+			}
+			for _, part := range [...]string{"#", strconv.FormatInt(l.Seq, 10), " ", l.From, ": ", first, "\n"} {
+				b.WriteString(part)
 			}
 		}
 	}

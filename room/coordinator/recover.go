@@ -97,6 +97,7 @@ func (r *Room) restore(ctx context.Context) {
 	}
 	s.State.Thaw()
 	r.state, r.tail, r.snapAt = *s.State, s.Tail, s.State.Seq
+	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
 }
 
 // Snapshots are taken when the log has grown by a quarter, so that they cost

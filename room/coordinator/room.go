@@ -105,6 +105,13 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live}); err != nil {
 		return err
 	}
+	if r.cfg.ResumeAs != "" {
+		for _, do := range r.cfg.ResumeWith {
+			if err := r.record(ctx, r.cfg.ResumeAs, do); err != nil {
+				return err
+			}
+		}
+	}
 	if r.cfg.ResumeAs == "" || r.state.Phase == room.Live || r.state.Phase == room.Done || r.state.Phase == room.Halted {
 		return nil
 	}

@@ -1,8 +1,10 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -20,51 +22,63 @@ const (
 type texts struct {
 	log   Log
 	room  string
-	msgs  []said // oldest first
+	line  int    // length of a summary line in bytes
+	msgs  []said // oldest first; a span aliases it, until the next add
+	first int64  // from this seq on nothing is missing
 	bytes int
 }
 
 // said is a message with its place in the log.
 type said struct {
-	seq int64
-	m   room.Message
+	seq  int64
+	m    room.Message
+	line string // its first sentence, cut
 }
 
 func (t *texts) add(seq int64, m room.Message) {
-	t.msgs = append(t.msgs, said{seq, m})
+	t.msgs = append(t.msgs, t.said(seq, m))
 	t.bytes += len(m.Text)
+	if t.bytes > 2*cachedBytes || len(t.msgs) > 2*cachedMessages {
+		t.shrink()
+	}
+}
+
+// shrink drops the oldest messages down to the bounds. It is called when they
+// are passed twofold, so that it costs little a message.
+func (t *texts) shrink() {
 	drop := 0
 	for t.bytes > cachedBytes || len(t.msgs)-drop > cachedMessages {
 		t.bytes -= len(t.msgs[drop].m.Text)
 		drop++
 	}
-	if drop > 0 {
-		kept := copy(t.msgs, t.msgs[drop:])
-		clear(t.msgs[kept:])
-		t.msgs = t.msgs[:kept]
-	}
+	t.first = t.msgs[drop-1].seq + 1
+	kept := copy(t.msgs, t.msgs[drop:])
+	clear(t.msgs[kept:])
+	t.msgs = t.msgs[:kept]
+}
+
+func (t *texts) said(seq int64, m room.Message) said {
+	return said{seq, m, room.FirstSentence(m.Text, t.line)}
 }
 
 // span returns the messages from from to to, both included.
 func (t *texts) span(ctx context.Context, from, to int64) ([]said, error) {
-	var out []said
-	cached := to + 1
+	i, j := t.at(from), t.at(to+1)
+	if len(t.msgs) > 0 && from >= t.first {
+		return t.msgs[i:j:j], nil
+	}
+	before := to
 	if len(t.msgs) > 0 {
-		cached = t.msgs[0].seq
+		before = min(to, t.msgs[0].seq-1)
 	}
-	if from < cached {
-		older, err := t.read(ctx, from, min(to, cached-1))
-		if err != nil {
-			return nil, err
-		}
-		out = older
-	}
-	for _, s := range t.msgs {
-		if s.seq >= from && s.seq <= to {
-			out = append(out, s)
-		}
-	}
-	return out, nil
+	older, err := t.read(ctx, from, before)
+	return append(older, t.msgs[i:j]...), err
+}
+
+// at is the place of the first message at hand that is not before seq.
+func (t *texts) at(seq int64) int {
+	i, _ := slices.BinarySearchFunc(t.msgs, seq, func(s said, seq int64) int { return cmp.Compare(s.seq, seq) })
+	return i
 }
 
 // page is how many events are read from the log at a time.
@@ -83,7 +97,7 @@ func (t *texts) read(ctx context.Context, from, to int64) ([]said, error) {
 		}
 		for _, e := range entries {
 			if b, ok := e.Event.Body.(room.MessagePosted); ok {
-				out = append(out, said{e.Event.Seq, b.Message})
+				out = append(out, t.said(e.Event.Seq, b.Message))
 			}
 		}
 		at = entries[len(entries)-1].Pos

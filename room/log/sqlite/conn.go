@@ -25,7 +25,7 @@ type statement struct{ stmt driver.Stmt }
 // dial opens the file at path. mode is rw, ro or rwc; more is further
 // parameters of the address.
 func dial(path, mode string, more ...string) (*conn, error) {
-	query := "?mode=" + mode + "&_pragma=busy_timeout(10000)"
+	query := "?mode=" + mode + "&_pragma=busy_timeout(10000)&_pragma=cell_size_check(1)&_pragma=trusted_schema(0)"
 	for _, m := range more {
 		query += "&" + m
 	}

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/room/log"
@@ -28,6 +30,9 @@ func (d *DB) explain(doing string, err error) error {
 	if code == 0 {
 		return err
 	}
+	if code == codes.SQLITE_IOERR || code == codes.SQLITE_CANTOPEN {
+		code = d.cause(code)
+	}
 	p := &problem.Error{Where: d.path, Err: fmt.Errorf("%s: %w", doing, err)}
 	switch code {
 	case codes.SQLITE_FULL:
@@ -50,9 +55,27 @@ func (d *DB) explain(doing string, err error) error {
 		p.Fix = "check the disk (dmesg, SMART), then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost"
 	default:
 		p.Code, p.What = "LOG-ENGINE", "the storage engine failed"
-		p.Fix = "reopen the room; if it happens again, report it with `moot doctor`"
+		p.Fix = "reopen the room; if it happens again, report it with the output of `moot doctor`"
 	}
 	return p
+}
+
+// cause looks for what lies behind an error that SQLite only calls one of
+// input and output: it cannot tell a full or read-only folder from a bad disk
+// where it makes files of its own.
+func (d *DB) cause(code int) int {
+	f, err := os.CreateTemp(d.dir, FileName+".probe-*")
+	if err == nil {
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	switch {
+	case isFull(err):
+		return codes.SQLITE_FULL
+	case isReadOnly(err), errors.Is(err, fs.ErrPermission):
+		return codes.SQLITE_READONLY
+	}
+	return code
 }
 
 // broken reports damage of the file itself, where no room is to blame.

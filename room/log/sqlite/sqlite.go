@@ -28,7 +28,7 @@ const FileName = "moot.db"
 // Config says where the log is.
 type Config struct {
 	Dir      string        // data folder; made with mode 0700 when missing
-	ReadOnly bool          // never write, never make a file; [log.ErrNotFound] when there is no log
+	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
 	Poll     time.Duration // how often Follow looks for what other processes appended; 0 is 200 ms
 }
 

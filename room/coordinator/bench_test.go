@@ -1,0 +1,86 @@
+package coordinator_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/memory"
+)
+
+// nowhere is a log that keeps nothing: what is measured beside it is the
+// engine alone.
+type nowhere struct{ *memory.Log }
+
+func (nowhere) Append(_ context.Context, _ string, after log.Pos, _ time.Time, evs ...room.Event) (log.Pos, bool, error) {
+	return log.Pos{Seq: after.Seq + uint64(len(evs))}, false, nil
+}
+
+// metronome runs a room of four agents that say 1 KiB each turn; every turn
+// waits for a receive.
+func metronome(tb testing.TB) (turn <-chan int, r *coordinator.Room, done <-chan error) {
+	ticks := make(chan int)
+	body := strings.Repeat("lorem ipsum dolor sit amet. ", 36)
+	say := func(ctx context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
+		select {
+		case ticks <- p.Turn:
+		case <-ctx.Done():
+			return endpoint.Reply{}, ctx.Err()
+		}
+		return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("%d %s", p.Turn, body)}, nil
+	}
+	s := spec(room.Limits{MaxTurns: 1 << 30, MaxDuration: time.Hour})
+	r, err := coordinator.Open(tb.Context(), config(nowhere{&memory.Log{}}, rotate, say), s, agents("a", "b", "c", "d"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(tb.Context()) }()
+	return ticks, r, ended
+}
+
+// BenchmarkTurn is one whole turn, decision and reply, beside log, policy and
+// agents, in a room that has already had so many.
+func BenchmarkTurn(b *testing.B) {
+	for _, before := range []int{100, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("turn=%d", before), func(b *testing.B) {
+			turn, _, _ := metronome(b)
+			for range before {
+				<-turn
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				<-turn
+			}
+		})
+	}
+}
+
+// The heap does not grow with the texts of a room.
+func TestHeapAfterManyTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100,000 turns take some seconds")
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	turn, r, _ := metronome(t)
+	for range 100_000 {
+		<-turn
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	t.Logf("100,000 turns of 1 KiB: heap grew by %.1f MiB", float64(grown)/(1<<20))
+	if grown > 32<<20 {
+		t.Errorf("heap grew by %d bytes, over 32 MiB", grown)
+	}
+	runtime.KeepAlive(r)
+}
