@@ -23,9 +23,10 @@ func (r *Room) Run(ctx context.Context) error {
 		if r.over() {
 			return r.save(context.WithoutCancel(ctx))
 		}
+		r.settle(wake)
 		req, ok := r.next(ctx, wake)
 		if !ok {
-			return errors.Join(ctx.Err(), r.save(context.WithoutCancel(ctx)))
+			return errors.Join(ctx.Err(), r.leaveAtRest(context.WithoutCancel(ctx)))
 		}
 		events, err := r.handle(ctx, req)
 		if req.out != nil {

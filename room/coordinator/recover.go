@@ -35,6 +35,11 @@ func (r *Room) recover(ctx context.Context) error {
 		}
 	}
 	r.clock = clock{base: r.state.Clock}
+	if r.rested != nil && r.snapAt == r.state.Seq {
+		r.clock.base = r.rested.wakeup(&r.state)
+	} else {
+		r.rested = nil
+	}
 	r.hub.tail = r.state.Seq
 	return nil
 }
@@ -76,6 +81,13 @@ type snapshot struct {
 	Format int
 	Tail   log.Pos
 	State  *room.State
+	Rested *rested // set when the room was left with nothing under way
+}
+
+// rested says where the clock of a room stood when it was unloaded.
+type rested struct {
+	Clock time.Duration
+	Wall  time.Time
 }
 
 const snapshotFormat = 1
@@ -97,6 +109,7 @@ func (r *Room) restore(ctx context.Context) {
 	}
 	s.State.Thaw()
 	r.state, r.tail, r.snapAt = *s.State, s.Tail, s.State.Seq
+	r.rested = s.Rested
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
 }
 
@@ -109,16 +122,44 @@ func (r *Room) saveNowAndThen(ctx context.Context) error {
 	return r.save(ctx)
 }
 
+// wakeup is the clock of a room that wakes now. It has gone on while the
+// room was unloaded, but no further than to what the room waits for: what the
+// wall clock says must not end a room.
+func (p *rested) wakeup(s *room.State) time.Duration {
+	slept := max(0, time.Since(p.Wall))
+	for _, e := range s.Effects() {
+		if at := notBefore(e); at > p.Clock {
+			return min(p.Clock+slept, at)
+		}
+	}
+	return p.Clock
+}
+
+// leaveAtRest writes the snapshot of a room that is left with nothing under
+// way. Only such a room was not interrupted when it is opened again.
+func (r *Room) leaveAtRest(ctx context.Context) error {
+	if r.state.Phase != room.Live || r.state.Turn != nil && r.state.Turn.Draft == nil {
+		return r.save(ctx)
+	}
+	r.rested = &rested{r.clock.now(), time.Now()}
+	return r.put(ctx)
+}
+
 // save writes a snapshot. It is disposable: a full disk does not end the room.
 func (r *Room) save(ctx context.Context) error {
 	if r.state.Seq == r.snapAt || r.state.Seq < 64 {
 		return nil
 	}
+	r.rested = nil
+	return r.put(ctx)
+}
+
+func (r *Room) put(ctx context.Context) error {
 	at, err := r.cfg.Log.Read(ctx, r.id, log.At(r.state.Seq-1), 1)
 	if err != nil || len(at) != 1 {
 		return nil
 	}
-	data, err := json.Marshal(snapshot{snapshotFormat, r.tail, &r.state})
+	data, err := json.Marshal(snapshot{snapshotFormat, r.tail, &r.state, r.rested})
 	if err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}

@@ -37,6 +37,8 @@ type Room struct {
 	reins  atomic.Pointer[map[string]bool] // who may pause and stop
 	view   atomic.Pointer[room.View]
 
+	resting atomic.Pointer[rest] // nil while something is under way
+
 	// Owned by the loop.
 	state     room.State
 	tail      log.Pos
@@ -47,6 +49,7 @@ type Room struct {
 	endpoints map[string]*seat
 	prompts   map[string]endpoint.Prompt // granted and not yet sent, by request
 	snapAt    int64
+	rested    *rested // how the room was left, when it was left at rest
 	effects   sync.WaitGroup
 }
 
@@ -96,13 +99,13 @@ func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 }
 
 func (r *Room) reopen(ctx context.Context) error {
-	if err := r.recover(ctx); err != nil {
+	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
 		return err
 	}
 	if r.state.Phase == room.Unopened {
 		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
-	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live}); err != nil {
+	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live && r.rested == nil}); err != nil {
 		return err
 	}
 	if r.cfg.ResumeAs != "" {
@@ -132,7 +135,7 @@ func hold(ctx context.Context, cfg Config, id string) (*Room, error) {
 	r.texts = texts{log: cfg.Log, room: id}
 	r.hub.log, r.hub.room = cfg.Log, id
 	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
-	if err != nil {
+	if err != nil && !errors.Is(err, log.ErrNotFound) {
 		unlock()
 		return nil, err
 	}

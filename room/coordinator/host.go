@@ -1,0 +1,201 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// A Host runs many rooms in one process. Rooms with nothing to do are
+// unloaded; the log knows when each has something to do again. Start it with
+// [Host.Run]; its other methods may be called by anybody while that runs.
+type Host struct {
+	Config Config
+	// Due lists the rooms that have something to do; nil never wakes one.
+	Due func(ctx context.Context, now time.Time) ([]string, error)
+	// IdleAfter is how long a room stays loaded with nothing to do; zero is a
+	// minute.
+	IdleAfter time.Duration
+	// Failed is told of rooms whose Run ended with an error; may be nil.
+	Failed func(room string, err error)
+
+	once  sync.Once
+	mu    sync.Mutex
+	rooms map[string]*loaded
+	ctx   context.Context
+	ready chan struct{}
+	runs  sync.WaitGroup
+}
+
+type loaded struct {
+	room *Room
+	stop context.CancelFunc
+}
+
+func (h *Host) start() {
+	h.once.Do(func() {
+		h.rooms, h.ready = map[string]*loaded{}, make(chan struct{})
+		h.Config.Headless = false
+		if h.Config.Profiles == nil {
+			h.Config.Profiles = &Profiles{}
+		}
+		if h.IdleAfter <= 0 {
+			h.IdleAfter = time.Minute
+		}
+	})
+}
+
+// Run wakes rooms that are due and unloads idle ones until ctx ends, then
+// waits for every room.
+func (h *Host) Run(ctx context.Context) error {
+	h.start()
+	h.mu.Lock()
+	h.ctx = ctx
+	close(h.ready)
+	h.mu.Unlock()
+	defer h.runs.Wait()
+	tick := time.NewTicker(h.IdleAfter / 4)
+	defer tick.Stop()
+	for {
+		h.wakeDue(ctx)
+		h.unloadIdle()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Create opens a new room and runs it.
+func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.Participant) (*Room, error) {
+	return h.load(ctx, spec.Room, func() (*Room, error) { return Open(ctx, h.Config, spec, participants) })
+}
+
+// Get returns the room, loading it if need be.
+func (h *Host) Get(ctx context.Context, id string) (*Room, error) {
+	return h.load(ctx, id, func() (*Room, error) { return Reopen(ctx, h.Config, id) })
+}
+
+// Do carries out a command in the room, loading it if need be.
+func (h *Host) Do(ctx context.Context, id string, c room.Command) ([]room.Event, error) {
+	if c.ID == "" {
+		c.ID = "c_" + random() // the same on every try
+	}
+	for {
+		r, err := h.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		events, err := r.Do(ctx, c)
+		if !errors.Is(err, ErrClosed) || h.ctx.Err() != nil {
+			return events, err
+		}
+		h.forget(r)
+	}
+}
+
+// Loaded returns how many rooms are loaded.
+func (h *Host) Loaded() int {
+	h.start()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.rooms)
+}
+
+func (h *Host) load(ctx context.Context, id string, open func() (*Room, error)) (*Room, error) {
+	h.start()
+	select {
+	case <-h.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, ok := h.rooms[id]; ok {
+		return l.room, nil
+	}
+	if err := h.ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	run, stop := context.WithCancel(h.ctx)
+	h.rooms[id] = &loaded{r, stop}
+	h.runs.Go(func() {
+		err := r.Run(run)
+		unloaded := run.Err() != nil
+		stop()
+		h.forget(r)
+		if err != nil && !unloaded && h.Failed != nil {
+			h.Failed(id, err)
+		}
+	})
+	return r, nil
+}
+
+// forget waits for the room to have ended and drops it.
+func (h *Host) forget(r *Room) {
+	<-r.done
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, ok := h.rooms[r.id]; ok && l.room == r {
+		delete(h.rooms, r.id)
+	}
+}
+
+func (h *Host) wakeDue(ctx context.Context) {
+	if h.Due == nil {
+		return
+	}
+	ids, err := h.Due(ctx, time.Now())
+	if err == nil {
+		for _, id := range ids {
+			if _, err = h.Get(ctx, id); err != nil && h.Failed != nil && ctx.Err() == nil {
+				h.Failed(id, err)
+			}
+		}
+	} else if h.Failed != nil && ctx.Err() == nil {
+		h.Failed("", err)
+	}
+}
+
+func (h *Host) unloadIdle() {
+	now := time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.rooms {
+		if l.room.idle(now, h.IdleAfter) {
+			l.stop()
+		}
+	}
+}
+
+// rest is when a room fell idle and until when it will be.
+type rest struct{ since, until time.Time }
+
+// idle reports whether the room has had nothing to do for so long and will
+// not for as long again.
+func (r *Room) idle(now time.Time, after time.Duration) bool {
+	p := r.resting.Load()
+	return p != nil && !r.hub.watched() && now.Sub(p.since) >= after &&
+		(p.until.IsZero() || p.until.Sub(now) >= after)
+}
+
+// settle notes that the loop is about to wait so long; negative is for ever.
+func (r *Room) settle(wake time.Duration) {
+	if r.gate.busy() > 0 {
+		r.resting.Store(nil)
+		return
+	}
+	p := &rest{since: time.Now()}
+	if wake >= 0 {
+		p.until = p.since.Add(wake)
+	}
+	r.resting.Store(p)
+}

@@ -1,0 +1,120 @@
+package coordinator_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log/memory"
+)
+
+// patient declines until somebody has said something new.
+func patient(in policy.Input) policy.Decision {
+	if n := len(in.Events); n > 0 && in.Events[n-1].Kind == policy.KindHuman {
+		return policy.Speak("a", "a person asked")
+	}
+	d := policy.Decline("nobody asked")
+	d.RetryMS = (10 * time.Minute).Milliseconds()
+	return d
+}
+
+func startHost(t *testing.T, l *memory.Log) (*coordinator.Host, func()) {
+	h := &coordinator.Host{
+		Config: config(l, patient, count), Due: l.Due, IdleAfter: time.Minute,
+		Failed: func(id string, err error) { t.Errorf("room %s: %v", id, err) },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { h.Run(ctx); close(done) }()
+	return h, func() { cancel(); <-done }
+}
+
+func TestHostUnloadsAndWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		h, stop := startHost(t, l)
+		defer stop()
+		for i := range 20 {
+			s := spec(room.Limits{MaxDeclines: 5, MaxDuration: 10 * time.Hour})
+			s.Room = fmt.Sprintf("r%d", i)
+			s.OnRestart = room.RestartContinue
+			ps := append(agents("a"), room.Participant{ID: "me", Kind: policy.Human})
+			if _, err := h.Create(t.Context(), s, ps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		if n := h.Loaded(); n != 20 {
+			t.Fatalf("%d rooms loaded, want 20", n)
+		}
+		time.Sleep(3 * time.Minute)
+		if n := h.Loaded(); n != 0 {
+			t.Errorf("%d idle rooms still loaded", n)
+		}
+		if _, err := h.Do(t.Context(), "r3", room.Command{Actor: "me", Do: room.Say{Text: "hello?"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		r, err := h.Get(t.Context(), "r3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Tally.Messages != 2 {
+			t.Errorf("the room that was spoken to has %d messages, want the question and an answer", v.Tally.Messages)
+		}
+		time.Sleep(8 * time.Minute) // every room's delay has passed
+		r, err = h.Get(t.Context(), "r7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Tally.Declined < 2 {
+			t.Errorf("a room that was due was asked %d times, want twice", v.Tally.Declined)
+		}
+	})
+}
+
+// One profile has one request in flight, in all rooms together.
+func TestProfileAcrossRooms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		busy, most := make(chan int, 1), 0
+		busy <- 0
+		h := &coordinator.Host{Config: config(l, rotate, exclusive(busy, &most))}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { h.Run(ctx); close(done) }()
+		for i := range 3 {
+			s := spec(room.Limits{MaxTurns: 3})
+			s.Room = fmt.Sprintf("r%d", i)
+			ps := agents("a")
+			ps[0].Profile = "shared"
+			if _, err := h.Create(t.Context(), s, ps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		if most != 1 {
+			t.Errorf("%d requests of one profile were in flight at a time", most)
+		}
+	})
+}
+
+// exclusive counts how many requests are in flight, and the most there were.
+func exclusive(busy chan int, most *int) speakFunc {
+	return func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+		n := <-busy + 1
+		*most = max(*most, n)
+		busy <- n
+		time.Sleep(time.Second)
+		busy <- <-busy - 1
+		return count(ctx, p, f)
+	}
+}
