@@ -60,7 +60,11 @@ func commands(a *app) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
 		groupRooms: {
 			newInitCmd(a),
+			newRunCmd(a),
 			newValidateCmd(a),
+		},
+		groupPolicies: {
+			newReplayCmd(a),
 		},
 		groupSetup: {
 			newConfigCmd(a),
@@ -128,7 +132,7 @@ const (
 const formatsKey = "formats"
 
 // formats declares which forms a command's result has; the first is the
-// default. Without it a command has table and json.
+// default. Without it a command has table, json and jsonl.
 func formats(cmd *cobra.Command, names ...string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
@@ -138,7 +142,7 @@ func formats(cmd *cobra.Command, names ...string) {
 
 // chooseFormat checks -o against what the command declares.
 func (a *app) chooseFormat(cmd *cobra.Command) error {
-	names := []string{formatTable, formatJSON}
+	names := []string{formatTable, formatJSON, formatJSONL}
 	if s, ok := cmd.Annotations[formatsKey]; ok {
 		names = strings.Fields(s)
 	}

@@ -63,6 +63,7 @@ var rules = []rule{
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
 	{pkg: "internal/mcp", may: "room/coordinator room/log replay transcripts room policies/policy"},
+	{pkg: "internal/timeline", may: "room room/coordinator policies/policy"},
 	{pkg: "internal/client", may: "room policies/policy"},
 
 	{pkg: "examples/...", may: "policies/policy"},

@@ -1,0 +1,280 @@
+package timeline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// A verb is one command of the person.
+type verb struct {
+	name, args, help string
+	// ready says whether a script's command can be carried out yet; nil is at
+	// once.
+	ready func(s *Session, rest string) bool
+	// act makes the command's act of its arguments. nil is for those that the
+	// session itself answers.
+	act func(s *Session, rest string) (room.Act, error)
+}
+
+func drafted(s *Session, _ string) bool { return s.draft != "" }
+func resting(s *Session, _ string) bool { return s.phase != room.Live }
+
+// verbs in the order in which help shows them.
+func verbs() []verb {
+	return []verb{
+		{"say", "TEXT", "say something to everybody", nil, (*Session).say},
+		{"to", "WHO TEXT", "say something to one participant", nil, sayTo},
+		{"approve", "", "send the draft that waits", drafted, approve},
+		{"edit", "TEXT", "replace the text of the draft", drafted, edit},
+		{"reject", "[REASON]", "refuse the draft", drafted, reject},
+		{"pause", "[REASON]", "stop sending at once", nil, func(_ *Session, r string) (room.Act, error) { return room.Pause{Reason: r}, nil }},
+		{"resume", "", "go on", resting, func(*Session, string) (room.Act, error) { return room.Resume{}, nil }},
+		{"takeover", "WHO", "speak for an agent yourself", nil, takeOver},
+		{"as", "WHO TEXT", "say something for a seat that you have taken over", nil, sayAs},
+		{"release", "[WHO]", "hand the seat back", nil, release},
+		{"next", "WHO", "give an agent the floor without asking the policy", nil, next},
+		{"mute", "WHO [REASON]", "let an agent hear and not speak", nil, standing(room.Muted)},
+		{"unmute", "WHO", "let it speak again", nil, standing(room.Active)},
+		{"suspend", "WHO [REASON]", "take an agent out of the room for now", nil, standing(room.Suspended)},
+		{"restore", "WHO", "let it back in", nil, standing(room.Active)},
+		{"remove", "WHO [REASON]", "take an agent out of the room", nil, standing(room.Removed)},
+		{"redact", "EVENT [REASON]", "remove what event number EVENT said", nil, redact},
+		{"limits", "NAME=VALUE...", "change limits: maxTurns, maxDuration, maxTokens, maxFailures, maxDeclines", nil, limits},
+		{"policy", "NAME", "change the policy", nil, changePolicy},
+		{"complete", "[REASON]", "end the room: the work is done", nil, func(_ *Session, r string) (room.Act, error) { return room.Complete{Reason: r}, nil }},
+		{"stop", "[REASON]", "end the room", nil, func(_ *Session, r string) (room.Act, error) { return room.Stop{Reason: r}, nil }},
+		{"roster", "", "show who is in the room", nil, nil},
+		{"wait", "draft|pause|turn N", "in scripts: wait for a draft, for a pause or an end, for the end of turn N", awaited, nil},
+		{"help", "", "show this", nil, nil},
+		{"quit", "", "pause the room and leave", nil, nil},
+	}
+}
+
+// awaited says whether what the command wait waits for has come.
+func awaited(s *Session, rest string) bool {
+	what, number, _ := strings.Cut(rest, " ")
+	switch what {
+	case "draft":
+		return s.draft != ""
+	case "turn":
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		return err != nil || s.turns >= n
+	}
+	return s.phase != room.Live
+}
+
+// parse splits a command line and finds its verb.
+func parse(line string) (verb, string, error) {
+	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	for _, v := range verbs() {
+		if v.name == strings.ToLower(name) {
+			return v, strings.TrimSpace(rest), nil
+		}
+	}
+	return verb{}, "", usage("there is no command "+strconv.Quote(term.Line(name)), "`help` lists the commands; to say something: say TEXT")
+}
+
+func usage(what, fix string) error {
+	return &problem.Error{Code: "CLI-COMMAND", What: what, Fix: fix}
+}
+
+func (s *Session) say(text string) (room.Act, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, usage("nothing to say", "say TEXT")
+	}
+	say := room.Say{Text: text}
+	if own := s.mine(); own != "" {
+		say.As = own
+	}
+	return say, nil
+}
+
+// mine is the seat that has the floor and that the person speaks for.
+func (s *Session) mine() string {
+	for _, x := range s.Room.View().Seats {
+		if x.Phase == "thinking" && s.taken[x.ID] {
+			return x.ID
+		}
+	}
+	return ""
+}
+
+func sayTo(s *Session, rest string) (room.Act, error) {
+	who, text, err := s.who(rest)
+	if err == nil && text == "" {
+		err = usage("nothing to say", "to WHO TEXT")
+	}
+	return room.Say{Text: text, To: who}, err
+}
+
+func sayAs(s *Session, rest string) (room.Act, error) {
+	who, text, err := s.who(rest)
+	if err == nil && text == "" {
+		err = usage("nothing to say", "as WHO TEXT")
+	}
+	return room.Say{Text: text, As: who}, err
+}
+
+// The hash is that of the draft that the person has seen, so that nobody
+// approves a text that has changed meanwhile.
+func approve(s *Session, _ string) (room.Act, error) { return room.Approve{Draft: s.draft}, nil }
+
+func edit(s *Session, text string) (room.Act, error) {
+	if text == "" {
+		return nil, usage("the new text is missing", "edit TEXT, or `reject` the draft")
+	}
+	return room.Edit{Draft: s.draft, Text: text}, nil
+}
+
+func reject(s *Session, reason string) (room.Act, error) {
+	return room.Reject{Draft: s.draft, Reason: reason}, nil
+}
+
+func takeOver(s *Session, rest string) (room.Act, error) {
+	who, _, err := s.who(rest)
+	return room.TakeOver{Participant: who}, err
+}
+
+func release(s *Session, rest string) (room.Act, error) {
+	if rest == "" && len(s.taken) == 1 {
+		for id := range s.taken {
+			return room.Release{Participant: id}, nil
+		}
+	}
+	who, _, err := s.who(rest)
+	return room.Release{Participant: who}, err
+}
+
+func next(s *Session, rest string) (room.Act, error) {
+	who, _, err := s.who(rest)
+	return room.Next{Participant: who}, err
+}
+
+func standing(to room.Standing) func(*Session, string) (room.Act, error) {
+	return func(s *Session, rest string) (room.Act, error) {
+		who, reason, err := s.who(rest)
+		return room.SetStanding{Participant: who, Standing: to, Reason: reason}, err
+	}
+}
+
+func redact(_ *Session, rest string) (room.Act, error) {
+	number, reason, _ := strings.Cut(rest, " ")
+	seq, err := strconv.ParseInt(strings.TrimPrefix(number, "#"), 10, 64)
+	if err != nil || seq < 1 {
+		return nil, usage("which event?", "redact EVENT, the number of an event; `moot show ROOM` lists them")
+	}
+	return room.Redact{Target: seq, Reason: reason}, nil
+}
+
+func changePolicy(s *Session, name string) (room.Act, error) {
+	if s.Policy == nil || name == "" {
+		return nil, usage("which policy?", "policy NAME; `moot policy ls` lists them")
+	}
+	ref, err := s.Policy(name)
+	return room.SetPolicy{Policy: ref}, err
+}
+
+// limits replaces those that are named; the others stay.
+func limits(s *Session, rest string) (room.Act, error) {
+	l := s.Room.View().Limits
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return nil, usage("which limit?", "limits maxTurns=60 maxDuration=1h")
+	}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		if err := setLimit(&l, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return room.SetLimits{Limits: l}, nil
+}
+
+func setLimit(l *room.Limits, name, value string) error {
+	var err error
+	n := 0
+	if name == "maxDuration" {
+		l.MaxDuration, err = time.ParseDuration(value)
+		n = int(l.MaxDuration)
+	} else {
+		n, err = strconv.Atoi(value)
+	}
+	if err != nil || n <= 0 {
+		return usage(fmt.Sprintf("%q is no value for a limit", term.Line(name+"="+value)), "write a number above 0, a duration for maxDuration: limits maxTurns=60 maxDuration=1h")
+	}
+	switch name {
+	case "maxDuration":
+	case "maxTurns":
+		l.MaxTurns = n
+	case "maxTokens":
+		l.MaxTokens = int64(n)
+	case "maxFailures":
+		l.MaxFailures = n
+	case "maxDeclines":
+		l.MaxDeclines = n
+	default:
+		return usage("there is no limit "+strconv.Quote(term.Line(name))+" to change here", "the limits are maxTurns, maxDuration, maxTokens, maxFailures and maxDeclines")
+	}
+	return nil
+}
+
+// who splits the name of a participant off rest: an id, a display name, or
+// the start of one that fits only one participant.
+func (s *Session) who(rest string) (id, text string, err error) {
+	name, text, _ := strings.Cut(rest, " ")
+	name, text = strings.TrimPrefix(strings.TrimSuffix(name, ":"), "@"), strings.TrimSpace(text)
+	if name == "" {
+		return "", "", usage("whom do you mean?", "the participants are "+strings.Join(s.ids(), ", "))
+	}
+	var found []string
+	for _, x := range s.Room.View().Seats {
+		if strings.EqualFold(x.ID, name) || x.Name != "" && strings.EqualFold(x.Name, name) {
+			return x.ID, text, nil
+		}
+		if hasFold(x.ID, name) || hasFold(x.Name, name) {
+			found = append(found, x.ID)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], text, nil
+	}
+	return "", "", usage(strconv.Quote(term.Line(name))+" is no participant of this room", "the participants are "+strings.Join(s.ids(), ", "))
+}
+
+func hasFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+func (s *Session) ids() []string {
+	var ids []string
+	for _, x := range s.Room.View().Seats {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// agents are the participants whose seats a person can take, mute and so on.
+func (s *Session) agents() []room.SeatView {
+	var out []room.SeatView
+	for _, x := range s.Room.View().Seats {
+		if x.Kind != policy.Human && x.Phase != string(room.Removed) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func help() string {
+	var b strings.Builder
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
+	}
+	return b.String()
+}

@@ -1,0 +1,80 @@
+package timeline
+
+import (
+	"strings"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
+)
+
+func (p *Printer) claimed(b room.Claimed) string {
+	if !b.Restart {
+		return ""
+	}
+	return p.notice(yellow, "reopened: the host had ended while the room was live")
+}
+
+// standing shows changes of a seat.
+func (p *Printer) standing(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.SeatChanged:
+		code := ""
+		if b.Standing == room.Suspended || b.Standing == room.Removed {
+			code = yellow
+		}
+		return p.notice(code, p.label(b.Participant)+" is now "+string(b.Standing)+p.by(e.Actor)+because(b.Reason))
+	case room.SeatTaken:
+		return p.notice("", p.label(b.Participant)+" is taken over"+p.by(b.By))
+	case room.SeatReleased:
+		return p.notice("", p.label(b.Participant)+" is released")
+	}
+	return ""
+}
+
+// ending shows the end of a live phase, and its beginning.
+func (p *Printer) ending(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.Paused:
+		if b.Cause == room.PausePolicy {
+			return p.mark(red, "‖ paused: "+b.Reason+codeOf(b.Code))
+		}
+		return p.mark(yellow, "‖ "+orElse(b.Reason, "paused"+p.by(e.Actor)))
+	case room.Resumed:
+		return p.mark(green, "▶ resumed"+p.by(e.Actor))
+	case room.Stopped:
+		return p.mark(yellow, "■ stopped: "+b.Reason)
+	case room.Completed:
+		if b.Cause == room.DoneSettled {
+			return p.mark(green, "✓ settled: "+b.Reason)
+		}
+		return p.mark(green, "✓ completed: "+b.Reason)
+	case room.Errored:
+		return p.mark(red, "✗ error: "+b.Reason+codeOf(b.Code))
+	}
+	return ""
+}
+
+func codeOf(code string) string {
+	if code == "" {
+		return ""
+	}
+	return "   [" + code + "]"
+}
+
+func (p *Printer) mark(code, text string) string {
+	var b strings.Builder
+	for i, line := range wrap(term.Line(text), p.width()-2) {
+		if i > 0 {
+			line = "  " + line
+		}
+		b.WriteString(p.paint(code, line) + "\n")
+	}
+	return b.String() + "\n"
+}
+
+func orElse(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}

@@ -1,0 +1,258 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// A Printer turns a room's events, in order, into lines for people. It is not
+// safe for concurrent use.
+type Printer struct {
+	Style
+	// You is the participant that reads; "" is the host.
+	You string
+	// Badge is shown beside the room's name, such as DEMO.
+	Badge string
+
+	name     string // of the policy
+	seats    map[string]seat
+	order    []string
+	opened   *room.Opened // until the roster is complete
+	turn     granted
+	approved string // who approved the draft that is about to be posted
+	edited   string
+	declines int
+}
+
+// A seat is what the printer knows of a participant.
+type seat struct {
+	room.Participant
+	color string
+}
+
+// granted is the turn that is open.
+type granted struct {
+	number int
+	who    string
+	reason string
+	tokens int64
+	usage  room.Usage
+}
+
+// Event returns the lines for e, each ended by a line feed, or "" when there
+// is nothing to show.
+func (p *Printer) Event(e room.Event) string {
+	head := p.head(e)
+	if _, ok := e.Body.(room.RoundDeclined); !ok {
+		p.declines = 0
+	}
+	return head + p.event(e)
+}
+
+func (p *Printer) event(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.Claimed:
+		return p.claimed(b)
+	case room.PolicyChanged:
+		p.name = policyName(b.Policy)
+		return p.notice("", "policy is now "+p.name+p.by(e.Actor))
+	case room.LimitsChanged:
+		return p.notice("", "limits changed"+p.by(e.Actor))
+	case room.SeatChanged, room.SeatTaken, room.SeatReleased:
+		return p.standing(e)
+	case room.RoundDeclined:
+		return p.declined(b)
+	case room.TurnGranted:
+		p.turn = granted{number: b.Turn, who: b.Participant, reason: b.Reason, tokens: b.Tokens}
+		p.approved, p.edited = "", ""
+	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:
+		return p.draft(e)
+	case room.TurnPassed, room.TurnFailed, room.TurnInterrupted:
+		return p.ended(e)
+	case room.MessagePosted:
+		return p.message(e, b)
+	case room.Redacted:
+		return p.notice("", fmt.Sprintf("#%d redacted%s", b.Target, p.by(e.Actor))+because(b.Reason))
+	case room.ReplyLate:
+		return p.notice(dim, fmt.Sprintf("a late reply of %s was dropped (turn %d, %d bytes)", p.label(b.Participant), b.Turn, b.Bytes))
+	case room.Violation:
+		return p.notice(yellow, p.label(b.Participant)+" broke its protocol: "+b.Code+because(b.Detail))
+	case room.SummaryMade:
+		return p.notice(dim, p.label(b.By)+" summarised what was said")
+	case room.Paused, room.Resumed, room.Stopped, room.Completed, room.Errored:
+		return p.ending(e)
+	}
+	return ""
+}
+
+// head collects the roster and shows it once, before whatever follows.
+func (p *Printer) head(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.Opened:
+		p.opened, p.name = &b, policyName(b.Spec.Policy)
+		p.seats, p.order = map[string]seat{}, nil
+		return ""
+	case room.Joined:
+		p.join(b.Participant)
+		if p.opened == nil {
+			return p.notice("", p.label(b.Participant.ID)+" joined")
+		}
+		return ""
+	}
+	if p.opened == nil {
+		return ""
+	}
+	spec := p.opened.Spec
+	p.opened = nil
+	return p.title(spec)
+}
+
+func (p *Printer) join(x room.Participant) {
+	if p.seats == nil {
+		p.seats = map[string]seat{}
+	}
+	s, known := p.seats[x.ID]
+	if !known {
+		p.order = append(p.order, x.ID)
+		s.color = speakers[(len(p.order)-1)%len(speakers)]
+	}
+	s.Participant = x
+	p.seats[x.ID] = s
+}
+
+// title opens the timeline: what the room is for, who is in it, what bounds it.
+func (p *Printer) title(spec room.Spec) string {
+	var b strings.Builder
+	name := spec.Name
+	if name == "" {
+		name = spec.Room
+	}
+	line := p.paint(bold, clip(name, p.width()-len(p.Badge)-2))
+	if p.Badge != "" {
+		line += "  " + p.paint(reverse, " "+p.Badge+" ")
+	}
+	b.WriteString(line + "\n")
+	if spec.Objective != "" {
+		b.WriteString(p.body(spec.Objective, "  "))
+	}
+	var who []string
+	for _, id := range p.order {
+		who = append(who, p.label(id)+" ("+p.kind(id)+")")
+	}
+	limits := spec.Limits
+	about := strings.Join(who, ", ") + "\npolicy " + p.name
+	if limits.MaxTurns > 0 {
+		about += fmt.Sprintf(", at most %d turns", limits.MaxTurns)
+	}
+	for line := range strings.Lines(p.body(about, "  ")) {
+		b.WriteString(p.paint(dim, strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String() + "\n"
+}
+
+func policyName(r room.PolicyRef) string {
+	name := r.Name
+	if name == "" {
+		name = r.Use
+	}
+	return strings.TrimSpace(term.Line(name) + " " + term.Line(r.Version))
+}
+
+// label is what a participant is called; the reader is "You".
+func (p *Printer) label(id string) string {
+	switch {
+	case id == p.You && id != "":
+		return "You"
+	case id == room.ActorHost && p.You == "":
+		return "You"
+	}
+	if s, ok := p.seats[id]; ok {
+		return clip(s.Label(), 40)
+	}
+	return clip(id, 40)
+}
+
+// speaker is a label in the participant's colour.
+func (p *Printer) speaker(id string) string {
+	code := bold
+	if s, ok := p.seats[id]; ok && s.color != "" {
+		code += ";" + s.color
+	}
+	return p.paint(code, p.label(id))
+}
+
+// kind is the badge of a participant.
+func (p *Printer) kind(id string) string {
+	s, ok := p.seats[id]
+	switch {
+	case !ok || s.Kind == policy.Human:
+		return "human"
+	case s.Kind == policy.Remote && s.Owner != "":
+		return "remote, " + clip(s.Owner, 30)
+	case s.Kind == "":
+		return policy.Local
+	}
+	return s.Kind
+}
+
+// by names who did something, unless it was the room itself.
+func (p *Printer) by(actor string) string {
+	if actor == "" || actor == room.ActorRoom || actor == room.ActorPolicy {
+		return ""
+	}
+	who := p.label(actor)
+	if who == "You" {
+		who = "you"
+	}
+	return " by " + who
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + term.Line(reason)
+}
+
+// notice is a line about the room, not of anybody in it.
+func (p *Printer) notice(code, text string) string {
+	if code == "" {
+		code = dim
+	}
+	var b strings.Builder
+	for i, line := range wrap(term.Line(text), p.width()-3) {
+		mark := "── "
+		if i > 0 {
+			mark = "   "
+		}
+		b.WriteString(p.paint(code, mark+line) + "\n")
+	}
+	return b.String() + "\n"
+}
+
+// seconds is a latency as people read it.
+func seconds(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// thousands is a count in at most four characters and a k or M.
+func thousands(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

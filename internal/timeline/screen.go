@@ -1,0 +1,82 @@
+package timeline
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// A Screen is a terminal of which the last line is redrawn.
+type Screen struct {
+	in, out *os.File
+	saved   *term.State
+	shown   bool // the last line holds a status or a prompt
+}
+
+// OpenScreen takes over the terminal in, so that single keys can be read, and
+// draws on out. It returns nil where that cannot be done. The caller Closes it.
+func OpenScreen(in, out *os.File) *Screen {
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	saved, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil
+	}
+	return &Screen{in: in, out: out, saved: saved}
+}
+
+// Close gives the terminal back as it was. It may be called again.
+func (c *Screen) Close() {
+	if c == nil || c.saved == nil {
+		return
+	}
+	c.clear()
+	term.Restore(int(c.in.Fd()), c.saved)
+	c.saved = nil
+}
+
+// live reports whether the screen is in use.
+func (c *Screen) live() bool { return c != nil && c.saved != nil }
+
+func (c *Screen) width() int {
+	if c == nil {
+		return 0
+	}
+	w, _, err := term.GetSize(int(c.out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+func (c *Screen) clear() {
+	if c.shown {
+		io.WriteString(c.out, "\r\x1b[K")
+		c.shown = false
+	}
+}
+
+// last draws the last line; the cursor stands at column col of it, or at its
+// end when col is negative.
+func (c *Screen) last(line string, col int) {
+	s := "\r\x1b[K" + line
+	if col == 0 {
+		s += "\r"
+	} else if col > 0 {
+		s += "\r" + "\x1b[" + itoa(col) + "C"
+	}
+	io.WriteString(c.out, s)
+	c.shown = true
+}
+
+// lines prepares finished lines for w. A terminal in raw mode does not return
+// the carriage by itself.
+func (c *Screen) lines(w io.Writer, text string) string {
+	if f, ok := w.(*os.File); ok && c.live() && term.IsTerminal(int(f.Fd())) {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}

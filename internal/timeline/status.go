@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
+	"github.com/rivo/uniseg"
+)
+
+// A standing line: what the room is doing, its meters, the keys that matter
+// now. What does not fit is left out, from the right.
+func (s *Session) statusLine(now time.Time) string {
+	v := s.Room.View()
+	state, code := s.state(v, now)
+	parts := []string{state}
+	parts = append(parts, fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),
+		clockOf(s.clock(v, now))+"/"+clockOf(v.Limits.MaxDuration), "~"+thousands(v.Tally.Tokens)+" tokens", s.hint(v))
+	width := s.screenWidth() - 1
+	line := ""
+	for i, part := range parts {
+		if i > 0 {
+			part = "  " + part
+		}
+		if uniseg.StringWidth(line+part) > width {
+			if i == 0 {
+				line = clip(part, width)
+			}
+			break
+		}
+		line += part
+	}
+	if rest, ok := strings.CutPrefix(line, state); ok {
+		return s.Printer.paint(code, state) + s.Printer.paint(dim, rest)
+	}
+	return s.Printer.paint(code, line)
+}
+
+// clock is the room's running time now; the view has that of the last event.
+func (s *Session) clock(v room.View, now time.Time) time.Duration {
+	if v.Phase != room.Live || s.seen.IsZero() {
+		return v.Clock
+	}
+	return v.Clock + max(0, now.Sub(s.seen))
+}
+
+// state says in a few words what the room is doing.
+func (s *Session) state(v room.View, now time.Time) (text, code string) {
+	switch {
+	case s.pausing && v.Phase == room.Live && v.Turn > 0:
+		return "‖ PAUSING (turn in flight)", yellow
+	case v.Phase == room.Waiting && v.Ending.Cause == room.PausePolicy:
+		return "‖ PAUSED: the policy failed", red
+	case v.Phase == room.Waiting:
+		return "‖ PAUSED", yellow
+	case v.Phase == room.Done && v.Ending.Cause == room.DoneSettled:
+		return "✓ SETTLED", green
+	case v.Phase == room.Done:
+		return "✓ COMPLETED", green
+	case v.Phase == room.Halted:
+		return "■ STOPPED: " + v.Ending.Cause + " " + v.Ending.Name, yellow
+	case v.Phase == room.InError:
+		return "✗ ERROR", red
+	case v.Draft != nil:
+		return "DRAFT of " + s.Printer.label(v.Draft.Message.From) + " waits for you", yellow
+	}
+	for _, x := range v.Seats {
+		if x.Phase != "thinking" {
+			continue
+		}
+		if s.taken[x.ID] {
+			return "● YOU have the floor for " + s.Printer.label(x.ID), green
+		}
+		return "● " + s.Printer.label(x.ID) + " is thinking" + s.elapsed(now) + s.live(x.ID), green
+	}
+	return "● LIVE", green
+}
+
+// elapsed is how long the open turn has taken.
+func (s *Session) elapsed(now time.Time) string {
+	if s.started.IsZero() {
+		return ""
+	}
+	if d := now.Sub(s.started); d >= time.Second {
+		return " " + clockOf(d)
+	}
+	return ""
+}
+
+// live is the end of what a participant is writing.
+func (s *Session) live(id string) string {
+	if s.delta.who != id || s.delta.text == "" {
+		return ""
+	}
+	tail := []rune(term.Line(s.delta.text))
+	return ": …" + string(tail[max(0, len(tail)-30):])
+}
+
+// hint is what the person can do now.
+func (s *Session) hint(v room.View) string {
+	switch {
+	case s.raw == nil:
+		return ""
+	case v.Draft != nil && v.Phase == room.Live:
+		return "[a]pprove [e]dit [x]reject"
+	case v.Phase == room.Waiting && v.Ending.Cause == room.PausePolicy:
+		return "/policy NAME, then p; q quit"
+	case v.Phase == room.Halted && v.Ending.Cause != room.StopBy:
+		return "/limits maxTurns=N goes on; q quit"
+	case v.Phase == room.Done:
+		return "s say goes on; q quit"
+	case v.Phase != room.Live:
+		return "p resume  s say  q quit"
+	}
+	return "p pause  s say  ? help"
+}
+
+// clockOf is a duration as minutes and seconds.
+func clockOf(d time.Duration) string {
+	d = d.Truncate(time.Second)
+	if d >= time.Hour {
+		return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}

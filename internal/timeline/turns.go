@@ -1,0 +1,170 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
+)
+
+// message shows what was said, by whom, why they had the floor, how long it
+// took and whether somebody approved it.
+func (p *Printer) message(e room.Event, b room.MessagePosted) string {
+	m := b.Message
+	facts := []string{p.kind(m.From)}
+	if m.To != "" && m.To != room.Broadcast {
+		facts = append(facts, "to "+p.label(m.To))
+	}
+	if b.Latency > 0 {
+		facts = append(facts, seconds(b.Latency))
+	}
+	mine := b.Turn != 0 && b.Turn == p.turn.number
+	if mine && m.By == "" {
+		facts = append(facts, p.tokens(b.Usage, m.Text))
+	}
+	facts = append(facts, p.sent(b, mine)...)
+	if m.Visibility != "" && m.Visibility != room.UserVisible {
+		facts = append(facts, string(m.Visibility))
+	}
+	out := p.header(b.Turn, m.From, facts)
+	if mine {
+		out += p.why(p.turn.reason)
+		p.turn = granted{}
+	}
+	return out + p.body(m.Text, "  ") + "\n"
+}
+
+// sent says how a message came to be sent.
+func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
+	switch {
+	case b.Message.By != "":
+		return []string{"typed" + p.by(b.Message.By)}
+	case !mine:
+		return nil
+	case p.edited != "" && p.approved != "":
+		return []string{"edited" + p.by(p.edited), "approved" + p.by(p.approved)}
+	case p.approved != "":
+		return []string{"approved" + p.by(p.approved)}
+	case b.Auto:
+		return []string{"sent automatically"}
+	}
+	return nil
+}
+
+// tokens says what a turn cost, ~ where the agent did not say and it is
+// estimated.
+func (p *Printer) tokens(u room.Usage, text string) string {
+	if !u.Known {
+		u = p.turn.usage
+	}
+	if u.Known {
+		return thousands(u.Input+u.Output) + " tokens"
+	}
+	return "~" + thousands(p.turn.tokens+int64(len(text)+3)/4) + " tokens"
+}
+
+// header is the first line of a turn or message, wrapped where it is narrow.
+func (p *Printer) header(turn int, who string, facts []string) string {
+	number := ""
+	if turn > 0 {
+		number = fmt.Sprintf("#%d ", turn)
+	}
+	rest := ""
+	for _, f := range facts {
+		rest += " · " + f
+	}
+	lead := number + p.label(who)
+	lines := wrap(lead+rest, p.width())
+	first := p.paint(dim, number) + p.speaker(who)
+	if len(lines) == 1 {
+		return first + p.paint(dim, rest) + "\n"
+	}
+	var b strings.Builder
+	b.WriteString(first + "\n")
+	for _, line := range wrap(strings.TrimPrefix(rest, " · "), p.width()-2) {
+		b.WriteString("  " + p.paint(dim, line) + "\n")
+	}
+	return b.String()
+}
+
+// why is the policy's reason for its choice.
+func (p *Printer) why(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	var b strings.Builder
+	for i, line := range wrap(term.Line(reason), p.width()-7) {
+		mark := "  why: "
+		if i > 0 {
+			mark = "       "
+		}
+		b.WriteString(p.paint(dim, mark+line) + "\n")
+	}
+	return b.String()
+}
+
+// draft shows a reply that waits for a person, and what became of it.
+func (p *Printer) draft(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.TurnDrafted:
+		p.turn.usage = b.Usage
+		facts := []string{p.kind(b.Message.From), p.tokens(b.Usage, b.Message.Text), "waits for approval (" + b.Why + ")"}
+		return p.paint(yellow, "DRAFT ") + p.header(b.Turn, b.Message.From, facts) + p.why(p.turn.reason) +
+			p.bar(p.body(b.Message.Text, "")) + "\n"
+	case room.TurnEdited:
+		p.edited = e.Actor
+		return p.paint(yellow, "DRAFT ") + p.header(b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.bar(p.body(b.Text, "")) + "\n"
+	case room.TurnApproved:
+		p.approved = e.Actor
+	case room.TurnRejected:
+		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow)
+	}
+	return ""
+}
+
+// bar marks lines that are not yet said.
+func (p *Printer) bar(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(p.paint(yellow, "  │ ") + line)
+	}
+	return b.String()
+}
+
+// ended shows a turn that ended without a message.
+func (p *Printer) ended(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.TurnPassed:
+		return p.outcome(b.Turn, "passed"+because(b.Reason), "")
+	case room.TurnFailed:
+		return p.outcome(b.Turn, "failed ("+b.Code+")"+because(b.Error), red)
+	case room.TurnInterrupted:
+		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow)
+	}
+	return ""
+}
+
+func (p *Printer) outcome(turn int, what, code string) string {
+	who, why := p.turn.who, p.turn.reason
+	p.turn = granted{}
+	if code == "" {
+		code = dim
+	}
+	out := p.header(turn, who, []string{p.kind(who)}) + p.why(why)
+	for line := range strings.Lines(p.body(term.Line(what), "  ")) {
+		out += p.paint(code, strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	return out + "\n"
+}
+
+// declined shows a round in which nobody got the floor. The same again, and
+// again, is said shortly.
+func (p *Printer) declined(b room.RoundDeclined) string {
+	p.declines++
+	text := "round declined: " + term.Line(b.Reason) + " (" + p.name + ")"
+	if p.declines > 1 {
+		text = fmt.Sprintf("declined again, %d rounds in a row: %s", p.declines, term.Line(b.Reason))
+	}
+	return p.notice("", text)
+}
