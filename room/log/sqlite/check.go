@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Check looks at everything that is kept: the structure of the file, the index
+// of rooms, the chain of every room from its first event, snapshots and blobs.
+// It reads the whole file. The error joins one for each thing that is wrong.
+func (d *DB) Check(ctx context.Context) error {
+	var rooms []tail
+	var events int64
+	var digests []string
+	found := d.read(ctx, func(r *reader) error {
+		return errors.Join(
+			d.checkStructure(r),
+			r.list("select "+columnsOfRoom+" from rooms not indexed", func(row []driver.Value) error {
+				t, err := scanTail(row)
+				rooms = append(rooms, t)
+				return err
+			}),
+			r.list("select digest from blobs not indexed", func(row []driver.Value) error {
+				var digest string
+				get(row[0], &digest)
+				digests = append(digests, digest)
+				return nil
+			}),
+			r.count(&events, "select count(*) from events not indexed"),
+		)
+	})
+	for i := range rooms {
+		events -= int64(rooms[i].last)
+		found = errors.Join(found, d.checkRoom(ctx, &rooms[i]))
+	}
+	if found == nil && events != 0 {
+		found = d.broken(fmt.Sprintf("the index of rooms and the events differ by %d events", events))
+	}
+	for _, digest := range digests {
+		if _, err := d.Blob(ctx, digest); err != nil {
+			found = errors.Join(found, err)
+		}
+	}
+	return found
+}
+
+// checkRoom verifies one room's chain and snapshot.
+func (d *DB) checkRoom(ctx context.Context, t *tail) error {
+	end, err := log.Verify(ctx, d, t.name, log.Mark{})
+	if err == nil && end.Seq < t.last {
+		err = log.Corrupt(t.name, end.Seq+1, fmt.Sprintf("event %d is missing", end.Seq+1))
+	}
+	if _, snapshot := d.Snapshot(ctx, t.name); errors.Is(snapshot, log.ErrCorrupt) {
+		err = errors.Join(err, snapshot)
+	}
+	return err
+}
+
+// checkStructure has SQLite compare tables and indexes.
+func (d *DB) checkStructure(r *reader) error {
+	var found error
+	err := r.list("pragma integrity_check(10)", func(row []driver.Value) error {
+		if why, ok := row[0].(string); !ok || why != "ok" {
+			found = errors.Join(found, d.broken(fmt.Sprint(row[0])))
+		}
+		return nil
+	})
+	return errors.Join(found, err)
+}
+
+// list runs a query that is needed once. A row that f refuses does not end it;
+// its error is joined to the others.
+func (r *reader) list(sql string, f func([]driver.Value) error, args ...driver.Value) error {
+	s, err := r.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	var found error
+	err = (&statement{s}).each(func(row []driver.Value) error {
+		found = errors.Join(found, f(row))
+		return nil
+	}, args...)
+	return errors.Join(found, err, s.Close())
+}
+
+func (r *reader) count(n *int64, sql string) (err error) {
+	*n, err = integer(r.one(sql))
+	return err
+}

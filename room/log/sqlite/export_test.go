@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// HoldWriteLock takes the lock that a transaction needs to write, as another
+// program could, until release is called.
+func HoldWriteLock(t testing.TB, dir string) (release func()) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.exec("begin immediate"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := c.exec("rollback"); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+	}
+}
+
+// SetVersion gives a log another schema version, or makes it another
+// program's.
+func SetVersion(t testing.TB, dir string, application, version int) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, sql := range []string{fmt.Sprintf("pragma application_id=%d", application), fmt.Sprintf("pragma user_version=%d", version)} {
+		if err := c.exec(sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ApplicationID marks a log as ours.
+const ApplicationID = applicationID

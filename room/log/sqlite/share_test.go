@@ -1,0 +1,155 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/logtest"
+	"github.com/folkmoot/moot/room/log/sqlite"
+)
+
+// TestLockOfKilledProcess: who holds a room is named by its process id, and
+// holds it no longer when it is killed.
+func TestLockOfKilledProcess(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	defer d.Close()
+	c := command(t, dir, roleHold)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, len("held"))
+	if _, err := out.Read(line); err != nil || string(line) != "held" {
+		t.Fatalf("the child says %q, %v", line, err)
+	}
+	_, err = d.Lock(t.Context(), childRooms[0])
+	if !errors.Is(err, log.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", c.Process.Pid)) {
+		t.Fatalf("locking what process %d holds: %v", c.Process.Pid, err)
+	}
+	if code(err) != "LOG-LOCKED" {
+		t.Errorf("its code is %s", code(err))
+	}
+	other, err := d.Lock(t.Context(), childRooms[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	c.Process.Kill()
+	c.Wait()
+	unlock, err := d.Lock(t.Context(), childRooms[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
+// TestTwoProcesses: two processes append to rooms of one file, while a third
+// that may only read follows both.
+func TestTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: true, Poll: 5 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const enough = 150
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var children []*exec.Cmd
+	var mu sync.Mutex
+	var acked []ack
+	var reading, following sync.WaitGroup
+	for _, names := range []string{"one two", "three four"} {
+		c := command(t, dir, roleAppend)
+		c.Env = append(c.Env, "ROOMS="+names)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, c)
+		reading.Go(func() {
+			for _, failure := range acks(out, func(a ack) { mu.Lock(); acked = append(acked, a); mu.Unlock() }) {
+				t.Errorf("a child failed: %s", failure)
+			}
+		})
+		for name := range strings.FieldsSeq(names) {
+			following.Go(func() {
+				for e, err := range r.Follow(ctx, name, log.Pos{}) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if e.Seq == enough {
+						return
+					}
+				}
+				t.Errorf("room %s did not come to event %d", name, enough)
+			})
+		}
+	}
+	following.Wait()
+	for _, c := range children {
+		c.Process.Kill()
+	}
+	reading.Wait()
+	for _, c := range children {
+		c.Wait()
+	}
+	holds(t, r, acked)
+	t.Logf("%d events acknowledged", len(acked))
+}
+
+// TestOpenAtOnce: whoever comes first makes the log; all find one and the same.
+func TestOpenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	logs := make([]*sqlite.DB, 8)
+	for i := range logs {
+		wg.Go(func() {
+			d, err := sqlite.Open(sqlite.Config{Dir: dir})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			logs[i] = d
+			name := fmt.Sprint("room", i)
+			if _, _, err := d.Append(t.Context(), name, log.Pos{}, time.Time{}, logtest.Event("1", name)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, d := range logs {
+		if d == nil {
+			continue
+		}
+		if infos, err := d.Rooms(t.Context()); err != nil || len(infos) != len(logs) {
+			t.Errorf("handle %d sees %d rooms, %v", i, len(infos), err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
