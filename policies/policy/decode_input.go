@@ -91,7 +91,11 @@ func (d *inputDecoder) agents(in *Input) {
 		} else {
 			in.Agents = append(in.Agents, Agent{})
 		}
-		d.agent(&in.Agents[n])
+		if a, start := &in.Agents[n], d.p; !d.agentInOrder(a) && d.err == nil {
+			d.p = start
+			*a = Agent{Domains: a.Domains[:0]}
+			d.agent(a)
+		}
 	}
 }
 
@@ -179,7 +183,11 @@ func (d *inputDecoder) events(in *Input) {
 		} else {
 			in.Events = append(in.Events, Event{})
 		}
-		d.event(&in.Events[n])
+		if e, start := &in.Events[n], d.p; !d.eventInOrder(e) && d.err == nil {
+			d.p = start
+			*e = Event{To: e.To[:0], Mentions: e.Mentions[:0], Addressed: e.Addressed[:0]}
+			d.event(e)
+		}
 	}
 }
 

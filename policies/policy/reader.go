@@ -65,6 +65,7 @@ func (r *Reader) Err() error {
 func (r *Reader) Fail(what string) {
 	if r.err == nil {
 		r.err = &DecodeError{Offset: r.p, What: what}
+		r.b = r.b[:0] // nothing matches any more, so the fast paths need not ask for the error
 	}
 }
 
@@ -74,9 +75,6 @@ func (r *Reader) Offset() int { return r.p }
 // peek skips white space and returns the next byte, 0 at the end or after an
 // error.
 func (r *Reader) peek() byte {
-	if r.err != nil {
-		return 0
-	}
 	for r.p < len(r.b) {
 		switch c := r.b[r.p]; c {
 		case ' ', '\n', '\t', '\r':
@@ -111,6 +109,14 @@ func (r *Reader) Array() { r.open('[', 0, "expected an array") }
 // More reports whether the innermost open object or array has another member,
 // and leaves it when there is none.
 func (r *Reader) More() bool {
+	if p := r.p; p < len(r.b) && r.b[p] == ',' && !r.first && r.depth > 0 {
+		r.p = p + 1
+		return true
+	}
+	return r.more()
+}
+
+func (r *Reader) more() bool {
 	c := r.peek()
 	if r.err != nil {
 		return false
@@ -139,6 +145,18 @@ func (r *Reader) More() bool {
 
 // Key reads the name of the next member and the colon behind it.
 func (r *Reader) Key() string {
+	b, p := r.b, r.p
+	if p < len(b) && b[p] == '"' && r.kinds&1 == 1 {
+		i := plainEnd(b, p+1)
+		if i+1 < len(b) && b[i] == '"' && b[i+1] == ':' {
+			r.p = i + 2
+			return view(b[p+1 : i])
+		}
+	}
+	return r.key()
+}
+
+func (r *Reader) key() string {
 	if r.kinds&1 == 0 || r.peek() != '"' {
 		r.Fail("expected a key")
 		return ""

@@ -7,6 +7,22 @@ import (
 
 // Int reads a number that is written without fraction or exponent.
 func (r *Reader) Int() int64 {
+	b, n := r.b, int64(0)
+	i := r.p
+	for i < len(b) && b[i]-'0' <= 9 {
+		n = n*10 + int64(b[i]-'0')
+		i++
+	}
+	// One to eighteen digits that begin with no zero and end at a comma or bracket: what
+	// nearly every number of an input is.
+	if d := i - r.p; d > 0 && d < 19 && i < len(b) && (b[i] == ',' || b[i] == '}') && (d == 1 || b[r.p] != '0') {
+		r.p = i
+		return n
+	}
+	return r.int()
+}
+
+func (r *Reader) int() int64 {
 	s, whole := r.number()
 	if r.err != nil {
 		return 0
@@ -101,6 +117,17 @@ func (r *Reader) digits() (n int) {
 // String reads a string. It shares the text's memory unless it holds an
 // escape. Half a surrogate pair becomes U+FFFD.
 func (r *Reader) String() string {
+	b, p := r.b, r.p
+	if p < len(b) && b[p] == '"' {
+		if i := plainEnd(b, p+1); i < len(b) && b[i] == '"' {
+			r.p = i + 1
+			return view(b[p+1 : i])
+		}
+	}
+	return r.string()
+}
+
+func (r *Reader) string() string {
 	r.peek()
 	start := r.p + 1
 	escaped := r.skipString()
@@ -122,7 +149,11 @@ func (r *Reader) skipString() (escaped bool) {
 		return false
 	}
 	r.p++
-	for r.p < len(r.b) {
+	for {
+		r.p = plainEnd(r.b, r.p)
+		if r.p >= len(r.b) {
+			break
+		}
 		switch c := r.b[r.p]; {
 		case c == '"':
 			r.p++
@@ -136,8 +167,6 @@ func (r *Reader) skipString() (escaped bool) {
 		case c < ' ':
 			r.Fail("a control character in a string")
 			return escaped
-		case c < utf8.RuneSelf:
-			r.p++
 		default:
 			c, n := utf8.DecodeRune(r.b[r.p:])
 			if c == utf8.RuneError && n == 1 {
@@ -149,6 +178,33 @@ func (r *Reader) skipString() (escaped bool) {
 	}
 	r.Fail("a string that does not end")
 	return escaped
+}
+
+// plainEnd returns the first place from i on that is neither an ASCII
+// character nor free of a meaning inside a string: the end of b, a quote, a
+// backslash, a control character or a byte of a longer character.
+func plainEnd(b []byte, i int) int {
+	for i+8 <= len(b) && plain8(load8(b, i)) {
+		i += 8
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] < utf8.RuneSelf && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// plain8 reports whether all eight bytes of x are plain. A byte is under n
+// when subtracting n borrows its high bit; a byte equals c when it is under 1
+// after an exclusive or with c. Bytes above 0x7f, which would spoil that, are
+// not plain themselves.
+func plain8(x uint64) bool {
+	quote, slash := x^lowBits*'"', x^lowBits*'\\'
+	return (x|(x-lowBits*' ')|(quote-lowBits)|(slash-lowBits))&highBits == 0
 }
 
 // escape passes one escape sequence and reports whether it is one.
@@ -175,8 +231,12 @@ func unescape(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
-			out = append(out, s[i])
-			i++
+			end := i + 1
+			for end < len(s) && s[end] != '\\' {
+				end++
+			}
+			out = append(out, s[i:end]...)
+			i = end
 			continue
 		}
 		c := s[i+1]

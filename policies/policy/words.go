@@ -23,13 +23,23 @@ func Mentions(text, term string) bool {
 	if term == "" {
 		return false
 	}
-	first := lower(term[0])
+	small, large := lower(term[0]), upper(term[0])
 	for i := 0; i+len(term) <= len(text); i++ {
-		if lower(text[i]) == first && foldEqual(text[i:i+len(term)], term) && alone(text, i, i+len(term)) {
+		if c := text[i]; c != small && c != large {
+			continue
+		}
+		if foldEqual(text[i:i+len(term)], term) && alone(text, i, i+len(term)) {
 			return true
 		}
 	}
 	return false
+}
+
+func upper(c byte) byte {
+	if c-'a' < 26 {
+		return c &^ 0x20
+	}
+	return c
 }
 
 // alone reports whether text[from:to] stands between non-words.
