@@ -89,10 +89,11 @@ func checkFolder(name, dir, fix string) check {
 	return check{Name: name, Result: checkOK, Detail: dir}
 }
 
-// nearest returns dir or the first folder above it that exists.
+// nearest returns dir or the first above it that exists, a file too: it is
+// then what is in the way.
 func nearest(dir string) string {
 	for {
-		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		if _, err := os.Stat(dir); err == nil {
 			return dir
 		}
 		up := filepath.Dir(dir)

@@ -23,11 +23,14 @@ const (
 	exitInterrupted = 130
 )
 
-// exitCodes is what `moot help exit-codes` prints.
-var exitCodes = []struct {
+// An ending is an exit code with what it means.
+type ending struct {
 	Code  int    `json:"code"`
 	Means string `json:"means"`
-}{
+}
+
+// exitCodes is what `moot help exit-codes` prints.
+var exitCodes = []ending{
 	{exitOK, "ended as designed: the policy finished, the room settled, a person stopped it"},
 	{exitFailure, "failure: the log, the network, the machine"},
 	{exitUsage, "usage: a wrong flag or argument"},

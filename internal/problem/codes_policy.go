@@ -10,6 +10,7 @@ var policyCodes = []Meaning{
 	{"load.compile", input, "The module could not be compiled within the limits.", "Make it smaller: fewer and shorter functions."},
 	{"load.configure", input, "The policy refused its settings.", "`moot policy inspect NAME` prints what it takes."},
 	{"load.digest", input, "The module has other bytes than the ones that were approved.", "Fetch it again, or approve the new digest."},
+	{"load.features", input, "The module uses a part of WebAssembly that the sandbox does not take.", "Build it without threads, SIMD, exceptions and memory64."},
 	{"load.imports", input, "The module asks for something that the sandbox does not give: files, the network, a clock.", "Build it with a kit, which needs nothing of these."},
 	{"load.init", input, "The module failed while it was set up.", "Report it to the policy's author."},
 	{"load.limits", input, "The module is over a structural limit, or its settings are.", "`moot policy check FILE` names the limit."},

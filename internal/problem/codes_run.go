@@ -6,6 +6,7 @@ var roomCodes = []Meaning{
 	{"ROOM-DENIED", denied, "Who asked may not do that.", "Act as a person of the room, its host, or a moderator's seat."},
 	{"ROOM-DRAFT", failure, "No draft with that hash is waiting: it was decided, or edited since.", "Look at the draft that is waiting now."},
 	{"ROOM-EFFECT", failure, "The room asked for something that this release cannot do.", "Use the release that wrote the room, or a newer one."},
+	{"ROOM-ERROR", failure, "The room ended because it cannot go on.", "Mend what its reason says, then `moot run --room ID`."},
 	{"ROOM-EXISTS", failure, "A room of that id exists.", "`moot run --room ID` reopens it."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has come back to where it was.", "Raise limits.maxHops if the chain is meant."},
 	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
@@ -19,12 +20,21 @@ var roomCodes = []Meaning{
 
 // agentCodes are about starting and talking to agents.
 var agentCodes = []Meaning{
+	{"AGENT-BUSY", failure, "The agent was asked while it still had a request; it answers one at a time.", "Give each seat a profile of its own."},
+	{"AGENT-CHECK", failure, "The agent does not do what the frames ask of it.", "Mend the first requirement that failed; others may follow from it."},
+	{"AGENT-CLOSED", failure, "The agent's endpoint was closed.", "Restore the seat, which starts the agent anew."},
 	{"AGENT-COMMAND", input, "The agent has no command.", "Give one: command: [\"python3\", \"agent.py\"]."},
 	{"AGENT-CWD", failure, "The agent's working folder cannot be used.", "Make the folder, or correct cwd of its endpoint."},
 	{"AGENT-ENV", input, "The agent's environment holds what cannot be passed on.", "An entry is NAME: value."},
+	{"AGENT-ERROR", failure, "The agent reports an error.", "Mend what the agent complains about."},
+	{"AGENT-EXITED", failure, "The agent's program has ended.", "Its last words on stderr say why; restart: N in its endpoint starts it again."},
 	{"AGENT-NOTEXEC", failure, "The agent's program cannot be executed.", "chmod +x, and a first line such as #!/bin/sh."},
 	{"AGENT-NOTFOUND", failure, "The agent's program was not found.", "A name is looked up in PATH; a path starts with ./"},
+	{"AGENT-PROTOCOL", failure, "The agent broke the protocol.", "`moot endpoint check -- COMMAND` shows what it must do."},
+	{"AGENT-SCRIPT", input, "A line of a scripted agent's file is not one that is read.", "Each line is one of say, pass, refuse, fail, bid, confidence, delay, usage, message, with its argument."},
 	{"AGENT-START", failure, "The agent's program did not start.", "Start it by hand: the cause is the system's."},
+	{"AGENT-TIMEOUT", failure, "The agent gave no answer in time.", "Give the seat a longer timeout, or see why the agent is slow."},
+	{"AGENT-TOOLARGE", failure, "The agent's answer is too large.", "Raise limits.maxOutputChars, or have the agent keep to constraints.max_output_chars."},
 }
 
 // logCodes are about where rooms are kept.
