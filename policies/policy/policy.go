@@ -25,8 +25,12 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return j, nil
 }
 
-// UnmarshalJSON keeps a copy of b.
+// UnmarshalJSON keeps a copy of b; null is nil.
 func (j *JSON) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*j = nil
+		return nil
+	}
 	*j = append((*j)[:0:0], b...)
 	return nil
 }

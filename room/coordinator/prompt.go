@@ -17,6 +17,7 @@ import (
 // window, and what the room is about. The same state, window, turn and
 // request always give the same prompt.
 func prompt(ctx context.Context, s *room.State, t *texts, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
+	t.line = s.Bounds.LineChars
 	x, ok := s.Seat(id)
 	if !ok {
 		return endpoint.Prompt{}, fmt.Errorf("no participant %q", id)

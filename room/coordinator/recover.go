@@ -216,3 +216,13 @@ func stateDigest(state policy.JSON) string {
 	sum := sha256.Sum256(state)
 	return hex.EncodeToString(sum[:])
 }
+
+// Fold returns the state of a room as the log has it, without taking the room
+// over. Of cfg only Log and Policy are used.
+func Fold(ctx context.Context, cfg Config, id string) (*room.State, error) {
+	r := &Room{cfg: cfg, id: id, endpoints: map[string]*seat{}, texts: texts{log: cfg.Log, room: id}}
+	if err := r.recover(ctx); err != nil {
+		return nil, err
+	}
+	return &r.state, nil
+}

@@ -1,0 +1,210 @@
+package coordinator_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/memory"
+)
+
+// hashing records the digest of its input, as the sandbox does, and keeps a
+// state that is too large for most records.
+type hashing struct{ policyFunc }
+
+func (h hashing) Propose(_ context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
+	sum := sha256.Sum256(in.AppendJSON(nil))
+	d := h.policyFunc(in)
+	rec := policy.Record{Input: hex.EncodeToString(sum[:])}
+	if d.Action == policy.ActionError {
+		return d, rec, errors.New(d.Message)
+	}
+	d.State = policy.JSON(fmt.Sprintf(`{"n":%d,"pad":%q}`, in.Decision, strings.Repeat("x", 600)))
+	return d, rec, nil
+}
+
+// eventful declines, fails and speaks in turn.
+func eventful(in policy.Input) policy.Decision {
+	switch in.Decision % 14 {
+	case 3, 10:
+		return policy.Decline("nothing new")
+	case 5:
+		if in.Events[len(in.Events)-1].Text != "resumed" {
+			return policy.Fail("lost my way")
+		}
+	}
+	for i := range in.Agents {
+		if a := in.Agents[(in.Turn+i)%len(in.Agents)]; a.Eligible {
+			return policy.Speak(a.ID, "next")
+		}
+	}
+	return policy.Decline("nobody")
+}
+
+// For every decision the input rebuilt from the log alone is the recorded
+// one, after pauses, crashes, declines, failures and a change of policy.
+func TestInputsFromTheLogAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		cfg := config(l, nil, count)
+		cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return hashing{eventful}, nil }
+		cfg.ResumeAs = room.ActorHost
+		s := spec(room.Limits{MaxTurns: 90, MaxDuration: 10 * time.Hour})
+		r, err := coordinator.Open(t.Context(), cfg, s, append(agents("a", "b", "c"), room.Participant{ID: "me", Kind: policy.Human}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; ; i++ {
+			ctx, crash := context.WithTimeout(t.Context(), 7*time.Second)
+			done := make(chan error, 1)
+			go func() { done <- r.Run(ctx) }()
+			time.Sleep(3 * time.Second)
+			switch i % 3 {
+			case 0:
+				r.Do(ctx, room.Command{Actor: "me", Do: room.Say{Text: "and b?"}})
+			case 1:
+				r.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Pause{}})
+			case 2:
+				r.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.SetPolicy{Policy: room.PolicyRef{Name: "rotate"}}})
+			}
+			<-done
+			crash()
+			if p := r.View().Phase; p != room.Live && p != room.Waiting {
+				break
+			}
+			if r, err = coordinator.Reopen(t.Context(), cfg, "r1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkInputs(t, l)
+	})
+}
+
+// checkInputs folds the log and compares every input with its record.
+func checkInputs(t *testing.T, l *memory.Log) {
+	t.Helper()
+	var s room.State
+	decisions, lost, kinds := 0, 0, map[string]bool{}
+	for _, e := range events(t, l) {
+		kinds[e.Body.Type()] = true
+		rec := room.RecordOf(e)
+		if rec == nil {
+			s.Apply(e)
+			continue
+		}
+		decisions++
+		in, err := s.Asked(rec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(in.AppendJSON(nil))
+		if got := hex.EncodeToString(sum[:]); got != rec.Input {
+			t.Errorf("event %d: the input of decision %d has digest %s, recorded is %s", e.Seq, rec.Decision, got, rec.Input)
+		}
+		s.Apply(e)
+		if s.Policy.Lost {
+			lost++
+			d, _, _ := hashing{eventful}.Propose(t.Context(), in)
+			s.Relearn(d.State)
+		}
+	}
+	for _, kind := range []string{"room.paused", "room.resumed", "round.declined", "policy.changed", "turn.granted", "room.claimed"} {
+		if !kinds[kind] {
+			t.Errorf("the room had no %s: the test shows too little", kind)
+		}
+	}
+	if decisions < 50 || lost == 0 {
+		t.Errorf("%d decisions, %d of them with a state to recompute: the test shows too little", decisions, lost)
+	}
+}
+
+// What was said in turn 3 of 200 is in the last prompt when the budget holds
+// one line a message, and in the same prompt rebuilt from the log.
+func TestPlantedFact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const fact = "The staging password rotates on Thursdays."
+		l := &memory.Log{}
+		var last endpoint.Prompt
+		s := spec(room.Limits{MaxTurns: 200})
+		s.Context = room.Context{Tokens: 1000, SummaryTokens: 8000, LineChars: 60}
+		r, err := coordinator.Open(t.Context(), config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			last = p
+			if p.Turn == 3 {
+				return endpoint.Reply{Outcome: endpoint.Said, Text: fact + " " + strings.Repeat("And so on. ", 50)}, nil
+			}
+			return count(ctx, p, f)
+		}), s, agents("a", "b", "c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last.Turn != 200 || !strings.Contains(last.Text, fact) {
+			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, last.Text)
+		}
+		for _, turn := range []int{1, 2, 57, 200} {
+			p, granted, err := coordinator.Granted(t.Context(), l, "r1", turn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := endpoint.Digest(p); got != granted.Prompt {
+				t.Errorf("turn %d: prompt rebuilt from the log has digest %s, recorded is %s", turn, got, granted.Prompt)
+			}
+			if turn == 200 && p.Text != last.Text {
+				t.Error("the rebuilt prompt differs from the one that was sent")
+			}
+		}
+	})
+}
+
+// Reopening from a snapshot gives the state that folding alone gives.
+func TestSnapshotIsTheFold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		cfg := config(l, rotate, count)
+		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 800}), agents("a", "b", "c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Snapshot(t.Context(), "r1"); err != nil {
+			t.Fatalf("no snapshot after 800 turns: %v", err)
+		}
+		with, err := coordinator.Fold(t.Context(), cfg, "r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		without, err := coordinator.Fold(t.Context(), coordinator.Config{Log: unsnapped{l}, Policy: cfg.Policy}, "r1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(with)
+		b, _ := json.Marshal(without)
+		if !bytes.Equal(a, b) {
+			t.Error("the state from the snapshot is not the fold of the log")
+		}
+	})
+}
+
+// unsnapped has no snapshots.
+type unsnapped struct{ *memory.Log }
+
+func (unsnapped) Snapshot(context.Context, string) (log.Snapshot, error) {
+	return log.Snapshot{}, log.ErrNotFound
+}
