@@ -186,6 +186,15 @@ func responseOf(raw []byte) (response, error) {
 	return r, nil
 }
 
+// mismatch words a decoding error for authors of agents in any language.
+func mismatch(err error) string {
+	var te *json.UnmarshalTypeError
+	if errors.As(err, &te) {
+		return te.Field + " is a " + te.Value + ", which does not fit"
+	}
+	return err.Error()
+}
+
 func or(a, b string) string {
 	if a != "" {
 		return a

@@ -22,6 +22,10 @@ import (
 // it says.
 const fixtureVar = "MOOT_FIXTURE"
 
+// shortBid is ample for an answer on a busy machine, and soon over for an
+// agent that never gives one.
+const shortBid = 3 * time.Second
+
 func TestMain(m *testing.M) {
 	if s := os.Getenv(fixtureVar); s != "" {
 		(&fixture{Reader: bufio.NewReaderSize(os.Stdin, 64<<10), scenario: endpointtest.Scenario(s)}).run()

@@ -6,7 +6,7 @@ type state int
 const (
 	unknown   state = iota
 	asked           // in flight
-	abandoned       // ended without an answer
+	abandoned       // ended without an answer, which may still come
 	answered        // had its answer, in time or late
 )
 
@@ -26,11 +26,6 @@ type record struct {
 }
 
 func (h *history) state(id string) state { return h.past[id].state }
-
-func (h *history) set(id string, s state) { h.put(id, record{state: s}) }
-
-// leave records that nobody waits for x any more.
-func (h *history) leave(x *exchange) { h.put(x.prompt.Request, record{abandoned, x}) }
 
 // settle records that an abandoned request has had its late answer, and
 // returns its exchange.

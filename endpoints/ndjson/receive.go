@@ -58,7 +58,7 @@ func (w *wire) overlong() {
 // flight: its answer may be what was lost.
 func (w *wire) breach(code string, f *fault) {
 	w.notes.violation(code, f.text)
-	w.finish(w.current(), result{err: f.problem()})
+	w.giveUp(w.current(), f.problem())
 }
 
 // respond matches a response to its request.
@@ -66,22 +66,22 @@ func (w *wire) respond(raw []byte) {
 	r, err := responseOf(raw)
 	x := w.current()
 	if x != nil && r.RequestID == x.prompt.Request {
-		w.conclude(x, r, err)
+		w.accept(x, r, err)
 		return
 	}
 	if err != nil && r.RequestID == "" {
-		w.breach("bad_frame", faultf("bad_frame", endpoint.ErrProtocol, "a response cannot be read: %v", err))
+		w.breach("bad_frame", faultf("bad_frame", endpoint.ErrProtocol, "a response cannot be read: %s", mismatch(err)))
 		return
 	}
 	w.stray(r)
 }
 
-// conclude ends the exchange in flight with its response.
-func (w *wire) conclude(x *exchange, r response, err error) {
+// accept ends the exchange in flight with its response.
+func (w *wire) accept(x *exchange, r response, err error) {
 	var f *fault
 	var out endpoint.Reply
 	if err != nil {
-		f = faultf("bad_frame", endpoint.ErrProtocol, "the response cannot be read: %v", err)
+		f = faultf("bad_frame", endpoint.ErrProtocol, "the response cannot be read: %s", mismatch(err))
 	} else {
 		out, f = reply(r, x.prompt)
 	}
@@ -111,7 +111,9 @@ func (w *wire) stray(r response) {
 	w.mu.Unlock()
 	switch state {
 	case abandoned:
-		w.notes.late(r.RequestID, r.Draft)
+		if left.prompt.Kind != endpoint.Bid { // a bid is no reply
+			w.notes.late(r.RequestID, r.Draft)
+		}
 		close(left.late)
 	case answered:
 		w.notes.violation("duplicate_response", "a second response to "+brief(r.RequestID))
@@ -124,7 +126,7 @@ func (w *wire) stray(r response) {
 func (w *wire) aside(raw []byte) {
 	var a aside
 	if err := json.Unmarshal(raw, &a); err != nil {
-		w.notes.violation("bad_frame", "a message cannot be read: "+err.Error())
+		w.notes.violation("bad_frame", "a message cannot be read: "+mismatch(err))
 		return
 	}
 	limit := 12_000

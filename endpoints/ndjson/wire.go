@@ -100,7 +100,7 @@ func (w *wire) begin(x *exchange) (skip bool, err error) {
 		return true, nil
 	}
 	w.open = x
-	w.recent.set(x.prompt.Request, asked)
+	w.recent.put(x.prompt.Request, record{state: asked})
 	return false, nil
 }
 
@@ -129,22 +129,30 @@ func (w *wire) abandon(x *exchange) (endpoint.Reply, *exchange, error) {
 	default:
 	}
 	w.open = nil
-	w.recent.leave(x)
+	w.recent.put(x.prompt.Request, record{abandoned, x})
 	if x.prompt.Kind == endpoint.Bid && w.bids >= 0 {
 		w.bids++
 	}
 	return endpoint.Reply{}, x, nil
 }
 
-// finish gives x its one result. It reports false when x had ended.
-func (w *wire) finish(x *exchange, r result) bool {
+// finish gives x its one result, its answer. It reports false when x had
+// ended.
+func (w *wire) finish(x *exchange, r result) bool { return w.conclude(x, r, record{state: answered}) }
+
+// giveUp gives x a result that is no answer; one may still come, late.
+func (w *wire) giveUp(x *exchange, err error) {
+	w.conclude(x, result{err: err}, record{abandoned, x})
+}
+
+func (w *wire) conclude(x *exchange, r result, past record) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x == nil || w.open != x {
 		return false
 	}
 	w.open = nil
-	w.recent.set(x.prompt.Request, answered)
+	w.recent.put(x.prompt.Request, past)
 	x.result <- r
 	return true
 }
@@ -165,7 +173,7 @@ func (w *wire) end(err error) {
 	}
 	err, x := w.ended, w.open
 	w.mu.Unlock()
-	w.finish(x, result{err: err})
+	w.giveUp(x, err)
 }
 
 // send writes a whole line, or marks the wire as torn.
