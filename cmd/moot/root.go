@@ -59,6 +59,8 @@ func newRootCmd(a *app) *cobra.Command {
 func commands(a *app) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
 		groupRooms: {
+			newDemoCmd(a),
+			newDemoAgentCmd(a),
 			newInitCmd(a),
 			newRunCmd(a),
 			newValidateCmd(a),

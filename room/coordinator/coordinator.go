@@ -47,7 +47,8 @@ type Config struct {
 	// ResumeAs is the person at whose word Reopen resumes a paused room; ""
 	// leaves it paused.
 	ResumeAs string
-	// ResumeWith is what that person changes before: another policy, limits.
+	// ResumeWith is what that person does before the room runs, a new one too:
+	// another policy, other limits, a first message.
 	ResumeWith []room.Act
 	// Profiles bounds what local agents do across the rooms of one Host; nil
 	// bounds only within a room.

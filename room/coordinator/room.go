@@ -81,6 +81,10 @@ func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.P
 			return nil, err
 		}
 	}
+	if err := r.begin(ctx); err != nil {
+		r.unlock()
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -108,17 +112,26 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live && r.rested == nil}); err != nil {
 		return err
 	}
-	if r.cfg.ResumeAs != "" {
-		for _, do := range r.cfg.ResumeWith {
-			if err := r.record(ctx, r.cfg.ResumeAs, do); err != nil {
-				return err
-			}
-		}
+	if err := r.begin(ctx); err != nil {
+		return err
 	}
 	if r.cfg.ResumeAs == "" || r.state.Phase == room.Live || r.state.Phase == room.Done || r.state.Phase == room.Halted {
 		return nil
 	}
 	return r.record(ctx, r.cfg.ResumeAs, room.Resume{})
+}
+
+// begin records what a person does before the room runs.
+func (r *Room) begin(ctx context.Context) error {
+	if r.cfg.ResumeAs == "" {
+		return nil
+	}
+	for _, do := range r.cfg.ResumeWith {
+		if err := r.record(ctx, r.cfg.ResumeAs, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hold makes this process the only one that runs the room.
