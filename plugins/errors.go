@@ -7,6 +7,7 @@ import "strings"
 const (
 	CodeLimits    = "load.limits"       // a structural limit is exceeded
 	CodeMalformed = "load.malformed"    // not a module, or not a valid one
+	CodeFeatures  = "load.features"     // it uses instructions that the sandbox does not run
 	CodeImports   = "load.imports"      // asks for something that the sandbox does not give
 	CodeSignature = "load.signature"    // an export has another type than the ABI says
 	CodeABI       = "load.abi"          // not a room policy, or another ABI

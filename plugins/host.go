@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -17,6 +18,7 @@ type Config struct {
 	FailDir     string // where the inputs of failed decisions are saved; created when absent
 	Interpreter bool   // run decisions on the interpreter
 	Parallel    int    // decisions at once; 0 means GOMAXPROCS
+	AuditEvery  int    // one decision in so many is made again in a new instance and compared; 0 means 1,000, negative never
 }
 
 // A Host loads policies and makes their decisions. Its methods are safe for
@@ -27,6 +29,10 @@ type Host struct {
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
 	queue   *queue
+	slots   slots
+
+	templates shelf[*template]
+	codes     shelf[*code]
 
 	mu     sync.Mutex
 	closed bool
@@ -37,7 +43,10 @@ func NewHost(c Config) (*Host, error) {
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)
 	}
-	h := &Host{config: c, queue: newQueue(c.Parallel)}
+	if c.AuditEvery == 0 {
+		c.AuditEvery = 1000
+	}
+	h := &Host{config: c, slots: slots{most: max(16, 4*c.Parallel)}, queue: newQueue(c.Parallel)}
 	ctx := context.Background()
 	rc, engine := runtimeConfig(c.Interpreter)
 	h.engine = engine
@@ -89,19 +98,39 @@ func compilerHere() bool {
 // Engine returns the engine that decisions are made with.
 func (h *Host) Engine() string { return h.engine }
 
-// Close frees everything. Decisions under way must have ended.
-func (h *Host) Close() error {
+func (h *Host) isClosed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	return h.closed
+}
+
+// Close frees everything, the policies too. Decisions under way must have
+// ended.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	closed := h.closed
+	h.closed = true
+	h.mu.Unlock()
+	if closed {
 		return nil
 	}
-	h.closed = true
+	h.slots.drop(nil)
+	for _, t := range h.templates.all() {
+		t.close()
+	}
 	err := h.runtime.Close(context.Background())
 	if h.cache != nil {
-		if e := h.cache.Close(context.Background()); err == nil {
-			err = e
-		}
+		err = errors.Join(err, h.cache.Close(context.Background()))
 	}
 	return err
+}
+
+// dropTemplate frees a template when its last policy goes.
+func (h *Host) dropTemplate(t *template) {
+	if !h.templates.release(t.key) {
+		return
+	}
+	h.slots.drop(t)
+	t.close()
+	h.dropCode(t.code)
 }

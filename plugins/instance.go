@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/sys"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // An instance is one instance of a module with the world it lives in. It is
 // used by one goroutine at a time.
 type instance struct {
 	module        api.Module
+	memory        *memory
 	world         *world
-	ctx           context.Context // of every call: leads host functions to world
+	globals       []api.MutableGlobal // fuel and depth are the last two
+	ctx           context.Context     // of every call: leads host functions to world
 	alloc, decide api.Function
 	stack         [2]uint64
 	out           []byte
@@ -30,27 +32,48 @@ func (noRandom) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 // wazero's default, which costs 10 us an instance and is never read.
 var moduleConfig = wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(noRandom{})
 
-func newInstance(ctx context.Context, r wazero.Runtime, code wazero.CompiledModule, w *world) (*instance, error) {
-	ctx = w.in(ctx)
-	m, err := r.InstantiateModule(ctx, code, moduleConfig)
-	if err != nil {
+// newInstance makes an instance on a memory, which it owns from then on. The
+// start function, if there is one, runs with the fuel that the module was
+// rewritten with.
+func newInstance(r wazero.Runtime, c wazero.CompiledModule, m *wasm.Metered, mem *memory, w *world) (*instance, error) {
+	in := &instance{memory: mem, world: w}
+	in.ctx = w.in(context.Background())
+	allocate := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return mem })
+	var err error
+	if in.module, err = r.InstantiateModule(experimental.WithMemoryAllocator(in.ctx, allocate), c, moduleConfig); err != nil {
+		mem.Free()
 		return nil, err
 	}
-	return &instance{
-		module: m, world: w, ctx: ctx,
-		alloc: m.ExportedFunction(exportAlloc), decide: m.ExportedFunction(exportDecide),
-	}, nil
+	in.globals = mutableGlobals(in.module, m.Mutable)
+	w.fuel = in.fuel()
+	in.alloc = in.module.ExportedFunction(exportAlloc)
+	in.decide = in.module.ExportedFunction(exportDecide)
+	return in, nil
 }
 
+func (in *instance) fuel() api.MutableGlobal  { return in.globals[len(in.globals)-2] }
+func (in *instance) depth() api.MutableGlobal { return in.globals[len(in.globals)-1] }
+
+// left returns the fuel that is left, negative when it ran out.
+func (in *instance) left() int64 { return int64(in.fuel().Get()) }
+
+// close frees the instance and its memory.
 func (in *instance) close() { _ = in.module.Close(in.ctx) } // fails only for a second exit code
 
-// setUp runs what runs once: _initialize and configure.
-func (in *instance) setUp(settings []byte) error {
-	if f := in.module.ExportedFunction(exportInitialize); f != nil {
-		if _, err := f.Call(in.ctx); err != nil {
-			return fmt.Errorf("running %s: %w", exportInitialize, err)
-		}
+// initialize runs what the module's language wants run once.
+func (in *instance) initialize() error {
+	f := in.module.ExportedFunction(exportInitialize)
+	if f == nil {
+		return nil
 	}
+	if _, err := f.Call(in.ctx); err != nil {
+		return fmt.Errorf("running %s: %w", exportInitialize, err)
+	}
+	return nil
+}
+
+// configure hands the policy its settings.
+func (in *instance) configure(settings []byte) error {
 	f := in.module.ExportedFunction(exportConfigure)
 	if f == nil {
 		return nil
@@ -73,8 +96,15 @@ var (
 	errRefusedSettings = errors.New("the policy refused its settings")
 	errRefusedInput    = errors.New("roompolicy_alloc had no room for the input")
 	errFailed          = errors.New("roompolicy_decide returned 0")
-	errOutput          = errors.New("the answer lies outside the memory, or is too long")
+	errPlace           = errors.New("the answer lies outside the memory")
 )
+
+// errLong is an answer over the bound.
+type errLong uint32
+
+func (e errLong) Error() string {
+	return fmt.Sprintf("an answer of %d bytes; at most %d", uint32(e), maxOutput)
+}
 
 // place writes b to where the guest wants it.
 func (in *instance) place(b []byte) (uint32, error) {
@@ -90,7 +120,9 @@ func (in *instance) place(b []byte) (uint32, error) {
 }
 
 // run makes one decision. What it returns is valid until the next run.
-func (in *instance) run(input []byte) ([]byte, error) {
+func (in *instance) run(input []byte, fuel uint64) ([]byte, error) {
+	in.fuel().Set(fuel)
+	in.depth().Set(MaxDepth)
 	ptr, err := in.place(input)
 	if err != nil {
 		return nil, err
@@ -104,40 +136,12 @@ func (in *instance) run(input []byte) ([]byte, error) {
 	}
 	size := uint32(in.stack[0])
 	if size > maxOutput {
-		return nil, errOutput
+		return nil, errLong(size)
 	}
 	b, ok := in.module.Memory().Read(uint32(in.stack[0]>>32), size)
 	if !ok {
-		return nil, errOutput
+		return nil, errPlace
 	}
 	in.out = append(in.out[:0], b...)
 	return in.out, nil
-}
-
-// runError gives the error of a run its code and its sentence.
-func runError(where string, err error) *Error {
-	e := &Error{Code: CodeTrap, Where: where, Err: err, Fix: "report it to the policy's author, with the saved input"}
-	var exit *sys.ExitError
-	switch {
-	case errors.Is(err, errRefusedInput):
-		e.Code, e.What, e.Fix = CodeMemory, err.Error(), "allow the policy more memory, or less history"
-	case errors.Is(err, errOutput):
-		e.Code, e.What = CodeOutput, err.Error()
-	case errors.Is(err, errFailed):
-		e.Code, e.What = CodeTrap, "the policy failed: "+err.Error()
-	case errors.As(err, &exit):
-		e.What = fmt.Sprintf("the policy exited with code %d", exit.ExitCode())
-	case strings.Contains(err.Error(), "stack overflow"):
-		e.Code, e.What = CodeDepth, "the policy called too deep"
-		e.Fix = "the policy's author has to bound its recursion"
-	default:
-		e.What = "the policy failed: " + firstLine(err.Error())
-	}
-	return e
-}
-
-// firstLine leaves the trace of a wasm error out.
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return clip(s)
 }

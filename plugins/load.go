@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/folkmoot/moot/policies/policy"
-	"github.com/tetratelabs/wazero"
 )
 
 // A Module is a policy to load.
@@ -22,42 +22,46 @@ type Module struct {
 	Trusted  bool // built in: it may be compiled in this process
 }
 
-// Load makes a policy ready for decisions. Every error is an [*Error] with a
-// load code.
+// Load makes a policy ready for decisions. Policies of the same module, name,
+// settings and memory share what they can. Every error but ctx's is an
+// [*Error] with a load code.
 func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
-	sum := sha256.Sum256(m.Wasm)
-	p := &Policy{
-		host: h, name: m.Name, digest: hex.EncodeToString(sum[:]), limits: m.Limits.withDefaults(),
-		settings: configureJSON(m.Name, m.Settings),
-	}
-	configDigest := sha256.Sum256(settingsOrEmpty(m.Settings))
-	p.config = hex.EncodeToString(configDigest[:])
-	if err := p.admit(m); err != nil {
+	p := &Policy{host: h, name: m.Name, digest: digestOf(m.Wasm), config: digestOf(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults()}
+	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}
-	if err := p.compile(ctx, m.Wasm); err != nil {
+	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages)}, "\x00")
+	t, err := h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
+	if err != nil {
+		var e *Error
+		if !errors.As(err, &e) && ctx.Err() == nil {
+			err = &Error{Code: CodeInit, Where: p.name, What: clip(err.Error()), Fix: "report it: this should not happen", Err: err}
+		}
 		return nil, err
 	}
-	return p, p.tryOut(ctx)
+	p.template = t
+	return p, nil
+}
+
+func digestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // admit refuses what is not even looked at.
-func (p *Policy) admit(m Module) error {
+func (h *Host) admit(p *Policy, m Module) error {
 	switch {
-	case m.Digest != "" && m.Digest != p.digest:
+	case h.isClosed():
+		return &Error{Code: CodeClosed, Where: p.name, What: "the sandbox is closed", Fix: "load policies before closing it"}
+	case m.Digest != "" && !strings.EqualFold(m.Digest, p.digest):
 		return &Error{
-			Code: CodeDigest, Where: p.name, What: "the module has the digest " + p.digest + ", not " + m.Digest,
+			Code: CodeDigest, Where: p.name, What: "the module has the digest " + p.digest + ", not " + clip(m.Digest),
 			Fix: "get the module that was approved, or approve this one",
 		}
 	case !m.Trusted:
 		return &Error{
 			Code: CodeUntrusted, Where: p.name, What: "only built-in policies can be loaded",
 			Fix: "use a built-in policy",
-		}
-	case len(m.Wasm) > MaxModule:
-		return &Error{
-			Code: CodeLimits, Where: p.name, What: fmt.Sprintf("the module has %d bytes; at most %d", len(m.Wasm), MaxModule),
-			Fix: "build it smaller",
 		}
 	case len(m.Settings) > MaxSettings:
 		return &Error{
@@ -68,59 +72,46 @@ func (p *Policy) admit(m Module) error {
 	return nil
 }
 
-func (p *Policy) compile(ctx context.Context, wasm []byte) error {
-	code, err := p.host.runtime.CompileModule(ctx, wasm)
+// template makes what the instances of a policy start from.
+func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*template, error) {
+	c, err := h.codes.take(p.digest, func() (*code, error) { return h.code(ctx, p, m.Wasm) })
 	if err != nil {
-		return &Error{Code: CodeMalformed, Where: p.name, What: "not a valid module: " + firstLine(err.Error()), Fix: "build it again", Err: err}
+		return nil, err
 	}
-	p.code = code
-	if err := checkImports(p.name, code); err != nil {
-		return err
-	}
-	return checkABI(p.name, code)
-}
-
-func checkImports(where string, code wazero.CompiledModule) error {
-	for _, f := range code.ImportedFunctions() {
-		module, name, _ := f.Import()
-		if err := checkImport(where, module, name, f.ParamTypes(), f.ResultTypes()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tryOut sets one instance up, so that what fails then fails at load.
-func (p *Policy) tryOut(ctx context.Context) error {
-	in, err := p.fresh(ctx)
+	t, err := newTemplate(template{
+		key: key, name: p.name, runtime: h.runtime, code: c, settings: configureJSON(m.Name, m.Settings),
+		most: int(p.limits.MemoryPages) << 16, fuel: setUpFuel,
+	}, c.base, configureFuel)
 	if err != nil {
-		return err
+		h.dropCode(c)
 	}
-	in.close()
-	return nil
+	return t, err
 }
 
-// fresh returns an instance that is set up.
-func (p *Policy) fresh(ctx context.Context) (*instance, error) {
-	w := &world{environ: initEnviron}
-	w.begin(0, p.digest)
-	in, err := newInstance(context.WithoutCancel(ctx), p.host.runtime, p.code, w)
-	if err == nil {
-		if err = in.setUp(p.settings); err == nil {
-			w.environ = nil
-			return in, nil
-		}
-		in.close()
+// configureFuel is what a policy may use to take its settings in.
+const configureFuel = MaxFuel
+
+// code checks, initialises and compiles a module.
+func (h *Host) code(ctx context.Context, p *Policy, module []byte) (*code, error) {
+	metered, err := check(p.name, module)
+	if err != nil {
+		return nil, err
 	}
-	e := runError(p.name, err)
-	e.Code, e.Fix = CodeInit, "the policy's author has to mend it"
-	if errors.Is(err, errRefusedSettings) {
-		e.Code, e.What, e.Fix = CodeConfigure, errRefusedSettings.Error(), "mend the settings"
+	c := &code{digest: p.digest, metered: metered}
+	if c.base, err = initialImage(ctx, p.name, p.digest, metered); err != nil {
+		return nil, err
 	}
-	if log := w.logged(); log != "" {
-		e.What += ": " + firstLine(log)
+	if c.compiled, err = compile(ctx, h.runtime, p.name, metered); err != nil {
+		return nil, err
 	}
-	return nil, e
+	metered.Whole, metered.Bare = nil, nil
+	return c, nil
+}
+
+func (h *Host) dropCode(c *code) {
+	if h.codes.release(c.digest) {
+		_ = c.compiled.Close(context.Background())
+	}
 }
 
 func settingsOrEmpty(s policy.JSON) policy.JSON {

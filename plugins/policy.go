@@ -1,16 +1,18 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
-	"github.com/tetratelabs/wazero"
 )
 
 // A Policy is a loaded policy. Its methods are safe for concurrent use.
@@ -19,9 +21,12 @@ type Policy struct {
 	name     string
 	digest   string
 	config   string // digest of the settings
-	settings []byte // what configure gets
 	limits   Limits
-	code     wazero.CompiledModule
+	template *template
+
+	closing sync.Once
+	made    atomic.Uint64         // decisions, for the audit
+	broken  atomic.Pointer[Error] // what the audit found
 }
 
 // A Result is what one run of a policy gave.
@@ -59,24 +64,87 @@ type call struct {
 	input []byte
 }
 
+// run makes one decision when its turn has come.
 func (p *Policy) run(ctx context.Context, c call) (Result, error) {
 	if err := p.host.queue.enter(ctx, c.room); err != nil {
 		return Result{}, err
 	}
 	defer p.host.queue.leave()
-	in, err := p.fresh(ctx)
+	if e := p.broken.Load(); e != nil {
+		return Result{}, e
+	}
+	in := p.host.slots.take(p.template)
+	if in == nil {
+		var err error
+		if in, err = p.template.instance(); err != nil {
+			return Result{}, p.unmade(c, err)
+		}
+	}
+	r, err := p.decide(in, c)
+	if every := p.host.config.AuditEvery; err == nil && every > 0 && p.made.Add(1)%uint64(every) == 0 {
+		err = p.audit(c, r)
+	}
+	return r, err
+}
+
+// unmade is the error of a decision for which there was no instance.
+func (p *Policy) unmade(c call, err error) error {
+	e := &Error{Code: CodeMemory, Where: p.where(c), What: "no instance could be made: " + cause(err), Fix: "free memory of this machine", Err: err}
+	var own *Error
+	if errors.As(err, &own) {
+		e.Code, e.What, e.Fix = CodeTrap, own.What, own.Fix
+	}
+	return e
+}
+
+// decide runs one decision in an instance that is as new, and puts it back or
+// closes it.
+func (p *Policy) decide(in *instance, c call) (Result, error) {
+	in.world.begin(c.nowMS, c.seed)
+	fuel := p.limits.Fuel
+	out, err := in.run(c.input, fuel)
+	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left())}
 	if err != nil {
-		return Result{}, err
+		e := in.failure(p.where(c), fuel, err)
+		in.close()
+		return r, p.save(c, e)
+	}
+	r.Output = append([]byte(nil), out...)
+	if p.template.image == nil || in.memory.grown || p.template.rewind(in) != nil {
+		in.close()
+	} else {
+		p.host.slots.put(p.template, in)
+	}
+	return r, nil
+}
+
+// audit makes a decision again in an instance that was never used, and
+// refuses all further ones when anything differs.
+func (p *Policy) audit(c call, r Result) error {
+	in, err := p.template.instance()
+	if err != nil {
+		return p.unmade(c, err)
 	}
 	defer in.close()
 	in.world.begin(c.nowMS, c.seed)
-	out, err := in.run(c.input)
-	r := Result{Log: in.world.logged()}
-	if err != nil {
-		return r, runError(p.where(c), err)
+	out, err := in.run(c.input, p.limits.Fuel)
+	fuel := uint64(int64(p.limits.Fuel) - in.left())
+	if err == nil && bytes.Equal(out, r.Output) && fuel == r.Fuel && in.world.logged() == r.Log {
+		return nil
 	}
-	r.Output = append([]byte(nil), out...)
-	return r, nil
+	e := &Error{
+		Code: CodeAudit, Where: p.where(c), Err: err,
+		What: fmt.Sprintf("the same input gave another answer in a new instance (%d and %d units of fuel)", r.Fuel, fuel),
+		Fix:  "use another policy, and report this: it must never happen",
+	}
+	p.broken.Store(e)
+	return p.save(c, e)
+}
+
+// Close gives back what the policy holds. Decisions under way must have
+// ended. Closing the host does it for all.
+func (p *Policy) Close() {
+	p.closing.Do(func() { p.host.dropTemplate(p.template) })
 }
 
 func (p *Policy) where(c call) string {

@@ -58,11 +58,16 @@ func (w *world) logged() string {
 	return strings.ToValidUTF8(string(w.log), "\uFFFD")
 }
 
-// charge takes fuel for work that the host does in proportion to n bytes. An
-// overdraft ends the call at the guest's next check.
+// charge takes fuel for work that the host does in proportion to n bytes, and
+// ends the call when there is none left.
 func (w *world) charge(n uint32) {
-	if w.fuel != nil {
-		w.fuel.Set(w.fuel.Get() - uint64(n)/4)
+	if w.fuel == nil {
+		return
+	}
+	left := int64(w.fuel.Get()) - int64(n/4)
+	w.fuel.Set(uint64(left))
+	if left < 0 {
+		panic(errOverdraft) // straight code has no check of its own
 	}
 }
 

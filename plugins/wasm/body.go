@@ -86,7 +86,9 @@ func (b *body) instruction() {
 	case label:
 		c.index("label", b.nesting)
 		b.copy(from)
-		b.flush()
+		if op == opBr {
+			b.flush()
+		}
 		return
 	case labels:
 		for range c.count("labels", b.mod.limits.BrTable, 1) + 1 {

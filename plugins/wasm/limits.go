@@ -29,5 +29,5 @@ type Limits struct {
 var Default = Limits{
 	Bytes: 8 << 20, Types: 10_000, Params: 128, Imports: 100, Funcs: 100_000, Body: 1 << 20,
 	Locals: 50_000, TotalLocals: 4_000_000, BrTable: 4096, Nesting: 1000, Tables: 1, Table: 100_000,
-	Memories: 1, Pages: 1024, Globals: 10_000, Exports: 10_000, Elems: 10_000, Datas: 10_000, Name: 1024,
+	Memories: 1, Pages: 1024, Globals: 10_000, Exports: 10_000, Elems: 10_000, Datas: 100_000, Name: 1024,
 }

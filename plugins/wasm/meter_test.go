@@ -157,7 +157,7 @@ func TestFuelCountsLengths(t *testing.T) {
 	if used := budget.Fuel - left; err != nil || used < 65536>>shiftBulk {
 		t.Errorf("%d used, %v", used, err)
 	}
-	left, _, err = run(t, oneFunc(nil, w.Repeat(200, fill)).Bytes(), budget) // straight: no loop, no call
+	left, _, err = run(t, oneFunc(nil, w.Repeat(300, fill)).Bytes(), budget) // straight: no loop, no call
 	if err == nil || left >= 0 {
 		t.Errorf("%d left, %v", left, err)
 	}

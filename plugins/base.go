@@ -1,0 +1,39 @@
+package plugins
+
+import (
+	"context"
+
+	"github.com/folkmoot/moot/plugins/wasm"
+	"github.com/tetratelabs/wazero"
+)
+
+// initialImage runs a module's start function and _initialize and takes the
+// image from which every policy of that module is configured. It runs on the
+// interpreter: compiling a module to run it once takes longer, and native code
+// cannot be interrupted. nil when the module cannot start from an image.
+func initialImage(ctx context.Context, where, digest string, m *wasm.Metered) (*image, error) {
+	if !m.Rewindable {
+		return nil, nil
+	}
+	rc, _ := runtimeConfig(true)
+	r := wazero.NewRuntimeWithConfig(ctx, rc)
+	defer r.Close(ctx)
+	if err := instantiateImports(ctx, r); err != nil {
+		return nil, err
+	}
+	c, err := r.CompileModule(ctx, m.Whole)
+	if err != nil {
+		return nil, invalid(where, err)
+	}
+	w := &world{environ: initEnviron}
+	w.begin(0, digest)
+	in, err := newInstance(r, c, m, newCopied(nil, MaxMemoryPages<<16), w)
+	if err != nil {
+		return nil, startFailure(where, err)
+	}
+	defer in.close()
+	if err := in.initialize(); err != nil {
+		return nil, in.unready(where, setUpFuel, err)
+	}
+	return freeze(in, m.Mutable)
+}

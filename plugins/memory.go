@@ -1,0 +1,55 @@
+package plugins
+
+// A memory is the linear memory of one instance. It starts as an image and
+// can be put back to it. It satisfies experimental.LinearMemory, and so may be
+// used by one goroutine at a time.
+type memory struct {
+	image  []byte
+	buf    []byte // the image's length at least
+	most   int    // bytes that it may have
+	size   int    // bytes that it has
+	grown  bool   // beyond the image since it was made
+	denied bool   // asked for more than it may have, since the last reset
+	pages  mapping
+}
+
+// largestCopied is the size of image up to which copying all of it is quicker
+// than asking the kernel what was written to.
+const largestCopied = 256 << 10
+
+func newCopied(image []byte, most int) *memory {
+	return &memory{image: image, buf: append([]byte(nil), image...), most: most}
+}
+
+// Reallocate gives the memory another size; nil when it may not have it.
+func (m *memory) Reallocate(size uint64) []byte {
+	if size > uint64(m.most) {
+		m.denied = true
+		return nil
+	}
+	n := int(size)
+	m.grown = m.grown || n > len(m.image)
+	m.size = n
+	if n > len(m.buf) {
+		m.buf = append(make([]byte, 0, n), m.buf...)[:n]
+	}
+	return m.buf[:n:n]
+}
+
+// Free gives back what the operating system lent.
+func (m *memory) Free() {
+	if m.pages.release(m.buf) {
+		m.buf = nil
+	}
+}
+
+// reset puts the memory back to its image. After an error, or when it has
+// grown, it must not be used again.
+func (m *memory) reset() error {
+	m.denied = false
+	if !m.pages.used {
+		copy(m.buf, m.image)
+		return nil
+	}
+	return m.pages.restore(m.buf[:len(m.image)], m.image)
+}

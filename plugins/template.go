@@ -1,0 +1,149 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// A template is what the instances of a policy with certain settings are made
+// from.
+type template struct {
+	key      string
+	name     string
+	runtime  wazero.Runtime
+	code     *code
+	settings []byte // what configure gets
+	most     int    // bytes of memory
+	fuel     uint64 // for setting up an instance that starts from no image
+
+	image  *image // nil: every decision sets a new instance up
+	frozen *frozenMemory
+}
+
+// newTemplate configures one instance of a module and freezes it.
+func newTemplate(t template, base *image, fuel uint64) (*template, error) {
+	if base == nil {
+		in, err := t.instance() // to fail now rather than at a decision
+		if err != nil {
+			return nil, err
+		}
+		in.close()
+		return &t, nil
+	}
+	if len(base.memory) > t.most {
+		return nil, &Error{
+			Code: CodeLimits, Where: t.name, What: fmt.Sprintf("needs %d pages of memory to start with; it may have %d", len(base.memory)>>16, t.most>>16),
+			Fix: "allow it more memory",
+		}
+	}
+	plain := t
+	plain.image, plain.frozen = base, &frozenMemory{bytes: base.memory}
+	in, err := plain.instance()
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	in.fuel().Set(fuel)
+	if err := in.configure(t.settings); err != nil {
+		return nil, in.unready(t.name, fuel, err)
+	}
+	if t.image, err = freeze(in, t.code.metered.Mutable); err != nil {
+		return nil, err
+	}
+	t.image.log = base.log + t.image.log
+	t.frozen, err = newFrozenMemory(t.image.memory)
+	if err == nil {
+		t.image.memory = nil
+	}
+	return &t, err
+}
+
+// unready is the error of an instance that could not be set up.
+func (in *instance) unready(where string, fuel uint64, err error) *Error {
+	e := in.failure(where, fuel, err)
+	switch {
+	case errors.Is(err, errRefusedSettings):
+		e.Code, e.What, e.Fix = CodeConfigure, errRefusedSettings.Error(), "mend the settings"
+		if line := lastLine(in.world.logged()); line != "" {
+			e.What += ": " + line
+		}
+	default:
+		e.Code, e.What = CodeInit, "it could not be set up: "+e.What
+	}
+	return e
+}
+
+// instance returns an instance that is ready for a decision.
+func (t *template) instance() (*instance, error) {
+	w := &world{}
+	w.begin(0, t.code.digest)
+	if t.image == nil {
+		return t.setUp(w)
+	}
+	mem, err := t.frozen.instance(t.most)
+	if err != nil {
+		return nil, err
+	}
+	in, err := newInstance(t.runtime, t.code.compiled, t.code.metered, mem, w)
+	if err != nil {
+		return nil, err
+	}
+	m := in.module.Memory()
+	if missing := uint32(len(mem.image)) - m.Size(); missing > 0 {
+		if _, ok := m.Grow(missing >> 16); !ok {
+			in.close()
+			return nil, fmt.Errorf("a memory of %d bytes does not grow to its image of %d", m.Size(), len(mem.image))
+		}
+	}
+	for i, v := range t.image.globals {
+		in.globals[i].Set(v)
+	}
+	return in, nil
+}
+
+// setUp makes an instance of a module that cannot start from an image.
+func (t *template) setUp(w *world) (*instance, error) {
+	w.environ = initEnviron
+	mem := newCopied(nil, t.most)
+	in, err := newInstance(t.runtime, t.code.compiled, t.code.metered, mem, w)
+	if err != nil {
+		return nil, startFailure(t.name, err)
+	}
+	if err = in.initialize(); err == nil {
+		err = in.configure(t.settings)
+	}
+	if err != nil {
+		e := in.unready(t.name, t.fuel, err)
+		in.close()
+		return nil, e
+	}
+	w.environ = nil
+	return in, nil
+}
+
+// startFailure is the error of a module whose start function or segments
+// failed.
+func startFailure(where string, err error) *Error {
+	return &Error{
+		Code: CodeInit, Where: where, What: "it could not be started: " + cause(err),
+		Fix: "the policy's author has to mend it", Err: err,
+	}
+}
+
+// rewind puts an instance back to the image of its template.
+func (t *template) rewind(in *instance) error {
+	for i, v := range t.image.globals {
+		in.globals[i].Set(v)
+	}
+	clear(in.world.log)
+	in.world.begin(0, t.code.digest)
+	return in.memory.reset()
+}
+
+func (t *template) close() {
+	if t.frozen != nil {
+		t.frozen.close()
+	}
+}
