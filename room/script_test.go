@@ -290,3 +290,5 @@ func (s *script) reply(word, text string) room.Command {
 	}
 	return room.Command{Do: do}
 }
+
+func discard() *strings.Builder { return new(strings.Builder) }
