@@ -50,11 +50,20 @@ func CleanLine(s string, limit int) string {
 
 // plain reports whether Clean has nothing to do, as for nearly every text.
 func plain(s string) bool {
-	rest := s
-	for len(rest) >= 8 && acts[rest[0]]|acts[rest[1]]|acts[rest[2]]|acts[rest[3]]|acts[rest[4]]|acts[rest[5]]|acts[rest[6]]|acts[rest[7]] == 0 {
-		rest = rest[8:]
+	for len(s) > 0 {
+		for len(s) >= 8 && acts[s[0]]|acts[s[1]]|acts[s[2]]|acts[s[3]]|acts[s[4]]|acts[s[5]]|acts[s[6]]|acts[s[7]] == 0 {
+			s = s[8:]
+		}
+		if s == "" {
+			break
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		if acts[s[0]] != 0 && !harmless(r, n) {
+			return false
+		}
+		s = s[n:]
 	}
-	return harmless(rest)
+	return true
 }
 
 // acts is not 0 for the bytes that need a closer look: controls, DEL and all
@@ -68,22 +77,15 @@ var acts = func() (t [256]uint8) {
 	return t
 }()
 
-func harmless(s string) bool {
-	for i, r := range s {
-		switch {
-		case r < 0x7f:
-			if r < ' ' && r != '\n' && r != '\t' {
-				return false
-			}
-		case r < 0xa0, r == '\u2028', r == '\u2029', invisible(r):
-			return false
-		case r == utf8.RuneError:
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return false
-			}
-		}
+// harmless reports whether Clean keeps a character that acts flags.
+func harmless(r rune, size int) bool {
+	switch {
+	case r < 0xa0, r == '\u2028', r == '\u2029', r == utf8.RuneError && size == 1:
+		return false
+	case r == '…': // of our own summaries
+		return true
 	}
-	return true
+	return !invisible(r)
 }
 
 func invisible(r rune) bool {

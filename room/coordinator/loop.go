@@ -157,10 +157,12 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 		return failure{err}
 	}
 	r.tail = last
+	r.mu.Lock()
 	for _, e := range events {
 		r.apply(e)
 	}
-	r.publish(events)
+	r.mu.Unlock()
+	r.hub.publish(events)
 	return r.afterwards(ctx, events)
 }
 
@@ -172,8 +174,11 @@ func (r *Room) apply(e room.Event) {
 		r.texts.line = r.state.Bounds.LineChars
 	case room.MessagePosted:
 		r.texts.add(e.Seq, b.Message)
+	case room.Joined:
+		r.holdReins()
 	case room.SeatChanged:
 		r.retire(b.Participant)
+		r.holdReins()
 	}
 }
 
@@ -190,10 +195,9 @@ func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
 	return r.saveNowAndThen(ctx)
 }
 
-// publish tells watchers and readers of the view.
-func (r *Room) publish(events []room.Event) {
-	v := r.state.View(room.Internal)
-	r.view.Store(&v)
+// holdReins notes who may pause and stop, for those who do not wait for the
+// loop.
+func (r *Room) holdReins() {
 	reins := map[string]bool{room.ActorHost: true}
 	for _, x := range r.state.Seats {
 		if x.Kind == policy.Human && x.Standing != room.Removed {
@@ -201,7 +205,6 @@ func (r *Room) publish(events []room.Event) {
 		}
 	}
 	r.reins.Store(&reins)
-	r.hub.publish(events)
 }
 
 // record appends what one of the coordinator's own commands causes, outside

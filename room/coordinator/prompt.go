@@ -61,11 +61,11 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x ro
 		if err != nil {
 			return err
 		}
-		for _, m := range msgs {
-			l, ok := line(m, x.ID)
+		for i := range msgs {
+			l, ok := msgs[i].as(x.ID)
 			switch {
 			case !ok || l.Own && !w.Full:
-			case m.seq > w.After && !l.Own:
+			case l.Seq > w.After && !l.Own:
 				p.CatchUp = append(p.CatchUp, l)
 			case len(p.CatchUp) > 0:
 				p.CatchUp = append(p.CatchUp, l)
@@ -81,13 +81,13 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x ro
 		if err != nil {
 			return err
 		}
-		for _, m := range msgs {
-			l, ok := line(m, x.ID)
+		for i := range msgs {
+			l, ok := msgs[i].as(x.ID)
 			if !ok {
 				continue
 			}
-			first := m.line
-			if l.Text != m.m.Text {
+			first := msgs[i].line
+			if l.Text != msgs[i].m.Text {
 				first = room.FirstSentence(l.Text, s.Bounds.LineChars)
 			}
 			for _, part := range [...]string{"#", strconv.FormatInt(l.Seq, 10), " ", l.From, ": ", first, "\n"} {
@@ -99,11 +99,15 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x ro
 	return nil
 }
 
-// line is what the participant with id sees of a message.
-func line(s said, id string) (endpoint.Line, bool) {
-	m, ok := s.m.For(id)
-	if !ok {
-		return endpoint.Line{}, false
+// as is what the participant with id sees of a message.
+func (s *said) as(id string) (endpoint.Line, bool) {
+	m := &s.m
+	if m.Visibility != room.UserVisible {
+		seen, ok := s.m.For(id)
+		if !ok {
+			return endpoint.Line{}, false
+		}
+		m = &seen
 	}
 	l := endpoint.Line{Seq: s.seq, From: m.From, Own: m.From == id, Kind: m.Kind, Text: m.Text}
 	if m.To != room.Broadcast {

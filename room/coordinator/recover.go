@@ -34,6 +34,7 @@ func (r *Room) recover(ctx context.Context) error {
 			break
 		}
 	}
+	r.holdReins()
 	r.clock = clock{base: r.state.Clock}
 	if r.rested != nil && r.snapAt == r.state.Seq {
 		r.clock.base = r.rested.wakeup(&r.state)
@@ -181,6 +182,8 @@ func (r *Room) redact(ctx context.Context, seq int64) error {
 	if err := r.cfg.Log.Redact(ctx, r.id, entries[0].Event.Redacted()); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	held := r.clock
 	r.state, r.texts = room.State{}, texts{log: r.cfg.Log, room: r.id}
 	if err := r.recover(ctx); err != nil {

@@ -35,7 +35,7 @@ type Room struct {
 	gate   gate
 	hub    hub
 	reins  atomic.Pointer[map[string]bool] // who may pause and stop
-	view   atomic.Pointer[room.View]
+	mu     sync.Mutex                      // held by the loop while it changes the state, and by View
 
 	resting atomic.Pointer[rest] // nil while something is under way
 
@@ -162,7 +162,11 @@ func hold(ctx context.Context, cfg Config, id string) (*Room, error) {
 func (r *Room) ID() string { return r.id }
 
 // View returns what people with control see of the room now.
-func (r *Room) View() room.View { return *r.view.Load() }
+func (r *Room) View() room.View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.View(room.Internal)
+}
 
 // Do carries out a person's command and returns the events that record it
 // once they are durable. The actor must be authenticated by the caller. A

@@ -1,0 +1,222 @@
+// Package audit keeps the host log: who asked which agent of this device for
+// what, in which room, and how it ended, refusals included. It is a file of
+// JSON lines in the data folder, beside the rooms and not in them, for it is
+// about the device.
+//
+//	{"time":"2026-03-01T12:00:00Z","profile":"coder","device":"d1","requester":"alice",
+//	 "room":"r1","turn":4,"mode":"manual","status":"refused","reason":"rate limit","ms":2}
+//
+// Nothing that was said is ever in it. What its fields hold may come from
+// strangers, so every value is freed of control characters and cut to a bound.
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/internal/term"
+)
+
+// FileName is the name of the host log in the data folder. Earlier parts are
+// beside it, as audit-TIME.jsonl.
+const FileName = "audit.jsonl"
+
+const (
+	maxSize   = 16 << 20 // bytes, after which a new file is begun
+	keep      = 4        // earlier parts
+	maxValue  = 200      // bytes of a name or an id
+	maxReason = 500      // bytes of a reason
+)
+
+// An Event is one thing that was asked of this device.
+type Event struct {
+	Time      time.Time `json:"time"`
+	Profile   string    `json:"profile,omitempty"`   // the agent that was asked for
+	Device    string    `json:"device,omitempty"`    // that asked; empty for this one
+	Requester string    `json:"requester,omitempty"` // the person or program behind it
+	Room      string    `json:"room,omitempty"`
+	Turn      int       `json:"turn,omitempty"` // 0 outside a turn
+	Mode      string    `json:"mode,omitempty"` // approval mode
+	Status    string    `json:"status"`         // how it ended: granted, refused, posted, failed, ...
+	Reason    string    `json:"reason,omitempty"`
+	MS        int64     `json:"ms"` // how long it took, in milliseconds
+}
+
+// Config says where the host log is and how it is written. The zero Config
+// writes to the current folder.
+type Config struct {
+	Dir    string              // data folder; it must exist
+	Sync   bool                // wait for stable storage at every event
+	Redact func(string) string // removes what is secret from a value; nil removes nothing
+
+	size int64 // after which a new file is begun; 0 is maxSize
+}
+
+// A Log is an open host log. It is safe for concurrent use, and several
+// processes may append to one file.
+type Log struct {
+	c    Config
+	path string
+	mu   sync.Mutex
+	f    *os.File // nil after Close
+}
+
+// Open opens the host log in c.Dir and makes it, for the user alone, when
+// there is none.
+func Open(c Config) (*Log, error) {
+	if c.size == 0 {
+		c.size = maxSize
+	}
+	l := &Log{c: c, path: filepath.Join(c.Dir, FileName)}
+	if err := l.open(); err != nil {
+		return nil, l.explain("opening the host log", err)
+	}
+	return l, nil
+}
+
+// open opens the file and completes a last line that was cut short, so that
+// the next event is on a line of its own.
+func (l *Log) open() error {
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		last := make([]byte, 1)
+		if _, err = f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			_, err = f.Write([]byte{'\n'})
+		}
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.f = f
+	return nil
+}
+
+// Append adds an event. A zero Time becomes now. An error means that the event
+// may not be in the log: whoever guards something by it must refuse.
+func (l *Log) Append(e Event) error {
+	line, err := l.line(e)
+	if err != nil {
+		return fmt.Errorf("encoding an audit event: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return &problem.Error{Code: "LOG-CLOSED", What: "the host log is closed", Where: l.path}
+	}
+	if err := l.rotate(int64(len(line))); err != nil {
+		return l.explain("beginning a new host log", err)
+	}
+	if _, err := l.f.Write(line); err != nil {
+		return l.explain("writing the host log", err)
+	}
+	if l.c.Sync {
+		if err := l.f.Sync(); err != nil {
+			return l.explain("writing the host log", err)
+		}
+	}
+	return nil
+}
+
+// line returns an event's form in the file.
+func (l *Log) line(e Event) ([]byte, error) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	e.Time = e.Time.UTC().Round(0)
+	for _, v := range []*string{&e.Profile, &e.Device, &e.Requester, &e.Room, &e.Mode, &e.Status} {
+		*v = l.value(*v, maxValue)
+	}
+	e.Reason = l.value(e.Reason, maxReason)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return b.Bytes(), err
+}
+
+// value redacts, cleans and cuts one value. It redacts before it cuts: half a
+// secret is no longer recognised as one.
+func (l *Log) value(s string, limit int) string {
+	if l.c.Redact != nil {
+		s = l.c.Redact(s)
+	}
+	if s = term.Line(s); len(s) <= limit {
+		return s
+	}
+	const more = "..."
+	s = s[:limit-len(more)]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + more
+}
+
+// rotate sees to it that n more bytes may be written: it begins a new file when
+// this one is full, or when another process has done so.
+func (l *Log) rotate(n int64) error {
+	ours, err := l.f.Stat()
+	if err != nil {
+		return err
+	}
+	current, err := os.Stat(l.path)
+	switch {
+	case err == nil && os.SameFile(ours, current):
+		if ours.Size() == 0 || ours.Size()+n <= l.c.size {
+			return nil
+		}
+		part := filepath.Join(l.c.Dir, "audit-"+time.Now().UTC().Format("20060102T150405.000000000Z")+".jsonl")
+		if err := os.Rename(l.path, part); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	old := l.f
+	if err := l.open(); err != nil {
+		return err
+	}
+	return errors.Join(old.Close(), l.prune())
+}
+
+// prune removes the oldest parts. Their names sort by time.
+func (l *Log) prune() error {
+	parts, err := filepath.Glob(filepath.Join(escape(l.c.Dir), "audit-*Z.jsonl"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(parts)
+	for i := 0; i < len(parts)-keep; i++ {
+		if err := os.Remove(parts[i]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close waits for what is being written. Closing again does nothing.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
+	err := errors.Join(l.f.Sync(), l.f.Close())
+	l.f = nil
+	if err != nil {
+		return l.explain("closing the host log", err)
+	}
+	return nil
+}
