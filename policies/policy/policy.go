@@ -98,8 +98,8 @@ type Followed struct{ Last, LastTwo int }
 
 // A Bid is what an agent answered when asked how much it wants the floor.
 type Bid struct {
-	Score  float64 // 0 to 1
-	Reason string
+	Score  float64 `json:"score"` // 0 to 1
+	Reason string  `json:"reason,omitempty"`
 }
 
 // Kinds of events.
@@ -149,8 +149,8 @@ type Decision struct {
 
 // A Score is what a policy gave one candidate.
 type Score struct {
-	Agent string
-	Score float64
+	Agent string  `json:"agent"`
+	Score float64 `json:"score"`
 }
 
 // Bounds of the contract, in bytes unless said otherwise.
