@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -26,8 +27,8 @@ type Step struct {
 	Bid        *float64 // what it bids for this turn; nil is 0.5 to say something and else 0
 	Confidence *float64
 	Usage      endpoint.Usage
+	Messages   []Message     // raised at once
 	Delay      time.Duration // before the answer
-	Messages   []Message     // raised before the answer
 }
 
 // A Message is said beside the turn. To is empty for everybody.
@@ -66,9 +67,6 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		ctx, cancel = context.WithTimeout(ctx, p.Timeout)
 		defer cancel()
 	}
-	if err := e.wait(ctx, step.Delay); err != nil {
-		return endpoint.Reply{}, err
-	}
 	for _, m := range step.Messages {
 		if floor == nil {
 			break
@@ -76,6 +74,9 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		if _, err := floor.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalMessage, To: m.To, Detail: m.Text}); err != nil {
 			return endpoint.Reply{}, fmt.Errorf("raising a message: %w", err)
 		}
+	}
+	if err := e.wait(ctx, step.Delay); err != nil {
+		return endpoint.Reply{}, err
 	}
 	return step.reply(p.MaxOutputChars)
 }
@@ -140,7 +141,7 @@ func (s Step) outcome() string {
 	switch {
 	case s.Outcome == "" && s.Text != "":
 		return endpoint.Said
-	case s.Outcome == "", s.Outcome == endpoint.Said && s.Text == "":
+	case s.Outcome == "", s.Outcome == endpoint.Said && strings.TrimSpace(s.Text) == "":
 		return endpoint.Passed
 	}
 	return s.Outcome

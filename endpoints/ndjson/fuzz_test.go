@@ -1,0 +1,193 @@
+package ndjson
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/scripted"
+)
+
+// FuzzOutput feeds arbitrary output to a wire with a request in flight. It
+// must end, never panic, and give at most one result, within all limits.
+func FuzzOutput(f *testing.F) {
+	const ok = `{"type":"desktop.local_prompt.response","request_id":"q","status":"ok","draft_message":"hi","usage":{"input_tokens":1,"output_tokens":2},"confidence":0.5}`
+	for _, s := range []string{
+		ok + "\n", ok[:60], ok[:60] + "\n" + ok + "\n", ok + ok + "\n", ok + "\n" + ok + "\n",
+		"\xef\xbb\xbf\x00" + ok + "\r\n", "noise {\"a\":1} " + ok, strings.Repeat("{\"", 40) + "\"desktop.",
+		`{"type":"desktop.bid.response","request_id":"q","bid":1e400}`, `{"type":"desktop.message","text":"x","message_id":"m"}`,
+		`{"type":"desktop.local_prompt.response","request_id":"q","metrics":{"latency_ms":-0.0}}`, strings.Repeat("[", 5000) + `"desktop.`,
+		`{"tYpe":"desktop.call","call_id":"c"}`, strings.Repeat("x", 3000) + "\n" + ok,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, output []byte) {
+		floor := &counter{}
+		n := newNotes(func() endpoint.Floor { return floor })
+		w := newWire(io.Discard, 2048, 3, n)
+		x := &exchange{prompt: bounded(endpoint.Prompt{Kind: endpoint.Turn, Request: "q", MaxOutputChars: 20}), result: make(chan result, 2), late: make(chan struct{})}
+		if skip, err := w.begin(x); skip || err != nil {
+			t.Fatal(skip, err)
+		}
+		if err := w.read(bytes.NewReader(output)); err != io.EOF {
+			t.Fatal(err)
+		}
+		w.end(endpoint.ErrExited)
+		n.close(true)
+		if len(x.result) != 1 {
+			t.Fatalf("%d results", len(x.result))
+		}
+		sound(t, <-x.result)
+	})
+}
+
+// sound checks a result against the limits of its prompt.
+func sound(t *testing.T, r result) {
+	t.Helper()
+	if r.err != nil {
+		for _, known := range []error{endpoint.ErrProtocol, endpoint.ErrTooLarge, endpoint.ErrAgent, endpoint.ErrExited} {
+			if errors.Is(r.err, known) {
+				return
+			}
+		}
+		t.Fatalf("an error of no kind: %v", r.err)
+	}
+	p := r.reply
+	switch {
+	case p.Outcome != endpoint.Said && p.Outcome != endpoint.Passed && p.Outcome != endpoint.Refused,
+		(p.Outcome == endpoint.Said) != (strings.TrimSpace(p.Text) != ""),
+		utf8.RuneCountInString(p.Text) > 20, !utf8.ValidString(p.Text),
+		p.Usage.Input < 0, p.Usage.Output < 0, p.ToolRounds != 0, p.Bid != nil && p.Outcome == endpoint.Said,
+		p.Confidence != nil && !(*p.Confidence >= 0 && *p.Confidence <= 1):
+		t.Fatalf("unsound reply %+v", p)
+	}
+}
+
+type counter struct{}
+
+// Raise refuses everything.
+func (*counter) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
+	return endpoint.Answer{}, nil
+}
+
+// Show drops live text.
+func (*counter) Show(string) {}
+
+// FuzzRequest feeds arbitrary requests to the agent's side.
+func FuzzRequest(f *testing.F) {
+	b, err := line(asRequest(endpoint.Prompt{Request: "q", You: endpoint.Seat{ID: "me"}, Hints: []byte("{}")}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"type":"desktop.bid.request","request_id":"q","history":[{"role":"local_agent","text":"x"}]}` + "\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var out bytes.Buffer
+		_ = Serve(t.Context(), bytes.NewReader(in), &out, scripted.New())
+		for l := range bytes.Lines(out.Bytes()) {
+			if err := strict(bytes.TrimSpace(l), known); err != nil {
+				t.Fatalf("%q: %v", l, err)
+			}
+		}
+	})
+}
+
+// TestRoundTrip: what one side writes the other side reads, both ways.
+func TestRoundTrip(t *testing.T) {
+	text := rapid.StringN(0, 200, -1)
+	share := rapid.Custom(func(t *rapid.T) *float64 {
+		if rapid.Bool().Draw(t, "none") {
+			return nil
+		}
+		v := rapid.Float64Range(0, 1).Draw(t, "share")
+		return &v
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		p := bounded(endpoint.Prompt{
+			Kind: endpoint.Turn, Request: text.Draw(t, "request"), Objective: text.Draw(t, "objective"), Mode: "manual",
+			You: endpoint.Seat{ID: "me", Domains: []string{text.Draw(t, "domain")}}, Summary: text.Draw(t, "summary"),
+			History:      []endpoint.Line{{From: "me", Own: true, Text: text.Draw(t, "own")}},
+			CatchUp:      []endpoint.Line{{From: "you", Text: text.Draw(t, "newest")}},
+			AllowToolUse: true, MaxToolRounds: 3, MaxOutputChars: 1000,
+		})
+		b, err := line(asRequest(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := promptOf(bytes.TrimSuffix(b, []byte("\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back.Text = ""
+		if !reflect.DeepEqual(back, p) {
+			t.Fatalf("prompt: got\n%+v, want\n%+v", back, p)
+		}
+		want := endpoint.Reply{Outcome: endpoint.Said, Text: "x" + text.Draw(t, "text"), Confidence: share.Draw(t, "confidence"), ToolRounds: rapid.IntRange(0, 3).Draw(t, "rounds")}
+		if rapid.Bool().Draw(t, "known") {
+			want.Usage = endpoint.Usage{Known: true, Input: rapid.Int64Range(0, maxTokens).Draw(t, "in"), Output: 3}
+		}
+		got, f := carried(t, p, want)
+		if f != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("reply: got\n%+v (%+v), want\n%+v", got, f, want)
+		}
+		p.Kind = endpoint.Bid
+		if got, f := carried(t, p, endpoint.Reply{Bid: &confident}); f != nil || got.Bid == nil || math.Abs(*got.Bid-confident) > 0 {
+			t.Fatalf("bid: got %+v (%+v)", got, f)
+		}
+	})
+}
+
+var confident = 0.9
+
+func carried(t *rapid.T, p endpoint.Prompt, r endpoint.Reply) (endpoint.Reply, *fault) {
+	b, err := line(answerOf(p, r, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece, _ := read(b)
+	if piece.err != nil || piece.typ == "" {
+		t.Fatalf("%s: %+v", b, piece)
+	}
+	f, err := responseOf(piece.raw)
+	if err != nil || f.RequestID != p.Request {
+		t.Fatalf("%s: %v", b, err)
+	}
+	return reply(f, p)
+}
+
+// TestServeRefuses: a host that breaks the protocol is told
+// so by the end of the agent.
+func TestServeRefuses(t *testing.T) {
+	for _, in := range []string{"x\n", `{"type":"desktop.other"}` + "\n", `{"type":"desktop.bid.request","Type":"x"}` + "\n"} {
+		if err := Serve(t.Context(), strings.NewReader(in), io.Discard, scripted.New()); err == nil {
+			t.Errorf("%q is served", in)
+		}
+	}
+	var out bytes.Buffer
+	step := scripted.Step{Text: "hello", Messages: []scripted.Message{{To: "dba", Text: "psst"}}}
+	b, err := line(asRequest(endpoint.Prompt{Request: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Serve(t.Context(), bytes.NewReader(b), &out, scripted.New(step)); err != nil {
+		t.Fatal(err)
+	}
+	var message, answer map[string]any
+	first, second, _ := strings.Cut(out.String(), "\n")
+	if err := errors.Join(json.Unmarshal([]byte(first), &message), json.Unmarshal([]byte(second), &answer)); err != nil {
+		t.Fatal(err)
+	}
+	if message["text"] != "psst" || answer["draft_message"] != "hello" {
+		t.Errorf("got %s", out.String())
+	}
+}
