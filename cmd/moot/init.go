@@ -91,7 +91,13 @@ func regular(files fs.FS) (names []string, err error) {
 		}
 		return err
 	})
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	rank := func(name string) int {
+		if name == "room.yaml" {
+			return -1
+		}
+		return strings.Count(name, "/")
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	return names, err
 }
 

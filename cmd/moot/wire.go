@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/folkmoot/moot/endpoints/scripted"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/policies"
 )
@@ -12,7 +13,15 @@ import (
 
 // roomOptions says how room.yaml is checked on this machine.
 func roomOptions(headless bool) config.Options {
-	return config.Options{Headless: headless, Policies: policies.Names(), SettingsSchema: settingsSchema}
+	return config.Options{
+		Headless: headless, Policies: policies.Names(), SettingsSchema: settingsSchema, CheckScript: checkScript,
+	}
+}
+
+// checkScript checks a file of a scripted agent.
+func checkScript(name string, text []byte) error {
+	_, err := scripted.Parse(name, text)
+	return err
 }
 
 // settingsSchema returns the JSON Schema of a built-in policy's settings.

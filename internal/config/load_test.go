@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,12 @@ func write(t *testing.T, files map[string]string) string {
 
 var testOptions = Options{
 	Policies: []string{"alternate", "mention", "roundrobin"},
+	CheckScript: func(name string, text []byte) error {
+		if string(text) == "text" {
+			return errors.New(name + ":1: is no script")
+		}
+		return nil
+	},
 	Lookup: func(name string) (string, bool) {
 		v, ok := map[string]string{"NAME": "Ana", "EMPTY": "", "GREETING_TOKEN": "hunter2"}[name]
 		return v, ok
@@ -148,6 +155,8 @@ func TestProblems(t *testing.T) {
 		{"no cwd", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./nowhere}}\n", "4:58 ROOM-CWD"},
 		{"cwd is a file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./notes.txt}}\n", "4:58 ROOM-CWD"},
 		{"no script", seats + "  - {id: a, endpoint: {kind: scripted, script: ./lines.txt}}\n", "4:48 ROOM-SCRIPT"},
+		{"a broken script", seats + "  - {id: a, endpoint: {kind: scripted, script: notes.txt}}\n", "4:48 ROOM-SCRIPT"},
+		{"a script that is a folder", seats + "  - {id: a, endpoint: {kind: scripted, script: sub}}\n", "4:48 ROOM-SCRIPT"},
 		{"one-to-one of three", head + "  - {id: c, endpoint: *say}\none_to_one: true\n", "7:13 ROOM-ONE-TO-ONE"},
 		{"one-to-one with a person", head + "  - {id: ana, kind: human}\none_to_one: true\n", ""},
 		{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longer_than: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},

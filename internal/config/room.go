@@ -59,6 +59,9 @@ type Options struct {
 	// SettingsSchema returns the JSON Schema of a policy's settings, nil when
 	// it has none. A nil func leaves settings unchecked.
 	SettingsSchema func(use string) ([]byte, error)
+	// CheckScript checks the text of a scripted agent; name is for messages.
+	// A nil func leaves scripts unchecked.
+	CheckScript func(name string, text []byte) error
 }
 
 // Load reads the room at path with everything that it includes. The problems

@@ -104,7 +104,7 @@ func (d *document) checkSeat(i int, s *wireSeat, o Options) {
 		d.reportAt(at(i), "ROOM-ENDPOINT", "an agent needs an endpoint", "add endpoint: {kind: ndjson, command: [...]}, or kind: human for a person")
 	default:
 		d.checkMode(i, s, o)
-		d.checkEndpoint(i, s.Endpoint)
+		d.checkEndpoint(i, s.Endpoint, o)
 	}
 }
 

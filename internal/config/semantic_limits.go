@@ -52,9 +52,9 @@ func (d *document) checkLimits(w wireRoom) {
 	}
 }
 
-func (l wireLimits) sameTextOf(def room.Limits) int {
-	if l.SameTextOf > 0 {
-		return l.SameTextOf
+func (w wireLimits) sameTextOf(def room.Limits) int {
+	if w.SameTextOf > 0 {
+		return w.SameTextOf
 	}
 	return def.SameTextOf
 }

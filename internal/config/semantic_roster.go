@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -69,7 +70,7 @@ func plural(n int, word string) string {
 }
 
 // checkEndpoint looks for what an endpoint needs on this machine.
-func (d *document) checkEndpoint(i int, w *wireEndpoint) {
+func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 	if w == nil || d.isBroken(at(i, "endpoint")...) {
 		return
 	}
@@ -80,13 +81,27 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint) {
 		d.checkCwd(i, w, e)
 		d.checkCommand(i, e)
 	case KindScripted:
-		if e.Script == "" {
-			return
+		if e.Script != "" {
+			d.checkScript(i, e, o)
 		}
-		if st, err := os.Stat(e.Script); err != nil {
-			d.reportAt(at(i, "endpoint", "script"), "ROOM-SCRIPT", "no script at "+d.rel(e.Script)+": "+reason(err), d.nearFile(e.Script))
-		} else if !st.Mode().IsRegular() {
-			d.reportAt(at(i, "endpoint", "script"), "ROOM-SCRIPT", d.rel(e.Script)+" is not a file", "")
+	}
+}
+
+// checkScript reads the script of a scripted agent.
+func (d *document) checkScript(i int, e Endpoint, o Options) {
+	path := at(i, "endpoint", "script")
+	text, err := readBounded(e.Script, true)
+	switch {
+	case err != nil:
+		d.reportAt(path, "ROOM-SCRIPT", "no script at "+d.rel(e.Script)+": "+reason(err), d.nearFile(e.Script))
+	case len(text) > MaxFileBytes:
+		d.reportAt(path, "ROOM-SCRIPT", fmt.Sprintf("%s is over %d bytes", d.rel(e.Script), MaxFileBytes), "")
+	case o.CheckScript != nil:
+		err := o.CheckScript(d.rel(e.Script), text)
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			d.reportAt(path, "ROOM-SCRIPT", p.Where+": "+p.What, p.Fix)
+		} else if err != nil {
+			d.reportAt(path, "ROOM-SCRIPT", err.Error(), "")
 		}
 	}
 }

@@ -21,8 +21,6 @@ def judge(plan):
 
 
 def speak(request):
-    if any(entry["role"] == "local_agent" for entry in request["history"]):
-        return "", 0.1  # said already
     return "For the locks: " + "; ".join(judge(sys.argv[1])) + ". @security: is the grant in step 4 needed?", 0.8
 
 

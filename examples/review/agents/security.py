@@ -6,8 +6,6 @@ from frames import serve, steps
 
 
 def speak(request):
-    if any(entry["role"] == "local_agent" for entry in request["history"]):
-        return "", 0.1  # said already
     wide = [number for number, text in steps(sys.argv[1]).items() if "GRANT ALL" in text]
     if not wide:
         return "No right in the plan is wider than its purpose.", 0.7
