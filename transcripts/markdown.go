@@ -1,0 +1,266 @@
+package transcripts
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// WriteMarkdown writes the room that entries are of as Markdown, as a reader
+// at that level sees it. What people and agents wrote stands in fences, so
+// that none of it is taken for Markdown; control and bidirectional characters
+// are left out.
+func WriteMarkdown(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
+	s, err := tell(entries, level)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	m := markdown{&b}
+	m.head(s)
+	m.participants(s)
+	m.line("## Transcript")
+	for i := range s.Items {
+		m.item(&s.Items[i])
+	}
+	m.foot(s)
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// markdown writes blocks, each with an empty line behind it.
+type markdown struct{ b *strings.Builder }
+
+func (m markdown) line(format string, args ...any) {
+	fmt.Fprintf(m.b, format, args...)
+	m.b.WriteString("\n\n")
+}
+
+func (m markdown) head(s *story) {
+	title := s.Spec.Name
+	if title == "" {
+		title = s.Spec.Room
+	}
+	m.line("# %s", inline(title))
+	if s.Spec.Objective != "" {
+		m.line("Objective:")
+		m.fenced(s.Spec.Objective)
+	}
+	for _, c := range s.Spec.Constraints {
+		m.line("- %s", inline(c))
+	}
+	for _, f := range s.summary() {
+		fmt.Fprintf(m.b, "- %s: %s\n", f.Name, inline(f.Value))
+	}
+	m.b.WriteByte('\n')
+}
+
+func (m markdown) participants(s *story) {
+	m.line("## Participants")
+	m.b.WriteString("| who | kind | role | turns | messages | airtime | tokens | failures | mean reply |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, p := range s.Stats.Participants {
+		fmt.Fprintf(m.b, "| %s | %s | %s | %d | %d | %.0f %% | %d | %d | %s |\n", inline(label(p)), inline(p.Kind), inline(p.Role),
+			p.Turns, p.Messages, 100*p.Airtime, p.Tokens, p.Failures, orDash(p.Latency.Mean))
+	}
+	m.b.WriteByte('\n')
+}
+
+func orDash(d time.Duration) string {
+	if d == 0 {
+		return "—"
+	}
+	return short(d)
+}
+
+func label(p SeatStats) string {
+	if p.Name != "" && p.Name != p.ID {
+		return p.Name + " (" + p.ID + ")"
+	}
+	return p.ID
+}
+
+func (m markdown) item(it *item) {
+	at := clock(it.Clock)
+	switch it.Kind {
+	case isMessage:
+		m.line("### %s", inline(heading(it)))
+		m.grant(it)
+		m.fenced(it.Text)
+	case isHidden:
+		m.line("*%s · an internal message of %s is not shown*", at, inline(it.Who))
+	case isDraft:
+		m.line("*%s · %s: %s*", at, inline(it.Who), inline(it.Note))
+		if it.Text != "" {
+			m.fenced(it.Text)
+		}
+	case isDecline:
+		m.line("*%s · round declined by %s: %s*", at, inline(it.Who), inline(it.Note))
+	case isTrouble:
+		m.line("**%s · %s: %s**", at, inline(it.Who), inline(it.Note))
+		m.grant(it)
+	default:
+		m.line("*%s · %s*", at, inline(it.Note))
+		m.grant(it)
+		if it.Text != "" {
+			m.fenced(it.Text)
+		}
+	}
+}
+
+// heading of a message: #12 dba → yuki · 3:20.
+func heading(it *item) string {
+	h := it.Who
+	if it.Turn > 0 {
+		h = fmt.Sprintf("#%d %s", it.Turn, it.Who)
+	}
+	if it.To != "" {
+		h += " → " + it.To
+	}
+	h += " · " + clock(it.Clock)
+	if it.Level != room.UserVisible && it.Level != "" {
+		h += " · " + string(it.Level)
+	}
+	if it.Cut {
+		h += " · summary only"
+	}
+	if it.Note != "" {
+		h += " · " + it.Note
+	}
+	return h
+}
+
+// grant says why who spoke had the floor, and what else is known.
+func (m markdown) grant(it *item) {
+	var parts []string
+	if why := it.why(); why != "" {
+		parts = append(parts, why)
+	}
+	if it.Grant != nil {
+		parts = append(parts, it.Grant.Approval...)
+		for _, s := range it.Grant.Scores {
+			parts = append(parts, s.Name+" "+s.Value)
+		}
+	}
+	for _, f := range it.Facts {
+		parts = append(parts, f.Name+" "+f.Value)
+	}
+	if len(parts) > 0 {
+		m.line("*%s*", inline(strings.Join(parts, " · ")))
+	}
+}
+
+// why is the decision in one phrase.
+func (it *item) why() string {
+	g := it.Grant
+	if g == nil {
+		return ""
+	}
+	by := "chosen by a person"
+	if g.Policy != "" {
+		by = "chosen by " + g.Policy
+	}
+	if g.Reason != "" {
+		by += ": " + g.Reason
+	}
+	if g.Confidence != "" {
+		by += " (" + g.Confidence + ")"
+	}
+	return by
+}
+
+func (m markdown) foot(s *story) {
+	if s.Stats.Ending != "" {
+		m.line("**%s**", inline(s.Stats.Ending))
+	}
+	m.line("---")
+	m.line("Shown at level %s; %d of %d messages are not for this level.", s.Level, s.Hidden, s.Stats.Messages)
+}
+
+// summary is what stands at the top, for every form.
+func (s *story) summary() []fact {
+	st := s.Stats
+	all := []fact{{"room", s.Spec.Room}}
+	if !s.From.IsZero() {
+		all = append(all, fact{"started", s.From.UTC().Format("2006-01-02 15:04:05 UTC")})
+	}
+	if s.Spec.Policy.Name != "" {
+		all = append(all, fact{"policy", strings.TrimSpace(s.Spec.Policy.Name + " " + s.Spec.Policy.Version)})
+	}
+	all = append(all, fact{"running time", clock(st.Duration)}, fact{"messages", fmt.Sprint(st.Messages)})
+	if st.Turns > 0 {
+		all = append(all, fact{"turns", fmt.Sprintf("%d of at most %d", st.Turns, s.Limits.MaxTurns)})
+	}
+	if st.Declines > 0 {
+		all = append(all, fact{"rounds declined", fmt.Sprint(st.Declines)})
+	}
+	if st.Failures > 0 {
+		all = append(all, fact{"failures", fmt.Sprint(st.Failures)})
+	}
+	if st.Tokens > 0 {
+		used := fmt.Sprintf("about %d", st.Tokens)
+		if s.Limits.MaxTokens > 0 {
+			used += fmt.Sprintf(" of at most %d", s.Limits.MaxTokens)
+		}
+		all = append(all, fact{"tokens", used})
+	}
+	if s.Limits.MaxDuration > 0 && st.Turns > 0 {
+		all = append(all, fact{"time limit", clock(s.Limits.MaxDuration)})
+	}
+	if st.Ending != "" {
+		all = append(all, fact{"ended", st.Ending})
+	}
+	return all
+}
+
+// clock is a room clock: 1:02:03 or 3:20.
+func clock(d time.Duration) string {
+	s := int64(d / time.Second)
+	if h := s / 3600; h > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", h, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// fenced writes text in a fence longer than any run of backticks in it.
+func (m markdown) fenced(text string) {
+	text = term.Strip(text)
+	longest, run := 2, 0
+	for _, r := range text {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	m.line("%stext\n%s\n%s", fence, strings.TrimRight(text, "\n"), fence)
+}
+
+// inline makes s safe within a line of Markdown.
+func inline(s string) string {
+	var b strings.Builder
+	for _, r := range term.Line(s) {
+		switch {
+		case strings.ContainsRune("\\`*_{}[]#|~", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '\r':
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
