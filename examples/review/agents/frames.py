@@ -1,14 +1,16 @@
 """The frames that an agent exchanges with a room, standard library only."""
 import json
+import re
 import sys
 
 
 def serve(speak):
     """Answer requests until stdin ends.
 
-    speak(request) returns a text and a confidence from 0 to 1; no text means that there is nothing to add. For a turn
-    the agent bids much when it is named in the newest message, and little otherwise.
+    speak(request) returns a text and a confidence from 0 to 1; no text means that there is nothing to add. What was said
+    once is not said again: the agent passes. For a turn it bids much when the newest message names it, little otherwise.
     """
+    said = set()
     for line in sys.stdin:
         request = json.loads(line)
         kind = request.get("type")
@@ -21,13 +23,14 @@ def serve(speak):
                 reason="asked by name" if asked else "not asked",
             )
         elif kind == "desktop.local_prompt.request":
+            answer["type"] = "desktop.local_prompt.response"
             text, confidence = speak(request)
-            answer.update(
-                type="desktop.local_prompt.response",
-                draft_message=text,
-                outcome="said" if text else "passed",
-                confidence=confidence,
-            )
+            if text and text not in said:
+                said.add(text)
+                limit = request["constraints"]["max_output_chars"]
+                answer.update(draft_message=text[:limit], outcome="said", confidence=confidence)
+            else:
+                answer.update(outcome="passed", reason="nothing to add")
         else:
             continue  # a later release may send more
         print(json.dumps(answer), flush=True)
@@ -42,3 +45,15 @@ def steps(path):
             if dot and number.isdigit():
                 found[int(number)] = text.strip()
     return found
+
+
+def asked_about(request, plan):
+    """The steps that the newest message names; all when it names none of them."""
+    named = {int(number) for number in re.findall(r"\bstep (\d+)", request["remote_message"], re.IGNORECASE)}
+    return [number for number in plan if number in named] or list(plan)
+
+
+def quote(text):
+    """The code of a step, or its first words."""
+    code = re.search(r"`[^`]+`", text)
+    return code.group(0) if code else " ".join(text.split()[:8])

@@ -1,0 +1,98 @@
+package ndjson_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/endpoints/check"
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/ndjson"
+)
+
+const review = "../../examples/review"
+
+var reviewers = map[string][]string{
+	"codebase": {"./agents/codebase.sh", "plan.md"},
+	"dba":      {"python3", "-B", "./agents/dba.py", "plan.md"},
+	"security": {"python3", "-B", "./agents/security.py", "plan.md"},
+}
+
+// TestExampleAgents: what we show to authors of agents meets every
+// requirement, bids included.
+func TestExampleAgents(t *testing.T) {
+	for name, command := range reviewers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			need(t, "python3")
+			err := check.Run(t.Context(), check.Config{
+				Open: func() (check.Endpoint, error) {
+					e := ndjson.New(ndjson.Config{Command: command, Dir: review})
+					return e, e.Start(t.Context())
+				},
+				Report: func(r check.Result) {
+					t.Logf("%-14s ok=%-5t %6s  %s", r.Name, r.OK, r.Took.Round(1e6), r.Detail)
+					if !r.OK {
+						t.Errorf("%s: %s", r.Name, r.Detail)
+					}
+				},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestExampleAgentsListen: they react to what they are told, quote the plan,
+// and pass when there is nothing to add.
+func TestExampleAgentsListen(t *testing.T) {
+	for name, turns := range map[string][][2]string{ // what they are told, and a part of their answer
+		"codebase": {{"Begin.", "5 steps"}, {"Thanks.", ""}, {"@codebase: what is the outcome?", "No-go"}, {"@codebase: sure?", ""}},
+		"dba":      {{"How long does step 2 lock?", "`UPDATE orders SET region = 'eu'`"}, {"And step 3?", "For the locks: step 3"}, {"And step 3?", ""}, {"And step 5?", ""}},
+		"security": {{"Begin.", "`GRANT ALL ON orders TO app_readonly`"}, {"And now?", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			need(t, "python3")
+			e := ndjson.New(ndjson.Config{Command: reviewers[name], Dir: review})
+			defer e.Close()
+			for i, turn := range turns {
+				r, err := e.Speak(t.Context(), endpoint.Prompt{
+					Kind: endpoint.Turn, Request: name + strconv.Itoa(i), You: endpoint.Seat{ID: name},
+					CatchUp: []endpoint.Line{{From: "you", Text: turn[0]}},
+				}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if turn[1] == "" != (r.Outcome == endpoint.Passed) || !strings.Contains(r.Text, turn[1]) {
+					t.Errorf("told %q: %s %q, want %q", turn[0], r.Outcome, r.Text, turn[1])
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkExampleAgents is a turn of each, its prompt of 24,000 characters.
+func BenchmarkExampleAgents(b *testing.B) {
+	for name, command := range reviewers {
+		b.Run(name, func(b *testing.B) {
+			e := ndjson.New(ndjson.Config{Command: command, Dir: review})
+			defer e.Close()
+			p := endpoint.Prompt{
+				Kind: endpoint.Turn, You: endpoint.Seat{ID: name}, MaxOutputChars: 12_000,
+				History: []endpoint.Line{{From: "you", Text: strings.Repeat("history ", 3000)}},
+				CatchUp: []endpoint.Line{{From: "you", Text: "And step 3?"}},
+			}
+			if err := e.Start(b.Context()); err != nil {
+				b.Skip(err)
+			}
+			for i := 0; b.Loop(); i++ {
+				p.Request = "req_" + strconv.Itoa(i)
+				if _, err := e.Speak(b.Context(), p, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
