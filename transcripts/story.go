@@ -61,7 +61,6 @@ type granted struct {
 	Confidence string
 	Scores     []fact
 	Approval   []string // what people did with the draft
-	decided    fact
 }
 
 // tell makes the story of the room that entries are of.

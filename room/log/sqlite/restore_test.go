@@ -1,0 +1,76 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/sqlite"
+)
+
+// TestRestore: a room that was read out of one log and put into another is
+// the same there, entry for entry, redactions included.
+func TestRestore(t *testing.T) {
+	from, to := openLog(t, t.TempDir()), openLog(t, t.TempDir())
+	var events []room.Event
+	for i := range 5 {
+		events = append(events, room.Event{
+			V: room.FormatVersion, Seq: int64(i + 1), ID: fmt.Sprintf("e%d", i+1), Actor: room.ActorHost,
+			At: time.Unix(1_770_000_000, 0).UTC(), Body: room.MessagePosted{Message: room.Message{ID: "m", Text: fmt.Sprintf("text %d", i)}},
+		})
+	}
+	if _, _, err := from.Append(t.Context(), "r", log.Pos{}, time.Time{}, events...); err != nil {
+		t.Fatal(err)
+	}
+	if err := from.Redact(t.Context(), "r", events[2].Redacted()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := from.Read(t.Context(), "r", log.Pos{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Restore(t.Context(), "r", entries); err != nil {
+		t.Fatal(err)
+	}
+	again, err := to.Read(t.Context(), "r", log.Pos{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
+		a, b := entries[i], again[i]
+		if !bytes.Equal(a.Raw, b.Raw) || !bytes.Equal(a.Salt, b.Salt) || a.Hash != b.Hash || a.Commit != b.Commit || a.Redacted != b.Redacted {
+			t.Errorf("event %d is %+v, was %+v", i+1, b, a)
+		}
+	}
+	if _, err := log.Verify(t.Context(), to, "r", log.Mark{}); err != nil {
+		t.Error(err)
+	}
+	if err := to.Restore(t.Context(), "r", entries); !errors.Is(err, log.ErrConflict) {
+		t.Errorf("restored twice: %v", err)
+	}
+	entries[1].Raw = bytes.Replace(entries[1].Raw, []byte("text 1"), []byte("text 9"), 1)
+	if err := to.Restore(t.Context(), "other", entries); !errors.Is(err, log.ErrCorrupt) {
+		t.Errorf("a changed event is restored: %v", err)
+	}
+	if tail, err := to.Tail(t.Context(), "other"); err == nil && tail.Seq != 0 {
+		t.Errorf("half a room is left, up to event %d", tail.Seq)
+	}
+}
+
+func openLog(t *testing.T, dir string) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(sqlite.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
