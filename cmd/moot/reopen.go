@@ -89,9 +89,6 @@ func participants(s *room.State) []room.Participant {
 	return out
 }
 
-// foldPage is how many events are read at a time.
-const foldPage = 1000
-
 // foldRoom rebuilds a room's state from its log, taking no lock.
 func foldRoom(ctx context.Context, l log.Reader, id string) (*room.State, error) {
 	s := &room.State{}
@@ -105,24 +102,13 @@ func foldRoom(ctx context.Context, l log.Reader, id string) (*room.State, error)
 // eachEvent calls f with every event of a room. A room that is not there is
 // an error.
 func eachEvent(ctx context.Context, l log.Reader, id string, f func(room.Event) error) error {
-	at := log.Pos{}
-	for {
-		entries, err := l.Read(ctx, id, at, foldPage)
+	for e, err := range log.Scan(ctx, l, id, log.Pos{}) {
 		if err != nil {
+			return unknownRoom(id, err)
+		}
+		if err := f(e.Event); err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if err := f(e.Event); err != nil {
-				return err
-			}
-			at = e.Pos
-		}
-		if len(entries) < foldPage {
-			break
-		}
-	}
-	if at.Seq == 0 {
-		return &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Err: log.ErrNotFound}
 	}
 	return nil
 }

@@ -63,9 +63,14 @@ func commands(a *app) map[string][]*cobra.Command {
 			newDemoAgentCmd(a),
 			newInitCmd(a),
 			newRunCmd(a),
+			newLsCmd(a),
+			newShowCmd(a),
+			newRmCmd(a),
+			newEndpointCmd(a),
 			newValidateCmd(a),
 		},
 		groupPolicies: {
+			newPolicyCmd(a),
 			newReplayCmd(a),
 		},
 		groupSetup: {

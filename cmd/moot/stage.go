@@ -125,24 +125,20 @@ func (s *stage) stream(ctx context.Context) error {
 // printer shows a room in this terminal's colours and width. One of a
 // reopened room has read what had happened.
 func (s *stage) printer() *timeline.Printer {
-	p := &timeline.Printer{Style: timeline.Style{Color: s.colours(s.stdout), Width: width(s.stdout)}, You: s.you, Badge: s.badge}
+	p := s.app.printer()
+	p.You, p.Badge = s.you, s.badge
 	if s.before != nil {
 		p.Recall(s.before)
 	}
 	return p
 }
 
-// eventLine is an event as -o jsonl has it, "" for the other forms. The
-// room's secret stays in the log: prompts are bounded by it.
+// eventLine is an event as -o jsonl has it, "" for the other forms.
 func (s *stage) eventLine(e room.Event) string {
 	if s.format != formatJSONL {
 		return ""
 	}
-	if b, ok := e.Body.(room.Opened); ok {
-		b.Spec.Secret = ""
-		e.Body = b
-	}
-	line, err := room.MarshalEvent(e)
+	line, err := room.MarshalEvent(secretless(e))
 	if err != nil {
 		s.log.Error("an event cannot be written", "room", s.room.ID(), "seq", e.Seq, "error", err)
 		return ""

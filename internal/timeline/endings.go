@@ -38,20 +38,29 @@ func (p *Printer) ending(e room.Event) string {
 		if b.Cause == room.PausePolicy {
 			return p.mark(red, "‖ paused: "+b.Reason+codeOf(b.Code))
 		}
-		return p.mark(yellow, "‖ "+orElse(b.Reason, "paused"+p.by(e.Actor)))
+		return p.mark(yellow, "‖ "+p.byWhom("paused", e.Actor, b.Reason))
 	case room.Resumed:
 		return p.mark(green, "▶ resumed"+p.by(e.Actor))
 	case room.Stopped:
-		return p.mark(yellow, "■ stopped: "+b.Reason)
+		return p.mark(yellow, "■ "+p.byWhom("stopped", e.Actor, b.Reason))
 	case room.Completed:
 		if b.Cause == room.DoneSettled {
 			return p.mark(green, "✓ settled: "+b.Reason)
 		}
-		return p.mark(green, "✓ completed: "+b.Reason)
+		return p.mark(green, "✓ "+p.byWhom("completed", e.Actor, b.Reason))
 	case room.Errored:
 		return p.mark(red, "✗ error: "+b.Reason+codeOf(b.Code))
 	}
 	return ""
+}
+
+// byWhom says what ended the live phase: the reason, or who did it where that
+// is all the reason says.
+func (p *Printer) byWhom(what, actor, reason string) string {
+	if reason == "" || reason == what+" by "+actor {
+		return what + p.by(actor)
+	}
+	return what + p.by(actor) + ": " + reason
 }
 
 func codeOf(code string) string {

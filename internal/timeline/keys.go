@@ -62,10 +62,11 @@ func (s *Session) readLines(lines chan<- string, quit <-chan struct{}) {
 }
 
 // keys serves what was pressed. Several characters at once are a paste, or
-// somebody who types fast: they are text, not commands.
+// somebody who types fast: they are text, not commands. Twice the same key, as
+// in q q, is no paste.
 func (s *Session) keys(b []byte, act func(room.Act)) {
 	keys := decodeKeys(b)
-	if s.edit == nil && s.menu == nil && len(keys) > 1 && keys[0] > ' ' && keys[1] >= ' ' {
+	if s.edit == nil && s.menu == nil && len(keys) > 1 && keys[0] > ' ' && keys[1] >= ' ' && keys[1] != keys[0] {
 		s.edit = &editor{}
 	}
 	for _, k := range keys {

@@ -15,9 +15,14 @@ import (
 func (s *Session) statusLine(now time.Time) string {
 	v := s.Room.View()
 	state, code := s.state(v, now)
-	parts := []string{state}
-	parts = append(parts, fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),
-		clockOf(s.clock(v, now))+"/"+clockOf(v.Limits.MaxDuration), "~"+thousands(v.Tally.Tokens)+" tokens", s.hint(v))
+	meters := []string{
+		fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),
+		clockOf(s.clock(v, now)) + "/" + clockOf(v.Limits.MaxDuration), "~" + thousands(v.Tally.Tokens) + " tokens",
+	}
+	parts := append([]string{state}, append(meters, s.hint(v))...)
+	if v.Draft != nil || v.Phase != room.Live { // the room waits for the person
+		parts = append([]string{state, s.hint(v)}, meters...)
+	}
 	width := s.screenWidth() - 1
 	line := ""
 	for i, part := range parts {

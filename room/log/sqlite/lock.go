@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -79,9 +77,7 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, d.folderError(err)
 	}
-	// A room's id may hold anything, so the file is named by its hash.
-	sum := sha256.Sum256([]byte(room))
-	f, err := acquire(filepath.Join(dir, hex.EncodeToString(sum[:16])+".lock"))
+	f, err := acquire(d.lockPath(room))
 	if held, ok := errors.AsType[*heldError](err); ok {
 		return nil, &problem.Error{
 			Code: "LOG-LOCKED", What: fmt.Sprintf("room %s is held by %s", room, held), Err: log.ErrLocked,
