@@ -39,10 +39,14 @@ func MarshalEvent(e Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", e.Body.Type(), err)
 	}
-	b, err := encode(wire{
+	w := wire{
 		e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch,
 		e.At.UTC(), int64(e.Clock), body,
-	})
+	}
+	b, ok := appendEnvelope(make([]byte, 0, len(body)+256), &w)
+	if !ok {
+		b, err = encode(w)
+	}
 	if err == nil && len(b) > MaxEventBytes {
 		err = fmt.Errorf("event %d is %d bytes, over the limit of %d", e.Seq, len(b), MaxEventBytes)
 	}
@@ -67,10 +71,20 @@ func UnmarshalEvent(b []byte) (Event, error) {
 	if len(b) > MaxEventBytes {
 		return Event{}, fmt.Errorf("event of %d bytes is over the limit of %d", len(b), MaxEventBytes)
 	}
+	if w, ok := parseEnvelope(b); ok {
+		if e, err := w.event(); err == nil {
+			return e, nil
+		}
+	}
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Event{}, fmt.Errorf("decoding event: %w", err)
 	}
+	return w.event()
+}
+
+// event decodes the body.
+func (w *wire) event() (Event, error) {
 	decode, ok := bodies[w.Type]
 	if !ok {
 		return Event{}, fmt.Errorf("%w: %q in event %d", ErrUnknownType, w.Type, w.Seq)
