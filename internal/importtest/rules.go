@@ -35,6 +35,7 @@ var rules = []rule{
 	{pkg: "policies/policy", never: impure + " " + heavy, bare: true},
 	{pkg: "policies/policytest", may: "policies/policy plugins"},
 	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the guest that holds them all
+	{pkg: "policies/kits", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
 	{pkg: "policies", may: "policies/policy", bare: true},

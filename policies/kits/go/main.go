@@ -1,0 +1,10 @@
+// Command polite is a policy for Folkmoot rooms: whoever is addressed speaks
+// next, else the agent that has been silent for longest.
+package main
+
+import "github.com/folkmoot/moot/policies/policy"
+
+var _ = policy.Serve(policy.Named{Name: "polite", Policy: policy.Func(decide)})
+
+// main is never called: a host calls what Serve exports.
+func main() {}

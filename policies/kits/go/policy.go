@@ -1,0 +1,20 @@
+package main
+
+import "github.com/folkmoot/moot/policies/policy"
+
+// decide chooses who speaks next. It may depend on nothing but in.
+func decide(in *policy.Input) policy.Decision {
+	from := ""
+	if e := in.LastSaid(); e != nil {
+		from = e.From
+		for _, id := range e.Addressed {
+			if a := in.Agent(id); a != nil && a.Eligible && id != from {
+				return policy.Speak(id, from+" addressed "+id)
+			}
+		}
+	}
+	if a := in.LeastRecent(from); a != nil {
+		return policy.Speak(a.ID, a.ID+" has been silent for longest")
+	}
+	return policy.Decline("nobody else can speak now")
+}

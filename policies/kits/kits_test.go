@@ -1,0 +1,193 @@
+package kits_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/policies/policytest"
+)
+
+// With -update the answers of the first kit that is run replace the recorded
+// ones of policytest; copy them into the kits then:
+//
+//	go test ./policies/kits -run TestKits/go -update
+var update = flag.Bool("update", false, "replace the recorded answers by those given")
+
+// noToolchain is what a build script exits with when its compiler is missing.
+const noToolchain = 3
+
+// packages of the toolchains, as .ci/run installs them.
+var packages = map[string]string{"assemblyscript": "assemblyscript", "c": "clang-19", "rust": "libstd-rust-dev-wasm32", "wat": "wabt"}
+
+func installs(lang string) bool {
+	script, err := os.ReadFile("../../.ci/run")
+	return err == nil && strings.Contains(string(script), packages[lang])
+}
+
+// write makes the folder of a new policy.
+func write(t *testing.T, lang, name string) string {
+	t.Helper()
+	files, ok := kits.Files(lang, name)
+	if !ok {
+		t.Fatalf("no kit for %s", lang)
+	}
+	dir := filepath.Join(t.TempDir(), name)
+	for _, f := range files {
+		mode := os.FileMode(0o644)
+		if f.Executable {
+			mode = 0o755
+		}
+		to := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, f.Data, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// build runs the folder's own script and returns the module.
+func build(t *testing.T, dir string) []byte {
+	t.Helper()
+	cmd := exec.Command("sh", "build.sh")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == noToolchain {
+		if os.Getenv("CI") == "true" && installs(filepath.Base(t.Name())) {
+			t.Fatalf(".ci/run installs this toolchain, and it is not here: %s", out)
+		}
+		t.Skipf("not built: %s", out)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wasm, err := os.ReadFile(filepath.Join(dir, "policy.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+// TestKits makes a policy in every language, builds it with its own script and
+// holds it to its own cases on both engines.
+func TestKits(t *testing.T) {
+	t.Parallel()
+	for _, lang := range kits.Languages() {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			dir := write(t, lang, "my-policy")
+			wasm := build(t, dir)
+			t.Logf("%d bytes", len(wasm))
+			cases := filepath.Join(dir, "cases")
+			if *update {
+				cases = "../policytest/testdata/polite"
+			}
+			check(t, wasm, cases)
+		})
+	}
+}
+
+// TestBuiltKits holds the modules that were built beforehand to the cases, so
+// that they are tested where no compiler is.
+func TestBuiltKits(t *testing.T) {
+	t.Parallel()
+	for _, lang := range []string{"assemblyscript", "c", "rust", "wat"} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			wasm, err := os.ReadFile("../policytest/testdata/guests/" + lang + ".wasm")
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, wasm, "../policytest/testdata/polite")
+		})
+	}
+}
+
+func check(t *testing.T, wasm []byte, cases string) {
+	t.Helper()
+	all, err := policytest.Load(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fuel [2][]uint64
+	for i, interpreter := range []bool{false, true} {
+		host, err := plugins.NewHost(plugins.Config{Interpreter: interpreter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := host.Load(t.Context(), plugins.Module{Name: "polite", Wasm: wasm, Trusted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			judge := c.Check
+			if *update {
+				judge = c.Rewrite
+			}
+			if err := judge(func(in []byte) ([]byte, error) {
+				r, err := p.Run(t.Context(), in)
+				fuel[i] = append(fuel[i], r.Fuel)
+				return r.Output, err
+			}); err != nil {
+				t.Error(host.Engine(), err)
+			}
+		}
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range fuel[0] {
+		if fuel[0][i] != fuel[1][i] {
+			t.Errorf("decision %d used %d fuel on the compiler and %d on the interpreter", i, fuel[0][i], fuel[1][i])
+		}
+	}
+}
+
+// TestFoldersAgree: every kit's folder has the cases of policytest, byte for
+// byte, a README, a manifest of the policy's name and a script.
+func TestFoldersAgree(t *testing.T) {
+	t.Parallel()
+	for _, lang := range kits.Languages() {
+		files, _ := kits.Files(lang, "other-name")
+		have := map[string]string{}
+		for _, f := range files {
+			have[f.Name] = string(f.Data)
+			if f.Executable != strings.HasSuffix(f.Name, ".sh") {
+				t.Errorf("%s: %s: executable is %v", lang, f.Name, f.Executable)
+			}
+		}
+		for _, name := range []string{"addressed", "odd", "recent"} {
+			want, err := os.ReadFile("../policytest/testdata/polite/" + name + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if have["cases/"+name+".yaml"] != string(want) {
+				t.Errorf("%s: cases/%s.yaml is not policytest's; copy it", lang, name)
+			}
+		}
+		for name, want := range map[string]string{"README.md": "# other-name,", "policy.json": `"name": "other-name"`, "build.sh": "policy.wasm"} {
+			if !strings.Contains(have[name], want) {
+				t.Errorf("%s: %s lacks %s", lang, name, want)
+			}
+		}
+		for name := range have {
+			if strings.HasSuffix(name, "/codec_test.go") {
+				t.Errorf("%s has the kit's own tests: %s", lang, name)
+			}
+		}
+	}
+	if _, ok := kits.Files("cobol", "x"); ok {
+		t.Error("a kit for COBOL")
+	}
+}

@@ -1,0 +1,31 @@
+//! polite: whoever is addressed speaks next, else the agent that has been
+//! silent for longest.
+
+mod roompolicy;
+
+use roompolicy::{Agent, Decision, Event, Input};
+
+/// Chooses who speaks next. The kit calls it; it may depend on nothing but
+/// `input`.
+fn decide(input: &Input) -> Decision {
+    let said = input.last_said();
+    if let Some(e) = said {
+        if let Some(a) = addressed(input, e) {
+            return Decision::speak(a.id, &[e.from, " addressed ", a.id]);
+        }
+    }
+    match least_recent(input, said.map_or("", |e| e.from)) {
+        Some(a) => Decision::speak(a.id, &[a.id, " has been silent for longest"]),
+        None => Decision::decline(&["nobody else can speak now"]),
+    }
+}
+
+fn addressed<'a>(input: &'a Input<'a>, e: &Event<'a>) -> Option<&'a Agent<'a>> {
+    let mut known = e.addressed.iter().filter_map(|id| input.agent(id));
+    known.find(|a| a.eligible && a.id != e.from)
+}
+
+fn least_recent<'a>(input: &'a Input<'a>, except: &str) -> Option<&'a Agent<'a>> {
+    let able = input.agents.iter().filter(|a| a.eligible && a.id != except);
+    able.min_by_key(|a| a.last_turn) // the first of equals
+}
