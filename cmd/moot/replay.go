@@ -78,7 +78,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 }
 
 func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition) error {
-	r, err := replay.Run(ctx, c, src.transcripts(ctx))
+	r, err := replay.Run(ctx, c, src.replayable(ctx))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // check replays rooms with the policies that ran.
 func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
-	c, err := replay.Check(ctx, originals(h), src.transcripts(ctx))
+	c, err := replay.Check(ctx, originals(h), src.replayable(ctx))
 	if errors.Is(err, replay.ErrNotRecorded) {
 		return exitWith(exitInput, &problem.Error{
 			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,

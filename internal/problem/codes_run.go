@@ -63,6 +63,9 @@ var logCodes = []Meaning{
 
 // transcriptCodes are about files of transcripts.
 var transcriptCodes = []Meaning{
+	{"TRANSCRIPT-CONVERSATION", usage, "A file holds several conversations, or not the one that was asked for.", "`moot transcript ls FILE` lists them; choose one with --conversation."},
+	{"TRANSCRIPT-NEWER", input, "An event says what this release does not know, and would lose.", "Import it with the release that wrote it, or a newer one."},
+	{"TRANSCRIPT-WRITE", failure, "The file of an export cannot be made.", "Name a file that does not exist yet, in a folder that can be written."},
 	{"TRANSCRIPT-CHAIN", input, "The hash chain of the file breaks: an event was changed, removed or moved.", "Export the room again."},
 	{"TRANSCRIPT-READ", input, "The file is not a transcript of a form that is read.", "`moot transcript import --help` lists the forms."},
 }
