@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,8 +13,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"moot": main})
 }
 
-// update rewrites the goldens in testdata: go test ./cmd/moot -args -update
-// would clash with other flags, so it is a variable.
+// update rewrites the goldens in testdata and the printed output in the
+// documentation.
 var update = os.Getenv("UPDATE_GOLDEN") != ""
 
 // TestScripts runs moot as it is typed.
@@ -32,6 +33,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NO_COLOR", "1")
 			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "ci" { // where nothing may be missing
+				return os.Getenv("CI") == "true", nil
+			}
+			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
