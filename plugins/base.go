@@ -11,10 +11,11 @@ import (
 // image from which every policy of that module is configured. It runs on the
 // interpreter: compiling a module to run it once takes longer, and native code
 // cannot be interrupted. nil when the module cannot start from an image.
-func initialImage(ctx context.Context, where, digest string, m *wasm.Metered) (*image, error) {
+func initialImage(where, digest string, m *wasm.Metered) (*image, error) {
 	if !m.Rewindable {
 		return nil, nil
 	}
+	ctx := context.Background()
 	rc, _ := runtimeConfig(true)
 	r := wazero.NewRuntimeWithConfig(ctx, rc)
 	defer r.Close(ctx)

@@ -9,6 +9,7 @@ import (
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // setUpFuel is what a module may use for its start function and _initialize.
@@ -57,17 +58,18 @@ type code struct {
 	digest   string
 	metered  *wasm.Metered
 	compiled wazero.CompiledModule
+	runtime  wazero.Runtime
 	base     *image // after _initialize; nil: instances start from no image
 }
 
 // compile compiles what decisions run: the bare form where instances start
 // from an image, else the whole.
-func compile(ctx context.Context, r wazero.Runtime, where string, m *wasm.Metered) (wazero.CompiledModule, error) {
+func compile(ctx context.Context, r wazero.Runtime, where string, m *wasm.Metered, workers int) (wazero.CompiledModule, error) {
 	module := m.Bare
 	if !m.Rewindable {
 		module = m.Whole
 	}
-	c, err := r.CompileModule(ctx, module)
+	c, err := r.CompileModule(experimental.WithCompilationWorkers(ctx, workers), module)
 	if err != nil {
 		return nil, invalid(where, err)
 	}

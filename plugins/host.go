@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -14,11 +15,12 @@ import (
 // no inputs and runs GOMAXPROCS decisions at once on the compiler, where the
 // machine has one.
 type Config struct {
-	CacheDir    string // compiled modules and frozen images; created when absent
-	FailDir     string // where the inputs of failed decisions are saved; created when absent
-	Interpreter bool   // run decisions on the interpreter
-	Parallel    int    // decisions at once; 0 means GOMAXPROCS
-	AuditEvery  int    // one decision in so many is made again in a new instance and compared; 0 means 1,000, negative never
+	CacheDir    string        // compiled modules and frozen images; created when absent
+	FailDir     string        // where the inputs of failed decisions are saved; created when absent
+	Interpreter bool          // run decisions on the interpreter
+	Parallel    int           // decisions at once; 0 means GOMAXPROCS
+	CompileTime time.Duration // of the processor, for a third-party module; 0 means DefCompileTime
+	AuditEvery  int           // one decision in so many is made again in a new instance and compared; 0 means 1,000, negative never
 }
 
 // A Host loads policies and makes their decisions. Its methods are safe for
@@ -30,6 +32,10 @@ type Host struct {
 	cache   wazero.CompilationCache
 	queue   *queue
 	slots   slots
+
+	outside func() (*outside, error) // made when the first third-party module comes
+	out     *outside
+	child   chan struct{} // held by who runs a child
 
 	templates shelf[*template]
 	codes     shelf[*code]
@@ -47,6 +53,12 @@ func NewHost(c Config) (*Host, error) {
 		c.AuditEvery = 1000
 	}
 	h := &Host{config: c, slots: slots{most: max(16, 4*c.Parallel)}, queue: newQueue(c.Parallel)}
+	h.child = make(chan struct{}, 1)
+	h.outside = sync.OnceValues(func() (*outside, error) {
+		o, err := h.newOutside()
+		h.out = o
+		return o, err
+	})
 	ctx := context.Background()
 	rc, engine := runtimeConfig(c.Interpreter)
 	h.engine = engine
@@ -122,6 +134,9 @@ func (h *Host) Close() error {
 	if h.cache != nil {
 		err = errors.Join(err, h.cache.Close(context.Background()))
 	}
+	if h.out != nil {
+		err = errors.Join(err, h.out.close())
+	}
 	return err
 }
 
@@ -132,5 +147,5 @@ func (h *Host) dropTemplate(t *template) {
 	}
 	h.slots.drop(t)
 	t.close()
-	h.dropCode(t.code)
+	h.dropCode(t.codeKey, t.code)
 }

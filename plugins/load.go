@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
+	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -20,6 +22,10 @@ type Module struct {
 	Settings policy.JSON // handed to its configure; nil means {}
 	Limits   Limits
 	Trusted  bool // built in: it may be compiled in this process
+
+	// AllowFuel lets a module that is not trusted have more than DefFuel, and
+	// so hold a processor for longer than 100 ms.
+	AllowFuel bool
 }
 
 // Load makes a policy ready for decisions. Policies of the same module, name,
@@ -30,7 +36,7 @@ func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
 	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}
-	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages)}, "\x00")
+	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted)}, "\x00")
 	t, err := h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
 	if err != nil {
 		var e *Error
@@ -51,6 +57,11 @@ func digestOf(b []byte) string {
 // admit refuses what is not even looked at.
 func (h *Host) admit(p *Policy, m Module) error {
 	switch {
+	case len(m.Wasm) > MaxModule:
+		return &Error{
+			Code: CodeLimits, Where: p.name, What: fmt.Sprintf("the module has %d bytes; at most %d", len(m.Wasm), MaxModule),
+			Fix: "build it smaller",
+		}
 	case h.isClosed():
 		return &Error{Code: CodeClosed, Where: p.name, What: "the sandbox is closed", Fix: "load policies before closing it"}
 	case m.Digest != "" && !strings.EqualFold(m.Digest, p.digest):
@@ -58,10 +69,10 @@ func (h *Host) admit(p *Policy, m Module) error {
 			Code: CodeDigest, Where: p.name, What: "the module has the digest " + p.digest + ", not " + clip(m.Digest),
 			Fix: "get the module that was approved, or approve this one",
 		}
-	case !m.Trusted:
+	case !m.Trusted && !m.AllowFuel && p.limits.Fuel > DefFuel:
 		return &Error{
-			Code: CodeUntrusted, Where: p.name, What: "only built-in policies can be loaded",
-			Fix: "use a built-in policy",
+			Code: CodeLimits, Where: p.name, What: fmt.Sprintf("asks for %d units of fuel; a policy that is not built in may have %d", p.limits.Fuel, DefFuel),
+			Fix: "allow it with --allow-fuel: a decision may then take longer than 100 ms",
 		}
 	case len(m.Settings) > MaxSettings:
 		return &Error{
@@ -74,18 +85,25 @@ func (h *Host) admit(p *Policy, m Module) error {
 
 // template makes what the instances of a policy start from.
 func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*template, error) {
-	c, err := h.codes.take(p.digest, func() (*code, error) { return h.code(ctx, p, m.Wasm) })
+	// A module that somebody trusts is not taken for one that nobody does.
+	codeKey, create, fuel := "trusted "+p.digest, h.code, uint64(configureFuel)
+	if !m.Trusted {
+		codeKey, create, fuel = p.digest, h.outsideCode, p.limits.Fuel
+	}
+	c, err := h.codes.take(codeKey, func() (*code, error) { return create(ctx, p, m.Wasm) })
 	if err != nil {
 		return nil, err
 	}
 	t, err := newTemplate(template{
-		key: key, name: p.name, runtime: h.runtime, code: c, settings: configureJSON(m.Name, m.Settings),
+		key: key, name: p.name, code: c, settings: configureJSON(m.Name, m.Settings),
 		most: int(p.limits.MemoryPages) << 16, fuel: setUpFuel,
-	}, c.base, configureFuel)
+	}, c.base, fuel)
 	if err != nil {
-		h.dropCode(c)
+		h.dropCode(codeKey, c)
+		return nil, err
 	}
-	return t, err
+	t.codeKey = codeKey
+	return t, nil
 }
 
 // configureFuel is what a policy may use to take its settings in.
@@ -97,19 +115,46 @@ func (h *Host) code(ctx context.Context, p *Policy, module []byte) (*code, error
 	if err != nil {
 		return nil, err
 	}
-	c := &code{digest: p.digest, metered: metered}
-	if c.base, err = initialImage(ctx, p.name, p.digest, metered); err != nil {
-		return nil, err
+	c := &code{digest: p.digest, metered: metered, runtime: h.runtime}
+	imaged := make(chan error, 1)
+	go func() { // beside the compiler: on two cores the sum is as long as the longer
+		var err error
+		c.base, err = h.initialImage(p.name, p.digest, metered)
+		imaged <- err
+	}()
+	c.compiled, err = compile(ctx, h.runtime, p.name, metered, runtime.GOMAXPROCS(0))
+	if e := <-imaged; e != nil {
+		err = e // says more
 	}
-	if c.compiled, err = compile(ctx, h.runtime, p.name, metered); err != nil {
+	if err != nil {
+		if c.compiled != nil {
+			_ = c.compiled.Close(context.Background())
+		}
 		return nil, err
 	}
 	metered.Whole, metered.Bare = nil, nil
 	return c, nil
 }
 
-func (h *Host) dropCode(c *code) {
-	if h.codes.release(c.digest) {
+// initialImage returns the image of an initialised instance, from the cache
+// if it is there. A cache that cannot be written to costs time only.
+func (h *Host) initialImage(where, digest string, m *wasm.Metered) (*image, error) {
+	if h.config.CacheDir == "" || !m.Rewindable {
+		return initialImage(where, digest, m)
+	}
+	path := imagePath(h.config.CacheDir, m.Whole)
+	if im := loadImage(path, len(m.Mutable)); im != nil {
+		return im, nil
+	}
+	im, err := initialImage(where, digest, m)
+	if err == nil {
+		_ = keep(path, im.append(nil))
+	}
+	return im, err
+}
+
+func (h *Host) dropCode(key string, c *code) {
+	if h.codes.release(key) {
 		_ = c.compiled.Close(context.Background())
 	}
 }

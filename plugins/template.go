@@ -3,8 +3,6 @@ package plugins
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tetratelabs/wazero"
 )
 
 // A template is what the instances of a policy with certain settings are made
@@ -12,7 +10,7 @@ import (
 type template struct {
 	key      string
 	name     string
-	runtime  wazero.Runtime
+	codeKey  string
 	code     *code
 	settings []byte // what configure gets
 	most     int    // bytes of memory
@@ -86,7 +84,7 @@ func (t *template) instance() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInstance(t.runtime, t.code.compiled, t.code.metered, mem, w)
+	in, err := newInstance(t.code.runtime, t.code.compiled, t.code.metered, mem, w)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +105,7 @@ func (t *template) instance() (*instance, error) {
 func (t *template) setUp(w *world) (*instance, error) {
 	w.environ = initEnviron
 	mem := newCopied(nil, t.most)
-	in, err := newInstance(t.runtime, t.code.compiled, t.code.metered, mem, w)
+	in, err := newInstance(t.code.runtime, t.code.compiled, t.code.metered, mem, w)
 	if err != nil {
 		return nil, startFailure(t.name, err)
 	}

@@ -51,7 +51,7 @@ func (m *Metered) FuncType(e Export) FuncType {
 	return m.types[m.funcs[e.Index]]
 }
 
-// IsFunc, IsMemory tell what an export is.
+// IsFunc tells whether e is a function.
 func (e Export) IsFunc() bool { return e.Kind == kindFunc }
 
 // IsMemory tells whether e is a memory.
