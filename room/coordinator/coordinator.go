@@ -26,8 +26,8 @@ type Endpoint interface {
 // Log is what a room needs of the log.
 type Log interface {
 	log.Appender
+	log.Reader
 	log.Snapshots
-	Read(ctx context.Context, room string, after log.Pos, max int) ([]log.Entry, error)
 	Redact(ctx context.Context, room string, stubs ...room.Event) error
 }
 
@@ -50,6 +50,8 @@ type Config struct {
 	// ResumeWith is what that person does before the room runs, a new one too:
 	// another policy, other limits, a first message.
 	ResumeWith []room.Act
+	// Audit keeps the host log; nil keeps none. An error of it ends the room.
+	Audit func(Audited) error
 	// Profiles bounds what local agents do across the rooms of one Host; nil
 	// bounds only within a room.
 	Profiles *Profiles

@@ -271,3 +271,31 @@ func TestStalledWatcher(t *testing.T) {
 		}
 	})
 }
+
+// Every turn and every refusal is in the host log; without it nothing goes on.
+func TestAudit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log []string
+		cfg := config(&memory.Log{}, rotate, count)
+		cfg.Audit = func(a coordinator.Audited) error {
+			log = append(log, a.Status+" "+a.Profile+a.Requester)
+			if len(log) == 6 {
+				return errFull
+			}
+			return nil
+		}
+		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 9}), agents("a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go r.Do(t.Context(), room.Command{Actor: "stranger", Do: room.Say{Text: "psst"}})
+		synctest.Wait()
+		if err := r.Run(t.Context()); !errors.Is(err, errFull) {
+			t.Errorf("Run returned %v", err)
+		}
+		want := []string{"refused stranger", "granted apolicy", "posted aa", "granted bpolicy", "posted bb", "granted apolicy"}
+		if !slices.Equal(log, want) {
+			t.Errorf("audit\n got %v\nwant %v", log, want)
+		}
+	})
+}

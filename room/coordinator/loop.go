@@ -82,6 +82,9 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	cmd := r.prepare(ctx, req.cmd)
 	now := r.now()
 	events, err := r.state.Decide(cmd, now)
+	if aerr := r.refused(cmd, err); aerr != nil {
+		return nil, failure{aerr}
+	}
 	if err == nil && len(events) > 0 {
 		if err = r.commit(ctx, events, now); err == nil {
 			r.relearn(cmd)
@@ -157,6 +160,9 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 		return failure{err}
 	}
 	r.tail = last
+	if err := r.audit(events); err != nil {
+		return failure{err}
+	}
 	r.mu.Lock()
 	for _, e := range events {
 		r.apply(e)

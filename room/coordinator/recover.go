@@ -19,20 +19,17 @@ import (
 // one, into the state.
 func (r *Room) recover(ctx context.Context) error {
 	r.restore(ctx)
-	for {
-		entries, err := r.cfg.Log.Read(ctx, r.id, r.tail, page)
+	for e, err := range log.Scan(ctx, r.cfg.Log, r.id, r.tail) {
+		if errors.Is(err, log.ErrNotFound) {
+			break
+		}
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if err := r.fold(ctx, e.Event); err != nil {
-				return err
-			}
-			r.tail = e.Pos
+		if err := r.fold(ctx, e.Event); err != nil {
+			return err
 		}
-		if len(entries) < page {
-			break
-		}
+		r.tail = e.Pos
 	}
 	r.holdReins()
 	r.clock = clock{base: r.state.Clock}
@@ -114,10 +111,10 @@ func (r *Room) restore(ctx context.Context) {
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
 }
 
-// Snapshots are taken when the log has grown by a quarter, so that they cost
+// Snapshots are taken when the log has grown by an eighth, so that they cost
 // the same a turn however long the room is.
 func (r *Room) saveNowAndThen(ctx context.Context) error {
-	if r.state.Seq < r.snapAt+max(1024, r.snapAt/4) {
+	if r.state.Seq < r.snapAt+max(1024, r.snapAt/8) {
 		return nil
 	}
 	return r.save(ctx)

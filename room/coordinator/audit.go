@@ -1,0 +1,90 @@
+package coordinator
+
+import (
+	"errors"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// Audited is one thing that was asked of an agent or of the room, and how it
+// ended. It holds nothing that was said.
+type Audited struct {
+	Time      time.Time
+	Profile   string // or the seat's id, when it has no profile
+	Requester string // whose command it was
+	Room      string
+	Turn      int
+	Mode      string
+	Status    string // granted, posted, passed, drafted, rejected, failed, interrupted, late, violation or refused
+	Reason    string
+	Took      time.Duration
+}
+
+// audit writes down what events say about turns. An audit that cannot be
+// written ends the room: what is not accounted for is not done.
+func (r *Room) audit(events []room.Event) error {
+	if r.cfg.Audit == nil {
+		return nil
+	}
+	for _, e := range events {
+		a, seat := audited(e)
+		if a.Status == "" {
+			continue
+		}
+		if seat == "" && r.state.Turn != nil {
+			seat = r.state.Turn.Participant
+		}
+		a.Time, a.Requester, a.Room = e.At, e.Actor, r.id
+		if x, ok := r.state.Seat(seat); ok {
+			a.Profile, a.Mode = orElse(x.Profile, x.ID), orElse(string(x.Mode), string(room.Manual))
+		}
+		if err := r.cfg.Audit(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// audited is what the host log keeps of an event, and whose seat it is about
+// when that is not the open turn's.
+func audited(e room.Event) (a Audited, seat string) {
+	switch b := e.Body.(type) {
+	case room.TurnGranted:
+		return Audited{Turn: b.Turn, Status: "granted", Reason: b.Reason}, b.Participant
+	case room.TurnDrafted:
+		return Audited{Turn: b.Turn, Status: "drafted", Reason: b.Why}, b.Message.From
+	case room.MessagePosted:
+		if b.Turn != 0 {
+			return Audited{Turn: b.Turn, Status: "posted", Took: b.Latency}, b.Message.From
+		}
+	case room.TurnPassed:
+		return Audited{Turn: b.Turn, Status: "passed", Took: b.Latency}, ""
+	case room.TurnRejected:
+		return Audited{Turn: b.Turn, Status: "rejected"}, ""
+	case room.TurnFailed:
+		return Audited{Turn: b.Turn, Status: "failed", Reason: b.Code, Took: b.Latency}, ""
+	case room.TurnInterrupted:
+		return Audited{Turn: b.Turn, Status: "interrupted", Reason: b.Reason}, ""
+	case room.ReplyLate:
+		return Audited{Turn: b.Turn, Status: "late"}, b.Participant
+	case room.Violation:
+		return Audited{Status: "violation", Reason: b.Code}, b.Participant
+	}
+	return Audited{}, ""
+}
+
+// refused writes down a command that was not allowed.
+func (r *Room) refused(c room.Command, err error) error {
+	if r.cfg.Audit == nil || !errors.Is(err, room.ErrDenied) {
+		return nil
+	}
+	return r.cfg.Audit(Audited{Time: time.Now(), Requester: c.Actor, Room: r.id, Status: "refused", Reason: err.Error()})
+}
+
+func orElse(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
