@@ -66,6 +66,7 @@ func commands(a *app) map[string][]*cobra.Command {
 			newLsCmd(a),
 			newShowCmd(a),
 			newRmCmd(a),
+			newTranscriptCmd(a),
 			newEndpointCmd(a),
 			newValidateCmd(a),
 		},
