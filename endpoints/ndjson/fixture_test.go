@@ -39,6 +39,7 @@ type fixture struct {
 	*bufio.Reader
 	scenario endpointtest.Scenario
 	turns    int
+	pids     string // of a stubborn agent and its child
 }
 
 type asked struct {
@@ -58,12 +59,13 @@ func (f *fixture) run() {
 		select {}
 	case endpointtest.Stubborn:
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
-		child := exec.Command("/proc/self/exe")
+		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), fixtureVar+"=orphan")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if err := child.Start(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
+		f.pids = fmt.Sprint(os.Getpid(), child.Process.Pid)
 	case "orphan":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 		select {}
@@ -130,7 +132,10 @@ func (f *fixture) answer(q asked) {
 	case endpointtest.Asides:
 		beside("dba", "psst")
 		emit(q.reply(nil))
-	case endpointtest.Hang, endpointtest.Stubborn:
+	case endpointtest.Stubborn:
+		beside("pids", f.pids)
+		beside("", "working")
+	case endpointtest.Hang:
 		beside("", "working")
 	case endpointtest.Late:
 		if first {

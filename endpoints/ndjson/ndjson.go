@@ -95,6 +95,9 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		ctx, cancel = context.WithTimeout(ctx, p.Timeout)
 		defer cancel()
 	}
+	if ctx.Err() != nil {
+		return endpoint.Reply{}, ended(ctx)
+	}
 	if p.Profile == "" {
 		p.Profile = e.cfg.Profile
 	}
@@ -124,6 +127,7 @@ func (e *Endpoint) Close() error {
 	e.mu.Unlock()
 	if r != nil {
 		r.wire.end(errClosed)
+		r.notes.cancel() // the room that closes us may not listen any more
 		<-r.over
 	}
 	return nil

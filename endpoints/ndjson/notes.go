@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	maxNotes  = 64  // violations and late replies that wait for the room
-	maxAsides = 8   // messages and calls under way
+	maxNotes  = 64  // signals that wait for the room
+	maxCalls  = 8   // calls under way
 	maxDetail = 300 // runes of a violation's detail
 )
 
-// notes carry signals to the room, so that reading never waits for it. What
-// does not fit is counted, and the count goes with the next.
+// notes carry signals to the room in their order, so that reading never waits
+// for it. What does not fit is lost, counted, and told. Calls may take long,
+// so each goes its own way.
 type notes struct {
 	ctx    context.Context // of everything; ends when the endpoint is closed
 	cancel context.CancelFunc
@@ -23,17 +24,23 @@ type notes struct {
 	hangUp context.CancelFunc
 	floor  func() endpoint.Floor
 
-	queue  chan endpoint.Signal
-	asides chan struct{}
-	wg     sync.WaitGroup
+	queue   chan note
+	calling chan struct{} // a token a call
+	wg      sync.WaitGroup
 
-	mu      sync.Mutex
-	dropped int
-	closed  bool
+	mu     sync.Mutex
+	lost   int
+	closed bool
+}
+
+// A note is a signal and who waits for the room's answer, if anybody does.
+type note struct {
+	signal endpoint.Signal
+	then   func(endpoint.Answer, error)
 }
 
 func newNotes(floor func() endpoint.Floor) *notes {
-	n := &notes{floor: floor, queue: make(chan endpoint.Signal, maxNotes), asides: make(chan struct{}, maxAsides)}
+	n := &notes{floor: floor, queue: make(chan note, maxNotes), calling: make(chan struct{}, maxCalls)}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.calls, n.hangUp = context.WithCancel(n.ctx)
 	n.wg.Go(n.run)
@@ -41,74 +48,80 @@ func newNotes(floor func() endpoint.Floor) *notes {
 }
 
 func (n *notes) run() {
-	for s := range n.queue {
-		_, _ = n.raise(s) // the room's own failure is the room's to report
+	for x := range n.queue {
+		n.deliver(n.ctx, x)
+		if lost := n.takeLost(); lost > 0 {
+			n.deliver(n.ctx, note{signal: violation("flood", fmt.Sprintf("%d signals were lost: more than %d waited", lost, maxNotes))})
+		}
 	}
 }
 
-// raise passes s on. Before the first prompt there is no room to tell.
-func (n *notes) raise(s endpoint.Signal) (endpoint.Answer, error) {
-	f := n.floor()
-	if f == nil || n.ctx.Err() != nil {
-		return endpoint.Answer{Reason: "nobody listens"}, nil
+// deliver raises a signal. Before the first prompt there is no room to tell,
+// and the room's own failure is the room's to report.
+func (n *notes) deliver(ctx context.Context, x note) {
+	ans, err := endpoint.Answer{Reason: "nobody listens"}, ctx.Err()
+	if f := n.floor(); f != nil && err == nil {
+		ans, err = f.Raise(ctx, x.signal)
 	}
-	if s.Kind == endpoint.SignalCall {
-		return f.Raise(n.calls, s)
+	if x.then != nil {
+		x.then(ans, err)
 	}
-	return f.Raise(n.ctx, s)
 }
 
-func (n *notes) violation(code, detail string) {
+func (n *notes) takeLost() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.put(violation(code, detail))
+	lost := n.lost
+	n.lost = 0
+	return lost
 }
+
+func (n *notes) violation(code, detail string) { n.put(note{signal: violation(code, detail)}) }
 
 func violation(code, detail string) endpoint.Signal {
 	return endpoint.Signal{Kind: endpoint.SignalViolation, Code: code, Detail: endpoint.CleanLine(detail, maxDetail)}
 }
 
 func (n *notes) late(request, text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.put(endpoint.Signal{Kind: endpoint.SignalLate, Code: request, Detail: text})
+	n.put(note{signal: endpoint.Signal{Kind: endpoint.SignalLate, Code: request, Detail: text}})
 }
 
-// put queues s; the caller holds the lock.
-func (n *notes) put(s endpoint.Signal) {
+func (n *notes) put(x note) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.closed {
 		return
 	}
-	counts := s.Kind == endpoint.SignalViolation && n.dropped > 0
-	if counts {
-		s.Detail += fmt.Sprintf(" (%d more not listed)", n.dropped)
+	select {
+	case n.queue <- x:
+	default:
+		n.lost++
+	}
+}
+
+// call raises a call beside everything else. Too many at once are refused.
+func (n *notes) call(x note) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
 	}
 	select {
-	case n.queue <- s:
-		if counts {
-			n.dropped = 0
+	case n.calling <- struct{}{}:
+	default:
+		x.signal = violation("flood", fmt.Sprintf("more than %d calls at once", maxCalls))
+		then := x.then
+		x.then = func(endpoint.Answer, error) { then(endpoint.Answer{Reason: "too many calls at once"}, nil) }
+		select {
+		case n.queue <- x:
+		default:
+			n.lost++
 		}
-	default:
-		n.dropped++
-	}
-}
-
-// ask raises s and hands the answer on. Too many at once are refused.
-func (n *notes) ask(s endpoint.Signal, then func(endpoint.Answer, error)) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return
-	}
-	select {
-	case n.asides <- struct{}{}:
-	default:
-		n.put(violation("flood", fmt.Sprintf("more than %d messages and calls at once", maxAsides)))
 		return
 	}
 	n.wg.Go(func() {
-		defer func() { <-n.asides }()
-		then(n.raise(s))
+		defer func() { <-n.calling }()
+		n.deliver(n.calls, x)
 	})
 }
 

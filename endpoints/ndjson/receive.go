@@ -144,7 +144,12 @@ func (w *wire) aside(raw []byte) {
 		w.notes.violation("bad_frame", "a message without text")
 		return
 	}
-	w.notes.ask(s, func(ans endpoint.Answer, err error) { w.answer(a, ans, err) })
+	x := note{s, func(ans endpoint.Answer, err error) { w.answer(a, ans, err) }}
+	if s.Kind == endpoint.SignalCall {
+		w.notes.call(x)
+	} else {
+		w.notes.put(x)
+	}
 }
 
 // answer tells the agent what became of an aside, if it gave it an id.
@@ -162,6 +167,6 @@ func (w *wire) answer(a aside, ans endpoint.Answer, err error) {
 		v.Reason, v.Body = "the room did not take it", nil
 	}
 	if b, err := line(v); err == nil {
-		_ = w.send(w.notes.ctx, b) // an agent that has gone needs no verdict
+		_, _ = w.send(w.notes.ctx, b) // an agent that has gone needs no verdict
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -59,10 +58,16 @@ func (w *wire) ask(ctx context.Context, p endpoint.Prompt) (endpoint.Reply, *exc
 		return endpoint.Reply{Outcome: endpoint.Passed}, nil, err
 	}
 	b, err := line(asRequest(p))
+	sent := false
 	if err == nil {
-		err = w.send(ctx, b)
+		sent, err = w.send(ctx, b)
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case err == nil || sent:
+	case ctx.Err() != nil: // it knows of nothing, so it is in step
+		w.giveUp(x, nil)
+		return endpoint.Reply{}, nil, ended(ctx)
+	default:
 		return w.unsent(x, err)
 	}
 	select {
@@ -176,23 +181,27 @@ func (w *wire) end(err error) {
 	w.giveUp(x, err)
 }
 
-// send writes a whole line, or marks the wire as torn.
-func (w *wire) send(ctx context.Context, b []byte) error {
+// send writes a whole line. An error after a part of it has gone out ends the
+// wire. It reports whether anything was written.
+func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	case <-w.done:
-		return io.ErrClosedPipe
+		return false, io.ErrClosedPipe
 	}
 	defer func() { <-w.turn }()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
 	stop := w.limitWrite(ctx)
 	n, err := w.out.Write(b)
 	stop()
 	if err != nil && n > 0 {
 		w.end(fail("AGENT-EXITED", "the agent stopped reading in the middle of a frame", "let it read its standard input at all times", endpoint.ErrExited))
 	}
-	return err
+	return n > 0, err
 }
 
 // limitWrite makes a write fail when ctx ends. The caller calls stop.

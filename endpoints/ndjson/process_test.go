@@ -1,0 +1,147 @@
+//go:build unix
+
+package ndjson_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/endpointtest"
+	"github.com/folkmoot/moot/endpoints/ndjson"
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// A listener passes what is raised to the test.
+type listener chan endpoint.Signal
+
+// Raise allows everything.
+func (l listener) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	select {
+	case l <- s:
+		return endpoint.Answer{Allowed: true}, nil
+	case <-ctx.Done():
+		return endpoint.Answer{}, ctx.Err()
+	}
+}
+
+// Show drops live text.
+func (listener) Show(string) {}
+
+func turn(id string) endpoint.Prompt {
+	return endpoint.Prompt{Kind: endpoint.Turn, Request: id, CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: time.Minute}
+}
+
+// TestNothingOutlivesClose: neither an agent that ignores being told to end
+// nor its child, which holds the agent's pipes.
+func TestNothingOutlivesClose(t *testing.T) {
+	e, floor := fixed(t, endpointtest.Stubborn), make(listener)
+	result := make(chan error, 1)
+	go func() {
+		_, err := e.Speak(t.Context(), turn("q"), floor)
+		result <- err
+	}()
+	pids := strings.Fields((<-floor).Detail)
+	if len(pids) != 2 {
+		t.Fatalf("the agent says its pids are %q", pids)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-result; !errors.Is(err, endpoint.ErrClosed) {
+		t.Errorf("the turn: %v", err)
+	}
+	for _, pid := range pids {
+		if n, err := strconv.Atoi(pid); err != nil || alive(n) {
+			t.Errorf("process %s still runs (%v)", pid, err)
+		}
+	}
+}
+
+// alive reports whether a process still runs; one that waits to be reaped
+// does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}
+
+// TestCancelledAgentIsReplaced: that a turn was cancelled is no fault of the
+// agent, so it needs no leave to be started again; that it hung is.
+func TestCancelledAgentIsReplaced(t *testing.T) {
+	e, floor := fixed(t, endpointtest.Hang), make(listener)
+	defer e.Close()
+	for _, id := range []string{"first", "second"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() {
+			_, err := e.Speak(ctx, turn(id), floor)
+			result <- err
+		}()
+		if s := <-floor; s.Detail != "working" {
+			t.Errorf("%s: got %+v", id, s)
+		}
+		cancel()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// TestCommandProblems: what is wrong with a command is said with its fix, and
+// mending it needs no new endpoint.
+func TestCommandProblems(t *testing.T) {
+	dir := t.TempDir()
+	e := ndjson.New(ndjson.Config{Command: []string{"./agent"}, Dir: dir})
+	defer e.Close()
+	wants := func(code string) {
+		t.Helper()
+		_, err := e.Speak(t.Context(), turn("q"), nil)
+		var pe *problem.Error
+		if !errors.As(err, &pe) || pe.Code != code || pe.Fix == "" {
+			t.Fatalf("got %v, want %s", err, code)
+		}
+	}
+	wants("AGENT-NOTFOUND")
+	script := `#!/bin/sh
+read -r line
+echo '{"type":"desktop.local_prompt.response","request_id":"q","status":"ok","draft_message":"here"}'
+read -r line
+`
+	if err := os.WriteFile(dir+"/agent", []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wants("AGENT-NOTEXEC")
+	if err := os.Chmod(dir+"/agent", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := e.Speak(t.Context(), turn("q"), nil); err != nil || r.Text != "here" {
+		t.Errorf("got %+v and %v", r, err)
+	}
+}
+
+// TestUnsentIsInStep: a prompt that never left leaves the agent alone.
+func TestUnsentIsInStep(t *testing.T) {
+	e := fixed(t, endpointtest.Restarts) // ends at its first request
+	defer e.Close()
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Speak(done, turn("unsent"), nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	floor := make(listener, 4)
+	if _, err := e.Speak(t.Context(), turn("sent"), floor); !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("got %v, want its own exit", err)
+	}
+}
