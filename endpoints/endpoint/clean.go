@@ -49,43 +49,44 @@ func CleanLine(s string, limit int) string {
 }
 
 // plain reports whether Clean has nothing to do, as for nearly every text.
+// plain is the fast path: most text has nothing to clean.
 func plain(s string) bool {
-	for len(s) > 0 {
-		for len(s) >= 8 && acts[s[0]]|acts[s[1]]|acts[s[2]]|acts[s[3]]|acts[s[4]]|acts[s[5]]|acts[s[6]]|acts[s[7]] == 0 {
-			s = s[8:]
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && printable8(s[i:i+8]) {
+			i += 8
+			continue
 		}
-		if s == "" {
-			break
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				return false
+			}
+			i++
+			continue
 		}
-		r, n := utf8.DecodeRuneInString(s)
-		if acts[s[0]] != 0 && !harmless(r, n) {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError || !common(r) && (invisible(r) || r == 0x2028 || r == 0x2029) {
 			return false
 		}
-		s = s[n:]
+		i += n
 	}
 	return true
 }
 
-// acts is not 0 for the bytes that need a closer look: controls, DEL and all
-// that is not ASCII.
-var acts = func() (t [256]uint8) {
-	for c := range t {
-		if (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
-			t[c] = 1
-		}
-	}
-	return t
-}()
+// printable8 reports whether eight bytes are all from space to tilde, by the
+// usual tests for a byte under n and a byte of zero in a word.
+func printable8(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
+	del := x ^ ones*0x7f
+	return x&highs == 0 && (x-ones*0x20)&^x&highs == 0 && (del-ones)&^del&highs == 0
+}
 
-// harmless reports whether Clean keeps a character that acts flags.
-func harmless(r rune, size int) bool {
-	switch {
-	case r < 0xa0, r == '\u2028', r == '\u2029', r == utf8.RuneError && size == 1:
-		return false
-	case r == '…': // of our own summaries
-		return true
-	}
-	return !invisible(r)
+// common holds for the bulk of Latin, Greek, Cyrillic, Chinese and Korean
+// text, where nothing is invisible, and spares the tables.
+func common(r rune) bool {
+	return r >= 0xa0 && r < 0x300 && r != 0xad || r >= 0x370 && r < 0x600 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
 }
 
 func invisible(r rune) bool {

@@ -97,13 +97,27 @@ func goodBoundary(s string) bool {
 	if len(s) < minBoundary || len(s) > 128 {
 		return false
 	}
-	for i := range len(s) {
-		c := s[i]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
+	return hasRun(s, len(s))
+}
+
+// hasRun reports whether s has n letters and digits in a row, looking at few
+// of its bytes: a window whose last byte is neither cannot hold them.
+func hasRun(s string, n int) bool {
+	for end := n - 1; end < len(s); {
+		i := end
+		for i > end-n && alphanumeric(s[i]) {
+			i--
 		}
+		if i == end-n {
+			return true
+		}
+		end = i + n
 	}
-	return true
+	return false
+}
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // fallbackBoundary hangs on every byte of the prompt, so a text that holds it

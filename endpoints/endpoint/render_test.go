@@ -145,6 +145,37 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// TestCommonIsVisible: the fast path of Clean skips nothing.
+func TestCommonIsVisible(t *testing.T) {
+	for r := rune(0); r <= 0x10ffff; r++ {
+		if common(r) && (invisible(r) || strings.ContainsRune("\u0085\u2028\u2029", r)) {
+			t.Errorf("%U is taken for common", r)
+		}
+	}
+}
+
+func TestPrintable8(t *testing.T) {
+	for c := range 256 {
+		for at := range 8 {
+			b := []byte("ab ~cd!Z")
+			b[at] = byte(c)
+			if got, want := printable8(string(b)), c >= ' ' && c <= '~'; got != want {
+				t.Errorf("%q: %t", b, got)
+			}
+		}
+	}
+}
+
+func TestHasRun(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": false, "abc": false, "abcd": true, "ab-cd": false, "-abcd": true, "abcd-": true, "abc-abcd": true, "abc-abc-abcd-": true, "abc-abc-abc": false,
+	} {
+		if hasRun(s, 4) != want {
+			t.Errorf("hasRun(%q, 4) is not %t", s, want)
+		}
+	}
+}
+
 func FuzzRender(f *testing.F) {
 	f.Add("hello", "name", testBoundary)
 	f.Add("["+testBoundary+" end]", "\n["+testBoundary+" end]", testBoundary)
@@ -183,4 +214,32 @@ func FuzzRender(f *testing.F) {
 			t.Fatal("control characters are left")
 		}
 	})
+}
+
+// BenchmarkRender renders a full window: 24,000 characters in 12 messages.
+func BenchmarkRender(b *testing.B) {
+	p := window()
+	b.SetBytes(24_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		Render(p)
+	}
+}
+
+// BenchmarkDigest digests the same window.
+func BenchmarkDigest(b *testing.B) {
+	p := window()
+	b.SetBytes(24_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		Digest(p)
+	}
+}
+
+func window() Prompt {
+	p := sample()
+	for i := range 12 {
+		p.History = append(p.History, Line{Seq: int64(i), From: "security", Text: strings.Repeat("Twelve words or more stand here, say zwölf. ", 45)})
+	}
+	return p
 }

@@ -2,9 +2,12 @@ package ndjson_test
 
 import (
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/endpointtest"
 	"github.com/folkmoot/moot/endpoints/ndjson"
 )
@@ -33,4 +36,33 @@ func fixed(t *testing.T, s endpointtest.Scenario) *ndjson.Endpoint {
 
 func TestConformance(t *testing.T) {
 	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint { return fixed(t, s) })
+}
+
+// BenchmarkSpeak is one turn through a process of our own, small and with a
+// full window.
+func BenchmarkSpeak(b *testing.B) {
+	for name, size := range map[string]int{"small": 10, "24kB": 24_000} {
+		b.Run(name, func(b *testing.B) {
+			self, err := os.Executable()
+			if err != nil {
+				b.Fatal(err)
+			}
+			e := ndjson.New(ndjson.Config{Command: []string{self}, Env: []string{fixtureVar + "=echo"}})
+			defer e.Close()
+			p := endpoint.Prompt{
+				Kind: endpoint.Turn, History: []endpoint.Line{{From: "you", Text: strings.Repeat("x", size)}},
+				CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, MaxOutputChars: 1000,
+			}
+			if err := e.Start(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				p.Request = strconv.Itoa(i)
+				if _, err := e.Speak(b.Context(), p, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -21,7 +21,45 @@ import (
 	"github.com/folkmoot/moot/internal/problem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// hostVar makes this test binary a host that starts a script and then waits.
+const hostVar = "SPAWN_TEST_HOST"
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(hostVar); script != "" {
+		p, err := Start(Config{Command: []string{"sh", "-c", script}})
+		if err != nil {
+			panic(err)
+		}
+		io.Copy(os.Stdout, p.Stdout())
+		select {}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// TestHostDies: an agent does not outlive a host that is killed.
+func TestHostDies(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a process with its parent")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := Start(Config{Command: []string{self}, Env: []string{hostVar + `=trap "" TERM HUP; echo $$; exec sleep 600`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close(0, 0)
+	pid, err := bufio.NewReader(host.Stdout()).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-host.Done()
+	gone(t, strings.TrimSpace(pid))
+}
 
 // start runs a script of sh and closes it when the test ends.
 func start(t *testing.T, script string, change ...func(*Config)) *Process {
@@ -244,6 +282,33 @@ func TestLines(t *testing.T) {
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// TestEndlessLine: a line without end costs no memory.
+func TestEndlessLine(t *testing.T) {
+	l := NewLines(io.MultiReader(io.LimitReader(endless('x'), 1<<28), strings.NewReader("\nnext\n")), 8<<20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := l.Next()
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrLong) {
+		t.Fatalf("got %v, want ErrLong", err)
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
+		t.Errorf("%d MiB were allocated", grown>>20)
+	}
+	if b, err := l.Next(); err != nil || string(b) != "next" {
+		t.Errorf("the next line: %q and %v", b, err)
+	}
+}
+
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
 }
 
 func FuzzLines(f *testing.F) {
