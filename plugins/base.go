@@ -7,11 +7,11 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// initialImage runs a module's start function and _initialize and takes the
-// image from which every policy of that module is configured. It runs on the
+// initialImage runs a module's start function and _initialize and returns the
+// form of the image from which every policy of that module is configured. It runs on the
 // interpreter: compiling a module to run it once takes longer, and native code
 // cannot be interrupted. nil when the module cannot start from an image.
-func initialImage(where, digest string, m *wasm.Metered) (*image, error) {
+func initialImage(where, digest string, m *wasm.Metered) ([]byte, error) {
 	if !m.Rewindable {
 		return nil, nil
 	}
@@ -28,13 +28,13 @@ func initialImage(where, digest string, m *wasm.Metered) (*image, error) {
 	}
 	w := &world{environ: initEnviron}
 	w.begin(0, digest)
-	in, err := newInstance(r, c, m, newCopied(nil, MaxMemoryPages<<16), w)
+	in, err := newInstance(r, c, m, &memory{most: MaxMemoryPages << 16}, w)
 	if err != nil {
 		return nil, startFailure(where, err)
 	}
-	defer in.close()
 	if err := in.initialize(); err != nil {
+		defer in.close()
 		return nil, in.unready(where, setUpFuel, err)
 	}
-	return freeze(in, m.Mutable)
+	return freeze(in, m.Mutable).append(nil), nil
 }

@@ -70,33 +70,32 @@ func compileChild(in io.Reader, out io.Writer) (status int) {
 const childTooSlow = 4
 
 // prepare does the work: check, initialise, compile into the cache.
-func prepare(j job, module []byte) (*image, string, error) {
+func prepare(j job, module []byte) (form []byte, entry string, err error) {
 	m, err := check(j.Where, module)
 	if err != nil {
 		return nil, "", err
 	}
-	im, err := initialImage(j.Where, digestOf(module), m)
+	form, err = initialImage(j.Where, digestOf(module), m)
 	if err != nil || j.Cache == "" {
-		return im, "", err
+		return form, "", err
 	}
-	entry, err := compileInto(j.Cache, j.Where, m, j.Workers)
-	return im, entry, err
+	entry, err = compileInto(j.Cache, j.Where, m, j.Workers)
+	return form, entry, err
 }
 
-func reportOf(im *image, entry string, err error) []byte {
-	r := report{Entry: entry}
-	var body []byte
+func reportOf(form []byte, entry string, err error) []byte {
+	r := report{Entry: entry, Image: len(form)}
 	var e *Error
 	switch {
 	case errors.As(err, &e):
 		r.Code, r.What, r.Fix = e.Code, e.What, e.Fix
 	case err != nil:
 		r.Code, r.What, r.Fix = CodeCompile, "it could not be compiled: "+clip(err.Error()), "see that the cache can be written to"
-	case im != nil:
-		body = im.append(nil)
-		r.Image = len(body)
 	}
-	return append([]byte(childMagic), frame(r, body)...)
+	if err != nil {
+		form, r.Image = nil, 0
+	}
+	return append([]byte(childMagic), frame(r, form)...)
 }
 
 // frame is a header in JSON with its length, and what follows it.

@@ -59,7 +59,7 @@ type code struct {
 	metered  *wasm.Metered
 	compiled wazero.CompiledModule
 	runtime  wazero.Runtime
-	base     *image // after _initialize; nil: instances start from no image
+	base     []byte // form of the image after _initialize; nil: instances start from no image
 }
 
 // compile compiles what decisions run: the bare form where instances start

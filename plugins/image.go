@@ -1,7 +1,7 @@
 package plugins
 
 import (
-	"fmt"
+	"bytes"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -15,19 +15,37 @@ type image struct {
 	log     string   // what the guest logged while it was set up
 }
 
-// freeze takes an image of an instance.
-func freeze(in *instance, names []string) (*image, error) {
-	mem := in.module.Memory()
-	b, ok := mem.Read(0, mem.Size())
-	if !ok {
-		return nil, fmt.Errorf("reading a memory of %d bytes", mem.Size())
-	}
-	im := &image{memory: append([]byte(nil), b...), log: in.world.logged()}
+// freeze takes the image of an instance, and its memory with it: the instance
+// is closed.
+func freeze(in *instance, names []string) *image {
+	im := &image{memory: in.memory.buf[:in.module.Memory().Size()], log: in.world.logged()}
 	for _, name := range names {
 		im.globals = append(im.globals, in.module.ExportedGlobal(name).Get())
 	}
-	return im, nil
+	in.close()
+	return im
 }
+
+// runs calls each for every run of pages that hold anything but zeros.
+func runs(b []byte, each func(from, to int) error) error {
+	for from := 0; from < len(b); {
+		to := from
+		for to < len(b) && !bytes.Equal(b[to:to+imagePage], zeros[:]) {
+			to += imagePage
+		}
+		if to > from {
+			if err := each(from, to); err != nil {
+				return err
+			}
+		}
+		from = to + imagePage
+	}
+	return nil
+}
+
+const imagePage = 4096
+
+var zeros [imagePage]byte
 
 // mutableGlobals returns the globals of m that names lists.
 func mutableGlobals(m api.Module, names []string) []api.MutableGlobal {

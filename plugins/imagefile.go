@@ -13,10 +13,7 @@ import (
 // An image's form on disk, and on its way from the process that made it:
 // magic, SHA-256 of what follows, then numbers of four and eight bytes, little
 // end first. Memory is a list of runs of pages that hold anything but zeros.
-const (
-	imageMagic = "moot policy image 1\n"
-	imagePage  = 4096
-)
+const imageMagic = "moot policy image 1\n"
 
 var errImage = errors.New("a damaged image")
 
@@ -33,26 +30,16 @@ func (im *image) append(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, g)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(im.memory)))
-	for from := 0; from < len(im.memory); {
-		to := from
-		for to < len(im.memory) && !zero(im.memory[to:to+imagePage]) {
-			to += imagePage
-		}
-		if to > from {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(from))
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(to-from))
-			dst = append(dst, im.memory[from:to]...)
-		}
-		from = to + imagePage
-	}
+	_ = runs(im.memory, func(from, to int) error {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(from))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(to-from))
+		dst = append(dst, im.memory[from:to]...)
+		return nil
+	})
 	sum := sha256.Sum256(dst[body:])
 	copy(dst[start+len(imageMagic):], sum[:])
 	return dst
 }
-
-var zeros [imagePage]byte
-
-func zero(page []byte) bool { return bytes.Equal(page, zeros[:]) }
 
 // readImage reads a form for a module with so many mutable globals.
 func readImage(b []byte, globals int) (*image, error) {
@@ -122,19 +109,6 @@ func (r *imageReader) u64() uint64 {
 // imagePath is where the initial image of a rewritten module is kept.
 func imagePath(cache string, rewritten []byte) string {
 	return filepath.Join(cache, "images", digestOf(rewritten))
-}
-
-// loadImage reads a kept image. One that is missing or damaged is made anew.
-func loadImage(path string, globals int) *image {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	im, err := readImage(b, globals)
-	if err != nil {
-		return nil
-	}
-	return im
 }
 
 // keep writes b to path whole or not at all.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 
@@ -97,7 +98,7 @@ func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*
 	t, err := newTemplate(template{
 		key: key, name: p.name, code: c, settings: configureJSON(m.Name, m.Settings),
 		most: int(p.limits.MemoryPages) << 16, fuel: setUpFuel,
-	}, c.base, fuel)
+	}, fuel)
 	if err != nil {
 		h.dropCode(codeKey, c)
 		return nil, err
@@ -138,19 +139,21 @@ func (h *Host) code(ctx context.Context, p *Policy, module []byte) (*code, error
 
 // initialImage returns the image of an initialised instance, from the cache
 // if it is there. A cache that cannot be written to costs time only.
-func (h *Host) initialImage(where, digest string, m *wasm.Metered) (*image, error) {
+func (h *Host) initialImage(where, digest string, m *wasm.Metered) ([]byte, error) {
 	if h.config.CacheDir == "" || !m.Rewindable {
 		return initialImage(where, digest, m)
 	}
 	path := imagePath(h.config.CacheDir, m.Whole)
-	if im := loadImage(path, len(m.Mutable)); im != nil {
-		return im, nil
+	if form, err := os.ReadFile(path); err == nil {
+		if _, err := readImage(form, len(m.Mutable)); err == nil {
+			return form, nil
+		}
 	}
-	im, err := initialImage(where, digest, m)
+	form, err := initialImage(where, digest, m) // there is none, or it is damaged
 	if err == nil {
-		_ = keep(path, im.append(nil))
+		_ = keep(path, form)
 	}
-	return im, err
+	return form, err
 }
 
 func (h *Host) dropCode(key string, c *code) {

@@ -31,7 +31,10 @@ func (m *memory) Reallocate(size uint64) []byte {
 	m.grown = m.grown || n > len(m.image)
 	m.size = n
 	if n > len(m.buf) {
-		m.buf = append(make([]byte, 0, n), m.buf...)[:n]
+		// Twice as much as before, so that growing page by page stays linear.
+		b := make([]byte, min(max(n, 2*len(m.buf)), m.most))
+		copy(b, m.buf)
+		m.buf = b
 	}
 	return m.buf[:n:n]
 }

@@ -21,7 +21,7 @@ type frozenMemory struct {
 	file  *os.File // nil: small enough to be copied
 }
 
-// newFrozenMemory takes b over; it must not be changed afterwards.
+// newFrozenMemory takes b over; nobody may write to it afterwards.
 func newFrozenMemory(b []byte) (*frozenMemory, error) {
 	if len(b) <= largestCopied || findPages() == nil {
 		return &frozenMemory{bytes: b}, nil
@@ -39,16 +39,23 @@ func newFrozenMemory(b []byte) (*frozenMemory, error) {
 }
 
 // fill writes and seals the image, and maps it for reading: the copy source
-// is the file's own pages.
+// is the file's own pages. Pages of zeros are left out until somebody looks.
 func (f *frozenMemory) fill(b []byte) error {
-	if _, err := f.file.WriteAt(b, 0); err != nil {
+	if err := f.file.Truncate(int64(len(b))); err != nil {
+		return err
+	}
+	err := runs(b, func(from, to int) error {
+		_, err := f.file.WriteAt(b[from:to], int64(from))
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	seals := unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 	if _, err := unix.FcntlInt(f.file.Fd(), unix.F_ADD_SEALS, seals); err != nil {
 		return err
 	}
-	view, err := unix.Mmap(int(f.file.Fd()), 0, len(b), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_POPULATE)
+	view, err := unix.Mmap(int(f.file.Fd()), 0, len(b), unix.PROT_READ, unix.MAP_PRIVATE)
 	f.bytes = view
 	return err
 }

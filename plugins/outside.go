@@ -127,7 +127,7 @@ func cached(dir, entry string) bool {
 }
 
 // runChild runs one child to its end.
-func runChild(ctx context.Context, j job, module []byte, m *wasm.Metered) (*image, string, error) {
+func runChild(ctx context.Context, j job, module []byte, m *wasm.Metered) ([]byte, string, error) {
 	exe, err := self()
 	if err != nil {
 		return nil, "", noChild(j, err)
@@ -188,7 +188,7 @@ func childFailed(j job, cmd *exec.Cmd, log []byte, err error) error {
 	return e
 }
 
-func readReport(j job, out []byte, m *wasm.Metered) (*image, string, error) {
+func readReport(j job, out []byte, m *wasm.Metered) ([]byte, string, error) {
 	bad := &Error{Code: CodeCompile, Where: j.Where, What: "the process that compiles it gave no report", Fix: "report it, with the module"}
 	_, out, ok := bytes.Cut(out, []byte(childMagic))
 	if !ok {
@@ -205,12 +205,11 @@ func readReport(j job, out []byte, m *wasm.Metered) (*image, string, error) {
 	case r.Image == 0 && !m.Rewindable:
 		return nil, r.Entry, nil
 	}
-	im, err := readImage(body, len(m.Mutable))
-	if err != nil {
+	if _, err := readImage(body, len(m.Mutable)); err != nil {
 		bad.What, bad.Err = "the process that compiles it gave a damaged image", err
 		return nil, "", bad
 	}
-	return im, r.Entry, nil
+	return body, r.Entry, nil
 }
 
 // bounded keeps the beginning of what is written to it.

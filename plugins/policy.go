@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -216,7 +217,7 @@ func (p *Policy) judge(c call, in *policy.Input, output []byte) (policy.Decision
 			Fix: "the policy's author has to mend it", Err: err,
 		}
 		var de *policy.DecodeError
-		if errors.As(err, &de) && de.Field == "state" {
+		if errors.As(err, &de) && de.Field == "state" && strings.Contains(de.What, "at most") {
 			e.Code, e.What = CodeState, "the policy's state is refused: "+clip(err.Error())
 		}
 		return d, e

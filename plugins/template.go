@@ -21,8 +21,8 @@ type template struct {
 }
 
 // newTemplate configures one instance of a module and freezes it.
-func newTemplate(t template, base *image, fuel uint64) (*template, error) {
-	if base == nil {
+func newTemplate(t template, fuel uint64) (*template, error) {
+	if t.code.base == nil {
 		in, err := t.instance() // to fail now rather than at a decision
 		if err != nil {
 			return nil, err
@@ -30,31 +30,29 @@ func newTemplate(t template, base *image, fuel uint64) (*template, error) {
 		in.close()
 		return &t, nil
 	}
+	base, err := readImage(t.code.base, len(t.code.metered.Mutable))
+	if err != nil {
+		return nil, err
+	}
 	if len(base.memory) > t.most {
 		return nil, &Error{
 			Code: CodeLimits, Where: t.name, What: fmt.Sprintf("needs %d pages of memory to start with; it may have %d", len(base.memory)>>16, t.most>>16),
 			Fix: "allow it more memory",
 		}
 	}
-	plain := t
-	plain.image, plain.frozen = base, &frozenMemory{bytes: base.memory}
-	in, err := plain.instance()
+	in, err := t.start(base, &memory{image: base.memory, buf: base.memory, most: t.most})
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
 	in.fuel().Set(fuel)
 	if err := in.configure(t.settings); err != nil {
+		defer in.close()
 		return nil, in.unready(t.name, fuel, err)
 	}
-	if t.image, err = freeze(in, t.code.metered.Mutable); err != nil {
-		return nil, err
-	}
+	t.image = freeze(in, t.code.metered.Mutable)
 	t.image.log = base.log + t.image.log
 	t.frozen, err = newFrozenMemory(t.image.memory)
-	if err == nil {
-		t.image.memory = nil
-	}
+	t.image.memory = nil
 	return &t, err
 }
 
@@ -75,15 +73,20 @@ func (in *instance) unready(where string, fuel uint64, err error) *Error {
 
 // instance returns an instance that is ready for a decision.
 func (t *template) instance() (*instance, error) {
-	w := &world{}
-	w.begin(0, t.code.digest)
 	if t.image == nil {
-		return t.setUp(w)
+		return t.setUp()
 	}
 	mem, err := t.frozen.instance(t.most)
 	if err != nil {
 		return nil, err
 	}
+	return t.start(t.image, mem)
+}
+
+// start makes an instance on a memory that holds an image.
+func (t *template) start(im *image, mem *memory) (*instance, error) {
+	w := &world{}
+	w.begin(0, t.code.digest)
 	in, err := newInstance(t.code.runtime, t.code.compiled, t.code.metered, mem, w)
 	if err != nil {
 		return nil, err
@@ -95,17 +98,17 @@ func (t *template) instance() (*instance, error) {
 			return nil, fmt.Errorf("a memory of %d bytes does not grow to its image of %d", m.Size(), len(mem.image))
 		}
 	}
-	for i, v := range t.image.globals {
+	for i, v := range im.globals {
 		in.globals[i].Set(v)
 	}
 	return in, nil
 }
 
 // setUp makes an instance of a module that cannot start from an image.
-func (t *template) setUp(w *world) (*instance, error) {
-	w.environ = initEnviron
-	mem := newCopied(nil, t.most)
-	in, err := newInstance(t.code.runtime, t.code.compiled, t.code.metered, mem, w)
+func (t *template) setUp() (*instance, error) {
+	w := &world{environ: initEnviron}
+	w.begin(0, t.code.digest)
+	in, err := newInstance(t.code.runtime, t.code.compiled, t.code.metered, &memory{most: t.most}, w)
 	if err != nil {
 		return nil, startFailure(t.name, err)
 	}

@@ -27,7 +27,7 @@ var logLevels = [...]string{"debug", "info", "warn", "error"}
 // hostLog is roompolicy.log(level, ptr, len).
 func hostLog(ctx context.Context, m api.Module, s []uint64) {
 	w := worldOf(ctx)
-	w.charge(uint32(s[2]))
+	w.charge(uint32(s[2]), 4)
 	text, ok := m.Memory().Read(uint32(s[1]), uint32(s[2]))
 	if !ok || w.cut {
 		return
@@ -83,7 +83,7 @@ func wasiClockResolution(_ context.Context, m api.Module, s []uint64) {
 
 func wasiRandom(ctx context.Context, m api.Module, s []uint64) {
 	w := worldOf(ctx)
-	w.charge(uint32(s[1]))
+	w.charge(uint32(s[1]), 1)
 	b, ok := m.Memory().Read(uint32(s[0]), uint32(s[1]))
 	if !ok {
 		s[0] = errnoFault
@@ -113,7 +113,7 @@ func wasiWrite(ctx context.Context, m api.Module, s []uint64) {
 			s[0] = errnoFault
 			return
 		}
-		w.charge(size)
+		w.charge(size, 4)
 		w.write(b)
 		total += size
 	}

@@ -58,13 +58,13 @@ func (w *world) logged() string {
 	return strings.ToValidUTF8(string(w.log), "\uFFFD")
 }
 
-// charge takes fuel for work that the host does in proportion to n bytes, and
-// ends the call when there is none left.
-func (w *world) charge(n uint32) {
+// charge takes a unit of fuel for every so many of n bytes that the host works
+// on, and ends the call when there is none left.
+func (w *world) charge(n, bytes uint32) {
 	if w.fuel == nil {
 		return
 	}
-	left := int64(w.fuel.Get()) - int64(n/4)
+	left := int64(w.fuel.Get()) - int64(n/bytes)
 	w.fuel.Set(uint64(left))
 	if left < 0 {
 		panic(errOverdraft) // straight code has no check of its own

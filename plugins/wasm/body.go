@@ -104,7 +104,7 @@ func (b *body) instruction() {
 		b.memory()
 		b.zero()
 		if op == opMemoryGrow {
-			b.charge(shiftGrow, true)
+			b.chargeGrowth()
 		}
 	case bulkGroup:
 		b.bulk(from)
@@ -222,6 +222,7 @@ func positive(b []byte) (uint64, bool) {
 // flush ends a segment: its cost is charged in front of it.
 func (b *body) flush() {
 	if b.cost > 0 || b.check {
+		b.cost += costSegment
 		b.pay()
 	}
 	b.out = append(b.out, b.seg...)

@@ -5,6 +5,7 @@ package wasm
 // so that 50 million end within 100 ms there: what is slow has to be dear, or a
 // module would choose it. BenchmarkFuel measures the worst of each kind.
 const (
+	costSegment  = 2   // the charge itself
 	costCall     = 4   // frame, depth counter
 	costIndirect = 8   // and the check of its type
 	costImport   = 100 // leaves the compiled code

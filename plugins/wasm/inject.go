@@ -35,6 +35,22 @@ func (b *body) charge(shift byte, left bool) {
 	b.seg = trapIf(append(s, opI64Const, 0, opI64LtS))
 }
 
+// chargeGrowth is charge for memory.grow: growing by more than any memory may
+// have is refused, and costs no more than that.
+func (b *body) chargeGrowth() {
+	n, rest := b.ours(typeI32), b.ours(typeI64)
+	s := op(b.seg, opLocalTee, n)
+	s = op(s, opGlobalGet, b.fuel)
+	s = append(op(s, opLocalGet, n), opI32Const, 0)
+	s = op(s, opLocalGet, n)
+	s = append(sleb(append(s, opI32Const), int64(b.mod.limits.Pages)), opI32LeU, opSelect)
+	s = append(s, opI64ExtendU, opI64Const, shiftGrow, opI64Shl, opI64Sub)
+	s = op(s, opLocalTee, rest)
+	s = op(s, opGlobalSet, b.fuel)
+	s = op(s, opLocalGet, rest)
+	b.seg = trapIf(append(s, opI64Const, 0, opI64LtS))
+}
+
 // call takes over a call. One of the module's own functions takes depth, and
 // gives it back.
 func (b *body) call(code byte) {

@@ -28,6 +28,7 @@ const (
 	opF32Const     = 0x43
 	opF64Const     = 0x44
 	opI32LtS       = 0x48
+	opI32LeU       = 0x4d
 	opI64LtS       = 0x53
 	opF32Eq        = 0x5b
 	opF64Eq        = 0x61
