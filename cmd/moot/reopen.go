@@ -42,6 +42,11 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 // changes are what the flags change of a room before it goes on.
 func (f runFlags) changes(s *room.State) ([]room.Act, error) {
 	var acts []room.Act
+	if f.maxTurns > 0 {
+		l := s.Limits
+		l.MaxTurns = f.maxTurns
+		acts = append(acts, room.SetLimits{Limits: l})
+	}
 	if f.policy == "" {
 		if err := checkPolicy(s.Policy.Ref); err != nil {
 			return nil, err
@@ -56,11 +61,6 @@ func (f runFlags) changes(s *room.State) ([]room.Act, error) {
 			return nil, err
 		}
 		acts = append(acts, room.SetPolicy{Policy: ref})
-	}
-	if f.maxTurns > 0 {
-		l := s.Limits
-		l.MaxTurns = f.maxTurns
-		acts = append(acts, room.SetLimits{Limits: l})
 	}
 	return acts, checkPerson(participants(s), f.as)
 }

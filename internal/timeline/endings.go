@@ -42,12 +42,18 @@ func (p *Printer) ending(e room.Event) string {
 	case room.Resumed:
 		return p.mark(green, "▶ resumed"+p.by(e.Actor))
 	case room.Stopped:
-		return p.mark(yellow, "■ "+p.byWhom("stopped", e.Actor, b.Reason))
+		if b.Cause == room.StopBy {
+			return p.mark(yellow, "■ "+p.byWhom("stopped", e.Actor, b.Reason))
+		}
+		return p.mark(yellow, "■ stopped: "+b.Reason)
 	case room.Completed:
 		if b.Cause == room.DoneSettled {
 			return p.mark(green, "✓ settled: "+b.Reason)
 		}
-		return p.mark(green, "✓ "+p.byWhom("completed", e.Actor, b.Reason))
+		if b.Cause == room.DoneBy {
+			return p.mark(green, "✓ "+p.byWhom("completed", e.Actor, b.Reason))
+		}
+		return p.mark(green, "✓ completed: "+b.Reason)
 	case room.Errored:
 		return p.mark(red, "✗ error: "+b.Reason+codeOf(b.Code))
 	}

@@ -52,9 +52,11 @@ type Session struct {
 	leaving bool
 	held    string // a script's command that waits
 	busy    int    // commands under way
+	caused  int64  // the last event that a command caused
 	pausing bool
 
 	// What the events shown so far say.
+	seq     int64
 	phase   room.Phase
 	ending  room.Ending
 	draft   string // hash of the draft that waits
@@ -63,6 +65,12 @@ type Session struct {
 	seen    time.Time // when the last event came
 	started time.Time // when the open turn began
 	delta   struct{ who, text string }
+}
+
+// An outcome is what came of a command of the person.
+type outcome struct {
+	events []room.Event
+	err    error
 }
 
 // Run shows the room and serves the person until the room has ended for good,
@@ -77,7 +85,7 @@ func (s *Session) Run(ctx context.Context) error {
 	updates, fault := make(chan coordinator.Update), make(chan error, 1)
 	var group sync.WaitGroup
 	group.Go(func() { fault <- s.watch(watched, updates) })
-	outcomes := make(chan error, 64)
+	outcomes := make(chan outcome, 64)
 	quit := make(chan struct{})
 	defer group.Wait()
 	defer unwatch()
@@ -87,8 +95,8 @@ func (s *Session) Run(ctx context.Context) error {
 	act := func(do room.Act) {
 		s.busy++
 		group.Go(func() {
-			_, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Do: do})
-			outcomes <- err
+			events, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Do: do})
+			outcomes <- outcome{events, err}
 		})
 	}
 	tick := time.NewTicker(time.Second)
@@ -96,7 +104,7 @@ func (s *Session) Run(ctx context.Context) error {
 	for !s.over() {
 		s.draw()
 		lines := in.lines
-		if s.held != "" || s.busy > 0 {
+		if s.held != "" || !s.current() {
 			lines = nil
 		}
 		select {
@@ -110,12 +118,16 @@ func (s *Session) Run(ctx context.Context) error {
 				return <-fault
 			}
 			s.update(u, act)
-		case err := <-outcomes:
+		case o := <-outcomes:
 			s.busy--
-			if s.leaving && err != nil {
-				return err
+			if n := len(o.events); n > 0 {
+				s.caused = max(s.caused, o.events[n-1].Seq)
 			}
-			s.answer(err)
+			if s.leaving && o.err != nil && !errors.Is(o.err, room.ErrOver) {
+				return o.err
+			}
+			s.answer(o.err)
+			s.retry(act)
 		case b := <-in.keys:
 			s.keys(b, act)
 		case line, ok := <-lines:
@@ -128,6 +140,7 @@ func (s *Session) Run(ctx context.Context) error {
 
 func (s *Session) begin() {
 	v := s.Room.View()
+	s.seq = s.After
 	s.phase, s.ending, s.taken = v.Phase, v.Ending, map[string]bool{}
 	for _, x := range v.Seats {
 		if x.Phase == "taken over" && x.Why == "by "+s.actor() {
@@ -156,10 +169,14 @@ func (s *Session) watch(ctx context.Context, updates chan<- coordinator.Update) 
 	return nil
 }
 
+// current reports whether everything that the person has caused was shown, so
+// that the next command of a script is decided on what the last one did.
+func (s *Session) current() bool { return s.busy == 0 && s.seq >= s.caused }
+
 // over reports whether the session has nothing left to do.
 func (s *Session) over() bool {
 	switch {
-	case s.phase == room.Live || s.busy > 0:
+	case s.phase == room.Live || !s.current():
 		return false
 	case s.leaving || s.ended && s.held == "":
 		return true
@@ -219,7 +236,7 @@ func (s *Session) needed(e room.Event) bool {
 
 // note keeps what the session needs to know of an event.
 func (s *Session) note(e room.Event) {
-	s.seen = time.Now()
+	s.seen, s.seq = time.Now(), e.Seq
 	switch b := e.Body.(type) {
 	case room.TurnGranted:
 		s.started, s.draft = s.seen, ""
@@ -261,7 +278,7 @@ func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausi
 
 // unattended pauses a room whose draft nobody will ever look at.
 func (s *Session) unattended(act func(room.Act)) {
-	if s.ended && s.held == "" && s.draft != "" && s.busy == 0 && s.phase == room.Live {
+	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.Live {
 		s.warn("a draft waits and there is no more input: the room is paused")
 		s.leave(act)
 	}
@@ -283,7 +300,7 @@ func (s *Session) line(text string, ok bool, act func(room.Act)) {
 
 // retry carries out the command that is held, if it can be now.
 func (s *Session) retry(act func(room.Act)) {
-	if s.held == "" || s.busy > 0 {
+	if s.held == "" || !s.current() {
 		return
 	}
 	v, rest, err := parse(s.held)
