@@ -19,6 +19,7 @@ import (
 const (
 	busyCode     = codes.SQLITE_BUSY
 	cantOpenCode = codes.SQLITE_CANTOPEN
+	corruptCode  = codes.SQLITE_CORRUPT
 )
 
 // maxName bounds a room's id, in bytes.

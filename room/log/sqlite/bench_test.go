@@ -77,7 +77,12 @@ func benchmarkAppend(b *testing.B, rooms int) {
 // filled returns a log with so many events of size bytes in each room.
 func filled(b *testing.B, rooms, events, size int) *sqlite.DB {
 	b.Helper()
-	d := open(b, b.TempDir())
+	return filledIn(b, b.TempDir(), rooms, events, size)
+}
+
+func filledIn(b *testing.B, dir string, rooms, events, size int) *sqlite.DB {
+	b.Helper()
+	d := open(b, dir)
 	const batch = 500
 	for from := 0; from < events; from += batch {
 		var wg sync.WaitGroup
@@ -104,7 +109,7 @@ func BenchmarkRead(b *testing.B) {
 	const rooms = 200
 	d := filled(b, rooms, 1000, 512)
 	defer d.Close()
-	i := 0
+	i, used := 0, processorTime()
 	for b.Loop() {
 		i++
 		got, err := d.Read(b.Context(), fmt.Sprint("room", i*7%rooms), log.Pos{}, 1000)
@@ -112,24 +117,50 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(len(got), err)
 		}
 	}
+	b.ReportMetric(float64((processorTime()-used).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
 // BenchmarkFold reads a room of 100 MB from its first event to its last, as a
-// reload without a snapshot does, in pages.
+// reload without a snapshot does.
 func BenchmarkFold(b *testing.B) {
 	const events, size = 50_000, 2000
 	d := filled(b, 1, events, size)
 	defer d.Close()
 	b.SetBytes(events * size)
+	used := processorTime()
 	for b.Loop() {
 		n := 0
-		for at := (log.Pos{}); n < events; {
-			page, err := d.Read(b.Context(), "room0", at, 1000)
-			if err != nil || len(page) == 0 {
+		for e, err := range log.Scan(b.Context(), d, "room0", log.Pos{}) {
+			if n++; err != nil || e.Seq != uint64(n) {
 				b.Fatal(n, err)
 			}
-			n += len(page)
-			at = page[len(page)-1].Pos
+		}
+		if n != events {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(float64((processorTime()-used).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+// BenchmarkOpen opens a log of 100 MB in 50 rooms, finds a room's tail and reads
+// its last 100 events, as reopening a room with a snapshot does.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	d := filledIn(b, dir, 50, 1000, 2000)
+	if err := d.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		d := open(b, dir)
+		tail, err := d.Tail(b.Context(), "room7")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if got, err := d.Read(b.Context(), "room7", log.Pos{Seq: tail.Seq - 100}, 100); err != nil || len(got) != 100 {
+			b.Fatal(len(got), err)
+		}
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

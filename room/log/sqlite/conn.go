@@ -22,10 +22,14 @@ type conn struct {
 // A statement is prepared once and used until its connection closes.
 type statement struct{ stmt driver.Stmt }
 
+// busyTimeout is how long a connection waits for another's lock, in
+// milliseconds.
+const busyTimeout = 10_000
+
 // dial opens the file at path. mode is rw, ro or rwc; more is further
 // parameters of the address.
 func dial(path, mode string, more ...string) (*conn, error) {
-	query := "?mode=" + mode + "&_pragma=busy_timeout(10000)&_pragma=cell_size_check(1)&_pragma=trusted_schema(0)"
+	query := "?mode=" + mode + fmt.Sprintf("&_pragma=busy_timeout(%d)", busyTimeout) + "&_pragma=cell_size_check(1)&_pragma=trusted_schema(0)"
 	for _, m := range more {
 		query += "&" + m
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/logtest"
 	"github.com/folkmoot/moot/room/log/sqlite"
@@ -128,6 +129,48 @@ func inspect(t *testing.T, dir string, hashes [][32]byte) error {
 		t.Errorf("damage was not found: blob: %v", err)
 	}
 	return nil
+}
+
+// TestDamagedPage damages what SQLite itself needs of the page that holds an
+// event: the error names the room all the same.
+func TestDamagedPage(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	for _, name := range []string{"a", "b"} {
+		events := make([]room.Event, 40)
+		for i := range events {
+			events[i] = logtest.Event(fmt.Sprint(i), fmt.Sprintf("needle-%s-%d-%s", name, i+1, strings.Repeat("x", 800)))
+		}
+		if _, _, err := d.Append(t.Context(), name, log.Pos{}, time.Time{}, events...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, sqlite.FileName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := bytes.Index(b, []byte("needle-a-20-")) / 4096 * 4096
+	b[page] ^= 1 << 3 // its kind
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, dir)
+	defer d.Close()
+	_, err = log.Verify(t.Context(), d, "a", log.Mark{})
+	c, ok := errors.AsType[*log.CorruptError](err)
+	if !ok || c.Room != "a" || c.Seq < 10 || c.Seq > 20 {
+		t.Errorf("got %v, want one that names room a and an event near 20", err)
+	}
+	if _, err := log.Verify(t.Context(), d, "b", log.Mark{}); err != nil {
+		t.Errorf("the other room: %v", err)
+	}
+	if err := d.Check(t.Context()); !errors.Is(err, log.ErrCorrupt) {
+		t.Errorf("checking finds %v", err)
+	}
 }
 
 // TestCutFile cuts the file short: it is refused with its code.

@@ -25,6 +25,23 @@ func HoldWriteLock(t testing.TB, dir string) (release func()) {
 	}
 }
 
+// HoldRead reads, as another process could, and keeps its view of the log until
+// release is called.
+func HoldRead(t testing.TB, dir string) (release func()) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.exec("begin"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.one("select count(*) from events"); err != nil {
+		t.Fatal(err)
+	}
+	return func() { c.Close() }
+}
+
 // SetVersion gives a log another schema version, or makes it another
 // program's.
 func SetVersion(t testing.TB, dir string, application, version int) {

@@ -100,6 +100,31 @@ func TestRedactedIsGone(t *testing.T) {
 	}
 }
 
+// TestRedactedIsGoneLater: somebody who reads keeps what was redacted from
+// going at once, but neither holds up the redaction nor keeps it for good.
+func TestRedactedIsGoneLater(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	defer d.Close()
+	const secret = "a secret in the write-ahead log"
+	if _, _, err := d.Append(t.Context(), "a", log.Pos{}, time.Time{}, logtest.Event("1", secret)); err != nil {
+		t.Fatal(err)
+	}
+	release := sqlite.HoldRead(t, dir)
+	if err := d.Redact(t.Context(), "a", entry(t, d, "a", 1).Event.Redacted()); err != nil {
+		t.Fatal(err)
+	}
+	if !stored(t, dir, secret) {
+		t.Error("it is gone although somebody reads: the test tests nothing")
+	}
+	release()
+	for deadline := time.Now().Add(time.Minute); stored(t, dir, secret); {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not go")
+		}
+	}
+}
+
 // stored looks for a text in the files of a log. It opens them in another
 // process' stead: closing a file would drop this process' locks on it.
 func stored(t *testing.T, dir, text string) bool {

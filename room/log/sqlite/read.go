@@ -80,6 +80,11 @@ func (d *DB) read(ctx context.Context, f func(*reader) error) error {
 		return ctx.Err()
 	}
 	defer func() { d.readers <- r }()
+	select { // again: Close may have taken all readers meanwhile
+	case <-d.closing:
+		return errClosed
+	default:
+	}
 	if r == nil {
 		var err error
 		if r, err = d.openReader(); err != nil {
@@ -115,7 +120,7 @@ func (r *reader) hash(t *tail, seq uint64) ([32]byte, error) {
 		return [32]byte{}, log.Corrupt(t.name, seq, fmt.Sprintf("event %d is missing", seq))
 	}
 	if err != nil {
-		return [32]byte{}, err
+		return [32]byte{}, blame(err, t.name, seq)
 	}
 	var b []byte
 	if !get(row[0], &b) || len(b) < 32 {
@@ -204,7 +209,7 @@ func (r *reader) scan(t *tail, after uint64, page int) ([]log.Entry, error) {
 		return nil
 	}, key(t.id, after), key(t.id, maxSeq), int64(page))
 	if err != nil {
-		return nil, err
+		return nil, blame(err, t.name, after+1+uint64(len(entries)))
 	}
 	switch n := uint64(len(entries)); {
 	case n < expect:
@@ -216,6 +221,14 @@ func (r *reader) scan(t *tail, after uint64, page int) ([]log.Entry, error) {
 		return nil, log.Corrupt(t.name, t.last, "it is not the event that the index names as the last")
 	}
 	return entries, nil
+}
+
+// blame turns SQLite's word that the file is damaged into one of where.
+func blame(err error, room string, seq uint64) error {
+	if code := primary(err); code == corruptCode {
+		return log.Corrupt(room, seq, "the page that holds it is damaged: "+err.Error())
+	}
+	return err
 }
 
 // scanEntry takes a row of the table events. The id is kept in Event until

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
@@ -236,8 +237,13 @@ func (w *writer) refresh() error {
 	return nil
 }
 
-// look wakes followers when another process has written.
+// look wakes followers when another process has written, and tries again to
+// empty the write-ahead log.
 func (w *writer) look() {
+	if w.failed == nil && w.purge {
+		// Its failure is that of the next write.
+		_ = w.empty(0)
+	}
 	if w.failed != nil || !w.d.news.wanted() {
 		return
 	}
@@ -277,27 +283,33 @@ func (w *writer) change(t *tail) {
 }
 
 // tidy moves the write-ahead log into the database when it has grown, and
-// empties it when it holds what was redacted. Another process that reads may
-// prevent the latter; it is tried again after later writes and on closing.
+// empties it when it holds what was redacted.
 func (w *writer) tidy() {
-	mode := ""
+	var err error
 	switch {
 	case w.purge:
-		mode = "pragma wal_checkpoint(truncate)"
+		err = w.empty(250)
 	case w.pages >= checkpointPages:
-		mode = "pragma wal_checkpoint(passive)"
-	default:
-		return
+		_, err = w.c.one("pragma wal_checkpoint(passive)")
+		w.pages = 0
 	}
-	busy, err := integer(w.c.one(mode))
 	if err != nil && primary(err) != busyCode {
 		w.failed = failure(w.d.explain("moving the write-ahead log into the database", err))
-		return
 	}
-	w.pages = 0
+}
+
+// empty cuts the write-ahead log to nothing. Somebody who reads prevents that;
+// it waits for them so many milliseconds, for nobody can write meanwhile, and
+// is otherwise tried again when the writer is idle.
+func (w *writer) empty(wait int) error {
+	if err := w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", wait)); err != nil {
+		return err
+	}
+	busy, err := integer(w.c.one("pragma wal_checkpoint(truncate)"))
 	if err == nil && busy == 0 {
-		w.purge = false
+		w.purge, w.pages = false, 0
 	}
+	return errors.Join(err, w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", busyTimeout)))
 }
 
 // finish answers what is queued with an error and closes the connection.
@@ -313,7 +325,7 @@ func (w *writer) finish() {
 		break
 	}
 	if w.failed == nil && w.purge {
-		w.tidy()
+		w.tidy() // closing the last connection would empty it too, but there may be others
 	}
 	w.d.news.tellAll()
 	if err := w.c.Close(); err != nil && w.failed == nil {
