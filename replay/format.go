@@ -9,7 +9,10 @@ import (
 
 // appendRounded writes f with at most four decimals.
 func appendRounded(b []byte, f float64) []byte {
-	return strconv.AppendFloat(b, math.Round(f*1e4)/1e4, 'f', -1, 64)
+	if f = math.Round(f*1e4) / 1e4; f == 0 {
+		f = 0 // without the sign
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
 func parseFigure(b []byte, f *Figure) error {

@@ -68,7 +68,6 @@ type bench struct {
 	mu      sync.Mutex
 	dropped int
 	trials  []*trial
-	err     error // the first
 }
 
 // A trial is one transcript with everything that came out of it.

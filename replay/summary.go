@@ -124,7 +124,9 @@ func percentiles(times []time.Duration) (p50, p99 Figure) {
 		return Figure(math.NaN()), Figure(math.NaN())
 	}
 	slices.Sort(times)
-	ms := func(q int) Figure { return Figure(float64(times[(len(times)-1)*q/100].Microseconds()) / 1000) }
+	ms := func(q int) Figure { // nearest rank
+		return Figure(float64(times[(len(times)*q+99)/100-1].Microseconds()) / 1000)
+	}
 	return ms(50), ms(99)
 }
 
@@ -134,6 +136,9 @@ var compared = []string{"accuracy", "decline_rate", "top_speaker", "addressed_no
 // comparisons holds each later policy against the first.
 func (b *bench) comparisons(r *Report, values [][][]float64) []Comparison {
 	var all []Comparison
+	if len(b.trials) < minTranscripts {
+		return nil // there is nothing to tell chance from
+	}
 	for k := 1; k < len(b.Subjects); k++ {
 		for i, m := range measures {
 			if !slices.Contains(compared, m.key) {

@@ -21,6 +21,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	b.WriteString("\n\n")
 	r.grid().write(&b)
 	r.differences(&b)
+	r.handed(&b)
 	for i := range r.Policies {
 		r.Policies[i].flips(&b)
 	}
@@ -170,6 +171,38 @@ func (r *Report) differences(b *strings.Builder) {
 		g.row(term.Line(c.B)+" − "+term.Line(c.A), c.Figure, fmt.Sprintf("%s%+.1f %s", mark, 100*float64(c.Difference), bounds(c.Interval, percent)), "p="+number(float64(c.P)))
 	}
 	g.write(b)
+}
+
+// handed tells what the seats with the most turns would have been handed.
+func (r *Report) handed(b *strings.Builder) {
+	const shown = 5
+	if len(r.Windows) == 0 {
+		return
+	}
+	b.WriteString("\nwindows, tokens a turn (messages left out of them)\n")
+	head := []string{"", "turns"}
+	for _, x := range r.Windows[0].Budgets {
+		head = append(head, budgetName(x.Budget))
+	}
+	g := grid{head}
+	for _, w := range r.Windows[:min(shown, len(r.Windows))] {
+		row := []string{"  " + term.Line(w.Participant), thousands(w.Turns)}
+		for _, x := range w.Budgets {
+			row = append(row, fmt.Sprintf("%s (%s)", thousands(int(x.Tokens)/w.Turns), thousands(x.Omitted)))
+		}
+		g.row(row...)
+	}
+	g.write(b)
+	if n := len(r.Windows) - shown; n > 0 {
+		fmt.Fprintf(b, "  … %s more in -o json\n", count(n, "participant"))
+	}
+}
+
+func budgetName(tokens int) string {
+	if tokens == 0 {
+		return "whole"
+	}
+	return thousands(tokens)
 }
 
 // flips tells what a policy would have done otherwise, with some examples.

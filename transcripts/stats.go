@@ -231,7 +231,7 @@ func latency(times []time.Duration) Latency {
 	for _, t := range times {
 		sum += t
 	}
-	at := func(q int) time.Duration { return times[(len(times)-1)*q/100] }
+	at := func(q int) time.Duration { return times[(len(times)*q+99)/100-1] } // nearest rank
 	return Latency{Mean: sum / time.Duration(len(times)), P50: at(50), P95: at(95), Max: times[len(times)-1]}
 }
 
