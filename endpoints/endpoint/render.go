@@ -29,7 +29,6 @@ func Render(p Prompt) string {
 		r.seats[s.ID] = s
 	}
 	r.b.Grow(r.size())
-	r.b.Grow(size(p))
 	r.preamble()
 	r.objective()
 	r.roster()
@@ -38,17 +37,6 @@ func Render(p Prompt) string {
 	r.hints()
 	r.task()
 	return r.b.String()
-}
-
-// size estimates the length of the text.
-func size(p Prompt) int {
-	n := 2048 + len(p.Objective) + len(p.Summary) + len(p.Hints)
-	for _, ls := range [][]Line{p.History, p.CatchUp} {
-		for _, l := range ls {
-			n += len(l.Text) + 160
-		}
-	}
-	return n
 }
 
 type renderer struct {
