@@ -2,10 +2,9 @@ package memory
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/room"
@@ -20,12 +19,7 @@ func (l *Log) Rooms(context.Context) ([]log.Info, error) {
 	for id, r := range l.rooms {
 		out = append(out, log.Info{Room: id, Last: uint64(len(r.list)), Updated: r.updated, Wake: r.wake, Bytes: r.bytes})
 	}
-	slices.SortFunc(out, func(a, b log.Info) int {
-		if a.Room < b.Room {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b log.Info) int { return strings.Compare(a.Room, b.Room) })
 	return out, nil
 }
 
@@ -55,10 +49,20 @@ func (l *Log) Snapshot(_ context.Context, id string) (log.Snapshot, error) {
 func (l *Log) PutSnapshot(_ context.Context, id string, s log.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	r := l.rooms[id]
+	if r == nil {
+		return fmt.Errorf("keeping a snapshot: room %s: %w", id, log.ErrNotFound)
+	}
+	if s.Seq < 1 || s.Seq > uint64(len(r.list)) || r.list[s.Seq-1].Hash != s.Hash {
+		return fmt.Errorf("keeping a snapshot of room %s at %d: %w", id, s.Seq, log.ErrConflict)
+	}
 	if l.snaps == nil {
 		l.snaps = map[string]log.Snapshot{}
 	}
-	l.snaps[id] = s
+	if s.Seq >= l.snaps[id].Seq {
+		s.Data = slices.Clone(s.Data)
+		l.snaps[id] = s
+	}
 	return nil
 }
 
@@ -74,8 +78,7 @@ func (l *Log) Blob(_ context.Context, digest string) ([]byte, error) {
 
 // PutBlob implements [log.Blobs].
 func (l *Log) PutBlob(_ context.Context, content []byte) (string, error) {
-	sum := sha256.Sum256(content)
-	digest := hex.EncodeToString(sum[:])
+	digest := log.Digest(content)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.blobs == nil {
@@ -92,11 +95,15 @@ func (l *Log) Redact(_ context.Context, id string, stubs ...room.Event) error {
 	r := l.rooms[id]
 	for _, stub := range stubs {
 		if r == nil || stub.Seq < 1 || stub.Seq > int64(len(r.list)) {
-			return fmt.Errorf("redacting event %d of %q: %w", stub.Seq, id, log.ErrNotFound)
+			return fmt.Errorf("redacting event %d of room %s: %w", stub.Seq, id, log.ErrNotFound)
+		}
+		if had := r.list[stub.Seq-1].Event.ID; had != stub.ID {
+			return fmt.Errorf("redacting: event %d of room %s is %q, not %q", stub.Seq, id, had, stub.ID)
 		}
 	}
 	for _, stub := range stubs {
 		e := &r.list[stub.Seq-1]
+		r.bytes -= int64(len(e.Raw))
 		e.Event, e.Raw, e.Salt, e.Redacted = stub, nil, nil, true
 	}
 	delete(l.snaps, id)
@@ -108,12 +115,10 @@ func (l *Log) Remove(_ context.Context, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.rooms[id]; !ok {
-		return fmt.Errorf("room %q: %w", id, log.ErrNotFound)
+		return fmt.Errorf("removing: room %s: %w", id, log.ErrNotFound)
 	}
 	delete(l.rooms, id)
 	delete(l.snaps, id)
+	l.changed()
 	return nil
 }
-
-// Close does nothing.
-func (l *Log) Close() error { return nil }

@@ -6,9 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/room"
@@ -22,13 +20,10 @@ const (
 	corruptCode  = codes.SQLITE_CORRUPT
 )
 
-// maxName bounds a room's id, in bytes.
-const maxName = 512
-
 // Append implements [log.Appender]. An id that the room has at another place
 // is a conflict: the caller's picture of the room is wrong.
 func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
-	if err := checkName(name); err != nil {
+	if err := log.CheckName(name); err != nil {
 		return log.Pos{}, false, err
 	}
 	if len(evs) == 0 {
@@ -43,17 +38,6 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 		return log.Pos{}, false, err
 	}
 	return log.Pos{Seq: a.last, Tok: a.last}, a.dup, nil
-}
-
-// checkName refuses what no room can be called.
-func checkName(name string) error {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return &problem.Error{
-			Code: "LOG-ROOM", What: fmt.Sprintf("%.40q cannot be the id of a room", name),
-			Fix: fmt.Sprintf("use 1 to %d bytes of valid UTF-8", maxName),
-		}
-	}
-	return nil
 }
 
 // submit hands a write to the writer and waits for its end. When ctx ends

@@ -67,7 +67,7 @@ func (l *locks) releaseAll() {
 // on a file that names the holder: it ends with the process, however that
 // ends, and children do not inherit it.
 func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
-	if err := errors.Join(ctx.Err(), checkName(room)); err != nil {
+	if err := errors.Join(ctx.Err(), log.CheckName(room)); err != nil {
 		return nil, err
 	}
 	if d.readOnly {

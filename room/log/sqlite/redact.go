@@ -121,7 +121,7 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 // holding submits a write that needs the room's lock, which it takes when
 // this handle has not got it.
 func (d *DB) holding(ctx context.Context, name string, run func(*writer) error) error {
-	if err := checkName(name); err != nil {
+	if err := log.CheckName(name); err != nil {
 		return err
 	}
 	if !d.readOnly && !d.locks.held(name) {

@@ -16,7 +16,7 @@ import (
 // chain is the one it had. All of it is stored or none. The chain is checked
 // first; a room that exists already is [log.ErrConflict].
 func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) error {
-	if err := checkName(name); err != nil {
+	if err := log.CheckName(name); err != nil {
 		return err
 	}
 	if len(entries) == 0 {
