@@ -3,6 +3,8 @@ package policy_test
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -159,11 +161,63 @@ func TestInputRoundTrip(t *testing.T) {
 	})
 }
 
+// TestOrderDoesNotMatter: an input that is read by its order of keys and the
+// same one with spaces, which is read key by key, are the same.
+func TestOrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		if rapid.Bool().Draw(t, "configured") {
+			in.Config = policy.JSON(`{"agents":[1]}`)
+		}
+		fast := in.AppendJSON(nil)
+		var slow bytes.Buffer
+		if err := json.Indent(&slow, fast, "", " "); err != nil {
+			t.Fatal(err)
+		}
+		a, err := policy.DecodeInput(fast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := policy.DecodeInput(slow.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Config, a.State, b.Config, b.State = nil, nil, nil, nil // their white space differs
+		if x, y := a.AppendJSON(nil), b.AppendJSON(nil); !bytes.Equal(x, y) {
+			t.Fatalf("in order\n%s\nby key\n%s", x, y)
+		}
+	})
+}
+
+// TestIntsAsStrconv holds the fast reading of short numbers against strconv.
+func TestIntsAsStrconv(t *testing.T) {
+	t.Parallel()
+	check := func(fail func(string, ...any), n int64, behind string) {
+		r := policy.NewReader([]byte("[" + strconv.FormatInt(n, 10) + behind))
+		r.Array()
+		r.More()
+		if got := r.Int(); got != n || r.Err() != nil {
+			fail("%d%s was read as %d, %v", n, behind, got, r.Err())
+		}
+	}
+	for n := int64(1); n > 0 && n < 1<<62; n = n*7 + 3 {
+		for _, behind := range []string{",", "]", ",1234567]", ",12345678901234]", "]        "} {
+			check(t.Errorf, n, behind)
+			check(t.Errorf, -n, behind)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t.Fatalf, rapid.Int64().Draw(t, "n"), rapid.StringMatching(`[,\]][0-9 ]{0,12}`).Draw(t, "behind"))
+	})
+}
+
 // TestFloatsAsEncodingJSON holds the shortest form against encoding/json's.
 func TestFloatsAsEncodingJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.Float64().Draw(t, "f")
+		f := rapid.OneOf(rapid.Float64(), rapid.Map(rapid.Int64(), func(n int64) float64 { return float64(n) }),
+			rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e15, -1e15, 999999999999999, 1e21, 9.3e18, -9.3e18})).Draw(t, "f")
 		want, err := json.Marshal(f)
 		if err != nil {
 			t.Skip("JSON has no such number")

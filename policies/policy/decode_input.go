@@ -13,12 +13,21 @@ func DecodeInput(b []byte) (Input, error) {
 // a second input of the same size is read without an allocation.
 func (in *Input) Decode(b []byte) error {
 	d := inputDecoder{Reader: Reader{b: b}}
-	*in = Input{Agents: in.Agents[:0], Events: in.Events[:0], Constraints: in.Constraints[:0]}
-	for d.Object(); d.More(); {
-		d.top(in)
+	in.clear()
+	if !d.inputInOrder(in) && d.err == nil {
+		d.Reader = Reader{b: b}
+		in.clear()
+		for d.Object(); d.More(); {
+			d.top(in)
+		}
 	}
 	d.End()
 	return d.Err()
+}
+
+// clear empties in and keeps its slices.
+func (in *Input) clear() {
+	*in = Input{Agents: in.Agents[:0], Events: in.Events[:0], Constraints: in.Constraints[:0]}
 }
 
 type inputDecoder struct{ Reader }
@@ -54,12 +63,16 @@ func (d *inputDecoder) top(in *Input) {
 	case "truncated":
 		in.Truncated = d.Bool()
 	case "state":
-		in.State = d.Raw()
-		if string(in.State) == "null" {
-			in.State = nil
-		}
+		d.state(in)
 	default:
 		d.Skip()
+	}
+}
+
+func (d *inputDecoder) state(in *Input) {
+	in.State = d.Raw()
+	if string(in.State) == "null" {
+		in.State = nil
 	}
 }
 

@@ -1,25 +1,34 @@
 package policy
 
 import (
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
 
 // Int reads a number that is written without fraction or exponent.
 func (r *Reader) Int() int64 {
-	b, n := r.b, int64(0)
-	i := r.p
-	for i < len(b) && b[i]-'0' <= 9 {
-		n = n*10 + int64(b[i]-'0')
-		i++
-	}
-	// One to eighteen digits that begin with no zero and end at a comma or bracket: what
-	// nearly every number of an input is.
-	if d := i - r.p; d > 0 && d < 19 && i < len(b) && (b[i] == ',' || b[i] == '}') && (d == 1 || b[r.p] != '0') {
-		r.p = i
-		return n
+	b, p := r.b, r.p
+	if p+8 <= len(b) {
+		// A number of at most seven digits, which nearly every one is: the first
+		// byte that is no digit ends it, and three multiplications weigh the rest.
+		w := load8(b, p)
+		past := (w ^ lowBits*'0') + lowBits*(0x80-10)
+		past = (past | w) & highBits
+		n := bits.TrailingZeros64(past) / 8
+		if end := p + n; n > 0 && n < 8 && (n == 1 || b[p] != '0') && (b[end] == ',' || b[end] == '}') {
+			r.p = end
+			return digits8((w ^ lowBits*'0') << (64 - n*8))
+		}
 	}
 	return r.int()
+}
+
+// digits8 adds up eight digits, the first in the lowest byte.
+func digits8(w uint64) int64 {
+	w = w*10 + w>>8
+	const pairs = 0x000000ff000000ff
+	return int64((w&pairs*(100+1000000<<32) + w>>16&pairs*(1+10000<<32)) >> 32)
 }
 
 func (r *Reader) int() int64 {
@@ -184,7 +193,10 @@ func (r *Reader) skipString() (escaped bool) {
 // character nor free of a meaning inside a string: the end of b, a quote, a
 // backslash, a control character or a byte of a longer character.
 func plainEnd(b []byte, i int) int {
-	for i+8 <= len(b) && plain8(load8(b, i)) {
+	for i+8 <= len(b) {
+		if odd := odd8(load8(b, i)); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
 		i += 8
 	}
 	for i < len(b) && b[i] >= ' ' && b[i] < utf8.RuneSelf && b[i] != '"' && b[i] != '\\' {
@@ -198,13 +210,13 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// plain8 reports whether all eight bytes of x are plain. A byte is under n
-// when subtracting n borrows its high bit; a byte equals c when it is under 1
-// after an exclusive or with c. Bytes above 0x7f, which would spoil that, are
-// not plain themselves.
-func plain8(x uint64) bool {
+// odd8 marks, with its high bit, the first of eight bytes that is not plain; what
+// it says of later bytes is not exact. A byte is under n when subtracting n
+// borrows its high bit; a byte is c when it is under 1 after an exclusive or
+// with c. Bytes above 0x7f, which would spoil that, are not plain themselves.
+func odd8(x uint64) uint64 {
 	quote, slash := x^lowBits*'"', x^lowBits*'\\'
-	return (x|(x-lowBits*' ')|(quote-lowBits)|(slash-lowBits))&highBits == 0
+	return (x | (x - lowBits*' ') | (quote - lowBits) | (slash - lowBits)) & highBits
 }
 
 // escape passes one escape sequence and reports whether it is one.

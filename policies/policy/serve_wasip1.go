@@ -16,7 +16,9 @@ const inboxSize = 64 << 10
 const maxInbox = 16 << 20
 
 // Serve makes all the policies of this module. Call it once, where package
-// variables are set, because a policy module has no main:
+// variables are set, because a policy module has no main. While it loads, and
+// once it is configured, the module decides about a room that is made up, which
+// makes the real decisions faster.
 //
 //	var _ = policy.Serve(policy.Named{Name: "polite", Policy: policy.Func(decide)})
 //
@@ -28,12 +30,17 @@ const maxInbox = 16 << 20
 func Serve(all ...Named) *Module {
 	module = NewModule(all...)
 	inbox = make([]byte, inboxSize)
+	module.warm()
 	return module
 }
 
 // Log keeps text in the record of the decision that is being made; a host
 // keeps at most MaxLog bytes of a decision. It has no other effect.
-func Log(level Level, text string) { hostLog(int32(level), text) }
+func Log(level Level, text string) {
+	if !warming {
+		hostLog(int32(level), text)
+	}
+}
 
 //go:wasmimport roompolicy log
 func hostLog(level int32, text string)
@@ -63,6 +70,7 @@ func configure(_, size uint32) uint32 {
 		Log(Error, err.Error())
 		return 0
 	}
+	module.warm()
 	return 1
 }
 

@@ -105,6 +105,9 @@ func (w *Writer) Strings(all []string) {
 // appendFloat writes numbers as ECMAScript and encoding/json do, so that every
 // language's shortest form is the same bytes.
 func appendFloat(dst []byte, f float64) []byte {
+	if n := int64(f); float64(n) == f && n > -1e15 && n < 1e15 && (n != 0 || !math.Signbit(f)) {
+		return strconv.AppendInt(dst, n, 10) // whole numbers are quick
+	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
 	}

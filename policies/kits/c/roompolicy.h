@@ -75,12 +75,13 @@ static void *rp_room(void *all, rp_u32 len, rp_u32 *cap, rp_u32 size) {
 
 #define RP(literal) ((rp_text){literal, sizeof(literal) - 1})
 
-static rp_bool rp_equal(rp_text a, rp_text b) {
-    if (a.len != b.len) return 0;
-    for (rp_u32 i = 0; i < a.len; i++)
-        if (a.at[i] != b.at[i]) return 0;
+static inline rp_bool rp_same(const char *a, const char *b, rp_u32 len) {
+    for (rp_u32 i = 0; i < len; i++)
+        if (a[i] != b[i]) return 0;
     return 1;
 }
+
+static inline rp_bool rp_equal(rp_text a, rp_text b) { return a.len == b.len && rp_same(a.at, b.at, a.len); }
 
 static const rp_agent *rp_find(const rp_input *in, rp_text id) {
     for (rp_u32 i = 0; i < in->agents_len; i++)
@@ -103,8 +104,10 @@ static const char *rp_p, *rp_end;
 static rp_bool rp_bad;
 
 static char rp_peek(void) {
-    while (rp_p < rp_end && (*rp_p == ' ' || *rp_p == '\n' || *rp_p == '\t' || *rp_p == '\r')) rp_p++;
-    if (rp_p < rp_end && !rp_bad) return *rp_p;
+    const char *p = rp_p, *end = rp_end;
+    while (p < end && *p <= ' ' && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) p++;
+    rp_p = p;
+    if (p < end && !rp_bad) return *p;
     rp_bad = 1;
     return 0;
 }
@@ -121,18 +124,28 @@ static void rp_need(char c) {
 
 static rp_text rp_string(void) {
     rp_need('"');
-    const char *from = rp_p;
-    while (rp_p < rp_end && *rp_p != '"') rp_p += *rp_p == '\\' ? 2 : 1;
-    if (rp_p >= rp_end) rp_bad = 1;
+    const char *from = rp_p, *p = from, *end = rp_end;
+    while (p < end && *p != '"') p += *p == '\\' ? 2 : 1;
+    if (p >= end) rp_bad = 1;
     if (rp_bad) return RP("");
-    return (rp_text){from, (rp_u32)(rp_p++ - from)};
+    rp_p = p + 1;
+    return (rp_text){from, (rp_u32)(p - from)};
 }
 
 static rp_i64 rp_int(void) {
     rp_bool minus = rp_eat('-');
     rp_i64 n = 0;
-    while (rp_p < rp_end && *rp_p >= '0' && *rp_p <= '9') n = n * 10 + (*rp_p++ - '0');
+    const char *p = rp_p, *end = rp_end;
+    while (p < end && *p >= '0' && *p <= '9') n = n * 10 + (*p++ - '0');
+    rp_p = p;
     return minus ? -n : n;
+}
+
+/* rp_scalar passes a number, true, false or null. */
+static void rp_scalar(void) {
+    const char *p = rp_p, *end = rp_end;
+    while (p < end && *p != ',' && *p != '}' && *p != ']' && *p > ' ') p++;
+    rp_p = p;
 }
 
 /* rp_value passes any value and returns its text. */
@@ -146,8 +159,7 @@ static rp_text rp_value(void) {
         case '{': case '[': depth++; rp_p++; break;
         case '}': case ']': depth--; rp_p++; break;
         case ',': case ':': rp_p++; break;
-        default:
-            while (rp_p < rp_end && *rp_p != ',' && *rp_p != '}' && *rp_p != ']' && *rp_p > ' ') rp_p++;
+        default: rp_scalar();
         }
     } while (depth && !rp_bad);
     return (rp_text){from, (rp_u32)(rp_p - from)};
@@ -184,7 +196,8 @@ static rp_texts rp_strings(void) {
     return t;
 }
 
-#define RP_IS(literal) rp_equal(k, RP(literal))
+/* The length is compared first, and it is a constant. */
+#define RP_IS(literal) (k.len == sizeof(literal) - 1 && rp_same(k.at, literal, sizeof(literal) - 1))
 
 static rp_agent rp_read_agent(void) {
     rp_agent a = {0};
