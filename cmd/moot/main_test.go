@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"moot": main})
+	testscript.Main(m, map[string]func(){"moot": main, "wait-for-signals": waitForSignals})
 }
 
 // update rewrites the goldens in testdata and the printed output in the
@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ROOT", root)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("XDG_CACHE_HOME", cacheHome()) // policies are compiled once
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -79,6 +79,7 @@ func commands(a *app) map[string][]*cobra.Command {
 			newSchemaCmd(a),
 			newDoctorCmd(a),
 			newCompletionCmd(a),
+			newManCmd(a),
 			newVersionCmd(a),
 		},
 	}

@@ -33,6 +33,10 @@ type Setting struct {
 	Origin string `json:"origin"` // "flag --data", "env MOOT_DATA", a file or "default"
 }
 
+// SettingsName is where the settings file is, below the user's configuration
+// folder.
+const SettingsName = "moot/config.yaml"
+
 // A key is one setting: its name in the file, its variable, its flag.
 type key struct {
 	name, env, flag string
@@ -186,7 +190,7 @@ func settingsFile() (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // a user without a home folder has no settings file
 	}
-	return filepath.Join(dir, "moot", "config.yaml"), nil
+	return filepath.Join(dir, filepath.FromSlash(SettingsName)), nil
 }
 
 // readSettings reads the settings file and refuses keys it does not know.

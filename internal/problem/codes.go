@@ -85,7 +85,6 @@ var settingCodes = []Meaning{
 
 // commandCodes are about the command line itself.
 var commandCodes = []Meaning{
-	{"CLI-COMMAND", usage, "What was typed while the room ran is no command.", "`help` there lists the commands; say TEXT says something."},
 	{"CLI-COMMAND", usage, "What was typed in a running room is no command, or its arguments are wrong.", "`help` lists the commands of a room; ? the keys."},
 	{"CLI-DIR", usage, "The folder given with -C is not there.", ""},
 	{"CLI-USAGE", usage, "A flag or argument is not one that the command has.", "Each command explains itself with --help."},

@@ -6,7 +6,6 @@ var roomCodes = []Meaning{
 	{"ROOM-DENIED", denied, "Who asked may not do that.", "Act as a person of the room, its host, or a moderator's seat."},
 	{"ROOM-DRAFT", failure, "No draft with that hash is waiting: it was decided, or edited since.", "Look at the draft that is waiting now."},
 	{"ROOM-EFFECT", failure, "The room asked for something that this release cannot do.", "Use the release that wrote the room, or a newer one."},
-	{"ROOM-ERROR", failure, "The room ended because it cannot go on.", "Mend what its reason says, then `moot run --room ID`."},
 	{"ROOM-EXISTS", failure, "A room of that id exists.", "`moot run --room ID` reopens it."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has come back to where it was.", "Raise limits.maxHops if the chain is meant."},
 	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
