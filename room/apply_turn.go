@@ -51,7 +51,7 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	}
 	if x := s.seat(b.Participant); x != nil {
 		x.Turns++
-		x.LastTurn = b.Turn
+		x.LastTurn, x.Asides = b.Turn, 0
 	}
 }
 
@@ -149,6 +149,9 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 			s.Phase, s.Ending = Live, Ending{}
 		}
 	} else {
+		if b.Turn == 0 {
+			x.Asides++
+		}
 		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
 	}
 	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {

@@ -17,6 +17,11 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	if s.Phase != Live {
 		return nil, denied(actor, "post while the room is "+string(s.Phase))
 	}
+	// Every message makes the policy think anew: an agent that never stops
+	// would keep the floor from everybody.
+	if x.Asides >= s.Limits.MaxInternal {
+		return nil, invalid("ROOM-ASIDES", x.ID+" has posted "+count(x.Asides, "message")+" beside its turn", "wait for the floor")
+	}
 	m := do.Message
 	if m.ID != "" && s.Commands.has(m.ID) {
 		return nil, nil

@@ -74,6 +74,7 @@ type Seat struct {
 	LastTurn   int
 	Failures   int // consecutive
 	Violations int
+	Asides     int   // messages beside its turns, since the last one
 	Spent      int64 // tokens
 	Cost       int64
 	Replies    int

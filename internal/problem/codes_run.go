@@ -7,6 +7,7 @@ var roomCodes = []Meaning{
 	{"ROOM-DRAFT", failure, "No draft with that hash is waiting: it was decided, or edited since.", "Look at the draft that is waiting now."},
 	{"ROOM-EFFECT", failure, "The room asked for something that this release cannot do.", "Use the release that wrote the room, or a newer one."},
 	{"ROOM-EXISTS", failure, "A room of that id exists.", "`moot run --room ID` reopens it."},
+	{"ROOM-ASIDES", failure, "An agent has posted as many messages beside its turn as it may between two turns.", "It can go on at its next turn."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has come back to where it was.", "Raise limits.maxHops if the chain is meant."},
 	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
 	{"ROOM-ERROR", failure, "The room cannot go on; its reason says why.", "Mend that, then `moot run --room ID`."},
