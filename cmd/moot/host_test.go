@@ -12,7 +12,7 @@ import (
 
 // TestHostScripts runs rooms as they are run from a shell, with real agents.
 func TestHostScripts(t *testing.T) {
-	cache := t.TempDir() // compiling the policies once is enough
+	cache := sharedCache(t) // compiling the policies once is enough
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/host",
 		UpdateScripts: update,

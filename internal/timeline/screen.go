@@ -12,7 +12,7 @@ import (
 type Screen struct {
 	in, out *os.File
 	saved   *term.State
-	shown   bool // the last line holds a status or a prompt
+	shown   string // what the last line holds; "" when there is none
 }
 
 // OpenScreen takes over the terminal in, so that single keys can be read, and
@@ -53,9 +53,9 @@ func (c *Screen) width() int {
 }
 
 func (c *Screen) clear() {
-	if c.shown {
+	if c.shown != "" {
 		io.WriteString(c.out, "\r\x1b[K")
-		c.shown = false
+		c.shown = ""
 	}
 }
 
@@ -68,8 +68,10 @@ func (c *Screen) last(line string, col int) {
 	} else if col > 0 {
 		s += "\r" + "\x1b[" + itoa(col) + "C"
 	}
-	io.WriteString(c.out, s)
-	c.shown = true
+	if s != c.shown {
+		io.WriteString(c.out, s)
+		c.shown = s
+	}
 }
 
 // lines prepares finished lines for w. A terminal in raw mode does not return
