@@ -32,6 +32,7 @@ type Host struct {
 	cache   wazero.CompilationCache
 	queue   *queue
 	slots   slots
+	watch   *watch
 
 	outside func() (*outside, error) // made when the first third-party module comes
 	out     *outside
@@ -54,6 +55,7 @@ func NewHost(c Config) (*Host, error) {
 	}
 	h := &Host{config: c, slots: slots{most: max(16, 4*c.Parallel)}, queue: newQueue(c.Parallel)}
 	h.child = make(chan struct{}, 1)
+	h.watch = newWatch()
 	h.outside = sync.OnceValues(func() (*outside, error) {
 		o, err := h.newOutside()
 		h.out = o
@@ -126,6 +128,7 @@ func (h *Host) Close() error {
 	if closed {
 		return nil
 	}
+	h.watch.close()
 	h.slots.drop(nil)
 	for _, t := range h.templates.all() {
 		t.close()

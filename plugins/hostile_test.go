@@ -132,6 +132,7 @@ var hostileModules = []hostile{
 	{"fill-16MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(7), w.I32Const(16<<20), w.Bulk(11, 0), w.Br(0)), zero64)},
 	{"copy-8MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(8<<20), w.I32Const(8<<20), w.Bulk(10, 0, 0), w.Br(0)), zero64)},
 	{"chase-16MiB", "", CodeFuel, chase(256)},
+	{"start-loop-compiled", CodeInit, "", startCompiled},
 	{"no-decide", CodeABI, "", module(func(m *w.Module) { m.Finish() })},
 	{"no-memory-export", CodeABI, "", func() []byte {
 		m := &w.Module{}
@@ -329,6 +330,19 @@ func chase(n uint32) func() []byte {
 			inc, w.LocalGet(2), w.I32Const(lines), w.Op(w.I32LtU), w.BrIf(0)),
 		w.I32Const(0), w.LocalSet(2),
 		w.Loop(w.LocalGet(2), w.Mem(0x28, 2, 0), w.LocalSet(2), w.Br(0)), zero64)
+}
+
+// startCompiled has a loop in the start function of a module that cannot start from
+// an image, so that it runs compiled.
+func startCompiled() []byte {
+	m := &w.Module{}
+	m.Memory(256, -1)
+	m.Export("memory", w.Memory, 0)
+	m.Finish()
+	m.Table(w.FuncRef, 1, -1)
+	m.Start(m.Locals(nil, nil, []byte{w.I32}, w.I32Const(0), w.Op(0xd0, w.FuncRef), w.Op(0x26, 0), forever))
+	m.Decide(nil, zero64)
+	return m.Bytes()
 }
 
 // counting keeps a count in a global and in memory, and answers with it.

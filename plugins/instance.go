@@ -17,7 +17,7 @@ type instance struct {
 	module        api.Module
 	memory        *memory
 	world         *world
-	globals       []api.MutableGlobal // fuel and depth are the last two
+	globals       []api.MutableGlobal // fuel, depth and stop are the last
 	ctx           context.Context     // of every call: leads host functions to world
 	alloc, decide api.Function
 	stack         [2]uint64
@@ -32,9 +32,8 @@ func (noRandom) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 // wazero's default, which costs 10 us an instance and is never read.
 var moduleConfig = wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(noRandom{})
 
-// newInstance makes an instance on a memory, which it owns from then on. The
-// start function, if there is one, runs with the fuel that the module was
-// rewritten with.
+// newInstance makes an instance on a memory, which it owns from then on.
+// Nothing of it has run.
 func newInstance(r wazero.Runtime, c wazero.CompiledModule, m *wasm.Metered, mem *memory, w *world) (*instance, error) {
 	in := &instance{memory: mem, world: w}
 	in.ctx = w.in(context.Background())
@@ -51,8 +50,9 @@ func newInstance(r wazero.Runtime, c wazero.CompiledModule, m *wasm.Metered, mem
 	return in, nil
 }
 
-func (in *instance) fuel() api.MutableGlobal  { return in.globals[len(in.globals)-2] }
-func (in *instance) depth() api.MutableGlobal { return in.globals[len(in.globals)-1] }
+func (in *instance) fuel() api.MutableGlobal  { return in.globals[len(in.globals)-3] }
+func (in *instance) depth() api.MutableGlobal { return in.globals[len(in.globals)-2] }
+func (in *instance) stop() api.MutableGlobal  { return in.globals[len(in.globals)-1] }
 
 // left returns the fuel that is left, negative when it ran out.
 func (in *instance) left() int64 { return int64(in.fuel().Get()) }
@@ -60,14 +60,17 @@ func (in *instance) left() int64 { return int64(in.fuel().Get()) }
 // close frees the instance and its memory.
 func (in *instance) close() { _ = in.module.Close(in.ctx) } // fails only for a second exit code
 
-// initialize runs what the module's language wants run once.
+// initialize runs the module's start function, and what its language wants run
+// once.
 func (in *instance) initialize() error {
-	f := in.module.ExportedFunction(exportInitialize)
-	if f == nil {
-		return nil
-	}
-	if _, err := f.Call(in.ctx); err != nil {
-		return fmt.Errorf("running %s: %w", exportInitialize, err)
+	for _, name := range []string{wasm.ExportStart, exportInitialize} {
+		f := in.module.ExportedFunction(name)
+		if f == nil {
+			continue
+		}
+		if _, err := f.Call(in.ctx); err != nil {
+			return fmt.Errorf("running %s: %w", name, err)
+		}
 	}
 	return nil
 }
@@ -118,6 +121,9 @@ func (in *instance) place(b []byte) (uint32, error) {
 	}
 	return ptr, nil
 }
+
+// spent tells that the watch stopped it.
+func (in *instance) spent() bool { return in.stop().Get() != 0 }
 
 // run makes one decision. What it returns is valid until the next run.
 func (in *instance) run(input []byte, fuel uint64) ([]byte, error) {

@@ -37,7 +37,7 @@ func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
 	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}
-	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted)}, "\x00")
+	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted, m.AllowFuel)}, "\x00")
 	t, err := h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
 	if err != nil {
 		var e *Error
@@ -97,7 +97,7 @@ func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*
 	}
 	t, err := newTemplate(template{
 		key: key, name: p.name, code: c, settings: configureJSON(m.Name, m.Settings),
-		most: int(p.limits.MemoryPages) << 16, fuel: setUpFuel,
+		most: int(p.limits.MemoryPages) << 16, watch: h.watchFor(m),
 	}, fuel)
 	if err != nil {
 		h.dropCode(codeKey, c)
@@ -105,6 +105,14 @@ func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*
 	}
 	t.codeKey = codeKey
 	return t, nil
+}
+
+// watchFor returns the watch for a module whose time is bounded.
+func (h *Host) watchFor(m Module) *watch {
+	if m.Trusted || m.AllowFuel || h.engine != EngineCompiler { // what interprets can be interrupted
+		return nil
+	}
+	return h.watch
 }
 
 // configureFuel is what a policy may use to take its settings in.

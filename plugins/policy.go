@@ -103,15 +103,20 @@ func (p *Policy) unmade(c call, err error) error {
 func (p *Policy) decide(in *instance, c call) (Result, error) {
 	in.world.begin(c.nowMS, c.seed)
 	fuel := p.limits.Fuel
+	d := p.template.watch.begin(in)
 	out, err := in.run(c.input, fuel)
+	p.template.watch.end(d)
 	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left())}
 	if err != nil {
+		if in.spent() {
+			r.Fuel = fuel // how much it had got through depends on the machine
+		}
 		e := in.failure(p.where(c), fuel, err)
 		in.close()
 		return r, p.save(c, e)
 	}
 	r.Output = append([]byte(nil), out...)
-	if p.template.image == nil || in.memory.grown || p.template.rewind(in) != nil {
+	if p.template.image == nil || in.memory.grown || in.spent() || p.template.rewind(in) != nil {
 		in.close()
 	} else {
 		p.host.slots.put(p.template, in)

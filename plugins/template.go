@@ -14,7 +14,7 @@ type template struct {
 	code     *code
 	settings []byte // what configure gets
 	most     int    // bytes of memory
-	fuel     uint64 // for setting up an instance that starts from no image
+	watch    *watch // nil: it is trusted
 
 	image  *image // nil: every decision sets a new instance up
 	frozen *frozenMemory
@@ -45,7 +45,10 @@ func newTemplate(t template, fuel uint64) (*template, error) {
 		return nil, err
 	}
 	in.fuel().Set(fuel)
-	if err := in.configure(t.settings); err != nil {
+	d := t.watch.begin(in)
+	err = in.configure(t.settings)
+	t.watch.end(d)
+	if err != nil {
 		defer in.close()
 		return nil, in.unready(t.name, fuel, err)
 	}
@@ -112,11 +115,13 @@ func (t *template) setUp() (*instance, error) {
 	if err != nil {
 		return nil, startFailure(t.name, err)
 	}
+	d := t.watch.begin(in)
 	if err = in.initialize(); err == nil {
 		err = in.configure(t.settings)
 	}
+	t.watch.end(d)
 	if err != nil {
-		e := in.unready(t.name, t.fuel, err)
+		e := in.unready(t.name, setUpFuel, err)
 		in.close()
 		return nil, e
 	}
@@ -124,8 +129,7 @@ func (t *template) setUp() (*instance, error) {
 	return in, nil
 }
 
-// startFailure is the error of a module whose start function or segments
-// failed.
+// startFailure is the error of a module whose segments do not fit.
 func startFailure(where string, err error) *Error {
 	return &Error{
 		Code: CodeInit, Where: where, What: "it could not be started: " + cause(err),

@@ -148,7 +148,9 @@ func (b *body) operands(op byte) {
 	case refType:
 		c.refType(c.byte())
 	case funcIndex:
-		c.index("function", len(b.mod.funcs))
+		if f := c.index("function", len(b.mod.funcs)); !b.mod.declared[f] {
+			c.fail(Malformed, "a reference to function %d, which is declared nowhere", f)
+		}
 	case selectTyped:
 		for range c.count("types of a select", 1, 1) {
 			c.valueType(c.byte())
@@ -222,7 +224,9 @@ func positive(b []byte) (uint64, bool) {
 // flush ends a segment: its cost is charged in front of it.
 func (b *body) flush() {
 	if b.cost > 0 || b.check {
-		b.cost += costSegment
+		if b.check {
+			b.cost += costCheck
+		}
 		b.pay()
 	}
 	b.out = append(b.out, b.seg...)

@@ -13,7 +13,13 @@ func (b *body) pay() {
 	o = op(o, opLocalTee, left)
 	o = op(o, opGlobalSet, b.fuel)
 	o = op(o, opLocalGet, left)
-	b.out = trapIf(append(o, opI64Const, 0, opI64LtS))
+	b.out = b.trapIfSpent(o)
+}
+
+// trapIfSpent compares the fuel on top of the stack with where it ends: zero,
+// or more when the host wants to stop the module.
+func (b *body) trapIfSpent(s []byte) []byte {
+	return trapIf(append(op(s, opGlobalGet, b.stop), opI64LtS))
 }
 
 // charge puts in front of the instruction that comes next what it costs by
@@ -32,7 +38,7 @@ func (b *body) charge(shift byte, left bool) {
 	s = op(append(s, opI64Sub), opLocalTee, rest)
 	s = op(s, opGlobalSet, b.fuel)
 	s = op(s, opLocalGet, rest)
-	b.seg = trapIf(append(s, opI64Const, 0, opI64LtS))
+	b.seg = b.trapIfSpent(s)
 }
 
 // chargeGrowth is charge for memory.grow: growing by more than any memory may
@@ -48,7 +54,7 @@ func (b *body) chargeGrowth() {
 	s = op(s, opLocalTee, rest)
 	s = op(s, opGlobalSet, b.fuel)
 	s = op(s, opLocalGet, rest)
-	b.seg = trapIf(append(s, opI64Const, 0, opI64LtS))
+	b.seg = b.trapIfSpent(s)
 }
 
 // call takes over a call. One of the module's own functions takes depth, and
@@ -195,7 +201,6 @@ func (b *body) simd(from int) {
 	case sub <= 11, sub == 92, sub == 93:
 		b.memory()
 		b.memArg()
-		b.cost += costMemory
 	case sub == simdConst, sub == simdShuffle:
 		c.take(16)
 	case sub >= 21 && sub <= 34:
@@ -204,7 +209,8 @@ func (b *body) simd(from int) {
 		b.memory()
 		b.memArg()
 		c.byte()
-		b.cost += costMemory
+	case sub == 0xe3, sub == 0xe7, sub == 0xef, sub == 0xf3: // sqrt and div
+		b.cost += costSIMDRoot
 	case sub > simdLast:
 		c.fail(Unsupported, "instruction 0xfd %d", sub)
 	}

@@ -12,6 +12,8 @@ const (
 	exportPrefix = "roompolicy!"
 	ExportFuel   = exportPrefix + "fuel"  // i64 that counts down
 	ExportDepth  = exportPrefix + "depth" // i32 that counts down
+	ExportStop   = exportPrefix + "stop"  // i64, zero: fuel below it is none
+	ExportStart  = exportPrefix + "start" // the start function, which the host calls
 )
 
 func reserved(name string) bool { return strings.HasPrefix(name, exportPrefix) }
@@ -25,13 +27,13 @@ type Budget struct {
 
 // A Metered is a module that was found in order, and rewritten.
 type Metered struct {
-	Whole []byte // the module, rewritten
-	Bare  []byte // Whole without start function and data: for a memory that comes from an image
+	Whole []byte // the module, rewritten; its start function is an export instead
+	Bare  []byte // Whole without data: for a memory that comes from an image
 
 	Imports  []Import
 	Exports  []Export
 	Pages    uint32   // that its memory starts with
-	Mutable  []string // exports of its mutable globals, fuel and depth among them
+	Mutable  []string // exports of its mutable globals; fuel, depth and stop are the last
 	Memories int
 
 	// Rewindable tells whether memory and Mutable are all that can change in
@@ -72,13 +74,16 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 	}
 	m := &meter{mod: mod, start: start}
 	m.fuel = uint32(mod.allGlobals() + padding)
-	m.depth = m.fuel + 1
+	m.depth, m.stop = m.fuel+1, m.fuel+2
 	if err := m.code(); err != nil {
 		return nil, err
 	}
 	out := &Metered{
 		Imports: mod.imports, Exports: mod.exports, Pages: mod.pages, Memories: mod.memories, types: mod.types, funcs: mod.funcs,
 		Mutable: m.exportGlobals(),
+	}
+	if mod.start >= 0 {
+		m.export(ExportStart, kindFunc, mod.start)
 	}
 	out.Whole = m.assemble(false)
 	out.Bare = m.assemble(true)
@@ -88,11 +93,11 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 
 // A meter rewrites one module.
 type meter struct {
-	mod         *module
-	start       Budget
-	fuel, depth uint32 // globals of ours
-	totalLocals uint64
-	because     string // why instances cannot be rewound
+	mod               *module
+	start             Budget
+	fuel, depth, stop uint32 // globals of ours
+	totalLocals       uint64
+	because           string // why instances cannot be rewound
 
 	bodies  []byte // the new code section
 	exports []byte // entries that are added to the export section
@@ -140,9 +145,7 @@ func (m *meter) exportGlobals() []string {
 	var names []string
 	add := func(name string, index int) {
 		names = append(names, name)
-		m.exports = append(leb(m.exports, uint64(len(name))), name...)
-		m.exports = leb(append(m.exports, kindGlobal), uint64(index))
-		m.added++
+		m.export(name, kindGlobal, index)
 	}
 	for i, g := range m.mod.globals {
 		switch {
@@ -155,7 +158,14 @@ func (m *meter) exportGlobals() []string {
 	}
 	add(ExportFuel, int(m.fuel))
 	add(ExportDepth, int(m.depth))
+	add(ExportStop, int(m.stop))
 	return names
+}
+
+func (m *meter) export(name string, kind byte, index int) {
+	m.exports = append(leb(m.exports, uint64(len(name))), name...)
+	m.exports = leb(append(m.exports, kind), uint64(index))
+	m.added++
 }
 
 // assemble puts the sections together again.
@@ -181,10 +191,10 @@ func (m *meter) assemble(bare bool) []byte {
 			ours(rank[s.id])
 		}
 		switch s.id {
-		case secGlobal, secExport:
+		case secGlobal, secExport, secStart:
 		case secCode:
 			put(secCode, m.bodies)
-		case secStart, secData, secDataCount:
+		case secData, secDataCount:
 			if !bare {
 				put(s.id, s.body.b)
 			}
@@ -197,7 +207,7 @@ func (m *meter) assemble(bare bool) []byte {
 }
 
 func (m *meter) globalSection() []byte {
-	b := leb(nil, uint64(len(m.mod.globals)+2*padding+2))
+	b := leb(nil, uint64(len(m.mod.globals)+2*padding+3))
 	for _, g := range m.mod.globals {
 		mut := byte(0)
 		if g.mutable {
@@ -213,6 +223,7 @@ func (m *meter) globalSection() []byte {
 	pad()
 	b = append(sleb(append(b, typeI64, 1, opI64Const), m.start.Fuel), opEnd)
 	b = append(sleb(append(b, typeI32, 1, opI32Const), int64(m.start.Depth)), opEnd)
+	b = append(b, typeI64, 1, opI64Const, 0, opEnd)
 	pad()
 	return b
 }

@@ -142,11 +142,11 @@ func TestFuelEndsLoops(t *testing.T) {
 }
 
 func TestFuelIsExact(t *testing.T) {
-	// Entry 1, const and set; 10 times get, const, sub, tee, br_if; two charges.
+	// Entry 1, const and set; 10 times get, const, sub, tee, br_if; a check each.
 	m := oneFunc([]byte{w.I32}, w.I32Const(10), w.LocalSet(0),
 		w.Loop(w.LocalGet(0), w.I32Const(1), w.Op(w.I32Sub), w.LocalTee(0), w.BrIf(0)))
 	left, _, err := run(t, m.Bytes(), budget)
-	if want := budget.Fuel - (1 + 2 + costSegment + 10*(5+costSegment)); err != nil || left != want {
+	if want := budget.Fuel - (1 + 2 + costCheck + 10*(5+costCheck)); err != nil || left != want {
 		t.Errorf("%d left, want %d, %v", left, want, err)
 	}
 }

@@ -91,9 +91,10 @@ type module struct {
 	globals  []global
 	imported int // globals
 	exports  []Export
+	declared map[uint32]bool // functions that code may take references of
 	elems    int
 	datas    int // as the data count section says; -1 without one
-	start    bool
+	start    int // function; -1 without one
 }
 
 func (m *module) importedFuncs() int { return len(m.funcs) - m.ownFuncs }
@@ -102,7 +103,7 @@ func (m *module) allGlobals() int    { return m.imported + len(m.globals) }
 // split cuts a module into sections and checks their order. Custom sections
 // are left out, but for the names of functions.
 func split(b []byte, l *Limits) (*module, error) {
-	m := &module{limits: l, size: len(b), datas: -1}
+	m := &module{limits: l, size: len(b), datas: -1, start: -1, declared: map[uint32]bool{}}
 	c := cursor{b: b, fn: -1}
 	if len(b) > l.Bytes {
 		c.fail(Exceeds, "%d bytes; at most %d", len(b), l.Bytes)

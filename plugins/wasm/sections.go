@@ -23,8 +23,7 @@ func (m *module) read() error {
 		case secExport:
 			m.readExports(&c)
 		case secStart:
-			m.start = true
-			c.index("function", len(m.funcs))
+			m.readStart(&c)
 		case secElement:
 			m.readElems(&c)
 		case secDataCount:
@@ -40,6 +39,17 @@ func (m *module) read() error {
 		}
 	}
 	return nil
+}
+
+func (m *module) readStart(c *cursor) {
+	f := c.index("function", len(m.funcs))
+	if c.failed() {
+		return
+	}
+	m.start = int(f)
+	if t := m.types[m.funcs[f]]; len(t.Params)+len(t.Results) > 0 {
+		c.fail(Malformed, "a start function with parameters or results")
+	}
 }
 
 func (m *module) readTypes(c *cursor) {
@@ -216,7 +226,7 @@ func (m *module) constant(c *cursor) []byte {
 		case opGlobalGet:
 			c.index("imported global", m.imported)
 		case opRefFunc:
-			c.index("function", len(m.funcs))
+			m.declared[c.index("function", len(m.funcs))] = true
 		case opRefNull:
 			c.refType(c.byte())
 		case opSIMD:
@@ -238,6 +248,7 @@ func (m *module) readExports(c *cursor) {
 		switch e.Kind {
 		case kindFunc:
 			e.Index = c.index("function", len(m.funcs))
+			m.declared[e.Index] = true
 		case kindTable:
 			e.Index = c.index("table", m.tables)
 		case kindMemory:

@@ -45,7 +45,7 @@ func (m *module) elements(c *cursor, n int, expressions bool) {
 		if expressions {
 			m.constant(c)
 		} else {
-			c.index("function", len(m.funcs))
+			m.declared[c.index("function", len(m.funcs))] = true
 		}
 		if c.failed() {
 			return

@@ -152,6 +152,9 @@ func (s *side) load(b []byte, name string) error {
 	if err == nil {
 		s.last = m
 		s.all = append(s.all, m)
+		if f := m.ExportedFunction(ExportStart); f != nil {
+			_, err = f.Call(context.Background())
+		}
 	}
 	return err
 }
