@@ -61,6 +61,8 @@ var rules = []rule{
 	{pkg: "internal/term", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/spawn"},
+	{pkg: "internal/minisign"},
+	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/minisign"},
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
 	{pkg: "internal/mcp", may: "room/coordinator room/log replay transcripts room policies/policy"},

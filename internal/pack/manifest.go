@@ -1,0 +1,153 @@
+package pack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Bounds of a manifest.
+const (
+	MaxManifest = 256 << 10 // bytes; most of it is the schema of the settings
+	maxText     = 500       // bytes of a description
+)
+
+var (
+	nameForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// ValidName reports whether a policy can be called so: lower-case letters,
+// digits and single dashes, a letter first, at most 40.
+func ValidName(s string) bool { return len(s) <= 40 && nameForm.MatchString(s) }
+
+// wireManifest is policy.json as it is written.
+type wireManifest struct {
+	Name          string                `json:"name"`
+	Version       string                `json:"version"`
+	ABI           int                   `json:"abi"`
+	Description   string                `json:"description,omitempty"`
+	Author        string                `json:"author,omitempty"`
+	License       string                `json:"license,omitempty"`
+	Wasm          string                `json:"wasm,omitempty"`
+	SHA256        string                `json:"sha256,omitempty"`
+	ConfigSchema  json.RawMessage       `json:"config_schema,omitempty"`
+	DefaultConfig json.RawMessage       `json:"default_config,omitempty"`
+	Input         wireNeeds             `json:"input,omitzero"`
+	Limits        policy.ManifestLimits `json:"limits,omitzero"`
+	MinHost       string                `json:"min_host,omitempty"`
+}
+
+type wireNeeds struct {
+	HistoryEvents int   `json:"history_events,omitempty"`
+	MaxTextBytes  int   `json:"max_text_bytes,omitempty"`
+	NeedsText     *bool `json:"needs_text,omitempty"`
+	Bids          bool  `json:"bids,omitempty"`
+}
+
+// ParseManifest reads a policy.json. Where is for errors, which are
+// POL-MANIFEST and POL-ABI.
+func ParseManifest(where string, text []byte) (policy.Manifest, error) {
+	bad := func(format string, args ...any) (policy.Manifest, error) {
+		return policy.Manifest{}, refuse("POL-MANIFEST", where, "`moot help POL-MANIFEST` lists what a manifest holds", format, args...)
+	}
+	if len(text) > MaxManifest {
+		return bad("the manifest has %d bytes; at most %d", len(text), MaxManifest)
+	}
+	var w wireManifest
+	if err := strict(text, &w, "config_schema", "default_config"); err != nil {
+		return bad("the manifest cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if w.ABI != policy.ABI {
+		return policy.Manifest{}, refuse("POL-ABI", where, "build it for ABI 1, or use a moot that speaks its ABI",
+			"built for policy ABI %d; this moot speaks 1 to %d", w.ABI, policy.ABI)
+	}
+	if what := w.wrong(); what != "" {
+		return bad("%s", what)
+	}
+	return w.manifest(), nil
+}
+
+// wrong says what is out of bounds; "" is nothing.
+func (w wireManifest) wrong() string {
+	if w.MinHost != "" {
+		if _, ok := parseVersion(w.MinHost); !ok {
+			return fmt.Sprintf("min_host %q is not of the form 1.2.3", w.MinHost)
+		}
+	}
+	_, versioned := parseVersion(w.Version)
+	in := w.Input
+	switch {
+	case !ValidName(w.Name):
+		return fmt.Sprintf("name %q is not lower-case letters, digits and single dashes, a letter first, at most 40", w.Name)
+	case !versioned:
+		return fmt.Sprintf("version %q is not of the form 1.2.3", w.Version)
+	case w.Wasm != "" && w.Wasm != moduleName:
+		return fmt.Sprintf("wasm is %q; the module is %s", w.Wasm, moduleName)
+	case w.SHA256 != "" && !digestForm.MatchString(w.SHA256):
+		return "sha256 is not 64 hexadecimal digits in lower case"
+	case max(len(w.Description), len(w.Author), len(w.License)) > maxText:
+		return fmt.Sprintf("description, author and license have at most %d bytes each", maxText)
+	case in.HistoryEvents < 0 || in.HistoryEvents > policy.MaxEvents:
+		return fmt.Sprintf("input.history_events is %d; it is 0 to %d", in.HistoryEvents, policy.MaxEvents)
+	case in.MaxTextBytes < 0 || in.MaxTextBytes > policy.MaxInput:
+		return fmt.Sprintf("input.max_text_bytes is %d; it is 0 to %d", in.MaxTextBytes, policy.MaxInput)
+	}
+	return ""
+}
+
+func (w wireManifest) manifest() policy.Manifest {
+	m := policy.Manifest{
+		Name: w.Name, Version: w.Version, ABI: w.ABI, Description: w.Description, Author: w.Author, License: w.License,
+		Wasm: w.Wasm, SHA256: w.SHA256, Limits: w.Limits, MinHost: w.MinHost,
+		Input: policy.Needs{
+			HistoryEvents: w.Input.HistoryEvents, MaxTextBytes: w.Input.MaxTextBytes, Bids: w.Input.Bids,
+			NoText: w.Input.NeedsText != nil && !*w.Input.NeedsText,
+		},
+	}
+	if w.ConfigSchema != nil {
+		m.ConfigSchema = policy.JSON(w.ConfigSchema)
+	}
+	if w.DefaultConfig != nil {
+		m.DefaultConfig = policy.JSON(w.DefaultConfig)
+	}
+	return m
+}
+
+// EncodeManifest writes a manifest as policy.json, always the same bytes for
+// the same manifest.
+func EncodeManifest(m policy.Manifest) ([]byte, error) {
+	w := wireManifest{
+		Name: m.Name, Version: m.Version, ABI: m.ABI, Description: m.Description, Author: m.Author, License: m.License,
+		Wasm: m.Wasm, SHA256: m.SHA256, Limits: m.Limits, MinHost: m.MinHost,
+		Input: wireNeeds{HistoryEvents: m.Input.HistoryEvents, MaxTextBytes: m.Input.MaxTextBytes, Bids: m.Input.Bids},
+	}
+	if m.Input.NoText {
+		w.Input.NeedsText = new(bool)
+	}
+	for _, j := range []struct {
+		to   *json.RawMessage
+		from any
+	}{{&w.ConfigSchema, m.ConfigSchema}, {&w.DefaultConfig, m.DefaultConfig}} {
+		if j.from == nil {
+			continue
+		}
+		b, err := json.Marshal(j.from)
+		if err != nil {
+			return nil, fmt.Errorf("encoding manifest: %w", err)
+		}
+		*j.to = b
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(w); err != nil {
+		return nil, fmt.Errorf("encoding manifest: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,48 @@
+package pack
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Bounds of a pack, against archives that are small and unpack without end.
+const (
+	MaxPacked   = 2 << 20 // bytes of the file
+	MaxUnpacked = 8 << 20 // bytes of the archive in it
+	MaxRatio    = 20      // of the two, where the file has at least minRatio bytes
+	minRatio    = 4 << 10 // an archive of few small files is mostly padding
+	MaxFiles    = 32
+)
+
+// Extension of a pack's file.
+const Extension = ".tar.gz"
+
+// Names in a pack.
+const (
+	manifestName = "policy.json"
+	moduleName   = "policy.wasm"
+	readmeName   = "README.md"
+	casesFolder  = "cases/"
+)
+
+// A Pack is a policy with all that travels with it.
+type Pack struct {
+	Manifest policy.Manifest // with the module's name and digest when it was read
+	Module   []byte          // carries the manifest
+	Readme   []byte
+	Cases    []File // in byte order of their names
+}
+
+// A File is a case.
+type File struct {
+	Name string // without its folder
+	Text []byte
+}
+
+// Digest returns a SHA-256 in hex.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,24 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// refuse is an error that says where is not taken.
+func refuse(code, where, fix, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: code, Where: where, Fix: fix, What: fmt.Sprintf(format, args...)}
+}
+
+// reason is an error of the file system without its path, which stands
+// elsewhere already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
