@@ -18,13 +18,19 @@ type asker struct {
 	h       *history
 	cursor  room.PolicyCursor
 	score   *score
+	// watch, when set, is told each decision; its error ends the walk.
+	watch func(*point, policy.Input, policy.Decision, policy.Record, error) error
 }
 
-func (c Config) replay(ctx context.Context, h *history, s *Subject) (*score, error) {
-	a := asker{
+func newAsker(c Config, h *history, s *Subject) *asker {
+	return &asker{
 		Config: c, subject: s, h: h, cursor: room.PolicyCursor{Ref: s.Ref},
 		score: &score{chosen: make([]int, len(h.seats))},
 	}
+}
+
+func (c Config) replay(ctx context.Context, h *history, s *Subject) (*score, error) {
+	a := newAsker(c, h, s)
 	err := h.walk(func(p *point) error { return a.visit(ctx, p) })
 	a.score.finish(h)
 	return a.score, err
@@ -45,6 +51,11 @@ func (a *asker) visit(ctx context.Context, p *point) error {
 		return ctx.Err()
 	}
 	a.score.times = append(a.score.times, time.Since(start))
+	if a.watch != nil {
+		if werr := a.watch(p, in, d, rec, err); werr != nil {
+			return werr
+		}
+	}
 	said := a.answer(d, err)
 	a.score.chose(a.h, p, said)
 	a.flip(p, said, d.Reason, err)

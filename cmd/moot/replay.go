@@ -28,8 +28,10 @@ func newReplayCmd(a *app) *cobra.Command {
 			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
 			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
 			"  moot replay r_01 --check",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, o) },
 	}
+	cmd.AddCommand(newReplayShowCmd(a), newReplayDiffCmd(a))
 	f := cmd.Flags()
 	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; may be given often, the first is what others are compared with")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")

@@ -16,15 +16,9 @@ var errEnough = errors.New("enough")
 func (s *sources) replayable(ctx context.Context) iter.Seq2[replay.Transcript, error] {
 	return func(yield func(replay.Transcript, error) bool) {
 		err := s.each(ctx, func(o origin) error {
-			t := replay.Transcript{Name: o.room}
-			if o.talk != nil {
-				t.Talk = talkOf(o.talk)
-			} else {
-				events, err := eventsOf(o.entries)
-				if err != nil {
-					return err
-				}
-				t.Room = events
+			t, err := transcriptOf(o)
+			if err != nil {
+				return err
 			}
 			if !yield(t, nil) {
 				return errEnough
@@ -35,6 +29,18 @@ func (s *sources) replayable(ctx context.Context) iter.Seq2[replay.Transcript, e
 			yield(replay.Transcript{}, err)
 		}
 	}
+}
+
+// transcriptOf reads all of a transcript.
+func transcriptOf(o origin) (replay.Transcript, error) {
+	t := replay.Transcript{Name: o.room}
+	if o.talk != nil {
+		t.Talk = talkOf(o.talk)
+		return t, nil
+	}
+	var err error
+	t.Room, err = eventsOf(o.entries)
+	return t, err
 }
 
 // talkOf hands a conversation to replay.

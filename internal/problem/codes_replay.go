@@ -7,4 +7,6 @@ var replayCodes = []Meaning{
 	{"REPLAY-CHECK-FAILED", gate, "A policy does not decide again as the log says it did.", "The first difference is named; compare the module's digest, its settings and the release of moot."},
 	{"REPLAY-GATE", usage, "A condition of --fail-if cannot be read, or names what is not replayed.", "Write [POLICY.]FIGURE OP NUMBER."},
 	{"REPLAY-GATE-FAILED", gate, "A condition of --fail-if holds.", "Look at the figures of the report, or move the gate."},
+	{"REPLAY-POINT", usage, "A transcript has no decision of that number.", "Decisions count from 1; in a room of moot the number is that of the event."},
+	{"REPLAY-REPORT", input, "A file is no report of a replay that this release reads.", "Give a file that `moot replay ... -o json` wrote."},
 }
