@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,15 +22,6 @@ func oneKiB() policy.Input {
 		})
 	}
 	return in
-}
-
-func builtins(tb testing.TB) []byte {
-	tb.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "policies", "builtins.wasm"))
-	if err != nil {
-		tb.Skip("policies/builtins.wasm is not built: go generate ./policies")
-	}
-	return b
 }
 
 func loadBuiltin(tb testing.TB, h *Host, name string) *Policy {
