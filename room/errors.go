@@ -29,7 +29,7 @@ func denied(actor, what string) error {
 func over(s *State) error {
 	return &problem.Error{
 		Code: "ROOM-OVER", What: "the room is " + string(s.Phase) + ": " + s.Ending.Reason,
-		Fix: "fork it to go on from here: `moot transcript export` it and start a new room", Kind: ErrOver,
+		Fix: "start another room; `moot transcript export` has what was said", Kind: ErrOver,
 	}
 }
 

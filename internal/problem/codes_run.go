@@ -12,7 +12,7 @@ var roomCodes = []Meaning{
 	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
 	{"ROOM-ERROR", failure, "The room cannot go on; its reason says why.", "Mend that, then `moot run --room ID`."},
 	{"ROOM-LOCKED", failure, "A process runs the room, so it cannot be removed.", "End that process first; `moot ls` names it."},
-	{"ROOM-OVER", failure, "The room has ended for good.", "Fork it to go on from any of its turns."},
+	{"ROOM-OVER", failure, "The room has ended for good.", "Start another room; `moot transcript export` has what was said."},
 	{"ROOM-PAUSED", failure, "The room is paused, or is not.", "`resume` lifts a pause."},
 	{"ROOM-POLICY-STATE", policy, "A decision of the past gives another result now, so the policy's state cannot be rebuilt.", "The module or its settings are not those of the log; `moot transcript verify` says what is intact."},
 	{"ROOM-PROMPT", failure, "What an agent was handed cannot be made again from the log: the digests differ.", "Use the release of moot that ran the room; `moot transcript verify ROOM` says what is intact."},
