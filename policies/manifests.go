@@ -9,7 +9,7 @@ import (
 
 // names are the built-in policies in byte order; a test holds the list
 // against the module's sources and the manifests.
-var names = []string{"alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+var names = []string{"adaptive", "alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
 
 //go:embed */policy.json
 var manifests embed.FS

@@ -3,6 +3,7 @@
 package builtins
 
 import (
+	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/alternate"
 	"github.com/folkmoot/moot/policies/humanfirst"
 	"github.com/folkmoot/moot/policies/inbox"
@@ -12,7 +13,7 @@ import (
 	"github.com/folkmoot/moot/policies/roundrobin"
 )
 
-var names = []string{"alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+var names = []string{"adaptive", "alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
 
 // All returns the built-in policies with their default settings, in byte
 // order of their names.
@@ -29,6 +30,8 @@ func All() []policy.Named {
 // empty object.
 func New(name string) policy.Policy {
 	switch name {
+	case "adaptive":
+		return adaptive.New()
 	case "alternate":
 		return alternate.New()
 	case "humanfirst":
