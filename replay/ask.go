@@ -14,10 +14,11 @@ import (
 // An asker replays one policy over one history.
 type asker struct {
 	Config
-	subject *Subject
-	h       *history
-	cursor  room.PolicyCursor
-	score   *score
+	subject  *Subject
+	h        *history
+	cursor   room.PolicyCursor
+	score    *score
+	detailed bool // keep reasons and tokens of each decision
 	// watch, when set, is told each decision; its error ends the walk.
 	watch func(*point, policy.Input, policy.Decision, policy.Record, error) error
 }
@@ -29,8 +30,9 @@ func newAsker(c Config, h *history, s *Subject) *asker {
 	}
 }
 
-func (c Config) replay(ctx context.Context, h *history, s *Subject) (*score, error) {
+func (c Config) replay(ctx context.Context, h *history, s *Subject, detailed bool) (*score, error) {
 	a := newAsker(c, h, s)
+	a.detailed = detailed
 	err := h.walk(func(p *point) error { return a.visit(ctx, p) })
 	a.score.finish(h)
 	return a.score, err
@@ -59,6 +61,7 @@ func (a *asker) visit(ctx context.Context, p *point) error {
 	said := a.answer(d, err)
 	a.score.chose(a.h, p, said)
 	a.flip(p, said, d.Reason, err)
+	a.detail(d.Reason, err)
 	if err != nil {
 		return nil
 	}
@@ -69,10 +72,24 @@ func (a *asker) visit(ctx context.Context, p *point) error {
 		}
 	}
 	if said.speaks() {
-		a.score.sums[sTokens] += float64(p.state.WindowFor(a.h.seats[said].id).Tokens)
+		a.score.handed(p.state.WindowFor(a.h.seats[said].id).Tokens)
 	}
 	a.advance(p, d)
 	return nil
+}
+
+// maxDetails bounds the decisions of a transcript that are kept in detail.
+const maxDetails = 1000
+
+// detail keeps the reason of a decision.
+func (a *asker) detail(reason string, err error) {
+	if !a.detailed || len(a.score.reasons) >= maxDetails {
+		return
+	}
+	if err != nil {
+		reason = err.Error()
+	}
+	a.score.reasons = append(a.score.reasons, reason)
 }
 
 func (a *asker) answer(d policy.Decision, err error) answer {

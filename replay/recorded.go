@@ -30,7 +30,7 @@ func (h *history) recorded() (*score, []window, error) {
 			return nil
 		}
 		id := h.seats[p.truth].id
-		s.sums[sTokens] += float64(p.state.WindowFor(id).Tokens)
+		s.handed(p.state.WindowFor(id).Tokens)
 		for i, budget := range budgets {
 			windows[int(p.truth)*len(budgets)+i].add(p.state, id, budget)
 		}

@@ -76,8 +76,12 @@ type trial struct {
 	recorded *score
 	windows  []window
 	scores   []*score // by subject
-	left     int      // jobs not yet done
+	detailed bool
+	left     int // jobs not yet done
 }
+
+// maxStrips is how many transcripts the HTML report shows decision by decision.
+const maxStrips = 12
 
 // A job is one policy, or with -1 what was recorded, on one transcript.
 type job struct {
@@ -122,7 +126,7 @@ func (b *bench) feed(ctx context.Context, transcripts iter.Seq2[Transcript, erro
 			b.dropped++
 			continue
 		}
-		tr := &trial{h: h, scores: make([]*score, len(b.Subjects)), left: len(b.Subjects) + 1}
+		tr := &trial{h: h, scores: make([]*score, len(b.Subjects)), left: len(b.Subjects) + 1, detailed: len(b.trials) < maxStrips}
 		b.trials = append(b.trials, tr)
 		for i := -1; i < len(b.Subjects); i++ {
 			select {
@@ -143,7 +147,7 @@ func (b *bench) do(ctx context.Context, j job) error {
 	if t := j.trial; j.subject < 0 {
 		t.recorded, t.windows, err = t.h.recorded()
 	} else {
-		t.scores[j.subject], err = b.replay(ctx, t.h, &b.Subjects[j.subject])
+		t.scores[j.subject], err = b.replay(ctx, t.h, &b.Subjects[j.subject], t.detailed)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -54,7 +54,18 @@ type score struct {
 	answers []answer
 	times   []time.Duration
 	flips   []Flip
-	trouble string // the first error
+	reasons []string // of the first decisions, where details are kept
+	tokens  []int    // prompts, by decision
+	trouble string   // the first error
+}
+
+// handed adds the prompt of the latest decision, in tokens.
+func (s *score) handed(n int) {
+	s.sums[sTokens] += float64(n)
+	for len(s.tokens) < len(s.answers)-1 {
+		s.tokens = append(s.tokens, 0) // decisions that asked nobody
+	}
+	s.tokens = append(s.tokens, n)
 }
 
 // chose counts a decision.

@@ -158,19 +158,25 @@ func lines() []line {
 // differences says how the later policies differ from the first; ~ marks what
 // may be chance.
 func (r *Report) differences(b *strings.Builder) {
-	if len(r.Comparisons) == 0 {
-		return
+	if g := grid(r.differenceRows()); len(g) > 0 {
+		b.WriteByte('\n')
+		g.write(b)
 	}
-	b.WriteByte('\n')
-	var g grid
+}
+
+func (r *Report) differenceRows() [][]string {
+	var all [][]string
 	for _, c := range r.Comparisons {
 		mark := ""
 		if !(c.P < 0.05) {
 			mark = "~"
 		}
-		g.row(term.Line(c.B)+" − "+term.Line(c.A), c.Figure, fmt.Sprintf("%s%+.1f %s", mark, 100*float64(c.Difference), bounds(c.Interval, percent)), "p="+number(float64(c.P)))
+		all = append(all, []string{
+			term.Line(c.B) + " − " + term.Line(c.A), c.Figure,
+			fmt.Sprintf("%s%+.1f %s", mark, 100*float64(c.Difference), bounds(c.Interval, percent)), "p=" + number(float64(c.P)),
+		})
 	}
-	g.write(b)
+	return all
 }
 
 // handed tells what the seats with the most turns would have been handed.
@@ -180,22 +186,31 @@ func (r *Report) handed(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\nwindows, tokens a turn (messages left out of them)\n")
-	head := []string{"", "turns"}
-	for _, x := range r.Windows[0].Budgets {
-		head = append(head, budgetName(x.Budget))
+	w := r.windowRows(shown)
+	for _, row := range w.Rows {
+		row[0] = "  " + row[0]
 	}
-	g := grid{head}
-	for _, w := range r.Windows[:min(shown, len(r.Windows))] {
-		row := []string{"  " + term.Line(w.Participant), thousands(w.Turns)}
-		for _, x := range w.Budgets {
-			row = append(row, fmt.Sprintf("%s (%s)", thousands(int(x.Tokens)/w.Turns), thousands(x.Omitted)))
-		}
-		g.row(row...)
-	}
+	g := append(grid{w.Head}, w.Rows...)
 	g.write(b)
 	if n := len(r.Windows) - shown; n > 0 {
 		fmt.Fprintf(b, "  … %s more in -o json\n", count(n, "participant"))
 	}
+}
+
+// windowRows is the table of the first n seats.
+func (r *Report) windowRows(n int) rows {
+	w := rows{Head: []string{"", "turns"}}
+	for i, s := range r.Windows[:min(n, len(r.Windows))] {
+		row := []string{term.Line(s.Participant), thousands(s.Turns)}
+		for _, x := range s.Budgets {
+			if i == 0 {
+				w.Head = append(w.Head, budgetName(x.Budget))
+			}
+			row = append(row, fmt.Sprintf("%s (%s)", thousands(int(x.Tokens)/s.Turns), thousands(x.Omitted)))
+		}
+		w.Rows = append(w.Rows, row)
+	}
+	return w
 }
 
 func budgetName(tokens int) string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,7 @@ func newReplayCmd(a *app) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
 	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
-	formats(cmd, formatTable, formatJSON)
+	formats(cmd, formatTable, formatJSON, formatHTML)
 	return cmd
 }
 
@@ -85,7 +84,11 @@ func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditi
 		return err
 	}
 	passed := r.Judge(conditions)
-	if err := a.emit(r, func(w io.Writer) error { return r.WriteTable(w) }); err != nil || passed {
+	write := r.WriteTable
+	if a.format == formatHTML {
+		write = r.WriteHTML
+	}
+	if err := a.emit(r, write); err != nil || passed {
 		return err
 	}
 	var failed []string
