@@ -63,6 +63,7 @@ var rules = []rule{
 	{pkg: "internal/spawn"},
 	{pkg: "internal/minisign"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/minisign"},
+	{pkg: "internal/authoring", may: "policies policies/kits policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
 	{pkg: "internal/mcp", may: "room/coordinator room/log replay transcripts room policies/policy"},

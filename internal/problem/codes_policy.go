@@ -3,7 +3,7 @@ package problem
 import "slices"
 
 // policyCodes are about policies.
-var policyCodes = slices.Concat(sandboxCodes, packCodes)
+var policyCodes = slices.Concat(sandboxCodes, packCodes, authorCodes)
 
 // sandboxCodes are about policies that are run: load.* when one is refused before it runs,
 // run.* when it fails at a decision and the room pauses.
