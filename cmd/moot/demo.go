@@ -79,6 +79,7 @@ func (a *app) demo(ctx context.Context, headless bool) error {
 		Constraints: []string{"Nobody changes the database during the review."},
 		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
 	}
+	h.preload(spec.Policy)
 	cfg := h.config()
 	cfg.Headless = headless
 	cfg.ResumeAs, cfg.ResumeWith = demoPerson, []room.Act{room.Say{Text: demoOpening}}

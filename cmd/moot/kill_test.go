@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -176,7 +175,7 @@ func (w *workbench) checkRoom(id string, acked []string) {
 	if granted != 20 {
 		w.t.Errorf("room %s: %d turns", id, granted)
 	}
-	w.t.Log(fmt.Sprintf("room %s: %d events acknowledged, %d lost", id, len(acked), lost))
+	w.t.Logf("room %s: %d events acknowledged, %d lost", id, len(acked), lost)
 }
 
 // endOf is the turn that e ends, or 0.

@@ -238,3 +238,45 @@ func TestOutputClosed(t *testing.T) {
 		t.Error("nobody reads the output, and moot says that all is well")
 	}
 }
+
+// A room that a process runs is nobody else's; who it is is said.
+func TestHeldRoom(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": threeAgents, "agent.sh": deafAgent})
+	r := w.start("run", "--headless", "-o", "jsonl")
+	opened, err := room.UnmarshalEvent([]byte(r.until(t, "room.opened")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := opened.Body.(room.Opened).Spec.Room
+	r.until(t, "turn.granted")
+	holder := strconv.Itoa(r.Process.Pid)
+	for _, args := range [][]string{{"run", "--room", id, "--headless"}, {"rm", "--yes", id}} {
+		out, err := w.moot(args...)
+		if err == nil || !strings.Contains(out, "held by process "+holder) || !strings.Contains(out, "-LOCKED]") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	// Looking takes no lock.
+	for _, args := range [][]string{{"ls"}, {"show", id}} {
+		out, err := w.moot(args...)
+		if err != nil || !strings.Contains(out, "process "+holder) {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if err := r.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	out, err := w.moot("ls")
+	if err != nil || !strings.Contains(out, phaseInterrupted) {
+		t.Errorf("after a kill: %v\n%s", err, out)
+	}
+}
+
+// moot runs moot to its end.
+func (w *workbench) moot(args ...string) (string, error) {
+	cmd := exec.Command("moot", args...)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

@@ -69,6 +69,7 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	defer h.Close()
+	h.preload(spec.Policy)
 	cfg := h.config()
 	cfg.Headless = f.headless
 	r, err := coordinator.Open(ctx, cfg, spec, seats)

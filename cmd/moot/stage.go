@@ -84,8 +84,10 @@ func (s *stage) show(ctx context.Context) error {
 	if s.format != formatTable {
 		session.Events = s.eventLine
 	}
-	in, ok := s.stdin.(*os.File)
-	if ok && s.interactive() {
+	if s.flags.noInput {
+		session.In = nil
+	}
+	if in, ok := s.stdin.(*os.File); ok && s.interactive() {
 		session.Screen = timeline.OpenScreen(in, os.Stderr)
 		session.Interrupt = interruptSelf
 	}

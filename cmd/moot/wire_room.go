@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/scripted"
@@ -16,9 +16,9 @@ import (
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log/audit"
 	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/oklog/ulid/v2"
 )
@@ -28,15 +28,14 @@ func (a *app) openLog(readOnly bool) (*sqlite.DB, error) {
 	return sqlite.Open(sqlite.Config{Dir: a.settings.Data, ReadOnly: readOnly})
 }
 
-// A host is what running rooms takes: the log, the sandbox, and ways to reach
-// agents.
+// A host is what running rooms takes: the log, the host log, the sandbox, and
+// ways to reach agents.
 type host struct {
 	log   *sqlite.DB
-	cache string
+	audit *audit.Log
 
-	once    sync.Once
 	sandbox *plugins.Host
-	err     error
+	early   *loading // the policy that the room will ask for first; nil once it has
 }
 
 // openHost opens the log for writing. The caller closes the host.
@@ -44,29 +43,44 @@ func (a *app) openHost() (*host, error) {
 	if err := policies.Verify(); err != nil {
 		return nil, err
 	}
-	db, err := a.openLog(false)
-	if err != nil {
+	h := &host{}
+	var err error
+	if h.log, err = a.openLog(false); err != nil {
 		return nil, err
 	}
-	return &host{log: db, cache: a.settings.Cache}, nil
+	if h.audit, err = audit.Open(audit.Config{Dir: a.settings.Data}); err != nil {
+		return nil, errors.Join(err, h.log.Close())
+	}
+	if h.sandbox, err = a.sandbox(); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
 }
 
 // Close ends everything; rooms must have ended before.
 func (h *host) Close() error {
 	var err error
+	if h.early != nil {
+		<-h.early.done
+	}
 	if h.sandbox != nil {
 		err = h.sandbox.Close()
 	}
-	if cerr := h.log.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(err, h.log.Close(), h.audit.Close())
+}
+
+// record keeps one thing that was asked in the host log.
+func (h *host) record(a coordinator.Audited) error {
+	return h.audit.Append(audit.Event{
+		Time: a.Time, Profile: a.Profile, Requester: a.Requester, Room: a.Room, Turn: a.Turn,
+		Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds(),
+	})
 }
 
 // config says how this process runs rooms.
 func (h *host) config() coordinator.Config {
 	return coordinator.Config{
-		Log: h.log, Policy: h.policy, Endpoint: reach, Owner: owner(), Profiles: &coordinator.Profiles{},
+		Log: h.log, Policy: h.policy, Endpoint: reach, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{},
 	}
 }
 
@@ -77,59 +91,6 @@ func owner() string {
 		name = "localhost"
 	}
 	return fmt.Sprintf("%s:%d", name, os.Getpid())
-}
-
-// policyRef is everything about a built-in policy that a room's log keeps.
-func policyRef(use string, settings policy.JSON, hints bool) (room.PolicyRef, error) {
-	if !policies.Has(use) {
-		return room.PolicyRef{}, noPolicy(use)
-	}
-	m := policies.Manifest(use)
-	return room.PolicyRef{
-		Use: use, Name: m.Name, Version: m.Version, Digest: policies.Digest(),
-		Settings: settings, Needs: m.Input, Hints: hints,
-	}, nil
-}
-
-func noPolicy(use string) error {
-	return &problem.Error{
-		Code: "ROOM-POLICY", What: fmt.Sprintf("there is no policy %q", use),
-		Fix: "built in are " + strings.Join(policies.Names(), ", "),
-	}
-}
-
-// checkPolicy refuses a policy whose module is not the one that the room was
-// opened with: its decisions would not be those that the log records.
-func checkPolicy(ref room.PolicyRef) error {
-	if !policies.Has(ref.Name) {
-		return noPolicy(ref.Name)
-	}
-	if err := policies.Verify(); err != nil {
-		return err
-	}
-	if have := policies.Digest(); ref.Digest != have {
-		return &problem.Error{
-			Code: policies.CodeDigest, What: fmt.Sprintf("the room's policy %q is another build: the log names SHA-256 %s, this moot has %s", ref.Name, ref.Digest, have),
-			Fix: "use the release of moot that opened the room, or change the policy with --policy " + ref.Name,
-		}
-	}
-	return nil
-}
-
-// policy loads the policy that a room names.
-func (h *host) policy(ctx context.Context, ref room.PolicyRef) (coordinator.Policy, error) {
-	if err := checkPolicy(ref); err != nil {
-		return nil, err
-	}
-	h.once.Do(func() { h.sandbox, h.err = plugins.NewHost(plugins.Config{CacheDir: h.cache}) })
-	if h.err != nil {
-		return nil, h.err
-	}
-	m := policies.Manifest(ref.Name)
-	return h.sandbox.Load(ctx, plugins.Module{
-		Name: ref.Name, Wasm: policies.Module(), Digest: ref.Digest, Settings: ref.Settings, Trusted: true,
-		Limits: plugins.Limits{Fuel: m.Limits.Fuel, MemoryPages: m.Limits.MemoryPages},
-	})
 }
 
 // reach makes the endpoint of a seat from what room.yaml says, which the log

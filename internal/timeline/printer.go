@@ -79,7 +79,7 @@ func (p *Printer) event(e room.Event) string {
 	case room.Redacted:
 		return p.notice("", fmt.Sprintf("#%d redacted%s", b.Target, p.by(e.Actor))+because(b.Reason))
 	case room.ReplyLate:
-		return p.notice(dim, fmt.Sprintf("a late reply of %s was dropped (turn %d, %d bytes)", p.label(b.Participant), b.Turn, b.Bytes))
+		return p.notice(dim, fmt.Sprintf("a late reply of %s was dropped, %d bytes", p.label(b.Participant), b.Bytes))
 	case room.Violation:
 		return p.notice(yellow, p.label(b.Participant)+" broke its protocol: "+b.Code+because(b.Detail))
 	case room.SummaryMade:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
+	"github.com/rivo/uniseg"
 )
 
 // message shows what was said, by whom, why they had the floor, how long it
@@ -27,7 +28,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	if m.Visibility != "" && m.Visibility != room.UserVisible {
 		facts = append(facts, string(m.Visibility))
 	}
-	out := p.header(b.Turn, m.From, facts)
+	out := p.header("", b.Turn, m.From, facts)
 	if mine {
 		out += p.why(p.turn.reason)
 		p.turn = granted{}
@@ -65,7 +66,8 @@ func (p *Printer) tokens(u room.Usage, text string) string {
 }
 
 // header is the first line of a turn or message, wrapped where it is narrow.
-func (p *Printer) header(turn int, who string, facts []string) string {
+// label stands before it.
+func (p *Printer) header(label string, turn int, who string, facts []string) string {
 	number := ""
 	if turn > 0 {
 		number = fmt.Sprintf("#%d ", turn)
@@ -74,10 +76,8 @@ func (p *Printer) header(turn int, who string, facts []string) string {
 	for _, f := range facts {
 		rest += " · " + f
 	}
-	lead := number + p.label(who)
-	lines := wrap(lead+rest, p.width())
-	first := p.paint(dim, number) + p.speaker(who)
-	if len(lines) == 1 {
+	first := p.paint(yellow, label) + p.paint(dim, number) + p.speaker(who)
+	if uniseg.StringWidth(label+number+p.label(who)+rest) <= p.width() {
 		return first + p.paint(dim, rest) + "\n"
 	}
 	var b strings.Builder
@@ -110,11 +110,10 @@ func (p *Printer) draft(e room.Event) string {
 	case room.TurnDrafted:
 		p.turn.usage = b.Usage
 		facts := []string{p.kind(b.Message.From), p.tokens(b.Usage, b.Message.Text), "waits for approval (" + b.Why + ")"}
-		return p.paint(yellow, "DRAFT ") + p.header(b.Turn, b.Message.From, facts) + p.why(p.turn.reason) +
-			p.bar(p.body(b.Message.Text, "")) + "\n"
+		return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
 	case room.TurnEdited:
 		p.edited = e.Actor
-		return p.paint(yellow, "DRAFT ") + p.header(b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.bar(p.body(b.Text, "")) + "\n"
+		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.unsaid(b.Text) + "\n"
 	case room.TurnApproved:
 		p.approved = e.Actor
 	case room.TurnRejected:
@@ -123,11 +122,12 @@ func (p *Printer) draft(e room.Event) string {
 	return ""
 }
 
-// bar marks lines that are not yet said.
-func (p *Printer) bar(text string) string {
+// unsaid is a text with a bar before every line: it was not sent yet.
+func (p *Printer) unsaid(text string) string {
+	const bar = "  │"
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(p.paint(yellow, "  │ ") + line)
+	for line := range strings.Lines(p.body(text, bar+" ")) {
+		b.WriteString(p.paint(yellow, bar) + strings.TrimPrefix(line, bar))
 	}
 	return b.String()
 }
@@ -151,7 +151,7 @@ func (p *Printer) outcome(turn int, what, code string) string {
 	if code == "" {
 		code = dim
 	}
-	out := p.header(turn, who, []string{p.kind(who)}) + p.why(why)
+	out := p.header("", turn, who, []string{p.kind(who)}) + p.why(why)
 	for line := range strings.Lines(p.body(term.Line(what), "  ")) {
 		out += p.paint(code, strings.TrimSuffix(line, "\n")) + "\n"
 	}

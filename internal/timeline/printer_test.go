@@ -1,0 +1,152 @@
+package timeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/rivo/uniseg"
+)
+
+// story holds every kind of event that is shown, in an order that could be.
+func story() []room.Event {
+	who := func(id, name, kind, owner string) room.Body {
+		return room.Joined{Participant: room.Participant{ID: id, Name: name, Kind: kind, Owner: owner}}
+	}
+	said := func(turn int, from, text string) room.MessagePosted {
+		return room.MessagePosted{Turn: turn, Message: room.Message{From: from, To: room.Broadcast, Text: text}, Latency: 1234 * time.Millisecond, Auto: true}
+	}
+	confident := said(1, "code", "The migration adds a column.\n\n  - one\n  - two, which is rather longer than the others and has to be wrapped\n\nThat is all.")
+	confident.Usage = room.Usage{Known: true, Input: 12_000, Output: 345}
+	hostile := said(4, "sec", "A\x1b[2J\x1b]0;title\aB \u202etxt.exe\u202c 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 "+strings.Repeat("x", 130))
+	private := room.MessagePosted{Message: room.Message{From: "me", To: "code", Text: "psst", Visibility: room.Internal}}
+	typed := room.MessagePosted{Turn: 6, Message: room.Message{From: "dba", To: room.Broadcast, Text: "I type this myself.", By: "me"}}
+	type line struct {
+		actor string
+		body  room.Body
+	}
+	var events []room.Event
+	for i, l := range []line{
+		{"host", room.Opened{Spec: room.Spec{Room: "r_1", Name: "review", Objective: "Decide whether the orders table can be split before Friday, and what has to happen first.", Policy: room.PolicyRef{Name: "mention", Version: "1.0.0"}, Limits: room.Limits{MaxTurns: 12}}}},
+		{"host", who("code", "Codebase", policy.Local, "")},
+		{"host", who("dba", "", policy.Local, "")},
+		{"host", who("sec", "Security", policy.Remote, "Globex")},
+		{"host", who("me", "Michael", policy.Human, "")},
+		{"host", room.Claimed{Owner: "h:1"}},
+		{"me", room.MessagePosted{Message: room.Message{From: "me", To: room.Broadcast, Text: "Begin, please."}}},
+		{"policy", room.TurnGranted{Turn: 1, Participant: "code", Reason: "you addressed nobody, and Codebase comes first in the roster of this room", Tokens: 400}},
+		{"code", confident},
+		{"policy", room.RoundDeclined{Reason: "nobody was addressed"}},
+		{"policy", room.RoundDeclined{Reason: "nothing new was said"}},
+		{"policy", room.TurnGranted{Turn: 2, Participant: "dba", Tokens: 100}},
+		{"dba", room.TurnDrafted{Turn: 2, Draft: "h1", Why: "manual", Message: room.Message{From: "dba", Text: "A draft that is long enough to be wrapped in most terminals, for what is not yet said is behind a bar.\n\nEnd."}}},
+		{"me", room.TurnEdited{Turn: 2, Draft: "h2", Text: "A better draft."}},
+		{"me", room.TurnApproved{Turn: 2, Draft: "h2"}},
+		{"me", room.MessagePosted{Turn: 2, Message: room.Message{From: "dba", To: room.Broadcast, Text: "A better draft."}}},
+		{"policy", room.TurnGranted{Turn: 3, Participant: "dba", Reason: "again", Tokens: 100}},
+		{"dba", room.TurnDrafted{Turn: 3, Draft: "h3", Why: `contains "drop"`, Message: room.Message{From: "dba", Text: "drop it"}}},
+		{"me", room.TurnRejected{Turn: 3, Draft: "h3", Reason: "too risky"}},
+		{"policy", room.TurnGranted{Turn: 4, Participant: "sec", Tokens: 100}},
+		{"sec", hostile},
+		{"me", private},
+		{"policy", room.TurnGranted{Turn: 5, Participant: "code", Tokens: 100}},
+		{"me", room.SeatTaken{Participant: "dba", By: "me"}},
+		{"code", room.TurnFailed{Turn: 5, Code: "timeout", Error: "no answer within 1m0s"}},
+		{"me", room.TurnGranted{Turn: 6, Participant: "dba", Reason: "chosen by me"}},
+		{"me", typed},
+		{"me", room.SeatReleased{Participant: "dba"}},
+		{"policy", room.TurnGranted{Turn: 7, Participant: "sec"}},
+		{"sec", room.TurnPassed{Turn: 7, Reason: "nothing to add"}},
+		{"sec", room.Violation{Participant: "sec", Code: "duplicate", Detail: "a second answer", Count: 1}},
+		{"room", room.SeatChanged{Participant: "sec", Standing: room.Suspended, Reason: "3 failures in a row"}},
+		{"me", room.PolicyChanged{Policy: room.PolicyRef{Use: "roundrobin", Name: "roundrobin", Version: "1.0.0"}}},
+		{"me", room.LimitsChanged{}},
+		{"policy", room.TurnGranted{Turn: 8, Participant: "code"}},
+		{"me", room.TurnInterrupted{Turn: 8, Reason: "paused"}},
+		{"me", room.Paused{Cause: room.PauseBy, Code: "me", Reason: "paused by me"}},
+		{"code", room.ReplyLate{Turn: 8, Participant: "code", Bytes: 12}},
+		{"host", room.Resumed{}},
+		{"me", room.Redacted{Target: 9, Reason: "a key"}},
+		{"dba", room.SummaryMade{By: "dba"}},
+		{"policy", room.Paused{Cause: room.PausePolicy, Code: "run.trap", Reason: `policy "x" failed: out of bounds`}},
+		{"host", room.Claimed{Owner: "h:2", Restart: true}},
+		{"me", room.Stopped{Cause: room.StopBy, Name: "me", Reason: "stopped by me"}},
+		{"room", room.Stopped{Cause: room.StopLimit, Name: "maxTurns", Reason: "limit maxTurns: 12 turns granted"}},
+		{"room", room.Completed{Cause: room.DoneSettled, Reason: "3 rounds declined in a row: nothing new was said"}},
+		{"policy", room.Completed{Cause: room.DoneFinish, Reason: "all have agreed"}},
+		{"me", room.Completed{Cause: room.DoneBy, Reason: "good enough"}},
+		{"room", room.Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor"}},
+	} {
+		events = append(events, room.Event{Seq: int64(i + 1), Actor: l.actor, Body: l.body})
+	}
+	return events
+}
+
+func shownAt(s Style, you string) string {
+	p := &Printer{Style: s, You: you, Badge: "DEMO"}
+	var b strings.Builder
+	for _, e := range story() {
+		b.WriteString(p.Event(e))
+	}
+	return b.String()
+}
+
+// UPDATE_GOLDEN=1 rewrites the goldens.
+func TestPrinter(t *testing.T) {
+	for _, width := range []int{32, 80} {
+		got := shownAt(Style{Width: width}, "me")
+		file := filepath.Join("testdata", fmt.Sprintf("story-%d.txt", width))
+		if os.Getenv("UPDATE_GOLDEN") != "" {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("at %d columns:\n%s\nwant:\n%s", width, got, want)
+		}
+	}
+}
+
+// Whatever is said, no line is wider than the terminal, and nothing that
+// steers it gets through.
+func TestPrinterFits(t *testing.T) {
+	for width := minWidth; width <= maxWidth; width += 7 {
+		for line := range strings.Lines(shownAt(Style{Width: width}, "")) {
+			line = strings.TrimSuffix(line, "\n")
+			if w := uniseg.StringWidth(line); w > width {
+				t.Errorf("at %d columns a line has %d: %q", width, w, line)
+			}
+			if strings.ContainsAny(line, "\x1b\a\u202e") {
+				t.Errorf("a line steers the terminal: %q", line)
+			}
+		}
+	}
+}
+
+// Colours add to the lines and change nothing else.
+func TestPrinterColour(t *testing.T) {
+	coloured := shownAt(Style{Width: 80, Color: true}, "me")
+	var plain strings.Builder
+	for rest := coloured; rest != ""; {
+		head, tail, found := strings.Cut(rest, "\x1b[")
+		plain.WriteString(head)
+		if rest = ""; found {
+			_, rest, _ = strings.Cut(tail, "m")
+		}
+	}
+	if want := shownAt(Style{Width: 80}, "me"); plain.String() != want {
+		t.Errorf("without its colours it is\n%s\nwant\n%s", plain.String(), want)
+	}
+	if strings.Count(coloured, "\x1b[0m")*2 != strings.Count(coloured, "\x1b[") {
+		t.Error("a colour is not ended")
+	}
+}
