@@ -118,6 +118,7 @@ func (s *State) endTurn(e Event, turn int, text string) {
 // served records that a seat has had its window: only now does its cursor move.
 func (s *State) served(x *Seat, t *Turn, latency time.Duration) {
 	x.Cursor = max(x.Cursor, t.Window.Through)
+	x.read(t.Window.Through)
 	x.Fresh = false
 	x.Failures = 0
 	x.Replies++
@@ -139,6 +140,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	x := s.seat(m.From)
 	human := x == nil || x.Kind == policy.Human || m.By != ""
 	s.index(e, m, x)
+	s.deliver(e, m)
 	s.recall(e, m, human)
 	s.Commands.add(m.ID, e.Seq)
 	s.Tally.Messages++

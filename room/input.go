@@ -59,7 +59,7 @@ func Seed(room string, decision int64) string {
 // textOf puts back a text that has left the state, and cuts or withholds it
 // as the policy's manifest says.
 func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (policy.Event, error) {
-	if needs.NoText {
+	if needs.NoText() {
 		ev.Text = ""
 		return ev, nil
 	}
@@ -112,6 +112,7 @@ func (s *State) agents() []policy.Agent {
 			Eligible: why == "", Ineligible: why, Turns: x.Turns, LastTurn: x.LastTurn,
 			Failures: x.Failures, Tokens: x.Spent, Followed: s.followed(x.Index), Confidence: x.Confidence,
 		}
+		a.Unread, a.Urgent = x.unread()
 		if x.Replies > 0 {
 			a.AvgMS = (x.Latency / time.Duration(x.Replies)).Milliseconds()
 		}

@@ -23,6 +23,41 @@ func (s *State) index(e Event, m Message, from *Seat) {
 	s.follow(sender)
 }
 
+// waiting is a message in a seat's inbox.
+type waiting struct {
+	Seq    int64
+	Urgent bool
+}
+
+// maxInbox bounds what is counted as unread.
+const maxInbox = 1000
+
+// deliver counts a message as unread by the seat that it is addressed to.
+func (s *State) deliver(e Event, m Message) {
+	if x := s.seat(m.To); x != nil && len(x.Inbox) < maxInbox {
+		x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], waiting{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
+	}
+}
+
+// read empties the inbox of what the seat was handed.
+func (x *Seat) read(through int64) {
+	i := 0
+	for i < len(x.Inbox) && x.Inbox[i].Seq <= through {
+		i++
+	}
+	x.Inbox = x.Inbox[i:]
+}
+
+// unread counts the inbox, and of it what is urgent.
+func (x *Seat) unread() (all, urgent int) {
+	for _, w := range x.Inbox {
+		if w.Urgent {
+			urgent++
+		}
+	}
+	return len(x.Inbox), urgent
+}
+
 // follow counts who spoke after the last speaker and after the last two.
 func (s *State) follow(sender int16) {
 	if sender < 0 || sender+1 == s.Speakers[0] {

@@ -80,6 +80,7 @@ type Seat struct {
 	Replies    int
 	Latency    time.Duration // of all replies
 	Confidence *float64
+	Inbox      []waiting     // messages addressed to it that it has not been handed; at most maxInbox
 	Private    chunks[int32] // messages not for everybody that it may read
 	Counts     map[int16]int32
 }

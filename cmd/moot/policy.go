@@ -78,7 +78,7 @@ func printManifest(w io.Writer, m policy.Manifest) error {
 		text = policy.DefText
 	}
 	texts := fmt.Sprintf("texts up to %d bytes", text)
-	if m.Input.NoText {
+	if m.Input.NoText() {
 		texts = "no texts"
 	}
 	if m.Input.Bids {

@@ -106,7 +106,7 @@ func (w wireManifest) manifest() policy.Manifest {
 		Wasm: w.Wasm, SHA256: w.SHA256, Limits: w.Limits, MinHost: w.MinHost,
 		Input: policy.Needs{
 			HistoryEvents: w.Input.HistoryEvents, MaxTextBytes: w.Input.MaxTextBytes, Bids: w.Input.Bids,
-			NoText: w.Input.NeedsText != nil && !*w.Input.NeedsText,
+			NeedsText: w.Input.NeedsText,
 		},
 	}
 	if w.ConfigSchema != nil {
@@ -126,7 +126,7 @@ func EncodeManifest(m policy.Manifest) ([]byte, error) {
 		Wasm: m.Wasm, SHA256: m.SHA256, Limits: m.Limits, MinHost: m.MinHost,
 		Input: wireNeeds{HistoryEvents: m.Input.HistoryEvents, MaxTextBytes: m.Input.MaxTextBytes, Bids: m.Input.Bids},
 	}
-	if m.Input.NoText {
+	if m.Input.NoText() {
 		w.Input.NeedsText = new(bool)
 	}
 	for _, j := range []struct {

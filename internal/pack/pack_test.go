@@ -23,7 +23,7 @@ func polite(version string) Pack {
 	return Pack{
 		Manifest: policy.Manifest{
 			Name: "polite", Version: version, ABI: 1, Description: "Whoever is addressed speaks <next>.",
-			ConfigSchema: policy.JSON(`{"type": "object", "properties": {"maxWords": {"const": 1e2}}}`), Input: policy.Needs{NoText: true, HistoryEvents: 7},
+			ConfigSchema: policy.JSON(`{"type": "object", "properties": {"maxWords": {"const": 1e2}}}`), Input: policy.Needs{NeedsText: new(bool), HistoryEvents: 7},
 		},
 		Module: []byte(module), Readme: []byte("# polite\n"),
 		Cases: []File{{"b.yaml", []byte("steps: [{}]\n")}, {"a.yaml", []byte("steps: [{}, {}]\n")}},
@@ -62,7 +62,7 @@ func TestWrittenIsRead(t *testing.T) {
 		t.Errorf("read %+v", p)
 	}
 	m := p.Manifest
-	if m.Wasm != "policy.wasm" || m.SHA256 != Digest(p.Module) || !m.Input.NoText || m.Input.HistoryEvents != 7 {
+	if m.Wasm != "policy.wasm" || m.SHA256 != Digest(p.Module) || !m.Input.NoText() || m.Input.HistoryEvents != 7 {
 		t.Errorf("manifest %+v", m)
 	}
 	inside, ok, err := ManifestOf("it", p.Module)

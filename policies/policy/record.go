@@ -22,11 +22,14 @@ type Manifest struct {
 // Needs say what a policy's input holds. The zero Needs means the defaults
 // with text and without bids.
 type Needs struct {
-	HistoryEvents int  `json:"history_events,omitempty"` // events of the first input; 0 means DefHistory
-	MaxTextBytes  int  `json:"max_text_bytes,omitempty"` // 0 means DefText
-	NoText        bool `json:"no_text,omitempty"`        // needs_text:false
-	Bids          bool `json:"bids,omitempty"`           // ask every eligible agent for a bid first
+	HistoryEvents int   `json:"history_events,omitempty"` // events of the first input; 0 means DefHistory
+	MaxTextBytes  int   `json:"max_text_bytes,omitempty"` // 0 means DefText
+	NeedsText     *bool `json:"needs_text,omitempty"`     // nil means true
+	Bids          bool  `json:"bids,omitempty"`           // ask every eligible agent for a bid first
 }
+
+// NoText reports whether the policy asked never to see texts.
+func (n Needs) NoText() bool { return n.NeedsText != nil && !*n.NeedsText }
 
 // ManifestLimits are what a policy asks of the sandbox. Zero means the default.
 type ManifestLimits struct {
