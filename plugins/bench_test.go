@@ -1,76 +1,129 @@
+//go:build unix
+
 package plugins
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/plugins/wasm/wasmtest"
+	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 	"github.com/folkmoot/moot/policies/policy"
+	"golang.org/x/sys/unix"
 )
 
-// oneKiB is an input of about 1 KiB.
-func oneKiB() policy.Input {
+// oneKiB is a call with an input of 1 KiB.
+func oneKiB() call {
 	in := roster
-	in.Objective = "agree on the migration"
-	in.Events = nil
-	for i := range 3 {
-		in.Events = append(in.Events, policy.Event{
-			Seq: int64(i + 1), Turn: i, From: "a", Kind: policy.KindMessage,
-			Text: strings.Repeat("lock time and rollback ", 5), Bytes: 115,
-		})
+	in.Events = []policy.Event{
+		{Seq: 1, Turn: 1, From: "a", Kind: policy.KindMessage, Text: strings.Repeat("lock time and rollback ", 5), Bytes: 115},
+		{Seq: 2, Turn: 2, From: "b", Kind: policy.KindMessage, Text: "", Bytes: 0},
 	}
-	return in
+	for len(in.AppendJSON(nil)) < 1024 {
+		in.Events[1].Text += "x"
+	}
+	return call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)}
 }
 
-func loadBuiltin(tb testing.TB, h *Host, name string) *Policy {
+func loadGuest(tb testing.TB, h *Host, g guest, settings policy.JSON) *Policy {
 	tb.Helper()
-	p, err := h.Load(context.Background(), Module{Name: name, Wasm: builtins(tb), Trusted: true})
+	p, err := h.Load(context.Background(), Module{Name: g.policy, Wasm: g.module, Settings: settings, Trusted: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return p
 }
 
-func benchRun(b *testing.B, p *Policy, input []byte) {
-	b.Helper()
-	ctx := context.Background()
-	b.ReportAllocs()
-	b.ResetTimer()
-	var fuel uint64
-	for b.Loop() {
-		r, err := p.run(ctx, call{room: "r_01", nowMS: 1000, seed: "9f3c", input: input})
-		if err != nil {
-			b.Fatal(err)
-		}
-		fuel = r.Fuel
-	}
-	b.ReportMetric(float64(fuel), "fuel/op")
-}
-
 // BenchmarkDecision is one fresh, isolated, fuelled decision on an input of
 // 1 KiB, putting the instance back included.
 func BenchmarkDecision(b *testing.B) {
-	in := oneKiB()
-	input := in.AppendJSON(nil)
-	b.Run("go-builtin", func(b *testing.B) {
-		benchRun(b, loadBuiltin(b, newHost(b, Config{CacheDir: os.TempDir() + "/moot-bench"}), "roundrobin"), input)
-	})
-	b.Run("constant", func(b *testing.B) {
-		benchRun(b, load(b, newHost(b, Config{}), wasmtest.Answering(`{"action":"decline","reason":"x"}`)), input)
-	})
+	c := oneKiB()
+	for _, g := range guests(b)[1:] {
+		b.Run(g.name, func(b *testing.B) {
+			p := loadGuest(b, newHost(b, Config{CacheDir: cacheDir(b)}), g, nil)
+			var fuel uint64
+			b.ReportAllocs()
+			start := processTime(b)
+			for b.Loop() {
+				r, err := p.run(context.Background(), c)
+				if err != nil {
+					b.Fatal(err)
+				}
+				fuel = r.Fuel
+			}
+			b.ReportMetric(float64(fuel), "fuel/op")
+			b.ReportMetric(float64(processTime(b)-start)/float64(b.N)/1e3, "cpu-us/op")
+		})
+	}
+}
+
+// BenchmarkDecisions is the same from as many rooms as there are processors.
+func BenchmarkDecisions(b *testing.B) {
+	c := oneKiB()
+	for _, g := range guests(b)[1:] {
+		b.Run(g.name, func(b *testing.B) {
+			p := loadGuest(b, newHost(b, Config{CacheDir: cacheDir(b)}), g, nil)
+			start := processTime(b)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := p.run(context.Background(), c); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
+			b.ReportMetric(float64(processTime(b)-start)/float64(b.N)/1e3, "cpu-us/op")
+		})
+	}
+}
+
+// processTime is what this process had of the processors, in nanoseconds: on
+// a machine that does other things it says more than the time that went by.
+func processTime(b *testing.B) int64 {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkSettings shows that a large table given through configure adds
+// nothing to a decision.
+func BenchmarkSettings(b *testing.B) {
+	m := w.Policy()
+	m.Finish()
+	m.Export("roompolicy_configure", w.Func, m.Func([]byte{w.I32, w.I32}, []byte{w.I32}, w.LocalGet(1))) // keeps them where they lie
+	m.Data(w.AnswerAt, []byte(spoken))
+	m.Decide(nil, w.Answer(len(spoken)))
+	g := guest{"keeper", "keeper", m.Bytes()}
+	for name, size := range map[string]int{"1KiB": 1 << 10, "1MiB": 1<<20 - 2} {
+		b.Run(name, func(b *testing.B) {
+			p := loadGuest(b, newHost(b, Config{}), g, policy.JSON(`"`+strings.Repeat("x", size)+`"`))
+			c := oneKiB()
+			for b.Loop() {
+				if _, err := p.run(context.Background(), c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkLoad is what a program pays before its first decision.
 func BenchmarkLoad(b *testing.B) {
-	builtins(b)
-	for name, warm := range map[string]bool{"cold": false, "warm": true} {
+	g := guest{"go", "roundrobin", builtins(b)}
+	for _, warm := range []bool{false, true} {
+		name := "cold"
+		if warm {
+			name = "warm"
+		}
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
 			if warm {
-				h := newHost(b, Config{CacheDir: dir})
-				loadBuiltin(b, h, "roundrobin")
+				loadGuest(b, newHost(b, Config{CacheDir: dir}), g, nil)
 			}
 			for b.Loop() {
 				if !warm {
@@ -80,8 +133,10 @@ func BenchmarkLoad(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				loadBuiltin(b, h, "roundrobin")
-				h.Close()
+				loadGuest(b, h, g, nil)
+				if err := h.Close(); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/tetratelabs/wazero"
@@ -121,6 +122,31 @@ func (in *instance) place(b []byte) (uint32, error) {
 	}
 	return ptr, nil
 }
+
+// shrink puts the size of a memory that has grown back to that of its image.
+// wazero has no call for it. But the length of a memory is that of its exported
+// field Buffer, and growing by one page makes the engine take base and length
+// from there; so Buffer is set one page short and grown. Where the field is
+// not as it was in v1.12.0 the instance is given up, which costs time only.
+func (in *instance) shrink() error {
+	m := in.module.Memory()
+	size := uint32(len(in.memory.image))
+	if m.Size() == size {
+		return nil
+	}
+	const page = 1 << 16
+	f := reflect.ValueOf(m).Elem().FieldByName("Buffer")
+	if size < page || !f.IsValid() || !f.CanSet() || f.Type() != reflect.TypeFor[[]byte]() {
+		return errOutgrown
+	}
+	f.SetBytes(in.memory.buf[: size-page : size-page])
+	if _, ok := m.Grow(1); !ok || m.Size() != size {
+		return errOutgrown
+	}
+	return nil
+}
+
+var errOutgrown = errors.New("the memory has grown too far to be put back")
 
 // spent tells that the watch stopped it.
 func (in *instance) spent() bool { return in.stop().Get() != 0 }

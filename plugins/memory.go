@@ -7,8 +7,7 @@ type memory struct {
 	image  []byte
 	buf    []byte // the image's length at least
 	most   int    // bytes that it may have
-	size   int    // bytes that it has
-	grown  bool   // beyond the image since it was made
+	high   int    // most bytes that it had since the last reset
 	denied bool   // asked for more than it may have, since the last reset
 	pages  mapping
 }
@@ -28,8 +27,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 		return nil
 	}
 	n := int(size)
-	m.grown = m.grown || n > len(m.image)
-	m.size = n
+	m.high = max(m.high, n)
 	if n > len(m.buf) {
 		// Twice as much as before, so that growing page by page stays linear.
 		b := make([]byte, min(max(n, 2*len(m.buf)), m.most))
@@ -46,10 +44,21 @@ func (m *memory) Free() {
 	}
 }
 
-// reset puts the memory back to its image. After an error, or when it has
-// grown, it must not be used again.
+// mostGrown is by how much a memory may have grown to be used again. Zeroing
+// more costs as much as a new one, and keeping it costs memory.
+const mostGrown = 1 << 20
+
+// outgrown tells that a memory is not worth putting back.
+func (m *memory) outgrown() bool { return m.high > len(m.image)+mostGrown }
+
+// reset puts the memory back to its image; its size is for shrink to put back.
+// After an error it must not be used again.
 func (m *memory) reset() error {
 	m.denied = false
+	if m.high > len(m.image) {
+		clear(m.buf[len(m.image):m.high])
+	}
+	m.high = len(m.image)
 	if !m.pages.used {
 		copy(m.buf, m.image)
 		return nil

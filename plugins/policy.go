@@ -116,7 +116,7 @@ func (p *Policy) decide(in *instance, c call) (Result, error) {
 		return r, p.save(c, e)
 	}
 	r.Output = append([]byte(nil), out...)
-	if p.template.image == nil || in.memory.grown || in.spent() || p.template.rewind(in) != nil {
+	if p.template.image == nil || in.spent() || p.template.rewind(in) != nil {
 		in.close()
 	} else {
 		p.host.slots.put(p.template, in)

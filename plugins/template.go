@@ -137,14 +137,21 @@ func startFailure(where string, err error) *Error {
 	}
 }
 
-// rewind puts an instance back to the image of its template.
+// rewind puts an instance back to the image of its template. After an error
+// it must not be used again.
 func (t *template) rewind(in *instance) error {
+	if in.memory.outgrown() {
+		return errOutgrown
+	}
 	for i, v := range t.image.globals {
 		in.globals[i].Set(v)
 	}
 	clear(in.world.log)
 	in.world.begin(0, t.code.digest)
-	return in.memory.reset()
+	if err := in.memory.reset(); err != nil {
+		return err
+	}
+	return in.shrink()
 }
 
 func (t *template) close() {
