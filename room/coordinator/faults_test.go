@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -296,6 +297,57 @@ func TestAudit(t *testing.T) {
 		want := []string{"refused stranger", "granted apolicy", "posted aa", "granted bpolicy", "posted bb", "granted apolicy"}
 		if !slices.Equal(log, want) {
 			t.Errorf("audit\n got %v\nwant %v", log, want)
+		}
+	})
+}
+
+// interrupted fails to redact, as a crash between the event and the deed.
+type interrupted struct{ *memory.Log }
+
+func (interrupted) Redact(context.Context, string, ...room.Event) error { return errFull }
+
+func TestRedaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		pausing := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			if p.Turn == 2 {
+				<-ctx.Done()
+				return endpoint.Reply{}, ctx.Err()
+			}
+			return endpoint.Reply{Outcome: endpoint.Said, Text: "the secret is 42"}, nil
+		}
+		cfg := config(&interrupted{l}, rotate, pausing)
+		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 3}), agents("a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- r.Run(t.Context()) }()
+		time.Sleep(time.Second)
+		if _, err := r.Do(t.Context(), room.Command{Actor: room.ActorHost, Do: room.Redact{Target: 6}}); !errors.Is(err, errFull) {
+			t.Errorf("Redact returned %v", err)
+		}
+		if err := <-done; !errors.Is(err, errFull) {
+			t.Errorf("Run returned %v", err)
+		}
+		cfg = config(l, rotate, count)
+		cfg.ResumeAs = room.ActorHost
+		if r, err = coordinator.Reopen(t.Context(), cfg, "r1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := l.Read(t.Context(), "r1", log.Pos{}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := entries[5]; !e.Redacted || e.Event.Body.(room.MessagePosted).Message.Text != "" {
+			t.Errorf("event 6 after reopening: %+v", e.Event)
+		}
+		p, _, err := coordinator.Granted(t.Context(), l, "r1", 3)
+		if err != nil || strings.Contains(p.Text, "42") {
+			t.Errorf("the secret is in a later prompt (%v):\n%s", err, p.Text)
 		}
 	})
 }

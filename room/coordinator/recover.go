@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/internal/problem"
@@ -28,6 +29,9 @@ func (r *Room) recover(ctx context.Context) error {
 		}
 		if err := r.fold(ctx, e.Event); err != nil {
 			return err
+		}
+		if b, ok := e.Event.Body.(room.Redacted); ok {
+			r.redactions = append(r.redactions, b.Target)
 		}
 		r.tail = e.Pos
 	}
@@ -120,6 +124,24 @@ func (r *Room) saveNowAndThen(ctx context.Context) error {
 	return r.save(ctx)
 }
 
+// finishRedactions removes what a crash kept from being removed: the event
+// that says so is stored first, and every redaction drops the snapshot, so it
+// is among those just folded.
+func (r *Room) finishRedactions(ctx context.Context) error {
+	for _, seq := range slices.Clone(r.redactions) {
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 1 && !entries[0].Redacted {
+			if err := r.redact(ctx, seq); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // wakeup is the clock of a room that wakes now. It has gone on while the
 // room was unloaded, but no further than to what the room waits for: what the
 // wall clock says must not end a room.
@@ -182,7 +204,7 @@ func (r *Room) redact(ctx context.Context, seq int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	held := r.clock
-	r.state, r.texts = room.State{}, texts{log: r.cfg.Log, room: r.id}
+	r.state, r.texts, r.redactions = room.State{}, texts{log: r.cfg.Log, room: r.id}, nil
 	if err := r.recover(ctx); err != nil {
 		return err
 	}

@@ -40,17 +40,18 @@ type Room struct {
 	resting atomic.Pointer[rest] // nil while something is under way
 
 	// Owned by the loop.
-	state     room.State
-	tail      log.Pos
-	clock     clock
-	texts     texts
-	policy    Policy
-	policyRef string
-	endpoints map[string]*seat
-	prompts   map[string]endpoint.Prompt // granted and not yet sent, by request
-	snapAt    int64
-	rested    *rested // how the room was left, when it was left at rest
-	effects   sync.WaitGroup
+	state      room.State
+	tail       log.Pos
+	clock      clock
+	texts      texts
+	policy     Policy
+	policyRef  string
+	endpoints  map[string]*seat
+	prompts    map[string]endpoint.Prompt // granted and not yet sent, by request
+	snapAt     int64
+	redactions []int64 // events that the folded part of the log says to redact
+	rested     *rested // how the room was left, when it was left at rest
+	effects    sync.WaitGroup
 }
 
 // A request is a command on its way to the loop.
@@ -104,6 +105,9 @@ func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 
 func (r *Room) reopen(ctx context.Context) error {
 	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
+		return err
+	}
+	if err := r.finishRedactions(ctx); err != nil {
 		return err
 	}
 	if r.state.Phase == room.Unopened {
