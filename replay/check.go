@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -33,6 +34,7 @@ type CheckedRoom struct {
 	Room       string      `json:"room"`
 	Decisions  int         `json:"decisions"`
 	Reproduced int         `json:"reproduced"`
+	Withheld   int         `json:"withheld,omitempty"` // cannot be made again: what led to them has been redacted since
 	First      *Difference `json:"first_difference,omitempty"`
 }
 
@@ -79,6 +81,7 @@ func Check(ctx context.Context, load Loader, transcripts iter.Seq2[Transcript, e
 func (h *history) check(ctx context.Context, load Loader) (CheckedRoom, error) {
 	r := CheckedRoom{Room: h.name}
 	s := &room.State{}
+	gone := h.redacted()
 	for i := range h.events {
 		e := &h.events[i]
 		rec := room.RecordOf(*e)
@@ -93,9 +96,13 @@ func (h *history) check(ctx context.Context, load Loader) (CheckedRoom, error) {
 			if state, r.First, err = h.again(ctx, load, s, e, rec); err != nil {
 				return r, err
 			}
-		}
-		if r.First == nil {
-			r.Reproduced++
+			switch {
+			case r.First == nil:
+				r.Reproduced++
+			case r.First.What == "input" && e.Seq > gone:
+				r.First = nil
+				r.Withheld++
+			}
 		}
 		s.Apply(*e)
 		if s.Policy.Lost {
@@ -103,6 +110,18 @@ func (h *history) check(ctx context.Context, load Loader) (CheckedRoom, error) {
 		}
 	}
 	return r, nil
+}
+
+// redacted returns the place of the first event whose text has been redacted;
+// from there on inputs may not be those that policies saw.
+func (h *history) redacted() int64 {
+	first := int64(math.MaxInt64)
+	for _, e := range h.events {
+		if b, ok := e.Body.(room.Redacted); ok {
+			first = min(first, b.Target)
+		}
+	}
+	return first
 }
 
 // again makes one recorded decision once more. It returns the policy's state

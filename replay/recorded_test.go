@@ -217,6 +217,28 @@ func TestCheckFindsAChangedInput(t *testing.T) {
 	}
 }
 
+// TestCheckAfterRedaction: what was redacted cannot be asked again; that is
+// said and is no difference.
+func TestCheckAfterRedaction(t *testing.T) {
+	ran := native{decide: turns, fuel: 7}
+	events := record(t, ran, 12)
+	for i, e := range events {
+		if b, ok := e.Body.(room.MessagePosted); ok && b.Turn == 4 {
+			last := events[len(events)-1]
+			events[i] = e.Redacted()
+			events = append(events, room.Event{V: 1, Seq: last.Seq + 1, ID: "x", Actor: "yuki", Clock: last.Clock, Body: room.Redacted{Target: e.Seq}})
+			break
+		}
+	}
+	c, err := Check(t.Context(), func(context.Context, room.PolicyRef) (Policy, error) { return ran, nil }, rooms(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Rooms[0]; !c.OK || r.Decisions != 12 || r.Withheld == 0 || r.Reproduced < 4 || r.Reproduced+r.Withheld != 12 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestCheckTakesNoTalk(t *testing.T) {
 	talk := func(yield func(Transcript, error) bool) { yield(Transcript{Name: "t", Talk: small()}, nil) }
 	if _, err := Check(t.Context(), nil, talk); !errors.Is(err, ErrNotRecorded) {

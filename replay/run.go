@@ -15,6 +15,10 @@ type Config struct {
 	Workers   int // transcripts side by side; 0 means GOMAXPROCS
 	Resamples int // of the bootstrap; 0 means 1,000
 	Repeat    int // every so-manieth decision is made twice; 0 means 8, 1 means all
+
+	// Progress, when set, is told how many more decisions were made. It is
+	// called from one goroutine at a time.
+	Progress func(decisions int)
 }
 
 func (c Config) withDefaults() Config {
@@ -151,6 +155,9 @@ func (b *bench) do(ctx context.Context, j job) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.Progress != nil && err == nil && j.subject >= 0 {
+		b.Progress(len(j.trial.scores[j.subject].answers))
+	}
 	if j.trial.left--; j.trial.left == 0 {
 		j.trial.h.events = nil // the texts are needed no more
 	}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/schollz/progressbar/v3"
+)
+
+// A progress counts things on stderr while a person waits. Where nobody
+// watches, or the result is for a program, it shows nothing.
+type progress struct{ bar *progressbar.ProgressBar }
+
+// progress starts counting things of that name.
+func (a *app) progress(things string) *progress {
+	if a.flags.quiet || a.format != formatTable || !isTerminal(a.stderr) {
+		return &progress{}
+	}
+	return &progress{progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(a.stderr), progressbar.OptionSetDescription(things), progressbar.OptionShowCount(),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionEnableColorCodes(false), progressbar.OptionThrottle(100_000_000),
+	)}
+}
+
+func (p *progress) add(n int) {
+	if p.bar != nil {
+		_ = p.bar.Add(n) // what cannot be shown is no reason to stop
+	}
+}
+
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
