@@ -11,6 +11,7 @@ import (
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 	"github.com/folkmoot/moot/policies/policy"
+	"go.uber.org/goleak"
 )
 
 // A guest is a module that tests and benchmarks run.
@@ -28,13 +29,18 @@ func guests(tb testing.TB) []guest {
 		all = append(all, guest{"go-roundrobin", "roundrobin", b}, guest{"go-humanfirst", "humanfirst", b})
 	}
 	for _, lang := range []string{"c", "rust", "assemblyscript"} {
-		b, err := os.ReadFile(filepath.Join("..", "policies", "policytest", "testdata", "guests", lang+".wasm"))
-		if err != nil {
-			tb.Fatalf("the kits' modules are committed: %v", err)
-		}
-		all = append(all, guest{lang, "kit", b})
+		all = append(all, guest{lang, "kit", guestFile(tb, lang)})
 	}
 	return all
+}
+
+func guestFile(tb testing.TB, lang string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "policies", "policytest", "testdata", "guests", lang+".wasm"))
+	if err != nil {
+		tb.Fatalf("the kits' modules are committed: %v", err)
+	}
+	return b
 }
 
 // builtins is the module of the built-in policies.
@@ -134,6 +140,10 @@ var (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	if sharedDir != "" {
 		_ = os.RemoveAll(sharedDir)
 	}

@@ -1,0 +1,116 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// TestQueueIsFair: with one place, two rooms that ask for much and one that
+// asks for little take turns, whatever order they came in.
+func TestQueueIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1)
+		ctx := context.Background()
+		if err := q.enter(ctx, "first"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		var wg sync.WaitGroup
+		ask := func(room string) {
+			wg.Go(func() {
+				if err := q.enter(ctx, room); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				order = append(order, room)
+				mu.Unlock()
+				q.leave()
+			})
+			synctest.Wait() // in this order
+		}
+		for range 3 {
+			ask("a")
+		}
+		for range 2 {
+			ask("b")
+		}
+		ask("c")
+		q.leave()
+		wg.Wait()
+		if want := []string{"a", "b", "c", "a", "b", "a"}; !slices.Equal(order, want) {
+			t.Errorf("%v, want %v", order, want)
+		}
+		if q.free != 1 || len(q.rooms) != 0 {
+			t.Errorf("%d places free, %d rooms wait", q.free, len(q.rooms))
+		}
+	})
+}
+
+// TestQueueGivesUp: who stops waiting leaves no trace, and a place that comes
+// at that moment is not lost.
+func TestQueueGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1)
+		if err := q.enter(context.Background(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		got := make(chan error)
+		go func() { got <- q.enter(ctx, "b") }()
+		synctest.Wait()
+		cancel()
+		if err := <-got; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if err := q.enter(ctx, "c"); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		q.leave()
+		if q.free != 1 || len(q.rooms) != 0 {
+			t.Errorf("%d places free, %d rooms wait", q.free, len(q.rooms))
+		}
+	})
+}
+
+// TestShelf: those who ask for the same thing at once get one, made once; it
+// goes when the last one is done with it; a failure is tried again.
+func TestShelf(t *testing.T) {
+	var s shelf[*int]
+	made := 0
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			v, err := s.take("k", func() (*int, error) { <-start; made++; return &made, nil })
+			if err != nil || v != &made {
+				t.Error(v, err)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	if made != 1 {
+		t.Errorf("made %d times", made)
+	}
+	for i := range 5 {
+		if last := s.release("k"); last != (i == 4) {
+			t.Errorf("release %d: last %v", i, last)
+		}
+	}
+	if s.release("k") {
+		t.Error("released what is gone")
+	}
+	failure := errors.New("no")
+	if _, err := s.take("f", func() (*int, error) { return nil, failure }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	if v, err := s.take("f", func() (*int, error) { return &made, nil }); err != nil || v == nil {
+		t.Error(v, err)
+	}
+}
