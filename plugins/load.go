@@ -18,6 +18,7 @@ import (
 // A Module is a policy to load.
 type Module struct {
 	Name     string      // what the policy is called; handed to its configure
+	Use      string      // how `moot policy run --policy` finds it again, for messages; empty: Name
 	Wasm     []byte      // the module
 	Digest   string      // SHA-256 that was approved, hex; empty: not checked
 	Settings policy.JSON // handed to its configure; nil means {}
@@ -33,7 +34,7 @@ type Module struct {
 // settings and memory share what they can. Every error but ctx's is an
 // [*Error] with a load code.
 func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
-	p := &Policy{host: h, name: m.Name, digest: digestOf(m.Wasm), config: digestOf(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults()}
+	p := &Policy{host: h, name: m.Name, again: againOptions(m), digest: digestOf(m.Wasm), config: digestOf(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults()}
 	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}

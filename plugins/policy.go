@@ -20,6 +20,7 @@ import (
 type Policy struct {
 	host     *Host
 	name     string
+	again    string // options of the command that runs it again
 	digest   string
 	config   string // digest of the settings
 	limits   Limits
@@ -35,6 +36,7 @@ type Result struct {
 	Output []byte // the policy's answer, as it stands
 	Log    string // what it logged, at most policy.MaxLog bytes
 	Fuel   uint64 // how much it used; 0 when the module ran unmetered
+	Memory int    // most bytes of memory that it had
 }
 
 // Name returns the name it was loaded under.
@@ -106,7 +108,7 @@ func (p *Policy) decide(in *instance, c call) (Result, error) {
 	d := p.template.watch.begin(in)
 	out, err := in.run(c.input, fuel)
 	p.template.watch.end(d)
-	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left())}
+	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left()), Memory: in.memory.high}
 	if err != nil {
 		if in.spent() {
 			r.Fuel = fuel // how much it had got through depends on the machine
@@ -173,7 +175,7 @@ func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision,
 	rec.Log, rec.Fuel = res.Log, res.Fuel
 	var d policy.Decision
 	if err == nil {
-		d, err = p.judge(c, &in, res.Output)
+		d, err = p.judged(c, &in, res.Output)
 	}
 	if err != nil {
 		var e *Error
@@ -211,6 +213,29 @@ func stateDigest(s policy.JSON) string {
 	}
 	sum := sha256.Sum256(s)
 	return hex.EncodeToString(sum[:])
+}
+
+// Decide is Run with the answer read and judged as a room does. Input that
+// is none has nobody in it to choose.
+func (p *Policy) Decide(ctx context.Context, input []byte) (policy.Decision, Result, error) {
+	in, _ := policy.DecodeInput(input) // what it is not, the policy will say
+	c := call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: input}
+	res, err := p.run(ctx, c)
+	if err != nil {
+		return policy.Decision{}, res, err
+	}
+	d, err := p.judged(c, &in, res.Output)
+	return d, res, err
+}
+
+// judged is judge, with the input of a bad answer saved.
+func (p *Policy) judged(c call, in *policy.Input, output []byte) (policy.Decision, error) {
+	d, err := p.judge(c, in, output)
+	var e *Error
+	if errors.As(err, &e) {
+		err = p.save(c, e)
+	}
+	return d, err
 }
 
 // judge reads an answer strictly and checks whom it chose.

@@ -23,8 +23,24 @@ func (p *Policy) save(c call, e *Error) *Error {
 		e.Fix += fmt.Sprintf(" (its input could not be saved: %v)", err)
 		return e
 	}
-	e.Fix += fmt.Sprintf("; to see it again: moot policy run --policy %s %s", shellName(p.name), path)
+	e.Fix += fmt.Sprintf("; to see it again: moot policy run %s %s", p.again, path)
 	return e
+}
+
+// mostShown bounds the settings that are part of a command to type.
+const mostShown = 300
+
+// againOptions are what finds a policy again and configures it so.
+func againOptions(m Module) string {
+	use := m.Use
+	if use == "" {
+		use = m.Name
+	}
+	s := "--policy " + shellName(use)
+	if n := len(m.Settings); n > 0 && n <= mostShown {
+		s += " --settings " + shellName(string(m.Settings))
+	}
+	return s
 }
 
 func write(dir, path string, b []byte) error {
