@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -25,8 +26,7 @@ func decodeStrict(b []byte, s shape, v any) error {
 	if err := json.Unmarshal(b, v); err != nil {
 		return plainJSONError(err)
 	}
-	c := checker{d: json.NewDecoder(bytes.NewReader(b))}
-	c.d.UseNumber()
+	c := checker{b: b}
 	return c.value(s, 0)
 }
 
@@ -47,58 +47,121 @@ func orKey(field string) string {
 }
 
 // A checker walks JSON that is known to be valid.
-type checker struct{ d *json.Decoder }
+type checker struct {
+	b []byte
+	i int
+}
+
+// next skips white space and returns the byte behind it.
+func (c *checker) next() byte {
+	for c.b[c.i] == ' ' || c.b[c.i] == '\t' || c.b[c.i] == '\n' || c.b[c.i] == '\r' {
+		c.i++
+	}
+	return c.b[c.i]
+}
 
 func (c *checker) value(s shape, depth int) error {
-	t, err := c.d.Token()
-	if err != nil {
-		return err
-	}
-	switch t {
-	case json.Delim('{'):
+	switch c.next() {
+	case '{':
 		return c.object(s, depth+1)
-	case json.Delim('['):
+	case '[':
 		return c.array(s, depth+1)
+	case '"':
+		c.text()
+	default: // a number, true, false or null
+		for c.i < len(c.b) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(c.b[c.i])) {
+			c.i++
+		}
 	}
 	return nil
+}
+
+// text skips a string and returns it with its quotes.
+func (c *checker) text() []byte {
+	from := c.i
+	for c.i++; c.b[c.i] != '"'; c.i++ {
+		if c.b[c.i] == '\\' {
+			c.i++
+		}
+	}
+	c.i++
+	return c.b[from:c.i]
+}
+
+// more steps over an opening bracket or a comma and reports whether an
+// element follows; otherwise it steps over the closing bracket.
+func (c *checker) more() bool {
+	c.i++
+	if b := c.next(); b == ']' || b == '}' { // of an empty one
+		c.i++
+		return false
+	}
+	return true
+}
+
+// end reports whether the element was the last, and steps over the closing
+// bracket if so.
+func (c *checker) end() bool {
+	if c.next() == ',' {
+		return false
+	}
+	c.i++
+	return true
 }
 
 func (c *checker) array(s shape, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nests deeper than %d", maxDepth)
 	}
-	for c.d.More() {
+	for more := c.more(); more; more = !c.end() && c.more() {
 		if err := c.value(s, depth); err != nil {
 			return err
 		}
 	}
-	_, err := c.d.Token()
-	return err
+	return nil
 }
 
 func (c *checker) object(s shape, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nests deeper than %d", maxDepth)
 	}
-	seen := make(map[string]bool, 8)
-	for c.d.More() {
-		t, err := c.d.Token()
+	var room [16]string
+	seen := room[:0]
+	for more := c.more(); more; more = !c.end() && c.more() {
+		c.next()
+		key, err := plainKey(c.text())
 		if err != nil {
 			return err
 		}
-		key, _ := t.(string)
 		inner, known := s[key]
 		switch {
-		case seen[key]:
+		case slices.Contains(seen, key):
 			return fmt.Errorf("repeats the key %q", key)
 		case s != nil && !known:
 			return fmt.Errorf("has the unknown key %q", key)
+		case len(seen) == maxKeys:
+			return fmt.Errorf("has more than %d keys in one object", maxKeys)
 		}
-		seen[key] = true
+		seen = append(seen, key)
+		c.next() // the colon
+		c.i++
 		if err := c.value(inner, depth); err != nil {
 			return err
 		}
 	}
-	_, err := c.d.Token()
-	return err
+	return nil
+}
+
+// maxKeys bounds the keys of one object: looking for a repeated one takes the
+// square of their number.
+const maxKeys = 1024
+
+// plainKey takes the quotes and escapes off a key.
+func plainKey(quoted []byte) (string, error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	var key string
+	err := json.Unmarshal(quoted, &key)
+	return key, err
 }
