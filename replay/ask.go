@@ -163,6 +163,14 @@ type Flip struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
+// place is what `moot replay show` calls the decision.
+func (f Flip) place() string {
+	if f.Seq > 0 {
+		return fmt.Sprintf("%s#%d", f.Transcript, f.Seq)
+	}
+	return fmt.Sprintf("%s#%d", f.Transcript, f.Point)
+}
+
 // keptFlips is how many a report tells of each policy and transcript.
 const keptFlips = 3
 

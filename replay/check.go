@@ -59,7 +59,7 @@ func Check(ctx context.Context, load Loader, transcripts iter.Seq2[Transcript, e
 		if err != nil {
 			return nil, err
 		}
-		if t.Talk != nil {
+		if t.Talk != nil || !decided(t.Room) {
 			return nil, fmt.Errorf("checking %s: %w", t.Name, ErrNotRecorded)
 		}
 		h, err := t.history()

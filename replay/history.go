@@ -30,9 +30,13 @@ type seat struct {
 
 func (t Transcript) history() (*history, error) {
 	h := &history{name: t.Name, index: map[string]int{}}
+	talk := t.Talk
+	if talk == nil && !decided(t.Room) {
+		talk = heard(t.Name, t.Room)
+	}
 	switch {
-	case t.Talk != nil:
-		m := t.Talk.merged()
+	case talk != nil:
+		m := talk.merged()
 		if m == nil {
 			return nil, nil
 		}
@@ -40,7 +44,7 @@ func (t Transcript) history() (*history, error) {
 		for _, p := range m.Participants {
 			h.sit(p.ID, p.Kind == KindAgent, true)
 		}
-	case len(t.Room) > 0:
+	default:
 		h.events = t.Room
 		for i, e := range t.Room {
 			if e.Seq != int64(i+1) {

@@ -100,6 +100,28 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// TestRoomWithoutRounds: a room in which no policy decided, such as an imported
+// one, is replayed like the talk that it is.
+func TestRoomWithoutRounds(t *testing.T) {
+	plain := reportOf(t, baselines(), small())
+	imported := small().log()
+	r, err := Run(t.Context(), Config{Subjects: baselines()}, rooms(imported))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Points != "merged turns" || r.Decisions != plain.Decisions {
+		t.Errorf("%d decisions at %s, want %d", r.Decisions, r.Points, plain.Decisions)
+	}
+	for i, p := range r.Policies {
+		if p.Hits != plain.Policies[i].Hits {
+			t.Errorf("%s: %d hits, want %d", p.Policy, p.Hits, plain.Policies[i].Hits)
+		}
+	}
+	if _, err := Check(t.Context(), nil, rooms(imported)); !errors.Is(err, ErrNotRecorded) {
+		t.Errorf("checked: %v", err)
+	}
+}
+
 // TestRank: choice, then score, then recency with never spoken last, then
 // byte order.
 func TestRank(t *testing.T) {

@@ -226,11 +226,14 @@ func (p *Result) flips(b *strings.Builder) {
 	fmt.Fprintf(b, "\nflips %s vs recorded: %s   speak→decline %s   decline→speak %s   other speaker %s\n", term.Line(p.Policy),
 		thousands(p.Flips.Total), thousands(p.Flips.SpeakToDecline), thousands(p.Flips.DeclineToSpeak), thousands(p.Flips.OtherSpeaker))
 	for _, f := range p.Flips.Examples[:min(shown, len(p.Flips.Examples))] {
-		fmt.Fprintf(b, "  %s t#%d  %s → %s", term.Line(f.Transcript), f.Turn, term.Line(f.From), term.Line(f.To))
+		fmt.Fprintf(b, "  %s t#%d  %s → %s", term.Line(f.place()), f.Turn, term.Line(f.From), term.Line(f.To))
 		if f.Reason != "" {
 			fmt.Fprintf(b, "  %q", term.Line(f.Reason))
 		}
 		b.WriteByte('\n')
+	}
+	if len(p.Flips.Examples) > 0 && p.Flips.Examples[0].Seq > 0 {
+		fmt.Fprintf(b, "  open one: moot replay show %s\n", term.Line(p.Flips.Examples[0].place()))
 	}
 	if p.FirstError != "" {
 		fmt.Fprintf(b, "  first error: %s\n", term.Line(p.FirstError))

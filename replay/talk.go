@@ -3,6 +3,9 @@ package replay
 import (
 	"slices"
 	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 )
 
 // A Talk is a conversation from elsewhere: who was there and what was said,
@@ -75,4 +78,56 @@ func (t *Talk) merged() *Talk {
 		return nil
 	}
 	return m
+}
+
+// decided reports whether a policy ever decided in a room.
+func decided(events []room.Event) bool {
+	return slices.ContainsFunc(events, func(e room.Event) bool { return room.RecordOf(e) != nil })
+}
+
+// heard makes a talk of a room in which no policy decided, such as one that
+// was imported: who joined, and what policies may read of what was said.
+func heard(name string, events []room.Event) *Talk {
+	t := &Talk{ID: name}
+	join := func(p Person) {
+		if !slices.ContainsFunc(t.Participants, func(q Person) bool { return q.ID == p.ID }) {
+			t.Participants = append(t.Participants, p)
+		}
+	}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case room.Opened:
+			t.Objective = b.Spec.Objective
+		case room.Joined:
+			join(personOf(b.Participant))
+		case room.MessagePosted:
+			join(Person{ID: b.Message.From, Kind: KindHuman}) // the host, say
+			t.Turns = append(t.Turns, turnOf(b.Message, e.Clock))
+		}
+	}
+	return t
+}
+
+func personOf(p room.Participant) Person {
+	switch {
+	case p.Kind == policy.Human:
+		return Person{p.ID, KindHuman, p.Role}
+	case p.Role == KindTool:
+		return Person{ID: p.ID, Kind: KindTool}
+	}
+	return Person{p.ID, KindAgent, p.Role}
+}
+
+func turnOf(m room.Message, clock time.Duration) Turn {
+	t := Turn{Speaker: m.From, Text: m.Text, Clock: clock}
+	switch m.Visibility {
+	case room.Internal:
+		t.Text = ""
+	case room.UserRedacted:
+		t.Text = m.Summary
+	}
+	if m.To != "" && m.To != room.Broadcast {
+		t.To = []string{m.To}
+	}
+	return t
 }
