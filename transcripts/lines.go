@@ -105,7 +105,7 @@ func (l *lines) fault(what string, err error) error {
 func (l *lines) broken(seq uint64) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-CHAIN", What: fmt.Sprintf("the chain breaks at event %d: it is not what was exported, or not in its place", seq),
-		Where: l.where(), Err: log.ErrCorrupt, Fix: "export the room again from its log; do not trust this copy from here on",
+		Where: l.where(), Kind: log.ErrCorrupt, Fix: "export the room again from its log; do not trust this copy from here on",
 	}
 }
 

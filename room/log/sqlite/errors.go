@@ -13,7 +13,7 @@ import (
 )
 
 // errClosed is what a closed handle answers.
-var errClosed = &problem.Error{Code: "LOG-CLOSED", What: "the log is closed", Err: log.ErrFailed}
+var errClosed = &problem.Error{Code: "LOG-CLOSED", What: "the log is closed", Kind: log.ErrFailed}
 
 // primary returns SQLite's primary result code of err, 0 when it has none.
 func primary(err error) int {
