@@ -128,7 +128,7 @@ func (d *DB) folderError(err error) error {
 	case isFull(err):
 		p.Code, p.Fix = "LOG-FULL", "free space on the disk of the data folder"
 	case errors.Is(err, fs.ErrNotExist) && d.readOnly:
-		p.Code, p.What, p.Err = "LOG-NONE", "there is no log in the data folder", log.ErrNotFound
+		p.Code, p.What, p.Kind = "LOG-NONE", "there is no log in the data folder", log.ErrNotFound
 		p.Fix = "run a room first, or choose the folder with --data"
 	}
 	return p
