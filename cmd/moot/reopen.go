@@ -23,7 +23,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 		return err
 	}
 	cfg := h.config()
-	cfg.Headless, cfg.ResumeAs = f.headless, room.ActorHost
+	cfg.Headless, cfg.ResumeAs = f.headless, orElse(person(participants(state), f.as), room.ActorHost)
 	if cfg.ResumeWith, err = f.changes(state); err != nil {
 		return err
 	}

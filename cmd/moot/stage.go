@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
@@ -76,10 +77,16 @@ func (s *stage) show(ctx context.Context) error {
 	if s.headless {
 		return s.stream(ctx)
 	}
+	printer, head := s.printer()
 	session := &timeline.Session{
-		Room: s.room, Printer: s.printer(), After: s.after, Actor: s.you, In: s.stdin, Out: s.stdout, Err: s.stderr,
-		Quiet:  s.flags.quiet,
-		Policy: func(name string) (room.PolicyRef, error) { return policyRef(name, nil, false) },
+		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.stdin, Out: s.stdout, Err: s.stderr,
+		Quiet: s.flags.quiet,
+		Policy: func(name string) (room.PolicyRef, error) {
+			return policyRef(name, nil, false)
+		},
+	}
+	if err := s.begin(head); err != nil {
+		return err
 	}
 	if s.format != formatTable {
 		session.Events = s.eventLine
@@ -101,7 +108,10 @@ func (s *stage) stream(ctx context.Context) error {
 		_, _ = s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{}})
 	})
 	defer stop()
-	p := s.printer()
+	p, head := s.printer()
+	if err := s.begin(head); err != nil {
+		return err
+	}
 	for u, err := range s.room.Watch(context.WithoutCancel(ctx), s.after, room.Internal) {
 		if err != nil {
 			return err
@@ -124,15 +134,23 @@ func (s *stage) stream(ctx context.Context) error {
 	return nil
 }
 
-// printer shows a room in this terminal's colours and width. One of a
-// reopened room has read what had happened.
-func (s *stage) printer() *timeline.Printer {
-	p := s.app.printer()
+// printer shows a room in this terminal's colours and width. Of a room that
+// was opened again it knows what had happened, and what to say of that first.
+func (s *stage) printer() (p *timeline.Printer, head string) {
+	p = s.app.printer()
 	p.You, p.Badge = s.you, s.badge
 	if s.before != nil {
-		p.Recall(s.before)
+		head = p.Recall(s.before)
 	}
-	return p
+	return p, head
+}
+
+func (s *stage) begin(head string) error {
+	if s.format != formatTable || s.flags.quiet {
+		return nil
+	}
+	_, err := io.WriteString(s.stdout, head)
+	return err
 }
 
 // eventLine is an event as -o jsonl has it, "" for the other forms.

@@ -27,13 +27,13 @@ type Room interface {
 type Session struct {
 	Room    Room
 	Printer *Printer
-	After   int64     // show what comes after this event
-	Actor   string    // the person; "" is the host
-	In      io.Reader // keys with a Screen, else commands, one a line
-	Out     io.Writer // the timeline
-	Err     io.Writer // answers, errors, and the prompt
-	Screen  *Screen   // nil where there is no terminal
-	Quiet   bool      // no timeline, only what needs the person
+	Before  *room.State // what was shown before, of a room that is opened again; else nil
+	Actor   string      // the person; "" is the host
+	In      io.Reader   // keys with a Screen, else commands, one a line
+	Out     io.Writer   // the timeline
+	Err     io.Writer   // answers, errors, and the prompt
+	Screen  *Screen     // nil where there is no terminal
+	Quiet   bool        // no timeline, only what needs the person
 	// Events writes events in another form than lines for people; nil is for
 	// people.
 	Events func(room.Event) string
@@ -57,6 +57,7 @@ type Session struct {
 
 	// What the events shown so far say.
 	seq     int64
+	view    room.View // at seq, or older
 	phase   room.Phase
 	ending  room.Ending
 	draft   string // hash of the draft that waits
@@ -84,7 +85,8 @@ func (s *Session) Run(ctx context.Context) error {
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	updates, fault := make(chan coordinator.Update), make(chan error, 1)
 	var group sync.WaitGroup
-	group.Go(func() { fault <- s.watch(watched, updates) })
+	after := s.seq
+	group.Go(func() { fault <- s.watch(watched, after, updates) })
 	outcomes := make(chan outcome, 64)
 	quit := make(chan struct{})
 	defer group.Wait()
@@ -139,14 +141,19 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 func (s *Session) begin() {
-	v := s.Room.View()
-	s.seq = s.After
-	s.phase, s.ending, s.taken = v.Phase, v.Ending, map[string]bool{}
-	for _, x := range v.Seats {
-		if x.Phase == "taken over" && x.Why == "by "+s.actor() {
-			s.taken[x.ID] = true
+	s.phase, s.taken = room.Live, map[string]bool{}
+	if b := s.Before; b != nil {
+		s.seq, s.phase, s.ending, s.view = b.Seq, b.Phase, b.Ending, b.View(room.Internal)
+		if b.Turn != nil && b.Turn.Draft != nil {
+			s.draft = b.Turn.Draft.Hash
+		}
+		for _, x := range b.Seats {
+			if x.Owner == s.actor() {
+				s.taken[x.ID] = true
+			}
 		}
 	}
+	s.caused = s.Room.View().Seq // the room goes on before the first line is drawn
 	if s.Screen.live() {
 		s.raw = s.Screen
 	}
@@ -154,9 +161,9 @@ func (s *Session) begin() {
 
 func (s *Session) actor() string { return orElse(s.Actor, room.ActorHost) }
 
-func (s *Session) watch(ctx context.Context, updates chan<- coordinator.Update) error {
+func (s *Session) watch(ctx context.Context, after int64, updates chan<- coordinator.Update) error {
 	defer close(updates)
-	for u, err := range s.Room.Watch(ctx, s.After, room.Internal) {
+	for u, err := range s.Room.Watch(ctx, after, room.Internal) {
 		if err != nil {
 			return err
 		}
@@ -237,6 +244,9 @@ func (s *Session) needed(e room.Event) bool {
 // note keeps what the session needs to know of an event.
 func (s *Session) note(e room.Event) {
 	s.seen, s.seq = time.Now(), e.Seq
+	if v := s.Room.View(); v.Seq <= s.seq {
+		s.view = v
+	}
 	switch b := e.Body.(type) {
 	case room.TurnGranted:
 		s.started, s.draft = s.seen, ""

@@ -10,10 +10,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A standing line: what the room is doing, its meters, the keys that matter
-// now. What does not fit is left out, from the right.
+// statusLine says what the room is doing, its meters, the keys that matter
+// now, as of the events that were shown. What does not fit is left out, from
+// the right.
 func (s *Session) statusLine(now time.Time) string {
-	v := s.Room.View()
+	v := s.view
 	state, code := s.state(v, now)
 	meters := []string{
 		fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),

@@ -108,9 +108,7 @@ func (p *Printer) why(reason string) string {
 func (p *Printer) draft(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.TurnDrafted:
-		p.turn.usage = b.Usage
-		facts := []string{p.kind(b.Message.From), p.tokens(b.Usage, b.Message.Text), "waits for approval (" + b.Why + ")"}
-		return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
+		return p.drafted(b)
 	case room.TurnEdited:
 		p.edited = e.Actor
 		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.unsaid(b.Text) + "\n"
@@ -120,6 +118,12 @@ func (p *Printer) draft(e room.Event) string {
 		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow)
 	}
 	return ""
+}
+
+func (p *Printer) drafted(b room.TurnDrafted) string {
+	p.turn.usage = b.Usage
+	facts := []string{p.kind(b.Message.From), p.tokens(b.Usage, b.Message.Text), "waits for approval (" + b.Why + ")"}
+	return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
 }
 
 // unsaid is a text with a bar before every line: it was not sent yet.
