@@ -1,0 +1,16 @@
+//go:build wasip1
+
+// Command wapcjson is a guest of waPC.
+package main
+
+import (
+	"github.com/folkmoot/moot/bench/guests/politejson"
+	"github.com/folkmoot/moot/bench/guests/wapcguest"
+)
+
+//go:wasmexport __guest_call
+func guestCall(operation, payload uint32) uint32 {
+	return wapcguest.Call(operation, payload, politejson.Answer)
+}
+
+func main() {}
