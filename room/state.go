@@ -57,9 +57,9 @@ type State struct {
 
 // Ending says why a room is not live.
 type Ending struct {
-	Cause  string // one of the causes of the table of endings
-	Name   string // limit, guard, code or person
-	Reason string
+	Cause  string `json:"cause"` // one of the causes of the table of endings
+	Name   string `json:"name"`  // limit, guard, code or person
+	Reason string `json:"reason"`
 }
 
 // A Seat is a participant with everything the room knows of it.
@@ -99,11 +99,11 @@ type Turn struct {
 
 // Draft is a reply that waits for a person.
 type Draft struct {
-	Hash    string
-	Message Message
-	Usage   Usage
-	Why     string
-	Edited  bool
+	Hash    string  `json:"hash"`
+	Message Message `json:"message"`
+	Usage   Usage   `json:"usage"`
+	Why     string  `json:"why"`
+	Edited  bool    `json:"edited"`
 }
 
 // PolicyCursor is how far the policy in force has got.

@@ -36,8 +36,8 @@ func newEndpointCheckCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// A trial is one requirement and what came of it.
-type trial struct {
+// A requirement of agents, and what came of it.
+type requirement struct {
 	Name     string `json:"name"`
 	Asks     string `json:"asks"`
 	OK       bool   `json:"ok"`
@@ -48,7 +48,7 @@ type trial struct {
 }
 
 func (a *app) checkEndpoint(ctx context.Context, command []string, patience time.Duration) error {
-	var trials []trial
+	var requirements []requirement
 	err := agentcheck.Run(ctx, agentcheck.Config{
 		Timeout: patience,
 		Open: func() (agentcheck.Endpoint, error) {
@@ -56,23 +56,23 @@ func (a *app) checkEndpoint(ctx context.Context, command []string, patience time
 			return e, e.Start(ctx)
 		},
 		Report: func(r agentcheck.Result) {
-			t := trial{r.Name, r.Asks, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
-			trials = append(trials, t)
+			t := requirement{r.Name, r.Asks, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
+			requirements = append(requirements, t)
 			if a.format == formatTable { // one by one: some take seconds
-				a.printTrial(a.stdout, t)
+				a.printRequirement(a.stdout, t)
 			}
 		},
 	})
-	if len(trials) == 0 || a.format == formatTable {
+	if len(requirements) == 0 || a.format == formatTable {
 		return err
 	}
-	if eerr := a.emit(trials, nil); eerr != nil {
+	if eerr := a.emit(requirements, nil); eerr != nil {
 		return eerr
 	}
 	return err
 }
 
-func (a *app) printTrial(w io.Writer, t trial) {
+func (a *app) printRequirement(w io.Writer, t requirement) {
 	mark := a.paint(w, styleGood, "ok      ")
 	switch {
 	case !t.OK && t.Optional:

@@ -21,6 +21,7 @@ func TestHostScripts(t *testing.T) {
 			env.Setenv("MOOT_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("MOOT_CACHE", cache)
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("CI", os.Getenv("CI"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
