@@ -242,6 +242,7 @@ func TestSettings(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{
 		{"{first: a, order: [b, a], declineBelow: 0.5}", ""},
 		{"{frist: a}", "6:3 ROOM-SETTINGS"},
+		{"{first: ''}", ""},
 		{"{first: A}", "6:10 ROOM-UNKNOWN-ID"},
 		{"{order: [a, c]}", "6:14 ROOM-UNKNOWN-ID"},
 		{"{declineBelow: 2}", "6:17 ROOM-SETTINGS"},

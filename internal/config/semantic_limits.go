@@ -93,6 +93,9 @@ func (d *document) checkSettings(w wireRoom, o Options) {
 	if len(text) == 0 || string(text) == "null" {
 		return
 	}
+	if d.isBroken("participants") {
+		w.Participants = nil
+	}
 	c, err := compileSettings(text, w)
 	if err != nil {
 		d.reportAt([]string{"policy", "use"}, "ROOM-POLICY", err.Error(), "")

@@ -22,6 +22,7 @@ type unknownID struct {
 func (e *unknownID) Error() string { return strconv.Quote(e.id) + " is not the id of a participant" }
 
 // compileSettings compiles a policy's own schema for a room with that roster.
+// An empty id names nobody on purpose. A nil roster is not known.
 func compileSettings(text []byte, w wireRoom) (compiled, error) {
 	var ids []string
 	for _, s := range w.Participants {
@@ -32,7 +33,7 @@ func compileSettings(text []byte, w wireRoom) (compiled, error) {
 	return compile("settings.schema.json", text, &jsonschema.Format{
 		Name: formatParticipant,
 		Validate: func(v any) error {
-			if id, ok := v.(string); ok && !slices.Contains(ids, id) {
+			if id, ok := v.(string); ok && id != "" && ids != nil && !slices.Contains(ids, id) {
 				return &unknownID{id, ids}
 			}
 			return nil
