@@ -21,9 +21,9 @@ func (s *State) Apply(e Event) {
 	case SeatChanged:
 		s.applyStanding(e, b)
 	case SeatTaken:
-		s.own(b.Participant, b.By)
+		s.hand(b.Participant, b.By)
 	case SeatReleased:
-		s.own(b.Participant, "")
+		s.hand(b.Participant, "")
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
@@ -110,9 +110,12 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	s.news(e, x.ID+" is now "+string(b.Standing))
 }
 
-func (s *State) own(id, owner string) {
+// hand gives a seat to a person or, with no owner, back to its agent, which
+// has not been handed what the person was.
+func (s *State) hand(id, owner string) {
 	if x := s.seat(id); x != nil {
 		x.Owner = owner
+		x.Fresh = x.Fresh || owner == ""
 	}
 }
 

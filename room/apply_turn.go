@@ -59,7 +59,7 @@ func (s *State) applyDrafted(b TurnDrafted) {
 	if s.Turn == nil || s.Turn.Number != b.Turn {
 		return
 	}
-	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why}
+	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency}
 	if x := s.seat(s.Turn.Participant); x != nil {
 		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
 	}
@@ -142,7 +142,10 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	s.index(e, m, x)
 	s.deliver(e, m)
 	s.recall(e, m, human)
-	s.Commands.add(m.ID, e.Seq)
+	if !s.own(m.ID) {
+		s.Commands.add(m.ID, e.Seq)
+		s.Commands.say(m.ID, m.said())
+	}
 	s.Tally.Messages++
 	s.LastNews = e.Seq
 	if human {
@@ -162,6 +165,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		}
 		s.served(x, t, b.Latency)
 		x.Confidence = m.Confidence
+		x.Fresh = t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
 		s.Turn = nil
 	}
 }

@@ -77,11 +77,12 @@ type (
 	}
 	// TurnDrafted holds an agent's reply until a person has reviewed it.
 	TurnDrafted struct {
-		Turn    int     `json:"turn"`
-		Draft   string  `json:"draft"` // hash of the text
-		Message Message `json:"message"`
-		Usage   Usage   `json:"usage,omitzero"`
-		Why     string  `json:"why"` // the rule that asked for the review
+		Turn    int           `json:"turn"`
+		Draft   string        `json:"draft"` // hash of the text
+		Message Message       `json:"message"`
+		Usage   Usage         `json:"usage,omitzero"`
+		Why     string        `json:"why"` // the rule that asked for the review
+		Latency time.Duration `json:"latency_ns,omitempty"`
 	}
 	// TurnEdited replaces the text of a draft, which voids its approval.
 	TurnEdited struct {

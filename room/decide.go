@@ -12,6 +12,9 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if s.Commands.has(c.ID) {
 		return nil, nil
 	}
+	if !validID(c.ID) {
+		return nil, invalid("ROOM-ID", "the command's id cannot be kept", "use at most 128 printable characters")
+	}
 	if _, ok := c.Do.(Open); !ok && s.Phase == Unopened {
 		return nil, invalid("ROOM-UNOPENED", "the room has not been opened", "")
 	}

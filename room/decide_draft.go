@@ -21,7 +21,7 @@ func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
 		if err := s.isDraft(do.Draft); err != nil {
 			return nil, err
 		}
-		return s.withLimits(now, TurnRejected{Turn: s.Turn.Number, Draft: do.Draft, Reason: do.Reason}), nil
+		return s.withLimits(now, TurnRejected{Turn: s.Turn.Number, Draft: do.Draft, Reason: brief(do.Reason)}), nil
 	}
 	return nil, nil
 }
@@ -41,12 +41,16 @@ func (s *State) approve(hash string, now Now) ([]Body, error) {
 		return nil, invalid("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first")
 	}
 	d := s.Turn.Draft
-	posted := MessagePosted{Turn: s.Turn.Number, Message: s.finish(d.Message, s.Turn.Number, now), Usage: d.Usage}
+	posted := MessagePosted{Turn: s.Turn.Number, Message: s.finish(d.Message, s.Turn.Number, now), Usage: d.Usage, Latency: d.Latency}
 	return append([]Body{TurnApproved{Turn: s.Turn.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
 }
 
 func (s *State) edit(do Edit, now Now) ([]Body, error) {
 	if err := s.isDraft(do.Draft); err != nil {
+		return nil, err
+	}
+	do.Text = valid(do.Text)
+	if err := tooLong(do.Text); err != nil {
 		return nil, err
 	}
 	t := s.Turn
@@ -60,6 +64,6 @@ func (s *State) edit(do Edit, now Now) ([]Body, error) {
 	}
 	m := t.Draft.Message
 	m.Text = do.Text
-	posted := MessagePosted{Turn: t.Number, Message: s.finish(m, t.Number, now), Usage: t.Draft.Usage}
+	posted := MessagePosted{Turn: t.Number, Message: s.finish(m, t.Number, now), Usage: t.Draft.Usage, Latency: t.Draft.Latency}
 	return append([]Body{edited, TurnApproved{Turn: t.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
 }

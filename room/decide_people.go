@@ -1,6 +1,8 @@
 package room
 
 import (
+	"errors"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -36,13 +38,13 @@ func (s *State) decideRun(c Command) ([]Body, error) {
 		if s.Phase != Live {
 			return nil, nil
 		}
-		return append(s.interrupt("paused"), Paused{Cause: PauseBy, Code: c.Actor, Reason: orElse(do.Reason, "paused by "+c.Actor)}), nil
+		return append(s.interrupt("paused"), Paused{Cause: PauseBy, Code: c.Actor, Reason: orElse(brief(do.Reason), "paused by "+c.Actor)}), nil
 	case Resume:
 		return s.decideResume()
 	case Stop:
-		return append(s.abandon("stopped"), Stopped{Cause: StopBy, Name: c.Actor, Reason: orElse(do.Reason, "stopped by "+c.Actor)}), nil
+		return append(s.abandon("stopped"), Stopped{Cause: StopBy, Name: c.Actor, Reason: orElse(brief(do.Reason), "stopped by "+c.Actor)}), nil
 	case Complete:
-		return append(s.abandon("completed"), Completed{Cause: DoneBy, Reason: orElse(do.Reason, "completed by "+c.Actor)}), nil
+		return append(s.abandon("completed"), Completed{Cause: DoneBy, Reason: orElse(brief(do.Reason), "completed by "+c.Actor)}), nil
 	}
 	return nil, nil
 }
@@ -77,15 +79,12 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	if s.ended() {
 		return nil, over(s)
 	}
-	if do.MessageID != "" && s.Commands.has(do.MessageID) {
-		return nil, nil
-	}
 	m := Message{
-		ID: do.MessageID, From: actor, To: orElse(do.To, Broadcast), Kind: orElse(do.Kind, KindUtterance),
-		Visibility: do.Visibility, Text: do.Text, Source: "user",
+		ID: do.MessageID, From: actor, To: orElse(do.To, Broadcast), Kind: brief(orElse(do.Kind, KindUtterance)),
+		Visibility: Visibility(orElse(string(do.Visibility), string(UserVisible))), Text: valid(do.Text), Source: "user",
 	}
-	if do.To != "" && do.To != Broadcast && s.seat(do.To) == nil {
-		return nil, invalid("ROOM-UNKNOWN", "no participant "+quote(do.To), "address one of the roster")
+	if err := errors.Join(tooLong(m.Text), s.addressable(m)); err != nil {
+		return nil, err
 	}
 	turn := 0
 	if do.As != "" {
@@ -93,10 +92,16 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 		if seat == nil || seat.Owner != actor {
 			return nil, denied(actor, "speak for "+do.As+" without having taken over its seat")
 		}
+		if seat.Standing == Muted || seat.Standing == Removed {
+			return nil, denied(actor, "speak for "+do.As+", which is "+string(seat.Standing))
+		}
 		m.From, m.By = do.As, actor
 		if s.Turn != nil && s.Turn.Participant == do.As {
 			turn = s.Turn.Number
 		}
+	}
+	if done, err := s.posted(m); done || err != nil {
+		return nil, err
 	}
 	if turn != 0 {
 		return s.withLimits(now, MessagePosted{Turn: turn, Message: s.finish(m, turn, now)}), nil
@@ -155,7 +160,7 @@ func (s *State) decideModeration(c Command) ([]Body, error) {
 		if do.Target < 1 || do.Target > s.Seq {
 			return nil, invalid("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
 		}
-		return []Body{Redacted{Target: do.Target, Reason: do.Reason}}, nil
+		return []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}, nil
 	}
 	return nil, nil
 }
@@ -173,7 +178,7 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 	if x.Standing == do.Standing {
 		return nil, nil
 	}
-	return s.withSeatChange(nil, x, do.Standing, do.Reason), nil
+	return s.withSeatChange(nil, x, do.Standing, brief(do.Reason)), nil
 }
 
 // withSeatChange adds a change of standing, what it interrupts, and the end

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"time"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -11,6 +13,11 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	}
 	rec := s.trim(do.Record)
 	d := do.Decision
+	d.Reason = brief(d.Reason)
+	if why := impossible(d); why != "" {
+		rec.Code, rec.Error = "run.bad_output", why
+		return s.decidePolicyFailed(rec)
+	}
 	switch d.Action {
 	case policy.ActionSpeak:
 		return s.grant(d, &rec, do.Grant, now)
@@ -21,6 +28,19 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 		return s.decidePolicyFailed(rec)
 	}
 	return s.decline(d, rec), nil
+}
+
+// impossible says what is wrong with a decision that no log could hold.
+func impossible(d policy.Decision) string {
+	if d.Confidence != nil && share(d.Confidence) == nil {
+		return "its confidence is no number from 0 to 1"
+	}
+	for _, sc := range d.Scores {
+		if !finite(sc.Score) {
+			return "the score of " + quote(sc.Agent) + " is no number"
+		}
+	}
+	return ""
 }
 
 // due refuses a decision that the room no longer waits for. Anything that
@@ -48,11 +68,18 @@ func (s *State) trim(r policy.Record) policy.Record {
 	return r
 }
 
+// minRetry keeps a policy that declines from spinning.
+const minRetry = 100 * time.Millisecond
+
 func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
 	retry := Duration(d.RetryMS) * 1_000_000
-	if retry <= 0 {
+	switch most := s.Limits.MaxDuration; {
+	case d.RetryMS <= 0:
 		retry = s.Limits.DeclineRetry
+	case d.RetryMS > most.Milliseconds():
+		retry = most // the room ends before
 	}
+	retry = max(retry, minRetry)
 	bodies := []Body{RoundDeclined{Record: rec, Reason: orElse(d.Reason, "no decision"), Retry: retry}}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
 		bodies = append(bodies, Completed{Cause: DoneSettled, Reason: count(n, "round") + " declined in a row: " + orElse(d.Reason, "no decision")})
@@ -150,6 +177,9 @@ func (s *State) decideBid(do BidMade) ([]Body, error) {
 		if b.Participant == do.Participant {
 			return nil, ErrLate
 		}
+	}
+	if do.Bid.Reason = brief(do.Bid.Reason); share(&do.Bid.Score) == nil {
+		do.Bid, do.Failed = policy.Bid{}, "its bid is no number from 0 to 1"
 	}
 	return []Body{BidPosted(do)}, nil
 }

@@ -23,19 +23,23 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 		return nil, invalid("ROOM-ASIDES", x.ID+" has posted "+count(x.Asides, "message")+" beside its turn", "wait for the floor")
 	}
 	m := do.Message
-	if m.ID != "" && s.Commands.has(m.ID) {
-		return nil, nil
-	}
 	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
 		return nil, invalid("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
 	}
-	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", orElse(m.Kind, KindUtterance)
-	m.To = orElse(m.To, Broadcast)
+	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", brief(orElse(m.Kind, KindUtterance))
+	m.To, m.Text, m.Summary = orElse(m.To, Broadcast), valid(m.Text), brief(m.Summary)
+	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
 	if x.Mode != FullAuto {
 		return nil, denied(actor, "post beside its turn: its messages are reviewed by a person")
 	}
-	if m.To != Broadcast && s.seat(m.To) == nil {
-		return nil, invalid("ROOM-UNKNOWN", "no participant "+quote(m.To), "address one of the roster")
+	if x.Owner != "" {
+		return nil, denied(actor, "post while "+x.Owner+" has its seat")
+	}
+	if done, err := s.posted(m); done || err != nil {
+		return nil, err
+	}
+	if err := s.addressable(m); err != nil {
+		return nil, err
 	}
 	if len([]rune(m.Text)) > s.Limits.MaxOutput {
 		return nil, invalid("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
@@ -56,7 +60,7 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 	if x == nil || x.Standing != Active {
 		return nil, nil
 	}
-	v := Violation{Participant: do.Participant, Code: cut(do.Code, 64), Detail: cut(do.Detail, 500), Count: 1}
+	v := Violation{Participant: do.Participant, Code: cut(valid(do.Code), 64), Detail: cut(valid(do.Detail), 500), Count: 1}
 	if x.Violations+1 <= s.Limits.MaxViolations {
 		return []Body{v}, nil
 	}

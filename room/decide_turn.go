@@ -17,6 +17,7 @@ func (s *State) open(turn int, request string) *Turn {
 // decideReplied turns an agent's reply into a message, a draft or a pass. A
 // reply whose turn has ended is recorded and forwarded to nobody.
 func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
+	do.Text, do.Reason, do.Confidence = valid(do.Text), brief(do.Reason), share(do.Confidence)
 	t := s.open(do.Turn, do.Request)
 	if t == nil {
 		sum := sha256.Sum256([]byte(do.Text))
@@ -40,7 +41,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence,
 	}, t.Number, now)
 	if why := s.review(x, m); why != "" {
-		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why}}, nil
+		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: do.Latency}}, nil
 	}
 	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
 }
@@ -89,6 +90,7 @@ func (s *State) finish(m Message, turn int, now Now) Message {
 		m.ID = s.Spec.Room + "." + itoa(s.Seq+1)
 	}
 	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
+	m.Confidence = share(m.Confidence)
 	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
 	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
 	return m
@@ -118,7 +120,7 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	if t == nil {
 		return nil, ErrLate
 	}
-	failed := TurnFailed{Turn: do.Turn, Code: do.Code, Error: do.Error, Usage: do.Usage, Latency: do.Latency}
+	failed := TurnFailed{Turn: do.Turn, Code: brief(do.Code), Error: brief(do.Error), Usage: do.Usage, Latency: do.Latency}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
 	reason := ""

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -75,9 +76,11 @@ func (c Context) orDefaults() Context {
 	return c
 }
 
-func or[T comparable](v *T, def T) {
+// or puts def in the place of a number that is not set; a negative one is not
+// a number that any limit could have.
+func or[T cmp.Ordered](v *T, def T) {
 	var zero T
-	if *v == zero {
+	if *v <= zero {
 		*v = def
 	}
 }

@@ -15,6 +15,8 @@ var (
 	ErrLate = errors.New("room: reply is late")
 	// ErrOver: the room has ended for good.
 	ErrOver = errors.New("room: has ended")
+	// ErrTaken: the id belongs to another message or command.
+	ErrTaken = errors.New("room: id is taken")
 	// ErrDenied: the actor may not do that.
 	ErrDenied = errors.New("room: denied")
 )
@@ -30,6 +32,13 @@ func over(s *State) error {
 	return &problem.Error{
 		Code: "ROOM-OVER", What: "the room is " + string(s.Phase) + ": " + s.Ending.Reason,
 		Fix: "start another room; `moot transcript export` has what was said", Kind: ErrOver,
+	}
+}
+
+func taken(id string) error {
+	return &problem.Error{
+		Code: "ROOM-ID-TAKEN", What: "id " + quote(id) + " belongs to another message or command",
+		Fix: "give every message an id of its own; repeat one only with the same text", Kind: ErrTaken,
 	}
 }
 

@@ -213,6 +213,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: room.ActorRoom, Do: room.Tick{}}
 	case "say":
 		return host(room.Say{Text: rest})
+	case "say-id":
+		return host(room.Say{MessageID: first, Text: second})
 	case "say-as":
 		return host(room.Say{As: first, Text: second})
 	case "pause":

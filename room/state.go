@@ -99,11 +99,12 @@ type Turn struct {
 
 // Draft is a reply that waits for a person.
 type Draft struct {
-	Hash    string  `json:"hash"`
-	Message Message `json:"message"`
-	Usage   Usage   `json:"usage"`
-	Why     string  `json:"why"`
-	Edited  bool    `json:"edited"`
+	Hash    string        `json:"hash"`
+	Message Message       `json:"message"`
+	Usage   Usage         `json:"usage"`
+	Why     string        `json:"why"`
+	Latency time.Duration `json:"latency_ns"` // of the agent, without the person's
+	Edited  bool          `json:"edited"`
 }
 
 // PolicyCursor is how far the policy in force has got.

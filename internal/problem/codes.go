@@ -66,7 +66,7 @@ var fileCodes = []Meaning{
 	{"ROOM-SCRIPT", input, "The file of a scripted agent is not there.", "script is relative to the file."},
 	{"ROOM-SECRET", input, "A secret is written in the file, or goes where it would be logged. Endpoints are logged as they are written, everything else with its variables expanded.", "Keep the secret in a variable and pass it on in the endpoint: env: {API_KEY: \"${API_KEY}\"}."},
 	{"ROOM-SETTINGS", input, "A setting is not one that the policy's own schema allows.", "`moot policy inspect NAME` prints the schema."},
-	{"ROOM-SIZE", input, "The file is over one mebibyte.", "Put long scripts into files of their own."},
+	{"ROOM-SIZE", input, "A file or a person's message is over one mebibyte, or an agent's message over maxOutputChars.", "Put long scripts, and long texts, into files of their own."},
 	{"ROOM-TYPE", input, "A value is of another type than is wanted, such as a text instead of a number.", "`moot schema room` says what is wanted."},
 	{"ROOM-UNKNOWN-ID", input, "Something names a participant that does not exist.", "Ids are case-sensitive."},
 	{"ROOM-UTF8", input, "The file is not text in UTF-8.", "Save it as UTF-8."},

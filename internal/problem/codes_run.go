@@ -10,6 +10,8 @@ var roomCodes = []Meaning{
 	{"ROOM-ASIDES", failure, "An agent has posted as many messages beside its turn as it may between two turns.", "It can go on at its next turn."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has come back to where it was.", "Raise limits.maxHops if the chain is meant."},
 	{"ROOM-ID", input, "A message's id is not one that can be kept.", "Use at most 128 printable characters."},
+	{"ROOM-ID-TAKEN", failure, "The id belongs to another message or command of the room.", "Give every message an id of its own; repeat one only with the same text."},
+	{"ROOM-VISIBILITY", input, "A message has a visibility that is none of the three.", "Use user_visible, user_redacted or internal."},
 	{"ROOM-ERROR", failure, "The room cannot go on; its reason says why.", "Mend that, then `moot run --room ID`."},
 	{"ROOM-LOCKED", failure, "A process runs the room, so it cannot be removed.", "End that process first; `moot ls` names it."},
 	{"ROOM-OVER", failure, "The room has ended for good.", "Start another room; `moot transcript export` has what was said."},

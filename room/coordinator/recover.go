@@ -92,7 +92,7 @@ type rested struct {
 	Wall  time.Time
 }
 
-const snapshotFormat = 1
+const snapshotFormat = 2
 
 // restore starts from the newest snapshot, if it fits the log.
 func (r *Room) restore(ctx context.Context) {

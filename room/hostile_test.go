@@ -1,0 +1,185 @@
+package room_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// A bench is a room that is given commands directly.
+type bench struct {
+	*testing.T
+	script
+}
+
+func opened(t *testing.T, line string) *bench {
+	b := &bench{T: t}
+	b.play("open "+line, "claim")
+	return b
+}
+
+func (b *bench) play(lines ...string) {
+	b.Helper()
+	for _, l := range lines {
+		b.do(b.T, discard(), l)
+	}
+}
+
+// act carries out a command: what it causes can be stored, and the fold of
+// what is stored is the state.
+func (b *bench) act(actor string, do room.Act) error {
+	b.Helper()
+	evs, err := b.state.Decide(room.Command{Actor: actor, Do: do}, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: b.clock})
+	for _, e := range evs {
+		if _, err := room.MarshalEvent(e); err != nil {
+			b.Fatalf("the log cannot hold %s: %v", e.Body.Type(), err)
+		}
+		b.state.Apply(e)
+		b.log = append(b.log, e)
+	}
+	if folded := clone(b.T, b.log); !reflect.DeepEqual(folded, b.state) {
+		b.Fatal("the fold of the log is not the live state")
+	}
+	return err
+}
+
+func (b *bench) replied(do room.Replied) {
+	b.Helper()
+	do.Turn, do.Request, do.Outcome = b.turn(), b.request(), room.OutcomeSaid
+	if err := b.act("a", do); err != nil {
+		b.Error(err)
+	}
+}
+
+const bad = "\xff\xfe no UTF-8 \xc0"
+
+var huge = strings.Repeat("x", 5<<20)
+
+// A number that is no share makes no event that the log cannot hold, and is
+// believed by nobody.
+func TestHostileShares(t *testing.T) {
+	nan, over := math.NaN(), 5.0
+	for name, v := range map[string]*float64{"NaN": &nan, "over": &over} {
+		t.Run("confidence "+name, func(t *testing.T) {
+			b := opened(t, "a/semi_auto b")
+			b.play("speak a go")
+			b.replied(room.Replied{Text: "sure", Confidence: v})
+			if b.state.Turn == nil || b.state.Turn.Draft == nil || b.state.Turn.Draft.Why != "confidence unknown" {
+				t.Error("a confidence that is none was believed")
+			}
+		})
+		t.Run("bid "+name, func(t *testing.T) {
+			b := opened(t, "a b bids")
+			if err := b.act("a", room.BidMade{Decision: 1, Participant: "a", Bid: policy.Bid{Score: *v, Reason: bad}}); err != nil {
+				t.Error(err)
+			}
+			if got := b.log[len(b.log)-1].Body.(room.BidPosted); got.Failed == "" {
+				t.Errorf("a bid of %v was taken", *v)
+			}
+		})
+		t.Run("decision "+name, func(t *testing.T) {
+			b := opened(t, "a b")
+			d := policy.Speak("a", "go")
+			d.Confidence = v
+			if err := b.act(room.ActorPolicy, room.Decided{Decision: d, Record: policy.Record{Decision: 1, Through: b.state.Seq}}); err != nil {
+				t.Error(err)
+			}
+			if b.state.Phase != room.Waiting || b.state.Ending.Name != "run.bad_output" {
+				t.Errorf("the room is %s: %+v", b.state.Phase, b.state.Ending)
+			}
+		})
+	}
+}
+
+// What people and agents write is kept as the log gives it back; what no
+// event could hold is refused or cut.
+func TestHostileTexts(t *testing.T) {
+	b := opened(t, "a/manual b me/human")
+	b.play("speak a go")
+	b.replied(room.Replied{Text: bad})
+	for _, do := range []room.Act{
+		room.Edit{Draft: b.draft(""), Text: bad}, room.Say{Text: bad, Kind: bad}, room.Pause{Reason: bad + huge}, room.Resume{},
+		room.SetStanding{Participant: "b", Standing: room.Muted, Reason: bad + huge},
+	} {
+		if err := b.act("me", do); err != nil {
+			t.Errorf("%T: %v", do, err)
+		}
+	}
+	for _, do := range []room.Act{room.Say{Text: huge}, room.Edit{Draft: b.draft(""), Text: huge}, room.Say{Text: "hi", Visibility: "secret"}} {
+		if err := b.act("me", do); err == nil {
+			t.Errorf("%T was taken", do)
+		}
+	}
+	b.play("approve", "speak a go")
+	if err := b.act("a", room.Failed{Turn: b.turn(), Request: b.request(), Code: "failed", Error: bad + huge}); err != nil {
+		t.Error(err)
+	}
+	b.play("speak a go")
+	if err := b.act("a", room.Replied{Turn: b.turn(), Request: b.request(), Outcome: room.OutcomeRefused, Reason: bad + huge}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostileIDs(t *testing.T) {
+	b := opened(t, "a me/human")
+	for _, id := range []string{huge, bad, "two\nlines", "r1.9"} {
+		if err := b.act("me", room.Say{Text: "hello", MessageID: id}); err == nil {
+			t.Errorf("message id %.20q was taken", id)
+		}
+	}
+	if _, err := b.state.Decide(room.Command{ID: huge, Actor: "me", Do: room.Say{Text: "hello"}}, room.Now{}); err == nil {
+		t.Error("a command id of 5 MiB was taken")
+	}
+}
+
+// Usage that no turn can have is charged at the estimate: it neither makes
+// budgets run over nor gives tokens back.
+func TestHostileUsage(t *testing.T) {
+	for _, u := range []room.Usage{
+		{Known: true, Input: math.MaxInt64, Output: math.MaxInt64}, {Known: true, Input: 1 << 62, Output: 1 << 62},
+		{Known: true, Input: -5, Output: 3}, {Known: true, Input: 1 << 40},
+	} {
+		b := opened(t, "a/price:15000000 b maxTokens=1000000000 maxCost=100000000000")
+		b.play("speak a go")
+		b.replied(room.Replied{Text: "sure", Usage: u})
+		if tally := b.state.Tally; tally.Tokens != 11 || tally.Cost < 0 || b.state.Phase != room.Live {
+			t.Errorf("usage %+v was charged as %d tokens, %d millionths", u, tally.Tokens, tally.Cost)
+		}
+	}
+	b := opened(t, "a/price:9000000000000000000 b maxCost=100")
+	b.play("speak a go")
+	if b.state.Ending.Name != "maxCost" {
+		t.Errorf("a price that runs over is not noticed: %+v", b.state.Ending)
+	}
+}
+
+// Numbers that no limit can have are the default; they never break the fold.
+func TestHostileLimits(t *testing.T) {
+	b := opened(t, "a b me/human")
+	if err := b.act("me", room.SetLimits{Limits: room.Limits{MaxTurns: -1, SameTextOf: -5, MaxDuration: -1, MaxFailures: -1}}); err != nil {
+		t.Error(err)
+	}
+	if !reflect.DeepEqual(b.state.Limits, room.Defaults(false)) {
+		t.Errorf("limits %+v", b.state.Limits)
+	}
+	b.play("speak a go", "said hello")
+	if b.state.Phase != room.Live {
+		t.Errorf("ended as %+v", b.state.Ending)
+	}
+	d := policy.Decline("later")
+	for _, ms := range []int64{math.MaxInt64, 1 << 62, 1 << 45} {
+		d.RetryMS = ms
+		b := opened(t, "a")
+		if err := b.act(room.ActorPolicy, room.Decided{Decision: d, Record: policy.Record{Decision: 1, Through: b.state.Seq}}); err != nil {
+			t.Error(err)
+		}
+		if b.state.RetryAt != b.state.Limits.MaxDuration {
+			t.Errorf("a retry after %d ms is due at %v", ms, b.state.RetryAt)
+		}
+	}
+}
