@@ -1,0 +1,101 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// line carries out a script's command, or holds it until it can be.
+func (s *Session) line(text string, ok bool, act func(room.Act)) {
+	switch {
+	case !ok:
+		s.ended = true
+		s.unattended(act)
+		return
+	case text == "":
+		return
+	}
+	s.held = text
+	s.retry(act)
+}
+
+// retry carries out the command that is held, if it can be now.
+func (s *Session) retry(act func(room.Act)) {
+	if s.held == "" || !s.current() {
+		return
+	}
+	v, rest, err := parse(s.held)
+	if err == nil && v.ready != nil && !v.ready(s, rest) {
+		return
+	}
+	s.held = ""
+	if err != nil {
+		s.answer(err)
+		return
+	}
+	s.carryOut(v, rest, act)
+	s.unattended(act)
+}
+
+// carryOut does what a command says.
+func (s *Session) carryOut(v verb, rest string, act func(room.Act)) {
+	switch v.name {
+	case "quit":
+		s.leave(act)
+		return
+	case "help":
+		s.show(s.Err, help())
+		return
+	case "roster":
+		s.show(s.Err, s.roster())
+		return
+	case "wait":
+		return
+	}
+	do, err := v.act(s, rest)
+	if err != nil {
+		s.answer(err)
+		return
+	}
+	act(do)
+}
+
+// answer tells the person why a command was refused.
+func (s *Session) answer(err error) {
+	if err == nil || errors.Is(err, coordinator.ErrClosed) || errors.Is(err, context.Canceled) {
+		return
+	}
+	text := err.Error()
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		text = p.What + "   [" + p.Code + "]"
+		if p.Fix != "" {
+			text += "\n  fix: " + p.Fix
+		}
+	}
+	s.warn(text)
+}
+
+func (s *Session) warn(text string) {
+	s.show(s.Err, s.Printer.paint(yellow, "! ")+s.Printer.body(text, ""))
+}
+
+// roster lists who is in the room.
+func (s *Session) roster() string {
+	out := ""
+	for _, x := range s.Room.View().Seats {
+		phase := x.Phase
+		if x.Why != "" {
+			phase += ": " + x.Why
+		}
+		if x.Cooling > 0 {
+			phase += fmt.Sprintf(", %d turns left", x.Cooling)
+		}
+		out += fmt.Sprintf("  %-14s %-7s %2d turns  ~%s tokens  %s\n", clip(x.ID, 14), x.Kind, x.Turns, thousands(x.Tokens), clip(phase, 60))
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// update shows what the room tells.
+func (s *Session) update(u coordinator.Update, act func(room.Act)) {
+	switch {
+	case u.Pausing:
+		s.pausing = true
+	case u.Event == nil:
+		if s.delta.who != u.Participant {
+			s.delta.who, s.delta.text = u.Participant, ""
+		}
+		s.delta.text = tail(s.delta.text+u.Delta, 400)
+	default:
+		s.note(*u.Event)
+		s.Printer.Width = s.Screen.width()
+		s.tell(*u.Event)
+		s.retry(act)
+		s.unattended(act)
+	}
+}
+
+// tell shows an event.
+func (s *Session) tell(e room.Event) {
+	text := s.Printer.Event(e)
+	switch {
+	case s.Events != nil:
+		text = s.Events(e)
+	case s.Quiet && !s.needed(e):
+		text = ""
+	}
+	if text != "" {
+		s.show(s.Out, text)
+	}
+}
+
+// needed are the events that are shown in spite of Quiet: without them nobody
+// knows what is asked of them.
+func (s *Session) needed(e room.Event) bool {
+	_, draft := e.Body.(room.TurnDrafted)
+	return draft && s.raw != nil
+}
+
+// note keeps what the session needs to know of an event.
+func (s *Session) note(e room.Event) {
+	s.seen, s.seq = time.Now(), e.Seq
+	if v := s.Room.View(); v.Seq <= s.seq {
+		s.view = v
+	}
+	switch b := e.Body.(type) {
+	case room.TurnGranted:
+		s.started, s.draft = s.seen, ""
+		s.delta.who = ""
+	case room.TurnDrafted:
+		s.draft = b.Draft
+	case room.TurnEdited:
+		s.draft = b.Draft
+	case room.TurnRejected, room.TurnPassed, room.TurnFailed, room.TurnInterrupted:
+		s.turns, s.draft, s.started = s.turns+1, "", time.Time{}
+	case room.MessagePosted:
+		if b.Turn > 0 {
+			s.turns, s.draft, s.started = s.turns+1, "", time.Time{}
+		}
+		if s.phase == room.Done && s.ending.Cause == room.DoneSettled && s.Room.View().Phase == room.Live {
+			s.phase = room.Live
+		}
+	case room.SeatTaken:
+		s.taken[b.Participant] = b.By == s.actor()
+		if !s.taken[b.Participant] {
+			delete(s.taken, b.Participant)
+		}
+	case room.SeatReleased:
+		delete(s.taken, b.Participant)
+	case room.Paused:
+		s.rest(room.Waiting, room.Ending{Cause: b.Cause})
+	case room.Stopped:
+		s.rest(room.Halted, room.Ending{Cause: b.Cause})
+	case room.Completed:
+		s.rest(room.Done, room.Ending{Cause: b.Cause})
+	case room.Errored:
+		s.rest(room.InError, room.Ending{})
+	case room.Resumed:
+		s.phase, s.ending = room.Live, room.Ending{}
+	}
+}
+
+func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }
+
+// unattended pauses a room whose draft nobody will ever look at.
+func (s *Session) unattended(act func(room.Act)) {
+	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.Live {
+		s.warn("a draft waits and there is no more input: the room is paused")
+		s.leave(act)
+	}
+}
