@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,13 +49,30 @@ func (p *Policy) Digest() string { return p.digest }
 // input is handed over all the same, with a clock at zero. Every error but
 // ctx's is an [*Error] with a run code; the Result then holds what was logged.
 func (p *Policy) Run(ctx context.Context, input []byte) (Result, error) {
-	var head struct {
-		Room  string `json:"room"`
-		NowMS int64  `json:"now_ms"`
-		Seed  string `json:"seed"`
+	return p.run(ctx, headed(input))
+}
+
+// headed reads what a run needs to know of its input, and nothing of what is
+// no input: the policy will say so.
+func headed(input []byte) call {
+	c := call{input: input}
+	r := policy.NewReader(input)
+	for r.Object(); r.More(); {
+		switch r.Key() {
+		case "room":
+			c.room = r.String()
+		case "now_ms":
+			c.nowMS = r.Int()
+		case "seed":
+			c.seed = r.String()
+		default:
+			r.Skip()
+		}
 	}
-	_ = json.Unmarshal(input, &head) // what it is not, the policy will say
-	return p.run(ctx, call{room: head.Room, nowMS: head.NowMS, seed: head.Seed, input: input})
+	if r.End(); r.Err() != nil {
+		return call{input: input}
+	}
+	return c
 }
 
 // A call is one decision to make.
