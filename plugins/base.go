@@ -28,10 +28,11 @@ func initialImage(where, digest string, m *wasm.Metered) ([]byte, error) {
 	}
 	w := &world{environ: initEnviron}
 	w.begin(0, digest)
-	in, err := newInstance(r, c, m, &memory{most: MaxMemoryPages << 16}, w)
+	in, err := newInstance(r, c, m, &memory{most: mostBytes(m, MaxMemoryPages)}, w)
 	if err != nil {
 		return nil, startFailure(where, err)
 	}
+	in.begin(ctx, setUpFuel, 0)
 	if err := in.initialize(); err != nil {
 		defer in.close()
 		return nil, in.unready(where, setUpFuel, err)

@@ -25,15 +25,6 @@ func oneKiB() call {
 	return call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)}
 }
 
-func loadGuest(tb testing.TB, h *Host, g guest, settings policy.JSON) *Policy {
-	tb.Helper()
-	p, err := h.Load(context.Background(), Module{Name: g.policy, Wasm: g.module, Settings: settings, Trusted: true})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
-}
-
 // BenchmarkDecision is one fresh, isolated, fuelled decision on an input of
 // 1 KiB, putting the instance back included.
 func BenchmarkDecision(b *testing.B) {

@@ -4,10 +4,8 @@ package plugins
 
 import "time"
 
-func thisThread() int { return 0 }
-
 var started = time.Now()
 
 // threadClock stands in for a thread's clock with half of the time that goes
 // by: on a machine that does other things a decision shall not fail for it.
-func threadClock(int) time.Duration { return time.Since(started) / 2 }
+func threadClock() time.Duration { return time.Since(started) / 2 }

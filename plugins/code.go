@@ -17,7 +17,7 @@ const setUpFuel = DefFuel
 
 // check rewrites a module and refuses what is no policy of this ABI.
 func check(where string, module []byte) (*wasm.Metered, error) {
-	m, err := wasm.Meter(module, wasm.Default, wasm.Budget{Fuel: setUpFuel, Depth: MaxDepth})
+	m, err := wasm.Meter(module, wasm.Default, wasm.Budget{Fuel: setUpFuel, Depth: MaxDepth, Pauses: true})
 	if err != nil {
 		return nil, refusal(where, err)
 	}
@@ -75,6 +75,10 @@ func compile(ctx context.Context, r wazero.Runtime, where string, m *wasm.Metere
 	}
 	return c, nil
 }
+
+// mostBytes is what a memory may grow to: so many pages, or fewer when the
+// module says so.
+func mostBytes(m *wasm.Metered, pages uint32) int { return int(min(pages, m.MaxPages)) << 16 }
 
 // invalid is what the engine says of a module that the rewriter let pass.
 func invalid(where string, err error) error {

@@ -21,8 +21,8 @@ func (in *instance) failure(where string, fuel uint64, err error) *Error {
 	case int32(in.depth().Get()) < 0 || strings.HasSuffix(firstLine(err.Error()), "stack overflow"):
 		e.Code, e.What = CodeDepth, fmt.Sprintf("the policy's calls nest deeper than %d", MaxDepth)
 		e.Fix = "the policy's author has to bound its recursion"
-	case in.spent():
-		e.Code, e.What = CodeFuel, "the policy took 100 ms of the processor"
+	case errors.Is(in.pace.ended, errTime):
+		e.Code, e.What = CodeFuel, "the policy is too slow: "+errTime.Error()
 		e.Fix = "give it less history, or allow it more with --allow-fuel"
 	case in.left() < 0:
 		e.Code, e.What = CodeFuel, fmt.Sprintf("the policy used more than its %d units of fuel", fuel)

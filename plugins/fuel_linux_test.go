@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
-	"golang.org/x/sys/unix"
 )
 
 // BenchmarkFuel measures what the fuel of a stranger's decision can cost at
@@ -76,19 +75,12 @@ func burn(b *testing.B, module []byte) {
 	defer runtime.UnlockOSThread()
 	var spent, fuel int64
 	for b.Loop() {
-		start := threadTime()
+		start := int64(threadClock())
 		r, err := p.Run(context.Background(), []byte("{}"))
-		spent += threadTime() - start
+		spent += int64(threadClock()) - start
 		fuel += int64(r.Fuel)
 		wantCode(b, err, CodeFuel)
 	}
 	b.ReportMetric(float64(spent)/float64(fuel)*DefFuel/1e6, "ms/50M")
 	b.ReportMetric(0, "ns/op")
-}
-
-// threadTime is what this thread had of a processor, in nanoseconds.
-func threadTime() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
-	return t.Nano()
 }

@@ -3,26 +3,38 @@ package plugins
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"slices"
 	"testing"
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 )
 
-// FuzzReadImage: a damaged image is refused, one that is taken is whole, and
-// the form of an image reads back as itself.
+// FuzzReadImage: what follows the sum is read within its bounds, and an image
+// that is taken has a form that reads back as itself.
 func FuzzReadImage(f *testing.F) {
+	const head = len(imageMagic) + sha256.Size
 	im := image{memory: make([]byte, 2<<16), globals: []uint64{1, 2, 3}, log: "x"}
 	copy(im.memory[9000:], "something")
-	f.Add(im.append(nil))
-	f.Add([]byte(imageMagic))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := readImage(b, 3)
+	f.Add(im.append(nil)[head:])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) > 1<<16 {
+			return
+		}
+		sum := sha256.Sum256(body)
+		form := slices.Concat([]byte(imageMagic), sum[:], body)
+		got, err := readImage(form, 3)
 		if err != nil {
 			return
 		}
 		again, err := readImage(got.append(nil), 3)
-		if err != nil || !bytes.Equal(again.memory, got.memory) || len(got.globals) != 3 {
+		if err != nil || !bytes.Equal(again.memory, got.memory) || !slices.Equal(again.globals, got.globals) || again.log != got.log {
 			t.Errorf("%v", err)
+		}
+		form[head-1]++
+		if _, err := readImage(form, 3); err == nil {
+			t.Error("took an image with another sum")
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"context"
 	"fmt"
 	"math/rand"
 	"os"
@@ -41,6 +42,16 @@ func guestFile(tb testing.TB, lang string) []byte {
 		tb.Fatalf("the kits' modules are committed: %v", err)
 	}
 	return b
+}
+
+// loadGuest loads it as trusted.
+func loadGuest(tb testing.TB, h *Host, g guest, settings policy.JSON) *Policy {
+	tb.Helper()
+	p, err := h.Load(context.Background(), Module{Name: g.policy, Wasm: g.module, Settings: settings, Trusted: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
 }
 
 // builtins is the module of the built-in policies.

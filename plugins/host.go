@@ -32,7 +32,6 @@ type Host struct {
 	cache   wazero.CompilationCache
 	queue   *queue
 	slots   slots
-	watch   *watch
 
 	outside func() (*outside, error) // made when the first third-party module comes
 	out     *outside
@@ -55,7 +54,6 @@ func NewHost(c Config) (*Host, error) {
 	}
 	h := &Host{config: c, slots: slots{most: max(16, 4*c.Parallel)}, queue: newQueue(c.Parallel)}
 	h.child = make(chan struct{}, 1)
-	h.watch = newWatch()
 	h.outside = sync.OnceValues(func() (*outside, error) {
 		o, err := h.newOutside()
 		h.out = o
@@ -94,7 +92,7 @@ func runtimeConfig(interpreter bool) (wazero.RuntimeConfig, string) {
 	if !interpreter && compilerHere() {
 		rc, engine = wazero.NewRuntimeConfigCompiler(), EngineCompiler
 	}
-	return rc.WithMemoryLimitPages(MaxMemoryPages).WithDebugInfoEnabled(false), engine
+	return rc.WithDebugInfoEnabled(false), engine // memory is bounded by [memory]
 }
 
 // compilerHere follows wazero's list of platforms
@@ -128,7 +126,6 @@ func (h *Host) Close() error {
 	if closed {
 		return nil
 	}
-	h.watch.close()
 	h.slots.drop(nil)
 	for _, t := range h.templates.all() {
 		t.close()

@@ -19,7 +19,8 @@ type instance struct {
 	memory        *memory
 	world         *world
 	globals       []api.MutableGlobal // fuel, depth and stop are the last
-	ctx           context.Context     // of every call: leads host functions to world
+	pace          pace
+	ctx           context.Context // of every call: leads host functions to world
 	alloc, decide api.Function
 	stack         [2]uint64
 	out           []byte
@@ -45,6 +46,7 @@ func newInstance(r wazero.Runtime, c wazero.CompiledModule, m *wasm.Metered, mem
 		return nil, err
 	}
 	in.globals = mutableGlobals(in.module, m.Mutable)
+	mem.pause = in.pause
 	w.fuel = in.fuel()
 	in.alloc = in.module.ExportedFunction(exportAlloc)
 	in.decide = in.module.ExportedFunction(exportDecide)
@@ -148,13 +150,9 @@ func (in *instance) shrink() error {
 
 var errOutgrown = errors.New("the memory has grown too far to be put back")
 
-// spent tells that the watch stopped it.
-func (in *instance) spent() bool { return in.stop().Get() != 0 }
-
-// run makes one decision. What it returns is valid until the next run.
-func (in *instance) run(input []byte, fuel uint64) ([]byte, error) {
-	in.fuel().Set(fuel)
-	in.depth().Set(MaxDepth)
+// run makes one decision, after begin. What it returns is valid until the
+// next run.
+func (in *instance) run(input []byte) ([]byte, error) {
 	ptr, err := in.place(input)
 	if err != nil {
 		return nil, err

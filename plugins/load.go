@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
@@ -98,7 +99,7 @@ func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*
 	}
 	t, err := newTemplate(template{
 		key: key, name: p.name, code: c, settings: configureJSON(m.Name, m.Settings),
-		most: int(p.limits.MemoryPages) << 16, watch: h.watchFor(m),
+		most: mostBytes(c.metered, p.limits.MemoryPages), time: timeFor(m),
 	}, fuel)
 	if err != nil {
 		h.dropCode(codeKey, c)
@@ -108,12 +109,12 @@ func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*
 	return t, nil
 }
 
-// watchFor returns the watch for a module whose time is bounded.
-func (h *Host) watchFor(m Module) *watch {
-	if m.Trusted || m.AllowFuel || h.engine != EngineCompiler { // what interprets can be interrupted
-		return nil
+// timeFor bounds what a run of a stranger's module takes of the processor.
+func timeFor(m Module) time.Duration {
+	if m.Trusted || m.AllowFuel {
+		return 0
 	}
-	return h.watch
+	return strangersTime
 }
 
 // configureFuel is what a policy may use to take its settings in.

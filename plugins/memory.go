@@ -1,5 +1,7 @@
 package plugins
 
+import "github.com/folkmoot/moot/plugins/wasm"
+
 // A memory is the linear memory of one instance. It starts as an image and
 // can be put back to it. It satisfies experimental.LinearMemory, and so may be
 // used by one goroutine at a time.
@@ -10,6 +12,7 @@ type memory struct {
 	high   int    // most bytes that it had since the last reset
 	denied bool   // asked for more than it may have, since the last reset
 	pages  mapping
+	pause  func() // called when the module asks whether it may go on
 }
 
 // largestCopied is the size of image up to which copying all of it is quicker
@@ -21,7 +24,14 @@ func newCopied(image []byte, most int) *memory {
 }
 
 // Reallocate gives the memory another size; nil when it may not have it.
+// Growing by wasm.PausePages is no growing.
 func (m *memory) Reallocate(size uint64) []byte {
+	if size >= wasm.PausePages<<16 {
+		if m.pause != nil {
+			m.pause()
+		}
+		return nil
+	}
 	if size > uint64(m.most) {
 		m.denied = true
 		return nil

@@ -99,9 +99,9 @@ func (p *Policy) run(ctx context.Context, c call) (Result, error) {
 			return Result{}, p.unmade(c, err)
 		}
 	}
-	r, err := p.decide(in, c)
+	r, err := p.decide(ctx, in, c)
 	if every := p.host.config.AuditEvery; err == nil && every > 0 && p.made.Add(1)%uint64(every) == 0 {
-		err = p.audit(c, r)
+		err = p.audit(ctx, c, r)
 	}
 	return r, err
 }
@@ -118,23 +118,26 @@ func (p *Policy) unmade(c call, err error) error {
 
 // decide runs one decision in an instance that is as new, and puts it back or
 // closes it.
-func (p *Policy) decide(in *instance, c call) (Result, error) {
+func (p *Policy) decide(ctx context.Context, in *instance, c call) (Result, error) {
 	in.world.begin(c.nowMS, c.seed)
 	fuel := p.limits.Fuel
-	d := p.template.watch.begin(in)
-	out, err := in.run(c.input, fuel)
-	p.template.watch.end(d)
+	in.begin(ctx, fuel, p.template.time)
+	out, err := in.run(c.input)
 	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left()), Memory: in.memory.high}
 	if err != nil {
-		if in.spent() {
-			r.Fuel = fuel // how much it had got through depends on the machine
+		if in.pace.ended != nil {
+			r.Fuel = fuel // how far it had got depends on the machine
+		}
+		if ctx.Err() != nil && errors.Is(in.pace.ended, ctx.Err()) {
+			in.close()
+			return r, ctx.Err()
 		}
 		e := in.failure(p.where(c), fuel, err)
 		in.close()
 		return r, p.save(c, e)
 	}
 	r.Output = append([]byte(nil), out...)
-	if p.template.image == nil || in.spent() || p.template.rewind(in) != nil {
+	if p.template.image == nil || p.template.rewind(in) != nil {
 		in.close()
 	} else {
 		p.host.slots.put(p.template, in)
@@ -144,14 +147,18 @@ func (p *Policy) decide(in *instance, c call) (Result, error) {
 
 // audit makes a decision again in an instance that was never used, and
 // refuses all further ones when anything differs.
-func (p *Policy) audit(c call, r Result) error {
+func (p *Policy) audit(ctx context.Context, c call, r Result) error {
 	in, err := p.template.instance()
 	if err != nil {
 		return p.unmade(c, err)
 	}
 	defer in.close()
 	in.world.begin(c.nowMS, c.seed)
-	out, err := in.run(c.input, p.limits.Fuel)
+	in.begin(ctx, p.limits.Fuel, 0)
+	out, err := in.run(c.input)
+	if in.pace.ended != nil {
+		return nil // the caller has gone; another decision will be compared
+	}
 	fuel := uint64(int64(p.limits.Fuel) - in.left())
 	if err == nil && bytes.Equal(out, r.Output) && fuel == r.Fuel && in.world.logged() == r.Log {
 		return nil

@@ -43,7 +43,7 @@ func (p *plain) run(t *testing.T, digest string, c call, fuel uint64) (out []byt
 	t.Helper()
 	w := &world{environ: initEnviron}
 	w.begin(0, digest)
-	in, err := newInstance(p.runtime, p.compiled, p.metered, &memory{most: DefMemoryPages << 16}, w)
+	in, err := newInstance(p.runtime, p.compiled, p.metered, &memory{most: mostBytes(p.metered, DefMemoryPages)}, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +52,14 @@ func (p *plain) run(t *testing.T, digest string, c call, fuel uint64) (out []byt
 		t.Fatal(err)
 	}
 	w.environ = nil
-	in.fuel().Set(configureFuel)
+	in.begin(context.Background(), configureFuel, 0)
 	w.begin(0, digest)
 	if err := in.configure(p.settings); err != nil {
 		t.Fatal(err)
 	}
 	w.begin(c.nowMS, c.seed)
-	out, err = in.run(c.input, fuel)
+	in.begin(context.Background(), fuel, 0)
+	out, err = in.run(c.input)
 	return bytes.Clone(out), uint64(int64(fuel) - in.left()), err
 }
 

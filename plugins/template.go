@@ -1,8 +1,10 @@
 package plugins
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // A template is what the instances of a policy with certain settings are made
@@ -12,9 +14,9 @@ type template struct {
 	name     string
 	codeKey  string
 	code     *code
-	settings []byte // what configure gets
-	most     int    // bytes of memory
-	watch    *watch // nil: it is trusted
+	settings []byte        // what configure gets
+	most     int           // bytes of memory
+	time     time.Duration // of the processor that one run may take; 0: no bound
 
 	image  *image // nil: every decision sets a new instance up
 	frozen *frozenMemory
@@ -44,11 +46,8 @@ func newTemplate(t template, fuel uint64) (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.fuel().Set(fuel)
-	d := t.watch.begin(in)
-	err = in.configure(t.settings)
-	t.watch.end(d)
-	if err != nil {
+	in.begin(context.Background(), fuel, t.time)
+	if err := in.configure(t.settings); err != nil {
 		defer in.close()
 		return nil, in.unready(t.name, fuel, err)
 	}
@@ -115,11 +114,10 @@ func (t *template) setUp() (*instance, error) {
 	if err != nil {
 		return nil, startFailure(t.name, err)
 	}
-	d := t.watch.begin(in)
+	in.begin(context.Background(), setUpFuel, t.time)
 	if err = in.initialize(); err == nil {
 		err = in.configure(t.settings)
 	}
-	t.watch.end(d)
 	if err != nil {
 		e := in.unready(t.name, setUpFuel, err)
 		in.close()

@@ -23,6 +23,14 @@ func (c *cursor) fail(k Kind, format string, args ...any) {
 
 func (c *cursor) failed() bool { return c.err != nil }
 
+// failure returns the error, or a nil one.
+func (c *cursor) failure() error {
+	if c.err != nil {
+		return c.err
+	}
+	return nil
+}
+
 func (c *cursor) more() bool { return c.err == nil && c.p < len(c.b) }
 
 func (c *cursor) byte() byte {

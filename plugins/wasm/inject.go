@@ -13,13 +13,28 @@ func (b *body) pay() {
 	o = op(o, opLocalTee, left)
 	o = op(o, opGlobalSet, b.fuel)
 	o = op(o, opLocalGet, left)
-	b.out = b.trapIfSpent(o)
+	b.out = b.lookAt(o)
 }
 
-// trapIfSpent compares the fuel on top of the stack with where it ends: zero,
-// or more when the host wants to stop the module.
-func (b *body) trapIfSpent(s []byte) []byte {
-	return trapIf(append(op(s, opGlobalGet, b.stop), opI64LtS))
+// lookAt compares the fuel on top of the stack with where the host wants to be
+// asked. That is above zero mostly, and the call is made seldom.
+func (b *body) lookAt(s []byte) []byte {
+	s = append(op(s, opGlobalGet, b.stop), opI64LtS, opIf, blockEmpty)
+	return append(op(s, opCall, b.pause), opEnd)
+}
+
+// pauseBody is our function, behind all of the module's own. It traps when no
+// fuel is left. Else it asks the host, which decides whether the module may go
+// on. There is no import for that, because an import would give every function
+// another index; what leaves compiled code without one is memory.grow, by more
+// than any memory may grow, so that it is always refused.
+func (m *meter) pauseBody() []byte {
+	b := trapIf(append(op([]byte{0}, opGlobalGet, m.fuel), opI64Const, 0, opI64LtS))
+	if m.start.Pauses && m.mod.memories > 0 {
+		b = append(sleb(append(b, opI32Const), PausePages), opMemoryGrow, 0, opDrop)
+	}
+	b = sleb(append(op(b, opGlobalGet, m.stop), opI64Const), StopNow)
+	return append(trapIf(append(b, opI64Eq)), opEnd)
 }
 
 // charge puts in front of the instruction that comes next what it costs by
@@ -38,7 +53,7 @@ func (b *body) charge(shift byte, left bool) {
 	s = op(append(s, opI64Sub), opLocalTee, rest)
 	s = op(s, opGlobalSet, b.fuel)
 	s = op(s, opLocalGet, rest)
-	b.seg = b.trapIfSpent(s)
+	b.seg = b.lookAt(s)
 }
 
 // chargeGrowth is charge for memory.grow: growing by more than any memory may
@@ -54,7 +69,7 @@ func (b *body) chargeGrowth() {
 	s = op(s, opLocalTee, rest)
 	s = op(s, opGlobalSet, b.fuel)
 	s = op(s, opLocalGet, rest)
-	b.seg = b.trapIfSpent(s)
+	b.seg = b.lookAt(s)
 }
 
 // call takes over a call. One of the module's own functions takes depth, and

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ const (
 	exportPrefix = "roompolicy!"
 	ExportFuel   = exportPrefix + "fuel"  // i64 that counts down
 	ExportDepth  = exportPrefix + "depth" // i32 that counts down
-	ExportStop   = exportPrefix + "stop"  // i64, zero: fuel below it is none
+	ExportStop   = exportPrefix + "stop"  // i64: with less fuel than that the host is asked
 	ExportStart  = exportPrefix + "start" // the start function, which the host calls
 )
 
@@ -23,7 +24,21 @@ func reserved(name string) bool { return strings.HasPrefix(name, exportPrefix) }
 type Budget struct {
 	Fuel  int64
 	Depth int32
+
+	// Pauses lets the host decide now and then whether the module goes on.
+	// Whenever the fuel is below the global ExportStop, the module tries to
+	// grow its memory by PausePages. That must fail, for which the host's
+	// memory refuses; it sets the global to where it wants to be asked next, or
+	// to StopNow, upon which the module traps. The greatest size that a
+	// memory declares is then for the host to observe, too: see
+	// [Metered.MaxPages].
+	Pauses bool
 }
+
+const (
+	PausePages = 1 << 15       // more than any memory may have
+	StopNow    = math.MaxInt64 // ends a module at its next look
+)
 
 // A Metered is a module that was found in order, and rewritten.
 type Metered struct {
@@ -33,6 +48,7 @@ type Metered struct {
 	Imports  []Import
 	Exports  []Export
 	Pages    uint32   // that its memory starts with
+	MaxPages uint32   // that it declares to grow to at most
 	Mutable  []string // exports of its mutable globals; fuel, depth and stop are the last
 	Memories int
 
@@ -75,11 +91,12 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 	m := &meter{mod: mod, start: start}
 	m.fuel = uint32(mod.allGlobals() + padding)
 	m.depth, m.stop = m.fuel+1, m.fuel+2
+	m.pause = uint32(len(mod.funcs))
 	if err := m.code(); err != nil {
 		return nil, err
 	}
 	out := &Metered{
-		Imports: mod.imports, Exports: mod.exports, Pages: mod.pages, Memories: mod.memories, types: mod.types, funcs: mod.funcs,
+		Imports: mod.imports, Exports: mod.exports, Pages: mod.pages, MaxPages: mod.maxPages, Memories: mod.memories, types: mod.types, funcs: mod.funcs,
 		Mutable: m.exportGlobals(),
 	}
 	if mod.start >= 0 {
@@ -96,6 +113,7 @@ type meter struct {
 	mod               *module
 	start             Budget
 	fuel, depth, stop uint32 // globals of ours
+	pause             uint32 // function of ours
 	totalLocals       uint64
 	because           string // why instances cannot be rewound
 
@@ -107,17 +125,17 @@ type meter struct {
 // code rewrites every function.
 func (m *meter) code() error {
 	i := slices.IndexFunc(m.mod.sections, func(s section) bool { return s.id == secCode })
+	if i < 0 && m.mod.ownFuncs > 0 {
+		return &Error{Kind: Malformed, What: "functions without code", At: m.mod.size, Func: -1}
+	}
 	if i < 0 {
-		if m.mod.ownFuncs > 0 {
-			return &Error{Kind: Malformed, What: "functions without code", At: m.mod.size, Func: -1}
-		}
 		return nil
 	}
 	c := m.mod.sections[i].body
 	if n := c.count("bodies", m.mod.limits.Funcs, 1); !c.failed() && n != m.mod.ownFuncs {
 		c.fail(Malformed, "%d bodies for %d functions", n, m.mod.ownFuncs)
 	}
-	out := leb(make([]byte, 0, len(c.b)*2), uint64(m.mod.ownFuncs))
+	out := leb(make([]byte, 0, len(c.b)*2), uint64(m.mod.ownFuncs)+1)
 	b := &body{meter: m, at: map[byte]uint32{}}
 	for f := range m.mod.ownFuncs {
 		fn := m.mod.importedFuncs() + f
@@ -132,12 +150,16 @@ func (m *meter) code() error {
 		}
 		out = append(leb(out, uint64(len(code))), code...)
 	}
-	c.end("code section")
-	if c.err != nil {
-		return c.err
+	if m.mod.ownFuncs == 0 {
+		c.end("code section")
+		m.bodies = []byte{0}
+		return c.failure()
 	}
+	pause := m.pauseBody()
+	out = append(leb(out, uint64(len(pause))), pause...)
+	c.end("code section")
 	m.bodies = out
-	return nil
+	return c.failure()
 }
 
 // exportGlobals exports every mutable global, ours too, and returns the names.
@@ -192,6 +214,10 @@ func (m *meter) assemble(bare bool) []byte {
 		}
 		switch s.id {
 		case secGlobal, secExport, secStart:
+		case secType, secFunction:
+			put(s.id, m.withPause(s))
+		case secMemory:
+			put(secMemory, m.memorySection(s.body))
 		case secCode:
 			put(secCode, m.bodies)
 		case secData, secDataCount:
@@ -204,6 +230,28 @@ func (m *meter) assemble(bare bool) []byte {
 	}
 	ours(len(rank) + 1)
 	return out
+}
+
+// withPause adds our function, and its type, to a section that is a list.
+func (m *meter) withPause(s section) []byte {
+	if m.mod.ownFuncs == 0 {
+		return s.body.b
+	}
+	entry := []byte{0x60, 0, 0}
+	if s.id == secFunction {
+		entry = leb(nil, uint64(len(m.mod.types)))
+	}
+	c := s.body
+	b := leb(nil, uint64(c.u32())+1)
+	return append(append(b, c.b[c.p:]...), entry...)
+}
+
+// memorySection leaves the greatest size to the host, if that is asked.
+func (m *meter) memorySection(c cursor) []byte {
+	if !m.start.Pauses || m.mod.memories == 0 {
+		return c.b
+	}
+	return leb([]byte{1, 0}, uint64(m.mod.pages))
 }
 
 func (m *meter) globalSection() []byte {

@@ -88,6 +88,7 @@ type module struct {
 	tables   int
 	memories int
 	pages    uint32 // that its memory starts with
+	maxPages uint32
 	globals  []global
 	imported int // globals
 	exports  []Export

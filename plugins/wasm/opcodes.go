@@ -15,6 +15,7 @@ const (
 	opReturn       = 0x0f
 	opCall         = 0x10
 	opCallIndirect = 0x11
+	opDrop         = 0x1a
 	opSelect       = 0x1b
 	opLocalGet     = 0x20
 	opLocalSet     = 0x21
@@ -29,6 +30,7 @@ const (
 	opF64Const     = 0x44
 	opI32LtS       = 0x48
 	opI32LeU       = 0x4d
+	opI64Eq        = 0x51
 	opI64LtS       = 0x53
 	opF32Eq        = 0x5b
 	opF64Eq        = 0x61

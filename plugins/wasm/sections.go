@@ -1,6 +1,9 @@
 package wasm
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // read reads every section but the code.
 func (m *module) read() error {
@@ -163,11 +166,14 @@ func (m *module) readMemories(c *cursor) {
 }
 
 func (m *module) memory(c *cursor) {
-	least, _ := c.limits()
+	least, most := c.limits()
 	if int64(least) > int64(m.limits.Pages) {
 		c.fail(Exceeds, "a memory of %d pages to start with; at most %d", least, m.limits.Pages)
 	}
-	m.pages = least
+	if most < least || most != math.MaxUint32 && most > 1<<16 {
+		c.fail(Malformed, "a memory of %d to %d pages", least, most)
+	}
+	m.pages, m.maxPages = least, most
 	m.memories++
 	if m.memories > m.limits.Memories {
 		c.fail(Exceeds, "%d memories; at most %d", m.memories, m.limits.Memories)
