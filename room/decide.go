@@ -35,7 +35,7 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	for i, b := range bodies {
 		seq := s.Seq + int64(i) + 1
 		evs[i] = Event{
-			V: FormatVersion, Seq: seq, Actor: c.Actor, Command: c.ID,
+			V: FormatVersion, Seq: seq, Actor: author(b, c.Actor), Command: c.ID,
 			Epoch: epoch, At: now.Wall.UTC(), Clock: max(s.Clock, now.Clock), Body: b,
 		}
 		// Two owners that both believe in an epoch differ in the ids of their
@@ -46,6 +46,24 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 		}
 	}
 	return evs
+}
+
+// author is who an event is put down to: what follows from a command by the
+// room's own rules is the room's doing, not that of whoever spoke last.
+func author(b Body, actor string) string {
+	switch b := b.(type) {
+	case Stopped:
+		if b.Cause != StopBy {
+			return ActorRoom
+		}
+	case Completed:
+		if b.Cause == DoneSettled {
+			return ActorRoom
+		}
+	case Errored:
+		return ActorRoom
+	}
+	return actor
 }
 
 func (s *State) decide(c Command, now Now) ([]Body, error) {
@@ -121,7 +139,7 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 // had started it; it is not repeated by itself.
 func (s *State) decideClaim(do Claim) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() {
+	if s.inFlight() && (do.Restart || s.works(s.Turn)) { // a person who has the turn was not interrupted
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
 	}
 	if do.Restart && s.Phase == Live && s.Spec.OnRestart != RestartContinue {

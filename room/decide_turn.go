@@ -120,6 +120,9 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	if t == nil {
 		return nil, ErrLate
 	}
+	if do.Code == FailHeld {
+		return []Body{TurnInterrupted{Turn: do.Turn, Reason: brief(do.Error)}}, nil
+	}
 	failed := TurnFailed{Turn: do.Turn, Code: brief(do.Code), Error: brief(do.Error), Usage: do.Usage, Latency: do.Latency}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
@@ -147,6 +150,7 @@ const (
 	FailTooLarge = "too_large"
 	FailAgent    = "agent"
 	FailOther    = "failed"
+	FailHeld     = "held" // nothing left: a pause that changed nothing had cancelled it
 )
 
 // withLimits adds to the end of a turn the end of the room that it causes.

@@ -55,6 +55,8 @@ type Config struct {
 	// Profiles bounds what local agents do across the rooms of one Host; nil
 	// bounds only within a room.
 	Profiles *Profiles
+
+	hosted bool // the room is ended by its Host: it answers as long as it is loaded
 }
 
 // An Update is one thing that a watcher is told: an event, live text, or that

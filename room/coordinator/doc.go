@@ -17,7 +17,7 @@
 //
 // # Pause
 //
-// A pause must not wait for a disk. [Room.Hold] closes a gate and cancels
+// A pause must not wait for a disk. [Room.Do] first closes a gate and cancels
 // what is in flight without the loop's help; no effect starts while the gate
 // is closed. The event that records the pause follows when the log takes it.
 //

@@ -175,7 +175,7 @@ func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *b
 	failed := room.Failed{Turn: e.Turn, Request: e.Request}
 	if !ok {
 		return func() room.Command {
-			failed.Code, failed.Error = room.FailOther, "its prompt is gone"
+			failed.Code, failed.Error = room.FailHeld, "its prompt was held back"
 			return room.Command{Actor: e.Participant, Do: failed}
 		}, nil
 	}
@@ -232,7 +232,7 @@ func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, 
 		made := room.BidMade{Decision: e.Decision, Participant: e.Participant}
 		reply, err := endpoint.Reply{}, serr
 		if err == nil {
-			reply, err = seat.speak(ctx, p, e.Timeout)
+			reply, err = r.within(ctx, seat, p, e.Timeout)
 		}
 		switch {
 		case err != nil:

@@ -9,7 +9,7 @@ import (
 // any goroutine, at once.
 type gate struct {
 	mu      sync.Mutex
-	closed  bool
+	closed  int // how many hold it closed
 	running map[string]context.CancelFunc
 }
 
@@ -18,7 +18,7 @@ type gate struct {
 func (g *gate) start(ctx context.Context, key string) (context.Context, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, ok := g.running[key]; ok || g.closed {
+	if _, ok := g.running[key]; ok || g.closed > 0 {
 		return nil, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,11 +51,12 @@ func (g *gate) keep(wanted func(key string) bool) {
 	}
 }
 
-// close cancels and forgets everything and lets nothing start until open.
+// close cancels and forgets everything and lets nothing start until everybody
+// who closed it has opened it again.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = true
+	g.closed++
 	for _, cancel := range g.running {
 		cancel()
 	}
@@ -65,7 +66,7 @@ func (g *gate) close() {
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = false
+	g.closed--
 }
 
 // busy reports how many effects are under way.

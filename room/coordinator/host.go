@@ -27,18 +27,32 @@ type Host struct {
 	rooms map[string]*loaded
 	ctx   context.Context
 	ready chan struct{}
+	ended bool // Run only waits for what is left
 	runs  sync.WaitGroup
 }
 
+// A loaded room is one that runs, or is about to.
 type loaded struct {
-	room *Room
-	stop context.CancelFunc
+	opened chan struct{} // closed once the others are set
+	room   *Room         // nil when it could not be opened
+	err    error
+	stop   context.CancelFunc
+}
+
+// wait returns the room once it is open.
+func (l *loaded) wait(ctx context.Context) (*Room, error) {
+	select {
+	case <-l.opened:
+		return l.room, l.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (h *Host) start() {
 	h.once.Do(func() {
 		h.rooms, h.ready = map[string]*loaded{}, make(chan struct{})
-		h.Config.Headless = false
+		h.Config.Headless, h.Config.hosted = false, true
 		if h.Config.Profiles == nil {
 			h.Config.Profiles = &Profiles{}
 		}
@@ -56,7 +70,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.ctx = ctx
 	close(h.ready)
 	h.mu.Unlock()
-	defer h.runs.Wait()
+	defer h.finish()
 	tick := time.NewTicker(h.IdleAfter / 4)
 	defer tick.Stop()
 	for {
@@ -70,14 +84,30 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 }
 
+// finish waits for every room and lets no other begin.
+func (h *Host) finish() {
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+	h.runs.Wait()
+}
+
 // Create opens a new room and runs it.
 func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.Participant) (*Room, error) {
-	return h.load(ctx, spec.Room, func() (*Room, error) { return Open(ctx, h.Config, spec, participants) })
+	made := false
+	r, err := h.load(ctx, spec.Room, func(ctx context.Context) (*Room, error) {
+		made = true
+		return Open(ctx, h.Config, spec, participants)
+	})
+	if err == nil && !made {
+		return nil, exists(spec.Room)
+	}
+	return r, err
 }
 
 // Get returns the room, loading it if need be.
 func (h *Host) Get(ctx context.Context, id string) (*Room, error) {
-	return h.load(ctx, id, func() (*Room, error) { return Reopen(ctx, h.Config, id) })
+	return h.load(ctx, id, func(ctx context.Context) (*Room, error) { return Reopen(ctx, h.Config, id) })
 }
 
 // Do carries out a command in the room, loading it if need be.
@@ -106,7 +136,9 @@ func (h *Host) Loaded() int {
 	return len(h.rooms)
 }
 
-func (h *Host) load(ctx context.Context, id string, open func() (*Room, error)) (*Room, error) {
+// load returns a room that runs, or opens it. Opening is no matter of other
+// rooms: it is done without the lock, once for all who ask meanwhile.
+func (h *Host) load(ctx context.Context, id string, open func(context.Context) (*Room, error)) (*Room, error) {
 	h.start()
 	select {
 	case <-h.ready:
@@ -114,23 +146,39 @@ func (h *Host) load(ctx context.Context, id string, open func() (*Room, error)) 
 		return nil, ctx.Err()
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if l, ok := h.rooms[id]; ok {
-		return l.room, nil
+		h.mu.Unlock()
+		return l.wait(ctx)
 	}
-	if err := h.ctx.Err(); err != nil {
-		return nil, err
+	if h.ended || h.ctx.Err() != nil {
+		h.mu.Unlock()
+		return nil, context.Cause(h.ctx)
 	}
-	r, err := open()
+	l := &loaded{opened: make(chan struct{})}
+	h.rooms[id] = l
+	h.runs.Add(1)
+	h.mu.Unlock()
+	defer h.runs.Done()
+	return h.open(id, l, open)
+}
+
+func (h *Host) open(id string, l *loaded, open func(context.Context) (*Room, error)) (*Room, error) {
+	r, err := open(h.ctx) // others wait for it, so it does not end with the first caller
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer close(l.opened)
 	if err != nil {
+		l.err = err
+		delete(h.rooms, id)
 		return nil, err
 	}
-	run, stop := context.WithCancel(h.ctx)
-	h.rooms[id] = &loaded{r, stop}
+	var run context.Context
+	run, l.stop = context.WithCancel(h.ctx)
+	l.room = r
 	h.runs.Go(func() {
 		err := r.Run(run)
 		unloaded := run.Err() != nil
-		stop()
+		l.stop()
 		h.forget(r)
 		if err != nil && !unloaded && h.Failed != nil {
 			h.Failed(id, err)
@@ -170,7 +218,7 @@ func (h *Host) unloadIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.rooms {
-		if l.room.idle(now, h.IdleAfter) {
+		if l.room != nil && l.room.idle(now, h.IdleAfter) {
 			l.stop()
 		}
 	}

@@ -21,7 +21,10 @@ func (r *Room) Run(ctx context.Context) error {
 	for {
 		wake := r.reconcile(ctx)
 		if r.over() {
-			return r.save(context.WithoutCancel(ctx))
+			if !r.cfg.hosted {
+				return r.save(context.WithoutCancel(ctx))
+			}
+			r.hub.end()
 		}
 		r.settle(wake)
 		req, ok := r.next(ctx, wake)
@@ -54,6 +57,8 @@ func (r *Room) next(ctx context.Context, wake time.Duration) (request, bool) {
 	select {
 	case req := <-r.people:
 		return req, true
+	case req := <-r.left:
+		return req, true
 	default:
 	}
 	var tick <-chan time.Time
@@ -66,6 +71,8 @@ func (r *Room) next(ctx context.Context, wake time.Duration) (request, bool) {
 	case <-ctx.Done():
 		return request{}, false
 	case req := <-r.people:
+		return req, true
+	case req := <-r.left:
 		return req, true
 	case req := <-r.work:
 		return req, true
@@ -90,8 +97,7 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 			r.relearn(cmd)
 		}
 	}
-	switch cmd.Do.(type) {
-	case room.Pause, room.Stop:
+	if req.held {
 		r.gate.open() // the state keeps effects from starting now, or nothing does
 	}
 	return events, err

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +28,7 @@ func (r *Room) recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.blanked = r.blanked || e.Redacted
 		if err := r.fold(ctx, e.Event); err != nil {
 			return err
 		}
@@ -42,7 +44,7 @@ func (r *Room) recover(ctx context.Context) error {
 	} else {
 		r.rested = nil
 	}
-	r.hub.tail = r.state.Seq
+	r.hub.reach(r.state.Seq)
 	return nil
 }
 
@@ -64,6 +66,11 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	}
 	d, _, err := p.Propose(ctx, in)
 	state := nextState(in.State, d.State)
+	if r.blanked { // it was asked with texts that are gone: it goes on from what is left of them
+		r.apply(e)
+		r.state.Relearn(state)
+		return nil
+	}
 	if got := stateDigest(state); err == nil && got != rec.State {
 		err = fmt.Errorf("the policy returned the state %s, recorded is %s", got, rec.State)
 	}
@@ -158,11 +165,17 @@ func (p *rested) wakeup(s *room.State) time.Duration {
 // leaveAtRest writes the snapshot of a room that is left with nothing under
 // way. Only such a room was not interrupted when it is opened again.
 func (r *Room) leaveAtRest(ctx context.Context) error {
-	if r.state.Phase != room.Live || r.state.Turn != nil && r.state.Turn.Draft == nil {
+	if r.state.Phase != room.Live || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
 		return r.save(ctx)
 	}
 	r.rested = &rested{r.clock.now(), time.Now()}
 	return r.put(ctx)
+}
+
+// speaks tells effects that are interrupted by what ends them.
+func speaks(e room.Effect) bool {
+	_, ok := e.(room.Speak)
+	return ok
 }
 
 // save writes a snapshot. It is disposable: a full disk does not end the room.
@@ -179,12 +192,14 @@ func (r *Room) put(ctx context.Context) error {
 	if err != nil || len(at) != 1 {
 		return nil
 	}
-	data, err := json.Marshal(snapshot{snapshotFormat, r.tail, &r.state, r.rested})
-	if err != nil {
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false) // what policies gave is kept to the byte
+	if err := enc.Encode(snapshot{snapshotFormat, r.tail, &r.state, r.rested}); err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}
 	r.snapAt = r.state.Seq
-	err = r.cfg.Log.PutSnapshot(ctx, r.id, log.Snapshot{Seq: uint64(r.state.Seq), Hash: at[0].Hash, Data: data})
+	err = r.cfg.Log.PutSnapshot(ctx, r.id, log.Snapshot{Seq: uint64(r.state.Seq), Hash: at[0].Hash, Data: data.Bytes()})
 	if errors.Is(err, log.ErrFailed) {
 		return failure{err}
 	}
@@ -212,22 +227,43 @@ func (r *Room) redact(ctx context.Context, seq int64) error {
 	return nil
 }
 
-// wake is when a room that is unloaded next has something to do.
+// wake is when a room that is unloaded after these events next has something
+// to do; never while it waits for a person.
 func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	switch b := events[len(events)-1].Body.(type) {
-	case room.Paused, room.Stopped, room.Completed, room.Errored:
+	case room.Paused, room.Stopped, room.Completed, room.Errored, room.TurnDrafted, room.TurnEdited:
 		return time.Time{}
 	case room.RoundDeclined:
 		return now.Wall.Add(b.Retry)
-	case room.TurnDrafted, room.TurnEdited:
-		return now.Wall.Add(max(0, r.state.Limits.MaxDuration-now.Clock))
-	}
-	if r.state.Phase != room.Live && r.state.Phase != room.Unopened {
-		if _, ok := events[len(events)-1].Body.(room.Resumed); !ok {
+	case room.TurnGranted:
+		if x, _ := r.state.Seat(b.Participant); x.Owner != "" {
 			return time.Time{}
 		}
+	case room.Claimed:
+		return r.due(now)
+	case room.Resumed:
+		return now.Wall
+	case room.MessagePosted:
+		if r.state.Phase == room.Done {
+			return now.Wall // it lives again
+		}
+	}
+	if r.state.Phase != room.Live && r.state.Phase != room.Unopened {
+		return time.Time{}
 	}
 	return now.Wall
+}
+
+// due is when the first effect of the room is to start.
+func (r *Room) due(now room.Now) time.Time {
+	var at time.Time
+	for _, e := range r.state.Effects() {
+		start := now.Wall.Add(max(0, notBefore(e)-now.Clock))
+		if at.IsZero() || start.Before(at) {
+			at = start
+		}
+	}
+	return at
 }
 
 // stateDigest is how records name a policy's state.

@@ -29,6 +29,7 @@ type Room struct {
 	unlock func()
 
 	people chan request  // commands of people come first
+	left   chan request  // pauses and stops whose caller did not wait
 	work   chan request  // results of effects
 	quit   chan struct{} // closed when Run begins to end
 	done   chan struct{} // closed when it has ended
@@ -50,15 +51,17 @@ type Room struct {
 	prompts    map[string]endpoint.Prompt // granted and not yet sent, by request
 	snapAt     int64
 	redactions []int64 // events that the folded part of the log says to redact
+	blanked    bool    // texts are missing from the folded part of the log
 	rested     *rested // how the room was left, when it was left at rest
 	effects    sync.WaitGroup
 }
 
 // A request is a command on its way to the loop.
 type request struct {
-	cmd room.Command
-	key string        // of the effect whose result it is
-	out chan<- answer // nil when nobody waits
+	cmd  room.Command
+	key  string        // of the effect whose result it is
+	out  chan<- answer // nil when nobody waits
+	held bool          // the gate is closed until it was handled
 }
 
 type answer struct {
@@ -68,13 +71,13 @@ type answer struct {
 
 // Open makes a new room: its first events are durable when it returns.
 func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
-	r, err := hold(ctx, cfg, spec.Room)
+	r, err := lock(ctx, cfg, spec.Room)
 	if err != nil {
 		return nil, err
 	}
 	if r.tail.Seq != 0 {
 		r.unlock()
-		return nil, &problem.Error{Code: "ROOM-EXISTS", What: "room " + spec.Room + " exists", Fix: "reopen it with `moot run --room " + spec.Room + "`"}
+		return nil, exists(spec.Room)
 	}
 	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
 		if err := r.record(ctx, room.ActorHost, do); err != nil {
@@ -89,10 +92,14 @@ func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.P
 	return r, nil
 }
 
+func exists(id string) error {
+	return &problem.Error{Code: "ROOM-EXISTS", What: "room " + id + " exists", Fix: "reopen it with `moot run --room " + id + "`"}
+}
+
 // Reopen takes over a room that is in the log, after a crash as after a clean
 // end. What was in flight is recorded as interrupted.
 func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
-	r, err := hold(ctx, cfg, id)
+	r, err := lock(ctx, cfg, id)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +145,15 @@ func (r *Room) begin(ctx context.Context) error {
 	return nil
 }
 
-// hold makes this process the only one that runs the room.
-func hold(ctx context.Context, cfg Config, id string) (*Room, error) {
+// lock makes this process the only one that runs the room.
+func lock(ctx context.Context, cfg Config, id string) (*Room, error) {
 	unlock, err := cfg.Log.Lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	r := &Room{
 		cfg: cfg, id: id, unlock: unlock,
-		people: make(chan request), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
+		people: make(chan request), left: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
 		endpoints: map[string]*seat{}, prompts: map[string]endpoint.Prompt{},
 	}
 	r.texts = texts{log: cfg.Log, room: id}
@@ -174,22 +181,24 @@ func (r *Room) View() room.View {
 
 // Do carries out a person's command and returns the events that record it
 // once they are durable. The actor must be authenticated by the caller. A
-// pause or stop closes the gate before anything else happens.
+// pause or stop closes the gate before anything else happens; it takes effect
+// even when ctx ends before the log has it.
 func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	if c.ID == "" {
 		c.ID = "c_" + random()
 	}
+	out := make(chan answer, 1)
+	req := request{cmd: c, out: out}
 	switch c.Do.(type) {
 	case room.Pause, room.Stop:
-		r.Hold(c.Actor)
+		req.held = r.hold(c.Actor)
 	}
-	out := make(chan answer, 1)
 	select {
-	case r.people <- request{cmd: c, out: out}:
+	case r.people <- req:
 	case <-r.done:
 		return nil, ErrClosed
 	case <-ctx.Done():
-		r.gate.open()
+		r.abandon(req)
 		return nil, ctx.Err()
 	}
 	select {
@@ -207,15 +216,28 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	}
 }
 
-// Hold stops everything that the room sends, at once and without waiting for
-// its log, if actor holds the reins. The command that follows says why; see
-// [Room.Do], which calls Hold itself.
-func (r *Room) Hold(actor string) {
+// hold stops everything that the room sends, at once and without waiting for
+// its log, if actor holds the reins. The command that follows says why.
+func (r *Room) hold(actor string) bool {
 	if reins := r.reins.Load(); reins == nil || !(*reins)[actor] {
-		return
+		return false
 	}
 	r.gate.close()
 	r.hub.tell(Update{Pausing: true})
+	return true
+}
+
+// abandon takes over a command whose caller has gone. Watchers have been told
+// of a pause, so it comes; of many that wait one is as good as all.
+func (r *Room) abandon(req request) {
+	if !req.held {
+		return
+	}
+	select {
+	case r.left <- req:
+	default:
+		r.gate.open()
+	}
 }
 
 // random returns 128 random bits in hex.

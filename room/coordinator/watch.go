@@ -38,6 +38,13 @@ func (h *hub) publish(events []room.Event) {
 	}
 }
 
+// reach says that events up to seq are stored.
+func (h *hub) reach(seq int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tail = seq
+}
+
 func (w *watcher) nudge() {
 	select {
 	case w.wake <- struct{}{}:
