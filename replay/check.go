@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -198,13 +197,10 @@ func decidedFields(s *room.State, d policy.Decision, state policy.JSON, fuel uin
 func fields(s *room.State, d policy.Decision, state string, fuel uint64) []field {
 	retry := ""
 	if d.Action == policy.ActionDecline {
-		if d.RetryMS <= 0 {
-			d.RetryMS = s.Limits.DeclineRetry.Milliseconds()
-		}
 		if d.Reason == "" {
 			d.Reason = "no decision"
 		}
-		retry = (time.Duration(d.RetryMS) * time.Millisecond).String()
+		retry = s.Limits.Retry(d.RetryMS).String()
 	}
 	confidence := ""
 	if d.Confidence != nil {

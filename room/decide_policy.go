@@ -1,8 +1,6 @@
 package room
 
 import (
-	"time"
-
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -68,18 +66,8 @@ func (s *State) trim(r policy.Record) policy.Record {
 	return r
 }
 
-// minRetry keeps a policy that declines from spinning.
-const minRetry = 100 * time.Millisecond
-
 func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
-	retry := Duration(d.RetryMS) * 1_000_000
-	switch most := s.Limits.MaxDuration; {
-	case d.RetryMS <= 0:
-		retry = s.Limits.DeclineRetry
-	case d.RetryMS > most.Milliseconds():
-		retry = most // the room ends before
-	}
-	retry = max(retry, minRetry)
+	retry := s.Limits.Retry(d.RetryMS)
 	bodies := []Body{RoundDeclined{Record: rec, Reason: orElse(d.Reason, "no decision"), Retry: retry}}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
 		bodies = append(bodies, Completed{Cause: DoneSettled, Reason: count(n, "round") + " declined in a row: " + orElse(d.Reason, "no decision")})

@@ -27,3 +27,19 @@ type Limits struct {
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
 }
+
+// minRetry keeps a policy that declines from spinning.
+const minRetry = 100 * time.Millisecond
+
+// Retry is how long a room waits after a declined round, when the policy asked
+// for that many milliseconds; 0 means that it did not say. l is in force.
+func (l Limits) Retry(ms int64) time.Duration {
+	retry := Duration(ms) * time.Millisecond
+	switch most := l.MaxDuration; {
+	case ms <= 0:
+		retry = l.DeclineRetry
+	case ms > most.Milliseconds():
+		retry = most // the room ends before
+	}
+	return max(retry, minRetry)
+}

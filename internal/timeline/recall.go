@@ -20,7 +20,7 @@ func (p *Printer) Recall(s *room.State) string {
 	}
 	p.turn = granted{number: t.Number, who: t.Participant, tokens: t.Tokens}
 	if d := t.Draft; d != nil {
-		out += p.drafted(room.TurnDrafted{Turn: t.Number, Draft: d.Hash, Message: d.Message, Usage: d.Usage, Why: d.Why})
+		out += p.drafted(room.TurnDrafted{Turn: t.Number, Draft: d.Hash, Message: d.Message, Usage: d.Usage, Latency: d.Latency, Why: d.Why})
 	}
 	return out
 }

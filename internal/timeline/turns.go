@@ -122,7 +122,11 @@ func (p *Printer) draft(e room.Event) string {
 
 func (p *Printer) drafted(b room.TurnDrafted) string {
 	p.turn.usage = b.Usage
-	facts := []string{p.kind(b.Message.From), p.tokens(b.Usage, b.Message.Text), "waits for approval (" + b.Why + ")"}
+	facts := []string{p.kind(b.Message.From)}
+	if b.Latency > 0 {
+		facts = append(facts, seconds(b.Latency))
+	}
+	facts = append(facts, p.tokens(b.Usage, b.Message.Text), "waits for approval ("+b.Why+")")
 	return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
 }
 
