@@ -17,7 +17,7 @@ const (
 	CodeConfigure = "load.configure"    // the module refused its settings
 	CodeCompile   = "load.compile"      // it could not be compiled within the limits
 	CodeCache     = "load.cache"        // the cache cannot be used
-	CodeClosed    = "load.closed"       // the host is closed
+	CodeClosed    = "load.closed"       // the host, or the policy, is closed
 	CodeTrap      = "run.trap"          // the module failed
 	CodeFuel      = "run.out_of_fuel"   // it took too long
 	CodeDepth     = "run.stack_depth"   // it called too deep

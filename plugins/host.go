@@ -116,8 +116,8 @@ func (h *Host) isClosed() bool {
 	return h.closed
 }
 
-// Close frees everything, the policies too. Decisions under way must have
-// ended.
+// Close lets decisions under way end, refuses others and frees everything, the
+// policies too.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	closed := h.closed
@@ -126,6 +126,7 @@ func (h *Host) Close() error {
 	if closed {
 		return nil
 	}
+	h.queue.shut()
 	h.slots.drop(nil)
 	for _, t := range h.templates.all() {
 		t.close()

@@ -41,6 +41,9 @@ func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
 	}
 	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted, m.AllowFuel)}, "\x00")
 	t, err := h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
+	for (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && ctx.Err() == nil { // another caller's, for whom we waited
+		t, err = h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
+	}
 	if err != nil {
 		var e *Error
 		if !errors.As(err, &e) && ctx.Err() == nil {

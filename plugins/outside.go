@@ -132,9 +132,9 @@ func runChild(ctx context.Context, j job, module []byte, m *wasm.Metered) ([]byt
 	if err != nil {
 		return nil, "", noChild(j, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(j.WallSeconds+1)*time.Second)
+	limited, cancel := context.WithTimeout(ctx, time.Duration(j.WallSeconds+1)*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, exe)
+	cmd := exec.CommandContext(limited, exe)
 	cmd.Env = []string{childEnv + "=1", "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} // Windows starts nothing without the latter
 	cmd.Stdin = bytes.NewReader(frame(j, module))
 	var out, log bounded
@@ -142,11 +142,11 @@ func runChild(ctx context.Context, j job, module []byte, m *wasm.Metered) ([]byt
 	cmd.Stdout, cmd.Stderr = &out, &log
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
-	if ctx.Err() == context.Canceled {
+	if ctx.Err() != nil {
 		return nil, "", ctx.Err()
 	}
 	if err != nil {
-		return nil, "", childFailed(j, cmd, log.b, err)
+		return nil, "", childFailed(j, cmd, limited.Err() != nil, log.b, err)
 	}
 	return readReport(j, out.b, m)
 }
@@ -169,7 +169,7 @@ func noChild(j job, err error) error {
 }
 
 // childFailed tells why a child ended without a report.
-func childFailed(j job, cmd *exec.Cmd, log []byte, err error) error {
+func childFailed(j job, cmd *exec.Cmd, killed bool, log []byte, err error) error {
 	e := &Error{Code: CodeCompile, Where: j.Where, Fix: "build a smaller module", Err: err}
 	if cmd.ProcessState == nil {
 		return noChild(j, err)
@@ -179,7 +179,7 @@ func childFailed(j job, cmd *exec.Cmd, log []byte, err error) error {
 	switch {
 	case strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate memory"):
 		e.What = fmt.Sprintf("compiling it takes more than %d MiB of memory", j.MemoryBytes>>20)
-	case cmd.ProcessState.ExitCode() == childTooSlow || used >= time.Duration(j.CPUSeconds)*time.Second*9/10 || errors.Is(err, context.DeadlineExceeded):
+	case killed || cmd.ProcessState.ExitCode() == childTooSlow || used >= time.Duration(j.CPUSeconds)*time.Second*9/10:
 		e.What = fmt.Sprintf("compiling it takes more than %d s", j.CPUSeconds)
 	default:
 		e.What = "the process that compiles it failed: " + clip(err.Error()+": "+firstLine(text))

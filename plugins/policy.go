@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,9 +24,9 @@ type Policy struct {
 	limits   Limits
 	template *template
 
-	closing sync.Once
-	made    atomic.Uint64         // decisions, for the audit
-	broken  atomic.Pointer[Error] // what the audit found
+	closed atomic.Bool
+	made   atomic.Uint64         // decisions, for the audit
+	broken atomic.Pointer[Error] // what the audit found
 }
 
 // A Result is what one run of a policy gave.
@@ -86,9 +85,12 @@ type call struct {
 // run makes one decision when its turn has come.
 func (p *Policy) run(ctx context.Context, c call) (Result, error) {
 	if err := p.host.queue.enter(ctx, c.room); err != nil {
-		return Result{}, err
+		return Result{}, p.shutOut(c, err)
 	}
 	defer p.host.queue.leave()
+	if p.closed.Load() {
+		return Result{}, p.shutOut(c, errClosing)
+	}
 	if e := p.broken.Load(); e != nil {
 		return Result{}, e
 	}
@@ -104,6 +106,14 @@ func (p *Policy) run(ctx context.Context, c call) (Result, error) {
 		err = p.audit(ctx, c, r)
 	}
 	return r, err
+}
+
+// shutOut is the error of a decision that was not let in.
+func (p *Policy) shutOut(c call, err error) error {
+	if !errors.Is(err, errClosing) {
+		return err
+	}
+	return &Error{Code: CodeClosed, Where: p.where(c), What: "the policy is closed", Fix: "load it again", Err: err}
 }
 
 // unmade is the error of a decision for which there was no instance.
@@ -175,7 +185,9 @@ func (p *Policy) audit(ctx context.Context, c call, r Result) error {
 // Close gives back what the policy holds. Decisions under way must have
 // ended. Closing the host does it for all.
 func (p *Policy) Close() {
-	p.closing.Do(func() { p.host.dropTemplate(p.template) })
+	if !p.closed.Swap(true) {
+		p.host.dropTemplate(p.template)
+	}
 }
 
 func (p *Policy) where(c call) string {

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -9,57 +10,86 @@ import (
 // free places go round the rooms that wait, one each, so that a room that
 // asks for much delays nobody by more than one decision.
 type queue struct {
-	mu    sync.Mutex
-	free  int
-	rooms []*line // those that wait, next one first
+	mu      sync.Mutex
+	places  int
+	free    int
+	rooms   []*line // those that wait, next one first
+	closing bool
+	empty   chan struct{} // closed when closing and nobody is inside
 }
 
 // A line holds the calls of one room that wait, oldest first.
 type line struct {
 	room  string
-	calls []chan struct{}
+	calls []chan error
 }
 
-func newQueue(n int) *queue { return &queue{free: n} }
+var errClosing = errors.New("the sandbox is closed")
+
+func newQueue(n int) *queue { return &queue{places: n, free: n, empty: make(chan struct{})} }
+
+// shut lets nobody in any more, those who wait included, and waits until
+// nobody is inside.
+func (q *queue) shut() {
+	q.mu.Lock()
+	if !q.closing {
+		q.closing = true
+		for _, l := range q.rooms {
+			for _, turn := range l.calls {
+				turn <- errClosing
+			}
+		}
+		q.rooms = nil
+		if q.free == q.places {
+			close(q.empty)
+		}
+	}
+	q.mu.Unlock()
+	<-q.empty
+}
 
 // enter waits for a place. The caller must leave unless it gets an error,
-// which is ctx's.
+// which is ctx's or errClosing.
 func (q *queue) enter(ctx context.Context, room string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	q.mu.Lock()
+	if q.closing {
+		q.mu.Unlock()
+		return errClosing
+	}
 	if q.free > 0 && len(q.rooms) == 0 {
 		q.free--
 		q.mu.Unlock()
 		return nil
 	}
-	turn := make(chan struct{})
+	turn := make(chan error, 1) // nil: a place
 	q.add(room, turn)
 	q.mu.Unlock()
 	select {
-	case <-turn:
-		return nil
+	case err := <-turn:
+		return err
 	case <-ctx.Done():
-		if !q.remove(room, turn) {
+		if !q.remove(room, turn) && <-turn == nil {
 			q.leave() // the place came at the same moment
 		}
 		return ctx.Err()
 	}
 }
 
-func (q *queue) add(room string, turn chan struct{}) {
+func (q *queue) add(room string, turn chan error) {
 	for _, l := range q.rooms {
 		if l.room == room {
 			l.calls = append(l.calls, turn)
 			return
 		}
 	}
-	q.rooms = append(q.rooms, &line{room, []chan struct{}{turn}})
+	q.rooms = append(q.rooms, &line{room, []chan error{turn}})
 }
 
 // remove reports whether turn was still waiting.
-func (q *queue) remove(room string, turn chan struct{}) bool {
+func (q *queue) remove(room string, turn chan error) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, l := range q.rooms {
@@ -85,11 +115,14 @@ func (q *queue) leave() {
 	defer q.mu.Unlock()
 	if len(q.rooms) == 0 {
 		q.free++
+		if q.closing && q.free == q.places {
+			close(q.empty)
+		}
 		return
 	}
 	l := q.rooms[0]
 	q.rooms = q.rooms[1:]
-	close(l.calls[0])
+	l.calls[0] <- nil
 	if l.calls = l.calls[1:]; len(l.calls) > 0 {
 		q.rooms = append(q.rooms, l)
 	}
