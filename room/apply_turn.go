@@ -79,6 +79,7 @@ func (s *State) applyPassed(e Event, b TurnPassed) {
 		if x := s.seat(t.Participant); x != nil {
 			s.served(x, t, b.Latency)
 			s.charge(x, b.Usage, t.Tokens, "")
+			x.Confidence = nil // what it stated was about what it said
 		}
 	}
 	text := "passed"

@@ -74,6 +74,12 @@ func (e Event) Seen(level Visibility) (Event, bool) {
 		}
 		b.Message = m
 		e.Body = b
+	case TurnEdited:
+		b.Text = "" // until it is posted, a draft is between its writer and who reviews it
+		e.Body = b
+	case SummaryMade:
+		b.Text = ""
+		e.Body = b
 	case TurnDrafted:
 		m, ok := b.Message.At(level)
 		if !ok {

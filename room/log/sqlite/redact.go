@@ -106,7 +106,7 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		w.change(t) // those who follow the room are told
 		for _, sql := range []string{
 			"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",
-			"delete from snapshots where room = ?1", "delete from rooms where id = ?1",
+			"delete from snapshots where room = ?1", "delete from imported where room = ?1", "delete from rooms where id = ?1",
 		} {
 			if err := w.c.exec(sql, t.id); err != nil {
 				return err

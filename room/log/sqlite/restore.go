@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -35,6 +36,19 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 	return d.submit(ctx, r.run)
 }
 
+// Imported reports whether the room was restored: its log was written
+// elsewhere, and what it says to start is nobody's word on this machine.
+func (d *DB) Imported(ctx context.Context, name string) (bool, error) {
+	found := false
+	err := d.read(ctx, func(r *reader) error {
+		return r.list("select 1 from imported join rooms on rooms.id = imported.room where name = ?", func([]driver.Value) error {
+			found = true
+			return nil
+		}, name)
+	})
+	return found, err
+}
+
 // stored is what stands in the column raw: the event, or what is left of it.
 func stored(e *log.Entry) ([]byte, error) {
 	switch {
@@ -63,6 +77,9 @@ func (r *restoring) run(w *writer) error {
 	}
 	id, err := integer(w.insertRoom.one(r.room))
 	if err != nil {
+		return err
+	}
+	if err := w.c.exec("insert into imported values(?)", id); err != nil {
 		return err
 	}
 	t = &tail{id: id, name: r.room}

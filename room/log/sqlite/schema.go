@@ -16,7 +16,8 @@ const applicationID = 0x4d6f6f74
 // events.key is room<<36 | seq: one integer key clusters a room's events and
 // is found faster than a pair. proof is hash | salt (48 bytes) and raw what the
 // chain commits to; once an event is redacted they are hash | commit | sum of
-// the stub (72), and the stub. rooms.sum guards the row against flipped bytes,
+// the stub (72), and the stub. imported holds the rooms whose log
+// was written elsewhere. rooms.sum guards the row against flipped bytes,
 // as the chain guards events. events_id begins with the id, not the room: ids
 // of one moment are neighbours, so that appends of many rooms change fewer
 // pages. Times are Unix nanoseconds.
@@ -28,6 +29,7 @@ var migrations = []string{
 	create table events(key integer primary key, id text not null, proof blob not null, raw blob not null) strict;
 	create unique index events_id on events(id, key >> 36);
 	create table snapshots(room integer primary key, seq integer not null, hash blob not null, data blob not null, sum blob not null) strict;
+	create table imported(room integer primary key) strict;
 	create table blobs(digest text primary key, content blob not null) strict;`,
 }
 
