@@ -102,7 +102,7 @@ func (h *history) add(e room.Event) string {
 }
 
 func (h *history) phases(b room.Body) string {
-	switch b.(type) {
+	switch b := b.(type) {
 	case room.Paused:
 		if h.open != nil && !h.drafted {
 			return "S4: paused with a request in flight"
@@ -115,12 +115,12 @@ func (h *history) phases(b room.Body) string {
 			return "S5: stopped with a request in flight"
 		}
 		h.phase = "halted"
-		if b.(room.Stopped).Cause == room.StopBy {
+		if b.Cause == room.StopBy {
 			h.phase = "stopped"
 		}
 	case room.Completed:
 		h.phase = "stopped"
-		if b.(room.Completed).Cause == room.DoneSettled {
+		if b.Cause == room.DoneSettled {
 			h.phase = "settled"
 		}
 	case room.Errored:
