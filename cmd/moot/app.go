@@ -30,6 +30,8 @@ type app struct {
 	origins  []config.Setting // where each comes from
 	log      *slog.Logger     // to stderr
 	started  bool             // a command's own code was reached
+
+	allowFuel bool // --allow-fuel, of commands that have it
 }
 
 // globals are the flags that every command has.

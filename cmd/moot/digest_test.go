@@ -66,20 +66,20 @@ func TestOtherBuildOfPolicy(t *testing.T) {
 	}
 	s := &room.State{}
 	s.Policy.Ref = ref
-	if _, err := (runFlags{}).changes(s); err != nil {
+	if _, err := (runFlags{}).changes(t.Context(), &host{}, s); err != nil {
 		t.Errorf("the policy of this build is refused: %v", err)
 	}
 	s.Policy.Ref.Digest = strings.Repeat("0", 64)
-	_, err = (runFlags{}).changes(s)
+	_, err = (runFlags{}).changes(t.Context(), &host{}, s)
 	if err == nil || !strings.Contains(err.Error(), s.Policy.Ref.Digest) || !strings.Contains(err.Error(), policies.Digest()) || !strings.Contains(err.Error(), policies.CodeDigest) {
 		t.Errorf("the error does not name both digests: %v", err)
 	}
-	acts, err := (runFlags{policy: "mention"}).changes(s)
+	acts, err := (runFlags{policy: "mention"}).changes(t.Context(), &host{}, s)
 	if err != nil || len(acts) != 1 || acts[0].(room.SetPolicy).Policy.Digest != policies.Digest() {
 		t.Errorf("changing the policy gives %v, %v", acts, err)
 	}
 	s.Policy.Ref.Name = "gone"
-	if _, err := (runFlags{}).changes(s); err == nil || !strings.Contains(err.Error(), `"gone"`) {
+	if _, err := (runFlags{}).changes(t.Context(), &host{}, s); err == nil || !strings.Contains(err.Error(), `"gone"`) {
 		t.Errorf("a policy that is missing: %v", err)
 	}
 }

@@ -1,26 +1,39 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies"
-	"github.com/folkmoot/moot/policies/policy"
 )
 
 // newPolicyCmd holds what concerns policies.
 func newPolicyCmd(a *app) *cobra.Command {
-	return a.group(&cobra.Command{Use: "policy", Short: "Look at policies"}, newPolicyLsCmd(a), newPolicyInspectCmd(a))
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Write, test, share and look at policies",
+		Long: "A policy decides who speaks next. It is a WebAssembly module that runs in a\n" +
+			"sandbox; docs/policies.md leads from nothing to one that wins a replay.",
+		Example: "  moot policy new polite --lang go && cd polite\n  moot policy test --watch\n  moot policy pack --key ~/moot.key",
+	}
+	return a.group(
+		cmd,
+		newPolicyNewCmd(a), newPolicyBuildCmd(a), newPolicyCheckCmd(a), newPolicyInspectCmd(a), newPolicyTestCmd(a),
+		newPolicyRunCmd(a), newPolicyBenchCmd(a), newPolicyPackCmd(a), newPolicyVerifyCmd(a), newPolicyInstallCmd(a),
+		newPolicyLsCmd(a), newPolicyRmCmd(a),
+	)
 }
 
 func newPolicyLsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ls",
 		Short: "List the policies that rooms can use",
-		Args:  cobra.NoArgs,
+		Long: "ls lists the built-in policies, and those that are installed with what moot.lock\n" +
+			"in this folder says of them: only what it pins can be used here by its name.",
+		Example: "  moot policy ls\n  moot policy ls -o json",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := policies.Verify(); err != nil {
 				return err
@@ -28,8 +41,13 @@ func newPolicyLsCmd(a *app) *cobra.Command {
 			list := []policyBrief{}
 			for _, name := range policies.Names() {
 				m := policies.Manifest(name)
-				list = append(list, policyBrief{m.Name, m.Version, "built in", m.SHA256, m.Description})
+				list = append(list, policyBrief{m.Name, m.Version, originBuiltIn, m.SHA256, m.Description, ""})
 			}
+			installed, err := a.installed(".")
+			if err != nil {
+				return err
+			}
+			list = append(list, installed...)
 			return a.emit(list, func(w io.Writer) error {
 				rows := make([][]string, len(list))
 				for i, p := range list {
@@ -46,66 +64,46 @@ type policyBrief struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
 	Origin      string `json:"origin"`
-	SHA256      string `json:"sha256"`
+	SHA256      string `json:"sha256"` // of the module
 	Description string `json:"description"`
+	Pack        string `json:"pack_sha256,omitempty"`
 }
 
-func newPolicyInspectCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "inspect NAME",
-		Short: "Show a policy: what it does, its settings, its digest and what it asks for",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := policies.Verify(); err != nil {
-				return err
-			}
-			if !policies.Has(args[0]) {
-				return noPolicy(args[0])
-			}
-			m := policies.Manifest(args[0])
-			return a.emit(m, func(w io.Writer) error { return printManifest(w, m) })
-		},
-	}
-	return cmd
-}
+// Origins of what is installed, in the list.
+const (
+	originUnlocked = "installed, not in moot.lock"
+	originMissing  = "in moot.lock, not installed"
+)
 
-func printManifest(w io.Writer, m policy.Manifest) error {
-	history, text := m.Input.HistoryEvents, m.Input.MaxTextBytes
-	if history == 0 {
-		history = policy.DefHistory
+// installed lists what the data folder holds and what the lock of dir pins.
+func (a *app) installed(dir string) ([]policyBrief, error) {
+	lock, err := pack.ReadLock(dir)
+	if err != nil {
+		return nil, err
 	}
-	if text == 0 {
-		text = policy.DefText
+	store, err := a.store().List()
+	if err != nil {
+		return nil, err
 	}
-	texts := fmt.Sprintf("texts up to %d bytes", text)
-	if m.Input.NoText() {
-		texts = "no texts"
-	}
-	if m.Input.Bids {
-		texts += ", bids of the agents"
-	}
-	rows := [][]string{
-		{"policy", m.Name + " " + m.Version},
-		{"does", m.Description},
-		{"author", m.Author},
-		{"module", m.Wasm + ", built in, policy ABI " + fmt.Sprint(m.ABI)},
-		{"sha256", m.SHA256},
-		{"sees", fmt.Sprintf("%d events at first, then what is new; %s", history, texts)},
-	}
-	if err := table(w, rows[0], rows[1:]); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		name  string
-		value any
-	}{{"settings", m.ConfigSchema}, {"defaults", m.DefaultConfig}} {
-		b, err := json.MarshalIndent(part.value, "", "  ")
-		if err != nil {
-			return fmt.Errorf("printing the %s: %w", part.name, err)
+	var list []policyBrief
+	have := map[string]bool{}
+	for _, i := range store {
+		have[i.SHA256] = true
+		b := policyBrief{Name: i.Name, Origin: originUnlocked, Pack: i.SHA256}
+		if e := lock.Find(i.Name); e != nil && e.SHA256 == i.SHA256 {
+			b.Origin = originInstalled
 		}
-		if _, err := fmt.Fprintf(w, "\n%s\n%s\n", part.name, b); err != nil {
-			return err
+		if s, err := a.policyOfStore(i.Name, i.SHA256); err != nil {
+			b.Origin = "altered"
+		} else {
+			b.Version, b.SHA256, b.Description = s.Manifest.Version, s.Manifest.SHA256, s.Manifest.Description
+		}
+		list = append(list, b)
+	}
+	for _, e := range lock.Policies {
+		if !have[e.SHA256] {
+			list = append(list, policyBrief{Name: e.Name, Version: e.Version, Origin: originMissing, Pack: e.SHA256})
 		}
 	}
-	return nil
+	return list, nil
 }

@@ -24,7 +24,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 	}
 	cfg := h.config()
 	cfg.Headless, cfg.ResumeAs = f.headless, orElse(person(participants(state), f.as), room.ActorHost)
-	if cfg.ResumeWith, err = f.changes(state); err != nil {
+	if cfg.ResumeWith, err = f.changes(ctx, h, state); err != nil {
 		return err
 	}
 	if err := f.attended(state); err != nil {
@@ -40,7 +40,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 }
 
 // changes are what the flags change of a room before it goes on.
-func (f runFlags) changes(s *room.State) ([]room.Act, error) {
+func (f runFlags) changes(ctx context.Context, h *host, s *room.State) ([]room.Act, error) {
 	var acts []room.Act
 	if f.maxTurns > 0 {
 		l := s.Limits
@@ -48,7 +48,7 @@ func (f runFlags) changes(s *room.State) ([]room.Act, error) {
 		acts = append(acts, room.SetLimits{Limits: l})
 	}
 	if f.policy == "" {
-		if err := checkPolicy(s.Policy.Ref); err != nil {
+		if _, err := moduleOf(ctx, h.log, s.Policy.Ref); err != nil {
 			return nil, err
 		}
 	} else {
@@ -56,7 +56,7 @@ func (f runFlags) changes(s *room.State) ([]room.Act, error) {
 		if f.policy == s.Policy.Ref.Use {
 			settings = s.Policy.Ref.Settings
 		}
-		ref, err := policyRef(f.policy, settings, s.Policy.Ref.Hints)
+		ref, err := h.newRef(ctx, ".", f.policy, settings, s.Policy.Ref.Hints)
 		if err != nil {
 			return nil, err
 		}

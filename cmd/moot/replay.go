@@ -22,7 +22,8 @@ func newReplayCmd(a *app) *cobra.Command {
 			"nothing and starts nothing.\n\n" +
 			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
 			"wrote, or conversations in the neutral form, one a line; gzip is seen through.\n" +
-			"A POLICY is the name of a built-in one, with settings right behind it if need be.",
+			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
+			".wasm file, with settings right behind it if need be.",
 		Example: "  moot replay r_01 --policy mention\n" +
 			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
 			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
@@ -36,6 +37,8 @@ func newReplayCmd(a *app) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
 	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
+	a.fuelFlag(cmd)
+	completePolicyFlag(cmd)
 	formats(cmd, formatTable, formatJSON, formatHTML)
 	return cmd
 }
@@ -71,7 +74,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 		}
 		conditions = append(conditions, c)
 	}
-	subjects, err := loadSubjects(cmd.Context(), sandbox, o.policies)
+	subjects, err := a.loadSubjects(cmd.Context(), sandbox, o.policies)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,10 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 }
 
 func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition) error {
+	progress := a.progress("decisions")
+	c.Progress = progress.add
 	r, err := replay.Run(ctx, c, src.replayable(ctx))
+	progress.end()
 	if err != nil {
 		return err
 	}

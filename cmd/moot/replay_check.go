@@ -7,15 +7,16 @@ import (
 	"io"
 
 	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
-	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/replay"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // check replays rooms with the policies that ran.
 func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
-	c, err := replay.Check(ctx, originals(h), src.replayable(ctx))
+	c, err := replay.Check(ctx, a.originals(h, src), src.replayable(ctx))
 	if errors.Is(err, replay.ErrNotRecorded) {
 		return exitWith(exitInput, &problem.Error{
 			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,
@@ -34,23 +35,24 @@ func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
 	})
 }
 
-// originals loads the policies that rooms were run with, each once.
-func originals(h *plugins.Host) replay.Loader {
+// originals loads the policies that rooms were run with, each once: the
+// built-in ones, and those that were kept in the data folder.
+func (a *app) originals(h *plugins.Host, src *sources) replay.Loader {
 	loaded := map[string]replay.Policy{}
 	return func(ctx context.Context, ref room.PolicyRef) (replay.Policy, error) {
 		key := ref.Name + "\x00" + ref.Digest + "\x00" + string(ref.Settings)
 		if p, ok := loaded[key]; ok {
 			return p, nil
 		}
-		if ref.Digest != policies.Digest() {
-			return nil, exitWith(exitInput, &problem.Error{
-				Code: "POL-MISSING", What: fmt.Sprintf("the module of policy %q is not there", ref.Name), Where: "sha256 " + ref.Digest,
-				Fix: "use the release of moot that the room was run with",
-			})
+		db, err := src.log()
+		if err != nil && !errors.Is(err, log.ErrNotFound) {
+			return nil, err
 		}
-		p, err := h.Load(ctx, plugins.Module{
-			Name: ref.Name, Wasm: policies.Module(), Digest: ref.Digest, Settings: ref.Settings, Trusted: true,
-		})
+		s, err := moduleOf(ctx, db, ref)
+		if err != nil {
+			return nil, err
+		}
+		p, err := h.Load(ctx, a.module(s, ref.Settings))
 		if err != nil {
 			return nil, err
 		}
@@ -61,12 +63,16 @@ func originals(h *plugins.Host) replay.Loader {
 
 func printChecked(w io.Writer, c *replay.Checked) error {
 	for _, r := range c.Rooms {
-		if _, err := fmt.Fprintf(w, "%s: %d of %s reproduced\n", r.Room, r.Reproduced, count(r.Decisions, "decision")); err != nil {
+		line := fmt.Sprintf("%s: %d of %s reproduced", term.Line(r.Room), r.Reproduced, count(r.Decisions, "decision"))
+		if r.Withheld > 0 {
+			line += fmt.Sprintf("; of %d what led to them has been redacted", r.Withheld)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 		if d := r.First; d != nil {
 			if _, err := fmt.Fprintf(w, "  first difference: decision %d of %s, event %d, %s\n    recorded: %s\n    replayed: %s\n",
-				d.Decision, d.Policy, d.Seq, d.What, d.Recorded, d.Replayed); err != nil {
+				d.Decision, term.Line(d.Policy), d.Seq, d.What, term.Line(d.Recorded), term.Line(d.Replayed)); err != nil {
 				return err
 			}
 		}

@@ -41,6 +41,8 @@ func newReplayShowCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&policies, "policy", nil, "policy to ask; may be given often")
+	a.fuelFlag(cmd)
+	completePolicyFlag(cmd)
 	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
 	return cmd
 }
@@ -58,7 +60,7 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 		return err
 	}
 	defer sandbox.Close()
-	subjects, err := loadSubjects(ctx, sandbox, policies)
+	subjects, err := a.loadSubjects(ctx, sandbox, policies)
 	if err != nil {
 		return err
 	}

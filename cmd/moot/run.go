@@ -52,7 +52,9 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&f.room, "room", "", "open this room of the log again")
 	cmd.Flags().BoolVar(&f.headless, "headless", false, "nobody is there: end when the room rests")
 	cmd.Flags().StringVar(&f.mode, "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "a built-in policy instead of the room's")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
+	a.fuelFlag(cmd)
+	completePolicyFlag(cmd)
 	cmd.Flags().IntVar(&f.maxTurns, "max-turns", 0, "limit of turns instead of the room's")
 	cmd.Flags().StringVar(&f.as, "as", "", "which person you are; default: the first of the roster, else the host")
 	return cmd
@@ -60,7 +62,7 @@ func newRunCmd(a *app) *cobra.Command {
 
 // runNew opens the room that a file describes and runs it.
 func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
-	spec, seats, err := a.specOf(file, f)
+	spec, seats, s, err := a.specOf(ctx, file, f)
 	if err != nil {
 		return err
 	}
@@ -69,6 +71,9 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	defer h.Close()
+	if err := h.keep(ctx, s); err != nil {
+		return err
+	}
 	h.preload(spec.Policy)
 	cfg := h.config()
 	cfg.Headless = f.headless
@@ -76,28 +81,34 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	s := stage{app: a, host: h, room: r, headless: f.headless, you: person(seats, f.as)}
-	return s.run(ctx)
+	on := stage{app: a, host: h, room: r, headless: f.headless, you: person(seats, f.as)}
+	return on.run(ctx)
 }
 
-// specOf reads a room file and applies the flags to it.
-func (a *app) specOf(file string, f runFlags) (room.Spec, []room.Participant, error) {
-	o := roomOptions(f.headless && f.mode != string(room.FullAuto))
+// specOf reads a room file, applies the flags to it and finds its policy.
+func (a *app) specOf(ctx context.Context, file string, f runFlags) (room.Spec, []room.Participant, *supply, error) {
+	o := a.roomOptions(file, f.headless && f.mode != string(room.FullAuto))
 	r, problems := config.Load(file, o)
 	if r == nil {
-		return room.Spec{}, nil, problems.Err()
+		return room.Spec{}, nil, nil, problems.Err()
 	}
 	if !a.flags.quiet {
 		_ = problems.Print(a.stderr) // warnings; there is nowhere else to say so
 	}
 	spec, seats := r.Spec(newRoomID(), newSecret())
 	if err := f.apply(&spec, seats); err != nil {
-		return room.Spec{}, nil, err
+		return room.Spec{}, nil, nil, err
 	}
-	var err error
-	p := spec.Policy
-	spec.Policy, err = policyRef(p.Use, p.Settings, p.Hints)
-	return spec, seats, err
+	p, dir, digest := spec.Policy, r.Dir, r.Policy.SHA256
+	if f.policy != "" {
+		dir, digest = ".", ""
+	}
+	s, err := a.pinnedPolicy(ctx, dir, p.Use, digest)
+	if err != nil {
+		return room.Spec{}, nil, nil, err
+	}
+	spec.Policy = s.ref(p.Settings, p.Hints)
+	return spec, seats, s, nil
 }
 
 // apply puts the flags in the place of what the file says.

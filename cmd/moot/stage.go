@@ -82,7 +82,7 @@ func (s *stage) show(ctx context.Context) error {
 		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.stdin, Out: s.stdout, Err: s.stderr,
 		Quiet: s.flags.quiet,
 		Policy: func(name string) (room.PolicyRef, error) {
-			return policyRef(name, nil, false)
+			return s.host.newRef(context.WithoutCancel(ctx), ".", name, nil, false)
 		},
 	}
 	if err := s.begin(head); err != nil {

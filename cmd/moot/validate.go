@@ -45,7 +45,7 @@ func (a *app) validate(files []string, headless, strict bool) error {
 	verdicts := make([]verdict, len(files))
 	bad, problems := 0, 0
 	for i, file := range files {
-		r, ps := config.Load(file, roomOptions(headless))
+		r, ps := config.Load(file, a.roomOptions(file, headless))
 		v := verdict{File: file, OK: r != nil && (!strict || len(ps) == 0), Problems: ps}
 		if r != nil {
 			v.Participants, v.Policy = len(r.Participants), r.Policy.Use

@@ -1,20 +1,19 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
+	"path/filepath"
 
 	"github.com/folkmoot/moot/endpoints/scripted"
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/policies"
 )
 
 // Here, and only here, the concrete types are put together.
 
 // roomOptions says how room.yaml is checked on this machine.
-func roomOptions(headless bool) config.Options {
+func (a *app) roomOptions(file string, headless bool) config.Options {
+	dir := filepath.Dir(file)
 	return config.Options{
-		Headless: headless, Policies: policies.Names(), SettingsSchema: settingsSchema, CheckScript: checkScript,
+		Headless: headless, Policies: policyNames(dir), SettingsSchema: a.settingsSchema(dir), CheckScript: checkScript,
 	}
 }
 
@@ -22,16 +21,4 @@ func roomOptions(headless bool) config.Options {
 func checkScript(name string, text []byte) error {
 	_, err := scripted.Parse(name, text)
 	return err
-}
-
-// settingsSchema returns the JSON Schema of a built-in policy's settings.
-func settingsSchema(use string) ([]byte, error) {
-	if !policies.Has(use) {
-		return nil, nil
-	}
-	b, err := json.Marshal(policies.Manifest(use).ConfigSchema)
-	if err != nil {
-		return nil, fmt.Errorf("reading the settings of %s: %w", use, err)
-	}
-	return b, nil
 }

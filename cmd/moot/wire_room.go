@@ -34,6 +34,7 @@ type host struct {
 	log   *sqlite.DB
 	audit *audit.Log
 
+	app     *app
 	sandbox *plugins.Host
 	early   *loading // the policy that the room will ask for first; nil once it has
 }
@@ -43,7 +44,7 @@ func (a *app) openHost() (*host, error) {
 	if err := policies.Verify(); err != nil {
 		return nil, err
 	}
-	h := &host{}
+	h := &host{app: a}
 	var err error
 	if h.log, err = a.openLog(false); err != nil {
 		return nil, err

@@ -61,6 +61,18 @@ func TestBuiltAnewWhenSourcesChange(t *testing.T) {
 	if m, ok, err := pack.ManifestOf("it", first); err != nil || !ok || m.Name != "tiny" {
 		t.Errorf("the module carries %+v, %v, %v", m, ok, err)
 	}
+	put(t, f.Path("README.md"), "tiny")
+	contents, err := f.Pack(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := pack.Write(contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := pack.Read("it", file); err != nil || pack.Digest(p.Module) != pack.Digest(first) {
+		t.Errorf("the module in the pack is another: %v", err)
+	}
 	for _, step := range []struct {
 		what string
 		do   func()

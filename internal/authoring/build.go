@@ -40,9 +40,9 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "build without debug information, and use less of the language's library",
 			"the module has %d bytes; at most %d", len(module), plugins.MaxModule)
 	}
-	module, err = pack.EmbedManifest(module, f.Manifest)
+	module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
 	if err == nil {
-		module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
+		module, err = pack.EmbedManifest(module, f.Manifest) // last, as a pack has it: the digest stays
 	}
 	if err != nil {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "let "+scriptFile+" write a WebAssembly module", "what was built is refused: %v", err)

@@ -106,9 +106,9 @@ func (d *document) build(w wireRoom) *Room {
 	n, _ := d.find([]string{"policy"})
 	r.Policy = Policy{
 		Position: d.problem(n, nil, "", "", "").Position,
-		Use:      w.Policy.Use, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints,
+		Use:      w.Policy.Use, SHA256: w.Policy.SHA256, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints,
 	}
-	if isPath(w.Policy.Use) {
+	if IsPath(w.Policy.Use) {
 		r.Policy.Path = join(d.main.dir, w.Policy.Use)
 	}
 	for i, seat := range w.Participants {

@@ -66,8 +66,8 @@ func join(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// isPath tells a policy's path from a name.
-func isPath(use string) bool {
+// IsPath tells a policy's path from a name.
+func IsPath(use string) bool {
 	return strings.HasPrefix(use, ".") || strings.ContainsAny(use, `/\`) || strings.HasSuffix(use, ".wasm")
 }
 

@@ -43,6 +43,7 @@ type Policy struct {
 	Position
 	Use      string      // a built-in's name, or a path
 	Path     string      // absolute, when Use is a path
+	SHA256   string      // of the module that is meant; "" is any
 	Settings policy.JSON // nil when there are none
 	Hints    bool        // it may hand hints to agents
 }
@@ -53,7 +54,7 @@ type Options struct {
 	Headless bool
 	// Lookup finds variables; nil is os.LookupEnv.
 	Lookup func(name string) (value string, ok bool)
-	// Policies are the names of the built-in policies; nil leaves names
+	// Policies are the names of the policies that are there; nil leaves names
 	// unchecked.
 	Policies []string
 	// SettingsSchema returns the JSON Schema of a policy's settings, nil when

@@ -153,7 +153,7 @@ func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 	case o.Policies != nil && !slices.Contains(o.Policies, use):
 		hint := suggest(use, o.Policies)
 		if hint == "" {
-			hint = "built in are " + strings.Join(o.Policies, ", ") + "; a path starts with ./"
+			hint = "there are " + strings.Join(o.Policies, ", ") + "; a path starts with ./"
 		}
 		d.reportAt(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
 		return

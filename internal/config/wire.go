@@ -53,6 +53,7 @@ type (
 	}
 	wirePolicy struct {
 		Use      string          `json:"use"`
+		SHA256   string          `json:"sha256"`
 		Settings json.RawMessage `json:"settings"`
 		Hints    bool            `json:"hints"`
 	}

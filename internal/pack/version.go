@@ -30,6 +30,12 @@ func parseVersion(s string) (version, bool) {
 	return v, true
 }
 
+// ValidVersion reports whether s is a version such as 1.2.3 or 1.2.3-rc.1.
+func ValidVersion(s string) bool {
+	_, ok := parseVersion(s)
+	return ok
+}
+
 // CompareVersions orders versions as semver.org does (section 11); what is no
 // version comes before all.
 func CompareVersions(a, b string) int {

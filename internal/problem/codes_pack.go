@@ -15,5 +15,6 @@ var packCodes = []Meaning{
 	{"POL-PACK-OLDER", input, "The pack is older than the version that is locked.", "Install the locked version or a newer one. `moot policy rm NAME` forgets the old one."},
 	{"POL-PACK-SIGNATURE", input, "The signature is not of the pack, or is none.", "Get the pack and its signature from its author again."},
 	{"POL-PACK-SIZE", input, "The pack is over 2 MiB, unpacks to over 8 MiB or to over 20 times its size, or holds over 32 files.", "Have its author make it smaller."},
+	{"POL-PACK-UNSIGNED", input, "The pack is not signed.", "Get the signature, the file PACK.minisig, from its author, or take it as it is with --unsigned."},
 	{"POL-STORE", failure, "The folder of installed policies cannot be read or written.", "Choose a data folder that can be written: --data."},
 }

@@ -2,7 +2,7 @@ package problem
 
 // replayCodes are about replaying policies.
 var replayCodes = []Meaning{
-	{"POL-MISSING", input, "The module that a room was run with is not there, so its decisions cannot be made again.", "Use the release of moot that the room was run with."},
+	{"POL-MISSING", input, "The module that a room was run with is not there, so its decisions cannot be made again.", "Use the data folder that the room was run in, or the release of moot whose built-in policy it was."},
 	{"REPLAY-CHECK", input, "What is to be checked holds no recorded decisions.", "--check takes rooms of moot, or files that `moot transcript export` wrote with --level all."},
 	{"REPLAY-CHECK-FAILED", gate, "A policy does not decide again as the log says it did.", "The first difference is named; compare the module's digest, its settings and the release of moot."},
 	{"REPLAY-GATE", usage, "A condition of --fail-if cannot be read, or names what is not replayed.", "Write [POLICY.]FIGURE OP NUMBER."},
