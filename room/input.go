@@ -46,7 +46,7 @@ func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.I
 		in.Events[i] = ev
 	}
 	in.Events = in.Events[first:]
-	return in, nil
+	return fit(in), nil
 }
 
 // Seed is the policy's source of randomness: 128 bits that depend on the room
