@@ -314,7 +314,7 @@ func TestRedaction(t *testing.T) {
 				<-ctx.Done()
 				return endpoint.Reply{}, ctx.Err()
 			}
-			return endpoint.Reply{Outcome: endpoint.Said, Text: "the secret is 42"}, nil
+			return endpoint.Reply{Outcome: endpoint.Said, Text: "the secret is swordfish"}, nil
 		}
 		cfg := config(&interrupted{l}, rotate, pausing)
 		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 3}), agents("a", "b"))
@@ -346,7 +346,7 @@ func TestRedaction(t *testing.T) {
 			t.Errorf("event 6 after reopening: %+v", e.Event)
 		}
 		p, _, err := coordinator.Granted(t.Context(), l, "r1", 3)
-		if err != nil || strings.Contains(p.Text, "42") {
+		if err != nil || strings.Contains(p.Text, "swordfish") {
 			t.Errorf("the secret is in a later prompt (%v):\n%s", err, p.Text)
 		}
 	})
