@@ -233,6 +233,18 @@ var hostileModules = []hostile{
 		m.Decide(nil, w.Answer(len(spoken)))
 	})},
 	{"data-outside", CodeInit, "", module(func(m *w.Module) { m.Finish(); m.Data(65536, []byte("x")); m.Decide(nil, zero64) })},
+	{"names-4G", "", "", module(func(m *w.Module) {
+		m.Finish()
+		m.Data(w.AnswerAt, []byte(spoken))
+		m.Decide(nil, w.Answer(len(spoken)))
+		m.Custom("name", cat([]byte{1}, w.U32(5), w.U32(1<<32-1)))
+	})},
+	{"local-names-4G", "", "", module(func(m *w.Module) {
+		m.Finish()
+		m.Data(w.AnswerAt, []byte(spoken))
+		m.Decide(nil, w.Answer(len(spoken)))
+		m.Custom("name", cat([]byte{2}, w.U32(7), w.U32(1), w.U32(0), w.U32(1<<32-1)))
+	})},
 	{"empty", CodeMalformed, "", func() []byte { return nil }},
 	{"bad-magic", CodeMalformed, "", func() []byte { return []byte("\x00asx\x01\x00\x00\x00") }},
 	{"bad-version", CodeMalformed, "", func() []byte { return []byte("\x00asm\x09\x00\x00\x00") }},

@@ -213,6 +213,10 @@ func (m *meter) assemble(bare bool) []byte {
 			ours(rank[s.id])
 		}
 		switch s.id {
+		case secCustom:
+			if b := m.mod.names(&s); b != nil {
+				put(secCustom, b)
+			}
 		case secGlobal, secExport, secStart:
 		case secType, secFunction:
 			put(s.id, m.withPause(s))
