@@ -56,9 +56,11 @@ func BenchmarkTurn(b *testing.B) {
 				<-turn
 			}
 			b.ReportAllocs()
+			used := processorTime()
 			for b.Loop() {
 				<-turn
 			}
+			b.ReportMetric(float64((processorTime()-used).Nanoseconds())/1000/float64(b.N), "cpu-µs/op")
 		})
 	}
 }
