@@ -2,8 +2,10 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,36 @@ func TestCompileBomb(t *testing.T) {
 		t.Error(e)
 	}
 	t.Log(time.Since(start), e)
+}
+
+// TestCompileMemory: a module that takes much memory to compile ends with the
+// child as well.
+func TestCompileMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux bounds the memory of a process so")
+	}
+	h := newHost(t, Config{})
+	module := builtins(t)
+	m, err := check("big", module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := h.job("big", module)
+	j.Cache, j.MemoryBytes = t.TempDir(), 64<<20
+	_, _, err = runChild(context.Background(), j, module, m)
+	if e := wantCode(t, err, CodeCompile); !strings.Contains(e.What, "more than 64 MiB") {
+		t.Error(e)
+	}
+}
+
+// TestCallerOfChildGoes: the child ends when nobody waits for it.
+func TestCallerOfChildGoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := newHost(t, Config{}).Load(ctx, Module{Name: "x", Wasm: w.Answering(spoken)})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 func TestFuelNeedsAllowance(t *testing.T) {
