@@ -22,6 +22,9 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := f.trusted(ctx, h.log, state); err != nil {
+		return err
+	}
 	cfg := h.config()
 	cfg.Headless, cfg.ResumeAs = f.headless, orElse(person(participants(state), f.as), room.ActorHost)
 	if cfg.ResumeWith, err = f.changes(ctx, h, state); err != nil {

@@ -16,6 +16,7 @@ import (
 // runFlags are what `moot run` may change of a room.
 type runFlags struct {
 	room     string
+	trust    bool
 	headless bool
 	mode     string
 	policy   string
@@ -50,6 +51,7 @@ func newRunCmd(a *app) *cobra.Command {
 	}
 	formats(cmd, formatTable, formatJSONL, formatJSON)
 	cmd.Flags().StringVar(&f.room, "room", "", "open this room of the log again")
+	cmd.Flags().BoolVar(&f.trust, "trust-commands", false, "with --room: start what the log of an imported room says")
 	cmd.Flags().BoolVar(&f.headless, "headless", false, "nobody is there: end when the room rests")
 	cmd.Flags().StringVar(&f.mode, "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")

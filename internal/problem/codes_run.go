@@ -13,6 +13,7 @@ var roomCodes = []Meaning{
 	{"ROOM-ID-TAKEN", failure, "The id belongs to another message or command of the room.", "Give every message an id of its own; repeat one only with the same text."},
 	{"ROOM-VISIBILITY", input, "A message has a visibility that is none of the three.", "Use user_visible, user_redacted or internal."},
 	{"ROOM-ERROR", failure, "The room cannot go on; its reason says why.", "Mend that, then `moot run --room ID`."},
+	{"ROOM-IMPORTED", denied, "The room's log was written elsewhere, and says which programs to start.", "Read them; `moot run --room ID --trust-commands` starts them."},
 	{"ROOM-LOCKED", failure, "A process runs the room, so it cannot be removed.", "End that process first; `moot ls` names it."},
 	{"ROOM-OVER", failure, "The room has ended for good.", "Start another room; `moot transcript export` has what was said."},
 	{"ROOM-PAUSED", failure, "The room is paused, or is not.", "`resume` lifts a pause."},
