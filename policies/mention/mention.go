@@ -90,6 +90,13 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
+// interrupted reports whether e ended somebody's turn before an answer, by a
+// pause or a restart.
+func interrupted(e *policy.Event) bool {
+	const word = "interrupted"
+	return e.Kind == policy.KindSystem && len(e.Text) >= len(word) && e.Text[:len(word)] == word
+}
+
 func nobody(in *policy.Input) string {
 	if e := in.LastSaid(); e != nil {
 		return e.From + " addressed nobody who could answer and named no domain"
@@ -107,6 +114,9 @@ func (p *Policy) asked(in *policy.Input, wait *state) (*policy.Agent, string, []
 			if a := in.Agent(e.From); a != nil && a.Eligible {
 				return a, "the turn of " + a.ID + " failed; it is asked again", nil
 			}
+		}
+		if a := in.Agent(e.From); interrupted(e) && a != nil && a.Eligible {
+			return a, "the turn of " + a.ID + " was interrupted; it is asked again", nil
 		}
 		if !e.Said() {
 			continue

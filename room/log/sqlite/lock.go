@@ -81,7 +81,7 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 	if held, ok := errors.AsType[*heldError](err); ok {
 		return nil, &problem.Error{
 			Code: "LOG-LOCKED", What: fmt.Sprintf("room %s is held by %s", room, held), Kind: log.ErrLocked,
-			Fix: "use the room there (`moot attach`), or end that process first",
+			Fix: "use the room there, or end that process first",
 		}
 	}
 	if err != nil {
