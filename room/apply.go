@@ -18,6 +18,7 @@ func (s *State) Apply(e Event) {
 		s.applyClaimed()
 	case Joined:
 		s.applyJoined(e, b)
+		return
 	case SeatChanged:
 		s.applyStanding(e, b)
 	case SeatTaken:
@@ -67,6 +68,9 @@ func (s *State) Apply(e Event) {
 	case Errored:
 		s.end(InError, "", b.Code, b.Reason)
 	}
+	if s.table == nil && len(s.Seats) > 0 {
+		s.table = s.compileNames() // once, after all that join together
+	}
 }
 
 func (s *State) applyOpened(b Opened) {
@@ -94,7 +98,7 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Counts = append(s.Counts, 0)
 	}
 	x.Participant, x.Standing, x.Fresh = b.Participant, Active, true
-	s.table = s.compileNames()
+	s.table = nil
 	s.news(e, x.ID+" joined")
 }
 

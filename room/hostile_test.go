@@ -103,7 +103,10 @@ func TestHostileTexts(t *testing.T) {
 	b.play("speak a go")
 	b.replied(room.Replied{Text: bad})
 	for _, do := range []room.Act{
-		room.Edit{Draft: b.draft(""), Text: bad}, room.Say{Text: bad, Kind: bad}, room.Pause{Reason: bad + huge}, room.Resume{},
+		room.Edit{Draft: b.draft(""), Text: bad},
+		room.Say{Text: bad, Kind: bad},
+		room.Pause{Reason: bad + huge},
+		room.Resume{},
 		room.SetStanding{Participant: "b", Standing: room.Muted, Reason: bad + huge},
 	} {
 		if err := b.act("me", do); err != nil {
@@ -141,8 +144,10 @@ func TestHostileIDs(t *testing.T) {
 // budgets run over nor gives tokens back.
 func TestHostileUsage(t *testing.T) {
 	for _, u := range []room.Usage{
-		{Known: true, Input: math.MaxInt64, Output: math.MaxInt64}, {Known: true, Input: 1 << 62, Output: 1 << 62},
-		{Known: true, Input: -5, Output: 3}, {Known: true, Input: 1 << 40},
+		{Known: true, Input: math.MaxInt64, Output: math.MaxInt64},
+		{Known: true, Input: 1 << 62, Output: 1 << 62},
+		{Known: true, Input: -5, Output: 3},
+		{Known: true, Input: 1 << 40},
 	} {
 		b := opened(t, "a/price:15000000 b maxTokens=1000000000 maxCost=100000000000")
 		b.play("speak a go")
