@@ -64,10 +64,12 @@ type (
 		Standing    Standing
 		Reason      string
 	}
-	// Redact removes what an event said (control).
+	// Redact removes what an event said (control). Drafts are the events that
+	// hold the same text, for a message that was a draft before.
 	Redact struct {
 		Target int64
 		Reason string
+		Drafts []int64
 	}
 	// SetPolicy and SetLimits change the room while it runs (control).
 	SetPolicy struct{ Policy PolicyRef }

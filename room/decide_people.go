@@ -160,7 +160,11 @@ func (s *State) decideModeration(c Command) ([]Body, error) {
 		if do.Target < 1 || do.Target > s.Seq {
 			return nil, invalid("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
 		}
-		return []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}, nil
+		bodies := []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}
+		for _, seq := range do.Drafts {
+			bodies = append(bodies, Redacted{Target: seq, Reason: brief(do.Reason)})
+		}
+		return bodies, nil
 	}
 	return nil, nil
 }

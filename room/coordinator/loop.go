@@ -111,7 +111,7 @@ func (r *Room) relearn(cmd room.Command) {
 }
 
 // prepare gives a command what only the loop can know: the prompt of the
-// participant that is about to get the floor.
+// participant that is about to get the floor, the drafts of a message.
 func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	var err error
 	switch do := cmd.Do.(type) {
@@ -123,6 +123,11 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	case room.Next:
 		do.Grant, err = r.grant(ctx, do.Participant, nil)
 		cmd.Do = do
+	case room.Redact:
+		if do.Target > 0 && do.Target <= r.state.Seq {
+			do.Drafts, err = r.drafts(ctx, do.Target)
+			cmd.Do = do
+		}
 	}
 	if err != nil {
 		return (&broken{"LOG-READ", err}).command()
@@ -196,12 +201,14 @@ func (r *Room) apply(e room.Event) {
 
 // afterwards does what events ask for beside effects.
 func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
+	var redacted []int64
 	for _, e := range events {
 		if b, ok := e.Body.(room.Redacted); ok {
-			if err := r.redact(ctx, b.Target); err != nil {
-				return failure{err}
-			}
+			redacted = append(redacted, b.Target)
 		}
+	}
+	if err := r.redact(ctx, redacted...); err != nil {
+		return failure{err}
 	}
 	r.clock.run(r.state.Phase == room.Live)
 	return r.saveNowAndThen(ctx)

@@ -131,24 +131,6 @@ func (r *Room) saveNowAndThen(ctx context.Context) error {
 	return r.save(ctx)
 }
 
-// finishRedactions removes what a crash kept from being removed: the event
-// that says so is stored first, and every redaction drops the snapshot, so it
-// is among those just folded.
-func (r *Room) finishRedactions(ctx context.Context) error {
-	for _, seq := range slices.Clone(r.redactions) {
-		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 1 && !entries[0].Redacted {
-			if err := r.redact(ctx, seq); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // wakeup is the clock of a room that wakes now. It has gone on while the
 // room was unloaded, but no further than to what the room waits for: what the
 // wall clock says must not end a room.
@@ -203,27 +185,6 @@ func (r *Room) put(ctx context.Context) error {
 	if errors.Is(err, log.ErrFailed) {
 		return failure{err}
 	}
-	return nil
-}
-
-// redact drops what the event said and folds the room anew: what it said may
-// be anywhere in the state.
-func (r *Room) redact(ctx context.Context, seq int64) error {
-	entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
-	if err != nil || len(entries) == 0 {
-		return err
-	}
-	if err := r.cfg.Log.Redact(ctx, r.id, entries[0].Event.Redacted()); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	held := r.clock
-	r.state, r.texts, r.redactions = room.State{}, texts{log: r.cfg.Log, room: r.id}, nil
-	if err := r.recover(ctx); err != nil {
-		return err
-	}
-	r.clock = held
 	return nil
 }
 

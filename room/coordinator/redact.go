@@ -1,0 +1,94 @@
+package coordinator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// finishRedactions removes what a crash kept from being removed: the event
+// that says so is stored first, and every redaction drops the snapshot, so it
+// is among those just folded.
+func (r *Room) finishRedactions(ctx context.Context) error {
+	for _, seq := range slices.Clone(r.redactions) {
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 1 && !entries[0].Redacted {
+			if err := r.redact(ctx, seq); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// redact drops what events said and folds the room anew: what they said may
+// be anywhere in the state.
+func (r *Room) redact(ctx context.Context, seqs ...int64) error {
+	var stubs []room.Event
+	for _, seq := range seqs {
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			stubs = append(stubs, entries[0].Event.Redacted())
+		}
+	}
+	if len(stubs) == 0 {
+		return nil
+	}
+	if err := r.cfg.Log.Redact(ctx, r.id, stubs...); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := r.clock
+	r.state, r.texts, r.redactions = room.State{}, texts{log: r.cfg.Log, room: r.id}, nil
+	if err := r.recover(ctx); err != nil {
+		return err
+	}
+	r.clock = held
+	return nil
+}
+
+// drafts returns the events that hold what became the message at seq: its
+// draft and what it was edited to.
+func (r *Room) drafts(ctx context.Context, seq int64) ([]int64, error) {
+	var found []int64
+	turn := 0
+	for to := seq; to > 0; to -= page {
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(max(0, to-page)), int(min(to, page)))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range slices.Backward(entries) {
+			switch b := e.Event.Body.(type) {
+			case room.MessagePosted:
+				if e.Event.Seq == seq && !b.Auto {
+					turn = b.Turn
+				}
+			case room.TurnDrafted:
+				if b.Turn == turn {
+					found = append(found, e.Event.Seq)
+				}
+			case room.TurnEdited:
+				if b.Turn == turn {
+					found = append(found, e.Event.Seq)
+				}
+			case room.TurnGranted:
+				if b.Turn == turn {
+					return found, nil
+				}
+			}
+			if turn == 0 {
+				return nil, nil
+			}
+		}
+	}
+	return found, nil
+}
