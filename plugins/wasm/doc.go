@@ -10,7 +10,8 @@
 // # What makes the rewriting safe
 //
 // The rewritten module is still validated by the engine, so types need no
-// check here. What does need one are indices: the rewriter appends globals and
+// check here, but for what becomes an export (the start function) or is read
+// carelessly (the names). What does need one are indices: the rewriter appends globals and
 // locals of its own, and a module that is invalid because it names the global
 // behind its last one would become valid, with the fuel in its hands. So every
 // index is checked against the counts of the original module. The code that
@@ -24,5 +25,15 @@
 // looked at on entering a function, at the head of every loop, and before an
 // instruction whose cost depends on an operand (memory.fill and its kind). The
 // number is thus the same on every engine and machine, also when the module
-// traps.
+// traps. A look finds more than enough mostly; where it does not, the module
+// calls a function of ours, which traps when nothing is left, and else lets
+// the host decide whether to go on: see [Budget].
+//
+// # What is not bounded
+//
+// Time, because that is not the same everywhere. Fuel comes near to it: what is
+// slow is dear, so that no instruction costs much less than it takes, but for
+// loads that miss the cache. And nothing is bounded of what an engine does to
+// compile a module beyond what follows from [Limits]; the compiler of wazero
+// takes half a minute for some modules of 240 kB.
 package wasm
