@@ -85,7 +85,8 @@ func command(rt *rapid.T) string {
 		"pause", "resume", "resume", "me: stop", "complete", "tick", "wait 20s", "wait 90s",
 		"me: takeover " + who, "me: release " + who, "approve", "approve", "approve wrong", "edit better", "edit-and-approve best", "reject no",
 		"next " + who, "standing " + who + " suspended", "standing " + who + " muted", "standing " + who + " active", "redact 3",
-		"violate " + who + " noise", "claim", "claim restart", "policy other", "a: stop",
+		"me: say-id m1 " + text, "me: say-id c7 " + text, "bid " + who + " 0.5", "bid " + who + " NaN", "bid " + who + " -1",
+		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "claim", "claim restart", "policy other", "a: stop",
 	}).Draw(rt, "command")
 }
 

@@ -3,6 +3,8 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -120,19 +122,31 @@ func (r *Room) ask(ctx context.Context) (func() room.Command, *broken) {
 		var rec policy.Record
 		err := perr
 		if err == nil {
-			d, rec, err = p.Propose(ctx, in)
+			d, rec, err = propose(ctx, p, in)
 		}
 		rec.Decision, rec.Seed, rec.AskedAtMS, rec.Through = in.Decision, in.Seed, in.NowMS, through
 		rec.Policy, rec.Digest = ref.Name, ref.Digest
 		rec.State, rec.StateJSON = "", nil
 		if err != nil {
-			rec.Code, rec.Error = code(err), err.Error()
+			rec.Code = code(err)
+			rec.Error = strings.TrimSuffix(err.Error(), " ["+rec.Code+"]")
+			rec.Fix = fix(err)
 			return room.Command{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}}
 		}
 		rec.StateJSON = nextState(in.State, d.State)
 		rec.State = stateDigest(rec.StateJSON)
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec}}
 	}, nil
+}
+
+// propose asks p. A policy that panics has failed, and only its own room.
+func propose(ctx context.Context, p Policy, in policy.Input) (d policy.Decision, rec policy.Record, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			d, rec, err = policy.Decision{}, policy.Record{}, fmt.Errorf("the policy panicked: %v", v)
+		}
+	}()
+	return p.Propose(ctx, in)
 }
 
 // nextState is the policy's state after a decision: absent leaves it, null
@@ -167,6 +181,15 @@ func code(err error) string {
 		return coded.ErrorCode()
 	}
 	return "policy.failed"
+}
+
+// fix returns what a person can do about an error, for records.
+func fix(err error) string {
+	var fixed interface{ ErrorFix() string }
+	if errors.As(err, &fixed) {
+		return fixed.ErrorFix()
+	}
+	return ""
 }
 
 func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *broken) {

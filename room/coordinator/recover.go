@@ -64,7 +64,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	if err != nil {
 		return fmt.Errorf("recomputing the policy's state at event %d: %w", e.Seq, err)
 	}
-	d, _, err := p.Propose(ctx, in)
+	d, _, err := propose(ctx, p, in)
 	state := nextState(in.State, d.State)
 	if r.blanked { // it was asked with texts that are gone: it goes on from what is left of them
 		r.apply(e)

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -18,8 +19,14 @@ type seat struct {
 	profiles *Profiles
 }
 
-// speak hands over a prompt. One request is in flight per profile.
-func (s *seat) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
+// speak hands over a prompt. One request is in flight per profile. An endpoint
+// that panics has failed; other rooms do not hear of it.
+func (s *seat) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
+		}
+	}()
 	release, err := s.profiles.acquire(ctx, s.profile)
 	if err != nil {
 		return endpoint.Reply{}, err
@@ -92,8 +99,8 @@ func (r *Room) leave() {
 	}
 	r.effects.Wait()
 	r.hub.end()
+	r.unlock() // first: who waits for the end may open the room again
 	close(r.done)
-	r.unlock()
 }
 
 // A floor is one participant's way to the room.
