@@ -39,6 +39,9 @@ type Error struct {
 	Err   error  // the cause, for errors.Is; What says it too
 }
 
+// ErrorFix returns what a person can do about it.
+func (e *Error) ErrorFix() string { return e.Fix }
+
 // Error returns what happened, where, and the code, on one line.
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -57,6 +57,9 @@ func (s *State) Apply(e Event) {
 		s.applyPosted(e, b)
 	case Paused:
 		s.end(Waiting, b.Cause, b.Code, b.Reason)
+		if b.Record != nil {
+			s.Ending.Fix = b.Record.Fix
+		}
 		s.note(e, "", policy.KindSystem, "paused: "+b.Reason)
 	case Resumed:
 		s.applyResumed(e)
@@ -132,7 +135,7 @@ func (s *State) applyResumed(e Event) {
 
 // end leaves the live phase.
 func (s *State) end(p Phase, cause, name, reason string) {
-	s.Phase, s.Ending = p, Ending{cause, name, reason}
+	s.Phase, s.Ending = p, Ending{Cause: cause, Name: name, Reason: reason}
 }
 
 // news records something that a policy should hear of at once.

@@ -60,6 +60,7 @@ type Ending struct {
 	Cause  string `json:"cause"` // one of the causes of the table of endings
 	Name   string `json:"name"`  // limit, guard, code or person
 	Reason string `json:"reason"`
+	Fix    string `json:"fix,omitempty"` // what a person can do about it
 }
 
 // A Seat is a participant with everything the room knows of it.

@@ -48,7 +48,7 @@ type supply struct {
 // module is what the sandbox loads.
 func (a *app) module(s *supply, settings policy.JSON) plugins.Module {
 	return plugins.Module{
-		Name: s.Manifest.Name, Wasm: s.Module, Digest: s.Manifest.SHA256, Settings: settings,
+		Name: s.Manifest.Name, Use: s.Use, Wasm: s.Module, Digest: s.Manifest.SHA256, Settings: settings,
 		Limits:  plugins.Limits{Fuel: s.Manifest.Limits.Fuel, MemoryPages: s.Manifest.Limits.MemoryPages},
 		Trusted: s.Origin == originBuiltIn, AllowFuel: a.allowFuel,
 	}

@@ -187,7 +187,7 @@ func (s *stage) ending(v room.View) error {
 	case exitPolicy, exitFailure:
 		return exitWith(code, &problem.Error{
 			Code: orElse(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
-			Fix: "mend it, then `moot run --room " + s.room.ID() + "`",
+			Fix: orElse(v.Ending.Fix, "mend it") + ", then `moot run --room " + s.room.ID() + "`",
 		})
 	}
 	if s.flags.quiet || s.format != formatTable {

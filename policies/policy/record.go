@@ -58,4 +58,5 @@ type Record struct {
 	Micros    int64  `json:"micros,omitempty"`     // how long it took; informative
 	Code      string `json:"code,omitempty"`       // error code, when it failed
 	Error     string `json:"error,omitempty"`      // what failed
+	Fix       string `json:"fix,omitempty"`        // what a person can do about it
 }
