@@ -81,11 +81,7 @@ func (e Event) Seen(level Visibility) (Event, bool) {
 		b.Text = ""
 		e.Body = b
 	case TurnDrafted:
-		m, ok := b.Message.At(level)
-		if !ok {
-			return Event{}, false
-		}
-		b.Message = m
+		b.Message = b.Message.blank()
 		e.Body = b
 	}
 	return e, true

@@ -48,12 +48,9 @@ func (s *State) View(level Visibility) View {
 	for _, x := range s.Seats {
 		v.Seats = append(v.Seats, s.seatView(x))
 	}
-	if s.Turn != nil && s.Turn.Draft != nil {
-		if m, ok := s.Turn.Draft.Message.At(level); ok {
-			d := *s.Turn.Draft
-			d.Message = m
-			v.Draft = &d
-		}
+	if s.Turn != nil && s.Turn.Draft != nil && level == Internal {
+		d := *s.Turn.Draft // of those who review it, until it is posted
+		v.Draft = &d
 	}
 	return v
 }
