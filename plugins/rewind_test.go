@@ -28,6 +28,12 @@ func newPlain(t *testing.T, g guest, interpreter bool) *plain {
 		t.Fatal(err)
 	}
 	rc, _ := runtimeConfig(interpreter)
+	cache, err := wazero.NewCompilationCacheWithDir(cacheDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cache.Close(ctx) })
+	rc = rc.WithCompilationCache(cache)
 	p := &plain{runtime: wazero.NewRuntimeWithConfig(ctx, rc), metered: m, settings: configureJSON(g.policy, nil)}
 	t.Cleanup(func() { _ = p.runtime.Close(ctx) })
 	if err := instantiateImports(ctx, p.runtime); err != nil {
