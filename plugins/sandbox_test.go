@@ -171,7 +171,7 @@ func TestFailureIsSaved(t *testing.T) {
 	_, rec, err := p.Propose(context.Background(), roster)
 	e := wantCode(t, err, CodeFuel)
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != 1 || !strings.HasSuffix(e.Fix, "moot policy run --policy under-test "+files[0]) {
+	if len(files) != 1 || !strings.HasSuffix(e.Fix, "`moot policy run --policy under-test "+files[0]+"`") {
 		t.Fatalf("%v: %s", files, e.Fix)
 	}
 	b, err := os.ReadFile(files[0])

@@ -23,7 +23,7 @@ func (p *Policy) save(c call, e *Error) *Error {
 		e.Fix += fmt.Sprintf(" (its input could not be saved: %v)", err)
 		return e
 	}
-	e.Fix += fmt.Sprintf("; to see it again: moot policy run %s %s", p.again, path)
+	e.Fix += fmt.Sprintf("; to see it again: `moot policy run %s %s`", p.again, path)
 	return e
 }
 
@@ -68,7 +68,7 @@ func fileName(s string) string {
 
 // shellName quotes what a shell would take for more than a word.
 func shellName(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@") == "" {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

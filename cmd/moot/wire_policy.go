@@ -102,7 +102,8 @@ func moduleOf(ctx context.Context, db *sqlite.DB, ref room.PolicyRef) (*supply, 
 	}
 }
 
-// digestPrefix begins the name of a module of the log.
+// digestPrefix begins the name of a module of the log: sha256:DIGEST, with
+// @NAME where a module that carries no manifest was called NAME.
 const digestPrefix = "sha256:"
 
 // ofLog makes a supply of a kept module. A module without a manifest keeps
@@ -112,10 +113,11 @@ func ofLog(module []byte, name, digest string) (*supply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.named && name != "" {
-		s.Manifest.Name = name
-	}
 	s.Use = digestPrefix + digest
+	if !s.named && name != "" {
+		s.Manifest.Name = name // it is configured with it
+		s.Use += "@" + name
+	}
 	return s, nil
 }
 
@@ -126,6 +128,7 @@ func (a *app) policyOfLog(ctx context.Context, digest string) (*supply, error) {
 		return nil, err
 	}
 	defer db.Close()
+	digest, name, _ := strings.Cut(digest, "@")
 	module, err := db.Blob(ctx, digest)
 	if errors.Is(err, log.ErrNotFound) {
 		return nil, &problem.Error{Code: "POL-MISSING", What: "no policy of that digest was run here", Where: digestPrefix + digest, Fix: "--data names another data folder"}
@@ -133,7 +136,7 @@ func (a *app) policyOfLog(ctx context.Context, digest string) (*supply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ofLog(module, "", digest)
+	return ofLog(module, name, digest)
 }
 
 // A loading is a policy that is being loaded beside other work.
@@ -171,7 +174,8 @@ func (h *host) load(ctx context.Context, ref room.PolicyRef) (coordinator.Policy
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.sandbox.Load(ctx, h.app.module(s, ref.Settings))
+	var p *plugins.Policy
+	withoutGC(func() { p, err = h.sandbox.Load(ctx, h.app.module(s, ref.Settings)) })
 	if err != nil {
 		return nil, err // a nil *plugins.Policy would be no nil Policy
 	}
