@@ -168,6 +168,18 @@ func noChild(j job, err error) error {
 	}
 }
 
+// outOfMemory reads what a process says that may have no more memory: the
+// runtime's own words, or, when it wanted memory for a thread's stack, those of
+// whoever makes threads.
+func outOfMemory(text string) bool {
+	for _, words := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // childFailed tells why a child ended without a report.
 func childFailed(j job, cmd *exec.Cmd, killed bool, log []byte, err error) error {
 	e := &Error{Code: CodeCompile, Where: j.Where, Fix: "build a smaller module", Err: err}
@@ -177,7 +189,7 @@ func childFailed(j job, cmd *exec.Cmd, killed bool, log []byte, err error) error
 	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	text := string(log)
 	switch {
-	case strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate memory"):
+	case outOfMemory(text):
 		e.What = fmt.Sprintf("compiling it takes more than %d MiB of memory", j.MemoryBytes>>20)
 	case killed || cmd.ProcessState.ExitCode() == childTooSlow || used >= time.Duration(j.CPUSeconds)*time.Second*9/10:
 		e.What = fmt.Sprintf("compiling it takes more than %d s", j.CPUSeconds)
