@@ -52,7 +52,7 @@ func (a *app) showTurn(ctx context.Context, id string, turn int) error {
 	}
 	s := sight{
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
-		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p), Redacted: redacted, Prompt: p.Text,
+		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p), Redacted: redacted, Prompt: endpoint.Render(p),
 	}
 	if err := a.emit(s, func(w io.Writer) error { return a.printSight(w, s) }); err != nil {
 		return err

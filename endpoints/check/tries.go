@@ -23,7 +23,6 @@ func (t *trial) prompt(kind, text string) endpoint.Prompt {
 		CatchUp:        []endpoint.Line{{Seq: int64(t.turn), From: "moot", Kind: "request", Text: text}},
 		MaxOutputChars: 12_000, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: t.timeout,
 	}
-	p.Text = endpoint.Render(p)
 	return p
 }
 

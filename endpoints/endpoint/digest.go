@@ -7,9 +7,9 @@ import (
 	"hash"
 )
 
-// Digest returns the SHA-256, in hex, of everything in p but its Timeout,
-// Text included as it stands. Two prompts have the same digest when an agent
-// cannot tell them apart.
+// Digest returns the SHA-256, in hex, of everything in p but its Timeout. Two
+// prompts have the same digest when an agent cannot tell them apart, whether it
+// is handed the parts or what [Render] makes of them.
 //
 // The form that is hashed: the line "folkmoot prompt 1", then the fields in
 // the order of [Prompt] and of its parts. A string or byte slice is its length
@@ -32,7 +32,7 @@ func Digest(p Prompt) string {
 	d.strings(p.Summary)
 	d.lines(p.History)
 	d.lines(p.CatchUp)
-	d.strings(p.Omitted, string(p.Hints), p.Text)
+	d.strings(p.Omitted, string(p.Hints))
 	d.number(int64(p.MaxOutputChars))
 	d.number(int64(p.MaxHistoryTurns))
 	d.number(int64(p.MaxHistoryChars))

@@ -18,7 +18,8 @@ const (
 	Bid  = "bid"  // how much do you want it?
 )
 
-// A Prompt is everything an agent is handed for one request.
+// A Prompt is everything an agent is handed for one request, in parts; [Render]
+// makes one text of them.
 type Prompt struct {
 	Kind     string // Turn or Bid
 	Request  string // id, at least 128 random bits
@@ -30,7 +31,7 @@ type Prompt struct {
 	Mode     string // manual, semi_auto or full_auto
 	You      Seat
 	Seats    []Seat // everybody, in roster order
-	Boundary string // random; delimits quoted text in Text
+	Boundary string // random; delimits quoted text where it is rendered
 
 	Objective   string
 	Constraints []string
@@ -39,7 +40,6 @@ type Prompt struct {
 	CatchUp     []Line // whole messages since this seat's previous turn, oldest first
 	Omitted     string // a sentence about what was left out; "" when nothing was
 	Hints       []byte // JSON from the policy, untrusted; nil without a grant
-	Text        string // all of the above, rendered
 
 	MaxOutputChars  int
 	MaxHistoryTurns int

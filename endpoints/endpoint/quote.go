@@ -123,6 +123,5 @@ func alphanumeric(c byte) bool {
 // fallbackBoundary hangs on every byte of the prompt, so a text that holds it
 // would have to hold its own digest.
 func fallbackBoundary(p Prompt) string {
-	p.Text = ""
 	return Digest(p)[:32]
 }

@@ -11,8 +11,7 @@ import (
 const nameRunes = 80
 
 // Render returns the text that an agent is told: who it is, what the room
-// wants, who is who, and what was said. It fills [Prompt].Text and depends on
-// nothing but p.
+// wants, who is who, and what was said. It depends on nothing but p.
 //
 // Whatever somebody else wrote stands in an attributed block between two
 // lines that carry p.Boundary, every line of it behind "| ". So no line of a
@@ -28,7 +27,7 @@ func Render(p Prompt) string {
 	for _, s := range append(p.Seats[:len(p.Seats):len(p.Seats)], p.You) {
 		r.seats[s.ID] = s
 	}
-	r.b.Grow(r.size())
+	r.b.Grow(Size(p) * 9 / 8)
 	r.preamble()
 	r.objective()
 	r.roster()
@@ -46,15 +45,22 @@ type renderer struct {
 	b        strings.Builder
 }
 
-// size is about how long the text will be.
-func (r *renderer) size() int {
-	n := 2048 + len(r.p.Objective) + len(r.p.Summary) + 128*len(r.p.Seats)
-	for _, ls := range [][]Line{r.p.History, r.p.CatchUp} {
+// Size is about how many bytes Render gives, without rendering: what a prompt
+// is taken to cost before anybody has read it.
+func Size(p Prompt) int {
+	n := 1100 + len(p.Objective) + len(p.Summary) + len(p.Omitted) + len(p.Hints)
+	for _, c := range p.Constraints {
+		n += len(c) + 8
+	}
+	for _, s := range p.Seats {
+		n += len(s.ID) + len(s.Name) + len(s.Role) + 64
+	}
+	for _, ls := range [][]Line{p.History, p.CatchUp} {
 		for _, l := range ls {
-			n += len(l.Text) + 256
+			n += len(l.Text) + 150
 		}
 	}
-	return n + n/8
+	return n
 }
 
 func (r *renderer) f(format string, args ...any) { fmt.Fprintf(&r.b, format, args...) }

@@ -117,9 +117,9 @@ func TestRenderWeakBoundary(t *testing.T) {
 func TestRenderIsAFunctionOfThePrompt(t *testing.T) {
 	p := sample()
 	first := Render(p)
-	p.Timeout, p.Text = 5, "old"
+	p.Timeout = 5
 	if Render(p) != first {
-		t.Error("Timeout or Text changes the rendering")
+		t.Error("Timeout changes the rendering")
 	}
 }
 
@@ -242,4 +242,16 @@ func window() Prompt {
 		p.History = append(p.History, Line{Seq: int64(i), From: "security", Text: strings.Repeat("Twelve words or more stand here, say zwölf. ", 45)})
 	}
 	return p
+}
+
+// Size is close to what Render gives, and not under it.
+func TestSize(t *testing.T) {
+	p := sample()
+	for range 4 {
+		got, is := Size(p), len(Render(p))
+		if got < is*9/10 || got > 2*is {
+			t.Errorf("Size is %d, the text has %d bytes", got, is)
+		}
+		p.History = append(p.History, Line{Seq: 1, From: "codebase", Kind: "utterance", Text: strings.Repeat("What was said. ", 200)})
+	}
 }

@@ -109,7 +109,6 @@ func (h *harness) prompt(text string) endpoint.Prompt {
 		Objective: "Test.", CatchUp: []endpoint.Line{{Seq: int64(h.turn), From: "you", Text: text}},
 		MaxOutputChars: 1000, Timeout: h.limit,
 	}
-	p.Text = endpoint.Render(p)
 	return p
 }
 

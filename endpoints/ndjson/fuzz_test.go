@@ -128,7 +128,6 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back.Text = ""
 		if !reflect.DeepEqual(back, p) {
 			t.Fatalf("prompt: got\n%+v, want\n%+v", back, p)
 		}

@@ -96,7 +96,6 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	if q.RemoteMessage != "" || q.RemoteFrom != "" {
 		p.CatchUp = []endpoint.Line{{From: q.RemoteFrom, Text: q.RemoteMessage}}
 	}
-	p.Text = endpoint.Render(p)
 	return p, nil
 }
 

@@ -249,7 +249,6 @@ func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, 
 		return nil, &broken{"LOG-READ", err}
 	}
 	p.Kind = endpoint.Bid
-	p.Text = endpoint.Render(p)
 	seat, serr := r.reach(ctx, e.Participant)
 	return func() room.Command {
 		made := room.BidMade{Decision: e.Decision, Participant: e.Participant}

@@ -43,7 +43,6 @@ func prompt(ctx context.Context, s *room.State, t *texts, id string, w room.Wind
 		return endpoint.Prompt{}, err
 	}
 	p.Omitted = omitted(w)
-	p.Text = endpoint.Render(p)
 	return p, nil
 }
 

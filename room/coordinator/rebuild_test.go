@@ -153,8 +153,8 @@ func TestPlantedFact(t *testing.T) {
 		if err := r.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if last.Turn != 200 || !strings.Contains(last.Text, fact) {
-			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, last.Text)
+		if last.Turn != 200 || !strings.Contains(endpoint.Render(last), fact) {
+			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, endpoint.Render(last))
 		}
 		for _, turn := range []int{1, 2, 57, 200} {
 			p, granted, err := coordinator.Granted(t.Context(), l, "r1", turn)
@@ -164,7 +164,7 @@ func TestPlantedFact(t *testing.T) {
 			if got := endpoint.Digest(p); got != granted.Prompt {
 				t.Errorf("turn %d: prompt rebuilt from the log has digest %s, recorded is %s", turn, got, granted.Prompt)
 			}
-			if turn == 200 && p.Text != last.Text {
+			if turn == 200 && endpoint.Render(p) != endpoint.Render(last) {
 				t.Error("the rebuilt prompt differs from the one that was sent")
 			}
 		}
