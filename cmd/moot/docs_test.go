@@ -27,7 +27,8 @@ import (
 // what it prints. "..." stands for anything, on a line of its own for any
 // number of lines; without any lines the output is not compared. A command
 // has to end with 0 unless what it prints ends with "exit N".
-// UPDATE_GOLDEN=1 rewrites what has no "...".
+// UPDATE_GOLDEN=1 rewrites what has no "...". A block whose fence names a file
+// after its language, as in "```go polite/policy.go", is written to that file.
 func TestDocs(t *testing.T) {
 	pages := []string{"../../README.md", "../../CONTRIBUTING.md"}
 	more, err := filepath.Glob("../../docs/*.md")
@@ -57,6 +58,7 @@ type documented struct {
 	line    int // of the command, from 0
 	command string
 	output  []string
+	file    string // written instead of a command: its lines are output
 }
 
 // commandsIn finds the commands of all console blocks.
@@ -65,7 +67,11 @@ func commandsIn(text string) (cmds []documented) {
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
-			inside = strings.TrimPrefix(line, "```") == "console"
+			_, file, named := strings.Cut(line, " ")
+			if named {
+				cmds = append(cmds, documented{line: i, file: file})
+			}
+			inside = named || line == "```console"
 		case !inside:
 		case strings.HasPrefix(line, "$ "):
 			cmds = append(cmds, documented{line: i, command: line[2:]})
@@ -89,6 +95,10 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 	lines := strings.Split(text, "\n")
 	changed := map[int][]string{}
 	for _, c := range cmds {
+		if c.file != "" {
+			writeDocumented(t, filepath.Join(work, c.file), c.output)
+			continue
+		}
 		got := runDocumented(t, work, c)
 		if len(c.output) == 0 || likeShown(c.output, got) {
 			continue
@@ -108,6 +118,13 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 		}
 	}
 	if err := os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeDocumented(t *testing.T, path string, lines []string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
