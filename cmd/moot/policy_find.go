@@ -196,10 +196,13 @@ func ofModule(module []byte, origin, where string) (*supply, error) {
 	return &supply{Origin: origin, Where: where, Manifest: m, Module: module, named: ok}, nil
 }
 
-// checkHost refuses a policy that wants a newer moot. A build without a
-// version is as new as can be.
-func (s *supply) checkHost() error {
-	have := strings.TrimPrefix(thisBuild().Version, "v")
+// checkHost refuses a policy that wants a newer moot than this one.
+func (s *supply) checkHost() error { return s.checkVersion(thisBuild().Version) }
+
+// checkVersion compares with a moot's version. A build without one is as new
+// as can be.
+func (s *supply) checkVersion(have string) error {
+	have = strings.TrimPrefix(have, "v")
 	if s.Manifest.MinHost == "" || !pack.ValidVersion(have) || pack.CompareVersions(have, s.Manifest.MinHost) >= 0 {
 		return nil
 	}

@@ -182,13 +182,16 @@ func (h *host) load(ctx context.Context, ref room.PolicyRef) (coordinator.Policy
 	return p, nil
 }
 
-// policyNames returns the names that a room in dir may use.
+// policyNames returns the names that a room in dir may use, nil when its lock
+// cannot be read: then looking for the policy says so.
 func policyNames(dir string) []string {
+	lock, err := pack.ReadLock(dir)
+	if err != nil {
+		return nil
+	}
 	names := policies.Names()
-	if lock, err := pack.ReadLock(dir); err == nil { // a broken lock is reported where a policy of it is used
-		for _, e := range lock.Policies {
-			names = append(names, e.Name)
-		}
+	for _, e := range lock.Policies {
+		names = append(names, e.Name)
 	}
 	return names
 }

@@ -136,6 +136,24 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeft: a pack that cannot be put in its place leaves no trace.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "policies")
+	s := NewStore(dir)
+	file := written(t, polite("1.0.0"))
+	taken := s.Path("polite", Digest(file))
+	if err := os.MkdirAll(filepath.Join(taken, "x"), 0o700); err != nil { // a folder cannot be replaced by a file
+		t.Fatal(err)
+	}
+	if _, err := s.Put("polite", file); code(err) != "POL-STORE" {
+		t.Fatalf("put over a folder: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "polite")); err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
 func TestCompareVersions(t *testing.T) {
 	t.Parallel()
 	// The order of semver.org, section 11, between what is no version and more.
