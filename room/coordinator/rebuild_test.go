@@ -208,3 +208,38 @@ type unsnapped struct{ *memory.Log }
 func (unsnapped) Snapshot(context.Context, string) (log.Snapshot, error) {
 	return log.Snapshot{}, log.ErrNotFound
 }
+
+// What a turn adds to the log does not depend on how many there were.
+func TestLogIsLinearInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		s := spec(room.Limits{MaxTurns: 2000})
+		r, err := coordinator.Open(t.Context(), config(l, rotate, func(_ context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
+			return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("%04d %s", p.Turn, strings.Repeat("x", 1000))}, nil
+		}), s, agents("a", "b", "c", "d"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := l.Read(t.Context(), "r1", log.Pos{}, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var early, late int
+		for _, e := range entries {
+			switch b := e.Event.Body.(type) {
+			case room.TurnGranted:
+				if b.Turn > 500 && b.Turn <= 1000 {
+					early += len(e.Raw)
+				} else if b.Turn > 1500 {
+					late += len(e.Raw)
+				}
+			}
+		}
+		if early == 0 || late > early*105/100 {
+			t.Errorf("500 grants take %d bytes after 500 turns and %d after 1,500", early, late)
+		}
+	})
+}
