@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
@@ -153,6 +155,15 @@ func checkDefaults(s *supply) error {
 		return nil
 	}
 	return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: s.Where, Fix: "make them agree"}
+}
+
+// checkSettings checks settings against a manifest's schema, if it has one.
+func checkSettings(m policy.Manifest, settings policy.JSON) error {
+	schema := pack.Settings(m)
+	if schema == nil {
+		return nil
+	}
+	return config.CheckSettings(schema, settings)
 }
 
 func (c *checked) print(w io.Writer) error {

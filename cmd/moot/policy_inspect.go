@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
 )
@@ -37,15 +38,11 @@ func newPolicyInspectCmd(a *app) *cobra.Command {
 // An inspection is what can be seen of a policy.
 type inspection struct {
 	policy.Manifest
-	Origin  string        `json:"origin"`
-	Where   string        `json:"where,omitempty"`
-	Module  anatomy       `json:"module"`
-	Cases   int           `json:"cases"`
-	Missing *inspectError `json:"refused,omitempty"` // why the module cannot be read
-}
-
-type inspectError struct {
-	What string `json:"what"`
+	Origin  string  `json:"origin"`
+	Where   string  `json:"where,omitempty"`
+	Module  anatomy `json:"module"`
+	Cases   int     `json:"cases"`
+	Refused string  `json:"refused,omitempty"` // why the module cannot be read
 }
 
 // An anatomy is what a module is made of.
@@ -60,7 +57,7 @@ func inspect(s *supply) inspection {
 	i := inspection{Manifest: s.Manifest, Origin: s.Origin, Where: s.Where, Cases: len(s.Cases)}
 	var err error
 	if i.Module, err = anatomyOf(s.Module); err != nil {
-		i.Missing = &inspectError{err.Error()}
+		i.Refused = err.Error()
 	}
 	return i
 }
@@ -86,8 +83,8 @@ func (i inspection) print(w io.Writer) error {
 	if err := printManifest(w, i); err != nil {
 		return err
 	}
-	if i.Missing != nil {
-		_, err := fmt.Fprintf(w, "\nrefused  %s\n", i.Missing.What)
+	if i.Refused != "" {
+		_, err := fmt.Fprintf(w, "\nrefused  %s\n", term.Line(i.Refused))
 		return err
 	}
 	return nil

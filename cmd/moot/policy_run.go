@@ -20,15 +20,15 @@ import (
 	"github.com/folkmoot/moot/policies/policytest"
 )
 
-// runOne are the flags of `moot policy run`.
-type runOne struct {
+// decideFlags are those of `moot policy run`.
+type decideFlags struct {
 	policy, settings string
 	failed           bool
 }
 
 // newPolicyRunCmd makes single decisions.
 func newPolicyRunCmd(a *app) *cobra.Command {
-	var f runOne
+	var f decideFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Make one decision and show it with all that the policy logged",
@@ -70,7 +70,7 @@ type outcome struct {
 	err      error
 }
 
-func (a *app) runPolicy(ctx context.Context, args []string, f runOne) error {
+func (a *app) runPolicy(ctx context.Context, args []string, f decideFlags) error {
 	settings, err := settingsArg(f.settings)
 	if err != nil {
 		return err

@@ -9,13 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/policytest"
 )
 
@@ -259,13 +257,4 @@ func (r *testReport) failure() error {
 		Code: "POL-TEST", What: fmt.Sprintf("%d of %s failed", r.Failed, count(len(r.Cases), "case")), Where: "policy " + r.Policy,
 		Fix: "mend the policy, or take its answers with `moot policy test --update`",
 	}
-}
-
-// checkSettings checks settings against a manifest's schema, if it has one.
-func checkSettings(m policy.Manifest, settings policy.JSON) error {
-	schema := pack.Settings(m)
-	if schema == nil {
-		return nil
-	}
-	return config.CheckSettings(schema, settings)
 }

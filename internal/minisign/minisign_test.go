@@ -122,6 +122,9 @@ func TestEveryFlipIsFound(t *testing.T) {
 	first := bytes.IndexByte(file, '\n')
 	for i := first + 1; i < len(file)-1; i++ {
 		for bit := range 8 {
+			if testing.Short() && bit != i%8 {
+				continue // one of a byte: the race detector makes this slow
+			}
 			flipped := bytes.Clone(file)
 			flipped[i] ^= 1 << bit
 			if _, err := Verify(k.Public(), content, flipped); err == nil && !bytes.Equal(bytes.ReplaceAll(flipped, []byte("\r\n"), []byte("\n")), file) {

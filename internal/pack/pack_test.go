@@ -241,6 +241,9 @@ func TestNoFlipChangesWhatIsRead(t *testing.T) {
 	}
 	for i := range file {
 		for bit := range 8 {
+			if testing.Short() && bit != i%8 {
+				continue // one of a byte: the race detector makes this slow
+			}
 			flipped := bytes.Clone(file)
 			flipped[i] ^= 1 << bit
 			if _, err := Read("it", flipped); err != nil {
