@@ -135,7 +135,7 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	return cmd
 }
 
-// grant renders the prompt for a participant; one that does not exist gets
+// grant makes the prompt of a participant; one that does not exist gets
 // none, and the state will say so.
 func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
 	if _, ok := r.state.Seat(id); !ok {
