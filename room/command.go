@@ -146,6 +146,7 @@ type (
 // about to get the floor.
 type Grant struct {
 	Request string // id of the request, at least 128 random bits
+	Window  Window // what the prompt was made of: what [State.WindowFor] gave in the same state
 	Prompt  string // SHA-256 of the prompt, hex
 	Tokens  int64  // estimate of the prompt
 }

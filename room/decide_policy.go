@@ -103,8 +103,17 @@ func (s *State) floor(x *Seat, d policy.Decision, rec *policy.Record, g Grant) T
 		Turn: s.Tally.Turns + 1, Participant: x.ID, Reason: d.Reason, Confidence: d.Confidence,
 		Hints: d.Hints, Scores: d.Scores, Record: rec,
 		Request: g.Request, Prompt: g.Prompt, Tokens: g.Tokens,
-		Window: s.WindowFor(x.ID), Timeout: s.Limits.timeout(x.Participant),
+		Window: s.window(x, g), Timeout: s.Limits.timeout(x.Participant),
 	}
+}
+
+// window is what x is handed: what its prompt was made of or, where nobody has
+// made one, what it would be made of.
+func (s *State) window(x *Seat, g Grant) Window {
+	if g.Window.Through == s.Seq {
+		return g.Window
+	}
+	return s.WindowFor(x.ID)
 }
 
 // unaffordable is the end of a room whose next send would pass a limit.

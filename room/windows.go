@@ -15,6 +15,7 @@ func (s *State) WindowFor(id string) Window {
 	}
 	w := Window{After: x.Cursor, Through: s.Seq, Full: x.Fresh || !x.Remembers}
 	f := fitting{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens}
+	f.kept = f.few[:0]
 	s.backwards(x, f.take)
 	f.finish()
 	return w
@@ -32,6 +33,7 @@ type fitting struct {
 	stage  int // 0 whole, 1 lines, 2 only counted
 	first  int64
 	kept   []kept // messages of the window by sender; few senders, so no map
+	few    [8]kept
 	total  int
 }
 
@@ -106,7 +108,7 @@ func (f *fitting) finish() {
 	if f.stage != 2 {
 		return
 	}
-	o := Omission{Span: Span{1, f.first}}
+	o := Omission{Span: Span{1, f.first}, By: make([]Count, 0, min(len(f.s.Seats), maxCounts))}
 	for i, y := range f.s.Seats {
 		n := f.s.heard(f.x, int16(i)) - f.count(int16(i))
 		o.Messages += n
@@ -115,6 +117,9 @@ func (f *fitting) finish() {
 		}
 	}
 	o.Messages += f.s.heard(f.x, -1) - f.count(-1)
+	if len(o.By) == 0 {
+		o.By = nil // as it is read back
+	}
 	f.w.Omitted = []Omission{o}
 }
 

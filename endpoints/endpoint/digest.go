@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"sync"
 )
 
 // Digest returns the SHA-256, in hex, of everything in p but its Timeout. Two
@@ -16,7 +17,10 @@ import (
 // (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
 // 0 or 1; a list is the number of its elements, then the elements.
 func Digest(p Prompt) string {
-	d := &digester{h: sha256.New()}
+	d := digesters.Get().(*digester)
+	defer digesters.Put(d)
+	d.h.Reset()
+	d.n = 0
 	d.write("folkmoot prompt 1\n")
 	d.strings(p.Kind, p.Request, p.Room, p.Session, p.Profile)
 	d.number(int64(p.Epoch))
@@ -39,8 +43,11 @@ func Digest(p Prompt) string {
 	d.number(int64(p.MaxToolRounds))
 	d.bool(p.AllowToolUse)
 	d.h.Write(d.b[:d.n])
-	return hex.EncodeToString(d.h.Sum(nil))
+	return hex.EncodeToString(d.h.Sum(d.b[:0]))
 }
+
+// digesters are too large to make one for every prompt.
+var digesters = sync.Pool{New: func() any { return &digester{h: sha256.New()} }}
 
 // A digester hashes what it is given, through a buffer: a hash takes bytes
 // and prompts are strings.

@@ -15,9 +15,18 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// nowhere is a log that keeps nothing: what is measured beside it is the
-// engine alone.
+// nowhere is a log that keeps nothing and takes snapshots: what is measured
+// beside it is the engine alone.
 type nowhere struct{ *memory.Log }
+
+func (nowhere) Read(_ context.Context, _ string, after log.Pos, n int) ([]log.Entry, error) {
+	if after.Seq == 0 || n != 1 {
+		return nil, log.ErrNotFound
+	}
+	return make([]log.Entry, 1), nil
+}
+
+func (nowhere) PutSnapshot(context.Context, string, log.Snapshot) error { return nil }
 
 func (nowhere) Append(_ context.Context, _ string, after log.Pos, _ time.Time, evs ...room.Event) (log.Pos, bool, error) {
 	return log.Pos{Seq: after.Seq + uint64(len(evs))}, false, nil
@@ -27,14 +36,17 @@ func (nowhere) Append(_ context.Context, _ string, after log.Pos, _ time.Time, e
 // waits for a receive.
 func metronome(tb testing.TB) (turn <-chan int, r *coordinator.Room, done <-chan error) {
 	ticks := make(chan int)
-	body := strings.Repeat("lorem ipsum dolor sit amet. ", 36)
+	var bodies [100]string
+	for i := range bodies {
+		bodies[i] = fmt.Sprintf("%d %s", i, strings.Repeat("lorem ipsum dolor sit amet. ", 36))
+	}
 	say := func(ctx context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
 		select {
 		case ticks <- p.Turn:
 		case <-ctx.Done():
 			return endpoint.Reply{}, ctx.Err()
 		}
-		return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("%d %s", p.Turn, body)}, nil
+		return endpoint.Reply{Outcome: endpoint.Said, Text: bodies[p.Turn%len(bodies)]}, nil
 	}
 	s := spec(room.Limits{MaxTurns: 1 << 30, MaxDuration: time.Hour})
 	r, err := coordinator.Open(tb.Context(), config(nowhere{&memory.Log{}}, rotate, say), s, agents("a", "b", "c", "d"))

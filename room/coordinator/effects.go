@@ -17,7 +17,6 @@ import (
 // ever.
 func (r *Room) reconcile(ctx context.Context) time.Duration {
 	now := r.clock.now()
-	wanted := map[string]bool{}
 	wake := time.Duration(-1)
 	sooner := func(at time.Duration) {
 		if d := max(0, at-now); wake < 0 || d < wake {
@@ -25,15 +24,16 @@ func (r *Room) reconcile(ctx context.Context) time.Duration {
 		}
 	}
 	effects := r.state.Effects()
-	for _, e := range effects {
-		wanted[e.Key()] = true
+	keys := make([]string, len(effects))
+	for i, e := range effects {
+		keys[i] = e.Key()
 	}
-	r.gate.keep(func(key string) bool { return wanted[key] })
-	for _, e := range effects {
+	r.gate.keep(keys)
+	for i, e := range effects {
 		if at := notBefore(e); at > now {
 			sooner(at)
 		} else {
-			r.start(ctx, e)
+			r.start(ctx, e, keys[i])
 		}
 	}
 	if at, ok := r.state.Deadline(); ok {
@@ -53,8 +53,7 @@ func notBefore(e room.Effect) time.Duration {
 }
 
 // start begins an effect unless it is under way or the gate is closed.
-func (r *Room) start(ctx context.Context, e room.Effect) {
-	key := e.Key()
+func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 	ectx, ok := r.gate.start(ctx, key)
 	if !ok {
 		return

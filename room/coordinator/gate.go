@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -40,11 +41,11 @@ func (g *gate) end(key string) {
 }
 
 // keep cancels the effects that are not wanted.
-func (g *gate) keep(wanted func(key string) bool) {
+func (g *gate) keep(wanted []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for key, cancel := range g.running {
-		if !wanted(key) {
+		if !slices.Contains(wanted, key) {
 			cancel()
 			delete(g.running, key)
 		}

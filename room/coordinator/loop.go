@@ -18,6 +18,8 @@ func (r *Room) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.leave()
 	defer cancel()
+	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
 	for {
 		wake := r.reconcile(ctx)
 		if r.over() {
@@ -27,7 +29,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.hub.end()
 		}
 		r.settle(wake)
-		req, ok := r.next(ctx, wake)
+		req, ok := r.next(ctx, wake, alarm)
 		if !ok {
 			return errors.Join(ctx.Err(), r.leaveAtRest(context.WithoutCancel(ctx)))
 		}
@@ -53,7 +55,7 @@ func (r *Room) over() bool {
 }
 
 // next waits for what happens next: a person first, then results, then time.
-func (r *Room) next(ctx context.Context, wake time.Duration) (request, bool) {
+func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) (request, bool) {
 	select {
 	case req := <-r.people:
 		return req, true
@@ -62,10 +64,9 @@ func (r *Room) next(ctx context.Context, wake time.Duration) (request, bool) {
 	default:
 	}
 	var tick <-chan time.Time
-	if wake >= 0 {
-		t := time.NewTimer(wake)
-		defer t.Stop()
-		tick = t.C
+	if alarm.Stop(); wake >= 0 {
+		alarm.Reset(wake)
+		tick = alarm.C
 	}
 	select {
 	case <-ctx.Done():
@@ -152,7 +153,7 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 	}
 	clear(r.prompts)
 	r.prompts[request] = p
-	return room.Grant{Request: request, Prompt: endpoint.Digest(p), Tokens: int64(endpoint.Size(p)+3) / 4}, nil
+	return room.Grant{Request: request, Window: w, Prompt: endpoint.Digest(p), Tokens: int64(endpoint.Size(p)+3) / 4}, nil
 }
 
 // commit makes events durable, then applies them and tells the watchers.
@@ -251,6 +252,9 @@ func unwrap(err error) error {
 
 // fatal returns the error that ends Run, if err is one.
 func fatal(err error) error {
+	if err == nil {
+		return nil
+	}
 	var f failure
 	if !errors.As(err, &f) {
 		return nil

@@ -1,12 +1,13 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
@@ -29,6 +30,7 @@ func prompt(ctx context.Context, s *room.State, t *texts, id string, w room.Wind
 		MaxOutputChars: s.Limits.MaxOutput, MaxHistoryTurns: s.Bounds.HistoryTurns, MaxHistoryChars: s.Bounds.HistoryChars,
 		MaxToolRounds: s.Limits.MaxToolRounds, AllowToolUse: x.Tools, Timeout: s.Timeout(id),
 	}
+	p.Seats = make([]endpoint.Seat, 0, len(s.Seats))
 	for _, y := range s.Seats {
 		if y.Standing == room.Removed {
 			continue
@@ -55,47 +57,67 @@ func boundary(secret, request string) string {
 
 // fill puts the messages of w into p.
 func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x room.Seat, w room.Window) error {
-	for _, span := range w.Verbatim {
-		msgs, err := t.span(ctx, span.From, span.To)
-		if err != nil {
-			return err
-		}
-		for i := range msgs {
-			l, ok := msgs[i].as(x.ID)
-			switch {
-			case !ok || l.Own && !w.Full:
-			case l.Seq > w.After && !l.Own:
-				p.CatchUp = append(p.CatchUp, l)
-			case len(p.CatchUp) > 0:
-				p.CatchUp = append(p.CatchUp, l)
-			default:
-				p.History = append(p.History, l)
-			}
-		}
+	if err := deliver(ctx, p, t, x, w); err != nil {
+		return err
 	}
-	var b strings.Builder
-	b.Grow(4*s.Bounds.SummaryTokens + 1024)
+	var summary []byte
 	for _, span := range w.Lines {
 		msgs, err := t.span(ctx, span.From, span.To)
 		if err != nil {
 			return err
 		}
+		summary = slices.Grow(summary, lengthOfLines(msgs))
 		for i := range msgs {
-			l, ok := msgs[i].as(x.ID)
-			if !ok {
+			if l, ok := msgs[i].as(x.ID); !ok {
 				continue
-			}
-			first := msgs[i].line
-			if l.Text != msgs[i].m.Text {
-				first = room.FirstSentence(l.Text, s.Bounds.LineChars)
-			}
-			for _, part := range [...]string{"#", strconv.FormatInt(l.Seq, 10), " ", l.From, ": ", first, "\n"} {
-				b.WriteString(part)
+			} else if l.Text == msgs[i].m.Text {
+				summary = append(summary, msgs[i].line...)
+			} else {
+				summary = append(summary, summaryLine(l.Seq, l.From, l.Text, s.Bounds.LineChars)...)
 			}
 		}
 	}
-	p.Summary = strings.TrimSuffix(b.String(), "\n")
+	p.Summary = string(bytes.TrimSuffix(summary, []byte("\n")))
 	return nil
+}
+
+// deliver puts the messages that w hands over whole into p: first the history,
+// then, from the first one that is new to x on, the catch-up.
+func deliver(ctx context.Context, p *endpoint.Prompt, t *texts, x room.Seat, w room.Window) error {
+	var lines []endpoint.Line
+	known := 0
+	for _, span := range w.Verbatim {
+		msgs, err := t.span(ctx, span.From, span.To)
+		if err != nil {
+			return err
+		}
+		lines = slices.Grow(lines, len(msgs))
+		for i := range msgs {
+			l, ok := msgs[i].as(x.ID)
+			if !ok || l.Own && !w.Full {
+				continue
+			}
+			lines = append(lines, l)
+			if known == len(lines)-1 && (l.Seq <= w.After || l.Own) {
+				known++
+			}
+		}
+	}
+	if known > 0 {
+		p.History = lines[:known:known]
+	}
+	if known < len(lines) {
+		p.CatchUp = lines[known:]
+	}
+	return nil
+}
+
+// lengthOfLines is what the lines of msgs take, unless some are seen cut.
+func lengthOfLines(msgs []said) (n int) {
+	for i := range msgs {
+		n += len(msgs[i].line)
+	}
+	return n
 }
 
 // as is what the participant with id sees of a message.
@@ -117,24 +139,33 @@ func (s *said) as(id string) (endpoint.Line, bool) {
 
 // omitted says in a sentence what a window leaves out.
 func omitted(w room.Window) string {
-	var parts []string
+	var b []byte
 	for _, o := range w.Omitted {
-		s := "messages up to #" + strconv.FormatInt(o.To, 10) + " are left out: " + strconv.Itoa(o.Messages)
+		b = append(separate(b, "; "), "messages up to #"...)
+		b = strconv.AppendInt(b, o.To, 10)
+		b = append(b, " are left out: "...)
+		b = strconv.AppendInt(b, int64(o.Messages), 10)
 		for i, c := range o.By {
-			if i == 0 {
-				s += " ("
-			} else {
-				s += ", "
-			}
-			s += c.From + " " + strconv.Itoa(c.Messages)
+			b = append(b, [...]string{" (", ", "}[min(i, 1)]...)
+			b = append(append(b, c.From...), ' ')
+			b = strconv.AppendInt(b, int64(c.Messages), 10)
 		}
 		if len(o.By) > 0 {
-			s += ")"
+			b = append(b, ')')
 		}
-		parts = append(parts, s)
 	}
 	if len(w.Lines) > 0 && w.Lines[0].To > w.After {
-		parts = append(parts, "new messages up to #"+strconv.FormatInt(w.Lines[0].To, 10)+" did not fit and are given as one line each")
+		b = append(separate(b, "; "), "new messages up to #"...)
+		b = strconv.AppendInt(b, w.Lines[0].To, 10)
+		b = append(b, " did not fit and are given as one line each"...)
 	}
-	return strings.Join(parts, "; ")
+	return string(b)
+}
+
+// separate puts sep between what is in b and what comes.
+func separate(b []byte, sep string) []byte {
+	if len(b) == 0 {
+		return make([]byte, 0, 128)
+	}
+	return append(b, sep...)
 }

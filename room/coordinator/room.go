@@ -53,7 +53,7 @@ type Room struct {
 	redactions []int64 // events that the folded part of the log says to redact
 	blanked    bool    // texts are missing from the folded part of the log
 	rested     *rested // how the room was left, when it was left at rest
-	effects    sync.WaitGroup
+	effects    crew
 }
 
 // A request is a command on its way to the loop.
@@ -156,6 +156,7 @@ func lock(ctx context.Context, cfg Config, id string) (*Room, error) {
 		people: make(chan request), left: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
 		endpoints: map[string]*seat{}, prompts: map[string]endpoint.Prompt{},
 	}
+	r.effects = crew{work: make(chan func()), quit: r.quit}
 	r.texts = texts{log: cfg.Log, room: id}
 	r.hub.log, r.hub.room = cfg.Log, id
 	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)

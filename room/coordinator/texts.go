@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -32,7 +33,7 @@ type texts struct {
 type said struct {
 	seq  int64
 	m    room.Message
-	line string // its first sentence, cut
+	line string // what summaries have of it: its number, its sender and its first sentence, cut
 }
 
 func (t *texts) add(seq int64, m room.Message) {
@@ -58,7 +59,13 @@ func (t *texts) shrink() {
 }
 
 func (t *texts) said(seq int64, m room.Message) said {
-	return said{seq, m, room.FirstSentence(m.Text, t.line)}
+	return said{seq, m, summaryLine(seq, m.From, m.Text, t.line)}
+}
+
+// summaryLine is what a summary has of a message; most is the length of the
+// sentence in bytes.
+func summaryLine(seq int64, from, text string, most int) string {
+	return "#" + strconv.FormatInt(seq, 10) + " " + from + ": " + room.FirstSentence(text, most) + "\n"
 }
 
 // span returns the messages from from to to, both included.
