@@ -81,7 +81,7 @@ func transcriptOf(c *transcripts.Conversation) replay.Transcript {
 	}
 	talk := &replay.Talk{ID: c.ID, Objective: c.Objective()}
 	for _, p := range c.Participants {
-		talk.Participants = append(talk.Participants, replay.Person(p))
+		talk.Participants = append(talk.Participants, replay.Person{ID: p.ID, Kind: p.Kind, Role: p.Role})
 	}
 	for _, turn := range c.Turns {
 		talk.Turns = append(talk.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees})

@@ -22,9 +22,11 @@ type Conversation struct {
 	Extra        policy.JSON `json:"extra,omitempty"`
 }
 
-// A Person is a participant of a conversation.
+// A Person is a participant of a conversation. Turns and addressees go by ID,
+// the source's own; Name is what people call them there, when that is another.
 type Person struct {
 	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
 	Kind string `json:"kind"` // KindAgent, KindHuman or KindTool
 	Role string `json:"role,omitempty"`
 }
@@ -53,7 +55,7 @@ const ChannelThought = "thought"
 // Bounds of a conversation.
 const (
 	MaxParticipants = 4096
-	MaxID           = 256     // bytes of a participant's id
+	MaxID           = 256     // bytes of a participant's id, and of its name
 	MaxText         = 2 << 20 // bytes of a turn
 )
 
@@ -63,7 +65,7 @@ var turnShape = shape{
 
 var conversationShape = shape{
 	"id": nil, "source": nil, "license": nil, "extra": nil,
-	"participants": {"id": nil, "kind": nil, "role": nil},
+	"participants": {"id": nil, "name": nil, "kind": nil, "role": nil},
 	"turns":        turnShape,
 }
 
@@ -142,6 +144,8 @@ func (p Person) check(ids map[string]bool) error {
 		return errors.New(`"id" is missing`)
 	case len(p.ID) > MaxID:
 		return fmt.Errorf("id is longer than %d bytes", MaxID)
+	case len(p.Name) > MaxID:
+		return fmt.Errorf("name is longer than %d bytes", MaxID)
 	case ids[p.ID]:
 		return fmt.Errorf("%q joins twice", p.ID)
 	case p.Kind != KindAgent && p.Kind != KindHuman && p.Kind != KindTool:

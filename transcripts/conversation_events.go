@@ -42,16 +42,16 @@ func (c *Conversation) Objective() string {
 }
 
 func (c *Conversation) names() *room.Names {
-	ids := make([]string, len(c.Participants))
+	ids, display := make([]string, len(c.Participants)), make([]string, len(c.Participants))
 	for i, p := range c.Participants {
-		ids[i] = p.ID
+		ids[i], display[i] = p.ID, p.Name
 	}
-	return room.NewNames(ids, nil)
+	return room.NewNames(ids, display)
 }
 
 // seat returns the participant as a room has it. A tool is a driven seat.
 func (p Person) seat() room.Participant {
-	s := room.Participant{ID: p.ID, Kind: policy.Local, Role: p.Role}
+	s := room.Participant{ID: p.ID, Name: p.Name, Kind: policy.Local, Role: p.Role}
 	switch {
 	case p.Kind == KindHuman:
 		s.Kind = policy.Human
@@ -134,5 +134,18 @@ func (b *builder) message(c *Conversation, t *Turn) room.Message {
 		m.CreatedAt = float64(b.at.UnixMilli()) / 1000
 	}
 	m.Mentions, m.Addressed = b.names.Scan(t.Text, t.Speaker)
+	if len(t.Addressees) > 1 { // an envelope has one receiver; the others are addressed too
+		m.Mentions, m.Addressed = union(m.Mentions, t.Addressees), union(m.Addressed, t.Addressees)
+	}
 	return m
+}
+
+// union appends to ids those of more that it has not got.
+func union(ids, more []string) []string {
+	for _, id := range more {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

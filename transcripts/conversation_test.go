@@ -15,7 +15,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-const planning = `{"id":"planning/1","participants":[{"id":"yuki","kind":"human"},{"id":"dba","kind":"agent","role":"database"},{"id":"Shell","kind":"tool"}],"turns":[
+const planning = `{"id":"planning/1","participants":[{"id":"yuki","name":"Yuki S.","kind":"human"},{"id":"dba","kind":"agent","role":"database"},{"id":"Shell","kind":"tool"}],"turns":[
 {"i":0,"speaker":"yuki","text":"dba, may we drop it?","t_s":-4,"addressees":["dba"]},
 {"i":1,"speaker":"dba","text":"I must look.","t_s":0.5,"channel":"thought"},
 {"i":2,"speaker":"dba","text":"Ask the shell","t_s":0.25},
@@ -51,9 +51,9 @@ func TestConversationEvents(t *testing.T) {
 	for i, want := range []room.Participant{
 		{ID: "Shell", Kind: policy.Local, Role: "tool"},
 		{ID: "dba", Kind: policy.Local, Role: "database"},
-		{ID: "yuki", Kind: policy.Human},
+		{ID: "yuki", Name: "Yuki S.", Kind: policy.Human},
 	} {
-		if p := events[1+i].Body.(room.Joined).Participant; p.ID != want.ID || p.Kind != want.Kind || p.Role != want.Role {
+		if p := events[1+i].Body.(room.Joined).Participant; p.ID != want.ID || p.Name != want.Name || p.Kind != want.Kind || p.Role != want.Role {
 			t.Errorf("seat %d is %+v, want %+v", i, p, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestConversationEvents(t *testing.T) {
 		{"yuki", "dba", room.UserVisible, 0, "dba", "dba"},
 		{"dba", room.Broadcast, room.Internal, 4500 * time.Millisecond, "", ""},
 		{"dba", room.Broadcast, room.UserVisible, 4500 * time.Millisecond, "Shell", "Shell"},
-		{"Shell", room.Broadcast, room.UserVisible, 4500 * time.Millisecond, "", ""},
+		{"Shell", room.Broadcast, room.UserVisible, 4500 * time.Millisecond, "dba yuki", "dba yuki"},
 	} {
 		e := events[4+i]
 		m := e.Body.(room.MessagePosted).Message

@@ -47,7 +47,7 @@ func transcriptOf(o origin) (replay.Transcript, error) {
 func talkOf(c *transcripts.Conversation) *replay.Talk {
 	t := &replay.Talk{ID: c.ID, Objective: c.Objective()}
 	for _, p := range c.Participants {
-		t.Participants = append(t.Participants, replay.Person(p))
+		t.Participants = append(t.Participants, replay.Person{ID: p.ID, Kind: p.Kind, Role: p.Role})
 	}
 	clocks := c.Clocks()
 	for i, turn := range c.Turns {
