@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
+	"unicode/utf8"
 )
 
 // Whatever comes from outside is brought into a form that the log gives back
@@ -19,7 +20,12 @@ const (
 )
 
 // valid returns s in UTF-8, nearly always s itself.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func valid(s string) string {
+	if utf8.ValidString(s) { // ToValidUTF8 takes longer to see it
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
 
 // brief returns a reason as it is kept.
 func brief(s string) string { return cut(valid(s), maxReason) }

@@ -7,7 +7,7 @@ func (s *State) index(e Event, m Message, from *Seat) {
 	if from != nil {
 		sender = from.Index
 	}
-	n := int32(s.Messages.N)
+	n := place(s.Messages.N)
 	s.Messages.push(msg{Seq: e.Seq, Tokens: int32(estimate(m.Text)), From: sender})
 	if Audience(m).Everybody() {
 		s.Public.push(n)
@@ -83,7 +83,7 @@ func habit(before, last, next int16) uint64 {
 func (s *State) backwards(x *Seat, yield func(msg) bool) {
 	i, j := s.Public.N-1, x.Private.N-1
 	for i >= 0 || j >= 0 {
-		var n int32
+		var n place
 		if j < 0 || i >= 0 && s.Public.at(i) > x.Private.at(j) {
 			n = s.Public.at(i)
 			i--

@@ -175,45 +175,58 @@ func (s *scan) phrase(text string, phrase []byte, place, to, end int, opening bo
 	}
 }
 
-// A class is a set of runes; ascii has its members below 128, which is where
-// nearly all of a text is.
+// A class is a set of runes. Of the bytes below 128, which is what nearly all
+// of a text is, it has a table.
 type class struct {
-	ascii [utf8.RuneSelf]bool
-	rest  func(rune) bool
+	of   [256]uint8 // out, in or wide
+	rest func(rune) bool
 }
+
+const (
+	out  = iota
+	in   // a member
+	wide // the start of a rune of several bytes: ask rest
+)
 
 var (
 	visible = newClass(func(r rune) bool { return !unicode.IsSpace(r) })
 	inWords = newClass(wordRune)
 )
 
-func newClass(in func(rune) bool) *class {
-	c := &class{rest: in}
-	for r := range c.ascii {
-		c.ascii[r] = in(rune(r))
+func newClass(rest func(rune) bool) *class {
+	c := &class{rest: rest}
+	for b := range c.of {
+		switch {
+		case b >= utf8.RuneSelf:
+			c.of[b] = wide
+		case rest(rune(b)):
+			c.of[b] = in
+		}
 	}
 	return c
 }
 
 // next returns the first run at or after at whose runes are all in c.
 func next(text string, at int, c *class) (from, to int) {
-	from = c.until(text, at, true)
-	return from, c.until(text, from, false)
+	for at < len(text) && c.of[text[at]] == out {
+		at++
+	}
+	for from = at; at < len(text) && c.of[text[at]] == in; {
+		at++
+	}
+	if at < len(text) && c.of[text[at]] == wide {
+		from = c.until(text, from, true)
+		return from, c.until(text, from, false)
+	}
+	return from, at
 }
 
 // until returns where the first rune at or after at is that is in c, or is
 // not.
-func (c *class) until(text string, at int, in bool) int {
+func (c *class) until(text string, at int, member bool) int {
 	for at < len(text) {
-		if b := text[at]; b < utf8.RuneSelf {
-			if c.ascii[b] == in {
-				return at
-			}
-			at++
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(text[at:])
-		if c.rest(r) == in {
+		if c.rest(r) == member {
 			return at
 		}
 		at += size

@@ -39,9 +39,9 @@ type State struct {
 	Policy PolicyCursor
 	Bids   []BidPosted // for the decision that is due
 
-	Recent   recent      // newest events as policies see them
-	Messages chunks[msg] // every message, without its text
-	Public   chunks[int32]
+	Recent   recent           // newest events as policies see them
+	Messages chunks[msg]      // every message, without its text
+	Public   chunks[place]    // those that everybody may read
 	Followed map[uint64]int32 // who spoke after whom; see follow
 	Speakers [2]int16         // seats of the last two speakers plus one, newest first
 	Counts   []int32          // public messages by sender: the host, then every seat
@@ -82,7 +82,7 @@ type Seat struct {
 	Latency    time.Duration // of all replies
 	Confidence *float64
 	Inbox      []waiting     // messages addressed to it that it has not been handed; at most maxInbox
-	Private    chunks[int32] // messages not for everybody that it may read
+	Private    chunks[place] // messages not for everybody that it may read
 	Counts     map[int16]int32
 }
 

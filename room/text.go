@@ -17,26 +17,62 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// fingerprint hashes a text, FNV-1a, so that case, space and punctuation do
-// not count.
+// fingerprint hashes a text so that case, space and punctuation do not count.
 func fingerprint(text string) uint64 {
-	h := uint64(14695981039346656037)
-	for _, r := range text {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			r += 'a' - 'A'
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		case r < utf8.RuneSelf:
-			continue
-		case unicode.IsLetter(r), unicode.IsDigit(r):
-			r = unicode.ToLower(r)
-		default:
+	var p print
+	for i := 0; i < len(text); {
+		if b := text[i]; b < utf8.RuneSelf {
+			p.add(uint64(letters[b].as), uint(letters[b].bits))
+			i++
 			continue
 		}
-		h = (h ^ uint64(r)) * 1099511628211
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			p.flush()
+			p.mix(uint64(unicode.ToLower(r)))
+		}
+		i += size
 	}
-	return h
+	p.flush()
+	return p.sum
 }
+
+// A print hashes eight letters at a time, as FNV-1a does one. Texts are not
+// out to deceive it: who wants to repeat itself unnoticed changes a word.
+type print struct {
+	sum, word uint64
+	bits      uint // of word that are in use
+}
+
+// add takes one letter of 8 bits, or nothing of none, without a branch that
+// depends on which: in running text nobody could foretell it.
+func (p *print) add(letter uint64, bits uint) {
+	p.word = p.word<<(bits&63) | letter
+	if p.bits += bits; p.bits == 64 {
+		p.flush()
+	}
+}
+
+func (p *print) flush() {
+	p.mix(p.word)
+	p.word, p.bits = 0, 0
+}
+
+func (p *print) mix(word uint64) {
+	p.sum = (p.sum ^ word) * 0x9E3779B97F4A7C15
+	p.sum ^= p.sum >> 29
+}
+
+// letters says what a fingerprint takes of each ASCII byte: letters in lower
+// case and digits.
+var letters = func() (t [utf8.RuneSelf]struct{ as, bits uint8 }) {
+	for b := range t {
+		if r := rune(b); unicode.IsLetter(r) || unicode.IsDigit(r) {
+			t[b].as, t[b].bits = uint8(unicode.ToLower(r)), 8
+		}
+	}
+	return t
+}()
 
 // FirstSentence returns the first sentence of text on one line, cut to max
 // bytes at a character, with an ellipsis when anything is missing.

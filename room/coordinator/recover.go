@@ -99,7 +99,7 @@ type rested struct {
 	Wall  time.Time
 }
 
-const snapshotFormat = 2
+const snapshotFormat = 3
 
 // restore starts from the newest snapshot, if it fits the log.
 func (r *Room) restore(ctx context.Context) {
