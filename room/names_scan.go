@@ -71,6 +71,8 @@ type hit struct {
 	who    int
 	place  int // where it was named last: a count of tokens or words before it
 	order  int // of that, among all hits, from 1
+	first  int // where it was named first
+	early  int // order of that
 	called int // order of the last hit that addresses it; 0 for none
 }
 
@@ -86,9 +88,12 @@ func (s *scan) found(who, place int, calls bool) {
 	i := slices.IndexFunc(s.hits, func(h hit) bool { return h.who == who })
 	if i < 0 {
 		i = len(s.hits)
-		s.hits = append(s.hits, hit{who: who, place: place, order: s.order})
+		s.hits = append(s.hits, hit{who: who, place: place, order: s.order, first: place, early: s.order})
 	}
 	h := &s.hits[i]
+	if place < h.first {
+		h.first, h.early = place, s.order
+	}
 	if place >= h.place {
 		h.place, h.order = place, s.order
 	}
