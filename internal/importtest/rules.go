@@ -50,6 +50,10 @@ var rules = []rule{
 	{pkg: "endpoints/endpoint", bare: true},
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
+	{pkg: "endpoints/relay/strict", bare: true},
+	{pkg: "endpoints/relay/envelope", may: "endpoints/relay/strict", bare: true},
+	{pkg: "endpoints/relay/identity", may: "endpoints/relay/strict"},
+	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity endpoints/relay/strict"},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room"},
 	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn"},
 
@@ -84,6 +88,7 @@ var reserves = []reserve{
 	{"github.com/spf13/cobra/...", "cmd/moot"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest cmd/moot"},
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
+	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/...", "room/log/jetstream"},

@@ -1,0 +1,130 @@
+package identity
+
+import (
+	"crypto/ed25519"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A DeviceID names a device: its public Ed25519 key. The relay sees it, the
+// other side of a session knows it, and it never changes.
+type DeviceID [ed25519.PublicKeySize]byte
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+var encoding = base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
+
+const (
+	plainLen = 52 // characters of 32 bytes
+	blockLen = 13 // characters that one check character guards
+	groupLen = 7  // characters between two dashes
+)
+
+// ErrDeviceID means that a text is no device id, or one with a typing error.
+var ErrDeviceID = errors.New("not a device id")
+
+// String returns the 52 characters that logs and room.yaml hold.
+func (d DeviceID) String() string { return encoding.EncodeToString(d[:]) }
+
+// Spoken returns the form for people: a check character after every 13, in
+// eight groups of seven. Any single wrong character is noticed.
+func (d DeviceID) Spoken() string {
+	plain := d.String()
+	var checked strings.Builder
+	for i := 0; i < plainLen; i += blockLen {
+		block := plain[i : i+blockLen]
+		checked.WriteString(block)
+		checked.WriteByte(checkCharacter(block))
+	}
+	return grouped(checked.String())
+}
+
+// Short returns the first group, for places where the whole is too long. It
+// identifies nothing.
+func (d DeviceID) Short() string { return d.String()[:groupLen] }
+
+// MarshalText writes the 52 characters.
+func (d DeviceID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what ParseDeviceID reads.
+func (d *DeviceID) UnmarshalText(b []byte) error {
+	id, err := ParseDeviceID(string(b))
+	*d = id
+	return err
+}
+
+// ParseDeviceID reads either form. Case, spaces and dashes do not matter, and
+// the digits 0, 1 and 8, which no id holds, are read as o, i and b. In the
+// form for people an error names the group with the typing error. Errors wrap
+// ErrDeviceID.
+func ParseDeviceID(s string) (DeviceID, error) {
+	if len(s) > 4*plainLen {
+		return DeviceID{}, fmt.Errorf("%w: it is too long", ErrDeviceID)
+	}
+	s = strings.NewReplacer("-", "", " ", "", "0", "o", "1", "i", "8", "b").Replace(strings.ToLower(s))
+	if i := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(alphabet, r) }); i >= 0 {
+		return DeviceID{}, fmt.Errorf("%w: %q is not one of its characters", ErrDeviceID, []rune(s[i:])[0])
+	}
+	plain, err := unchecked(s)
+	if err != nil {
+		return DeviceID{}, err
+	}
+	b, err := encoding.DecodeString(plain)
+	if err != nil {
+		return DeviceID{}, fmt.Errorf("%w: %v", ErrDeviceID, err)
+	}
+	id := DeviceID(b)
+	if id.String() != plain { // the last character has four bits over
+		return DeviceID{}, fmt.Errorf("%w: its last character is wrong", ErrDeviceID)
+	}
+	return id, nil
+}
+
+// unchecked verifies and removes the check characters.
+func unchecked(s string) (string, error) {
+	switch len(s) {
+	case plainLen:
+		return s, nil
+	case plainLen + plainLen/blockLen:
+	default:
+		return "", fmt.Errorf("%w: it has %d characters instead of 52, or 56 with check characters", ErrDeviceID, len(s))
+	}
+	var plain strings.Builder
+	for i := 0; i < len(s); i += blockLen + 1 {
+		block, check := s[i:i+blockLen], s[i+blockLen]
+		if checkCharacter(block) != check {
+			return "", fmt.Errorf("%w: there is a typing error in %s", ErrDeviceID, grouped(s[i:i+blockLen+1]))
+		}
+		plain.WriteString(block)
+	}
+	return plain.String(), nil
+}
+
+// checkCharacter is Luhn's algorithm modulo 32. It notices each single wrong
+// character and nearly each swap of two neighbours.
+func checkCharacter(block string) byte {
+	const n = len(alphabet)
+	sum := 0
+	for i := range len(block) {
+		v := strings.IndexByte(alphabet, block[i])
+		if (len(block)-i)%2 == 1 { // from the right, starting with the last
+			v *= 2
+			v = v/n + v%n
+		}
+		sum += v
+	}
+	return alphabet[(n-sum%n)%n]
+}
+
+func grouped(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if i > 0 && i%groupLen == 0 {
+			b.WriteByte('-')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

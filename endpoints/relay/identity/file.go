@@ -1,0 +1,181 @@
+package identity
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+const (
+	maxFile   = 1 << 20
+	fileDepth = 6
+	private   = 0o600
+)
+
+// readPrivate reads a small file that nobody else may read or write.
+func readPrivate(path string) ([]byte, fs.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := onlyOurs(path, info); err != nil {
+		return nil, nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%s is over %d bytes", path, maxFile)
+	}
+	return b, info, err
+}
+
+// onlyOurs refuses a file with secrets that others may read. It does not mend
+// the mode: what was readable may have been read.
+func onlyOurs(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &problem.Error{
+			Code: "RELAY-FILE-MODE", What: "a file with secrets is not a regular file", Where: path,
+			Fix: "move it away; a new one is made",
+		}
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return &problem.Error{
+			Code: "RELAY-FILE-MODE", What: fmt.Sprintf("a file with secrets has mode %04o, so others may read it", mode), Where: path,
+			Fix: "chmod 600 " + path + ", and make new keys when somebody else uses this machine",
+		}
+	}
+	return nil
+}
+
+// writePrivate replaces path with b: after a crash it is the old file or the
+// new one, whole.
+func writePrivate(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && runtime.GOOS != "windows" {
+		return err
+	}
+	return nil
+}
+
+// A document is a JSON file of this device that several processes read and
+// change. Readers see changes of others at their next look.
+type document[T any] struct {
+	path  string
+	check func(*T) error
+
+	mu    sync.Mutex
+	seen  fs.FileInfo
+	value T
+}
+
+// look calls read with the present value, which read must not keep or change.
+func (d *document[T]) look(read func(*T)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.refresh(); err != nil {
+		return err
+	}
+	read(&d.value)
+	return nil
+}
+
+// change applies edit and saves. Edits of other processes wait meanwhile, and
+// are seen. When edit fails nothing is saved.
+func (d *document[T]) change(edit func(*T) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := makeDir(d.path); err != nil {
+		return err
+	}
+	unlock, err := lockFile(d.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("locking %s: %w", d.path, err)
+	}
+	defer unlock()
+	if err := d.refresh(); err != nil {
+		return err
+	}
+	d.seen = nil // whatever happens, the value is read again
+	if err := edit(&d.value); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(d.value, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(d.path, append(b, '\n')); err != nil {
+		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device cannot be written: " + err.Error(), Where: d.path, Fix: "make room, or make its folder writable", Err: err}
+	}
+	return nil
+}
+
+// refresh reads the file when it is not the one that was read last.
+func (d *document[T]) refresh() error {
+	info, err := os.Stat(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.seen, d.value = nil, *new(T)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if d.seen != nil && os.SameFile(d.seen, info) && d.seen.ModTime().Equal(info.ModTime()) && d.seen.Size() == info.Size() {
+		return nil
+	}
+	b, info, err := readPrivate(d.path)
+	if err != nil {
+		return err
+	}
+	value, err := decodeDocument(b, d.check)
+	if err != nil {
+		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device is damaged: " + err.Error(), Where: d.path, Fix: "restore it from a backup, or remove it and pair the devices again", Err: err}
+	}
+	d.seen, d.value = info, value
+	return nil
+}
+
+func decodeDocument[T any](b []byte, check func(*T) error) (value T, err error) {
+	if err := strict.Decode(b, fileDepth, &value); err != nil {
+		return value, err
+	}
+	return value, check(&value)
+}
+
+func makeDir(path string) error { return os.MkdirAll(filepath.Dir(path), 0o700) }

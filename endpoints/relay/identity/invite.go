@@ -1,0 +1,200 @@
+package identity
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+var base64url = base64.RawURLEncoding.Strict()
+
+// A Grant says what a device that was invited may be.
+type Grant uint8
+
+// The grants. The zero Grant is none.
+const (
+	GrantAgent    Grant = 1 // its agent may be seated
+	GrantObserver Grant = 2 // it may watch and send messages
+)
+
+// String returns "agent" or "observer".
+func (g Grant) String() string {
+	switch g {
+	case GrantAgent:
+		return "agent"
+	case GrantObserver:
+		return "observer"
+	}
+	return "none"
+}
+
+// MarshalText writes what String returns.
+func (g Grant) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads it.
+func (g *Grant) UnmarshalText(b []byte) error {
+	known, ok := ParseGrant(string(b))
+	if !ok && string(b) != Grant(0).String() {
+		return fmt.Errorf("grant %.20q is not known", b)
+	}
+	*g = known
+	return nil
+}
+
+// ParseGrant reads what String wrote, "none" excepted.
+func ParseGrant(s string) (Grant, bool) {
+	for _, g := range []Grant{GrantAgent, GrantObserver} {
+		if g.String() == s {
+			return g, true
+		}
+	}
+	return 0, false
+}
+
+// An Invite lets a device whose owner got it pair with the device that made
+// it. It is a secret: who holds it can use it.
+type Invite struct {
+	Relay   string // URL
+	Host    KeyRecord
+	ID      [16]byte // seen by the relay
+	PSK     [32]byte // never seen by the relay
+	Expires time.Time
+	MaxUses uint8 // at least 1
+	Grant   Grant
+	Room    string // id of the room that it is for; may be empty
+	Auto    bool   // nobody has to accept the device by hand
+}
+
+const (
+	invitePrefix = "mootinv1."
+	inviteLife   = 15 * time.Minute
+	inviteFixed  = 16 + 32 + RecordSize + 8 + 1 + 1 + 1
+	maxRelayURL  = 200
+	maxRoomID    = 64
+	maxInvite    = inviteFixed + 1 + maxRelayURL + 1 + maxRoomID + checkSize
+	checkSize    = 4
+)
+
+// ErrInvite means that a text is no invite, or a damaged one.
+var ErrInvite = errors.New("not an invite")
+
+// NewInvite completes in, of which Relay is needed: Expires becomes 15 minutes
+// from now, MaxUses 1 and Grant agent where they are zero; Host, ID and PSK
+// are always set.
+func NewInvite(d *Device, in Invite, now time.Time) (Invite, error) {
+	in.Host = d.Record()
+	_, _ = rand.Read(in.ID[:]) // never fails
+	_, _ = rand.Read(in.PSK[:])
+	if in.Expires.IsZero() {
+		in.Expires = now.Add(inviteLife)
+	}
+	in.Expires = in.Expires.UTC().Truncate(time.Second)
+	in.MaxUses = max(in.MaxUses, 1)
+	if in.Grant == 0 {
+		in.Grant = GrantAgent
+	}
+	return in, in.check()
+}
+
+func (in Invite) check() error {
+	u, err := url.Parse(in.Relay)
+	switch {
+	case err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" || u.User != nil || u.Fragment != "":
+		return fmt.Errorf("%w: its relay is no ws or wss URL", ErrInvite)
+	case len(in.Relay) > maxRelayURL || !printable(in.Relay):
+		return fmt.Errorf("%w: its relay's URL is too long or not printable", ErrInvite)
+	case len(in.Room) > maxRoomID || !printable(in.Room):
+		return fmt.Errorf("%w: its room's id is too long or not printable", ErrInvite)
+	case in.MaxUses == 0 || in.Grant != GrantAgent && in.Grant != GrantObserver:
+		return fmt.Errorf("%w: it grants nothing", ErrInvite)
+	case in.Host.Check(time.Time{}) != nil:
+		return fmt.Errorf("%w: its key record is not signed by its host", ErrInvite)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == utf8.RuneError }) < 0
+}
+
+// String returns the text that is given to the other owner: about 300
+// characters. Never log it.
+func (in Invite) String() string {
+	b := append([]byte{}, in.ID[:]...)
+	b = append(b, in.PSK[:]...)
+	b = append(b, in.Host.Encode()...)
+	b = binary.BigEndian.AppendUint64(b, uint64(in.Expires.Unix()))
+	b = append(b, in.MaxUses, byte(in.Grant), flags(in.Auto))
+	b = append(append(b, byte(len(in.Relay))), in.Relay...)
+	b = append(append(b, byte(len(in.Room))), in.Room...)
+	sum := sha256.Sum256(b)
+	return invitePrefix + base64url.EncodeToString(append(b, sum[:checkSize]...))
+}
+
+func flags(auto bool) byte {
+	if auto {
+		return 1
+	}
+	return 0
+}
+
+// ParseInvite reads an invite, with spaces and line breaks where a mail
+// program put them. Whether it has expired is the host's to say, by its own
+// clock. Errors wrap ErrInvite and never hold the text.
+func ParseInvite(s string) (Invite, error) {
+	if len(s) > 4*maxInvite {
+		return Invite{}, fmt.Errorf("%w: it is too long", ErrInvite)
+	}
+	text, ok := strings.CutPrefix(strings.Join(strings.Fields(s), ""), invitePrefix)
+	if !ok {
+		return Invite{}, fmt.Errorf("%w: it does not start with %q", ErrInvite, invitePrefix)
+	}
+	b, err := base64url.DecodeString(text)
+	if err != nil || len(b) < checkSize || len(b) > maxInvite {
+		return Invite{}, fmt.Errorf("%w: it is damaged or cut off", ErrInvite)
+	}
+	b, check := b[:len(b)-checkSize], b[len(b)-checkSize:]
+	if sum := sha256.Sum256(b); !bytes.Equal(sum[:checkSize], check) {
+		return Invite{}, fmt.Errorf("%w: it is damaged or cut off", ErrInvite)
+	}
+	in, err := decodeInvite(b)
+	if err != nil {
+		return Invite{}, err
+	}
+	return in, in.check()
+}
+
+func decodeInvite(b []byte) (in Invite, err error) {
+	if len(b) < inviteFixed {
+		return in, fmt.Errorf("%w: it is too short", ErrInvite)
+	}
+	in.ID, in.PSK = [16]byte(b[:16]), [32]byte(b[16:48])
+	if in.Host, err = DecodeRecord(b[48 : 48+RecordSize]); err != nil {
+		return in, fmt.Errorf("%w: %w", ErrInvite, err)
+	}
+	b = b[48+RecordSize:]
+	end := binary.BigEndian.Uint64(b)
+	in.Expires, in.MaxUses, in.Grant, in.Auto = time.Unix(int64(end), 0).UTC(), b[8], Grant(b[9]), b[10] == 1
+	if end > 1<<40 || b[10] > 1 {
+		return in, fmt.Errorf("%w: a field is out of bounds", ErrInvite)
+	}
+	b = b[11:]
+	for _, field := range []*string{&in.Relay, &in.Room} {
+		if len(b) == 0 || len(b) < 1+int(b[0]) {
+			return in, fmt.Errorf("%w: it is cut off", ErrInvite)
+		}
+		*field, b = string(b[1:1+int(b[0])]), b[1+int(b[0]):]
+	}
+	if len(b) != 0 {
+		return in, fmt.Errorf("%w: something stands behind it", ErrInvite)
+	}
+	return in, nil
+}

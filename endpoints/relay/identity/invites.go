@@ -1,0 +1,153 @@
+package identity
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Why an invite is of no use. The joiner is told, because it has shown that
+// it holds the invite.
+var (
+	ErrNoInvite      = errors.New("no such invite")
+	ErrInviteExpired = errors.New("the invite has expired")
+	ErrInviteUsed    = errors.New("the invite has been used")
+)
+
+// inviteKept is how long an invite that is of no use any more is remembered,
+// so that who comes late is told why.
+const inviteKept = 24 * time.Hour
+
+const maxInvites = 100
+
+// ErrInvites means that too many invites are open.
+var ErrInvites = errors.New("too many invites are open")
+
+type openInvite struct {
+	Invite string   `json:"invite"`
+	Used   []usedBy `json:"used,omitempty"`
+}
+
+type usedBy struct {
+	ID DeviceID  `json:"id"`
+	At time.Time `json:"at"`
+}
+
+type inviteFile struct {
+	V       int          `json:"v"`
+	Invites []openInvite `json:"invites"`
+}
+
+// Invites is the store of the invites that this device has made: one file
+// with mode 0600, for several processes, like Peers.
+type Invites struct{ file document[inviteFile] }
+
+// OpenInvites opens the store at path; the file is made by the first Add.
+func OpenInvites(path string) (*Invites, error) {
+	v := &Invites{file: document[inviteFile]{path: path, check: checkInvites}}
+	return v, v.file.look(func(*inviteFile) {})
+}
+
+func checkInvites(f *inviteFile) error {
+	if f.V != 1 || len(f.Invites) > maxInvites {
+		return fmt.Errorf("version %d with %d invites is not known", f.V, len(f.Invites))
+	}
+	for i, o := range f.Invites {
+		in, err := ParseInvite(o.Invite)
+		if err != nil || len(o.Used) > int(in.MaxUses) {
+			return fmt.Errorf("invite %d is damaged", i+1)
+		}
+	}
+	return nil
+}
+
+// Add stores an invite, and forgets those that ended a day ago.
+func (v *Invites) Add(in Invite, now time.Time) error {
+	return v.file.change(func(f *inviteFile) error {
+		f.V = 1
+		f.Invites = slices.DeleteFunc(f.Invites, func(o openInvite) bool {
+			old, err := ParseInvite(o.Invite)
+			return err != nil || now.After(old.Expires.Add(inviteKept))
+		})
+		if len(f.Invites) == maxInvites {
+			return ErrInvites
+		}
+		f.Invites = append(f.Invites, openInvite{Invite: in.String()})
+		return nil
+	})
+}
+
+// Lookup returns the invite with this id, in whatever state: ErrNoInvite.
+func (v *Invites) Lookup(id [16]byte) (in Invite, err error) {
+	err = v.file.look(func(f *inviteFile) {
+		if o := f.find(id); o != nil {
+			in, _ = ParseInvite(o.Invite)
+		}
+	})
+	if err == nil && in.MaxUses == 0 {
+		err = ErrNoInvite
+	}
+	return in, err
+}
+
+// Use takes one use of the invite for a device, and saves that before it
+// returns. A device that has used it may do so again while it has not
+// expired: its owner saw the first attempt fail. ErrInviteExpired,
+// ErrInviteUsed and ErrNoInvite say why not.
+func (v *Invites) Use(id [16]byte, by DeviceID, now time.Time) error {
+	return v.file.change(func(f *inviteFile) error {
+		o := f.find(id)
+		if o == nil {
+			return ErrNoInvite
+		}
+		in, err := ParseInvite(o.Invite)
+		switch {
+		case err != nil:
+			return err
+		case now.After(in.Expires):
+			return ErrInviteExpired
+		case slices.ContainsFunc(o.Used, func(u usedBy) bool { return u.ID == by }):
+			return nil
+		case len(o.Used) >= int(in.MaxUses):
+			return ErrInviteUsed
+		}
+		o.Used = append(o.Used, usedBy{ID: by, At: now.UTC()})
+		return nil
+	})
+}
+
+// Remove takes an invite back.
+func (v *Invites) Remove(id [16]byte) error {
+	return v.file.change(func(f *inviteFile) error {
+		o := f.find(id)
+		if o == nil {
+			return ErrNoInvite
+		}
+		f.Invites = slices.DeleteFunc(f.Invites, func(q openInvite) bool { return q.Invite == o.Invite })
+		return nil
+	})
+}
+
+// List returns the invites that can be used at now.
+func (v *Invites) List(now time.Time) (open []Invite, err error) {
+	err = v.file.look(func(f *inviteFile) {
+		for _, o := range f.Invites {
+			if in, err := ParseInvite(o.Invite); err == nil && !now.After(in.Expires) && len(o.Used) < int(in.MaxUses) {
+				open = append(open, in)
+			}
+		}
+	})
+	return open, err
+}
+
+func (f *inviteFile) find(id [16]byte) *openInvite {
+	for i := range f.Invites {
+		in, err := ParseInvite(f.Invites[i].Invite)
+		if err == nil && subtle.ConstantTimeCompare(in.ID[:], id[:]) == 1 {
+			return &f.Invites[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package identity
+
+import (
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/nacl/secretbox"
+
+	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// Argon2id for a passphrase: a quarter of a second on a small machine. The
+// bounds are for files, which may come from somebody else.
+const (
+	kdfTime, maxKDFTime     = 3, 16
+	kdfMemory, maxKDFMemory = 64 << 10, 1 << 20 // KiB
+	kdfThreads              = 4
+)
+
+// ErrPassphrase means that a key file needs a passphrase, or another one.
+var ErrPassphrase = errors.New("the passphrase is wrong or missing")
+
+// keyFile is what stands on disk: either Keys or Sealed.
+type keyFile struct {
+	V      int       `json:"v"`
+	Keys   *keyPairs `json:"keys,omitempty"`
+	Sealed *sealed   `json:"sealed,omitempty"`
+}
+
+type keyPairs struct {
+	IDK      []byte `json:"idk"`                   // Ed25519 seed
+	NK       []byte `json:"nk"`                    // X25519
+	Previous []byte `json:"nk_previous,omitempty"` // X25519
+	NotAfter int64  `json:"not_after"`             // of NK, Unix seconds
+}
+
+type sealed struct {
+	KDF     string `json:"kdf"` // argon2id
+	Time    uint32 `json:"time"`
+	Memory  uint32 `json:"memory_kib"`
+	Threads uint8  `json:"threads"`
+	Salt    []byte `json:"salt"`
+	Nonce   []byte `json:"nonce"`
+	Box     []byte `json:"box"` // secretbox of keyPairs as JSON
+}
+
+// Load reads the key file. A file that others may read is refused with code
+// RELAY-FILE-MODE. errors.Is(err, ErrPassphrase) asks for a passphrase,
+// errors.Is(err, fs.ErrNotExist) says that there is no file yet.
+func Load(path string, passphrase []byte) (*Device, error) {
+	b, _, err := readPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decodeKeyFile(b, passphrase)
+	switch {
+	case errors.Is(err, ErrPassphrase):
+		return nil, &problem.Error{Code: "RELAY-PASSPHRASE", What: "the key file is sealed with a passphrase, and this is not it", Where: path, Fix: "give the right one; without it the device's peers have to be paired again", Kind: ErrPassphrase, Err: err}
+	case err != nil:
+		return nil, &problem.Error{Code: "RELAY-FILE", What: "the key file is damaged: " + err.Error(), Where: path, Fix: "restore it from a backup, or remove it and pair the devices again", Err: err}
+	}
+	return d, nil
+}
+
+// Save writes the key file, mode 0600, in one step. An empty passphrase
+// leaves the keys readable to this user.
+func Save(path string, d *Device, passphrase []byte) error {
+	b, err := encodeKeyFile(d, passphrase)
+	if err != nil {
+		return err
+	}
+	if err := writePrivate(path, b); err != nil {
+		return &problem.Error{Code: "RELAY-FILE", What: "the key file cannot be written: " + err.Error(), Where: path, Fix: "make room, or make its folder writable", Err: err}
+	}
+	return nil
+}
+
+// LoadOrGenerate loads the key file and writes a new one where there is none.
+// A session key that ends within a twelfth of its life is replaced, so that
+// peers learn of the next one in time. Processes that start together end up
+// with the same keys.
+func LoadOrGenerate(path string, passphrase []byte, now time.Time) (*Device, error) {
+	d, err := Load(path, passphrase)
+	if err == nil && now.Before(d.notAfter.Add(-RecordLife/12)) {
+		return d, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return renew(path, passphrase, now)
+}
+
+// renew generates or rotates under a lock.
+func renew(path string, passphrase []byte, now time.Time) (*Device, error) {
+	if err := makeDir(path); err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("locking the key file: %w", err)
+	}
+	defer unlock()
+	d, err := Load(path, passphrase)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d, err = Generate(now)
+	case err == nil && !now.Before(d.notAfter.Add(-RecordLife/12)):
+		err = d.Rotate(now)
+	case err == nil:
+		return d, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, Save(path, d, passphrase)
+}
+
+func encodeKeyFile(d *Device, passphrase []byte) ([]byte, error) {
+	keys := keyPairs{IDK: d.sign.Seed(), NK: d.noise.Bytes(), NotAfter: d.notAfter.Unix()}
+	if d.previous != nil {
+		keys.Previous = d.previous.Bytes()
+	}
+	file := keyFile{V: 1, Keys: &keys}
+	if len(passphrase) > 0 {
+		inner, err := json.Marshal(keys)
+		if err != nil {
+			return nil, err
+		}
+		file = keyFile{V: 1, Sealed: seal(inner, passphrase)}
+	}
+	b, err := json.MarshalIndent(file, "", " ")
+	return append(b, '\n'), err
+}
+
+func seal(keys, passphrase []byte) *sealed {
+	s := &sealed{KDF: "argon2id", Time: kdfTime, Memory: kdfMemory, Threads: kdfThreads, Salt: make([]byte, 16), Nonce: make([]byte, 24)}
+	_, _ = rand.Read(s.Salt) // never fails
+	_, _ = rand.Read(s.Nonce)
+	s.Box = secretbox.Seal(nil, keys, (*[24]byte)(s.Nonce), s.key(passphrase))
+	return s
+}
+
+func (s *sealed) key(passphrase []byte) *[32]byte {
+	return (*[32]byte)(argon2.IDKey(passphrase, s.Salt, s.Time, s.Memory, s.Threads, 32))
+}
+
+func (s *sealed) open(passphrase []byte) ([]byte, error) {
+	switch {
+	case s.KDF != "argon2id" || s.Time < 1 || s.Time > maxKDFTime || s.Memory < 1 || s.Memory > maxKDFMemory || s.Threads < 1:
+		return nil, errors.New("its key derivation is not known or out of bounds")
+	case len(s.Salt) != 16 || len(s.Nonce) != 24:
+		return nil, errors.New("its salt or nonce has the wrong length")
+	case len(passphrase) == 0:
+		return nil, ErrPassphrase
+	}
+	keys, ok := secretbox.Open(nil, s.Box, (*[24]byte)(s.Nonce), s.key(passphrase))
+	if !ok {
+		return nil, ErrPassphrase
+	}
+	return keys, nil
+}
+
+func decodeKeyFile(b, passphrase []byte) (*Device, error) {
+	var file keyFile
+	if err := strict.Decode(b, 3, &file); err != nil {
+		return nil, err
+	}
+	switch {
+	case file.V != 1:
+		return nil, fmt.Errorf("version %d is not known", file.V)
+	case (file.Keys == nil) == (file.Sealed == nil):
+		return nil, errors.New("it holds no keys, or both kinds")
+	case file.Sealed != nil:
+		inner, err := file.Sealed.open(passphrase)
+		if err != nil {
+			return nil, err
+		}
+		file.Keys = &keyPairs{}
+		if err := strict.Decode(inner, 2, file.Keys); err != nil {
+			return nil, err
+		}
+	}
+	return file.Keys.device()
+}
+
+func (k *keyPairs) device() (*Device, error) {
+	if len(k.IDK) != ed25519.SeedSize {
+		return nil, errors.New("the device key has the wrong length")
+	}
+	if k.NotAfter < 0 || k.NotAfter > 1<<40 {
+		return nil, errors.New("not_after is no time")
+	}
+	d := &Device{sign: ed25519.NewKeyFromSeed(k.IDK), notAfter: time.Unix(k.NotAfter, 0).UTC()}
+	var err error
+	if d.noise, err = ecdh.X25519().NewPrivateKey(k.NK); err != nil {
+		return nil, fmt.Errorf("the session key: %w", err)
+	}
+	if len(k.Previous) > 0 {
+		if d.previous, err = ecdh.X25519().NewPrivateKey(k.Previous); err != nil {
+			return nil, fmt.Errorf("the session key before: %w", err)
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,224 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// Errors of peer stores.
+var (
+	ErrNoPeer   = errors.New("no such peer")
+	ErrPeerName = errors.New("the name cannot be given to this peer")
+)
+
+const (
+	maxPeers    = 1000
+	maxPeerName = 64
+)
+
+// A Peer is a device that was paired with this one.
+type Peer struct {
+	ID       DeviceID  `json:"id"`
+	Record   KeyRecord `json:"record"`             // the last one it sent
+	PairPSK  []byte    `json:"pair_psk"`           // 32 bytes that only the two know
+	Mine     []byte    `json:"mine"`               // which X25519 key of ours it knows
+	Name     string    `json:"name"`               // unique here; its owner proposed it
+	Grant    Grant     `json:"grant"`              // what it may be here; zero: nothing, we joined it
+	Room     string    `json:"room,omitempty"`     // the grant's room; empty: any
+	Created  time.Time `json:"created"`            //
+	LastSeen time.Time `json:"last_seen,omitzero"` // at most an hour too early
+	Verified time.Time `json:"verified,omitzero"`  // when the owners compared digits
+	Changed  time.Time `json:"changed,omitzero"`   // when it paired again with other keys; nothing is sent until accepted
+	Digits   string    `json:"digits,omitempty"`   // of the pairing, to compare later
+}
+
+// Suspended says whether a person has to accept the peer's new keys first.
+func (p Peer) Suspended() bool { return !p.Changed.IsZero() }
+
+type peerFile struct {
+	V     int    `json:"v"`
+	Peers []Peer `json:"peers"`
+}
+
+// Peers is the store of peers: one file with mode 0600. It is safe for
+// concurrent use, by several processes too: what `moot peers rm` removes, a
+// running `moot share` no longer finds.
+type Peers struct{ file document[peerFile] }
+
+// OpenPeers opens the store at path; the file is made by the first Add.
+func OpenPeers(path string) (*Peers, error) {
+	p := &Peers{file: document[peerFile]{path: path, check: checkPeers}}
+	return p, p.file.look(func(*peerFile) {})
+}
+
+func checkPeers(f *peerFile) error {
+	if f.V != 1 || len(f.Peers) > maxPeers {
+		return fmt.Errorf("version %d with %d peers is not known", f.V, len(f.Peers))
+	}
+	ids, names := map[DeviceID]bool{}, map[string]bool{}
+	for _, p := range f.Peers {
+		switch {
+		case len(p.PairPSK) != 32 || len(p.Mine) != 32 || p.Record.ID != p.ID:
+			return fmt.Errorf("peer %s is not complete", p.ID.Short())
+		case p.Record.Check(time.Time{}) != nil:
+			return fmt.Errorf("the key record of peer %s is not signed by it", p.ID.Short())
+		case CleanName(p.Name) != p.Name || p.Name == "":
+			return fmt.Errorf("peer %s has no proper name", p.ID.Short())
+		case ids[p.ID] || names[strings.ToLower(p.Name)]:
+			return fmt.Errorf("peer %s stands there twice, or its name does", p.ID.Short())
+		}
+		ids[p.ID], names[strings.ToLower(p.Name)] = true, true
+	}
+	return nil
+}
+
+// List returns all peers, by name.
+func (p *Peers) List() ([]Peer, error) {
+	var all []Peer
+	err := p.file.look(func(f *peerFile) { all = slices.Clone(f.Peers) })
+	slices.SortFunc(all, func(a, b Peer) int { return strings.Compare(a.Name, b.Name) })
+	return all, err
+}
+
+// Lookup returns the peer with this id, or ErrNoPeer.
+func (p *Peers) Lookup(id DeviceID) (Peer, error) {
+	return p.find(func(q Peer) bool { return q.ID == id }, id.Short())
+}
+
+// Find returns the peer that a person means: by name or by id in any form.
+func (p *Peers) Find(nameOrID string) (Peer, error) {
+	id, err := ParseDeviceID(nameOrID)
+	return p.find(func(q Peer) bool { return strings.EqualFold(q.Name, nameOrID) || err == nil && q.ID == id }, nameOrID)
+}
+
+func (p *Peers) find(is func(Peer) bool, what string) (peer Peer, err error) {
+	i := -1
+	err = p.file.look(func(f *peerFile) {
+		if i = slices.IndexFunc(f.Peers, is); i >= 0 {
+			peer = f.Peers[i]
+		}
+	})
+	if err == nil && i < 0 {
+		err = unknownPeer(what)
+	}
+	return peer, err
+}
+
+func unknownPeer(what string) error {
+	return &problem.Error{Code: "RELAY-PEER", What: fmt.Sprintf("no device %q is paired with this one", what), Fix: "`moot peers ls` lists them; an invite pairs a new one", Kind: ErrNoPeer}
+}
+
+// Add stores a peer after pairing. A name that another peer has gets a number.
+// A device that was paired before keeps its name and, when its session key is
+// another one and the new pairing was not accepted by hand, is suspended.
+// It returns the peer as it was stored.
+func (p *Peers) Add(n Peer) (Peer, error) {
+	err := p.file.change(func(f *peerFile) error {
+		f.V = 1
+		n.Name = CleanName(n.Name)
+		if n.Name == "" {
+			n.Name = n.ID.Short()
+		}
+		if i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == n.ID }); i >= 0 {
+			n.Name = f.Peers[i].Name
+			f.Peers = slices.Delete(f.Peers, i, i+1)
+		}
+		n.Name = freeName(f.Peers, n.Name)
+		f.Peers = append(f.Peers, n)
+		return checkPeers(f)
+	})
+	return n, err
+}
+
+// Update changes the peer with this id through edit and saves it; its id and
+// its name stay.
+func (p *Peers) Update(id DeviceID, edit func(*Peer)) error {
+	return p.file.change(func(f *peerFile) error {
+		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
+		if i < 0 {
+			return unknownPeer(id.Short())
+		}
+		name := f.Peers[i].Name
+		edit(&f.Peers[i])
+		f.Peers[i].ID, f.Peers[i].Name = id, name
+		return checkPeers(f)
+	})
+}
+
+// Rename gives a peer another name. ErrPeerName: it is empty, too long, not
+// printable, looks like a device id, or another peer has it.
+func (p *Peers) Rename(id DeviceID, name string) error {
+	bad := func(why string) error {
+		return &problem.Error{Code: "RELAY-PEER-NAME", What: fmt.Sprintf("a peer cannot be called %.80q: %s", name, why), Fix: "choose a name of up to 64 printable characters that no other peer has", Kind: ErrPeerName}
+	}
+	if CleanName(name) != name || name == "" {
+		return bad("it is empty, too long or not printable")
+	}
+	if _, err := ParseDeviceID(name); err == nil {
+		return bad("it looks like a device id")
+	}
+	return p.file.change(func(f *peerFile) error {
+		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
+		if i < 0 {
+			return unknownPeer(id.Short())
+		}
+		if slices.ContainsFunc(f.Peers, func(q Peer) bool { return q.ID != id && strings.EqualFold(q.Name, name) }) {
+			return bad("another peer has this name")
+		}
+		f.Peers[i].Name = name
+		return nil
+	})
+}
+
+// Remove forgets a peer: from then on this device does not answer it.
+func (p *Peers) Remove(id DeviceID) error {
+	return p.file.change(func(f *peerFile) error {
+		n := len(f.Peers)
+		f.Peers = slices.DeleteFunc(f.Peers, func(q Peer) bool { return q.ID == id })
+		if len(f.Peers) == n {
+			return unknownPeer(id.Short())
+		}
+		return nil
+	})
+}
+
+// Verify marks a peer whose owner has compared the digits, and lifts a
+// suspension.
+func (p *Peers) Verify(id DeviceID, now time.Time) error {
+	return p.Update(id, func(q *Peer) { q.Verified, q.Changed = now.UTC(), time.Time{} })
+}
+
+// CleanName makes a harmless name of what another device calls itself: one
+// line, printable, at most 64 characters. It may be empty.
+func CleanName(s string) string {
+	s = strings.ToValidUTF8(s, "")
+	s = strings.Map(func(r rune) rune {
+		if !nameRune(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > maxPeerName {
+		s = strings.TrimSpace(string([]rune(s)[:maxPeerName]))
+	}
+	return s
+}
+
+func freeName(peers []Peer, name string) string {
+	taken := func(s string) bool {
+		return slices.ContainsFunc(peers, func(q Peer) bool { return strings.EqualFold(q.Name, s) })
+	}
+	free := name
+	for i := 2; taken(free); i++ {
+		suffix := fmt.Sprintf(" %d", i)
+		free = string([]rune(name)[:min(utf8.RuneCountInString(name), maxPeerName-len(suffix))]) + suffix
+	}
+	return free
+}
