@@ -1,29 +1,35 @@
-// Package adaptive learns who speaks after whom in this room, while it runs.
+// Package adaptive foresees who speaks next, learns from every turn, and gives
+// the floor to the likeliest.
 //
 // No fixed rule suits every room: question and answer returns to the speaker
 // before, a pipeline never does, and a meeting follows whoever is addressed.
-// So several simple rules each give every candidate a probability, and the
-// rules that foresaw the room's turns gain weight from turn to turn. What it
-// learns is its state, a few KiB; it needs no model and no training.
+// So every candidate for the next turn is described by some forty features,
+// several rules each make a probability of them, and the rules that foresaw
+// the room's turns gain weight from turn to turn. What it learns is its state,
+// a few KiB; it needs no model. What talk at large is like was learnt from
+// transcripts beforehand (prior.go, made by the command in training/prior),
+// and what a team is like can be (settings made by `moot policy learn`).
 //
-// The pieces, a file each: tables.go counts what happened, features.go turns
-// the counts into what a rule looks at, mixture.go holds the rules and their
-// weights, state.go writes it all down between decisions.
+// In the order in which one decision uses them: state.go and packing.go read
+// the state; learner.go learns from who spoke; tables.go counts; text.go and
+// places.go read what was said; rows.go, features.go, chances.go, team.go and
+// words.go describe the candidates; mixture.go gives them their probabilities;
+// reasons.go says why.
 //
 // It foresees what people and agents would do, which is not always what would
 // be best for the room.
 package adaptive
 
 import (
-	"strconv"
-
 	"github.com/folkmoot/moot/policies/policy"
 )
 
 // Policy is the adaptive policy.
 type Policy struct {
-	below float64
-	room  room // reused from decision to decision; it holds nothing that the state does not
+	threshold float64
+	prior     *Prior
+	model     *model
+	room      room // reused from decision to decision; it holds nothing that the state does not
 }
 
 // surely is the probability from which on an agent that cools down is waited
@@ -31,39 +37,23 @@ type Policy struct {
 const surely = 0.5
 
 // New returns the policy with its default settings.
-func New() *Policy { return &Policy{} }
+func New() *Policy { return NewWith(&prior) }
 
-// Configure reads {"declineBelow":0}: from 0 to 1, the probability that a
-// choice needs. The default never declines for want of it.
-func (p *Policy) Configure(settings policy.JSON) error {
-	p.below = 0
-	r := policy.NewReader(settings)
-	for r.Object(); r.More(); {
-		switch k := r.Key(); k {
-		case "declineBelow":
-			if p.below = r.Float(); p.below < 0 || p.below > 1 {
-				r.Fail("declineBelow must be from 0 to 1")
-			}
-		default:
-			r.Unknown(k)
-		}
-	}
-	r.End()
-	return r.Err()
+// NewWith returns the policy with another prior, for those who train one.
+func NewWith(prior *Prior) *Policy {
+	return &Policy{prior: prior, model: newModel(prior, nil)}
 }
+
+// maxLearnt bounds how many turns of one input are learnt from, the latest;
+// those before are counted only. A room that was joined late, or one in which
+// a hundred people speak at once, would otherwise cost that much in one
+// decision.
+const maxLearnt = 60
 
 // Decide learns from what was said since the previous decision and chooses
 // the likeliest of those who may speak.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
-	p.room.restore(in.State)
-	p.room.seat(in.Agents)
-	heard := false
-	for i := range in.Events {
-		if e := &in.Events[i]; e.Said() {
-			p.room.hear(e)
-			heard = true
-		}
-	}
+	heard := p.hear(in)
 	d := p.choose(in)
 	if heard || in.State == nil {
 		d.State = p.room.save()
@@ -71,19 +61,53 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
+// hear takes up the state and the messages, and reports whether there were
+// any.
+func (p *Policy) hear(in *policy.Input) bool {
+	r := &p.room
+	r.restore(in.State)
+	r.team = p.model.team
+	r.seat(in.Agents)
+	said := 0
+	for i := range in.Events {
+		if in.Events[i].Said() {
+			said++
+		}
+	}
+	left := said
+	for i := range in.Events {
+		e := &in.Events[i]
+		if !e.Said() {
+			continue
+		}
+		id := hash(e.From)
+		more := len(r.people) > 0 && r.people[0].id == id
+		if !more {
+			if left <= maxLearnt {
+				r.learn(p.model, id)
+			}
+			r.count(id, r.lastKind(), r.kindOf(id))
+		}
+		r.read(e, more)
+		left--
+	}
+	return said > 0
+}
+
 func (p *Policy) choose(in *policy.Input) policy.Decision {
-	rows := p.room.foresee()
+	rows := p.room.foresee(p.model)
 	best, likeliest := -1, -1
 	scores := make([]policy.Score, 0, len(rows))
 	for i := range rows {
 		a := &in.Agents[rows[i].seat]
+		rows[i].p /= rows[i].size // of one of the group
 		if likeliest < 0 || rows[i].p > rows[likeliest].p {
 			likeliest = i
 		}
 		if !a.Eligible {
 			continue
 		}
-		scores = append(scores, policy.Score{Agent: a.ID, Score: round(rows[i].p)})
+		scores = append(scores, policy.Score{Agent: a.ID, Score: rounded(rows[i].p)})
 		if best < 0 || rows[i].p > rows[best].p {
 			best = i
 		}
@@ -96,29 +120,17 @@ func (p *Policy) choose(in *policy.Input) policy.Decision {
 	if best < 0 {
 		return policy.Decline("nobody but the last speaker is eligible")
 	}
-	top := round(rows[best].p)
-	id := in.Agents[rows[best].seat].ID
-	d := policy.Speak(id, reason(&rows[best], id)+", "+percent(top))
-	if top < p.below {
+	return p.answer(in, best, scores)
+}
+
+// answer chooses row best, or declines when it is too unlikely.
+func (p *Policy) answer(in *policy.Input, best int, scores []policy.Score) policy.Decision {
+	top := rounded(p.room.rows[best].p)
+	id := in.Agents[p.room.rows[best].seat].ID
+	d := policy.Speak(id, p.room.reason(p.model, best)+", "+percent(top))
+	if top < p.threshold {
 		d = policy.Decline("unsure who should speak: " + id + " at best, " + percent(top))
 	}
 	d.Confidence, d.Scores = &top, scores
 	return d
 }
-
-// reason names what speaks for a choice most.
-func reason(r *row, id string) string {
-	switch {
-	case r.f.addressed == 1:
-		return id + " is addressed"
-	case r.f.lastNamed == 1:
-		return id + " was named last"
-	case r.rank == 1:
-		return id + " spoke before the last speaker"
-	case r.rank == never:
-		return id + " has not spoken yet and likely follows"
-	}
-	return id + " likely follows, as turns in this room go"
-}
-
-func percent(f float64) string { return strconv.Itoa(int(f*100+.5)) + " %" }

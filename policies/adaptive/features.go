@@ -1,138 +1,274 @@
 package adaptive
 
-import (
-	"math"
+// What a rule looks at. A candidate's score is the sum of its features, each
+// times the weight that the rule gives it. A feature that is said to be a fact
+// is 1 when it holds, and all are 0 otherwise; ln is the natural logarithm.
+const (
+	// Logarithms of probabilities, from the counts of tables.go.
+	fRecency     = iota // by recency
+	fRecency2           // by recency, after the last two transitions
+	fRecencyFast        // by recency, lately
+	fTurns              // by turns
+	fTurnsFast          // by turns, lately
+	fPair               // after the last speaker
+	fTriple             // after the last two
+	fKind               // by kind, after the kind of the last speaker
 
-	"github.com/folkmoot/moot/policies/policy"
+	// When the candidate spoke.
+	fBack       // fact: before the last speaker (A, B, A)
+	fSecond     // fact: before that one
+	fThird      // fact: and before that one
+	fNever      // fact: never
+	fNewcomer   // 1/(1 + ln turns) if never: newcomers come early
+	fSilence    // ln of the turns since
+	fNear       // 2/turns since
+	fRound      // fact: not in this round
+	fTopTriple  // fact: has the largest fTriple
+	fTopPair    // fact: has the largest fPair
+	fBackStreak // fBack times ln(1 + transitions back in a row)
+
+	// Whom the latest turn names; facts.
+	fAddressed
+	fNamed
+	fNamedLast
+	fNamedFirst
+	fNamedOnly
+	fNamedLate  // in the last fifth
+	fHandedTo   // "ask dba", "dba, please"
+	fNamedColon // "dba:", "dba,"
+	fAddressedByAgent
+	fNamedLastByAgent
+
+	// Who owes a word; facts.
+	fPending     // named in one of the two turns before, and silent since
+	fNamedBack   // the candidate's latest turn named the last speaker
+	fAsked       // it ended in a question, and the candidate is among the last three others
+	fNamedBefore // the turn that the last speaker had before named the candidate
+
+	// What the latest turn is like.
+	fBackQuestion  // fBack if it has a question mark
+	fBackAsked     // fBack if it ends in one
+	fBackShort     // fBack if it is short
+	fTurnsShort    // the candidate's share of the turns if it is short
+	fTurnsQuestion // fTurns/4 if it has a question mark
+	fCodeForTool   // fact: it has code, and the candidate runs it
+	fTool          // fact: the candidate runs things
+	fPerson        // fact: the candidate is a person, and an agent is a candidate too
+
+	roomFeatures
+
+	// From past talks of the team: logarithms of probabilities (see team.go).
+	fTeamTurns  = iota - 1 // of anybody's turn
+	fTeamPair              // after the last speaker
+	fTeamTriple            // after the last two
+	fTeamFour              // after the last three
+	fTeamPlace             // at this turn, the first twelve being told apart
+	fTeamNamed             // by who is named
+	fTeamText              // by what the text is like
+	fTeamKind              // by kind
+
+	correctable // learnt while the room runs: all of the above
+
+	fWords   = correctable // what the words of the latest turn make of the candidate (see words.go)
+	features = correctable + 1
 )
 
-// A row is one candidate for the next turn.
+// A row is a candidate, or the group of all who never spoke in a large room,
+// for each of whom the same is true.
 type row struct {
-	seat int // in the roster
-	rank int
-	p    float64 // what all rules together make of it
-	each [ruleCount]float64
-	f    features
+	seat int // in the roster; of a group the first
+	id   uint64
+	rank int     // recency, neverSpoke for never
+	turn int     // the latest, 0 for never
+	size float64 // of the group, else 1
+	tool bool
+	kind int
+
+	byRank, byPair, byTriple float64 // probabilities
+
+	// The features that are not 0; most are.
+	n  int
+	at [features]uint8
+	x  [features]float64
+
+	score float64 // shared by all rules: of the corrections
+	p     float64 // probability that one of the row speaks next
 }
 
-// features are what a rule looks at: logarithms of probabilities, and signs
-// that are 0 or 1.
-type features struct {
-	trigram   float64 // who follows the last two speakers, backing off to recency
-	recency   float64 // how long ago who takes the turn has spoken
-	share     float64 // turns so far, and lately
-	addressed float64
-	lastNamed float64
-	person    float64 // a person where agents could speak too
-}
-
-// rankPrior is how recency goes in talk at large, by bucket.
-var rankPrior = [buckets]float64{.45, .17, .09, .05, .035, .025, .02, .015, .03, .03, .03, .055}
-
-// seat tells who is in the room.
-func (r *room) seat(agents []policy.Agent) { r.agents = agents }
-
-// candidates makes a row of everybody but the last speaker, with the features
-// for the turn after the last one heard.
-func (r *room) candidates() []row {
-	last, before := r.speakers()
-	r.rows = r.rows[:0]
-	var available [buckets]float64
-	agents := 0
-	for i := range r.agents {
-		a := &r.agents[i]
-		if a.ID == last {
-			continue
-		}
-		w := row{seat: i, rank: r.rank(a.ID)}
-		if a.Kind != policy.Human {
-			agents++
-		}
-		available[bucket(w.rank)]++
-		r.rows = append(r.rows, w)
+// set gives the row a feature, once.
+func (w *row) set(feature int, x float64) {
+	if x != 0 {
+		w.at[w.n], w.x[w.n] = uint8(feature), x
+		w.n++
 	}
-	ranks := r.rankLaw(&available)
-	r.habits(last, before, &ranks, &available)
+}
+
+func (w *row) fact(feature int, v bool) {
+	if v {
+		w.set(feature, 1)
+	}
+}
+
+// lawPrior is how recency goes in talk at large, by bucket.
+var lawPrior = [buckets]float64{.45, .17, .09, .05, .035, .025, .02, .015, .03, .03, .03, .055}
+
+// describe makes a row of every candidate for the turn after the latest one,
+// with its features.
+func (r *room) describe() []row {
+	r.seatRows()
+	r.probabilities()
+	topPair, topTriple := r.tops()
 	for i := range r.rows {
 		w := &r.rows[i]
-		id := r.agents[w.seat].ID
-		b := bucket(w.rank)
-		w.f.recency = log(ranks[b] / available[b])
-		w.f.addressed = sign(id == r.addressed)
-		w.f.lastNamed = sign(id == r.lastNamed)
-		w.f.person = sign(r.agents[w.seat].Kind == policy.Human && agents > 0)
+		r.timing(w)
+		w.fact(fTopTriple, i == topTriple)
+		w.fact(fTopPair, i == topPair)
+		r.debts(w)
+		r.manner(w)
+	}
+	r.namings()
+	if r.team != nil {
+		r.teamFeatures()
 	}
 	return r.rows
 }
 
-// rankLaw is the probability of each bucket given the classes of the last two
-// transitions: counts of this room, backing off to fewer classes and at last
-// to rankPrior.
-func (r *room) rankLaw(available *[buckets]float64) [buckets]float64 {
-	law := rankPrior
-	for _, level := range [...][3]int{{tagRank, 0, 0}, {tagRank1, r.kinds[0], 0}, {tagRank2, r.kinds[0], r.kinds[1]}} {
-		var n [buckets]float64
-		for b := range n {
-			n[b] = r.get(key(level[0], level[1], level[2], b))
-		}
-		law = smooth(&n, 4, &law, available)
+// timing sets when the candidate spoke.
+func (r *room) timing(w *row) {
+	w.fact(fRound, w.rank == neverSpoke || !r.people[w.rank].marked)
+	switch w.rank {
+	case neverSpoke:
+		w.set(fNever, 1)
+		w.set(fNewcomer, 1/(1+ln(float64(max(r.turns, 1)))))
+		return
+	case 1:
+		w.set(fBack, 1)
+		w.set(fBackStreak, ln(float64(1+r.streak)))
+	case 2:
+		w.set(fSecond, 1)
+	case 3:
+		w.set(fThird, 1)
 	}
-	return law
+	since := float64(r.turns + 1 - w.turn)
+	w.set(fSilence, ln(since))
+	w.set(fNear, 2/since)
 }
 
-// smooth adds alpha turns, spread as base is, to the counts n, over the
-// buckets that somebody is in.
-func smooth(n *[buckets]float64, alpha float64, base, available *[buckets]float64) (out [buckets]float64) {
-	var sum, sumBase float64
-	for b := range n {
-		if available[b] > 0 {
-			sum += n[b]
-			sumBase += base[b]
-		}
-	}
-	for b := range n {
-		if available[b] > 0 {
-			out[b] = (n[b] + float64(alpha*base[b])/sumBase) / (sum + alpha)
-		}
-	}
-	return out
-}
-
-// habits fills in the features that sum over all rows.
-func (r *room) habits(last, before string, ranks, available *[buckets]float64) {
-	var pairs, triples, turns, fast float64
+// namings sets what the latest turn says by naming.
+func (r *room) namings() {
+	t := &r.last
+	agent := r.lastKind() == agentKind
 	for i := range r.rows {
-		w := &r.rows[i]
-		id := r.agents[w.seat].ID
-		pairs += r.get(pair(last, id))
-		triples += r.get(triple(before, last, id))
-		if w.rank != never {
-			turns += r.people[w.rank].turns
-			fast += r.people[w.rank].fast
+		if w := &r.rows[i]; t.voc != 0 && uint32(w.id) == t.voc && w.size == 1 {
+			w.set(fAddressed, 1)
+			w.fact(fAddressedByAgent, agent)
 		}
 	}
-	n := float64(len(r.rows))
-	for i := range r.rows {
-		w := &r.rows[i]
-		id := r.agents[w.seat].ID
-		b := bucket(w.rank)
-		two := (r.get(pair(last, id)) + float64(2*ranks[b])/available[b]) / (pairs + 2)
-		w.f.trigram = log((r.get(triple(before, last, id)) + float64(1.5*two)) / (triples + 1.5))
-		var own person
-		if w.rank != never {
-			own = r.people[w.rank]
+	for i, n := range t.named {
+		w := r.rowOf(n.who)
+		if w == nil {
+			continue
 		}
-		w.f.share = float64(.5*log((own.turns+.5)/(turns+float64(.5*n)))) + float64(.5*log((own.fast+.3)/(fast+float64(.3*n))))
+		last := i == len(t.named)-1
+		w.set(fNamed, 1)
+		w.fact(fNamedLast, last)
+		w.fact(fNamedLastByAgent, last && agent)
+		w.fact(fNamedFirst, n.sign&namedFirst != 0)
+		w.fact(fNamedOnly, len(t.named) == 1)
+		w.fact(fNamedLate, n.sign&namedLate != 0)
+		w.fact(fHandedTo, n.sign&namedHand != 0)
+		w.fact(fNamedColon, n.sign&namedColon != 0)
 	}
 }
 
-// log is the natural logarithm, floored so that a count of nothing is not a
-// verdict.
-func log(x float64) float64 { return math.Log(max(x, 1e-5)) }
-
-func sign(v bool) float64 {
-	if v {
-		return 1
+// rowOf returns the row of somebody named, or nil.
+func (r *room) rowOf(who uint32) *row {
+	for i := range r.rows {
+		if w := &r.rows[i]; uint32(w.id) == who && w.size == 1 {
+			return w
+		}
 	}
-	return 0
+	return nil
+}
+
+// fresh bounds how far back the turn that a speaker had before still says
+// whom it waits for.
+const fresh = 11
+
+// debts sets who owes a word.
+func (r *room) debts(w *row) {
+	who := uint32(w.id)
+	if w.size != 1 {
+		return
+	}
+	owes := false
+	for back := 1; back <= 2; back++ {
+		at := r.turns - back
+		owes = owes || at > w.turn && r.namedAt(at, who)
+	}
+	w.fact(fPending, owes)
+	if w.rank == neverSpoke {
+		return
+	}
+	p := &r.people[w.rank]
+	for _, n := range p.named {
+		if n == uint32(r.people[0].id) {
+			w.set(fNamedBack, 1)
+			break
+		}
+	}
+	w.fact(fAsked, p.asked && w.rank <= 3)
+	w.fact(fNamedBefore, r.before.number > 0 && r.turns-r.before.number <= fresh && r.before.names(who))
+}
+
+// namedAt reports whether one of the last turns named somebody. Who had the
+// turn has spoken once since at most, so its names are still there.
+func (r *room) namedAt(number int, who uint32) bool {
+	if number < 1 {
+		return false
+	}
+	if r.before.number == number {
+		return r.before.names(who)
+	}
+	for i := range r.people[:min(3, len(r.people))] {
+		if p := &r.people[i]; p.turn == number {
+			return p.names(who)
+		}
+	}
+	return false
+}
+
+func (p *person) names(who uint32) bool {
+	for _, n := range p.named {
+		if n == who {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *turn) names(who uint32) bool {
+	for i := range t.named {
+		if t.named[i].who == who {
+			return true
+		}
+	}
+	return false
+}
+
+// manner sets what the latest turn is like.
+func (r *room) manner(w *row) {
+	t := &r.last
+	back := w.rank == 1
+	w.fact(fBackQuestion, back && t.question)
+	w.fact(fBackAsked, back && t.asks)
+	if r.turns > 0 && t.words <= shortTurn {
+		w.fact(fBackShort, back)
+		if w.rank != neverSpoke {
+			w.set(fTurnsShort, float64(r.people[w.rank].count)/float64(r.turns))
+		}
+	}
+	w.fact(fCodeForTool, t.code && w.tool)
+	w.fact(fTool, w.tool)
+	w.fact(fPerson, w.kind == humanKind && r.candidates[agentKind] > 0)
 }

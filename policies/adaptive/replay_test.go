@@ -49,7 +49,7 @@ func TestAgreement(t *testing.T) {
 }
 
 type transcript struct {
-	Participants []struct{ ID, Kind string }
+	Participants []struct{ ID, Kind, Role string }
 	Turns        []struct{ Speaker, Text string }
 }
 
@@ -97,12 +97,12 @@ func agreement(t *testing.T, c transcript) (hits, all, size int) {
 	names := room.NewNames(roster, nil)
 	agents := make([]policy.Agent, len(roster))
 	for i, id := range roster {
-		agents[i] = policy.Agent{ID: id, Kind: kindOf(c, id)}
+		agents[i] = policy.Agent{ID: id, Kind: kindOf(c, id), Role: roleOf(c, id)}
 	}
 	p := adaptive.New()
 	var state policy.JSON
 	for k := 1; k < len(speakers); k++ {
-		e := policy.Event{Seq: int64(k), Turn: k, From: speakers[k-1], Kind: policy.KindMessage}
+		e := policy.Event{Seq: int64(k), Turn: k, From: speakers[k-1], Kind: policy.KindMessage, Text: texts[k-1]}
 		e.Mentions, e.Addressed = names.Scan(texts[k-1], speakers[k-1])
 		for i := range agents {
 			agents[i].Eligible = agents[i].ID != speakers[k-1]
@@ -124,4 +124,13 @@ func kindOf(c transcript, id string) string {
 		}
 	}
 	return policy.Local
+}
+
+func roleOf(c transcript, id string) string {
+	for _, p := range c.Participants {
+		if p.ID == id && p.Kind == "tool" && p.Role == "" {
+			return "tool"
+		}
+	}
+	return ""
 }
