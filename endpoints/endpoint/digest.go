@@ -5,23 +5,41 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"sync"
 )
 
 // Digest returns the SHA-256, in hex, of everything in p but its Timeout. Two
 // prompts have the same digest when an agent cannot tell them apart, whether it
 // is handed the parts or what [Render] makes of them.
 //
-// The form that is hashed: the line "folkmoot prompt 1", then the fields in
+// The form that is hashed: the line "folkmoot prompt 2", then the fields in
 // the order of [Prompt] and of its parts. A string or byte slice is its length
 // (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
-// 0 or 1; a list is the number of its elements, then the elements.
-func Digest(p Prompt) string {
-	d := digesters.Get().(*digester)
-	defer digesters.Put(d)
+// 0 or 1; a list is the number of its elements, then the elements. The text of
+// a message is the 32 bytes of its own SHA-256.
+func Digest(p Prompt) string { return new(Digester).Digest(p) }
+
+// A Digester is [Digest] for prompts that have messages in common: each is
+// hashed once. The zero Digester is ready for use; it is not safe for
+// concurrent use.
+type Digester struct {
+	sums map[string][sha256.Size]byte // of texts seen lately
+	h    hash.Hash
+	b    [4096]byte // a hash takes bytes and prompts are strings
+	n    int
+}
+
+// seenTexts bounds the texts that a Digester remembers.
+const seenTexts = 64
+
+// Digest is the function [Digest].
+func (d *Digester) Digest(p Prompt) string {
+	if d.h == nil {
+		d.h = sha256.New()
+		d.sums = map[string][sha256.Size]byte{}
+	}
 	d.h.Reset()
 	d.n = 0
-	d.write("folkmoot prompt 1\n")
+	d.write("folkmoot prompt 2\n")
 	d.strings(p.Kind, p.Request, p.Room, p.Session, p.Profile)
 	d.number(int64(p.Epoch))
 	d.number(int64(p.Turn))
@@ -46,18 +64,7 @@ func Digest(p Prompt) string {
 	return hex.EncodeToString(d.h.Sum(d.b[:0]))
 }
 
-// digesters are too large to make one for every prompt.
-var digesters = sync.Pool{New: func() any { return &digester{h: sha256.New()} }}
-
-// A digester hashes what it is given, through a buffer: a hash takes bytes
-// and prompts are strings.
-type digester struct {
-	h hash.Hash
-	b [4096]byte
-	n int
-}
-
-func (d *digester) write(s string) {
+func (d *Digester) write(s string) {
 	for len(s) > 0 {
 		if d.n == len(d.b) {
 			d.h.Write(d.b[:])
@@ -69,13 +76,13 @@ func (d *digester) write(s string) {
 	}
 }
 
-func (d *digester) number(n int64) {
+func (d *Digester) number(n int64) {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
 	d.write(string(b[:]))
 }
 
-func (d *digester) bool(b bool) {
+func (d *Digester) bool(b bool) {
 	if b {
 		d.number(1)
 		return
@@ -83,30 +90,43 @@ func (d *digester) bool(b bool) {
 	d.number(0)
 }
 
-func (d *digester) strings(ss ...string) {
+func (d *Digester) strings(ss ...string) {
 	for _, s := range ss {
 		d.number(int64(len(s)))
 		d.write(s)
 	}
 }
 
-func (d *digester) list(ss []string) {
+func (d *Digester) list(ss []string) {
 	d.number(int64(len(ss)))
 	d.strings(ss...)
 }
 
-func (d *digester) seat(s Seat) {
+func (d *Digester) seat(s Seat) {
 	d.strings(s.ID, s.Name, s.Kind, s.Role)
 	d.list(s.Domains)
 	d.bool(s.SameOwner)
 }
 
-func (d *digester) lines(ls []Line) {
+func (d *Digester) lines(ls []Line) {
 	d.number(int64(len(ls)))
 	for _, l := range ls {
 		d.number(l.Seq)
 		d.strings(l.From, l.To)
 		d.bool(l.Own)
-		d.strings(l.Kind, l.Text)
+		d.strings(l.Kind)
+		d.text(l.Text)
 	}
+}
+
+func (d *Digester) text(text string) {
+	sum, ok := d.sums[text]
+	if !ok {
+		sum = sha256.Sum256([]byte(text))
+		if len(d.sums) >= seenTexts {
+			clear(d.sums)
+		}
+		d.sums[text] = sum
+	}
+	d.write(string(sum[:]))
 }

@@ -72,8 +72,25 @@ func TestDigestKeepsFieldsApart(t *testing.T) {
 	if Digest(a) == Digest(b) {
 		t.Error("moving a letter between fields changes nothing")
 	}
-	const want = "9930e3797197c91c6dc000ee471fcbb2acf70e32d37483aa9e2f8aa33ae2af43" // of the zero prompt: the form is part of what logs hold
+	const want = "d7f62310b3ee006900d6be13ec79bba1ac619ba3ec455f928e3fd24af871a575" // of the zero prompt: the form is part of what logs hold
 	if got := Digest(Prompt{}); got != want {
 		t.Errorf("Digest(Prompt{}) = %s, want %s", got, want)
+	}
+}
+
+// TestDigesterRemembersTextsOnly: a prompt after others has the digest that it
+// has alone.
+func TestDigesterRemembersTextsOnly(t *testing.T) {
+	var d Digester
+	for i := range 3 * seenTexts {
+		p := sample()
+		p.Turn = i
+		p.History = append(p.History, Line{Seq: int64(i), From: "a", Text: strconv.Itoa(i % (seenTexts + 7))})
+		if got, want := d.Digest(p), Digest(p); got != want {
+			t.Fatalf("prompt %d: %s, alone %s", i, got, want)
+		}
+		if len(d.sums) > seenTexts {
+			t.Fatalf("%d texts are remembered", len(d.sums))
+		}
 	}
 }

@@ -153,7 +153,7 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 	}
 	clear(r.prompts)
 	r.prompts[request] = p
-	return room.Grant{Request: request, Window: w, Prompt: endpoint.Digest(p), Tokens: int64(endpoint.Size(p)+3) / 4}, nil
+	return room.Grant{Request: request, Window: w, Prompt: r.digester.Digest(p), Tokens: int64(endpoint.Size(p)+3) / 4}, nil
 }
 
 // commit makes events durable, then applies them and tells the watchers.

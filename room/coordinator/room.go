@@ -45,6 +45,7 @@ type Room struct {
 	tail       log.Pos
 	clock      clock
 	texts      texts
+	digester   endpoint.Digester
 	policy     Policy
 	policyRef  string
 	endpoints  map[string]*seat
