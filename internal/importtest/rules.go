@@ -90,6 +90,7 @@ var reserves = []reserve{
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},
+	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/...", "room/log/jetstream"},
 }

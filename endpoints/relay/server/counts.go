@@ -1,0 +1,64 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+)
+
+type counter = *metrics.Counter
+
+// counts is what the relay counts. Nothing in it tells devices or addresses
+// apart.
+type counts struct {
+	set                           *metrics.Set
+	connections, logins, replaced counter
+	framesIn, framesOut           counter
+	bytesIn, bytesOut             counter // of connections that have ended
+	byteWaits, frameWaits         counter
+	slow, violations              counter
+	rejects                       [frame.RejectVersion + 1]counter
+	gone                          [frame.GoneQueueFull + 1]counter
+}
+
+func newCounts(s *Server) counts {
+	set := metrics.NewSet()
+	c := counts{
+		set:         set,
+		connections: set.NewCounter("moot_relay_connections_total"),
+		logins:      set.NewCounter("moot_relay_logins_total"),
+		replaced:    set.NewCounter("moot_relay_replaced_total"),
+		framesIn:    set.NewCounter(`moot_relay_frames_total{direction="in"}`),
+		framesOut:   set.NewCounter(`moot_relay_frames_total{direction="out"}`),
+		bytesIn:     set.NewCounter(`moot_relay_bytes_total{direction="in"}`),
+		bytesOut:    set.NewCounter(`moot_relay_bytes_total{direction="out"}`),
+		byteWaits:   set.NewCounter(`moot_relay_waits_total{limit="bytes"}`),
+		frameWaits:  set.NewCounter(`moot_relay_waits_total{limit="frames"}`),
+		slow:        set.NewCounter("moot_relay_slow_readers_total"),
+		violations:  set.NewCounter("moot_relay_violations_total"),
+	}
+	for code := frame.RejectAuth; code <= frame.RejectVersion; code++ {
+		c.rejects[code] = set.NewCounter(fmt.Sprintf("moot_relay_rejects_total{code=%q}", code))
+	}
+	for reason := range c.gone {
+		c.gone[reason] = set.NewCounter(fmt.Sprintf("moot_relay_gone_total{reason=%q}", frame.GoneReason(reason)))
+	}
+	set.NewGauge("moot_relay_devices", func() float64 {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return float64(len(s.devices))
+	})
+	return c
+}
+
+// Metrics serves the relay's counters in the Prometheus text form. It is for
+// a listener of its own: what it says is not for the public.
+func (s *Server) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		s.counts.set.WritePrometheus(w)
+	})
+}
