@@ -146,14 +146,18 @@ func (a *aliases) fill(more aliases) {
 	}
 }
 
-// starts reports whether some name starts as word does, in lower case.
-func (a *aliases) starts(word string) bool {
+// may reports whether word, in lower case, may be in the table. Of a plain
+// word, one of ASCII, the length tells; others change theirs.
+func (a *aliases) may(word string, plain bool) bool {
 	if word == "" {
 		return false
 	}
 	b := word[0]
 	if 'A' <= b && b <= 'Z' {
 		b += 'a' - 'A'
+	}
+	if plain {
+		return a.sizes[b]&(1<<min(len(word), 63)) != 0
 	}
 	return a.sizes[b] != 0 || b >= utf8.RuneSelf
 }

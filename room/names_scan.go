@@ -112,10 +112,10 @@ func (s *scan) tokens(text string) {
 	opening := true // nothing but openers so far
 	place := 0
 	for at := 0; at < end; {
-		from, to := next(text, at, visible)
+		from, to, plain := next(text, at, visible)
 		token := text[from:to]
 		name := trim(token)
-		if s.names.tokens.starts(name) {
+		if s.names.tokens.may(name, plain) {
 			if who := s.names.tokens.find(lower(room[:0], name)); who != shared {
 				at := strings.HasPrefix(strings.TrimLeft(token, "(\"'*"), "@")
 				s.found(who, place, opening || to == end || at)
@@ -154,9 +154,9 @@ func (s *scan) phrases(text string) {
 	opening := true
 	place := 0
 	for at := 0; at < end; {
-		from, to := next(text, at, inWords)
+		from, to, plain := next(text, at, inWords)
 		word := text[from:to]
-		if s.names.heads.starts(word) {
+		if s.names.heads.may(word, plain) {
 			if head := lower(room[:0], word); s.names.heads.has(head) {
 				s.phrase(text, head, place, to, end, opening)
 			}
@@ -175,7 +175,7 @@ func (s *scan) phrase(text string, phrase []byte, place, to, end int, opening bo
 			return
 		}
 		var from int
-		from, to = next(text, to, inWords)
+		from, to, _ = next(text, to, inWords)
 		phrase = lower(append(phrase, ' '), text[from:to])
 	}
 }
@@ -211,8 +211,9 @@ func newClass(rest func(rune) bool) *class {
 	return c
 }
 
-// next returns the first run at or after at whose runes are all in c.
-func next(text string, at int, c *class) (from, to int) {
+// next returns the first run at or after at whose runes are all in c, and
+// whether it is surely all ASCII.
+func next(text string, at int, c *class) (from, to int, plain bool) {
 	for at < len(text) && c.of[text[at]] == out {
 		at++
 	}
@@ -221,9 +222,9 @@ func next(text string, at int, c *class) (from, to int) {
 	}
 	if at < len(text) && c.of[text[at]] == wide {
 		from = c.until(text, from, true)
-		return from, c.until(text, from, false)
+		return from, c.until(text, from, false), false
 	}
-	return from, at
+	return from, at, true
 }
 
 // until returns where the first rune at or after at is that is in c, or is

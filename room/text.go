@@ -17,58 +17,50 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// fingerprint hashes a text so that case, space and punctuation do not count.
+// fingerprint hashes a text so that case, space and punctuation do not count:
+// eight letters at a time, as FNV-1a does one. Texts are not out to deceive
+// it; who wants to repeat itself unnoticed changes a word. It takes letters
+// and leaves out the rest without a branch, which in running text nobody could
+// foretell.
 func fingerprint(text string) uint64 {
-	var p print
-	for i := 0; i < len(text); {
-		if b := text[i]; b < utf8.RuneSelf {
-			p.add(uint64(letters[b].as), uint(letters[b].bits))
-			i++
+	var sum, word uint64
+	var bits uint // of word that are in use
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if i += size - 1; unicode.IsLetter(r) || unicode.IsDigit(r) {
+				sum = mix(mix(sum, word), uint64(unicode.ToLower(r)))
+				word, bits = 0, 0
+			}
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			p.flush()
-			p.mix(uint64(unicode.ToLower(r)))
+		l := letters[b]
+		word = word<<(l.bits&63) | l.as
+		if bits += l.bits; bits == 64 {
+			sum = mix(sum, word)
+			word, bits = 0, 0
 		}
-		i += size
 	}
-	p.flush()
-	return p.sum
+	return mix(sum, word)
 }
 
-// A print hashes eight letters at a time, as FNV-1a does one. Texts are not
-// out to deceive it: who wants to repeat itself unnoticed changes a word.
-type print struct {
-	sum, word uint64
-	bits      uint // of word that are in use
+func mix(sum, word uint64) uint64 {
+	sum = (sum ^ word) * 0x9E3779B97F4A7C15
+	return sum ^ sum>>29
 }
 
-// add takes one letter of 8 bits, or nothing of none, without a branch that
-// depends on which: in running text nobody could foretell it.
-func (p *print) add(letter uint64, bits uint) {
-	p.word = p.word<<(bits&63) | letter
-	if p.bits += bits; p.bits == 64 {
-		p.flush()
-	}
-}
-
-func (p *print) flush() {
-	p.mix(p.word)
-	p.word, p.bits = 0, 0
-}
-
-func (p *print) mix(word uint64) {
-	p.sum = (p.sum ^ word) * 0x9E3779B97F4A7C15
-	p.sum ^= p.sum >> 29
+type letter struct {
+	as   uint64
+	bits uint
 }
 
 // letters says what a fingerprint takes of each ASCII byte: letters in lower
 // case and digits.
-var letters = func() (t [utf8.RuneSelf]struct{ as, bits uint8 }) {
+var letters = func() (t [utf8.RuneSelf]letter) {
 	for b := range t {
 		if r := rune(b); unicode.IsLetter(r) || unicode.IsDigit(r) {
-			t[b].as, t[b].bits = uint8(unicode.ToLower(r)), 8
+			t[b] = letter{uint64(unicode.ToLower(r)), 8}
 		}
 	}
 	return t
