@@ -1,6 +1,10 @@
 package plugins
 
-import "github.com/folkmoot/moot/plugins/wasm"
+import (
+	"bytes"
+
+	"github.com/folkmoot/moot/plugins/wasm"
+)
 
 // A memory is the linear memory of one instance. It starts as an image and
 // can be put back to it. It satisfies experimental.LinearMemory, and so may be
@@ -11,16 +15,47 @@ type memory struct {
 	most   int    // bytes that it may have
 	high   int    // most bytes that it had since the last reset
 	denied bool   // asked for more than it may have, since the last reset
+	parts  []part // of the image, that are put back; empty when pages knows them
 	pages  mapping
 	pause  func() // called when the module asks whether it may go on
+}
+
+// A part is a run of whole pages of an image. Those of zeros, which is most of
+// a small image, are put back without reading it.
+type part struct {
+	from, to int
+	zero     bool
+}
+
+// appendParts appends the pages from from to to of an image.
+func appendParts(parts []part, image []byte, from, to int) []part {
+	for ; from < to; from += imagePage {
+		zero := bytes.Equal(image[from:from+imagePage], zeros[:])
+		if n := len(parts); n > 0 && parts[n-1].to == from && parts[n-1].zero == zero {
+			parts[n-1].to += imagePage
+		} else {
+			parts = append(parts, part{from, from + imagePage, zero})
+		}
+	}
+	return parts
+}
+
+func putBack(buf, image []byte, parts []part) {
+	for _, p := range parts {
+		if p.zero {
+			clear(buf[p.from:p.to])
+		} else {
+			copy(buf[p.from:p.to], image[p.from:p.to])
+		}
+	}
 }
 
 // largestCopied is the size of image up to which copying all of it is quicker
 // than asking the kernel what was written to.
 const largestCopied = 256 << 10
 
-func newCopied(image []byte, most int) *memory {
-	return &memory{image: image, buf: append([]byte(nil), image...), most: most}
+func newCopied(image []byte, parts []part, most int) *memory {
+	return &memory{image: image, parts: parts, buf: append([]byte(nil), image...), most: most}
 }
 
 // Reallocate gives the memory another size; nil when it may not have it.
@@ -70,7 +105,7 @@ func (m *memory) reset() error {
 	}
 	m.high = len(m.image)
 	if !m.pages.used {
-		copy(m.buf, m.image)
+		putBack(m.buf, m.image, m.parts)
 		return nil
 	}
 	return m.pages.restore(m.buf[:len(m.image)], m.image)

@@ -47,6 +47,7 @@ func (in *instance) begin(ctx context.Context, fuel uint64, most time.Duration) 
 
 // pause is what the module calls between slices.
 func (in *instance) pause() {
+	in.memory.pages.unwatch() // a long one: others shall not wait for the thread
 	in.pace.look()
 	if in.pace.ended != nil {
 		in.stop().Set(wasm.StopNow)

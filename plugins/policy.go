@@ -129,6 +129,8 @@ func (p *Policy) unmade(c call, err error) error {
 // decide runs one decision in an instance that is as new, and puts it back or
 // closes it.
 func (p *Policy) decide(ctx context.Context, in *instance, c call) (Result, error) {
+	in.memory.pages.watch()
+	defer in.memory.pages.unwatch() // when it was not put back
 	in.world.begin(c.nowMS, c.seed)
 	fuel := p.limits.Fuel
 	in.begin(ctx, fuel, p.template.time)
