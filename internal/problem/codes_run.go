@@ -70,5 +70,11 @@ var transcriptCodes = []Meaning{
 	{"TRANSCRIPT-NEWER", input, "An event says what this release does not know, and would lose.", "Import it with the release that wrote it, or a newer one."},
 	{"TRANSCRIPT-WRITE", failure, "The file of an export cannot be made.", "Name a file that does not exist yet, in a folder that can be written."},
 	{"TRANSCRIPT-CHAIN", input, "The hash chain of the file breaks: an event was changed, removed or moved.", "Export the room again."},
+	{"TRANSCRIPT-ARCHIVE", input, "A compressed file or a zip is damaged, holds names that lead out of it, or unpacks to far more than it may.", "Do not trust it; export it again from its source."},
+	{"TRANSCRIPT-EMPTY", input, "Nothing is said in the file, or all that is in it was left out; the message says why.", "Check that it is the right file; --format reads it as another form."},
+	{"TRANSCRIPT-EVENT", usage, "There is no such event or turn, or nothing can be done to it.", "`moot transcript export ROOM` shows all events with their numbers, `moot transcript show ROOM` the turns."},
+	{"TRANSCRIPT-FORMAT", input, "The file has no form of transcripts that is known.", "`moot transcript import --help` lists the forms; --format names one."},
+	{"TRANSCRIPT-SHAPE", input, "Something in a file of another program is not as its form has it. The message names the place.", "Export it again with the program that wrote it, or name its form with --format."},
+	{"TRANSCRIPT-SIZE", input, "A file of another program is over a bound: 256 MiB in memory, 64 MiB a file of a zip, 4,096 participants.", "Import it in parts, or convert it to the neutral form, which is read line by line."},
 	{"TRANSCRIPT-READ", input, "The file is not a transcript of a form that is read.", "`moot transcript import --help` lists the forms."},
 }

@@ -1,0 +1,69 @@
+package foreign
+
+import "strings"
+
+// A Format is a form of transcripts.
+type Format string
+
+// Formats. Moot stands for the two forms that package transcripts reads.
+const (
+	Moot         Format = "moot"
+	AutoGen      Format = "autogen"       // chat history of AutoGen 0.2 and AG2
+	AutoGenState Format = "autogen-state" // state of a team, or result of a task, of AutoGen 0.4 and later
+	MagenticOne  Format = "magentic-one"
+	ClaudeCode   Format = "claude-code"
+	Codex        Format = "codex"
+	OTel         Format = "otel" // spans with gen_ai attributes, as OTLP JSON
+	Slack        Format = "slack"
+	IRC          Format = "irc"
+	OpenAI       Format = "openai" // chat messages
+	A2A          Format = "a2a"
+	WebVTT       Format = "webvtt"
+	SRT          Format = "srt"
+	OpenCode     Format = "opencode"
+)
+
+// A Kind describes a format.
+type Kind struct {
+	Format Format `json:"format"`
+	What   string `json:"what"` // for people
+}
+
+// Kinds returns all formats, Moot first.
+func Kinds() []Kind {
+	return []Kind{
+		{Moot, "what moot transcript export wrote, or the neutral form, one conversation a line"},
+		{AutoGen, "AutoGen 0.2 and AG2: chat history, JSON"},
+		{AutoGenState, "AutoGen 0.4: state of a team or result of a task, JSON"},
+		{MagenticOne, "Magentic-One: log with routing in its roles, JSON"},
+		{ClaudeCode, "Claude Code: session, JSON lines"},
+		{Codex, "Codex: rollout, JSON lines"},
+		{OTel, "OpenTelemetry: gen_ai spans, OTLP JSON or JSON lines of it"},
+		{Slack, "Slack: export, zip"},
+		{IRC, "IRC: log as text"},
+		{OpenAI, "OpenAI: chat messages, JSON or JSON lines"},
+		{A2A, "A2A: task with its history, JSON"},
+		{WebVTT, "WebVTT: captions"},
+		{SRT, "SubRip: captions"},
+		{OpenCode, "opencode: opencode export, JSON"},
+	}
+}
+
+// Valid reports whether f is a format.
+func (f Format) Valid() bool {
+	for _, k := range Kinds() {
+		if k.Format == f {
+			return true
+		}
+	}
+	return false
+}
+
+// names lists the formats for an error.
+func names() string {
+	var all []string
+	for _, k := range Kinds() {
+		all = append(all, string(k.Format))
+	}
+	return strings.Join(all, ", ")
+}
