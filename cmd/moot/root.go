@@ -68,6 +68,7 @@ func commands(a *app) map[string][]*cobra.Command {
 			newRmCmd(a),
 			newTranscriptCmd(a),
 			newEndpointCmd(a),
+			newRelayCmd(a),
 			newValidateCmd(a),
 		},
 		groupPolicies: {

@@ -23,6 +23,7 @@ type Settings struct {
 	Cache     string // folder of compiled policies; may be deleted at any time
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
+	Relay     Relay
 	File      string // the settings file, whether it exists or not
 }
 
@@ -40,15 +41,33 @@ const SettingsName = "moot/config.yaml"
 // A key is one setting: its name in the file, its variable, its flag.
 type key struct {
 	name, env, flag string
-	allowed         []string // nil: a folder
+	kind            valueKind
+	allowed         []string // of a word
 	doc             string
 }
+
+// A valueKind is what a setting's value is.
+type valueKind int
+
+const (
+	isFolder valueKind = iota
+	isWord             // one of a few
+	isText             // anything, also nothing
+	isFile             // a path, or nothing
+)
 
 var keys = []key{
 	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder that rooms are kept in"},
 	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; may be deleted at any time"},
-	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", allowed: []string{"debug", "info", "warn", "error"}, doc: "what is logged to stderr"},
-	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", allowed: []string{"text", "json"}, doc: "form of the log"},
+	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "what is logged to stderr"},
+	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "form of the log"},
+	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, doc: "address that `moot relay` listens on"},
+	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "name that devices know the relay by"},
+	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file of the relay's tokens"},
+	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file of devices that the relay lets in"},
+	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file of the relay's TLS certificate"},
+	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file of its key"},
+	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address that the relay serves its counters on"},
 }
 
 // A Variable is an environment variable that the program reads.
@@ -91,7 +110,7 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 		}
 	}
 	return Settings{
-		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, File: file,
+		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, Relay: relaySettings(list), File: file,
 	}, list, nil
 }
 
@@ -118,20 +137,33 @@ func (k key) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting
 	case v.InConfig(k.name):
 		s.Origin, base = file, filepath.Dir(file)
 	}
-	if k.allowed != nil {
-		if slices.Contains(k.allowed, s.Value) {
+	switch k.kind {
+	case isWord:
+		return s, k.among(s)
+	case isText:
+		return s, nil
+	case isFile:
+		if s.Value == "" {
 			return s, nil
 		}
-		return s, &problem.Error{
-			Code: "CONFIG-VALUE", What: fmt.Sprintf("%s is %q", k.name, s.Value), Where: s.Origin,
-			Fix: strings.TrimPrefix(suggest(s.Value, k.allowed)+" allowed are "+strings.Join(k.allowed, ", "), " "),
-		}
+	case isFolder:
 	}
-	return s, s.folder(base)
+	return s, s.path(base)
 }
 
-// folder makes the value an absolute path.
-func (s *Setting) folder(base string) error {
+// among checks a word.
+func (k key) among(s Setting) error {
+	if slices.Contains(k.allowed, s.Value) {
+		return nil
+	}
+	return &problem.Error{
+		Code: "CONFIG-VALUE", What: fmt.Sprintf("%s is %q", k.name, s.Value), Where: s.Origin,
+		Fix: strings.TrimPrefix(suggest(s.Value, k.allowed)+" allowed are "+strings.Join(k.allowed, ", "), " "),
+	}
+}
+
+// path makes the value an absolute path.
+func (s *Setting) path(base string) error {
 	if s.Value == "" {
 		return &problem.Error{
 			Code: "CONFIG-HOME", What: "no folder for " + s.Key + ": the user has no home folder",
@@ -174,6 +206,8 @@ func (k key) byDefault() string {
 		return "warn"
 	case "log.format":
 		return "text"
+	case "relay.listen":
+		return DefaultRelayListen
 	}
 	return ""
 }

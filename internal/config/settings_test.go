@@ -52,7 +52,7 @@ func TestSettingsDefaults(t *testing.T) {
 	}
 	want := Settings{
 		Data: filepath.Join(dir, ".local/share/moot"), Cache: filepath.Join(dir, "cache/moot"),
-		LogLevel: "warn", LogFormat: "text", File: filepath.Join(dir, "conf/moot/config.yaml"),
+		LogLevel: "warn", LogFormat: "text", Relay: Relay{Listen: "127.0.0.1:7447"}, File: filepath.Join(dir, "conf/moot/config.yaml"),
 	}
 	if s != want {
 		t.Errorf("%+v, want %+v", s, want)
@@ -90,6 +90,18 @@ func TestSettingsOrder(t *testing.T) {
 	t.Setenv("MOOT_DATA", "")
 	if s, _, _ = LoadSettings(nil); s.Data != filepath.Join(dir, "rooms") {
 		t.Errorf("relative to the file: %s", s.Data)
+	}
+}
+
+// TestSettingsOfRelay: files are found beside the settings file, words stay
+// as they are written.
+func TestSettingsOfRelay(t *testing.T) {
+	dir := home(t, "relay: {host: relay.example.org, tokens: tokens, metrics: \"127.0.0.1:9447\"}\n")
+	t.Setenv("MOOT_RELAY_HOST", "other.example.org:7447")
+	s, _, err := LoadSettings(nil)
+	want := Relay{Listen: DefaultRelayListen, Host: "other.example.org:7447", Tokens: filepath.Join(dir, "tokens"), Metrics: "127.0.0.1:9447"}
+	if err != nil || s.Relay != want {
+		t.Errorf("%+v, %v", s.Relay, err)
 	}
 }
 
