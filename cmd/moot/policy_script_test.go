@@ -94,16 +94,9 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// toolchains are the packages that .ci/run would install for a language.
-var toolchains = map[string]string{"assemblyscript": "assemblyscript", "c": "clang", "go": "", "rust": "libstd-rust-dev-wasm32", "wat": "wabt"}
-
 // TestNewInEveryLanguage: a new policy compiles and passes its own cases at
 // once, where its compiler is; elsewhere it says what to install.
 func TestNewInEveryLanguage(t *testing.T) {
-	ci, err := os.ReadFile("../../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
 	cache, goCache := sharedCache(t), goCache(t)
 	for _, lang := range kits.Languages() {
 		t.Run(lang, func(t *testing.T) {
@@ -121,7 +114,7 @@ func TestNewInEveryLanguage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.Missing != "" {
-				if lang == "go" || os.Getenv("CI") == "true" && bytes.Contains(ci, []byte(toolchains[lang])) {
+				if lang == "go" || os.Getenv("CI") == "true" {
 					t.Fatalf("the compiler should be here: %s", s.Missing)
 				}
 				t.Skipf("no compiler for %s here: %s", lang, s.Missing)

@@ -23,14 +23,6 @@ var update = flag.Bool("update", false, "replace the recorded answers by those g
 // noToolchain is what a build script exits with when its compiler is missing.
 const noToolchain = 3
 
-// packages of the toolchains, as .ci/run installs them.
-var packages = map[string]string{"assemblyscript": "assemblyscript", "c": "clang-19", "rust": "libstd-rust-dev-wasm32", "wat": "wabt"}
-
-func installs(lang string) bool {
-	script, err := os.ReadFile("../../.ci/run")
-	return err == nil && strings.Contains(string(script), packages[lang])
-}
-
 // write makes the folder of a new policy.
 func write(t *testing.T, lang, name string) string {
 	t.Helper()
@@ -64,7 +56,7 @@ func build(t *testing.T, dir string) []byte {
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == noToolchain {
-		if os.Getenv("CI") == "true" && installs(filepath.Base(t.Name())) {
+		if os.Getenv("CI") == "true" {
 			t.Fatalf(".ci/run installs this toolchain, and it is not here: %s", out)
 		}
 		t.Skipf("not built: %s", out)
