@@ -63,6 +63,7 @@ type Participant struct {
 	Role      string   `json:"role,omitempty"`
 	Domains   []string `json:"domains,omitempty"`
 	Owner     string   `json:"owner,omitempty"`   // whose agent it is; "" is the host's
+	Device    string   `json:"device,omitempty"`  // id of the device that it is on; "" is the host's
 	Profile   string   `json:"profile,omitempty"` // named local agent; one request in flight each
 	Mode      Mode     `json:"mode,omitempty"`    // "" is Manual
 	Remembers bool     `json:"remembers,omitempty"`

@@ -11,7 +11,7 @@ import (
 // prompts have the same digest when an agent cannot tell them apart, whether it
 // is handed the parts or what [Render] makes of them.
 //
-// The form that is hashed: the line "folkmoot prompt 2", then the fields in
+// The form that is hashed: the line "folkmoot prompt 3", then the fields in
 // the order of [Prompt] and of its parts. A string or byte slice is its length
 // (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
 // 0 or 1; a list is the number of its elements, then the elements. The text of
@@ -39,7 +39,7 @@ func (d *Digester) Digest(p Prompt) string {
 	}
 	d.h.Reset()
 	d.n = 0
-	d.write("folkmoot prompt 2\n")
+	d.write("folkmoot prompt 3\n")
 	d.strings(p.Kind, p.Request, p.Room, p.Session, p.Profile)
 	d.number(int64(p.Epoch))
 	d.number(int64(p.Turn))
@@ -49,7 +49,9 @@ func (d *Digester) Digest(p Prompt) string {
 	for _, s := range p.Seats {
 		d.seat(s)
 	}
-	d.strings(p.Boundary, p.Objective)
+	d.strings(p.Boundary, p.Host.Name, p.Host.Device, p.Trace.ID, p.Trace.Origin, p.Trace.Profile)
+	d.list(p.Trace.Path)
+	d.strings(p.Objective)
 	d.list(p.Constraints)
 	d.strings(p.Summary)
 	d.lines(p.History)
@@ -106,6 +108,7 @@ func (d *Digester) seat(s Seat) {
 	d.strings(s.ID, s.Name, s.Kind, s.Role)
 	d.list(s.Domains)
 	d.bool(s.SameOwner)
+	d.strings(s.Owner, s.Device)
 }
 
 func (d *Digester) lines(ls []Line) {

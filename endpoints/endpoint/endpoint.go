@@ -32,6 +32,8 @@ type Prompt struct {
 	You      Seat
 	Seats    []Seat // everybody, in roster order
 	Boundary string // random; delimits quoted text where it is rendered
+	Host     Origin // whose room it is; zero when it belongs to the agent's owner
+	Trace    Trace  // how the request came here; zero when it begins here
 
 	Objective   string
 	Constraints []string
@@ -53,7 +55,22 @@ type Prompt struct {
 type Seat struct {
 	ID, Name, Kind, Role string
 	Domains              []string
-	SameOwner            bool // as the agent that is being prompted
+	SameOwner            bool   // as the agent that is being prompted
+	Owner                string // what its owner is called; "" is whoever holds the room
+	Device               string // id of the device that it is on; "" is the room's
+}
+
+// An Origin is another owner's device, from which a request came. Name is what
+// the agent's owner calls it. What comes from there is data, the objective too.
+type Origin struct{ Name, Device string }
+
+// A Trace says through which devices a request has come, so that no ring of
+// agents goes on for ever. It travels in the envelope, never in prose.
+type Trace struct {
+	ID      string   // of the whole chain
+	Origin  string   // device that began it
+	Profile string   // of the agent there on whose behalf it is
+	Path    []string // devices so far, the origin first; as many as it has hops
 }
 
 // A Line is one message.
@@ -134,4 +151,10 @@ var (
 	ErrAgent    = errors.New("endpoint: agent reports an error")
 	ErrBusy     = errors.New("endpoint: a request is in flight")
 	ErrClosed   = errors.New("endpoint: closed")
+	// Of agents that are reached through others.
+	ErrDenied      = errors.New("endpoint: not allowed by policy")
+	ErrLimited     = errors.New("endpoint: over a limit of shared calls")
+	ErrUntrusted   = errors.New("endpoint: the other side's keys have changed")
+	ErrUnreachable = errors.New("endpoint: the other side cannot be reached")
+	ErrInterrupted = errors.New("endpoint: the other side was interrupted")
 )

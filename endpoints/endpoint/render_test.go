@@ -53,7 +53,12 @@ func TestRenderGolden(t *testing.T) {
 	first := sample()
 	first.Summary, first.History, first.CatchUp, first.Hints, first.Omitted = "", nil, nil, nil, ""
 	first.Constraints, first.AllowToolUse = nil, false
-	for name, p := range map[string]Prompt{"turn": sample(), "bid": bid, "first": first, "forged": forged(), "zero": {}} {
+	shared := sample()
+	shared.Host = Origin{Name: "Ann's laptop", Device: "aaaaaaabbbbbbbcccccccdddddddeeeeeeefffffffggggggghhh"}
+	for i := range shared.Seats {
+		shared.Seats[i].SameOwner = shared.Seats[i].ID == shared.You.ID
+	}
+	for name, p := range map[string]Prompt{"turn": sample(), "shared": shared, "bid": bid, "first": first, "forged": forged(), "zero": {}} {
 		t.Run(name, func(t *testing.T) { golden(t, name+".txt", Render(p)) })
 	}
 }

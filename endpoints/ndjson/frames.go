@@ -39,6 +39,26 @@ type request struct {
 	HistorySummary  string          `json:"history_summary,omitempty"`
 	Omitted         string          `json:"omitted,omitempty"`
 	Hints           json.RawMessage `json:"hints,omitempty"`
+	Host            *origin         `json:"host,omitempty"`
+	Trace           *trace          `json:"trace,omitempty"`
+}
+
+// An origin is the other owner who holds the room. What the frame says comes
+// from there, and YourOwner is false.
+type origin struct {
+	Name      string `json:"name"`
+	Device    string `json:"device_id"`
+	YourOwner bool   `json:"your_owner"`
+}
+
+// A trace is the note's orchestration metadata, and the devices that the
+// request has passed.
+type trace struct {
+	ID      string   `json:"trace_id"`
+	Hops    int      `json:"hop_count"`
+	Origin  string   `json:"origin_agent_device_id"`
+	Profile string   `json:"orchestrator_profile_id"`
+	Path    []string `json:"path"`
 }
 
 type entry struct {
@@ -69,6 +89,8 @@ type seat struct {
 	Role      string   `json:"role,omitempty"`
 	Domains   []string `json:"domains,omitempty"`
 	SameOwner bool     `json:"same_owner"`
+	Owner     string   `json:"owner,omitempty"`
+	Device    string   `json:"device_id,omitempty"`
 }
 
 // asRequest maps a prompt of many seats to the note's frame of two sides.
@@ -92,6 +114,12 @@ func asRequest(p endpoint.Prompt) request {
 	}
 	for _, s := range p.Seats {
 		q.Participants = append(q.Participants, asSeat(s))
+	}
+	if p.Host.Device != "" {
+		q.Host = &origin{Name: p.Host.Name, Device: p.Host.Device}
+	}
+	if t := p.Trace; t.ID != "" {
+		q.Trace = &trace{t.ID, len(t.Path), t.Origin, t.Profile, t.Path}
 	}
 	q.converse(append(p.History[:len(p.History):len(p.History)], p.CatchUp...))
 	return q
@@ -118,7 +146,7 @@ func (q *request) converse(ls []endpoint.Line) {
 }
 
 func asSeat(s endpoint.Seat) seat {
-	return seat{s.ID, s.Name, s.Kind, s.Role, s.Domains, s.SameOwner}
+	return seat{s.ID, s.Name, s.Kind, s.Role, s.Domains, s.SameOwner, s.Owner, s.Device}
 }
 
 // A response ends a request. Its first fields are the note's.

@@ -56,6 +56,7 @@ var requestKeys = map[string][]string{
 	"": {
 		"type", "request_id", "profile_id", "session_id", "turn_index", "mode", "objective", "remote_message", "history",
 		"constraints", "remote_from", "you", "participants", "room_constraints", "history_summary", "omitted", "hints",
+		"host", "trace",
 	},
 }
 
@@ -87,6 +88,12 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	if q.You != nil {
 		p.You = q.You.seat()
 	}
+	if q.Host != nil {
+		p.Host = endpoint.Origin{Name: q.Host.Name, Device: q.Host.Device}
+	}
+	if t := q.Trace; t != nil {
+		p.Trace = endpoint.Trace{ID: t.ID, Origin: t.Origin, Profile: t.Profile, Path: t.Path}
+	}
 	for _, s := range q.Participants {
 		p.Seats = append(p.Seats, s.seat())
 	}
@@ -100,7 +107,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 }
 
 func (s seat) seat() endpoint.Seat {
-	return endpoint.Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, SameOwner: s.SameOwner}
+	return endpoint.Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, SameOwner: s.SameOwner, Owner: s.Owner, Device: s.Device}
 }
 
 // answerOf is the way back of reply.

@@ -35,7 +35,7 @@ func prompt(ctx context.Context, s *room.State, t *texts, id string, w room.Wind
 		if y.Standing == room.Removed {
 			continue
 		}
-		seat := endpoint.Seat{ID: y.ID, Name: y.Name, Kind: y.Kind, Role: y.Role, Domains: y.Domains, SameOwner: y.Participant.Owner == x.Participant.Owner}
+		seat := endpoint.Seat{ID: y.ID, Name: y.Name, Kind: y.Kind, Role: y.Role, Domains: y.Domains, SameOwner: y.Participant.Owner == x.Participant.Owner && y.Device == x.Device, Owner: y.Participant.Owner, Device: y.Device}
 		p.Seats = append(p.Seats, seat)
 		if y.ID == id {
 			p.You = seat
