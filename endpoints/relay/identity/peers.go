@@ -115,8 +115,7 @@ func unknownPeer(what string) error {
 }
 
 // Add stores a peer after pairing. A name that another peer has gets a number.
-// A device that was paired before keeps its name and, when its session key is
-// another one and the new pairing was not accepted by hand, is suspended.
+// A device that was paired before keeps its name.
 // It returns the peer as it was stored.
 func (p *Peers) Add(n Peer) (Peer, error) {
 	err := p.file.change(func(f *peerFile) error {

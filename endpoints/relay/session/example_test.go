@@ -1,0 +1,105 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+)
+
+// switchboard stands for a relay and a connection to it.
+type switchboard struct {
+	mu   sync.Mutex
+	rows map[[32]byte]chan session.Parcel
+}
+
+func (s *switchboard) plug(id identity.DeviceID) (line, <-chan session.Parcel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := make(chan session.Parcel, 64)
+	s.rows[id] = c
+	return line{s, id}, c
+}
+
+type line struct {
+	s    *switchboard
+	from [32]byte
+}
+
+func (l line) Send(dst [32]byte, payload []byte) error {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	select {
+	case l.s.rows[dst] <- session.Parcel{From: l.from, Payload: payload}:
+		return nil
+	default:
+		return fmt.Errorf("dropped")
+	}
+}
+
+// device opens the files of a device and runs its link.
+func device(ctx context.Context, wg *sync.WaitGroup, relay *switchboard, dir, name string) (*session.Link, *identity.Device, *identity.Invites) {
+	self, err := identity.LoadOrGenerate(filepath.Join(dir, name, "device.json"), nil, time.Now())
+	check(err)
+	peers, err := identity.OpenPeers(filepath.Join(dir, name, "peers.json"))
+	check(err)
+	invites, err := identity.OpenInvites(filepath.Join(dir, name, "invites.json"))
+	check(err)
+	transport, incoming := relay.plug(self.ID())
+	l := session.NewLink(session.LinkConfig{
+		Self: self, Name: name, Peers: peers, Transport: transport, Incoming: incoming, Invites: invites,
+		Admit: func(_ context.Context, n session.Newcomer) bool { // a person compares n.Digits
+			fmt.Printf("%s: accepting %s as %s\n", name, n.Name, n.Grant)
+			return true
+		},
+	})
+	wg.Go(func() { _ = l.Run(ctx) })
+	return l, self, invites
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Two devices pair through a relay, and one sends the other a message.
+func Example() {
+	dir, err := os.MkdirTemp("", "moot")
+	check(err)
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	relay := &switchboard{rows: map[[32]byte]chan session.Parcel{}}
+	host, self, invites := device(ctx, &wg, relay, dir, "host")
+	guest, _, _ := device(ctx, &wg, relay, dir, "guest")
+
+	in, err := identity.NewInvite(self, identity.Invite{Relay: "wss://relay.example"}, time.Now())
+	check(err)
+	check(invites.Add(in, time.Now()))
+
+	peer, err := guest.Join(ctx, in, []string{"review"}, nil) // in went from owner to owner as text
+	check(err)
+	fmt.Printf("guest: paired with %s\n", peer.Name)
+
+	check(guest.Send(ctx, peer.ID, []byte("hello")))
+	for {
+		event, err := host.Next(ctx)
+		check(err)
+		if m, ok := event.Event.(session.Delivered); ok {
+			fmt.Printf("host: got %s\n", m.Message)
+			break
+		}
+	}
+	cancel()
+	wg.Wait()
+	// Output:
+	// host: accepting guest as agent
+	// guest: paired with host
+	// host: got hello
+}

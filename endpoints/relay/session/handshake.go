@@ -1,0 +1,221 @@
+package session
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/flynn/noise"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+)
+
+var suite = noise.NewCipherSuite(noise.DH25519, noise.CipherChaChaPoly, noise.HashSHA256)
+
+const (
+	pairContext    = "moot-e2e/1 pair\x00"
+	sessionContext = "moot-e2e/1 session\x00"
+	ctlContext     = "moot-e2e/1 ctl"
+	tagContext     = "moot-e2e/1 tag\x00"
+	digitsContext  = "moot-e2e/1 digits\x00"
+)
+
+var errHandshake = errors.New("the handshake message does not decrypt")
+
+func pairPrologue(invite [16]byte, host, joiner identity.DeviceID) []byte {
+	return bytes.Join([][]byte{[]byte(pairContext), invite[:], host[:], joiner[:]}, nil)
+}
+
+func sessionPrologue(initiator, responder identity.DeviceID) []byte {
+	return bytes.Join([][]byte{[]byte(sessionContext), initiator[:], responder[:]}, nil)
+}
+
+func dhKey(k *ecdh.PrivateKey) noise.DHKey {
+	return noise.DHKey{Private: k.Bytes(), Public: k.PublicKey().Bytes()}
+}
+
+// pairNoise is Noise_IKpsk1: the joiner knows the host's key from the invite.
+// hostNK is empty on the host's side.
+func pairNoise(initiator bool, in identity.Invite, joiner identity.DeviceID, static *ecdh.PrivateKey) noise.Config {
+	c := noise.Config{
+		CipherSuite: suite, Pattern: noise.HandshakeIK, Initiator: initiator,
+		Prologue:     pairPrologue(in.ID, in.Host.ID, joiner),
+		PresharedKey: in.PSK[:], PresharedKeyPlacement: 1,
+		StaticKeypair: dhKey(static),
+	}
+	if initiator {
+		c.PeerStatic = in.Host.NK[:]
+	}
+	return c
+}
+
+// sessionNoise is Noise_KKpsk0: both know each other's keys and a secret.
+func sessionNoise(initiator bool, self, peer identity.DeviceID, static *ecdh.PrivateKey, nk [32]byte, psk []byte) noise.Config {
+	from, to := self, peer
+	if !initiator {
+		from, to = peer, self
+	}
+	return noise.Config{
+		CipherSuite: suite, Pattern: noise.HandshakeKK, Initiator: initiator,
+		Prologue:     sessionPrologue(from, to),
+		PresharedKey: psk, PresharedKeyPlacement: 0,
+		StaticKeypair: dhKey(static), PeerStatic: nk[:],
+	}
+}
+
+// An opening is the initiator's side between message 1 and message 2. The
+// library leaves its state damaged after some bad messages 2 (an all-zero key
+// for one), which anybody on the way could send; so the state is rebuilt from
+// the ephemeral key after each failure.
+type opening struct {
+	config    noise.Config
+	ephemeral []byte
+	payload   []byte
+	message   []byte // Noise message 1
+	state     *noise.HandshakeState
+}
+
+func newOpening(c noise.Config, payload []byte) (*opening, error) {
+	o := &opening{config: c, payload: payload, ephemeral: make([]byte, 32)}
+	_, _ = rand.Read(o.ephemeral) // never fails
+	return o, o.build()
+}
+
+func (o *opening) build() (err error) {
+	o.config.Random = bytes.NewReader(o.ephemeral)
+	if o.state, err = noise.NewHandshakeState(o.config); err != nil {
+		return fmt.Errorf("starting a handshake: %w", err)
+	}
+	if o.message, _, _, err = o.state.WriteMessage(nil, o.payload); err != nil {
+		return fmt.Errorf("writing a handshake: %w", err)
+	}
+	return nil
+}
+
+// finish reads message 2. After an error the opening still waits for the
+// right one.
+func (o *opening) finish(message []byte) (payload []byte, k *keys, err error) {
+	payload, out, in, err := o.state.ReadMessage(nil, message)
+	if err != nil {
+		return nil, nil, errors.Join(errHandshake, o.build())
+	}
+	k, err = newKeys(out, in, o.state.ChannelBinding())
+	return payload, k, err
+}
+
+// An answer is the responder's side: message 1 has decrypted.
+type answer struct {
+	state   *noise.HandshakeState
+	payload []byte // of message 1
+	static  [32]byte
+}
+
+func readOpening(c noise.Config, message []byte) (*answer, error) {
+	state, err := noise.NewHandshakeState(c)
+	if err != nil {
+		return nil, err
+	}
+	payload, _, _, err := state.ReadMessage(nil, message)
+	if err != nil {
+		return nil, errHandshake
+	}
+	return &answer{state: state, payload: payload, static: [32]byte(state.PeerStatic())}, nil
+}
+
+// reply writes message 2.
+func (a *answer) reply(payload []byte) (message []byte, k *keys, err error) {
+	message, in, out, err := a.state.WriteMessage(nil, payload)
+	if err != nil {
+		return nil, nil, fmt.Errorf("answering a handshake: %w", err)
+	}
+	k, err = newKeys(out, in, a.state.ChannelBinding())
+	return message, k, err
+}
+
+// keys are what one handshake gave: a key per direction for data, another for
+// ctl, and the tag that names them.
+type keys struct {
+	tag                 tag
+	dataOut, dataIn     noise.Cipher
+	ctlOut, ctlIn       noise.Cipher
+	dataPrint, ctlPrint [32]byte // of the keys that encrypt, for the nonce audit
+	digits              string
+
+	ctrOut uint64 // last that was sent
+	ctrIn  uint64 // last that was accepted
+	frames uint64 // data frames of both directions
+}
+
+func newKeys(out, in *noise.CipherState, binding []byte) (*keys, error) {
+	ctlOut, err := ctlKey(out)
+	if err != nil {
+		return nil, err
+	}
+	ctlIn, err := ctlKey(in)
+	if err != nil {
+		return nil, err
+	}
+	dataKey := out.UnsafeKey()
+	sum := sha256.Sum256(append([]byte(tagContext), binding...))
+	return &keys{
+		tag: tag(sum[:4]), digits: checkDigits(binding),
+		dataPrint: sha256.Sum256(dataKey[:]), ctlPrint: sha256.Sum256(ctlOut[:]),
+		dataOut: out.Cipher(), dataIn: in.Cipher(),
+		ctlOut: suite.Cipher(ctlOut), ctlIn: suite.Cipher(ctlIn),
+	}, nil
+}
+
+func ctlKey(c *noise.CipherState) (key [32]byte, err error) {
+	split := c.UnsafeKey()
+	b, err := hkdf.Key(sha256.New, split[:], nil, ctlContext, len(key))
+	if err != nil {
+		return key, fmt.Errorf("deriving the ctl key: %w", err)
+	}
+	return [32]byte(b), nil
+}
+
+// checkDigits are twelve digits that are the same on both sides exactly when
+// nobody sits between them.
+func checkDigits(binding []byte) string {
+	sum := sha256.Sum256(append([]byte(digitsContext), binding...))
+	const million = 1_000_000
+	return fmt.Sprintf("%06d %06d", binary.BigEndian.Uint64(sum[:])%million, binary.BigEndian.Uint64(sum[8:])%million)
+}
+
+func (k *keys) sealData(seq uint64, plain []byte) []byte {
+	k.frames++
+	h := header{kindData, k.tag, seq}.encode()
+	return k.dataOut.Encrypt(h, seq, h[:headerSize:headerSize], plain)
+}
+
+func (k *keys) openData(payload []byte, seq uint64) ([]byte, error) {
+	plain, err := k.dataIn.Decrypt(nil, seq, payload[:headerSize], payload[headerSize:])
+	if err == nil {
+		k.frames++
+	}
+	return plain, err
+}
+
+func (k *keys) sealCtl(typ byte, wanted uint64) []byte {
+	k.ctrOut++
+	h := header{kindCtl, k.tag, k.ctrOut}.encode()
+	return k.ctlOut.Encrypt(h, k.ctrOut, h[:headerSize:headerSize], encodeCtl(typ, wanted))
+}
+
+// openCtl accepts a frame once, and none that is older than one it accepted.
+func (k *keys) openCtl(payload []byte, ctr uint64) (typ byte, wanted uint64, err error) {
+	if ctr <= k.ctrIn {
+		return 0, 0, errFrame
+	}
+	plain, err := k.ctlIn.Decrypt(nil, ctr, payload[:headerSize], payload[headerSize:])
+	if err != nil {
+		return 0, 0, err
+	}
+	k.ctrIn = ctr
+	return decodeCtl(plain)
+}

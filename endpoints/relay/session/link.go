@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+)
+
+// A Transport takes payloads to other devices, as well as it can: what it
+// drops is sent again. It must not block for long; an error is like a drop.
+type Transport interface {
+	Send(dst [32]byte, payload []byte) error
+}
+
+// A Parcel is a payload that the transport brought. From is what the relay
+// says, and is not believed.
+type Parcel struct {
+	From    [32]byte
+	Payload []byte
+}
+
+// LinkConfig is what a Link is made from. Self, Peers, Transport and Incoming
+// are needed.
+type LinkConfig struct {
+	Self      *identity.Device
+	Name      string // what this device is called by itself
+	Peers     *identity.Peers
+	Transport Transport
+	Incoming  <-chan Parcel
+	// Reconnected gets a value whenever the transport has a new connection.
+	// May be nil.
+	Reconnected <-chan struct{}
+	// Invites are those that others may use; nil: nobody is admitted.
+	Invites *identity.Invites
+	// Admit asks a person about a newcomer whose invite does not say auto; nil
+	// refuses. It is called in a goroutine of its own, which Run waits for; ctx
+	// ends when the newcomer has gone.
+	Admit func(ctx context.Context, n Newcomer) bool
+	// Note is told what is worth a line in a log: refusals, errors of the stores.
+	// It must not block. May be nil.
+	Note func(from identity.DeviceID, err error)
+}
+
+// Errors of a Link.
+var (
+	ErrUnknownPeer = errors.New("the device is not paired with this one")
+	ErrSuspended   = errors.New("the device has new keys that nobody has accepted yet")
+	ErrStopped     = errors.New("the link has stopped")
+)
+
+// An Inbound is an Event of a peer: Delivered, Connected, Closed or Violated.
+type Inbound struct {
+	From  identity.DeviceID
+	Event Event
+}
+
+const (
+	inboxMessages = 64
+	inboxBytes    = 1 << 20
+	seenEvery     = time.Hour
+	joinLingers   = drain // after a pairing, to acknowledge once more
+)
+
+// A Link is one device's end of all its sessions over one transport. Run owns
+// the sessions; the other methods may be called from any goroutine.
+type Link struct {
+	cfg  LinkConfig
+	do   chan func(now time.Time)
+	done chan struct{}
+
+	// Of the goroutine of Run.
+	peers   map[identity.DeviceID]*member
+	joins   map[identity.DeviceID]*joining
+	door    *Door
+	asking  map[*Admission]context.CancelFunc
+	workers sync.WaitGroup
+
+	mu    sync.Mutex
+	inbox []Inbound
+	size  map[identity.DeviceID]load
+	bell  chan struct{} // closed when the inbox gets something
+}
+
+// load is what of a peer waits in the inbox.
+type load struct{ messages, bytes int }
+
+// member is a peer with a session.
+type member struct {
+	session *Session
+	waiting map[uint64]chan<- error
+	seen    time.Time
+}
+
+type joining struct {
+	join   *Join
+	report func(Event)
+	result chan<- error
+	peer   identity.Peer
+	until  time.Time // zero: not ended
+}
+
+// NewLink returns a link that Run brings to life.
+func NewLink(cfg LinkConfig) *Link {
+	l := &Link{
+		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}),
+		peers: map[identity.DeviceID]*member{}, joins: map[identity.DeviceID]*joining{},
+		asking: map[*Admission]context.CancelFunc{},
+		size:   map[identity.DeviceID]load{}, bell: make(chan struct{}),
+	}
+	if cfg.Invites != nil {
+		l.door = NewDoor(cfg.Self, cfg.Name, cfg.Invites)
+	}
+	return l
+}
+
+// Run moves everything until ctx ends or Incoming is closed. It is called
+// once. Sends that wait then fail with ErrStopped.
+func (l *Link) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.workers.Wait()
+	defer cancel()
+	defer close(l.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		if next := l.flush(ctx, time.Now()); next.IsZero() {
+			timer.Reset(time.Hour)
+		} else {
+			timer.Reset(time.Until(next))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case p, ok := <-l.cfg.Incoming:
+			if !ok {
+				return ErrStopped
+			}
+			l.receive(time.Now(), p)
+		case <-l.cfg.Reconnected:
+			l.reconnected(time.Now())
+		case f := <-l.do:
+			f(time.Now())
+		case <-timer.C:
+			l.tick(time.Now())
+		}
+	}
+}
+
+// call runs f in Run's goroutine.
+func (l *Link) call(ctx context.Context, f func(now time.Time)) error {
+	select {
+	case l.do <- f:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.done:
+		return ErrStopped
+	}
+}
+
+// Send sends a message to a peer and waits until the device has it. Messages
+// arrive in the order in which Send was called. When ctx ends first the
+// message may arrive all the same. Errors: ErrUnknownPeer and ErrSuspended;
+// ErrTooLarge and ErrQueueFull, before anything is sent; ErrUnreachable,
+// ErrForgotten and ErrViolation, after which nobody knows whether it arrived.
+func (l *Link) Send(ctx context.Context, to identity.DeviceID, message []byte) error {
+	result := make(chan error, 1)
+	err := l.call(ctx, func(now time.Time) {
+		m, err := l.member(to)
+		if err != nil {
+			result <- err
+			return
+		}
+		id, err := m.session.Send(now, message)
+		if err != nil {
+			result <- err
+			return
+		}
+		m.waiting[id] = result
+	})
+	if err != nil {
+		return err
+	}
+	return l.await(ctx, result)
+}
+
+func (l *Link) await(ctx context.Context, result <-chan error) error {
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.done:
+		return ErrStopped
+	}
+}
+
+// Join pairs this device with the one that made the invite, and stores it as
+// a peer. report, which may be nil and must not block, is told Waiting, with
+// the digits to compare. Errors: ErrRefused, ErrNoAnswer, ErrUnreachable,
+// identity.ErrInviteExpired, identity.ErrInviteUsed.
+func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, report func(Event)) (identity.Peer, error) {
+	result := make(chan error, 1)
+	j := &joining{result: result, report: report}
+	err := l.call(ctx, func(now time.Time) {
+		join, err := NewJoin(now, l.cfg.Self, in, l.cfg.Name, capabilities)
+		switch {
+		case err != nil:
+			result <- err
+		case l.joins[in.Host.ID] != nil && l.joins[in.Host.ID].until.IsZero():
+			result <- errors.New("this device is being paired with that host already")
+		default:
+			j.join = join
+			l.joins[in.Host.ID] = j
+		}
+	})
+	if err != nil {
+		return identity.Peer{}, err
+	}
+	if err := l.await(ctx, result); err != nil {
+		_ = l.call(context.WithoutCancel(ctx), func(time.Time) {
+			if l.joins[in.Host.ID] == j {
+				delete(l.joins, in.Host.ID)
+			}
+		})
+		return identity.Peer{}, err
+	}
+	return j.peer, nil
+}
+
+// Next returns the next event of any peer, in the order of each.
+func (l *Link) Next(ctx context.Context) (Inbound, error) {
+	for {
+		in, bell, ok := l.pop()
+		if ok {
+			return in, nil
+		}
+		select {
+		case <-bell:
+		case <-ctx.Done():
+			return Inbound{}, context.Cause(ctx)
+		case <-l.done:
+			return Inbound{}, ErrStopped
+		}
+	}
+}
+
+func (l *Link) pop() (in Inbound, bell <-chan struct{}, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.inbox) == 0 {
+		return in, l.bell, false
+	}
+	in = l.inbox[0]
+	l.inbox = l.inbox[1:]
+	if d, is := in.Event.(Delivered); is {
+		was := l.size[in.From]
+		l.size[in.From] = load{was.messages - 1, was.bytes - len(d.Message)}
+	}
+	return in, nil, true
+}
+
+func (l *Link) push(from identity.DeviceID, e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d, ok := e.(Delivered); ok {
+		was := l.size[from]
+		l.size[from] = load{was.messages + 1, was.bytes + len(d.Message)}
+	}
+	l.inbox = append(l.inbox, Inbound{from, e})
+	close(l.bell)
+	l.bell = make(chan struct{})
+}
+
+// full says that the owner of this device does not keep up with a peer. What
+// the peer sends is then dropped, and sent again by it.
+func (l *Link) full(from identity.DeviceID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.size[from]
+	return n.messages >= inboxMessages || n.bytes >= inboxBytes
+}

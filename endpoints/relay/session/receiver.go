@@ -1,0 +1,96 @@
+package session
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	holdFrames    = 64
+	holdBytes     = 512 << 10
+	maxPartial    = 2
+	maxReassembly = 512 << 10
+	ackDelay      = 20 * time.Millisecond
+)
+
+// A receiver puts frames into order. What it hands on is a prefix of what was
+// sent, each once.
+type receiver struct {
+	last    uint64 // seq that was handed on
+	held    map[uint64][]byte
+	bytes   int // of held
+	partial map[uint32]*partial
+}
+
+type partial struct {
+	count uint16
+	next  uint16
+	body  []byte
+}
+
+// place takes an authentic plaintext. The frames that are now in order come
+// back; fresh is false for one that is too old, too far ahead or here already.
+func (r *receiver) place(seq uint64, plain []byte) (ready [][]byte, fresh bool) {
+	switch {
+	case seq <= r.last || seq > r.last+holdFrames || r.held[seq] != nil:
+		return nil, false
+	case seq != r.last+1:
+		if r.bytes+len(plain) > holdBytes {
+			return nil, false
+		}
+		if r.held == nil {
+			r.held = map[uint64][]byte{}
+		}
+		r.held[seq] = plain
+		r.bytes += len(plain)
+		return nil, true
+	}
+	for plain != nil {
+		r.last++
+		ready = append(ready, plain)
+		plain = r.held[r.last+1]
+		if plain != nil {
+			delete(r.held, r.last+1)
+			r.bytes -= len(plain)
+		}
+	}
+	return ready, true
+}
+
+var errReassembly = errors.New("fragments that do not fit together")
+
+// assemble takes a fragment; message is nil until it is whole.
+func (r *receiver) assemble(body []byte) (message []byte, err error) {
+	f, err := decodeFragment(body)
+	if err != nil {
+		return nil, err
+	}
+	p := r.partial[f.message]
+	if p == nil {
+		if f.index != 0 || len(r.partial) == maxPartial {
+			return nil, errReassembly
+		}
+		if r.partial == nil {
+			r.partial = map[uint32]*partial{}
+		}
+		p = &partial{count: f.count}
+		r.partial[f.message] = p
+	}
+	if f.index != p.next || f.count != p.count || len(p.body)+len(f.chunk) > MaxMessage || r.assembling()+len(f.chunk) > maxReassembly {
+		return nil, errReassembly
+	}
+	p.next++
+	p.body = append(p.body, f.chunk...)
+	if p.next < p.count {
+		return nil, nil
+	}
+	delete(r.partial, f.message)
+	return p.body, nil
+}
+
+func (r *receiver) assembling() (n int) {
+	for _, p := range r.partial {
+		n += len(p.body)
+	}
+	return n
+}
