@@ -15,15 +15,13 @@ import (
 // switchboard stands for a relay and a connection to it.
 type switchboard struct {
 	mu   sync.Mutex
-	rows map[[32]byte]chan session.Parcel
+	rows map[[32]byte]*session.Link
 }
 
-func (s *switchboard) plug(id identity.DeviceID) (line, <-chan session.Parcel) {
+func (s *switchboard) plug(id identity.DeviceID, l *session.Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := make(chan session.Parcel, 64)
-	s.rows[id] = c
-	return line{s, id}, c
+	s.rows[id] = l
 }
 
 type line struct {
@@ -31,15 +29,13 @@ type line struct {
 	from [32]byte
 }
 
-func (l line) Send(dst [32]byte, payload []byte) error {
+func (l line) Send(_ context.Context, to [32]byte, payload []byte) error {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	select {
-	case l.s.rows[dst] <- session.Parcel{From: l.from, Payload: payload}:
-		return nil
-	default:
-		return fmt.Errorf("dropped")
+	if there := l.s.rows[to]; there != nil {
+		there.Deliver(l.from, payload)
 	}
+	return nil
 }
 
 // device opens the files of a device and runs its link.
@@ -50,14 +46,14 @@ func device(ctx context.Context, wg *sync.WaitGroup, relay *switchboard, dir, na
 	check(err)
 	invites, err := identity.OpenInvites(filepath.Join(dir, name, "invites.json"))
 	check(err)
-	transport, incoming := relay.plug(self.ID())
 	l := session.NewLink(session.LinkConfig{
-		Self: self, Name: name, Peers: peers, Transport: transport, Incoming: incoming, Invites: invites,
+		Self: self, Name: name, Peers: peers, Transport: line{relay, self.ID()}, Invites: invites,
 		Admit: func(_ context.Context, n session.Newcomer) bool { // a person compares n.Digits
 			fmt.Printf("%s: accepting %s as %s\n", name, n.Name, n.Grant)
 			return true
 		},
 	})
+	relay.plug(self.ID(), l)
 	wg.Go(func() { _ = l.Run(ctx) })
 	return l, self, invites
 }
@@ -75,7 +71,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	relay := &switchboard{rows: map[[32]byte]chan session.Parcel{}}
+	relay := &switchboard{rows: map[[32]byte]*session.Link{}}
 	host, self, invites := device(ctx, &wg, relay, dir, "host")
 	guest, _, _ := device(ctx, &wg, relay, dir, "guest")
 

@@ -9,30 +9,20 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A Transport takes payloads to other devices, as well as it can: what it
-// drops is sent again. It must not block for long; an error is like a drop.
+// A Transport takes payloads to other devices, as well as it can: an error is
+// like a drop, and what was dropped is sent again. It is called by one
+// goroutine, and may wait. A relay's client.Client is one.
 type Transport interface {
-	Send(dst [32]byte, payload []byte) error
+	Send(ctx context.Context, to [32]byte, payload []byte) error
 }
 
-// A Parcel is a payload that the transport brought. From is what the relay
-// says, and is not believed.
-type Parcel struct {
-	From    [32]byte
-	Payload []byte
-}
-
-// LinkConfig is what a Link is made from. Self, Peers, Transport and Incoming
-// are needed.
+// LinkConfig is what a Link is made from. Self, Peers and Transport are
+// needed.
 type LinkConfig struct {
 	Self      *identity.Device
 	Name      string // what this device is called by itself
 	Peers     *identity.Peers
 	Transport Transport
-	Incoming  <-chan Parcel
-	// Reconnected gets a value whenever the transport has a new connection.
-	// May be nil.
-	Reconnected <-chan struct{}
 	// Invites are those that others may use; nil: nobody is admitted.
 	Invites *identity.Invites
 	// Admit asks a person about a newcomer whose invite does not say auto; nil
@@ -60,6 +50,7 @@ type Inbound struct {
 const (
 	inboxMessages = 64
 	inboxBytes    = 1 << 20
+	parcelQueue   = 256 // of each direction
 	seenEvery     = time.Hour
 	joinLingers   = drain // after a pairing, to acknowledge once more
 )
@@ -69,6 +60,9 @@ const (
 type Link struct {
 	cfg  LinkConfig
 	do   chan func(now time.Time)
+	in   chan parcel
+	out  chan parcel
+	up   chan struct{}
 	done chan struct{}
 
 	// Of the goroutine of Run.
@@ -82,6 +76,13 @@ type Link struct {
 	inbox []Inbound
 	size  map[identity.DeviceID]load
 	bell  chan struct{} // closed when the inbox gets something
+}
+
+// parcel is a payload and the device that it is from, by the relay's word, or
+// for.
+type parcel struct {
+	device  identity.DeviceID
+	payload []byte
 }
 
 // load is what of a peer waits in the inbox.
@@ -105,7 +106,8 @@ type joining struct {
 // NewLink returns a link that Run brings to life.
 func NewLink(cfg LinkConfig) *Link {
 	l := &Link{
-		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}),
+		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}), up: make(chan struct{}, 1),
+		in: make(chan parcel, parcelQueue), out: make(chan parcel, parcelQueue),
 		peers: map[identity.DeviceID]*member{}, joins: map[identity.DeviceID]*joining{},
 		asking: map[*Admission]context.CancelFunc{},
 		size:   map[identity.DeviceID]load{}, bell: make(chan struct{}),
@@ -116,13 +118,33 @@ func NewLink(cfg LinkConfig) *Link {
 	return l
 }
 
-// Run moves everything until ctx ends or Incoming is closed. It is called
-// once. Sends that wait then fail with ErrStopped.
+// Deliver takes a payload that the transport brought; from is what the relay
+// says, and is not believed. It never waits: what is too much is dropped, and
+// sent again by the other side. It keeps payload.
+func (l *Link) Deliver(from [32]byte, payload []byte) {
+	select {
+	case l.in <- parcel{from, payload}:
+	default:
+	}
+}
+
+// Reconnected says that the transport has a new connection, so that nobody
+// waits for a resend.
+func (l *Link) Reconnected() {
+	select {
+	case l.up <- struct{}{}:
+	default:
+	}
+}
+
+// Run moves everything until ctx ends. It is called once. Sends that wait
+// then fail with ErrStopped.
 func (l *Link) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.workers.Wait()
 	defer cancel()
 	defer close(l.done)
+	l.workers.Go(func() { l.write(ctx) })
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -134,17 +156,27 @@ func (l *Link) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case p, ok := <-l.cfg.Incoming:
-			if !ok {
-				return ErrStopped
-			}
-			l.receive(time.Now(), p)
-		case <-l.cfg.Reconnected:
+		case p := <-l.in:
+			l.receive(time.Now(), p.device, p.payload)
+		case <-l.up:
 			l.reconnected(time.Now())
 		case f := <-l.do:
 			f(time.Now())
 		case <-timer.C:
 			l.tick(time.Now())
+		}
+	}
+}
+
+// write hands payloads to the transport, which may wait, so that sessions
+// never do.
+func (l *Link) write(ctx context.Context) {
+	for {
+		select {
+		case p := <-l.out:
+			_ = l.cfg.Transport.Send(ctx, p.device, p.payload) // like a drop
+		case <-ctx.Done():
+			return
 		}
 	}
 }

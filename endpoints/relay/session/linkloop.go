@@ -46,14 +46,13 @@ func (l *Link) forget(id identity.DeviceID, why error) {
 	}
 }
 
-func (l *Link) receive(now time.Time, p Parcel) {
-	from := identity.DeviceID(p.From)
-	if j := l.joins[from]; j != nil && j.join.Owns(p.Payload) {
-		j.join.Receive(now, p.Payload)
+func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
+	if j := l.joins[from]; j != nil && j.join.Owns(payload) {
+		j.join.Receive(now, payload)
 		return
 	}
-	if l.door != nil && l.door.Owns(from, p.Payload) {
-		if _, _, err := l.door.Receive(now, from, p.Payload); err != nil {
+	if l.door != nil && l.door.Owns(from, payload) {
+		if _, _, err := l.door.Receive(now, from, payload); err != nil {
 			l.note(from, err)
 		}
 		return
@@ -65,10 +64,10 @@ func (l *Link) receive(now time.Time, p Parcel) {
 		}
 		return // a stranger gets no answer
 	}
-	if len(p.Payload) > 0 && p.Payload[0] == kindData && l.full(from) {
+	if len(payload) > 0 && payload[0] == kindData && l.full(from) {
 		return
 	}
-	m.session.Receive(now, p.Payload)
+	m.session.Receive(now, payload)
 }
 
 func (l *Link) reconnected(now time.Time) {
@@ -138,7 +137,10 @@ func (l *Link) flushAdmission(ctx context.Context, now time.Time, id identity.De
 
 func (l *Link) transmit(to identity.DeviceID, payloads [][]byte) {
 	for _, p := range payloads {
-		_ = l.cfg.Transport.Send(to, p) // a drop; what matters is sent again
+		select {
+		case l.out <- parcel{to, p}:
+		default: // a drop; what matters is sent again
+		}
 	}
 }
 

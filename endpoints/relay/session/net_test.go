@@ -29,14 +29,14 @@ type wire struct {
 	now   time.Time
 	a, b  *side
 	delay time.Duration
-	queue []parcel
-	all   []parcel // whatever was ever sent, for replays
-	// bend returns what arrives instead of a parcel; nil: the parcel itself.
-	bend  func(parcel) []parcel
+	queue []delivery
+	all   []delivery // whatever was ever sent, for replays
+	// bend returns what arrives instead of a delivery; nil: the delivery itself.
+	bend  func(delivery) []delivery
 	audit map[string][32]byte
 }
 
-type parcel struct {
+type delivery struct {
 	to      *side
 	payload []byte
 	at      time.Time
@@ -102,7 +102,7 @@ func (w *wire) collect(s *side) {
 		if len(payload) > maxPayload {
 			w.t.Fatalf("a payload of %d bytes", len(payload))
 		}
-		p := parcel{w.other(s), payload, w.now.Add(w.delay)}
+		p := delivery{w.other(s), payload, w.now.Add(w.delay)}
 		w.all = append(w.all, p)
 		if w.bend == nil {
 			w.queue = append(w.queue, p)
@@ -174,7 +174,7 @@ func (w *wire) run(d time.Duration) {
 }
 
 func (w *wire) arrive() {
-	var later []parcel
+	var later []delivery
 	due := w.queue
 	w.queue = nil
 	for _, p := range due {
