@@ -67,15 +67,15 @@ func (c *Client) unreachable(res *http.Response, err error) error {
 func (c *Client) login(ws *websocket.Conn) (*link, error) {
 	ws.SetReadLimit(frame.MaxFrame)
 	f, err := receive(ws)
+	if errors.Is(err, frame.ErrVersion) {
+		return nil, c.refused(frame.Reject{Code: frame.RejectVersion})
+	}
 	if err != nil {
 		return nil, err
 	}
 	hello, ok := f.(frame.Hello)
 	if !ok {
 		return nil, c.refused(f)
-	}
-	if hello.Version != frame.Version {
-		return nil, &Rejected{Code: frame.RejectVersion}
 	}
 	binding, err := exporter(ws, hello.Limits.Binding)
 	if err != nil {

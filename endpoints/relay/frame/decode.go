@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 )
 
-// Decode reads one frame. Payloads and tokens alias b. Errors are ErrFrame.
+// Decode reads one frame. Payloads and tokens alias b. Errors are ErrFrame,
+// or ErrVersion.
 func Decode(b []byte) (Frame, error) {
 	f, err := decode(b)
 	if err != nil {
@@ -58,6 +59,9 @@ func decode(b []byte) (Frame, error) {
 func decodeHello(b []byte) (Frame, error) {
 	if len(b) < 1+challengeSize {
 		return nil, errorf("HELLO of %d bytes", len(b))
+	}
+	if b[0] != Version {
+		return nil, ErrVersion // whatever follows is not ours to read
 	}
 	f := Hello{Version: b[0], Challenge: [challengeSize]byte(b[1:])}
 	if err := decodeJSON(b[1+challengeSize:], &f.Limits); err != nil {

@@ -22,6 +22,9 @@ func Readdress(send []byte, from ID) (to ID) {
 }
 
 func (f Hello) append(b []byte) ([]byte, error) {
+	if f.Version != Version {
+		return nil, ErrVersion
+	}
 	if err := f.Limits.check(); err != nil {
 		return nil, err
 	}

@@ -33,9 +33,9 @@ const Version = 1
 
 // Bounds in bytes, but for MaxAllowed.
 const (
-	MaxPayload = 65_536                 // of SEND and RECV
+	MaxPayload = 65_536                  // of SEND and RECV
 	MaxFrame   = 1 + idSize + MaxPayload // the largest frame there is
-	MaxLogin   = 4_096                  // all that an endpoint may send before it is welcomed
+	MaxLogin   = 4_096                   // all that an endpoint may send before it is welcomed
 	MaxToken   = 512
 	MaxText    = 256   // of HEALTH
 	MaxAllowed = 1_024 // devices in ALLOW
@@ -75,6 +75,9 @@ const (
 // ErrFrame is what errors about a frame that is not well formed are, or that
 // cannot be written. Their texts hold nothing of the frame's content.
 var ErrFrame = errors.New("not a relay frame")
+
+// ErrVersion says that a HELLO is of another version.
+var ErrVersion = fmt.Errorf("%w: another version of the protocol", ErrFrame)
 
 func errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrFrame}, args...)...)
