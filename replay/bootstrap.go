@@ -4,50 +4,74 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 )
 
 // seed makes the resamples of every report the same.
 const seed = 20_260_227
 
-// resample draws transcripts with replacement, as many as there are, n times,
-// and yields the summed scores of each draw: one sum for each list of scores.
-// The lists are about the same transcripts, so draws are paired.
-func resample(n int, lists [][]*sums, yield func([]sums)) {
-	rng := rand.New(rand.NewPCG(seed, seed))
-	total := make([]sums, len(lists))
-	for range n {
-		clear(total)
-		for range lists[0] {
-			i := rng.IntN(len(lists[0]))
-			for k := range lists {
-				total[k].add(lists[k][i])
-			}
-		}
-		yield(total)
-	}
-}
+// resampleBlock is how many resamples come from one source of chance, so that
+// blocks can be drawn side by side and are the same in whatever order.
+const resampleBlock = 50
 
 // minTranscripts is how many transcripts an interval takes.
 const minTranscripts = 2
 
 // intervals returns, for each list and each measure, the values of all
-// resamples.
-func intervals(n int, lists [][]*sums) [][][]float64 {
+// resamples: as many transcripts as there are, drawn with replacement. The
+// lists are about the same transcripts, so draws are paired.
+func intervals(c Config, lists [][]*sums) [][][]float64 {
 	values := make([][][]float64, len(lists))
 	for k := range values {
 		values[k] = make([][]float64, len(measures))
 	}
-	if len(lists) == 0 || len(lists[0]) < minTranscripts {
+	if len(lists[0]) < minTranscripts {
 		return values
 	}
-	resample(n, lists, func(total []sums) {
-		for k := range total {
-			for m := range measures {
-				values[k][m] = append(values[k][m], measures[m].of(&total[k]))
+	for k := range values {
+		for m := range measures {
+			values[k][m] = make([]float64, c.Resamples)
+		}
+	}
+	blocks := make(chan int)
+	var wg sync.WaitGroup
+	for range c.Workers {
+		wg.Go(func() {
+			for block := range blocks {
+				resample(block*resampleBlock, min((block+1)*resampleBlock, c.Resamples), lists, values)
+			}
+		})
+	}
+	for block := 0; block*resampleBlock < c.Resamples; block++ {
+		blocks <- block
+	}
+	close(blocks)
+	wg.Wait()
+	return values
+}
+
+// resample fills in the values from, and up to, those places.
+func resample(from, to int, lists [][]*sums, values [][][]float64) {
+	rng := rand.New(rand.NewPCG(seed, uint64(from)))
+	total := make([]sums, len(lists))
+	n := len(lists[0])
+	for at := from; at < to; at++ {
+		clear(total)
+		for range n {
+			i := rng.IntN(n)
+			for k := range lists {
+				sum, more := total[k][:nResampled], lists[k][i][:nResampled]
+				for j, x := range more {
+					sum[j] += x
+				}
 			}
 		}
-	})
-	return values
+		for k := range total {
+			for m := range measures {
+				values[k][m][at] = measures[m].of(&total[k])
+			}
+		}
+	}
 }
 
 // interval is the 95 % percentile interval of resampled values; NaN without

@@ -58,12 +58,12 @@ func Check(ctx context.Context, load Loader, transcripts iter.Seq2[Transcript, e
 		if err != nil {
 			return nil, err
 		}
-		if t.Talk != nil || !decided(t.Room) {
-			return nil, fmt.Errorf("checking %s: %w", t.Name, ErrNotRecorded)
-		}
 		h, err := t.history()
 		if err != nil {
 			return nil, err
+		}
+		if h == nil || h.chat != nil {
+			return nil, fmt.Errorf("checking %s: %w", t.Name, ErrNotRecorded)
 		}
 		r, err := h.check(ctx, load)
 		if err != nil {
@@ -79,66 +79,87 @@ func Check(ctx context.Context, load Loader, transcripts iter.Seq2[Transcript, e
 // first difference decisions are only counted.
 func (h *history) check(ctx context.Context, load Loader) (CheckedRoom, error) {
 	r := CheckedRoom{Room: h.name}
-	s := &room.State{}
-	gone := h.redacted()
-	for i := range h.events {
-		e := &h.events[i]
-		rec := room.RecordOf(*e)
+	p := newPoint(h, 0)
+	for e, err := range h.events() {
+		if err != nil {
+			return r, err
+		}
+		rec := room.RecordOf(e)
 		if rec == nil {
-			s.Apply(*e)
+			p.apply(&e)
 			continue
 		}
 		r.Decisions++
 		var state policy.JSON
 		if r.First == nil {
-			var err error
-			if state, r.First, err = h.again(ctx, load, s, e, rec); err != nil {
+			if state, r.First, err = p.checked(ctx, load, &e, rec); err != nil {
 				return r, err
 			}
-			switch {
-			case r.First == nil:
-				r.Reproduced++
-			case r.First.What == "input" && e.Seq > gone:
-				r.First = nil
-				r.Withheld++
+			if err := h.excuse(&r, e.Seq); err != nil {
+				return r, err
 			}
 		}
-		s.Apply(*e)
-		if s.Policy.Lost {
-			s.Relearn(state)
+		p.apply(&e)
+		if p.state.Policy.Lost {
+			p.state.Relearn(state)
 		}
 	}
 	return r, nil
 }
 
-// redacted returns the place of the first event whose text has been redacted;
-// from there on inputs may not be those that policies saw.
-func (h *history) redacted() int64 {
-	first := int64(math.MaxInt64)
-	for _, e := range h.events {
-		if b, ok := e.Body.(room.Redacted); ok {
-			first = min(first, b.Target)
-		}
+// excuse takes a difference back that comes of a redaction: what led to the
+// decision at seq cannot be asked again.
+func (h *history) excuse(r *CheckedRoom, seq int64) error {
+	if r.First == nil {
+		r.Reproduced++
+		return nil
 	}
-	return first
+	if r.First.What != "input" {
+		return nil
+	}
+	gone, err := h.redacted()
+	if err == nil && seq > gone {
+		r.First = nil
+		r.Withheld++
+	}
+	return err
 }
 
-// again makes one recorded decision once more. It returns the policy's state
+// redacted returns the place of the first event whose text has been redacted;
+// from there on inputs may not be those that policies saw.
+func (h *history) redacted() (int64, error) {
+	if h.gone != 0 {
+		return h.gone, nil
+	}
+	h.gone = math.MaxInt64
+	for e, err := range h.events() {
+		if err != nil {
+			return 0, err
+		}
+		if b, ok := e.Body.(room.Redacted); ok {
+			h.gone = min(h.gone, b.Target)
+		}
+	}
+	return h.gone, nil
+}
+
+// checked makes one recorded decision once more. It returns the policy's state
 // after it.
-func (h *history) again(ctx context.Context, load Loader, s *room.State, e *room.Event, rec *policy.Record) (policy.JSON, *Difference, error) {
+func (p *point) checked(ctx context.Context, load Loader, e *room.Event, rec *policy.Record) (policy.JSON, *Difference, error) {
+	s := p.state
 	d := Difference{Decision: rec.Decision, Seq: e.Seq, Policy: rec.Policy}
-	in, err := s.Asked(rec, h.text)
+	in, err := s.Asked(rec, p.tail.text)
 	if err != nil {
 		return nil, nil, err
 	}
 	if got := digest(in.AppendJSON(nil)); got != rec.Input {
 		return nil, d.is("input", rec.Input, got), nil
 	}
-	p, err := load(ctx, s.Policy.Ref)
+	policy, err := load(ctx, s.Policy.Ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	made, rec2, err := p.Propose(ctx, in)
+	made, rec2, err := policy.Propose(ctx, in)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}

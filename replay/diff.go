@@ -122,6 +122,22 @@ func (d *Changes) figures(p, q *Result) {
 	}
 }
 
+func (d *Changes) head() []string {
+	return []string{"policy", "figure", "first", "second", "difference", ""}
+}
+
+func (d *Changes) rows() [][]string {
+	var all [][]string
+	for _, c := range d.Changes {
+		mark := "~" // within what chance explains
+		if c.Beyond {
+			mark = "beyond the interval"
+		}
+		all = append(all, []string{term.Line(c.Policy), c.Figure, number(float64(c.A)), number(float64(c.B)), number(float64(c.B - c.A)), mark})
+	}
+	return all
+}
+
 // WriteTable writes the changes for people.
 func (d *Changes) WriteTable(w io.Writer) error {
 	var b strings.Builder
@@ -131,15 +147,7 @@ func (d *Changes) WriteTable(w io.Writer) error {
 	if len(d.Changes) == 0 {
 		b.WriteString("no figure differs\n")
 	} else {
-		g := grid{{"policy", "figure", "first", "second", "difference", ""}}
-		for _, c := range d.Changes {
-			mark := "~" // within what chance explains
-			if c.Beyond {
-				mark = "beyond the interval"
-			}
-			g.row(term.Line(c.Policy), c.Figure, number(float64(c.A)), number(float64(c.B)), number(float64(c.B-c.A)), mark)
-		}
-		g.write(&b)
+		append(grid{d.head()}, d.rows()...).write(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

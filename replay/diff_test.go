@@ -30,14 +30,14 @@ func reportOf(t *testing.T, subjects []Subject, all ...*Talk) *Report {
 func TestDiff(t *testing.T) {
 	other := small()
 	other.ID, other.Turns = "talk/2", other.Turns[:4]
-	a := reportOf(t, baselines()[:2], small(), other)
-	if d := Diff(a, reportOf(t, baselines()[:2], small(), other)); !d.Same || len(d.Changes) > 0 {
+	a := reportOf(t, baselineSubjects("round-robin", "least-recent"), small(), other)
+	if d := Diff(a, reportOf(t, baselineSubjects("round-robin", "least-recent"), small(), other)); !d.Same || len(d.Changes) > 0 {
 		t.Errorf("the same differs: %+v", d)
 	}
-	b := reportOf(t, []Subject{{Name: "round_robin", Policy: rule(recency)}, {Name: "new", Policy: rule(recency)}}, small())
+	b := reportOf(t, []Subject{{Name: "round-robin", Baseline: "ABA"}, {Name: "new", Baseline: "ABA"}}, small())
 	d := Diff(a, b)
 	said := strings.Join(d.Warnings, "; ")
-	for _, want := range []string{"least_recent is in the first report only", "new is in the second report only", "7 decisions of 2 transcripts, the second about 4 decisions of 1 transcript"} {
+	for _, want := range []string{"least-recent is in the first report only", "new is in the second report only", "7 decisions of 2 transcripts, the second about 4 decisions of 1 transcript"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no warning that %s: %s", want, said)
 		}
@@ -46,7 +46,7 @@ func TestDiff(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	var out bytes.Buffer
-	if err := d.WriteTable(&out); err != nil || !strings.Contains(out.String(), "round_robin") {
+	if err := d.WriteTable(&out); err != nil || !strings.Contains(out.String(), "round-robin") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
@@ -75,7 +75,7 @@ func FuzzReadReport(f *testing.F) {
 
 func TestExplain(t *testing.T) {
 	c := Config{Subjects: []Subject{
-		{Name: "address", Policy: rule(addressed)},
+		{Name: "address", Baseline: "address->ABA"},
 		{Name: "broken", Policy: native{err: errors.New("out of order")}},
 	}}
 	x, err := Explain(t.Context(), c, Transcript{Name: "talk/1", Talk: small()}, 4)

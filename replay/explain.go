@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,13 +36,14 @@ type ExplainedSaid struct {
 
 // ExplainedSays is the decision of a policy at the point.
 type ExplainedSays struct {
-	Policy string         `json:"policy"`
-	Answer string         `json:"answer"` // a participant, decline, finish, error
-	Reason string         `json:"reason,omitempty"`
-	Scores []policy.Score `json:"scores,omitempty"`
-	Rank   int            `json:"rank,omitempty"` // it gives to what happened, from 1
-	Log    string         `json:"log,omitempty"`
-	Fuel   uint64         `json:"fuel,omitempty"`
+	Policy     string         `json:"policy"`
+	Answer     string         `json:"answer"` // a participant, decline, finish, error
+	Reason     string         `json:"reason,omitempty"`
+	Confidence *float64       `json:"confidence,omitempty"`
+	Scores     []policy.Score `json:"scores,omitempty"`
+	Rank       int            `json:"rank,omitempty"` // it gives to what happened, from 1
+	Log        string         `json:"log,omitempty"`
+	Fuel       uint64         `json:"fuel,omitempty"`
 }
 
 // ErrNoPoint reports that a transcript has no such decision point.
@@ -50,11 +52,14 @@ var ErrNoPoint = errors.New("replay: no such decision point")
 // shownEvents is how many events before a point are told.
 const shownEvents = 5
 
+// errReached ends a walk at the point that was asked for.
+var errReached = errors.New("reached")
+
 // Explain replays the subjects up to one decision point and tells what they
 // say there: point counts from 1, or is, in a room of moot, the place in the
 // log of the event that holds the decision.
 func Explain(ctx context.Context, c Config, t Transcript, where int) (*Explained, error) {
-	c = c.withDefaults()
+	b := newBench(c.withDefaults())
 	h, err := t.history()
 	if err != nil {
 		return nil, err
@@ -63,65 +68,62 @@ func Explain(ctx context.Context, c Config, t Transcript, where int) (*Explained
 		return nil, fmt.Errorf("explaining %s: %w", t.Name, ErrNoPoint)
 	}
 	x := &Explained{Transcript: h.name}
+	var askers []*asker
 	for i := range c.Subjects {
-		if err := c.explain(ctx, h, &c.Subjects[i], where, x); err != nil {
-			return nil, err
+		askers = append(askers, newAsker(b.Config, &c.Subjects[i], nil))
+	}
+	err = h.walk(b.most, b.habits(), func(p *point) error {
+		here := h.chat != nil && p.n == where || h.chat == nil && p.event.Seq == int64(where)
+		if here {
+			x.at(p)
 		}
-	}
-	if x.Point == 0 {
+		for i, a := range askers {
+			v, err := a.visit(ctx, p)
+			if err != nil {
+				return err
+			}
+			if here {
+				x.Policies = append(x.Policies, v.explained(c.Subjects[i].Name, p))
+			}
+		}
+		if here {
+			return errReached
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
 		return nil, fmt.Errorf("explaining %s: %w", t.Name, ErrNoPoint)
+	case errors.Is(err, errReached):
+		return x, nil
 	}
-	return x, nil
+	return nil, err
 }
 
-// explain replays one subject as far as the point.
-func (c Config) explain(ctx context.Context, h *history, s *Subject, where int, x *Explained) error {
-	a := newAsker(c, h, s)
-	reached := errors.New("reached")
-	a.watch = func(p *point, in policy.Input, d policy.Decision, rec policy.Record, err error) error {
-		if h.talk && p.n != where || !h.talk && p.event.Seq != int64(where) {
-			return nil
-		}
-		x.at(h, p)
-		says := ExplainedSays{Policy: s.Name, Answer: h.nameOf(a.answer(d, err)), Reason: d.Reason, Scores: slices.Clone(d.Scores), Log: rec.Log, Fuel: rec.Fuel}
-		slices.SortStableFunc(says.Scores, func(a, b policy.Score) int {
-			switch {
-			case a.Score > b.Score:
-				return -1
-			case a.Score < b.Score:
-				return 1
-			}
-			return 0
-		})
-		if err != nil {
-			says.Reason = err.Error()
-		} else if p.truth.speaks() {
-			says.Rank = h.rank(d, &in, p, int(p.truth))
-		}
-		x.Policies = append(x.Policies, says)
-		return reached
+func (v *verdict) explained(name string, p *point) ExplainedSays {
+	says := ExplainedSays{
+		Policy: name, Answer: p.h.nameOf(v.said), Reason: v.decision.Reason, Confidence: v.decision.Confidence,
+		Scores: slices.Clone(v.decision.Scores), Log: v.record.Log, Fuel: v.record.Fuel, Rank: v.place,
 	}
-	err := h.walk(func(p *point) error { return a.visit(ctx, p) })
-	if errors.Is(err, reached) {
-		return nil
+	slices.SortStableFunc(says.Scores, func(a, b policy.Score) int { return cmp.Compare(b.Score, a.Score) })
+	if v.err != nil {
+		says.Reason = v.err.Error()
 	}
-	return err
+	return says
 }
 
 // at tells where the point is and what was before it.
-func (x *Explained) at(h *history, p *point) {
-	if x.Point != 0 {
-		return
-	}
+func (x *Explained) at(p *point) {
+	h := p.h
 	x.Point, x.Turn, x.Recorded = p.n, p.state.Tally.Turns+1, h.nameOf(p.truth)
-	if !h.talk {
+	if h.chat == nil {
 		x.Seq = p.event.Seq
 	}
 	events := p.state.Recent.Events
 	for _, e := range events[max(0, len(events)-shownEvents):] {
 		text := e.Text
 		if text == "" {
-			text, _ = h.text(e.Seq) // what is withheld stays empty
+			text, _ = p.tail.text(e.Seq) // what is withheld stays empty
 		}
 		x.Events = append(x.Events, ExplainedSaid{From: e.From, Kind: e.Kind, Text: text, Addressed: e.Addressed, Mentions: e.Mentions})
 	}

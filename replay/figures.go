@@ -25,10 +25,12 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 
 // A measure is a figure that is made of sums, so that it can be resampled.
 type measure struct {
-	key  string
-	what string // for people
-	of   func(*sums) float64
-	at   func(*Result) *Figure
+	key   string
+	what  string // for people
+	n     int    // the sum that says of how many decisions
+	truth bool   // it is about what truly happened
+	of    func(*sums) float64
+	at    func(*Result) *Figure
 }
 
 // ratio returns num/den, NaN without a den.
@@ -38,37 +40,37 @@ func ratio(num, den float64) float64 { return num / den } // 0/0 is NaN
 // which they are shown.
 var measures = []measure{
 	{
-		"accuracy", "same choice",
+		"accuracy", "same choice", sDecisions, true,
 		func(s *sums) float64 { return ratio(s[sHits], s[sDecisions]) },
 		func(r *Result) *Figure { return &r.Accuracy },
 	},
 	{
-		"macro_accuracy", "same, mean of transcripts",
+		"macro_accuracy", "same, mean of transcripts", sDecisions, true,
 		func(s *sums) float64 { return ratio(s[sMacro], s[sTalks]) },
 		func(r *Result) *Figure { return &r.MacroAccuracy },
 	},
 	{
-		"accuracy_seen", "same, truth had spoken",
+		"accuracy_seen", "same, truth had spoken", sSeen, true,
 		func(s *sums) float64 { return ratio(s[sSeenHits], s[sSeen]) },
 		func(r *Result) *Figure { return &r.AccuracySeen },
 	},
 	{
-		"selective_accuracy", "same, of those not declined",
+		"selective_accuracy", "same, of those not declined", sSpoken, true,
 		func(s *sums) float64 { return ratio(s[sSpokenHits], s[sSpoken]) },
 		func(r *Result) *Figure { return &r.SelectiveAccuracy },
 	},
 	{
-		"mrr", "mean reciprocal rank",
+		"mrr", "mean reciprocal rank", sDecisions, true,
 		func(s *sums) float64 { return ratio(s[sReciprocal], s[sDecisions]) },
 		func(r *Result) *Figure { return &r.MRR },
 	},
 	{
-		"decline_rate", "decline rate",
+		"decline_rate", "decline rate", sDecisions, false,
 		func(s *sums) float64 { return ratio(s[sDeclines], s[sDecisions]) },
 		func(r *Result) *Figure { return &r.DeclineRate },
 	},
 	{
-		"balanced_accuracy", "speak or silence, balanced",
+		"balanced_accuracy", "speak or silence, balanced", sMixed, true,
 		func(s *sums) float64 {
 			speak := ratio(s[sMixedHits]-s[sBothQuiet], s[sMixed]-s[sSilences])
 			return (ratio(s[sBothQuiet], s[sSilences]) + speak) / 2
@@ -76,17 +78,22 @@ var measures = []measure{
 		func(r *Result) *Figure { return &r.BalancedAccuracy },
 	},
 	{
-		"top_speaker", "airtime: top speaker",
+		"top_speaker", "airtime: top speaker", sSpoken, false,
 		func(s *sums) float64 { return ratio(s[sTop], s[sSpoken]) },
 		func(r *Result) *Figure { return &r.TopSpeaker },
 	},
 	{
-		"gini", "airtime: gini",
+		"gini", "airtime: gini", sSpoken, false,
 		func(s *sums) float64 { return ratio(s[sGini], s[sSpoken]) },
 		func(r *Result) *Figure { return &r.Gini },
 	},
 	{
-		"addressed_not_chosen", "addressed but not chosen",
+		"entropy", "airtime: entropy", sSpoken, false,
+		func(s *sums) float64 { return ratio(s[sEntropy], s[sSpoken]) },
+		func(r *Result) *Figure { return &r.Entropy },
+	},
+	{
+		"addressed_not_chosen", "addressed but not chosen", sAddressed, false,
 		func(s *sums) float64 { return ratio(s[sOverlooked], s[sAddressed]) },
 		func(r *Result) *Figure { return &r.AddressedNotChosen },
 	},

@@ -29,7 +29,9 @@ func TestBootstrap(t *testing.T) {
 	for i := range coin {
 		coin[i] = &sums{sDecisions: 1, sHits: float64(i % 2)}
 	}
-	at := func(list []*sums) [2]Figure { return interval(intervals(1000, [][]*sums{list})[0][0]) }
+	at := func(list []*sums) [2]Figure {
+		return interval(intervals(Config{Resamples: 1000, Workers: 3}, [][]*sums{list})[0][0])
+	}
 	if i := at(same); i != [2]Figure{0.5, 0.5} {
 		t.Errorf("interval %v of what is always one half", i)
 	}

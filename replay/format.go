@@ -82,3 +82,12 @@ func count(n int, noun string) string {
 	}
 	return thousands(n) + " " + noun + "s"
 }
+
+// money is an estimate of millionths of a currency; a dash where nothing has a
+// price.
+func money(n float64) string {
+	if n == 0 {
+		return "—"
+	}
+	return fmt.Sprintf("~%.2f", n/1e6)
+}

@@ -69,7 +69,8 @@ func Figures() []string {
 	for _, m := range measures {
 		names = append(names, m.key)
 	}
-	return append(names, "hits", "declines", "finishes", "errors", "flips", "differing", "tokens", "p50_ms", "p99_ms")
+	return append(names, "hits", "declines", "finishes", "errors", "flips", "differing", "tokens", "cost", "p50_ms", "p99_ms",
+		"ece", "accuracy_at_25", "accuracy_at_50", "accuracy_at_75")
 }
 
 // figureOf returns a figure of a policy by name, nil for none.
@@ -95,12 +96,28 @@ func figureOf(r *Result, name string) *Figure {
 		return whole(r.Differing)
 	case "tokens":
 		return whole(int(r.Tokens))
+	case "cost":
+		return whole(int(r.Cost))
+	case "ece":
+		return some(r.Risk, func() Figure { return r.Risk.ECE })
+	case "accuracy_at_25", "accuracy_at_50", "accuracy_at_75":
+		at, _ := strconv.Atoi(strings.TrimPrefix(name, "accuracy_at_"))
+		return some(r.Risk, func() Figure { return r.Risk.At(at) })
 	case "p50_ms":
 		return &r.P50
 	case "p99_ms":
 		return &r.P99
 	}
 	return nil
+}
+
+// some is a figure of a policy that states a confidence, NaN for another.
+func some(r *Risk, of func() Figure) *Figure {
+	f := Figure(math.NaN())
+	if r != nil {
+		f = of()
+	}
+	return &f
 }
 
 // Judge adds to the report how each condition came out and returns whether

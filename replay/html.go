@@ -23,8 +23,8 @@ var (
 )
 
 // WriteHTML writes the report as one file that works offline: it holds its
-// style, runs no script and loads nothing. Every picture has its table. It
-// needs the report that Run returned; one that was read back has no pictures.
+// style, runs no script and loads nothing. Every picture has its table. A
+// report that was read back gives the same page.
 func (r *Report) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if err := reportTemplate.Execute(out, r.sheet()); err != nil {
@@ -36,26 +36,104 @@ func (r *Report) WriteHTML(w io.Writer) error {
 // A sheet is what the template shows. All its texts are stripped of control
 // and bidirectional characters; the template escapes them.
 type sheet struct {
-	Names, Notes, Head       []string
-	Title, Points, More      string
-	Rows, Differences, Times [][]string
-	Gates                    []Gate
-	Shares                   shares
-	Tokens                   curves
-	Agreement                matrix
-	Windows                  rows
-	Strips                   []strips
-	Policies                 []Result
-	Resamples                int
-	Style                    template.CSS
-	StyleHash                string
+	Heading, Title, Points, More string
+	Notes                        []string
+	Figures, Differences         rows
+	Changes, Endings             rows
+	Warnings                     []string
+	Gates                        []Gate
+	Shares                       shares
+	Tokens                       curves
+	Risk                         *curves
+	Calibration                  rows
+	Reasons                      []reasons
+	Agreement                    matrix
+	Times                        []histogram
+	TimeTable, Windows, Settings rows
+	Strips                       []strips
+	Style                        template.CSS
+	StyleHash                    string
+	Resamples                    int
+	Simulated                    bool
 }
 
+// rows is a table.
 type rows struct {
 	Head []string
 	Rows [][]string
 }
 
+func (r *Report) sheet() *sheet {
+	sum := sha256.Sum256([]byte(reportCSS))
+	g := r.grid()
+	s := &sheet{
+		Heading: r.heading(), Title: r.title(), Points: r.Points, Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
+		Simulated: r.Mode == ModeSimulate,
+		Figures:   rows{g[0], g[1:]}, Differences: rows{Rows: r.differenceRows()}, Endings: rows{Rows: r.endingRows()},
+		Shares: r.shares(), Tokens: r.tokenCurves(), Risk: r.riskCurves(), Calibration: r.calibration(), Reasons: r.reasonBars(),
+		Times: r.histograms(), TimeTable: r.timeTable(), Windows: r.windowRows(len(r.Windows)), Settings: r.settingRows(),
+		Style:     template.CSS(reportCSS), //nolint:gosec // our own file
+		StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+	}
+	if !s.Simulated {
+		s.Agreement = r.matrix()
+	}
+	if r.Changes != nil {
+		s.Changes = rows{r.Changes.head(), r.Changes.rows()}
+		for _, w := range r.Changes.Warnings {
+			s.Warnings = append(s.Warnings, term.Line(w))
+		}
+	}
+	for i := range r.Strips {
+		s.Strips = append(s.Strips, r.strips(i))
+	}
+	if n := r.Conversations - len(s.Strips); n > 0 {
+		s.More = fmt.Sprintf("The first %s; of the other %s only the figures are told.", count(len(s.Strips), "transcript"), thousands(n))
+	}
+	return s
+}
+
+// heading is what the page is about.
+func (r *Report) heading() string {
+	s := "Replay of "
+	if r.Changes != nil {
+		s = "Two replays: "
+	}
+	for i, name := range r.columns()[1:] {
+		if i > 0 {
+			s += ", "
+		}
+		s += name
+	}
+	return s
+}
+
+// columns names the recorded history and the policies.
+func (r *Report) columns() []string {
+	names := []string{recordedName}
+	for i := range r.Policies {
+		names = append(names, term.Line(r.Policies[i].Policy))
+	}
+	return names
+}
+
+func (r *Report) settingRows() rows {
+	out := rows{Head: []string{"policy", "use", "SHA-256 of the module", "settings"}}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		digest := p.Digest
+		if p.Reference {
+			digest = notSandboxed
+		}
+		out.Rows = append(out.Rows, []string{term.Line(p.Policy), term.Line(p.Use), digest, term.Line(p.Settings)})
+	}
+	return out
+}
+
+// notSandboxed is what is said of a baseline.
+const notSandboxed = "not sandboxed: reference"
+
+// A matrix is a table of shares with a bar in each cell.
 type matrix struct {
 	Names []string
 	Rows  []matrixRow
@@ -71,43 +149,8 @@ type matrixCell struct {
 	Text  string
 }
 
-func (r *Report) sheet() *sheet {
-	sum := sha256.Sum256([]byte(reportCSS))
-	s := &sheet{
-		Title: r.title(), Points: r.Points, Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
-		Style:     template.CSS(reportCSS), //nolint:gosec // our own file
-		StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
-	}
-	for i := range r.Policies {
-		p := &r.Policies[i]
-		name := term.Line(p.Policy)
-		s.Names = append(s.Names, name)
-		s.Policies = append(s.Policies, Result{Policy: name, Use: term.Line(p.Use), Digest: p.Digest, Settings: term.Line(p.Settings)})
-		s.Times = append(s.Times, []string{name, decimal(float64(p.P50)) + " ms", decimal(float64(p.P99)) + " ms", thousands(p.Repeated), thousands(p.Differing)})
-	}
-	g := r.grid()
-	s.Head, s.Rows = g[0], g[1:]
-	s.Differences = r.differenceRows()
-	s.Agreement = r.matrix()
-	s.Windows = r.windowRows(len(r.Windows))
-	s.Shares = r.shares()
-	s.Tokens = r.curves()
-	for i, t := range r.trials {
-		if t.detailed {
-			s.Strips = append(s.Strips, r.strips(i, t))
-		}
-	}
-	if n := len(r.trials) - len(s.Strips); n > 0 {
-		s.More = fmt.Sprintf("The first %d transcripts; of the other %d only the figures are told.", len(s.Strips), n)
-	}
-	return s
-}
-
 func (r *Report) matrix() matrix {
-	m := matrix{Names: []string{"recorded"}}
-	for i := range r.Policies {
-		m.Names = append(m.Names, term.Line(r.Policies[i].Policy))
-	}
+	m := matrix{Names: r.columns()}
 	for i, row := range r.Agreement {
 		x := matrixRow{Name: m.Names[i]}
 		for _, f := range row {

@@ -1,9 +1,8 @@
 package replay
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
@@ -13,8 +12,7 @@ import (
 type shares struct {
 	Legend []legend
 	Bars   []bar
-	Head   []string
-	Rows   [][]string
+	Table  rows
 }
 
 type legend struct{ Class, Name string }
@@ -32,146 +30,191 @@ type part struct {
 // inks is how many colours there are.
 const inks = 8
 
-func ink(i int) string { return fmt.Sprintf("f%d", i%inks) }
+func ink(i int) string  { return fmt.Sprintf("f%d", i%inks) }
+func edge(i int) string { return fmt.Sprintf("s%d", i%inks) }
 
-// shares adds up choices by participant's id over all transcripts.
 func (r *Report) shares() shares {
-	by := map[string][]int{} // recorded, then by policy
-	for _, t := range r.trials {
-		for k := range len(r.Policies) + 1 {
-			for i, n := range t.of(k - 1).chosen {
-				id := t.h.seats[i].id
-				if by[id] == nil {
-					by[id] = make([]int, len(r.Policies)+1)
-				}
-				by[id][k] += n
-			}
+	s := shares{Table: rows{Head: append([]string{"participant"}, r.columns()...)}}
+	totals := make([]int, len(r.Policies)+1)
+	for _, a := range r.Airtime {
+		for k := range totals {
+			totals[k] += at(a.Chosen, k)
 		}
 	}
-	var ids []string
-	for id, n := range by {
-		if slices.Max(n) > 0 {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(by[b][0], by[a][0]), cmp.Compare(a, b)) })
-	s := shares{Head: append([]string{"participant"}, r.columns()...)}
-	for i, id := range ids {
+	for i, a := range r.Airtime {
 		if i < inks {
-			s.Legend = append(s.Legend, legend{ink(i), term.Line(id)})
+			s.Legend = append(s.Legend, legend{ink(i), term.Line(a.Participant)})
 		}
-		row := []string{term.Line(id)}
-		for _, n := range by[id] {
-			row = append(row, thousands(n))
+		row := []string{term.Line(a.Participant)}
+		for k, total := range totals {
+			row = append(row, thousands(at(a.Chosen, k))+" · "+percent(ratio(float64(at(a.Chosen, k)), float64(total))))
 		}
-		s.Rows = append(s.Rows, row)
+		s.Table.Rows = append(s.Table.Rows, row)
 	}
 	for k, name := range r.columns() {
-		s.Bars = append(s.Bars, barOf(name, ids, func(id string) int { return by[id][k] }))
+		s.Bars = append(s.Bars, r.bar(name, k, totals[k]))
 	}
 	return s
 }
 
-// columns names the recorded history and the policies.
-func (r *Report) columns() []string {
-	names := []string{"recorded"}
-	for i := range r.Policies {
-		names = append(names, term.Line(r.Policies[i].Policy))
+func at(n []int, i int) int {
+	if i < len(n) {
+		return n[i]
 	}
-	return names
+	return 0
 }
 
-// barOf shows those with a colour; the rest stays grey.
-func barOf(name string, ids []string, of func(string) int) bar {
+// bar shows those with a colour; the rest stays grey.
+func (r *Report) bar(name string, column, total int) bar {
 	const width = 600
-	total := 0
-	for _, id := range ids {
-		total += of(id)
-	}
 	b := bar{Name: name, Label: name + ", see the table"}
-	x := 0
-	for i, id := range ids[:min(len(ids), inks)] {
+	sum := 0
+	for i, a := range r.Airtime[:min(len(r.Airtime), inks)] {
 		if total == 0 {
 			break
 		}
-		w := width * of(id) / total
-		b.Parts = append(b.Parts, part{ink(i), fmt.Sprintf("%s %s", term.Line(id), percent(float64(of(id))/float64(total))), x, w})
-		x += w
+		n := at(a.Chosen, column)
+		x := width * sum / total
+		sum += n
+		share := percent(float64(n) / float64(total))
+		b.Parts = append(b.Parts, part{ink(i), term.Line(a.Participant) + " " + share, x, width*sum/total - x})
 	}
 	return b
 }
 
-// curves is tokens over time.
+// curves is lines in one picture, 720 by 180.
 type curves struct {
-	Curves     []curve
-	Most, Unit string
-	Head       []string
-	Rows       [][]string
+	Curves                 []curve
+	Label, Top, Left, Unit string
+	Table                  rows
 }
 
 type curve struct{ Class, Name, Path string }
 
-// curves adds up the tokens of prompts: by transcript, or by decision when
-// there is but one.
-func (r *Report) curves() curves {
-	c := curves{Unit: "transcripts", Head: append([]string{"up to"}, r.columns()...)}
-	var series [][]float64
+// tokenCurves shows the tokens of prompts, added up.
+func (r *Report) tokenCurves() curves {
+	c := curves{Label: "cumulative tokens, see the table", Unit: r.Curve.Unit, Table: rows{Head: append([]string{"up to"}, r.columns()...)}}
 	most := 1.0
-	for k := range len(r.Policies) + 1 {
-		s := r.cumulative(k - 1)
-		series = append(series, s)
+	for _, s := range r.Curve.Tokens {
 		if len(s) > 0 {
-			most = max(most, s[len(s)-1])
+			most = max(most, float64(s[len(s)-1]))
 		}
 	}
-	if len(r.trials) == 1 {
-		c.Unit = "decisions"
-	}
-	c.Most = tokens(most)
+	c.Top = tokens(most)
 	for k, name := range r.columns() {
-		c.Curves = append(c.Curves, curve{fmt.Sprintf("s%d", k%inks), name, pathOf(series[k], most)})
+		c.Curves = append(c.Curves, curve{edge(k), name, path(column(r.Curve.Tokens, k), most)})
 	}
-	n := len(series[0])
 	for _, q := range []int{25, 50, 75, 100} {
-		if at := (n*q + 99) / 100; at > 0 {
-			row := []string{fmt.Sprintf("%d %%, %s %s", q, thousands(at), c.Unit)}
-			for _, s := range series {
-				row = append(row, tokens(s[at-1]))
+		row := []string{fmt.Sprintf("%d %%, %s %s", q, thousands((r.Curve.Total*q+99)/100), c.Unit)}
+		for k := range r.columns() {
+			cell := "—"
+			if s := column(r.Curve.Tokens, k); len(s) > 0 {
+				cell = tokens(float64(s[(len(s)*q+99)/100-1]))
 			}
-			c.Rows = append(c.Rows, row)
+			row = append(row, cell)
 		}
+		c.Table.Rows = append(c.Table.Rows, row)
 	}
 	return c
 }
 
-func (r *Report) cumulative(subject int) []float64 {
-	var out []float64
-	sum := 0.0
-	for _, t := range r.trials {
-		s := t.of(subject)
-		if len(r.trials) > 1 {
-			sum += s.sums[sTokens]
-			out = append(out, sum)
-			continue
-		}
-		for i := range s.answers {
-			if i < len(s.tokens) {
-				sum += float64(s.tokens[i])
-			}
-			out = append(out, sum)
-		}
+func column(all [][]int64, k int) []int64 {
+	if k < len(all) {
+		return all[k]
 	}
-	return out
+	return nil
 }
 
-// pathOf draws values into 720 by 170, at most one point for two units.
-func pathOf(values []float64, most float64) string {
+// path draws values into 720 by 170.
+func path(values []int64, most float64) string {
 	var b strings.Builder
 	b.WriteString("M0 170")
-	step := max(1, len(values)/360)
-	for i := 0; i < len(values); i += step {
-		j := min(i+step, len(values)) - 1
-		fmt.Fprintf(&b, "L%.1f %.1f", 720*float64(j+1)/float64(len(values)), 170-165*values[j]/most)
+	for i, v := range values {
+		fmt.Fprintf(&b, "L%.1f %.1f", 720*float64(i+1)/float64(len(values)), 170-165*float64(v)/most)
 	}
 	return b.String()
+}
+
+// riskCurves shows how right a policy is where it is surest; nil when none
+// says how sure it is.
+func (r *Report) riskCurves() *curves {
+	c := &curves{Label: "accuracy by coverage, see the table", Top: "100 %", Left: "answering the surest", Unit: "all"}
+	c.Table.Head = []string{"answering the surest"}
+	for i := range r.Policies {
+		risk := r.Policies[i].Risk
+		if risk == nil {
+			continue
+		}
+		var b strings.Builder
+		for j, p := range risk.Curve {
+			fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(j, 1)], 720*float64(p.Coverage), 170-165*float64(p.Accuracy))
+		}
+		name := term.Line(r.Policies[i].Policy)
+		c.Curves = append(c.Curves, curve{edge(i + 1), name, b.String()})
+		c.Table.Head = append(c.Table.Head, name+" (n, least confidence)")
+	}
+	if len(c.Curves) == 0 {
+		return nil
+	}
+	for step := range riskSteps {
+		c.Table.Rows = append(c.Table.Rows, r.riskRow(step))
+	}
+	return c
+}
+
+func (r *Report) riskRow(step int) []string {
+	row := []string{fmt.Sprintf("%d %%", (step+1)*100/riskSteps)}
+	for i := range r.Policies {
+		if risk := r.Policies[i].Risk; risk != nil && step < len(risk.Curve) {
+			p := risk.Curve[step]
+			row = append(row, fmt.Sprintf("%s (%s, %s)", percent(float64(p.Accuracy)), thousands(p.N), decimal(float64(p.Confidence))))
+		}
+	}
+	return row
+}
+
+// calibration is what was stated against what came out.
+func (r *Report) calibration() rows {
+	t := rows{Head: []string{"policy", "stated", "right", "n"}}
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		if p.Risk == nil {
+			continue
+		}
+		for _, b := range p.Risk.Bins {
+			t.Rows = append(t.Rows, []string{term.Line(p.Policy), percent(float64(b.Confidence)), percent(float64(b.Accuracy)), thousands(b.N)})
+		}
+		t.Rows = append(t.Rows, []string{term.Line(p.Policy), "expected calibration error", percent(float64(p.Risk.ECE)), thousands(p.Risk.Decisions)})
+	}
+	return t
+}
+
+// reasons is why one policy decided as it did.
+type reasons struct {
+	Name string
+	Rows []reasonRow
+}
+
+type reasonRow struct {
+	Text, Count string
+	Width       int
+}
+
+func (r *Report) reasonBars() []reasons {
+	var all []reasons
+	for k, name := range r.columns() {
+		p := &r.Recorded
+		if k > 0 {
+			p = &r.Policies[k-1]
+		}
+		x := reasons{Name: name}
+		for _, y := range p.Reasons {
+			share := ratio(float64(y.Count), float64(max(p.Decisions, 1)))
+			x.Rows = append(x.Rows, reasonRow{term.Line(y.Reason), thousands(y.Count) + " · " + percent(share), int(math.Round(120 * min(share, 1)))})
+		}
+		if len(x.Rows) > 0 {
+			all = append(all, x)
+		}
+	}
+	return all
 }

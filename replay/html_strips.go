@@ -9,13 +9,14 @@ import (
 // strips shows one transcript decision by decision.
 type strips struct {
 	Name   string
+	Open   bool
 	Legend []legend
-	Rows   []strip
+	Rows   []stripPicture
 	Head   []string
 	Table  []stripRow // of the decisions in which somebody differs
 }
 
-type strip struct {
+type stripPicture struct {
 	Name  string
 	W, H  int
 	Cells []cell
@@ -27,9 +28,9 @@ type cell struct {
 }
 
 type stripRow struct {
-	ID, Recorded string
-	N            int
-	Says         []string
+	ID   string
+	N    int
+	Says []string
 }
 
 // Geometry of a strip: cells of 8 in a grid of 10.
@@ -38,40 +39,55 @@ const (
 	pitch  = 10
 )
 
-func (r *Report) strips(number int, t *trial) strips {
-	s := strips{Name: term.Line(t.h.name), Head: append([]string{"decision"}, r.columns()...)}
-	for i, seat := range t.h.seats {
+func (r *Report) strips(number int) strips {
+	t := &r.Strips[number]
+	s := strips{Name: term.Line(t.Transcript), Open: number == 0, Head: append([]string{"decision"}, r.columns()...)}
+	for i, id := range t.Participants {
 		if i < inks {
-			s.Legend = append(s.Legend, legend{ink(i), term.Line(seat.id)})
+			s.Legend = append(s.Legend, legend{ink(i), term.Line(id)})
 		}
 	}
-	n := min(len(t.recorded.answers), maxDetails)
-	differs := make([]bool, n)
+	n := 0
+	for _, row := range t.Rows {
+		n = max(n, len(row.Said))
+	}
+	shown := make([]bool, n)
+	simulated := r.Mode == ModeSimulate
 	for k, name := range r.columns() {
-		x := strip{Name: name, W: perRow * pitch, H: pitch * ((n + perRow - 1) / perRow)}
-		for i := range n {
-			c := t.cell(k-1, i)
-			if c.Link != "" {
-				differs[i] = true
+		if k >= len(t.Rows) {
+			break
+		}
+		said := t.Rows[k].Said
+		x := stripPicture{Name: name, W: perRow * pitch, H: pitch * max(1, (len(said)+perRow-1)/perRow)}
+		for i := range said {
+			c := t.cell(k, i)
+			if shown[i] = shown[i] || simulated || c.Link != ""; c.Link != "" {
 				c.Link = fmt.Sprintf("t%d-%d", number, i+1)
 			}
 			x.Cells = append(x.Cells, c)
 		}
 		s.Rows = append(s.Rows, x)
 	}
-	for i, differ := range differs {
-		if differ {
-			s.Table = append(s.Table, t.row(fmt.Sprintf("t%d-%d", number, i+1), i))
+	for i := range shown {
+		if shown[i] {
+			s.Table = append(s.Table, stripRow{fmt.Sprintf("t%d-%d", number, i+1), i + 1, t.says(i, len(r.Policies)+1)})
+		}
+	}
+	if simulated {
+		for k := range s.Rows {
+			for i := range s.Rows[k].Cells {
+				s.Rows[k].Cells[i].Link = fmt.Sprintf("t%d-%d", number, i+1)
+			}
 		}
 	}
 	return s
 }
 
-// cell is one decision of a policy, or with -1 of the recorded history. Its
-// Link is not empty when it differs from the recorded.
-func (t *trial) cell(subject, i int) cell {
-	a := t.of(subject).answers[i]
-	c := cell{X: 1 + pitch*(i%perRow), Y: 1 + pitch*(i/perRow), Title: fmt.Sprintf("%d: %s", i+1, term.Line(t.h.nameOf(a)))}
+// cell is one decision of a row. Its Link is not empty when it differs from
+// the recorded.
+func (t *Strip) cell(k, i int) cell {
+	a := answer(t.Rows[k].Said[i])
+	c := cell{X: 1 + pitch*(i%perRow), Y: 1 + pitch*(i/perRow), Title: fmt.Sprintf("%d: %s", i+1, t.nameOf(a))}
 	switch {
 	case a.speaks():
 		c.Class = "cell " + ink(int(a))
@@ -82,21 +98,36 @@ func (t *trial) cell(subject, i int) cell {
 	default:
 		c.Class = "decline"
 	}
-	if a != t.recorded.answers[i] {
+	if recorded := t.Rows[0].Said; k > 0 && t.Judged && i < len(recorded) && t.Rows[k].Said[i] != recorded[i] {
 		c.Class += " flip"
 		c.Link = "differs"
 	}
 	return c
 }
 
-func (t *trial) row(id string, i int) stripRow {
-	x := stripRow{ID: id, N: i + 1, Recorded: term.Line(t.h.nameOf(t.recorded.answers[i]))}
-	for _, s := range t.scores {
-		says := term.Line(t.h.nameOf(s.answers[i]))
-		if i < len(s.reasons) && s.reasons[i] != "" {
-			says += ": " + term.Line(s.reasons[i])
-		}
-		x.Says = append(x.Says, says)
+func (t *Strip) nameOf(a answer) string {
+	switch {
+	case a == declined:
+		return "decline"
+	case a == finished:
+		return "finish"
+	case a.speaks() && int(a) < len(t.Participants):
+		return term.Line(t.Participants[a])
 	}
-	return x
+	return "error"
+}
+
+// says is what each of the columns says at a decision, and why.
+func (t *Strip) says(i, columns int) []string {
+	out := make([]string, columns)
+	for k := range out {
+		if k >= len(t.Rows) || i >= len(t.Rows[k].Said) {
+			continue
+		}
+		out[k] = t.nameOf(answer(t.Rows[k].Said[i]))
+		if why := t.Rows[k].Why; i < len(why) && why[i] >= 0 && int(why[i]) < len(t.Reasons) {
+			out[k] += ": " + term.Line(t.Reasons[why[i]])
+		}
+	}
+	return out
 }

@@ -31,7 +31,7 @@ func TestHTML(t *testing.T) {
 	talk.ID = evil
 	r, err := Run(t.Context(), Config{Subjects: []Subject{
 		{Name: evil, Policy: native{decide: func(*policy.Input) policy.Decision { return policy.Decline(evil) }}},
-		{Name: "aba", Policy: rule(recency)},
+		{Name: "aba", Baseline: "ABA"},
 	}}, talks(talk, small()))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestHTML(t *testing.T) {
 
 // TestHTMLReadBack: a report from a file has its tables.
 func TestHTMLReadBack(t *testing.T) {
-	r := reportOf(t, baselines()[:2], small())
+	r := reportOf(t, baselineSubjects("round-robin", "least-recent"), small())
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil || !strings.Contains(b.String(), "same choice") {
 		t.Errorf("%v", err)

@@ -19,7 +19,7 @@ const (
 
 func (a answer) speaks() bool { return a >= 0 }
 
-// name returns what the report calls a.
+// nameOf returns what the report calls a.
 func (h *history) nameOf(a answer) string {
 	switch a {
 	case declined:
@@ -34,6 +34,7 @@ func (h *history) nameOf(a answer) string {
 
 // A point is where a policy is asked.
 type point struct {
+	h      *history
 	n      int         // from 1
 	state  *room.State // the fold of all before it; only to be read
 	at     time.Duration
@@ -43,38 +44,67 @@ type point struct {
 	last   int   // seat that spoke last; -1 for nobody of the roster
 	when   []int // by seat: how late it last spoke; 0 for never
 	named  []int // seats that the last message addresses
+	tail   *tail
+	habits *habits // nil when nobody asks for them
+
+	mixed      bool    // whether silence has a meaning
+	simulated  bool    // nothing is known of the truth
+	candidates []int   // seats that may be chosen
+	prompts    []int32 // by seat: tokens that it would be handed, plus one; 0 for not yet known
+	public     int64   // tokens of all messages for everybody
+	private    []int64 // by seat: of the others that it may read
+	view       room.State
 }
 
-// walk folds the history and visits its decision points in order.
-func (h *history) walk(visit func(*point) error) error {
-	s := &room.State{}
-	p := point{state: s, last: -1, when: make([]int, len(h.seats))}
-	for i := range h.events {
-		e := &h.events[i]
-		if h.decides(e, &p) {
+// newPoint returns the point before the first.
+func newPoint(h *history, most int) *point {
+	return &point{h: h, state: &room.State{}, last: -1, tail: &tail{most: most}}
+}
+
+// walk folds the history and visits its decision points in order. most is how
+// much of a text is kept for inputs, 0 for all; habits is nil, or what is to
+// follow the conversation for rules that look at it.
+func (h *history) walk(most int, k *habits, visit func(*point) error) error {
+	p := newPoint(h, most)
+	p.habits, p.mixed = k, h.mixed()
+	for e, err := range h.events() {
+		if err != nil {
+			return err
+		}
+		if p.decides(&e) {
 			p.n++
-			if err := visit(&p); err != nil {
+			p.open()
+			if err := visit(p); err != nil {
 				return err
 			}
 		}
-		s.Apply(*e)
-		h.said(e, &p)
+		p.apply(&e)
 	}
 	return nil
 }
 
+// apply takes e into the fold.
+func (p *point) apply(e *room.Event) {
+	p.state.Apply(*e)
+	if b, ok := e.Body.(room.Joined); ok {
+		p.h.join(b.Participant)
+	}
+	p.tail.keep(e)
+	p.said(e)
+}
+
 // decides reports whether e tells what happened at a decision point, and
 // notes it in p.
-func (h *history) decides(e *room.Event, p *point) bool {
+func (p *point) decides(e *room.Event) bool {
 	p.event, p.record, p.at = e, room.RecordOf(*e), e.Clock
 	if p.record != nil {
 		p.at = time.Duration(p.record.AskedAtMS) * time.Millisecond
 	}
 	switch b := e.Body.(type) {
 	case room.TurnGranted:
-		who, ok := h.index[b.Participant]
+		who, ok := p.h.index[b.Participant]
 		p.truth = answer(who)
-		return ok && (p.record != nil || h.talk && p.last >= 0)
+		return ok && (p.record != nil || p.h.chat != nil && p.last >= 0)
 	case room.RoundDeclined:
 		p.truth = declined
 		return true
@@ -85,12 +115,44 @@ func (h *history) decides(e *room.Event, p *point) bool {
 	return false
 }
 
+// open finds out who may be chosen: in a talk everybody but the last speaker.
+func (p *point) open() {
+	p.candidates = p.candidates[:0]
+	for i, x := range p.state.Seats {
+		talk := p.h.chat != nil && !p.simulated
+		if talk && i != p.last || !talk && p.state.Ineligible(x) == "" {
+			p.candidates = append(p.candidates, i)
+		}
+	}
+	for len(p.when) < len(p.h.seats) {
+		p.when = append(p.when, 0)
+	}
+	if len(p.prompts) < len(p.h.seats) {
+		p.prompts = make([]int32, len(p.h.seats))
+	} else {
+		clear(p.prompts)
+	}
+}
+
+// prompt is the estimate of what the seat would be handed now, in tokens.
+func (p *point) prompt(who int) int {
+	if p.prompts[who] == 0 {
+		p.prompts[who] = 1 + int32(p.state.WindowFor(p.h.seats[who].id).Tokens)
+	}
+	return int(p.prompts[who]) - 1
+}
+
 // said notes who spoke and whom it addressed.
-func (h *history) said(e *room.Event, p *point) {
+func (p *point) said(e *room.Event) {
 	b, ok := e.Body.(room.MessagePosted)
 	if !ok {
 		return
 	}
+	h := p.h
+	for len(p.when) < len(h.seats) {
+		p.when = append(p.when, 0)
+	}
+	p.hear(&b.Message)
 	p.last = -1
 	if who, ok := h.index[b.Message.From]; ok {
 		p.last = who
@@ -105,14 +167,43 @@ func (h *history) said(e *room.Event, p *point) {
 			p.named = append(p.named, who)
 		}
 	}
+	if p.habits != nil {
+		p.habits.said(p, &b.Message)
+	}
 }
 
-// open makes everybody but the last speaker eligible, as it was in a talk.
-func (h *history) open(in *policy.Input, p *point) {
+// hear adds up what each seat may read.
+func (p *point) hear(m *room.Message) {
+	tokens := int64(len(m.Text)+3) / 4
+	readers := room.Audience(*m)
+	if readers.Everybody() {
+		p.public += tokens
+		return
+	}
+	for i, x := range p.h.seats {
+		for len(p.private) <= i {
+			p.private = append(p.private, 0)
+		}
+		if readers.Includes(x.id) {
+			p.private[i] += tokens
+		}
+	}
+}
+
+// heard is how many tokens the seat may read in all.
+func (p *point) heard(who int) int64 {
+	if who < len(p.private) {
+		return p.public + p.private[who]
+	}
+	return p.public
+}
+
+// bar makes everybody but the last speaker eligible, as it was in a talk.
+func (p *point) bar(in *policy.Input) {
 	for i := range in.Agents {
 		a := &in.Agents[i]
 		a.Eligible, a.Ineligible = true, ""
-		if h.index[a.ID] == p.last {
+		if i == p.last {
 			a.Eligible, a.Ineligible = false, "spoke last"
 		}
 	}

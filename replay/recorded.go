@@ -18,43 +18,52 @@ type window struct {
 	omitted int // messages that it would only have been told the count of
 }
 
-// recorded counts what truly happened, like a policy that is always right,
-// and what each speaker was handed.
-func (h *history) recorded() (*score, []window, error) {
-	s := &score{chosen: make([]int, len(h.seats))}
-	windows := make([]window, len(h.seats)*len(budgets))
-	err := h.walk(func(p *point) error {
-		s.chose(h, p, p.truth)
-		s.sums[sReciprocal]++
-		if !p.truth.speaks() {
-			return nil
-		}
-		id := h.seats[p.truth].id
-		s.handed(p.state.WindowFor(id).Tokens)
-		for i, budget := range budgets {
-			windows[int(p.truth)*len(budgets)+i].add(p.state, id, budget)
-		}
-		return nil
-	})
-	s.finish(h)
-	return s, windows, err
+// handed adds up what each speaker was, or would have been, handed.
+type handed struct {
+	windows []window // by seat and budget
 }
 
-// add counts what the participant would be handed now.
-func (w *window) add(s *room.State, id string, budget int) {
-	v := *s // the bounds of windows are all that differs
-	if budget > 0 {
-		v.Bounds.Tokens = budget
-		v.Bounds.SummaryTokens = min(v.Bounds.SummaryTokens, budget/4)
-	} else {
-		const whole = 1 << 30
-		v.Bounds = room.Context{Tokens: whole, SummaryTokens: whole, HistoryTurns: whole, HistoryChars: whole, LineChars: v.Bounds.LineChars}
+// add counts what who got the floor would be handed now.
+func (x *handed) add(p *point) {
+	if !p.truth.speaks() {
+		return
 	}
-	got := v.WindowFor(id)
-	w.who, w.budget = id, budget
-	w.turns++
+	who := int(p.truth)
+	for len(x.windows) < len(p.h.seats)*len(budgets) {
+		x.windows = append(x.windows, window{})
+	}
+	for i, budget := range budgets {
+		w := &x.windows[who*len(budgets)+i]
+		w.who, w.budget = p.h.seats[who].id, budget
+		w.turns++
+		w.add(p, who)
+	}
+}
+
+func (w *window) add(p *point, who int) {
+	if w.budget == 0 {
+		w.tokens += p.whole(who)
+		return
+	}
+	p.view = *p.state // the bounds of windows are all that differs
+	p.view.Bounds.Tokens = w.budget
+	p.view.Bounds.SummaryTokens = min(p.view.Bounds.SummaryTokens, w.budget/4)
+	got := p.view.WindowFor(w.who)
 	w.tokens += int64(got.Tokens)
 	for _, o := range got.Omitted {
 		w.omitted += o.Messages
 	}
+}
+
+// whole is what the seat would be handed without bounds, in tokens: all that it
+// may read or, when it remembers, all of that since its last turn.
+func (p *point) whole(who int) int64 {
+	x := p.state.Seats[who]
+	if !x.Fresh && x.Remembers {
+		const bound = 1 << 30
+		p.view = *p.state
+		p.view.Bounds = room.Context{Tokens: bound, HistoryTurns: bound, HistoryChars: bound}
+		return int64(p.view.WindowFor(x.ID).Tokens)
+	}
+	return p.heard(who)
 }

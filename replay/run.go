@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,9 +13,10 @@ import (
 // Config says what to replay. The zero value of each field but Subjects works.
 type Config struct {
 	Subjects  []Subject
-	Workers   int // transcripts side by side; 0 means GOMAXPROCS
-	Resamples int // of the bootstrap; 0 means 1,000
-	Repeat    int // every so-manieth decision is made twice; 0 means 8, 1 means all
+	Simulate  bool // let the subjects drive, instead of asking what they would have done
+	Workers   int  // transcripts side by side; 0 means GOMAXPROCS
+	Resamples int  // of the bootstrap; 0 means 1,000
+	Repeat    int  // every so-manieth decision is made twice; 0 means 8, 1 means all
 
 	// Progress, when set, is told how many more decisions were made. It is
 	// called from one goroutine at a time.
@@ -43,7 +45,7 @@ func Run(ctx context.Context, c Config, transcripts iter.Seq2[Transcript, error]
 		return nil, err
 	}
 	start := time.Now()
-	b := bench{Config: c}
+	b := newBench(c)
 	if err := b.run(ctx, transcripts); err != nil {
 		return nil, err
 	}
@@ -58,8 +60,11 @@ func (c Config) check() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Subjects {
-		if s.Name == "" || seen[s.Name] {
+		switch {
+		case s.Name == "" || seen[s.Name]:
 			return fmt.Errorf("replay: the name %q of a policy is empty or not unique", s.Name)
+		case s.Policy == nil && baselineOf(s.Baseline) == nil:
+			return fmt.Errorf("replay: there is no baseline %q", s.Baseline)
 		}
 		seen[s.Name] = true
 	}
@@ -69,40 +74,36 @@ func (c Config) check() error {
 // A bench runs and collects.
 type bench struct {
 	Config
+	most    int // bytes of a text that inputs can hold
+	gauges  []*gauge
 	mu      sync.Mutex
 	dropped int
 	trials  []*trial
+	shown   []*trial // the first that had something to decide, at most maxStrips
 }
 
-// A trial is one transcript with everything that came out of it.
-type trial struct {
-	h        *history
-	recorded *score
-	windows  []window
-	scores   []*score // by subject
-	detailed bool
-	left     int // jobs not yet done
+func newBench(c Config) *bench {
+	b := &bench{Config: c, most: longest(c.Subjects)}
+	for range c.Subjects {
+		b.gauges = append(b.gauges, &gauge{})
+	}
+	return b
 }
 
-// maxStrips is how many transcripts the HTML report shows decision by decision.
-const maxStrips = 12
-
-// A job is one policy, or with -1 what was recorded, on one transcript.
-type job struct {
-	trial   *trial
-	subject int
-}
-
-// run feeds jobs to workers and waits for them.
+// run hands transcripts to workers and waits for them. Transcripts are read
+// here as they come, one ahead of the workers.
 func (b *bench) run(ctx context.Context, transcripts iter.Seq2[Transcript, error]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	jobs := make(chan job)
+	jobs := make(chan *trial, b.Workers)
 	var wg sync.WaitGroup
 	for range b.Workers {
 		wg.Go(func() {
-			for j := range jobs {
-				if err := b.do(ctx, j); err != nil {
+			for t := range jobs {
+				if ctx.Err() != nil {
+					continue // the cause is known
+				}
+				if err := b.do(ctx, t); err != nil {
 					cancel(err)
 				}
 			}
@@ -114,52 +115,74 @@ func (b *bench) run(ctx context.Context, transcripts iter.Seq2[Transcript, error
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
+	b.settle()
 	return err
 }
 
-func (b *bench) feed(ctx context.Context, transcripts iter.Seq2[Transcript, error], jobs chan<- job) error {
+func (b *bench) feed(ctx context.Context, transcripts iter.Seq2[Transcript, error], jobs chan<- *trial) error {
 	for t, err := range transcripts {
 		if err != nil {
 			return err
 		}
-		h, err := t.history()
-		if err != nil {
-			return err
-		}
-		if h == nil {
-			b.dropped++
-			continue
-		}
-		tr := &trial{h: h, scores: make([]*score, len(b.Subjects)), left: len(b.Subjects) + 1, detailed: len(b.trials) < maxStrips}
+		tr := &trial{transcript: t, place: len(b.trials)}
 		b.trials = append(b.trials, tr)
-		for i := -1; i < len(b.Subjects); i++ {
-			select {
-			case jobs <- job{tr, i}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		select {
+		case jobs <- tr:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-func (b *bench) do(ctx context.Context, j job) error {
-	if ctx.Err() != nil {
-		return nil // the cause is known
+// do replays one transcript.
+func (b *bench) do(ctx context.Context, t *trial) error {
+	h, err := t.transcript.history()
+	if err != nil || h == nil {
+		t.transcript = Transcript{}
+		return err
 	}
-	var err error
-	if t := j.trial; j.subject < 0 {
-		t.recorded, t.windows, err = t.h.recorded()
+	if b.Simulate {
+		err = t.simulate(ctx, b, h)
 	} else {
-		t.scores[j.subject], err = b.replay(ctx, t.h, &b.Subjects[j.subject], t.detailed)
+		err = t.whatIf(ctx, b, h)
+	}
+	t.transcript, h.chat, h.log = Transcript{}, h.chat.dry(), nil // what was said is needed no more
+	b.show(t)
+	return err
+}
+
+// show keeps the details of the first transcripts, whoever is done first.
+func (b *bench) show(t *trial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(b.shown, t.place, func(x *trial, place int) int { return x.place - place })
+	b.shown = slices.Insert(b.shown, at, t)
+	if len(b.shown) > maxStrips {
+		b.shown[maxStrips].forget()
+		b.shown = b.shown[:maxStrips]
+	}
+}
+
+// advance tells of progress.
+func (b *bench) advance(decisions int) {
+	if b.Progress == nil || decisions == 0 {
+		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.Progress != nil && err == nil && j.subject >= 0 {
-		b.Progress(len(j.trial.scores[j.subject].answers))
+	b.Progress(decisions)
+}
+
+// settle leaves out what had nothing to decide.
+func (b *bench) settle() {
+	kept := b.trials[:0]
+	for _, t := range b.trials {
+		if t.h == nil {
+			b.dropped++
+			continue
+		}
+		kept = append(kept, t)
 	}
-	if j.trial.left--; j.trial.left == 0 {
-		j.trial.h.events = nil // the texts are needed no more
-	}
-	return err
+	b.trials = kept
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 )
 
 // small is a talk of three with two turns to merge.
@@ -43,28 +44,50 @@ func talks(all ...*Talk) iter.Seq2[Transcript, error] {
 }
 
 func TestMerging(t *testing.T) {
-	m := small().merged()
 	var got []string
-	for _, turn := range m.Turns {
+	for turn, err := range merge(small().chat().turns) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		got = append(got, fmt.Sprintf("%s %q %v", turn.Speaker, turn.Text, turn.To))
 	}
 	want := `ann "bob, please" [bob] bob "done" [] cid "I saw it" [] ann "thanks\ncid?" [cid bob ann] cid "yes" []`
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("merged to\n%s, want\n%s", s, want)
 	}
-	if ids := fmt.Sprint(m.Participants); ids != "[{ann human } {bob tool } {cid agent }]" {
-		t.Errorf("roster %s", ids)
+	talk := small()
+	c := talk.chat()
+	c.order()
+	if ids := fmt.Sprint(c.people); ids != "[{ann  human } {bob  tool } {cid  agent }]" || talk.Participants[0].ID != "cid" {
+		t.Errorf("roster %s of %v", ids, talk.Participants)
+	}
+	if got := talk.Turns[3].To; len(got) != 1 {
+		t.Errorf("merging changed the talk: %v", got)
 	}
 	two := small()
 	two.Participants = two.Participants[:2]
-	if two.merged() != nil {
-		t.Error("a talk of two is not left out")
-	}
 	one := small()
 	one.Turns = []Turn{{Speaker: "ann"}, {Speaker: "ann"}}
-	if one.merged() != nil {
-		t.Error("a monologue is not left out")
+	for _, dull := range []*Talk{two, one} {
+		if h, err := (Transcript{Talk: dull}).history(); h != nil || err != nil {
+			t.Errorf("a talk of two, or a monologue, is not left out: %v", err)
+		}
 	}
+}
+
+// logOf is a talk as the log of a room.
+func logOf(t *testing.T, talk *Talk) []room.Event {
+	t.Helper()
+	c := talk.chat()
+	c.order()
+	var all []room.Event
+	for e, err := range c.events(func([]string) {}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // TestInputs: what a policy is given at each decision point of a talk.
@@ -103,9 +126,9 @@ func TestInputs(t *testing.T) {
 // TestRoomWithoutRounds: a room in which no policy decided, such as an imported
 // one, is replayed like the talk that it is.
 func TestRoomWithoutRounds(t *testing.T) {
-	plain := reportOf(t, baselines(), small())
-	imported := small().log()
-	r, err := Run(t.Context(), Config{Subjects: baselines()}, rooms(imported))
+	plain := reportOf(t, baselineSubjects(), small())
+	imported := logOf(t, small())
+	r, err := Run(t.Context(), Config{Subjects: baselineSubjects()}, rooms(imported))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,18 +149,16 @@ func TestRoomWithoutRounds(t *testing.T) {
 // byte order.
 func TestRank(t *testing.T) {
 	h := &history{index: map[string]int{}}
-	p := &point{when: []int{0, 0, 9, 5, 7}}
-	in := policy.Input{}
+	p := &point{h: h, when: []int{0, 0, 9, 5, 7}, candidates: []int{0, 1, 3, 4}}
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		h.sit(id, true, true)
-		in.Agents = append(in.Agents, policy.Agent{ID: id, Eligible: id != "c"})
+		h.sit(seat{id: id, agent: true, may: true})
 	}
 	h.order()
 	order := func(d policy.Decision) string {
 		var ids [6]string
 		for i, s := range h.seats {
 			if i != 2 {
-				ids[h.rank(d, &in, p, i)] = s.id
+				ids[p.rank(&d, 1, i)] = s.id
 			}
 		}
 		return strings.Join(ids[1:], "")
@@ -150,7 +171,7 @@ func TestRank(t *testing.T) {
 	if got := order(speak); got != "bdae" {
 		t.Errorf("with scores: %s", got)
 	}
-	if h.rank(policy.Decline("no"), &in, p, 0) != 0 {
+	if d := policy.Decline("no"); p.rank(&d, 1, 0) != 0 {
 		t.Error("a decline ranks somebody")
 	}
 }
@@ -166,13 +187,13 @@ func TestReportIsTheSame(t *testing.T) {
 	}
 	var want string
 	for workers := range 4 {
-		r, err := Run(t.Context(), Config{Subjects: baselines(), Workers: workers + 1}, talks(all...))
+		r, err := Run(t.Context(), Config{Subjects: baselineSubjects(), Workers: workers + 1}, talks(all...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Seconds = 0
 		for i := range r.Policies {
-			r.Policies[i].P50, r.Policies[i].P99 = 0, 0
+			r.Policies[i].P50, r.Policies[i].P99, r.Policies[i].Times = 0, 0, nil
 		}
 		b, err := json.Marshal(r)
 		if err != nil {
@@ -191,7 +212,7 @@ func TestReportIsTheSame(t *testing.T) {
 func TestShuffledIDs(t *testing.T) {
 	figures := func(shuffle bool) map[string]float64 {
 		rng := rand.New(rand.NewPCG(1, 2))
-		r, err := Run(t.Context(), Config{Subjects: baselines(), Repeat: 1 << 20}, func(yield func(Transcript, error) bool) {
+		r, err := Run(t.Context(), Config{Subjects: baselineSubjects(), Repeat: 1 << 20}, func(yield func(Transcript, error) bool) {
 			for tr, err := range sharedTalks(t, "delidata") {
 				if shuffle {
 					rename(tr.Talk, rng)
@@ -213,7 +234,7 @@ func TestShuffledIDs(t *testing.T) {
 	plain := figures(false)
 	for name, x := range figures(true) {
 		// The two that go by byte order alone are about the ids.
-		if name != "round_robin" && name != "least_recent" && math.Abs(x-plain[name]) > 0.01 {
+		if name != "round-robin" && name != "least-recent" && math.Abs(x-plain[name]) > 0.01 {
 			t.Errorf("%s: %.4f with other ids, %.4f with its own", name, x, plain[name])
 		}
 	}
@@ -266,7 +287,7 @@ func TestRunTwice(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	one := Subject{Name: "aba", Policy: rule(recency)}
+	one := Subject{Name: "aba", Baseline: "ABA"}
 	if _, err := Run(t.Context(), Config{}, talks(small())); err == nil {
 		t.Error("no policies, no error")
 	}
@@ -292,7 +313,7 @@ func TestRunFails(t *testing.T) {
 }
 
 func TestEmptyReport(t *testing.T) {
-	r, err := Run(t.Context(), Config{Subjects: baselines()[:1]}, talks())
+	r, err := Run(t.Context(), Config{Subjects: baselineSubjects("round-robin")}, talks())
 	if err != nil {
 		t.Fatal(err)
 	}

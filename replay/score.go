@@ -1,19 +1,18 @@
 package replay
 
 import (
+	"math"
 	"slices"
-	"time"
 )
 
 // What is counted of each transcript. Sums add up, so a figure of many
-// transcripts, or of a resample of them, is a figure of a sum.
+// transcripts, or of a resample of them, is a figure of a sum. Those that are
+// resampled come first.
 const (
 	sDecisions = iota
 	sHits
 	sReciprocal // sum of 1/rank
 	sDeclines   // finishes too
-	sFinishes
-	sErrors
 	sSpokenHits // hits of decisions that chose somebody
 	sSeen       // decisions whose true speaker had spoken before
 	sSeenHits
@@ -21,20 +20,29 @@ const (
 	sTalks     // transcripts with a decision
 	sMixed     // decisions of mixed rooms
 	sSilences  // of them, with true silence
-	sSilent    // of them, with silence foretold
-	sBothQuiet // both
+	sBothQuiet // with silence foretold too
 	sMixedHits
 	sAddressed  // decisions after a message that addresses a candidate
 	sOverlooked // of them, with none of these chosen
 	sSpoken     // decisions that chose somebody
 	sTop        // of them, for the seat chosen most in its transcript
 	sGini       // sum of the Gini coefficient of each transcript, times its spoken
-	sTokens     // estimate of the prompts
-	sRepeated   // decisions made twice
-	sDiffering  // of them, with other bytes
-	sMuted      // speak in truth, decline here
-	sWoken      // decline in truth, speak here
-	sSwapped    // another speaker
+	sEntropy    // the same of the entropy
+	nResampled
+)
+
+// Sums that no interval is made of.
+const (
+	sFinishes  = nResampled + iota
+	sErrors    //
+	sSilent    // decisions of mixed rooms with silence foretold
+	sTokens    // estimate of the prompts
+	sCost      // of these, in millionths
+	sRepeated  // decisions made twice
+	sDiffering // of them, with other bytes
+	sMuted     // speak in truth, decline here
+	sWoken     // decline in truth, speak here
+	sSwapped   // another speaker
 	nSums
 )
 
@@ -51,27 +59,59 @@ func (s *sums) add(o *sums) {
 type score struct {
 	sums
 	chosen  []int // by seat
-	answers []answer
-	times   []time.Duration
 	flips   []Flip
-	reasons []string // of the first decisions, where details are kept
-	tokens  []int    // prompts, by decision
-	trouble string   // the first error
+	tokens  series         // prompts, by decision
+	reasons map[string]int // how often each was given; "" is never among them
+	trouble string         // the first error
+	answers []answer       // of the first decisions, where details are kept
+	why     []string       // their reasons
+	ran     *simulated     // in simulate
 }
 
-// handed adds the prompt of the latest decision, in tokens.
-func (s *score) handed(n int) {
+// handed adds the prompt of the seat that was chosen.
+func (s *score) handed(p *point, who int) {
+	n := p.prompt(who)
 	s.sums[sTokens] += float64(n)
-	for len(s.tokens) < len(s.answers)-1 {
-		s.tokens = append(s.tokens, 0) // decisions that asked nobody
-	}
-	s.tokens = append(s.tokens, n)
+	s.sums[sCost] += float64(n) * float64(p.h.seats[who].price.Input) / 1e6
 }
+
+// maxReasons bounds the different reasons that are counted in a transcript.
+const maxReasons = 200
+
+// keep counts the reason of a decision and, in detail, keeps it.
+func (s *score) keep(v *verdict, detailed bool) {
+	reason := v.reason()
+	if v.err != nil && s.trouble == "" {
+		s.trouble = v.err.Error()
+	}
+	if reason != "" {
+		if s.reasons == nil {
+			s.reasons = map[string]int{}
+		}
+		if _, ok := s.reasons[reason]; ok || len(s.reasons) < maxReasons {
+			s.reasons[reason]++
+		} else {
+			s.reasons[otherReasons]++
+		}
+	}
+	if detailed && len(s.answers) < maxDetails {
+		s.answers, s.why = append(s.answers, v.said), append(s.why, reason)
+	}
+	s.tokens.add(s.sums[sTokens])
+}
+
+const otherReasons = "(others)"
+
+// maxDetails bounds the decisions of a transcript that are kept in detail.
+const maxDetails = 1000
 
 // chose counts a decision.
-func (s *score) chose(h *history, p *point, a answer) {
+func (s *score) chose(p *point, v *verdict) {
+	a := v.said
+	for len(s.chosen) < len(p.h.seats) {
+		s.chosen = append(s.chosen, 0)
+	}
 	s.sums[sDecisions]++
-	s.answers = append(s.answers, a)
 	switch {
 	case a.speaks():
 		s.sums[sSpoken]++
@@ -84,28 +124,37 @@ func (s *score) chose(h *history, p *point, a answer) {
 			s.sums[sFinishes]++
 		}
 	}
-	s.addressed(h, p, a)
-	s.compared(p, a)
-	s.silence(h, p, a)
+	s.addressed(p, a)
+	if !p.simulated {
+		s.compared(p, v)
+		s.silence(p, a)
+	}
 }
 
-// compared counts how a differs from the truth.
-func (s *score) compared(p *point, a answer) {
-	hit := a == p.truth
-	if hit {
-		s.sums[sHits]++
+// compared counts how a decision differs from the truth.
+func (s *score) compared(p *point, v *verdict) {
+	a := v.said
+	hit, reciprocal := yes(a == p.truth), yes(a == p.truth)
+	switch {
+	case v.odds > 0:
+		hit, reciprocal = v.odds, v.reciprocal
+	case v.place > 0:
+		reciprocal = 1 / float64(v.place)
 	}
-	if hit && a.speaks() {
-		s.sums[sSpokenHits]++
+	if v.odds > 0 && !p.truth.speaks() {
+		hit, reciprocal = 0, 0
+	}
+	s.sums[sHits] += hit
+	s.sums[sReciprocal] += reciprocal
+	if a.speaks() {
+		s.sums[sSpokenHits] += hit
 	}
 	if p.truth.speaks() && p.when[p.truth] > 0 {
 		s.sums[sSeen]++
-		if hit {
-			s.sums[sSeenHits]++
-		}
+		s.sums[sSeenHits] += hit
 	}
 	switch {
-	case hit || a == failed:
+	case a == p.truth || a == failed:
 	case p.truth.speaks() && a.speaks():
 		s.sums[sSwapped]++
 	case p.truth.speaks():
@@ -115,10 +164,10 @@ func (s *score) compared(p *point, a answer) {
 	}
 }
 
-func (s *score) addressed(h *history, p *point, a answer) {
+func (s *score) addressed(p *point, a answer) {
 	asked := false
 	for _, who := range p.named {
-		asked = asked || who != p.last && h.seats[who].may
+		asked = asked || who != p.last && p.h.seats[who].may
 	}
 	if !asked {
 		return
@@ -130,11 +179,11 @@ func (s *score) addressed(h *history, p *point, a answer) {
 }
 
 // silence maps answers to an agent or to silence: a person, a tool, nobody.
-func (s *score) silence(h *history, p *point, a answer) {
-	if !h.mixed() {
+func (s *score) silence(p *point, a answer) {
+	if !p.mixed {
 		return
 	}
-	quiet := func(a answer) bool { return !a.speaks() || !h.seats[a].agent }
+	quiet := func(a answer) bool { return !a.speaks() || !p.h.seats[a].agent }
 	s.sums[sMixed]++
 	switch truth, said := quiet(p.truth), quiet(a); {
 	case truth && said:
@@ -160,13 +209,14 @@ func (s *score) finish(h *history) {
 	s.sums[sMacro] = s.sums[sHits] / s.sums[sDecisions]
 	var shares []int
 	for i, seat := range h.seats {
-		if seat.may {
+		if seat.may && i < len(s.chosen) {
 			shares = append(shares, s.chosen[i])
 		}
 	}
 	if s.sums[sSpoken] > 0 {
 		s.sums[sTop] = float64(slices.Max(shares))
 		s.sums[sGini] = gini(shares) * s.sums[sSpoken]
+		s.sums[sEntropy] = entropy(shares) * s.sums[sSpoken]
 	}
 }
 
@@ -183,4 +233,22 @@ func gini(n []int) float64 {
 		return 0
 	}
 	return weighted / (float64(len(n)) * total)
+}
+
+// entropy is 1 when all have the same and 0 when one has all: that of the
+// shares, over the most that so many could have.
+func entropy(n []int) float64 {
+	var total, sum float64
+	for _, x := range n {
+		total += float64(x)
+	}
+	for _, x := range n {
+		if p := float64(x) / total; p > 0 {
+			sum -= p * math.Log(p)
+		}
+	}
+	if len(n) < 2 || total == 0 {
+		return 0
+	}
+	return sum / math.Log(float64(len(n)))
 }

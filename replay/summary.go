@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 )
 
 func (b *bench) report() *Report {
 	r := &Report{
-		Version: ReportVersion, Mode: "what-if", Points: b.points(), Conversations: len(b.trials), Dropped: b.dropped,
-		Resamples: b.Resamples, trials: b.trials,
-		Notes: []string{
+		Version: ReportVersion, Mode: ModeWhatIf, Points: b.points(), Conversations: len(b.trials), Dropped: b.dropped,
+		Resamples: b.Resamples, Notes: []string{
 			"what-if on recorded history: after a policy's first different choice the later points are still judged on what truly followed",
 			"agreement is not quality: the truth is what happened, not what was best",
 		},
 	}
+	if b.Simulate {
+		r.Mode, r.Notes = ModeSimulate, simulateNotes
+	}
 	lists := b.lists()
-	values := intervals(b.Resamples, lists)
+	values := intervals(b.Config, lists)
 	ids := map[string]bool{}
 	for _, t := range b.trials {
 		r.Decisions += int(t.recorded.sums[sDecisions])
@@ -28,21 +29,29 @@ func (b *bench) report() *Report {
 	}
 	r.Participants = len(ids)
 	r.Recorded = b.result(-1, values[0])
-	r.Recorded.Policy = "recorded"
+	r.Recorded.Policy = recordedName
 	for i := range b.Subjects {
 		r.Policies = append(r.Policies, b.result(i, values[i+1]))
 	}
 	r.Comparisons = b.comparisons(r, values)
 	r.Agreement = b.agreement()
 	r.Windows = b.windows()
+	r.Airtime = b.airtime()
+	r.Curve = b.curve()
+	for _, t := range b.shown {
+		r.Strips = append(r.Strips, t.strip())
+	}
 	return r
 }
+
+// recordedName is what stands for the recorded history among policies.
+const recordedName = "recorded"
 
 // points names what stood for rounds.
 func (b *bench) points() string {
 	talks := 0
 	for _, t := range b.trials {
-		if t.h.talk {
+		if t.h.chat != nil {
 			talks++
 		}
 	}
@@ -53,14 +62,6 @@ func (b *bench) points() string {
 		return "recorded rounds"
 	}
 	return "merged turns and recorded rounds"
-}
-
-// of returns the score of a subject, or with -1 of what was recorded.
-func (t *trial) of(subject int) *score {
-	if subject < 0 {
-		return t.recorded
-	}
-	return t.scores[subject]
 }
 
 // lists returns the sums by transcript: recorded first, then each subject.
@@ -77,19 +78,17 @@ func (b *bench) lists() [][]*sums {
 func (t *trial) conversed() Conversed {
 	c := Conversed{Name: t.h.name, Decisions: int(t.recorded.sums[sDecisions])}
 	for _, s := range t.scores {
-		c.Hits = append(c.Hits, int(s.sums[sHits]))
+		c.Hits = append(c.Hits, int(math.Round(s.sums[sHits])))
 	}
 	return c
 }
 
 func (b *bench) result(subject int, values [][]float64) Result {
 	var total sums
-	var times []time.Duration
-	r := Result{Intervals: map[string][2]Figure{}}
+	r := Result{Intervals: map[string][2]Figure{}, N: map[string]int{}}
 	for _, t := range b.trials {
 		s := t.of(subject)
 		total.add(&s.sums)
-		times = append(times, s.times...)
 		if r.FirstError == "" {
 			r.FirstError = s.trouble
 		}
@@ -97,92 +96,68 @@ func (b *bench) result(subject int, values [][]float64) Result {
 			r.Flips.Examples = append(r.Flips.Examples, s.flips...)
 		}
 	}
-	r.Decisions, r.Hits, r.Declines = int(total[sDecisions]), int(total[sHits]), int(total[sDeclines])
-	r.Finishes, r.Errors, r.Tokens = int(total[sFinishes]), int(total[sErrors]), int64(total[sTokens])
-	r.Repeated, r.Differing = int(total[sRepeated]), int(total[sDiffering])
-	r.Flips.SpeakToDecline, r.Flips.DeclineToSpeak = int(total[sMuted]), int(total[sWoken])
-	r.Flips.OtherSpeaker = int(total[sSwapped])
-	r.Flips.Total = r.Flips.SpeakToDecline + r.Flips.DeclineToSpeak + r.Flips.OtherSpeaker
+	r.count(&total)
 	for i, m := range measures {
 		*m.at(&r) = Figure(m.of(&total))
 		r.Intervals[m.key] = interval(values[i])
+		r.N[m.key] = int(total[m.n])
+		if b.Simulate && m.truth {
+			*m.at(&r), r.Intervals[m.key], r.N[m.key] = Figure(math.NaN()), interval(nil), 0
+		}
 	}
 	r.Silence = silence(&total)
-	r.P50, r.P99 = percentiles(times)
+	r.Reasons = b.reasons(subject)
+	r.Run = b.ran(subject)
+	r.P50, r.P99 = Figure(math.NaN()), Figure(math.NaN())
 	if subject >= 0 {
-		s := b.Subjects[subject]
+		s, g := b.Subjects[subject], b.gauges[subject]
 		r.Policy, r.Use, r.Digest, r.Settings = s.Name, s.Ref.Use, s.Ref.Digest, string(s.Ref.Settings)
+		r.Reference = s.Baseline != ""
+		r.P50, r.P99, r.Times, r.Risk = g.percentile(50), g.percentile(99), g.slots(), g.risk()
 	}
 	return r
+}
+
+// count fills in what is a number of something.
+func (p *Result) count(total *sums) {
+	n := func(i int) int { return int(math.Round(total[i])) }
+	p.Decisions, p.Hits, p.Declines = n(sDecisions), n(sHits), n(sDeclines)
+	p.Finishes, p.Errors, p.Tokens, p.Cost = n(sFinishes), n(sErrors), int64(n(sTokens)), int64(n(sCost))
+	p.Repeated, p.Differing = n(sRepeated), n(sDiffering)
+	p.Flips.SpeakToDecline, p.Flips.DeclineToSpeak, p.Flips.OtherSpeaker = n(sMuted), n(sWoken), n(sSwapped)
+	p.Flips.Total = p.Flips.SpeakToDecline + p.Flips.DeclineToSpeak + p.Flips.OtherSpeaker
 }
 
 // maxFlips bounds the examples of one policy.
 const maxFlips = 30
 
-func percentiles(times []time.Duration) (p50, p99 Figure) {
-	if len(times) == 0 {
-		return Figure(math.NaN()), Figure(math.NaN())
-	}
-	slices.Sort(times)
-	ms := func(q int) Figure { // nearest rank
-		return Figure(float64(times[(len(times)*q+99)/100-1].Microseconds()) / 1000)
-	}
-	return ms(50), ms(99)
-}
-
-// compared are the figures on which policies are compared.
-var compared = []string{"accuracy", "decline_rate", "top_speaker", "addressed_not_chosen"}
-
-// comparisons holds each later policy against the first.
-func (b *bench) comparisons(r *Report, values [][][]float64) []Comparison {
-	var all []Comparison
-	if len(b.trials) < minTranscripts {
-		return nil // there is nothing to tell chance from
-	}
-	for k := 1; k < len(b.Subjects); k++ {
-		for i, m := range measures {
-			if !slices.Contains(compared, m.key) {
-				continue
-			}
-			first, other := values[1][i], values[1+k][i]
-			diffs := make([]float64, len(first))
-			for j := range first {
-				diffs[j] = other[j] - first[j]
-			}
-			all = append(all, Comparison{
-				A: b.Subjects[0].Name, B: b.Subjects[k].Name, Figure: m.key,
-				Difference: *m.at(&r.Policies[k]) - *m.at(&r.Policies[0]),
-				Interval:   interval(diffs), P: Figure(pValue(first, other)),
-			})
-		}
-	}
-	return all
-}
-
 // agreement is the share of equal answers of each pair.
 func (b *bench) agreement() [][]Figure {
 	n := 1 + len(b.Subjects)
 	matrix := make([][]Figure, n)
+	all := 0
+	for _, t := range b.trials {
+		all += int(t.recorded.sums[sDecisions])
+	}
 	for i := range matrix {
 		matrix[i] = make([]Figure, n)
 		for j := range matrix[i] {
-			var same, all float64
+			same := 0
 			for _, t := range b.trials {
-				x, y := t.of(i-1).answers, t.of(j-1).answers
-				for k := range x {
-					all++
-					if x[k] == y[k] {
-						same++
-					}
+				if t.same != nil {
+					same += t.same[i][j]
 				}
 			}
-			matrix[i][j] = Figure(ratio(same, all))
+			matrix[i][j] = Figure(ratio(float64(same), float64(all)))
+			if b.Simulate {
+				matrix[i][j] = Figure(math.NaN())
+			}
 		}
 	}
 	return matrix
 }
 
-// maxSeats bounds the participants whose windows are told.
+// maxSeats bounds the participants whose windows and airtime are told.
 const maxSeats = 50
 
 // windows sums up by participant's id, the most turns first.

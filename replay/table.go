@@ -21,8 +21,16 @@ func (r *Report) WriteTable(w io.Writer) error {
 	b.WriteString("\n\n")
 	r.grid().write(&b)
 	r.differences(&b)
+	if g := grid(r.endingRows()); len(g) > 0 {
+		b.WriteString("\nhow the rooms ended\n")
+		g.write(&b)
+	}
 	r.handed(&b)
 	for i := range r.Policies {
+		if r.Mode == ModeSimulate {
+			r.Policies[i].trouble(&b)
+			continue
+		}
 		r.Policies[i].flips(&b)
 	}
 	for _, g := range r.Gates {
@@ -67,94 +75,6 @@ func (g grid) write(b *strings.Builder) {
 	}
 }
 
-// line is one row of the table: what it says of the recorded and of a policy.
-type line struct {
-	name     string
-	recorded func(*Result) string
-	policy   func(p, recorded *Result) string
-}
-
-func (r *Report) grid() grid {
-	g := grid{{"", "recorded"}}
-	for _, p := range r.Policies {
-		g[0] = append(g[0], term.Line(p.Policy))
-	}
-	for _, l := range lines() {
-		row := []string{l.name, l.recorded(&r.Recorded)}
-		for i := range r.Policies {
-			row = append(row, l.policy(&r.Policies[i], &r.Recorded))
-		}
-		g.row(row...)
-	}
-	return g
-}
-
-func none(*Result) string { return "—" }
-
-// own is a row whose figure stands for itself, with its interval for policies.
-func own(name, key string, show func(float64) string, recorded bool) line {
-	l := line{name: name, recorded: none}
-	if recorded {
-		l.recorded = func(r *Result) string { return show(float64(*figureOf(r, key))) }
-	}
-	l.policy = func(p, _ *Result) string {
-		s := show(float64(*figureOf(p, key)))
-		if i := p.Intervals[key]; !math.IsNaN(float64(i[0])) && s != "—" {
-			s += " " + bounds(i, show)
-		}
-		return s
-	}
-	return l
-}
-
-// bounds is an interval: [36.0,40.5].
-func bounds(i [2]Figure, show func(float64) string) string {
-	bare := func(f Figure) string { return strings.TrimSuffix(show(float64(f)), " %") }
-	return "[" + bare(i[0]) + "," + bare(i[1]) + "]"
-}
-
-func lines() []line {
-	return []line{
-		own("same choice", "accuracy", percent, false),
-		own("  mean of transcripts", "macro_accuracy", percent, false),
-		own("  truth had spoken before", "accuracy_seen", percent, false),
-		own("  of those not declined", "selective_accuracy", percent, false),
-		own("mean reciprocal rank", "mrr", decimal, false),
-		own("speak or silence, balanced", "balanced_accuracy", percent, false),
-		{
-			"declines", func(r *Result) string { return thousands(r.Declines) },
-			func(p, r *Result) string {
-				return fmt.Sprintf("%s (%s)", thousands(p.Declines), signed(p.Declines-r.Declines))
-			},
-		},
-		own("airtime: top speaker", "top_speaker", percent, true),
-		own("airtime: gini", "gini", decimal, true),
-		own("addressed but not chosen", "addressed_not_chosen", percent, true),
-		{
-			"prompt tokens (~ estimate)", func(r *Result) string { return tokens(float64(r.Tokens)) },
-			func(p, r *Result) string {
-				if r.Tokens == 0 {
-					return tokens(float64(p.Tokens))
-				}
-				return fmt.Sprintf("%s (%s %%)", tokens(float64(p.Tokens)), signed(int(math.Round(100*float64(p.Tokens-r.Tokens)/float64(r.Tokens)))))
-			},
-		},
-		{"decision p50 / p99", none, func(p, _ *Result) string {
-			return fmt.Sprintf("%s / %s ms", decimal(float64(p.P50)), decimal(float64(p.P99)))
-		}},
-		{"run twice, same bytes", none, func(p, _ *Result) string {
-			if p.Differing > 0 {
-				return fmt.Sprintf("NO: %s of %s differ", thousands(p.Differing), thousands(p.Repeated))
-			}
-			return fmt.Sprintf("yes (%s)", thousands(p.Repeated))
-		}},
-		{
-			"errors", func(r *Result) string { return thousands(r.Errors) },
-			func(p, _ *Result) string { return thousands(p.Errors) },
-		},
-	}
-}
-
 // differences says how the later policies differ from the first; ~ marks what
 // may be chance.
 func (r *Report) differences(b *strings.Builder) {
@@ -166,14 +86,14 @@ func (r *Report) differences(b *strings.Builder) {
 
 func (r *Report) differenceRows() [][]string {
 	var all [][]string
-	for _, c := range r.Comparisons {
-		mark := ""
-		if !(c.P < 0.05) {
-			mark = "~"
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		if c.A == recordedName {
+			continue // is in the table above
 		}
 		all = append(all, []string{
 			term.Line(c.B) + " − " + term.Line(c.A), c.Figure,
-			fmt.Sprintf("%s%+.1f %s", mark, 100*float64(c.Difference), bounds(c.Interval, percent)), "p=" + number(float64(c.P)),
+			fmt.Sprintf("%s%+.1f %s", c.mark(), 100*float64(c.Difference), bounds(c.Interval, percent)), "p=" + number(float64(c.P)),
 		})
 	}
 	return all
@@ -235,8 +155,12 @@ func (p *Result) flips(b *strings.Builder) {
 	if len(p.Flips.Examples) > 0 && p.Flips.Examples[0].Seq > 0 {
 		fmt.Fprintf(b, "  open one: moot replay show %s\n", term.Line(p.Flips.Examples[0].place()))
 	}
+	p.trouble(b)
+}
+
+func (p *Result) trouble(b *strings.Builder) {
 	if p.FirstError != "" {
-		fmt.Fprintf(b, "  first error: %s\n", term.Line(p.FirstError))
+		fmt.Fprintf(b, "  %s, first error: %s\n", term.Line(p.Policy), term.Line(p.FirstError))
 	}
 }
 

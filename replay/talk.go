@@ -1,11 +1,8 @@
 package replay
 
 import (
-	"slices"
+	"iter"
 	"time"
-
-	"github.com/folkmoot/moot/policies/policy"
-	"github.com/folkmoot/moot/room"
 )
 
 // A Talk is a conversation from elsewhere: who was there and what was said,
@@ -25,6 +22,7 @@ type Talk struct {
 // A Person takes part in a talk.
 type Person struct {
 	ID   string
+	Name string // what people call it, when that is not its id
 	Kind string // KindAgent, KindHuman or KindTool
 	Role string
 }
@@ -50,84 +48,65 @@ const (
 	minTurns        = 2
 )
 
-// merged returns the talk with its participants in byte order of their ids
-// and the turns of one speaker in a row merged; nil when it has too few of
-// either. t stays as it is.
-func (t *Talk) merged() *Talk {
-	m := &Talk{ID: t.ID, Objective: t.Objective, Participants: slices.Clone(t.Participants)}
-	slices.SortFunc(m.Participants, func(a, b Person) int {
-		switch {
-		case a.ID < b.ID:
-			return -1
-		case a.ID > b.ID:
-			return 1
-		}
-		return 0
-	})
-	for _, turn := range t.Turns {
-		if n := len(m.Turns); n > 0 && m.Turns[n-1].Speaker == turn.Speaker {
-			last := &m.Turns[n-1]
-			last.Text += "\n" + turn.Text
-			last.To = append(last.To, turn.To...)
-			continue
-		}
-		turn.To = slices.Clone(turn.To)
-		m.Turns = append(m.Turns, turn)
-	}
-	if len(m.Participants) < minParticipants || len(m.Turns) < minTurns {
-		return nil
-	}
-	return m
-}
-
-// decided reports whether a policy ever decided in a room.
-func decided(events []room.Event) bool {
-	return slices.ContainsFunc(events, func(e room.Event) bool { return room.RecordOf(e) != nil })
-}
-
-// heard makes a talk of a room in which no policy decided, such as one that
-// was imported: who joined, and what policies may read of what was said.
-func heard(name string, events []room.Event) *Talk {
-	t := &Talk{ID: name}
-	join := func(p Person) {
-		if !slices.ContainsFunc(t.Participants, func(q Person) bool { return q.ID == p.ID }) {
-			t.Participants = append(t.Participants, p)
+// chat returns t for replay.
+func (t *Talk) chat() *chat {
+	c := &chat{id: t.ID, objective: t.Objective, people: t.Participants}
+	c.turns = func(yield func(Turn, error) bool) {
+		for _, turn := range t.Turns {
+			if !yield(turn, nil) {
+				return
+			}
 		}
 	}
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case room.Opened:
-			t.Objective = b.Spec.Objective
-		case room.Joined:
-			join(personOf(b.Participant))
-		case room.MessagePosted:
-			join(Person{ID: b.Message.From, Kind: KindHuman}) // the host, say
-			t.Turns = append(t.Turns, turnOf(b.Message, e.Clock))
+	for i := range t.Turns {
+		if i == 0 || t.Turns[i].Speaker != t.Turns[i-1].Speaker {
+			c.merged++
 		}
 	}
-	return t
+	return c
 }
 
-func personOf(p room.Participant) Person {
-	switch {
-	case p.Kind == policy.Human:
-		return Person{p.ID, KindHuman, p.Role}
-	case p.Role == KindTool:
-		return Person{ID: p.ID, Kind: KindTool}
+// merge joins the turns of one speaker in a row.
+func merge(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
+	return func(yield func(Turn, error) bool) {
+		var held Turn
+		some := false
+		for turn, err := range turns {
+			switch {
+			case err != nil:
+				yield(Turn{}, err)
+				return
+			case some && turn.Speaker == held.Speaker:
+				held.Text += "\n" + turn.Text
+				held.To = append(held.To[:len(held.To):len(held.To)], turn.To...)
+				continue
+			case some && !yield(held, nil):
+				return
+			}
+			held, some = turn, true
+		}
+		if some {
+			yield(held, nil)
+		}
 	}
-	return Person{p.ID, KindAgent, p.Role}
 }
 
-func turnOf(m room.Message, clock time.Duration) Turn {
-	t := Turn{Speaker: m.From, Text: m.Text, Clock: clock}
-	switch m.Visibility {
-	case room.Internal:
-		t.Text = ""
-	case room.UserRedacted:
-		t.Text = m.Summary
+// others returns the labelled addressees, once each, without the speaker.
+func (t Turn) others() []string {
+	var out []string
+	for i, id := range t.To {
+		if id != t.Speaker && !contains(t.To[:i], id) {
+			out = append(out, id)
+		}
 	}
-	if m.To != "" && m.To != room.Broadcast {
-		t.To = []string{m.To}
+	return out
+}
+
+func contains(ids []string, id string) bool {
+	for _, s := range ids {
+		if s == id {
+			return true
+		}
 	}
-	return t
+	return false
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,10 +25,15 @@ func newReplayCmd(a *app) *cobra.Command {
 			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
 			"wrote, or conversations in the neutral form, one a line; gzip is seen through.\n" +
 			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
-			".wasm file, with settings right behind it if need be.",
+			".wasm file, with settings right behind it if need be; or baseline:NAME, one of\n" +
+			"the reference rules: " + strings.Join(replay.BaselineNames(), ", ") + ".\n\n" +
+			"--simulate lets each policy drive the recorded agents instead: who is chosen\n" +
+			"says its next recorded line and passes when it has none left.",
 		Example: "  moot replay r_01 --policy mention\n" +
 			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
 			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
+			"  moot replay talks.jsonl.gz --policy adaptive --policy 'baseline:address->ngram3' --html report.html\n" +
+			"  moot replay r_01 --simulate --policy quiet\n" +
 			"  moot replay r_01 --check",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, o) },
@@ -36,6 +43,8 @@ func newReplayCmd(a *app) *cobra.Command {
 	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; may be given often, the first is what others are compared with")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
 	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
+	f.BoolVar(&o.simulate, "simulate", false, "let each policy drive the recorded agents from the start, instead of asking what it would have done")
+	f.StringVar(&o.html, "html", "", "write the report as one HTML `file`, too")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
 	a.fuelFlag(cmd)
 	completePolicyFlag(cmd)
@@ -45,8 +54,9 @@ func newReplayCmd(a *app) *cobra.Command {
 
 type replayOptions struct {
 	policies, failIf []string
+	html             string
 	repeat           int
-	check            bool
+	check, simulate  bool
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
@@ -78,10 +88,11 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.whatIf(cmd.Context(), replay.Config{Subjects: subjects, Repeat: o.repeat}, &src, conditions)
+	c := replay.Config{Subjects: subjects, Repeat: o.repeat, Simulate: o.simulate}
+	return a.runReplay(cmd.Context(), c, &src, conditions, o.html)
 }
 
-func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition) error {
+func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition, page string) error {
 	progress := a.progress("decisions")
 	c.Progress = progress.add
 	r, err := replay.Run(ctx, c, src.replayable(ctx))
@@ -90,6 +101,11 @@ func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditi
 		return err
 	}
 	passed := r.Judge(conditions)
+	if page != "" {
+		if err := writePage(page, r); err != nil {
+			return err
+		}
+	}
 	write := r.WriteTable
 	if a.format == formatHTML {
 		write = r.WriteHTML
@@ -107,4 +123,16 @@ func (a *app) whatIf(ctx context.Context, c replay.Config, src *sources, conditi
 		Code: "REPLAY-GATE-FAILED", What: count(len(failed), "gate") + " failed: " + strings.Join(failed, "; "),
 		Fix: "look at the figures of the report, or move the gate",
 	})
+}
+
+// writePage writes the HTML report beside what goes to standard output.
+func writePage(name string, r *replay.Report) error {
+	f, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(r.WriteHTML(f), f.Close())
+	}
+	if err != nil {
+		return &problem.Error{Code: "REPLAY-PAGE", What: "the page cannot be written", Where: name, Err: err, Fix: "choose a file that can be written to"}
+	}
+	return nil
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/room"
 )
 
 // loadSubjects loads the policies of the command line.
@@ -27,6 +29,9 @@ func (a *app) loadSubjects(ctx context.Context, h *plugins.Host, specs []string)
 // loadSubject loads one policy: a name or path, with settings in JSON right
 // behind it.
 func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (replay.Subject, error) {
+	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
+		return baselineSubject(spec, name)
+	}
 	name, settings := spec, policy.JSON(nil)
 	if i := strings.IndexByte(spec, '{'); i >= 0 {
 		name, settings = strings.TrimSpace(spec[:i]), policy.JSON(spec[i:])
@@ -48,4 +53,16 @@ func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (re
 	ref := s.ref(settings, false)
 	ref.Use = spec
 	return replay.Subject{Name: spec, Policy: p, Ref: ref}, nil
+}
+
+// baselineSubject is one of replay's own reference rules.
+func baselineSubject(spec, name string) (replay.Subject, error) {
+	baseline := replay.FindBaseline(name)
+	if baseline == "" {
+		return replay.Subject{}, &problem.Error{
+			Code: "REPLAY-BASELINE", What: "there is no baseline " + strconv.Quote(name), Where: "--policy " + spec,
+			Fix: "the baselines are " + strings.Join(replay.BaselineNames(), ", "),
+		}
+	}
+	return replay.Subject{Name: spec, Baseline: baseline, Ref: room.PolicyRef{Use: spec, Name: baseline}}, nil
 }
