@@ -1,0 +1,138 @@
+package envelope
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Trace says through which devices a chain of requests has come. It is
+// encrypted between each two devices, so a relay cannot shorten it. A
+// dishonest device can; that is bounded by rates and by the limits of rooms.
+type Trace struct {
+	ID      string   `json:"trace_id"`
+	Hops    Hops     `json:"hop_count"`
+	Origin  string   `json:"origin_device"`        // device id, 52 characters
+	Profile string   `json:"orchestrator_profile"` // on whose behalf it is, at the origin
+	Path    []string `json:"path"`                 // device ids: the origin first, who sends this last
+}
+
+// Hops counts steps from one device to another, the one of this envelope
+// included. Anything that is no whole number from 1 to 1,000 becomes
+// UnknownHops, which counts as the limit: such a request may be served, and
+// goes no further.
+type Hops int
+
+// UnknownHops is the count of who did not count.
+const UnknownHops Hops = 0
+
+const maxHops = 1_000
+
+// UnmarshalJSON never fails on valid JSON.
+func (h *Hops) UnmarshalJSON(b []byte) error {
+	var n int
+	if err := json.Unmarshal(b, &n); err != nil || n < 1 || n > maxHops {
+		n = int(UnknownHops)
+	}
+	*h = Hops(n)
+	return nil
+}
+
+// Why a request is refused.
+var (
+	ErrHops     = errors.New("the request has come through too many devices")
+	ErrSelfLoop = errors.New("a device calls itself")
+	ErrLoop     = errors.New("the request has passed this device before")
+	ErrTrace    = errors.New("the trace does not fit its sender")
+)
+
+// Begin returns the trace of a request that starts at this device.
+func Begin(id, device, profile string) Trace {
+	return Trace{ID: id, Hops: 1, Origin: device, Profile: profile, Path: []string{device}}
+}
+
+// hops is what the path shows at least, whatever was stated.
+func (t Trace) hops(limit int) int {
+	if t.Hops == UnknownHops {
+		return max(limit, len(t.Path))
+	}
+	return max(int(t.Hops), len(t.Path))
+}
+
+// Arrived checks, at the device self, a request that the session says is from
+// the device from, and returns the trace to work with: counted by us, not by
+// the sender. A nil trace counts as the limit. Errors: ErrHops, ErrSelfLoop,
+// ErrLoop, ErrTrace.
+func Arrived(t *Trace, self, from string, limit int) (Trace, error) {
+	if t == nil {
+		t = &Trace{Origin: from, Path: []string{from}}
+	}
+	n := len(t.Path)
+	switch {
+	case self == from, self == t.Origin && n == 1:
+		return Trace{}, ErrSelfLoop
+	case slices.Contains(t.Path, self), self == t.Origin:
+		return Trace{}, ErrLoop
+	case n == 0 || t.Path[0] != t.Origin || t.Path[n-1] != from:
+		return Trace{}, ErrTrace
+	case repeats(t.Path):
+		return Trace{}, ErrLoop
+	case t.hops(limit) > limit:
+		return Trace{}, fmt.Errorf("%w: %d, the limit is %d", ErrHops, t.hops(limit), limit)
+	}
+	counted := *t
+	counted.Hops, counted.Path = Hops(t.hops(limit)), slices.Clone(t.Path)
+	return counted, nil
+}
+
+// Forward checks, at the device self, a request to target that is made while
+// one with the trace t is served, and returns the trace to send. The device
+// at the other end checks the same again. Errors: ErrHops, ErrSelfLoop,
+// ErrLoop.
+func (t Trace) Forward(self, target string, limit int) (Trace, error) {
+	next := t
+	next.Hops = Hops(t.hops(limit) + 1)
+	next.Path = append(slices.Clone(t.Path), self)
+	return next, next.allowed(self, target, limit)
+}
+
+// Start checks, at the device self, a request to target that nobody asked
+// for, and returns its trace.
+func Start(id, self, profile, target string, limit int) (Trace, error) {
+	t := Begin(id, self, profile)
+	return t, t.allowed(self, target, limit)
+}
+
+func (t Trace) allowed(self, target string, limit int) error {
+	switch {
+	case self == target:
+		return ErrSelfLoop
+	case slices.Contains(t.Path, target) || repeats(t.Path):
+		return ErrLoop
+	case t.hops(limit) > limit:
+		return fmt.Errorf("%w: %d, the limit is %d", ErrHops, t.hops(limit), limit)
+	}
+	return nil
+}
+
+func repeats(path []string) bool {
+	for i, id := range path {
+		if slices.Contains(path[:i], id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t Trace) check() error {
+	if !plain(t.ID) || !plain(t.Origin) || !plain(t.Profile) || len(t.Path) > MaxPath || t.Hops < 0 {
+		return refuse("the trace is too long or not plain")
+	}
+	for _, id := range t.Path {
+		if id == "" || !plain(id) {
+			return refuse("the trace's path is not plain")
+		}
+	}
+	return nil
+}
