@@ -18,9 +18,10 @@ type TextFunc func(seq int64) (string, error)
 // depends on nothing but s, c and at, so a replay rebuilds it byte for byte.
 // text is consulted only for messages older than the state's tail.
 func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.Input, error) {
+	id := s.called()
 	in := policy.Input{
-		ABI: policy.ABI, Init: !c.Asked, Room: s.Spec.Room, Decision: c.Decision + 1, Turn: s.Tally.Turns + 1,
-		NowMS: at.Milliseconds(), Seed: Seed(s.Spec.Room, c.Decision+1),
+		ABI: policy.ABI, Init: !c.Asked, Room: id, Decision: c.Decision + 1, Turn: s.Tally.Turns + 1,
+		NowMS: at.Milliseconds(), Seed: Seed(id, c.Decision+1),
 		Objective: s.Spec.Objective, Constraints: s.Spec.Constraints, Config: c.Ref.Config,
 		Limits: s.left(at), Agents: s.agents(), State: c.State,
 	}

@@ -20,6 +20,7 @@ type Spec struct {
 	OnRestart   string    `json:"on_restart,omitempty"` // RestartPause (default) or RestartContinue
 	Dir         string    `json:"dir,omitempty"`        // folder that relative commands start in
 	ForkedFrom  *Fork     `json:"forked_from,omitempty"`
+	Forebears   []Fork    `json:"forebears,omitempty"` // what the room of ForkedFrom was forked from, and so on
 }
 
 // What a room does after a crash.
@@ -32,6 +33,24 @@ const (
 type Fork struct {
 	Room string `json:"room"`
 	Seq  int64  `json:"seq"`
+}
+
+// called returns the room's id as it was when the events so far were
+// recorded: those that a fork took over are of the room that it was forked
+// from, and what policies were asked then had that room's id in it.
+func (s *State) called() string {
+	f := s.Spec.ForkedFrom
+	if f == nil || s.Seq >= f.Seq {
+		return s.Spec.Room
+	}
+	id := f.Room
+	for _, f := range s.Spec.Forebears {
+		if s.Seq >= f.Seq {
+			break
+		}
+		id = f.Room
+	}
+	return id
 }
 
 // A PolicyRef is everything about a policy that its inputs depend on.

@@ -4,28 +4,29 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/internal/problem"
-	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/transcripts/foreign"
 )
 
 // newTranscriptCmd reads, writes and checks transcripts.
 func newTranscriptCmd(a *app) *cobra.Command {
 	return a.group(&cobra.Command{
 		Use:   "transcript",
-		Short: "List, show, export, import, count and verify transcripts",
+		Short: "List, show, follow, export, import, fork, redact, count and verify transcripts",
 		Long: "transcript works on rooms of the data folder and on files alike: files that\n" +
-			"`moot transcript export` wrote, and conversations in the neutral form, one a\n" +
-			"line. gzip is seen through. Reading takes no lock.",
-	}, newTranscriptLsCmd(a), newTranscriptShowCmd(a), newTranscriptExportCmd(a), newTranscriptImportCmd(a),
-		newTranscriptStatsCmd(a), newTranscriptVerifyCmd(a))
+			"`moot transcript export` wrote, conversations in the neutral form, one a line, and\n" +
+			"what other programs wrote, which `moot transcript import --help` lists. gzip is\n" +
+			"seen through, - is stdin. Reading takes no lock.",
+	}, newTranscriptLsCmd(a), newTranscriptShowCmd(a), newTranscriptTailCmd(a), newTranscriptExportCmd(a),
+		newTranscriptImportCmd(a), newTranscriptForkCmd(a), newTranscriptRedactCmd(a), newTranscriptStatsCmd(a),
+		newTranscriptVerifyCmd(a))
 }
 
 // levelFlag is --level, checked.
@@ -46,19 +47,66 @@ func (l *levelFlag) level(cmd *cobra.Command, standard transcripts.Level) (trans
 	return level, nil
 }
 
+// reading is what commands that read transcripts have in common.
+type reading struct{ format string }
+
+func (r *reading) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.format, "format", "", "read files as this form instead of looking at what they hold")
+	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []cobra.Completion
+		for _, k := range foreign.Kinds() {
+			all = append(all, cobra.CompletionWithDesc(string(k.Format), k.What))
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}) // fails only for a flag that is not there
+}
+
+// sources returns where the transcripts are that args name.
+func (r *reading) sources(a *app, cmd *cobra.Command, args []string) (*sources, error) {
+	f := foreign.Format(r.format)
+	if f != "" && !f.Valid() {
+		return nil, usagef(cmd, "there is no form %s; `moot transcript import --help` lists them", r.format)
+	}
+	return &sources{dir: a.settings.Data, args: args, stdin: a.stdin, format: f, note: a.note}, nil
+}
+
 // one returns the only transcript that is meant.
 func (a *app) one(ctx context.Context, name, conversation string, use func(origin) error) error {
-	src := sources{dir: a.settings.Data}
+	src := sources{dir: a.settings.Data, stdin: a.stdin, note: a.note}
 	defer src.close()
 	return src.one(ctx, name, conversation, use)
 }
 
+// completeRooms completes rooms of the data folder, and files.
+func (a *app) completeRooms(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	settings, _, err := config.LoadSettings(cmd.Flags())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	src := sources{dir: settings.Data}
+	defer src.close()
+	rooms, err := src.rooms(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var all []cobra.Completion
+	for _, r := range rooms {
+		all = append(all, cobra.CompletionWithDesc(r.Room, fmt.Sprintf("%d events", r.Last)))
+	}
+	return all, cobra.ShellCompDirectiveDefault
+}
+
 func newTranscriptLsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var from reading
+	cmd := &cobra.Command{
 		Use:   "ls [FILE...]",
 		Short: "List the rooms of the data folder, or the transcripts in files",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := a.listTranscripts(cmd.Context(), args)
+			src, err := from.sources(a, cmd, args)
+			if err != nil {
+				return err
+			}
+			list, err := listTranscripts(cmd.Context(), src)
 			if err != nil {
 				return err
 			}
@@ -71,6 +119,8 @@ func newTranscriptLsCmd(a *app) *cobra.Command {
 			})
 		},
 	}
+	from.add(cmd)
+	return cmd
 }
 
 // A listed transcript.
@@ -79,7 +129,7 @@ type listed struct {
 	Events  int64     `json:"events"`
 	Updated time.Time `json:"updated,omitzero"`
 	Bytes   int64     `json:"bytes,omitempty"`
-	Form    string    `json:"form"` // room, portable or neutral
+	Form    string    `json:"form"` // room, portable, neutral or the form of another program
 	File    string    `json:"file,omitempty"`
 }
 
@@ -90,11 +140,10 @@ func (l listed) when() string {
 	return l.Updated.Local().Format("2006-01-02 15:04:05")
 }
 
-func (a *app) listTranscripts(ctx context.Context, files []string) ([]listed, error) {
-	src := sources{dir: a.settings.Data, args: files}
+func listTranscripts(ctx context.Context, src *sources) ([]listed, error) {
 	defer src.close()
 	list := []listed{}
-	if len(files) == 0 {
+	if len(src.args) == 0 {
 		rooms, err := src.rooms(ctx)
 		for _, r := range rooms {
 			list = append(list, listed{Room: r.Room, Events: int64(r.Last), Updated: r.Updated, Bytes: r.Bytes, Form: "room"})
@@ -117,211 +166,36 @@ func (a *app) listTranscripts(ctx context.Context, files []string) ([]listed, er
 
 func newTranscriptShowCmd(a *app) *cobra.Command {
 	var level levelFlag
+	var from reading
 	var conversation string
 	var last int
 	cmd := &cobra.Command{
-		Use:     "show ROOM|FILE",
-		Short:   "Show a transcript in the terminal",
-		Args:    cobra.ExactArgs(1),
-		Example: "  moot transcript show r_01 --last 20\n  moot transcript show talks.jsonl.gz --conversation talk/7",
+		Use:               "show ROOM|FILE",
+		Short:             "Show a transcript in the terminal",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeRooms,
+		Example:           "  moot transcript show r_01 --last 20\n  moot transcript show talks.jsonl.gz --conversation talk/7",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := level.level(cmd, transcripts.Internal)
 			if err != nil {
 				return err
 			}
-			return a.one(cmd.Context(), args[0], conversation, func(o origin) error {
+			src, err := from.sources(a, cmd, nil)
+			if err != nil {
+				return err
+			}
+			defer src.close()
+			return src.one(cmd.Context(), args[0], conversation, func(o origin) error {
 				return transcripts.WriteText(a.stdout, o.entries, o.most(l), last)
 			})
 		},
 	}
 	level.add(cmd, "internal")
+	from.add(cmd)
 	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
 	cmd.Flags().IntVar(&last, "last", 0, "only so many items from the end")
 	formats(cmd, formatTable)
 	return cmd
-}
-
-func newTranscriptExportCmd(a *app) *cobra.Command {
-	var level levelFlag
-	var conversation, out string
-	cmd := &cobra.Command{
-		Use:   "export ROOM|FILE",
-		Short: "Write a transcript as JSONL, Markdown or HTML",
-		Long: "export writes the portable form, JSON lines, which loses nothing and can be\n" +
-			"imported again; or Markdown, or one self-contained file of HTML. What a reader\n" +
-			"sees depends on --level: JSON lines hold all unless said otherwise, Markdown and\n" +
-			"HTML what is visible to everybody.",
-		Example: "  moot transcript export r_01 > r_01.jsonl\n" +
-			"  moot transcript export r_01 -o html --out r_01.html\n" +
-			"  moot transcript export r_01 -o md --level internal",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			standard := transcripts.UserVisible
-			if a.format == formatJSONL {
-				standard = transcripts.All
-			}
-			l, err := level.level(cmd, standard)
-			if err != nil {
-				return err
-			}
-			return a.one(cmd.Context(), args[0], conversation, func(o origin) error { return a.export(o, l, out) })
-		},
-	}
-	level.add(cmd, "all for jsonl, user_visible for md and html")
-	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
-	cmd.Flags().StringVar(&out, "out", "", "file to write, which must not exist yet; default stdout")
-	formats(cmd, formatJSONL, formatMD, formatHTML)
-	return cmd
-}
-
-// export writes o to stdout, or to a new file that only its owner can read.
-func (a *app) export(o origin, level transcripts.Level, out string) error {
-	if out == "" {
-		return writeTranscript(a.stdout, a.format, o, level)
-	}
-	f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return &problem.Error{Code: "TRANSCRIPT-WRITE", What: "the file cannot be made", Where: out, Err: err, Fix: "name a file that does not exist in a folder that can be written"}
-	}
-	err = writeTranscript(f, a.format, o, level)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(out) // half an export helps nobody
-		return err
-	}
-	a.note("wrote %s", out)
-	return nil
-}
-
-func writeTranscript(w io.Writer, format string, o origin, level transcripts.Level) error {
-	level = o.most(level)
-	switch format {
-	case formatMD:
-		return transcripts.WriteMarkdown(w, o.entries, level)
-	case formatHTML:
-		return transcripts.WriteHTML(w, o.entries, level)
-	}
-	h := transcripts.Header{Room: o.room, Level: level, Events: o.events, Chain: o.chain && level == transcripts.All}
-	return transcripts.Write(w, h, o.entries)
-}
-
-func newTranscriptImportCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "import FILE...",
-		Short: "Put transcripts into the data folder as rooms",
-		Long: "import reads files that `moot transcript export` wrote, or conversations in the\n" +
-			"neutral form. A file with a chain is stored as it stands, so that exporting the\n" +
-			"room again gives the same bytes. A room that exists is left alone.",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd.Context(), args) },
-	}
-}
-
-func newTranscriptStatsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "stats ROOM|FILE...",
-		Short: "Count turns, airtime, latency, declines, failures and tokens",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			src := sources{dir: a.settings.Data, args: args}
-			defer src.close()
-			all := []*transcripts.Stats{}
-			err := src.each(cmd.Context(), func(o origin) error {
-				s, err := transcripts.Collect(o.entries)
-				all = append(all, s)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.emit(all, func(w io.Writer) error { return printStats(w, all) })
-		},
-	}
-}
-
-func newTranscriptVerifyCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify ROOM|FILE...",
-		Short: "Check that transcripts are whole and unchanged",
-		Long: "verify reads every event and checks its place and, where there is one, the hash\n" +
-			"chain. A changed, missing or moved event is named, and moot ends with 3.",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			src := sources{dir: a.settings.Data, args: args}
-			defer src.close()
-			all := []verified{}
-			err := src.each(cmd.Context(), func(o origin) error {
-				v, err := verify(o)
-				all = append(all, v)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.emit(all, func(w io.Writer) error {
-				for _, v := range all {
-					if _, err := fmt.Fprintln(w, v); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
-	}
-}
-
-// verified is what was found intact.
-type verified struct {
-	Room     string `json:"room"`
-	Events   int64  `json:"events"`
-	Redacted int64  `json:"redacted"`
-	Chain    bool   `json:"chain"`
-	Hash     string `json:"hash,omitempty"` // of the chain at its end
-}
-
-func (v verified) String() string {
-	s := fmt.Sprintf("%s: %s intact", v.Room, count(int(v.Events), "event"))
-	if v.Redacted > 0 {
-		s += fmt.Sprintf(", %d redacted", v.Redacted)
-	}
-	if !v.Chain {
-		return s + "; there is no chain, so only order and number are checked"
-	}
-	return s + ", chain ends in " + v.Hash
-}
-
-// verify reads all of o, whose reader checks what there is to check.
-func verify(o origin) (verified, error) {
-	v := verified{Room: o.room, Chain: o.chain}
-	var last log.Entry
-	for e, err := range o.entries {
-		if err != nil {
-			return v, err
-		}
-		v.Events++
-		if e.Redacted {
-			v.Redacted++
-		}
-		last = e
-	}
-	if o.chain {
-		v.Hash = fmt.Sprintf("%x", last.Hash)
-	}
-	return v, nil
-}
-
-func printStats(w io.Writer, all []*transcripts.Stats) error {
-	for i, s := range all {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		if err := s.WriteText(w); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // levelsUpTo returns whether a transcript of level has may be shown at want.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -13,26 +14,31 @@ import (
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/transcripts/foreign"
 )
 
-// sources finds transcripts by what the user calls them: a file, or else a
-// room of the data folder, which is read without any lock.
+// sources finds transcripts by what the user calls them: a file, - for stdin,
+// or else a room of the data folder, which is read without any lock.
 type sources struct {
-	dir  string // data folder
-	args []string
-	db   *sqlite.DB // opened when the first room is read
+	dir    string // data folder
+	args   []string
+	stdin  io.Reader                        // nil when - is only a name
+	format foreign.Format                   // of files; "" is told by what they hold
+	note   func(format string, args ...any) // told what was left out of files of other programs; may be nil
+	db     *sqlite.DB                       // opened when the first room is read
 }
 
 // An origin is one transcript, wherever it is.
 type origin struct {
 	room    string
 	file    string // "" for a room of the data folder
-	form    string // room, portable or neutral
+	form    string // room, portable, neutral or a foreign.Format
 	level   transcripts.Level
 	events  int64 // 0 when not known
 	chain   bool
 	entries iter.Seq2[log.Entry, error]
-	talk    *transcripts.Conversation // of the neutral form
+	talk    *transcripts.Conversation // of the neutral form, or made of another program's
+	report  *foreign.Report           // of another program's
 }
 
 // most is level, or what the origin has at most.
@@ -80,6 +86,9 @@ func (s *sources) each(ctx context.Context, visit func(origin) error) error {
 
 // open visits what name stands for.
 func (s *sources) open(ctx context.Context, name string, visit func(origin) error) error {
+	if name == "-" && s.stdin != nil {
+		return s.read(s.stdin, "stdin", visit)
+	}
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.openRoom(ctx, name, visit)
@@ -88,27 +97,69 @@ func (s *sources) open(ctx context.Context, name string, visit func(origin) erro
 		return &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read", Where: name, Err: err, Fix: "check its name and its permissions"}
 	}
 	defer f.Close()
-	r, err := transcripts.NewReader(f, name)
+	return s.read(f, name, visit)
+}
+
+// read visits the transcripts in a file.
+func (s *sources) read(r io.Reader, name string, visit func(origin) error) error {
+	f, err := foreign.Open(r, name, s.format)
 	if err != nil {
 		return err
 	}
-	if h := r.Header; r.Portable() {
-		return visit(origin{room: h.Room, file: name, form: "portable", level: h.Level, events: h.Events, chain: h.Chain, entries: r.Entries()})
+	if f.Format != foreign.Moot {
+		return s.readForeign(f, name, visit)
 	}
-	for c, err := range r.Conversations() {
+	t, err := transcripts.NewReader(f.Own(), name)
+	if err != nil {
+		return err
+	}
+	if h := t.Header; t.Portable() {
+		return visit(origin{room: h.Room, file: name, form: "portable", level: h.Level, events: h.Events, chain: h.Chain, entries: t.Entries()})
+	}
+	for c, err := range t.Conversations() {
 		if err != nil {
 			return err
 		}
-		if err := visit(neutral(name, c)); err != nil {
+		if err := visit(neutral(name, "neutral", c)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func neutral(file string, c *transcripts.Conversation) origin {
+// readForeign visits the conversations of another program.
+func (s *sources) readForeign(f *foreign.File, name string, visit func(origin) error) error {
+	for c, err := range f.Conversations() {
+		if err != nil {
+			return err
+		}
+		if s.note != nil && c.Report.LeftOut() > 0 {
+			s.note("%s, read as %s: %s", c.ID, f.Format, accounted(c.Report))
+		}
+		o := neutral(name, string(f.Format), c.Conversation)
+		o.report = &c.Report
+		if err := visit(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accounted says in one line what was taken of a source.
+func accounted(r foreign.Report) string {
+	text := fmt.Sprintf("%s of %s", count(r.Turns, "turn"), count(r.Pieces, "piece"))
+	if r.Joined > 0 {
+		text += fmt.Sprintf(", %d joined to the turn before", r.Joined)
+	}
+	if n := r.LeftOut(); n > 0 {
+		text += fmt.Sprintf(", %d left out", n)
+	}
+	return text
+}
+
+func neutral(file, form string, c *transcripts.Conversation) origin {
 	entries := func(yield func(log.Entry, error) bool) { transcripts.Entries(c.Events())(yield) }
-	return origin{room: c.ID, file: file, form: "neutral", level: transcripts.All, entries: entries, talk: c}
+	return origin{room: c.ID, file: file, form: form, level: transcripts.All, entries: entries, talk: c}
 }
 
 func (s *sources) openRoom(ctx context.Context, name string, visit func(origin) error) error {

@@ -65,7 +65,9 @@ func collect(doc value, spans []*span, others int) ([]*span, int) {
 		for scope := range resource.get("scopeSpans").items() {
 			for v := range scope.get("spans").items() {
 				s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), start: v.get("startTimeUnixNano").integer()}
-				s.attrs = attributes(v)
+				if s.attrs = attributes(v); s.own() { // in the order in which they were said
+					s.start = v.get("endTimeUnixNano").integer()
+				}
 				if s.talk = s.text("gen_ai.conversation.id"); !s.generative() {
 					others++
 				}

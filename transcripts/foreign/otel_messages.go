@@ -45,6 +45,8 @@ func (t *speech) tell(spans []*span, talk string) {
 
 func (t *speech) span(s *span) {
 	switch {
+	case s.own():
+		t.exported(s)
 	case s.speaks():
 		here := map[string]int{}
 		for _, m := range s.messages("gen_ai.input.messages", "gen_ai.prompt") {
@@ -56,6 +58,9 @@ func (t *speech) span(s *span) {
 	case s.text("gen_ai.operation.name") == "execute_tool" || s.text("gen_ai.tool.name") != "":
 		t.ran(s)
 	default:
+		if t.objective == "" {
+			t.objective = s.text(transcripts.AttrObjective)
+		}
 		t.leave("span without messages (" + orPlain(s.text("gen_ai.operation.name")) + ")")
 	}
 }

@@ -18,7 +18,8 @@ type talk struct {
 	name      string // of the file, for errors
 	c         transcripts.Conversation
 	report    Report
-	people    map[string]int // place in c.Participants
+	people    map[string]int  // place in c.Participants
+	presumed  map[string]bool // to be agents, for nothing was said of them
 	objective string
 	last      string // id of the message that the last turn is of
 }
@@ -26,7 +27,7 @@ type talk struct {
 // newTalk starts a conversation. id is the source's own for it; without one
 // it is called after the file.
 func newTalk(file string, f Format, id string) *talk {
-	t := &talk{name: file, people: map[string]int{}}
+	t := &talk{name: file, people: map[string]int{}, presumed: map[string]bool{}}
 	t.report.Format = f
 	t.c.Source = clean(filepath.Base(file))
 	t.c.ID = clean(id)
@@ -44,6 +45,18 @@ func stem(file string) string {
 	}
 	return s
 }
+
+// presume seats somebody of whom the source says nothing but the id.
+func (t *talk) presume(id string) string {
+	if id = t.short(clean(id)); id == "" || t.has(id) {
+		return id
+	}
+	t.seat(id, "", transcripts.KindAgent, "")
+	t.presumed[id] = true
+	return id
+}
+
+func (t *talk) has(id string) bool { _, ok := t.people[id]; return ok }
 
 // A piece is something that was said.
 type piece struct {
@@ -81,6 +94,10 @@ func (t *talk) seat(id, name, kind, role string) string {
 		if p.Role == "" {
 			p.Role = role
 		}
+		if t.presumed[id] {
+			p.Kind = kind
+			delete(t.presumed, id)
+		}
 		return id
 	}
 	t.people[id] = len(t.c.Participants)
@@ -92,10 +109,10 @@ func (t *talk) seat(id, name, kind, role string) string {
 // have no seat get one, as agents.
 func (t *talk) say(p piece) {
 	t.report.Pieces++
-	p.speaker = t.seat(p.speaker, "", transcripts.KindAgent, "")
+	p.speaker = t.presume(p.speaker)
 	var to []string
 	for _, id := range p.to {
-		if id = t.seat(id, "", transcripts.KindAgent, ""); id != "" && id != p.speaker && !slices.Contains(to, id) {
+		if id = t.presume(id); id != "" && id != p.speaker && !slices.Contains(to, id) {
 			to = append(to, id)
 		}
 	}

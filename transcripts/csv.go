@@ -1,0 +1,91 @@
+package transcripts
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// csvColumns are those of WriteCSV, for ever in this order; later ones are
+// added behind.
+var csvColumns = []string{
+	"seq", "turn", "clock_s", "at", "speaker", "name", "kind", "to", "message_kind", "visibility", "shown", "text", "input_tokens", "output_tokens", "reason",
+}
+
+// WriteCSV writes a row for each message of the room that entries are of, as
+// a reader at that level sees it; a header comes first. shown is whole,
+// summary, hidden or redacted.
+//
+// No cell starts a formula: one that begins with =, +, -, @, a tab or a
+// carriage return, be it behind white space, gets an apostrophe in front,
+// which spreadsheets show as text. Control characters other than line breaks
+// and tabs are removed.
+func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvColumns); err != nil {
+		return fmt.Errorf("writing CSV: %w", err)
+	}
+	var h hearing
+	for s, err := range h.heard(entries, level) {
+		if err != nil {
+			return err
+		}
+		if s.decline != nil {
+			continue
+		}
+		if err := out.Write(s.row()); err != nil {
+			return fmt.Errorf("writing CSV: %w", err)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("writing CSV: %w", err)
+	}
+	return nil
+}
+
+func (s *spoken) row() []string {
+	row := []string{
+		strconv.FormatInt(s.seq, 10), blankZero(int64(s.posted.Turn)), seconds(s.clock), "", s.message.From, s.who.Name, s.who.Kind,
+		strings.Join(s.to(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "",
+	}
+	if !s.at.IsZero() {
+		row[3] = s.at.UTC().Format(time.RFC3339Nano)
+	}
+	if s.posted.Usage.Known {
+		row[12], row[13] = strconv.FormatInt(s.posted.Usage.Input, 10), strconv.FormatInt(s.posted.Usage.Output, 10)
+	}
+	if s.granted != nil {
+		row[14] = s.granted.Reason
+	}
+	for i := range row {
+		row[i] = harmless(row[i])
+	}
+	return row
+}
+
+// harmless defuses a cell.
+func harmless(cell string) string {
+	cell = term.Strip(cell)
+	first := strings.TrimLeft(cell, " \n\u00a0\ufeff")
+	if cell != "" && strings.ContainsRune("\t\r", rune(cell[0])) || first != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", []rune(first)[0]) {
+		return "'" + cell
+	}
+	return cell
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+
+func blankZero(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

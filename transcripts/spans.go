@@ -1,0 +1,239 @@
+package transcripts
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Names of attributes and operations; gen_ai.* are those of OpenTelemetry's
+// semantic conventions for generative AI, moot.* say what those have no word
+// for.
+const (
+	attrOperation    = "gen_ai.operation.name"
+	attrConversation = "gen_ai.conversation.id"
+	attrAgentID      = "gen_ai.agent.id"
+	attrAgentName    = "gen_ai.agent.name"
+	attrOutput       = "gen_ai.output.messages"
+	attrInputTokens  = "gen_ai.usage.input_tokens"
+	attrOutputTokens = "gen_ai.usage.output_tokens"
+
+	AttrKind       = "moot.participant.kind" // agent, human or tool
+	AttrTo         = "moot.to"               // ids of the addressees, a list
+	AttrVisibility = "moot.visibility"
+	AttrShown      = "moot.shown"   // whole, summary, hidden or redacted
+	AttrClock      = "moot.clock_s" // seconds of the room's clock
+	AttrDecision   = "moot.decision"
+	AttrReason     = "moot.reason"
+	AttrObjective  = "moot.objective"
+)
+
+// A spanSet writes OTLP JSON.
+type spanSet struct {
+	hearing
+	w     *bufio.Writer
+	n     int
+	room  string
+	start time.Time // wall time at clock 0; the zero Time without one
+}
+
+// WriteSpans writes the room that entries are of as OTLP JSON, as a reader at
+// that level sees it: a span invoke_workflow for the room, in it a span
+// invoke_agent for each message with its text as the output, and a span
+// moot.policy.decide for each round that was declined. Ids of spans follow
+// from the room and the event, so the same room gives the same bytes. What is
+// not shown has its span without a text.
+func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	t := spanSet{w: out}
+	out.WriteString(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"moot"}}]},` +
+		`"scopeSpans":[{"scope":{"name":"github.com/folkmoot/moot/transcripts"},"spans":[`)
+	var last spoken
+	for s, err := range t.heard(entries, level) {
+		if err != nil {
+			return err
+		}
+		if err := t.add(&s); err != nil {
+			return err
+		}
+		last = s
+	}
+	if err := t.workflow(&last); err != nil {
+		return err
+	}
+	out.WriteString("\n]}]}]}\n")
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing spans: %w", err)
+	}
+	return nil
+}
+
+type otlpSpan struct {
+	TraceID    string     `json:"traceId"`
+	SpanID     string     `json:"spanId"`
+	ParentID   string     `json:"parentSpanId,omitempty"`
+	Name       string     `json:"name"`
+	Kind       int        `json:"kind"` // 1 is internal
+	Start      string     `json:"startTimeUnixNano"`
+	End        string     `json:"endTimeUnixNano"`
+	Attributes []otlpAttr `json:"attributes"`
+}
+
+type otlpAttr struct {
+	Key   string    `json:"key"`
+	Value otlpValue `json:"value"`
+}
+
+type otlpValue struct {
+	String *string    `json:"stringValue,omitempty"`
+	Int    *string    `json:"intValue,omitempty"` // 64 bits are strings in OTLP JSON
+	Double *float64   `json:"doubleValue,omitempty"`
+	Array  *otlpArray `json:"arrayValue,omitempty"`
+}
+
+type otlpArray struct {
+	Values []otlpValue `json:"values"`
+}
+
+func (s *otlpSpan) text(key, value string) {
+	if value != "" {
+		s.Attributes = append(s.Attributes, otlpAttr{key, otlpValue{String: &value}})
+	}
+}
+
+func (s *otlpSpan) integer(key string, value int64) {
+	n := strconv.FormatInt(value, 10)
+	s.Attributes = append(s.Attributes, otlpAttr{key, otlpValue{Int: &n}})
+}
+
+func (s *otlpSpan) list(key string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	a := &otlpArray{}
+	for i := range values {
+		a.Values = append(a.Values, otlpValue{String: &values[i]})
+	}
+	s.Attributes = append(s.Attributes, otlpAttr{key, otlpValue{Array: a}})
+}
+
+// span starts a span of the room.
+func (t *spanSet) span(name string, s *spoken) otlpSpan {
+	if t.room == "" {
+		t.room = t.spec.Room
+	}
+	if t.start.IsZero() && !s.at.IsZero() {
+		t.start = s.at.Add(-s.clock)
+	}
+	at := s.clock.Nanoseconds()
+	if !t.start.IsZero() {
+		at += t.start.UnixNano()
+	}
+	at = max(at, 0)
+	span := otlpSpan{
+		TraceID: t.id(0, 16), SpanID: t.id(uint64(s.seq), 8), ParentID: t.id(0, 8), Name: name, Kind: 1,
+		Start: strconv.FormatInt(max(at-s.posted.Latency.Nanoseconds(), 0), 10), End: strconv.FormatInt(at, 10),
+	}
+	span.text(attrConversation, t.room)
+	return span
+}
+
+// id makes ids out of what is there.
+func (t *spanSet) id(seq uint64, size int) string {
+	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, seq), t.room...))
+	return hex.EncodeToString(sum[:size])
+}
+
+func (t *spanSet) add(s *spoken) error {
+	if s.decline != nil {
+		span := t.span("moot.policy.decide", s)
+		span.text(attrOperation, "moot.policy.decide")
+		span.text("moot.policy", s.decline.Record.Policy)
+		span.text(AttrDecision, "decline")
+		span.text(AttrReason, s.decline.Reason)
+		return t.write(span)
+	}
+	span := t.span("invoke_agent "+s.message.From, s)
+	span.text(attrOperation, "invoke_agent")
+	span.text(attrAgentID, s.message.From)
+	span.text(attrAgentName, s.who.Name)
+	if s.who.Name == "" {
+		span.text(attrAgentName, s.message.From)
+	}
+	span.text(AttrKind, kindOf(s.who))
+	span.text(AttrVisibility, string(s.message.Visibility))
+	span.text(AttrShown, s.shown)
+	span.text(AttrClock, seconds(s.clock))
+	span.list(AttrTo, s.to())
+	if s.granted != nil {
+		span.text(AttrReason, s.granted.Reason)
+	}
+	if s.posted.Usage.Known {
+		span.integer(attrInputTokens, s.posted.Usage.Input)
+		span.integer(attrOutputTokens, s.posted.Usage.Output)
+	}
+	if s.shown == shownWhole || s.shown == shownSummary {
+		text, err := outputOf(s)
+		if err != nil {
+			return fmt.Errorf("writing spans: %w", err)
+		}
+		span.text(attrOutput, text)
+	}
+	return t.write(span)
+}
+
+// outputOf is the message in the shape of gen_ai.output.messages.
+func outputOf(s *spoken) (string, error) {
+	type part struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	role := "assistant"
+	if kindOf(s.who) == KindHuman {
+		role = "user"
+	}
+	b, err := json.Marshal([]struct {
+		Role  string `json:"role"`
+		Parts []part `json:"parts"`
+	}{{role, []part{{"text", s.message.Text}}}})
+	return string(b), err
+}
+
+// workflow writes the span of the room, around the others; last is the last
+// thing that was said in it.
+func (t *spanSet) workflow(last *spoken) error {
+	span := t.span("invoke_workflow "+t.spec.Room, last)
+	span.SpanID, span.ParentID = t.id(0, 8), ""
+	span.Start = "0"
+	if !t.start.IsZero() {
+		span.Start = strconv.FormatInt(max(t.start.UnixNano(), 0), 10)
+	}
+	span.text(attrOperation, "invoke_workflow")
+	span.text(AttrObjective, t.spec.Objective)
+	return t.write(span)
+}
+
+func (t *spanSet) write(span otlpSpan) error {
+	b, err := json.Marshal(span)
+	if err != nil {
+		return fmt.Errorf("writing spans: %w", err)
+	}
+	if t.n > 0 {
+		t.w.WriteByte(',')
+	}
+	t.n++
+	t.w.WriteByte('\n')
+	if _, err := t.w.Write(b); err != nil {
+		return fmt.Errorf("writing spans: %w", err)
+	}
+	return nil
+}
