@@ -22,6 +22,7 @@ type addresses struct {
 	open   map[netip.Addr]int
 	logins map[netip.Addr]*rate.Limiter
 	rest   *rate.Limiter // for addresses that there is no room to remember
+	swept  time.Time
 }
 
 // maxAddresses is how many addresses' logins are remembered, about 100 bytes
@@ -79,6 +80,10 @@ func (a *addresses) limiter(ip netip.Addr) *rate.Limiter {
 // sweep forgets addresses whose logins are all there again, which is the same
 // as never having heard of them. It reports whether there is room now.
 func (a *addresses) sweep() bool {
+	if time.Since(a.swept) < time.Second { // it takes milliseconds, which nobody shall be able to ask for at will
+		return false
+	}
+	a.swept = time.Now()
 	for ip, l := range a.logins {
 		if l.Tokens() >= float64(l.Burst()) {
 			delete(a.logins, ip)

@@ -1,0 +1,175 @@
+// Package relaytest is for tests of what lives above and beside a relay: a
+// network in memory that can be cut, and a hostile relay.
+package relaytest
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Net is a network in memory with one listener. It works in a bubble of
+// testing/synctest, where no real network does.
+type Net struct {
+	accepts chan net.Conn
+
+	mu     sync.Mutex
+	down   bool
+	silent bool // while down: dialling hangs instead of failing
+	closed chan struct{}
+	wires  map[*wire]bool
+	port   uint16
+}
+
+// NewNet returns a network. Its listener has the address 192.0.2.1:7447.
+func NewNet() *Net {
+	return &Net{accepts: make(chan net.Conn), closed: make(chan struct{}), wires: map[*wire]bool{}}
+}
+
+// Host is the address of a Net's listener.
+const Host = "192.0.2.1:7447"
+
+// Listen returns the listener. After it was closed there may be a new one.
+func (n *Net) Listen() net.Listener {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = make(chan struct{})
+	return &listener{n: n, closed: n.closed}
+}
+
+// Dial connects from 192.0.2.100.
+func (n *Net) Dial(ctx context.Context, _ string) (net.Conn, error) {
+	return n.DialFrom(ctx, netip.MustParseAddr("192.0.2.100"))
+}
+
+// DialFrom connects from an address.
+func (n *Net) DialFrom(ctx context.Context, from netip.Addr) (net.Conn, error) {
+	n.mu.Lock()
+	down, silent, closed := n.down, n.silent, n.closed
+	n.port++
+	port := n.port
+	n.mu.Unlock()
+	if down && silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if down {
+		return nil, &net.OpError{Op: "dial", Net: "mem", Err: os.ErrDeadlineExceeded}
+	}
+	at := net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, port))
+	here, there := n.pair(at)
+	select {
+	case n.accepts <- there:
+		return here, nil
+	case <-closed:
+	case <-ctx.Done():
+	}
+	here.Close()
+	there.Close()
+	return nil, &net.OpError{Op: "dial", Net: "mem", Err: io.ErrClosedPipe}
+}
+
+func (n *Net) pair(at net.Addr) (here, there *wire) {
+	a, b := newStream(), newStream()
+	to := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(Host))
+	here = &wire{n: n, in: a, out: b, local: at, remote: to}
+	there = &wire{n: n, in: b, out: a, local: to, remote: at}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.wires[here], n.wires[there] = true, true
+	return here, there
+}
+
+// Cut takes the network away: what is sent vanishes, and nobody hears that
+// the connections are gone. Dialling hangs.
+func (n *Net) Cut() { n.take(true) }
+
+// Refuse resets every connection, and refuses new ones.
+func (n *Net) Refuse() {
+	n.take(false)
+	n.Reset()
+}
+
+func (n *Net) take(silent bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down, n.silent = true, silent
+	for w := range n.wires {
+		w.out.lose()
+	}
+}
+
+// Reset ends every connection. New ones can be made.
+func (n *Net) Reset() {
+	n.mu.Lock()
+	var all []*wire
+	for w := range n.wires {
+		all = append(all, w)
+	}
+	n.mu.Unlock()
+	for _, w := range all {
+		w.Close()
+	}
+}
+
+// Heal brings the network back. Connections that were cut stay dead.
+func (n *Net) Heal() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = false
+}
+
+type listener struct {
+	n      *Net
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.n.accepts:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(Host)) }
+
+// A wire is one end of a connection.
+type wire struct {
+	n             *Net
+	in, out       *stream
+	local, remote net.Addr
+}
+
+func (w *wire) Read(p []byte) (int, error)         { return w.in.read(p) }
+func (w *wire) Write(p []byte) (int, error)        { return w.out.write(p) }
+func (w *wire) LocalAddr() net.Addr                { return w.local }
+func (w *wire) RemoteAddr() net.Addr               { return w.remote }
+func (w *wire) SetReadDeadline(t time.Time) error  { w.in.reading.set(t); return nil }
+func (w *wire) SetWriteDeadline(t time.Time) error { w.out.writing.set(t); return nil }
+
+func (w *wire) SetDeadline(t time.Time) error {
+	w.in.reading.set(t)
+	w.out.writing.set(t)
+	return nil
+}
+
+func (w *wire) Close() error {
+	w.n.mu.Lock()
+	delete(w.n.wires, w)
+	w.n.mu.Unlock()
+	w.in.abandon()
+	w.out.end()
+	return nil
+}

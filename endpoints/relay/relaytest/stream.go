@@ -1,0 +1,159 @@
+package relaytest
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// buffered is how much a stream holds before a writer waits, as a socket's
+// buffers do.
+const buffered = 64 << 10
+
+// A stream is one direction of a connection.
+type stream struct {
+	reading, writing deadline
+
+	mu      sync.Mutex
+	data    []byte
+	lost    bool          // what is written vanishes
+	ended   bool          // by the writer: EOF behind data
+	dropped bool          // by the reader
+	change  chan struct{} // closed when anything above changes
+}
+
+func newStream() *stream {
+	s := &stream{change: make(chan struct{})}
+	s.reading.change, s.writing.change = make(chan struct{}), make(chan struct{})
+	return s
+}
+
+// changed wakes everybody; the caller holds mu.
+func (s *stream) changed() {
+	close(s.change)
+	s.change = make(chan struct{})
+}
+
+func (s *stream) read(p []byte) (int, error) {
+	for {
+		s.mu.Lock()
+		change := s.change
+		switch {
+		case s.dropped:
+			s.mu.Unlock()
+			return 0, net.ErrClosed
+		case len(s.data) > 0:
+			n := copy(p, s.data)
+			s.data = s.data[n:]
+			s.changed()
+			s.mu.Unlock()
+			return n, nil
+		case s.ended:
+			s.mu.Unlock()
+			return 0, io.EOF
+		}
+		s.mu.Unlock()
+		if err := s.reading.wait(change); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (s *stream) write(p []byte) (n int, err error) {
+	for {
+		s.mu.Lock()
+		change := s.change
+		switch room := buffered - len(s.data); {
+		case s.ended:
+			s.mu.Unlock()
+			return n, net.ErrClosed
+		case s.dropped:
+			s.mu.Unlock()
+			return n, io.ErrClosedPipe
+		case s.lost:
+			s.mu.Unlock()
+			return n + len(p), nil
+		case room > 0:
+			part := min(room, len(p))
+			s.data = append(s.data, p[:part]...)
+			n, p = n+part, p[part:]
+			s.changed()
+		}
+		s.mu.Unlock()
+		if len(p) == 0 {
+			return n, nil
+		}
+		if err := s.writing.wait(change); err != nil {
+			return n, err
+		}
+	}
+}
+
+// end says that nothing more is written. When the network is cut, nobody
+// hears of it.
+func (s *stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.lost {
+		s.ended = true
+	}
+	s.changed()
+}
+
+// abandon says that nothing more is read.
+func (s *stream) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped = true
+	s.changed()
+}
+
+// lose lets everything vanish from now on.
+func (s *stream) lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost, s.data = true, nil
+	s.changed()
+}
+
+// A deadline of reads or writes; setting it wakes whoever waits.
+type deadline struct {
+	mu     sync.Mutex
+	at     time.Time
+	change chan struct{}
+}
+
+func (d *deadline) set(t time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = t
+	close(d.change)
+	d.change = make(chan struct{})
+}
+
+// wait returns nil when something has happened, or the error of a deadline
+// that has passed.
+func (d *deadline) wait(happened <-chan struct{}) error {
+	d.mu.Lock()
+	at, moved := d.at, d.change
+	d.mu.Unlock()
+	var passed <-chan time.Time
+	if !at.IsZero() {
+		left := time.Until(at)
+		if left <= 0 {
+			return os.ErrDeadlineExceeded
+		}
+		t := time.NewTimer(left)
+		defer t.Stop()
+		passed = t.C
+	}
+	select {
+	case <-happened:
+	case <-moved:
+	case <-passed:
+		return os.ErrDeadlineExceeded
+	}
+	return nil
+}

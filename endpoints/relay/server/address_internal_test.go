@@ -1,0 +1,103 @@
+package server
+
+import (
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+)
+
+// X-Forwarded-For is believed from its end, as far as trusted proxies go.
+func TestAddress(t *testing.T) {
+	s, err := New(Config{Hosts: []string{"x"}, Open: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		peer  string
+		given []string
+		want  string
+	}{
+		{"192.0.2.1:99", nil, "192.0.2.1"},
+		{"192.0.2.1:99", []string{"198.51.100.7"}, "192.0.2.1"}, // not a proxy of ours
+		{"10.0.0.1:99", []string{"198.51.100.7"}, "198.51.100.7"},
+		{"10.0.0.1:99", []string{"203.0.113.1, 198.51.100.7"}, "198.51.100.7"}, // what stands before is the client's
+		{"10.0.0.1:99", []string{"203.0.113.1", "198.51.100.7,10.9.9.9"}, "198.51.100.7"},
+		{"10.0.0.1:99", nil, ""},
+		{"10.0.0.1:99", []string{"unknown"}, ""},
+		{"10.0.0.1:99", []string{"10.1.1.1"}, "10.1.1.1"},
+		{"[2001:db8::1]:99", []string{"::ffff:198.51.100.7"}, "198.51.100.7"},
+		{"[2001:db9:1:2:3:4:5:6]:99", nil, "2001:db9:1:2::"},
+		{"[::ffff:192.0.2.1]:99", nil, "192.0.2.1"},
+		{"[fe80::1%eth0]:99", nil, "fe80::"},
+		{"pipe", nil, ""},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{"X-Forwarded-For": c.given}}
+		want := netip.Addr{}
+		if c.want != "" {
+			want = netip.MustParseAddr(c.want)
+		}
+		if got := s.address(r); got != want {
+			t.Errorf("%s %q: %v, want %v", c.peer, c.given, got, want)
+		}
+	}
+}
+
+// More addresses than are remembered share what is left.
+func TestManyAddresses(t *testing.T) {
+	l := DefaultLimits()
+	l.Connections, l.LoginBurst = 1<<20, 2
+	a := newAddresses(l)
+	ip := netip.MustParseAddr("10.0.0.0")
+	for range maxAddresses {
+		if code, _ := a.enter(ip); code != 0 {
+			t.Fatalf("%v: %v", ip, code)
+		}
+		a.leave(ip)
+		ip = ip.Next()
+	}
+	var codes []frame.RejectCode
+	for range 3 {
+		ip = ip.Next()
+		code, retry := a.enter(ip)
+		codes = append(codes, code)
+		if code != 0 && (retry <= 0 || retry > time.Minute) {
+			t.Error(retry)
+		}
+	}
+	if codes[0] != 0 || codes[1] != 0 || codes[2] != frame.RejectTooMany {
+		t.Error(codes)
+	}
+	if len(a.logins) > maxAddresses {
+		t.Errorf("%d are remembered", len(a.logins))
+	}
+}
+
+// What a connection remembers of others is bounded; those that it wrote to
+// are kept before strangers.
+func TestManyPeers(t *testing.T) {
+	d := doors{knocks: 5}
+	friend := frame.ID{0xff}
+	d.want(friend)
+	for i := range 3 * maxPeers {
+		if !d.admit(frame.ID{byte(i), byte(i >> 8)}) {
+			t.Fatal("a first knock is refused")
+		}
+	}
+	if len(d.peers) != maxPeers {
+		t.Errorf("%d are remembered", len(d.peers))
+	}
+	for range 10 {
+		if !d.admit(friend) {
+			t.Fatal("forgotten before strangers")
+		}
+	}
+	for i := range 3 * maxPeers {
+		d.want(frame.ID{1, byte(i), byte(i >> 8)})
+	}
+	if len(d.peers) != maxPeers {
+		t.Errorf("%d are remembered", len(d.peers))
+	}
+}

@@ -1,0 +1,187 @@
+package server_test
+
+import (
+	"io"
+	"net"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+// count reads a counter.
+func (r *relay) count(name string) int {
+	r.t.Helper()
+	w := httptest.NewRecorder()
+	r.server.Metrics().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\d+)$`).FindSubmatch(b)
+	if m == nil {
+		r.t.Fatalf("no %s in\n%s", name, b)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return n
+}
+
+func (r *relay) devices() int { return r.count("moot_relay_devices") }
+
+// A relay that ends tells everybody, each another moment, after what was
+// queued; half-open logins are not waited for.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
+		a, b := r.join(), r.join()
+		r.greeted() // never answers
+		b.say(a, "before the end")
+		synctest.Wait()
+		begin := time.Now()
+		go r.stop()
+		moments := map[uint32]bool{}
+		for _, e := range []*endpoint{b, a} {
+			if e == a {
+				a.hears(b, "before the end")
+			}
+			again := want[frame.Restart](e)
+			if again.ReconnectInMS < 300 || again.ReconnectInMS > 3000 || again.TryForMS != 60_000 {
+				t.Errorf("%+v", again)
+			}
+			moments[again.ReconnectInMS] = true
+			e.ends(websocket.CloseServiceRestart)
+			e.Close()
+		}
+		synctest.Wait()
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// An endpoint that does not read does not keep a relay from ending.
+func TestRestartWithFrozen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := plenty
+		limits.WriteTimeout = time.Hour
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
+		a, frozen := r.join(), r.join()
+		for range 10 {
+			a.say(frozen, string(make([]byte, frame.MaxPayload)))
+		}
+		synctest.Wait()
+		begin := time.Now()
+		go func() {
+			for {
+				if _, err := a.next(); err != nil {
+					a.Close()
+					return
+				}
+			}
+		}()
+		r.stop()
+		if took := time.Since(begin); took != 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// Connections are capped: per address, in all, and, above what can be told
+// so, without a word.
+func TestFlood(t *testing.T) {
+	limits := plenty
+	limits.Connections, limits.PerAddress = 8, 8
+	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
+	a, b := r.join(), r.join()
+	for range 6 {
+		r.greeted()
+	}
+	for range 3 {
+		e := r.dial()
+		if got := want[frame.Reject](e); got.Code != frame.RejectFull || got.RetryAfterMS == 0 {
+			t.Errorf("%+v", got)
+		}
+		e.ends(websocket.ClosePolicyViolation)
+	}
+	// Connections that say nothing: no more than the cap and its spare are open.
+	var open []net.Conn
+	for range 100 {
+		c, err := net.Dial("tcp", r.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		open = append(open, c)
+	}
+	closed := 0
+	for _, c := range open[len(open)-20:] { // 8 and 64 and these are more than 72
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			closed++
+		}
+	}
+	if closed != 20 {
+		t.Errorf("%d of 20 were closed", closed)
+	}
+	a.say(b, "undisturbed")
+	b.hears(a, "undisturbed")
+	if got := r.count(`moot_relay_rejects_total{code="full"}`); got != 3 {
+		t.Errorf("%d rejects counted", got)
+	}
+}
+
+// One address cannot take the place of others.
+func TestPerAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		r := start(t, memory(n), server.Config{Open: true, Limits: server.Limits{PerAddress: 3, LoginBurst: 100}})
+		var mine []*endpoint
+		for range 3 {
+			mine = append(mine, r.join())
+		}
+		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectFull {
+			t.Errorf("%+v", got)
+		}
+		r.from(n, "192.0.2.7").join()
+		mine[0].Close()
+		synctest.Wait()
+		r.join() // its place is free again
+		r.stop()
+	})
+}
+
+func TestCounters(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Tokens: []string{token}})
+	a := r.greeted()
+	a.send(a.login(r.host, token))
+	want[frame.Welcome](a)
+	bad := r.greeted()
+	bad.send(bad.login(r.host, "wrong"))
+	want[frame.Reject](bad)
+	a.say(a, "hello")
+	a.hears(a, "hello")
+	a.say(bad, "anybody?")
+	a.lacks(bad, frame.GoneNotHere)
+	for name, want := range map[string]int{
+		"moot_relay_devices":                         1,
+		"moot_relay_logins_total":                    1,
+		`moot_relay_rejects_total{code="token"}`:     1,
+		`moot_relay_frames_total{direction="in"}`:    2,
+		`moot_relay_gone_total{reason="not_here"}`:   1,
+		`moot_relay_gone_total{reason="queue_full"}`: 0,
+	} {
+		if got := r.count(name); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+// A journal is a log that can be read while it is written.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+func (j *journal) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// spellings are the ways in which bytes could stand in a log.
+func spellings(b []byte) []string {
+	lower := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+	return []string{
+		string(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)), lower, strings.ToUpper(lower),
+		base64.StdEncoding.EncodeToString(b), base64.RawURLEncoding.EncodeToString(b), lower[:13], hex.EncodeToString(b)[:16],
+	}
+}
+
+// TestLogHoldsNoSecrets makes everything happen that is logged, at the lowest
+// level, and looks for what must not be there.
+func TestLogHoldsNoSecrets(t *testing.T) {
+	const payload = "the canary in the payload"
+	for _, peers := range []bool{false, true} {
+		var log journal
+		limits := plenty
+		limits.PerAddress = 8
+		r := start(t, loopback(t), server.Config{Tokens: []string{token}, Log: log.logger(), LogPeers: peers, Limits: limits})
+		join := func() *endpoint {
+			e := r.greeted()
+			e.send(e.login(r.host, token))
+			want[frame.Welcome](e)
+			return e
+		}
+		a, b := join(), join()
+		a.say(b, payload)
+		b.hears(a, payload)
+		a.send(frame.Allow{Devices: []frame.ID{a.id()}})
+		a.say(a, payload) // after it ALLOW is in effect
+		a.hears(a, payload)
+		b.say(a, payload)
+		b.lacks(a, frame.GoneNotAllowed)
+		bad := r.greeted()
+		bad.send(bad.login(r.host, "the canary in the token"))
+		want[frame.Reject](bad)
+		violator := join()
+		if err := violator.WriteMessage(websocket.TextMessage, []byte(payload)); err != nil {
+			t.Fatal(err)
+		}
+		violator.ends(websocket.ClosePolicyViolation)
+		junk, err := net.Dial("tcp", r.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := junk.Write([]byte("GET /" + strings.ReplaceAll(payload, " ", "") + " HTTP/9.9\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		junk.Close()
+		res, err := http.Get("http://" + r.host + "/?" + strings.ReplaceAll(payload, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		r.stop()
+
+		text := log.String()
+		if strings.Count(text, "connection ended") != 4 {
+			t.Errorf("not every connection is in the log:\n%s", text)
+		}
+		secrets := spellings([]byte(payload))
+		secrets = append(secrets, strings.ReplaceAll(payload, " ", ""), "127.0.0.1")
+		for _, s := range []string{token, "the canary in the token"} {
+			secrets = append(secrets, spellings([]byte(s))...)
+		}
+		for _, e := range []*endpoint{a, b, bad, violator} {
+			id := e.id()
+			secrets = append(secrets, spellings(id[:])...)
+			secrets = append(secrets, spellings(e.hello.Challenge[:])...)
+		}
+		for _, s := range secrets {
+			if strings.Contains(text, s) {
+				t.Errorf("the log holds %q:\n%s", s, text)
+			}
+		}
+		if pairs := strings.Contains(text, `"to"`); pairs != peers {
+			t.Errorf("who sends to whom is in the log: %v, want %v", pairs, peers)
+		}
+	}
+}
+
+// A device has one name a day, and another the next day.
+func TestNamesOfTheDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Log: log.logger()})
+		key := newKey(t)
+		for _, wait := range []time.Duration{time.Hour, 23*time.Hour + time.Minute, 0} {
+			r.joinAs(key).Close()
+			synctest.Wait()
+			time.Sleep(wait) // in the bubble, which begins at midnight
+		}
+		r.stop()
+		names := regexp.MustCompile(`"login","conn":\d+,"device":"([0-9a-f]{8})"`).FindAllStringSubmatch(log.String(), -1)
+		if len(names) != 3 || names[0][1] != names[1][1] || names[1][1] == names[2][1] {
+			t.Errorf("%v in\n%s", names, log.String())
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package server_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+const token = "a token that nobody guesses"
+
+func TestAccess(t *testing.T) {
+	known := newKey(t)
+	for _, c := range []struct {
+		name  string
+		cfg   server.Config
+		known bool
+		token string
+		ok    bool
+	}{
+		{"open", server.Config{Open: true}, false, "", true},
+		{"token", server.Config{Tokens: []string{"another one of the same kind", token}}, false, token, true},
+		{"no token", server.Config{Tokens: []string{token}}, false, "", false},
+		{"beginning of a token", server.Config{Tokens: []string{token}}, false, token[:16], false},
+		{"more than a token", server.Config{Tokens: []string{token}}, false, token + "x", false},
+		{"listed", server.Config{Devices: []frame.ID{idOf(known)}}, true, "", true},
+		{"not listed", server.Config{Devices: []frame.ID{idOf(known)}}, false, "", false},
+		{"not listed, with the token", server.Config{Devices: []frame.ID{idOf(known)}, Tokens: []string{token}}, false, token, true},
+		{"listed, with a wrong token", server.Config{Devices: []frame.ID{idOf(known)}, Tokens: []string{token}}, true, "wrong", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := start(t, loopback(t), c.cfg)
+			e := r.greeted()
+			if c.known {
+				e.key = known
+			}
+			e.send(e.login(r.host, c.token))
+			if c.ok {
+				want[frame.Welcome](e)
+				return
+			}
+			if got := want[frame.Reject](e); got.Code != frame.RejectToken || got.RetryAfterMS != 0 {
+				t.Errorf("%+v", got)
+			}
+			e.ends(websocket.ClosePolicyViolation)
+		})
+	}
+}
+
+// A login is good for one device, one relay and one connection.
+func TestLoginIsBound(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true})
+	seen := r.greeted()
+	old := seen.login(r.host, "")
+	seen.send(old)
+	want[frame.Welcome](seen)
+	for name, login := range map[string]func(e *endpoint) frame.Login{
+		"replayed": func(*endpoint) frame.Login { return old },
+		"of another relay": func(e *endpoint) frame.Login {
+			return e.login("relay.example.org", "")
+		},
+		"of a name that begins so": func(e *endpoint) frame.Login { return e.login(r.host[:len(r.host)-1], "") },
+		"in the name of another device": func(e *endpoint) frame.Login {
+			l := e.login(r.host, "")
+			l.Device = seen.id()
+			return l
+		},
+		"signed by nobody": func(e *endpoint) frame.Login { return frame.Login{Device: e.id()} },
+		"bound to a TLS connection that there is not": func(e *endpoint) frame.Login {
+			d, err := identity.Generate(time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return frame.Login{Device: frame.ID(d.ID()), Signature: d.SignLogin(r.host, e.hello.Challenge, make([]byte, 32))}
+		},
+	} {
+		e := r.greeted()
+		e.send(login(e))
+		f, err := e.next()
+		if got, ok := f.(frame.Reject); !ok || got.Code != frame.RejectAuth {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+	if a, b := r.greeted(), r.greeted(); a.hello.Challenge == b.hello.Challenge {
+		t.Error("the same challenge twice")
+	}
+	seen.say(seen, "still here") // nobody has taken its place
+	seen.hears(seen, "still here")
+}
+
+// A device of package identity gets in: both sides sign the same bytes.
+func TestIdentityLogsIn(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true})
+	d, err := identity.Generate(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := r.greeted()
+	e.send(frame.Login{Device: frame.ID(d.ID()), Signature: d.SignLogin(r.host, e.hello.Challenge, nil)})
+	want[frame.Welcome](e)
+}
+
+// What is no LOGIN ends the connection.
+func TestNoLogin(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true, Limits: server.Limits{LoginBurst: 1000}})
+	there := r.join()
+	for name, say := range map[string]func(e *endpoint) error{
+		"a frame before the login": func(e *endpoint) error { return e.try(frame.Send{To: there.id()}) },
+		"ALLOW before the login":   func(e *endpoint) error { return e.try(frame.Allow{}) },
+		"nonsense":                 func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, []byte("hello?")) },
+		"text":                     func(e *endpoint) error { return e.WriteMessage(websocket.TextMessage, []byte("hello?")) },
+		"nothing":                  func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, nil) },
+		"too much":                 func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, make([]byte, 4096)) },
+		"too much in pings": func(e *endpoint) error {
+			for range 100 {
+				if err := e.WriteControl(websocket.PingMessage, make([]byte, 120), time.Now().Add(time.Second)); err != nil {
+					return nil //nolint:nilerr // the relay has had enough: so it should
+				}
+			}
+			return nil
+		},
+	} {
+		e := r.greeted()
+		if err := say(e); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if f, err := e.next(); err == nil {
+			t.Errorf("%s: answered with %+v", name, f)
+		}
+	}
+	there.say(there, "nothing else came") // what was sent without a login arrived nowhere
+	there.hears(there, "nothing else came")
+}
+
+// Who does not log in is not waited for.
+func TestLoginTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
+		begin := time.Now()
+		e := r.greeted()
+		if f, err := e.next(); err == nil {
+			t.Errorf("%+v", f)
+		}
+		if took := time.Since(begin); took != 5*time.Second {
+			t.Errorf("after %v", took)
+		}
+		r.stop()
+	})
+}
+
+// An address has ten logins a minute, twenty at once.
+func TestLoginRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
+		for range 20 {
+			r.join().Close()
+		}
+		e := r.dial()
+		got := want[frame.Reject](e)
+		if got.Code != frame.RejectTooMany || got.RetryAfterMS == 0 || got.RetryAfterMS > 6000 {
+			t.Fatalf("%+v", got)
+		}
+		time.Sleep(time.Duration(got.RetryAfterMS+1) * time.Millisecond) // in the bubble
+		r.join()
+		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectTooMany {
+			t.Errorf("%+v", got)
+		}
+		r.stop()
+	})
+}
+
+// The newest login of a device wins; the older is told, and its end says
+// nothing to others.
+func TestDuplicateLogin(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true})
+	key, peer := newKey(t), r.join()
+	old := r.joinAs(key)
+	peer.say(old, "to the first")
+	old.hears(peer, "to the first")
+	now := r.joinAs(key)
+	if h := want[frame.Health](old); h.Text != "replaced by a newer login" {
+		t.Error(h.Text)
+	}
+	old.ends(frame.CloseReplaced)
+	peer.say(now, "to the second")
+	now.hears(peer, "to the second")
+	now.Close()
+	peer.lacks(now, frame.GoneDisconnected)
+	peer.say(now, "to nobody")
+	peer.lacks(now, frame.GoneNotHere)
+}

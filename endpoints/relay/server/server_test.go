@@ -1,0 +1,316 @@
+package server_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A network is where a relay listens and endpoints come from.
+type network struct {
+	host   string
+	listen func() (net.Listener, error)
+	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// loopback is real; memory works in a bubble of synctest.
+func loopback(t testing.TB) network {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return network{l.Addr().String(), func() (net.Listener, error) { return l, nil }, new(net.Dialer).DialContext}
+}
+
+func memory(n *relaytest.Net) network {
+	return network{
+		relaytest.Host, func() (net.Listener, error) { return n.Listen(), nil },
+		func(ctx context.Context, _, addr string) (net.Conn, error) { return n.Dial(ctx, addr) },
+	}
+}
+
+// A relay under test.
+type relay struct {
+	network
+	t      testing.TB
+	server *server.Server
+	stop   func() // ends it gracefully and waits
+}
+
+func start(t testing.TB, n network, cfg server.Config) *relay {
+	t.Helper()
+	if cfg.Hosts == nil {
+		cfg.Hosts = []string{n.host}
+	}
+	s, err := server.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := n.listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	ended := false
+	r := &relay{network: n, t: t, server: s}
+	r.stop = func() {
+		cancel()
+		if ended {
+			return
+		}
+		ended = true
+		if err := <-done; err != nil {
+			t.Errorf("serving: %v", err)
+		}
+	}
+	t.Cleanup(r.stop)
+	return r
+}
+
+func newKey(t testing.TB) ed25519.PrivateKey {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func idOf(key ed25519.PrivateKey) frame.ID { return frame.ID(key.Public().(ed25519.PublicKey)) }
+
+// An endpoint speaks the protocol by hand, so that it can also break it.
+type endpoint struct {
+	*websocket.Conn
+	t     testing.TB
+	key   ed25519.PrivateKey
+	hello frame.Hello
+}
+
+func (e *endpoint) id() frame.ID { return idOf(e.key) }
+
+// dial connects without a word.
+func (r *relay) dial() *endpoint {
+	r.t.Helper()
+	d := websocket.Dialer{NetDialContext: r.network.dial, Subprotocols: []string{frame.Subprotocol}}
+	ws, _, err := d.Dial("ws://"+r.host+"/", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { ws.Close() })
+	if err := ws.SetReadDeadline(time.Now().Add(2 * time.Hour)); err != nil { // so that a failure in a bubble is no hang
+		r.t.Fatal(err)
+	}
+	return &endpoint{Conn: ws, t: r.t, key: newKey(r.t)}
+}
+
+// greeted connects and reads HELLO.
+func (r *relay) greeted() *endpoint {
+	r.t.Helper()
+	e := r.dial()
+	e.hello = want[frame.Hello](e)
+	return e
+}
+
+// join logs a new device in.
+func (r *relay) join() *endpoint { return r.joinAs(newKey(r.t)) }
+
+func (r *relay) joinAs(key ed25519.PrivateKey) *endpoint {
+	r.t.Helper()
+	e := r.greeted()
+	e.key = key
+	e.send(e.login(r.host, ""))
+	want[frame.Welcome](e)
+	return e
+}
+
+// login is the right answer to HELLO.
+func (e *endpoint) login(host, token string) frame.Login {
+	sig := ed25519.Sign(e.key, frame.LoginMessage(host, e.hello.Challenge[:], nil))
+	return frame.Login{Device: e.id(), Signature: [64]byte(sig), Token: []byte(token)}
+}
+
+func (e *endpoint) send(f frame.Frame) {
+	e.t.Helper()
+	if err := e.try(f); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *endpoint) try(f frame.Frame) error {
+	b, err := frame.Append(nil, f)
+	if err != nil {
+		return err
+	}
+	return e.WriteMessage(websocket.BinaryMessage, b)
+}
+
+func (e *endpoint) say(to *endpoint, payload string) {
+	e.t.Helper()
+	e.send(frame.Send{To: to.id(), Payload: []byte(payload)})
+}
+
+// next reads a frame, or why there is none.
+func (e *endpoint) next() (frame.Frame, error) {
+	_, b, err := e.ReadMessage()
+	if err != nil {
+		return nil, err
+	}
+	return frame.Decode(b)
+}
+
+// want reads a frame that has to be an F.
+func want[F frame.Frame](e *endpoint) F {
+	e.t.Helper()
+	f, err := e.next()
+	if err != nil {
+		e.t.Fatalf("%v instead of a frame", err)
+	}
+	got, ok := f.(F)
+	if !ok {
+		e.t.Fatalf("%T %+v", f, f)
+	}
+	return got
+}
+
+// hears wants a payload from somebody.
+func (e *endpoint) hears(from *endpoint, payload string) {
+	e.t.Helper()
+	if r := want[frame.Recv](e); r.From != from.id() || string(r.Payload) != payload {
+		e.t.Errorf("heard %q from %x", r.Payload, r.From)
+	}
+}
+
+// lacks wants to be told that a frame was not passed on.
+func (e *endpoint) lacks(to *endpoint, why frame.GoneReason) {
+	e.t.Helper()
+	if g := want[frame.Gone](e); g.To != to.id() || g.Reason != why {
+		e.t.Errorf("%x is gone: %s, want %s", g.To, g.Reason, why)
+	}
+}
+
+// ends wants the connection to end, with that code.
+func (e *endpoint) ends(code int) {
+	e.t.Helper()
+	_, err := e.next()
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != code {
+		e.t.Errorf("ends with %v, want code %d", err, code)
+	}
+}
+
+func TestPasses(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true})
+	a, b := r.join(), r.join()
+	a.say(b, "one")
+	a.say(b, "two")
+	b.hears(a, "one")
+	b.hears(a, "two")
+	b.say(a, "")
+	a.hears(b, "")
+	big := string(make([]byte, frame.MaxPayload))
+	a.say(b, big)
+	b.hears(a, big)
+	a.say(a, "myself")
+	a.hears(a, "myself")
+	a.send(frame.Send{To: idOf(newKey(t)), Payload: []byte("to nobody")})
+	if g := want[frame.Gone](a); g.Reason != frame.GoneNotHere {
+		t.Error(g.Reason)
+	}
+}
+
+// What is no relay's business gets a page, not a connection.
+func TestOtherRequests(t *testing.T) {
+	r := start(t, loopback(t), server.Config{Open: true})
+	for _, c := range []struct {
+		protocol string
+		upgrade  bool
+		origin   string
+		status   int
+	}{
+		{"", false, "", http.StatusUpgradeRequired},
+		{"", true, "", http.StatusBadRequest},
+		{"chat", true, "", http.StatusBadRequest},
+		{frame.Subprotocol, true, "https://evil.example", http.StatusForbidden}, // a page in somebody's browser
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.host+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.upgrade {
+			for k, v := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==", "Sec-WebSocket-Protocol": c.protocol, "Origin": c.origin} {
+				if v != "" {
+					req.Header.Set(k, v)
+				}
+			}
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != c.status {
+			t.Errorf("%+v: status %d", c, res.StatusCode)
+		}
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+func TestConfig(t *testing.T) {
+	hosts := []string{"relay.example.org"}
+	for _, c := range []struct {
+		cfg  server.Config
+		want error
+	}{
+		{server.Config{}, server.ErrNoHost},
+		{server.Config{Open: true}, server.ErrNoHost},
+		{server.Config{Hosts: hosts}, server.ErrNoAccess},
+		{server.Config{Hosts: hosts, Tokens: []string{"short"}}, server.ErrToken},
+		{server.Config{Hosts: hosts, Tokens: []string{""}, Open: true}, server.ErrToken},
+		{server.Config{Hosts: hosts, Tokens: []string{string(make([]byte, 513))}}, server.ErrToken},
+		{server.Config{Hosts: hosts, Tokens: []string{"sixteen bytes ok"}}, nil},
+		{server.Config{Hosts: hosts, Devices: []frame.ID{{}}}, nil},
+		{server.Config{Hosts: hosts, Open: true}, nil},
+	} {
+		if _, err := server.New(c.cfg); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c.cfg, err)
+		}
+	}
+	s, err := server.New(server.Config{Hosts: hosts, Open: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, want := range []error{nil, server.ErrServed} {
+		if err := s.Serve(ctx, relaytest.NewNet().Listen()); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+}
+
+// from returns the relay as it is reached from another address.
+func (r *relay) from(n *relaytest.Net, addr string) *relay {
+	other := *r
+	other.network.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return n.DialFrom(ctx, netip.MustParseAddr(addr))
+	}
+	return &other
+}
