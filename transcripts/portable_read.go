@@ -19,7 +19,8 @@ type Reader struct {
 	// in the neutral form.
 	Header Header
 
-	l *lines
+	l    *lines
+	bare bool // the lines are events alone
 }
 
 // NewReader looks at the first line of r to learn its form. name stands for
@@ -39,6 +40,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	t := &Reader{l: l}
 	if !isHeader(line) {
 		l.unread(line)
+		t.Header, t.bare = headerOf(line)
 		return t, nil
 	}
 	if err := decodeStrict(line, headerShape, &t.Header); err != nil {
@@ -55,6 +57,17 @@ var headerShape = shape{"moot_transcript": nil, "room": nil, "level": nil, "even
 // isHeader reports whether line starts the portable form.
 func isHeader(line []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`))
+}
+
+// headerOf is the header that a stream of events, as `moot run -o jsonl`
+// prints one, would have. Its first line opens the room.
+func headerOf(line []byte) (Header, bool) {
+	if e, err := room.UnmarshalEvent(line); err == nil {
+		if b, ok := e.Body.(room.Opened); ok {
+			return Header{Version: Version, Room: b.Spec.Room, Level: Internal}, true
+		}
+	}
+	return Header{}, false
 }
 
 // Portable reports whether the file is in the portable form, so has entries
@@ -92,7 +105,7 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 	if err != nil {
 		return log.Entry{}, err
 	}
-	e, err := decodeEntry(line, t.Header)
+	e, err := t.decode(line)
 	if err == nil && e.Seq != last.Seq+1 {
 		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)
 	}
@@ -103,6 +116,13 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 		return e, t.l.broken(e.Seq)
 	}
 	return e, nil
+}
+
+func (t *Reader) decode(line []byte) (log.Entry, error) {
+	if t.bare {
+		return decodeBody(portableLine{Event: bytes.Clone(line)}) // the line's buffer is used again
+	}
+	return decodeEntry(line, t.Header)
 }
 
 // portableLine is one line after the header.

@@ -7,12 +7,12 @@ import (
 )
 
 // ours reports whether a file that starts like head is for package
-// transcripts: an object with the first key of the portable form, or one with
-// a key that only the neutral form has. An empty file is, for the message
+// transcripts: an object with the first key of the portable form, an event, or
+// an object with a key that only the neutral form has. An empty file is, for the message
 // that it gives.
 func ours(head []byte) bool {
 	head = bytes.TrimSpace(head)
-	if len(head) == 0 || bytes.HasPrefix(head, []byte(`{"moot_transcript"`)) {
+	if len(head) == 0 || bytes.HasPrefix(head, []byte(`{"moot_transcript"`)) || eventStart.Match(head) {
 		return true
 	}
 	for _, key := range keys(head) {
@@ -22,6 +22,9 @@ func ours(head []byte) bool {
 	}
 	return false
 }
+
+// eventStart is how the first event of a room begins.
+var eventStart = regexp.MustCompile(`^\{"v":\d+,"seq":1,`)
 
 // keys returns the keys of the object that head starts, as far as it goes.
 func keys(head []byte) (all []string) {
