@@ -50,6 +50,7 @@ func (d *Digester) Digest(p Prompt) string {
 		d.seat(s)
 	}
 	d.strings(p.Boundary, p.Host.Name, p.Host.Device, p.Trace.ID, p.Trace.Origin, p.Trace.Profile)
+	d.number(int64(p.Trace.Hops))
 	d.list(p.Trace.Path)
 	d.strings(p.Objective)
 	d.list(p.Constraints)

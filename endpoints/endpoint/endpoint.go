@@ -70,7 +70,8 @@ type Trace struct {
 	ID      string   // of the whole chain
 	Origin  string   // device that began it
 	Profile string   // of the agent there on whose behalf it is
-	Path    []string // devices so far, the origin first; as many as it has hops
+	Hops    int      // as we count them, not as others say
+	Path    []string // devices so far, the origin first
 }
 
 // A Line is one message.

@@ -119,7 +119,7 @@ func asRequest(p endpoint.Prompt) request {
 		q.Host = &origin{Name: p.Host.Name, Device: p.Host.Device}
 	}
 	if t := p.Trace; t.ID != "" {
-		q.Trace = &trace{t.ID, len(t.Path), t.Origin, t.Profile, t.Path}
+		q.Trace = &trace{t.ID, t.Hops, t.Origin, t.Profile, t.Path}
 	}
 	q.converse(append(p.History[:len(p.History):len(p.History)], p.CatchUp...))
 	return q

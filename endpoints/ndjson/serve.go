@@ -92,7 +92,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 		p.Host = endpoint.Origin{Name: q.Host.Name, Device: q.Host.Device}
 	}
 	if t := q.Trace; t != nil {
-		p.Trace = endpoint.Trace{ID: t.ID, Origin: t.Origin, Profile: t.Profile, Path: t.Path}
+		p.Trace = endpoint.Trace{ID: t.ID, Origin: t.Origin, Profile: t.Profile, Hops: t.Hops, Path: t.Path}
 	}
 	for _, s := range q.Participants {
 		p.Seats = append(p.Seats, s.seat())
