@@ -20,6 +20,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/client"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
 )
 
 // relayClient connects a new device and hands on what becomes of it. stop
@@ -140,7 +141,7 @@ func TestRelayTLS(t *testing.T) {
 // time, and returns what trusts it.
 func (w *workbench) certificate(t *testing.T, at time.Time) *x509.CertPool {
 	t.Helper()
-	cert, key := selfSigned(t)
+	cert, key := relaytest.Certificate(t)
 	for name, text := range map[string][]byte{"key.pem": key, "cert.pem": cert} {
 		path := filepath.Join(w.dir, name)
 		if err := os.WriteFile(path+".new", text, 0o600); err != nil {

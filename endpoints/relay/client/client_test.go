@@ -87,6 +87,7 @@ type endpoint struct {
 	gone    chan frame.Gone
 	changed chan client.Status
 	stop    func() error // ends it and waits
+	ended   func() error // waits
 }
 
 // join connects a device and waits until it is welcome.
@@ -113,7 +114,8 @@ func start(t testing.TB, d device, cfg client.Config) *endpoint {
 	done := make(chan struct{})
 	var ran error
 	go func() { defer close(done); ran = c.Run(ctx) }()
-	e.stop = func() error { cancel(); <-done; return ran }
+	e.ended = func() error { <-done; return ran }
+	e.stop = func() error { cancel(); return e.ended() }
 	t.Cleanup(func() { _ = e.stop() })
 	return e
 }

@@ -1,4 +1,4 @@
-package main
+package relaytest
 
 import (
 	"crypto/ecdsa"
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// selfSigned returns a certificate for 127.0.0.1 and its key, in PEM.
-func selfSigned(t *testing.T) (cert, key []byte) {
+// Certificate returns a certificate for 127.0.0.1 and its key, in PEM.
+func Certificate(t testing.TB) (cert, key []byte) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,0 +1,328 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/client"
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+// serveMemory runs a relay on a network in memory.
+func serveMemory(t *testing.T, n *relaytest.Net, cfg server.Config) (stop func()) {
+	t.Helper()
+	return serveOn(t, n.Listen(), cfg)
+}
+
+func memory(n *relaytest.Net) client.Config {
+	return client.Config{URL: "ws://" + relaytest.Host, Plain: true, Dial: n.Dial}
+}
+
+// A network that is cut is noticed after 60 s without a ping; when it is back,
+// so is the client.
+func TestCut(t *testing.T) {
+	for _, cut := range []time.Duration{59 * time.Second, 60 * time.Second, 61 * time.Second, 120 * time.Second} {
+		t.Run(cut.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := relaytest.NewNet()
+				stop := serveMemory(t, n, server.Config{Open: true})
+				a, b := join(t, newDevice(t), memory(n)), join(t, newDevice(t), memory(n))
+				n.Cut()
+				begin := time.Now()
+				time.AfterFunc(cut, n.Heal)
+				a.await(t, false)
+				if took := time.Since(begin); took != time.Minute {
+					t.Errorf("noticed after %v", took)
+				}
+				b.await(t, false)
+				a.await(t, true)
+				b.await(t, true)
+				if back := time.Since(begin.Add(max(cut, time.Minute))); back > time.Minute {
+					t.Errorf("back after %v", back)
+				}
+				a.send(t, b.id(), "after the cut")
+				if g := <-b.got; g != (got{a.id(), "after the cut"}) {
+					t.Errorf("%+v", g)
+				}
+				_, _ = a.stop(), b.stop()
+				stop()
+			})
+		})
+	}
+}
+
+// A relay that restarts is come back to when it has said so; what is listed
+// is listed again.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		stop := serveMemory(t, n, server.Config{Open: true})
+		a, b := join(t, newDevice(t), memory(n)), join(t, newDevice(t), memory(n))
+		if err := a.Allow([]frame.ID{b.id()}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		begin := time.Now()
+		stop()
+		s := a.await(t, false)
+		var restarting *client.Restarting
+		if !errors.As(s.Err, &restarting) || s.Retry != restarting.ReconnectIn || s.Retry < 300*time.Millisecond || s.Retry > 3*time.Second {
+			t.Errorf("%+v", s)
+		}
+		if err := a.Send(b.id(), []byte("into the void")); !errors.Is(err, client.ErrOffline) {
+			t.Error(err)
+		}
+		time.Sleep(30 * time.Second) // in the bubble: a slow restart
+		stop = serveMemory(t, n, server.Config{Open: true})
+		a.await(t, true)
+		b.await(t, true)
+		if took := time.Since(begin); took > 36*time.Second { // 30 s, and 5 s between attempts at most
+			t.Errorf("back after %v", took)
+		}
+		c := join(t, newDevice(t), memory(n))
+		c.send(t, a.id(), "may I?")
+		if g := <-c.gone; g != (frame.Gone{To: a.id(), Reason: frame.GoneNotAllowed}) {
+			t.Errorf("%+v", g)
+		}
+		for range 10 {
+			b.send(t, a.id(), "I may")
+			if g := <-a.got; g != (got{b.id(), "I may"}) {
+				t.Errorf("%+v", g)
+			}
+		}
+		_, _, _ = a.stop(), b.stop(), c.stop()
+		stop()
+	})
+}
+
+// Waits grow up to a minute and are random; after a stable minute they begin
+// anew.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		n.Refuse()
+		e := start(t, newDevice(t), memory(n))
+		limit, longest := 500*time.Millisecond, time.Duration(0)
+		for i := range 60 {
+			s := e.await(t, false)
+			if s.Retry > limit || s.Err == nil {
+				t.Errorf("attempt %d: %+v, limit %v", i, s, limit)
+			}
+			limit = min(limit*17/10, time.Minute)
+			longest = max(longest, s.Retry)
+		}
+		if longest < 40*time.Second { // of 50 at random below 60 s: fails once in 10^8
+			t.Errorf("never longer than %v", longest)
+		}
+		n.Heal()
+		stop := serveMemory(t, n, server.Config{Open: true})
+		e.await(t, true)
+		n.Refuse()
+		if s := e.await(t, false); s.Err == nil { // it held for no time at all: as before
+			t.Errorf("%+v", s)
+		}
+		n.Heal()
+		e.await(t, true)
+		time.Sleep(time.Minute)
+		n.Reset()
+		if s := e.await(t, false); s.Retry > 500*time.Millisecond {
+			t.Errorf("after a stable minute: %+v", s)
+		}
+		_ = e.stop()
+		stop()
+	})
+}
+
+// A refusal for good ends a client that was never let in, and no other.
+func TestRejected(t *testing.T) {
+	const token = "a token that nobody guesses"
+	for _, c := range []struct {
+		name string
+		cfg  server.Config
+		code frame.RejectCode
+	}{
+		{"token", server.Config{Tokens: []string{token}}, frame.RejectToken},
+		{"another host", server.Config{Open: true, Hosts: []string{"relay.example.org"}}, frame.RejectAuth},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := start(t, newDevice(t), client.Config{URL: serve(t, c.cfg)})
+			var r *client.Rejected
+			if err := e.ended(); !errors.As(err, &r) || r.Code != c.code {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		stop := serveMemory(t, n, server.Config{Open: true})
+		e := join(t, newDevice(t), memory(n))
+		stop()
+		e.await(t, false)
+		stop = serveMemory(t, n, server.Config{Tokens: []string{token}})
+		s := e.await(t, false)
+		var r *client.Rejected
+		if !errors.As(s.Err, &r) || s.Retry != time.Minute {
+			t.Errorf("%+v", s)
+		}
+		stop()
+		stop = serveMemory(t, n, server.Config{Open: true})
+		e.await(t, true)
+		_ = e.stop()
+		stop()
+	})
+}
+
+// Too many logins: the client comes back when the relay has said.
+func TestTooMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{LoginBurst: 1, LoginsPerMinute: 2}})
+		a := join(t, newDevice(t), memory(n))
+		b := start(t, newDevice(t), memory(n))
+		s := b.await(t, false)
+		var r *client.Rejected
+		if !errors.As(s.Err, &r) || r.Code != frame.RejectTooMany || s.Retry < 29*time.Second || s.Retry > 31*time.Second {
+			t.Errorf("%+v", s)
+		}
+		b.await(t, true)
+		_, _ = a.stop(), b.stop()
+		stop()
+	})
+}
+
+// Two of the same device do not fight: the older one waits for a minute.
+func TestReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		stop := serveMemory(t, n, server.Config{Open: true})
+		d := newDevice(t)
+		old := join(t, d, memory(n))
+		now := join(t, d, memory(n))
+		if s := old.await(t, false); !errors.Is(s.Err, client.ErrReplaced) || s.Retry != time.Minute || s.Health != "replaced by a newer login" {
+			t.Errorf("%+v", s)
+		}
+		_ = old.stop()
+		if err := now.Send(now.id(), []byte("still here")); err != nil {
+			t.Error(err)
+		}
+		if g := <-now.got; g.payload != "still here" {
+			t.Errorf("%+v", g)
+		}
+		_ = now.stop()
+		stop()
+	})
+}
+
+// What was sent before the end arrives: leaving flushes.
+func TestLeaving(t *testing.T) {
+	url := serve(t, server.Config{Open: true})
+	a, b := join(t, newDevice(t), client.Config{URL: url}), join(t, newDevice(t), client.Config{URL: url})
+	if err := b.Allow([]frame.ID{a.id()}); err != nil {
+		t.Fatal(err)
+	}
+	b.send(t, b.id(), "allowed") // in order: ALLOW is in effect when this is refused
+	if g := <-b.gone; g.Reason != frame.GoneNotAllowed {
+		t.Error(g)
+	}
+	for range 20 {
+		a.send(t, b.id(), "bye")
+	}
+	if err := a.stop(); err != nil {
+		t.Error(err)
+	}
+	for range 20 {
+		if g := <-b.got; g != (got{a.id(), "bye"}) {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+// A client that is ended while it dials ends.
+func TestEndWhileDialling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		n.Cut()
+		e := start(t, newDevice(t), memory(n))
+		synctest.Wait()
+		if err := e.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A relay that takes no frames any more makes Send fail, never wait.
+func TestBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNet()
+		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{BytesPerSecond: 1000, BurstBytes: frame.MaxFrame}})
+		e := join(t, newDevice(t), memory(n))
+		var err error
+		for range 100 {
+			if err = e.Send(e.id(), make([]byte, frame.MaxPayload)); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, client.ErrBusy) {
+			t.Error(err)
+		}
+		if err := e.Send(e.id(), make([]byte, frame.MaxPayload+1)); !errors.Is(err, frame.ErrFrame) {
+			t.Error(err)
+		}
+		_ = e.stop()
+		stop()
+	})
+}
+
+func TestURLs(t *testing.T) {
+	for url, code := range map[string]string{
+		"wss://relay.example.org": "", "ws://127.0.0.1:7447": "", "ws://localhost": "",
+		"ws://relay.example.org": "RELAY-PLAIN", "http://relay.example.org": "RELAY-URL", "": "RELAY-URL", "wss://u:secret@h": "RELAY-URL",
+	} {
+		_, err := client.New(client.Config{URL: url})
+		var coded interface{ ErrorCode() string }
+		switch {
+		case code == "" && err != nil, code != "" && (!errors.As(err, &coded) || coded.ErrorCode() != code):
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := client.New(client.Config{URL: "ws://relay.example.org", Plain: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is no relay is said to be none, and tried again.
+func TestNoRelay(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")) // the client may have left
+			c.Close()
+		}
+	}()
+	e := start(t, newDevice(t), client.Config{URL: "ws://" + l.Addr().String()})
+	s := e.await(t, false)
+	var coded interface{ ErrorCode() string }
+	if !errors.As(s.Err, &coded) || coded.ErrorCode() != "RELAY-CONNECT" {
+		t.Errorf("%+v", s)
+	}
+	_ = e.stop()
+	cancel()
+	l.Close()
+	<-done
+}
