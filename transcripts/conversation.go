@@ -104,6 +104,9 @@ func conversations(l *lines) iter.Seq2[*Conversation, error] {
 }
 
 func decodeConversation(line []byte) (*Conversation, error) {
+	if c := decodeFast(line); c != nil {
+		return c, c.check()
+	}
 	c := &Conversation{}
 	if err := decodeStrict(line, conversationShape, c); err != nil {
 		return nil, err
