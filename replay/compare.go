@@ -1,12 +1,15 @@
 package replay
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // compared are the figures on which policies are compared with the first;
 // alsoRecorded those on which all are with what was recorded.
 var (
-	compared     = []string{"accuracy", "decline_rate", "top_speaker", "gini", "entropy", "addressed_not_chosen"}
-	alsoRecorded = []string{"decline_rate", "top_speaker", "gini", "entropy", "addressed_not_chosen"}
+	compared     = []string{"accuracy", "decline_rate", "top_speaker", "gini", "entropy", "addressed_not_chosen", "tokens_a_decision"}
+	alsoRecorded = []string{"decline_rate", "top_speaker", "gini", "entropy", "addressed_not_chosen", "tokens_a_decision"}
 )
 
 // comparisons holds each policy against what was recorded, and each later one
@@ -28,7 +31,7 @@ func (b *bench) comparisons(r *Report, values [][][]float64) []Comparison {
 func between(figures []string, a, b *Result, first, other [][]float64) []Comparison {
 	var all []Comparison
 	for i, m := range measures {
-		if !slices.Contains(figures, m.key) {
+		if !slices.Contains(figures, m.key) || math.IsNaN(float64(*m.at(b)-*m.at(a))) {
 			continue
 		}
 		diffs := make([]float64, len(first[i]))
@@ -59,7 +62,7 @@ const significant = 0.05
 // mark is ~ for a difference that may be chance, as one of a single transcript
 // may.
 func (c *Comparison) mark() string {
-	if c == nil || !(c.P < significant) {
+	if c == nil || c.Difference != 0 && !(c.P < significant) {
 		return "~"
 	}
 	return ""

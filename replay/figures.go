@@ -97,6 +97,11 @@ var measures = []measure{
 		func(s *sums) float64 { return ratio(s[sOverlooked], s[sAddressed]) },
 		func(r *Result) *Figure { return &r.AddressedNotChosen },
 	},
+	{
+		"tokens_a_decision", "prompt tokens a decision", sDecisions, false,
+		func(s *sums) float64 { return ratio(s[sTokens], s[sDecisions]) },
+		func(r *Result) *Figure { return &r.TokensADecision },
+	},
 }
 
 // silence returns the parts of the balanced accuracy.

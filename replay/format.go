@@ -91,3 +91,11 @@ func money(n float64) string {
 	}
 	return fmt.Sprintf("~%.2f", n/1e6)
 }
+
+// whole is f without decimals, or a dash.
+func whole(f float64) string {
+	if math.IsNaN(f) {
+		return "—"
+	}
+	return fmt.Sprintf("%.0f", f)
+}

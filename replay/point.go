@@ -51,6 +51,7 @@ type point struct {
 	simulated  bool    // nothing is known of the truth
 	candidates []int   // seats that may be chosen
 	prompts    []int32 // by seat: tokens that it would be handed, plus one; 0 for not yet known
+	sayings    sayings // of a talk
 	public     int64   // tokens of all messages for everybody
 	private    []int64 // by seat: of the others that it may read
 	view       room.State
@@ -134,14 +135,6 @@ func (p *point) open() {
 	}
 }
 
-// prompt is the estimate of what the seat would be handed now, in tokens.
-func (p *point) prompt(who int) int {
-	if p.prompts[who] == 0 {
-		p.prompts[who] = 1 + int32(p.state.WindowFor(p.h.seats[who].id).Tokens)
-	}
-	return int(p.prompts[who]) - 1
-}
-
 // said notes who spoke and whom it addressed.
 func (p *point) said(e *room.Event) {
 	b, ok := e.Body.(room.MessagePosted)
@@ -178,6 +171,9 @@ func (p *point) hear(m *room.Message) {
 	readers := room.Audience(*m)
 	if readers.Everybody() {
 		p.public += tokens
+		if p.h.chat != nil && !p.simulated {
+			p.sayings.add(tokens)
+		}
 		return
 	}
 	for i, x := range p.h.seats {

@@ -45,14 +45,12 @@ func (w *window) add(p *point, who int) {
 		w.tokens += p.whole(who)
 		return
 	}
-	p.view = *p.state // the bounds of windows are all that differs
-	p.view.Bounds.Tokens = w.budget
-	p.view.Bounds.SummaryTokens = min(p.view.Bounds.SummaryTokens, w.budget/4)
-	got := p.view.WindowFor(w.who)
-	w.tokens += int64(got.Tokens)
-	for _, o := range got.Omitted {
-		w.omitted += o.Messages
-	}
+	bounds := p.state.Bounds
+	bounds.Tokens = w.budget
+	bounds.SummaryTokens = min(bounds.SummaryTokens, w.budget/4)
+	tokens, omitted := p.window(who, bounds)
+	w.tokens += int64(tokens)
+	w.omitted += omitted
 }
 
 // whole is what the seat would be handed without bounds, in tokens: all that it
@@ -61,9 +59,8 @@ func (p *point) whole(who int) int64 {
 	x := p.state.Seats[who]
 	if !x.Fresh && x.Remembers {
 		const bound = 1 << 30
-		p.view = *p.state
-		p.view.Bounds = room.Context{Tokens: bound, HistoryTurns: bound, HistoryChars: bound}
-		return int64(p.view.WindowFor(x.ID).Tokens)
+		tokens, _ := p.window(who, room.Context{Tokens: bound, HistoryTurns: bound, HistoryChars: bound})
+		return int64(tokens)
 	}
 	return p.heard(who)
 }

@@ -68,6 +68,7 @@ type Result struct {
 	Gini               Figure `json:"gini"`
 	Entropy            Figure `json:"entropy"`
 	AddressedNotChosen Figure `json:"addressed_not_chosen"`
+	TokensADecision    Figure `json:"tokens_a_decision"`
 
 	Intervals map[string][2]Figure `json:"intervals"` // 95 %, by the key of the figure
 	N         map[string]int       `json:"n"`         // of how many decisions, by the key of the figure

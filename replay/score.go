@@ -28,6 +28,7 @@ const (
 	sTop        // of them, for the seat chosen most in its transcript
 	sGini       // sum of the Gini coefficient of each transcript, times its spoken
 	sEntropy    // the same of the entropy
+	sTokens     // estimate of the prompts
 	nResampled
 )
 
@@ -36,8 +37,7 @@ const (
 	sFinishes  = nResampled + iota
 	sErrors    //
 	sSilent    // decisions of mixed rooms with silence foretold
-	sTokens    // estimate of the prompts
-	sCost      // of these, in millionths
+	sCost      // of the prompts, in millionths
 	sRepeated  // decisions made twice
 	sDiffering // of them, with other bytes
 	sMuted     // speak in truth, decline here

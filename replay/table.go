@@ -91,9 +91,13 @@ func (r *Report) differenceRows() [][]string {
 		if c.A == recordedName {
 			continue // is in the table above
 		}
+		points, show := 100.0, percent
+		if c.Figure == "tokens_a_decision" {
+			points, show = 1, whole
+		}
 		all = append(all, []string{
 			term.Line(c.B) + " − " + term.Line(c.A), c.Figure,
-			fmt.Sprintf("%s%+.1f %s", c.mark(), 100*float64(c.Difference), bounds(c.Interval, percent)), "p=" + number(float64(c.P)),
+			fmt.Sprintf("%s%+.1f %s", c.mark(), points*float64(c.Difference), bounds(c.Interval, show)), "p=" + number(float64(c.P)),
 		})
 	}
 	return all

@@ -54,7 +54,7 @@ func own(name, key string, show func(float64) string, recorded bool) line {
 		if i := p.Intervals[key]; !math.IsNaN(float64(i[0])) && s != "—" {
 			s += " " + bounds(i, show)
 		}
-		if c := r.comparison(recordedName, p.Policy, key); c != nil && recorded && s != "—" {
+		if c := r.comparison(recordedName, p.Policy, key); c != nil && recorded && s != "—" && c.Difference != 0 {
 			s += " " + c.mark() + "p=" + number(float64(c.P))
 		}
 		if _, same := r.sameN(key); !same && s != "—" {
@@ -138,7 +138,7 @@ func (r *Report) lines() []line {
 func declineCell(r *Report, p *Result) string {
 	c := r.comparison(recordedName, p.Policy, "decline_rate")
 	s := fmt.Sprintf("%s (%s%s)", thousands(p.Declines), c.mark(), signed(p.Declines-r.Recorded.Declines))
-	if c != nil {
+	if c != nil && c.Difference != 0 {
 		s += " p=" + number(float64(c.P))
 	}
 	return s
@@ -163,7 +163,8 @@ func spent(name string, show func(float64) string, of func(*Result) int64) line 
 			if was == 0 {
 				return show(is)
 			}
-			return fmt.Sprintf("%s (%s %%)", show(is), signed(int(math.Round(100*(is-was)/was))))
+			c := r.comparison(recordedName, p.Policy, "tokens_a_decision")
+			return fmt.Sprintf("%s (%s%s %%)", show(is), c.mark(), signed(int(math.Round(100*(is-was)/was))))
 		},
 	}
 }

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
@@ -15,28 +16,48 @@ import (
 // BenchmarkWhatIf is a whole what-if as `moot replay` makes it, from the
 // compressed file to the report, with one policy in the sandbox.
 func BenchmarkWhatIf(b *testing.B) {
-	file := filepath.Join("..", "..", "shared", "transcripts", "irc-threads.jsonl.gz")
-	if _, err := os.Stat(file); err != nil {
-		b.Skip("the shared transcripts are not beside this checkout")
-	}
 	host, err := plugins.NewHost(plugins.Config{CacheDir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer host.Close()
-	for _, s := range []replay.Subject{builtIn(b, host, "roundrobin"), builtIn(b, host, "adaptive"), kit(b, host, "c"), kit(b, host, "rust")} {
-		b.Run(s.Name, func(b *testing.B) {
-			decisions := 0
-			for b.Loop() {
-				r, err := replay.Run(b.Context(), replay.Config{Subjects: []replay.Subject{s}}, conversations(file))
-				if err != nil {
-					b.Fatal(err)
-				}
-				decisions += r.Decisions
-			}
-			b.ReportMetric(float64(decisions)/b.Elapsed().Seconds(), "decisions/s")
-		})
+	subjects := []replay.Subject{
+		builtIn(b, host, "roundrobin"), builtIn(b, host, "mention"), builtIn(b, host, "adaptive"), kit(b, host, "c"), kit(b, host, "rust"),
+		{Name: "baseline", Baseline: "address->ngram3"},
 	}
+	for _, set := range []string{"delidata", "meetings-ami", "irc-threads"} {
+		file := filepath.Join("..", "..", "shared", "transcripts", set+".jsonl.gz")
+		if _, err := os.Stat(file); err != nil {
+			b.Skip("the shared transcripts are not beside this checkout")
+		}
+		for _, s := range subjects {
+			b.Run(set+"/"+s.Name, func(b *testing.B) { whatIf(b, s, file) })
+		}
+	}
+}
+
+func whatIf(b *testing.B, s replay.Subject, file string) {
+	decisions, start := 0, processTime(b)
+	for b.Loop() {
+		r, err := replay.Run(b.Context(), replay.Config{Subjects: []replay.Subject{s}}, conversations(file))
+		if err != nil {
+			b.Fatal(err)
+		}
+		decisions += r.Decisions
+	}
+	b.ReportMetric(float64(decisions)/b.Elapsed().Seconds(), "decisions/s")
+	b.ReportMetric(float64(processTime(b)-start)/float64(decisions)/1e3, "cpu-us/decision")
+}
+
+// processTime is the processor time that the process has used, in
+// nanoseconds.
+func processTime(tb testing.TB) int64 {
+	tb.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 func builtIn(tb testing.TB, host *plugins.Host, name string) replay.Subject {
