@@ -155,7 +155,7 @@ func (w *wireSeat) kind() string {
 	switch {
 	case w.Kind == policy.Human:
 		return policy.Human
-	case w.Owner != "":
+	case w.Owner != "", w.Endpoint != nil && w.Endpoint.Kind == KindRelay:
 		return policy.Remote
 	}
 	return policy.Local

@@ -17,6 +17,7 @@ import (
 const (
 	KindNDJSON   = "ndjson"
 	KindScripted = "scripted"
+	KindRelay    = "relay"
 )
 
 // An Endpoint is how an agent is reached, with variables expanded and paths
@@ -29,6 +30,8 @@ type Endpoint struct {
 	Restart int               // times it is started again by itself
 	Script  string            // file of lines, absolute
 	Lines   []string
+	Peer    string // name or id of the device that a remote agent is on
+	Profile string // its profile there
 }
 
 // wireEndpoint is an endpoint as it is written. Base is only in the form that
@@ -41,12 +44,14 @@ type wireEndpoint struct {
 	Restart int               `json:"restart,omitempty"`
 	Script  string            `json:"script,omitempty"`
 	Lines   []string          `json:"lines,omitempty"`
+	Peer    string            `json:"peer,omitempty"`
+	Profile string            `json:"profile,omitempty"`
 	Base    string            `json:"base,omitempty"`
 }
 
 // resolve makes paths absolute; relative ones start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
-	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines}
+	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile}
 	if w.Kind == KindNDJSON {
 		e.Command, e.Dir = slices.Clone(w.Command), join(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {

@@ -63,6 +63,9 @@ type Options struct {
 	// CheckScript checks the text of a scripted agent; name is for messages.
 	// A nil func leaves scripts unchecked.
 	CheckScript func(name string, text []byte) error
+	// Device finds the device that a relay seat is on, by name or id, and what
+	// its owner is called. A nil func leaves peers unchecked.
+	Device func(peer string) (id, owner string, err error)
 }
 
 // Load reads the room at path with everything that it includes. The problems
@@ -83,6 +86,7 @@ func (d *document) load(o Options) (*Room, Problems) {
 	w := d.decode()
 	r := d.build(w)
 	d.checkMeaning(w, r, o)
+	d.seatRemotes(w, r, o)
 	d.sortProblems()
 	for _, s := range d.secrets {
 		d.hide(s)

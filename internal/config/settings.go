@@ -24,7 +24,10 @@ type Settings struct {
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 	Relay     Relay
-	File      string // the settings file, whether it exists or not
+	RelayURL  string    // of the relay that this device meets others at; "" is the one of the invite
+	TokenFile string    // with the token of that relay; "" is none
+	Profiles  []Profile // local agents that have to do with those of others
+	File      string    // the settings file, whether it exists or not
 }
 
 // A Setting is one value and where it comes from.
@@ -67,6 +70,8 @@ var keys = []key{
 	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file of devices that the relay lets in"},
 	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file of the relay's TLS certificate"},
 	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file of its key"},
+	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay that this device meets others at"},
+	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token of that relay"},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address that the relay serves its counters on"},
 }
 
@@ -91,7 +96,8 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	if err != nil {
 		return Settings{}, nil, err
 	}
-	if err := readSettings(v, file); err != nil {
+	profiles, err := readSettings(v, file)
+	if err != nil {
 		return Settings{}, nil, err
 	}
 	for _, k := range keys {
@@ -109,9 +115,20 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 			return Settings{}, nil, err
 		}
 	}
-	return Settings{
-		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, Relay: relaySettings(list), File: file,
-	}, list, nil
+	s := Settings{
+		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, Relay: relaySettings(list), File: file, Profiles: profiles,
+	}
+	s.RelayURL, s.TokenFile = valueIn(list, "relay.url"), valueIn(list, "relay.token")
+	return s, list, nil
+}
+
+func valueIn(list []Setting, key string) string {
+	for _, s := range list {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // given returns the key's flag when the user gave it.
@@ -228,33 +245,37 @@ func settingsFile() (string, error) {
 }
 
 // readSettings reads the settings file and refuses keys it does not know.
-func readSettings(v *viper.Viper, file string) error {
+func readSettings(v *viper.Viper, file string) ([]Profile, error) {
 	if file == "" {
-		return nil
+		return nil, nil
 	}
 	text, err := readBounded(file, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return nil, nil
 	case err != nil:
-		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reason(err), Where: file, Err: err}
+		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reason(err), Where: file, Err: err}
 	case len(text) > MaxFileBytes:
-		return &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
+		return nil, &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
 	case len(bytes.TrimSpace(text)) == 0:
-		return nil
+		return nil, nil
 	}
+	var profiles []Profile
 	s, p := newSource(file, filepath.Dir(file), text)
 	if p == nil {
 		p = checkSettingsKeys(s, s.root, "")
 	}
+	if p == nil {
+		profiles, p = profilesOf(s)
+	}
 	if p != nil {
-		return &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
+		return nil, &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
 	}
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read", Where: file, Err: err}
+		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read", Where: file, Err: err}
 	}
-	return nil
+	return profiles, nil
 }
 
 // checkSettingsKeys refuses what viper would pass over, or fold into another
@@ -274,12 +295,13 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 		case seen[full]:
 			p.What = fmt.Sprintf("%q is set twice", full)
 			return &p
+		case full == profilesKey: // see profilesOf
 		case group && val.Kind == yaml.MappingNode:
 			if q := checkSettingsKeys(s, val, full+"."); q != nil {
 				return q
 			}
 		case !known:
-			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, names)
+			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, append(names, profilesKey))
 			return &p
 		case val.Kind != yaml.ScalarNode:
 			p.Code, p.What = "CONFIG-VALUE", full+" is "+kindOf(val)+", want a text"

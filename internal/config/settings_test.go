@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestSettingsDefaults(t *testing.T) {
 		Data: filepath.Join(dir, ".local/share/moot"), Cache: filepath.Join(dir, "cache/moot"),
 		LogLevel: "warn", LogFormat: "text", Relay: Relay{Listen: "127.0.0.1:7447"}, File: filepath.Join(dir, "conf/moot/config.yaml"),
 	}
-	if s != want {
+	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "xdg"))

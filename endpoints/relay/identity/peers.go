@@ -31,6 +31,7 @@ type Peer struct {
 	Name     string    `json:"name"`               // unique here; its owner proposed it
 	Grant    Grant     `json:"grant"`              // what it may be here; zero: nothing, we joined it
 	Room     string    `json:"room,omitempty"`     // the grant's room; empty: any
+	Relay    string    `json:"relay,omitempty"`    // URL of the relay that the two meet at; set by who stores it
 	Created  time.Time `json:"created"`            //
 	LastSeen time.Time `json:"last_seen,omitzero"` // at most an hour too early
 	Verified time.Time `json:"verified,omitzero"`  // when the owners compared digits

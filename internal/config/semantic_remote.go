@@ -1,0 +1,67 @@
+package config
+
+import (
+	"errors"
+
+	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// DefaultProfile is the local agent on whose behalf a remote one is asked when
+// the room names none.
+const DefaultProfile = "default"
+
+// seatRemotes finds the devices of relay seats, and the local agents on whose
+// behalf they are asked.
+func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
+	k := 0
+	for i, seat := range w.Participants {
+		if seat == nil {
+			continue
+		}
+		p := &r.Participants[k]
+		k++
+		if p.Endpoint == nil || p.Endpoint.Kind != KindRelay || d.isBroken(at(i, "endpoint")...) {
+			continue
+		}
+		if p.Seat.Profile == "" {
+			p.Seat.Profile = orchestrator(r)
+		}
+		if o.Device == nil {
+			continue
+		}
+		id, owner, err := o.Device(p.Endpoint.Peer)
+		if err != nil {
+			what, hint := err.Error(), ""
+			var pe *problem.Error
+			if errors.As(err, &pe) {
+				what, hint = pe.What, pe.Fix
+			}
+			d.reportAt(at(i, "endpoint", "peer"), "ROOM-PEER", what, hint)
+			continue
+		}
+		p.Seat.Device = id
+		if p.Seat.Owner == "" {
+			p.Seat.Owner = owner
+		}
+	}
+}
+
+// orchestrator is the profile of the room's only local agent, if there is one.
+func orchestrator(r *Room) string {
+	found, agents := "", 0
+	for _, p := range r.Participants {
+		if p.Seat.Kind == policy.Local {
+			agents++
+			found = p.Seat.Profile
+		}
+	}
+	if agents == 1 && found != "" {
+		return found
+	}
+	return DefaultProfile
+}
+
+// Remote reports whether a seat is on another device.
+func Remote(p room.Participant) bool { return p.Device != "" }
