@@ -185,10 +185,11 @@ func (s *Server) begin() bool {
 }
 
 // upgrader is for all connections. Buffers for writing are shared, so that an
-// idle connection holds none; those for reading are net/http's. Compression
-// stays off: the read limit would count compressed bytes.
+// idle connection holds none. Compression stays off: the read limit would
+// count compressed bytes.
 var upgrader = websocket.Upgrader{
 	HandshakeTimeout: 5 * time.Second,
+	ReadBufferSize:   8 << 10, // a frame of 4 KiB in one read
 	WriteBufferSize:  8 << 10,
 	WriteBufferPool:  &sync.Pool{},
 	Subprotocols:     []string{frame.Subprotocol},

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"testing"
 	"time"
 
@@ -19,7 +20,13 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(benchRelay) != "" {
+		benchServe()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A network is where a relay listens and endpoints come from.
 type network struct {

@@ -1,0 +1,251 @@
+package server_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+// The relay runs in a process of its own, so that only its memory and time
+// are its.
+const benchRelay = "MOOT_BENCH_RELAY"
+
+func benchServe() {
+	s, err := server.New(server.Config{Hosts: []string{"bench"}, Open: true, Limits: plenty})
+	if err != nil {
+		panic(err)
+	}
+	serveForBench(s)
+}
+
+// apart starts a relay in another process.
+func apart(b *testing.B) (r *relay, pid int, ask func(what string) string) {
+	b.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), benchRelay+"=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	ask = func(what string) string {
+		if _, err := io.WriteString(in, what+"\n"); err != nil {
+			b.Fatal(err)
+		}
+		if !lines.Scan() {
+			b.Fatal("the relay has ended")
+		}
+		return lines.Text()
+	}
+	b.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Error(err)
+		}
+	})
+	n := network{host: ask("address")}
+	n.dial = dialTCP
+	return &relay{network: n, t: b}, cmd.Process.Pid, ask
+}
+
+func (r *relay) benchJoin() *endpoint {
+	r.t.Helper()
+	e := r.greeted()
+	e.send(e.login("bench", ""))
+	want[frame.Welcome](e)
+	if err := e.SetReadDeadline(time.Time{}); err != nil {
+		r.t.Fatal(err)
+	}
+	return e
+}
+
+// BenchmarkEcho is round trips of 4 KiB through one relay: there and back
+// again, so two frames through it for each. Its figure with many pairs is
+// what the relay can do; with one it is how long a trip takes.
+func BenchmarkEcho(b *testing.B) {
+	for _, pairs := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint("pairs=", pairs), func(b *testing.B) {
+			r, pid, _ := apart(b)
+			r.echo(b, pid, pairs)
+		})
+	}
+}
+
+// BenchmarkEchoBesideFrozen is the same with somebody who is sent to all the
+// time and never reads.
+func BenchmarkEchoBesideFrozen(b *testing.B) {
+	r, pid, _ := apart(b)
+	frozen, flooder := r.benchJoin(), r.benchJoin()
+	send, err := frame.Append(nil, frame.Send{To: frozen.id(), Payload: make([]byte, 4096)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() { // what comes back, GONE, is read so that only one of them is frozen
+		for {
+			if _, _, err := flooder.ReadMessage(); err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				if flooder.WriteMessage(websocket.BinaryMessage, send) != nil {
+					return
+				}
+			}
+		}
+	}()
+	r.echo(b, pid, 4)
+	close(stop)
+	<-done
+	flooder.Close()
+}
+
+func (r *relay) echo(b *testing.B, pid, pairs int) {
+	type pair struct{ ask, answer *endpoint }
+	var all []pair
+	for range pairs {
+		p := pair{r.benchJoin(), r.benchJoin()}
+		go p.answer.echo()
+		all = append(all, p)
+	}
+	cpu := processorTime(b, pid)
+	trips := make(chan struct{}, b.N)
+	for range b.N {
+		trips <- struct{}{}
+	}
+	close(trips)
+	done := make(chan error, pairs)
+	b.ResetTimer()
+	for _, p := range all {
+		go func() { done <- p.ask.trip(p.answer.id(), trips) }()
+	}
+	for range all {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "trips/s")
+	b.ReportMetric(float64((processorTime(b, pid)-cpu).Microseconds())/float64(b.N), "relay-cpu-us/op")
+	for _, p := range all {
+		p.ask.Close()
+		p.answer.Close()
+	}
+}
+
+// trip sends and waits for the answer, as often as there are tickets.
+func (e *endpoint) trip(to frame.ID, tickets <-chan struct{}) error {
+	send, err := frame.Append(nil, frame.Send{To: to, Payload: make([]byte, 4096)})
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, len(send))
+	for range tickets {
+		if err := e.WriteMessage(websocket.BinaryMessage, send); err != nil {
+			return err
+		}
+		if err := e.read(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// echo sends back what comes.
+func (e *endpoint) echo() {
+	buf := make([]byte, 33+4096)
+	for e.read(buf) == nil {
+		buf[0] = byte(frame.KindSend)
+		if e.WriteMessage(websocket.BinaryMessage, buf) != nil {
+			return
+		}
+	}
+}
+
+// read reads a message of that size without allocating.
+func (e *endpoint) read(buf []byte) error {
+	_, r, err := e.NextReader()
+	if err != nil {
+		return err
+	}
+	_, err = io.ReadFull(r, buf)
+	return err
+}
+
+// BenchmarkIdle is what a connection that says nothing holds in the relay's
+// process: 1,000 of them, logged in, each pinged once.
+func BenchmarkIdle(b *testing.B) {
+	const connections = 1000
+	r, _, ask := apart(b)
+	r.benchJoin() // whatever is made for the first one
+	before, _ := strconv.Atoi(ask("memory"))
+	goroutines, _ := strconv.Atoi(ask("goroutines"))
+	for b.Loop() {
+		var all []*endpoint
+		for range connections {
+			all = append(all, r.benchJoin())
+		}
+		after, _ := strconv.Atoi(ask("memory"))
+		then, _ := strconv.Atoi(ask("goroutines"))
+		b.ReportMetric(float64(after-before)/connections, "bytes/conn")
+		b.ReportMetric(float64(then-goroutines)/connections, "goroutines/conn")
+		for _, e := range all {
+			e.Close()
+		}
+	}
+}
+
+// resident returns the memory of this process that is in use, after what is
+// free was given back: bytes of RAM, the sockets' buffers not counted.
+func resident() int {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil { // not Linux: what Go has from the system
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.Sys - m.HeapReleased)
+	}
+	pages, _ := strconv.Atoi(strings.Fields(string(b))[1])
+	return pages * os.Getpagesize()
+}
+
+// processorTime returns what another process has used.
+func processorTime(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0 // not Linux
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // ticks of 100 Hz
+}
