@@ -63,6 +63,13 @@ func (in *instance) left() int64 { return int64(in.fuel().Get()) }
 // close frees the instance and its memory.
 func (in *instance) close() { _ = in.module.Close(in.ctx) } // fails only for a second exit code
 
+// call calls a function of the module with what is on the stack, and leaves
+// there what it returns.
+func (in *instance) call(f api.Function) error {
+	in.depth().Set(MaxDepth)
+	return f.CallWithStack(in.ctx, in.stack[:])
+}
+
 // initialize runs the module's start function, and what its language wants run
 // once.
 func (in *instance) initialize() error {
@@ -71,7 +78,7 @@ func (in *instance) initialize() error {
 		if f == nil {
 			continue
 		}
-		if _, err := f.Call(in.ctx); err != nil {
+		if err := in.call(f); err != nil {
 			return fmt.Errorf("running %s: %w", name, err)
 		}
 	}
@@ -89,7 +96,7 @@ func (in *instance) configure(settings []byte) error {
 		return err
 	}
 	in.stack = [2]uint64{uint64(ptr), uint64(len(settings))}
-	if err := f.CallWithStack(in.ctx, in.stack[:]); err != nil {
+	if err := in.call(f); err != nil {
 		return fmt.Errorf("running %s: %w", exportConfigure, err)
 	}
 	if uint32(in.stack[0]) == 0 {
@@ -115,7 +122,7 @@ func (e errLong) Error() string {
 // place writes b to where the guest wants it.
 func (in *instance) place(b []byte) (uint32, error) {
 	in.stack[0] = uint64(len(b))
-	if err := in.alloc.CallWithStack(in.ctx, in.stack[:]); err != nil {
+	if err := in.call(in.alloc); err != nil {
 		return 0, fmt.Errorf("running %s: %w", exportAlloc, err)
 	}
 	ptr := uint32(in.stack[0])
@@ -158,7 +165,7 @@ func (in *instance) run(input []byte) ([]byte, error) {
 		return nil, err
 	}
 	in.stack = [2]uint64{uint64(ptr), uint64(len(input))}
-	if err := in.decide.CallWithStack(in.ctx, in.stack[:]); err != nil {
+	if err := in.call(in.decide); err != nil {
 		return nil, fmt.Errorf("running %s: %w", exportDecide, err)
 	}
 	if in.stack[0] == 0 {

@@ -41,7 +41,6 @@ var errTime = errors.New("it took 100 ms of the processor")
 func (in *instance) begin(ctx context.Context, fuel uint64, most time.Duration) {
 	in.pace = pace{ctx: ctx, most: most}
 	in.fuel().Set(fuel)
-	in.depth().Set(MaxDepth)
 	in.stop().Set(fuel - min(fuel, slice))
 }
 

@@ -6,36 +6,46 @@ type body struct {
 	in     cursor
 	locals uint64 // parameters and locals of the module's own; ours follow
 
-	out     []byte // finished code
-	seg     []byte // code of the segment being read
-	cost    int64  // of the segment
-	check   bool   // look at the fuel when the segment starts
-	nesting int
-	weight  int64 // depth that a call from here takes
+	out    []byte // finished code
+	seg    []byte // code of the segment being read
+	cost   int64  // of the segment
+	check  bool   // look at the fuel when the segment starts
+	frames []frame
+	weight int64 // depth that a function takes that calls others
 
-	scratch []byte          // types of our locals
-	at      map[byte]uint32 // type to our local
+	first   int64 // cost of the first segment, whose payment is written last
+	entered bool  // the first segment has ended
+	total   int64 // cost of all segments
+	leaf    bool  // no loops, no calls, no costs by an operand
+	calling bool  // calls functions of the module's own
+	calls   int   // since the last look, on whichever way
+	called  int   // calls so far
+
+	scratch         []byte          // types of our locals
+	at              map[byte]uint32 // type to our local
+	fuelAt, depthAt uint32          // our locals for these, plus one
 }
 
 // rewrite returns the new body, without its size.
 func (b *body) rewrite() []byte {
 	decl := b.declare()
-	b.check = true
-	b.cost = 1
-	for b.nesting = 1; b.nesting > 0 && b.in.more(); {
+	b.cost, b.leaf = 1, true
+	b.frames = append(b.frames, frame{})
+	for len(b.frames) > 0 && b.in.more() {
 		b.instruction()
 	}
-	if b.nesting > 0 {
+	if len(b.frames) > 0 {
 		b.in.fail(Malformed, "a body without an end")
 	}
 	b.flush()
 	b.in.end("body")
+	enter := b.enter()
 	out := leb(nil, uint64(decl.groups+len(b.scratch)))
 	out = append(out, decl.bytes...)
 	for _, t := range b.scratch {
 		out = append(out, 1, t)
 	}
-	return append(out, b.out...)
+	return append(append(out, enter...), b.out...)
 }
 
 type localGroups struct {
@@ -84,7 +94,7 @@ func (b *body) instruction() {
 		b.block(op)
 		return
 	case label:
-		c.index("label", b.nesting)
+		c.index("label", len(b.frames))
 		b.copy(from)
 		if op == opBr {
 			b.flush()
@@ -92,7 +102,7 @@ func (b *body) instruction() {
 		return
 	case labels:
 		for range c.count("labels", b.mod.limits.BrTable, 1) + 1 {
-			c.index("label", b.nesting)
+			c.index("label", len(b.frames))
 		}
 		b.copy(from)
 		b.flush()
@@ -166,9 +176,13 @@ func (b *body) plain(op byte) {
 	b.seg = append(b.seg, op)
 	switch op {
 	case opEnd:
-		b.nesting--
 		b.flush()
-	case opElse, opReturn, opUnreachable:
+		b.join()
+		b.frames = b.frames[:len(b.frames)-1]
+	case opElse:
+		b.flush()
+		b.calls = b.frames[len(b.frames)-1].calls
+	case opReturn, opUnreachable:
 		b.flush()
 	default:
 		b.canonical(op)
@@ -180,14 +194,17 @@ func (b *body) block(op byte) {
 	c := &b.in
 	from := c.p - 1
 	b.blockType()
-	if b.nesting++; b.nesting > b.mod.limits.Nesting {
+	if b.frames = append(b.frames, frame{b.calls, b.called}); len(b.frames) > b.mod.limits.Nesting {
 		c.fail(Exceeds, "blocks nested deeper than %d", b.mod.limits.Nesting)
 	}
 	b.copy(from)
 	if op != opBlock {
 		b.flush()
 	}
-	b.check = b.check || op == opLoop
+	if op == opLoop {
+		b.leaf = false
+		b.look()
+	}
 }
 
 // blockType reads nothing, one value type, or a positive index of a type.
@@ -223,26 +240,51 @@ func positive(b []byte) (uint64, bool) {
 
 // flush ends a segment: its cost is charged in front of it.
 func (b *body) flush() {
-	if b.cost > 0 || b.check {
-		if b.check {
-			b.cost += costCheck
-		}
-		b.pay()
+	if b.check || !b.entered {
+		b.cost += costCheck
+	}
+	b.total += b.cost
+	switch {
+	case !b.entered:
+		b.first, b.entered = b.cost, true
+	case b.cost > 0:
+		b.out = b.pay(op(b.out, opLocalGet, b.fuelLeft()), b.cost, b.check)
 	}
 	b.out = append(b.out, b.seg...)
 	b.seg = b.seg[:0]
 	b.cost, b.check = 0, false
 }
 
+// A frame is a block that is open.
+type frame struct{ calls, called int } // where it starts
+
+// look has the fuel looked at when the next segment starts.
+func (b *body) look() { b.check, b.calls = true, 0 }
+
+// join is where ways through a block come together. One of them may have gone
+// round every look inside.
+func (b *body) join() {
+	f := b.frames[len(b.frames)-1]
+	if b.calls = f.calls + b.called - f.called; b.calls >= mostCalls && len(b.frames) > 1 {
+		b.look()
+	}
+}
+
 // ours returns a local of our own of a type.
 func (b *body) ours(t byte) uint32 {
-	i, ok := b.at[t]
-	if !ok {
-		i = uint32(b.locals) + uint32(len(b.scratch))
-		b.scratch = append(b.scratch, t)
-		b.at[t] = i
-	}
+	at := b.at[t]
+	i := b.local(&at, t)
+	b.at[t] = at
 	return i
+}
+
+// local returns a local of our own whose number, plus one, is kept in at.
+func (b *body) local(at *uint32, t byte) uint32 {
+	if *at == 0 {
+		b.scratch = append(b.scratch, t)
+		*at = uint32(b.locals) + uint32(len(b.scratch))
+	}
+	return *at - 1
 }
 
 // leb appends an unsigned LEB128 number.
@@ -276,7 +318,7 @@ func (b *body) reset(fn int, in cursor, params int) {
 	in.fn = fn
 	*b = body{
 		meter: b.meter, in: in, locals: uint64(params), out: b.out[:0], seg: b.seg[:0],
-		scratch: b.scratch[:0], at: b.at,
+		scratch: b.scratch[:0], at: b.at, frames: b.frames[:0],
 	}
 	clear(b.at)
 }

@@ -57,3 +57,11 @@ const frameBytes = 16 << 10
 func frameWeight(locals uint64, body int) int64 {
 	return 1 + int64(8*locals+4*uint64(body))/frameBytes
 }
+
+// A leaf is a function without loops and calls that costs so little that the
+// fuel is not looked at in it. So that leaves do not add up to much, there is a
+// look in a body after so many calls, whichever way it takes.
+const (
+	mostLeaf  = 128
+	mostCalls = 1000
+)

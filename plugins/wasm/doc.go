@@ -23,7 +23,9 @@
 // A body is cut into segments that are entered only at their start. The cost
 // of a segment is taken from the fuel at its start; whether any is left is
 // looked at on entering a function, at the head of every loop, and before an
-// instruction whose cost depends on an operand (memory.fill and its kind). The
+// instruction whose cost depends on an operand (memory.fill and its kind). A
+// small function without loops and calls has no look of its own: whoever calls
+// it has, at every thousandth call at the latest. The
 // number is thus the same on every engine and machine, also when the module
 // traps. A look finds more than enough mostly; where it does not, the module
 // calls a function of ours, which traps when nothing is left, and else lets

@@ -1,25 +1,46 @@
 package wasm
 
-// pay appends the charge for the segment, and the look at what is left.
-func (b *body) pay() {
-	o := op(b.out, opGlobalGet, b.fuel)
-	o = sleb(append(o, opI64Const), b.cost)
-	o = append(o, opI64Sub)
-	if !b.check {
-		b.out = op(o, opGlobalSet, b.fuel)
-		return
+// enter returns what a function does first: it takes the depth that its own
+// calls need, and pays for its first segment.
+func (b *body) enter() []byte {
+	var o []byte
+	if b.calling {
+		o = op(o, opGlobalGet, b.depth)
+		o = append(sleb(append(o, opI32Const), b.weight), opI32Sub)
+		o = op(o, opLocalTee, b.depthLeft())
+		o = append(o, opI32Const, 0, opI32LtS, opIf, blockEmpty)
+		o = op(o, opLocalGet, b.depthLeft())
+		o = append(op(o, opGlobalSet, b.depth), opUnreachable, opEnd)
 	}
-	left := b.ours(typeI64)
-	o = op(o, opLocalTee, left)
-	o = op(o, opGlobalSet, b.fuel)
-	o = op(o, opLocalGet, left)
-	b.out = b.lookAt(o)
+	return b.pay(op(o, opGlobalGet, b.fuel), b.first, !b.leaf || b.total > mostLeaf)
 }
 
+// pay appends the charge, with the fuel on the stack, and the look at what is
+// left. The fuel is a global, for the host and for functions that are called;
+// within a function it is a local as well, because loading what was just stored
+// takes longer than all the rest.
+func (b *body) pay(o []byte, cost int64, check bool) []byte {
+	o = append(sleb(append(o, opI64Const), cost), opI64Sub)
+	o = op(o, opLocalTee, b.fuelLeft())
+	o = op(o, opGlobalSet, b.fuel)
+	if check {
+		o = b.lookAt(op(o, opLocalGet, b.fuelLeft()))
+	}
+	return o
+}
+
+// fuelLeft is the local that holds the fuel.
+func (b *body) fuelLeft() uint32 { return b.local(&b.fuelAt, typeI64) }
+
+// depthLeft is the local that holds the depth that is left to calls.
+func (b *body) depthLeft() uint32 { return b.local(&b.depthAt, typeI32) }
+
 // lookAt compares the fuel on top of the stack with where the host wants to be
-// asked. That is above zero mostly, and the call is made seldom.
+// asked. That is above zero mostly, and the call is made seldom. It stands in
+// the second arm: the compiler lays its registers out for the first, and
+// everything that lives would go through memory in every turn of a loop.
 func (b *body) lookAt(s []byte) []byte {
-	s = append(op(s, opGlobalGet, b.stop), opI64LtS, opIf, blockEmpty)
+	s = append(op(s, opGlobalGet, b.stop), opI64GeS, opIf, blockEmpty, opElse)
 	return append(op(s, opCall, b.pause), opEnd)
 }
 
@@ -40,9 +61,9 @@ func (m *meter) pauseBody() []byte {
 // charge puts in front of the instruction that comes next what it costs by
 // the i32 on top of the stack: shifted right, or left, by so many bits.
 func (b *body) charge(shift byte, left bool) {
-	n, rest := b.ours(typeI32), b.ours(typeI64)
+	n := b.ours(typeI32)
 	s := op(b.seg, opLocalTee, n)
-	s = op(s, opGlobalGet, b.fuel)
+	s = op(s, opLocalGet, b.fuelLeft())
 	s = op(s, opLocalGet, n)
 	s = append(s, opI64ExtendU, opI64Const, shift)
 	if left {
@@ -50,30 +71,31 @@ func (b *body) charge(shift byte, left bool) {
 	} else {
 		s = append(s, opI64ShrU)
 	}
-	s = op(append(s, opI64Sub), opLocalTee, rest)
-	s = op(s, opGlobalSet, b.fuel)
-	s = op(s, opLocalGet, rest)
-	b.seg = b.lookAt(s)
+	b.take(s)
 }
 
 // chargeGrowth is charge for memory.grow: growing by more than any memory may
 // have is refused, and costs no more than that.
 func (b *body) chargeGrowth() {
-	n, rest := b.ours(typeI32), b.ours(typeI64)
+	n := b.ours(typeI32)
 	s := op(b.seg, opLocalTee, n)
-	s = op(s, opGlobalGet, b.fuel)
+	s = op(s, opLocalGet, b.fuelLeft())
 	s = append(op(s, opLocalGet, n), opI32Const, 0)
 	s = op(s, opLocalGet, n)
 	s = append(sleb(append(s, opI32Const), int64(b.mod.limits.Pages)), opI32LeU, opSelect)
-	s = append(s, opI64ExtendU, opI64Const, shiftGrow, opI64Shl, opI64Sub)
-	s = op(s, opLocalTee, rest)
-	s = op(s, opGlobalSet, b.fuel)
-	s = op(s, opLocalGet, rest)
-	b.seg = b.lookAt(s)
+	b.take(append(s, opI64ExtendU, opI64Const, shiftGrow, opI64Shl))
 }
 
-// call takes over a call. One of the module's own functions takes depth, and
-// gives it back.
+// take takes the i64 on the stack from the fuel below it, and looks.
+func (b *body) take(s []byte) {
+	b.leaf = false
+	s = op(append(s, opI64Sub), opLocalTee, b.fuelLeft())
+	s = op(s, opGlobalSet, b.fuel)
+	b.seg = b.lookAt(op(s, opLocalGet, b.fuelLeft()))
+}
+
+// call takes over a call. Functions of the module's own are told what depth
+// is left; what is left of the fuel only they and the host know afterwards.
 func (b *body) call(code byte) {
 	c := &b.in
 	from := c.p - 1
@@ -86,20 +108,18 @@ func (b *body) call(code byte) {
 	}
 	if imported {
 		b.cost += costImport
-		b.copy(from)
-		return
+	} else {
+		b.calling = true
+		b.seg = op(op(b.seg, opLocalGet, b.depthLeft()), opGlobalSet, b.depth)
 	}
-	left := b.ours(typeI32)
-	s := op(b.seg, opGlobalGet, b.depth)
-	s = append(sleb(append(s, opI32Const), b.weight), opI32Sub)
-	s = op(s, opLocalTee, left)
-	s = op(s, opGlobalSet, b.depth)
-	s = op(s, opLocalGet, left)
-	b.seg = trapIf(append(s, opI32Const, 0, opI32LtS))
+	b.leaf = false
 	b.copy(from)
-	s = op(b.seg, opGlobalGet, b.depth)
-	s = append(sleb(append(s, opI32Const), b.weight), opI32Add)
-	b.seg = op(s, opGlobalSet, b.depth)
+	b.seg = op(op(b.seg, opGlobalGet, b.fuel), opLocalSet, b.fuelLeft())
+	b.called++
+	if b.calls++; b.calls >= mostCalls {
+		b.flush()
+		b.look()
+	}
 }
 
 // canonical makes a NaN that the instruction before may have left the one

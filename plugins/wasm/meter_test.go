@@ -170,15 +170,56 @@ func TestDepth(t *testing.T) {
 	if err == nil || depth >= 0 {
 		t.Errorf("%d left, %v", depth, err)
 	}
-	m = &w.Module{} // 900 levels that return give their depth back
-	f := m.Func(nil, nil)
-	for range 900 {
-		f = m.Func(nil, nil, w.Call(f))
+	for levels, fits := range map[int]bool{900: true, 998: true, 1000: false} { // levels that return give their depth back
+		m = &w.Module{}
+		f := m.Func(nil, nil)
+		for range levels {
+			f = m.Func(nil, nil, w.Call(f))
+		}
+		m.Export("run", w.Func, m.Func(nil, nil, w.Repeat(20, w.Call(f))))
+		if _, depth, err = run(t, m.Bytes(), budget); (err == nil) != fits {
+			t.Errorf("%d levels: %d left, %v", levels, depth, err)
+		}
 	}
-	m.Export("run", w.Func, m.Func(nil, nil, w.Repeat(20, w.Call(f))))
-	_, depth, err = run(t, m.Bytes(), budget)
-	if err != nil || depth != 1000 {
+}
+
+// TestDepthThroughATable: an indirect call takes depth like any other.
+func TestDepthThroughATable(t *testing.T) {
+	m := &w.Module{}
+	typ := m.Type(nil, nil)
+	m.Table(w.FuncRef, 1, -1)
+	m.Elem(0, 0)
+	m.Export("run", w.Func, m.Func(nil, nil, w.I32Const(0), w.CallIndirect(typ, 0)))
+	_, depth, err := run(t, m.Bytes(), budget)
+	if err == nil || depth >= 0 || !strings.Contains(err.Error(), "unreachable") {
 		t.Errorf("%d left, %v", depth, err)
+	}
+}
+
+// TestLeavesDoNotAddUp: fuel is not looked at in a small function that calls
+// nothing. However often it is called, and whichever way, not much more is used than
+// there is.
+func TestLeavesDoNotAddUp(t *testing.T) {
+	work := w.Repeat(30, w.I32Const(1), w.I32Const(2), w.Op(w.I32Add), w.Op(w.Drop)) // 120
+	skipped := cat(w.Block(w.I32Const(1), w.BrIf(0), w.Repeat(50, w.Call(0))), w.Repeat(50, w.Call(0)))
+	for name, code := range map[string][]byte{
+		"straight": w.Repeat(6000, w.Call(0)),
+		"blocks":   w.Repeat(60, skipped),
+		"indirect": w.Repeat(6000, w.I32Const(0), w.CallIndirect(0, 0)),
+		"tree":     w.Repeat(900, w.Call(1)),
+	} {
+		m := &w.Module{}
+		m.Func(nil, nil, work)
+		m.Func(nil, nil, w.Repeat(20, w.Call(0)))
+		m.Table(w.FuncRef, 1, -1)
+		m.Elem(0, 0)
+		m.Export("run", w.Func, m.Func(nil, nil, code))
+		b := budget
+		b.Fuel = 200_000
+		left, _, err := run(t, m.Bytes(), b)
+		if err == nil || left >= 0 || left < -(1000*mostLeaf+50_000) { // the body itself may cost its length
+			t.Errorf("%s: %d left, %v", name, left, err)
+		}
 	}
 }
 

@@ -32,9 +32,9 @@ const (
 	opI32LeU       = 0x4d
 	opI64Eq        = 0x51
 	opI64LtS       = 0x53
+	opI64GeS       = 0x59
 	opF32Eq        = 0x5b
 	opF64Eq        = 0x61
-	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
 	opI64Sub       = 0x7d
 	opI64ShrU      = 0x88
