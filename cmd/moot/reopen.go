@@ -33,6 +33,9 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 	if err := f.attended(state); err != nil {
 		return err
 	}
+	if err := h.dial(ctx, participants(state)); err != nil {
+		return err
+	}
 	r, err := coordinator.Reopen(ctx, cfg, f.room)
 	if err != nil {
 		return err

@@ -69,6 +69,10 @@ func commands(a *app) map[string][]*cobra.Command {
 			newTranscriptCmd(a),
 			newEndpointCmd(a),
 			newRelayCmd(a),
+			newShareCmd(a),
+			newInviteCmd(a),
+			newJoinCmd(a),
+			newPeersCmd(a),
 			newValidateCmd(a),
 		},
 		groupPolicies: {

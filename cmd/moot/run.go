@@ -77,6 +77,9 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	h.preload(spec.Policy)
+	if err := h.dial(ctx, seats); err != nil {
+		return err
+	}
 	cfg := h.config()
 	cfg.Headless = f.headless
 	r, err := coordinator.Open(ctx, cfg, spec, seats)

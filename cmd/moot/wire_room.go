@@ -37,6 +37,7 @@ type host struct {
 	app     *app
 	sandbox *plugins.Host
 	early   *loading // the policy that the room will ask for first; nil once it has
+	remote  remote   // other owners' devices
 }
 
 // openHost opens the log for writing. The caller closes the host.
@@ -67,13 +68,14 @@ func (h *host) Close() error {
 	if h.sandbox != nil {
 		err = h.sandbox.Close()
 	}
+	h.remote.close()
 	return errors.Join(err, h.log.Close(), h.audit.Close())
 }
 
 // record keeps one thing that was asked in the host log.
 func (h *host) record(a coordinator.Audited) error {
 	return h.audit.Append(audit.Event{
-		Time: a.Time, Profile: a.Profile, Requester: a.Requester, Room: a.Room, Turn: a.Turn,
+		Time: a.Time, Profile: a.Profile, Device: a.Device, Requester: a.Requester, Room: a.Room, Turn: a.Turn,
 		Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds(),
 	})
 }
@@ -81,7 +83,7 @@ func (h *host) record(a coordinator.Audited) error {
 // config says how this process runs rooms.
 func (h *host) config() coordinator.Config {
 	return coordinator.Config{
-		Log: h.log, Policy: h.policy, Endpoint: reach, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{},
+		Log: h.log, Policy: h.policy, Endpoint: h.reach, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{},
 	}
 }
 
@@ -96,14 +98,22 @@ func owner() string {
 
 // reach makes the endpoint of a seat from what room.yaml says, which the log
 // keeps. Variables are expanded again, so that secrets stay out of the log.
-func reach(_ context.Context, spec room.Spec, p room.Participant) (coordinator.Endpoint, error) {
+func (h *host) reach(ctx context.Context, spec room.Spec, p room.Participant) (coordinator.Endpoint, error) {
 	e, err := config.ExpandEndpoint(p.Endpoint, spec.Dir, lookup)
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", p.ID, err)
 	}
+	if e.Kind == config.KindRelay {
+		return h.reachRemote(ctx, p, e)
+	}
+	return open(e, orElse(p.Profile, p.ID))
+}
+
+// open makes the endpoint of an agent of this device.
+func open(e config.Endpoint, profile string) (coordinator.Endpoint, error) {
 	switch e.Kind {
 	case config.KindNDJSON:
-		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: p.Profile, Restart: e.Restart}), nil
+		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart}), nil
 	case config.KindScripted:
 		steps, err := script(e)
 		if err != nil {
@@ -112,7 +122,7 @@ func reach(_ context.Context, spec room.Spec, p room.Participant) (coordinator.E
 		return scripted.New(steps...), nil
 	}
 	return nil, &problem.Error{
-		Code: "ROOM-ENDPOINT", What: fmt.Sprintf("%s has an endpoint of kind %q, which this moot does not have", p.ID, e.Kind),
+		Code: "ROOM-ENDPOINT", What: fmt.Sprintf("%s has an endpoint of kind %q, which this moot does not have", profile, e.Kind),
 		Fix: "use " + config.KindNDJSON + " or " + config.KindScripted + ", or a newer moot",
 	}
 }

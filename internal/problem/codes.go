@@ -26,7 +26,7 @@ const (
 
 // Codes returns all meanings, in the order of their codes.
 func Codes() []Meaning {
-	all := slices.Concat(fileCodes, settingCodes, roomCodes, agentCodes, logCodes, relayCodes, transcriptCodes, replayCodes, policyCodes, commandCodes, deviceCodes)
+	all := slices.Concat(fileCodes, settingCodes, roomCodes, agentCodes, logCodes, relayCodes, transcriptCodes, replayCodes, policyCodes, commandCodes, deviceCodes, shareCodes)
 	slices.SortFunc(all, func(a, b Meaning) int { return cmp.Compare(a.Code, b.Code) })
 	return all
 }

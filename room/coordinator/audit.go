@@ -12,6 +12,7 @@ import (
 type Audited struct {
 	Time      time.Time
 	Profile   string // or the seat's id, when it has no profile
+	Device    string // that the seat is on; "" is this one
 	Requester string // whose command it was
 	Room      string
 	Turn      int
@@ -37,6 +38,7 @@ func (r *Room) audit(events []room.Event) error {
 		}
 		a.Time, a.Requester, a.Room = e.At, e.Actor, r.id
 		if x, ok := r.state.Seat(seat); ok {
+			a.Device = x.Device
 			a.Profile, a.Mode = orElse(x.Profile, x.ID), orElse(string(x.Mode), string(room.Manual))
 		}
 		if err := r.cfg.Audit(a); err != nil {

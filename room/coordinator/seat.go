@@ -77,6 +77,9 @@ func (r *Room) reach(ctx context.Context, id string) (*seat, error) {
 		return nil, err
 	}
 	s := &seat{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
+	if x.Device != "" {
+		s.profile = "" // its own device sees to that; the profile is who asks
+	}
 	r.endpoints[id] = s
 	return s, nil
 }

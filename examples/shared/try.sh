@@ -1,0 +1,55 @@
+#!/bin/sh
+# Two owners on one machine: a relay, an invite, a share and a room, each its
+# own process. Prints the transcript.
+set -eu
+cd "$(dirname "$0")"
+moot=${MOOT:-$(cd ../.. && pwd)/moot}
+[ -x "$moot" ] || (cd ../.. && go build -o "$moot" ./cmd/moot)
+
+work=$(mktemp -d)
+relay= share=
+trap 'kill $share $relay 2>/dev/null || true; wait; rm -rf "$work"' EXIT INT TERM
+unset MOOT_RELAY_URL
+ann() { MOOT_CONFIG=$work/ann.yaml "$moot" --data "$work/ann" "$@"; }
+bob() { MOOT_CONFIG=$work/bob.yaml "$moot" --data "$work/bob" "$@"; }
+: >"$work/ann.yaml"
+: >"$work/bob.yaml"
+line() { # waits for the first line of a file
+	until [ -s "$1" ]; do sleep 0.05; done
+	head -n 1 "$1"
+}
+
+# The relay lets in these two devices and nobody else.
+"$moot" relay --listen 127.0.0.1:0 --allow "$(ann peers self | head -n 1)" --allow "$(bob peers self | head -n 1)" >"$work/url" &
+relay=$!
+url=$(line "$work/url")
+
+# Ann invites Bob. On one machine nobody sits between, so nobody compares digits.
+ann invite --auto --relay "$url" --name ann >"$work/invite" &
+invite=$!
+line "$work/invite" | bob join --name bob
+wait $invite
+
+# Each of the two allows the other, and nobody else.
+cat >"$work/ann.yaml" <<EOF
+profiles:
+  - name: orchestrator
+    allow_shared_agent_calls: true
+    allowed_shared_device_ids: [$(bob peers self | head -n 1)]
+EOF
+cat >"$work/bob.yaml" <<EOF
+profiles:
+  - name: reviewer
+    endpoint: {kind: ndjson, command: [python3, $PWD/agents/pair.py, answers]}
+    allow_shared_agent_calls: true
+    allowed_shared_device_ids: [$(ann peers self | head -n 1)]
+EOF
+
+bob share >"$work/shared" &
+share=$!
+line "$work/shared" >/dev/null
+
+code=0
+ann run room.yaml --headless || code=$?
+[ $code -eq 5 ] # it ended at its limit of turns
+ann transcript export "$(ann ls -o jsonl | sed 's/.*"room":"\([^"]*\)".*/\1/')" -o md
