@@ -14,9 +14,9 @@ import (
 // shrinks to less than a hundredth is made to fill memory.
 const (
 	maxFiles = 100_000
-	maxEntry = 64 << 20 // bytes of a file in it
-	maxTotal = 1 << 30  // bytes of all of them
-	maxRatio = 100      // of sizes over a mebibyte
+	maxEntry = 64 << 20  // bytes of a file in it
+	maxTotal = 512 << 20 // bytes of all of them
+	maxRatio = 100       // of sizes over a mebibyte
 )
 
 // An archive is a zip whose names and sizes were checked.

@@ -15,6 +15,7 @@ func readAutoGen(in *input) (*talk, error) {
 		return nil, err
 	}
 	t := newTalk(in.name, AutoGen, "")
+	t.seatless = true
 	list := doc
 	if doc.kind() == '{' {
 		if list = listed(doc); list.kind() == 0 {

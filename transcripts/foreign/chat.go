@@ -55,12 +55,14 @@ func (t *talk) chat(m value, made calls, speaker func(*talk, value) string) {
 // call is a turn in which who calls a tool, which has a seat of its own. of
 // holds what else is known of the turn.
 func (t *talk) call(who, name, args, id string, made calls, of piece) {
-	name = t.toolSeat(name)
+	of.speaker, of.channel = who, tool
+	if of.text = name + " " + args; !t.seatless {
+		name = t.toolSeat(name)
+		of.to = []string{name}
+	}
 	if id != "" {
 		made[id] = madeCall{name, who}
 	}
-	of.speaker, of.to, of.channel = who, []string{name}, tool
-	of.text = name + " " + args
 	t.say(of)
 }
 
@@ -86,9 +88,15 @@ func (t *talk) answer(call madeCall, text string, of piece) {
 
 // toolMessage takes a message of the role tool or function.
 func (t *talk) toolMessage(m value, made calls) {
-	call := made[m.get("tool_call_id").text()]
-	if call.tool == "" {
-		call.tool = m.get("name").text()
+	id := m.get("tool_call_id").text()
+	if list := m.get("tool_responses"); id == "" && list.kind() == '[' { // of AutoGen
+		for r := range list.items() {
+			id = r.get("tool_call_id").text()
+		}
+	}
+	call := made[id]
+	if name := m.get("name").text(); call.tool == "" || t.seatless && name != "" {
+		call.tool = name
 	}
 	t.answer(call, t.content(m.get("content")), piece{})
 }

@@ -31,6 +31,7 @@ type claude struct {
 	*talk
 	made    calls
 	up      map[string]string // uuid to parentUuid
+	roots   map[string]string // uuid to that of the line that starts its chain
 	given   map[string]bool   // uuids on branches that were given up
 	seen    map[string]bool   // uuids
 	agents  map[string]string // root of a side chain to the sub-agent's seat
@@ -39,7 +40,7 @@ type claude struct {
 
 func readClaude(in *input) (*talk, error) {
 	c := claude{
-		talk: newTalk(in.name, ClaudeCode, ""), made: calls{}, up: map[string]string{}, given: map[string]bool{},
+		talk: newTalk(in.name, ClaudeCode, ""), made: calls{}, up: map[string]string{}, roots: map[string]string{}, given: map[string]bool{},
 		seen: map[string]bool{}, agents: map[string]string{}, prompts: map[string]string{},
 	}
 	c.report.Order = claudeOrder
@@ -76,7 +77,12 @@ func (c *claude) branches(lines []value) {
 		last[parent] = id
 	}
 	for _, line := range lines { // lines are written after their parents
-		if id := line.get("uuid").word(); c.given[c.up[id]] {
+		id := line.get("uuid").word()
+		c.roots[id] = id
+		if root := c.roots[c.up[id]]; root != "" {
+			c.roots[id] = root
+		}
+		if c.given[c.up[id]] {
 			c.given[id] = true
 		}
 	}
@@ -140,7 +146,7 @@ func (c *claude) message(v value, kind string) {
 	side := v.get("isSidechain").flag()
 	switch {
 	case kind == "assistant" && !side:
-		p.speaker = c.seat("assistant", "Claude", transcripts.KindAgent, m.get("model").word())
+		p.speaker = c.seat("assistant", "Claude", transcripts.KindAgent, "")
 	case kind == "assistant":
 		p.speaker = c.subAgent(v, m)
 	case side:
@@ -209,7 +215,7 @@ func (c *claude) use(p piece, b value) {
 func (c *claude) subAgent(v, m value) string {
 	root := v.get("agentId").word()
 	if root == "" {
-		root = c.root(v.get("uuid").word())
+		root = c.roots[v.get("uuid").word()]
 	}
 	seat := c.agents[root]
 	if seat == "" {
@@ -228,17 +234,4 @@ func (c *claude) subAgent(v, m value) string {
 		c.agents[root] = seat
 	}
 	return c.seat(seat, "", transcripts.KindAgent, "sub-agent")
-}
-
-// root follows the parents of a line to where its chain starts. A circle ends
-// after as many steps as there are lines.
-func (c *claude) root(id string) string {
-	for range c.up {
-		up := c.up[id]
-		if up == "" {
-			break
-		}
-		id = up
-	}
-	return id
 }

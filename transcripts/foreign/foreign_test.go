@@ -116,7 +116,11 @@ func golden(t *testing.T, name, got string) {
 // fixtures are the files of testdata and what detection makes of them.
 // README.md there says where each is from.
 var fixtures = map[string]Format{
-	"autogen-team-state.json": AutoGenState, "a2a-task.json": A2A, "a2a-task-v03.json": A2A, "opencode-export.json": OpenCode,
+	"autogen-groupchat.json": AutoGen, "autogen-team-state.json": AutoGenState, "magentic-log.json": MagenticOne,
+	"claude-session.jsonl": ClaudeCode, "codex-rollout.jsonl": Codex, "codex-subagent.jsonl": Codex,
+	"otel-team.json": OTel, "otel-older.jsonl": OTel, "openai-messages.json": OpenAI, "openai-finetune.jsonl": OpenAI,
+	"a2a-task.json": A2A, "a2a-task-v03.json": A2A, "opencode-export.json": OpenCode,
+	"meeting.vtt": WebVTT, "captions.srt": SRT, "channel.irc.txt": IRC, "minutes.irc.txt": IRC,
 }
 
 func TestFixtures(t *testing.T) {

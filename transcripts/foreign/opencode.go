@@ -46,7 +46,7 @@ func (o opencode) message(m value) {
 		if agent == "" {
 			agent = role
 		}
-		p.speaker = o.seat(agent, "", transcripts.KindAgent, info.get("modelID").word())
+		p.speaker = o.seat(agent, "", transcripts.KindAgent, "")
 	default:
 		info.get("role").fail("a role is user or assistant")
 		return

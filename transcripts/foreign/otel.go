@@ -38,14 +38,14 @@ func readSpans(in *input) iter.Seq2[*Conversation, error] {
 		}
 		nest(spans)
 		slices.SortStableFunc(spans, func(a, b *span) int { return cmp.Compare(a.start, b.start) })
-		for _, talk := range talksOf(spans) {
-			t := speech{talk: newTalk(in.name, OTel, talk), made: calls{}, known: map[string]int{}}
+		for _, spans := range talksOf(spans) {
+			t := speech{talk: newTalk(in.name, OTel, spans[0].talk), made: calls{}, known: map[string]int{}}
 			t.report.Order = spansOrder
 			for range others {
 				t.leave("span without gen_ai attributes")
 			}
 			others = 0 // they are counted once
-			t.tell(spans, talk)
+			t.tell(spans)
 			if !yield(t.done(in.first())) || in.first() != nil {
 				return
 			}
@@ -146,16 +146,23 @@ func (s *span) speaks() bool {
 	return false
 }
 
-// talksOf returns the ids of the conversations in the order of their starts.
-func talksOf(spans []*span) (ids []string) {
-	seen := map[string]bool{}
+// talksOf returns the spans of each conversation, in the order of their
+// starts.
+func talksOf(spans []*span) (talks [][]*span) {
+	at := map[string]int{}
 	for _, s := range spans {
-		if s.generative() && !seen[s.talk] {
-			seen[s.talk] = true
-			ids = append(ids, s.talk)
+		if !s.generative() {
+			continue
 		}
+		i, ok := at[s.talk]
+		if !ok {
+			i = len(talks)
+			at[s.talk] = i
+			talks = append(talks, nil)
+		}
+		talks[i] = append(talks[i], s)
 	}
-	return ids
+	return talks
 }
 
 // agent returns who acts in a span: the agent that it or one around it names.

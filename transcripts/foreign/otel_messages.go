@@ -22,11 +22,11 @@ type speech struct {
 
 // tell takes the spans of a conversation. Those around others come after
 // them, for what they hold is mostly what the inner ones held.
-func (t *speech) tell(spans []*span, talk string) {
+func (t *speech) tell(spans []*span) {
 	seen := map[string]bool{}
 	for _, around := range []bool{false, true} {
 		for _, s := range spans {
-			if s.talk != talk || !s.generative() || s.inner != around {
+			if s.inner != around {
 				continue
 			}
 			id := s.v.get("traceId").text() + "/" + s.id
@@ -254,11 +254,7 @@ func (t *speech) speaker(s *span, role, name string) string {
 	case id == "":
 		id = "assistant"
 	}
-	model := s.text("gen_ai.response.model")
-	if model == "" {
-		model = s.text("gen_ai.request.model")
-	}
-	return t.seat(id, label, transcripts.KindAgent, model)
+	return t.seat(id, label, transcripts.KindAgent, "")
 }
 
 // ran takes a span in which a tool ran, which may hold its answer.

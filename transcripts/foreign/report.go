@@ -1,6 +1,10 @@
 package foreign
 
-import "github.com/folkmoot/moot/transcripts"
+import (
+	"slices"
+
+	"github.com/folkmoot/moot/transcripts"
+)
 
 // A Conversation is one that was read, and the account of it.
 type Conversation struct {
@@ -36,8 +40,15 @@ func (r Report) LeftOut() int {
 	return n
 }
 
+// maxReasons bounds how many reasons are told apart: some name what stands in
+// the file.
+const maxReasons = 64
+
 // add counts one more of why.
 func add(counts []Count, why string) []Count {
+	if len(counts) >= maxReasons && !slices.ContainsFunc(counts, func(c Count) bool { return c.Why == why }) {
+		why = "for one of many other reasons"
+	}
 	for i := range counts {
 		if counts[i].Why == why {
 			counts[i].N++

@@ -21,7 +21,9 @@ type talk struct {
 	people    map[string]int  // place in c.Participants
 	presumed  map[string]bool // to be agents, for nothing was said of them
 	objective string
-	last      string // id of the message that the last turn is of
+	last      string          // id of the message that the last turn is of
+	joined    strings.Builder // text of the last turn, once something was joined to it
+	seatless  bool            // tools have no seats: in this source somebody runs them who has a name
 }
 
 // newTalk starts a conversation. id is the source's own for it; without one
@@ -50,6 +52,9 @@ func stem(file string) string {
 func (t *talk) presume(id string) string {
 	if id = t.short(clean(id)); id == "" || t.has(id) {
 		return id
+	}
+	if len(t.people) > transcripts.MaxParticipants { // which finish refuses
+		return ""
 	}
 	t.seat(id, "", transcripts.KindAgent, "")
 	t.presumed[id] = true
@@ -110,23 +115,12 @@ func (t *talk) seat(id, name, kind, role string) string {
 func (t *talk) say(p piece) {
 	t.report.Pieces++
 	p.speaker = t.presume(p.speaker)
-	var to []string
-	for _, id := range p.to {
-		if id = t.presume(id); id != "" && id != p.speaker && !slices.Contains(to, id) {
-			to = append(to, id)
-		}
-	}
+	to := t.addressees(p)
 	if t.joins(p) {
-		last := &t.c.Turns[len(t.c.Turns)-1]
-		last.Text = t.bounded(last.Text + "\n" + p.text)
-		for _, id := range to {
-			if !slices.Contains(last.Addressees, id) {
-				last.Addressees = append(last.Addressees, id)
-			}
-		}
-		t.report.Joined++
+		t.join(p.text, to)
 		return
 	}
+	t.flush()
 	turn := transcripts.Turn{
 		I: len(t.c.Turns), Speaker: p.speaker, Text: t.bounded(p.text), Channel: p.channel, Addressees: to, Seconds: p.seconds,
 	}
@@ -136,6 +130,46 @@ func (t *talk) say(p piece) {
 	t.c.Turns = append(t.c.Turns, turn)
 	t.last = p.id
 	t.report.Turns++
+}
+
+// addressees seats those to whom p is said, each once and not the speaker.
+func (t *talk) addressees(p piece) []string {
+	var to []string
+	seen := map[string]bool{p.speaker: true, "": true}
+	for _, id := range p.to {
+		if id = t.presume(id); !seen[id] {
+			seen[id] = true
+			to = append(to, id)
+		}
+	}
+	return to
+}
+
+// join adds a piece to the last turn.
+func (t *talk) join(text string, to []string) {
+	last := &t.c.Turns[len(t.c.Turns)-1]
+	if t.joined.Len() == 0 {
+		t.joined.WriteString(last.Text)
+	}
+	if t.joined.Len() <= transcripts.MaxText {
+		t.joined.WriteString("\n" + text)
+	} else {
+		t.change("in a message over its bound, dropped")
+	}
+	for _, id := range to {
+		if !slices.Contains(last.Addressees, id) {
+			last.Addressees = append(last.Addressees, id)
+		}
+	}
+	t.report.Joined++
+}
+
+// flush ends the last turn.
+func (t *talk) flush() {
+	if t.joined.Len() > 0 {
+		t.c.Turns[len(t.c.Turns)-1].Text = t.bounded(t.joined.String())
+		t.joined.Reset()
+	}
 }
 
 func (t *talk) joins(p piece) bool {
@@ -194,6 +228,7 @@ func clean(s string) string {
 
 // finish returns the conversation; nil when nothing is said in it.
 func (t *talk) finish() (*Conversation, error) {
+	t.flush()
 	if n := len(t.c.Participants); n > transcripts.MaxParticipants {
 		return nil, oversized(t.name, fmt.Sprintf("it has %d participants, more than %d", n, transcripts.MaxParticipants))
 	}

@@ -1,0 +1,71 @@
+package foreign
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/folkmoot/moot/internal/problem"
+)
+
+// fuzz feeds a decoder. Whatever comes, it ends with conversations that the
+// neutral form takes and a report that adds up, or with a problem that says
+// where.
+func fuzz(f *testing.F, format Format, seeds ...[]byte) {
+	for file, of := range fixtures {
+		if of != format {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, content)
+	}
+	for _, seed := range seeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		for _, want := range []Format{format, ""} {
+			_, all, err := read(t, content, "fuzz", want)
+			for _, c := range all {
+				sound(t, c)
+			}
+			if p, ok := errors.AsType[*problem.Error](err); err != nil && (!ok || p.Where == "" || p.Fix == "" || p.Code == "") {
+				t.Errorf("not a problem with a place and a fix: %v", err)
+			}
+		}
+	})
+}
+
+func FuzzAutoGen(f *testing.F)      { fuzz(f, AutoGen) }
+func FuzzAutoGenState(f *testing.F) { fuzz(f, AutoGenState) }
+func FuzzMagenticOne(f *testing.F)  { fuzz(f, MagenticOne) }
+func FuzzClaudeCode(f *testing.F)   { fuzz(f, ClaudeCode) }
+func FuzzCodex(f *testing.F)        { fuzz(f, Codex) }
+func FuzzOTel(f *testing.F)         { fuzz(f, OTel) }
+func FuzzIRC(f *testing.F)          { fuzz(f, IRC) }
+func FuzzOpenAI(f *testing.F)       { fuzz(f, OpenAI) }
+func FuzzA2A(f *testing.F)          { fuzz(f, A2A) }
+func FuzzWebVTT(f *testing.F)       { fuzz(f, WebVTT) }
+func FuzzSRT(f *testing.F)          { fuzz(f, SRT) }
+func FuzzOpenCode(f *testing.F)     { fuzz(f, OpenCode) }
+
+func FuzzSlack(f *testing.F) {
+	fuzz(f, Slack, zipped(f, "users.json", slackUsers, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"<@U2> x","ts":"1.5"}]`))
+}
+
+// FuzzSlackDay feeds what stands in a day of an export, past the zip.
+func FuzzSlackDay(f *testing.F) {
+	f.Add([]byte(`[{"type":"message","user":"U1","text":"<@U2|x> &amp;","ts":"1.5","thread_ts":"1.0"}]`), []byte(slackUsers), []byte(slackChannels))
+	f.Fuzz(func(t *testing.T, day, users, channels []byte) {
+		_, all, err := read(t, zipped(t, "users.json", string(users), "channels.json", string(channels), "shop/2026-02-02.json", string(day)), "f", "")
+		for _, c := range all {
+			sound(t, c)
+		}
+		if p, ok := errors.AsType[*problem.Error](err); err != nil && (!ok || p.Where == "") {
+			t.Errorf("not a problem with a place: %v", err)
+		}
+	})
+}
