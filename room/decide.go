@@ -139,13 +139,21 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 // had started it; it is not repeated by itself.
 func (s *State) decideClaim(do Claim) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() && (do.Restart || s.works(s.Turn)) { // a person who has the turn was not interrupted
+	if s.inFlight() && (do.Restart || s.works(s.Turn)) && !s.answersOnce(s.Turn) { // a person who has the turn was not interrupted
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
 	}
 	if do.Restart && s.Phase == Live && s.Spec.OnRestart != RestartContinue {
 		bodies = append(bodies, Paused{Cause: PauseCrash, Reason: "interrupted: the host ended while the room was live"})
 	}
 	return bodies, nil
+}
+
+// answersOnce reports whether the agent that has the turn may be asked again:
+// another device keeps its answer by the request's id, so that whoever asks
+// twice gets it once. Nothing of the turn is lost with the host then.
+func (s *State) answersOnce(t *Turn) bool {
+	x := s.seat(t.Participant)
+	return x != nil && x.Device != "" && x.Standing == Active && s.works(t)
 }
 
 func (s *State) decideBroken(do Broken) ([]Body, error) {

@@ -3,7 +3,10 @@ package room
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strings"
+
+	"github.com/folkmoot/moot/policies/policy"
 )
 
 // open returns the open turn if the request is the one that it waits for.
@@ -53,9 +56,34 @@ func (s *State) review(x *Seat, m Message) string {
 	case FullAuto:
 		return ""
 	case SemiAuto:
-		return x.Review.triggered(m)
+		return s.triggered(x, m)
 	}
 	return "manual"
+}
+
+// triggered returns the first rule of x that picks m.
+func (s *State) triggered(x *Seat, m Message) string {
+	if why := x.Review.triggered(m); why != "" {
+		return why
+	}
+	abroad := s.abroad(x)
+	switch {
+	case x.Review.Remote && abroad:
+		return "another owner's agent takes part"
+	case x.Review.FirstContact && abroad && s.Counts[x.Index+1] == 0:
+		return "first message to another owner"
+	}
+	return ""
+}
+
+// abroad reports whether what x says leaves its owner.
+func (s *State) abroad(x *Seat) bool {
+	for _, y := range s.Seats {
+		if y.Standing != Removed && (y.Kind == policy.Remote || y.Participant.Owner != x.Participant.Owner) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r Review) triggered(m Message) string {
@@ -73,6 +101,15 @@ func (r Review) triggered(m Message) string {
 	for _, w := range r.Words {
 		if strings.Contains(text, strings.ToLower(w)) {
 			return "contains " + quote(w)
+		}
+	}
+	for _, p := range r.Patterns {
+		re, err := regexp.Compile(p)
+		switch {
+		case err != nil:
+			return "pattern " + quote(p) + " cannot be applied"
+		case re.MatchString(m.Text):
+			return "matches " + quote(p)
 		}
 	}
 	return ""
@@ -130,6 +167,8 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	switch {
 	case do.Code == FailExited:
 		reason = "its process has ended: " + do.Error
+	case do.Code == FailDenied, do.Code == FailUntrusted: // asking again changes nothing
+		reason = do.Error
 	case x.Failures+1 >= s.Limits.MaxFailures:
 		reason = count(x.Failures+1, "failure") + " in a row: " + do.Error
 	}
@@ -150,7 +189,14 @@ const (
 	FailTooLarge = "too_large"
 	FailAgent    = "agent"
 	FailOther    = "failed"
-	FailHeld     = "held" // nothing left: a pause that changed nothing had cancelled it
+
+	// Of agents on other devices.
+	FailDenied      = "denied"      // by the rules of either side
+	FailUntrusted   = "untrusted"   // its device has other keys, or is paired no more
+	FailUnreachable = "unreachable" // its device does not answer
+	FailLimited     = "limited"     // a limit of shared calls
+	FailLost        = "interrupted" // its device was started again
+	FailHeld        = "held"        // nothing left: a pause that changed nothing had cancelled it
 )
 
 // withLimits adds to the end of a turn the end of the room that it causes.

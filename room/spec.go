@@ -124,6 +124,9 @@ type Review struct {
 	ConfidenceBelow float64  `json:"confidence_below,omitempty"`
 	Words           []string `json:"words,omitempty"` // any of these, ignoring case
 	LongerThan      int      `json:"longer_than,omitempty"`
+	Patterns        []string `json:"patterns,omitempty"`      // any of these regular expressions (RE2) matches
+	Remote          bool     `json:"remote,omitempty"`        // an agent of another owner takes part
+	FirstContact    bool     `json:"first_contact,omitempty"` // likewise, and it is the seat's first message
 }
 
 // Standing is what a seat may do.

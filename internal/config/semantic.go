@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,14 @@ func (d *document) checkMode(i int, s *wireSeat, o Options) {
 	}
 	if s.Review != nil && mode != room.SemiAuto && !d.isBroken(at(i, "mode")...) {
 		d.warnAt(at(i, "review"), "ROOM-REVIEW", "review rules count in mode semi_auto only", "")
+	}
+	if s.Review == nil {
+		return
+	}
+	for k, p := range s.Review.Patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			d.reportAt(at(i, "review", "patterns", strconv.Itoa(k)), "ROOM-REVIEW", "not a regular expression: "+err.Error(), "RE2's syntax; \\ escapes")
+		}
 	}
 }
 

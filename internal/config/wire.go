@@ -50,6 +50,9 @@ type (
 		ConfidenceBelow float64  `json:"confidence_below"`
 		Words           []string `json:"words"`
 		LongerThan      int      `json:"longer_than"`
+		Patterns        []string `json:"patterns"`
+		Remote          bool     `json:"remote"`
+		FirstContact    bool     `json:"first_contact"`
 	}
 	wirePolicy struct {
 		Use      string          `json:"use"`

@@ -195,16 +195,22 @@ func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *b
 	p, ok := r.prompts[e.Request]
 	delete(r.prompts, e.Request)
 	failed := room.Failed{Turn: e.Turn, Request: e.Request}
-	if !ok {
+	again := !ok && e.Request == r.inherited
+	if !ok && !again {
 		return func() room.Command {
 			failed.Code, failed.Error = room.FailHeld, "its prompt was held back"
 			return room.Command{Actor: e.Participant, Do: failed}
 		}, nil
 	}
 	seat, err := r.reach(ctx, e.Participant)
+	epoch := r.state.Epoch
 	return func() room.Command {
 		start := time.Now()
 		var reply endpoint.Reply
+		if again && err == nil { // the same question, in the name of this process
+			p, _, err = Granted(ctx, r.cfg.Log, r.id, e.Turn)
+			p.Epoch = epoch
+		}
 		if err == nil {
 			reply, err = seat.speak(ctx, p, e.Timeout)
 		}
@@ -238,6 +244,16 @@ func failCode(err error) string {
 		return room.FailProtocol
 	case errors.Is(err, endpoint.ErrAgent):
 		return room.FailAgent
+	case errors.Is(err, endpoint.ErrDenied):
+		return room.FailDenied
+	case errors.Is(err, endpoint.ErrUntrusted):
+		return room.FailUntrusted
+	case errors.Is(err, endpoint.ErrUnreachable):
+		return room.FailUnreachable
+	case errors.Is(err, endpoint.ErrLimited):
+		return room.FailLimited
+	case errors.Is(err, endpoint.ErrInterrupted):
+		return room.FailLost
 	}
 	return room.FailOther
 }

@@ -50,6 +50,7 @@ type Room struct {
 	policyRef  string
 	endpoints  map[string]*seat
 	prompts    map[string]endpoint.Prompt // granted and not yet sent, by request
+	inherited  string                     // request of a turn that an earlier process had open
 	snapAt     int64
 	redactions []int64 // events that the folded part of the log says to redact
 	blanked    bool    // texts are missing from the folded part of the log
@@ -123,6 +124,9 @@ func (r *Room) reopen(ctx context.Context) error {
 	}
 	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live && r.rested == nil}); err != nil {
 		return err
+	}
+	if t := r.state.Turn; t != nil && t.Draft == nil {
+		r.inherited = t.Request
 	}
 	if err := r.begin(ctx); err != nil {
 		return err
