@@ -282,22 +282,8 @@ func (l *lines) Send(ctx context.Context, to [32]byte, payload []byte) error {
 	if p, err := l.peers.Lookup(to); err == nil && l.to[p.Relay] != nil {
 		url = p.Relay
 	}
-	for {
-		err := l.to[url].Send(to, payload)
-		if !errors.Is(err, client.ErrBusy) {
-			return err
-		}
-		select {
-		case <-time.After(busyWait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return l.to[url].Send(ctx, to, payload)
 }
-
-// busyWait is how long to wait for a connection that is behind; to drop the
-// payload would cost a second.
-const busyWait = time.Millisecond
 
 // deviceName is what a device calls itself when nobody says otherwise.
 func deviceName() string {

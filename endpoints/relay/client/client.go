@@ -79,11 +79,8 @@ type Status struct {
 	Health    string        // what the relay said on the way; its word, so text of a stranger
 }
 
-// Errors of Send and Allow.
-var (
-	ErrOffline = errors.New("not connected to the relay")
-	ErrBusy    = errors.New("the relay does not take frames as fast as they are sent")
-)
+// ErrOffline is what Send and Allow return without a connection.
+var ErrOffline = errors.New("not connected to the relay")
 
 // ErrReplaced is why a connection ended that a newer login of the same device
 // has taken the place of.
@@ -149,11 +146,12 @@ func (c *Client) Run(ctx context.Context) error {
 	return nil
 }
 
-// Send passes a payload of up to frame.MaxPayload bytes to the relay. It does
-// not wait: ErrBusy says that too much is waiting already, ErrOffline that
-// there is no connection, and nil that the payload is under way, not that
-// anybody got it. The payload is copied.
-func (c *Client) Send(to frame.ID, payload []byte) error {
+// Send passes a payload of up to frame.MaxPayload bytes to the relay. It waits
+// while the relay does not take what was sent before, but not for a
+// connection: without one, or when it ends, it returns ErrOffline. nil means
+// that the payload is under way, not that anybody got it. The payload is
+// copied.
+func (c *Client) Send(ctx context.Context, to frame.ID, payload []byte) error {
 	l := c.current()
 	if l == nil {
 		return ErrOffline
@@ -162,13 +160,13 @@ func (c *Client) Send(to frame.ID, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	return l.put(b)
+	return l.put(ctx, b)
 }
 
 // Allow lets only these devices send to this one, from now on and after each
 // login to come. Without a connection it returns ErrOffline, and is in effect
 // from the next login on.
-func (c *Client) Allow(ids []frame.ID) error {
+func (c *Client) Allow(ctx context.Context, ids []frame.ID) error {
 	b, err := frame.Append(nil, frame.Allow{Devices: ids})
 	if err != nil {
 		return err
@@ -180,7 +178,7 @@ func (c *Client) Allow(ids []frame.ID) error {
 	if l == nil {
 		return ErrOffline
 	}
-	return l.put(b)
+	return l.put(ctx, b)
 }
 
 func (c *Client) current() *link {

@@ -133,7 +133,7 @@ func (e *endpoint) await(t testing.TB, connected bool) client.Status {
 
 func (e *endpoint) send(t testing.TB, to frame.ID, payload string) {
 	t.Helper()
-	if err := e.Send(to, []byte(payload)); err != nil {
+	if err := e.Send(t.Context(), to, []byte(payload)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,8 +22,8 @@ type Restarting struct {
 
 func (e *Restarting) Error() string { return "the relay restarts" }
 
-// queued is how many frames wait for the writer, which are 4 MiB at most.
-const queued = 64
+// queued is how many frames wait for the writer; Send waits for more room.
+const queued = 8
 
 // A link is one connection that is logged in.
 type link struct {
@@ -91,17 +91,14 @@ func (l *link) extend() error {
 }
 
 // put hands a frame to the writer.
-func (l *link) put(b []byte) error {
-	select {
-	case <-l.over:
-		return ErrOffline
-	default:
-	}
+func (l *link) put(ctx context.Context, b []byte) error {
 	select {
 	case l.out <- b:
 		return nil
-	default:
-		return ErrBusy
+	case <-l.over:
+		return ErrOffline
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -64,7 +64,7 @@ func TestRestart(t *testing.T) {
 		n := relaytest.NewNet()
 		stop := serveMemory(t, n, server.Config{Open: true})
 		a, b := join(t, newDevice(t), memory(n)), join(t, newDevice(t), memory(n))
-		if err := a.Allow([]frame.ID{b.id()}); err != nil {
+		if err := a.Allow(t.Context(), []frame.ID{b.id()}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -75,7 +75,7 @@ func TestRestart(t *testing.T) {
 		if !errors.As(s.Err, &restarting) || s.Retry != restarting.ReconnectIn || s.Retry < 300*time.Millisecond || s.Retry > 3*time.Second {
 			t.Errorf("%+v", s)
 		}
-		if err := a.Send(b.id(), []byte("into the void")); !errors.Is(err, client.ErrOffline) {
+		if err := a.Send(t.Context(), b.id(), []byte("into the void")); !errors.Is(err, client.ErrOffline) {
 			t.Error(err)
 		}
 		time.Sleep(30 * time.Second) // in the bubble: a slow restart
@@ -208,7 +208,7 @@ func TestReplaced(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		_ = old.stop()
-		if err := now.Send(now.id(), []byte("still here")); err != nil {
+		if err := now.Send(t.Context(), now.id(), []byte("still here")); err != nil {
 			t.Error(err)
 		}
 		if g := <-now.got; g.payload != "still here" {
@@ -223,7 +223,7 @@ func TestReplaced(t *testing.T) {
 func TestLeaving(t *testing.T) {
 	url := serve(t, server.Config{Open: true})
 	a, b := join(t, newDevice(t), client.Config{URL: url}), join(t, newDevice(t), client.Config{URL: url})
-	if err := b.Allow([]frame.ID{a.id()}); err != nil {
+	if err := b.Allow(t.Context(), []frame.ID{a.id()}); err != nil {
 		t.Fatal(err)
 	}
 	b.send(t, b.id(), "allowed") // in order: ALLOW is in effect when this is refused
@@ -256,22 +256,23 @@ func TestEndWhileDialling(t *testing.T) {
 	})
 }
 
-// A relay that takes no frames any more makes Send fail, never wait.
-func TestBusy(t *testing.T) {
+// While a relay takes no more frames Send waits, as long as its context lasts.
+func TestSendWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNet()
 		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{BytesPerSecond: 1000, BurstBytes: frame.MaxFrame}})
 		e := join(t, newDevice(t), memory(n))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begin := time.Now()
 		var err error
-		for range 100 {
-			if err = e.Send(e.id(), make([]byte, frame.MaxPayload)); err != nil {
-				break
-			}
+		for err == nil {
+			err = e.Send(ctx, e.id(), make([]byte, frame.MaxPayload))
 		}
-		if !errors.Is(err, client.ErrBusy) {
-			t.Error(err)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		if err := e.Send(e.id(), make([]byte, frame.MaxPayload+1)); !errors.Is(err, frame.ErrFrame) {
+		if err := e.Send(t.Context(), e.id(), make([]byte, frame.MaxPayload+1)); !errors.Is(err, frame.ErrFrame) {
 			t.Error(err)
 		}
 		_ = e.stop()
