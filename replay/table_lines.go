@@ -137,7 +137,11 @@ func (r *Report) lines() []line {
 // recorded, and whether that may be chance.
 func declineCell(r *Report, p *Result) string {
 	c := r.comparison(recordedName, p.Policy, "decline_rate")
-	s := fmt.Sprintf("%s (%s%s)", thousands(p.Declines), c.mark(), signed(p.Declines-r.Recorded.Declines))
+	more, mark := p.Declines-r.Recorded.Declines, ""
+	if more != 0 {
+		mark = c.mark()
+	}
+	s := fmt.Sprintf("%s (%s%s)", thousands(p.Declines), mark, signed(more))
 	if c != nil && c.Difference != 0 {
 		s += " p=" + number(float64(c.P))
 	}
@@ -163,8 +167,11 @@ func spent(name string, show func(float64) string, of func(*Result) int64) line 
 			if was == 0 {
 				return show(is)
 			}
-			c := r.comparison(recordedName, p.Policy, "tokens_a_decision")
-			return fmt.Sprintf("%s (%s%s %%)", show(is), c.mark(), signed(int(math.Round(100*(is-was)/was))))
+			more, mark := int(math.Round(100*(is-was)/was)), ""
+			if more != 0 {
+				mark = r.comparison(recordedName, p.Policy, "tokens_a_decision").mark()
+			}
+			return fmt.Sprintf("%s (%s%s %%)", show(is), mark, signed(more))
 		},
 	}
 }

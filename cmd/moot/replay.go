@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -23,7 +24,8 @@ func newReplayCmd(a *app) *cobra.Command {
 			"have asked, when it would have declined, and what its choices cost. It sends\n" +
 			"nothing and starts nothing.\n\n" +
 			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
-			"wrote, or conversations in the neutral form, one a line; gzip is seen through.\n" +
+			"wrote, or conversations of another program or in the neutral form, see\n" +
+			"`moot transcript import --help`; gzip is seen through.\n" +
 			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
 			".wasm file, with settings right behind it if need be; or baseline:NAME, one of\n" +
 			"the reference rules: " + strings.Join(replay.BaselineNames(), ", ") + ".\n\n" +
@@ -46,15 +48,17 @@ func newReplayCmd(a *app) *cobra.Command {
 	f.BoolVar(&o.simulate, "simulate", false, "let each policy drive the recorded agents from the start, instead of asking what it would have done")
 	f.StringVar(&o.html, "html", "", "write the report as one HTML `file`, too")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
+	o.from.add(cmd)
 	a.fuelFlag(cmd)
 	completePolicyFlag(cmd)
-	formats(cmd, formatTable, formatJSON, formatHTML)
+	formats(cmd, formatTable, formatJSON, formatMD, formatHTML)
 	return cmd
 }
 
 type replayOptions struct {
 	policies, failIf []string
 	html             string
+	from             reading
 	repeat           int
 	check, simulate  bool
 }
@@ -71,10 +75,13 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 		return err
 	}
 	defer sandbox.Close()
-	src := sources{dir: a.settings.Data, args: args}
+	src, err := o.from.sources(a, cmd, args)
+	if err != nil {
+		return err
+	}
 	defer src.close()
 	if o.check {
-		return a.check(cmd.Context(), sandbox, &src)
+		return a.check(cmd.Context(), sandbox, src)
 	}
 	var conditions []replay.Condition
 	for _, text := range o.failIf {
@@ -89,7 +96,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 		return err
 	}
 	c := replay.Config{Subjects: subjects, Repeat: o.repeat, Simulate: o.simulate}
-	return a.runReplay(cmd.Context(), c, &src, conditions, o.html)
+	return a.runReplay(cmd.Context(), c, src, conditions, o.html)
 }
 
 func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition, page string) error {
@@ -106,11 +113,7 @@ func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, cond
 			return err
 		}
 	}
-	write := r.WriteTable
-	if a.format == formatHTML {
-		write = r.WriteHTML
-	}
-	if err := a.emit(r, write); err != nil || passed {
+	if err := a.emit(r, a.reportWriter(r)); err != nil || passed {
 		return err
 	}
 	var failed []string
@@ -123,6 +126,17 @@ func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, cond
 		Code: "REPLAY-GATE-FAILED", What: count(len(failed), "gate") + " failed: " + strings.Join(failed, "; "),
 		Fix: "look at the figures of the report, or move the gate",
 	})
+}
+
+// reportWriter is how people read the report, in the format that was chosen.
+func (a *app) reportWriter(r *replay.Report) func(io.Writer) error {
+	switch a.format {
+	case formatHTML:
+		return r.WriteHTML
+	case formatMD:
+		return r.WriteMarkdown
+	}
+	return r.WriteTable
 }
 
 // writePage writes the HTML report beside what goes to standard output.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -85,9 +84,11 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 
 // newReplayDiffCmd compares two reports.
 func newReplayDiffCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "diff A.json B.json",
-		Short:   "Say in what two reports differ",
+	cmd := &cobra.Command{
+		Use:   "diff A.json B.json",
+		Short: "Say in what two reports differ",
+		Long: "diff compares the policies that two reports of `moot replay -o json` have in\n" +
+			"common. -o html is the page of a replay with both in it.",
 		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -100,9 +101,15 @@ func newReplayDiffCmd(a *app) *cobra.Command {
 				reports[i] = r
 			}
 			d := replay.Diff(reports[0], reports[1])
-			return a.emit(d, func(w io.Writer) error { return d.WriteTable(w) })
+			write := d.WriteTable
+			if a.format == formatHTML {
+				write = replay.Both(reports[0], reports[1]).WriteHTML
+			}
+			return a.emit(d, write)
 		},
 	}
+	formats(cmd, formatTable, formatJSON, formatHTML)
+	return cmd
 }
 
 func readReport(name string) (*replay.Report, error) {
