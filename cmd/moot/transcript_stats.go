@@ -46,6 +46,9 @@ func printStats(w io.Writer, all []*transcripts.Stats) error {
 		if err := s.WriteText(w); err != nil {
 			return err
 		}
+		if err := s.WriteBars(w, width(w)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

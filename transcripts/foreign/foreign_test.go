@@ -187,3 +187,32 @@ func code(t *testing.T, err error) string {
 	}
 	return p.Code
 }
+
+// TestAgreesWithSet reads the raw log of a channel and finds in it what the
+// shared set, which somebody else made of the same log, has.
+func TestAgreesWithSet(t *testing.T) {
+	_, all, err := read(t, sample(t, "irc-ubuntu.raw.txt"), "irc-ubuntu.raw.txt", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open("../../../shared/transcripts/irc-channels.jsonl.gz")
+	if err != nil {
+		t.Skip("the shared transcripts are not on this machine")
+	}
+	defer f.Close()
+	for c, err := range transcripts.ReadConversations(f, "irc-channels") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ID != "irc/train/2004-12-25.train-c" {
+			continue
+		}
+		for i, turn := range all[0].Turns {
+			if want := c.Turns[i]; turn.Speaker != want.Speaker || turn.Text != want.Text {
+				t.Fatalf("turn %d is %+v, want %+v", i, turn, want)
+			}
+		}
+		return
+	}
+	t.Fatal("the set does not hold the log of the sample")
+}

@@ -194,3 +194,15 @@ func TestInvalidText(t *testing.T) {
 		t.Errorf("%v: %s", err, told(all))
 	}
 }
+
+// TestLineEnds reads lines that end as on Windows.
+func TestLineEnds(t *testing.T) {
+	for in, want := range map[string]Format{
+		"1\r\n00:00:01,000 --> 00:00:02,000\r\nyes\r\n\r\n": SRT, "\ufeffWEBVTT\r\n\r\n00:01.000 --> 00:02.000\r\nyes\r\n": WebVTT, "[10:00] <a> yes\r\n": IRC,
+	} {
+		format, all, err := read(t, []byte(in), "f", "")
+		if err != nil || format != want || len(all[0].Turns) != 1 || all[0].Turns[0].Text != "yes" {
+			t.Errorf("%q is read as %s, %v: %s", in, format, err, told(all))
+		}
+	}
+}
