@@ -269,11 +269,17 @@ func (a *Admission) expire() {
 	a.done = true
 }
 
-// over says that nothing of the admission matters any more: it ended, or its
-// first message was a replay that nobody stands behind.
+// over says that nothing of the admission matters any more: it ended and its
+// owner took notice, or its first message was a replay that nobody stands
+// behind.
 func (a *Admission) over(now time.Time) bool {
+	if len(a.events) > 0 || len(a.out) > 0 {
+		return false
+	}
 	return (a.done || !a.confirmed) && !now.Before(a.begun.Add(handshakeLife)) && a.ackDue.IsZero() && a.tx.idle()
 }
 
 // Take returns what is to be done, once.
-func (a *Admission) Take() Output { return a.take(a.until) }
+func (a *Admission) Take() Output { return a.take(a.next()) }
+
+func (a *Admission) next() time.Time { return earlier(a.deadline(), a.until) }

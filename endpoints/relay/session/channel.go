@@ -13,6 +13,10 @@ type channel struct {
 	tx   sender
 	rx   receiver
 
+	heard     time.Time // when something authentic last came
+	probeDue  time.Time // when to ask again whether the other side is there; zero: not asking
+	probeWait time.Duration
+
 	ackDue  time.Time // zero: none is owed
 	owed    int       // frames that wait for one
 	closing bool
@@ -30,14 +34,33 @@ type kept struct {
 
 func newChannel() channel { return channel{tx: sender{next: 1}} }
 
-// pump sends what the window has room for.
+// pump sends what the window has room for. After a silence it asks first
+// whether the other side still has the keys: what is sent to a device that
+// was started again is lost, what still waits is not.
 func (c *channel) pump(now time.Time) {
-	if c.live == nil {
+	if c.live == nil || len(c.tx.queue) == 0 {
 		return
 	}
+	if len(c.tx.flight) == 0 && !now.Before(c.heard.Add(silence)) {
+		c.probe(now)
+		return
+	}
+	c.probeDue = time.Time{}
 	for f := c.tx.cut(); f != nil; f = c.tx.cut() {
 		c.transmit(now, f)
 	}
+}
+
+func (c *channel) probe(now time.Time) {
+	if !c.probeDue.IsZero() && now.Before(c.probeDue) {
+		return
+	}
+	if c.probeDue.IsZero() {
+		c.probeWait = 0
+	}
+	c.probeWait = min(max(2*c.probeWait, resendFirst), resendMost)
+	c.probeDue = now.Add(c.probeWait)
+	c.sendCtl(c.live, typePing)
 }
 
 // transmit sends f: the same bytes as the last time, unless the keys have
@@ -145,6 +168,10 @@ func (c *channel) control(now time.Time, typ byte, wanted uint64) error {
 	return nil
 }
 
+// silence is after what time without a sign of life the other side may have
+// been started again.
+const silence = 20 * time.Second
+
 // settle does what is due once something was received or time has passed.
 func (c *channel) settle(now time.Time) {
 	c.resend(now)
@@ -165,6 +192,7 @@ func (c *channel) deadline() time.Time {
 	t := c.tx.deadline(c.live != nil)
 	if c.live != nil {
 		t = earlier(t, c.ackDue)
+		t = earlier(t, c.probeDue)
 	}
 	for _, k := range c.old {
 		t = earlier(t, k.until)

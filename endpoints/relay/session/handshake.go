@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/flynn/noise"
 
@@ -45,7 +46,7 @@ func pairNoise(initiator bool, in identity.Invite, joiner identity.DeviceID, sta
 	c := noise.Config{
 		CipherSuite: suite, Pattern: noise.HandshakeIK, Initiator: initiator,
 		Prologue:     pairPrologue(in.ID, in.Host.ID, joiner),
-		PresharedKey: in.PSK[:], PresharedKeyPlacement: 1,
+		PresharedKey: in.PSK[:], PresharedKeyPlacement: 1, Random: rand.Reader,
 		StaticKeypair: dhKey(static),
 	}
 	if initiator {
@@ -63,7 +64,7 @@ func sessionNoise(initiator bool, self, peer identity.DeviceID, static *ecdh.Pri
 	return noise.Config{
 		CipherSuite: suite, Pattern: noise.HandshakeKK, Initiator: initiator,
 		Prologue:     sessionPrologue(from, to),
-		PresharedKey: psk, PresharedKeyPlacement: 0,
+		PresharedKey: psk, PresharedKeyPlacement: 0, Random: rand.Reader,
 		StaticKeypair: dhKey(static), PeerStatic: nk[:],
 	}
 }
@@ -82,7 +83,9 @@ type opening struct {
 
 func newOpening(c noise.Config, payload []byte) (*opening, error) {
 	o := &opening{config: c, payload: payload, ephemeral: make([]byte, 32)}
-	_, _ = rand.Read(o.ephemeral) // never fails
+	if _, err := io.ReadFull(c.Random, o.ephemeral); err != nil {
+		return nil, err
+	}
 	return o, o.build()
 }
 

@@ -140,10 +140,12 @@ func (j *Join) Tick(now time.Time) {
 }
 
 // Take returns what is to be done, once.
-func (j *Join) Take() Output {
+func (j *Join) Take() Output { return j.take(j.next()) }
+
+func (j *Join) next() time.Time {
 	next := j.until
 	if j.opening != nil {
 		next = earlier(next, j.again)
 	}
-	return j.take(next)
+	return earlier(j.deadline(), next)
 }

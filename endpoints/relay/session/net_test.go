@@ -1,10 +1,18 @@
 package session
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
-	"testing"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
@@ -18,22 +26,26 @@ type side struct {
 	peer   identity.Peer
 	events []Event
 	got    []string
-	sent   []string
-	lost   []Lost
 	late   []time.Time // when each of got came
+	sent   []string
+	// What became of messages that were sent.
+	open            map[uint64]string
+	confirmed, lost map[string]bool
+	why             []error
 }
 
 // A wire is the relay between two sides: it decides what becomes of payloads.
 type wire struct {
-	t     testing.TB
+	t     rapid.TB
 	now   time.Time
 	a, b  *side
 	delay time.Duration
 	queue []delivery
 	all   []delivery // whatever was ever sent, for replays
 	// bend returns what arrives instead of a delivery; nil: the delivery itself.
-	bend  func(delivery) []delivery
-	audit map[string][32]byte
+	bend   func(delivery) []delivery
+	audit  map[string][32]byte
+	random io.Reader
 }
 
 type delivery struct {
@@ -42,40 +54,65 @@ type delivery struct {
 	at      time.Time
 }
 
-func devices(t testing.TB) (a, b *identity.Device) {
+// devices are two that are the same in each run, so that failures can be
+// repeated; a has the lower id.
+func devices(t rapid.TB) (a, b *identity.Device) {
 	t.Helper()
-	a, err := identity.Generate(epoch)
+	pair, err := fixed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err = identity.Generate(epoch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a, b
+	return pair[0], pair[1]
 }
+
+var fixed = sync.OnceValues(func() (pair [2]*identity.Device, err error) {
+	dir, err := os.MkdirTemp("", "moot")
+	if err != nil {
+		return pair, err
+	}
+	defer os.RemoveAll(dir)
+	for i, seed := range []byte{'a', 'b'} {
+		key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{seed}, 32))
+		file := filepath.Join(dir, string(seed))
+		text := fmt.Sprintf(`{"v":1,"keys":{"idk":%q,"nk":%q,"not_after":%d}}`, key, key, epoch.Add(identity.RecordLife).Unix())
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return pair, err
+		}
+		if pair[i], err = identity.Load(file, nil); err != nil {
+			return pair, err
+		}
+	}
+	if pair[0].ID().String() > pair[1].ID().String() {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	return pair, nil
+})
 
 func peerOf(d, of *identity.Device, psk []byte) identity.Peer {
 	mine := of.Record().NK
 	return identity.Peer{ID: d.ID(), Record: d.Record(), PairPSK: psk, Mine: mine[:]}
 }
 
-func newWire(t testing.TB) *wire {
+func newWire(t rapid.TB) *wire {
 	t.Helper()
 	da, db := devices(t)
 	psk := make([]byte, 32)
 	psk[0] = 7
-	w := &wire{t: t, now: epoch, delay: 10 * time.Millisecond, audit: map[string][32]byte{}}
-	w.a = &side{self: da, peer: peerOf(db, da, psk)}
-	w.b = &side{self: db, peer: peerOf(da, db, psk)}
+	w := &wire{t: t, now: epoch, delay: 10 * time.Millisecond, audit: map[string][32]byte{}, random: cheapRandom()}
+	w.a = newSide(da, peerOf(db, da, psk))
+	w.b = newSide(db, peerOf(da, db, psk))
 	w.restart(w.a)
 	w.restart(w.b)
 	return w
 }
 
+func newSide(self *identity.Device, peer identity.Peer) *side {
+	return &side{self: self, peer: peer, open: map[uint64]string{}, confirmed: map[string]bool{}, lost: map[string]bool{}}
+}
+
 // restart is what a new process has: the store, and no keys.
 func (w *wire) restart(s *side) {
-	s.Session = New(Config{Self: s.self, Peer: s.peer})
+	s.Session = newSession(Config{Self: s.self, Peer: s.peer}, w.random)
 	s.Session.audit = w.note
 }
 
@@ -116,8 +153,13 @@ func (w *wire) collect(s *side) {
 		case Delivered:
 			s.got = append(s.got, string(e.Message))
 			s.late = append(s.late, w.now)
+		case Confirmed:
+			s.confirmed[s.open[e.ID]] = true
+			delete(s.open, e.ID)
 		case Lost:
-			s.lost = append(s.lost, e)
+			s.lost[s.open[e.ID]] = true
+			s.why = append(s.why, e.Err)
+			delete(s.open, e.ID)
 		case Rotated:
 			s.peer.Record = e.Record
 		case Learned:
@@ -126,15 +168,21 @@ func (w *wire) collect(s *side) {
 	}
 }
 
-func (w *wire) send(s *side, message string) uint64 {
+func (w *wire) send(s *side, message string) {
 	w.t.Helper()
-	id, err := s.Send(w.now, []byte(message))
-	if err != nil {
+	if err := w.trySend(s, message); err != nil {
 		w.t.Fatal(err)
 	}
-	s.sent = append(s.sent, message)
+}
+
+func (w *wire) trySend(s *side, message string) error {
+	id, err := s.Send(w.now, []byte(message))
+	if err == nil {
+		s.sent = append(s.sent, message)
+		s.open[id] = message
+	}
 	w.collect(s)
-	return id
+	return err
 }
 
 // next is the moment at which something happens.
@@ -198,3 +246,5 @@ func (s *side) count(is func(Event) bool) (n int) {
 }
 
 func is[T Event](e Event) bool { _, ok := e.(T); return ok }
+
+func cheapRandom() io.Reader { return rand.NewChaCha8([32]byte{1}) }

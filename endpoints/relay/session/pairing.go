@@ -108,8 +108,13 @@ func (c *pairConn) sealed(now time.Time, payload []byte) (words []word) {
 	}
 	if h.kind == kindCtl {
 		typ, wanted, err := c.live.openCtl(payload, h.number)
-		if err != nil || c.control(now, typ, wanted) != nil {
+		if err != nil {
 			c.dropped++
+			return nil
+		}
+		c.heard = now
+		if c.control(now, typ, wanted) != nil {
+			c.fail(ErrViolation)
 		}
 		return nil
 	}
@@ -118,6 +123,7 @@ func (c *pairConn) sealed(now time.Time, payload []byte) (words []word) {
 		c.dropped++
 		return nil
 	}
+	c.heard = now
 	if err := c.receive(now, h.number, plain); err != nil {
 		c.fail(ErrViolation)
 		return nil
@@ -176,7 +182,7 @@ func (c *pairConn) Done() bool { return c.done }
 
 func (c *pairConn) take(next time.Time) Output {
 	events := slices.DeleteFunc(c.events, func(e Event) bool { _, ok := e.(Confirmed); return ok })
-	o := Output{Payloads: c.out, Events: events, Next: earlier(c.deadline(), next)}
+	o := Output{Payloads: c.out, Events: events, Next: next}
 	c.out, c.events = nil, nil
 	return o
 }

@@ -2,7 +2,10 @@ package session
 
 import (
 	"bytes"
+	"crypto/ecdh"
 	"time"
+
+	"github.com/flynn/noise"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
@@ -34,6 +37,12 @@ func (s *Session) statics() [][32]byte {
 		}
 	}
 	return [][32]byte{now}
+}
+
+func (s *Session) noise(initiator bool, static *ecdh.PrivateKey) noise.Config {
+	c := sessionNoise(initiator, s.self.ID(), s.peer.ID, static, s.peer.Record.NK, s.peer.PairPSK)
+	c.Random = s.random
+	return c
 }
 
 func (s *Session) hello() hello {
@@ -70,7 +79,7 @@ func (s *Session) open(now time.Time) {
 	if err != nil {
 		return // a hello of ours always fits
 	}
-	o, err := newOpening(sessionNoise(true, s.self.ID(), s.peer.ID, static, s.peer.Record.NK, s.peer.PairPSK), payload)
+	o, err := newOpening(s.noise(true, static), payload)
 	if err != nil {
 		return // the peer's key is no point of the curve: nobody can answer
 	}
@@ -105,8 +114,7 @@ func (s *Session) onOpening(now time.Time, message []byte) bool {
 		case p.initiator && s.lower():
 			return false // simultaneous: ours counts
 		case !p.initiator && bytes.Equal(p.first, message):
-			s.out = append(s.out, append([]byte{kindHS2}, p.reply...))
-			return true
+			return s.replyAgain(now, p)
 		}
 	}
 	if !s.answered.IsZero() && now.Before(s.answered.Add(handshakeEvery)) || !s.mayTry(now) {
@@ -114,7 +122,7 @@ func (s *Session) onOpening(now time.Time, message []byte) bool {
 	}
 	for _, nk := range s.statics() {
 		static, _ := s.self.Static(nk)
-		a, err := readOpening(sessionNoise(false, s.self.ID(), s.peer.ID, static, s.peer.Record.NK, s.peer.PairPSK), message)
+		a, err := readOpening(s.noise(false, static), message)
 		if err == nil {
 			return s.answer(now, a, message, nk)
 		}
@@ -151,6 +159,17 @@ func (s *Session) answer(now time.Time, a *answer, first []byte, nk [32]byte) bo
 		until: now.Add(handshakeLife),
 	}
 	s.out = append(s.out, append([]byte{kindHS2}, reply...))
+	return true
+}
+
+// replyAgain answers an opening that came again, unchanged: our reply was
+// lost, or it is a replay.
+func (s *Session) replyAgain(now time.Time, p *pending) bool {
+	if now.Before(s.answered.Add(replyEvery)) {
+		return false
+	}
+	s.answered = now
+	s.out = append(s.out, append([]byte{kindHS2}, p.reply...))
 	return true
 }
 
@@ -254,13 +273,17 @@ func (s *Session) sendReset(now time.Time, t tag) {
 
 // onReset may start a handshake and does nothing else, because anybody on the
 // way can send one. Hints that turn out to be false are believed ever less
-// often.
+// often, unless the other side is silent when it should not be.
 func (s *Session) onReset(now time.Time, payload []byte) bool {
 	t, err := parseReset(payload)
 	if err != nil || s.live == nil || s.live.tag != t || s.pend != nil {
 		return false
 	}
-	if !s.hinted.IsZero() && now.Before(s.hinted.Add(s.hintWait)) {
+	wait := s.hintWait
+	if !s.tx.idle() && !now.Before(s.mute().Add(resendFirst)) {
+		wait = handshakeEvery
+	}
+	if !s.hinted.IsZero() && now.Before(s.hinted.Add(wait)) {
 		return false
 	}
 	s.hinted, s.ofHint, s.want = now, true, true

@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/rand"
+	"io"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 const (
 	handshakeLife  = 10 * time.Second
 	handshakeEvery = 5 * time.Second
+	replyEvery     = 4 * time.Second // less than the other side's five, whatever the delays
 	rekeyAfter     = time.Hour
 	rekeyFrames    = 1 << 16
 	refuseAfter    = 2 * time.Hour
@@ -53,19 +55,26 @@ type Session struct {
 	hinted     time.Time // when a reset last made us start
 	hintWait   time.Duration
 	ofHint     bool // the handshake under way is for a hint
-	heard      time.Time
 	maxMessage int
+	random     io.Reader // crypto/rand, but in tests that must be repeatable
 }
 
 // New returns a session that has not begun: the first Send, or the other
 // device, starts the handshake.
 func New(c Config) *Session {
-	s := &Session{channel: newChannel(), self: c.Self, peer: c.Peer, hintWait: handshakeEvery, maxMessage: MaxMessage}
+	return newSession(c, rand.Reader)
+}
+
+func newSession(c Config, random io.Reader) *Session {
+	s := &Session{
+		channel: newChannel(), self: c.Self, peer: c.Peer, random: random,
+		hintWait: handshakeEvery, maxMessage: MaxMessage,
+	}
 	s.renewStream()
 	return s
 }
 
-func (s *Session) renewStream() { _, _ = rand.Read(s.stream[:]) } // never fails
+func (s *Session) renewStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand never fails
 
 // Send queues a message and returns its number, which a Confirmed or a Lost
 // will bear. ErrTooLarge, ErrQueueFull and ErrClosed change nothing.
@@ -149,6 +158,9 @@ func (s *Session) Idle() bool { return s.tx.idle() && s.pend == nil }
 // Deadline is when Tick has something to do; zero: never.
 func (s *Session) Deadline() time.Time {
 	t := s.channel.deadline()
+	if s.live != nil && !s.want && s.pend == nil && !s.tx.idle() {
+		t = earlier(t, s.mute().Add(silence))
+	}
 	if s.live != nil {
 		t = earlier(t, s.born.Add(refuseAfter))
 	}
@@ -269,14 +281,22 @@ func (s *Session) step(now time.Time) {
 		s.restart(now, ErrUnreachable)
 	}
 	s.settle(now)
-	s.want = s.want || s.live == nil && !s.tx.idle()
+	s.want = s.want || !s.tx.idle() && (s.live == nil || !now.Before(s.mute().Add(silence)))
 	s.shake(now)
+}
+
+// mute is since when the other side should have answered and has not.
+func (s *Session) mute() time.Time {
+	if s.tx.waiting.After(s.heard) {
+		return s.tx.waiting
+	}
+	return s.heard
 }
 
 // restart forgets all keys and begins a new stream. Messages that wait are
 // lost with those in flight: who asked has waited long enough.
 func (s *Session) restart(now time.Time, why error) {
-	s.live, s.old, s.pend, s.want = nil, nil, nil, false
+	s.live, s.old, s.pend, s.want, s.probeDue = nil, nil, nil, false, time.Time{}
 	s.lose(s.tx.abandon(now, true), why)
 	s.renewStream()
 }

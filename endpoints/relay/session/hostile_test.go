@@ -1,0 +1,167 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A hostile relay does whatever it likes with payloads. choose returns a
+// number below n.
+type hostile struct {
+	w      *wire
+	choose func(n int) int
+	drop   int // of 100
+	mean   int // of 100: how many payloads something worse happens to
+}
+
+// bend is what becomes of one payload.
+func (h *hostile) bend(p delivery) []delivery {
+	if h.choose(100) < h.drop {
+		return nil
+	}
+	out := []delivery{p}
+	if h.choose(100) >= h.mean {
+		return out
+	}
+	switch h.choose(8) {
+	case 0: // twice
+		out = append(out, p)
+	case 1: // late, so that later ones overtake it
+		out[0].at = p.at.Add(time.Duration(h.choose(40)) * time.Second)
+	case 2: // one bit, anywhere
+		out[0].payload = flip(p.payload, h.choose(8*len(p.payload)))
+	case 3: // as if it came from the other side
+		out = append(out, delivery{h.w.other(p.to), p.payload, p.at})
+	case 4: // something that was sent before, of whatever session
+		old := h.w.all[h.choose(len(h.w.all))]
+		out = append(out, delivery{old.to, old.payload, p.at})
+	case 5: // the first message of an earlier handshake
+		for _, old := range h.w.all {
+			if old.payload[0] == kindHS1 {
+				out = append(out, delivery{old.to, old.payload, p.at})
+			}
+		}
+	case 6: // a reset for the session that there is
+		if len(p.payload) > 5 {
+			out = append(out, delivery{p.to, resetFrame(tag(p.payload[1:5])), p.at})
+		}
+	case 7: // cut off, or garbage
+		if h.choose(2) == 0 {
+			out[0].payload = p.payload[:h.choose(len(p.payload))]
+		} else {
+			out = append(out, delivery{p.to, bytes.Repeat([]byte{byte(h.choose(256))}, h.choose(200)), p.at})
+		}
+	}
+	return out
+}
+
+func flip(b []byte, bit int) []byte {
+	b = bytes.Clone(b)
+	b[bit/8] ^= 1 << (bit % 8)
+	return b
+}
+
+// checkPrefix is the promise: what arrived is what was sent, in order, once.
+func (w *wire) checkPrefix() {
+	w.t.Helper()
+	for _, s := range []*side{w.a, w.b} {
+		sent := w.other(s).sent
+		next := 0
+		for _, m := range s.got {
+			i := slices.Index(sent[next:], m)
+			if i < 0 {
+				w.t.Fatalf("got %.20q, which was not sent, or not in this order, or came before: %d got, %d sent", m, len(s.got), len(sent))
+			}
+			next += i + 1
+		}
+		if n := s.count(is[Violated]); n > 0 {
+			w.t.Fatalf("an honest device was taken for a dishonest one: %v", s.events)
+		}
+	}
+}
+
+// checkComplete is what holds once the relay behaves: everything has arrived,
+// or was reported as lost; and what was confirmed has arrived.
+func (w *wire) checkComplete() {
+	w.t.Helper()
+	w.checkPrefix()
+	for _, s := range []*side{w.a, w.b} {
+		got := w.other(s).got
+		if len(s.open) > 0 || !s.Idle() {
+			w.t.Fatalf("%d messages are neither confirmed nor lost; idle: %v", len(s.open), s.Idle())
+		}
+		for _, m := range s.sent {
+			arrived := slices.Contains(got, m)
+			if s.confirmed[m] && !arrived || !s.confirmed[m] && !arrived && !s.lost[m] {
+				w.t.Fatalf("%.20q: confirmed %v, lost %v, arrived %v", m, s.confirmed[m], s.lost[m], arrived)
+			}
+		}
+	}
+}
+
+var sizes = []int{1, 200, 3_000, 40_000, 60_000, 200_000}
+
+func scenario(t *rapid.T) {
+	w := newWire(t)
+	choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
+	dice := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	h := &hostile{w: w, choose: dice.IntN, drop: rapid.SampledFrom([]int{0, 10, 30, 60}).Draw(t, "drop"), mean: rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "mean")}
+	w.bend = h.bend
+	for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
+		s := []*side{w.a, w.b}[choose(2)]
+		switch choose(12) {
+		case 0:
+			w.run(time.Duration(choose(200)) * time.Second)
+		case 1:
+			s.Reconnected(w.now)
+			w.collect(s)
+		case 2:
+			w.bend = func(delivery) []delivery { return nil } // a cut
+			w.run(time.Duration(choose(180)) * time.Second)
+			w.bend = h.bend
+		case 3:
+			s.want = true // new keys, out of turn
+			s.Tick(w.now)
+			w.collect(s)
+		case 4:
+			if choose(3) == 0 {
+				w.killed(s)
+			}
+		default:
+			message := fmt.Sprintf("%d %s", i, strings.Repeat("x", sizes[choose(len(sizes))]))
+			w.trySend(s, message)
+			w.run(time.Duration(choose(3_000)) * time.Millisecond)
+		}
+		w.checkPrefix()
+	}
+	w.bend = nil
+	w.run(400 * time.Second)
+	w.checkComplete()
+	for _, s := range []*side{w.a, w.b} {
+		w.send(s, "the last word")
+		w.run(30 * time.Second)
+		if !s.confirmed["the last word"] {
+			t.Fatalf("the two do not find together again: %v", s.why)
+		}
+	}
+}
+
+// killed starts a side again: with its memory goes what it was not told yet.
+func (w *wire) killed(s *side) {
+	for id, m := range s.open {
+		s.lost[m] = true
+		delete(s.open, id)
+	}
+	w.restart(s)
+}
+
+func TestHostileRelay(t *testing.T) { rapid.Check(t, scenario) }
+
+func FuzzHostileRelay(f *testing.F) { f.Fuzz(rapid.MakeFuzz(scenario)) }

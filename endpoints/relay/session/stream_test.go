@@ -1,0 +1,211 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestBuckets(t *testing.T) {
+	for _, c := range []struct{ body, size int }{{0, 256}, {251, 256}, {252, 1_024}, {1_019, 1_024}, {1_020, 4_096}, {4_091, 4_096}, {16_379, 16_384}, {16_380, 49_152}, {maxBody, 49_152}} {
+		plain := encodeData(typeMsg, make([]byte, c.body))
+		if len(plain) != c.size {
+			t.Errorf("%d bytes are padded to %d, want %d", c.body, len(plain), c.size)
+		}
+		if _, body, err := decodeData(plain); err != nil || len(body) != c.body {
+			t.Errorf("%d bytes: %d, %v", c.body, len(body), err)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"no bucket":          make([]byte, 255),
+		"no type":            make([]byte, 256),
+		"unknown type":       encodeData(4, []byte("x")),
+		"too long":           {0: typeMsg, 1: 0xff, 255: 0},
+		"padding":            {0: typeMsg, 255: 1},
+		"larger than needed": append(encodeData(typeMsg, []byte("x")), make([]byte, 768)...),
+	} {
+		if _, _, err := decodeData(b); !errors.Is(err, errFrame) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReceiver(t *testing.T) {
+	var r receiver
+	frame := func(seq uint64) []byte { return fmt.Appendf(nil, "%d", seq) }
+	place := func(seq uint64, ready int, fresh bool) {
+		t.Helper()
+		got, ok := r.place(seq, frame(seq))
+		if len(got) != ready || ok != fresh {
+			t.Errorf("frame %d: %d ready, fresh %v; want %d, %v", seq, len(got), ok, ready, fresh)
+		}
+	}
+	place(0, 0, false)
+	place(1, 1, true)
+	place(1, 0, false)
+	place(3, 0, true)
+	place(3, 0, false)
+	place(66, 0, false) // 65 ahead
+	place(65, 0, true)
+	place(2, 2, true)
+	place(2, 0, false)
+	for seq := uint64(5); seq < 65; seq++ {
+		place(seq, 0, true)
+	}
+	place(4, 62, true)
+	if r.last != 65 || r.bytes != 0 || len(r.held) != 0 {
+		t.Errorf("left over: %+v", r)
+	}
+	large := make([]byte, 49_152)
+	for seq := uint64(67); seq < 100; seq++ {
+		r.place(seq, large)
+	}
+	if r.bytes > holdBytes {
+		t.Errorf("%d bytes are held", r.bytes)
+	}
+}
+
+func TestAssemble(t *testing.T) {
+	f := func(message uint32, index, count uint16) []byte {
+		return fragment{message, index, count, []byte{byte(index)}}.encode()
+	}
+	var r receiver
+	for _, step := range []struct {
+		body []byte
+		want string
+		bad  bool
+	}{
+		{body: f(1, 0, 2)},
+		{body: f(2, 0, 3)},
+		{body: f(3, 0, 2), bad: true}, // a third at once
+		{body: f(2, 1, 3)},
+		{body: f(2, 1, 3), bad: true}, // again
+		{body: f(2, 2, 4), bad: true}, // another count
+		{body: f(1, 1, 2), want: "\x00\x01"},
+		{body: f(1, 1, 2), bad: true}, // starts in the middle
+		{body: f(2, 2, 3), want: "\x00\x01\x02"},
+		{body: f(4, 0, 1), bad: true},
+		{body: f(4, 0, maxFragments+1), bad: true},
+		{body: f(4, 2, 2), bad: true},
+		{body: f(4, 0, 2)[:fragFixed], bad: true},
+	} {
+		got, err := r.assemble(step.body)
+		if string(got) != step.want || (err != nil) != step.bad {
+			t.Errorf("%x: %x, %v", step.body, got, err)
+		}
+	}
+	if r.assembling() != 0 {
+		t.Error("something is left")
+	}
+}
+
+func TestSendBounds(t *testing.T) {
+	w := newWire(t)
+	if _, err := w.a.Send(w.now, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("an empty message: %v", err)
+	}
+	if _, err := w.a.Send(w.now, make([]byte, MaxMessage+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	for range 4 {
+		if _, err := w.a.Send(w.now, make([]byte, MaxMessage)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
+		t.Errorf("over a mebibyte waits: %v", err)
+	}
+	w = newWire(t)
+	for range maxQueue {
+		if _, err := w.a.Send(w.now, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
+		t.Errorf("over %d messages wait: %v", maxQueue, err)
+	}
+}
+
+// The window: never more than 16 frames or 256 KiB without an acknowledgement.
+func TestWindow(t *testing.T) {
+	for _, size := range []int{10, 20_000, 100_000} {
+		w := newWire(t)
+		w.send(w.a, "first")
+		w.run(time.Second)
+		w.bend = nothing
+		sent := len(w.all)
+		for i := range 10 {
+			w.send(w.a, fmt.Sprint(i)+string(make([]byte, size)))
+		}
+		bytes, frames := 0, 0
+		for _, p := range w.all[sent:] {
+			if p.payload[0] == kindData {
+				frames++
+				bytes += len(p.payload)
+			}
+		}
+		if frames > windowFrames || bytes > windowBytes || frames < 5 {
+			t.Errorf("%d frames of %d bytes are on the way", frames, bytes)
+		}
+	}
+}
+
+// A frame that is sent again is the same, byte for byte.
+func TestResendsAreTheSame(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "first")
+	w.run(time.Second)
+	w.bend = nothing
+	sent := len(w.all)
+	w.send(w.a, "again and again")
+	w.run(19 * time.Second)
+	var at []time.Duration
+	var frame []byte
+	for _, p := range w.all[sent:] {
+		if p.payload[0] != kindData {
+			continue
+		}
+		if frame != nil && !bytes.Equal(frame, p.payload) {
+			t.Error("a resend differs")
+		}
+		frame = p.payload
+		at = append(at, p.at.Sub(w.all[sent].at))
+	}
+	if want := "[0s 1s 3s 7s 15s]"; fmt.Sprint(at) != want {
+		t.Errorf("sent at %v, want %v", at, want)
+	}
+}
+
+// An authentic acknowledgement of what was never sent is a violation.
+func TestDishonestAcknowledgement(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "first")
+	w.run(time.Second)
+	w.a.Receive(w.now, w.b.live.sealCtl(typeAck, 99))
+	w.collect(w.a)
+	if w.a.count(is[Violated]) != 1 || w.a.live != nil {
+		t.Errorf("%v", w.a.events)
+	}
+	w.send(w.a, "second")
+	w.run(10 * time.Second)
+	if len(w.b.got) != 2 {
+		t.Errorf("no new start after a violation: %q", w.b.got)
+	}
+}
+
+func TestClose(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "last")
+	if _, err := w.a.Close(w.now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.a.Send(w.now, []byte("after")); !errors.Is(err, ErrClosed) {
+		t.Errorf("sent after Close: %v", err)
+	}
+	w.run(time.Second)
+	if len(w.b.got) != 1 || w.b.count(is[Closed]) != 1 || !w.a.Idle() {
+		t.Errorf("%v", w.b.events)
+	}
+}
