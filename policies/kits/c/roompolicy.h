@@ -98,163 +98,224 @@ static const rp_event *rp_last_said(const rp_input *in) {
     return 0;
 }
 
-/* ---- reading ---- */
+/* ---- reading ----
+ *
+ * A reader takes where its value starts and returns where it ends. Behind the
+ * input there are zeros, so that nobody has to ask at every byte whether it is
+ * the last one. What is wrong leads to these zeros, which are wrong everywhere. */
 
-static const char *rp_p, *rp_end;
+#define RP_INLINE static inline __attribute__((always_inline))
+#define RP_BEHIND 16 /* zeros */
+
+static const char *rp_end;
 static rp_bool rp_bad;
 
-static char rp_peek(void) {
-    const char *p = rp_p, *end = rp_end;
-    while (p < end && *p <= ' ' && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) p++;
-    rp_p = p;
-    if (p < end && !rp_bad) return *p;
+static __attribute__((noinline)) const char *rp_fail(void) {
     rp_bad = 1;
-    return 0;
+    return rp_end;
 }
 
-static rp_bool rp_eat(char c) {
-    if (rp_peek() != c) return 0;
-    rp_p++;
-    return 1;
+RP_INLINE const char *rp_space(const char *p) {
+    while (*p <= ' ' && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) p++;
+    return p;
 }
 
-static void rp_need(char c) {
-    if (!rp_eat(c)) rp_bad = 1;
+RP_INLINE const char *rp_need(const char *p, char c) {
+    p = rp_space(p);
+    return *p == c ? p + 1 : rp_fail();
 }
 
-static rp_text rp_string(void) {
-    rp_need('"');
-    const char *from = rp_p, *p = from, *end = rp_end;
-    while (p < end && *p != '"') p += *p == '\\' ? 2 : 1;
-    if (p >= end) rp_bad = 1;
-    if (rp_bad) return RP("");
-    rp_p = p + 1;
-    return (rp_text){from, (rp_u32)(p - from)};
+/* rp_word reads eight bytes, the first one lowest. */
+RP_INLINE rp_u64 rp_word(const char *p) {
+    rp_u64 w;
+    __builtin_memcpy(&w, p, 8);
+    return w;
 }
 
-static rp_i64 rp_int(void) {
-    rp_bool minus = rp_eat('-');
-    rp_i64 n = 0;
-    const char *p = rp_p, *end = rp_end;
-    while (p < end && *p >= '0' && *p <= '9') n = n * 10 + (*p++ - '0');
-    rp_p = p;
-    return minus ? -n : n;
+/* rp_zero marks the first byte of w that is zero by its top bit, and perhaps
+ * some behind it. */
+RP_INLINE rp_u64 rp_zero(rp_u64 w) { return (w - 0x0101010101010101u) & ~w & 0x8080808080808080u; }
+
+static const char *rp_string(const char *p, rp_text *t) {
+    const char *from = rp_need(p, '"');
+    for (p = from; p < rp_end; p += 2) {
+        rp_u64 w, stop;
+        do {
+            w = rp_word(p);
+            p += 8;
+            stop = rp_zero(w ^ 0x2222222222222222u) | rp_zero(w ^ 0x5c5c5c5c5c5c5c5cu); /* " and \ */
+        } while (!stop && p < rp_end);
+        p += stop ? (int)(__builtin_ctzll(stop) >> 3) - 8 : 0;
+        if (*p == '"' && p < rp_end) {
+            *t = (rp_text){from, (rp_u32)(p - from)};
+            return p + 1;
+        }
+    }
+    return rp_fail();
+}
+
+static const char *rp_int(const char *p, rp_i64 *n) {
+    p = rp_space(p);
+    rp_bool minus = *p == '-';
+    rp_i64 v = 0;
+    for (p += minus; *p >= '0' && *p <= '9'; p++) v = v * 10 + (*p - '0');
+    *n = minus ? -v : v;
+    return p;
 }
 
 /* rp_scalar passes a number, true, false or null. */
-static void rp_scalar(void) {
-    const char *p = rp_p, *end = rp_end;
-    while (p < end && *p != ',' && *p != '}' && *p != ']' && *p > ' ') p++;
-    rp_p = p;
+RP_INLINE const char *rp_scalar(const char *p) {
+    while (*p != ',' && *p != '}' && *p != ']' && *p > ' ') p++;
+    return p;
 }
 
-/* rp_value passes any value and returns its text. */
-static rp_text rp_value(void) {
+/* rp_value passes any value and gives its text. */
+static const char *rp_value(const char *p, rp_text *t) {
+    const char *from = p = rp_space(p);
     rp_u32 depth = 0;
-    rp_peek();
-    const char *from = rp_p;
     do {
-        switch (rp_peek()) {
-        case '"': rp_string(); break;
-        case '{': case '[': depth++; rp_p++; break;
-        case '}': case ']': depth--; rp_p++; break;
-        case ',': case ':': rp_p++; break;
-        default: rp_scalar();
+        p = rp_space(p);
+        switch (*p) {
+        case '"': p = rp_string(p, t); break;
+        case '{': case '[': depth++; p++; break;
+        case '}': case ']': depth--; p++; break;
+        case ',': case ':': p++; break;
+        default: p = *p ? rp_scalar(p) : rp_fail();
         }
     } while (depth && !rp_bad);
-    return (rp_text){from, (rp_u32)(rp_p - from)};
+    *t = (rp_text){from, (rp_u32)(p - from)};
+    return p;
 }
 
-static rp_bool rp_true(void) { return rp_value().len == 4; } /* null does not come where a bool is due */
-
-/* rp_open enters an object or array; rp_more walks it:
- *   for (rp_bool first = rp_open('['); rp_more(&first, ']');) ... */
-static rp_bool rp_open(char c) {
-    rp_need(c);
-    return 1;
+RP_INLINE const char *rp_pass(const char *p) {
+    rp_text t;
+    return rp_value(p, &t);
 }
 
-static rp_bool rp_more(rp_bool *first, char close) {
-    if (rp_bad || rp_eat(close)) return 0;
-    if (!*first) rp_need(',');
-    *first = 0;
-    return !rp_bad;
+RP_INLINE const char *rp_true(const char *p, rp_bool *yes) {
+    p = rp_space(p);
+    *yes = *p == 't';
+    return rp_scalar(p);
 }
 
-static rp_text rp_key(void) {
-    rp_text k = rp_string();
-    rp_need(':');
-    return k;
+/* rp_open enters an object or array, rp_after passes from one member to the next:
+ *   for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) ... */
+RP_INLINE const char *rp_open(const char *p, const char *pair, rp_bool *more) {
+    p = rp_space(rp_need(p, pair[0]));
+    *more = *p != pair[1] && !rp_bad;
+    return *more ? p : p + !rp_bad;
 }
 
-static rp_texts rp_strings(void) {
-    rp_texts t = {0, 0, 0};
-    for (rp_bool first = rp_open('['); rp_more(&first, ']');) {
-        t.all = rp_room(t.all, t.len, &t.cap, sizeof(rp_text));
-        t.all[t.len++] = rp_string();
+RP_INLINE const char *rp_after(const char *p, char close, rp_bool *more) {
+    p = rp_space(p);
+    *more = *p == ',' && !rp_bad;
+    return *p == ',' || *p == close ? p + 1 : rp_fail();
+}
+
+/* A key: its text, and its first eight bytes as one word. */
+typedef struct { rp_text text; rp_u64 word; } rp_name;
+
+RP_INLINE const char *rp_key(const char *p, rp_name *k) {
+    k->text = RP("");
+    p = rp_need(rp_string(p, &k->text), ':');
+    k->word = rp_word(k->text.at);
+    if (k->text.len < 8) k->word &= ((rp_u64)1 << 8 * k->text.len) - 1;
+    return p;
+}
+
+/* RP_IS tells whether k is a key. All of it but one comparison of words, and of
+ * the rest of a long key, is worked out by the compiler. */
+#define RP_IS(literal) rp_is(&k, literal, sizeof(literal) - 1)
+
+RP_INLINE rp_bool rp_is(const rp_name *k, const char *key, rp_u32 len) {
+    rp_u64 word = 0;
+    for (rp_u32 i = 0; i < 8 && i < len; i++) word |= (rp_u64)(rp_byte)key[i] << 8 * i;
+    return k->word == word && (len < 8 || (k->text.len == len && rp_same(k->text.at + 8, key + 8, len - 8)));
+}
+
+static const char *rp_strings(const char *p, rp_texts *t) {
+    rp_bool more;
+    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
+        t->all = rp_room(t->all, t->len, &t->cap, sizeof(rp_text));
+        p = rp_string(p, &t->all[t->len++]);
     }
-    return t;
+    return p;
 }
 
-/* The length is compared first, and it is a constant. */
-#define RP_IS(literal) (k.len == sizeof(literal) - 1 && rp_same(k.at, literal, sizeof(literal) - 1))
-
-static rp_agent rp_read_agent(void) {
-    rp_agent a = {0};
-    for (rp_bool first = rp_open('{'); rp_more(&first, '}');) {
-        rp_text k = rp_key();
-        if (RP_IS("id")) a.id = rp_string();
-        else if (RP_IS("name")) a.name = rp_string();
-        else if (RP_IS("kind")) a.kind = rp_string();
-        else if (RP_IS("role")) a.role = rp_string();
-        else if (RP_IS("domains")) a.domains = rp_strings();
-        else if (RP_IS("eligible")) a.eligible = rp_true();
-        else if (RP_IS("ineligible_reason")) a.ineligible_reason = rp_string();
-        else if (RP_IS("turns")) a.turns = rp_int();
-        else if (RP_IS("last_turn")) a.last_turn = rp_int();
-        else if (RP_IS("failures")) a.failures = rp_int();
-        else if (RP_IS("unread")) a.unread = rp_int();
-        else rp_value();
+static const char *rp_read_agent(const char *p, rp_agent *a) {
+    rp_bool more;
+    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
+        rp_name k;
+        p = rp_key(p, &k);
+        if (RP_IS("id")) p = rp_string(p, &a->id);
+        else if (RP_IS("name")) p = rp_string(p, &a->name);
+        else if (RP_IS("kind")) p = rp_string(p, &a->kind);
+        else if (RP_IS("role")) p = rp_string(p, &a->role);
+        else if (RP_IS("turns")) p = rp_int(p, &a->turns);
+        else if (RP_IS("unread")) p = rp_int(p, &a->unread);
+        else if (RP_IS("domains")) p = rp_strings(p, &a->domains);
+        else if (RP_IS("eligible")) p = rp_true(p, &a->eligible);
+        else if (RP_IS("failures")) p = rp_int(p, &a->failures);
+        else if (RP_IS("last_turn")) p = rp_int(p, &a->last_turn);
+        else if (RP_IS("ineligible_reason")) p = rp_string(p, &a->ineligible_reason);
+        else p = rp_pass(p);
     }
-    return a;
+    return p;
 }
 
-static rp_event rp_read_event(void) {
-    rp_event e = {0};
-    for (rp_bool first = rp_open('{'); rp_more(&first, '}');) {
-        rp_text k = rp_key();
-        if (RP_IS("seq")) e.seq = rp_int();
-        else if (RP_IS("turn")) e.turn = rp_int();
-        else if (RP_IS("from")) e.from = rp_string();
-        else if (RP_IS("to")) e.to = rp_strings();
-        else if (RP_IS("kind")) e.kind = rp_string();
-        else if (RP_IS("text")) e.text = rp_string();
-        else if (RP_IS("mentions")) e.mentions = rp_strings();
-        else if (RP_IS("addressed")) e.addressed = rp_strings();
-        else rp_value();
+static const char *rp_read_event(const char *p, rp_event *e) {
+    rp_bool more;
+    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
+        rp_name k;
+        p = rp_key(p, &k);
+        if (RP_IS("seq")) p = rp_int(p, &e->seq);
+        else if (RP_IS("turn")) p = rp_int(p, &e->turn);
+        else if (RP_IS("from")) p = rp_string(p, &e->from);
+        else if (RP_IS("to")) p = rp_strings(p, &e->to);
+        else if (RP_IS("kind")) p = rp_string(p, &e->kind);
+        else if (RP_IS("text")) p = rp_string(p, &e->text);
+        else if (RP_IS("mentions")) p = rp_strings(p, &e->mentions);
+        else if (RP_IS("addressed")) p = rp_strings(p, &e->addressed);
+        else p = rp_pass(p);
     }
-    return e;
+    return p;
 }
 
-static void rp_read_member(rp_input *in) {
-    rp_text k = rp_key();
-    if (RP_IS("init")) in->init = rp_true();
-    else if (RP_IS("decision")) in->decision = rp_int();
-    else if (RP_IS("turn")) in->turn = rp_int();
-    else if (RP_IS("now_ms")) in->now_ms = rp_int();
-    else if (RP_IS("objective")) in->objective = rp_string();
-    else if (RP_IS("state")) in->state = rp_value();
-    else if (RP_IS("agents")) {
-        for (rp_bool first = rp_open('['); rp_more(&first, ']');) {
-            in->agents = rp_room(in->agents, in->agents_len, &in->agents_cap, sizeof(rp_agent));
-            in->agents[in->agents_len++] = rp_read_agent();
-        }
-    } else if (RP_IS("events")) {
-        for (rp_bool first = rp_open('['); rp_more(&first, ']');) {
-            in->events = rp_room(in->events, in->events_len, &in->events_cap, sizeof(rp_event));
-            in->events[in->events_len++] = rp_read_event();
-        }
-    } else rp_value();
+/* Memory that was never handed out is zero, and so are new elements. */
+static const char *rp_read_agents(const char *p, rp_input *in) {
+    rp_bool more;
+    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
+        in->agents = rp_room(in->agents, in->agents_len, &in->agents_cap, sizeof(rp_agent));
+        p = rp_read_agent(p, &in->agents[in->agents_len++]);
+    }
+    return p;
+}
+
+static const char *rp_read_events(const char *p, rp_input *in) {
+    rp_bool more;
+    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
+        in->events = rp_room(in->events, in->events_len, &in->events_cap, sizeof(rp_event));
+        p = rp_read_event(p, &in->events[in->events_len++]);
+    }
+    return p;
+}
+
+static const char *rp_read_input(const char *p, rp_input *in) {
+    rp_bool more;
+    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
+        rp_name k;
+        p = rp_key(p, &k);
+        if (RP_IS("init")) p = rp_true(p, &in->init);
+        else if (RP_IS("turn")) p = rp_int(p, &in->turn);
+        else if (RP_IS("now_ms")) p = rp_int(p, &in->now_ms);
+        else if (RP_IS("state")) p = rp_value(p, &in->state);
+        else if (RP_IS("agents")) p = rp_read_agents(p, in);
+        else if (RP_IS("events")) p = rp_read_events(p, in);
+        else if (RP_IS("decision")) p = rp_int(p, &in->decision);
+        else if (RP_IS("objective")) p = rp_string(p, &in->objective);
+        else p = rp_pass(p);
+    }
+    return p;
 }
 
 /* ---- writing ---- */
@@ -298,15 +359,16 @@ static void rp_decline(rp_text reason) {
 
 RP_EXPORT("roompolicy_abi_1") void rp_abi_1(void) {}
 
-RP_EXPORT("roompolicy_alloc") rp_u32 rp_export_alloc(rp_u32 size) { return (rp_u32)rp_alloc(size); }
+RP_EXPORT("roompolicy_alloc") rp_u32 rp_export_alloc(rp_u32 size) {
+    return size > 0x7ffffff0u ? 0 : (rp_u32)rp_alloc(size + RP_BEHIND);
+}
 
 RP_EXPORT("roompolicy_decide") rp_u64 rp_decide(rp_u32 at, rp_u32 len) {
     rp_input in = {0};
-    rp_p = (const char *)at;
-    rp_end = rp_p + len;
+    rp_end = (const char *)at + len;
     rp_bad = 0;
     rp_out_len = 0;
-    for (rp_bool first = rp_open('{'); rp_more(&first, '}');) rp_read_member(&in);
+    rp_read_input((const char *)at, &in);
     if (rp_bad) return 0;
     roompolicy_decide_input(&in);
     return (rp_u64)(rp_u32)rp_out << 32 | rp_out_len;

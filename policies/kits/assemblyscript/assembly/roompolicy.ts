@@ -3,6 +3,9 @@
 //
 // Every decision is made by a fresh instance, so nothing is ever freed and the
 // smallest runtime ("stub") will do.
+//
+// Texts are decoded when they are asked for, each time anew: keep one that you
+// ask for often in a variable.
 
 /** What a room asks. Fields that the kit does not read are passed over. */
 export class Input {
@@ -10,11 +13,14 @@ export class Input {
   decision: i64 = 0;
   turn: i64 = 0;
   nowMs: i64 = 0;
-  objective: string = "";
   agents: Agent[] = [];
   events: Event[] = [];
+  rawObjective: Raw = 0;
+  rawState: Raw = 0;
+
+  get objective(): string { return text(this.rawObjective); }
   /** Any JSON, as it stands. */
-  state: string = "null";
+  get state(): string { return this.rawState == 0 ? "null" : asItStands(this.rawState); }
 
   agent(id: string): Agent | null {
     for (let i = 0; i < this.agents.length; i++) {
@@ -34,28 +40,63 @@ export class Input {
 }
 
 export class Agent {
-  id: string = "";
-  name: string = "";
-  kind: string = "";
-  role: string = "";
-  domains: string[] = [];
   eligible: bool = false;
-  ineligibleReason: string = "";
   turns: i64 = 0;
   lastTurn: i64 = 0;
   failures: i64 = 0;
   unread: i64 = 0;
+  rawId: Raw = 0;
+  rawName: Raw = 0;
+  rawKind: Raw = 0;
+  rawRole: Raw = 0;
+  rawIneligibleReason: Raw = 0;
+  rawDomains: Raw = 0;
+
+  get id(): string { return text(this.rawId); }
+  get name(): string { return text(this.rawName); }
+  get kind(): string { return text(this.rawKind); }
+  get role(): string { return text(this.rawRole); }
+  get ineligibleReason(): string { return text(this.rawIneligibleReason); }
+  get domains(): string[] { return texts(this.rawDomains); }
 }
 
 export class Event {
   seq: i64 = 0;
   turn: i64 = 0;
-  from: string = "";
-  to: string[] = [];
-  kind: string = "";
-  text: string = "";
-  mentions: string[] = [];
-  addressed: string[] = [];
+  rawFrom: Raw = 0;
+  rawTo: Raw = 0;
+  rawKind: Raw = 0;
+  rawText: Raw = 0;
+  rawMentions: Raw = 0;
+  rawAddressed: Raw = 0;
+
+  get from(): string { return text(this.rawFrom); }
+  get to(): string[] { return texts(this.rawTo); }
+  get kind(): string { return text(this.rawKind); }
+  get text(): string { return text(this.rawText); }
+  get mentions(): string[] { return texts(this.rawMentions); }
+  get addressed(): string[] { return texts(this.rawAddressed); }
+}
+
+/** A value as it stands in the input: its place, and its length above that. */
+type Raw = u64;
+
+function raw(from: usize, to: usize): Raw {
+  return (<u64>(to - from) << 32) | <u64>from;
+}
+
+function asItStands(r: Raw): string {
+  return String.UTF8.decodeUnsafe(<usize>(r & 0xffffffff), <usize>(r >> 32));
+}
+
+function text(r: Raw): string {
+  const s = asItStands(r);
+  return s.indexOf("\\") < 0 ? s : unescape(s);
+}
+
+function texts(r: Raw): string[] {
+  const from = <usize>(r & 0xffffffff);
+  return r == 0 ? [] : new Reader(from, from + <usize>(r >> 32)).strings();
 }
 
 /** Gives the floor to an agent. state is any JSON; "" leaves it as it is. */
@@ -98,119 +139,180 @@ function escaped(c: i32): string {
   return "\\u00" + hex.charAt(c >> 4) + hex.charAt(c & 15);
 }
 
-/** Reads one JSON text. The first mistake sticks and ends every loop. */
+/** How many zeros stand behind what a Reader reads. */
+const BEHIND: u32 = 16;
+
+/** The first eight bytes of a key as one number, the first one lowest: to
+ * compare numbers is quicker than to compare texts. */
+function word(key: string): u64 {
+  let w: u64 = 0;
+  for (let i = 0; i < key.length && i < 8; i++) w |= <u64>key.charCodeAt(i) << (8 * i);
+  return w;
+}
+
+const ADDRESSED = word("addressed");
+const AGENTS = word("agents");
+const DECISION = word("decision");
+const DOMAINS = word("domains");
+const ELIGIBLE = word("eligible");
+const EVENTS = word("events");
+const FAILURES = word("failures");
+const FROM = word("from");
+const ID = word("id");
+const INELIGIBLE_REASON = word("ineligible_reason");
+const INIT = word("init");
+const KIND = word("kind");
+const LAST_TURN = word("last_turn");
+const MENTIONS = word("mentions");
+const NAME = word("name");
+const NOW_MS = word("now_ms");
+const OBJECTIVE = word("objective");
+const ROLE = word("role");
+const SEQ = word("seq");
+const STATE = word("state");
+const TEXT = word("text");
+const TO = word("to");
+const TURN = word("turn");
+const TURNS = word("turns");
+const UNREAD = word("unread");
+
+/** Marks the first byte of w that is zero by its top bit, and perhaps some
+ * behind it. */
+// @ts-ignore: decorator
+@inline
+function zero(w: u64): u64 {
+  return (w - 0x0101010101010101) & ~w & 0x8080808080808080;
+}
+
+/** Reads one JSON text. The first mistake leads to the zeros behind it, which
+ * are a mistake everywhere, and so ends every loop. */
 class Reader {
   bad: bool = false;
+  /** Length of the key that was read last. */
+  keyLength: usize = 0;
 
   constructor(private at: usize, private end: usize) {}
 
-  peek(): u8 {
-    while (this.at < this.end && load<u8>(this.at) <= 0x20) this.at++;
-    if (this.at >= this.end) this.bad = true;
-    return this.bad ? 0 : load<u8>(this.at);
+  fail(): void {
+    this.bad = true;
+    this.at = this.end;
   }
 
+  // @ts-ignore: decorator
+  @inline
+  peek(): u8 {
+    let at = this.at;
+    let c = load<u8>(at);
+    while (c <= 0x20 && c != 0) c = load<u8>(++at);
+    this.at = at;
+    return c;
+  }
+
+  // @ts-ignore: decorator
+  @inline
   eat(c: u8): bool {
     if (this.peek() != c) return false;
     this.at++;
     return true;
   }
 
+  // @ts-ignore: decorator
+  @inline
   need(c: u8): void {
-    if (!this.eat(c)) this.bad = true;
+    if (!this.eat(c)) this.fail();
   }
 
   /** Walks an object or array: while (r.more(first, close)) first = false. */
   more(first: bool, close: u8): bool {
-    if (this.bad || this.eat(close)) return false;
-    if (!first) this.need(0x2c);
+    const c = this.peek();
+    if (this.bad) return false;
+    if (c == close) {
+      this.at++;
+      return false;
+    }
+    if (first) return true;
+    if (c != 0x2c) this.fail();
+    else this.at++;
     return !this.bad;
   }
 
-  string(): string {
+  /** Passes a string. */
+  string(): Raw {
     this.need(0x22);
     const from = this.at;
-    let plain = true;
-    while (this.at < this.end) {
-      const c = load<u8>(this.at);
-      if (c == 0x22) break;
-      if (c == 0x5c) {
-        plain = false;
-        this.at++;
+    const end = this.end;
+    let at = from;
+    while (at < end) {
+      const w = load<u64>(at);
+      const stop = zero(w ^ 0x2222222222222222) | zero(w ^ 0x5c5c5c5c5c5c5c5c); // " and \
+      at += <usize>(ctz(stop) >> 3); // 64 when there is none
+      if (stop == 0) continue;
+      if (load<u8>(at) == 0x22 && at < end) {
+        this.at = at + 1;
+        return raw(from, at);
       }
-      this.at++;
+      at += 2;
     }
-    if (this.bad || this.at >= this.end) {
-      this.bad = true;
-      return "";
-    }
-    const s = String.UTF8.decodeUnsafe(from, this.at - from);
-    this.at++;
-    return plain ? s : unescape(s);
+    this.fail();
+    return 0;
   }
 
-  key(): string {
+  /** Passes a key and returns its word. */
+  key(): u64 {
     const k = this.string();
     this.need(0x3a);
-    return k;
+    if (this.bad) return 0;
+    const n = <usize>(k >> 32);
+    const w = load<u64>(<usize>(k & 0xffffffff));
+    this.keyLength = n;
+    return n < 8 ? w & (((<u64>1) << (8 * <u64>n)) - 1) : w;
   }
 
   int(): i64 {
     const minus = this.eat(0x2d);
     let n: i64 = 0;
-    while (this.at < this.end && <u8>(load<u8>(this.at) - 0x30) <= 9) {
-      n = n * 10 + (load<u8>(this.at) - 0x30);
-      this.at++;
-    }
+    let at = this.at;
+    for (let c = load<u8>(at) - 0x30; <u8>c <= 9; c = load<u8>(++at) - 0x30) n = n * 10 + <i64>(<u8>c);
+    this.at = at;
     return minus ? -n : n;
   }
 
   bool(): bool {
     const yes = this.peek() == 0x74;
-    this.skip();
+    this.scalar();
     return yes;
   }
 
   /** Passes any value. */
-  skip(): void {
+  skip(): Raw {
     let depth = 0;
+    this.peek();
+    const from = this.at;
     do {
       const c = this.peek();
-      if (c == 0x22) this.skipString();
+      if (c == 0x22) this.string();
       else if (c == 0x7b || c == 0x5b) { depth++; this.at++; }
       else if (c == 0x7d || c == 0x5d) { depth--; this.at++; }
       else if (c == 0x2c || c == 0x3a) this.at++;
-      else this.skipScalar();
+      else this.scalar();
     } while (depth > 0 && !this.bad);
+    return raw(from, this.at);
   }
 
-  private skipString(): void {
-    this.at++;
-    while (this.at < this.end && load<u8>(this.at) != 0x22) {
-      this.at += load<u8>(this.at) == 0x5c ? 2 : 1;
-    }
-    this.at++;
-  }
-
-  private skipScalar(): void {
-    while (this.at < this.end) {
-      const c = load<u8>(this.at);
-      if (c <= 0x20 || c == 0x2c || c == 0x7d || c == 0x5d) return;
-      this.at++;
-    }
-  }
-
-  raw(): string {
-    this.peek();
+  /** Passes a number, true, false or null. */
+  private scalar(): void {
     const from = this.at;
-    this.skip();
-    return this.bad ? "null" : String.UTF8.decodeUnsafe(from, this.at - from);
+    let at = from;
+    let c = load<u8>(at);
+    while (c > 0x20 && c != 0x2c && c != 0x7d && c != 0x5d) c = load<u8>(++at);
+    this.at = at;
+    if (at == from) this.fail();
   }
 
   strings(): string[] {
     const all: string[] = [];
     this.need(0x5b);
-    for (let first = true; this.more(first, 0x5d); first = false) all.push(this.string());
+    for (let first = true; this.more(first, 0x5d); first = false) all.push(text(this.string()));
     return all;
   }
 
@@ -219,17 +321,18 @@ class Reader {
     this.need(0x7b);
     for (let first = true; this.more(first, 0x7d); first = false) {
       const k = this.key();
-      if (k == "id") a.id = this.string();
-      else if (k == "name") a.name = this.string();
-      else if (k == "kind") a.kind = this.string();
-      else if (k == "role") a.role = this.string();
-      else if (k == "domains") a.domains = this.strings();
-      else if (k == "eligible") a.eligible = this.bool();
-      else if (k == "ineligible_reason") a.ineligibleReason = this.string();
-      else if (k == "turns") a.turns = this.int();
-      else if (k == "last_turn") a.lastTurn = this.int();
-      else if (k == "failures") a.failures = this.int();
-      else if (k == "unread") a.unread = this.int();
+      const n = this.keyLength;
+      if (k == ID) a.rawId = this.string();
+      else if (k == NAME) a.rawName = this.string();
+      else if (k == KIND) a.rawKind = this.string();
+      else if (k == ROLE) a.rawRole = this.string();
+      else if (k == DOMAINS) a.rawDomains = this.skip();
+      else if (k == ELIGIBLE && n == 8) a.eligible = this.bool();
+      else if (k == INELIGIBLE_REASON && n == 17) a.rawIneligibleReason = this.string();
+      else if (k == TURNS) a.turns = this.int();
+      else if (k == LAST_TURN && n == 9) a.lastTurn = this.int();
+      else if (k == FAILURES && n == 8) a.failures = this.int();
+      else if (k == UNREAD) a.unread = this.int();
       else this.skip();
     }
     return a;
@@ -240,14 +343,15 @@ class Reader {
     this.need(0x7b);
     for (let first = true; this.more(first, 0x7d); first = false) {
       const k = this.key();
-      if (k == "seq") e.seq = this.int();
-      else if (k == "turn") e.turn = this.int();
-      else if (k == "from") e.from = this.string();
-      else if (k == "to") e.to = this.strings();
-      else if (k == "kind") e.kind = this.string();
-      else if (k == "text") e.text = this.string();
-      else if (k == "mentions") e.mentions = this.strings();
-      else if (k == "addressed") e.addressed = this.strings();
+      const n = this.keyLength;
+      if (k == SEQ) e.seq = this.int();
+      else if (k == TURN) e.turn = this.int();
+      else if (k == FROM) e.rawFrom = this.string();
+      else if (k == TO) e.rawTo = this.skip();
+      else if (k == KIND) e.rawKind = this.string();
+      else if (k == TEXT) e.rawText = this.string();
+      else if (k == MENTIONS && n == 8) e.rawMentions = this.skip();
+      else if (k == ADDRESSED && n == 9) e.rawAddressed = this.skip();
       else this.skip();
     }
     return e;
@@ -258,16 +362,17 @@ class Reader {
     this.need(0x7b);
     for (let first = true; this.more(first, 0x7d); first = false) {
       const k = this.key();
-      if (k == "init") i.init = this.bool();
-      else if (k == "decision") i.decision = this.int();
-      else if (k == "turn") i.turn = this.int();
-      else if (k == "now_ms") i.nowMs = this.int();
-      else if (k == "objective") i.objective = this.string();
-      else if (k == "state") i.state = this.raw();
-      else if (k == "agents") {
+      const n = this.keyLength;
+      if (k == INIT) i.init = this.bool();
+      else if (k == DECISION && n == 8) i.decision = this.int();
+      else if (k == TURN) i.turn = this.int();
+      else if (k == NOW_MS) i.nowMs = this.int();
+      else if (k == OBJECTIVE && n == 9) i.rawObjective = this.string();
+      else if (k == STATE) i.rawState = this.skip();
+      else if (k == AGENTS) {
         this.need(0x5b);
         for (let one = true; this.more(one, 0x5d); one = false) i.agents.push(this.agent());
-      } else if (k == "events") {
+      } else if (k == EVENTS) {
         this.need(0x5b);
         for (let one = true; this.more(one, 0x5d); one = false) i.events.push(this.event());
       } else this.skip();
@@ -299,7 +404,7 @@ function unescape(s: string): string {
 
 /** Where the host writes: outside of what the runtime hands out. */
 export function alloc(size: u32): usize {
-  return heap.alloc(size);
+  return heap.alloc(size + BEHIND);
 }
 
 /** Reads the input and returns place and length of decide's answer. */

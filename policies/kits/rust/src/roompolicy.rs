@@ -9,6 +9,8 @@
 
 #![allow(dead_code)] // a policy uses what it needs
 
+use std::alloc::{GlobalAlloc, Layout};
+
 /// What a room asks. Fields that the kit does not read are passed over.
 #[derive(Default)]
 pub struct Input<'a> {
@@ -120,63 +122,145 @@ pub fn unescape(raw: &str) -> String {
     out
 }
 
-/// Reads one JSON text. The first mistake sticks and ends every loop.
+/// Reads one JSON text, which is UTF-8 and has BEHIND zeros behind it: so nobody
+/// has to ask at every byte whether it is the last one. What is wrong leads to
+/// these zeros, which are wrong everywhere.
 struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+    at: *const u8,
+    end: *const u8,
     bad: bool,
+    text: std::marker::PhantomData<&'a str>,
+}
+
+const BEHIND: usize = 16;
+
+/// The first eight bytes of a key as one word, the first one lowest: to compare
+/// words is quicker than to compare texts.
+const fn word(key: &str) -> u64 {
+    let (b, mut w, mut i) = (key.as_bytes(), 0, 0);
+    while i < b.len() && i < 8 {
+        w |= (b[i] as u64) << (8 * i);
+        i += 1;
+    }
+    w
+}
+
+/// Marks the first byte of w that is zero by its top bit, and perhaps some
+/// behind it.
+#[inline(always)]
+fn zero(w: u64) -> u64 {
+    w.wrapping_sub(0x0101010101010101) & !w & 0x8080808080808080
 }
 
 impl<'a> Reader<'a> {
-    fn peek(&mut self) -> u8 {
-        let b = self.text.as_bytes();
-        while self.at < b.len() && b[self.at] <= b' ' {
-            self.at += 1;
-        }
-        if self.at >= b.len() {
-            self.bad = true;
-        }
-        if self.bad { 0 } else { b[self.at] }
+    #[inline(always)]
+    fn byte(&self) -> u8 {
+        unsafe { *self.at } // at is before end, or among the zeros
     }
 
+    #[inline(always)]
+    fn pass(&mut self, bytes: usize) {
+        self.at = self.at.wrapping_add(bytes);
+    }
+
+    #[inline(always)]
+    fn peek(&mut self) -> u8 {
+        while self.byte() <= b' ' && matches!(self.byte(), b' ' | b'\n' | b'\t' | b'\r') {
+            self.pass(1);
+        }
+        self.byte()
+    }
+
+    #[inline(always)]
     fn eat(&mut self, c: u8) -> bool {
         let found = self.peek() == c;
-        if found {
-            self.at += 1;
-        }
+        self.pass(found as usize);
         found
     }
 
+    #[inline(always)]
     fn need(&mut self, c: u8) {
         if !self.eat(c) {
-            self.bad = true;
+            self.fail();
         }
+    }
+
+    #[cold]
+    fn fail(&mut self) {
+        self.bad = true;
+        self.at = self.end;
+    }
+
+    /// What was read since from. It starts behind one byte of ASCII and ends
+    /// before another, and so is UTF-8 as the whole is.
+    #[inline(always)]
+    fn since(&self, from: *const u8) -> &'a str {
+        let len = (self.at as usize).wrapping_sub(from as usize);
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(from, len)) }
     }
 
     fn string(&mut self) -> &'a str {
         self.need(b'"');
-        let b = self.text.as_bytes();
         let from = self.at;
-        while self.at < b.len() && b[self.at] != b'"' {
-            self.at += if b[self.at] == b'\\' { 2 } else { 1 };
+        while self.at < self.end {
+            let w = unsafe { (self.at as *const u64).read_unaligned() };
+            let stop = zero(w ^ 0x2222222222222222) | zero(w ^ 0x5c5c5c5c5c5c5c5c); // " and \
+            self.pass(stop.trailing_zeros() as usize / 8); // 64 when there is none
+            if stop == 0 {
+                continue;
+            }
+            if self.byte() == b'"' && self.at < self.end {
+                let s = self.since(from);
+                self.pass(1);
+                return s;
+            }
+            self.pass(2);
         }
-        if self.bad || self.at >= b.len() {
-            self.bad = true;
-            return "";
+        self.fail();
+        ""
+    }
+
+    /// The next key of an object, and its word.
+    #[inline(always)]
+    fn key(&mut self) -> (&'a str, u64) {
+        let k = self.string();
+        self.need(b':');
+        if self.bad {
+            return ("", 0);
         }
-        self.at += 1;
-        &self.text[from..self.at - 1]
+        let w = unsafe { (k.as_ptr() as *const u64).read_unaligned() };
+        (k, if k.len() < 8 { w & ((1 << (8 * k.len())) - 1) } else { w })
     }
 
     fn int(&mut self) -> i64 {
-        self.value().parse().unwrap_or_else(|_| {
-            self.bad = true;
-            0
-        })
+        let minus = self.eat(b'-');
+        let (from, mut n) = (self.at, 0i64);
+        while self.byte().is_ascii_digit() {
+            n = n.wrapping_mul(10).wrapping_add((self.byte() - b'0') as i64);
+            self.pass(1);
+        }
+        if self.at == from {
+            self.fail();
+        }
+        if minus { -n } else { n }
     }
 
     fn bool(&mut self) -> bool {
-        self.value() == "true"
+        let yes = self.peek() == b't';
+        self.scalar();
+        yes
+    }
+
+    /// Passes a number, true, false or null.
+    #[inline(always)]
+    fn scalar(&mut self) {
+        let from = self.at;
+        while !matches!(self.byte(), b',' | b'}' | b']' | 0..=b' ') {
+            self.pass(1);
+        }
+        if self.at == from {
+            self.fail();
+        }
     }
 
     /// Passes any value and returns its text.
@@ -189,39 +273,38 @@ impl<'a> Reader<'a> {
                 b'"' => drop(self.string()),
                 b'{' | b'[' => {
                     depth += 1;
-                    self.at += 1;
+                    self.pass(1);
                 }
                 b'}' | b']' => {
                     depth = depth.saturating_sub(1);
-                    self.at += 1;
+                    self.pass(1);
                 }
-                b',' | b':' => self.at += 1,
-                _ => {
-                    let b = self.text.as_bytes();
-                    while self.at < b.len() && !matches!(b[self.at], b',' | b'}' | b']' | 0..=b' ') {
-                        self.at += 1;
-                    }
-                }
+                b',' | b':' => self.pass(1),
+                _ => self.scalar(),
             }
-            if depth == 0 || self.bad {
-                break;
+            if self.bad {
+                return "";
+            }
+            if depth == 0 {
+                return self.since(from);
             }
         }
-        if self.bad { "" } else { &self.text[from..self.at] }
     }
 
-    fn array(&mut self, mut element: impl FnMut(&mut Self)) {
-        self.walk(b'[', b']', |r| element(r));
+    #[inline(always)]
+    fn array(&mut self, element: impl FnMut(&mut Self)) {
+        self.walk(b'[', b']', element);
     }
 
-    fn object(&mut self, mut member: impl FnMut(&mut Self, &'a str)) {
+    #[inline(always)]
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &'a str, u64)) {
         self.walk(b'{', b'}', |r| {
-            let key = r.string();
-            r.need(b':');
-            member(r, key);
+            let (key, word) = r.key();
+            member(r, key, word);
         });
     }
 
+    #[inline(always)]
     fn walk(&mut self, open: u8, close: u8, mut one: impl FnMut(&mut Self)) {
         self.need(open);
         if self.bad || self.eat(close) {
@@ -242,64 +325,156 @@ impl<'a> Reader<'a> {
         all
     }
 
-    fn agent(&mut self) -> Agent<'a> {
-        let mut a = Agent::default();
-        self.object(|r, key| match key {
-            "id" => a.id = r.string(),
-            "name" => a.name = r.string(),
-            "kind" => a.kind = r.string(),
-            "role" => a.role = r.string(),
-            "domains" => a.domains = r.strings(),
-            "eligible" => a.eligible = r.bool(),
-            "ineligible_reason" => a.ineligible_reason = r.string(),
-            "turns" => a.turns = r.int(),
-            "last_turn" => a.last_turn = r.int(),
-            "failures" => a.failures = r.int(),
-            "unread" => a.unread = r.int(),
+    fn agent(&mut self, a: &mut Agent<'a>) {
+        const ID: u64 = word("id");
+        const NAME: u64 = word("name");
+        const KIND: u64 = word("kind");
+        const ROLE: u64 = word("role");
+        const DOMAINS: u64 = word("domains");
+        const ELIGIBLE: u64 = word("eligible");
+        const INELIGIBLE: u64 = word("ineligible_reason");
+        const TURNS: u64 = word("turns");
+        const LAST_TURN: u64 = word("last_turn");
+        const FAILURES: u64 = word("failures");
+        const UNREAD: u64 = word("unread");
+        self.object(|r, key, word| match word {
+            ID => a.id = r.string(),
+            NAME => a.name = r.string(),
+            KIND => a.kind = r.string(),
+            ROLE => a.role = r.string(),
+            DOMAINS => a.domains = r.strings(),
+            ELIGIBLE if key == "eligible" => a.eligible = r.bool(),
+            INELIGIBLE if key == "ineligible_reason" => a.ineligible_reason = r.string(),
+            TURNS => a.turns = r.int(),
+            LAST_TURN if key == "last_turn" => a.last_turn = r.int(),
+            FAILURES if key == "failures" => a.failures = r.int(),
+            UNREAD => a.unread = r.int(),
             _ => drop(r.value()),
         });
-        a
     }
 
-    fn event(&mut self) -> Event<'a> {
-        let mut e = Event::default();
-        self.object(|r, key| match key {
-            "seq" => e.seq = r.int(),
-            "turn" => e.turn = r.int(),
-            "from" => e.from = r.string(),
-            "to" => e.to = r.strings(),
-            "kind" => e.kind = r.string(),
-            "text" => e.text = r.string(),
-            "mentions" => e.mentions = r.strings(),
-            "addressed" => e.addressed = r.strings(),
+    fn event(&mut self, e: &mut Event<'a>) {
+        const SEQ: u64 = word("seq");
+        const TURN: u64 = word("turn");
+        const FROM: u64 = word("from");
+        const TO: u64 = word("to");
+        const KIND: u64 = word("kind");
+        const TEXT: u64 = word("text");
+        const MENTIONS: u64 = word("mentions");
+        const ADDRESSED: u64 = word("addressed");
+        self.object(|r, key, word| match word {
+            SEQ => e.seq = r.int(),
+            TURN => e.turn = r.int(),
+            FROM => e.from = r.string(),
+            TO => e.to = r.strings(),
+            KIND => e.kind = r.string(),
+            TEXT => e.text = r.string(),
+            MENTIONS if key == "mentions" => e.mentions = r.strings(),
+            ADDRESSED if key == "addressed" => e.addressed = r.strings(),
             _ => drop(r.value()),
         });
-        e
     }
 
     fn input(&mut self) -> Input<'a> {
+        const INIT: u64 = word("init");
+        const DECISION: u64 = word("decision");
+        const TURN: u64 = word("turn");
+        const NOW_MS: u64 = word("now_ms");
+        const OBJECTIVE: u64 = word("objective");
+        const AGENTS: u64 = word("agents");
+        const EVENTS: u64 = word("events");
+        const STATE: u64 = word("state");
         let mut i = Input::default();
-        self.object(|r, key| match key {
-            "init" => i.init = r.bool(),
-            "decision" => i.decision = r.int(),
-            "turn" => i.turn = r.int(),
-            "now_ms" => i.now_ms = r.int(),
-            "objective" => i.objective = r.string(),
-            "agents" => r.array(|r| i.agents.push(r.agent())),
-            "events" => r.array(|r| i.events.push(r.event())),
-            "state" => i.state = r.value(),
+        self.object(|r, key, word| match word {
+            INIT => i.init = r.bool(),
+            DECISION if key == "decision" => i.decision = r.int(),
+            TURN => i.turn = r.int(),
+            NOW_MS => i.now_ms = r.int(),
+            OBJECTIVE if key == "objective" => i.objective = r.string(),
+            AGENTS => r.array(|r| {
+                i.agents.push(Agent::default());
+                let last = i.agents.len() - 1;
+                r.agent(&mut i.agents[last]);
+            }),
+            EVENTS => r.array(|r| {
+                i.events.push(Event::default());
+                let last = i.events.len() - 1;
+                r.event(&mut i.events[last]);
+            }),
+            STATE => i.state = r.value(),
             _ => drop(r.value()),
         });
         i
     }
 }
 
+/// Hands out memory and takes none back: a decision ends before that pays. It
+/// starts with what the module's own pages leave, so that a small decision
+/// grows no memory.
+struct Bump;
+
+static mut TOP: usize = 0;
+
+extern "C" {
+    static __heap_base: u8;
+}
+
+unsafe impl GlobalAlloc for Bump {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        const PAGE: usize = 1 << 16;
+        if TOP == 0 {
+            TOP = &__heap_base as *const u8 as usize;
+        }
+        let at = (TOP + layout.align() - 1) & !(layout.align() - 1);
+        let end = match at.checked_add(layout.size()) {
+            Some(end) if end <= isize::MAX as usize => end,
+            _ => return std::ptr::null_mut(),
+        };
+        let have = core::arch::wasm32::memory_size(0) * PAGE;
+        if end > have && core::arch::wasm32::memory_grow(0, (end - have + PAGE - 1) / PAGE) == usize::MAX {
+            return std::ptr::null_mut();
+        }
+        TOP = end;
+        at as *mut u8
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+
+    /// What was handed out last grows where it is.
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if place as usize + layout.size() == TOP && size > layout.size() {
+            TOP = place as usize;
+            let same = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if same.is_null() {
+                TOP = place as usize + layout.size();
+            }
+            return same;
+        }
+        let more = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+        if !more.is_null() {
+            std::ptr::copy_nonoverlapping(place, more, layout.size().min(size));
+        }
+        more
+    }
+
+    /// Memory that was never handed out is zero.
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.alloc(layout)
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Bump = Bump;
+
 #[no_mangle]
 pub extern "C" fn roompolicy_abi_1() {}
 
 #[no_mangle]
 pub extern "C" fn roompolicy_alloc(size: u32) -> *mut u8 {
-    let mut place = Vec::<u8>::with_capacity(size as usize);
+    let mut place = Vec::<u8>::with_capacity(size as usize + BEHIND);
     let at = place.as_mut_ptr();
     std::mem::forget(place);
     at
@@ -313,7 +488,8 @@ pub unsafe extern "C" fn roompolicy_decide(at: *const u8, len: u32) -> u64 {
         Ok(text) => text,
         Err(_) => return 0,
     };
-    let mut reader = Reader { text, at: 0, bad: false };
+    let from = text.as_ptr();
+    let mut reader = Reader { at: from, end: from.wrapping_add(text.len()), bad: false, text: std::marker::PhantomData };
     let input = reader.input();
     if reader.bad {
         return 0;

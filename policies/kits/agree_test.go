@@ -1,0 +1,97 @@
+package kits_test
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// word is a text of up to so many characters, of those that a JSON string
+// escapes, that end things outside of strings, and others.
+func word(r *rand.Rand, most int) string {
+	var b strings.Builder
+	for range r.Intn(most + 1) {
+		b.WriteString([]string{"a", "b", " ", `"`, `\`, "\n", "\x01", "é", "…", "😀", "}", "]", ",", ":"}[r.Intn(14)])
+	}
+	return b.String()
+}
+
+func words(r *rand.Rand) (all []string) {
+	for range r.Intn(3) {
+		all = append(all, word(r, 12))
+	}
+	return all
+}
+
+func odd(r *rand.Rand) policy.Input {
+	in := policy.Input{ABI: 1, Room: word(r, 9), Decision: r.Int63(), Turn: r.Intn(99), NowMS: r.Int63(), Seed: "9f", Objective: word(r, 40)}
+	in.Constraints = words(r)
+	for i := range r.Intn(12) {
+		in.Agents = append(in.Agents, policy.Agent{
+			ID: fmt.Sprint(word(r, 10), i), Name: word(r, 20), Kind: policy.Local, Role: word(r, 30), Domains: words(r),
+			Eligible: r.Intn(3) > 0, Ineligible: word(r, 9), Turns: r.Intn(1000), LastTurn: r.Intn(4), Failures: r.Intn(3), Unread: r.Intn(3),
+		})
+	}
+	for i := range r.Intn(14) {
+		e := policy.Event{Seq: int64(i), Turn: i, Kind: policy.KindMessage, From: word(r, 9), Text: word(r, 300), Mentions: words(r)}
+		if n := len(in.Agents); n > 0 {
+			e.From, e.Addressed = in.Agents[r.Intn(n)].ID, append(words(r), in.Agents[r.Intn(n)].ID)
+		}
+		in.Events = append(in.Events, e)
+	}
+	in.State = policy.JSON(`{"n":[1,{"x":"\"]"}]}`)
+	return in
+}
+
+// TestKitsAgree: whatever stands in an input, the kits answer the same; and
+// none answers to half of one.
+func TestKitsAgree(t *testing.T) {
+	t.Parallel()
+	host, err := plugins.NewHost(plugins.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Close() })
+	langs := []string{"c", "rust", "assemblyscript"}
+	var all []*plugins.Policy
+	for _, lang := range langs {
+		wasm, err := os.ReadFile("../policytest/testdata/guests/" + lang + ".wasm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := host.Load(t.Context(), plugins.Module{Name: "polite", Wasm: wasm, Trusted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	r := rand.New(rand.NewSource(1))
+	for range 300 {
+		in := odd(r)
+		input := in.AppendJSON(nil)
+		var first string
+		for i, p := range all {
+			res, err := p.Run(t.Context(), input)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", langs[i], err, input)
+			}
+			if i == 0 {
+				first = string(res.Output)
+			}
+			if _, err := policy.DecodeDecision(res.Output); err != nil || string(res.Output) != first {
+				t.Fatalf("%s: %v\n%s\n%s: %s\n%s", langs[0], err, first, langs[i], res.Output, input)
+			}
+		}
+		for i, p := range all {
+			half := input[:r.Intn(len(input))]
+			if res, err := p.Run(t.Context(), half); err == nil {
+				t.Fatalf("%s answered %s to half an input: %s", langs[i], res.Output, half)
+			}
+		}
+	}
+}
