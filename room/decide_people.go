@@ -192,8 +192,12 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason strin
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " " + string(to)})
 	}
 	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
-	if to != Active && s.Phase == Live && !s.anybodyBut(x) {
+	switch {
+	case s.Phase != Live || to == Active:
+	case !s.anybodyBut(x):
 		bodies = append(bodies, Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason})
+	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
+		bodies = append(bodies, Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason})
 	}
 	return bodies
 }

@@ -58,7 +58,7 @@ var fileCodes = []Meaning{
 	{"ROOM-MANUAL", input, "A seat needs approvals and nobody is there to give them.", "Set mode: full_auto, or run with a terminal or the page."},
 	{"ROOM-MISSING", input, "A key that is needed is missing.", "`moot schema room` says what is required."},
 	{"ROOM-NOBODY", input, "There is no agent, or none is left, that could be given the floor.", "Add an agent, or restore one that is suspended."},
-	{"ROOM-ONE-TO-ONE", input, "A one-to-one room has other than two agents.", "Set one_to_one: false; people may attend in either."},
+	{"ROOM-ONE-TO-ONE", input, "A one-to-one room has other than two agents: in its file, or because one of them was suspended.", "Set one_to_one: false, where people may attend too; restore the seat and resume."},
 	{"ROOM-POLICY", input, "The policy is not there, or does not suit the room.", "`moot policy ls` lists the policies; a path starts with ./"},
 	{"ROOM-READ", input, "The file cannot be read.", "`moot init` writes one to start from."},
 	{"ROOM-RESERVED-ID", input, "The id means something else in logs and addresses.", "Choose another id; room, policy, host and broadcast are taken."},
