@@ -80,6 +80,7 @@ func (f *relayFlags) defineLimits(cmd *cobra.Command) {
 	fl.IntVar(&f.limits.BurstFrames, "burst-frames", d.BurstFrames, "read from one connection at once")
 	fl.IntVar(&f.limits.QueueFrames, "queue-frames", d.QueueFrames, "frames that wait for one device")
 	fl.IntVar(&f.limits.QueueBytes, "queue-bytes", d.QueueBytes, "bytes that wait for one device")
+	fl.IntVar(&f.limits.TotalBytes, "total-bytes", d.TotalBytes, "bytes that wait for all devices")
 	fl.IntVar(&f.limits.KnocksPerMinute, "knocks-per-minute", d.KnocksPerMinute, "frames of a device to one that has not written to it")
 }
 

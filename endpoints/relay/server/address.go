@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -96,23 +95,26 @@ func (a *addresses) sweep() bool {
 // only behind a trusted proxy, and from its end: what stands before is the
 // client's word.
 func (s *Server) address(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Addr{}
-	}
+	ip := remote(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for len(hops) > 0 && s.trusted(ip) {
 		last := hops[len(hops)-1]
 		hops = hops[:len(hops)-1]
+		var err error
 		if ip, err = netip.ParseAddr(strings.TrimSpace(last)); err != nil {
 			return netip.Addr{} // one share for all that a proxy does not name
 		}
 	}
 	return share(ip)
+}
+
+// remote returns the address of HOST:PORT, the zero one when it has none.
+func remote(hostPort string) netip.Addr {
+	ap, err := netip.ParseAddrPort(hostPort)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr()
 }
 
 func (s *Server) trusted(ip netip.Addr) bool {

@@ -45,6 +45,7 @@ type Config struct {
 type Limits struct {
 	QueueFrames int // that wait for one destination: 32
 	QueueBytes  int // that wait for one destination: 2 MiB
+	TotalBytes  int // that wait for all destinations: 256 MiB
 
 	BytesPerSecond  int // read from one connection: 256 KiB
 	BurstBytes      int // 1 MiB
@@ -67,7 +68,7 @@ type Limits struct {
 // DefaultLimits returns what zeros in Limits stand for.
 func DefaultLimits() Limits {
 	return Limits{
-		QueueFrames: 32, QueueBytes: 2 << 20,
+		QueueFrames: 32, QueueBytes: 2 << 20, TotalBytes: 256 << 20,
 		BytesPerSecond: 256 << 10, BurstBytes: 1 << 20, FramesPerSecond: 50, BurstFrames: 100,
 		Connections: 4096, PerAddress: 64, LoginsPerMinute: 10, LoginBurst: 20, KnocksPerMinute: 5,
 		LoginTimeout: 5 * time.Second, WriteTimeout: 3 * time.Second, PingEvery: 25 * time.Second,
@@ -81,6 +82,7 @@ func (l Limits) withDefaults() Limits {
 	for _, p := range []struct{ have, def *int }{
 		{&l.QueueFrames, &d.QueueFrames},
 		{&l.QueueBytes, &d.QueueBytes},
+		{&l.TotalBytes, &d.TotalBytes},
 		{&l.BytesPerSecond, &d.BytesPerSecond},
 		{&l.BurstBytes, &d.BurstBytes},
 		{&l.FramesPerSecond, &d.FramesPerSecond},

@@ -67,7 +67,7 @@ func (c *conn) run() {
 
 // serve passes frames on both ways until the endpoint is gone.
 func (c *conn) serve() {
-	c.out = newOutbox()
+	c.out = newOutbox(&c.s.queued)
 	c.doors.knocks = c.s.limits.KnocksPerMinute
 	c.frames = rate.NewLimiter(rate.Limit(c.s.limits.FramesPerSecond), c.s.limits.BurstFrames)
 	c.meter.welcome.Store(true)
@@ -86,6 +86,7 @@ func (c *conn) serve() {
 	c.s.unregister(c)
 	c.out.close(code, false)
 	writer.Wait()
+	c.out.abandon()
 }
 
 // note puts a frame of the relay's own into the outbox.

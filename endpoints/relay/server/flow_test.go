@@ -124,6 +124,32 @@ func TestQueueBounds(t *testing.T) {
 	}
 }
 
+// All queues together are bounded too, and what is dropped makes room again.
+func TestTotalBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := plenty
+		limits.TotalBytes, limits.WriteTimeout = 3*frame.MaxFrame, time.Hour
+		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
+		big := string(make([]byte, frame.MaxPayload))
+		a, b, c := r.join(), r.join(), r.join()
+		for _, frozen := range []*endpoint{b, c} {
+			for range 3 {
+				a.say(frozen, big)
+				synctest.Wait() // one is in the writer's hand, so does not wait
+			}
+		}
+		a.lacks(c, frame.GoneQueueFull) // two wait for b, one for c
+		b.Close()
+		a.lacks(b, frame.GoneDisconnected)
+		synctest.Wait()
+		a.say(c, big)
+		a.say(a, "no complaint before this")
+		a.hears(a, "no complaint before this")
+		c.Close()
+		r.stop()
+	})
+}
+
 // Strangers may knock; whoever is written to may answer; a list overrules
 // both.
 func TestDoors(t *testing.T) {

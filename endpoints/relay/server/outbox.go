@@ -1,6 +1,9 @@
 package server
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // maxNotices is how many frames of the relay's own wait for an endpoint;
 // further ones are dropped: they are hints.
@@ -10,6 +13,7 @@ const maxNotices = 64
 // connection's writer takes from it.
 type outbox struct {
 	ready chan struct{} // has room for one: something waits, or it was closed
+	all   *atomic.Int64 // bytes in all outboxes
 
 	mu      sync.Mutex
 	frames  [][]byte // of other endpoints
@@ -19,13 +23,17 @@ type outbox struct {
 	code    int      // the WebSocket close code to end with, once closed and empty
 }
 
-func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
+func newOutbox(all *atomic.Int64) *outbox { return &outbox{ready: make(chan struct{}, 1), all: all} }
 
 // put takes a frame unless the queue is full.
 func (o *outbox) put(f []byte, l Limits) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || len(o.frames) >= l.QueueFrames || o.bytes+len(f) > l.QueueBytes {
+		return false
+	}
+	if o.all.Add(int64(len(f))) > int64(l.TotalBytes) {
+		o.all.Add(-int64(len(f)))
 		return false
 	}
 	o.frames = append(o.frames, f)
@@ -54,9 +62,24 @@ func (o *outbox) close(code int, flush bool) {
 	}
 	o.closed, o.code = true, code
 	if !flush {
-		o.frames, o.bytes = nil, 0
+		o.drop()
 	}
 	o.wake()
+}
+
+// drop forgets the frames; the caller holds mu.
+func (o *outbox) drop() {
+	o.all.Add(-int64(o.bytes))
+	o.frames, o.bytes = nil, 0
+}
+
+// abandon closes the outbox and forgets all that is in it.
+func (o *outbox) abandon() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.notices = nil
+	o.drop()
 }
 
 func (o *outbox) wake() {
@@ -78,6 +101,7 @@ func (o *outbox) next() (f []byte, notice bool, code int) {
 	case len(o.frames) > 0:
 		f, o.frames = shift(o.frames)
 		o.bytes -= len(f)
+		o.all.Add(-int64(len(f)))
 		return f, false, 0
 	case o.closed:
 		return nil, false, o.code

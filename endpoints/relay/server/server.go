@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,7 @@ type Server struct {
 	names  names
 	counts counts
 	number atomic.Uint64 // of the last connection, for the log
+	queued atomic.Int64  // bytes that wait for all destinations
 
 	mu      sync.RWMutex
 	devices map[frame.ID]*conn
@@ -68,7 +70,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// Above what the protocol can refuse politely, connections are not even
 	// read from.
-	l = &capped{Listener: l, free: newSlots(s.limits.Connections + spareConnections)}
+	l = &capped{
+		Listener: l, all: s.limits.Connections + spareConnections, each: s.limits.PerAddress + sparePerAddress,
+		exempt: s.trusted, of: map[netip.Addr]int{},
+	}
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, s.tls())
 	}
@@ -93,9 +98,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	return err
 }
-
-// spareConnections may be open above the limit, to be told that it is reached.
-const spareConnections = 64
 
 func (s *Server) tls() *tls.Config {
 	c := s.cfg.TLS.Clone()
