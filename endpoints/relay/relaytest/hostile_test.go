@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/client"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
-	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
 	"github.com/folkmoot/moot/endpoints/relay/server"
 	"github.com/folkmoot/moot/endpoints/relay/session"
@@ -77,76 +75,28 @@ func (w *world) startRelay() {
 	})
 }
 
-// A device has keys, a link and a connection.
+// A device of a world.
 type device struct {
-	*session.Link
-	w       *world
-	self    *identity.Device
-	invites *identity.Invites
-	client  *client.Client
+	*relaytest.Device
+	w *world
 }
 
 func (w *world) device(name string) *device {
 	w.t.Helper()
-	dir := w.t.TempDir()
-	d := &device{w: w}
-	var err error
-	if d.self, err = identity.Generate(time.Now()); err != nil {
-		w.t.Fatal(err)
-	}
-	peers, err := identity.OpenPeers(filepath.Join(dir, "peers"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if d.invites, err = identity.OpenInvites(filepath.Join(dir, "invites")); err != nil {
-		w.t.Fatal(err)
-	}
-	connected := make(chan struct{})
-	var once sync.Once
-	d.client, err = client.New(client.Config{
-		URL: "ws://" + relaytest.Host, Plain: true, Dial: w.front.Dial, Device: frame.ID(d.self.ID()), Signer: d.self,
-		Deliver: func(from frame.ID, p []byte) { d.Deliver(from, p) },
-		Changed: func(s client.Status) {
-			if s.Connected {
-				once.Do(func() { close(connected) })
-				d.Reconnected()
-			}
-		},
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	d.Link = session.NewLink(session.LinkConfig{Self: d.self, Name: name, Peers: peers, Invites: d.invites, Transport: d.client})
-	w.work.Go(func() { _ = d.Run(w.ctx) }) // ends with the world
-	w.work.Go(func() {
-		if err := d.client.Run(w.ctx); err != nil {
-			w.t.Error(err)
-		}
-	})
-	<-connected
-	return d
+	cfg := client.Config{URL: "ws://" + relaytest.Host, Plain: true, Dial: w.front.Dial}
+	return &device{relaytest.NewDevice(w.ctx, w.t, &w.work, name, cfg), w}
 }
 
-// pair makes d a peer of the host.
 func (d *device) pair(host *device) {
 	d.w.t.Helper()
-	in, err := identity.NewInvite(host.self, identity.Invite{Relay: "ws://" + relaytest.Host, Auto: true}, time.Now())
-	if err != nil {
-		d.w.t.Fatal(err)
-	}
-	if err := host.invites.Add(in, time.Now()); err != nil {
-		d.w.t.Fatal(err)
-	}
-	if _, err := d.Join(d.w.ctx, in, []string{"canary-capability"}, nil); err != nil {
-		d.w.t.Fatal(err)
-	}
+	d.Pair(d.w.ctx, host.Device, "canary-capability")
 }
 
 // sends sends numbered messages, and returns how many were confirmed.
 func (d *device) sends(to *device, n int) (confirmed int, err error) {
 	for i := range n {
 		ctx, cancel := context.WithTimeout(d.w.ctx, 10*time.Minute)
-		err := d.Send(ctx, to.self.ID(), []byte(message(d, i)))
+		err := d.Send(ctx, to.ID(), []byte(message(d, i)))
 		cancel()
 		if err != nil {
 			return confirmed, err
@@ -158,25 +108,20 @@ func (d *device) sends(to *device, n int) (confirmed int, err error) {
 
 // message is long enough now and then to be cut into pieces.
 func message(d *device, i int) string {
-	return fmt.Sprintf("canary-message %d of %s %s", i, d.self.ID().Short(), strings.Repeat("x", i%7*9000))
+	return fmt.Sprintf("canary-message %d of %s %s", i, d.ID().Short(), strings.Repeat("x", i%7*9000))
 }
 
 // hears checks what arrives: what was sent, in order, once. It returns when
 // n messages have.
 func (d *device) hears(from *device, n int) error {
-	for i := 0; i < n; {
-		in, err := d.Next(d.w.ctx)
+	for i := range n {
+		who, m, err := d.Hear(d.w.ctx)
 		if err != nil {
 			return err
 		}
-		m, ok := in.Event.(session.Delivered)
-		if !ok {
-			continue
+		if who != from.ID() || m != message(from, i) {
+			return fmt.Errorf("message %d of %s is %.60q", i, who.Short(), m)
 		}
-		if in.From != from.self.ID() || string(m.Message) != message(from, i) {
-			return fmt.Errorf("message %d of %s is %.60q", i, in.From.Short(), m.Message)
-		}
-		i++
 	}
 	return nil
 }
@@ -201,14 +146,8 @@ func (d *device) silent() {
 	d.w.t.Helper()
 	ctx, cancel := context.WithTimeout(d.w.ctx, 5*time.Minute)
 	defer cancel()
-	for {
-		in, err := d.Next(ctx)
-		if err != nil {
-			return
-		}
-		if m, ok := in.Event.(session.Delivered); ok {
-			d.w.t.Errorf("and then %.60q", m.Message)
-		}
+	if _, m, err := d.Hear(ctx); err == nil {
+		d.w.t.Errorf("and then %.60q", m)
 	}
 }
 
@@ -347,7 +286,7 @@ func TestCanaries(t *testing.T) {
 		a, b := w.device(canaries[0]), w.device(canaries[1])
 		b.pair(a)
 		for _, c := range canaries[2:] {
-			if err := a.Send(w.ctx, b.self.ID(), []byte(c)); err != nil {
+			if err := a.Send(w.ctx, b.ID(), []byte(c)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -361,7 +300,7 @@ func TestCanaries(t *testing.T) {
 		// What is not encrypted is found, so the search sees what it looks for.
 		const control = "canary-in-the-clear"
 		for range 3 {
-			if err := a.client.Send(w.ctx, frame.ID(b.self.ID()), []byte(control)); err != nil {
+			if err := a.Client.Send(w.ctx, frame.ID(b.ID()), []byte(control)); err != nil {
 				t.Fatal(err)
 			}
 		}
