@@ -1,0 +1,313 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// An exchange is a relay within the process.
+type exchange struct {
+	mu    sync.Mutex
+	links map[[32]byte]*Link
+	cut   atomic.Bool
+	sent  atomic.Int64
+}
+
+type plug struct {
+	x    *exchange
+	from [32]byte
+}
+
+func (p plug) Send(_ context.Context, to [32]byte, payload []byte) error {
+	p.x.sent.Add(1)
+	if p.x.cut.Load() {
+		return errors.New("cut")
+	}
+	p.x.mu.Lock()
+	l := p.x.links[to]
+	p.x.mu.Unlock()
+	if l != nil {
+		l.Deliver(p.from, bytes.Clone(payload))
+	}
+	return nil
+}
+
+// A station is a device with its stores and its link.
+type station struct {
+	*Link
+	self    *identity.Device
+	peers   *identity.Peers
+	invites *identity.Invites
+	notes   chan error
+	stop    func()
+}
+
+func newStation(t *testing.T, x *exchange, name string, admit func(context.Context, Newcomer) bool) *station {
+	t.Helper()
+	dir := t.TempDir()
+	self, err := identity.LoadOrGenerate(filepath.Join(dir, "device.json"), nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &station{self: self, notes: make(chan error, 100)}
+	if s.peers, err = identity.OpenPeers(filepath.Join(dir, "peers.json")); err != nil {
+		t.Fatal(err)
+	}
+	if s.invites, err = identity.OpenInvites(filepath.Join(dir, "invites.json")); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t, x, name, admit)
+	return s
+}
+
+// start is what a new process does.
+func (s *station) start(t *testing.T, x *exchange, name string, admit func(context.Context, Newcomer) bool) {
+	t.Helper()
+	s.Link = NewLink(LinkConfig{
+		Self: s.self, Name: name, Peers: s.peers, Invites: s.invites, Transport: plug{x, s.self.ID()}, Admit: admit,
+		Note: func(_ identity.DeviceID, err error) { s.notes <- err },
+	})
+	x.mu.Lock()
+	x.links[s.self.ID()] = s.Link
+	x.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Run(ctx) })
+	s.stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
+	t.Cleanup(func() { s.stop() })
+}
+
+func (s *station) invite(t *testing.T, in identity.Invite) identity.Invite {
+	t.Helper()
+	in.Relay = "wss://relay.example"
+	in, err := identity.NewInvite(s.self, in, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.invites.Add(in, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// message waits for the next message.
+func (s *station) message(t *testing.T) string {
+	t.Helper()
+	for {
+		in, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := in.Event.(Delivered); ok {
+			return string(m.Message)
+		}
+	}
+}
+
+func newExchange() *exchange { return &exchange{links: map[[32]byte]*Link{}} }
+
+// couple returns two stations that are paired.
+func couple(t *testing.T) (x *exchange, host, guest *station) {
+	t.Helper()
+	x = newExchange()
+	host, guest = newStation(t, x, "host", nil), newStation(t, x, "guest", nil)
+	in := host.invite(t, identity.Invite{Auto: true})
+	if _, err := guest.Join(t.Context(), in, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return x, host, guest
+}
+
+// TestLinkJoin has a person on either side.
+func TestLinkJoin(t *testing.T) {
+	for _, yes := range []bool{true, false} {
+		x := newExchange()
+		seen := make(chan Newcomer, 1)
+		host := newStation(t, x, "host", func(_ context.Context, n Newcomer) bool { seen <- n; return yes })
+		guest := newStation(t, x, "guest", nil)
+		var digits string
+		peer, err := guest.Join(t.Context(), host.invite(t, identity.Invite{}), []string{"review"}, func(e Event) { digits = e.(Waiting).Digits })
+		if n := <-seen; n.Digits != digits || n.Name != "guest" {
+			t.Errorf("the host saw %+v, the guest %q", n, digits)
+		}
+		_, stored := host.peers.Lookup(guest.self.ID())
+		switch {
+		case yes && (err != nil || peer.Name != "host" || stored != nil):
+			t.Errorf("%+v, %v, %v", peer, err, stored)
+		case !yes && (!errors.Is(err, ErrRefused) || !errors.Is(stored, identity.ErrNoPeer)):
+			t.Errorf("refused: %v, %v", err, stored)
+		}
+		if !yes {
+			continue
+		}
+		if err := host.Send(t.Context(), guest.self.ID(), []byte("welcome")); err != nil || guest.message(t) != "welcome" {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLinkOrder(t *testing.T) {
+	_, host, guest := couple(t)
+	const n = 200
+	var wg sync.WaitGroup
+	for from, to := range map[*station]*station{host: guest, guest: host} {
+		wg.Go(func() {
+			for i := range n {
+				if err := from.Send(t.Context(), to.self.ID(), fmt.Appendf(nil, "%d", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for i := range n {
+				if got := to.message(t); got != fmt.Sprint(i) {
+					t.Errorf("message %d is %s", i, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// What `moot peers rm` removes is a stranger at once.
+func TestLinkRevoked(t *testing.T) { synctest.Test(t, linkRevoked) }
+
+func linkRevoked(t *testing.T) {
+	x, host, guest := couple(t)
+	if err := guest.Send(t.Context(), host.self.ID(), []byte("before")); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.peers.Remove(guest.self.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Send(t.Context(), guest.self.ID(), []byte("x")); !errors.Is(err, ErrUnknownPeer) {
+		t.Errorf("to a device that was removed: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	sent := x.sent.Load()
+	go func() { result <- guest.Send(ctx, host.self.ID(), []byte("after")) }()
+	synctest.Wait() // until nothing moves
+	if n := x.sent.Load(); n != sent+1 {
+		t.Errorf("the host answered a device that was removed: %d payloads", n-sent)
+	}
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A key that changes without a person suspends the peer until one has looked.
+func TestLinkChangedKey(t *testing.T) {
+	x, host, guest := couple(t)
+	guest.stop()
+	if err := guest.self.Rotate(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	guest.start(t, x, "guest", nil)
+	in := host.invite(t, identity.Invite{Auto: true})
+	if _, err := guest.Join(t.Context(), in, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Send(t.Context(), guest.self.ID(), []byte("x")); !errors.Is(err, ErrSuspended) {
+		t.Errorf("with a key that nobody accepted: %v", err)
+	}
+	if err := host.peers.Verify(guest.self.ID(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Send(t.Context(), guest.self.ID(), []byte("y")); err != nil || guest.message(t) != "y" {
+		t.Errorf("accepted: %v", err)
+	}
+}
+
+func TestLinkRestart(t *testing.T) {
+	x, host, guest := couple(t)
+	if err := host.Send(t.Context(), guest.self.ID(), []byte("before")); err != nil || guest.message(t) != "before" {
+		t.Fatal(err)
+	}
+	guest.stop()
+	if _, err := guest.Next(t.Context()); !errors.Is(err, ErrStopped) {
+		t.Errorf("a link that has stopped: %v", err)
+	}
+	if err := guest.Send(t.Context(), host.self.ID(), []byte("x")); !errors.Is(err, ErrStopped) {
+		t.Errorf("a link that has stopped: %v", err)
+	}
+	guest.start(t, x, "guest", nil)
+	if err := guest.Send(t.Context(), host.self.ID(), []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	if got := host.message(t); got != "after" {
+		t.Error(got)
+	}
+}
+
+// An owner that does not read holds its peer up, and loses nothing.
+func TestLinkBackPressure(t *testing.T) { synctest.Test(t, linkBackPressure) }
+
+func linkBackPressure(t *testing.T) {
+	_, host, guest := couple(t)
+	const n = inboxMessages + 20
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range n {
+			if err := guest.Send(t.Context(), host.self.ID(), fmt.Appendf(nil, "%d", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	synctest.Wait()
+	if !host.full(guest.self.ID()) {
+		t.Error("messages that nobody reads are taken without end")
+	}
+	for i := range n {
+		if got := host.message(t); got != fmt.Sprint(i) {
+			t.Fatalf("message %d is %s", i, got)
+		}
+	}
+	<-done
+}
+
+// The times of a link are those of its sessions: a cut of two minutes
+// delivers, one of 151 seconds gives up. The bubble's clock runs by itself.
+func TestLinkCuts(t *testing.T) {
+	for cut, want := range map[time.Duration]error{59: nil, 60: nil, 61: nil, 120: nil, 151: ErrUnreachable} {
+		synctest.Test(t, func(t *testing.T) {
+			x, host, guest := couple(t)
+			if err := guest.Send(t.Context(), host.self.ID(), []byte("before")); err != nil {
+				t.Fatal(err)
+			}
+			x.cut.Store(true)
+			heal := time.AfterFunc(cut*time.Second, func() {
+				x.cut.Store(false)
+				host.Reconnected()
+				guest.Reconnected()
+			})
+			defer heal.Stop()
+			start := time.Now()
+			err := guest.Send(t.Context(), host.self.ID(), []byte("in the cut"))
+			if !errors.Is(err, want) || (err == nil) != (want == nil) {
+				t.Errorf("cut of %d s: %v after %v", cut, err, time.Since(start))
+			}
+			if took := time.Since(start); err == nil && took > cut*time.Second+2*time.Second {
+				t.Errorf("cut of %d s: confirmed after %v", cut, took)
+			}
+			host.stop()
+			guest.stop()
+		})
+	}
+}
