@@ -52,8 +52,8 @@ func TestRelay(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		r := w.start("relay", "--listen", "127.0.0.1:0", "--tokens", "tokens", "-o", "jsonl", "--metrics", "127.0.0.1:0", "--log-level", "info")
 		var at runningRelay
-		if err := json.Unmarshal([]byte(r.until(t, "url")), &at); err != nil || at.Access != "private" {
-			t.Fatalf("%+v, %v", at, err)
+		if decodeLine(t, r.until(t, "url"), &at); at.Access != "private" {
+			t.Errorf("%+v", at)
 		}
 		changed, device, stop := relayClient(t, client.Config{URL: at.URL, Token: token})
 		if s := <-changed; !s.Connected {
@@ -88,6 +88,13 @@ func TestRelay(t *testing.T) {
 		if !strings.Contains(r.stderr.String(), "connection ended") {
 			t.Errorf("no word of a connection:\n%s", r.stderr)
 		}
+	}
+}
+
+func decodeLine(t *testing.T, line string, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), v); err != nil {
+		t.Fatal(err)
 	}
 }
 
