@@ -10,8 +10,8 @@ work=$(mktemp -d)
 relay= share=
 trap 'kill $share $relay 2>/dev/null || true; wait; rm -rf "$work"' EXIT INT TERM
 unset MOOT_RELAY_URL
-ann() { MOOT_CONFIG=$work/ann.yaml "$moot" --data "$work/ann" "$@"; }
-bob() { MOOT_CONFIG=$work/bob.yaml "$moot" --data "$work/bob" "$@"; }
+ann() { env MOOT_CONFIG="$work/ann.yaml" "$moot" --data "$work/ann" "$@"; }
+bob() { env MOOT_CONFIG="$work/bob.yaml" "$moot" --data "$work/bob" "$@"; }
 : >"$work/ann.yaml"
 : >"$work/bob.yaml"
 line() { # waits for the first line of a file
@@ -25,7 +25,7 @@ relay=$!
 url=$(line "$work/url")
 
 # Ann invites Bob. On one machine nobody sits between, so nobody compares digits.
-ann invite --auto --relay "$url" --name ann >"$work/invite" &
+env MOOT_CONFIG="$work/ann.yaml" "$moot" --data "$work/ann" invite --auto --relay "$url" --name ann >"$work/invite" &
 invite=$!
 line "$work/invite" | bob join --name bob
 wait $invite
@@ -45,7 +45,7 @@ profiles:
     allowed_shared_device_ids: [$(ann peers self | head -n 1)]
 EOF
 
-bob share >"$work/shared" &
+env MOOT_CONFIG="$work/bob.yaml" "$moot" --data "$work/bob" share >"$work/shared" &
 share=$!
 line "$work/shared" >/dev/null
 
