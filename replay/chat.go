@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,7 +90,7 @@ func (p Person) participant() room.Participant {
 
 func (t Turn) message(talk string, n int, to []string, names *room.Names) room.Message {
 	m := room.Message{
-		ID: fmt.Sprint("m", n), Run: talk, From: t.Speaker, To: room.Broadcast, Kind: room.KindUtterance,
+		ID: talk + "." + strconv.Itoa(n), Run: talk, From: t.Speaker, To: room.Broadcast, Kind: room.KindUtterance,
 		Visibility: room.UserVisible, Text: t.Text, Turn: n,
 	}
 	m.Mentions, m.Addressed = names.Scan(t.Text, t.Speaker)
