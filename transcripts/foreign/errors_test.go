@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		"no UTF-8":           {in: "[{\"role\":\"user\",\n \"content\":\"\xff\"}]", code: "TRANSCRIPT-SHAPE", where: "f:2:13", what: "not valid UTF-8"},
 		"repeated key":       {in: `[{"role":"user","content":"a","content":"b"}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0]", what: `repeats the key "content"`},
 		"escaped repeat":     {in: `[{"role":"user","content":"a","\u0063ontent":"b"}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0]", what: `repeats the key "content"`},
-		"deep":               {in: `[{"role":"user","content":` + deep + `}]`, code: "TRANSCRIPT-SHAPE", where: "f", what: "nests deeper than 128"},
+		"deep":               {in: `[{"role":"user","content":` + deep + `}]`, code: "TRANSCRIPT-SHAPE", where: "f: $", what: "nests deeper than 128"},
 		"role":               {in: `[{"role":"user","content":"a"},{"role":7,"content":"a"}]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not of messages"},
 		"content":            {in: `[{"role":"user","content":7}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].content", what: "to be a string"},
 		"part":               {in: `{"messages":[{"role":"user","content":["a",7]}]}`, code: "TRANSCRIPT-SHAPE", where: "f: $.messages[0].content[1]", what: "string or a part"},

@@ -50,16 +50,21 @@ func (p *place) document() *document {
 func (p *place) String() string {
 	path := ""
 	for ; p.up != nil; p = p.up {
-		switch {
-		case p.key == "":
+		if p.key == "" {
 			path = "[" + strconv.Itoa(p.index) + "]" + path
-		case strings.ContainsAny(p.key, ".[]\" \n") || len(p.key) > 60:
-			path = fmt.Sprintf("[%.60q]", p.key) + path
-		default:
-			path = "." + p.key + path
+		} else {
+			path = step(p.key) + path
 		}
 	}
 	return p.doc.where() + ": $" + path
+}
+
+// step is a key in a path.
+func step(key string) string {
+	if key == "" || strings.ContainsAny(key, ".[]\" \n") || len(key) > 60 {
+		return fmt.Sprintf("[%.60q]", key)
+	}
+	return "." + key
 }
 
 func (d *document) where() string {
@@ -76,15 +81,23 @@ func parse(b []byte, file string, line int) (value, error) {
 	if !utf8.Valid(b) {
 		return v, misshapen(d.spot(b, invalidAt(b)), "the JSON is not valid UTF-8", nil)
 	}
-	var any json.RawMessage
-	if err := json.Unmarshal(b, &any); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return v, misshapen(d.spot(b, int(syntax.Offset)-1), "this is no JSON: "+err.Error(), nil)
-		}
-		return v, misshapen(d.where(), "this is no JSON: "+err.Error(), nil)
+	if !json.Valid(b) {
+		return v, d.invalid(b)
 	}
-	return v, v.check(0)
+	if _, f := check(v.raw, 0, 0); f != nil {
+		return v, misshapen(d.where()+": $"+f.path, f.what, nil)
+	}
+	return v, nil
+}
+
+// invalid says what is wrong with bytes that are no JSON, and where.
+func (d *document) invalid(b []byte) error {
+	var none json.RawMessage
+	err := json.Unmarshal(b, &none)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return misshapen(d.spot(b, int(syntax.Offset)-1), "this is no JSON: "+err.Error(), nil)
+	}
+	return misshapen(d.where(), "this is no JSON", err)
 }
 
 // invalidAt returns the offset of the first byte that is not UTF-8.
@@ -107,40 +120,6 @@ func (d *document) spot(b []byte, offset int) string {
 		line = d.line
 	}
 	return fmt.Sprintf("%s:%d:%d", d.file, line, column)
-}
-
-// check refuses repeated keys and deep nesting.
-func (v value) check(depth int) error {
-	switch v.kind() {
-	case '{':
-		seen := map[string]bool{}
-		for key, member := range v.members() {
-			if seen[key] {
-				return misshapen(v.at.String(), fmt.Sprintf("the object repeats the key %.60q", key), nil)
-			}
-			seen[key] = true
-			if err := member.within(depth); err != nil {
-				return err
-			}
-		}
-	case '[':
-		for item := range v.items() {
-			if err := item.within(depth); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (v value) within(depth int) error {
-	if k := v.kind(); k != '{' && k != '[' {
-		return nil
-	}
-	if depth+1 >= MaxDepth {
-		return misshapen(v.at.document().where(), fmt.Sprintf("the JSON nests deeper than %d", MaxDepth), nil)
-	}
-	return v.check(depth + 1)
 }
 
 // kind returns the first byte of the value, '0' for a number, and 0 for null
@@ -217,9 +196,16 @@ func (v value) wants(kind byte, what string) bool {
 // get returns a member. Of what is no object there is none.
 func (v value) get(key string) value {
 	if v.kind() == '{' {
-		for k, member := range v.members() {
-			if k == key {
-				return member
+		for i := next(v.raw, 1); v.raw[i] != '}'; {
+			end := skip(v.raw, i)
+			found := string(unescaped(v.raw[i:end])) == key
+			i = next(v.raw, next(v.raw, end)+1) // over the colon
+			end = skip(v.raw, i)
+			if found {
+				return value{v.raw[i:end], &place{up: v.at, key: key}}
+			}
+			if i = next(v.raw, end); v.raw[i] == ',' {
+				i = next(v.raw, i+1)
 			}
 		}
 	}
@@ -300,57 +286,4 @@ func (v value) compact() string {
 		return ""
 	}
 	return b.String()
-}
-
-// next returns where the next byte is that is no white space.
-func next(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r' {
-		i++
-	}
-	return i
-}
-
-// skip returns the end of the value at i of valid JSON.
-func skip(b []byte, i int) int {
-	switch b[i] {
-	case '"':
-		for i++; b[i] != '"'; i++ {
-			if b[i] == '\\' {
-				i++
-			}
-		}
-		return i + 1
-	case '{', '[':
-		depth := 0
-		for {
-			switch b[i] {
-			case '"':
-				i = skip(b, i)
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
-	}
-	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' && b[i] > ' ' {
-		i++
-	}
-	return i
-}
-
-// unquote reads a valid JSON string.
-func unquote(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
-	}
-	var s string
-	if json.Unmarshal(quoted, &s) != nil {
-		return ""
-	}
-	return s
 }
