@@ -165,6 +165,12 @@ func (w *wire) SetDeadline(t time.Time) error {
 	return nil
 }
 
+// CloseWrite says that nothing more will be sent.
+func (w *wire) CloseWrite() error {
+	w.out.end()
+	return nil
+}
+
 func (w *wire) Close() error {
 	w.n.mu.Lock()
 	delete(w.n.wires, w)

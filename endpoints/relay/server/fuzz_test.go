@@ -1,0 +1,59 @@
+package server_test
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+)
+
+// FuzzConnection sends any bytes where WebSocket frames belong, before and
+// after the login. Nothing panics, the connection comes to its end, and
+// somebody else's goes on.
+func FuzzConnection(f *testing.F) {
+	n := memory(relaytest.NewNet())
+	r := start(f, n, server.Config{Open: true, Limits: plenty})
+	other := r.join()
+	if err := other.SetReadDeadline(time.Time{}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{}, true)
+	f.Add([]byte{0x82, 0x80, 0, 0, 0, 0}, true)                                           // an empty message
+	f.Add([]byte{0x82, 0xfe, 0x01, 0x00, 0, 0, 0, 0, 0x10}, true)                         // less than it says
+	f.Add([]byte{0x02, 0x80, 0, 0, 0, 0, 0x80, 0x80, 0, 0, 0, 0}, true)                   // in empty fragments
+	f.Add([]byte{0x89, 0x80, 0, 0, 0, 0, 0x8a, 0x80, 0, 0, 0, 0}, true)                   // ping, pong
+	f.Add([]byte{0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8}, true)                               // close
+	f.Add([]byte{0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0}, true) // a length beyond all bounds
+	f.Add([]byte{0xc2, 0x81, 0, 0, 0, 0, 0x10}, false)                                    // compressed, which it is not
+	f.Add(append([]byte{0x82, 0xa1, 0, 0, 0, 0, 0x10}, make([]byte, 32)...), true)        // a SEND
+	f.Fuzz(func(t *testing.T, b []byte, in bool) {
+		r := &relay{network: n, t: t, server: r.server}
+		other.t = t
+		e := r.greeted()
+		if in {
+			e.send(e.login(r.host, ""))
+			want[frame.Welcome](e)
+		}
+		go func() {
+			_, _ = e.NetConn().Write(b) // the relay may have had enough
+			_ = e.WriteControl(websocket.CloseMessage, nil, time.Now().Add(time.Second))
+			if w, ok := e.NetConn().(interface{ CloseWrite() error }); ok {
+				_ = w.CloseWrite()
+			}
+		}()
+		if _, err := io.Copy(io.Discard, e.NetConn()); err != nil {
+			t.Fatal(err)
+		}
+		other.say(other, "undisturbed")
+		for {
+			if got := want[frame.Recv](other); string(got.Payload) == "undisturbed" {
+				return
+			}
+		}
+	})
+}
