@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/folkmoot/moot/endpoints/relay/strict"
 )
 
 func newInvite(t testing.TB, d *Device) Invite {
@@ -364,40 +362,4 @@ func FuzzCleanName(f *testing.F) {
 			t.Fatalf("%q is cleaned to %q", s, c)
 		}
 	})
-}
-
-func TestStrict(t *testing.T) {
-	type inner struct {
-		N int `json:"n"`
-	}
-	type outer struct {
-		A    string           `json:"a"`
-		In   *inner           `json:"in"`
-		List []inner          `json:"list"`
-		Map  map[string]inner `json:"map"`
-		Raw  json.RawMessage  `json:"raw"`
-	}
-	for text, good := range map[string]bool{
-		`{"a":"x","in":{"n":1},"list":[{"n":2}],"map":{"Any":{"n":3}},"raw":{"N":[1,{"x":2}]}}`: true,
-		`{"in":{"N":1}}`:           false,
-		`{"list":[{"m":1}]}`:       false,
-		`{"map":{"x":{"m":1}}}`:    false,
-		`{"map":{"x":{},"x":{}}}`:  false,
-		`{"raw":{"x":1,"x":2}}`:    false,
-		`{"raw":[[[[[[[1]]]]]]]}`:  false,
-		`{"a":"\ud800"}`:           true,
-		"{\"a\":\"\xff\"}":         false,
-		`{"a":1}`:                  false,
-		`{"a":"x"}x`:               false,
-		`{"a":"x"`:                 false,
-		``:                         false,
-		`{"a":"x",}`:               false,
-		`{"in":[1]}`:               false,
-		`{"a":"[[[[[[[[[[[[[[[["}`: true,
-	} {
-		var v outer
-		if err := strict.Decode([]byte(text), 6, &v); (err == nil) != good {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
 }
