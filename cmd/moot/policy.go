@@ -22,7 +22,7 @@ func newPolicyCmd(a *app) *cobra.Command {
 		cmd,
 		newPolicyNewCmd(a), newPolicyBuildCmd(a), newPolicyCheckCmd(a), newPolicyInspectCmd(a), newPolicyTestCmd(a),
 		newPolicyRunCmd(a), newPolicyBenchCmd(a), newPolicyPackCmd(a), newPolicyVerifyCmd(a), newPolicyInstallCmd(a),
-		newPolicyLsCmd(a), newPolicyRmCmd(a),
+		newPolicyLsCmd(a), newPolicyRmCmd(a), newPolicyLearnCmd(a),
 	)
 }
 

@@ -20,6 +20,22 @@ func (a *app) progress(things string) *progress {
 	)}
 }
 
+// percent starts something of which the part that is done is known.
+func (a *app) percent(what string) *progress {
+	p := a.progress(what)
+	if p.bar != nil {
+		p.bar.ChangeMax(100)
+	}
+	return p
+}
+
+// part shows how much is done, from 0 to 1.
+func (p *progress) part(done float64) {
+	if p.bar != nil {
+		_ = p.bar.Set(int(100 * done))
+	}
+}
+
 func (p *progress) add(n int) {
 	if p.bar != nil {
 		_ = p.bar.Add(n) // what cannot be shown is no reason to stop

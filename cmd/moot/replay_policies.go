@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"strconv"
 	"strings"
 
@@ -27,7 +29,7 @@ func (a *app) loadSubjects(ctx context.Context, h *plugins.Host, specs []string)
 }
 
 // loadSubject loads one policy: a name or path, with settings in JSON right
-// behind it.
+// behind it, or in a file behind @.
 func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (replay.Subject, error) {
 	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
 		return baselineSubject(spec, name)
@@ -35,6 +37,15 @@ func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (re
 	name, settings := spec, policy.JSON(nil)
 	if i := strings.IndexByte(spec, '{'); i >= 0 {
 		name, settings = strings.TrimSpace(spec[:i]), policy.JSON(spec[i:])
+	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, digestPrefix) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return replay.Subject{}, &problem.Error{
+				Code: "ROOM-SETTINGS", What: "the file of the settings cannot be read", Where: "--policy " + spec, Err: err,
+				Fix: "write POLICY@FILE; `moot policy learn` makes such files",
+			}
+		}
+		name, settings = use, policy.JSON(bytes.TrimSpace(text))
 	}
 	if settings != nil && !json.Valid(settings) {
 		return replay.Subject{}, &problem.Error{

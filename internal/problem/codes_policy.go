@@ -8,6 +8,7 @@ var policyCodes = slices.Concat(sandboxCodes, packCodes, authorCodes)
 // sandboxCodes are about policies that are run: load.* when one is refused before it runs,
 // run.* when it fails at a decision and the room pauses.
 var sandboxCodes = []Meaning{
+	{"POL-LEARN", input, "`moot policy learn` has nothing to learn from, or nowhere to write it.", "Give transcripts in which a team of three or more talked; --out names the file."},
 	{"POL-DIGEST", input, "The embedded policies are not the ones that were built.", "Install moot again from a source you trust; after a change of the sources run `go generate ./policies`."},
 	{"load.abi", input, "The module is not a room policy, or speaks another ABI.", "Export roompolicy_abi_1; rebuild with a kit of this release."},
 	{"load.cache", failure, "The cache of compiled policies cannot be used.", "Let MOOT_CACHE name a folder that can be written."},

@@ -29,7 +29,8 @@ type Policy struct {
 	threshold float64
 	prior     *Prior
 	model     *model
-	room      room // reused from decision to decision; it holds nothing that the state does not
+	room      *room // reused from decision to decision; it holds nothing that the state does not
+	scores    []policy.Score
 }
 
 // surely is the probability from which on an agent that cools down is waited
@@ -37,12 +38,26 @@ type Policy struct {
 const surely = 0.5
 
 // New returns the policy with its default settings.
-func New() *Policy { return NewWith(&prior) }
+func New() *Policy { return NewWith(nil, nil) }
 
-// NewWith returns the policy with another prior, for those who train one.
-func NewWith(prior *Prior) *Policy {
-	return &Policy{prior: prior, model: newModel(prior, nil)}
+// NewWith returns the policy with another prior than its own, for those who
+// train one, and with what is known of a team; nil for none. It makes the
+// memory for its decisions beforehand, because in the sandbox that is part of
+// the image that every decision starts from.
+func NewWith(p *Prior, t *Team) *Policy {
+	if p == nil {
+		p = &prior
+	}
+	r := &room{people: make([]person, 0, maxPeople)}
+	r.last.bag = make([]uint16, 0, maxWords)
+	r.text = make([]byte, 0, maxState)
+	const seats = 256
+	r.seats = seating{ids: make([]uint32, 0, seats), spoke: make([]bool, 0, seats), shown: make([]bool, 0, seats), table: make([]int16, 2*seats)}
+	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, mostRows)}
 }
+
+// maxState is more than a state takes, in bytes.
+const maxState = 16 << 10
 
 // maxLearnt bounds how many turns of one input are learnt from, the latest;
 // those before are counted only. A room that was joined late, or one in which
@@ -51,28 +66,28 @@ func NewWith(prior *Prior) *Policy {
 const maxLearnt = 60
 
 // Decide learns from what was said since the previous decision and chooses
-// the likeliest of those who may speak.
+// the likeliest of those who may speak. What it returns is valid until the
+// next call.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
-	heard := p.hear(in)
+	heard := p.hear(in, true)
+	p.room.foresee(p.model)
 	d := p.choose(in)
 	if heard || in.State == nil {
-		d.State = p.room.save()
+		d.State = p.room.save(p.model)
 	}
 	return d
 }
 
 // hear takes up the state and the messages, and reports whether there were
-// any.
-func (p *Policy) hear(in *policy.Input) bool {
-	r := &p.room
+// any. It learns from them when learn says so.
+func (p *Policy) hear(in *policy.Input, learn bool) bool {
+	r := p.room
 	r.restore(in.State)
 	r.team = p.model.team
 	r.seat(in.Agents)
 	said := 0
 	for i := range in.Events {
-		if in.Events[i].Said() {
-			said++
-		}
+		said += sign(in.Events[i].Said())
 	}
 	left := said
 	for i := range in.Events {
@@ -83,54 +98,53 @@ func (p *Policy) hear(in *policy.Input) bool {
 		id := hash(e.From)
 		more := len(r.people) > 0 && r.people[0].id == id
 		if !more {
-			if left <= maxLearnt {
+			if learn && left <= maxLearnt {
 				r.learn(p.model, id)
 			}
 			r.count(id, r.lastKind(), r.kindOf(id))
 		}
-		r.read(e, more)
+		r.listen(e, more)
 		left--
 	}
 	return said > 0
 }
 
 func (p *Policy) choose(in *policy.Input) policy.Decision {
-	rows := p.room.foresee(p.model)
 	best, likeliest := -1, -1
-	scores := make([]policy.Score, 0, len(rows))
-	for i := range rows {
-		a := &in.Agents[rows[i].seat]
-		rows[i].p /= rows[i].size // of one of the group
-		if likeliest < 0 || rows[i].p > rows[likeliest].p {
-			likeliest = i
+	p.scores = p.scores[:0]
+	var most, highest float64
+	for i := range p.room.rows {
+		w := &p.room.rows[i]
+		a, chance := &in.Agents[w.seat], w.p/w.size // of one of the group
+		if likeliest < 0 || chance > highest {
+			likeliest, highest = i, chance
 		}
 		if !a.Eligible {
 			continue
 		}
-		scores = append(scores, policy.Score{Agent: a.ID, Score: rounded(rows[i].p)})
-		if best < 0 || rows[i].p > rows[best].p {
-			best = i
+		p.scores = append(p.scores, policy.Score{Agent: a.ID, Score: rounded(chance)})
+		if best < 0 || chance > most {
+			best, most = i, chance
 		}
 	}
-	if likeliest >= 0 && rows[likeliest].p > surely {
-		if a := &in.Agents[rows[likeliest].seat]; !a.Eligible && a.Soon() {
+	if highest > surely {
+		if a := &in.Agents[p.room.rows[likeliest].seat]; !a.Eligible && a.Soon() {
 			return policy.Decline("waiting for " + a.ID + ", who likely follows and cannot speak now (" + a.Ineligible + ")")
 		}
 	}
 	if best < 0 {
 		return policy.Decline("nobody but the last speaker is eligible")
 	}
-	return p.answer(in, best, scores)
+	return p.answer(in, best, rounded(most))
 }
 
 // answer chooses row best, or declines when it is too unlikely.
-func (p *Policy) answer(in *policy.Input, best int, scores []policy.Score) policy.Decision {
-	top := rounded(p.room.rows[best].p)
+func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decision {
 	id := in.Agents[p.room.rows[best].seat].ID
-	d := policy.Speak(id, p.room.reason(p.model, best)+", "+percent(top))
-	if top < p.threshold {
-		d = policy.Decline("unsure who should speak: " + id + " at best, " + percent(top))
+	d := policy.Speak(id, p.room.reason(p.model, best)+", "+percent(chance))
+	if chance < p.threshold {
+		d = policy.Decline("unsure who should speak: " + id + " at best, " + percent(chance))
 	}
-	d.Confidence, d.Scores = &top, scores
+	d.Confidence, d.Scores = &chance, p.scores
 	return d
 }

@@ -76,36 +76,38 @@ const (
 // A row is a candidate, or the group of all who never spoke in a large room,
 // for each of whom the same is true.
 type row struct {
-	seat int // in the roster; of a group the first
-	id   uint64
-	rank int     // recency, neverSpoke for never
-	turn int     // the latest, 0 for never
-	size float64 // of the group, else 1
-	tool bool
-	kind int
+	seat   int // in the roster; of a group the first
+	id     uint32
+	rank   int // recency, neverSpoke for never
+	bucket int // of the rank
+	turn   int // the latest, 0 for never
+	kind   int
+	tool   bool
+	size   float64 // of the group, else 1
 
 	byRank, byPair, byTriple float64 // probabilities
+	share                    float64 // ln of the share of the turns
 
 	// The features that are not 0; most are.
 	n  int
 	at [features]uint8
 	x  [features]float64
 
-	score float64 // shared by all rules: of the corrections
-	p     float64 // probability that one of the row speaks next
+	p float64 // probability that one of the row speaks next
 }
 
 // set gives the row a feature, once.
 func (w *row) set(feature int, x float64) {
-	if x != 0 {
-		w.at[w.n], w.x[w.n] = uint8(feature), x
-		w.n++
+	if n := w.n; x != 0 && n < features {
+		w.at[n], w.x[n] = uint8(feature), x
+		w.n = n + 1
 	}
 }
 
 func (w *row) fact(feature int, v bool) {
-	if v {
-		w.set(feature, 1)
+	if n := w.n; v && n < features {
+		w.at[n], w.x[n] = uint8(feature), 1
+		w.n = n + 1
 	}
 }
 
@@ -114,36 +116,40 @@ var lawPrior = [buckets]float64{.45, .17, .09, .05, .035, .025, .02, .015, .03, 
 
 // describe makes a row of every candidate for the turn after the latest one,
 // with its features.
-func (r *room) describe() []row {
+func (r *room) describe() {
 	r.seatRows()
 	r.probabilities()
 	topPair, topTriple := r.tops()
+	newcomer := 1 / (1 + ln(float64(max(r.turns, 1))))
 	for i := range r.rows {
 		w := &r.rows[i]
-		r.timing(w)
 		w.fact(fTopTriple, i == topTriple)
 		w.fact(fTopPair, i == topPair)
-		r.debts(w)
+		if w.rank == neverSpoke {
+			w.set(fRound, 1)
+			w.set(fNever, 1)
+			w.set(fNewcomer, newcomer)
+		} else {
+			r.timing(w)
+		}
 		r.manner(w)
 	}
 	r.namings()
+	r.debts()
 	if r.team != nil {
 		r.teamFeatures()
 	}
-	return r.rows
 }
 
 // timing sets when the candidate spoke.
 func (r *room) timing(w *row) {
-	w.fact(fRound, w.rank == neverSpoke || !r.people[w.rank].marked)
+	w.fact(fRound, !r.people[w.rank].marked)
 	switch w.rank {
-	case neverSpoke:
-		w.set(fNever, 1)
-		w.set(fNewcomer, 1/(1+ln(float64(max(r.turns, 1)))))
-		return
 	case 1:
 		w.set(fBack, 1)
-		w.set(fBackStreak, ln(float64(1+r.streak)))
+		if r.streak > 0 {
+			w.set(fBackStreak, ln(float64(1+r.streak)))
+		}
 	case 2:
 		w.set(fSecond, 1)
 	case 3:
@@ -158,23 +164,21 @@ func (r *room) timing(w *row) {
 func (r *room) namings() {
 	t := &r.last
 	agent := r.lastKind() == agentKind
-	for i := range r.rows {
-		if w := &r.rows[i]; t.voc != 0 && uint32(w.id) == t.voc && w.size == 1 {
-			w.set(fAddressed, 1)
-			w.fact(fAddressedByAgent, agent)
-		}
+	if w := r.rowOf(t.voc); w != nil && t.voc != 0 {
+		w.set(fAddressed, 1)
+		w.fact(fAddressedByAgent, agent)
 	}
-	for i, n := range t.named {
+	for i, n := range t.named() {
 		w := r.rowOf(n.who)
 		if w == nil {
 			continue
 		}
-		last := i == len(t.named)-1
+		last := i == t.names-1
 		w.set(fNamed, 1)
 		w.fact(fNamedLast, last)
 		w.fact(fNamedLastByAgent, last && agent)
 		w.fact(fNamedFirst, n.sign&namedFirst != 0)
-		w.fact(fNamedOnly, len(t.named) == 1)
+		w.fact(fNamedOnly, t.names == 1)
 		w.fact(fNamedLate, n.sign&namedLate != 0)
 		w.fact(fHandedTo, n.sign&namedHand != 0)
 		w.fact(fNamedColon, n.sign&namedColon != 0)
@@ -184,7 +188,7 @@ func (r *room) namings() {
 // rowOf returns the row of somebody named, or nil.
 func (r *room) rowOf(who uint32) *row {
 	for i := range r.rows {
-		if w := &r.rows[i]; uint32(w.id) == who && w.size == 1 {
+		if w := &r.rows[i]; w.id == who && w.size == 1 {
 			return w
 		}
 	}
@@ -195,78 +199,68 @@ func (r *room) rowOf(who uint32) *row {
 // whom it waits for.
 const fresh = 11
 
-// debts sets who owes a word.
-func (r *room) debts(w *row) {
-	who := uint32(w.id)
-	if w.size != 1 {
+// debts sets who owes a word. Who is named is looked up, rather than every
+// candidate in every turn.
+func (r *room) debts() {
+	if r.turns == 0 {
 		return
 	}
-	owes := false
-	for back := 1; back <= 2; back++ {
-		at := r.turns - back
-		owes = owes || at > w.turn && r.namedAt(at, who)
-	}
-	w.fact(fPending, owes)
-	if w.rank == neverSpoke {
-		return
-	}
-	p := &r.people[w.rank]
-	for _, n := range p.named {
-		if n == uint32(r.people[0].id) {
-			w.set(fNamedBack, 1)
-			break
+	speaker := r.people[0].id
+	for back := 2; back >= 1; back-- {
+		for _, who := range r.namedAt(r.turns - back) {
+			if w := r.rowOf(who); w != nil && r.turns-back > w.turn && (w.n == 0 || w.at[w.n-1] != fPending) {
+				w.set(fPending, 1)
+			}
 		}
 	}
-	w.fact(fAsked, p.asked && w.rank <= 3)
-	w.fact(fNamedBefore, r.before.number > 0 && r.turns-r.before.number <= fresh && r.before.names(who))
+	for i := range r.rows {
+		w := &r.rows[i]
+		if w.rank == neverSpoke {
+			continue
+		}
+		p := &r.people[w.rank]
+		w.fact(fNamedBack, p.named.has(speaker))
+		w.fact(fAsked, p.asked && w.rank <= 3)
+	}
+	if b := &r.before; b.number > 0 && r.turns-b.number <= fresh {
+		for _, who := range b.named.list() {
+			if w := r.rowOf(who); w != nil && w.rank != neverSpoke {
+				w.set(fNamedBefore, 1)
+			}
+		}
+	}
 }
 
-// namedAt reports whether one of the last turns named somebody. Who had the
-// turn has spoken once since at most, so its names are still there.
-func (r *room) namedAt(number int, who uint32) bool {
+// namedAt returns who was named in one of the two turns before the latest.
+// Who had that turn has spoken once since at most, so it is still known.
+func (r *room) namedAt(number int) []uint32 {
 	if number < 1 {
-		return false
+		return nil
 	}
 	if r.before.number == number {
-		return r.before.names(who)
+		return r.before.named.list()
 	}
-	for i := range r.people[:min(3, len(r.people))] {
+	for i := 1; i < min(3, len(r.people)); i++ {
 		if p := &r.people[i]; p.turn == number {
-			return p.names(who)
+			return p.named.list()
 		}
 	}
-	return false
-}
-
-func (p *person) names(who uint32) bool {
-	for _, n := range p.named {
-		if n == who {
-			return true
-		}
-	}
-	return false
-}
-
-func (t *turn) names(who uint32) bool {
-	for i := range t.named {
-		if t.named[i].who == who {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // manner sets what the latest turn is like.
 func (r *room) manner(w *row) {
 	t := &r.last
-	back := w.rank == 1
-	w.fact(fBackQuestion, back && t.question)
-	w.fact(fBackAsked, back && t.asks)
-	if r.turns > 0 && t.words <= shortTurn {
-		w.fact(fBackShort, back)
-		if w.rank != neverSpoke {
-			w.set(fTurnsShort, float64(r.people[w.rank].count)/float64(r.turns))
-		}
+	if w.rank == 1 {
+		w.fact(fBackQuestion, t.question)
+		w.fact(fBackAsked, t.asks)
+		w.fact(fBackShort, t.words <= shortTurn)
+	}
+	if t.words <= shortTurn && w.rank != neverSpoke {
+		w.set(fTurnsShort, float64(r.people[w.rank].count)/float64(r.turns))
+	}
+	if t.question {
+		w.set(fTurnsQuestion, w.share/4)
 	}
 	w.fact(fCodeForTool, t.code && w.tool)
 	w.fact(fTool, w.tool)

@@ -1,18 +1,18 @@
 package adaptive
 
+import "math"
+
 // learnt is what the mixture learns from a room.
 type learnt struct {
 	weighed    bool                 // weights are set
-	weights    [components]float32  // of the components; they sum to 1
-	correction [correctable]float32 // to the weights of all components alike
+	weights    [components]float64  // of the components; they sum to 1
+	correction [correctable]float64 // to the weights of all components alike
 }
 
 const (
 	// temper is the power of a component's probability that counts as evidence.
 	// Turns are not independent, so that less than 1 is right.
 	temper = 0.4
-	// least keeps a component that was wrong once from being out for good.
-	least = 1e-6
 	// shared is the part of the weights that returns to where they began, so
 	// that a component can recover when the room changes its ways.
 	shared = 0.01
@@ -20,62 +20,134 @@ const (
 	step = 0.004
 )
 
-// learn compares what was foreseen with who did speak next.
+// leastLog is ln of a millionth: the least probability that counts against a
+// component, so that one that was wrong once is not out for good.
+const leastLog = -13.815510557964274
+
+// evidence is what was foreseen of somebody who did speak.
+type evidence struct {
+	logs     [components]float64 // ln of the probability by each component
+	n        int
+	at       [features]uint8 // features
+	x        [features]float64
+	expected [correctable]float64 // sum of p(c) f(c)
+}
+
+// learn compares what was foreseen with who did speak, y.
 //
-//	a_j <- a_j (p_j(y) + least)^temper, normalised; a_j <- (1-shared) a_j + shared start_j
+//	a_j <- a_j max(p_j(y), 1e-6)^temper, normalised; a_j <- (1-shared) a_j + shared start_j
 //	d   <- d + step (f(y) - sum of p(c) f(c))
 //
 // The first is Bayes' rule, tempered, with a fixed share; the second a step up
 // the gradient of ln p(y) as if the mixture were one softmax.
-func (r *room) learn(m *model, id uint64) {
+func (r *room) learn(m *model, id uint32) {
 	if r.turns == 0 {
-		return // nobody decided before the first turn
+		return // nothing was foreseen before the first turn
 	}
-	rows := r.foresee(m)
-	y := r.spoke(id)
-	if y < 0 {
-		return
+	e := &r.seen
+	if !r.recall(m, id) {
+		if !r.current {
+			r.foresee(m)
+		}
+		if !r.witness(m, id) {
+			return
+		}
 	}
 	start, sum := r.begin(m), 0.0
-	var a [components]float64
 	for j := range m.n {
-		a[j] = float64(r.weights[j]) * exp(temper*logarithm(r.each[y][j]+least))
-		sum += a[j]
+		e.logs[j] *= temper
 	}
+	exponentials(e.logs[:m.n], e.logs[:m.n])
 	for j := range m.n {
-		r.weights[j] = float32(float64((1-shared)*a[j]/sum) + float64(shared*start[j]))
+		r.weights[j] *= e.logs[j]
+		sum += r.weights[j]
 	}
-	r.correct(rows, y)
+	keep := (1 - shared) / sum
+	for j := range m.n {
+		r.weights[j] = fine(float64(keep*r.weights[j]) + float64(shared*start[j]))
+	}
+	for f := range e.expected[:] {
+		if by := e.expected[f]; by != 0 {
+			r.correction[f] -= float64(step * by)
+		}
+	}
+	for k, f := range e.at[:e.n] {
+		if f < correctable {
+			r.correction[f] += float64(step * e.x[k])
+		}
+	}
+	for f := range r.correction {
+		r.correction[f] = fine(r.correction[f])
+	}
 }
 
-// correct moves the weights of the features.
-func (r *room) correct(rows []row, y int) {
-	for i := range rows {
-		w := &rows[i]
-		by := -step * w.p
-		if i == y {
-			by += step
-		}
+// witness takes the evidence from the rows, and reports whether one stands
+// for id.
+func (r *room) witness(m *model, id uint32) bool {
+	y := r.rowFor(id)
+	if y < 0 {
+		return false
+	}
+	w, e := &r.rows[y], &r.seen
+	size := ln(w.size)
+	for j := range m.n {
+		e.logs[j] = atLeast(r.score[y][j]+size-r.sums[j], leastLog)
+	}
+	e.n, e.at, e.x = w.n, w.at, w.x
+	r.expect()
+	return true
+}
+
+// atLeast is max without its care for what is no number.
+func atLeast(x, least float64) float64 {
+	if x < least {
+		return least
+	}
+	return x
+}
+
+// expect sums up the features of the rows by their probabilities.
+func (r *room) expect() {
+	e := &r.seen
+	e.expected = [correctable]float64{}
+	for i := range r.rows {
+		w := &r.rows[i]
 		for k, f := range w.at[:w.n] {
 			if f < correctable {
-				r.correction[f] = float32(float64(r.correction[f]) + float64(by*w.x[k]))
+				e.expected[f] += float64(w.p * w.x[k])
 			}
 		}
 	}
 }
 
-// spoke returns the row that stands for id, or -1.
-func (r *room) spoke(id uint64) int {
+// rowFor returns the row that stands for id, or -1.
+func (r *room) rowFor(id uint32) int {
 	group := -1
 	for i := range r.rows {
-		if w := &r.rows[i]; w.id == id {
+		if w := &r.rows[i]; w.id == id && w.size == 1 {
 			return i
 		} else if w.size > 1 {
 			group = i
 		}
 	}
-	if group >= 0 && r.rank(id) == neverSpoke && r.seatOf(id) >= 0 {
+	if group >= 0 && r.rank(id) == neverSpoke && r.seats.find(id) >= 0 {
 		return group
 	}
 	return -1
 }
+
+// fine rounds to what a state holds of a weight.
+func fine(f float64) float64 { return math.Floor(float64(f*fineUnit)+.5) * (1.0 / fineUnit) }
+
+// fraction rounds to what a state holds of a count that fades.
+func fraction(f float64) float64 {
+	return math.Floor(float64(f*fractionUnit)+.5) * (1.0 / fractionUnit)
+}
+
+// Parts of 1 that a state counts in. They are powers of 2, so that nothing is
+// lost on the way.
+const (
+	fineUnit     = 1 << 20
+	fineZero     = 1 << 23 // a correction is within 8 either way
+	fractionUnit = 1 << 16
+)

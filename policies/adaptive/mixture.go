@@ -27,10 +27,11 @@ type Prior struct {
 
 // Bounds of the mixture.
 const (
-	mostSets   = 10
-	ruleCount  = 8
-	taughtMost = 3
-	components = 1 + mostSets + ruleCount + taughtMost
+	mostSets    = 10
+	taughtMost  = 3
+	mostVectors = 1 + mostSets + taughtMost
+	ruleCount   = 8
+	components  = mostVectors + ruleCount
 )
 
 // weight is one of a hand-made rule.
@@ -57,65 +58,74 @@ const (
 	agentRule   = ruleCount - 1 // for rooms of agents
 )
 
-// model is the mixture before any room: the same for every decision.
+// model is the mixture before any room: the same for every decision. First
+// come the vectors, then the rules.
 type model struct {
-	n       int                           // components in use
-	weights [features][components]float64 // by feature, so that one that is 0 is passed over
-	start   [2][components]float64        // in rooms of others, and of agents; sums to 1
-	team    *team
+	n       int                            // components in use
+	vectors int                            // of them
+	weights [features][mostVectors]float64 // by feature, so that one that is 0 is passed over
+	start   [2][components]float64         // weights of the components in rooms of others, and of agents; they sum to 1
+	team    *Team
 }
 
-// newModel puts the components in a row: joint, sets, rules, taught.
-func newModel(prior *Prior, t *team) *model {
-	m := &model{}
-	m.add(&prior.Joint.Weights, 8, 8)
+// newModel puts the components in a row. What was taught gets most of the
+// weight, because it is about this team.
+func newModel(prior *Prior, t *Team) *model {
+	m := &model{team: t}
+	taught := 0.0
+	if t != nil {
+		for i := range t.Vectors {
+			m.vector(t.Vectors[i][:], taughtShare[i], taughtShare[i])
+			taught += taughtShare[i]
+		}
+		m.weights[fWords][m.n-1] = 1
+	}
+	known := m.n
+	m.vector(prior.Joint.Weights[:], 8, 8)
 	for i := range prior.Sets[:min(mostSets, len(prior.Sets))] {
 		v := &prior.Sets[i]
 		if v.Agents {
-			m.add(&v.Weights, 1, 3)
+			m.vector(v.Weights[:], 1, 3)
 		} else {
-			m.add(&v.Weights, 3, 1)
+			m.vector(v.Weights[:], 3, 1)
 		}
 	}
-	for i, rule := range rules {
-		for _, w := range rule {
-			m.weights[w.feature][m.n] = w.w
-		}
+	m.vectors = m.n
+	for i := range rules {
 		switch i {
 		case uniformRule:
-			m.add(nil, 1, 1)
+			m.add(1, 1)
 		case agentRule:
-			m.add(nil, .5, 16)
+			m.add(.5, 16)
 		default:
-			m.add(nil, .5, .5)
+			m.add(.5, .5)
 		}
 	}
-	m.normalise(1)
-	if t != nil {
-		m.teach(t)
-	}
+	m.share(known, 1-taught)
 	return m
 }
 
-// add takes a component's weights, and its own in the mixture.
-func (m *model) add(w *[RoomFeatures]float64, others, agents float64) {
-	if w != nil {
-		for i := range w {
-			m.weights[i][m.n] = w[i]
-		}
+func (m *model) vector(w []float64, others, agents float64) {
+	for f := range w {
+		m.weights[f][m.n] = w[f]
 	}
+	m.add(others, agents)
+}
+
+// add gives the next component its weight in the mixture.
+func (m *model) add(others, agents float64) {
 	m.start[0][m.n], m.start[1][m.n] = others, agents
 	m.n++
 }
 
-// normalise makes the weights in the mixture sum up to sum.
-func (m *model) normalise(sum float64) {
+// share makes the weights of the components from one on sum up to sum.
+func (m *model) share(from int, sum float64) {
 	for k := range m.start {
 		all := 0.0
-		for _, w := range m.start[k][:m.n] {
+		for _, w := range m.start[k][from:m.n] {
 			all += w
 		}
-		for j := range m.n {
+		for j := from; j < m.n; j++ {
 			m.start[k][j] = float64(m.start[k][j]*sum) / all
 		}
 	}
@@ -133,78 +143,95 @@ func (r *room) agentRoom() bool {
 
 // begin returns the weights of the components before the first turn.
 func (r *room) begin(m *model) *[components]float64 {
-	if r.agentRoom() {
-		return &m.start[1]
-	}
-	return &m.start[0]
+	return &m.start[sign(r.agentRoom())]
 }
 
 // foresee gives every row its probability, by each component j and by the
 // mixture, whose weights are a:
 //
 //	z_j = (w_j + d).f    p_j = size exp z_j / sum of size exp z_j    p = sum of a_j p_j
-func (r *room) foresee(m *model) []row {
-	rows := r.describe()
-	for len(r.each) < len(rows) {
-		r.each = append(r.each, [components]float64{})
-	}
-	for i := range rows {
-		r.score(m, i)
-	}
-	r.softmax(m)
+func (r *room) foresee(m *model) {
+	r.describe()
 	if !r.weighed {
 		for j, a := range r.begin(m) {
-			r.weights[j] = float32(a)
+			r.weights[j] = fine(a)
 		}
 		r.weighed = true
 	}
-	for i := range rows {
-		p := 0.0
-		for j, q := range r.each[i][:m.n] {
-			p += float64(float64(r.weights[j]) * q)
-		}
-		rows[i].p = p
+	for i := range r.rows {
+		r.scoreRow(m, i)
 	}
-	return rows
+	r.softmax(m.n)
+	r.current = true
 }
 
-// score sets z of row i.
-func (r *room) score(m *model, i int) {
+// scoreRow sets z of row i.
+func (r *room) scoreRow(m *model, i int) {
 	w := &r.rows[i]
-	z := &r.each[i]
-	*z = [components]float64{}
+	z := &r.score[i]
+	var values [features]float64
+	var vectors [mostVectors]float64
 	shared := 0.0
 	for k, f := range w.at[:w.n] {
-		x, weights := w.x[k], &m.weights[f]
-		for j := range m.n {
-			z[j] += float64(weights[j] * x)
-		}
+		x := w.x[k]
+		addScaled(&vectors, &m.weights[f], x)
 		if f < correctable {
-			shared += float64(float64(r.correction[f]) * x)
+			shared += float64(r.correction[f] * x)
 		}
+		values[f] = x
 	}
-	w.score = shared
+	for j := range m.vectors {
+		z[j] = vectors[j] + shared
+	}
+	for j := range rules[:] {
+		sum := shared
+		for _, w := range rules[j] {
+			sum += float64(values[w.feature] * w.w)
+		}
+		z[m.vectors+j] = sum
+	}
 }
 
-// softmax turns the scores of each component into probabilities.
-func (r *room) softmax(m *model) {
-	rows := r.rows
-	for j := range m.n {
-		top := 0.0
-		for i := range rows {
-			r.each[i][j] += rows[i].score
-			if i == 0 || r.each[i][j] > top {
-				top = r.each[i][j]
-			}
+// addScaled adds x times w to z. It is written out because it is where most
+// of a decision goes, and a loop takes twice as long in the sandbox.
+func addScaled(z, w *[mostVectors]float64, x float64) {
+	z[0] += float64(w[0] * x)
+	z[1] += float64(w[1] * x)
+	z[2] += float64(w[2] * x)
+	z[3] += float64(w[3] * x)
+	z[4] += float64(w[4] * x)
+	z[5] += float64(w[5] * x)
+	z[6] += float64(w[6] * x)
+	z[7] += float64(w[7] * x)
+	z[8] += float64(w[8] * x)
+	z[9] += float64(w[9] * x)
+	z[10] += float64(w[10] * x)
+	z[11] += float64(w[11] * x)
+	z[12] += float64(w[12] * x)
+	z[13] += float64(w[13] * x)
+}
+
+// softmax turns the scores of each component into probabilities, and mixes
+// them. Scores are small enough for their exponentials.
+func (r *room) softmax(n int) {
+	var sums, parts [components]float64
+	for i := range r.rows {
+		size, z, q := r.rows[i].size, &r.score[i], &r.chance[i]
+		exponentials(q[:n], z[:n])
+		for j := range q[:n] {
+			q[j] *= size
+			sums[j] += q[j]
 		}
-		sum := 0.0
-		for i := range rows {
-			q := rows[i].size * exp(r.each[i][j]-top)
-			r.each[i][j] = q
-			sum += q
+	}
+	for j := range parts[:n] {
+		parts[j] = r.weights[j] / sums[j]
+		r.sums[j] = logarithm(sums[j])
+	}
+	for i := range r.rows {
+		p, q := 0.0, &r.chance[i]
+		for j := range q[:n] {
+			p += float64(parts[j] * q[j])
 		}
-		for i := range rows {
-			r.each[i][j] /= sum
-		}
+		r.rows[i].p = p
 	}
 }

@@ -2,96 +2,149 @@ package adaptive
 
 import (
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
+// The host says who is named. What the place of a name says, only the text
+// tells: "ask dba", "dba:", or a name in the last words.
+
 // A form is a way to write a name: words in lower case with one space between.
 type form struct {
-	text  string
+	text  []byte
 	who   int  // index into the names
 	whole bool // all of the name, not one word of it
 }
 
-// places is where the names stand in a text.
-type places struct {
-	forms  []form
-	starts [256]bool // bytes that forms start with
-	first  int       // whose name comes first, or -1
-	last   [maxNames]int
-	marks  [maxNames]uint8
-	words  int // of the text
+// scan is one pass over a text.
+type scan struct {
+	forms          []form
+	room           [4 * maxNames]form
+	letters        [64 * maxNames]byte // the forms are written here
+	used           int
+	care           [256]uint8 // what a byte may begin
+	question, code bool
+	first          int // whose name comes first, or -1
+	last           [maxNames]int
+	marks          [maxNames]uint8
 }
 
-// look finds in the text the ids, which the host says are named there.
-func (s *places) look(agents []policy.Agent, ids []string, text string) {
-	s.first = -1
+// learn takes the ids that the host says are named.
+func (s *scan) learn(r *room, ids []string) {
+	s.first, s.forms = -1, s.room[:0]
+	s.care['?'], s.care['`'] = bySelf, bySelf
 	for i, id := range ids {
 		s.last[i] = -1
-		for j := range agents {
-			if a := &agents[j]; a.ID == id {
-				s.write(agents, i, a.ID)
-				if a.Name != a.ID {
-					s.write(agents, i, a.Name)
-				}
+		if seat := r.seats.find(hash(id)); seat >= 0 {
+			a := &r.agents[seat]
+			s.write(r.agents, i, a.ID)
+			if a.Name != a.ID {
+				s.write(r.agents, i, a.Name)
 			}
 		}
-	}
-	if len(s.forms) == 0 || text == "" {
-		return
-	}
-	before, ended := "", 0
-	for at := wordStart(text, 0); at < len(text); s.words++ {
-		end := wordEnd(text, at)
-		if s.starts[text[at]] {
-			s.match(text, at, before, text[ended:at])
-		}
-		before, ended = text[at:end], end
-		at = wordStart(text, end)
 	}
 }
 
 // write adds the forms of a name: its words as they stand, with camelCase
-// apart, and every word of it that is nobody else's.
-func (s *places) write(agents []policy.Agent, who int, name string) {
-	plain := plainForm(name)
-	s.addForm(form{plain, who, true})
-	apart, words := camelForm(name)
-	if apart != plain {
-		s.addForm(form{apart, who, true})
+// apart, and every word of it that no other id has.
+func (s *scan) write(agents []policy.Agent, who int, name string) {
+	plain := appendPlain(s.letter(), name)
+	s.add(form{plain, who, true})
+	apart, words := appendCamel(s.letter(), name)
+	if string(apart) != string(plain) {
+		s.add(form{apart, who, true})
 	}
-	if words < 2 {
-		return
-	}
-	for word, rest := nextWord(name); word != ""; word, rest = nextWord(rest) {
+	for i := 0; i < len(name) && words > 1; i++ {
+		if !startsWord(name, i) {
+			continue
+		}
+		word := appendLower(s.letter(), name[i:wordOf(name, i)])
 		if distinctive(word) && !elsewhere(agents, word, name) {
-			s.addForm(form{plainForm(word), who, false})
+			s.add(form{word, who, false})
 		}
 	}
 }
 
-func (s *places) addForm(f form) {
-	if f.text == "" {
+// letter is where the next form may be written. What finds no room there gets
+// memory of its own.
+func (s *scan) letter() []byte { return s.letters[s.used:s.used] }
+
+func (s *scan) add(f form) {
+	if len(f.text) == 0 {
 		return
 	}
+	s.used = min(s.used+len(f.text), len(s.letters))
 	s.forms = append(s.forms, f)
 	c := f.text[0]
-	s.starts[c] = true
+	s.care[c] = byWord
 	if c >= 'a' && c <= 'z' {
-		s.starts[c-0x20] = true
+		s.care[c-0x20] = byWord
 	}
-	if c >= 0x80 { // an upper-case letter may begin with another byte
-		for b := 0x80; b < 0x100; b++ {
-			s.starts[b] = true
+	if c >= utf8.RuneSelf { // an upper-case letter may begin with another byte
+		for b := utf8.RuneSelf; b < len(s.care); b++ {
+			s.care[b] = byWord
 		}
 	}
 }
 
-// match notes the names that begin at at; before is the word before it and
-// between what stands between them.
-func (s *places) match(text string, at int, before, between string) {
+// What a byte may begin.
+const (
+	bySelf = iota + 1 // something, wherever it stands
+	byWord            // a name, at the beginning of a word
+)
+
+// run looks at the text.
+func (s *scan) run(text string) {
+	for i := s.next(text, 0); i < len(text); i = s.next(text, i+1) {
+		switch text[i] {
+		case '?':
+			s.question = true
+		case '`':
+			s.code = s.code || i+2 < len(text) && text[i+1] == '`' && text[i+2] == '`'
+		default:
+			s.match(text, i)
+		}
+	}
+}
+
+// next returns the next place that matters, or the end.
+func (s *scan) next(text string, i int) int {
+	care := &s.care
+	for ; i < len(text); i++ {
+		switch care[text[i]] {
+		case 0:
+			continue
+		case byWord:
+			if i > 0 && wordBytes[text[i-1]] {
+				continue
+			}
+		}
+		return i
+	}
+	return len(text)
+}
+
+// wordBytes are the bytes of words. Of letters beyond ASCII it is assumed,
+// which holds nearly always.
+var wordBytes = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= utf8.RuneSelf || wordRune(rune(c))
+	}
+	return is
+}()
+
+// match notes the names that begin at at.
+func (s *scan) match(text string, at int) {
+	c := text[at]
+	if c >= 'A' && c <= 'Z' {
+		c |= 0x20
+	}
 	for i := range s.forms {
 		f := &s.forms[i]
+		if c < utf8.RuneSelf && c != f.text[0] {
+			continue
+		}
 		end, ok := matchAt(text, at, f.text)
 		if !ok {
 			continue
@@ -99,8 +152,8 @@ func (s *places) match(text string, at int, before, between string) {
 		if s.first < 0 {
 			s.first = f.who
 		}
-		s.last[f.who] = s.words
-		if givesFloor(before, between, text, end) {
+		s.last[f.who] = at
+		if givesFloor(text[:at], text[end:]) {
 			s.marks[f.who] |= namedHand
 		}
 		if f.whole && colonAt(text, end) {
@@ -109,10 +162,10 @@ func (s *places) match(text string, at int, before, between string) {
 	}
 }
 
-// signs returns what the places say of a name.
-func (s *places) signs(who int) uint8 {
+// signs returns what the places say of a name, in a text of that length.
+func (s *scan) signs(who, length int) uint8 {
 	sign := s.marks[who]
-	if last := s.last[who]; last >= 0 && 5*last > 4*s.words {
+	if last := s.last[who]; last >= 0 && 5*last > 4*length {
 		sign |= namedLate
 	}
 	return sign
@@ -120,7 +173,7 @@ func (s *places) signs(who int) uint8 {
 
 // matchAt reports whether the form stands at at, as whole words, and where it
 // ends.
-func matchAt(text string, at int, form string) (end int, ok bool) {
+func matchAt(text string, at int, form []byte) (end int, ok bool) {
 	for i := 0; i < len(form); {
 		if form[i] == ' ' {
 			next := wordStart(text, at)
@@ -134,36 +187,56 @@ func matchAt(text string, at int, form string) (end int, ok bool) {
 		if at == len(text) {
 			return 0, false
 		}
+		if c := text[at]; c < utf8.RuneSelf {
+			if c != form[i] && (c < 'A' || c > 'Z' || c|0x20 != form[i]) {
+				return 0, false
+			}
+			at++
+			i++
+			continue
+		}
 		c, size := decode(text, at)
-		want, width := decode(form, i)
+		want, width := utf8.DecodeRune(form[i:])
 		if unicode.ToLower(c) != want {
 			return 0, false
 		}
 		at += size
 		i += width
 	}
-	return at, wordEnd(text, at) == at
+	return at, at == len(text) || wordEnd(text[:min(len(text), at+utf8.UTFMax)], at) == at
 }
 
-// givesFloor reports whether words around a name hand over to it.
-func givesFloor(before, between, text string, end int) bool {
-	for i := len(between); i > 0; i-- {
-		switch between[i-1] {
+// givesFloor reports whether what stands before and behind a name hands over
+// to it.
+func givesFloor(before, behind string) bool {
+	end := len(before)
+	for end > 0 && !wordBytes[before[end-1]] {
+		end--
+	}
+	for i := len(before); i > end; i-- {
+		switch c := before[i-1]; c {
 		case ' ', '\n', '\t', '"', '\'', '(', '@', '*', '<':
 			continue
 		case ':':
 			return true
 		case '>':
-			return i > 1 && between[i-2] == '-'
+			if i > 1 && before[i-2] == '-' {
+				return true
+			}
 		}
 		break
 	}
-	switch plainForm(before) {
+	start := end
+	for start > 0 && end-start < 8 && wordBytes[before[start-1]] {
+		start--
+	}
+	var room [32]byte
+	switch string(appendLower(room[:0], before[start:end])) {
 	case "to", "ask", "let", "next", "with", "request", "from", "agent", "name", "speaker", "have", "call", "please":
 		return true
 	}
-	from := wordStart(text, end)
-	switch plainForm(text[from:wordEnd(text, from)]) {
+	from := wordStart(behind, 0)
+	switch string(appendLower(room[:0], behind[from:wordEnd(behind, from)])) {
 	case "please", "can", "could", "should", "will", "would", "you", "to", "what", "do", "your", "must":
 		return true
 	}
@@ -178,9 +251,8 @@ func colonAt(text string, at int) bool {
 	return at < len(text) && (text[at] == ',' || text[at] == ':')
 }
 
-// plainForm is s in lower case, its words as they stand.
-func plainForm(s string) string {
-	out := make([]byte, 0, 32)
+// appendPlain appends s in lower case, its words as they stand.
+func appendPlain(out []byte, s string) []byte {
 	for at := wordStart(s, 0); at < len(s); at = wordStart(s, at) {
 		if len(out) > 0 {
 			out = append(out, ' ')
@@ -189,77 +261,75 @@ func plainForm(s string) string {
 		out = appendLower(out, s[at:end])
 		at = end
 	}
-	return string(out)
+	return out
 }
 
-// camelForm is s in lower case with camelCase apart, and how many words it
-// has.
-func camelForm(s string) (form string, words int) {
-	out := make([]byte, 0, 32)
-	for word, rest := nextWord(s); word != ""; word, rest = nextWord(rest) {
+// appendCamel appends s in lower case with camelCase apart, and returns how
+// many words it has.
+func appendCamel(out []byte, s string) (form []byte, words int) {
+	for i := 0; i < len(s); i++ {
+		if !startsWord(s, i) {
+			continue
+		}
 		if words++; words > 1 {
 			out = append(out, ' ')
 		}
-		out = appendLower(out, word)
+		end := wordOf(s, i)
+		out = appendLower(out, s[i:end])
+		i = end - 1
 	}
-	return string(out), words
+	return out, words
 }
 
 func appendLower(out []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c, size := decode(s, i)
 		i += size
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		if c < 0x80 {
+		if c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
 			out = append(out, byte(c))
 		} else {
-			out = append(out, string(unicode.ToLower(c))...)
+			out = utf8.AppendRune(out, unicode.ToLower(c))
 		}
 	}
 	return out
 }
 
-// distinctive reports whether one word of a name may stand for it: three
-// letters or more, and no word that says nothing about whom it means.
-func distinctive(word string) bool {
-	if len(word) < 3 {
-		return false
-	}
-	for _, c := range word {
+// distinctive reports whether one word of a name, in lower case, may stand for
+// it: three letters or more, and no word that says nothing about whom it means.
+func distinctive(word []byte) bool {
+	letters := 0
+	for _, c := range string(word) {
 		if !unicode.IsLetter(c) {
 			return false
 		}
+		letters++
 	}
-	switch plainForm(word) {
+	switch string(word) {
 	case "the", "and", "for", "of", "member", "unknown", "agent", "assistant", "expert", "user", "bot", "speaker", "mr", "mrs", "ms", "dr":
 		return false
 	}
-	return true
+	return letters >= 3
 }
 
-// elsewhere reports whether another name of the roster has the word.
-func elsewhere(agents []policy.Agent, word, name string) bool {
+// elsewhere reports whether another id of the roster has the word, which is in
+// lower case.
+func elsewhere(agents []policy.Agent, word []byte, name string) bool {
 	for i := range agents {
-		a := &agents[i]
-		if a.ID == name || a.Name == name {
-			continue
-		}
-		for w, rest := nextWord(a.ID); w != ""; w, rest = nextWord(rest) {
-			if len(w) == len(word) && equalFold(w, word) {
-				return true
-			}
+		if a := &agents[i]; a.ID != name && a.Name != name && hasWord(a.ID, word) {
+			return true
 		}
 	}
 	return false
 }
 
-func equalFold(a, b string) bool {
-	for i := range len(a) {
-		if c, d := a[i], b[i]; c != d && (c^d != 0x20 || c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
+func hasWord(s string, word []byte) bool {
+	for i := 0; i+len(word) <= len(s); i++ {
+		if s[i]|0x20 == word[0]|0x20 && startsFold(s[i:], string(word)) && startsWord(s, i) && wordOf(s, i) == i+len(word) {
+			return true
 		}
 	}
-	return true
+	return false
 }

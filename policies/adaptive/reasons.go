@@ -7,10 +7,10 @@ import (
 
 // Sorts of reasons, each a group of features.
 const (
-	byNaming = iota
+	byTiming = iota // the default
+	byNaming
 	byDebt
 	byHabit
-	byTiming
 	byShare
 	byKind
 	byTeam
@@ -19,7 +19,14 @@ const (
 )
 
 // sortOf says which sort of reason a feature is.
-func sortOf(feature int) int {
+var sortOf = func() (s [features]uint8) {
+	for f := range s {
+		s[f] = uint8(sortOfFeature(f))
+	}
+	return s
+}()
+
+func sortOfFeature(feature int) int {
 	switch {
 	case feature == fWords:
 		return byWords
@@ -42,28 +49,23 @@ func sortOf(feature int) int {
 }
 
 // reason says what speaks for row best: the sort of features that does most
-// to set it apart from the average of the rows, all components taken together.
+// to set it apart from the likeliest other row, in the eyes of the component
+// that is trusted most.
 func (r *room) reason(m *model, best int) string {
 	if len(r.rows) == 1 && r.rows[best].size == 1 {
 		return r.agents[r.rows[best].seat].ID + " is the only other one here"
 	}
-	var gain [reasonSorts]float64
-	for i := range r.rows {
-		share := -1 / float64(len(r.rows))
-		if i == best {
-			share++
-		}
-		w := &r.rows[i]
+	var other [features]float64
+	if second := r.second(best); second >= 0 {
+		w := &r.rows[second]
 		for k, f := range w.at[:w.n] {
-			weight := 0.0
-			if f < correctable {
-				weight = float64(r.correction[f])
-			}
-			for j, a := range r.weights[:m.n] {
-				weight += float64(float64(a) * m.weights[f][j])
-			}
-			gain[sortOf(int(f))] += float64(float64(share*weight) * w.x[k])
+			other[f] = w.x[k]
 		}
+	}
+	var gain [reasonSorts]float64
+	w, trusted := &r.rows[best], r.trusted(m)
+	for k, f := range w.at[:w.n] {
+		gain[sortOf[f]] += float64(r.weightOf(m, trusted, int(f)) * (w.x[k] - other[f]))
 	}
 	most := 0
 	for s, g := range gain {
@@ -71,7 +73,46 @@ func (r *room) reason(m *model, best int) string {
 			most = s
 		}
 	}
-	return r.words(&r.rows[best], most)
+	return r.words(w, most)
+}
+
+// second returns the likeliest row but one, or -1.
+func (r *room) second(best int) int {
+	second := -1
+	for i := range r.rows {
+		if i != best && (second < 0 || r.rows[i].p > r.rows[second].p) {
+			second = i
+		}
+	}
+	return second
+}
+
+// trusted returns the component that has the most weight.
+func (r *room) trusted(m *model) int {
+	most := 0
+	for j, a := range r.weights[:m.n] {
+		if a > r.weights[most] {
+			most = j
+		}
+	}
+	return most
+}
+
+// weightOf is the weight of a feature in component j.
+func (r *room) weightOf(m *model, j, f int) float64 {
+	weight := 0.0
+	if f < correctable {
+		weight = r.correction[f]
+	}
+	if j < m.vectors {
+		return weight + m.weights[f][j]
+	}
+	for _, w := range rules[j-m.vectors] {
+		if w.feature == f {
+			weight += w.w
+		}
+	}
+	return weight
 }
 
 // words puts a sort of reason into words.
@@ -79,10 +120,10 @@ func (r *room) words(w *row, sort int) string {
 	id := r.agents[w.seat].ID
 	switch sort {
 	case byNaming:
-		if r.last.voc == uint32(w.id) {
+		if r.last.voc == w.id {
 			return id + " is addressed"
 		}
-		if r.last.names(uint32(w.id)) {
+		if len(r.people) > 0 && r.people[0].named.has(w.id) {
 			return id + " is named"
 		}
 		return "nobody else is named"
@@ -123,7 +164,7 @@ func (r *room) kindReason(w *row, id string) string {
 // lastName is the name of the last speaker.
 func (r *room) lastName() string {
 	if last, _ := r.speakers(); last != 0 {
-		if s := r.seatOf(last); s >= 0 {
+		if s := r.seats.find(last); s >= 0 {
 			return r.agents[s].ID
 		}
 	}
@@ -133,4 +174,4 @@ func (r *room) lastName() string {
 func percent(f float64) string { return strconv.Itoa(int(f*100+.5)) + " %" }
 
 // rounded keeps six decimals, which is more than the figure is worth.
-func rounded(f float64) float64 { return math.Round(f*1e6) / 1e6 }
+func rounded(f float64) float64 { return math.Floor(float64(f*1e6)+.5) / 1e6 }

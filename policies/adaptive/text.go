@@ -1,87 +1,91 @@
 package adaptive
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// read takes up a message into the latest turn: its first, or one more of the
-// same speaker.
-func (r *room) read(e *policy.Event, more bool) {
+// listen takes up a message into the latest turn: its first, or one more of
+// the same speaker.
+func (r *room) listen(e *policy.Event, more bool) {
 	t := &r.last
 	if !more {
-		*t = turn{number: r.turns, named: t.named[:0], bag: t.bag[:0]}
+		*t = turn{bag: t.bag[:0]}
 	}
-	t.question = t.question || strings.IndexByte(e.Text, '?') >= 0
-	t.code = t.code || strings.Contains(e.Text, "```")
-	t.asks = !e.Truncated && strings.HasSuffix(strings.TrimRight(e.Text, " \n\t\"')"), "?")
+	r.noted, r.current = nil, false
+	var s scan
+	names := e.Mentions[max(0, len(e.Mentions)-maxNames):]
+	s.learn(r, names)
+	s.run(e.Text)
+	t.question, t.code = t.question || s.question, t.code || s.code
+	t.asks = !e.Truncated && asks(e.Text)
 	t.words = min(t.words+countWords(e.Text, shortTurn+1), shortTurn+1)
 	if n := len(e.Addressed); n > 0 {
-		t.voc = uint32(hash(e.Addressed[n-1]))
+		t.voc = hash(e.Addressed[n-1])
 	}
-	r.readNames(e)
+	start := t.names == 0
+	for i, id := range names {
+		n := name{who: hash(id), sign: s.signs(i, len(e.Text))}
+		if start && (s.first == i || len(names) == 1) {
+			n.sign |= namedFirst
+		}
+		t.note(n)
+	}
 	if r.team != nil {
 		t.bag = appendWords(t.bag[:0], e.Text)
 	}
 	p := &r.people[0]
-	p.asked, p.named = t.asks, p.named[:0]
-	for i := range t.named {
-		p.named = append(p.named, t.named[i].who)
+	p.asked, p.named.n = t.asks, t.names
+	for i, n := range t.named() {
+		p.named.who[i] = n.who
 	}
+}
+
+// asks reports whether a text ends in a question mark.
+func asks(text string) bool {
+	for i := len(text) - 1; i >= 0; i-- {
+		switch text[i] {
+		case ' ', '\n', '\t', '"', '\'', ')':
+		default:
+			return text[i] == '?'
+		}
+	}
+	return false
 }
 
 // countWords counts what stands between white space, up to most.
 func countWords(text string, most int) (n int) {
 	in := false
-	for _, c := range text {
-		space := c == ' ' || c == '\n' || c > ' ' && c >= utf8.RuneSelf && unicode.IsSpace(c) || c == '\t' || c == '\r'
-		if !space && !in {
-			if n++; n == most {
-				break
-			}
+	for i := 0; i < len(text) && n < most; i++ {
+		visible := text[i] > ' ' // other white space than ASCII's is rare enough
+		if visible && !in {
+			n++
 		}
-		in = !space
+		in = visible
 	}
 	return n
 }
 
-// readNames adds whom the message names. The host says who; the signs depend
-// on where the names stand, which the text tells.
-func (r *room) readNames(e *policy.Event) {
-	t := &r.last
-	names := e.Mentions[max(0, len(e.Mentions)-maxNames):]
-	if len(names) == 0 {
-		return
-	}
-	var s places
-	s.look(r.agents, names, e.Text)
-	for i, id := range names {
-		n := name{who: uint32(hash(id)), sign: s.signs(i)}
-		if s.first == i && len(t.named) == 0 || len(names) == 1 && len(t.named) == 0 {
-			n.sign |= namedFirst
-		}
-		t.name(n)
-	}
-}
+func (t *turn) named() []name { return t.name[:t.names] }
 
-// name notes somebody as named last.
-func (t *turn) name(n name) {
-	for i := range t.named {
-		if t.named[i].who == n.who {
-			n.sign |= t.named[i].sign
-			copy(t.named[i:], t.named[i+1:])
-			t.named[len(t.named)-1] = n
-			return
-		}
+// note notes somebody as named last. Of too many the first is forgotten.
+func (t *turn) note(n name) {
+	out := 0
+	for out < t.names && t.name[out].who != n.who {
+		out++
 	}
-	if len(t.named) == maxNames {
-		copy(t.named, t.named[1:])
-		t.named = t.named[:maxNames-1]
+	switch {
+	case out < t.names:
+		n.sign |= t.name[out].sign
+	case t.names < maxNames:
+		t.names++
+	default:
+		out = 0
 	}
-	t.named = append(t.named, n)
+	copy(t.name[out:t.names-1], t.name[out+1:t.names])
+	t.name[t.names-1] = n
 }
 
 // A letter or a digit is part of a word.
@@ -123,21 +127,32 @@ func decode(s string, at int) (rune, int) {
 	return utf8.DecodeRuneInString(s[at:])
 }
 
-// nextWord returns the first word of a name and the rest. Words in camelCase
+// startsWord reports whether a word of a name starts at i. Words in camelCase
 // are apart.
-func nextWord(s string) (word, rest string) {
-	from := wordStart(s, 0)
-	to := from
-	small := false
-	for to < len(s) {
-		c, size := decode(s, to)
-		if !wordRune(c) || small && unicode.IsUpper(c) {
-			break
+func startsWord(s string, i int) bool {
+	if c := s[i]; c < utf8.RuneSelf {
+		if i == 0 || !wordBytes[c] {
+			return wordBytes[c]
 		}
-		small = unicode.IsLower(c) || unicode.IsNumber(c)
-		to += size
+		if b := s[i-1]; b < utf8.RuneSelf {
+			return !wordBytes[b] || c >= 'A' && c <= 'Z' && (b >= 'a' && b <= 'z' || b <= '9')
+		}
 	}
-	return s[from:to], s[to:]
+	c, _ := decode(s, i)
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	return wordRune(c) && (!wordRune(before) || (unicode.IsLower(before) || unicode.IsNumber(before)) && unicode.IsUpper(c))
+}
+
+// wordOf returns the end of the word that starts at i, as startsWord has it.
+func wordOf(s string, i int) int {
+	for end := i; end < len(s); {
+		c, size := decode(s, end)
+		if !wordRune(c) || end > i && startsWord(s, end) {
+			return end
+		}
+		end += size
+	}
+	return len(s)
 }
 
 // startsFold reports whether s starts with prefix, which is in lower case.

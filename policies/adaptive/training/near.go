@@ -1,0 +1,111 @@
+package training
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+// Two talks that are nearly the same, a run and its repetition say, would teach
+// that the past comes again to the letter: what is learnt from one foresees the
+// other, and nothing else.
+
+// A Near is a talk that is nearly the same as an earlier one.
+type Near struct {
+	Talk, Like string  // ids
+	Alike      float64 // estimated share of the runs of words that both have, from 0 to 1
+}
+
+// How near is measured: by a sketch of each talk's runs of words.
+const (
+	runLength  = 5 // words
+	sketchSize = 128
+	nearFrom   = 0.5
+)
+
+// Distinct returns the talks that are not near to an earlier one, and those
+// that are.
+func Distinct(talks []*Talk) (distinct []*Talk, near []Near) {
+	index := map[uint64][]int{} // of the talks that are kept, by what is in their sketches
+	var sketches [][]uint64
+	for _, t := range talks {
+		s := sketch(t)
+		if like, alike := likest(s, index, sketches); alike >= nearFrom {
+			near = append(near, Near{t.ID, distinct[like].ID, alike})
+			continue
+		}
+		for _, h := range s {
+			index[h] = append(index[h], len(distinct))
+		}
+		sketches = append(sketches, s)
+		distinct = append(distinct, t)
+	}
+	return distinct, near
+}
+
+// sketch returns the smallest hashes of the talk's runs of words, in order.
+// Names of speakers are no part of it.
+func sketch(t *Talk) []uint64 {
+	var all []uint64
+	for i := range t.turns {
+		words := strings.Fields(strings.ToLower(t.turns[i].Text))
+		for j := 0; j < len(words); j++ {
+			h := fnv.New64a()
+			for _, w := range words[j:min(len(words), j+runLength)] {
+				h.Write([]byte(w + " "))
+			}
+			all = append(all, h.Sum64())
+			if len(words) <= j+runLength {
+				break
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), sketchSize)]
+}
+
+// likest returns the talk whose sketch has most in common with s, and how
+// much: of the smallest hashes of both together, the share that both have.
+func likest(s []uint64, index map[uint64][]int, sketches [][]uint64) (like int, alike float64) {
+	common := map[int]int{}
+	for _, h := range s {
+		for _, i := range index[h] {
+			common[i]++
+		}
+	}
+	var candidates []int
+	for i, n := range common {
+		if n*3 >= len(s) {
+			candidates = append(candidates, i)
+		}
+	}
+	slices.Sort(candidates)
+	for _, i := range candidates {
+		if a := jaccard(s, sketches[i]); a > alike {
+			like, alike = i, a
+		}
+	}
+	return like, alike
+}
+
+func jaccard(a, b []uint64) float64 {
+	both, all := 0, 0
+	for len(a) > 0 && len(b) > 0 && all < sketchSize {
+		all++
+		switch cmp.Compare(a[0], b[0]) {
+		case 0:
+			both++
+			a, b = a[1:], b[1:]
+		case -1:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	if rest := min(len(a)+len(b), sketchSize-all); rest > 0 {
+		all += rest
+	}
+	return float64(both) / float64(max(all, 1))
+}

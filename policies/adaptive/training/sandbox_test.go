@@ -1,0 +1,89 @@
+package training
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/policies/adaptive"
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// shared reads a set of the transcripts that lie beside the checkout.
+func shared(tb testing.TB, name string) *Set {
+	tb.Helper()
+	s, err := ReadSet(filepath.Join("..", "..", "..", "..", "shared", "transcripts", name+".jsonl.gz"))
+	if errors.Is(err, fs.ErrNotExist) {
+		tb.Skip("the shared transcripts are not beside this checkout")
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// sandboxed loads a built-in policy as a room does.
+func sandboxed(tb testing.TB, name string, settings policy.JSON) *plugins.Policy {
+	tb.Helper()
+	host, err := plugins.NewHost(plugins.Config{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := host.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	p, err := host.Load(tb.Context(), plugins.Module{
+		Name: name, Wasm: policies.Module(), Digest: policies.Digest(), Settings: settings, Trusted: true,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// inputs are the first most decisions of a talk, as bytes, each with the state
+// that the decision before left.
+func inputs(p *adaptive.Policy, t *Talk, most int) (all [][]byte) {
+	var state policy.JSON
+	for in := range t.asked() {
+		if len(all) == most {
+			return all
+		}
+		in.State = state
+		all = append(all, in.AppendJSON(nil))
+		state = p.Decide(in).State
+	}
+	return all
+}
+
+// TestSandboxEqualsNative: the module in the sandbox answers as the package
+// does in this process, byte for byte, decision after decision.
+func TestSandboxEqualsNative(t *testing.T) {
+	t.Parallel()
+	guest := sandboxed(t, "adaptive", nil)
+	for _, c := range []struct {
+		set   string
+		talks int
+	}{{"whowhen", 12}, {"meetings-committee", 3}, {"irc-channels", 1}, {"llmafia", 2}} {
+		t.Run(c.set, func(t *testing.T) {
+			for _, talk := range shared(t, c.set).Talks[:c.talks] {
+				native := policy.NewModule(policy.Named{Name: "adaptive", Policy: adaptive.New()})
+				for i, in := range inputs(adaptive.New(), talk, 400) {
+					r, err := guest.Run(t.Context(), in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want := native.Decide(in); !bytes.Equal(r.Output, want) {
+						t.Fatalf("%s, decision %d: in the sandbox\n%s\nin this process\n%s", talk.ID, i+1, r.Output, want)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package training
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/folkmoot/moot/policies/adaptive"
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A Score is how well a policy foresaw talks. Figures are as replay defines
+// them.
+type Score struct {
+	Talks     int
+	Decisions int
+	State     int // bytes of the largest
+	hits      float64
+	inverse   float64 // sum of 1/rank
+	perTalk   [][2]float64
+	answers   []answer
+}
+
+type answer struct {
+	confidence float64
+	right      bool
+}
+
+// Measure asks p at every decision of the talks.
+func Measure(p *adaptive.Policy, talks []*Talk) *Score {
+	s := &Score{}
+	for _, t := range talks {
+		s.talk(p, t)
+	}
+	return s
+}
+
+func (s *Score) talk(p *adaptive.Policy, t *Talk) {
+	heard := map[string]int{} // the latest turn of each
+	var state policy.JSON
+	hits := 0.0
+	for in, truth := range t.asked() {
+		heard[in.Events[0].From] = in.Turn
+		in.State = state
+		d := p.Decide(in)
+		state = d.State
+		s.State = max(s.State, len(state))
+		right := d.Action == policy.ActionSpeak && d.Agent == truth
+		if right {
+			hits++
+		}
+		if d.Action == policy.ActionSpeak {
+			s.inverse += 1 / float64(rank(&d, in.Agents, heard, truth))
+		}
+		if d.Confidence != nil {
+			s.answers = append(s.answers, answer{*d.Confidence, right})
+		}
+	}
+	s.Talks++
+	s.Decisions += t.Decisions()
+	s.hits += hits
+	s.perTalk = append(s.perTalk, [2]float64{float64(t.Decisions()), hits})
+}
+
+// rank is the place of truth: the choice, then by score, then by who spoke
+// more recently, then in the order of the roster.
+func rank(d *policy.Decision, agents []policy.Agent, heard map[string]int, truth string) int {
+	if d.Agent == truth {
+		return 1
+	}
+	score := func(id string) float64 {
+		for _, s := range d.Scores {
+			if s.Agent == id {
+				return s.Score
+			}
+		}
+		return -1
+	}
+	own, place, passed := score(truth), 1, false
+	for i := range agents {
+		a := &agents[i]
+		if a.ID == truth {
+			passed = true
+			continue
+		}
+		if !a.Eligible {
+			continue
+		}
+		c := cmp.Or(cmp.Compare(score(a.ID), own), cmp.Compare(heard[a.ID], heard[truth]))
+		if a.ID == d.Agent || c > 0 || c == 0 && !passed {
+			place++
+		}
+	}
+	return place
+}
+
+// Add takes up the decisions of another score.
+func (s *Score) Add(o *Score) {
+	s.Talks += o.Talks
+	s.Decisions += o.Decisions
+	s.State = max(s.State, o.State)
+	s.hits += o.hits
+	s.inverse += o.inverse
+	s.perTalk = append(s.perTalk, o.perTalk...)
+	s.answers = append(s.answers, o.answers...)
+}
+
+// Accuracy is the share of decisions that chose who did speak.
+func (s *Score) Accuracy() float64 { return s.hits / float64(s.Decisions) }
+
+// MRR is the mean of 1 over the place of who did speak.
+func (s *Score) MRR() float64 { return s.inverse / float64(s.Decisions) }
+
+// Surest is the share of right choices among the part of the decisions, from
+// 0 to 1, that the policy was surest of.
+func (s *Score) Surest(part float64) float64 {
+	all := slices.Clone(s.answers)
+	slices.SortStableFunc(all, func(a, b answer) int { return cmp.Compare(b.confidence, a.confidence) })
+	n := int(part * float64(len(all)))
+	right := 0
+	for _, a := range all[:n] {
+		if a.right {
+			right++
+		}
+	}
+	return float64(right) / float64(max(n, 1))
+}
+
+// Miscalibration is the expected calibration error over ten bins: how far
+// confidence is from the share of right choices, on average.
+func (s *Score) Miscalibration() float64 {
+	var n, right, sure [10]float64
+	for _, a := range s.answers {
+		b := min(int(a.confidence*10), 9)
+		n[b]++
+		sure[b] += a.confidence
+		if a.right {
+			right[b]++
+		}
+	}
+	sum := 0.0
+	for b := range n {
+		sum += math.Abs(right[b] - sure[b])
+	}
+	return sum / float64(max(len(s.answers), 1))
+}
+
+// Interval is the 95 % interval of the accuracy, by the bootstrap over talks.
+func (s *Score) Interval() (low, high float64) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	all := make([]float64, 1000)
+	for i := range all {
+		var n, hits float64
+		for range s.perTalk {
+			t := s.perTalk[rng.IntN(len(s.perTalk))]
+			n += t[0]
+			hits += t[1]
+		}
+		all[i] = hits / n
+	}
+	slices.Sort(all)
+	return all[24], all[974]
+}

@@ -1,0 +1,102 @@
+// Package training makes what package adaptive knows before a room begins:
+// the prior, from transcripts of many sorts, and what a team's past talks
+// teach. It also measures what either is worth.
+//
+// All of it is deterministic: the same transcripts give the same bytes.
+package training
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/transcripts"
+)
+
+// A Talk is a conversation whose turns of one speaker in a row are merged, as
+// replay does: a decision precedes every turn but the first, and its
+// candidates are all but the last speaker.
+type Talk struct {
+	ID     string
+	agents []policy.Agent // in byte order of their ids
+	names  *room.Names
+	turns  []policy.Event
+}
+
+// NewTalk merges a conversation. It returns nil when there are fewer than
+// three participants or two turns: then there is nothing to foresee.
+func NewTalk(c *transcripts.Conversation) *Talk {
+	t := &Talk{ID: c.ID}
+	for _, p := range c.Participants {
+		t.agents = append(t.agents, seat(p))
+	}
+	slices.SortFunc(t.agents, func(a, b policy.Agent) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range c.Turns {
+		turn := &c.Turns[i]
+		if n := len(t.turns); n > 0 && t.turns[n-1].From == turn.Speaker {
+			t.turns[n-1].Text += "\n" + turn.Text
+			continue
+		}
+		n := len(t.turns) + 1
+		t.turns = append(t.turns, policy.Event{Seq: int64(n), Turn: n, From: turn.Speaker, Kind: policy.KindMessage, Text: turn.Text})
+	}
+	if len(t.agents) < 3 || len(t.turns) < 2 {
+		return nil
+	}
+	t.name()
+	return t
+}
+
+func seat(p transcripts.Person) policy.Agent {
+	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
+	switch {
+	case p.Kind == transcripts.KindHuman:
+		a.Kind = policy.Human
+	case p.Kind == transcripts.KindTool && p.Role == "":
+		a.Role = transcripts.KindTool
+	}
+	return a
+}
+
+// maxText is where the manifest of adaptive has texts cut.
+const maxText = 16384
+
+// name finds who is named in each turn, as a room does.
+func (t *Talk) name() {
+	ids, display := make([]string, len(t.agents)), make([]string, len(t.agents))
+	for i, a := range t.agents {
+		ids[i], display[i] = a.ID, a.Name
+	}
+	t.names = room.NewNames(ids, display)
+	for i := range t.turns {
+		e := &t.turns[i]
+		e.Mentions, e.Addressed = t.names.Scan(e.Text, e.From)
+		e.Bytes = len(e.Text)
+		if len(e.Text) > maxText {
+			e.Text, e.Truncated = e.Text[:maxText], true
+		}
+	}
+}
+
+// Decisions is how many decisions the talk has.
+func (t *Talk) Decisions() int { return len(t.turns) - 1 }
+
+// asked yields the input of every decision, but for the state, and who spoke
+// then. The input is valid until the next.
+func (t *Talk) asked() iter.Seq2[*policy.Input, string] {
+	return func(yield func(*policy.Input, string) bool) {
+		in := policy.Input{ABI: policy.ABI, Room: t.ID, Agents: slices.Clone(t.agents)}
+		for k := 1; k < len(t.turns); k++ {
+			in.Init, in.Decision, in.Turn = k == 1, int64(k), k+1
+			in.Events = t.turns[k-1 : k]
+			for i := range in.Agents {
+				in.Agents[i].Eligible = in.Agents[i].ID != in.Events[0].From
+			}
+			if !yield(&in, t.turns[k].From) {
+				return
+			}
+		}
+	}
+}
