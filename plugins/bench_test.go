@@ -4,8 +4,11 @@ package plugins
 
 import (
 	"context"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 	"github.com/folkmoot/moot/policies/policy"
@@ -68,6 +71,38 @@ func BenchmarkDecisions(b *testing.B) {
 			b.ReportMetric(float64(processTime(b)-start)/float64(b.N)/1e3, "cpu-us/op")
 		})
 	}
+}
+
+// BenchmarkBesideEndless is what a room waits for a decision while every
+// processor is wanted by a stranger's policy that never ends, of another room.
+func BenchmarkBesideEndless(b *testing.B) {
+	h := newHost(b, Config{CacheDir: cacheDir(b)})
+	endless, err := loadOutside(b, h, decides("", nil, forever, zero64)())
+	if err != nil {
+		b.Fatal(err)
+	}
+	good := loadGuest(b, h, guests(b)[1], nil)
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = endless.run(ctx, call{room: "endless", input: []byte("{}")})
+			}
+		})
+	}
+	c := oneKiB()
+	var worst time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if _, err := good.run(context.Background(), c); err != nil {
+			b.Fatal(err)
+		}
+		worst = max(worst, time.Since(start))
+	}
+	stop()
+	wg.Wait()
+	b.ReportMetric(float64(worst.Microseconds())/1e3, "worst-ms")
 }
 
 // processTime is what this process had of the processors, in nanoseconds: on

@@ -40,7 +40,7 @@ func compileInto(cache, where string, m *wasm.Metered, workers int) (string, err
 		return "", err
 	}
 	entry, err := newEntry(own, known)
-	if err != nil || entry == known {
+	if err != nil || (entry == known && cached(cache, known)) { // the note may outlive the code
 		return entry, err
 	}
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(cache, entry)), 0o700); err != nil {

@@ -30,6 +30,8 @@ type outside struct {
 	cache   wazero.CompilationCache
 	dir     string
 	own     bool // dir is ours, and goes with the host
+
+	children int // started so far; guarded by Host.child
 }
 
 func (h *Host) newOutside() (*outside, error) {
@@ -72,8 +74,8 @@ func (o *outside) close() error {
 	return errors.Join(errs...)
 }
 
-// outsideCode has a child check, initialise and compile a module and takes
-// what it left. One child runs at a time.
+// outsideCode has a child check, initialise and compile a module, unless one of
+// this program did so before, and takes what it left. One child runs at a time.
 func (h *Host) outsideCode(ctx context.Context, p *Policy, module []byte) (*code, error) {
 	metered, err := check(p.name, module)
 	if err != nil {
@@ -94,12 +96,11 @@ func (h *Host) outsideCode(ctx context.Context, p *Policy, module []byte) (*code
 	if o.cache != nil {
 		j.Cache = o.dir
 	}
-	var entry string
-	if c.base, entry, err = runChild(ctx, j, module, metered); err != nil {
-		return nil, err
-	}
-	if o.cache != nil && !cached(o.dir, entry) {
-		return nil, &Error{Code: CodeCompile, Where: p.name, What: "what was compiled is not in the cache", Fix: "see that nothing else removes files from " + o.dir}
+	var ok bool
+	if c.base, ok = o.recall(metered); !ok {
+		if c.base, err = o.prepare(ctx, j, module, metered); err != nil {
+			return nil, err
+		}
 	}
 	// This reads what the child compiled, with this same program, from these
 	// same bytes.
@@ -108,6 +109,20 @@ func (h *Host) outsideCode(ctx context.Context, p *Policy, module []byte) (*code
 	}
 	metered.Whole, metered.Bare = nil, nil
 	return c, nil
+}
+
+// prepare has a child prepare a module, and notes what it left.
+func (o *outside) prepare(ctx context.Context, j job, module []byte, m *wasm.Metered) ([]byte, error) {
+	o.children++
+	base, entry, err := runChild(ctx, j, module, m)
+	if err != nil {
+		return nil, err
+	}
+	if o.cache != nil && !cached(o.dir, entry) {
+		return nil, &Error{Code: CodeCompile, Where: j.Where, What: "what was compiled is not in the cache", Fix: "see that nothing else removes files from " + o.dir}
+	}
+	o.note(m, entry, base)
+	return base, nil
 }
 
 func (h *Host) job(where string, module []byte) job {

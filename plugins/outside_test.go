@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -38,6 +39,59 @@ func TestOutside(t *testing.T) {
 	if compiled, _ := filepath.Glob(filepath.Join(dir, "wazero-*", "*")); len(compiled) != 1 {
 		t.Errorf("compiled: %v; want the one module", compiled)
 	}
+}
+
+// TestKnownModule: a module that a child of this program prepared before starts
+// no child again; one whose compiled code or note is not what it was does.
+func TestKnownModule(t *testing.T) {
+	if programIdentity() == "" {
+		t.Skip("this system does not tell the program that runs from one that took its place")
+	}
+	dir := t.TempDir()
+	m := w.Policy().Finish()
+	m.Data(w.AnswerAt, []byte(spoken))
+	m.Decide(nil, w.Answer(len(spoken)))
+	load := func(want int, why string) {
+		t.Helper()
+		h := newHost(t, Config{CacheDir: dir})
+		p, err := loadOutside(t, h, m.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := p.Run(context.Background(), []byte("{}")); err != nil || string(r.Output) != spoken {
+			t.Errorf("%s: %q %v", why, r.Output, err)
+		}
+		if h.out.children != want {
+			t.Errorf("%s: %d children, want %d", why, h.out.children, want)
+		}
+	}
+	change := func(pattern string, f func(path string, b []byte) error) {
+		t.Helper()
+		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+		if len(paths) != 1 {
+			t.Fatalf("%s: %v", pattern, paths)
+		}
+		b, err := os.ReadFile(paths[0])
+		if err == nil {
+			err = f(paths[0], b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(1, "cold")
+	load(0, "known")
+	change("known/*", func(path string, b []byte) error { b[len(b)-1] ^= 1; return os.WriteFile(path, b, 0o600) })
+	load(1, "a damaged note")
+	load(0, "known again")
+	change("known/*", func(path string, _ []byte) error { return os.WriteFile(path, nil, 0o600) })
+	load(1, "an empty note")
+	change("wazero-*/*", func(path string, _ []byte) error { return os.Remove(path) })
+	load(1, "no compiled code")
+	change("known/*", func(path string, b []byte) error {
+		return os.WriteFile(path, bytes.Replace(b, []byte(`"Sum":"`), []byte(`"Sum":"0`), 1), 0o600)
+	})
+	load(1, "other code")
 }
 
 // TestOutsideReads: a third-party module is never compiled in this process.
