@@ -1,0 +1,51 @@
+package session
+
+import (
+	"testing"
+	"time"
+)
+
+// BenchmarkMessage is a message of 4 KiB and its acknowledgement, with the
+// cryptography of both sides and no network.
+func BenchmarkMessage(b *testing.B) {
+	w := newWire(b)
+	w.delay = 0
+	w.send(w.a, "first")
+	w.run(time.Second)
+	w.a.Session.audit, w.b.Session.audit = nil, nil
+	message := make([]byte, 4_000)
+	now := w.now
+	b.SetBytes(int64(len(message)))
+	for b.Loop() {
+		if _, err := w.a.Send(now, message); err != nil {
+			b.Fatal(err)
+		}
+		for _, payload := range w.a.Take().Payloads {
+			w.b.Receive(now, payload)
+		}
+		for _, payload := range w.b.Take().Payloads {
+			w.a.Receive(now, payload)
+		}
+		w.a.live.frames, w.b.live.frames = 0, 0
+		w.a.Take()
+	}
+	if !w.a.Idle() {
+		b.Fatal("not acknowledged")
+	}
+}
+
+// BenchmarkHandshake is a whole handshake, both sides, to the first message.
+func BenchmarkHandshake(b *testing.B) {
+	w := newWire(b)
+	for b.Loop() {
+		w.restart(w.a)
+		w.restart(w.b)
+		w.a.audit, w.b.audit = nil, nil
+		w.all, w.a.events, w.b.events = nil, nil, nil
+		w.send(w.a, "first")
+		w.run(100 * time.Millisecond)
+	}
+	if len(w.b.got) == 0 {
+		b.Fatal("nothing arrived")
+	}
+}
