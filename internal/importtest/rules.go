@@ -94,6 +94,7 @@ var reserves = []reserve{
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/...", "room/log/jetstream"},
+	{"github.com/chromedp/...", "replay internal/server/..."}, // tests in a browser
 }
 
 // ruleFor returns the rule of a package of this module.
