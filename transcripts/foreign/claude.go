@@ -36,6 +36,7 @@ type claude struct {
 	seen    map[string]bool   // uuids
 	agents  map[string]string // root of a side chain to the sub-agent's seat
 	prompts map[string]string // a sub-agent's prompt to its seat
+	alone   string            // the sub-agent whose file this is
 }
 
 func readClaude(in *input) (*talk, error) {
@@ -46,6 +47,7 @@ func readClaude(in *input) (*talk, error) {
 	c.report.Order = claudeOrder
 	c.c.ID = ""
 	c.branches(in.docs)
+	c.alone = onlyAgent(in.docs)
 	for _, line := range in.docs {
 		c.line(line)
 		if err := line.failed(); err != nil {
@@ -55,7 +57,24 @@ func readClaude(in *input) (*talk, error) {
 	if c.c.ID == "" {
 		c.c.ID = stem(in.name)
 	}
+	if c.alone != "" { // its session is a file of its own, with the same id
+		c.c.ID += "/" + c.alone
+	}
 	return c.talk, nil
+}
+
+// onlyAgent returns the sub-agent of which all lines are, if there is one:
+// newer releases give each sub-agent a file.
+func onlyAgent(lines []value) string {
+	agent := ""
+	for _, line := range lines {
+		id := clean(line.get("agentId").word())
+		if !line.get("isSidechain").flag() || id == "" || agent != "" && id != agent {
+			return ""
+		}
+		agent = id
+	}
+	return agent
 }
 
 // branches finds what the user went back over: of two prompts with the same

@@ -6,6 +6,14 @@ import (
 	"github.com/folkmoot/moot/internal/problem"
 )
 
+// unread is the problem with a file that the machine does not hand over.
+func unread(name string, err error) error {
+	return &problem.Error{
+		Code: "TRANSCRIPT-READ", What: "the file cannot be read", Where: name, Err: err,
+		Fix: "check that it is a file and its permissions",
+	}
+}
+
 // unknown is the problem with a file of no form that is read.
 func unknown(name, why string) error {
 	return &problem.Error{

@@ -35,9 +35,9 @@ type input struct {
 // conversations that have no id of their own. gzip is seen through.
 func Open(r io.Reader, name string, want Format) (*File, error) {
 	b := bufio.NewReaderSize(r, headBytes)
-	head, err := peek(b, name)
+	head, err := peek(b)
 	if err != nil {
-		return nil, err
+		return nil, unread(name, err)
 	}
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
@@ -45,8 +45,8 @@ func Open(r io.Reader, name string, want Format) (*File, error) {
 			return nil, damaged(name, "the file starts like gzip and is none", err)
 		}
 		b = bufio.NewReaderSize(z, headBytes)
-		if head, err = peek(b, name); err != nil {
-			return nil, err
+		if head, err = peek(b); err != nil {
+			return nil, damaged(name, "the compressed file cannot be read", err)
 		}
 	}
 	f := &File{Format: want, name: name}
@@ -60,12 +60,12 @@ func Open(r io.Reader, name string, want Format) (*File, error) {
 // headBytes is how much of a file shows whether it is one of ours.
 const headBytes = 64 << 10
 
-func peek(b *bufio.Reader, name string) ([]byte, error) {
+func peek(b *bufio.Reader) ([]byte, error) {
 	head, err := b.Peek(headBytes)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, damaged(name, "the file cannot be read", err)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return head, nil
+	return head, err
 }
 
 // read takes in the whole file and settles its form.
