@@ -1,0 +1,281 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+)
+
+// Both begin at the same moment: the lower id's handshake counts.
+func TestSimultaneousOpen(t *testing.T) {
+	w := newWire(t)
+	if !w.a.lower() || w.b.lower() {
+		t.Fatal("a should have the lower id")
+	}
+	w.send(w.a, "from a")
+	w.send(w.b, "from b")
+	w.run(time.Second)
+	if w.a.live == nil || w.b.live == nil || w.a.live.tag != w.b.live.tag {
+		t.Fatal("no common keys")
+	}
+	replies := 0
+	for _, p := range w.all {
+		if p.payload[0] == kindHS2 {
+			replies++
+			if p.to != w.a {
+				t.Error("a answered b's handshake")
+			}
+		}
+	}
+	if replies != 1 || len(w.a.got) != 1 || len(w.b.got) != 1 {
+		t.Errorf("%d replies, got %q %q", replies, w.a.got, w.b.got)
+	}
+}
+
+// Half a handshake, in every place where it can break: nothing is lost.
+func TestHandshakeBreaks(t *testing.T) {
+	for n := range 8 {
+		for _, to := range []string{"a", "b", "both"} {
+			t.Run(fmt.Sprintf("%s deaf after %d payloads", to, n), func(t *testing.T) {
+				w := newWire(t)
+				w.bend = func(p delivery) []delivery {
+					if len(w.all) > n && (to == "both" || (p.to == w.a) == (to == "a")) {
+						return nil
+					}
+					return []delivery{p}
+				}
+				w.send(w.a, "from a")
+				w.send(w.b, "from b")
+				w.run(30 * time.Second)
+				w.bend = nil
+				w.run(30 * time.Second)
+				w.checkComplete()
+				if len(w.a.why)+len(w.b.why) > 0 || len(w.a.got) != 1 || len(w.b.got) != 1 {
+					t.Errorf("lost %v %v, got %q %q", w.a.why, w.b.why, w.a.got, w.b.got)
+				}
+			})
+		}
+	}
+}
+
+// A replayed first message changes nothing, however often and when.
+func TestReplayedOpening(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "first")
+	w.run(time.Second)
+	live := w.b.live
+	opening := w.all[0]
+	for range 140 {
+		w.b.Receive(w.now, opening.payload)
+		w.collect(w.b)
+		w.run(time.Second)
+		w.send(w.a, "more")
+	}
+	w.run(time.Minute)
+	if w.b.live != live || w.a.live.tag != live.tag || len(w.b.got) != 141 {
+		t.Errorf("a replay had an effect: %d got", len(w.b.got))
+	}
+	replies := 0
+	for _, p := range w.all {
+		if p.payload[0] == kindHS2 {
+			replies++
+		}
+	}
+	if replies > 36 {
+		t.Errorf("%d replies to replays in 140 s", replies)
+	}
+}
+
+// Resets that nobody meant cost little, and never a session.
+func TestForgedResets(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "first")
+	w.run(time.Second)
+	for range 3600 {
+		w.a.Receive(w.now, resetFrame(w.a.live.tag))
+		w.collect(w.a)
+		w.run(time.Second)
+	}
+	n := 0
+	for _, p := range w.all {
+		if p.payload[0] == kindHS1 {
+			n++
+		}
+	}
+	if n > 25 {
+		t.Errorf("%d handshakes in an hour of forged resets", n)
+	}
+	w.send(w.a, "second")
+	w.run(time.Second)
+	if len(w.b.got) != 2 || len(w.a.why) != 0 {
+		t.Errorf("got %q, lost %v", w.b.got, w.a.why)
+	}
+	if fresh := w.a.count(func(e Event) bool { return e == Connected{Fresh: true} }); fresh != 1 {
+		t.Errorf("the stream began %d times", fresh)
+	}
+}
+
+// Each single bit of each kind of payload: a change has no effect but a drop.
+func TestEachBit(t *testing.T) {
+	w := newWire(t)
+	w.send(w.a, "first")
+	w.run(time.Second)
+	w.send(w.b, "second")
+	w.run(time.Second)
+	byKind := map[byte]delivery{}
+	for _, p := range w.all {
+		if p.payload[0] == kindData || p.payload[0] == kindCtl {
+			byKind[p.payload[0]] = p
+		}
+	}
+	w.a.Send(w.now, []byte("third"))
+	for _, payload := range w.a.Take().Payloads {
+		byKind[payload[0]] = delivery{to: w.b, payload: payload}
+	}
+	for kind, p := range byKind {
+		got, live := len(p.to.got), p.to.live
+		for bit := range 8 * len(p.payload) {
+			p.to.Receive(w.now, flip(p.payload, bit))
+			w.collect(p.to)
+		}
+		if len(p.to.got) != got || p.to.live != live || p.to.rx.bytes != 0 {
+			t.Errorf("kind %d: a changed bit had an effect", kind)
+		}
+	}
+	third := byKind[kindData]
+	third.to.Receive(w.now, third.payload)
+	w.collect(third.to)
+	if want := []string{"first", "third"}; !slices.Equal(w.b.got, want) {
+		t.Errorf("got %q, want %q: the test sends nothing that could be accepted", w.b.got, want)
+	}
+}
+
+// Handshakes with each bit changed: nobody answers, and the right one still
+// works. Time passes, so that the limit of tries is not what drops them.
+func TestEachBitOfHandshake(t *testing.T) {
+	w := newWire(t)
+	w.bend = nothing
+	w.send(w.a, "first")
+	first := w.all[0].payload
+	for bit := 8; bit < 8*len(first); bit += 5 {
+		w.b.Receive(w.now, flip(first, bit))
+		w.collect(w.b)
+		w.now = w.now.Add(2 * time.Second)
+	}
+	if len(w.all) != 1 {
+		t.Fatal("a changed opening was answered")
+	}
+	w.killed(w.a)
+	w.send(w.a, "again")
+	w.b.Receive(w.now, w.all[1].payload)
+	w.collect(w.b)
+	reply := w.all[2].payload
+	if reply[0] != kindHS2 {
+		t.Fatal("no reply")
+	}
+	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) // a point of low order
+	for _, bad := range [][]byte{zero, flip(reply, 9), flip(reply, 300), reply[:40], reply[:1], flip(reply, 8*len(reply)-1)} {
+		w.a.Receive(w.now, bad)
+		w.collect(w.a)
+	}
+	w.bend = nil
+	w.a.Receive(w.now, reply)
+	w.collect(w.a)
+	w.run(time.Second)
+	if !slices.Equal(w.b.got, []string{"again"}) {
+		t.Errorf("a bad reply spoiled the handshake: got %q", w.b.got)
+	}
+}
+
+// Who has the keys but not the secret of the pair is nobody.
+func TestWrongSecret(t *testing.T) {
+	w := newWire(t)
+	w.b.peer.PairPSK = make([]byte, 32)
+	w.restart(w.b)
+	w.send(w.a, "first")
+	w.run(time.Minute)
+	for _, p := range w.all {
+		if p.to == w.a {
+			t.Fatalf("b answered with kind %d", p.payload[0])
+		}
+	}
+}
+
+// The peer's key is good for as long as its record says, by our clock.
+func TestRecordExpires(t *testing.T) {
+	w := newWire(t)
+	w.now = epoch.Add(identity.RecordLife + time.Second)
+	w.send(w.a, "too late")
+	w.run(30 * time.Second)
+	if len(w.b.got) != 0 || w.b.live != nil {
+		t.Error("a session with a key that has expired")
+	}
+}
+
+// A device with a new session key is still known by its old one, and the peer
+// learns of the new one in the next handshake.
+func TestKeyRotation(t *testing.T) {
+	for _, opens := range []string{"the one with the new key", "the other one"} {
+		t.Run(opens, func(t *testing.T) {
+			w := newWire(t)
+			self, err := identity.Generate(epoch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := self.Record()
+			w.a = newSide(self, w.a.peer)
+			w.a.peer.Mine = old.NK[:]
+			w.b.peer.ID, w.b.peer.Record = self.ID(), old
+			if err := self.Rotate(epoch.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			w.restart(w.a)
+			w.restart(w.b)
+			from := w.a
+			if opens == "the other one" {
+				from = w.b
+			}
+			for _, message := range []string{"first", "second", "third"} {
+				w.send(from, message)
+				w.run(time.Minute)
+				w.killed(w.a) // each time with what the store knows
+				w.killed(w.b)
+			}
+			if w.b.peer.Record.NK != self.Record().NK {
+				t.Error("b has not learned the new key")
+			}
+			if now := self.Record().NK; string(w.a.peer.Mine) != string(now[:]) {
+				t.Error("a does not know that b knows")
+			}
+			if got := w.other(from).got; len(got) != 3 || len(from.why) != 0 {
+				t.Errorf("got %q, lost %v", got, from.why)
+			}
+		})
+	}
+}
+
+// Clocks that differ by a day do not matter between devices.
+func TestClockSkew(t *testing.T) {
+	w := newWire(t)
+	skew := 26 * time.Hour
+	for i := range 40 {
+		at := w.now.Add(time.Duration(i) * time.Second)
+		if _, err := w.a.Send(at, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			for _, payload := range w.a.Take().Payloads {
+				w.b.Receive(at.Add(-skew), payload)
+			}
+			for _, payload := range w.b.Take().Payloads {
+				w.a.Receive(at, payload)
+			}
+		}
+	}
+	if w.b.rx.last != 40 {
+		t.Errorf("b has %d of 40", w.b.rx.last)
+	}
+}
