@@ -154,9 +154,16 @@ func (g *Gate) take(s side, p Profile, with identity.DeviceID, kind string) (wai
 	if !ok {
 		b = bucket{Calls: most, At: now}
 	}
+	back := now.Before(b.At) // the clock was set back: nobody gains or loses by that
 	b.Calls = min(most, b.Calls+max(0, now.Sub(b.At).Minutes())*per)
 	b.At = now
 	if b.Calls < 1 {
+		if back {
+			buckets[key] = b
+			if err := writeBuckets(path, buckets, now); err != nil {
+				return 0, uncounted(err)
+			}
+		}
 		return max(time.Millisecond, time.Duration((1-b.Calls)/per*float64(time.Minute))), nil
 	}
 	b.Calls--

@@ -144,7 +144,6 @@ type pair struct {
 	hostProfile  Profile
 	guestProfile Profile
 	agent        actor
-	log          []Asked
 }
 
 type changePair func(*pair)

@@ -14,7 +14,7 @@ func shorten(p *endpoint.Prompt, size int) bool {
 	over := size - session.MaxMessage + 4<<10
 	gone := 0
 	for gone < len(p.History) && over > 0 {
-		over -= len(p.History[gone].Text) + 64
+		over -= len(body(line(p.History[gone])))
 		gone++
 	}
 	switch {

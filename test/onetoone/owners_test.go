@@ -76,7 +76,6 @@ type owner struct {
 	post  *relay.Post
 	gate  *relay.Gate
 	book  *audit.Log
-	ctx   context.Context
 }
 
 func newOwner(t testing.TB, w *wire, name string) *owner {
