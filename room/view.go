@@ -1,6 +1,10 @@
 package room
 
-import "time"
+import (
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // A View is what people and programs are shown of a room.
 type View struct {
@@ -25,6 +29,9 @@ type SeatView struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`
 	Kind      string        `json:"kind"`
+	Badge     string        `json:"badge"`            // local, shared or human
+	Owner     string        `json:"owner,omitempty"`  // whose agent it is; "" is the host's
+	Device    string        `json:"device,omitempty"` // that it is on; "" is the host's
 	Role      string        `json:"role,omitempty"`
 	Phase     string        `json:"phase"` // idle, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
@@ -57,7 +64,7 @@ func (s *State) View(level Visibility) View {
 
 func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
-		ID: x.ID, Name: x.Name, Kind: x.kind(), Role: x.Role, Phase: "idle", Turns: x.Turns,
+		ID: x.ID, Name: x.Name, Kind: x.kind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Tokens: x.Spent, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
 	}
 	if x.Replies > 0 {
@@ -79,6 +86,17 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Phase, v.Why = "idle", "token budget used"
 	}
 	return v
+}
+
+// badge tells one's own agents from those of other owners.
+func (x *Seat) badge() string {
+	switch x.kind() {
+	case policy.Human:
+		return "human"
+	case policy.Remote:
+		return "shared"
+	}
+	return "local"
 }
 
 // Note returns the room's state in the words of the one-to-one note: idle,

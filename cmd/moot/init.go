@@ -19,16 +19,16 @@ import (
 
 // newInitCmd writes a room to start from.
 func newInitCmd(a *app) *cobra.Command {
-	var template string
+	var template, peer string
 	cmd := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a room to start from",
 		Long: "init writes a room that runs as it stands into FOLDER, by default the one it\n" +
 			"is in. It changes nothing that is there.\n\nTemplates:\n" +
 			"  demo        three agents that only read lines\n" +
-			"  one-to-one  two agents in Python that take turns\n" +
+			"  one-to-one  two agents in Python that take turns; with --peer one of them is shared\n" +
 			"  review      three agents in shell and Python that review a plan",
-		Example: "  moot init myroom\n  moot init --template review myroom",
+		Example: "  moot init myroom\n  moot init --template review myroom\n  moot init --template one-to-one --peer bob/reviewer myroom",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(examples.Names, template) {
@@ -38,9 +38,14 @@ func newInitCmd(a *app) *cobra.Command {
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return a.init(dir, template)
+			change, err := seatPeer(template, peer)
+			if err != nil {
+				return err
+			}
+			return a.init(dir, template, change)
 		},
 	}
+	cmd.Flags().StringVar(&peer, "peer", "", "of one-to-one: seat the shared agent PEER/PROFILE instead of a local stand-in")
 	cmd.Flags().StringVar(&template, "template", "demo", strings.Join(examples.Names, ", "))
 	return cmd
 }
@@ -51,7 +56,23 @@ type written struct {
 	Files  []string `json:"files"`
 }
 
-func (a *app) init(dir, template string) error {
+// standIn is the endpoint of the template one-to-one that --peer replaces.
+const standIn = "endpoint: {kind: ndjson, command: [python3, ./agents/pair.py, answers]}"
+
+// seatPeer returns what --peer changes of a room file.
+func seatPeer(template, peer string) (func([]byte) []byte, error) {
+	if peer == "" {
+		return func(b []byte) []byte { return b }, nil
+	}
+	device, profile, ok := strings.Cut(peer, "/")
+	if !ok || template != "one-to-one" || device == "" || profile == "" || strings.ContainsAny(peer, "\"\\\n{}") {
+		return nil, flagProblem("--peer", peer, "it is PEER/PROFILE, and goes with --template one-to-one")
+	}
+	seat := fmt.Sprintf("endpoint: {kind: relay, peer: %q, profile: %s}", device, profile)
+	return func(b []byte) []byte { return bytes.Replace(b, []byte(standIn), []byte(seat), 1) }, nil
+}
+
+func (a *app) init(dir, template string, change func([]byte) []byte) error {
 	files, err := fs.Sub(examples.FS, template)
 	if err != nil {
 		return fmt.Errorf("opening template: %w", err)
@@ -67,7 +88,7 @@ func (a *app) init(dir, template string) error {
 		}
 	}
 	for _, name := range names {
-		if err := copyOut(files, name, dir); err != nil {
+		if err := copyOut(files, name, dir, change); err != nil {
 			return &problem.Error{Code: "INIT-WRITE", What: "cannot write the room", Where: filepath.Join(dir, name), Fix: "name a folder that can be written", Err: err}
 		}
 	}
@@ -103,7 +124,7 @@ func regular(files fs.FS) (names []string, err error) {
 
 // copyOut writes one file. What starts with #! becomes executable: an
 // embedded file has no mode.
-func copyOut(files fs.FS, name, dir string) error {
+func copyOut(files fs.FS, name, dir string, change func([]byte) []byte) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		return err
@@ -119,6 +140,9 @@ func copyOut(files fs.FS, name, dir string) error {
 	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
+	}
+	if name == "room.yaml" {
+		text = change(text)
 	}
 	if _, err := f.Write(text); err != nil {
 		_ = f.Close() // the write's error says more

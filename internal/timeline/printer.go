@@ -193,7 +193,7 @@ func (p *Printer) kind(id string) string {
 	case !ok || s.Kind == policy.Human:
 		return "human"
 	case s.Kind == policy.Remote && s.Owner != "":
-		return "remote, " + clip(s.Owner, 30)
+		return "shared, " + clip(s.Owner, 30)
 	case s.Kind == "":
 		return policy.Local
 	}
