@@ -85,6 +85,7 @@ func TestRestart(t *testing.T) {
 		if took := time.Since(begin); took > 36*time.Second { // 30 s, and 5 s between attempts at most
 			t.Errorf("back after %v", took)
 		}
+		synctest.Wait() // the list has arrived
 		c := join(t, newDevice(t), memory(n))
 		c.send(t, a.id(), "may I?")
 		if g := <-c.gone; g != (frame.Gone{To: a.id(), Reason: frame.GoneNotAllowed}) {
