@@ -35,7 +35,7 @@ static void answer(const char *from, rp_u32 len) {
 RP_EXPORT("decide") rp_u32 decide(void) {
     rp_top = rp_out_cap = 0; /* the instance is used again */
     rp_u32 len = (rp_u32)extism_input_length();
-    char *in = rp_alloc(len);
+    char *in = rp_alloc(len + RP_BEHIND);
     if (!in) return 1;
     fetch(in, len);
     rp_u64 out = rp_decide((rp_u32)in, len);

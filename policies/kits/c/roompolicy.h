@@ -244,6 +244,7 @@ static const char *rp_strings(const char *p, rp_texts *t) {
 
 static const char *rp_read_agent(const char *p, rp_agent *a) {
     rp_bool more;
+    *a = (rp_agent){0};
     for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
         rp_name k;
         p = rp_key(p, &k);
@@ -265,6 +266,7 @@ static const char *rp_read_agent(const char *p, rp_agent *a) {
 
 static const char *rp_read_event(const char *p, rp_event *e) {
     rp_bool more;
+    *e = (rp_event){0};
     for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
         rp_name k;
         p = rp_key(p, &k);
@@ -281,7 +283,6 @@ static const char *rp_read_event(const char *p, rp_event *e) {
     return p;
 }
 
-/* Memory that was never handed out is zero, and so are new elements. */
 static const char *rp_read_agents(const char *p, rp_input *in) {
     rp_bool more;
     for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
@@ -366,6 +367,7 @@ RP_EXPORT("roompolicy_alloc") rp_u32 rp_export_alloc(rp_u32 size) {
 RP_EXPORT("roompolicy_decide") rp_u64 rp_decide(rp_u32 at, rp_u32 len) {
     rp_input in = {0};
     rp_end = (const char *)at + len;
+    __builtin_memset((char *)rp_end, 0, RP_BEHIND);
     rp_bad = 0;
     rp_out_len = 0;
     rp_read_input((const char *)at, &in);
