@@ -162,18 +162,15 @@ func (b *browser) click(t *testing.T) {
 		return [r.x + r.width / 2, r.y + r.height / 2];
 	})()`, &at))
 	var row string
-	var seen bool
 	b.run(t,
 		chromedp.MouseClickXY(at[0], at[1]),
 		chromedp.WaitReady(`tr:target`, chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector('tr:target').innerText`, &row),
-		chromedp.Evaluate(`(() => { const r = document.querySelector('tr:target').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`, &seen),
+		chromedp.Poll(`(() => { const r = document.querySelector('tr:target').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`,
+			nil, chromedp.WithPollingTimeout(20*time.Second)), // the browser scrolls there
 	)
 	if cells := strings.Split(row, "\t"); len(cells) < 3 || cells[1] == "" || cells[2] == "" || cells[1] == cells[2] {
 		t.Errorf("the row of the decision says %q", row)
-	}
-	if !seen {
-		t.Error("the decisions are out of sight")
 	}
 }
 
