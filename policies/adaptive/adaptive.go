@@ -83,6 +83,9 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 func (p *Policy) hear(in *policy.Input, learn bool) bool {
 	r := p.room
 	r.restore(in.State)
+	if r.components != p.model.n { // of other settings
+		r.weighed, r.noted = false, nil
+	}
 	r.team = p.model.team
 	r.seat(in.Agents)
 	said := 0

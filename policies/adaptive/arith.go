@@ -13,8 +13,7 @@ import "math"
 const probabilityFloor = 1e-5
 
 // ln is the natural logarithm of a probability or a count, at least that of
-// probabilityFloor. The error is below 1e-9: x is written as m*2^e with m near
-// 1 and, with s = (m-1)/(m+1), ln m = 2(s + s^3/3 + s^5/5 + ...).
+// probabilityFloor.
 func ln(x float64) float64 {
 	if x < probabilityFloor {
 		x = probabilityFloor
@@ -22,22 +21,32 @@ func ln(x float64) float64 {
 	return logarithm(x)
 }
 
-// logarithm is that of any positive, normal number.
+// logarithm is that of any positive, normal number, with an error below 1e-9.
+// The number is m*2^e with m from 1 to 2; a table has ln c and 1/c for the
+// middle c of the 64th of that range that holds m; and ln m = ln c + ln(1+r)
+// with r = m/c - 1, which is so small that four terms of the series do.
 func logarithm(x float64) float64 {
 	b := math.Float64bits(x)
-	e := int(b>>52) - 1023
-	m := math.Float64frombits(b&(1<<52-1) | 1023<<52) // 1 to 2
-	if m > math.Sqrt2 {
-		m *= .5
-		e++
-	}
-	s := (m - 1) / (m + 1)
-	q := s * s
-	p := float64(float64(float64(float64(q*(1.0/9))+1.0/7)*q) + 1.0/5)
-	p = float64(p*q) + 1.0/3
-	p = float64(p*q) + 1
-	return float64(2*float64(s*p)) + float64(float64(e)*math.Ln2)
+	c := &middles[b>>46&63]
+	r := float64(math.Float64frombits(b&(1<<52-1)|1023<<52)*c.inverse) - 1
+	p := float64(float64(float64(r*-.25)+1.0/3)*r) - .5
+	return float64(float64(int(b>>52)-1023)*math.Ln2) + c.ln + r + float64(float64(p*r)*r)
 }
+
+// middles are the middles of the 64 parts of 1 to 2.
+var middles = func() (all [64]struct{ inverse, ln float64 }) {
+	for i := range all {
+		c := 1 + (float64(i)+.5)/64
+		s := (c - 1) / (c + 1) // ln c = 2(s + s^3/3 + s^5/5 + ...)
+		term, sum := s, 0.0
+		for n := 1; n < 40; n += 2 {
+			sum += term / float64(n)
+			term = float64(float64(term*s) * s)
+		}
+		all[i].inverse, all[i].ln = 1/c, 2*sum
+	}
+	return all
+}()
 
 // exponentials sets to[i] to e to the power of z[i]; beyond 700 and -700 it is
 // as there. The error is below 1e-8 of the value: x is written as k*ln 2 + r

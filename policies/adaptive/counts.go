@@ -1,12 +1,14 @@
 package adaptive
 
+import "math/bits"
+
 // How the counters are written: those that are not 0, each behind how many
 // zeros precede it.
 
 // writeLaw writes the law after two transitions; the others are its sums.
 func (r *room) writeLaw(p *pen) {
 	before := 0
-	for i := filled(&r.law2, 0); i < len(r.law2); i = filled(&r.law2, i+1) {
+	for i := r.inLaw2.next(0); i < len(r.law2); i = r.inLaw2.next(i + 1) {
 		p.number(int(r.law2[i]))
 		p.number(i - before)
 		before = i + 1
@@ -25,6 +27,7 @@ func (r *room) readLaw(in *reader) {
 		}
 		i, b := at/(classes*buckets), at%buckets
 		r.law2[at] = uint16(n)
+		r.inLaw2.set(at)
 		r.law1[i][b] += uint32(n)
 		r.law[b] += uint32(n)
 		at++
@@ -49,7 +52,7 @@ func (r *room) writeCells(p *pen) {
 // tryCells reports whether all cells found room.
 func (r *room) tryCells(p *pen, end int) bool {
 	before := -1
-	for i := occupied(&r.cells, 0); i < len(r.cells); i = occupied(&r.cells, i+1) {
+	for i := r.inCells.next(0); i < len(r.cells); i = r.inCells.next(i + 1) {
 		if len(p.b) > end {
 			return false
 		}
@@ -61,20 +64,21 @@ func (r *room) tryCells(p *pen, end int) bool {
 	return true
 }
 
-// filled returns the next counter from i on that is not 0, or the end. It and
-// occupied call nothing, which makes them quick in the sandbox.
-func filled(all *[classes * classes * buckets]uint16, i int) int {
-	for i < len(all) && all[i] == 0 {
-		i++
-	}
-	return i
-}
+// marks are 512 bits. Most counters are 0 in most rooms, and looking at each
+// would take longer than all else.
+type marks [8]uint64
 
-func occupied(all *[cellCount / 8]uint64, i int) int {
-	for i < len(all) && all[i] == 0 {
-		i++
+func (m *marks) set(i int) { m[i/64&7] |= 1 << (i % 64) }
+
+// next returns the next bit from i on that is set, or 512.
+func (m *marks) next(i int) int {
+	for w := i / 64; w < len(m); w++ {
+		if rest := m[w] >> (i % 64); rest != 0 {
+			return i + bits.TrailingZeros64(rest)
+		}
+		i = (w + 1) * 64
 	}
-	return i
+	return 64 * len(m)
 }
 
 // cells writes eight cells: which are not 0, and those.
@@ -108,6 +112,7 @@ func (r *room) readCells(in *reader) {
 			return
 		}
 		r.cells[at] = in.cells()
+		r.inCells.set(at)
 	}
 }
 

@@ -5,6 +5,7 @@ import "math"
 // learnt is what the mixture learns from a room.
 type learnt struct {
 	weighed    bool                 // weights are set
+	components int                  // for how many, in the state that was read
 	weights    [components]float64  // of the components; they sum to 1
 	correction [correctable]float64 // to the weights of all components alike
 }

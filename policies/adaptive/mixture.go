@@ -105,6 +105,15 @@ func newModel(prior *Prior, t *Team) *model {
 	return m
 }
 
+// corrected is how many features can differ from 0, so that their weights are
+// corrected.
+func (m *model) corrected() int {
+	if m.team == nil {
+		return roomFeatures
+	}
+	return correctable
+}
+
 func (m *model) vector(w []float64, others, agents float64) {
 	for f := range w {
 		m.weights[f][m.n] = w[f]

@@ -24,6 +24,7 @@ type scan struct {
 	letters        [64 * maxNames]byte // the forms are written here
 	used           int
 	care           [256]uint8 // what a byte may begin
+	second         [256]bool  // bytes that may follow the first of a name
 	question, code bool
 	first          int // whose name comes first, or -1
 	last           [maxNames]int
@@ -76,16 +77,28 @@ func (s *scan) add(f form) {
 	}
 	s.used = min(s.used+len(f.text), len(s.letters))
 	s.forms = append(s.forms, f)
-	c := f.text[0]
-	s.care[c] = byWord
-	if c >= 'a' && c <= 'z' {
-		s.care[c-0x20] = byWord
-	}
-	if c >= utf8.RuneSelf { // an upper-case letter may begin with another byte
+	first := f.text[0]
+	s.care[first], s.care[capital(first)] = byWord, byWord
+	if first >= utf8.RuneSelf { // an upper-case letter may begin with another byte
 		for b := utf8.RuneSelf; b < len(s.care); b++ {
 			s.care[b] = byWord
 		}
 	}
+	if len(f.text) == 1 || first >= utf8.RuneSelf || f.text[1] == ' ' || f.text[1] >= utf8.RuneSelf {
+		for b := range s.second {
+			s.second[b] = true
+		}
+		return
+	}
+	s.second[f.text[1]], s.second[capital(f.text[1])] = true, true
+}
+
+// capital is the upper case of a letter of ASCII, and any other byte itself.
+func capital(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 0x20
+	}
+	return c
 }
 
 // What a byte may begin.
@@ -116,7 +129,7 @@ func (s *scan) next(text string, i int) int {
 		case 0:
 			continue
 		case byWord:
-			if i > 0 && wordBytes[text[i-1]] {
+			if i > 0 && wordBytes[text[i-1]] || i+1 < len(text) && !s.second[text[i+1]] {
 				continue
 			}
 		}
@@ -314,11 +327,15 @@ func distinctive(word []byte) bool {
 	return letters >= 3
 }
 
-// elsewhere reports whether another id of the roster has the word, which is in
-// lower case.
+// elsewhere reports whether another name of the roster has the word, which is
+// in lower case.
 func elsewhere(agents []policy.Agent, word []byte, name string) bool {
 	for i := range agents {
-		if a := &agents[i]; a.ID != name && a.Name != name && hasWord(a.ID, word) {
+		a := &agents[i]
+		if a.ID == name || a.Name == name {
+			continue
+		}
+		if hasWord(a.ID, word) || a.Name != a.ID && hasWord(a.Name, word) {
 			return true
 		}
 	}

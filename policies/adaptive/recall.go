@@ -25,7 +25,7 @@ const (
 func (r *room) note(p *pen, m *model) {
 	r.expect()
 	p.number(m.n)
-	p.fours(r.seen.expected[:], expectedUnit, expectedZero)
+	p.fours(r.seen.expected[:m.corrected()], expectedUnit, expectedZero)
 	p.number(len(r.rows))
 	for i := range r.rows {
 		r.record(p, i, m.n)
@@ -71,7 +71,8 @@ func (r *room) recall(m *model, id uint32) bool {
 		return false
 	}
 	e := &r.seen
-	in.fours(e.expected[:], 1.0/expectedUnit, expectedZero)
+	e.expected = [correctable]float64{}
+	in.fours(e.expected[:m.corrected()], 1.0/expectedUnit, expectedZero)
 	found := false
 	for n := in.below(mostRows + 1); n > 0 && !found; n-- {
 		who, group, count := in.id(), in.digit() == 1, in.digit()

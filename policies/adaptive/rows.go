@@ -148,6 +148,9 @@ func runs(a *policy.Agent) bool {
 		return true
 	}
 	for i := range len(a.ID) {
+		if i > 0 && wordBytes[a.ID[i-1]] && a.ID[i] >= 'a' {
+			continue // within a word
+		}
 		word := ""
 		switch a.ID[i] | 0x20 {
 		case 't':

@@ -33,7 +33,9 @@ func (r *room) save(m *model) policy.JSON {
 	if r.weighed {
 		p.fours(r.weights[:m.n], fineUnit, 0)
 	}
-	p.fours(r.correction[:], fineUnit, fineZero)
+	n := m.corrected()
+	p.number(n)
+	p.fours(r.correction[:n], fineUnit, fineZero)
 	r.note(&p, m)
 	p.b = append(p.b, '"')
 	r.text = p.b
@@ -67,9 +69,10 @@ func (r *room) read(in *reader) bool {
 	r.readLaw(in)
 	r.readCells(in)
 	n := in.below(components + 1)
-	r.weighed = n > 0
+	r.weighed, r.components = n > 0, n
 	in.fours(r.weights[:n], 1.0/fineUnit, 0)
-	in.fours(r.correction[:], 1.0/fineUnit, fineZero)
+	n = in.below(correctable + 1)
+	in.fours(r.correction[:n], 1.0/fineUnit, fineZero)
 	r.noted = in.b[in.p:]
 	return !in.failed && r.sound()
 }
@@ -77,6 +80,13 @@ func (r *room) read(in *reader) bool {
 // sound reports whether what was read can be worked with.
 func (r *room) sound() bool {
 	if len(r.people) > r.turns || r.turns > 0 && len(r.people) == 0 || r.before.number >= max(r.turns, 1) {
+		return false
+	}
+	sum := 0.0
+	for _, a := range r.weights[:r.components] {
+		sum += a
+	}
+	if r.weighed && (sum < .99 || sum > 1.01) {
 		return false
 	}
 	latest := r.turns + 1
@@ -99,6 +109,7 @@ func (r *room) forget() {
 	r.kinds = [kindCount][kindCount]uint16{}
 	clear(r.law2[:])
 	clear(r.cells[:])
+	r.inLaw2, r.inCells = marks{}, marks{}
 	r.learnt, r.noted, r.current = learnt{}, nil, false
 }
 

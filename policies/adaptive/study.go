@@ -54,6 +54,10 @@ func (s Study) Slots(i int) (slotsOf []int) {
 	return slotsOf
 }
 
+// Shipped returns the prior that policies have unless another is given. It is
+// not to be changed.
+func Shipped() *Prior { return &prior }
+
 // AgentRoom reports whether the roster is one of an agent room: it has an
 // agent, and agents and tools are at least half of it.
 func AgentRoom(agents []policy.Agent) bool {

@@ -28,8 +28,10 @@ type room struct {
 	law     [buckets]uint32
 	law1    [classes][buckets]uint32
 	law2    [classes * classes * buckets]uint16 // see after
+	inLaw2  marks                               // which of them are not 0
 	lawFast [buckets]float64
 	kinds   [kindCount][kindCount]uint16 // of the speaker, of the next
+	inCells marks                        // which words of them are not 0
 	cells   [cellCount / 8]uint64        // pairs and triples of speakers, eight counters each
 
 	learnt   // what the mixture has learnt
@@ -221,7 +223,9 @@ func (r *room) toFront(id uint32, rank int) {
 
 // transit counts the transition to somebody in that bucket.
 func (r *room) transit(bucket int) {
-	if n := &r.law2[r.after()+bucket]; *n < most16 {
+	at := r.after() + bucket
+	if n := &r.law2[at]; *n < most16 {
+		r.inLaw2.set(at)
 		*n++
 		r.law1[r.class[0]][bucket]++
 		r.law[bucket]++
@@ -300,6 +304,7 @@ func (r *room) add(cell int) {
 	if r.cells[word]>>shift&255 == cellMost {
 		r.halve()
 	}
+	r.inCells.set(word)
 	r.cells[word] += 1 << shift
 }
 
