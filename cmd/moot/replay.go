@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,6 +101,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 }
 
 func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition, page string) error {
+	if os.Getenv("GOGC") == "" { // little is held and much is made: collecting less often is a tenth to a fifth faster
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
 	progress := a.progress("decisions")
 	c.Progress = progress.add
 	r, err := replay.Run(ctx, c, src.replayable(ctx))
