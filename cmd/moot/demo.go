@@ -46,8 +46,10 @@ func newDemoCmd(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Watch a room of three agents and a person, from nothing",
 		Long: "demo runs a real room: three specialists, each a process of its own that speaks\n" +
-			"the stdio frames of agents, review a migration with a person. Policy mention runs\n" +
-			"in its sandbox and gives the floor to who is asked, and to nobody when nobody is.\n" +
+			"the stdio frames of agents, review a migration with a person. One of them is\n" +
+			"another owner's: a share and a relay, two more processes, stand in for that owner,\n" +
+			"and what is said to it is end to end encrypted. Policy mention runs in its\n" +
+			"sandbox and gives the floor to who is asked, and to nobody when nobody is.\n" +
 			"What they say is scripted; everything else is as in any room, which stays in the\n" +
 			"data folder: look at it with `moot show`, export it, replay it.",
 		Example: "  moot demo\n  moot demo --headless -o jsonl",
@@ -80,10 +82,19 @@ func (a *app) demo(ctx context.Context, headless bool) error {
 		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
 	}
 	h.preload(spec.Policy)
+	n, err := h.neighbour(ctx, pace)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := n.close(); err != nil {
+			a.log.Warn("the demo left something behind", "error", err)
+		}
+	}()
 	cfg := h.config()
 	cfg.Headless = headless
 	cfg.ResumeAs, cfg.ResumeWith = demoPerson, []room.Act{room.Say{Text: demoOpening}}
-	r, err := coordinator.Open(ctx, cfg, spec, demoSeats(pace))
+	r, err := coordinator.Open(ctx, cfg, spec, demoSeats(pace, n))
 	if err != nil {
 		return err
 	}
@@ -102,13 +113,18 @@ func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
 	_, _ = r.Do(ctx, room.Command{Actor: demoPerson, Do: room.Say{Text: demoThen, MessageID: "demo-2"}})
 }
 
-func demoSeats(pace time.Duration) []room.Participant {
+// demoCommand starts an agent of the demo.
+func demoCommand(id string, pace time.Duration) []string {
+	command := []string{"${" + selfVariable + "}", "demo-agent", id}
+	if pace > 0 {
+		command = append(command, "--pace", pace.String())
+	}
+	return command
+}
+
+func demoSeats(pace time.Duration, n *neighbour) []room.Participant {
 	agent := func(id, role string, domains ...string) room.Participant {
-		command := []string{"${" + selfVariable + "}", "demo-agent", id}
-		if pace > 0 {
-			command = append(command, "--pace", pace.String())
-		}
-		at, err := json.Marshal(map[string]any{"kind": "ndjson", "command": command})
+		at, err := json.Marshal(map[string]any{"kind": "ndjson", "command": demoCommand(id, pace)})
 		if err != nil {
 			panic("demo: " + err.Error()) // strings only
 		}
@@ -117,7 +133,7 @@ func demoSeats(pace time.Duration) []room.Participant {
 	return []room.Participant{
 		agent("Codebase", "knows the application and its migrations", "ORM", "code review"),
 		agent("DBA", "keeps the database", "vacuum", "query plan"),
-		agent("Security", "knows what must not leak", "encryption", "audit"),
+		n.seat("knows what must not leak", "encryption", "audit"),
 		{ID: demoPerson, Kind: policy.Human, Role: "releases on Friday"},
 	}
 }

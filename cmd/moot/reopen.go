@@ -34,7 +34,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 		return err
 	}
 	if err := h.dial(ctx, participants(state)); err != nil {
-		return err
+		a.note("remote seats cannot be reached: %v", err) // their turns fail, the others' go on
 	}
 	r, err := coordinator.Reopen(ctx, cfg, f.room)
 	if err != nil {

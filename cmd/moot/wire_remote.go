@@ -20,6 +20,7 @@ import (
 type remote struct {
 	mu   sync.Mutex
 	conn *connection
+	err  error // why there is none, when somebody tried beforehand
 }
 
 func (r *remote) close() {
@@ -27,6 +28,7 @@ func (r *remote) close() {
 	defer r.mu.Unlock()
 	if r.conn != nil {
 		r.conn.close()
+		r.conn = nil
 	}
 }
 
@@ -45,7 +47,10 @@ func (h *host) dial(ctx context.Context, seats []room.Participant) error {
 func (h *host) online(ctx context.Context) (*connection, error) {
 	h.remote.mu.Lock()
 	defer h.remote.mu.Unlock()
-	if h.remote.conn != nil {
+	switch {
+	case h.remote.err != nil:
+		return nil, h.remote.err
+	case h.remote.conn != nil:
 		return h.remote.conn, h.remote.conn.refused()
 	}
 	d, err := h.app.openDevice()
