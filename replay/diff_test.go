@@ -99,7 +99,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	x, err = Explain(t.Context(), Config{Subjects: []Subject{{Name: "turns", Policy: native{decide: turns, fuel: 7}}}}, Transcript{Name: "r", Room: events}, seq)
-	if err != nil || x.Recorded != "decline" || x.Policies[0].Answer != "decline" || x.Policies[0].Fuel != 7 || x.Point != 9 {
+	if err != nil || x.Recorded != "decline" || x.Policies[0].Answer != "decline" || x.Policies[0].Fuel != 7 || x.Point != 9 || !strings.Contains(string(x.Policies[0].Input), `"decision":9`) {
 		t.Errorf("%+v, %v", x, err)
 	}
 	var out bytes.Buffer

@@ -44,6 +44,7 @@ type ExplainedSays struct {
 	Rank       int            `json:"rank,omitempty"` // it gives to what happened, from 1
 	Log        string         `json:"log,omitempty"`
 	Fuel       uint64         `json:"fuel,omitempty"`
+	Input      policy.JSON    `json:"input,omitempty"` // what it was given; none for a baseline
 }
 
 // ErrNoPoint reports that a transcript has no such decision point.
@@ -70,7 +71,11 @@ func Explain(ctx context.Context, c Config, t Transcript, where int) (*Explained
 	x := &Explained{Transcript: h.name}
 	var askers []*asker
 	for i := range c.Subjects {
-		askers = append(askers, newAsker(b.Config, &c.Subjects[i], nil))
+		a := newAsker(b.Config, &c.Subjects[i], nil)
+		if d, ok := a.decider.(*sandboxed); ok {
+			d.shows = true
+		}
+		askers = append(askers, a)
 	}
 	err = h.walk(b.most, b.habits(), func(p *point) error {
 		here := h.chat != nil && p.n == where || h.chat == nil && p.event.Seq == int64(where)
@@ -103,7 +108,7 @@ func Explain(ctx context.Context, c Config, t Transcript, where int) (*Explained
 func (v *verdict) explained(name string, p *point) ExplainedSays {
 	says := ExplainedSays{
 		Policy: name, Answer: p.h.nameOf(v.said), Reason: v.decision.Reason, Confidence: v.decision.Confidence,
-		Scores: slices.Clone(v.decision.Scores), Log: v.record.Log, Fuel: v.record.Fuel, Rank: v.place,
+		Scores: slices.Clone(v.decision.Scores), Log: v.record.Log, Fuel: v.record.Fuel, Rank: v.place, Input: v.input,
 	}
 	slices.SortStableFunc(says.Scores, func(a, b policy.Score) int { return cmp.Compare(b.Score, a.Score) })
 	if v.err != nil {

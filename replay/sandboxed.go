@@ -16,6 +16,7 @@ type sandboxed struct {
 	cursor  room.PolicyCursor
 	repeat  int
 	score   *score
+	shows   bool // keep the input with the verdict
 }
 
 // decide asks the policy.
@@ -28,6 +29,9 @@ func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
 		p.bar(&in)
 	}
 	v := verdict{said: failed, guess: declined, confidence: -1}
+	if a.shows {
+		v.input = in.AppendJSON(nil)
+	}
 	start := time.Now()
 	v.decision, v.record, v.err = a.subject.Policy.Propose(ctx, in)
 	v.took = time.Since(start)

@@ -21,7 +21,8 @@ type verdict struct {
 	took       time.Duration
 	decision   policy.Decision
 	record     policy.Record
-	err        error // there is no decision
+	input      policy.JSON // what it was given, when that is to be shown
+	err        error       // there is no decision
 }
 
 // A decider makes the decisions of one subject in one transcript. It ends with
