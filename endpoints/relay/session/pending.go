@@ -106,13 +106,22 @@ func (s *Session) repeat(now time.Time, p *pending) {
 	p.again = now.Add(p.wait)
 }
 
+// knockGap is how soon a first message that is pending is repeated when the
+// other side shows that it is there.
+const knockGap = 50 * time.Millisecond
+
 // onOpening takes message 1. It may be a replay, so nothing that exists
 // changes because of it but the one handshake that is pending.
 func (s *Session) onOpening(now time.Time, message []byte) bool {
 	if p := s.pend; p != nil && now.Before(p.until) {
 		switch {
 		case p.initiator && s.lower():
-			return false // simultaneous: ours counts
+			// Simultaneous: ours counts. But who knocks is there, and may have come
+			// after ours went: without this both would wait for seconds.
+			if p.keys == nil && !now.Before(p.again.Add(knockGap-handshakeEvery)) {
+				s.repeat(now, p)
+			}
+			return false
 		case !p.initiator && bytes.Equal(p.first, message):
 			return s.replyAgain(now, p)
 		}
