@@ -146,26 +146,31 @@ func (n *neighbour) start(ctx context.Context) (*connection, error) {
 // restartAfter is how long a process of the demo stays away that was killed.
 const restartAfter = 100 * time.Millisecond
 
+// maxStarts bounds how often a process of the demo is started.
+const maxStarts = 100
+
 // keep runs a process, and another when it ends, until ctx does. first is given
-// the first line that the first one prints, "" when there is none.
+// the first line that one of them prints, "" when none can be started.
 func (n *neighbour) keep(ctx context.Context, start func() (*spawn.Process, error), first chan<- string) {
-	for ctx.Err() == nil {
+	tell := func(string) {}
+	if first != nil {
+		var once sync.Once
+		tell = func(line string) { once.Do(func() { first <- line }) }
+	}
+	defer tell("")
+	for starts := 0; ctx.Err() == nil && starts < maxStarts; starts++ {
 		p, err := start()
 		if err != nil {
 			n.host.app.log.Error("a process of the demo cannot be started", "error", err)
-			if first != nil {
-				first <- ""
-			}
 			return
 		}
 		var read sync.WaitGroup
 		read.Go(func() {
 			out := bufio.NewReader(p.Stdout())
-			line, _ := out.ReadString('\n') // its end says enough
-			if first != nil {
-				first <- strings.TrimSpace(line)
+			if line, err := out.ReadString('\n'); err == nil {
+				tell(strings.TrimSpace(line))
 			}
-			_, _ = io.Copy(io.Discard, out)
+			_, _ = io.Copy(io.Discard, out) // it ends with the process
 		})
 		select {
 		case <-p.Done():
@@ -173,7 +178,6 @@ func (n *neighbour) keep(ctx context.Context, start func() (*spawn.Process, erro
 		}
 		p.Close(0, time.Second)
 		read.Wait()
-		first = nil
 		sleepFor(ctx, restartAfter)
 	}
 }
