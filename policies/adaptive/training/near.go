@@ -13,8 +13,9 @@ import (
 
 // A Near is a talk that is nearly the same as an earlier one.
 type Near struct {
-	Talk, Like string  // ids
-	Alike      float64 // estimated share of the runs of words that both have, from 0 to 1
+	Talk  string  `json:"talk"`  // its id
+	Like  string  `json:"like"`  // the id of the earlier one
+	Alike float64 `json:"alike"` // estimated share of the runs of words that both have, from 0 to 1
 }
 
 // How near is measured: by a sketch of each talk's runs of words.

@@ -44,27 +44,34 @@ func run(files []string, only string, untaught bool) error {
 		sets = append(sets, parts...)
 	}
 	samples := training.Collect(sets)
-	fmt.Println("Untrained: the prior leaves out the set and its family.")
-	fmt.Println(heading)
+	fmt.Println("Untaught. The prior of each set leaves out the set and those of the same source.")
+	fmt.Println(heading + " renamed |\n" + rule + "---|")
 	for _, set := range sets {
 		if !wanted(only, set.Name) {
 			continue
 		}
 		prior := samples.Prior(func(s *training.Set) bool { return s.Family == set.Family })
-		fmt.Println(line(set.Name, training.Measure(adaptive.NewWith(prior, nil), set.Talks), untrained))
+		p := adaptive.NewWith(prior, nil)
+		s, renamed := training.Measure(p, set.Talks), training.Measure(p, training.Renamed(set.Talks, 1))
+		fmt.Println(line(set.Name, s, untrained) + fmt.Sprintf(" %+.2f |", 100*(renamed.Accuracy()-s.Accuracy())))
 	}
 	if untaught {
 		return nil
 	}
 	fmt.Println()
 	fmt.Println("Taught by the team's other talks, in five folds.")
-	fmt.Println(heading)
+	fmt.Println(heading + "\n" + rule)
 	for _, set := range whole {
 		if !wanted(only, set.Name) {
 			continue
 		}
 		prior := samples.Prior(func(s *training.Set) bool { return s.Source == set.Source })
-		fmt.Println(line(set.Name, training.Folds(prior, set.Talks, 5, nil), taught))
+		talks, near := training.Distinct(set.Talks)
+		s := training.Folds(prior, talks, 5, nil)
+		if len(near) > 0 {
+			fmt.Printf("| %s: %d talks left out, near to others |\n", set.Name, len(near))
+		}
+		fmt.Println(line(set.Name, s, taught))
 	}
 	return nil
 }

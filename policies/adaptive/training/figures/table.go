@@ -6,8 +6,9 @@ import (
 	"github.com/folkmoot/moot/policies/adaptive/training"
 )
 
-const heading = "| set | decisions | accuracy [95 %] | design | difference | MRR | right at 25 / 50 / 75 % answered | ECE | largest state |\n" +
-	"|---|---|---|---|---|---|---|---|---|"
+const heading = "| set | decisions | accuracy [95 %] | design | difference | MRR | right at 25 / 50 / 75 % answered | ECE | largest state |"
+
+const rule = "|---|---|---|---|---|---|---|---|---|"
 
 // untrained is the accuracy that the design reached, in per cent, on the
 // halves that the project was begun with.
