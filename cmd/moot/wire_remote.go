@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/session"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/room"
@@ -77,11 +79,25 @@ func (h *host) reachRemote(ctx context.Context, p room.Participant, e config.End
 		return nil, err
 	}
 	return relay.New(relay.EndpointConfig{
-		Post: c.post, Device: id, Remote: e.Profile, Profile: rules, Gate: c.gate,
+		Post: c.post, Device: id, Remote: e.Profile, Profile: rules, Gate: c.gate, Trusted: c.trusted(id),
 		Refused: func(q endpoint.Prompt, err error) {
 			h.refused(audit.Event{Time: time.Now(), Profile: rules.Name, Device: p.Device, Requester: p.ID, Room: q.Room, Turn: q.Turn, Mode: q.Mode, Status: "refused", Reason: codeIn(err)})
 		},
 	}), nil
+}
+
+// trusted asks the store, as whoever runs `moot peers` has left it.
+func (d *device) trusted(id identity.DeviceID) func() error {
+	return func() error {
+		p, err := d.peers.Lookup(id)
+		switch {
+		case errors.Is(err, identity.ErrNoPeer):
+			return session.ErrUnknownPeer
+		case err == nil && p.Suspended():
+			return session.ErrSuspended
+		}
+		return nil // a store that cannot be read is the Link's to refuse
+	}
 }
 
 // refused keeps what this device did not let out. The turn has failed already,

@@ -21,6 +21,9 @@ type EndpointConfig struct {
 	// Profile of this device, on whose behalf the agent is asked.
 	Profile Profile
 	Gate    *Gate
+	// Trusted says whether the device may still be spoken to; it is asked now and
+	// then while an answer is awaited. Nil: yes, for as long as the Link sends.
+	Trusted func() error
 	// Refused is told of what this device did not let out. May be nil.
 	Refused func(p endpoint.Prompt, err error)
 }
@@ -61,6 +64,9 @@ func New(cfg EndpointConfig) *Endpoint {
 	cfg.Post.add(e)
 	return e
 }
+
+// lookEvery is how soon a seat learns that its device is not trusted any more.
+const lookEvery = time.Second
 
 // maxRepeats bounds how often one request is sent: its answer is the same.
 const maxRepeats = 8
@@ -139,8 +145,17 @@ func (e *Endpoint) await(ctx context.Context, x *exchange, message []byte) (endp
 	sent := make(chan error, maxRepeats+1)
 	post := func() { e.sends.Go(func() { sent <- e.cfg.Post.link.Send(ctx, e.cfg.Device, message) }) }
 	post()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for repeats := 0; ; {
 		select {
+		case <-look.C:
+			if e.cfg.Trusted == nil {
+				continue
+			}
+			if err := e.cfg.Trusted(); err != nil && e.settle(x, abandoned) {
+				return endpoint.Reply{}, unsent(err)
+			}
 		case r := <-x.result:
 			return r.reply, r.err
 		case <-x.again:

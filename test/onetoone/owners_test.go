@@ -149,7 +149,12 @@ func (o *owner) called(id identity.DeviceID) string {
 }
 
 func (o *owner) seat(on *owner, remote string, rules relay.Profile) *relay.Endpoint {
-	return relay.New(relay.EndpointConfig{Post: o.post, Device: on.self.ID(), Remote: remote, Profile: rules, Gate: o.gate, Refused: func(p endpoint.Prompt, err error) {
+	return relay.New(relay.EndpointConfig{Post: o.post, Device: on.self.ID(), Remote: remote, Profile: rules, Gate: o.gate, Trusted: func() error {
+		if p, err := o.peers.Lookup(on.self.ID()); err != nil || p.Suspended() {
+			return session.ErrSuspended
+		}
+		return nil
+	}, Refused: func(p endpoint.Prompt, err error) {
 		_ = o.book.Append(audit.Event{Profile: rules.Name, Device: on.self.ID().String(), Room: p.Room, Turn: p.Turn, Mode: p.Mode, Status: "refused", Reason: err.Error()})
 	}})
 }
