@@ -16,6 +16,7 @@ const remembered = 256
 type history struct {
 	fates map[string]fate
 	order []string
+	more  map[string]int // answers that may still come, because it was asked again
 }
 
 func (h *history) state(id string) (fate, bool) {
@@ -33,6 +34,18 @@ func (h *history) put(id string, f fate) {
 	h.fates[id] = f
 	if len(h.order) > remembered {
 		delete(h.fates, h.order[0])
+		delete(h.more, h.order[0])
 		h.order = h.order[1:]
 	}
+}
+
+// expect says that so many answers more may come to a request that has ended.
+func (h *history) expect(id string, n int) {
+	if n == 0 {
+		return
+	}
+	if h.more == nil {
+		h.more = map[string]int{}
+	}
+	h.more[id] = n
 }

@@ -50,6 +50,8 @@ type exchange struct {
 	prompt endpoint.Prompt
 	result chan result   // holds one
 	again  chan struct{} // the other device was started again
+
+	repeats int // of the request
 }
 
 type result struct {
@@ -64,12 +66,6 @@ func New(cfg EndpointConfig) *Endpoint {
 	cfg.Post.add(e)
 	return e
 }
-
-// lookEvery is how soon a seat learns that its device is not trusted any more.
-const lookEvery = time.Second
-
-// maxRepeats bounds how often one request is sent: its answer is the same.
-const maxRepeats = 8
 
 // Speak asks the remote agent and waits for its one answer. Errors wrap
 // endpoint's: beside those of every agent ErrDenied, ErrLimited, ErrUntrusted,
@@ -139,48 +135,6 @@ func (e *Endpoint) leave(ctx context.Context, p endpoint.Prompt) (leave func(), 
 	return leave, message, err
 }
 
-// await sends the request, again when the other device was started again,
-// until it is answered.
-func (e *Endpoint) await(ctx context.Context, x *exchange, message []byte) (endpoint.Reply, error) {
-	sent := make(chan error, maxRepeats+1)
-	post := func() { e.sends.Go(func() { sent <- e.cfg.Post.link.Send(ctx, e.cfg.Device, message) }) }
-	post()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for repeats := 0; ; {
-		select {
-		case <-look.C:
-			if e.cfg.Trusted == nil {
-				continue
-			}
-			if err := e.cfg.Trusted(); err != nil && e.settle(x, abandoned) {
-				return endpoint.Reply{}, unsent(err)
-			}
-		case r := <-x.result:
-			return r.reply, r.err
-		case <-x.again:
-			if repeats++; repeats <= maxRepeats {
-				post()
-			}
-		case err := <-sent:
-			if err == nil || errors.Is(err, session.ErrForgotten) || ctx.Err() != nil {
-				continue // it is asked again once the device is back; at the end ctx says why
-			}
-			if e.settle(x, abandoned) {
-				return endpoint.Reply{}, unsent(err)
-			}
-		case <-e.over:
-			e.settle(x, abandoned)
-			return endpoint.Reply{}, errClosed
-		case <-ctx.Done():
-			if e.settle(x, abandoned) {
-				e.cancel(x.prompt)
-				return endpoint.Reply{}, ended(ctx)
-			}
-		}
-	}
-}
-
 // settle ends x without an answer, unless one has just come.
 func (e *Endpoint) settle(x *exchange, how fate) bool {
 	e.mu.Lock()
@@ -190,6 +144,7 @@ func (e *Endpoint) settle(x *exchange, how fate) bool {
 	}
 	e.open = nil
 	e.past.put(x.prompt.Request, how)
+	e.past.expect(x.prompt.Request, x.repeats)
 	return true
 }
 
@@ -225,6 +180,8 @@ func (e *Endpoint) take(m envelope.Envelope) bool {
 	case how == abandoned:
 		e.past.put(m.ID, answered)
 		e.late(m)
+	case e.past.more[m.ID] > 0:
+		e.past.more[m.ID]-- // it was asked again, so it answers again
 	default:
 		e.notes.put(violation("duplicate_response", "a second answer to "+quote(m.ID)))
 	}
@@ -240,6 +197,7 @@ func (e *Endpoint) conclude(x *exchange, m envelope.Envelope) {
 	}
 	e.open = nil
 	e.past.put(x.prompt.Request, answered)
+	e.past.expect(x.prompt.Request, x.repeats)
 	x.result <- r
 }
 
