@@ -47,6 +47,7 @@ type Endpoint struct {
 
 // An exchange is the request in flight.
 type exchange struct {
+	ctx    context.Context
 	prompt endpoint.Prompt
 	result chan result   // holds one
 	again  chan struct{} // the other device was started again
@@ -72,10 +73,8 @@ func New(cfg EndpointConfig) *Endpoint {
 // ErrUnreachable and ErrInterrupted. A request whose context ends is cancelled
 // on the other device too.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
-	select {
-	case e.slot <- struct{}{}:
-	default:
-		return endpoint.Reply{}, problemOf("AGENT-BUSY", "the remote agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
+	if err := e.enter(ctx); err != nil {
+		return endpoint.Reply{}, err
 	}
 	defer func() { <-e.slot }()
 	if p.Timeout <= 0 {
@@ -100,6 +99,28 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	return e.await(ctx, x, message)
 }
 
+// enter takes the slot. A request whose context has ended is about to give it
+// back, which is waited for: a room that was paused and resumed is that fast.
+func (e *Endpoint) enter(ctx context.Context) error {
+	select {
+	case e.slot <- struct{}{}:
+		return nil
+	default:
+	}
+	e.mu.Lock()
+	busy := e.open != nil && e.open.ctx.Err() == nil
+	e.mu.Unlock()
+	if busy {
+		return problemOf("AGENT-BUSY", "the remote agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
+	}
+	select {
+	case e.slot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+}
+
 func (e *Endpoint) begin(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (*exchange, error) {
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
@@ -113,7 +134,7 @@ func (e *Endpoint) begin(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		return nil, problemOf("AGENT-PROTOCOL", "the request id "+quote(p.Request)+" was used before", "give every request an id of its own", endpoint.ErrProtocol)
 	}
 	e.floor = floor
-	e.open = &exchange{prompt: p, result: make(chan result, 1), again: make(chan struct{}, 1)}
+	e.open = &exchange{ctx: ctx, prompt: p, result: make(chan result, 1), again: make(chan struct{}, 1)}
 	e.last = e.open
 	return e.open, nil
 }

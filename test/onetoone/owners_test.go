@@ -3,7 +3,9 @@ package onetoone
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -307,7 +309,11 @@ func (f *flow) until(r *coordinator.Room, after int64, wanted func(room.Event) b
 			return *u.Event
 		}
 	}
-	f.t.Fatalf("the event that was waited for did not come; %d came", len(f.events()))
+	var came []string
+	for _, e := range f.events() {
+		came = append(came, fmt.Sprintf("%d %s %.200v", e.Seq, e.Body.Type(), e.Body))
+	}
+	f.t.Fatalf("the event that was waited for did not come; what came is\n%s", strings.Join(came, "\n"))
 	return room.Event{}
 }
 
