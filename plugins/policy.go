@@ -203,17 +203,13 @@ func (p *Policy) where(c call) string {
 // is known of the failed decision; every error but ctx's is an [*Error] with
 // a run code.
 func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
-	input := in.AppendJSON(nil)
-	rec := p.record(&in, input)
+	buffer := encode(&in)
+	defer done(buffer)
+	rec := p.record(&in, *buffer)
 	start := time.Now()
-	c := call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: input}
-	res, err := p.run(ctx, c)
+	d, res, err := p.answer(ctx, &in, *buffer)
 	rec.Micros = time.Since(start).Microseconds()
 	rec.Log, rec.Fuel = res.Log, res.Fuel
-	var d policy.Decision
-	if err == nil {
-		d, err = p.judged(c, &in, res.Output)
-	}
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) {
@@ -227,6 +223,26 @@ func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision,
 	}
 	rec.State = stateDigest(rec.StateJSON)
 	return d, rec, nil
+}
+
+// Answer is Propose for who keeps no record: nothing is hashed, and of the
+// record only fuel and log are filled in.
+func (p *Policy) Answer(ctx context.Context, in *policy.Input) (policy.Decision, policy.Record, error) {
+	buffer := encode(in)
+	defer done(buffer)
+	d, res, err := p.answer(ctx, in, *buffer)
+	return d, policy.Record{Log: res.Log, Fuel: res.Fuel}, err
+}
+
+// answer makes one decision on an input, which encoded is.
+func (p *Policy) answer(ctx context.Context, in *policy.Input, encoded []byte) (policy.Decision, Result, error) {
+	c := call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: encoded}
+	res, err := p.run(ctx, c)
+	if err != nil {
+		return policy.Decision{}, res, err
+	}
+	d, err := p.judged(c, in, res.Output)
+	return d, res, err
 }
 
 // record fills in what is known before the policy is asked.
@@ -256,13 +272,7 @@ func stateDigest(s policy.JSON) string {
 // is none has nobody in it to choose.
 func (p *Policy) Decide(ctx context.Context, input []byte) (policy.Decision, Result, error) {
 	in, _ := policy.DecodeInput(input) // what it is not, the policy will say
-	c := call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: input}
-	res, err := p.run(ctx, c)
-	if err != nil {
-		return policy.Decision{}, res, err
-	}
-	d, err := p.judged(c, &in, res.Output)
-	return d, res, err
+	return p.answer(ctx, &in, input)
 }
 
 // judged is judge, with the input of a bad answer saved.
@@ -302,18 +312,17 @@ func (p *Policy) judge(c call, in *policy.Input, output []byte) (policy.Decision
 }
 
 func (p *Policy) checkChoice(c call, in *policy.Input, agent string) error {
-	e := &Error{Code: CodeChoice, Where: p.where(c), Fix: "the policy's author has to choose among the eligible agents"}
 	for i := range in.Agents {
-		a := &in.Agents[i]
-		if a.ID != agent {
-			continue
+		if a := &in.Agents[i]; a.ID == agent {
+			if a.Eligible {
+				return nil
+			}
+			return p.badChoice(c, fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, a.Ineligible))
 		}
-		if a.Eligible {
-			return nil
-		}
-		e.What = fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, a.Ineligible)
-		return e
 	}
-	e.What = fmt.Sprintf("the policy chose %q, who is not in the room", clip(agent))
-	return e
+	return p.badChoice(c, fmt.Sprintf("the policy chose %q, who is not in the room", clip(agent)))
+}
+
+func (p *Policy) badChoice(c call, what string) *Error {
+	return &Error{Code: CodeChoice, Where: p.where(c), What: what, Fix: "the policy's author has to choose among the eligible agents"}
 }

@@ -23,7 +23,7 @@ func newAsker(c Config, s *Subject, g *gauge) *asker {
 	if s.Baseline != "" {
 		a.decider = newReference(s.Baseline)
 	} else {
-		a.decider = &sandboxed{subject: s, cursor: room.PolicyCursor{Ref: s.Ref}, repeat: c.Repeat, score: a.score}
+		a.decider = &sandboxed{ask: s.ask(c.Simulate), cursor: room.PolicyCursor{Ref: s.Ref}, repeat: c.Repeat, score: a.score}
 	}
 	return a
 }

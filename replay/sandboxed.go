@@ -12,11 +12,11 @@ import (
 
 // A sandboxed makes the decisions of a policy in one transcript.
 type sandboxed struct {
-	subject *Subject
-	cursor  room.PolicyCursor
-	repeat  int
-	score   *score
-	shows   bool // keep the input with the verdict
+	ask    func(context.Context, *policy.Input) (policy.Decision, policy.Record, error)
+	cursor room.PolicyCursor
+	repeat int
+	score  *score
+	shows  bool // keep the input with the verdict
 }
 
 // decide asks the policy.
@@ -33,7 +33,7 @@ func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
 		v.input = in.AppendJSON(nil)
 	}
 	start := time.Now()
-	v.decision, v.record, v.err = a.subject.Policy.Propose(ctx, in)
+	v.decision, v.record, v.err = a.ask(ctx, &in)
 	v.took = time.Since(start)
 	if ctx.Err() != nil {
 		return v, ctx.Err()
@@ -101,7 +101,7 @@ func (v *verdict) judge(p *point) {
 
 // again asks once more and compares the bytes of the decision and the fuel.
 func (a *sandboxed) again(ctx context.Context, in *policy.Input, v *verdict) error {
-	d, rec, err := a.subject.Policy.Propose(ctx, *in)
+	d, rec, err := a.ask(ctx, in)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -14,6 +14,22 @@ type Policy interface {
 	Propose(context.Context, policy.Input) (policy.Decision, policy.Record, error)
 }
 
+// An answerer is a Policy that can be asked for less than a record, sooner: of
+// the record only fuel and log need be filled in. A what-if keeps no more.
+type answerer interface {
+	Answer(context.Context, *policy.Input) (policy.Decision, policy.Record, error)
+}
+
+// ask returns how the subject is asked, with a whole record or the least.
+func (s *Subject) ask(whole bool) func(context.Context, *policy.Input) (policy.Decision, policy.Record, error) {
+	if quick, ok := s.Policy.(answerer); ok && !whole {
+		return quick.Answer
+	}
+	return func(ctx context.Context, in *policy.Input) (policy.Decision, policy.Record, error) {
+		return s.Policy.Propose(ctx, *in)
+	}
+}
+
 // A Subject is what to replay: a policy, or one of the [Baselines].
 type Subject struct {
 	Name     string         // in the report; unique among the subjects
