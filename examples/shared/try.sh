@@ -4,7 +4,9 @@
 set -eu
 cd "$(dirname "$0")"
 moot=${MOOT:-$(cd ../.. && pwd)/moot}
-[ -x "$moot" ] || (cd ../.. && go build -o "$moot" ./cmd/moot)
+if [ ! -x "$moot" ] || ! "$moot" help share >/dev/null 2>&1; then # none, or one from before there was a share
+	(cd ../.. && go build -o "$moot" ./cmd/moot)
+fi
 
 work=$(mktemp -d)
 relay= share=
