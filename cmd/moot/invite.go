@@ -140,6 +140,9 @@ func admitter(asked chan<- question) func(context.Context, session.Newcomer) boo
 // device writes it.
 const pairedEvery = 50 * time.Millisecond
 
+// refusalTime is how long a refusal may take to leave.
+const refusalTime = time.Second
+
 // paired waits until a device has used the invite and is a peer.
 func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, asked <-chan question) (identity.Peer, error) {
 	before, err := c.peers.List()
@@ -152,14 +155,21 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 	}
 	tick := time.NewTicker(pairedEvery)
 	defer tick.Stop()
+	var refused <-chan time.Time
 	for {
 		select {
+		case <-refused:
+			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another for who it was meant for: `moot invite`"}
 		case <-ctx.Done():
 			return identity.Peer{}, ctx.Err()
 		case <-c.ctx.Done():
 			return identity.Peer{}, context.Cause(c.ctx)
 		case q := <-asked:
-			q.answer <- a.accept(q.Newcomer)
+			yes := a.accept(q.Newcomer)
+			q.answer <- yes
+			if !yes { // the invite is used up; the other side is still to be told
+				refused = time.After(refusalTime)
+			}
 		case now := <-tick.C:
 			all, err := c.peers.List()
 			if err != nil {
