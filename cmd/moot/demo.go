@@ -86,11 +86,7 @@ func (a *app) demo(ctx context.Context, headless bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := n.close(); err != nil {
-			a.log.Warn("the demo left something behind", "error", err)
-		}
-	}()
+	defer n.leave()
 	cfg := h.config()
 	cfg.Headless = headless
 	cfg.ResumeAs, cfg.ResumeWith = demoPerson, []room.Act{room.Say{Text: demoOpening}}

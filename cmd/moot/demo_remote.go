@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,11 +29,12 @@ const (
 )
 
 // A neighbour is that owner's device: a relay and a share, each a process of
-// its own, which are started again when they are killed. Its keys last as long
-// as the demo.
+// its own, which are started again when they are killed. Its keys stay in the
+// data folder, so that a room of the demo can go on another day.
 type neighbour struct {
 	host *host
 	dir  string
+	done func() error // when nothing of it runs any more
 	pace time.Duration
 	ours *device
 	id   identity.DeviceID
@@ -45,13 +47,12 @@ type neighbour struct {
 // after a pairing, and starts the processes. It does not wait for them: the
 // host's way to remote seats is closed until they are there.
 func (h *host) neighbour(ctx context.Context, pace time.Duration) (*neighbour, error) {
-	dir, err := os.MkdirTemp("", "moot-demo-")
-	if err != nil {
+	n := &neighbour{host: h, pace: pace}
+	if err := n.settle(); err != nil {
 		return nil, fmt.Errorf("making a folder for the demo: %w", err)
 	}
-	n := &neighbour{host: h, dir: dir, pace: pace}
 	if err := n.pair(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, n.done())
 	}
 	ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.remote.mu.Lock()
@@ -66,15 +67,78 @@ func (n *neighbour) close() error {
 	n.host.remote.close()
 	n.stop()
 	n.runs.Wait()
-	return os.RemoveAll(n.dir)
+	return n.done()
+}
+
+// leave is close for who has nothing to do about an error.
+func (n *neighbour) leave() {
+	if err := n.close(); err != nil {
+		n.host.app.log.Warn("the demo left something behind", "error", err)
+	}
+}
+
+// demoFolder is where the devices of the demo are kept.
+func (h *host) demoFolder() string { return filepath.Join(h.app.settings.Data, "demo") }
+
+// demoAgain starts what a room of the demo that is opened again needs.
+func (h *host) demoAgain(ctx context.Context, seats []room.Participant, headless bool) (leave func(), err error) {
+	pace := demoPace
+	if headless {
+		pace = 0
+	}
+	n, err := h.neighbourOf(ctx, seats, pace)
+	if n == nil || err != nil {
+		return func() {}, err
+	}
+	return n.leave, nil
+}
+
+// neighbourOf is the neighbour of a room of the demo that is opened again, nil
+// for any other room.
+func (h *host) neighbourOf(ctx context.Context, seats []room.Participant, pace time.Duration) (*neighbour, error) {
+	theirs, err := identity.Load(filepath.Join(h.demoFolder(), "theirs", "device", "keys.json"), nil)
+	if err != nil {
+		return nil, nil // there was never a demo here
+	}
+	for _, p := range seats {
+		if config.Remote(p) && p.Device == theirs.ID().String() {
+			return h.neighbour(ctx, pace)
+		}
+	}
+	return nil, nil
+}
+
+// settle finds the neighbour a folder: the one in the data folder or, beside
+// another demo, one that ends with it.
+func (n *neighbour) settle() error {
+	n.dir = n.host.demoFolder()
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return err
+	}
+	unlock, _, err := holdFile(filepath.Join(n.dir, "lock"))
+	if err != nil {
+		return err
+	}
+	if unlock != nil {
+		n.done = func() error { unlock(); return nil }
+		return nil
+	}
+	n.dir, err = os.MkdirTemp("", "moot-demo-")
+	n.done = func() error { return os.RemoveAll(n.dir) }
+	return err
+}
+
+// acquainted says whether two devices have been paired whole.
+func acquainted(a, b *device) bool {
+	x, errX := a.peers.Lookup(b.self.ID())
+	y, errY := b.peers.Lookup(a.self.ID())
+	return errX == nil && errY == nil && bytes.Equal(x.PairPSK, y.PairPSK)
 }
 
 // pair writes the files of both devices.
 func (n *neighbour) pair() (err error) {
 	n.ours = &device{app: n.host.app, dir: filepath.Join(n.dir, "ours", "device")}
 	theirs := &device{dir: filepath.Join(n.dir, "theirs", "device")}
-	psk := make([]byte, 32)
-	copy(psk, newSecret()) // 32 characters, 128 random bits
 	for _, d := range []*device{n.ours, theirs} {
 		if d.self, err = identity.LoadOrGenerate(filepath.Join(d.dir, "keys.json"), nil, time.Now()); err != nil {
 			return err
@@ -84,10 +148,25 @@ func (n *neighbour) pair() (err error) {
 		}
 	}
 	n.id = theirs.self.ID()
+	if !acquainted(n.ours, theirs) {
+		if err := introduce(n.ours, theirs); err != nil {
+			return err
+		}
+	}
+	return n.allow()
+}
+
+// introduce makes two devices know each other as after a pairing.
+func introduce(ours, theirs *device) error {
+	psk := make([]byte, 32)
+	copy(psk, newSecret()) // 32 characters, 128 random bits
 	for _, x := range []struct {
 		at, of *device
 		name   string
-	}{{n.ours, theirs, demoOwner}, {theirs, n.ours, "the demo"}} {
+	}{{ours, theirs, demoOwner}, {theirs, ours, "the demo"}} {
+		if err := x.at.peers.Remove(x.of.self.ID()); err != nil && !errors.Is(err, identity.ErrNoPeer) {
+			return err
+		}
 		mine := x.at.self.Record().NK
 		if _, err := x.at.peers.Add(identity.Peer{
 			ID: x.of.self.ID(), Record: x.of.self.Record(), PairPSK: psk, Mine: mine[:], Name: x.name, Grant: identity.GrantAgent, Created: time.Now().UTC(),
@@ -95,6 +174,11 @@ func (n *neighbour) pair() (err error) {
 			return err
 		}
 	}
+	return nil
+}
+
+// allow lets our host ask and their share answer, and writes their settings.
+func (n *neighbour) allow() (err error) {
 	rules := config.Profile{Name: demoProfile, Allow: true, Devices: []string{n.id.String()}, PerMinute: 600, Burst: 100}
 	n.host.app.settings.Profiles = append([]config.Profile{rules}, n.host.app.settings.Profiles...)
 	rules.Name, rules.Devices = demoShared, []string{n.ours.self.ID().String()}

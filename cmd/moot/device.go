@@ -100,11 +100,12 @@ func rulesOf(p config.Profile) (relay.Profile, error) {
 // A connection is a device that is online.
 type connection struct {
 	*device
-	link  *session.Link
-	post  *relay.Post
-	gate  *relay.Gate
-	urls  []string
-	ready chan struct{} // closed when a relay has let the device in
+	link    *session.Link
+	journal *relay.Journal // of what is shared; nil when nothing is
+	post    *relay.Post
+	gate    *relay.Gate
+	urls    []string
+	ready   chan struct{} // closed when a relay has let the device in
 
 	unlock func()
 	stop   context.CancelCauseFunc
@@ -265,6 +266,11 @@ func (c *connection) await(ctx context.Context) error {
 func (c *connection) close() {
 	c.stop(nil)
 	c.runs.Wait()
+	if c.journal != nil {
+		if err := c.journal.Close(); err != nil {
+			c.app.log.Error("the journal cannot be closed", "error", err)
+		}
+	}
 	c.unlock()
 }
 
@@ -303,7 +309,7 @@ func (d *device) hold() (unlock func(), err error) {
 	case unlock == nil:
 		return nil, &problem.Error{
 			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", holder), Where: d.dir,
-			Fix: "end that process, or use another data folder: --data",
+			Fix: "end that process, or use another data folder: --data; `moot run --share` does both at once",
 		}
 	}
 	return unlock, nil

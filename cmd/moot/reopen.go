@@ -33,7 +33,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 	if err := f.attended(state); err != nil {
 		return err
 	}
-	if err := h.dial(ctx, participants(state)); err != nil {
+	if err := h.dial(ctx, participants(state), f.share); err != nil {
 		a.note("remote seats cannot be reached: %v", err) // their turns fail, the others' go on
 	}
 	r, err := coordinator.Reopen(ctx, cfg, f.room)

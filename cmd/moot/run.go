@@ -22,6 +22,7 @@ type runFlags struct {
 	policy   string
 	maxTurns int
 	as       string
+	share    bool
 }
 
 // newRunCmd runs a room in the foreground.
@@ -59,6 +60,7 @@ func newRunCmd(a *app) *cobra.Command {
 	completePolicyFlag(cmd)
 	cmd.Flags().IntVar(&f.maxTurns, "max-turns", 0, "limit of turns instead of the room's")
 	cmd.Flags().StringVar(&f.as, "as", "", "which person you are; default: the first of the roster, else the host")
+	cmd.Flags().BoolVar(&f.share, "share", false, "also do what `moot share` does, as long as the room runs: a device is online in one process")
 	return cmd
 }
 
@@ -77,7 +79,7 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	h.preload(spec.Policy)
-	if err := h.dial(ctx, seats); err != nil {
+	if err := h.dial(ctx, seats, f.share); err != nil {
 		return err
 	}
 	cfg := h.config()

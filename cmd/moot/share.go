@@ -86,17 +86,7 @@ func (a *app) share(ctx context.Context, names []string, f shareFlags) error {
 		return err
 	}
 	defer book.Close()
-	journal, err := relay.OpenJournal(filepath.Join(d.dir, "journal.jsonl"))
-	if err != nil {
-		return err
-	}
-	defer journal.Close()
-	c, err := d.connect(ctx, online{url: f.url, name: f.name, share: func(c *connection) (*relay.Share, error) {
-		return relay.NewShare(relay.ShareConfig{
-			Self: d.self.ID(), Serve: serve, Journal: journal, Gate: c.gate, Name: d.nameOf, Log: a.log,
-			Audit: func(q relay.Asked) error { return book.Append(auditOf(d, q)) },
-		}), nil
-	}})
+	c, err := d.connect(ctx, online{url: f.url, name: f.name, share: sharer(serve, book)})
 	if err != nil {
 		return err
 	}
@@ -117,6 +107,20 @@ func (a *app) share(ctx context.Context, names []string, f shareFlags) error {
 		return nil
 	case <-c.ctx.Done():
 		return c.refused()
+	}
+}
+
+// sharer serves agents on a connection. The journal is opened by who is online:
+// it has one writer.
+func sharer(serve []relay.Served, book *audit.Log) func(*connection) (*relay.Share, error) {
+	return func(c *connection) (share *relay.Share, err error) {
+		if c.journal, err = relay.OpenJournal(filepath.Join(c.dir, "journal.jsonl")); err != nil {
+			return nil, err
+		}
+		return relay.NewShare(relay.ShareConfig{
+			Self: c.self.ID(), Serve: serve, Journal: c.journal, Gate: c.gate, Name: c.nameOf, Log: c.app.log,
+			Audit: func(q relay.Asked) error { return book.Append(auditOf(c.device, q)) },
+		}), nil
 	}
 }
 

@@ -261,6 +261,32 @@ func TestShareEnds(t *testing.T) {
 	}
 }
 
+// TestRunShares: a room of one's own runs, and agents are shared meanwhile.
+func TestRunShares(t *testing.T) {
+	w := newTwo(t, slowAgent)
+	if err := w.share.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.share.end()
+	w.bob.write("own.yaml", `version: room/v1
+participants:
+  - {id: a, mode: full_auto, endpoint: {kind: ndjson, command: [sh, -c, "while [ ! -e end ]; do sleep 0.05; done"]}}
+policy: {use: roundrobin}
+`)
+	own := w.bob.start("run", "own.yaml", "--share", "--headless", "-o", "jsonl")
+	own.until(t, "turn.granted")
+	r := w.ann.start("run", "--headless", "-o", "jsonl")
+	id := roomOf(t, []string{r.until(t, "room.opened")})
+	w.working()
+	w.bob.write("go", "")
+	if code := r.end(); code != exitLimit {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+	w.once(id, posted)
+	w.bob.write("end", "")
+	own.end()
+}
+
 // TestTrySh runs the example of two owners.
 func TestTrySh(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -23,6 +23,8 @@ type remote struct {
 	mu   sync.Mutex
 	conn *connection
 	err  error // why there is none, when somebody tried beforehand
+	// What this device shares meanwhile; nil is nothing.
+	share func(*connection) (*relay.Share, error)
 }
 
 func (r *remote) close() {
@@ -35,8 +37,17 @@ func (r *remote) close() {
 }
 
 // dial goes online for a room with remote seats, so that the first turn does
-// not wait for it.
-func (h *host) dial(ctx context.Context, seats []room.Participant) error {
+// not wait for it, or to share agents beside the room.
+func (h *host) dial(ctx context.Context, seats []room.Participant, share bool) error {
+	if share {
+		serve, err := h.app.served(nil)
+		if err != nil {
+			return err
+		}
+		h.remote.share = sharer(serve, h.audit)
+		_, err = h.online(ctx)
+		return err
+	}
 	for _, p := range seats {
 		if config.Remote(p) {
 			_, err := h.online(ctx)
@@ -59,7 +70,7 @@ func (h *host) online(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.connect(ctx, online{})
+	c, err := d.connect(ctx, online{share: h.remote.share})
 	h.remote.conn = c
 	return c, err
 }

@@ -17,7 +17,7 @@ var shareCodes = []Meaning{
 	{"RELAY-KEYS", denied, "The other device has other keys than before. Its seat is suspended until a person accepts them.", "Compare the digits with its owner, `moot peers verify PEER`, then restore the seat."},
 	{"RELAY-LOOP", denied, "Loop prevention: the request has been at a device before, or its trace is not true.", "Take one of the agents out of the ring."},
 	{"RELAY-NONE", usage, "This device knows no relay.", "--relay URL, or relay: {url: URL} in the settings file; joining by an invite brings its relay."},
-	{"RELAY-ONLINE", failure, "Another process of this data folder is online, and a relay lets a device in once.", "End that process, or use another data folder: --data."},
+	{"RELAY-ONLINE", failure, "Another process of this data folder is online, and a relay lets a device in once.", "End that process, or use another data folder: --data. `moot run --share` runs a room and shares in one process."},
 	{"RELAY-RATE", failure, "A profile has had its calls a minute with a device.", "Wait, or raise rate_per_minute on both sides."},
 	{"RELAY-SIZE", failure, "A prompt does not fit into a message between devices, 256 KiB, and nothing of it can be left out.", "Lower context.tokens."},
 	{"RELAY-TIMEOUT", failure, "A remote agent gave no answer in time.", "Give its seat a longer timeout; see that `moot share` runs there."},
