@@ -33,6 +33,11 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 	if err := f.attended(state); err != nil {
 		return err
 	}
+	leaveDemo, err := h.demoAgain(ctx, participants(state), f.headless)
+	if err != nil {
+		return err
+	}
+	defer leaveDemo()
 	if err := h.dial(ctx, participants(state), f.share); err != nil {
 		a.note("remote seats cannot be reached: %v", err) // their turns fail, the others' go on
 	}
