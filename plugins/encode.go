@@ -15,20 +15,20 @@ import (
 // eight bytes at a time. The package policy keeps the simple form, because it
 // is built into policies too; TestEncoded and FuzzEncoded hold this one to it.
 func appendInput(b []byte, in *policy.Input) []byte {
-	b = number(b, `{"abi":`, int64(in.ABI))
-	b = truth(b, `,"init":`, in.Init)
-	b = quoted(b, `,"room":`, in.Room)
-	b = number(b, `,"decision":`, in.Decision)
-	b = number(b, `,"turn":`, int64(in.Turn))
-	b = number(b, `,"now_ms":`, in.NowMS)
-	b = quoted(b, `,"seed":`, in.Seed)
-	b = quoted(b, `,"objective":`, in.Objective)
-	b = list(b, `,"constraints":[`, in.Constraints)
-	b = raw(b, `,"config":`, in.Config, "{}")
-	b = number(b, `,"limits":{"max_turns":`, int64(in.Limits.MaxTurns))
-	b = number(b, `,"turns_left":`, int64(in.Limits.TurnsLeft))
-	b = number(b, `,"tokens_left":`, in.Limits.TokensLeft)
-	b = number(b, `,"ms_left":`, in.Limits.MSLeft)
+	b = number(append(b, `{"abi":`...), int64(in.ABI))
+	b = truth(append(b, `,"init":`...), in.Init)
+	b = quoted(append(b, `,"room":`...), in.Room)
+	b = number(append(b, `,"decision":`...), in.Decision)
+	b = number(append(b, `,"turn":`...), int64(in.Turn))
+	b = number(append(b, `,"now_ms":`...), in.NowMS)
+	b = quoted(append(b, `,"seed":`...), in.Seed)
+	b = quoted(append(b, `,"objective":`...), in.Objective)
+	b = list(append(b, `,"constraints":[`...), in.Constraints)
+	b = raw(append(b, `,"config":`...), in.Config, "{}")
+	b = number(append(b, `,"limits":{"max_turns":`...), int64(in.Limits.MaxTurns))
+	b = number(append(b, `,"turns_left":`...), int64(in.Limits.TurnsLeft))
+	b = number(append(b, `,"tokens_left":`...), in.Limits.TokensLeft)
+	b = number(append(b, `,"ms_left":`...), in.Limits.MSLeft)
 	b = append(b, `},"agents":[`...)
 	for i := range in.Agents {
 		if i > 0 {
@@ -43,70 +43,68 @@ func appendInput(b []byte, in *policy.Input) []byte {
 		}
 		b = appendEvent(b, &in.Events[i])
 	}
-	b = truth(b, `],"truncated":`, in.Truncated)
-	b = raw(b, `,"state":`, in.State, "null")
+	b = truth(append(b, `],"truncated":`...), in.Truncated)
+	b = raw(append(b, `,"state":`...), in.State, "null")
 	return append(b, '}')
 }
 
 func appendAgent(b []byte, a *policy.Agent) []byte {
-	b = quoted(b, `{"id":`, a.ID)
-	b = quoted(b, `,"name":`, a.Name)
-	b = quoted(b, `,"kind":`, a.Kind)
-	b = quoted(b, `,"role":`, a.Role)
-	b = list(b, `,"domains":[`, a.Domains)
-	b = truth(b, `,"eligible":`, a.Eligible)
+	b = quoted(append(b, `{"id":`...), a.ID)
+	b = quoted(append(b, `,"name":`...), a.Name)
+	b = quoted(append(b, `,"kind":`...), a.Kind)
+	b = quoted(append(b, `,"role":`...), a.Role)
+	b = list(append(b, `,"domains":[`...), a.Domains)
+	b = truth(append(b, `,"eligible":`...), a.Eligible)
 	if a.Ineligible != "" {
-		b = quoted(b, `,"ineligible_reason":`, a.Ineligible)
+		b = quoted(append(b, `,"ineligible_reason":`...), a.Ineligible)
 	}
-	b = number(b, `,"turns":`, int64(a.Turns))
-	b = number(b, `,"last_turn":`, int64(a.LastTurn))
-	b = number(b, `,"failures":`, int64(a.Failures))
-	b = number(b, `,"tokens":`, a.Tokens)
-	b = number(b, `,"avg_ms":`, a.AvgMS)
-	b = number(b, `,"unread":`, int64(a.Unread))
+	b = number(append(b, `,"turns":`...), int64(a.Turns))
+	b = number(append(b, `,"last_turn":`...), int64(a.LastTurn))
+	b = number(append(b, `,"failures":`...), int64(a.Failures))
+	b = number(append(b, `,"tokens":`...), a.Tokens)
+	b = number(append(b, `,"avg_ms":`...), a.AvgMS)
+	b = number(append(b, `,"unread":`...), int64(a.Unread))
 	if a.Urgent != 0 {
-		b = number(b, `,"urgent":`, int64(a.Urgent))
+		b = number(append(b, `,"urgent":`...), int64(a.Urgent))
 	}
-	b = number(b, `,"followed":{"last":`, int64(a.Followed.Last))
-	b = number(b, `,"last_two":`, int64(a.Followed.LastTwo))
+	b = number(append(b, `,"followed":{"last":`...), int64(a.Followed.Last))
+	b = number(append(b, `,"last_two":`...), int64(a.Followed.LastTwo))
 	b = append(b, '}')
 	if a.Confidence != nil && finite(*a.Confidence) {
-		b = fraction(b, `,"confidence":`, *a.Confidence)
+		b = fraction(append(b, `,"confidence":`...), *a.Confidence)
 	}
 	if a.Bid != nil && finite(a.Bid.Score) {
-		b = fraction(b, `,"bid":{"score":`, a.Bid.Score)
-		b = quoted(b, `,"reason":`, a.Bid.Reason)
+		b = fraction(append(b, `,"bid":{"score":`...), a.Bid.Score)
+		b = quoted(append(b, `,"reason":`...), a.Bid.Reason)
 		b = append(b, '}')
 	}
 	return append(b, '}')
 }
 
 func appendEvent(b []byte, e *policy.Event) []byte {
-	b = number(b, `{"seq":`, e.Seq)
-	b = number(b, `,"turn":`, int64(e.Turn))
-	b = quoted(b, `,"from":`, e.From)
-	b = list(b, `,"to":[`, e.To)
-	b = quoted(b, `,"kind":`, e.Kind)
-	b = quoted(b, `,"text":`, e.Text)
-	b = truth(b, `,"truncated":`, e.Truncated)
-	b = list(b, `,"mentions":[`, e.Mentions)
-	b = list(b, `,"addressed":[`, e.Addressed)
-	b = number(b, `,"bytes":`, int64(e.Bytes))
+	b = number(append(b, `{"seq":`...), e.Seq)
+	b = number(append(b, `,"turn":`...), int64(e.Turn))
+	b = quoted(append(b, `,"from":`...), e.From)
+	b = list(append(b, `,"to":[`...), e.To)
+	b = quoted(append(b, `,"kind":`...), e.Kind)
+	b = quoted(append(b, `,"text":`...), e.Text)
+	b = truth(append(b, `,"truncated":`...), e.Truncated)
+	b = list(append(b, `,"mentions":[`...), e.Mentions)
+	b = list(append(b, `,"addressed":[`...), e.Addressed)
+	b = number(append(b, `,"bytes":`...), int64(e.Bytes))
 	return append(b, '}')
 }
 
-func number(b []byte, key string, n int64) []byte {
-	b = append(b, key...)
+func number(b []byte, n int64) []byte {
 	if 0 <= n && n <= 9 {
 		return append(b, '0'+byte(n))
 	}
 	return strconv.AppendInt(b, n, 10)
 }
 
-func truth(b []byte, key string, v bool) []byte { return strconv.AppendBool(append(b, key...), v) }
+func truth(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
-func raw(b []byte, key string, j policy.JSON, absent string) []byte {
-	b = append(b, key...)
+func raw(b []byte, j policy.JSON, absent string) []byte {
 	if j == nil {
 		return append(b, absent...)
 	}
@@ -115,27 +113,25 @@ func raw(b []byte, key string, j policy.JSON, absent string) []byte {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-func fraction(b []byte, key string, f float64) []byte {
-	w := policy.NewWriter(append(b, key...))
+func fraction(b []byte, f float64) []byte {
+	w := policy.NewWriter(b)
 	w.Float(f)
 	return w.Bytes()
 }
 
-func list(b []byte, key string, all []string) []byte {
-	b = append(b, key...)
+// list appends what stands behind a bracket.
+func list(b []byte, all []string) []byte {
 	for i, s := range all {
-		if i == 0 {
-			b = quoted(b, "", s)
-		} else {
-			b = quoted(b, ",", s)
+		if i > 0 {
+			b = append(b, ',')
 		}
+		b = quoted(b, s)
 	}
 	return append(b, ']')
 }
 
-// quoted appends a key and a string.
-func quoted(b []byte, key, s string) []byte {
-	b = append(append(b, key...), '"')
+func quoted(b []byte, s string) []byte {
+	b = append(b, '"')
 	for {
 		n := unescaped(s)
 		b = append(b, s[:n]...)
@@ -169,8 +165,9 @@ func unescaped(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		q := s[i : i+8]
+		w := uint64(q[0]) | uint64(q[1])<<8 | uint64(q[2])<<16 | uint64(q[3])<<24 |
+			uint64(q[4])<<32 | uint64(q[5])<<40 | uint64(q[6])<<48 | uint64(q[7])<<56
 		quote, slash := w^ones*'"', w^ones*'\\'
 		// A top bit: of the byte itself, of one below a space, of one that is 0.
 		if (w|(w-ones*' ')|(quote-ones)|(slash-ones))&tops != 0 {

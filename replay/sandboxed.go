@@ -17,23 +17,24 @@ type sandboxed struct {
 	repeat int
 	score  *score
 	shows  bool // keep the input with the verdict
+	in     policy.Input
 }
 
 // decide asks the policy.
 func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
-	in, err := p.state.Input(a.cursor, p.at, p.tail.text)
-	if err != nil {
+	in := &a.in
+	if err := p.state.InputInto(in, a.cursor, p.at, p.tail.text); err != nil {
 		return verdict{}, fmt.Errorf("%s: rebuilding the input of decision %d: %w", p.h.name, p.n, err)
 	}
 	if p.h.chat != nil && !p.simulated {
-		p.bar(&in)
+		p.bar(in)
 	}
 	v := verdict{said: failed, guess: declined, confidence: -1}
 	if a.shows {
 		v.input = in.AppendJSON(nil)
 	}
 	start := time.Now()
-	v.decision, v.record, v.err = a.ask(ctx, &in)
+	v.decision, v.record, v.err = a.ask(ctx, in)
 	v.took = time.Since(start)
 	if ctx.Err() != nil {
 		return v, ctx.Err()
@@ -48,7 +49,7 @@ func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
 		v.place = p.rank(d, int(v.said), int(p.truth))
 	}
 	if p.n%a.repeat == 1%a.repeat {
-		if err := a.again(ctx, &in, &v); err != nil {
+		if err := a.again(ctx, in, &v); err != nil {
 			return v, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,12 +19,23 @@ type TextFunc func(seq int64) (string, error)
 // depends on nothing but s, c and at, so a replay rebuilds it byte for byte.
 // text is consulted only for messages older than the state's tail.
 func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.Input, error) {
+	var in policy.Input
+	if err := s.InputInto(&in, c, at, text); err != nil {
+		return policy.Input{}, err
+	}
+	return in, nil
+}
+
+// InputInto is Input for who asks often: it takes over the lists of agents and
+// events that in has, which nobody else may hold then.
+func (s *State) InputInto(in *policy.Input, c PolicyCursor, at time.Duration, text TextFunc) error {
 	id := s.called()
-	in := policy.Input{
+	agents, events := s.agents(in.Agents[:0]), in.Events[:0]
+	*in = policy.Input{
 		ABI: policy.ABI, Init: !c.Asked, Room: id, Decision: c.Decision + 1, Turn: s.Tally.Turns + 1,
 		NowMS: at.Milliseconds(), Seed: Seed(id, c.Decision+1),
 		Objective: s.Spec.Objective, Constraints: s.Spec.Constraints, Config: c.Ref.Config,
-		Limits: s.left(at), Agents: s.agents(), State: c.State,
+		Limits: s.left(at), Agents: agents, State: c.State,
 	}
 	after, most := c.Through, policy.MaxEvents
 	if in.Init {
@@ -32,13 +44,13 @@ func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.I
 	}
 	evs, cut := s.Recent.after(after, min(most, policy.MaxEvents))
 	in.Truncated = cut && !in.Init
-	in.Events = make([]policy.Event, len(evs))
+	in.Events = slices.Grow(events, len(evs))[:len(evs)]
 	budget := policy.MaxInput - policy.MaxState - 64<<10
 	first := 0
 	for i := len(evs) - 1; i >= 0; i-- {
 		ev, err := s.textOf(evs[i], c.Ref.Needs, text)
 		if err != nil {
-			return policy.Input{}, err
+			return err
 		}
 		if budget -= 2*len(ev.Text) + 256; budget < 0 {
 			first, in.Truncated = i+1, true
@@ -47,14 +59,17 @@ func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.I
 		in.Events[i] = ev
 	}
 	in.Events = in.Events[first:]
-	return fit(in), nil
+	*in = fit(*in)
+	return nil
 }
 
 // Seed is the policy's source of randomness: 128 bits that depend on the room
 // and the decision only.
 func Seed(room string, decision int64) string {
-	sum := sha256.Sum256([]byte("moot policy seed\x00" + room + "\x00" + strconv.FormatInt(decision, 10)))
-	return hex.EncodeToString(sum[:16])
+	var b [96]byte
+	of := append(append(append(b[:0], "moot policy seed\x00"...), room...), 0)
+	sum := sha256.Sum256(strconv.AppendInt(of, decision, 10))
+	return string(hex.AppendEncode(b[:0], sum[:16]))
 }
 
 // textOf puts back a text that has left the state, and cuts or withholds it
@@ -101,8 +116,8 @@ func (s *State) left(at time.Duration) policy.Limits {
 	return l
 }
 
-func (s *State) agents() []policy.Agent {
-	out := make([]policy.Agent, 0, len(s.Seats))
+func (s *State) agents(out []policy.Agent) []policy.Agent {
+	out = slices.Grow(out, len(s.Seats))
 	for _, x := range s.Seats {
 		if x.Standing == Removed {
 			continue
