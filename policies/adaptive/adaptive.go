@@ -59,11 +59,14 @@ func NewWith(p *Prior, t *Team) *Policy {
 // maxState is more than a state takes, in bytes.
 const maxState = 16 << 10
 
-// maxLearnt bounds how many turns of one input are learnt from, the latest;
-// those before are counted only. A room that was joined late, or one in which
-// a hundred people speak at once, would otherwise cost that much in one
-// decision.
-const maxLearnt = 60
+// What one input is learnt from: its latest messages, and so many bytes of
+// their texts. Those before are counted only. A room that was joined late, or
+// one in which hundreds speak at once, would otherwise take more fuel than a
+// decision has.
+const (
+	maxLearnt = 40
+	maxRead   = 6 << 10
+)
 
 // Decide learns from what was said since the previous decision and chooses
 // the likeliest of those who may speak. What it returns is valid until the
@@ -88,11 +91,16 @@ func (p *Policy) hear(in *policy.Input, learn bool) bool {
 	}
 	r.team = p.model.team
 	r.seat(in.Agents)
-	said := 0
-	for i := range in.Events {
-		said += sign(in.Events[i].Said())
+	said, whole := 0, 0
+	for i, bytes := len(in.Events)-1, 0; i >= 0; i-- {
+		if !in.Events[i].Said() {
+			continue
+		}
+		said++
+		if bytes += len(in.Events[i].Text); said > maxLearnt || bytes > maxRead && said > 1 {
+			whole = max(whole, i+1)
+		}
 	}
-	left := said
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !e.Said() {
@@ -101,13 +109,12 @@ func (p *Policy) hear(in *policy.Input, learn bool) bool {
 		id := hash(e.From)
 		more := len(r.people) > 0 && r.people[0].id == id
 		if !more {
-			if learn && left <= maxLearnt {
+			if learn && i >= whole {
 				r.learn(p.model, id)
 			}
 			r.count(id, r.lastKind(), r.kindOf(id))
 		}
-		r.listen(e, more)
-		left--
+		r.listen(e, more, i >= whole)
 	}
 	return said > 0
 }

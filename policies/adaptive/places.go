@@ -3,8 +3,6 @@ package adaptive
 import (
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/folkmoot/moot/policies/policy"
 )
 
 // The host says who is named. What the place of a name says, only the text
@@ -33,15 +31,17 @@ type scan struct {
 
 // learn takes the ids that the host says are named.
 func (s *scan) learn(r *room, ids []string) {
-	s.first, s.forms = -1, s.room[:0]
+	s.forms = nil
+	*s = scan{first: -1}
+	s.forms = s.room[:0]
 	s.care['?'], s.care['`'] = bySelf, bySelf
 	for i, id := range ids {
 		s.last[i] = -1
 		if seat := r.seats.find(hash(id)); seat >= 0 {
 			a := &r.agents[seat]
-			s.write(r.agents, i, a.ID)
+			s.write(r, i, seat, a.ID)
 			if a.Name != a.ID {
-				s.write(r.agents, i, a.Name)
+				s.write(r, i, seat, a.Name)
 			}
 		}
 	}
@@ -49,23 +49,31 @@ func (s *scan) learn(r *room, ids []string) {
 
 // write adds the forms of a name: its words as they stand, with camelCase
 // apart, and every word of it that no other id has.
-func (s *scan) write(agents []policy.Agent, who int, name string) {
+func (s *scan) write(r *room, who, seat int, name string) {
 	plain := appendPlain(s.letter(), name)
 	s.add(form{plain, who, true})
 	apart, words := appendCamel(s.letter(), name)
 	if string(apart) != string(plain) {
 		s.add(form{apart, who, true})
 	}
-	for i := 0; i < len(name) && words > 1; i++ {
+	if words < 2 || len(r.agents) > mostCompared {
+		return
+	}
+	r.owners.fill(r.agents)
+	for i := range len(name) {
 		if !startsWord(name, i) {
 			continue
 		}
 		word := appendLower(s.letter(), name[i:wordOf(name, i)])
-		if distinctive(word) && !elsewhere(agents, word, name) {
+		if distinctive(word) && r.owners.alone(seat, word) {
 			s.add(form{word, who, false})
 		}
 	}
 }
+
+// mostCompared bounds the rosters in which single words of a name are looked
+// for, because all words of all names are then compared.
+const mostCompared = 128
 
 // letter is where the next form may be written. What finds no room there gets
 // memory of its own.
@@ -325,28 +333,4 @@ func distinctive(word []byte) bool {
 		return false
 	}
 	return letters >= 3
-}
-
-// elsewhere reports whether another name of the roster has the word, which is
-// in lower case.
-func elsewhere(agents []policy.Agent, word []byte, name string) bool {
-	for i := range agents {
-		a := &agents[i]
-		if a.ID == name || a.Name == name {
-			continue
-		}
-		if hasWord(a.ID, word) || a.Name != a.ID && hasWord(a.Name, word) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasWord(s string, word []byte) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0]|0x20 && startsFold(s[i:], string(word)) && startsWord(s, i) && wordOf(s, i) == i+len(word) {
-			return true
-		}
-	}
-	return false
 }

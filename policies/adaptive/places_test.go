@@ -33,7 +33,7 @@ func TestPlaces(t *testing.T) {
 		if strings.Contains(c.text, "dba or") {
 			e.Mentions = []string{"dba", "WebSurfer"}
 		}
-		r.listen(&e, false)
+		r.listen(&e, false, true)
 		got := ""
 		for _, n := range r.last.named() {
 			if n.who != hash(c.named) {
@@ -63,7 +63,7 @@ func TestTextFlags(t *testing.T) {
 	} {
 		r := New().room
 		r.count(hash("p"), humanKind, humanKind)
-		r.listen(&policy.Event{From: "p", Text: text}, false)
+		r.listen(&policy.Event{From: "p", Text: text}, false, true)
 		got := r.last
 		got.bag = nil
 		if got.question != want.question || got.asks != want.asks || got.code != want.code || got.words != want.words {

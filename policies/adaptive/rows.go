@@ -14,6 +14,8 @@ const (
 type scratch struct {
 	agents []policy.Agent // of the input at hand
 	seats  seating
+	owners owners
+	scan   scan
 	team   *Team // nil when nothing was taught
 
 	rows       []row // in all
@@ -31,6 +33,7 @@ type scratch struct {
 func (r *room) seat(agents []policy.Agent) {
 	r.agents = agents
 	r.seats.fill(agents)
+	r.owners.filled = false
 }
 
 // kindOf is the kind of somebody. Who is not in the roster is a person.

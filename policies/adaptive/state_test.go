@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -195,4 +196,21 @@ func FuzzRestore(f *testing.F) {
 			t.Fatalf("a state of %d bytes", len(d.State))
 		}
 	})
+}
+
+// TestCrowdedInput: the largest input there is, of messages that name as many
+// as they can, is read in part.
+func TestCrowdedInput(t *testing.T) {
+	t.Parallel()
+	agents, next := crowd(100, 9)
+	in := policy.Input{ABI: policy.ABI, Init: true, Agents: agents}
+	for len(in.Events) < policy.MaxEvents {
+		e := next()
+		e.Text += strings.Repeat(" p001 or p002?", 140)
+		in.Events = append(in.Events, e)
+	}
+	d := New().Decide(&in)
+	if d.Action != policy.ActionSpeak || len(d.State) > mostBytes {
+		t.Errorf("%s, a state of %d bytes", d.Action, len(d.State))
+	}
 }

@@ -8,32 +8,37 @@ import (
 )
 
 // listen takes up a message into the latest turn: its first, or one more of
-// the same speaker.
-func (r *room) listen(e *policy.Event, more bool) {
+// the same speaker. Unless it is read, only whom it names is taken.
+func (r *room) listen(e *policy.Event, more, read bool) {
 	t := &r.last
 	if !more {
 		*t = turn{bag: t.bag[:0]}
 	}
 	r.noted, r.current = nil, false
-	var s scan
+	s := &r.scan
 	names := e.Mentions[max(0, len(e.Mentions)-maxNames):]
-	s.learn(r, names)
-	s.run(e.Text)
-	t.question, t.code = t.question || s.question, t.code || s.code
-	t.asks = !e.Truncated && asks(e.Text)
+	if read {
+		s.learn(r, names)
+		s.run(e.Text)
+		t.question, t.code = t.question || s.question, t.code || s.code
+		t.asks = !e.Truncated && asks(e.Text)
+	}
 	t.words = min(t.words+countWords(e.Text, shortTurn+1), shortTurn+1)
 	if n := len(e.Addressed); n > 0 {
 		t.voc = hash(e.Addressed[n-1])
 	}
 	start := t.names == 0
 	for i, id := range names {
-		n := name{who: hash(id), sign: s.signs(i, len(e.Text))}
-		if start && (s.first == i || len(names) == 1) {
+		n := name{who: hash(id)}
+		if read {
+			n.sign = s.signs(i, len(e.Text))
+		}
+		if start && read && (s.first == i || len(names) == 1) {
 			n.sign |= namedFirst
 		}
 		t.note(n)
 	}
-	if r.team != nil {
+	if r.team != nil && read {
 		t.bag = appendWords(t.bag[:0], e.Text)
 	}
 	p := &r.people[0]

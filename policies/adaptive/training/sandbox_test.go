@@ -3,8 +3,10 @@ package training
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
@@ -85,5 +87,32 @@ func TestSandboxEqualsNative(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFuelSuffices: the largest input that a room gives is decided on with the
+// fuel of a policy that nobody vouches for.
+func TestFuelSuffices(t *testing.T) {
+	t.Parallel()
+	in := policy.Input{ABI: policy.ABI, Init: true, Room: "r"}
+	for i := range 100 {
+		id := fmt.Sprintf("Data_Expert_%d_of_Many", i)
+		in.Agents = append(in.Agents, policy.Agent{ID: id, Name: "Mr Number " + id, Kind: policy.Local, Eligible: true})
+	}
+	for i := range policy.MaxEvents {
+		e := policy.Event{Seq: int64(i + 1), From: in.Agents[i%100].ID, Kind: policy.KindMessage}
+		for k := range 8 {
+			e.Mentions = append(e.Mentions, in.Agents[(i+k+1)%100].ID)
+		}
+		e.Text = strings.Repeat("ask "+strings.Join(e.Mentions, ", then ")+"? ", 8)
+		in.Events = append(in.Events, e)
+	}
+	text := in.AppendJSON(nil)
+	for _, name := range []string{"roundrobin", "adaptive"} {
+		r, err := sandboxed(t, name, nil).Run(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d bytes of input took %d units of fuel", name, len(text), r.Fuel)
 	}
 }
