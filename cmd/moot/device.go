@@ -116,11 +116,12 @@ type connection struct {
 
 // online says how a device connects.
 type online struct {
-	url   string // of the relay; "" is that of the settings, or of the peers
-	name  string // what the device calls itself; "" is the machine's name
-	share func(*connection) (*relay.Share, error)
-	admit func(context.Context, session.Newcomer) bool
-	plain bool
+	url    string // of the relay; "" is that of the settings, or of the peers
+	name   string // what the device calls itself; "" is the machine's name
+	share  func(*connection) (*relay.Share, error)
+	admit  func(context.Context, session.Newcomer) bool
+	paired func(identity.Peer)
+	plain  bool
 }
 
 // connect brings the device online until close is called. Only one process of
@@ -148,7 +149,7 @@ func (c *connection) start(o online) (err error) {
 	}
 	lines := &lines{peers: c.peers, first: c.urls[0], to: map[string]*client.Client{}}
 	c.link = session.NewLink(session.LinkConfig{
-		Self: c.self, Name: orElse(o.name, deviceName()), Peers: c.peers, Invites: c.invites, Transport: lines, Admit: o.admit,
+		Self: c.self, Name: orElse(o.name, deviceName()), Peers: c.peers, Invites: c.invites, Transport: lines, Admit: o.admit, Paired: o.paired,
 		Note: func(from identity.DeviceID, err error) {
 			c.app.log.Warn("another device was not answered", "device", from.Short(), "reason", err)
 		},

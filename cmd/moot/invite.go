@@ -77,10 +77,16 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 	if err != nil {
 		return err
 	}
-	asked := make(chan question, 1)
+	asked, done := make(chan question, 1), make(chan identity.Peer, 8)
+	told := func(p identity.Peer) {
+		select {
+		case done <- p:
+		default: // an invite has few uses
+		}
+	}
 	var c *connection
 	if !f.noWait {
-		if c, err = d.connect(ctx, online{url: f.url, name: f.name, admit: admitter(asked)}); err != nil {
+		if c, err = d.connect(ctx, online{url: f.url, name: f.name, admit: admitter(asked), paired: told}); err != nil {
 			return err
 		}
 		defer c.close()
@@ -105,7 +111,7 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 		return err
 	}
 	a.note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
-	peer, err := a.paired(ctx, c, in, asked)
+	peer, err := a.paired(ctx, c, in, asked, done)
 	if err != nil {
 		return errors.Join(ended(ctx, err), d.invites.Remove(in.ID))
 	}
@@ -136,28 +142,41 @@ func admitter(asked chan<- question) func(context.Context, session.Newcomer) boo
 	}
 }
 
-// pairedEvery is how often the store is looked at: whoever is online of this
-// device writes it.
-const pairedEvery = 50 * time.Millisecond
-
 // refusalTime is how long a refusal may take to leave.
 const refusalTime = time.Second
 
-// paired waits until a device has used the invite and is a peer.
-func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, asked <-chan question) (identity.Peer, error) {
-	before, err := c.peers.List()
-	if err != nil {
-		return identity.Peer{}, err
-	}
-	known := map[identity.DeviceID]time.Time{}
-	for _, p := range before {
-		known[p.ID] = p.Created
-	}
-	tick := time.NewTicker(pairedEvery)
+// A device that was paired says so to the other before it goes offline; should
+// that be lost on the way, the other does not wait for long.
+const (
+	ackTime     = 250 * time.Millisecond
+	pairedEvery = 100 * time.Millisecond
+	settleTime  = 5 * time.Second
+)
+
+// paired waits until a device has used the invite, is a peer, and knows it.
+func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer) (identity.Peer, error) {
+	end, tick := time.NewTimer(time.Until(in.Expires)), time.NewTicker(pairedEvery)
+	defer end.Stop()
 	defer tick.Stop()
-	var refused <-chan time.Time
+	begun := time.Now().UTC().Add(-time.Second)
+	var refused, settled <-chan time.Time
+	var peer identity.Peer
 	for {
 		select {
+		case p := <-done:
+			return p, c.meet(p, in.Relay)
+		case <-settled:
+			return peer, c.meet(peer, in.Relay)
+		case <-tick.C: // in the store it is before the other side knows
+			all, err := c.peers.List()
+			if err != nil {
+				return peer, err
+			}
+			for _, p := range all {
+				if settled == nil && p.Created.After(begun) {
+					peer, settled = p, time.After(settleTime)
+				}
+			}
 		case <-refused:
 			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another for who it was meant for: `moot invite`"}
 		case <-ctx.Done():
@@ -170,19 +189,8 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 			if !yes { // the invite is used up; the other side is still to be told
 				refused = time.After(refusalTime)
 			}
-		case now := <-tick.C:
-			all, err := c.peers.List()
-			if err != nil {
-				return identity.Peer{}, err
-			}
-			for _, p := range all {
-				if was, ok := known[p.ID]; !ok || p.Created.After(was) {
-					return p, c.meet(p, in.Relay)
-				}
-			}
-			if now.After(in.Expires) {
-				return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
-			}
+		case <-end.C:
+			return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
 		}
 	}
 }
@@ -256,6 +264,7 @@ func (a *app) join(ctx context.Context, args []string, name string) error {
 	if err := d.meet(peer, in.Relay); err != nil {
 		return err
 	}
+	sleepFor(ctx, ackTime)
 	return a.sayPaired(peer)
 }
 

@@ -29,6 +29,9 @@ type LinkConfig struct {
 	// refuses. It is called in a goroutine of its own, which Run waits for; ctx
 	// ends when the newcomer has gone.
 	Admit func(ctx context.Context, n Newcomer) bool
+	// Paired is told of a device that was admitted, once it knows that. It must
+	// not block. May be nil.
+	Paired func(identity.Peer)
 	// Note is told what is worth a line in a log: refusals, errors of the stores.
 	// It must not block. May be nil.
 	Note func(from identity.DeviceID, err error)

@@ -207,6 +207,9 @@ func (l *Link) admission(ctx context.Context, now time.Time, id identity.DeviceI
 		l.stopAsking(a)
 	case Paired:
 		l.stopAsking(a)
+		if l.cfg.Paired != nil {
+			l.cfg.Paired(e.Peer)
+		}
 	}
 }
 
