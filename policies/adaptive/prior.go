@@ -2,6 +2,10 @@
 
 package adaptive
 
+// To train it anew, where FILE... are the sets of transcripts:
+//
+//	go run ./policies/adaptive/training/prior -o policies/adaptive/prior.go FILE...
+
 // prior is what is known of talk at large: what candidates gain by each of
 // their features, in talk of each sort.
 var prior = Prior{

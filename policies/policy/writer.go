@@ -126,8 +126,8 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// appendShort writes numbers of at most six decimals, as scores are, which is
-// thirty times as quick in the sandbox. A number of at most 15 digits has no
+// appendShort writes numbers of at most six decimals, as scores are, because
+// package strconv is slow in the sandbox. A number of at most 15 digits has no
 // shorter form that reads back as the same, so that the bytes are the same.
 func appendShort(dst []byte, f float64) ([]byte, bool) {
 	const unit = 1e6
