@@ -130,7 +130,12 @@ func (p *Policy) unmade(c call, err error) error {
 // closes it.
 func (p *Policy) decide(ctx context.Context, in *instance, c call) (Result, error) {
 	in.memory.pages.watch()
-	defer in.memory.pages.unwatch() // when it was not put back
+	back := false
+	defer func() {
+		if !back { // else it is another decision's by now
+			in.memory.pages.unwatch()
+		}
+	}()
 	in.world.begin(c.nowMS, c.seed)
 	fuel := p.limits.Fuel
 	in.begin(ctx, fuel, p.template.time)
@@ -151,9 +156,11 @@ func (p *Policy) decide(ctx context.Context, in *instance, c call) (Result, erro
 	r.Output = append([]byte(nil), out...)
 	if p.template.image == nil || p.template.rewind(in) != nil {
 		in.close()
-	} else {
-		p.host.slots.put(p.template, in)
+		return r, nil
 	}
+	in.memory.pages.unwatch()
+	back = true
+	p.host.slots.put(p.template, in)
 	return r, nil
 }
 

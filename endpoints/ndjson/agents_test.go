@@ -55,6 +55,9 @@ func TestBidsAreGivenUp(t *testing.T) {
 			Kind: kind, Request: fmt.Sprint(kind, n), CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: patience,
 		}, nil)
 	}
+	if _, err := speak(endpoint.Turn, 9); err != nil { // from here on it is there, and has read what it does not answer
+		t.Fatal(err)
+	}
 	for i := range 4 {
 		r, err := speak(endpoint.Bid, i)
 		if gaveUp := err == nil && r.Bid == nil; gaveUp != (i >= 2) {
