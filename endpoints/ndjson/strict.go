@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	decode "github.com/folkmoot/moot/internal/strict"
 )
 
 const maxDepth = 16
@@ -28,7 +30,7 @@ func strict(b []byte, keys map[string][]string) error {
 	switch {
 	case !utf8.Valid(b):
 		return errors.New("not valid UTF-8")
-	case !shallow(b):
+	case !decode.Shallow(b, maxDepth):
 		return fmt.Errorf("nested deeper than %d", maxDepth)
 	case !json.Valid(b):
 		return errors.New("not valid JSON")
@@ -36,27 +38,6 @@ func strict(b []byte, keys map[string][]string) error {
 	s := scanner{dec: json.NewDecoder(bytes.NewReader(b)), keys: keys}
 	s.dec.UseNumber()
 	return s.value("", 0)
-}
-
-// shallow bounds the depth before anything recurses.
-func shallow(b []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return false
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return true
 }
 
 type scanner struct {

@@ -51,12 +51,11 @@ var rules = []rule{
 	{pkg: "endpoints/endpoint", bare: true},
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
-	{pkg: "endpoints/relay/strict", bare: true},
-	{pkg: "endpoints/relay/envelope", may: "endpoints/relay/strict", bare: true},
-	{pkg: "endpoints/relay/identity", may: "endpoints/relay/strict"},
-	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity endpoints/relay/strict"},
+	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
+	{pkg: "endpoints/relay/identity", may: "internal/strict"},
+	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room"},
-	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn"},
+	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log policies/policy transcripts/..."},
@@ -64,6 +63,7 @@ var rules = []rule{
 
 	{pkg: "internal/problem", bare: true},
 	{pkg: "internal/term", bare: true},
+	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/minisign"},

@@ -16,7 +16,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // A Type says what an envelope is.

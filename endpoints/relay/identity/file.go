@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/folkmoot/moot/endpoints/relay/strict"
 	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
-	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
-	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 const (

@@ -1,4 +1,4 @@
-// Package strict decodes JSON of other devices: what encoding/json lets pass
+// Package strict decodes JSON of others: what encoding/json lets pass
 // is refused. Valid UTF-8, bounded depth, no key twice, no key that is
 // unknown or written in another case, one value and nothing behind it.
 package strict
@@ -22,7 +22,7 @@ func Decode(b []byte, depth int, v any) error {
 	switch {
 	case !utf8.Valid(b):
 		return errors.New("not valid UTF-8")
-	case !shallow(b, depth):
+	case !Shallow(b, depth):
 		return fmt.Errorf("nested deeper than %d", depth)
 	}
 	s := scanner{dec: json.NewDecoder(bytes.NewReader(b))}
@@ -36,8 +36,9 @@ func Decode(b []byte, depth int, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// shallow bounds the depth without recursion.
-func shallow(b []byte, limit int) bool {
+// Shallow reports whether no value of b is deeper than limit, the outermost
+// being 1. It does not recurse, so it is asked before anything that does.
+func Shallow(b []byte, limit int) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/folkmoot/moot/endpoints/relay/strict"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 func TestStrict(t *testing.T) {
