@@ -58,6 +58,10 @@ type (
 		Participant string
 		Grant       Grant
 	}
+	// Join seats a person who came while the room runs and is on another device,
+	// which the caller has authenticated. Such a person speaks, and has no
+	// control (control).
+	Join struct{ Participant Participant }
 	// SetStanding mutes, suspends, restores or removes a seat (control).
 	SetStanding struct {
 		Participant string
@@ -169,6 +173,7 @@ func (Approve) act()      {}
 func (Edit) act()         {}
 func (Reject) act()       {}
 func (Next) act()         {}
+func (Join) act()         {}
 func (SetStanding) act()  {}
 func (Redact) act()       {}
 func (SetPolicy) act()    {}

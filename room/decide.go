@@ -82,6 +82,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideDraft(c, now)
 	case Next:
 		return s.decideNext(c.Actor, do, now)
+	case Join:
+		return s.decideJoin(c.Actor, do.Participant)
 	case SetStanding, Redact:
 		return s.decideModeration(c)
 	case SetPolicy:
@@ -112,12 +114,17 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 	return nil, invalid("ROOM-COMMAND", "unknown command", "")
 }
 
+// reservedIDs are those that no participant has.
+func reservedIDs() map[string]bool {
+	return map[string]bool{ActorRoom: true, ActorHost: true, ActorPolicy: true, Broadcast: true}
+}
+
 func (s *State) decideOpen(do Open) ([]Body, error) {
 	if s.Phase != Unopened {
 		return nil, invalid("ROOM-EXISTS", "room "+quote(s.Spec.Room)+" exists", "open it with its id")
 	}
 	bodies := []Body{Opened{do.Spec}}
-	ids := map[string]bool{ActorRoom: true, ActorHost: true, ActorPolicy: true, Broadcast: true}
+	ids := reservedIDs()
 	driven := 0
 	for _, p := range do.Participants {
 		if p.ID == "" || ids[p.ID] {

@@ -7,13 +7,13 @@ import (
 )
 
 // control reports whether actor holds the reins: the host, or a person of
-// the room.
+// the room who is on the host's device.
 func (s *State) control(actor string) bool {
 	if actor == ActorHost {
 		return true
 	}
 	x := s.seat(actor)
-	return x != nil && x.Kind == policy.Human && x.Standing != Removed
+	return x != nil && x.Controls()
 }
 
 // moderates reports whether actor may mute, suspend, redact and remove.

@@ -220,6 +220,12 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return host(room.Say{MessageID: first, Text: second})
 	case "say-as":
 		return host(room.Say{As: first, Text: second})
+	case "join": // with rights that it does not get
+		return host(room.Join{Participant: room.Participant{ID: first, Name: "a", Kind: policy.Human, Owner: second, Device: "dev-" + first, Moderator: true}})
+	case "join-agent":
+		return host(room.Join{Participant: room.Participant{ID: first, Kind: policy.Local, Device: "dev"}})
+	case "join-here":
+		return host(room.Join{Participant: room.Participant{ID: first, Kind: policy.Human}})
 	case "pause":
 		return host(room.Pause{Reason: rest})
 	case "resume":

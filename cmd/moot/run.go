@@ -155,7 +155,7 @@ func checkPerson(seats []room.Participant, id string) error {
 		return nil
 	}
 	for _, x := range seats {
-		if x.ID == id && x.Kind == policy.Human {
+		if x.ID == id && atHand(x) {
 			return nil
 		}
 	}
@@ -171,9 +171,13 @@ func person(seats []room.Participant, as string) string {
 		return as
 	}
 	for _, x := range seats {
-		if x.Kind == policy.Human {
+		if atHand(x) {
 			return x.ID
 		}
 	}
 	return ""
 }
+
+// atHand reports whether a seat is that of a person who can sit in front of
+// this moot: not one who speaks through another device.
+func atHand(x room.Participant) bool { return x.Kind == policy.Human && x.Device == "" }

@@ -19,6 +19,7 @@ var roomCodes = []Meaning{
 	{"ROOM-PAUSED", failure, "The room is paused, or is not.", "`resume` lifts a pause."},
 	{"ROOM-POLICY-STATE", policy, "A decision of the past gives another result now, so the policy's state cannot be rebuilt.", "The module or its settings are not those of the log; `moot transcript verify` says what is intact."},
 	{"ROOM-PROMPT", failure, "What an agent was handed cannot be made again from the log: the digests differ.", "Use the release of moot that ran the room; `moot transcript verify ROOM` says what is intact."},
+	{"ROOM-SEATS", failure, "The room has as many participants as it may.", "Open another room."},
 	{"ROOM-STANDING", failure, "A seat cannot be put into that standing.", "It may be muted, suspended, restored or removed."},
 	{"ROOM-UNKNOWN", failure, "There is no room, participant or event of that name.", "`moot ls` lists the rooms, `moot show ROOM` its participants."},
 	{"ROOM-UNOPENED", failure, "The log holds no opening of the room.", "`moot transcript verify ROOM` says what is there."},

@@ -190,6 +190,8 @@ func (p *Printer) speaker(id string) string {
 func (p *Printer) kind(id string) string {
 	s, ok := p.seats[id]
 	switch {
+	case ok && s.Kind == policy.Human && s.Device != "":
+		return "observer, " + clip(s.Owner, 30)
 	case !ok || s.Kind == policy.Human:
 		return "human"
 	case s.Kind == policy.Remote && s.Owner != "":

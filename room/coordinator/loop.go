@@ -220,7 +220,7 @@ func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
 func (r *Room) holdReins() {
 	reins := map[string]bool{room.ActorHost: true}
 	for _, x := range r.state.Seats {
-		if x.Kind == policy.Human && x.Standing != room.Removed {
+		if x.Controls() {
 			reins[x.ID] = true
 		}
 	}
