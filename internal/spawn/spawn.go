@@ -2,7 +2,8 @@
 // that it ends: an argv and never a shell, a program that comes from
 // configuration, a clean environment, its own process group, no inherited
 // descriptors, and a working folder that exists and, where a root is given,
-// lies within it. Whenever the process ends, its whole group is killed.
+// lies within it. Whenever the process ends, or we do, be it by kill -9, its
+// whole group is killed.
 //
 // A process that moved to a session of its own has left the group and is out
 // of reach; its hold on our pipes is cut a second after its parent's end.
@@ -86,16 +87,19 @@ func (p *Process) run(started chan<- error, theirs []*os.File) {
 	sealDescriptors()
 	err := p.cmd.Start()
 	closeAll(theirs)
-	started <- err
 	if err != nil {
+		started <- err
 		return
 	}
+	kept := keep(p.cmd.Process.Pid)
+	started <- nil
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		p.tail.fill(p.stderr)
 	}()
 	p.state = p.await()
+	kept()
 	// Whoever still holds the other ends has left the group.
 	end := time.Now().Add(time.Second)
 	p.stdout.SetReadDeadline(end)
