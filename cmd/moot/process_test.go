@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -84,13 +85,21 @@ func (w *workbench) start(args ...string) *running {
 // until reads lines until one holds text.
 func (r *running) until(t *testing.T, text string) string {
 	t.Helper()
+	line, err := r.wait(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+// wait is until beside a test's own goroutine.
+func (r *running) wait(text string) (string, error) {
 	for r.lines.Scan() {
 		if strings.Contains(r.lines.Text(), text) {
-			return r.lines.Text()
+			return r.lines.Text(), nil
 		}
 	}
-	t.Fatalf("no line with %q; stderr:\n%s", text, r.stderr)
-	return ""
+	return "", fmt.Errorf("no line with %q; stderr:\n%s", text, r.stderr)
 }
 
 // end reads the rest and returns the exit code, -1 for a killed process.

@@ -55,16 +55,23 @@ func newTwo(t *testing.T, agent string) *two {
 		b.env = append(b.env, "MOOT_CONFIG="+filepath.Join(b.dir, "config.yaml"))
 		b.write("config.yaml", "")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that a relay can come back to
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, w.port, _ = net.SplitHostPort(l.Addr().String())
-	l.Close()
+	w.port = freePort(t)
 	w.startRelay()
 	w.pair()
 	w.startShare()
 	return w
+}
+
+// freePort is a port that a relay can come back to.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }
 
 func (w *workbench) write(name, text string) {
@@ -100,8 +107,14 @@ func (w *two) pair() {
 	if code := host.end(); code != exitOK {
 		w.t.Fatalf("invite ended with %d\n%s", code, host.stderr)
 	}
-	w.ann.write("config.yaml", "profiles:\n  - {name: orchestrator, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+w.bob.device()+"]}\n")
-	w.bob.write("config.yaml", "profiles:\n  - {name: reviewer, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+w.ann.device()+"], endpoint: {kind: ndjson, command: [sh, ./agent.sh]}}\n")
+	w.allow(w.ann.device(), w.bob.device())
+}
+
+// allow has the device of each owner allow the other's.
+func (w *two) allow(ann, bob string) {
+	w.t.Helper()
+	w.ann.write("config.yaml", "profiles:\n  - {name: orchestrator, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+bob+"]}\n")
+	w.bob.write("config.yaml", "profiles:\n  - {name: reviewer, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+ann+"], endpoint: {kind: ndjson, command: [sh, ./agent.sh]}}\n")
 }
 
 // device is the workbench's device id.
