@@ -54,15 +54,15 @@ func (m Message) At(level Visibility) (Message, bool) {
 }
 
 // Seen returns what a reader with that level sees of e, and whether anything.
-// Below [Internal] the host's own affairs are left out: the room's secret and
-// how its agents are started.
+// Below [Internal] the host's own affairs are left out: the room's secret,
+// how its agents are started, and who watches.
 func (e Event) Seen(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
 	}
 	switch b := e.Body.(type) {
 	case Opened:
-		b.Spec.Secret, b.Spec.Dir = "", ""
+		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
 		e.Body = b
 	case Joined:
 		b.Participant.Endpoint = nil

@@ -21,6 +21,15 @@ type Spec struct {
 	Dir         string    `json:"dir,omitempty"`        // folder that relative commands start in
 	ForkedFrom  *Fork     `json:"forked_from,omitempty"`
 	Forebears   []Fork    `json:"forebears,omitempty"` // what the room of ForkedFrom was forked from, and so on
+
+	Observers []Observer `json:"observers,omitempty"` // who may watch from other devices
+}
+
+// An Observer is a device whose owner may watch the room.
+type Observer struct {
+	Device string     `json:"device"`
+	Name   string     `json:"name,omitempty"`  // what the host calls its owner
+	Level  Visibility `json:"level,omitempty"` // UserVisible (default) or UserRedacted; never Internal
 }
 
 // What a room does after a crash.

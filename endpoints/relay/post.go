@@ -28,7 +28,8 @@ type Post struct {
 	self  identity.DeviceID
 	link  Link
 	log   *slog.Logger
-	share *Share // nil: this device serves nothing
+	share *Share   // nil: this device serves nothing
+	other listener // nil: nobody watches, and nobody is watched
 
 	mu     sync.Mutex
 	seats  map[identity.DeviceID][]*Endpoint
@@ -46,6 +47,21 @@ func NewPost(self identity.DeviceID, link Link, share *Share, log *slog.Logger) 
 	return &Post{self: self, link: link, share: share, log: log, seats: map[identity.DeviceID][]*Endpoint{}, ready: make(chan struct{}), done: make(chan struct{})}
 }
 
+// A listener takes what belongs to no request of an agent: a [Gallery] or a
+// [Watcher]. None of its methods but end waits for anything.
+type listener interface {
+	begin(context.Context, *Post)
+	take(from identity.DeviceID, e envelope.Envelope) bool // false: it is none of its own
+	met(from identity.DeviceID)                            // a device was started again
+	end()
+}
+
+// ServeGallery has g answer those who watch. It is called before Run.
+func (p *Post) ServeGallery(g *Gallery) { p.other = g }
+
+// ServeWatcher hands w what it watches. It is called before Run.
+func (p *Post) ServeWatcher(w *Watcher) { p.other = w }
+
 // Run hands out until ctx ends, then ends what the share is doing and waits
 // for everything that it started. It is called once.
 func (p *Post) Run(ctx context.Context) error {
@@ -55,6 +71,9 @@ func (p *Post) Run(ctx context.Context) error {
 	if p.share != nil {
 		p.share.begin(ctx, p)
 	}
+	if p.other != nil {
+		p.other.begin(ctx, p)
+	}
 	defer p.errand.Wait()
 	defer close(p.done)
 	defer cancel()
@@ -63,6 +82,9 @@ func (p *Post) Run(ctx context.Context) error {
 		if err != nil {
 			if p.share != nil {
 				p.share.end()
+			}
+			if p.other != nil {
+				p.other.end()
 			}
 			if ctx.Err() != nil {
 				return nil
@@ -75,6 +97,7 @@ func (p *Post) Run(ctx context.Context) error {
 		case session.Connected:
 			if e.Fresh {
 				p.repeat(in.From)
+				p.share.met(in.From)
 			}
 		case session.Violated:
 			p.violation(in.From, "", "session", e.Reason)
@@ -98,7 +121,8 @@ func (p *Post) take(from identity.DeviceID, b []byte) {
 		p.share.take(from, e)
 	case envelope.TurnResponse, envelope.BidResponse, envelope.Error, envelope.Message:
 		p.answered(from, e)
-	case envelope.Status, envelope.Bye:
+	case envelope.Watch, envelope.Event, envelope.Status, envelope.Bye:
+		p.seen(from, e)
 	default:
 		p.violation(from, e.Profile, "unknown_frame", "nothing of the type "+quote(string(e.Type))+" is expected")
 	}
@@ -112,12 +136,28 @@ func (p *Post) refuse(from identity.DeviceID, e envelope.Envelope) {
 	}
 }
 
+// seen handles what those who watch and those who are watched say.
+func (p *Post) seen(from identity.DeviceID, e envelope.Envelope) {
+	switch {
+	case p.other != nil && p.other.take(from, e):
+	case e.Type == envelope.Watch:
+		p.send(from, refusal(e, verdict{Status: statusError, Code: verdictAbsent}))
+	case e.Type == envelope.Status:
+		p.status(from, e)
+	case e.Type == envelope.Event:
+		p.violation(from, e.Profile, "unsolicited", "an event of a room that nobody here watches")
+	}
+}
+
 // answered gives an answer or a message to the seat that asked.
 func (p *Post) answered(from identity.DeviceID, e envelope.Envelope) {
 	for _, seat := range p.seatsOf(from) {
 		if seat.take(e) {
 			return
 		}
+	}
+	if p.other != nil && p.other.take(from, e) {
+		return
 	}
 	code, what := "unknown_request", "an answer to "+quote(e.ID)+", which is no request of this device"
 	if e.Type == envelope.Message {
@@ -148,6 +188,9 @@ func (p *Post) violation(from identity.DeviceID, profile, code, detail string) {
 func (p *Post) repeat(from identity.DeviceID) {
 	for _, seat := range p.seatsOf(from) {
 		seat.repeat()
+	}
+	if p.other != nil {
+		p.other.met(from)
 	}
 }
 

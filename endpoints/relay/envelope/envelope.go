@@ -33,6 +33,7 @@ const (
 	Message      Type = "message"
 	Permission   Type = "permission"
 	Call         Type = "call"
+	Watch        Type = "watch" // answered by Event or Error
 	Event        Type = "event"
 	Status       Type = "status"
 	Bye          Type = "bye"
@@ -42,7 +43,7 @@ const (
 // Known says whether t is one of the types.
 func (t Type) Known() bool {
 	switch t {
-	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Event, Status, Bye, Error:
+	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error:
 		return true
 	}
 	return false

@@ -1,0 +1,416 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/room"
+)
+
+// A Stage is a room that people on other devices may watch.
+type Stage interface {
+	// ID is the room's.
+	ID() string
+	// Observers are the devices that the room lists.
+	Observers() []room.Observer
+	// Tail is the number of the last event that is stored.
+	Tail() int64
+	// Watch yields what a reader with that level sees after an event: what is
+	// stored, then what comes, until the room does not run any more or ctx ends.
+	Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error]
+	// Say posts what a guest says; the same id again posts nothing. Errors wrap
+	// room.ErrOver and room.ErrDenied.
+	Say(ctx context.Context, g Guest, id, text string) error
+	// Ending says how the room stands once Watch has ended by itself. Over is
+	// false when its host may go on with it another time.
+	Ending() (phase room.Phase, reason string, over bool)
+}
+
+// A Guest is somebody who watches: the device, and what its owner is called
+// here.
+type Guest struct {
+	Device identity.DeviceID
+	Name   string
+}
+
+// A GalleryConfig says who may watch what. Peer and Gate are required.
+type GalleryConfig struct {
+	// Peer looks a device up in the store, as it is now: its grant is what
+	// counts.
+	Peer func(identity.DeviceID) (identity.Peer, error)
+	Gate *Gate
+	// Audit is told of who began to watch, spoke or was refused. An error
+	// refuses. May be nil.
+	Audit func(Observed) error
+	Log   *slog.Logger
+}
+
+// Observed is one thing that somebody who watches did. It holds nothing that
+// was said.
+type Observed struct {
+	Time   time.Time
+	Device identity.DeviceID
+	Room   string
+	Status string // watched, said, or refused
+	Reason string // a code
+}
+
+// A Gallery lets people on other devices watch the rooms of this one, and say
+// something. Nothing is for anybody unless the device has the grant observer,
+// and the room: the invite's, or one that lists the device. That is looked up
+// each time, so who is removed sees nothing more.
+//
+// It keeps nothing for those who watch: each asks for what came after the last
+// event that it has, and is answered from the log. Who does not ask, because
+// it is slow or frozen, is sent nothing, and catches up.
+type Gallery struct {
+	cfg  GalleryConfig
+	post *Post
+	ctx  context.Context // of everything that runs; set by begin
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	stages  map[string]Stage
+	opened  chan struct{} // closed with the first stage
+	left    bool          // a stage has ended: where none is left the process is about to
+	streams map[place]*stream
+	talking map[identity.DeviceID]int
+	counts  GalleryCounts
+	ended   bool
+	wg      sync.WaitGroup
+}
+
+// GalleryCounts counts since the start.
+type GalleryCounts struct {
+	Answers, Events  int // sent to those who watch
+	Said             int // messages that were posted
+	Refused, Limited int
+}
+
+// A place is what a device watches; room is as it asked, "" for the only one.
+type place struct {
+	device identity.DeviceID
+	room   string
+}
+
+// Bounds of a gallery.
+const (
+	maxStreams      = 256
+	maxStreamsOfOne = 8
+	maxTalking      = 4                // messages of one device that wait
+	openTime        = 15 * time.Second // until the room of a process that starts is there
+)
+
+// NewGallery returns a gallery for one Post.
+func NewGallery(cfg GalleryConfig) *Gallery {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Gallery{
+		cfg: cfg, stages: map[string]Stage{}, opened: make(chan struct{}), streams: map[place]*stream{}, talking: map[identity.DeviceID]int{},
+	}
+}
+
+// Counts returns what has happened so far.
+func (g *Gallery) Counts() GalleryCounts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.counts
+}
+
+// Show lets a room be watched until leave is called. That waits until those
+// who watch have everything, how the room ended too, or ctx ends; afterwards
+// nobody is answered any more.
+func (g *Gallery) Show(s Stage) (leave func(ctx context.Context)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.stages) == 0 && !g.left {
+		close(g.opened)
+	}
+	g.stages[s.ID()] = s
+	return func(ctx context.Context) { g.leave(ctx, s.ID()) }
+}
+
+func (g *Gallery) leave(ctx context.Context, id string) {
+	g.mu.Lock()
+	var last []*stream
+	for _, s := range g.streams {
+		if s.shows() == id {
+			last = append(last, s)
+		}
+	}
+	g.mu.Unlock()
+	for _, s := range last {
+		select {
+		case <-s.done: // with the gallery's own context too
+		case <-ctx.Done():
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = true
+	delete(g.stages, id)
+}
+
+// begin is called by the Post that runs.
+func (g *Gallery) begin(ctx context.Context, p *Post) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.post = p
+	g.ctx, g.stop = context.WithCancel(ctx)
+}
+
+// end stops everything and waits for it.
+func (g *Gallery) end() {
+	g.mu.Lock()
+	g.ended = true
+	g.stop()
+	g.mu.Unlock()
+	g.wg.Wait()
+}
+
+// met is for who asks.
+func (g *Gallery) met(identity.DeviceID) {}
+
+// take handles what a device sent, unless it is none of what those who watch
+// send.
+func (g *Gallery) take(from identity.DeviceID, e envelope.Envelope) bool {
+	switch e.Type {
+	case envelope.Watch:
+		g.watch(from, e)
+	case envelope.Message:
+		return g.heard(from, e)
+	case envelope.Bye:
+		g.bye(from, e)
+	default:
+		return false
+	}
+	return true
+}
+
+// watch hands a wish to the stream that it belongs to.
+func (g *Gallery) watch(from identity.DeviceID, e envelope.Envelope) {
+	var w wish
+	err := e.DecodeBody(&w)
+	if err == nil {
+		err = w.check()
+	}
+	if err != nil {
+		g.post.violation(from, "", "bad_frame", err.Error())
+		return
+	}
+	at := place{from, e.Room}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.streams[at]
+	switch {
+	case g.ended || s == nil && g.left && len(g.stages) == 0:
+		return
+	case s == nil && (len(g.streams) >= maxStreams || g.streamsOf(from) >= maxStreamsOfOne):
+		g.counts.Limited++
+		g.post.send(from, refusal(e, verdict{Status: statusError, Code: verdictLimit}))
+		return
+	case s == nil:
+		s = newStream(g, at)
+		g.streams[at] = s
+		g.wg.Go(func() {
+			defer g.drop(s)
+			s.run(g.ctx)
+		})
+	}
+	s.put(ask{e, w})
+}
+
+func (g *Gallery) streamsOf(d identity.DeviceID) (n int) {
+	for at := range g.streams {
+		if at.device == d {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *Gallery) drop(s *stream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.streams, s.at)
+	close(s.done)
+}
+
+func (g *Gallery) bye(from identity.DeviceID, e envelope.Envelope) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.streams[place{from, e.Room}]; s != nil {
+		s.stop()
+	}
+}
+
+// A pass is what a device may see.
+type pass struct {
+	stage Stage
+	guest Guest
+	level room.Visibility
+}
+
+// admit finds the room that a device asks for, if it may watch it. That there
+// is none and that it may not look the same.
+func (g *Gallery) admit(from identity.DeviceID, id string) (p pass, code string) {
+	peer, err := g.cfg.Peer(from)
+	if err != nil || peer.Suspended() || peer.Grant != identity.GrantObserver {
+		return p, verdictDenied
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name, s := range g.stages {
+		level, ok := levelOf(peer, s)
+		if id != "" && name != id || !ok {
+			continue
+		}
+		if p.stage != nil {
+			return pass{}, verdictWhich
+		}
+		p = pass{stage: s, guest: Guest{Device: from, Name: peer.Name}, level: level}
+	}
+	if p.stage == nil {
+		return p, verdictDenied
+	}
+	return p, ""
+}
+
+// levelOf is what a peer with the grant may see of a room, if anything. A
+// grant for one room is for no other, whatever lists it.
+func levelOf(peer identity.Peer, s Stage) (room.Visibility, bool) {
+	if peer.Room != "" && peer.Room != s.ID() {
+		return "", false
+	}
+	for _, o := range s.Observers() {
+		if o.Device != peer.ID.String() {
+			continue
+		}
+		switch o.Level {
+		case "", room.UserVisible:
+			return room.UserVisible, true
+		case room.UserRedacted:
+			return room.UserRedacted, true
+		}
+		return "", false // internal is for who holds the room
+	}
+	return room.UserVisible, peer.Room != ""
+}
+
+// refused notes that a device was not let in.
+func (g *Gallery) refused(from identity.DeviceID, id, code string) {
+	g.mu.Lock()
+	g.counts.Refused++
+	n := g.counts.Refused
+	g.mu.Unlock()
+	g.cfg.Log.Warn("a device may not watch", "device", from.Short(), "room", endpoint.CleanLine(id, maxDetail), "reason", code, "refused", n)
+	if err := g.audit(from, id, "refused", code); err != nil {
+		g.cfg.Log.Error("the audit cannot be written", "error", err)
+	}
+}
+
+func (g *Gallery) audit(d identity.DeviceID, id, status, reason string) error {
+	if g.cfg.Audit == nil {
+		return nil
+	}
+	return g.cfg.Audit(Observed{Time: time.Now(), Device: d, Room: id, Status: status, Reason: reason})
+}
+
+// refusal is the envelope that ends what somebody who watches asked.
+func refusal(q envelope.Envelope, v verdict) envelope.Envelope {
+	t := envelope.Error
+	if v.Status == statusOK {
+		t = envelope.Status
+	}
+	return envelope.Envelope{ID: q.ID, Type: t, Room: q.Room, Body: body(v)}
+}
+
+// heard handles a message of somebody who watches. One of a device that may
+// not is no message at all.
+func (g *Gallery) heard(from identity.DeviceID, e envelope.Envelope) bool {
+	p, code := g.admit(from, e.Room)
+	if code == verdictDenied {
+		g.refused(from, e.Room, "unsolicited")
+		return false
+	}
+	var w words
+	if err := e.DecodeBody(&w); err != nil {
+		g.post.violation(from, "", "bad_frame", err.Error())
+		return true
+	}
+	answer := func(v verdict) { g.post.send(from, refusal(e, v)) }
+	if code == "" {
+		code = w.fit()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.ended:
+		return true
+	case code == "" && g.talking[from] >= maxTalking:
+		g.counts.Limited++
+		answer(verdict{Status: statusError, Code: verdictLimit, RetryMS: 1000})
+		return true
+	case code != "":
+		answer(verdict{Status: statusError, Code: code})
+		return true
+	}
+	g.talking[from]++
+	g.wg.Go(func() {
+		v := g.say(p, e.ID, w.Text)
+		g.mu.Lock()
+		g.talking[from]--
+		if g.talking[from] == 0 {
+			delete(g.talking, from)
+		}
+		g.mu.Unlock()
+		answer(v)
+	})
+	return true
+}
+
+// talk is the profile whose rate messages have: that of turns.
+var talk = Profile{Name: "observers"}
+
+// say posts a message, once for an id.
+func (g *Gallery) say(p pass, id, text string) verdict {
+	bad := func(code string) verdict { return verdict{Status: statusError, Code: code} }
+	wait, err := g.cfg.Gate.take(serving, talk.withDefaults(), p.guest.Device, "message")
+	if err == nil && wait > 0 {
+		g.mu.Lock()
+		g.counts.Limited++
+		g.mu.Unlock()
+		v := bad(verdictLimit)
+		v.RetryMS = wait.Milliseconds() + 1
+		return v
+	}
+	if err == nil {
+		err = g.audit(p.guest.Device, p.stage.ID(), "said", "")
+	}
+	if err != nil {
+		g.cfg.Log.Error("a message is refused, for it could not be written down", "error", err)
+		return bad(verdictFailed)
+	}
+	err = p.stage.Say(g.ctx, p.guest, "o_"+digest(p.guest.Device.String()+"\x00"+id), text)
+	switch {
+	case errors.Is(err, room.ErrOver):
+		return bad(verdictOver)
+	case errors.Is(err, room.ErrDenied):
+		return bad(verdictMuted)
+	case err != nil:
+		g.cfg.Log.Warn("a message was not posted", "device", p.guest.Device.Short(), "error", err)
+		return bad(verdictFailed)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.counts.Said++
+	return verdict{Status: statusOK}
+}

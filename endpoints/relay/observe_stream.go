@@ -1,0 +1,393 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/room"
+)
+
+// Times of a stream.
+const (
+	sceneEvery  = 25 * time.Millisecond // between two answers: what comes meanwhile goes together
+	sceneQuiet  = 20 * time.Second      // until who watches is told that there is nothing
+	streamIdle  = 90 * time.Second      // without a wish: who watches has gone
+	admitsEvery = time.Second           // until one that may not watch any more is let go
+)
+
+// An ask is a wish and its envelope.
+type ask struct {
+	envelope.Envelope
+	wish
+}
+
+// A stream answers what one device wants to see of a room: one wish at a time,
+// the newest.
+type stream struct {
+	g    *Gallery
+	at   place
+	asks chan ask // holds one
+	quit chan struct{}
+	once sync.Once
+	done chan struct{} // closed when it has ended
+
+	mu   sync.Mutex
+	room string // "" until it was admitted
+
+	// Of the goroutine of run.
+	feed *feed
+	last time.Time // when it began to answer
+}
+
+func newStream(g *Gallery, at place) *stream {
+	return &stream{g: g, at: at, asks: make(chan ask, 1), quit: make(chan struct{}), done: make(chan struct{})}
+}
+
+// put takes a wish in the place of the one that waits. The caller holds the
+// gallery's lock, so there is only one.
+func (s *stream) put(a ask) {
+	select {
+	case <-s.asks:
+	default:
+	}
+	s.asks <- a
+}
+
+func (s *stream) stop() { s.once.Do(func() { close(s.quit) }) }
+
+// shows is the room that is watched, "" before the first answer.
+func (s *stream) shows() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.room
+}
+
+// run answers until nobody asks, or there is nothing more to see.
+func (s *stream) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() { s.close() }()
+	idle := time.NewTimer(streamIdle)
+	defer idle.Stop()
+	for {
+		select {
+		case a := <-s.asks:
+			for next := &a; next != nil; {
+				var more bool
+				if next, more = s.answer(ctx, *next); !more {
+					return
+				}
+			}
+			idle.Reset(streamIdle)
+		case <-idle.C:
+			return
+		case <-s.quit:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *stream) close() {
+	if s.feed != nil {
+		s.feed.close()
+	}
+}
+
+// answer answers one wish and reports whether to go on. It returns the newer
+// one that came meanwhile instead.
+func (s *stream) answer(ctx context.Context, a ask) (newer *ask, more bool) {
+	if !s.isOpen(ctx) || !s.rest(ctx) {
+		return nil, false
+	}
+	p, ok := s.admitted(ctx, a)
+	if !ok || !s.enter(p) {
+		return nil, false
+	}
+	var head []json.RawMessage
+	if a.After == nil {
+		head = s.begin(ctx, p, &a)
+	}
+	s.follow(ctx, p, *a.After)
+	if newer, ok = s.await(ctx, a); newer != nil || !ok {
+		return newer, ok
+	}
+	if _, ok := s.admitted(ctx, a); !ok {
+		return nil, false
+	}
+	return nil, s.send(ctx, p, a, head)
+}
+
+// rest keeps a while between two answers: what comes meanwhile goes together,
+// and who asks without end is not served without end.
+func (s *stream) rest(ctx context.Context) bool {
+	ok := pause(ctx, time.Until(s.last.Add(sceneEvery)))
+	s.last = time.Now()
+	return ok
+}
+
+// enter notes who begins to watch.
+func (s *stream) enter(p pass) bool {
+	s.mu.Lock()
+	first := s.room == ""
+	s.room = p.stage.ID()
+	s.mu.Unlock()
+	if !first {
+		return true
+	}
+	err := s.g.audit(s.at.device, p.stage.ID(), "watched", "")
+	if err != nil {
+		s.g.cfg.Log.Error("nobody watches, for it could not be written down", "error", err)
+	}
+	return err == nil
+}
+
+// isOpen waits for the room of a process that has just started.
+func (s *stream) isOpen(ctx context.Context) bool {
+	t := time.NewTimer(openTime)
+	defer t.Stop()
+	select {
+	case <-s.g.opened:
+	case <-t.C:
+	case <-s.quit:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// admitted looks up whether the device may watch, and tells it when it may
+// not.
+func (s *stream) admitted(ctx context.Context, a ask) (pass, bool) {
+	p, code := s.g.admit(s.at.device, s.at.room)
+	if code == "" && s.shows() != "" && s.shows() != p.stage.ID() {
+		code = verdictDenied // another room than the one that it watched
+	}
+	if code == "" {
+		return p, true
+	}
+	s.g.refused(s.at.device, s.at.room, code)
+	s.deliver(ctx, refusal(a.Envelope, verdict{Status: statusError, Code: code}))
+	return p, false
+}
+
+// begin turns a wish for the last of the past into one for what comes after an
+// event, and returns what opens the room, unless it will be among that.
+func (s *stream) begin(ctx context.Context, p pass, a *ask) (head []json.RawMessage) {
+	after := max(0, p.stage.Tail()-int64(a.Last))
+	a.After = &after
+	size := 0
+	for e, err := range p.stage.Watch(ctx, 0, p.level) {
+		if err != nil || e.Seq > after {
+			break
+		}
+		switch e.Body.(type) {
+		case room.Opened, room.Joined:
+		default:
+			return head
+		}
+		if e, ok := outward(e, p.level); ok {
+			b, err := written(e)
+			if size += len(b); err != nil || len(head) == maxHead || size > maxHeadSize {
+				return head
+			}
+			head = append(head, b)
+		}
+	}
+	return head
+}
+
+// follow reads the room from an event on, unless that is being done.
+func (s *stream) follow(ctx context.Context, p pass, after int64) {
+	if f := s.feed; f != nil && f.at() == after && f.pass.level == p.level && !f.broken() {
+		return
+	}
+	s.close()
+	s.feed = newFeed(ctx, p, after)
+}
+
+// await returns when there is something to answer a wish with: events, the
+// end, or time. It returns a newer wish, which takes the place of this one.
+func (s *stream) await(ctx context.Context, a ask) (newer *ask, ok bool) {
+	quiet, look := time.NewTimer(sceneQuiet), time.NewTicker(admitsEvery)
+	defer quiet.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case <-s.feed.ready:
+			return nil, true
+		case <-quiet.C:
+			return nil, true
+		case <-look.C:
+			if _, ok := s.admitted(ctx, a); !ok {
+				return nil, false
+			}
+		case b := <-s.asks:
+			return &b, true
+		case <-s.quit:
+			return nil, false
+		case <-ctx.Done():
+			return nil, false
+		}
+	}
+}
+
+// send answers, and reports whether there will be more to see.
+func (s *stream) send(ctx context.Context, p pass, a ask, head []json.RawMessage) bool {
+	events, through, ended := s.feed.take()
+	v := scene{After: *a.After, Through: through, Head: head, Events: events}
+	if ended {
+		phase, reason, over := p.stage.Ending()
+		v.State, v.Phase, v.Reason = sceneAway, phase, cutAt(reason, maxReason)
+		if over {
+			v.State = sceneOver
+		}
+	}
+	s.g.mu.Lock()
+	s.g.counts.Answers++
+	s.g.counts.Events += len(events)
+	s.g.mu.Unlock()
+	e := envelope.Envelope{ID: a.ID, Type: envelope.Event, Room: p.stage.ID(), Body: body(v)}
+	if !s.deliver(ctx, e) {
+		s.close()
+		s.feed = nil // it may not have come: the next wish says from where
+		return true
+	}
+	return !ended
+}
+
+// deliver sends, and waits until the device has it: nothing more is on the way
+// to one that does not take it.
+func (s *stream) deliver(ctx context.Context, e envelope.Envelope) bool {
+	b, err := envelope.Encode(e)
+	if err != nil {
+		s.g.cfg.Log.Error("an answer cannot be written", "type", string(e.Type), "error", err)
+		return false
+	}
+	if err = s.g.post.link.Send(ctx, s.at.device, b); err != nil && ctx.Err() == nil {
+		s.g.cfg.Log.Info("somebody who watches may not have been answered", "device", s.at.device.Short(), "error", err)
+	}
+	return err == nil
+}
+
+// A feed reads a room ahead of who watches it, a bounded way.
+type feed struct {
+	pass   pass
+	cancel context.CancelFunc
+	ready  chan struct{} // holds a token while there is something to take
+	space  chan struct{} // holds a token when something was taken
+	over   chan struct{} // closed when the reader has ended
+
+	mu     sync.Mutex
+	events []json.RawMessage
+	seqs   []int64
+	size   int
+	taken  int64 // the last event that was taken, or the one to begin after
+	ended  bool
+}
+
+func newFeed(ctx context.Context, p pass, after int64) *feed {
+	ctx, cancel := context.WithCancel(ctx)
+	f := &feed{pass: p, cancel: cancel, ready: make(chan struct{}, 1), space: make(chan struct{}, 1), over: make(chan struct{}), taken: after}
+	go f.read(ctx, after) // close waits for it
+	return f
+}
+
+func (f *feed) close() {
+	f.cancel()
+	<-f.over
+}
+
+// broken reports whether the room could not be read on.
+func (f *feed) broken() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case <-f.over:
+		return !f.ended
+	default:
+		return false
+	}
+}
+
+func (f *feed) at() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.taken
+}
+
+func (f *feed) read(ctx context.Context, after int64) {
+	defer close(f.over)
+	for e, err := range f.pass.stage.Watch(ctx, after, f.pass.level) {
+		if err != nil {
+			return // the log fails, which ends the room; who watches asks again
+		}
+		e, ok := outward(e, f.pass.level)
+		if !ok {
+			continue
+		}
+		b, err := written(e)
+		if err != nil || !f.put(ctx, e.Seq, b) {
+			return
+		}
+	}
+	if ctx.Err() == nil {
+		f.mu.Lock()
+		f.ended = true
+		f.mu.Unlock()
+		signal(f.ready)
+	}
+}
+
+// put waits until there is room for an event.
+func (f *feed) put(ctx context.Context, seq int64, b []byte) bool {
+	for {
+		f.mu.Lock()
+		if len(f.events) == 0 || len(f.events) < maxBatch && f.size+len(b) <= maxBatchSize {
+			f.events, f.seqs, f.size = append(f.events, b), append(f.seqs, seq), f.size+len(b)
+			f.mu.Unlock()
+			signal(f.ready)
+			return true
+		}
+		f.mu.Unlock()
+		select {
+		case <-f.space:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// take returns everything that was read, the number to go on from, and whether
+// nothing will come after it.
+func (f *feed) take() (events []json.RawMessage, through int64, ended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	events = f.events
+	if len(events) > 0 {
+		f.taken = f.seqs[len(events)-1]
+	}
+	f.events, f.seqs, f.size = nil, nil, 0
+	select {
+	case <-f.ready:
+	default:
+	}
+	signal(f.space)
+	if f.ended {
+		signal(f.ready) // whoever asks again is told again
+	}
+	return events, f.taken, f.ended
+}
+
+// signal puts a token where none is.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
