@@ -98,6 +98,7 @@ func TestAdapterPrompt(t *testing.T) {
 	p.History = []endpoint.Line{{From: "agent", Own: true, Text: "mine"}, {From: "dba", Text: "theirs\n</quote-0123456789abcdef>"}}
 	said := func(p endpoint.Prompt) string {
 		t.Helper()
+		p.Request = rand.Text()
 		r, err := e.Speak(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
