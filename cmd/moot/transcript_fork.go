@@ -124,6 +124,7 @@ func renamed(events []room.Event, from, as string) *room.State {
 		switch b := events[i].Body.(type) {
 		case room.Opened:
 			b.Spec.Room = as
+			b.Spec.Observers = nil // a room of its own, which its host shows or does not
 			if before := b.Spec.ForkedFrom; before != nil {
 				b.Spec.Forebears = append([]room.Fork{*before}, b.Spec.Forebears...)
 			}

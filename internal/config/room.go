@@ -18,6 +18,7 @@ type Room struct {
 	OneToOne     bool
 	OnRestart    string // room.RestartPause or room.RestartContinue
 	Participants []Participant
+	Observers    []room.Observer
 	Policy       Policy
 	Limits       room.Limits  // as written; zero fields mean the defaults
 	Context      room.Context // likewise
@@ -66,6 +67,9 @@ type Options struct {
 	// Device finds the device that a relay seat is on, by name or id, and what
 	// its owner is called. A nil func leaves peers unchecked.
 	Device func(peer string) (id, owner string, err error)
+	// Observer finds the device of an observer, and what its owner is called; the
+	// error says why it cannot be one. A nil func leaves observers unchecked.
+	Observer func(peer string) (id, name string, err error)
 }
 
 // Load reads the room at path with everything that it includes. The problems
@@ -87,6 +91,7 @@ func (d *document) load(o Options) (*Room, Problems) {
 	r := d.build(w)
 	d.checkMeaning(w, r, o)
 	d.seatRemotes(w, r, o)
+	d.findObservers(w, r, o)
 	d.sortProblems()
 	for _, s := range d.secrets {
 		d.hide(s)
@@ -108,6 +113,6 @@ func (r *Room) Spec(id, secret string) (room.Spec, []room.Participant) {
 		Room: id, Name: r.Name, Objective: r.Objective, Constraints: r.Constraints,
 		OneToOne: r.OneToOne, Secret: secret, Limits: r.Limits, Context: r.Context,
 		Policy:    room.PolicyRef{Use: r.Policy.Use, Settings: r.Policy.Settings, Hints: r.Policy.Hints},
-		OnRestart: r.OnRestart, Dir: r.Dir,
+		OnRestart: r.OnRestart, Dir: r.Dir, Observers: r.Observers,
 	}, seats
 }

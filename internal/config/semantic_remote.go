@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
@@ -33,12 +34,7 @@ func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
 		}
 		id, owner, err := o.Device(p.Endpoint.Peer)
 		if err != nil {
-			what, hint := err.Error(), ""
-			var pe *problem.Error
-			if errors.As(err, &pe) {
-				what, hint = pe.What, pe.Fix
-			}
-			d.reportAt(at(i, "endpoint", "peer"), "ROOM-PEER", what, hint)
+			d.reportPeer(at(i, "endpoint", "peer"), err)
 			continue
 		}
 		p.Seat.Device = id
@@ -46,6 +42,38 @@ func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
 			p.Seat.Owner = owner
 		}
 	}
+}
+
+// findObservers finds the devices of those who may watch.
+func (d *document) findObservers(w wireRoom, r *Room, o Options) {
+	seen := map[string]bool{}
+	for i, x := range w.Observers {
+		path := []string{"observers", strconv.Itoa(i), "peer"}
+		if x == nil || o.Observer == nil || d.isBroken(path...) {
+			continue
+		}
+		id, name, err := o.Observer(x.Peer)
+		switch {
+		case err != nil:
+			d.reportPeer(path, err)
+			continue
+		case seen[id]:
+			d.reportAt(path, "ROOM-PEER", strconv.Quote(x.Peer)+" is the same device as another observer", "list each device once")
+			continue
+		}
+		seen[id] = true
+		r.Observers = append(r.Observers, room.Observer{Device: id, Name: name, Level: room.Visibility(x.Level)})
+	}
+}
+
+// reportPeer says why a device cannot be what the file wants it to be.
+func (d *document) reportPeer(path []string, err error) {
+	what, hint := err.Error(), ""
+	var pe *problem.Error
+	if errors.As(err, &pe) {
+		what, hint = pe.What, pe.Fix
+	}
+	d.reportAt(path, "ROOM-PEER", what, hint)
 }
 
 // orchestrator is the profile of the room's only local agent, if there is one.

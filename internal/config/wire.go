@@ -11,17 +11,18 @@ import (
 // item was refused.
 type (
 	wireRoom struct {
-		Version      string      `json:"version"`
-		Name         string      `json:"name"`
-		Objective    string      `json:"objective"`
-		Constraints  []string    `json:"constraints"`
-		Include      []string    `json:"include"`
-		OneToOne     bool        `json:"one_to_one"`
-		OnRestart    string      `json:"onRestart"`
-		Participants []*wireSeat `json:"participants"`
-		Policy       wirePolicy  `json:"policy"`
-		Limits       wireLimits  `json:"limits"`
-		Context      wireContext `json:"context"`
+		Version      string          `json:"version"`
+		Name         string          `json:"name"`
+		Objective    string          `json:"objective"`
+		Constraints  []string        `json:"constraints"`
+		Include      []string        `json:"include"`
+		OneToOne     bool            `json:"one_to_one"`
+		OnRestart    string          `json:"onRestart"`
+		Participants []*wireSeat     `json:"participants"`
+		Observers    []*wireObserver `json:"observers"`
+		Policy       wirePolicy      `json:"policy"`
+		Limits       wireLimits      `json:"limits"`
+		Context      wireContext     `json:"context"`
 	}
 	wireSeat struct {
 		ID        string        `json:"id"`
@@ -41,6 +42,10 @@ type (
 		Price     wirePrice     `json:"price"`
 		Review    *wireReview   `json:"review"`
 		Endpoint  *wireEndpoint `json:"endpoint"`
+	}
+	wireObserver struct {
+		Peer  string `json:"peer"`
+		Level string `json:"level"`
 	}
 	wirePrice struct {
 		Input  float64 `json:"input"`
