@@ -20,10 +20,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type hub struct {
 	mu    sync.Mutex
 	boxes map[identity.DeviceID]chan session.Inbound
+	news  chan struct{} // closed when a device is plugged in
 	seen  [][]byte
 }
 
-func newHub() *hub { return &hub{boxes: map[identity.DeviceID]chan session.Inbound{}} }
+func newHub() *hub {
+	return &hub{boxes: map[identity.DeviceID]chan session.Inbound{}, news: make(chan struct{})}
+}
 
 type plug struct {
 	hub  *hub
@@ -38,6 +41,8 @@ func (h *hub) plug(id identity.DeviceID) *plug {
 	defer h.mu.Unlock()
 	p := &plug{hub: h, self: id, box: make(chan session.Inbound, 1000)}
 	h.boxes[id] = p.box
+	close(h.news)
+	h.news = make(chan struct{})
 	return p
 }
 
@@ -47,21 +52,35 @@ func (h *hub) cut(id identity.DeviceID) {
 	delete(h.boxes, id)
 }
 
-// Send waits for a device that is not there until ctx ends.
+// Send waits for a device that is not there until ctx ends, or the device was
+// started again.
 func (p *plug) Send(ctx context.Context, to identity.DeviceID, b []byte) error {
 	if len(b) > session.MaxMessage {
 		return session.ErrTooLarge
 	}
-	p.hub.mu.Lock()
-	box := p.hub.boxes[to]
-	p.hub.seen = append(p.hub.seen, b)
-	p.hub.mu.Unlock()
-	if box == nil {
-		<-ctx.Done()
-		return ctx.Err()
+	box, news := p.hub.reach(to, b)
+	if box != nil {
+		box <- session.Inbound{From: p.self, Event: session.Delivered{Message: b}}
+		return nil
 	}
-	box <- session.Inbound{From: p.self, Event: session.Delivered{Message: b}}
-	return nil
+	for box == nil {
+		select {
+		case <-news:
+			box, news = p.hub.reach(to, nil)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return session.ErrForgotten
+}
+
+func (h *hub) reach(to identity.DeviceID, b []byte) (box chan session.Inbound, news <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b != nil {
+		h.seen = append(h.seen, b)
+	}
+	return h.boxes[to], h.news
 }
 
 func (p *plug) Next(ctx context.Context) (session.Inbound, error) {

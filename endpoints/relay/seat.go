@@ -52,7 +52,8 @@ type exchange struct {
 	result chan result   // holds one
 	again  chan struct{} // the other device was started again
 
-	repeats int // of the request
+	repeats int       // of the request
+	shown   time.Time // when a sign of its agent's work was shown last
 }
 
 type result struct {

@@ -83,8 +83,10 @@ const maxRunning = 64
 
 // A work is one request that is being worked on.
 type work struct {
-	ask    envelope.Envelope
-	cancel context.CancelCauseFunc
+	from      identity.DeviceID
+	ask       envelope.Envelope
+	cancel    context.CancelCauseFunc
+	forgotten bool // by the device that asked: it was started again
 }
 
 var errCancelled = errors.New("cancelled by the host of the room")
@@ -151,17 +153,19 @@ func (s *Share) take(from identity.DeviceID, e envelope.Envelope) {
 			s.post.respond(from, e, answer{Status: statusError, Code: "stale"})
 			return
 		}
-		w.ask.Epoch = e.Epoch // asked again: there will be one answer
+		w.ask.Epoch, w.forgotten = e.Epoch, false // asked again: there will be one answer
 	case s.total >= maxRunning:
 		s.post.respond(from, e, answer{Status: statusError, Code: "limit"})
 	default:
 		ctx, cancel := context.WithCancelCause(s.ctx)
-		w := &work{ask: e, cancel: cancel}
+		w := &work{from: from, ask: e, cancel: cancel}
 		s.running[key] = w
 		s.total++
 		s.wg.Go(func() {
 			defer cancel(nil)
+			quiet := s.ticking(ctx, w)
 			a := s.serve(ctx, from, e)
+			quiet()
 			s.mu.Lock()
 			delete(s.running, key)
 			s.total--
