@@ -121,6 +121,7 @@ type online struct {
 	share  func(*connection) (*relay.Share, error)
 	admit  func(context.Context, session.Newcomer) bool
 	paired func(identity.Peer)
+	listen func(*connection) // told before anything arrives; may be nil
 	plain  bool
 }
 
@@ -168,6 +169,9 @@ func (c *connection) start(o online) (err error) {
 		}
 	}
 	c.post = relay.NewPost(c.self.ID(), c.link, share, c.app.log)
+	if o.listen != nil {
+		o.listen(c)
+	}
 	c.runs.Go(func() { _ = c.link.Run(c.ctx) })
 	c.runs.Go(func() { _ = c.post.Run(c.ctx) })
 	for _, cl := range lines.to {

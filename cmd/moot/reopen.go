@@ -38,7 +38,7 @@ func (a *app) runAgain(ctx context.Context, f runFlags) error {
 		return err
 	}
 	defer leaveDemo()
-	if err := h.dial(ctx, participants(state), f.share); err != nil {
+	if err := h.dial(ctx, state.Spec, participants(state), f.share); err != nil {
 		a.note("remote seats cannot be reached: %v", err) // their turns fail, the others' go on
 	}
 	r, err := coordinator.Reopen(ctx, cfg, f.room)

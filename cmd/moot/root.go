@@ -70,6 +70,7 @@ func commands(a *app) map[string][]*cobra.Command {
 			newEndpointCmd(a),
 			newRelayCmd(a),
 			newShareCmd(a),
+			newWatchCmd(a),
 			newInviteCmd(a),
 			newJoinCmd(a),
 			newPeersCmd(a),

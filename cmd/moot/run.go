@@ -79,7 +79,7 @@ func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	h.preload(spec.Policy)
-	if err := h.dial(ctx, seats, f.share); err != nil {
+	if err := h.dial(ctx, spec, seats, f.share); err != nil {
 		return err
 	}
 	cfg := h.config()

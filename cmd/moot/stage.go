@@ -40,10 +40,12 @@ func (s *stage) run(ctx context.Context) error {
 	if s.watch != nil {
 		beside.Go(func() { s.follow(running) })
 	}
+	leave := s.host.exhibit(ctx, s.room)
 	go func() { ran <- s.room.Run(running) }()
 	shown := s.show(ctx)
 	end()
 	err := <-ran
+	leave()
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}

@@ -14,7 +14,7 @@ func (a *app) roomOptions(file string, headless bool) config.Options {
 	dir := filepath.Dir(file)
 	return config.Options{
 		Headless: headless, Policies: policyNames(dir), SettingsSchema: a.settingsSchema(dir), CheckScript: checkScript,
-		Device: a.findDevice,
+		Device: a.findDevice, Observer: a.findObserver,
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,13 @@ type remote struct {
 	err  error // why there is none, when somebody tried beforehand
 	// What this device shares meanwhile; nil is nothing.
 	share func(*connection) (*relay.Share, error)
+
+	// Who watches from there, as soon as the device is online. The lock is another
+	// one, for going online may take time.
+	watching sync.Mutex
+	gallery  *relay.Gallery
+	stages   []relay.Stage
+	leave    []func(context.Context)
 }
 
 func (r *remote) close() {
@@ -37,8 +45,8 @@ func (r *remote) close() {
 }
 
 // dial goes online for a room with remote seats, so that the first turn does
-// not wait for it, or to share agents beside the room.
-func (h *host) dial(ctx context.Context, seats []room.Participant, share bool) error {
+// not wait for it, for who may watch it, or to share agents beside the room.
+func (h *host) dial(ctx context.Context, spec room.Spec, seats []room.Participant, share bool) error {
 	if share {
 		serve, err := h.app.served(nil)
 		if err != nil {
@@ -48,13 +56,11 @@ func (h *host) dial(ctx context.Context, seats []room.Participant, share bool) e
 		_, err = h.online(ctx)
 		return err
 	}
-	for _, p := range seats {
-		if config.Remote(p) {
-			_, err := h.online(ctx)
-			return err
-		}
+	if !h.app.watched(spec) && !slices.ContainsFunc(seats, config.Remote) {
+		return nil
 	}
-	return nil
+	_, err := h.online(ctx)
+	return err
 }
 
 func (h *host) online(ctx context.Context) (*connection, error) {
@@ -70,7 +76,7 @@ func (h *host) online(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.connect(ctx, online{share: h.remote.share})
+	c, err := d.connect(ctx, online{share: h.remote.share, listen: h.openGallery})
 	h.remote.conn = c
 	return c, err
 }

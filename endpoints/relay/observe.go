@@ -45,7 +45,10 @@ type GalleryConfig struct {
 	// Peer looks a device up in the store, as it is now: its grant is what
 	// counts.
 	Peer func(identity.DeviceID) (identity.Peer, error)
-	Gate *Gate
+	// Peers lists all: those that may watch are told that this device is here.
+	// May be nil.
+	Peers func() ([]identity.Peer, error)
+	Gate  *Gate
 	// Audit is told of who began to watch, spoke or was refused. An error
 	// refuses. May be nil.
 	Audit func(Observed) error
@@ -162,9 +165,21 @@ func (g *Gallery) leave(ctx context.Context, id string) {
 // begin is called by the Post that runs.
 func (g *Gallery) begin(ctx context.Context, p *Post) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.post = p
 	g.ctx, g.stop = context.WithCancel(ctx)
+	g.mu.Unlock()
+	if g.cfg.Peers == nil {
+		return
+	}
+	all, err := g.cfg.Peers()
+	if err != nil {
+		g.cfg.Log.Warn("nobody who watches is told that this device is here", "error", err)
+	}
+	for _, q := range all {
+		if q.Grant == identity.GrantObserver && !q.Suspended() {
+			p.greet(q.ID)
+		}
+	}
 }
 
 // end stops everything and waits for it.
@@ -209,7 +224,7 @@ func (g *Gallery) watch(from identity.DeviceID, e envelope.Envelope) {
 	at := place{from, e.Room}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.streams[at]
+	s := g.streamAt(at)
 	switch {
 	case g.ended || s == nil && g.left && len(g.stages) == 0:
 		return
@@ -226,6 +241,21 @@ func (g *Gallery) watch(from identity.DeviceID, e envelope.Envelope) {
 		})
 	}
 	s.put(ask{e, w})
+}
+
+// streamAt returns the stream of a place; who asked for the only room and now
+// names it goes on with the one that it has.
+func (g *Gallery) streamAt(at place) *stream {
+	if s := g.streams[at]; s != nil || at.room == "" {
+		return s
+	}
+	s := g.streams[place{device: at.device}]
+	if s == nil || s.shows() != at.room {
+		return nil
+	}
+	delete(g.streams, s.at)
+	s.at, g.streams[at] = at, s
+	return s
 }
 
 func (g *Gallery) streamsOf(d identity.DeviceID) (n int) {
@@ -247,7 +277,7 @@ func (g *Gallery) drop(s *stream) {
 func (g *Gallery) bye(from identity.DeviceID, e envelope.Envelope) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.streams[place{from, e.Room}]; s != nil {
+	if s := g.streamAt(place{from, e.Room}); s != nil {
 		s.stop()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -28,7 +29,8 @@ type ask struct {
 // the newest.
 type stream struct {
 	g    *Gallery
-	at   place
+	of   identity.DeviceID
+	at   place    // the gallery's lock guards it
 	asks chan ask // holds one
 	quit chan struct{}
 	once sync.Once
@@ -43,7 +45,7 @@ type stream struct {
 }
 
 func newStream(g *Gallery, at place) *stream {
-	return &stream{g: g, at: at, asks: make(chan ask, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	return &stream{g: g, of: at.device, at: at, asks: make(chan ask, 1), quit: make(chan struct{}), done: make(chan struct{})}
 }
 
 // put takes a wish in the place of the one that waits. The caller holds the
@@ -139,7 +141,7 @@ func (s *stream) enter(p pass) bool {
 	if !first {
 		return true
 	}
-	err := s.g.audit(s.at.device, p.stage.ID(), "watched", "")
+	err := s.g.audit(s.of, p.stage.ID(), "watched", "")
 	if err != nil {
 		s.g.cfg.Log.Error("nobody watches, for it could not be written down", "error", err)
 	}
@@ -164,14 +166,14 @@ func (s *stream) isOpen(ctx context.Context) bool {
 // admitted looks up whether the device may watch, and tells it when it may
 // not.
 func (s *stream) admitted(ctx context.Context, a ask) (pass, bool) {
-	p, code := s.g.admit(s.at.device, s.at.room)
+	p, code := s.g.admit(s.of, a.Room)
 	if code == "" && s.shows() != "" && s.shows() != p.stage.ID() {
 		code = verdictDenied // another room than the one that it watched
 	}
 	if code == "" {
 		return p, true
 	}
-	s.g.refused(s.at.device, s.at.room, code)
+	s.g.refused(s.of, a.Room, code)
 	s.deliver(ctx, refusal(a.Envelope, verdict{Status: statusError, Code: code}))
 	return p, false
 }
@@ -269,8 +271,8 @@ func (s *stream) deliver(ctx context.Context, e envelope.Envelope) bool {
 		s.g.cfg.Log.Error("an answer cannot be written", "type", string(e.Type), "error", err)
 		return false
 	}
-	if err = s.g.post.link.Send(ctx, s.at.device, b); err != nil && ctx.Err() == nil {
-		s.g.cfg.Log.Info("somebody who watches may not have been answered", "device", s.at.device.Short(), "error", err)
+	if err = s.g.post.link.Send(ctx, s.of, b); err != nil && ctx.Err() == nil {
+		s.g.cfg.Log.Info("somebody who watches may not have been answered", "device", s.of.Short(), "error", err)
 	}
 	return err == nil
 }

@@ -80,6 +80,7 @@ type Watcher struct {
 const (
 	askAgain   = sceneQuiet + 10*time.Second // with no answer for so long
 	askRetry   = 2 * time.Second             // after a wish that did not arrive
+	sayRetry   = 200 * time.Millisecond      // after a message that did not arrive
 	silentTime = 5 * time.Second             // until somebody is told that there is no answer
 )
 
@@ -369,6 +370,7 @@ func (w *Watcher) hear(ctx context.Context, c <-chan envelope.Envelope, sent <-c
 			case errors.Is(err, session.ErrUnknownPeer), errors.Is(err, session.ErrSuspended), errors.Is(err, session.ErrTooLarge):
 				return e, false, unsent(err)
 			case err != nil:
+				pause(ctx, sayRetry)
 				return e, false, nil
 			}
 			t.Reset(askAgain)

@@ -23,5 +23,10 @@ var shareCodes = []Meaning{
 	{"RELAY-TIMEOUT", failure, "A remote agent gave no answer in time.", "Give its seat a longer timeout; see that `moot share` runs there."},
 	{"RELAY-UNREACHABLE", failure, "The other owner's device does not answer.", "See that `moot share` runs there and that both use the same relay."},
 	{"ROOM-PEER", input, "A seat is on a device that is not paired with this one.", "`moot peers ls` lists those that are; `moot invite` pairs another."},
+	{"WATCH-DENIED", denied, "The other owner's device runs no room that this device may watch, or not the one that was asked for.", "Its owner makes an invite with `moot invite --grant observer` and lists this device under observers: of the room, or names the room in the invite."},
+	{"WATCH-MUTED", denied, "Who holds the room lets this device watch and not speak.", "Ask them to unmute your seat."},
+	{"WATCH-OVER", failure, "A message was not posted, for the room does not run any more.", "Ask its owner for another room."},
+	{"WATCH-ROOM", input, "Several rooms of the other owner's device may be watched.", "Name one: --room ID."},
+	{"WATCH-SIZE", input, "A message to a room that is watched is over 12,000 characters.", "Say it in several."},
 	{"SHARE-PROFILE", input, "No profile can be shared: there is none with an endpoint, or none of that name.", "Write it under profiles: of the settings file."},
 }
