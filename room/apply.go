@@ -25,6 +25,8 @@ func (s *State) Apply(e Event) {
 		s.hand(b.Participant, b.By)
 	case SeatReleased:
 		s.hand(b.Participant, "")
+	case SeatForgot:
+		s.applyForgot(b)
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
@@ -123,6 +125,17 @@ func (s *State) hand(id, owner string) {
 	if x := s.seat(id); x != nil {
 		x.Owner = owner
 		x.Fresh = x.Fresh || owner == ""
+	}
+}
+
+// applyForgot: whether the agent forgot before or after it was handed the open
+// turn nobody knows, so it is handed everything after it too.
+func (s *State) applyForgot(b SeatForgot) {
+	if x := s.seat(b.Participant); x != nil {
+		x.Fresh = true
+	}
+	if t := s.Turn; t != nil && t.Participant == b.Participant {
+		t.Forgot = true
 	}
 }
 

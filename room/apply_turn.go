@@ -99,6 +99,7 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 	x := s.seat(t.Participant)
 	if x != nil {
 		x.Failures++
+		x.Fresh = x.Fresh || b.Code == FailLost // so did what it knew
 		s.charge(x, b.Usage, t.Tokens, "")
 		s.note(e, x.ID, policy.KindError, b.Code+": "+b.Error)
 	}
@@ -120,7 +121,7 @@ func (s *State) endTurn(e Event, turn int, text string) {
 func (s *State) served(x *Seat, t *Turn, latency time.Duration) {
 	x.Cursor = max(x.Cursor, t.Window.Through)
 	x.read(t.Window.Through)
-	x.Fresh = false
+	x.Fresh = t.Forgot
 	x.Failures = 0
 	x.Replies++
 	x.Latency += latency
@@ -166,7 +167,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		}
 		s.served(x, t, b.Latency)
 		x.Confidence = m.Confidence
-		x.Fresh = t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
+		x.Fresh = t.Forgot || t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
 		s.Turn = nil
 	}
 }

@@ -36,6 +36,11 @@ type (
 	SeatReleased struct {
 		Participant string `json:"participant"`
 	}
+	// SeatForgot says that the agent of a seat has lost its memory: it is handed
+	// a full window next.
+	SeatForgot struct {
+		Participant string `json:"participant"`
+	}
 	// PolicyChanged puts another policy in force.
 	PolicyChanged struct {
 		Policy PolicyRef `json:"policy"`
@@ -208,6 +213,7 @@ func (Joined) Type() string          { return "participant.joined" }
 func (SeatChanged) Type() string     { return "participant.changed" }
 func (SeatTaken) Type() string       { return "seat.taken" }
 func (SeatReleased) Type() string    { return "seat.released" }
+func (SeatForgot) Type() string      { return "seat.forgot" }
 func (PolicyChanged) Type() string   { return "policy.changed" }
 func (LimitsChanged) Type() string   { return "limits.changed" }
 func (BidPosted) Type() string       { return "bid.posted" }

@@ -113,6 +113,7 @@ var bodies = map[string]func([]byte) (Body, error){
 	"participant.changed": as[SeatChanged],
 	"seat.taken":          as[SeatTaken],
 	"seat.released":       as[SeatReleased],
+	"seat.forgot":         as[SeatForgot],
 	"policy.changed":      as[PolicyChanged],
 	"limits.changed":      as[LimitsChanged],
 	"bid.posted":          as[BidPosted],

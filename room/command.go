@@ -134,6 +134,8 @@ type (
 	Violated struct {
 		Participant, Code, Detail string
 	}
+	// Forgot says that an agent has lost its memory.
+	Forgot struct{ Participant string }
 	// Summarised is a summary that an agent made.
 	Summarised struct {
 		By      string
@@ -187,6 +189,7 @@ func (Replied) act()      {}
 func (Failed) act()       {}
 func (Posted) act()       {}
 func (Violated) act()     {}
+func (Forgot) act()       {}
 func (Summarised) act()   {}
 func (Broken) act()       {}
 func (Tick) act()         {}

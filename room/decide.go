@@ -104,6 +104,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decidePosted(c.Actor, do, now)
 	case Violated:
 		return s.decideViolated(do)
+	case Forgot:
+		return s.decideForgot(do), nil
 	case Summarised:
 		return []Body{SummaryMade(do)}, nil
 	case Broken:

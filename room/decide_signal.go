@@ -68,6 +68,20 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 	return s.withSeatChange(bodies, x, Suspended, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
 }
 
+// decideForgot notes that an agent has lost its memory, where that changes what
+// it is handed: once until it is handed everything. A seat that is not active
+// is, when it becomes so.
+func (s *State) decideForgot(do Forgot) []Body {
+	x := s.seat(do.Participant)
+	if x == nil || !x.Remembers || x.Standing != Active || s.ended() {
+		return nil
+	}
+	if t := s.Turn; t != nil && t.Participant == x.ID && !t.Forgot || !x.Fresh {
+		return []Body{SeatForgot(do)}
+	}
+	return nil
+}
+
 func (s *State) interruptSeat(x *Seat) []Body {
 	if s.Turn == nil || s.Turn.Participant != x.ID {
 		return nil

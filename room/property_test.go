@@ -86,7 +86,7 @@ func command(rt *rapid.T) string {
 		"me: takeover " + who, "me: release " + who, "approve", "approve", "approve wrong", "edit better", "edit-and-approve best", "reject no",
 		"next " + who, "standing " + who + " suspended", "standing " + who + " muted", "standing " + who + " active", "redact 3",
 		"me: say-id m1 " + text, "me: say-id c7 " + text, "bid " + who + " 0.5", "bid " + who + " NaN", "bid " + who + " -1",
-		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "claim", "claim restart", "policy other", "a: stop",
+		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "forgot " + who, "claim", "claim restart", "policy other", "a: stop",
 		"join eve Eve", "join A x", "eve: say " + text, "eve: pause", "eve: stop", "eve: limits maxTurns=99", "standing eve muted", "standing eve active", "standing eve removed",
 	}).Draw(rt, "command")
 }

@@ -209,6 +209,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}
 	case "violate":
 		return room.Command{Do: room.Violated{Participant: first, Code: second}}
+	case "forgot":
+		return room.Command{Do: room.Forgot{Participant: first}}
 	case "bid":
 		score, _ := strconv.ParseFloat(second, 64)
 		return room.Command{Actor: first, Do: room.BidMade{Decision: rec.Decision, Participant: first, Bid: policy.Bid{Score: score}}}

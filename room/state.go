@@ -96,6 +96,7 @@ type Turn struct {
 	Started     time.Duration
 	Timeout     time.Duration
 	Draft       *Draft // waiting for a person; nil while the agent works
+	Forgot      bool   // its agent has lost its memory since it was granted
 }
 
 // Draft is a reply that waits for a person.

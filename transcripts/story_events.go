@@ -12,7 +12,7 @@ import (
 func (it *item) tell(body room.Body, t *teller) bool {
 	it.Kind = isNote
 	switch b := body.(type) {
-	case room.Joined, room.SeatChanged, room.SeatTaken, room.SeatReleased:
+	case room.Joined, room.SeatChanged, room.SeatTaken, room.SeatReleased, room.SeatForgot:
 		it.Note = seatNote(body)
 	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:
 		return it.draft(body, t)
@@ -62,6 +62,8 @@ func seatNote(body room.Body) string {
 		return b.By + " took over " + b.Participant
 	case room.SeatReleased:
 		return b.Participant + " was released"
+	case room.SeatForgot:
+		return b.Participant + " was started anew and is handed everything again"
 	}
 	return ""
 }

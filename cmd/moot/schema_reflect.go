@@ -31,6 +31,7 @@ var bodies = []room.Body{
 	room.SeatChanged{},
 	room.SeatTaken{},
 	room.SeatReleased{},
+	room.SeatForgot{},
 	room.PolicyChanged{},
 	room.LimitsChanged{},
 	room.BidPosted{},

@@ -124,7 +124,8 @@ const (
 	SignalPermission = "permission"
 	SignalCall       = "call"
 	SignalViolation  = "violation"
-	SignalLate       = "late" // a reply whose request had ended
+	SignalLate       = "late"   // a reply whose request had ended
+	SignalForgot     = "forgot" // the agent has lost its memory: nothing that it was told before is known to it
 )
 
 // An Answer is what the room says to a signal.

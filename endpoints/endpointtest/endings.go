@@ -39,7 +39,8 @@ func exitsAfter(h *harness) {
 }
 
 // restarts: the turn that fails is not asked again by itself; the next has a
-// new process, and there is one restart only.
+// new process, and there is one restart only. That the new one remembers
+// nothing is told.
 func restarts(h *harness) {
 	for range 2 {
 		if _, err := h.say("hello"); !errors.Is(err, endpoint.ErrExited) {
@@ -49,13 +50,22 @@ func restarts(h *harness) {
 			h.Fatalf("got %+v, want its process id", s)
 		}
 	}
+	h.floor.wait(h, endpoint.SignalForgot)
 	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrExited) {
 		h.Fatalf("got %v, want ErrExited", err)
 	}
 	h.floor.mu.Lock()
 	defer h.floor.mu.Unlock()
-	if n := len(h.floor.got); n != 2 || h.floor.got[0].Detail == h.floor.got[1].Detail {
-		h.Errorf("%d processes were started, want 2: %+v", n, h.floor.got)
+	started, forgot := map[string]bool{}, 0
+	for _, s := range h.floor.got {
+		if s.Kind == endpoint.SignalForgot {
+			forgot++
+			continue
+		}
+		started[s.Detail] = true
+	}
+	if len(started) != 2 || len(h.floor.got) != 3 || forgot != 1 {
+		h.Errorf("%d processes were started, want 2, and %d times it was told that one forgot: %+v", len(started), forgot, h.floor.got)
 	}
 }
 

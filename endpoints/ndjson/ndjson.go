@@ -108,6 +108,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
+	r.hand()
 	reply, left, err := r.wire.ask(ctx, p)
 	if left != nil {
 		if p.Kind != endpoint.Bid {

@@ -87,7 +87,8 @@ func alive(pid int) bool {
 }
 
 // TestCancelledAgentIsReplaced: that a turn was cancelled is no fault of the
-// agent, so it needs no leave to be started again; that it hung is.
+// agent, so it needs no leave to be started again; that it hung is. The room is
+// told that the new process knows nothing of what was before.
 func TestCancelledAgentIsReplaced(t *testing.T) {
 	e, floor := fixed(t, endpointtest.Hang), make(listener)
 	defer e.Close()
@@ -98,6 +99,11 @@ func TestCancelledAgentIsReplaced(t *testing.T) {
 			_, err := e.Speak(ctx, turn(id), floor)
 			result <- err
 		}()
+		if id == "second" {
+			if s := <-floor; s.Kind != endpoint.SignalForgot {
+				t.Errorf("before the second: got %+v", s)
+			}
+		}
 		if s := <-floor; s.Detail != "working" {
 			t.Errorf("%s: got %+v", id, s)
 		}

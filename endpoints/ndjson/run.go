@@ -21,6 +21,7 @@ type run struct {
 	mu       sync.Mutex
 	inStep   chan struct{} // closed when the latest abandoned turn is settled; nil before one
 	forgiven bool          // ended by us, for a turn that was cancelled
+	asked    bool          // it was handed something
 	leaving  bool          // guard waits for wg: nothing may join it
 }
 
@@ -66,19 +67,26 @@ func await(ctx context.Context, c <-chan struct{}) error {
 }
 
 func (e *Endpoint) mayReplace(r *run) bool {
-	r.mu.Lock()
-	forgiven := r.forgiven
-	r.mu.Unlock()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if forgiven {
-		return true
-	}
-	if e.restarts >= e.cfg.Restart {
+	if !e.replaces(r) {
 		return false
 	}
-	e.restarts++
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !r.forgiven {
+		e.restarts++
+	}
 	return true
+}
+
+// replaces reports whether a process that has ended is followed by another.
+func (e *Endpoint) replaces(r *run) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return r.forgiven || e.restarts < e.cfg.Restart
 }
 
 func (e *Endpoint) launch() (*run, error) {
@@ -90,7 +98,7 @@ func (e *Endpoint) launch() (*run, error) {
 	r := &run{proc: proc, notes: newNotes(e.listener), over: make(chan struct{})}
 	r.wire = newWire(proc.Stdin(), c.MaxLine, c.MaxNoise, r.notes)
 	r.wg.Go(r.serve)
-	go r.guard(c.Grace)
+	go r.guard(c.Grace, e.replaces)
 	e.mu.Lock()
 	e.run = r
 	closed := e.closed
@@ -101,6 +109,13 @@ func (e *Endpoint) launch() (*run, error) {
 		return nil, errClosed
 	}
 	return r, nil
+}
+
+// hand notes that the process is handed something, which it may remember.
+func (r *run) hand() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = true
 }
 
 // serve reads until the process closes its output, and says how it ended.
@@ -124,8 +139,9 @@ func (r *run) exit(what string) error {
 	return fail("AGENT-EXITED", what, "see its last words; restart: N lets it be started anew N times", endpoint.ErrExited)
 }
 
-// guard ends the process when its wire has ended, and clears up.
-func (r *run) guard(grace time.Duration) {
+// guard ends the process when its wire has ended, and clears up. That what the
+// process knew is gone is told when another follows it.
+func (r *run) guard(grace time.Duration, replaced func(*run) bool) {
 	<-r.wire.done
 	patience := time.Duration(0)
 	closing := errors.Is(r.wire.cause(), endpoint.ErrClosed)
@@ -135,8 +151,12 @@ func (r *run) guard(grace time.Duration) {
 	r.proc.Close(patience, grace)
 	r.mu.Lock()
 	r.leaving = true
+	asked := r.asked
 	r.mu.Unlock()
 	r.wg.Wait()
+	if asked && !closing && replaced(r) {
+		r.notes.put(note{signal: endpoint.Signal{Kind: endpoint.SignalForgot}})
+	}
 	r.notes.close(!closing)
 	close(r.over)
 }

@@ -133,6 +133,7 @@ func run(t testing.TB, p *Post) (stop func()) {
 	}()
 	stop = func() { cancel(); <-done }
 	t.Cleanup(stop)
+	<-p.ready // before that it sends nothing
 	return stop
 }
 

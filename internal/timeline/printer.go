@@ -65,6 +65,8 @@ func (p *Printer) event(e room.Event) string {
 		return p.notice("", "limits changed"+p.by(e.Actor))
 	case room.SeatChanged, room.SeatTaken, room.SeatReleased:
 		return p.standing(e)
+	case room.SeatForgot:
+		return p.notice(dim, p.label(b.Participant)+" was started anew and is handed everything again")
 	case room.RoundDeclined:
 		return p.declined(b)
 	case room.TurnGranted:

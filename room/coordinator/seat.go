@@ -120,6 +120,8 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 		do = room.Posted{Message: room.Message{To: s.To, Text: s.Detail}}
 	case endpoint.SignalViolation:
 		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
+	case endpoint.SignalForgot:
+		do = room.Forgot{Participant: f.participant}
 	case endpoint.SignalLate:
 		do = room.Replied{Participant: f.participant, Request: s.Code, Text: s.Detail}
 	default:
