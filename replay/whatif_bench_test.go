@@ -21,17 +21,32 @@ func BenchmarkWhatIf(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer host.Close()
-	subjects := []replay.Subject{
-		builtIn(b, host, "roundrobin"), builtIn(b, host, "mention"), builtIn(b, host, "adaptive"), kit(b, host, "c"), kit(b, host, "rust"),
-		{Name: "baseline", Baseline: "address->ngram3"},
+	subjects := []struct {
+		name string
+		load func(name string) replay.Subject
+	}{
+		{"none", func(name string) replay.Subject { return replay.Subject{Name: name, Baseline: "address->ngram3"} }},
+		{"c", func(name string) replay.Subject { return kit(b, host, name) }},
+		{"rust", func(name string) replay.Subject { return kit(b, host, name) }},
+		{"assemblyscript", func(name string) replay.Subject { return kit(b, host, name) }},
+		{"roundrobin", func(name string) replay.Subject { return builtIn(b, host, name) }},
+		{"mention", func(name string) replay.Subject { return builtIn(b, host, name) }},
+		{"adaptive", func(name string) replay.Subject { return builtIn(b, host, name) }},
 	}
-	for _, set := range []string{"delidata", "meetings-ami", "irc-threads"} {
+	loaded := map[string]replay.Subject{} // only what is to run is compiled
+	for _, set := range []string{"whowhen", "delidata", "irc-threads", "meetings-ami", "meetings-committee", "space-short", "llmafia", "long-space"} {
 		file := filepath.Join("..", "..", "shared", "transcripts", set+".jsonl.gz")
 		if _, err := os.Stat(file); err != nil {
 			b.Skip("the shared transcripts are not beside this checkout")
 		}
 		for _, s := range subjects {
-			b.Run(set+"/"+s.Name, func(b *testing.B) { whatIf(b, s, file) })
+			b.Run(set+"/"+s.name, func(b *testing.B) {
+				if _, ok := loaded[s.name]; !ok {
+					loaded[s.name] = s.load(s.name)
+				}
+				b.ResetTimer()
+				whatIf(b, loaded[s.name], file)
+			})
 		}
 	}
 }

@@ -3,11 +3,9 @@ package kits_test
 import (
 	"fmt"
 	"math/rand"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -52,45 +50,29 @@ func odd(r *rand.Rand) policy.Input {
 // none answers to half of one.
 func TestKitsAgree(t *testing.T) {
 	t.Parallel()
-	host, err := plugins.NewHost(plugins.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = host.Close() })
 	langs := []string{"c", "rust", "assemblyscript"}
-	var all []*plugins.Policy
-	for _, lang := range langs {
-		wasm, err := os.ReadFile("../policytest/testdata/guests/" + lang + ".wasm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := host.Load(t.Context(), plugins.Module{Name: "polite", Wasm: wasm, Trusted: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
-	}
+	loaded := load(t, langs...)
 	r := rand.New(rand.NewSource(1))
 	for range 300 {
 		in := odd(r)
 		input := in.AppendJSON(nil)
 		var first string
-		for i, p := range all {
-			res, err := p.Run(t.Context(), input)
+		for i, lang := range langs {
+			res, err := loaded[lang].Run(t.Context(), input)
 			if err != nil {
-				t.Fatalf("%s: %v\n%s", langs[i], err, input)
+				t.Fatalf("%s: %v\n%s", lang, err, input)
 			}
 			if i == 0 {
 				first = string(res.Output)
 			}
 			if _, err := policy.DecodeDecision(res.Output); err != nil || string(res.Output) != first {
-				t.Fatalf("%s: %v\n%s\n%s: %s\n%s", langs[0], err, first, langs[i], res.Output, input)
+				t.Fatalf("%s: %v\n%s\n%s: %s\n%s", langs[0], err, first, lang, res.Output, input)
 			}
 		}
-		for i, p := range all {
+		for _, lang := range langs {
 			half := input[:r.Intn(len(input))]
-			if res, err := p.Run(t.Context(), half); err == nil {
-				t.Fatalf("%s answered %s to half an input: %s", langs[i], res.Output, half)
+			if res, err := loaded[lang].Run(t.Context(), half); err == nil {
+				t.Fatalf("%s answered %s to half an input: %s", lang, res.Output, half)
 			}
 		}
 	}

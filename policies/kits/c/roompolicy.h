@@ -24,19 +24,23 @@ typedef struct {
     rp_text id, name, kind, role, ineligible_reason;
     rp_texts domains;
     rp_bool eligible;
-    rp_i64 turns, last_turn, failures, unread;
+    rp_i64 turns, last_turn, failures, tokens, avg_ms, unread;
+    rp_i64 followed_last, followed_last_two; /* how often it spoke next after these speakers */
 } rp_agent;
 
 typedef struct {
-    rp_i64 seq, turn;
+    rp_i64 seq, turn, bytes;
     rp_text from, kind, text;
     rp_texts to, mentions, addressed;
+    rp_bool truncated;
 } rp_event;
 
 typedef struct {
-    rp_bool init;
+    rp_bool init, truncated;
     rp_i64 decision, turn, now_ms;
-    rp_text objective, state; /* state: any JSON */
+    rp_i64 max_turns, turns_left, tokens_left, ms_left; /* limits; -1: none */
+    rp_text room, seed, objective, config, state;       /* config and state: any JSON */
+    rp_texts constraints;
     rp_agent *agents;
     rp_u32 agents_len, agents_cap;
     rp_event *events;
@@ -60,7 +64,9 @@ static void *rp_alloc(rp_u32 size) {
     return (void *)at;
 }
 
-/* rp_room makes room for one more element and returns the array. */
+/* RP_MORE is where one more element of an array goes. */
+#define RP_MORE(all, len, cap) ((all) = rp_room(all, len, &(cap), sizeof *(all)), &(all)[(len)++])
+
 static void *rp_room(void *all, rp_u32 len, rp_u32 *cap, rp_u32 size) {
     if (len < *cap) return all;
     rp_u32 more = *cap ? *cap * 2 : 8;
@@ -75,8 +81,18 @@ static void *rp_room(void *all, rp_u32 len, rp_u32 *cap, rp_u32 size) {
 
 #define RP(literal) ((rp_text){literal, sizeof(literal) - 1})
 
+/* rp_word reads eight bytes, the first one lowest. */
+static inline rp_u64 rp_word(const char *p) {
+    rp_u64 w;
+    __builtin_memcpy(&w, p, 8);
+    return w;
+}
+
 static inline rp_bool rp_same(const char *a, const char *b, rp_u32 len) {
-    for (rp_u32 i = 0; i < len; i++)
+    rp_u32 i = 0;
+    for (; i + 8 <= len; i += 8)
+        if (rp_word(a + i) != rp_word(b + i)) return 0;
+    for (; i < len; i++)
         if (a[i] != b[i]) return 0;
     return 1;
 }
@@ -102,221 +118,224 @@ static const rp_event *rp_last_said(const rp_input *in) {
  *
  * A reader takes where its value starts and returns where it ends. Behind the
  * input there are zeros, so that nobody has to ask at every byte whether it is
- * the last one. What is wrong leads to these zeros, which are wrong everywhere. */
+ * the last one. What is wrong leads to these zeros, which are wrong everywhere.
+ * A host writes no spaces between values; rp_decide takes them out if one does. */
 
 #define RP_INLINE static inline __attribute__((always_inline))
+#define RP_APART static __attribute__((noinline))
 #define RP_BEHIND 16 /* zeros */
 
 static const char *rp_end;
 static rp_bool rp_bad;
 
-static __attribute__((noinline)) const char *rp_fail(void) {
+RP_APART const char *rp_fail(void) {
     rp_bad = 1;
     return rp_end;
 }
 
-RP_INLINE const char *rp_space(const char *p) {
-    while (*p <= ' ' && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) p++;
-    return p;
-}
+RP_INLINE const char *rp_need(const char *p, char c) { return *p == c ? p + 1 : rp_fail(); }
 
-RP_INLINE const char *rp_need(const char *p, char c) {
-    p = rp_space(p);
-    return *p == c ? p + 1 : rp_fail();
-}
+/* RP_STARTS tells whether a literal stands at p. All of it but a comparison of
+ * words or two is worked out by the compiler. */
+#define RP_STARTS(p, literal) rp_starts(p, literal, sizeof(literal) - 1)
 
-/* rp_word reads eight bytes, the first one lowest. */
-RP_INLINE rp_u64 rp_word(const char *p) {
-    rp_u64 w;
-    __builtin_memcpy(&w, p, 8);
+RP_INLINE rp_u64 rp_packed(const char *literal, rp_u32 len) {
+    rp_u64 w = 0;
+    for (rp_u32 i = 0; i < 8 && i < len; i++) w |= (rp_u64)(rp_byte)literal[i] << 8 * i;
     return w;
 }
 
-/* rp_zero marks the first byte of w that is zero by its top bit, and perhaps
- * some behind it. */
-RP_INLINE rp_u64 rp_zero(rp_u64 w) { return (w - 0x0101010101010101u) & ~w & 0x8080808080808080u; }
+RP_INLINE rp_bool rp_starts(const char *p, const char *literal, rp_u32 len) {
+    if (len < 8) return (rp_word(p) & (((rp_u64)1 << 8 * len) - 1)) == rp_packed(literal, len);
+    for (rp_u32 i = 0; i + 8 < len; i += 8)
+        if (rp_word(p + i) != rp_packed(literal + i, 8)) return 0;
+    return rp_word(p + len - 8) == rp_packed(literal + len - 8, 8);
+}
 
-static const char *rp_string(const char *p, rp_text *t) {
-    const char *from = rp_need(p, '"');
-    for (p = from; p < rp_end; p += 2) {
-        rp_u64 w, stop;
-        do {
-            w = rp_word(p);
-            p += 8;
-            stop = rp_zero(w ^ 0x2222222222222222u) | rp_zero(w ^ 0x5c5c5c5c5c5c5c5cu); /* " and \ */
-        } while (!stop && p < rp_end);
-        p += stop ? (int)(__builtin_ctzll(stop) >> 3) - 8 : 0;
-        if (*p == '"' && p < rp_end) {
+/* rp_plain is how many of the eight bytes at p come before a " or a \. */
+RP_INLINE rp_u32 rp_plain(const char *p) {
+    const rp_u64 ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    rp_u64 w = rp_word(p), quote = w ^ ones * '"', slash = w ^ ones * '\\';
+    rp_u64 stop = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops; /* its lowest bit: in the first that is zero */
+    return (stop ? (rp_u32)__builtin_ctzll(stop) : 64) >> 3;
+}
+
+RP_APART const char *rp_long_string(const char *from, rp_text *t) {
+    for (const char *p = from; p < rp_end;) {
+        rp_u32 plain = rp_plain(p);
+        p += plain;
+        if (plain == 8) continue;
+        if (*p == '"') {
             *t = (rp_text){from, (rp_u32)(p - from)};
             return p + 1;
         }
+        p += 2;
     }
     return rp_fail();
 }
 
-static const char *rp_int(const char *p, rp_i64 *n) {
-    p = rp_space(p);
+RP_INLINE const char *rp_string(const char *p, rp_text *t) {
+    const char *from = rp_need(p, '"');
+    p = from + rp_plain(from);
+    if (*p != '"') return rp_long_string(from, t);
+    *t = (rp_text){from, (rp_u32)(p - from)};
+    return p + 1;
+}
+
+RP_APART const char *rp_long_int(const char *p, rp_i64 *n) {
     rp_bool minus = *p == '-';
+    const char *from = p += minus;
     rp_i64 v = 0;
-    for (p += minus; *p >= '0' && *p <= '9'; p++) v = v * 10 + (*p - '0');
+    for (; *p >= '0' && *p <= '9'; p++) v = v * 10 + (*p - '0');
     *n = minus ? -v : v;
-    return p;
+    return p > from ? p : rp_fail();
+}
+
+RP_INLINE const char *rp_int(const char *p, rp_i64 *n) {
+    rp_u32 digit = (rp_u32)*p - '0';
+    if (digit > 9 || p[1] != ',') return rp_long_int(p, n);
+    *n = digit; /* as most are */
+    return p + 1;
+}
+
+RP_INLINE const char *rp_true(const char *p, rp_bool *yes) {
+    *yes = RP_STARTS(p, "true");
+    return *yes ? p + 4 : RP_STARTS(p, "false") ? p + 5 : rp_fail();
 }
 
 /* rp_scalar passes a number, true, false or null. */
-RP_INLINE const char *rp_scalar(const char *p) {
-    while (*p != ',' && *p != '}' && *p != ']' && *p > ' ') p++;
-    return p;
+static const char *rp_scalar(const char *p) {
+    const char *from = p;
+    while (*p > ' ' && *p != ',' && *p != '}' && *p != ']') p++;
+    return p > from ? p : rp_fail();
 }
 
 /* rp_value passes any value and gives its text. */
-static const char *rp_value(const char *p, rp_text *t) {
-    const char *from = p = rp_space(p);
+RP_APART const char *rp_value(const char *p, rp_text *t) {
+    const char *from = p;
     rp_u32 depth = 0;
     do {
-        p = rp_space(p);
-        switch (*p) {
-        case '"': p = rp_string(p, t); break;
-        case '{': case '[': depth++; p++; break;
-        case '}': case ']': depth--; p++; break;
-        case ',': case ':': p++; break;
-        default: p = *p ? rp_scalar(p) : rp_fail();
-        }
+        if (*p == '"') p = rp_string(p, t);
+        else if (*p == '{' || *p == '[') p++, depth++;
+        else if (depth && (*p == '}' || *p == ']')) p++, depth--;
+        else if (depth && (*p == ',' || *p == ':')) p++;
+        else p = rp_scalar(p);
     } while (depth && !rp_bad);
     *t = (rp_text){from, (rp_u32)(p - from)};
     return p;
 }
 
-RP_INLINE const char *rp_pass(const char *p) {
+/* rp_open comes before the members of an object or array, to the bracket in
+ * front of the first, or the closing one. A member starts behind that bracket or
+ * a comma. */
+RP_INLINE const char *rp_open(const char *p, const char *pair) {
+    return *p != pair[0] ? rp_fail() : p[1] == pair[1] ? p + 1 : p;
+}
+
+/* RP_ARRAY reads the elements of the array at p, and returns. */
+#define RP_ARRAY(element) \
+    for (p = rp_open(p, "[]"); *p != ']' && (p++, *(p = element) == ',');) continue; \
+    return rp_need(p, ']')
+
+/* RP_OBJECT reads the members of the object at p, and returns. A host writes
+ * them in one order, so each RP_KEY looks for its own where the one before it
+ * ended. Those in another order are found in another round, and RP_END passes
+ * what nobody looks for. */
+#define RP_OBJECT const char *member; for (p = rp_open(p, "{}"); *(member = p) != '}';) {
+#define RP_KEY(key, value) if (RP_STARTS(p + 1, "\"" key "\":")) if (p += sizeof(key) + 3, *(p = value) != ',') break;
+#define RP_END if (p == member && *(p = rp_other(p + 1)) != ',') break; } return rp_need(p, '}')
+
+RP_APART const char *rp_other(const char *p) {
     rp_text t;
-    return rp_value(p, &t);
+    return rp_value(rp_need(rp_string(p, &t), ':'), &t);
 }
 
-RP_INLINE const char *rp_true(const char *p, rp_bool *yes) {
-    p = rp_space(p);
-    *yes = *p == 't';
-    return rp_scalar(p);
+/* RP_ZERO empties a struct; memory.fill takes longer for so little. */
+#define RP_ZERO(at) for (rp_u64 *w = (rp_u64 *)(at); w < (rp_u64 *)((at) + 1); w++) *w = 0
+
+RP_APART const char *rp_some_strings(const char *p, rp_texts *t) {
+    RP_ARRAY(rp_string(p, RP_MORE(t->all, t->len, t->cap)));
 }
 
-/* rp_open enters an object or array, rp_after passes from one member to the next:
- *   for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) ... */
-RP_INLINE const char *rp_open(const char *p, const char *pair, rp_bool *more) {
-    p = rp_space(rp_need(p, pair[0]));
-    *more = *p != pair[1] && !rp_bad;
-    return *more ? p : p + !rp_bad;
+RP_INLINE const char *rp_strings(const char *p, rp_texts *t) {
+    return RP_STARTS(p, "[]") ? p + 2 : rp_some_strings(p, t); /* mostly there are none */
 }
 
-RP_INLINE const char *rp_after(const char *p, char close, rp_bool *more) {
-    p = rp_space(p);
-    *more = *p == ',' && !rp_bad;
-    return *p == ',' || *p == close ? p + 1 : rp_fail();
-}
-
-/* A key: its text, and its first eight bytes as one word. */
-typedef struct { rp_text text; rp_u64 word; } rp_name;
-
-RP_INLINE const char *rp_key(const char *p, rp_name *k) {
-    k->text = RP("");
-    p = rp_need(rp_string(p, &k->text), ':');
-    k->word = rp_word(k->text.at);
-    if (k->text.len < 8) k->word &= ((rp_u64)1 << 8 * k->text.len) - 1;
-    return p;
-}
-
-/* RP_IS tells whether k is a key. All of it but one comparison of words, and of
- * the rest of a long key, is worked out by the compiler. */
-#define RP_IS(literal) rp_is(&k, literal, sizeof(literal) - 1)
-
-RP_INLINE rp_bool rp_is(const rp_name *k, const char *key, rp_u32 len) {
-    rp_u64 word = 0;
-    for (rp_u32 i = 0; i < 8 && i < len; i++) word |= (rp_u64)(rp_byte)key[i] << 8 * i;
-    return k->word == word && (len < 8 || (k->text.len == len && rp_same(k->text.at + 8, key + 8, len - 8)));
-}
-
-static const char *rp_strings(const char *p, rp_texts *t) {
-    rp_bool more;
-    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
-        t->all = rp_room(t->all, t->len, &t->cap, sizeof(rp_text));
-        p = rp_string(p, &t->all[t->len++]);
-    }
-    return p;
+RP_INLINE const char *rp_read_followed(const char *p, rp_agent *a) {
+    RP_OBJECT
+    RP_KEY("last", rp_int(p, &a->followed_last)) RP_KEY("last_two", rp_int(p, &a->followed_last_two))
+    RP_END;
 }
 
 static const char *rp_read_agent(const char *p, rp_agent *a) {
-    rp_bool more;
-    *a = (rp_agent){0};
-    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
-        rp_name k;
-        p = rp_key(p, &k);
-        if (RP_IS("id")) p = rp_string(p, &a->id);
-        else if (RP_IS("name")) p = rp_string(p, &a->name);
-        else if (RP_IS("kind")) p = rp_string(p, &a->kind);
-        else if (RP_IS("role")) p = rp_string(p, &a->role);
-        else if (RP_IS("turns")) p = rp_int(p, &a->turns);
-        else if (RP_IS("unread")) p = rp_int(p, &a->unread);
-        else if (RP_IS("domains")) p = rp_strings(p, &a->domains);
-        else if (RP_IS("eligible")) p = rp_true(p, &a->eligible);
-        else if (RP_IS("failures")) p = rp_int(p, &a->failures);
-        else if (RP_IS("last_turn")) p = rp_int(p, &a->last_turn);
-        else if (RP_IS("ineligible_reason")) p = rp_string(p, &a->ineligible_reason);
-        else p = rp_pass(p);
-    }
-    return p;
+    RP_ZERO(a);
+    RP_OBJECT
+    RP_KEY("id", rp_string(p, &a->id)) RP_KEY("name", rp_string(p, &a->name))
+    RP_KEY("kind", rp_string(p, &a->kind)) RP_KEY("role", rp_string(p, &a->role))
+    RP_KEY("domains", rp_strings(p, &a->domains))
+    RP_KEY("eligible", rp_true(p, &a->eligible))
+    RP_KEY("ineligible_reason", rp_string(p, &a->ineligible_reason))
+    RP_KEY("turns", rp_int(p, &a->turns)) RP_KEY("last_turn", rp_int(p, &a->last_turn))
+    RP_KEY("failures", rp_int(p, &a->failures)) RP_KEY("tokens", rp_int(p, &a->tokens))
+    RP_KEY("avg_ms", rp_int(p, &a->avg_ms)) RP_KEY("unread", rp_int(p, &a->unread))
+    RP_KEY("followed", rp_read_followed(p, a))
+    RP_END;
 }
 
 static const char *rp_read_event(const char *p, rp_event *e) {
-    rp_bool more;
-    *e = (rp_event){0};
-    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
-        rp_name k;
-        p = rp_key(p, &k);
-        if (RP_IS("seq")) p = rp_int(p, &e->seq);
-        else if (RP_IS("turn")) p = rp_int(p, &e->turn);
-        else if (RP_IS("from")) p = rp_string(p, &e->from);
-        else if (RP_IS("to")) p = rp_strings(p, &e->to);
-        else if (RP_IS("kind")) p = rp_string(p, &e->kind);
-        else if (RP_IS("text")) p = rp_string(p, &e->text);
-        else if (RP_IS("mentions")) p = rp_strings(p, &e->mentions);
-        else if (RP_IS("addressed")) p = rp_strings(p, &e->addressed);
-        else p = rp_pass(p);
-    }
-    return p;
+    RP_ZERO(e);
+    RP_OBJECT
+    RP_KEY("seq", rp_int(p, &e->seq)) RP_KEY("turn", rp_int(p, &e->turn))
+    RP_KEY("from", rp_string(p, &e->from)) RP_KEY("to", rp_strings(p, &e->to))
+    RP_KEY("kind", rp_string(p, &e->kind)) RP_KEY("text", rp_string(p, &e->text))
+    RP_KEY("truncated", rp_true(p, &e->truncated))
+    RP_KEY("mentions", rp_strings(p, &e->mentions)) RP_KEY("addressed", rp_strings(p, &e->addressed))
+    RP_KEY("bytes", rp_int(p, &e->bytes))
+    RP_END;
 }
 
 static const char *rp_read_agents(const char *p, rp_input *in) {
-    rp_bool more;
-    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
-        in->agents = rp_room(in->agents, in->agents_len, &in->agents_cap, sizeof(rp_agent));
-        p = rp_read_agent(p, &in->agents[in->agents_len++]);
-    }
-    return p;
+    RP_ARRAY(rp_read_agent(p, RP_MORE(in->agents, in->agents_len, in->agents_cap)));
 }
 
 static const char *rp_read_events(const char *p, rp_input *in) {
-    rp_bool more;
-    for (p = rp_open(p, "[]", &more); more; p = rp_after(p, ']', &more)) {
-        in->events = rp_room(in->events, in->events_len, &in->events_cap, sizeof(rp_event));
-        p = rp_read_event(p, &in->events[in->events_len++]);
-    }
-    return p;
+    RP_ARRAY(rp_read_event(p, RP_MORE(in->events, in->events_len, in->events_cap)));
+}
+
+static const char *rp_read_limits(const char *p, rp_input *in) {
+    RP_OBJECT
+    RP_KEY("max_turns", rp_int(p, &in->max_turns)) RP_KEY("turns_left", rp_int(p, &in->turns_left))
+    RP_KEY("tokens_left", rp_int(p, &in->tokens_left)) RP_KEY("ms_left", rp_int(p, &in->ms_left))
+    RP_END;
 }
 
 static const char *rp_read_input(const char *p, rp_input *in) {
-    rp_bool more;
-    for (p = rp_open(p, "{}", &more); more; p = rp_after(p, '}', &more)) {
-        rp_name k;
-        p = rp_key(p, &k);
-        if (RP_IS("init")) p = rp_true(p, &in->init);
-        else if (RP_IS("turn")) p = rp_int(p, &in->turn);
-        else if (RP_IS("now_ms")) p = rp_int(p, &in->now_ms);
-        else if (RP_IS("state")) p = rp_value(p, &in->state);
-        else if (RP_IS("agents")) p = rp_read_agents(p, in);
-        else if (RP_IS("events")) p = rp_read_events(p, in);
-        else if (RP_IS("decision")) p = rp_int(p, &in->decision);
-        else if (RP_IS("objective")) p = rp_string(p, &in->objective);
-        else p = rp_pass(p);
+    RP_ZERO(in);
+    RP_OBJECT
+    RP_KEY("abi", rp_scalar(p)) RP_KEY("init", rp_true(p, &in->init))
+    RP_KEY("room", rp_string(p, &in->room))
+    RP_KEY("decision", rp_int(p, &in->decision)) RP_KEY("turn", rp_int(p, &in->turn))
+    RP_KEY("now_ms", rp_int(p, &in->now_ms))
+    RP_KEY("seed", rp_string(p, &in->seed)) RP_KEY("objective", rp_string(p, &in->objective))
+    RP_KEY("constraints", rp_strings(p, &in->constraints)) RP_KEY("config", rp_value(p, &in->config))
+    RP_KEY("limits", rp_read_limits(p, in))
+    RP_KEY("agents", rp_read_agents(p, in)) RP_KEY("events", rp_read_events(p, in))
+    RP_KEY("truncated", rp_true(p, &in->truncated)) RP_KEY("state", rp_value(p, &in->state))
+    RP_END;
+}
+
+/* rp_squeeze takes the spaces between values out of the input at p. */
+static void rp_squeeze(char *p) {
+    rp_bool inside = 0;
+    char *to = p;
+    for (; p < rp_end; p++) {
+        if (!inside && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) continue;
+        if (*p == '"') inside = !inside;
+        *to++ = *p;
+        if (*p == '\\' && p + 1 < rp_end) *to++ = *++p;
     }
-    return p;
+    __builtin_memset(to, 0, (rp_u32)(p - to));
+    rp_end = to;
 }
 
 /* ---- writing ---- */
@@ -333,8 +352,7 @@ static void rp_put(rp_text t) {
         rp_out = bigger;
         rp_out_cap = cap;
     }
-    __builtin_memcpy(rp_out + rp_out_len, t.at, t.len);
-    rp_out_len += t.len;
+    for (rp_u32 i = 0; i < t.len; i++) rp_out[rp_out_len++] = t.at[i]; /* memory.copy takes longer for so little */
 }
 
 /* rp_speak gives the floor to id; the reason is a then b then c. */
@@ -365,13 +383,16 @@ RP_EXPORT("roompolicy_alloc") rp_u32 rp_export_alloc(rp_u32 size) {
 }
 
 RP_EXPORT("roompolicy_decide") rp_u64 rp_decide(rp_u32 at, rp_u32 len) {
-    rp_input in = {0};
+    rp_input in;
     rp_end = (const char *)at + len;
     __builtin_memset((char *)rp_end, 0, RP_BEHIND);
-    rp_bad = 0;
     rp_out_len = 0;
-    rp_read_input((const char *)at, &in);
-    if (rp_bad) return 0;
+    for (rp_bool again = 0;; again = 1) {
+        rp_bad = 0;
+        if (rp_read_input((const char *)at, &in) == rp_end && !rp_bad) break;
+        if (again) return 0;
+        rp_squeeze((char *)at);
+    }
     roompolicy_decide_input(&in);
     return (rp_u64)(rp_u32)rp_out << 32 | rp_out_len;
 }

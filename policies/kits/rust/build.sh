@@ -13,5 +13,6 @@ done
 # The stack is small because every decision starts from a copy of the memory:
 # without the option Rust takes a megabyte.
 "$rustc" --target wasm32-unknown-unknown --crate-type cdylib --crate-name policy --edition 2021 \
-    -C opt-level=3 -C panic=abort -C strip=symbols -C link-arg=-zstack-size=16384 \
+    -C opt-level=3 -C lto -C codegen-units=1 -C target-feature=+bulk-memory -C panic=abort -C strip=symbols \
+    -C link-arg=-zstack-size=16384 \
     --remap-path-prefix "$PWD=." -o policy.wasm src/lib.rs

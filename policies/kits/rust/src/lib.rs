@@ -1,6 +1,7 @@
 //! polite: whoever is addressed speaks next, else the agent that has been
 //! silent for longest.
 
+mod reader;
 mod roompolicy;
 
 use roompolicy::{Agent, Decision, Event, Input};

@@ -1,0 +1,391 @@
+//! Reads the JSON of an input, in which there are no spaces between values.
+
+use crate::roompolicy::{Agent, Event, Followed, Input, Limits};
+
+/// Zeros behind the text that is read: so nobody has to ask at every byte
+/// whether it is the last one. What is wrong leads to them, and they are wrong
+/// everywhere.
+pub const BEHIND: usize = 16;
+
+/// Reads one JSON text, which is UTF-8.
+pub struct Reader<'a> {
+    at: *const u8,
+    end: *const u8,
+    bad: bool,
+    text: std::marker::PhantomData<&'a str>,
+}
+
+/// Eight bytes of a literal as one word, the first one lowest: to compare words
+/// is quicker than to compare texts.
+#[inline(always)]
+const fn packed(literal: &str, from: usize) -> u64 {
+    let (b, mut w, mut i) = (literal.as_bytes(), 0, 0);
+    while from + i < b.len() && i < 8 {
+        w |= (b[from + i] as u64) << (8 * i);
+        i += 1;
+    }
+    w
+}
+
+/// Marks the first byte of w that is zero by its top bit, and perhaps some
+/// behind it.
+#[inline(always)]
+fn zero(w: u64) -> u64 {
+    w.wrapping_sub(0x0101010101010101) & !w & 0x8080808080808080
+}
+
+/// Reads the members of an object. A host writes them in one order, so each key
+/// looks for its own where the one before it ended. Those in another order are
+/// found in another round, and what nobody looks for is passed.
+macro_rules! object {
+    ($r:ident, $($key:literal => $read:expr),+ $(,)?) => {
+        $r.open(b'{', b'}');
+        while $r.byte() != b'}' {
+            let member = $r.at;
+            $(if $r.starts(1, concat!("\"", $key, "\":")) {
+                $r.pass($key.len() + 4);
+                $read;
+                if $r.byte() != b',' {
+                    break;
+                }
+            })+
+            if $r.at == member {
+                $r.other();
+                if $r.byte() != b',' {
+                    break;
+                }
+            }
+        }
+        $r.need(b'}');
+    };
+}
+
+impl<'a> Reader<'a> {
+    /// Reads an input, and answers None to what is none.
+    ///
+    /// # Safety
+    /// Behind the text there are zeros.
+    pub unsafe fn read(bytes: &'a [u8]) -> Option<Input<'a>> {
+        let text = utf8(bytes)?;
+        let from = text.as_ptr();
+        let mut r = Reader { at: from, end: from.wrapping_add(text.len()), bad: false, text: std::marker::PhantomData };
+        let input = r.input();
+        if r.bad || r.at != r.end {
+            return None;
+        }
+        Some(input)
+    }
+
+    #[inline(always)]
+    fn byte(&self) -> u8 {
+        unsafe { *self.at } // at is before end, or among the zeros
+    }
+
+    #[inline(always)]
+    fn word(&self, from: usize) -> u64 {
+        unsafe { (self.at.wrapping_add(from) as *const u64).read_unaligned() }
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, bytes: usize) {
+        self.at = self.at.wrapping_add(bytes);
+    }
+
+    #[inline(always)]
+    fn need(&mut self, c: u8) {
+        if self.byte() == c {
+            self.pass(1);
+        } else {
+            self.fail();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self) {
+        self.bad = true;
+        self.at = self.end;
+    }
+
+    /// Whether a literal stands so many bytes on. All of it but a comparison of
+    /// words or two is worked out by the compiler.
+    #[inline(always)]
+    fn starts(&self, on: usize, literal: &str) -> bool {
+        let len = literal.len();
+        if len < 8 {
+            return self.word(on) & ((1 << (8 * len)) - 1) == packed(literal, 0);
+        }
+        let mut i = 0;
+        while i + 8 < len {
+            if self.word(on + i) != packed(literal, i) {
+                return false;
+            }
+            i += 8;
+        }
+        self.word(on + len - 8) == packed(literal, len - 8)
+    }
+
+    /// What was read since from. It starts behind one byte of ASCII and ends
+    /// before another, and so is UTF-8 as the whole is.
+    #[inline(always)]
+    fn since(&self, from: *const u8) -> &'a str {
+        let len = (self.at as usize).wrapping_sub(from as usize);
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(from, len)) }
+    }
+
+    /// Passes up to eight bytes before a " or a \.
+    #[inline(always)]
+    fn plain(&mut self) -> usize {
+        let w = self.word(0);
+        let stop = zero(w ^ 0x2222222222222222) | zero(w ^ 0x5c5c5c5c5c5c5c5c);
+        let n = stop.trailing_zeros() as usize / 8; // 64 when there is none
+        self.pass(n);
+        n
+    }
+
+    #[inline(always)]
+    fn string(&mut self) -> &'a str {
+        self.need(b'"');
+        let from = self.at;
+        self.plain();
+        if self.byte() != b'"' {
+            return self.long_string(from);
+        }
+        let s = self.since(from);
+        self.pass(1);
+        s
+    }
+
+    #[inline(never)]
+    fn long_string(&mut self, from: *const u8) -> &'a str {
+        self.at = from;
+        while self.at < self.end {
+            if self.plain() == 8 {
+                continue;
+            }
+            if self.byte() == b'"' {
+                let s = self.since(from);
+                self.pass(1);
+                return s;
+            }
+            self.pass(2);
+        }
+        self.fail();
+        ""
+    }
+
+    #[inline(always)]
+    fn int(&mut self) -> i64 {
+        let digit = self.byte().wrapping_sub(b'0');
+        if digit > 9 || self.word(0) as u16 >> 8 != b',' as u16 {
+            return self.long_int();
+        }
+        self.pass(1); // as most are
+        digit as i64
+    }
+
+    #[inline(never)]
+    fn long_int(&mut self) -> i64 {
+        let minus = self.byte() == b'-';
+        self.pass(minus as usize);
+        let (from, mut n) = (self.at, 0i64);
+        while self.byte().is_ascii_digit() {
+            n = n.wrapping_mul(10).wrapping_add((self.byte() - b'0') as i64);
+            self.pass(1);
+        }
+        if self.at == from {
+            self.fail();
+        }
+        if minus { n.wrapping_neg() } else { n }
+    }
+
+    #[inline(always)]
+    fn bool(&mut self) -> bool {
+        let yes = self.starts(0, "true");
+        if yes {
+            self.pass(4);
+        } else if self.starts(0, "false") {
+            self.pass(5);
+        } else {
+            self.fail();
+        }
+        yes
+    }
+
+    /// Passes a number, true, false or null.
+    fn scalar(&mut self) {
+        let from = self.at;
+        while !matches!(self.byte(), b',' | b':' | b'}' | b']' | 0..=b' ') {
+            self.pass(1);
+        }
+        if self.at == from {
+            self.fail();
+        }
+    }
+
+    /// Passes any value and returns its text.
+    #[inline(never)]
+    fn value(&mut self) -> &'a str {
+        let (from, mut depth) = (self.at, 0usize);
+        loop {
+            match self.byte() {
+                b'"' => drop(self.string()),
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.pass(1);
+                }
+                b'}' | b']' if depth > 0 => {
+                    depth -= 1;
+                    self.pass(1);
+                }
+                b',' | b':' if depth > 0 => self.pass(1),
+                _ => self.scalar(),
+            }
+            if self.bad {
+                return "";
+            }
+            if depth == 0 {
+                return self.since(from);
+            }
+        }
+    }
+
+    /// Passes a member that nobody looks for.
+    #[inline(never)]
+    fn other(&mut self) {
+        self.pass(1);
+        self.string();
+        self.need(b':');
+        self.value();
+    }
+
+    /// Comes before the members of an object or array: to the bracket in front
+    /// of the first, or to the closing one. A member starts behind that bracket
+    /// or a comma.
+    #[inline(always)]
+    fn open(&mut self, open: u8, close: u8) {
+        if self.byte() != open {
+            self.fail();
+        } else if self.word(0) as u16 >> 8 == close as u16 {
+            self.pass(1);
+        }
+    }
+
+    #[inline(always)]
+    fn array(&mut self, mut element: impl FnMut(&mut Self)) {
+        self.open(b'[', b']');
+        while self.byte() != b']' {
+            self.pass(1);
+            element(self);
+            if self.byte() != b',' {
+                break;
+            }
+        }
+        self.need(b']');
+    }
+
+    #[inline(always)]
+    fn strings(&mut self) -> Vec<&'a str> {
+        if self.starts(0, "[]") {
+            self.pass(2);
+            return Vec::new(); // mostly there are none
+        }
+        self.some_strings()
+    }
+
+    #[inline(never)]
+    fn some_strings(&mut self) -> Vec<&'a str> {
+        let mut all = Vec::new();
+        self.array(|r| all.push(r.string()));
+        all
+    }
+
+    #[inline(always)]
+    fn followed(&mut self, f: &mut Followed) {
+        object!(self, "last" => f.last = self.int(), "last_two" => f.last_two = self.int());
+    }
+
+    fn agent(&mut self, a: &mut Agent<'a>) {
+        object!(self,
+            "id" => a.id = self.string(),
+            "name" => a.name = self.string(),
+            "kind" => a.kind = self.string(),
+            "role" => a.role = self.string(),
+            "domains" => a.domains = self.strings(),
+            "eligible" => a.eligible = self.bool(),
+            "ineligible_reason" => a.ineligible_reason = self.string(),
+            "turns" => a.turns = self.int(),
+            "last_turn" => a.last_turn = self.int(),
+            "failures" => a.failures = self.int(),
+            "tokens" => a.tokens = self.int(),
+            "avg_ms" => a.avg_ms = self.int(),
+            "unread" => a.unread = self.int(),
+            "followed" => self.followed(&mut a.followed),
+        );
+    }
+
+    fn event(&mut self, e: &mut Event<'a>) {
+        object!(self,
+            "seq" => e.seq = self.int(),
+            "turn" => e.turn = self.int(),
+            "from" => e.from = self.string(),
+            "to" => e.to = self.strings(),
+            "kind" => e.kind = self.string(),
+            "text" => e.text = self.string(),
+            "truncated" => e.truncated = self.bool(),
+            "mentions" => e.mentions = self.strings(),
+            "addressed" => e.addressed = self.strings(),
+            "bytes" => e.bytes = self.int(),
+        );
+    }
+
+    fn limits(&mut self, l: &mut Limits) {
+        object!(self,
+            "max_turns" => l.max_turns = self.int(),
+            "turns_left" => l.turns_left = self.int(),
+            "tokens_left" => l.tokens_left = self.int(),
+            "ms_left" => l.ms_left = self.int(),
+        );
+    }
+
+    fn input(&mut self) -> Input<'a> {
+        let mut i = Input::default();
+        object!(self,
+            "abi" => self.scalar(),
+            "init" => i.init = self.bool(),
+            "room" => i.room = self.string(),
+            "decision" => i.decision = self.int(),
+            "turn" => i.turn = self.int(),
+            "now_ms" => i.now_ms = self.int(),
+            "seed" => i.seed = self.string(),
+            "objective" => i.objective = self.string(),
+            "constraints" => i.constraints = self.strings(),
+            "config" => i.config = self.value(),
+            "limits" => self.limits(&mut i.limits),
+            "agents" => self.array(|r| {
+                i.agents.push(Agent::default());
+                let last = i.agents.len() - 1;
+                r.agent(&mut i.agents[last]);
+            }),
+            "events" => self.array(|r| {
+                i.events.push(Event::default());
+                let last = i.events.len() - 1;
+                r.event(&mut i.events[last]);
+            }),
+            "truncated" => i.truncated = self.bool(),
+            "state" => i.state = self.value(),
+        );
+        i
+    }
+}
+
+/// The text that bytes are. Most begin with much ASCII.
+fn utf8(bytes: &[u8]) -> Option<&str> {
+    let word = |at| unsafe { (bytes.as_ptr().add(at) as *const u64).read_unaligned() };
+    let mut at = 0;
+    while at + 32 <= bytes.len() && (word(at) | word(at + 8) | word(at + 16) | word(at + 24)) & 0x8080808080808080 == 0 {
+        at += 32;
+    }
+    std::str::from_utf8(&bytes[at..]).ok()?;
+    Some(unsafe { std::str::from_utf8_unchecked(bytes) })
+}
