@@ -1,0 +1,444 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/room"
+)
+
+func deliveredBytes(in session.Inbound) []byte {
+	d, _ := in.Event.(session.Delivered)
+	return d.Message
+}
+
+// TestObserveDefaultDeny: a room is shown to a device with the grant that the
+// room lists or whose invite names it, and to nobody else. Nobody else's
+// message is in the room either, or changes what they learn: a room that there
+// is looks like one that there is not.
+func TestObserveDefaultDeny(t *testing.T) {
+	const yes, no = "", verdictDenied
+	inRoom := func(id string) func(*identity.Peer) { return func(p *identity.Peer) { p.Room = id } }
+	listed := func(l room.Visibility) func(identity.DeviceID) []room.Observer {
+		return func(d identity.DeviceID) []room.Observer { return []room.Observer{{Device: d.String(), Level: l}} }
+	}
+	unlisted := func(identity.DeviceID) []room.Observer { return nil }
+	for _, c := range []struct {
+		name  string
+		grant identity.Grant
+		edit  func(*identity.Peer)
+		lists func(identity.DeviceID) []room.Observer
+		asks  string
+		want  string
+	}{
+		{"observer, listed", identity.GrantObserver, nil, listed(""), "r_1", yes},
+		{"observer, listed, the only room", identity.GrantObserver, nil, listed(""), "", yes},
+		{"observer, listed for more", identity.GrantObserver, nil, listed(room.UserRedacted), "r_1", yes},
+		{"observer of that room, unlisted", identity.GrantObserver, inRoom("r_1"), unlisted, "r_1", yes},
+		{"observer of that room, listed", identity.GrantObserver, inRoom("r_1"), listed(room.UserRedacted), "r_1", yes},
+
+		{"observer, unlisted", identity.GrantObserver, nil, unlisted, "r_1", no},
+		{"observer, unlisted, the only room", identity.GrantObserver, nil, unlisted, "", no},
+		{"observer, another listed", identity.GrantObserver, nil, func(identity.DeviceID) []room.Observer { return listed("")(newID(t)) }, "r_1", no},
+		{"observer of another room, listed", identity.GrantObserver, inRoom("r_2"), listed(""), "r_1", no},
+		{"observer of another room, which it asks for", identity.GrantObserver, inRoom("r_2"), unlisted, "r_2", no},
+		{"observer, listed, of no such room", identity.GrantObserver, nil, listed(""), "r_3", no},
+		{"observer, listed for all", identity.GrantObserver, nil, listed(room.Internal), "r_1", no},
+		{"observer, listed for what there is not", identity.GrantObserver, nil, listed("everything"), "r_1", no},
+		{"agent, listed", identity.GrantAgent, nil, listed(""), "r_1", no},
+		{"agent of that room, listed", identity.GrantAgent, inRoom("r_1"), listed(""), "r_1", no},
+		{"no grant, listed", 0, nil, listed(""), "r_1", no},
+		{"a grant that there is not, listed", 3, nil, listed(""), "r_1", no},
+		{"suspended", identity.GrantObserver, func(p *identity.Peer) { p.Changed = time.Now() }, listed(""), "r_1", no},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t)
+				edit := []func(*identity.Peer){}
+				if c.edit != nil {
+					edit = append(edit, c.edit)
+				}
+				v := h.visitor("bob", c.grant, edit...)
+				p := newPlay("r_1", c.lists(v.id)...)
+				h.gallery.Show(p)
+				e, err := v.tells(envelope.Envelope{ID: "w1", Type: envelope.Watch, Room: c.asks, Body: body(wish{Last: 100})})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got verdict
+				if e.Type == envelope.Error {
+					if err := e.DecodeBody(&got); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if e.ID != "w1" || got.Code != c.want || (c.want == yes) != (e.Type == envelope.Event) {
+					t.Errorf("got %s %s %s, want code %q", e.ID, e.Type, e.Body, c.want)
+				}
+				said, err := v.tells(envelope.Envelope{ID: "m1", Type: envelope.Message, Room: c.asks, Body: body(words{"let me in"})})
+				posted := slices.Contains(p.texts(), "bob: let me in")
+				if (c.want == yes) != posted {
+					t.Errorf("what it said is in the room: %t", posted)
+				}
+				if c.want == no && err == nil {
+					t.Errorf("a message that is not allowed was answered: %s", said.Body)
+				}
+				if c.want == no && (h.gallery.Counts().Refused != 2 || len(h.observed) != 2 || h.observed[0].Status != "refused") {
+					t.Errorf("refusals are counted %+v, and the audit has %+v", h.gallery.Counts(), h.observed)
+				}
+			})
+		})
+	}
+}
+
+// TestObserveStranger: a device that is not paired any more is told nothing.
+func TestObserveStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		h.gallery.Show(newPlay("r_1", room.Observer{Device: v.id.String()}))
+		delete(h.peers, v.id)
+		e, err := v.tells(envelope.Envelope{ID: "w1", Type: envelope.Watch, Body: body(wish{Last: 10})})
+		if err == nil && e.Type != envelope.Error { // the Link, which a hub is not, does not even carry that
+			t.Errorf("a stranger was told %s", e.Body)
+		}
+	})
+}
+
+// TestObserveAgentMessage: a message out of nowhere of a device whose agent has
+// a seat is counted against that seat, and said by nobody.
+func TestObserveAgentMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.stop()
+		v := h.visitor("bob", identity.GrantAgent)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()})
+		h.gallery = NewGallery(GalleryConfig{Peer: h.peer, Gate: h.gate})
+		h.gallery.Show(p)
+		post := NewPost(h.id, h.hub.plug(h.id), nil, nil)
+		post.ServeGallery(h.gallery)
+		run(t, post)
+		seat := New(EndpointConfig{Post: post, Device: v.id, Remote: "theirs", Profile: open("mine", v.id), Gate: h.gate})
+		defer seat.Close()
+		fl := newFloor()
+		seat.mu.Lock()
+		seat.floor = fl
+		seat.mu.Unlock()
+		if e, err := v.tells(envelope.Envelope{ID: "m1", Type: envelope.Message, Room: "r_1", Body: body(words{"psst"})}); err == nil {
+			t.Errorf("it was answered %s", e.Body)
+		}
+		if s := <-fl.news; s.Kind != endpoint.SignalViolation || s.Code != "unsolicited" {
+			t.Errorf("the room was told %+v", s)
+		}
+		if len(p.texts()) > 0 {
+			t.Errorf("the room has %q", p.texts())
+		}
+	})
+}
+
+// texts are what a visitor saw said.
+func (v *visitor) texts() (all []string) {
+	for _, e := range v.seen {
+		if m, ok := e.Body.(room.MessagePosted); ok {
+			all = append(all, m.Message.Text)
+		}
+	}
+	return all
+}
+
+// TestObserveLevels: two who watch the same room at different levels see
+// different things, and neither sees what is internal.
+func TestObserveLevels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		bob, eve := h.visitor("bob", identity.GrantObserver), h.visitor("eve", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: bob.id.String()}, room.Observer{Device: eve.id.String(), Level: room.UserRedacted})
+		for _, v := range []room.Visibility{room.UserVisible, room.UserRedacted, room.Internal, "", "whatever"} {
+			p.post("said "+string(v), v)
+		}
+		h.gallery.Show(p)
+		p.end(true)
+		for _, v := range []*visitor{bob, eve} {
+			v.watch(WatcherConfig{Last: 100})
+			if err := <-v.ended; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := bob.texts(), []string{"said user_visible", "in short", "said "}; !reflect.DeepEqual(got, want) {
+			t.Errorf("bob sees %q, want %q", got, want)
+		}
+		if got, want := eve.texts(), []string{"said user_visible", "said user_redacted", "said "}; !reflect.DeepEqual(got, want) {
+			t.Errorf("eve sees %q, want %q", got, want)
+		}
+		for _, b := range h.hub.seen {
+			if strings.Contains(string(b), "said internal") || strings.Contains(string(b), "whatever") || strings.Contains(string(b), "-secret") || strings.Contains(string(b), "/home") {
+				t.Errorf("it left: %s", b)
+			}
+		}
+	})
+}
+
+// TestObserveCatchUp: first the last of the past, with what opens the room, and
+// then what comes, to the end.
+func TestObserveCatchUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()})
+		for i := range 500 {
+			p.post(fmt.Sprint("past ", i), room.UserVisible)
+		}
+		h.gallery.Show(p)
+		live := make(chan struct{}, 1)
+		v.shown = func(s Shown) error {
+			signal(live)
+			return nil
+		}
+		v.watch(WatcherConfig{Last: 20})
+		<-live
+		for i := range 300 {
+			p.post(fmt.Sprint("live ", i), room.UserVisible)
+		}
+		synctest.Wait()
+		p.end(true)
+		if err := <-v.ended; err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for i := range 20 {
+			want = append(want, fmt.Sprint("past ", 480+i))
+		}
+		for i := range 300 {
+			want = append(want, fmt.Sprint("live ", i))
+		}
+		if got := v.texts(); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %d texts %.200q..., want %d", len(got), got, len(want))
+		}
+		if len(v.head) != 2 || v.head[0].Seq != 1 || v.head[1].Seq != 2 {
+			t.Errorf("the room is opened by %+v", v.head)
+		}
+	})
+}
+
+// TestObserveFrozen: who does not take what it is shown holds up neither the
+// room nor anybody else, costs a bounded number of events, and has everything
+// once it goes on.
+func TestObserveFrozen(t *testing.T) {
+	const events = 3000
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		slow, quick := h.visitor("slow", identity.GrantObserver), h.visitor("quick", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: slow.id.String()}, room.Observer{Device: quick.id.String()})
+		h.gallery.Show(p)
+		frozen, thaw := make(chan struct{}), make(chan struct{})
+		slow.shown = func(Shown) error {
+			if frozen != nil {
+				close(frozen)
+				<-thaw
+				frozen = nil
+			}
+			return nil
+		}
+		slow.watch(WatcherConfig{})
+		synctest.Wait()
+		p.post("first", room.UserVisible)
+		<-frozen
+		p.mu.Lock()
+		before := p.read
+		p.mu.Unlock()
+		for i := range events {
+			p.post(fmt.Sprint(i), room.UserVisible)
+		}
+		synctest.Wait()
+		p.mu.Lock()
+		ahead := p.read - before
+		p.mu.Unlock()
+		if ahead > maxBatch+1 {
+			t.Errorf("%d events were read for one that takes none", ahead)
+		}
+		after := int64(0)
+		quick.watch(WatcherConfig{After: &after})
+		time.Sleep(events / maxBatch * 2 * sceneEvery) // of the bubble
+		p.end(true)
+		if err := <-quick.ended; err != nil || len(quick.texts()) != events+1 {
+			t.Errorf("the quick one saw %d, %v", len(quick.texts()), err)
+		}
+		close(thaw)
+		if err := <-slow.ended; err != nil || len(slow.texts()) != events+1 || slow.texts()[events] != fmt.Sprint(events-1) {
+			t.Errorf("the slow one saw %d, %v", len(slow.texts()), err)
+		}
+	})
+}
+
+// TestObserveRevoked: a grant that was taken back ends the stream, also of one
+// that waits.
+func TestObserveRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()})
+		h.gallery.Show(p)
+		v.watch(WatcherConfig{Last: 10})
+		synctest.Wait()
+		h.pair(v.id, "bob", identity.GrantAgent)
+		p.post("not for bob", room.UserVisible)
+		if err := <-v.ended; !errors.Is(err, endpoint.ErrDenied) {
+			t.Errorf("it ended with %v", err)
+		}
+		if slices.Contains(v.texts(), "not for bob") {
+			t.Error("it was shown all the same")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // with nothing to be shown
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		h.gallery.Show(newPlay("r_1", room.Observer{Device: v.id.String()}))
+		v.watch(WatcherConfig{Last: 10})
+		synctest.Wait()
+		h.pair(v.id, "bob", identity.GrantObserver, func(p *identity.Peer) { p.Changed = time.Now() })
+		if err := <-v.ended; !errors.Is(err, endpoint.ErrDenied) {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
+
+// TestObserveSays: what is said is posted once for its id, at the rate of turns,
+// and refused with a reason.
+func TestObserveSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()})
+		h.gallery.Show(p)
+		v.watch(WatcherConfig{})
+		synctest.Wait()
+		begun := time.Now()
+		for i := range DefaultBurst + 2 {
+			if err := v.watcher.Say(t.Context(), fmt.Sprint(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begun); took < 15*time.Second {
+			t.Errorf("two more than the burst took %v", took)
+		}
+		if got := p.texts(); len(got) != DefaultBurst+2 {
+			t.Errorf("the room has %q", got)
+		}
+		time.Sleep(time.Hour)
+		if err := v.watcher.Say(t.Context(), strings.Repeat("x", maxWords+1)); !errors.Is(err, endpoint.ErrTooLarge) {
+			t.Errorf("a long one: %v", err)
+		}
+		if err := v.watcher.Say(t.Context(), " \n"); err == nil {
+			t.Error("an empty one was said")
+		}
+		p.refuse = room.ErrDenied
+		if err := v.watcher.Say(t.Context(), "muted"); !errors.Is(err, endpoint.ErrDenied) {
+			t.Errorf("muted: %v", err)
+		}
+		p.refuse = room.ErrOver
+		if err := v.watcher.Say(t.Context(), "late"); !errors.Is(err, endpoint.ErrClosed) {
+			t.Errorf("late: %v", err)
+		}
+		v.stop()
+		<-v.ended
+		p.refuse = nil
+		time.Sleep(time.Hour)
+		n := len(p.texts())
+		for range 3 { // again, as a device does that was cut off
+			e, err := v.tells(envelope.Envelope{ID: "m1", Type: envelope.Message, Room: "r_1", Body: body(words{"once"})})
+			if err != nil || e.Type != envelope.Status {
+				t.Fatal(e.Type, err)
+			}
+		}
+		if got := p.texts()[n:]; len(got) != 1 {
+			t.Errorf("one message was posted as %q", got)
+		}
+		if e, err := v.tells(envelope.Envelope{ID: "m2", Type: envelope.Message, Room: "r_1", Body: body(words{"too many"})}); err != nil || !strings.Contains(string(e.Body), `"code":"limit","retry_ms":`) {
+			t.Errorf("the fourth at once: %s, %v", e.Body, err)
+		}
+	})
+}
+
+// TestObserveEnds: the end of a room reaches who watches, before the host goes;
+// one that does not take it is waited for as long as the host says.
+func TestObserveEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v, gone := h.visitor("bob", identity.GrantObserver), h.visitor("gone", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()}, room.Observer{Device: gone.id.String()})
+		leave := h.gallery.Show(p)
+		v.watch(WatcherConfig{})
+		synctest.Wait()
+		for i := range 200 {
+			p.post(fmt.Sprint(i), room.UserVisible)
+		}
+		p.end(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		begun := time.Now()
+		leave(ctx)
+		h.stop()
+		if err := <-v.ended; err != nil || len(v.texts()) != 200 || time.Since(begun) > time.Minute {
+			t.Errorf("it saw %d, %v, and the host left after %v", len(v.texts()), err, time.Since(begun))
+		}
+	})
+}
+
+// TestObserveAbsent: a device that runs no room says so, and is waited for.
+func TestObserveAbsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.stop()
+		p := NewPost(h.id, h.hub.plug(h.id), nil, nil)
+		run(t, p)
+		v := h.visitor("bob", identity.GrantObserver)
+		silent := 0
+		v.watch(WatcherConfig{Wait: time.Minute, Silent: func() { silent++ }})
+		begun := time.Now()
+		if err := <-v.ended; !errors.Is(err, endpoint.ErrUnreachable) || time.Since(begun) != time.Minute || silent != 1 {
+			t.Errorf("it ended with %v after %v, told %d times", err, time.Since(begun), silent)
+		}
+	})
+}
+
+// TestObserveBounds: a device has so many streams, and garbage makes none.
+func TestObserveBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		link := h.hub.plug(v.id)
+		for i := range 2 * maxStreamsOfOne {
+			b, err := envelope.Encode(envelope.Envelope{ID: fmt.Sprint("w", i), Type: envelope.Watch, Room: fmt.Sprint("r_", i), Body: body(wish{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := link.Send(t.Context(), h.id, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, bad := range []string{`{"after":-1}`, `{"after":1,"last":1}`, `{"last":-1}`, `{"last":10001}`, `{"After":1}`, `{"after":1,"after":2}`, `{"room":"x"}`, `{"after":"1"}`} {
+			b := []byte(`{"v":1,"id":"w","type":"watch","room":"bad","body":` + bad + `}`)
+			if err := link.Send(t.Context(), h.id, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		h.gallery.mu.Lock()
+		n := len(h.gallery.streams)
+		_, bad := h.gallery.streams[place{v.id, "bad"}]
+		h.gallery.mu.Unlock()
+		if n != maxStreamsOfOne || bad || h.gallery.Counts().Limited != maxStreamsOfOne {
+			t.Errorf("%d streams, of garbage %t, counts %+v", n, bad, h.gallery.Counts())
+		}
+	})
+}
