@@ -93,6 +93,7 @@ func TestObserveDefaultDeny(t *testing.T) {
 				if c.want == no && err == nil {
 					t.Errorf("a message that is not allowed was answered: %s", said.Body)
 				}
+				h.stop()
 				if c.want == no && (h.gallery.Counts().Refused != 2 || len(h.observed) != 2 || h.observed[0].Status != "refused") {
 					t.Errorf("refusals are counted %+v, and the audit has %+v", h.gallery.Counts(), h.observed)
 				}
@@ -107,7 +108,9 @@ func TestObserveStranger(t *testing.T) {
 		h := newHouse(t)
 		v := h.visitor("bob", identity.GrantObserver)
 		h.gallery.Show(newPlay("r_1", room.Observer{Device: v.id.String()}))
+		h.mu.Lock()
 		delete(h.peers, v.id)
+		h.mu.Unlock()
 		e, err := v.tells(envelope.Envelope{ID: "w1", Type: envelope.Watch, Body: body(wish{Last: 10})})
 		if err == nil && e.Type != envelope.Error { // the Link, which a hub is not, does not even carry that
 			t.Errorf("a stranger was told %s", e.Body)
