@@ -33,12 +33,13 @@ func intervals(c Config, lists [][]*sums) [][][]float64 {
 			values[k][m] = make([]float64, c.Resamples)
 		}
 	}
+	t := newColumns(lists)
 	blocks := make(chan int)
 	var wg sync.WaitGroup
 	for range c.Workers {
 		wg.Go(func() {
 			for block := range blocks {
-				resample(block*resampleBlock, min((block+1)*resampleBlock, c.Resamples), lists, values)
+				t.resample(block*resampleBlock, min((block+1)*resampleBlock, c.Resamples), values)
 			}
 		})
 	}
@@ -51,24 +52,23 @@ func intervals(c Config, lists [][]*sums) [][][]float64 {
 }
 
 // resample fills in the values from, and up to, those places.
-func resample(from, to int, lists [][]*sums, values [][][]float64) {
+func (t *columns) resample(from, to int, values [][][]float64) {
 	rng := rand.New(rand.NewPCG(seed, uint64(from)))
-	total := make([]sums, len(lists))
-	n := len(lists[0])
+	drawn, total := make([]int32, t.n), make([]band, len(t.bands))
 	for at := from; at < to; at++ {
-		clear(total)
-		for range n {
-			i := rng.IntN(n)
-			for k := range lists {
-				sum, more := total[k][:nResampled], lists[k][i][:nResampled]
-				for j, x := range more {
-					sum[j] += x
-				}
-			}
+		for i := range drawn {
+			drawn[i] = int32(rng.IntN(t.n))
 		}
-		for k := range total {
+		for b := range t.bands {
+			total[b] = sumOf(t.bands[b], drawn)
+		}
+		var s sums
+		for k, places := range t.places {
+			for j, place := range places {
+				s[j] = total[place/bandWidth][place%bandWidth]
+			}
 			for m := range measures {
-				values[k][m][at] = measures[m].of(&total[k])
+				values[k][m][at] = measures[m].of(&s)
 			}
 		}
 	}
@@ -81,10 +81,40 @@ func interval(values []float64) [2]Figure {
 	if len(v) == 0 {
 		return [2]Figure{Figure(math.NaN()), Figure(math.NaN())}
 	}
-	slices.Sort(v)
 	lo := int(0.025 * float64(len(v)))
-	hi := min(len(v)-1, int(0.975*float64(len(v)))-1)
-	return [2]Figure{Figure(v[lo]), Figure(v[max(lo, hi)])}
+	hi := max(lo, min(len(v)-1, int(0.975*float64(len(v)))-1))
+	order(v, lo)
+	order(v[lo:], hi-lo)
+	return [2]Figure{Figure(v[lo]), Figure(v[hi])}
+}
+
+// order puts the value into place k that would stand there if v were sorted,
+// smaller ones before it and greater ones behind.
+func order(v []float64, k int) {
+	for from, to := 0, len(v)-1; from < to; {
+		pivot, i, j := v[from+(to-from)/2], from, to
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			to = j
+		case k >= i:
+			from = i
+		default:
+			return
+		}
+	}
 }
 
 // pValue is the two-sided probability that a difference is none, from its

@@ -3,6 +3,8 @@ package replay
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +46,23 @@ func TestBootstrap(t *testing.T) {
 	}
 	if one := at(coin[:1]); !math.IsNaN(float64(one[0])) {
 		t.Errorf("interval %v of one transcript", one)
+	}
+}
+
+// TestOrder: the values that an interval is made of are those of the sorted
+// list.
+func TestOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		v := make([]float64, 1+r.IntN(60))
+		for i := range v {
+			v[i] = float64(r.IntN(1 + r.IntN(40)))
+		}
+		sorted := slices.Sorted(slices.Values(v))
+		k := r.IntN(len(v))
+		if order(v, k); v[k] != sorted[k] || slices.Max(v[:k+1]) > v[k] || slices.Min(v[k:]) < v[k] {
+			t.Fatalf("place %d is %v of %v", k, v[k], sorted)
+		}
 	}
 }
 
