@@ -285,6 +285,9 @@ func (p *Policy) Decide(ctx context.Context, input []byte) (policy.Decision, Res
 // judged is judge, with the input of a bad answer saved.
 func (p *Policy) judged(c call, in *policy.Input, output []byte) (policy.Decision, error) {
 	d, err := p.judge(c, in, output)
+	if err == nil {
+		return d, nil
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		err = p.save(c, e)

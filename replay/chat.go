@@ -18,6 +18,7 @@ type chat struct {
 	people        []Person
 	merged        int // turns after merging
 	turns         iter.Seq2[Turn, error]
+	called        *room.Names // see names
 }
 
 // empty reports whether there is nothing to decide.
@@ -69,12 +70,17 @@ func (c *chat) events(labelled func([]string)) iter.Seq2[room.Event, error] {
 	}
 }
 
+// names compiles what the participants are called, once for all walks.
 func (c *chat) names() *room.Names {
+	if c.called != nil {
+		return c.called
+	}
 	ids, display := make([]string, len(c.people)), make([]string, len(c.people))
 	for i, p := range c.people {
 		ids[i], display[i] = p.ID, p.Name
 	}
-	return room.NewNames(ids, display)
+	c.called = room.NewNames(ids, display)
+	return c.called
 }
 
 func (p Person) participant() room.Participant {

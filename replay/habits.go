@@ -72,7 +72,9 @@ func (k *habits) scan(p *point) {
 	if k.message == nil {
 		return
 	}
-	if k.names == nil || k.seats != len(p.state.Seats) {
+	if c := p.h.chat; c != nil && !p.simulated {
+		k.names = c.names()
+	} else if k.names == nil || k.seats != len(p.state.Seats) {
 		k.seats = len(p.state.Seats)
 		ids, display := make([]string, k.seats), make([]string, k.seats)
 		for i, x := range p.state.Seats {

@@ -68,7 +68,9 @@ func newPoint(h *history, most int) *point {
 func (h *history) walk(most int, k *habits, visit func(*point) error) error {
 	p := newPoint(h, most)
 	p.habits, p.mixed = k, h.mixed()
-	for e, err := range h.events() {
+	var e room.Event // one for all: a point refers to it
+	var err error
+	for e, err = range h.events() {
 		if err != nil {
 			return err
 		}
@@ -89,6 +91,9 @@ func (p *point) apply(e *room.Event) {
 	p.state.Apply(*e)
 	if b, ok := e.Body.(room.Joined); ok {
 		p.h.join(b.Participant)
+		if c := p.h.chat; c != nil && !p.simulated && len(p.state.Seats) == len(c.people) {
+			p.state.Named(c.names())
+		}
 	}
 	p.tail.keep(e)
 	p.said(e)

@@ -152,6 +152,14 @@ func (b *bench) do(ctx context.Context, t *trial) error {
 	return err
 }
 
+// shows reports whether the details of t may be shown: there are not yet enough
+// transcripts before it.
+func (b *bench) shows(t *trial) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.shown) < maxStrips || t.place < b.shown[maxStrips-1].place
+}
+
 // show keeps the details of the first transcripts, whoever is done first.
 func (b *bench) show(t *trial) {
 	b.mu.Lock()

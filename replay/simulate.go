@@ -41,8 +41,9 @@ type simulated struct {
 // simulate lets each subject drive the transcript.
 func (t *trial) simulate(ctx context.Context, b *bench, h *history) error {
 	t.h, t.recorded = h, &score{ran: &simulated{}}
+	detailed := b.shows(t)
 	err := h.walk(b.most, nil, func(p *point) error {
-		t.recorded.record(p)
+		t.recorded.record(p, detailed)
 		return nil
 	})
 	if err != nil {
@@ -59,6 +60,7 @@ func (t *trial) simulate(ctx context.Context, b *bench, h *history) error {
 	h.labels = nil
 	for i := range b.Subjects {
 		s := newSimulation(b, i, h, c)
+		s.asker.detailed = detailed
 		if err := s.run(ctx); err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ type simulation struct {
 func newSimulation(b *bench, subject int, h *history, c *cast) *simulation {
 	s := &simulation{cast: c, ref: b.Subjects[subject].Ref, spoken: map[string]int{}, going: &simulated{}}
 	s.asker = newAsker(b.Config, &b.Subjects[subject], b.gauges[subject])
-	s.asker.detailed, s.asker.score.ran = true, s.going
+	s.asker.score.ran = s.going
 	s.p = newPoint(h, b.most)
 	s.p.simulated, s.p.truth = true, declined
 	if b.Subjects[subject].Baseline != "" {

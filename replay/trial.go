@@ -29,17 +29,18 @@ func (t *trial) whatIf(ctx context.Context, b *bench, h *history) error {
 	t.h = h
 	t.recorded = &score{}
 	seen := &handed{}
+	detailed := b.shows(t)
 	askers := make([]*asker, len(b.Subjects))
 	for i := range askers {
 		askers[i] = newAsker(b.Config, &b.Subjects[i], b.gauges[i])
-		askers[i].detailed = true
+		askers[i].detailed = detailed
 		t.scores = append(t.scores, askers[i].score)
 	}
 	t.same = square(len(askers) + 1)
 	said := make([]answer, len(askers)+1)
 	told := 0
 	err := h.walk(b.most, b.habits(), func(p *point) error {
-		t.recorded.record(p)
+		t.recorded.record(p, detailed)
 		seen.add(p)
 		said[0] = p.truth
 		for i, a := range askers {
@@ -73,7 +74,7 @@ func (b *bench) habits() *habits {
 }
 
 // record counts what truly happened, like a policy that is always right.
-func (s *score) record(p *point) {
+func (s *score) record(p *point, detailed bool) {
 	v := verdict{said: p.truth, guess: p.truth, place: 1, confidence: -1}
 	switch b := p.event.Body.(type) {
 	case room.TurnGranted:
@@ -84,7 +85,7 @@ func (s *score) record(p *point) {
 		v.decision.Reason = b.Reason
 	}
 	s.chose(p, &v)
-	s.keep(&v, true)
+	s.keep(&v, detailed)
 	if p.truth.speaks() {
 		s.handed(p, int(p.truth))
 	}

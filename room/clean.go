@@ -44,7 +44,10 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func validID(id string) bool { return len(id) <= maxID && plain(id) }
 
 // own reports whether id is one that the room gives to messages itself.
-func (s *State) own(id string) bool { return strings.HasPrefix(id, s.Spec.Room+".") }
+func (s *State) own(id string) bool {
+	rest, ok := strings.CutPrefix(id, s.Spec.Room)
+	return ok && strings.HasPrefix(rest, ".")
+}
 
 // said identifies what a message says and to whom, so that an id that comes
 // again can be told from an id used for something else.

@@ -156,5 +156,10 @@ func (p Participant) Label() string {
 	return p.ID
 }
 
+// Named hands s the table of what its participants are called, compiled by
+// somebody who knows its roster: they have all joined, and it need not be
+// compiled again.
+func (s *State) Named(table *Names) { s.table = table }
+
 // Thaw completes a State that was decoded from a snapshot.
 func (s *State) Thaw() { s.table = s.compileNames() }
