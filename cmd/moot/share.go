@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -193,6 +194,9 @@ func (a *app) servedBy(p config.Profile) (relay.Served, error) {
 	}
 	if e.Kind == config.KindRelay {
 		return relay.Served{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: a.settings.File, Fix: "let its own owner share it with whoever needs it"}
+	}
+	if e.Restart == 0 { // each start is for a request, and those are counted
+		e.Restart = math.MaxInt
 	}
 	return relay.Served{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (relay.Agent, error) {
 		return open(e, p.Name)

@@ -32,6 +32,7 @@ type question struct {
 	CatchUp     []line          `json:"catch_up,omitempty"`
 	Omitted     string          `json:"omitted,omitempty"`
 	Hints       json.RawMessage `json:"hints,omitempty"`
+	Knows       string          `json:"knows,omitempty"` // the memory that this builds on; see memory.go
 
 	MaxOutputChars  int   `json:"max_output_chars"`
 	MaxHistoryTurns int   `json:"max_history_turns"`
@@ -98,6 +99,8 @@ func (q question) check() error {
 		return errors.New("it holds too many seats or messages")
 	case q.You == "" || q.MaxOutputChars < 0 || q.MaxHistoryTurns < 0 || q.MaxHistoryChars < 0 || q.MaxToolRounds < 0:
 		return errors.New("a number is negative, or nobody is asked")
+	case len(q.Knows) > maxMemory:
+		return errors.New("it builds on a memory of no such name")
 	case q.TimeoutMS < 0 || q.TimeoutMS > (24*time.Hour).Milliseconds():
 		return errors.New("its time-out is out of bounds")
 	}
@@ -144,6 +147,7 @@ type answer struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	Bid        *float64 `json:"bid,omitempty"`
 	ToolRounds int      `json:"tool_rounds,omitempty"`
+	Memory     string   `json:"memory,omitempty"` // that the agent has now; see memory.go
 }
 
 const (
@@ -218,6 +222,8 @@ func (a answer) unfit(p endpoint.Prompt) *breach {
 		return bad("bad_metrics", "its usage is out of range")
 	case a.Confidence != nil && !(*a.Confidence >= 0 && *a.Confidence <= 1), a.Bid != nil && !(*a.Bid >= 0 && *a.Bid <= 1):
 		return bad("bad_metrics", "its confidence or bid is out of range")
+	case len(a.Memory) > maxMemory:
+		return bad("bad_frame", "the name of its memory is too long")
 	case a.ToolRounds < 0 || a.ToolRounds > 0 && !p.AllowToolUse:
 		return bad("tool_rounds", "tools were used, which is not allowed")
 	case a.ToolRounds > orElse(p.MaxToolRounds, 3):

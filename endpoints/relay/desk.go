@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -27,7 +28,8 @@ type desk struct {
 // A hired is the agent that works for one room of one device.
 type hired struct {
 	Agent
-	used time.Time
+	used   time.Time
+	memory string // another one whenever it has lost it
 }
 
 // take waits for the profile's turn.
@@ -42,32 +44,33 @@ func (d *desk) take(ctx context.Context) error {
 
 func (d *desk) give() { <-d.slot }
 
-// speak has the agent of the prompt's room answer. The caller has the slot.
-func (d *desk) speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (reply endpoint.Reply, err error) {
+// speak has the agent of the prompt's room answer, and names the memory that
+// it had then. The caller has the slot.
+func (d *desk) speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (reply endpoint.Reply, memory string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
 		}
 	}()
-	a, err := d.hire(ctx, p.Room)
+	a, memory, err := d.hire(ctx, p.Room)
 	if err != nil {
-		return endpoint.Reply{}, err
+		return endpoint.Reply{}, "", err
 	}
 	reply, err = a.Speak(ctx, p, floor)
 	if errors.Is(err, endpoint.ErrClosed) {
 		d.dismiss(p.Room)
 	}
-	return reply, err // of one that exited its endpoint knows whether it may be started anew
+	return reply, memory, err // of one that exited its endpoint knows whether it may be started anew
 }
 
 // hire returns the agent of a room, started if need be; the one that was idle
 // longest makes room.
-func (d *desk) hire(ctx context.Context, room string) (*hired, error) {
+func (d *desk) hire(ctx context.Context, room string) (a Agent, memory string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if h := d.agents[room]; h != nil {
 		h.used = time.Now()
-		return h, nil
+		return h.Agent, h.memory, nil
 	}
 	if len(d.agents) >= maxAgents {
 		oldest := ""
@@ -79,13 +82,12 @@ func (d *desk) hire(ctx context.Context, room string) (*hired, error) {
 		_ = d.agents[oldest].Close() // an agent that ends badly has ended
 		delete(d.agents, oldest)
 	}
-	a, err := d.Open(ctx)
-	if err != nil {
-		return nil, err
+	if a, err = d.Open(ctx); err != nil {
+		return nil, "", err
 	}
-	h := &hired{Agent: a, used: time.Now()}
+	h := &hired{Agent: a, used: time.Now(), memory: rand.Text()}
 	d.agents[room] = h
-	return h, nil
+	return a, h.memory, nil
 }
 
 func (d *desk) dismiss(room string) {
@@ -110,6 +112,8 @@ func (d *desk) close() {
 // owner.
 type outlet struct {
 	share *Share
+	desk  *desk
+	room  string // as the desk knows it
 	to    identity.DeviceID
 	ask   envelope.Envelope
 }
@@ -128,6 +132,10 @@ func (o *outlet) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer,
 		if err != nil {
 			return endpoint.Answer{Reason: "it cannot be delivered"}, nil
 		}
+		return endpoint.Answer{Allowed: true}, nil
+	case endpoint.SignalForgot:
+		o.desk.forgot(o.room)
+		o.share.post.send(o.to, envelope.Envelope{ID: "anew", Type: envelope.Status, Profile: o.ask.Profile, Room: o.ask.Room, Body: body(status{stateAnew})})
 		return endpoint.Answer{Allowed: true}, nil
 	case endpoint.SignalViolation:
 		o.share.cfg.Log.Warn("a shared agent broke its protocol", "profile", o.ask.Profile, "rule", s.Code, "detail", s.Detail)

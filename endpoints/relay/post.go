@@ -251,7 +251,7 @@ func (p *Post) respond(to identity.DeviceID, q envelope.Envelope, a answer) {
 
 // greet tells a device that this one is here.
 func (p *Post) greet(id identity.DeviceID) {
-	b, err := envelope.Encode(envelope.Envelope{ID: "hello", Type: envelope.Status})
+	b, err := envelope.Encode(envelope.Envelope{ID: "hello", Type: envelope.Status, Body: body(status{stateAnew})})
 	if err != nil {
 		return // it is always the same
 	}

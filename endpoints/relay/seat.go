@@ -41,6 +41,7 @@ type Endpoint struct {
 	open   *exchange
 	last   *exchange // the newest, open or not
 	past   history
+	memory string // of the agent when it last answered; "" is unknown
 	closed bool
 	sends  sync.WaitGroup
 }
@@ -57,8 +58,10 @@ type exchange struct {
 }
 
 type result struct {
-	reply endpoint.Reply
-	err   error
+	reply  endpoint.Reply
+	err    error
+	memory string // of the agent; see memory.go
+	lost   bool   // and that what it was before is gone
 }
 
 // New returns the endpoint of a remote seat.
@@ -146,7 +149,7 @@ func (e *Endpoint) leave(ctx context.Context, p endpoint.Prompt) (leave func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	if message, err = request(p, e.cfg.Remote, t); err != nil {
+	if message, err = request(p, e.cfg.Remote, e.builds(p), t); err != nil {
 		return nil, nil, err
 	}
 	kind := p.Kind
@@ -213,6 +216,7 @@ func (e *Endpoint) take(m envelope.Envelope) bool {
 // conclude ends x with its answer.
 func (e *Endpoint) conclude(x *exchange, m envelope.Envelope) {
 	r, b := read(x.prompt, m)
+	e.learn(r)
 	if b != nil {
 		e.notes.put(violation(b.rule, b.what))
 		r.err = b.problem()
@@ -238,12 +242,13 @@ func read(p endpoint.Prompt, m envelope.Envelope) (result, *breach) {
 	}
 	switch {
 	case a.Status == statusError || m.Type == envelope.Error:
-		return result{err: faultOf(a.Code, a.Reason)}, nil
+		lost := a.Code == codeForgot || a.Code == "interrupted"
+		return result{err: faultOf(a.Code, a.Reason), memory: a.Memory, lost: lost}, nil
 	case a.Status != statusOK:
 		return result{}, &breach{"bad_status", endpoint.ErrProtocol, "its status is " + quote(a.Status)}
 	}
 	reply, b := a.reply(p)
-	return result{reply: reply}, b
+	return result{reply: reply, memory: a.Memory}, b
 }
 
 func (b *breach) problem() error {
@@ -319,13 +324,15 @@ func (e *Endpoint) Close() error {
 func traceID(p endpoint.Prompt) string { return "t_" + digest(p.Room+"\x00"+p.Request) }
 
 // request writes the envelope of a prompt.
-func request(p endpoint.Prompt, remote string, t envelope.Trace) ([]byte, error) {
+func request(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, error) {
 	e := envelope.Envelope{ID: p.Request, Type: envelope.TurnRequest, Profile: remote, Room: p.Room, Epoch: p.Epoch, Turn: p.Turn, Trace: &t}
 	if p.Kind == endpoint.Bid {
 		e.Type = envelope.BidRequest
 	}
 	for {
-		e.Body = body(questionOf(p))
+		q := questionOf(p)
+		q.Knows = knows
+		e.Body = body(q)
 		b, err := envelope.Encode(e)
 		if err == nil && len(b) <= session.MaxMessage {
 			return b, nil

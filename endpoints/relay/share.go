@@ -211,7 +211,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 	p := q.prompt()
 	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, d.Profile.Name, e.Epoch, e.Turn, tr
 	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.name(from), Device: from.String()}, rand.Text(), p.Room
-	return s.work(ctx, d, a, p, from, e, begun)
+	return s.work(ctx, job{d, a, p, from, e, begun, q.Knows})
 }
 
 // admit finds the agent that is asked for. That there is none, and that it is
@@ -229,8 +229,11 @@ func (s *Share) admit(from identity.DeviceID, e envelope.Envelope) (*desk, endpo
 // asked again it is looked at again.
 func (s *Share) refuse(a Asked, err error) json.RawMessage {
 	code := codeOf(err)
-	if errors.Is(err, ErrStale) {
+	switch {
+	case errors.Is(err, ErrStale):
 		code = "stale"
+	case errors.Is(err, errForgot):
+		code = codeForgot
 	}
 	a.Status, a.Reason = "refused", reasonOf(err)
 	if aerr := s.audit(a); aerr != nil {
@@ -261,9 +264,21 @@ func (s *Share) again(a Asked, from identity.DeviceID, e envelope.Envelope, kept
 	return kept
 }
 
+// A job is a request that is served.
+type job struct {
+	desk   *desk
+	asked  Asked
+	prompt endpoint.Prompt
+	from   identity.DeviceID
+	ask    envelope.Envelope
+	begun  time.Time
+	knows  string // the memory that the prompt builds on
+}
+
 // work has the agent answer, once: it runs only when that it does is on
 // stable storage.
-func (s *Share) work(ctx context.Context, d *desk, a Asked, p endpoint.Prompt, from identity.DeviceID, e envelope.Envelope, begun time.Time) json.RawMessage {
+func (s *Share) work(ctx context.Context, j job) json.RawMessage {
+	d, a, p, from, e := j.desk, j.asked, j.prompt, j.from, j.ask
 	p.Timeout = min(d.Timeout, time.Duration(orElse(int(p.Timeout), int(d.Timeout))))
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -271,15 +286,18 @@ func (s *Share) work(ctx context.Context, d *desk, a Asked, p endpoint.Prompt, f
 		return s.refuse(a, err)
 	}
 	defer d.give()
+	if j.knows != "" && j.knows != d.memory(p.Room) {
+		return s.refuse(a, errForgot)
+	}
 	granted := a
 	granted.Status = "granted"
 	if err := errors.Join(s.audit(granted), s.cfg.Journal.begin(from, e.Room, e.ID, e.Epoch)); err != nil {
 		s.cfg.Log.Error("a request is refused, for it could not be written down", "error", err)
 		return body(answer{Status: statusError, Code: "failed"})
 	}
-	reply, err := d.speak(ctx, p, &outlet{share: s, to: from, ask: e})
+	reply, memory, err := d.speak(ctx, p, &outlet{share: s, desk: d, room: p.Room, to: from, ask: e})
 	out := answerOf(reply)
-	a.Took = time.Since(begun)
+	a.Took = time.Since(j.begun)
 	switch {
 	case err == nil && a.Kind == endpoint.Bid:
 		a.Status = "bid"
@@ -296,8 +314,9 @@ func (s *Share) work(ctx context.Context, d *desk, a Asked, p endpoint.Prompt, f
 		if d.Candid {
 			out.Reason = endpoint.CleanLine(err.Error(), maxReason)
 		}
-		s.cfg.Log.Warn("a shared agent failed", "profile", a.Profile, "error", err)
+		s.failed(a.Profile, err)
 	}
+	out.Memory = memory
 	b := body(out)
 	if err := s.cfg.Journal.end(from, e.Room, e.ID, b); err != nil {
 		s.cfg.Log.Error("an answer is not kept", "error", err)
@@ -306,6 +325,16 @@ func (s *Share) work(ctx context.Context, d *desk, a Asked, p endpoint.Prompt, f
 		s.cfg.Log.Error("the audit cannot be written", "error", err)
 	}
 	return b
+}
+
+// failed tells the agent's owner.
+func (s *Share) failed(profile string, err error) {
+	if errors.Is(err, endpoint.ErrExited) {
+		s.cfg.Log.Warn("a shared agent's process has ended", "profile", profile, "error", err,
+			"fix", "see its last words; it is started anew for the next request, unless restart: N of its endpoint bounds that and is used up")
+		return
+	}
+	s.cfg.Log.Warn("a shared agent failed", "profile", profile, "error", err)
 }
 
 func (s *Share) audit(a Asked) error {

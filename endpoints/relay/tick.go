@@ -19,7 +19,10 @@ type status struct {
 	State string `json:"state,omitempty"`
 }
 
-const stateThinking = "thinking"
+const (
+	stateThinking = "thinking"
+	stateAnew     = "anew" // what was told before is not known: by any agent of the device, or by the one that is named
+)
 
 // sign is what a watcher sees of a tick.
 const sign = "·"
@@ -84,6 +87,10 @@ func (p *Post) status(from identity.DeviceID, e envelope.Envelope) {
 	}
 	switch v.State {
 	case "": // the device is there
+	case stateAnew:
+		for _, seat := range p.seatsOf(from) {
+			seat.anew(e.Profile, e.Room)
+		}
 	case stateThinking:
 		for _, seat := range p.seatsOf(from) {
 			if seat.thinks(e.ID) {

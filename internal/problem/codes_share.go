@@ -11,6 +11,8 @@ var shareCodes = []Meaning{
 	{"PEER-UNVERIFIED", denied, "The digits of a pairing were not confirmed.", "Compare them by voice; if they differ, `moot peers rm` and pair again."},
 	{"RELAY-BUSY", failure, "A profile has as many shared calls under way as it may, here or on the other device.", "Wait for one to end, or raise max_concurrent_shared_calls."},
 	{"RELAY-DENIED", denied, "A profile's rules, here or on the other device, do not allow the call. Nothing is allowed unless they say so.", "Under profiles: of the settings file set allow_shared_agent_calls: true and add the device to allowed_shared_device_ids, on both sides."},
+	{"RELAY-EXITED", failure, "The process of the other owner's agent has ended in the middle of its turn, so the seat is suspended.", "Restore the seat: the agent is started anew for the next request, unless its owner bounds that with restart: N. If it ends again, ask its owner for its last words, which `moot share` logs."},
+	{"RELAY-FORGOT", failure, "The other owner's agent was started anew since it was last asked, so it knows nothing of what it was told.", "Nothing: it is handed everything when it has the floor again."},
 	{"RELAY-HOPS", denied, "A request has come through more devices than a profile allows.", "Let agents of fewer owners ask one another, or raise max_hop_count on all sides."},
 	{"RELAY-INTERRUPTED", failure, "The other device was started again while its agent worked; the agent is not run a second time.", "Give it the floor again: a new turn is a new request."},
 	{"RELAY-JOURNAL", failure, "The record of what was asked and answered cannot be read.", "Restore it from a backup, or move it away: requests of the last day that are repeated are then answered anew."},
