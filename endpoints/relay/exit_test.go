@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/problem"
 )
 
 // TestExitIsSaid: that an agent has ended both owners are told, each with what
@@ -22,11 +23,11 @@ func TestExitIsSaid(t *testing.T) {
 	p.share.desks["theirs"].Candid = false
 	p.share.cfg.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	_, err := p.seat.Speak(t.Context(), prompt("req_1", "x"), newFloor())
-	var fixed interface{ ErrorFix() string }
+	var said *problem.Error
 	if !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), "RELAY-EXITED") || strings.Contains(err.Error(), "no memory") {
 		t.Errorf("the host is told %v", err)
 	}
-	if !errors.As(err, &fixed) || !strings.Contains(fixed.ErrorFix(), "restore the seat") {
+	if !errors.As(err, &said) || !strings.Contains(said.Fix, "restore the seat") {
 		t.Errorf("the host is not told what to do: %v", err)
 	}
 	p.stopShare()
