@@ -59,15 +59,17 @@ type Watcher struct {
 	post *Post
 	ctx  context.Context // of the Post
 	up   chan struct{}   // closed when the Post runs
+	in   chan struct{}   // closed when the host has shown something
 	over chan struct{}   // closed when Run has ended
 
 	answers chan envelope.Envelope
 	anew    chan struct{} // holds a token when the host was started anew
 
 	// Of the goroutine of Run.
-	room  string
-	after int64
-	known bool
+	room   string
+	after  int64
+	known  bool
+	inside bool
 
 	mu    sync.Mutex
 	id    string // of the wish that is to be answered
@@ -87,7 +89,7 @@ const (
 // NewWatcher returns a watcher for one Post.
 func NewWatcher(cfg WatcherConfig) *Watcher {
 	w := &Watcher{
-		cfg: cfg, up: make(chan struct{}), over: make(chan struct{}), answers: make(chan envelope.Envelope, 4), anew: make(chan struct{}, 1),
+		cfg: cfg, up: make(chan struct{}), in: make(chan struct{}), over: make(chan struct{}), answers: make(chan envelope.Envelope, 4), anew: make(chan struct{}, 1),
 		room: cfg.Room, talk: map[string]chan envelope.Envelope{}, again: make(chan struct{}),
 	}
 	if cfg.After != nil {
@@ -277,6 +279,10 @@ func (w *Watcher) show(e envelope.Envelope) (over bool, err error) {
 			"ask its owner which release of moot it runs", endpoint.ErrProtocol)
 	}
 	w.room, w.after, w.known = e.Room, v.Through, true
+	if !w.inside {
+		w.inside = true
+		close(w.in)
+	}
 	s := Shown{Room: e.Room, Head: head, Events: events, State: v.State, Phase: v.Phase, Reason: endpoint.CleanLine(v.Reason, maxReason)}
 	return s.Over(), w.cfg.Show(s)
 }
@@ -303,7 +309,7 @@ func (w *Watcher) turnedAway(code string) error {
 	return faultOf(code, "")
 }
 
-// Say says something in the room, and returns when it was posted or why it
+// Say says something in the room, once its host shows it, and returns when it was posted or why it
 // was not. It is posted once, whatever happens on the way. Errors wrap
 // endpoint.ErrDenied, ErrLimited, ErrTooLarge, ErrClosed and ErrAgent.
 func (w *Watcher) Say(ctx context.Context, text string) error {
@@ -329,7 +335,7 @@ func (w *Watcher) Say(ctx context.Context, text string) error {
 // verdict.
 func (w *Watcher) sayOnce(ctx context.Context, id, text string) (v verdict, err error) {
 	select {
-	case <-w.up:
+	case <-w.in:
 	case <-w.over:
 		return v, unsaid(verdictOver)
 	case <-ctx.Done():
