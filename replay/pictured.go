@@ -94,9 +94,13 @@ const maxListed = 12
 func (b *bench) reasons(subject int) []Reason {
 	by := map[string]int{}
 	for _, t := range b.trials {
-		anonymous := t.h.anonymous()
-		for reason, n := range t.of(subject).reasons {
-			by[anonymous.Replace(reason)] += n
+		reasons := t.of(subject).reasons
+		if len(reasons) == 0 {
+			continue
+		}
+		a := t.h.anonymous()
+		for reason, n := range reasons {
+			by[a.replace(reason)] += n
 		}
 	}
 	all := []Reason{}
@@ -114,20 +118,41 @@ func (b *bench) reasons(subject int) []Reason {
 	return all
 }
 
-// anonymous replaces the ids of participants, the longest first.
-func (h *history) anonymous() *strings.Replacer {
-	ids := make([]string, 0, len(h.seats))
+// An anonymous replaces the ids of participants by an ellipsis, the longest
+// where there are several.
+type anonymous struct {
+	ids   []string // longest first
+	first [256]bool
+}
+
+func (h *history) anonymous() *anonymous {
+	a := &anonymous{}
 	for _, s := range h.seats {
-		ids = append(ids, s.id)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	pairs := make([]string, 0, 2*len(ids))
-	for _, id := range ids {
-		if len(id) > 1 {
-			pairs = append(pairs, id, "…")
+		if len(s.id) > 1 {
+			a.ids = append(a.ids, s.id)
+			a.first[s.id[0]] = true
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	slices.SortFunc(a.ids, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return a
+}
+
+func (a *anonymous) replace(s string) string {
+	var b []byte
+	for i := 0; i < len(s); {
+		at := -1
+		if a.first[s[i]] {
+			at = slices.IndexFunc(a.ids, func(id string) bool { return strings.HasPrefix(s[i:], id) })
+		}
+		if at < 0 {
+			b = append(b, s[i])
+			i++
+			continue
+		}
+		b = append(b, "…"...)
+		i += len(a.ids[at])
+	}
+	return string(b)
 }
 
 // strip returns the decisions of t that were kept.

@@ -59,7 +59,12 @@ type point struct {
 
 // newPoint returns the point before the first.
 func newPoint(h *history, most int) *point {
-	return &point{h: h, state: &room.State{}, last: -1, tail: &tail{most: most}}
+	p := &point{h: h, state: &room.State{}, last: -1, tail: &tail{most: most}}
+	if c := h.chat; c != nil {
+		n := min(c.merged, policy.MaxEvents)
+		p.tail.ring, p.sayings.whole, p.sayings.lines = make([]spoken, 0, n), make([]int64, 0, n), make([]int64, 0, n)
+	}
+	return p
 }
 
 // walk folds the history and visits its decision points in order. most is how

@@ -29,8 +29,8 @@ func (x *handed) add(p *point) {
 		return
 	}
 	who := int(p.truth)
-	for len(x.windows) < len(p.h.seats)*len(budgets) {
-		x.windows = append(x.windows, window{})
+	if more := len(p.h.seats)*len(budgets) - len(x.windows); more > 0 {
+		x.windows = append(x.windows, make([]window, more)...)
 	}
 	for i, budget := range budgets {
 		w := &x.windows[who*len(budgets)+i]

@@ -83,6 +83,7 @@ func transcriptOf(c *transcripts.Conversation) replay.Transcript {
 	for _, p := range c.Participants {
 		talk.Participants = append(talk.Participants, replay.Person{ID: p.ID, Kind: p.Kind, Role: p.Role})
 	}
+	talk.Turns = make([]replay.Turn, 0, len(c.Turns))
 	for _, turn := range c.Turns {
 		talk.Turns = append(talk.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees})
 	}

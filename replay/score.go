@@ -108,8 +108,8 @@ const maxDetails = 1000
 // chose counts a decision.
 func (s *score) chose(p *point, v *verdict) {
 	a := v.said
-	for len(s.chosen) < len(p.h.seats) {
-		s.chosen = append(s.chosen, 0)
+	if more := len(p.h.seats) - len(s.chosen); more > 0 {
+		s.chosen = append(s.chosen, make([]int, more)...)
 	}
 	s.sums[sDecisions]++
 	switch {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -187,10 +188,15 @@ func (t *Turn) wall() (time.Time, error) {
 	if t.At == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
-		if at, err := time.Parse(layout, t.At); err == nil && at.Year() > 0 {
-			return at.UTC(), nil
-		}
+	layout := "2006-01-02T15:04:05"
+	switch _, clock, _ := strings.Cut(t.At, "T"); {
+	case strings.ContainsAny(clock, "Z+-"):
+		layout = time.RFC3339Nano
+	case strings.Count(clock, ":") == 1:
+		layout = "2006-01-02T15:04"
+	}
+	if at, err := time.Parse(layout, t.At); err == nil && at.Year() > 0 {
+		return at.UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("at %q is no ISO time", t.At)
 }

@@ -12,7 +12,7 @@ import (
 // the same, or deserves an error that says what is wrong with it.
 func decodeFast(line []byte) *Conversation {
 	// strings share memory with the text; the line is the caller's
-	f := fast{r: policy.NewReader(slices.Clone(line))}
+	f := fast{r: policy.NewReader(slices.Clone(line)), size: len(line)}
 	c := &Conversation{}
 	f.conversation(c)
 	f.r.End()
@@ -23,9 +23,13 @@ func decodeFast(line []byte) *Conversation {
 }
 
 type fast struct {
-	r   policy.Reader
-	odd bool // something is not as usual
+	r    policy.Reader
+	size int  // of the line
+	odd  bool // something is not as usual
 }
+
+// usualTurn is how many bytes a turn takes, if it is not a short one.
+const usualTurn = 150
 
 // once notes that a key has come and reports whether it is the first time.
 func (f *fast) once(seen *uint, key uint) bool {
@@ -54,7 +58,7 @@ func (f *fast) conversation(c *Conversation) {
 			}
 		case "turns":
 			f.once(&seen, 4)
-			c.Turns = []Turn{}
+			c.Turns = make([]Turn, 0, f.size/usualTurn+1)
 			for f.r.Array(); f.r.More(); {
 				c.Turns = append(c.Turns, f.turn())
 			}

@@ -111,6 +111,7 @@ func talkOf(c *transcripts.Conversation) *replay.Talk {
 		t.Participants = append(t.Participants, replay.Person{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
 	}
 	clocks := c.Clocks()
+	t.Turns = make([]replay.Turn, 0, len(c.Turns))
 	for i, turn := range c.Turns {
 		t.Turns = append(t.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
 	}
