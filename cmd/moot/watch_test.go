@@ -303,6 +303,9 @@ func TestWatchInvited(t *testing.T) {
 	if out, err := dave.moot("watch", "ann"); exitOf(err) != exitAuth || !strings.Contains(out, "WATCH-DENIED") {
 		t.Errorf("dave: %v\n%s", err, out)
 	}
+	if out, err := carol.moot("__complete", "watch", ""); err != nil || !strings.HasPrefix(out, "ann\n") {
+		t.Errorf("completed is %q, %v", out, err)
+	}
 	if err := v.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -201,6 +201,7 @@ type visitor struct {
 	shown   func(Shown) error // nil: keep
 	ended   chan error
 	stop    func()
+	cancel  func() // ends Run
 }
 
 func (h *house) visitor(name string, grant identity.Grant, edit ...func(*identity.Peer)) *visitor {
@@ -230,6 +231,7 @@ func (v *visitor) watch(cfg WatcherConfig) {
 	v.stop = run(v.house.t, p)
 	v.ended = make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
+	v.cancel = cancel
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

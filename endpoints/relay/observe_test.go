@@ -397,6 +397,30 @@ func TestObserveEnds(t *testing.T) {
 	})
 }
 
+// TestObserveBye: who leaves says so, and is not waited for at the end.
+func TestObserveBye(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		v := h.visitor("bob", identity.GrantObserver)
+		p := newPlay("r_1", room.Observer{Device: v.id.String()})
+		leave := h.gallery.Show(p)
+		v.watch(WatcherConfig{Last: 10})
+		synctest.Wait()
+		v.cancel()
+		if err := <-v.ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended with %v", err)
+		}
+		synctest.Wait()
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		leave(ctx)
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("it was waited for, %v", took)
+		}
+	})
+}
+
 // TestObserveAbsent: a device that runs no room says so, and is waited for.
 func TestObserveAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

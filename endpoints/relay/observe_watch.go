@@ -83,6 +83,7 @@ const (
 	askAgain   = sceneQuiet + 10*time.Second // with no answer for so long
 	askRetry   = 2 * time.Second             // after a wish that did not arrive
 	sayRetry   = 200 * time.Millisecond      // after a message that did not arrive
+	byeTime    = 250 * time.Millisecond      // for the last word
 	silentTime = 5 * time.Second             // until somebody is told that there is no answer
 )
 
@@ -154,6 +155,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer close(w.over)
+	defer func() { w.leave(ctx) }()
 	select {
 	case <-w.up:
 	case <-ctx.Done():
@@ -169,6 +171,17 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// leave tells the host that nobody watches any more, unless it knows. It need
+// not hear of it.
+func (w *Watcher) leave(ctx context.Context) {
+	if !w.inside || ctx.Err() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), byeTime)
+	defer cancel()
+	<-w.dispatch(ctx, envelope.Envelope{ID: "bye", Type: envelope.Bye, Room: w.room})
 }
 
 // ask sends a wish, again when it was lost, until it is answered.
