@@ -173,6 +173,7 @@ func (c *connection) start(o online) (err error) {
 		o.listen(c)
 	}
 	c.runs.Go(func() { _ = c.link.Run(c.ctx) })
+	c.runs.Go(c.tellCounts)
 	c.runs.Go(func() { _ = c.post.Run(c.ctx) })
 	for _, cl := range lines.to {
 		c.runs.Go(func() {

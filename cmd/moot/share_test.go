@@ -258,8 +258,8 @@ func TestSharedHostKilled(t *testing.T) {
 	}
 }
 
-// TestShareEnds: told to end, a share ends well; a second one of the same
-// device is refused while it runs.
+// TestShareEnds: told to end, a share ends well, and says what the relay has
+// brought; a second one of the same device is refused while it runs.
 func TestShareEnds(t *testing.T) {
 	w := newTwo(t, slowAgent)
 	out, err := w.bob.moot("share")
@@ -272,6 +272,18 @@ func TestShareEnds(t *testing.T) {
 	if code := w.share.end(); code != exitOK {
 		t.Errorf("exit code %d\n%s", code, w.share.stderr)
 	}
+	w.bob.env = append(w.bob.env, "MOOT_LOG_LEVEL=debug")
+	w.startShare()
+	if err := w.share.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.share.end()
+	for line := range strings.Lines(w.share.stderr.String()) {
+		if strings.Contains(line, "counts of the relay's frames") && strings.Contains(line, "dropped=0") && strings.Contains(line, "last=true") {
+			return
+		}
+	}
+	t.Errorf("no counts at the end:\n%s", w.share.stderr)
 }
 
 // TestRunShares: a room of one's own runs, and agents are shared meanwhile.

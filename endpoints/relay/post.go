@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
@@ -30,6 +31,8 @@ type Post struct {
 	log   *slog.Logger
 	share *Share   // nil: this device serves nothing
 	other listener // nil: nobody watches, and nobody is watched
+
+	broken atomic.Uint64 // how often others broke the protocol
 
 	mu     sync.Mutex
 	seats  map[identity.DeviceID][]*Endpoint
@@ -166,9 +169,13 @@ func (p *Post) answered(from identity.DeviceID, e envelope.Envelope) {
 	p.violation(from, e.Profile, code, what)
 }
 
+// Violations counts how often other devices broke the protocol.
+func (p *Post) Violations() uint64 { return p.broken.Load() }
+
 // violation notes that a device broke a rule, with the seat that it concerns
 // where one is known.
 func (p *Post) violation(from identity.DeviceID, profile, code, detail string) {
+	p.broken.Add(1)
 	detail = endpoint.CleanLine(detail, maxDetail)
 	p.log.Warn("another device broke the protocol", "device", from.Short(), "rule", code, "detail", detail)
 	seats := p.seatsOf(from)

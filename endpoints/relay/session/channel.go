@@ -24,7 +24,10 @@ type channel struct {
 	out     [][]byte
 	events  []Event
 	dropped int
-	audit   func(print [32]byte, number uint64, frame []byte) // tests only
+	// repeated are frames that decrypted and were of no use: here before, or too
+	// far ahead.
+	repeated int
+	audit    func(print [32]byte, number uint64, frame []byte) // tests only
 }
 
 type kept struct {
@@ -105,6 +108,9 @@ func (c *channel) resend(now time.Time) {
 // side, which is authentic, breaks the protocol.
 func (c *channel) receive(now time.Time, seq uint64, plain []byte) error {
 	ready, fresh := c.rx.place(seq, plain)
+	if !fresh {
+		c.repeated++
+	}
 	c.owe(now, !fresh || len(ready) == 0)
 	for _, plain := range ready {
 		if err := c.handOn(now, plain); err != nil {

@@ -68,6 +68,8 @@ type Link struct {
 	up   chan struct{}
 	done chan struct{}
 
+	counters counters
+
 	// Of the goroutine of Run.
 	peers   map[identity.DeviceID]*member
 	joins   map[identity.DeviceID]*joining
@@ -128,6 +130,7 @@ func (l *Link) Deliver(from [32]byte, payload []byte) {
 	select {
 	case l.in <- parcel{from, payload}:
 	default:
+		l.counters.overflowed.Add(1)
 	}
 }
 

@@ -25,6 +25,7 @@ type exchange struct {
 	links map[[32]byte]*Link
 	cut   atomic.Bool
 	sent  atomic.Int64
+	tap   func(to [32]byte, payload []byte) // sees what passes; may be nil
 }
 
 type plug struct {
@@ -39,6 +40,9 @@ func (p plug) Send(_ context.Context, to [32]byte, payload []byte) error {
 	}
 	p.x.mu.Lock()
 	l := p.x.links[to]
+	if p.x.tap != nil {
+		p.x.tap(to, payload)
+	}
 	p.x.mu.Unlock()
 	if l != nil {
 		l.Deliver(p.from, bytes.Clone(payload))

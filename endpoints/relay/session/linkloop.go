@@ -47,6 +47,7 @@ func (l *Link) forget(id identity.DeviceID, why error) {
 }
 
 func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
+	l.counters.received.Add(1)
 	if j := l.joins[from]; j != nil && j.join.Owns(payload) {
 		j.join.Receive(now, payload)
 		return
@@ -59,15 +60,17 @@ func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
 	}
 	m, err := l.member(from)
 	if err != nil {
+		l.counters.strangers.Add(1)
 		if !errors.Is(err, ErrUnknownPeer) {
 			l.note(from, err)
 		}
 		return // a stranger gets no answer
 	}
 	if len(payload) > 0 && payload[0] == kindData && l.full(from) {
+		l.counters.overflowed.Add(1)
 		return
 	}
-	m.session.Receive(now, payload)
+	l.counters.feed(m.session, now, payload)
 }
 
 func (l *Link) reconnected(now time.Time) {
@@ -140,11 +143,13 @@ func (l *Link) transmit(to identity.DeviceID, payloads [][]byte) {
 		select {
 		case l.out <- parcel{to, p}:
 		default: // a drop; what matters is sent again
+			l.counters.unsent.Add(1)
 		}
 	}
 }
 
 func (l *Link) handle(now time.Time, id identity.DeviceID, m *member, e Event) {
+	l.counters.note(e)
 	switch e := e.(type) {
 	case Confirmed:
 		m.finish(e.ID, nil)

@@ -149,6 +149,10 @@ func (s *Session) Take() Output {
 // Dropped counts payloads that were not authentic, not in time or not wanted.
 func (s *Session) Dropped() int { return s.dropped }
 
+// Repeated counts data frames that were authentic and of no use: here before,
+// sent again because an acknowledgement was late, or replayed; or too far ahead.
+func (s *Session) Repeated() int { return s.repeated }
+
 // Heard is when an authentic payload last arrived.
 func (s *Session) Heard() time.Time { return s.heard }
 
