@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -67,15 +68,53 @@ func heapAt(tb testing.TB, turns int) uint64 {
 	return most.Load()
 }
 
-// TestMemory: what a replay holds does not grow with its transcript, but for
-// the index that a room keeps of its messages, some twenty bytes each.
+// TestMemory: what a replay holds does not grow with its transcript, once that
+// is longer than what is kept of any.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long transcript takes its time")
 	}
-	short, long := heapAt(t, 2000), heapAt(t, 20_000)
-	if grown := int64(long) - int64(short); grown > 18_000*100 {
-		t.Errorf("ten times the turns hold %d KiB more", grown>>10)
+	short, long := heapAt(t, 20_000), heapAt(t, 60_000)
+	if grown := int64(long) - int64(short); grown > 40_000*5 {
+		t.Errorf("three times the turns hold %d KiB more", grown>>10)
+	}
+}
+
+// TestFarBack: a window that reaches back further than a walk keeps is whole
+// all the same.
+func TestFarBack(t *testing.T) {
+	const turns, size = 10_000, 40
+	events := func(yield func(room.Event, error) bool) {
+		seq := int64(0)
+		add := func(body room.Body) bool {
+			seq++
+			return yield(room.Event{V: 1, Seq: seq, Clock: time.Duration(seq) * time.Millisecond, Body: body}, nil)
+		}
+		ok := add(room.Opened{Spec: room.Spec{Room: "r_far", Limits: room.Limits{MaxTurns: 1 << 30}}})
+		for _, id := range []string{"ann", "bob", "dan"} {
+			ok = ok && add(room.Joined{Participant: room.Participant{ID: id, Kind: policy.Local, Mode: room.FullAuto, Remembers: true}})
+		}
+		for n := 1; ok && n <= turns; n++ {
+			who := []string{"ann", "bob"}[n%2]
+			if n == 1 || n == turns {
+				who = "dan" // who has all between to catch up on
+			}
+			ok = add(room.TurnGranted{Turn: n, Participant: who, Window: room.Window{Through: seq}, Record: &policy.Record{Decision: int64(n), Through: seq}}) &&
+				add(room.MessagePosted{Turn: n, Message: room.Message{
+					ID: fmt.Sprint("r_far.", n), From: who, To: room.Broadcast, Kind: room.KindUtterance, Visibility: room.UserVisible, Turn: n, Text: strings.Repeat("x", size),
+				}})
+		}
+	}
+	r, err := replay.Run(t.Context(), replay.Config{Subjects: []replay.Subject{{Name: "ngram3", Baseline: "ngram3"}}}, func(yield func(replay.Transcript, error) bool) {
+		yield(replay.Transcript{Name: "r_far", Events: events}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range r.Windows {
+		if last := w.Budgets[len(w.Budgets)-1]; w.Participant == "dan" && last.Tokens != (turns-2)*size/4 {
+			t.Errorf("dan would have been handed %d tokens at %d turns, want %d", last.Tokens, w.Turns, (turns-2)*size/4)
+		}
 	}
 }
 

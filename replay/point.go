@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -55,6 +56,8 @@ type point struct {
 	public     int64   // tokens of all messages for everybody
 	private    []int64 // by seat: of the others that it may read
 	view       room.State
+	long       bool  // the state is kept whole
+	failed     error // why it could not be made whole
 }
 
 // newPoint returns the point before the first.
@@ -82,7 +85,7 @@ func (h *history) walk(most int, k *habits, visit func(*point) error) error {
 		if p.decides(&e) {
 			p.n++
 			p.open()
-			if err := visit(p); err != nil {
+			if err := cmp.Or(visit(p), p.failed); err != nil {
 				return err
 			}
 		}
@@ -94,6 +97,7 @@ func (h *history) walk(most int, k *habits, visit func(*point) error) error {
 // apply takes e into the fold.
 func (p *point) apply(e *room.Event) {
 	p.state.Apply(*e)
+	p.shorten()
 	if b, ok := e.Body.(room.Joined); ok {
 		p.h.join(b.Participant)
 		if c := p.h.chat; c != nil && !p.simulated && len(p.state.Seats) == len(c.people) {

@@ -90,9 +90,15 @@ func (p *point) window(who int, bounds room.Context) (tokens, omitted int) {
 			return int(used), n
 		}
 	}
+	id := p.h.seats[who].id
 	p.view = *p.state // the bounds of windows are all that differs
 	p.view.Bounds = bounds
-	w := p.view.WindowFor(p.h.seats[who].id)
+	w, ok := p.view.WindowWithin(id)
+	if !ok && p.lengthen() {
+		p.view = *p.state
+		p.view.Bounds = bounds
+		w = p.view.WindowFor(id)
+	}
 	for _, o := range w.Omitted {
 		omitted += o.Messages
 	}

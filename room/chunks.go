@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // chunkLen is how many elements a chunk holds.
@@ -23,10 +24,12 @@ type packed[T any] interface {
 type chunks[T packed[T]] struct {
 	C [][]T
 	N int
+
+	gone int // elements that were dropped, all of them older than those in C
 }
 
 func (c *chunks[T]) push(v T) {
-	if c.N == len(c.C)*chunkLen {
+	if c.N == c.gone+len(c.C)*chunkLen {
 		c.C = append(c.C, make([]T, 0, min(chunkLen, 16+c.N)))
 	}
 	last := &c.C[len(c.C)-1]
@@ -34,7 +37,19 @@ func (c *chunks[T]) push(v T) {
 	c.N++
 }
 
-func (c *chunks[T]) at(i int) T { return c.C[i/chunkLen][i%chunkLen] }
+func (c *chunks[T]) at(i int) T {
+	i -= c.gone
+	return c.C[i/chunkLen][i%chunkLen]
+}
+
+// drop drops the chunks in which all are old, but for the last.
+func (c *chunks[T]) drop(old func(T) bool) {
+	n := 0
+	for n < len(c.C)-1 && old(c.C[n][chunkLen-1]) {
+		n++
+	}
+	c.C, c.gone = slices.Delete(c.C, 0, n), c.gone+n*chunkLen
+}
 
 // MarshalJSON writes the elements packed, in base64.
 func (c chunks[T]) MarshalJSON() ([]byte, error) {

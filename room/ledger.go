@@ -79,22 +79,32 @@ func habit(before, last, next int16) uint64 {
 	return uint64(uint16(before))<<32 | uint64(uint16(last))<<16 | uint64(uint16(next+1))
 }
 
-// backwards yields the messages that x may read, newest first.
+// backwards yields the messages that x may read, newest first, as far as s knows
+// of them: see Shorten.
 func (s *State) backwards(x *Seat, yield func(msg) bool) {
 	i, j := s.Public.N-1, x.Private.N-1
-	for i >= 0 || j >= 0 {
+	for i >= s.Public.gone || j >= x.Private.gone {
 		var n place
-		if j < 0 || i >= 0 && s.Public.at(i) > x.Private.at(j) {
+		if j < x.Private.gone || i >= s.Public.gone && s.Public.at(i) > x.Private.at(j) {
 			n = s.Public.at(i)
 			i--
 		} else {
 			n = x.Private.at(j)
 			j--
 		}
-		if !yield(s.Messages.at(int(n))) {
+		if int(n) < s.Messages.gone || !yield(s.Messages.at(int(n))) {
 			return
 		}
 	}
+}
+
+// heardAll is how many messages x may read in all.
+func (s *State) heardAll(x *Seat) int {
+	n := 0
+	for i := -1; i < len(s.Seats); i++ {
+		n += s.heard(x, int16(i))
+	}
+	return n
 }
 
 // heard is how many messages of a sender x may read in all.

@@ -9,16 +9,23 @@ const lineOverhead = 6
 //
 // Of a participant that remembers, its own messages are no part of a span.
 func (s *State) WindowFor(id string) Window {
+	w, _ := s.WindowWithin(id)
+	return w
+}
+
+// WindowWithin is WindowFor of a state that may have been shortened, and tells
+// whether the window is what it would be without: it ends within what is kept.
+func (s *State) WindowWithin(id string) (w Window, ok bool) {
 	x := s.seat(id)
 	if x == nil {
-		return Window{}
+		return Window{}, true
 	}
-	w := Window{After: x.Cursor, Through: s.Seq, Full: x.Fresh || !x.Remembers}
+	w = Window{After: x.Cursor, Through: s.Seq, Full: x.Fresh || !x.Remembers}
 	f := fitting{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens}
 	f.kept = f.few[:0]
 	s.backwards(x, f.take)
 	f.finish()
-	return w
+	return w, s.Messages.gone == 0 || f.stage == 2 || f.total == s.heardAll(x)
 }
 
 // fitting fills a window from the newest message to the oldest.

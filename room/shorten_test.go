@@ -1,0 +1,57 @@
+package room
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestShorten: a state that was shortened gives the windows that it would have
+// given, or says that it cannot.
+func TestShorten(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var whole, short State
+	apply := func(e Event) {
+		whole.Apply(e)
+		short.Apply(e)
+	}
+	seq := int64(0)
+	add := func(b Body) {
+		seq++
+		apply(Event{V: 1, Seq: seq, Body: b})
+	}
+	ids := []string{"ann", "bob", "cid", "dan"}
+	add(Opened{Spec: Spec{Room: "r"}})
+	for i, id := range ids {
+		add(Joined{Participant: Participant{ID: id, Remembers: i%2 == 0}})
+	}
+	exact, refused := 0, 0
+	for n := range 9000 {
+		m := Message{From: ids[rng.IntN(3)], To: Broadcast, Kind: KindUtterance, Visibility: UserVisible, Text: strings.Repeat("x", rng.IntN(90))}
+		if n > 1000 && n < 6000 || rng.IntN(4) == 0 { // dan hears little, and nothing for long
+			m.To, m.Visibility = ids[rng.IntN(3)], Internal
+		}
+		add(TurnGranted{Turn: n + 1, Participant: m.From, Window: whole.WindowFor(m.From)})
+		add(MessagePosted{Turn: n + 1, Message: m})
+		short.Shorten(2000)
+		if n%50 > 0 {
+			continue
+		}
+		for _, id := range ids {
+			want := whole.WindowFor(id)
+			got, ok := short.WindowWithin(id)
+			if ok && !reflect.DeepEqual(got, want) {
+				t.Fatalf("after %d messages %s would be handed %+v, want %+v", n, id, got, want)
+			}
+			if ok {
+				exact++
+			} else {
+				refused++
+			}
+		}
+	}
+	if len(short.Messages.C) > 6 || len(short.Public.C) > 6 || exact < 500 || refused == 0 {
+		t.Errorf("%d chunks are kept, %d windows were told and %d refused", len(short.Messages.C), exact, refused)
+	}
+}
