@@ -33,35 +33,52 @@ func relayPair(t *testing.T, url string, names [2]string) (ctx context.Context, 
 	return ctx, a, b, stop
 }
 
+// A whisper is what two devices have told each other through a relay, and one
+// text that went in the clear, as no device sends any.
+type whisper struct {
+	a, b     *relaytest.Device
+	canaries []string
+	control  string
+	stop     func()
+}
+
+// whisperThrough has two devices tell each other 32 texts, names and a
+// capability among them.
+func whisperThrough(t *testing.T, url string) *whisper {
+	t.Helper()
+	w := &whisper{control: fmt.Sprintf("canary-in-the-clear-%016x", rand.Uint64())}
+	for i := range 32 {
+		w.canaries = append(w.canaries, fmt.Sprintf("canary-%02d-%016x", i, rand.Uint64()))
+	}
+	var ctx context.Context
+	ctx, w.a, w.b, w.stop = relayPair(t, url, [2]string{w.canaries[0], w.canaries[1]})
+	for _, c := range w.canaries[2:] {
+		if err := w.a.Send(ctx, w.b.ID(), []byte(c)); err != nil {
+			t.Fatal(err)
+		}
+		if _, m, err := w.b.Hear(ctx); err != nil || m != c {
+			t.Fatalf("%q, %v", m, err)
+		}
+	}
+	if err := w.a.Client.Send(ctx, w.b.ID(), []byte(w.control)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.a.Send(ctx, w.b.ID(), []byte("behind it")); err != nil { // so that the relay has had it
+		t.Fatal(err)
+	}
+	w.canaries = append(w.canaries, "canary-capability")
+	return w
+}
+
 // TestRelayLearnsNothing: of 32 texts that two devices tell each other, a
 // relay holds none in its memory, its log or its counters, in any of eight
 // encodings, nor a device id in what it says.
 func TestRelayLearnsNothing(t *testing.T) {
-	w := newWorkbench(t, nil)
-	r := w.start("relay", "--listen", "127.0.0.1:0", "--open", "--log-level", "debug", "--log-peers", "--metrics", "127.0.0.1:0", "-o", "jsonl")
+	r := newWorkbench(t, nil).start("relay", "--listen", "127.0.0.1:0", "--open", "--log-level", "debug", "--log-peers", "--metrics", "127.0.0.1:0", "-o", "jsonl")
 	at := r.ready(t)
-	var canaries []string
-	for i := range 32 {
-		canaries = append(canaries, fmt.Sprintf("canary-%02d-%016x", i, rand.Uint64()))
-	}
-	ctx, a, b, stop := relayPair(t, at.URL, [2]string{canaries[0], canaries[1]})
-	control := fmt.Sprintf("canary-in-the-clear-%016x", rand.Uint64())
-	for _, c := range canaries[2:] {
-		if err := a.Send(ctx, b.ID(), []byte(c)); err != nil {
-			t.Fatal(err)
-		}
-		if _, m, err := b.Hear(ctx); err != nil || m != c {
-			t.Fatalf("%q, %v", m, err)
-		}
-	}
-	if err := a.Client.Send(ctx, b.ID(), []byte(control)); err != nil { // as no device would
-		t.Fatal(err)
-	}
-	if err := a.Send(ctx, b.ID(), []byte("behind it")); err != nil { // so that the relay has had it
-		t.Fatal(err)
-	}
+	w := whisperThrough(t, at.URL)
 	memory, said := memoryOf(t, r.Process.Pid), counters(t, at.Metrics)
-	stop()
+	w.stop()
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +87,15 @@ func TestRelayLearnsNothing(t *testing.T) {
 	}
 	said += r.stderr.String()
 	for name, text := range map[string][]byte{"memory": memory, "log and counters": []byte(said)} {
-		if found := relaytest.FindCanaries(text, append(canaries, "canary-capability")...); found != nil {
+		if found := relaytest.FindCanaries(text, w.canaries...); found != nil {
 			t.Errorf("its %s hold %q", name, found)
 		}
 	}
-	if relaytest.FindCanaries(memory, control) == nil {
+	if relaytest.FindCanaries(memory, w.control) == nil {
 		t.Error("what was sent in the clear is not in the memory: the search is broken")
 	}
-	idA, idB := a.ID(), b.ID()
-	for _, secret := range []string{control, idA.String()[:13], idB.String()[:13], string(idA[:]), string(idB[:])} {
+	idA, idB := w.a.ID(), w.b.ID()
+	for _, secret := range []string{w.control, idA.String()[:13], idB.String()[:13], string(idA[:]), string(idB[:])} {
 		if relaytest.FindCanaries([]byte(said), secret) != nil {
 			t.Errorf("its log or counters hold %q", secret)
 		}
