@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -13,35 +14,20 @@ import (
 type cast struct {
 	spec         room.Spec
 	participants []room.Participant
-	lines        map[string][]utterance // of who can be given the floor, by id
-	people       []cue                  // what the others said
-	first        string                 // who spoke first
-	opens        string                 // who has the first turn, of a talk in which no person has; "" in a room
+	script       script
+	lines        map[string]int // of who can be given the floor, by id
+	cues         int            // what the others said
+	everybody    bool           // only people speak, and all are given the floor like agents
+	first        string         // who spoke first
+	opens        string         // who has the first turn, of a talk in which no person has; "" in a room
 }
 
-// An utterance is one turn of an agent.
-type utterance struct {
-	text    string
-	latency time.Duration
-}
-
-// A cue is what a person said, after so many turns had been granted.
-type cue struct {
-	after    int
-	from, to string
-	text     string
-	shown    room.Visibility
-}
-
-// beat is how long a turn takes of which it is not known.
-const beat = time.Second
-
-// castOf reads what everybody said. Unlike a what-if, it needs all of it at
-// once: a policy may let anybody speak next.
+// castOf reads who takes part, and what they said if that is little enough to
+// be held. Unlike a what-if, a simulation needs it in any order: a policy may
+// let anybody speak next.
 func (h *history) castOf() (*cast, error) {
-	c := &cast{lines: map[string][]utterance{}}
-	turns := 0
-	for e, err := range h.events() {
+	c, agents := &cast{lines: map[string]int{}}, false // agents speak
+	for e, err := range h.again() {
 		if err != nil {
 			return nil, err
 		}
@@ -50,11 +36,21 @@ func (h *history) castOf() (*cast, error) {
 			c.spec = b.Spec
 		case room.Joined:
 			c.join(b.Participant)
-		case room.TurnGranted:
-			turns++
 		case room.MessagePosted:
-			c.hear(&b, turns)
+			if c.first == "" {
+				c.first = b.Message.From
+			}
+			agents = agents || b.Turn > 0 && c.driven(b.Message.From)
 		}
+	}
+	c.everybody = h.chat != nil && !agents
+	c.script = script{log: h.again(), classify: c.saying, most: heldBytes}
+	if len(c.participants) > mostReaders {
+		c.script.most = math.MaxInt
+	}
+	turns, err := c.script.hold(c.count)
+	if err != nil {
+		return nil, err
 	}
 	if h.chat != nil {
 		c.talk(turns)
@@ -73,20 +69,16 @@ func (c *cast) join(p room.Participant) {
 }
 
 func (c *cast) driven(id string) bool {
-	return slices.ContainsFunc(c.participants, func(p room.Participant) bool { return p.ID == id && p.Kind != policy.Human })
+	return slices.ContainsFunc(c.participants, func(p room.Participant) bool {
+		return p.ID == id && (c.everybody || p.Kind != policy.Human)
+	})
 }
 
-// hear notes what was said, after so many turns.
-func (c *cast) hear(b *room.MessagePosted, turns int) {
-	m := &b.Message
-	if c.first == "" {
-		c.first = m.From
-	}
-	switch {
-	case !c.driven(m.From):
-		c.people = append(c.people, cue{turns, m.From, m.To, m.Text, m.Visibility})
-	case b.Turn > 0:
-		c.lines[m.From] = append(c.lines[m.From], utterance{m.Text, max(b.Latency, beat)})
+func (c *cast) count(s *saying) {
+	if s.line {
+		c.lines[s.from]++
+	} else {
+		c.cues++
 	}
 }
 
@@ -97,19 +89,13 @@ func (c *cast) hear(b *room.MessagePosted, turns int) {
 func (c *cast) talk(turns int) {
 	const never = 1 << 30
 	c.spec.Limits = room.Limits{MaxDuration: never * time.Second, SameText: never, SameTextOf: 1, MaxOutput: never}
-	if len(c.lines) == 0 {
+	if c.everybody {
 		for i := range c.participants {
 			c.participants[i].Kind = policy.Local
 		}
-		for _, q := range c.people {
-			c.lines[q.from] = append(c.lines[q.from], utterance{q.text, beat})
-		}
-		c.people = nil
 	} else {
-		turns -= len(c.people)
-		for i := range c.people { // in the log of a talk people have turns too
-			c.people[i].after -= i + 1 // its own and those of people before
-		}
+		turns -= c.cues
+		c.script.turns = true
 	}
 	if c.driven(c.first) {
 		c.opens = c.first

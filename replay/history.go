@@ -107,6 +107,15 @@ func (h *history) labelled(ids []string) {
 	}
 }
 
+// again yields the log from its start, for somebody who reads it beside a walk:
+// whom the source says a message is to is not noted.
+func (h *history) again() iter.Seq2[room.Event, error] {
+	if c := h.chat; c != nil {
+		return c.events(func([]string) {})
+	}
+	return h.log
+}
+
 // events yields the log, and refuses one with a gap.
 func (h *history) events() iter.Seq2[room.Event, error] {
 	return func(yield func(room.Event, error) bool) {

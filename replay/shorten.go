@@ -24,12 +24,8 @@ func (p *point) lengthen() bool {
 		return false
 	}
 	p.long = true
-	log := p.h.log
-	if c := p.h.chat; c != nil {
-		log = c.events(func([]string) {}) // the labels are those of the turn that is visited
-	}
 	s := &room.State{}
-	for e, err := range log {
+	for e, err := range p.h.again() {
 		if err != nil {
 			p.failed = err
 			return false

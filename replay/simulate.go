@@ -53,8 +53,8 @@ func (t *trial) simulate(ctx context.Context, b *bench, h *history) error {
 	if err != nil {
 		return err
 	}
-	for _, lines := range c.lines {
-		t.recorded.ran.said += len(lines)
+	for _, n := range c.lines {
+		t.recorded.ran.said += n
 	}
 	t.recorded.ran.turns = t.recorded.ran.said
 	h.labels = nil
@@ -76,17 +76,18 @@ func (t *trial) simulate(ctx context.Context, b *bench, h *history) error {
 // played.
 type simulation struct {
 	*cast
+	stage  stage
 	p      *point
 	asker  *asker
 	ref    room.PolicyRef
 	clock  time.Duration
-	spoken map[string]int // lines said, by id
-	cues   int            // said
+	spoken int // lines said
+	cued   int // cues said
 	going  *simulated
 }
 
 func newSimulation(b *bench, subject int, h *history, c *cast) *simulation {
-	s := &simulation{cast: c, ref: b.Subjects[subject].Ref, spoken: map[string]int{}, going: &simulated{}}
+	s := &simulation{cast: c, stage: stage{script: &c.script}, ref: b.Subjects[subject].Ref, going: &simulated{}}
 	s.asker = newAsker(b.Config, &b.Subjects[subject], b.gauges[subject])
 	s.asker.score.ran = s.going
 	s.p = newPoint(h, b.most)
@@ -99,6 +100,7 @@ func newSimulation(b *bench, subject int, h *history, c *cast) *simulation {
 
 // run drives the room to its end.
 func (s *simulation) run(ctx context.Context) error {
+	defer s.stage.close()
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -114,8 +116,9 @@ func (s *simulation) run(ctx context.Context) error {
 			break
 		}
 	}
-	for id, lines := range s.lines {
-		s.going.unspoken += len(lines) - s.spoken[id]
+	s.going.unspoken = -s.spoken
+	for _, n := range s.lines {
+		s.going.unspoken += n
 	}
 	s.going.ending = endingOf(s.p.state)
 	return nil
@@ -164,14 +167,22 @@ func (s *simulation) step(ctx context.Context) (bool, error) {
 
 // cue lets the next person speak, if it is time, or at any rate.
 func (s *simulation) cue(now bool) (bool, error) {
-	if s.cues == len(s.people) || s.p.state.Turn != nil {
+	if s.cued == s.cues || s.p.state.Turn != nil {
 		return false, nil
 	}
-	q := s.people[s.cues]
+	if s.stage.cue == nil {
+		q, ok, err := s.stage.say("")
+		if !ok {
+			return false, err
+		}
+		s.stage.cue = &q
+	}
+	q := s.stage.cue
 	if !now && q.after > s.p.state.Tally.Turns || ended(s.p.state) {
 		return false, nil
 	}
-	s.cues++
+	s.cued++
+	s.stage.cue = nil
 	actor := q.from
 	if _, ok := s.p.state.Seat(q.from); !ok {
 		actor = room.ActorHost
@@ -229,9 +240,12 @@ func (s *simulation) grant(id string) room.Grant {
 // speak lets the agent that has the floor say its next line.
 func (s *simulation) speak(e room.Speak) error {
 	r := room.Replied{Turn: e.Turn, Participant: e.Participant, Request: e.Request, Outcome: room.OutcomePassed, Reason: "no lines left", Latency: beat}
-	if n := s.spoken[e.Participant]; n < len(s.lines[e.Participant]) {
-		l := s.lines[e.Participant][n]
-		s.spoken[e.Participant]++
+	l, ok, err := s.stage.say(e.Participant)
+	if err != nil {
+		return err
+	}
+	if ok {
+		s.spoken++
 		r.Outcome, r.Text, r.Reason, r.Latency = room.OutcomeSaid, l.text, "", l.latency
 	}
 	s.clock += r.Latency
