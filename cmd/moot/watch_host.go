@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/audit"
 )
 
@@ -117,6 +118,15 @@ type exhibit struct {
 func (s *exhibit) Observers() []room.Observer { return s.observers }
 
 func (s *exhibit) Tail() int64 { return s.View().Seq }
+
+func (s *exhibit) Head(ctx context.Context, most int) ([]room.Event, error) {
+	entries, err := s.host.log.Read(ctx, s.ID(), log.Pos{}, most)
+	events := make([]room.Event, len(entries))
+	for i, e := range entries {
+		events[i] = e.Event
+	}
+	return events, err
+}
 
 // Watch leaves live text out: its pace would say too much on the way.
 func (s *exhibit) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {

@@ -22,6 +22,8 @@ type Stage interface {
 	Observers() []room.Observer
 	// Tail is the number of the last event that is stored.
 	Tail() int64
+	// Head are the first events that are stored, at most so many.
+	Head(ctx context.Context, most int) ([]room.Event, error)
 	// Watch yields what a reader with that level sees after an event: what is
 	// stored, then what comes, until the room does not run any more or ctx ends.
 	Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error]

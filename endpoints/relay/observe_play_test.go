@@ -44,6 +44,12 @@ func (p *play) Tail() int64 {
 	return int64(len(p.log))
 }
 
+func (p *play) Head(_ context.Context, most int) ([]room.Event, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log[:min(most, len(p.log))], nil
+}
+
 // add appends an event and returns its number.
 func (p *play) add(b room.Body) int64 {
 	p.mu.Lock()

@@ -107,15 +107,22 @@ func (s *stream) answer(ctx context.Context, a ask) (newer *ask, more bool) {
 		return nil, false
 	}
 	p, ok := s.admitted(ctx, a)
-	if !ok || !s.enter(p) {
+	if !ok {
 		return nil, false
+	}
+	quiet := sceneQuiet
+	if s.shows() == "" { // who comes in is told so, also when there is nothing to see
+		quiet = sceneEvery
+		if !s.enter(p) {
+			return nil, false
+		}
 	}
 	var head []json.RawMessage
 	if a.After == nil {
 		head = s.begin(ctx, p, &a)
 	}
 	s.follow(ctx, p, *a.After)
-	if newer, ok = s.await(ctx, a); newer != nil || !ok {
+	if newer, ok = s.await(ctx, a, quiet); newer != nil || !ok {
 		return newer, ok
 	}
 	if _, ok := s.admitted(ctx, a); !ok {
@@ -135,12 +142,8 @@ func (s *stream) rest(ctx context.Context) bool {
 // enter notes who begins to watch.
 func (s *stream) enter(p pass) bool {
 	s.mu.Lock()
-	first := s.room == ""
 	s.room = p.stage.ID()
 	s.mu.Unlock()
-	if !first {
-		return true
-	}
 	err := s.g.audit(s.of, p.stage.ID(), "watched", "")
 	if err != nil {
 		s.g.cfg.Log.Error("nobody watches, for it could not be written down", "error", err)
@@ -183,25 +186,35 @@ func (s *stream) admitted(ctx context.Context, a ask) (pass, bool) {
 func (s *stream) begin(ctx context.Context, p pass, a *ask) (head []json.RawMessage) {
 	after := max(0, p.stage.Tail()-int64(a.Last))
 	a.After = &after
+	if after == 0 {
+		return nil
+	}
+	first, err := p.stage.Head(ctx, maxHead)
+	if err != nil {
+		s.g.cfg.Log.Warn("the opening of a room cannot be shown", "error", err)
+	}
 	size := 0
-	for e, err := range p.stage.Watch(ctx, 0, p.level) {
-		if err != nil || e.Seq > after {
+	for _, e := range first {
+		if !opening(e.Body) || e.Seq > after {
 			break
 		}
-		switch e.Body.(type) {
-		case room.Opened, room.Joined:
-		default:
-			return head
+		e, ok := outward(e, p.level)
+		b, err := written(e)
+		if size += len(b); !ok || err != nil || size > maxHeadSize {
+			break
 		}
-		if e, ok := outward(e, p.level); ok {
-			b, err := written(e)
-			if size += len(b); err != nil || len(head) == maxHead || size > maxHeadSize {
-				return head
-			}
-			head = append(head, b)
-		}
+		head = append(head, b)
 	}
 	return head
+}
+
+// opening reports whether an event is one of those that open a room.
+func opening(b room.Body) bool {
+	switch b.(type) {
+	case room.Opened, room.Joined:
+		return true
+	}
+	return false
 }
 
 // follow reads the room from an event on, unless that is being done.
@@ -215,8 +228,8 @@ func (s *stream) follow(ctx context.Context, p pass, after int64) {
 
 // await returns when there is something to answer a wish with: events, the
 // end, or time. It returns a newer wish, which takes the place of this one.
-func (s *stream) await(ctx context.Context, a ask) (newer *ask, ok bool) {
-	quiet, look := time.NewTimer(sceneQuiet), time.NewTicker(admitsEvery)
+func (s *stream) await(ctx context.Context, a ask, most time.Duration) (newer *ask, ok bool) {
+	quiet, look := time.NewTimer(most), time.NewTicker(admitsEvery)
 	defer quiet.Stop()
 	defer look.Stop()
 	for {
