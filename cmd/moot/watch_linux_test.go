@@ -33,7 +33,7 @@ func TestWatchRelayLearnsNothing(t *testing.T) {
 		t.Errorf("its memory holds %q", found)
 	}
 	w.relay.kill(t)
-	said := []byte(w.relay.stderr.String())
+	said := w.relay.stderr.Bytes()
 	if found := relaytest.FindCanaries(said, append(canaries, id, w.ann.device(), bob.device())...); found != nil {
 		t.Errorf("its log holds %q", found)
 	}

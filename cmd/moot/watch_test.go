@@ -222,6 +222,41 @@ func TestWatchKilled(t *testing.T) {
 	}
 }
 
+// TestWatchFrozen: a process that is stopped in the middle holds up neither the
+// room nor somebody else who watches, and has everything when it goes on.
+func TestWatchFrozen(t *testing.T) {
+	w := newWatchers(t)
+	bob, carol := w.guest("bob", "--grant", "observer"), w.guest("carol", "--grant", "observer")
+	w.ann.write("room.yaml", strings.Replace(watchedRoom, "{peer: bob}", "{peer: bob}, {peer: carol, level: user_redacted}", 1))
+	host := w.ann.start("run", "--headless", "-o", "jsonl")
+	id := roomOf(t, []string{host.until(t, "room.opened")})
+	slow, quick := &diary{t: t}, &diary{t: t}
+	vs, vq := bob.start("watch", "ann", "-o", "jsonl"), carol.start("watch", "ann", "-o", "jsonl")
+	slow.until(vs, room.Opened{})
+	quick.until(vq, room.Opened{})
+	if err := vs.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.answers(3)
+	quick.write(vq, 6)
+	if err := vs.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	slow.write(vs, 6)
+	w.answers(8)
+	slow.write(vs, -1)
+	quick.write(vq, -1)
+	for _, v := range []*running{vs, vq, host} {
+		if code, want := v.end(), map[bool]int{true: exitLimit, false: exitOK}[v == host]; code != want {
+			t.Errorf("it ended with %d, not %d\n%s", code, want, v.stderr)
+		}
+	}
+	want, _ := w.ann.shown(id)
+	if !reflect.DeepEqual(slow.seqs, want) || !reflect.DeepEqual(quick.seqs, want) {
+		t.Errorf("seen were %v\nand %v\nwant %v", slow.seqs, quick.seqs, want)
+	}
+}
+
 // TestWatchSays: what somebody who watches says is in the room, and the agent
 // is told whose it is; those who may not watch see and say nothing; one who is
 // removed sees nothing more.

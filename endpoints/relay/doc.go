@@ -23,6 +23,14 @@
 // nowhere break the protocol. They are logged and counted, and never reach a
 // transcript.
 //
+// # Watching
+//
+// People on other devices watch rooms and speak in them. The host of a room has
+// a [Gallery], who watches a [Watcher]: it asks for what came after the last
+// event that it has, and is answered from the log, so the host remembers
+// nothing of it and whoever was killed goes on where it was. What may leave is
+// named, field by field; everything else stays.
+//
 // # Trust
 //
 // Nothing is allowed until it is ([Profile]): whether an agent may take part in
