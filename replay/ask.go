@@ -16,14 +16,14 @@ type asker struct {
 	detailed bool // keep each decision
 }
 
-// newAsker returns an asker of the subject in one transcript. gauge may be
-// nil.
-func newAsker(c Config, s *Subject, g *gauge) *asker {
+// newAsker returns an asker of the subject in the transcript at a place. gauge
+// may be nil.
+func newAsker(c Config, s *Subject, place int, g *gauge) *asker {
 	a := &asker{gauge: g, score: &score{}}
 	if s.Baseline != "" {
 		a.decider = newReference(s.Baseline)
 	} else {
-		a.decider = &sandboxed{ask: s.ask(c.Simulate), cursor: room.PolicyCursor{Ref: s.Ref}, repeat: c.Repeat, score: a.score}
+		a.decider = &sandboxed{ask: s.ask(c.Simulate), cursor: room.PolicyCursor{Ref: s.Ref}, repeat: c.Repeat, place: place, score: a.score}
 	}
 	return a
 }

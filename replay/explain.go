@@ -71,7 +71,7 @@ func Explain(ctx context.Context, c Config, t Transcript, where int) (*Explained
 	x := &Explained{Transcript: h.name}
 	var askers []*asker
 	for i := range c.Subjects {
-		a := newAsker(b.Config, &c.Subjects[i], nil)
+		a := newAsker(b.Config, &c.Subjects[i], 0, nil)
 		if d, ok := a.decider.(*sandboxed); ok {
 			d.shows = true
 		}

@@ -15,6 +15,7 @@ type sandboxed struct {
 	ask    func(context.Context, *policy.Input) (policy.Decision, policy.Record, error)
 	cursor room.PolicyCursor
 	repeat int
+	place  int // of the transcript: short ones do not all repeat their first decision
 	score  *score
 	shows  bool // keep the input with the verdict
 	in     policy.Input
@@ -48,7 +49,7 @@ func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
 	if v.said.speaks() && p.truth.speaks() {
 		v.place = p.rank(d, int(v.said), int(p.truth))
 	}
-	if p.n%a.repeat == 1%a.repeat {
+	if (p.n+a.place)%a.repeat == 1%a.repeat {
 		if err := a.again(ctx, in, &v); err != nil {
 			return v, err
 		}

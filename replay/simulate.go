@@ -88,7 +88,7 @@ type simulation struct {
 
 func newSimulation(b *bench, subject int, h *history, c *cast) *simulation {
 	s := &simulation{cast: c, stage: stage{script: &c.script}, ref: b.Subjects[subject].Ref, going: &simulated{}}
-	s.asker = newAsker(b.Config, &b.Subjects[subject], b.gauges[subject])
+	s.asker = newAsker(b.Config, &b.Subjects[subject], 0, b.gauges[subject])
 	s.asker.score.ran = s.going
 	s.p = newPoint(h, b.most)
 	s.p.simulated, s.p.truth = true, declined

@@ -32,7 +32,7 @@ func (t *trial) whatIf(ctx context.Context, b *bench, h *history) error {
 	detailed := b.shows(t)
 	askers := make([]*asker, len(b.Subjects))
 	for i := range askers {
-		askers[i] = newAsker(b.Config, &b.Subjects[i], b.gauges[i])
+		askers[i] = newAsker(b.Config, &b.Subjects[i], t.place, b.gauges[i])
 		askers[i].detailed = detailed
 		t.scores = append(t.scores, askers[i].score)
 	}
