@@ -54,7 +54,7 @@ var rules = []rule{
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
 	{pkg: "endpoints/relay/identity", may: "internal/strict"},
 	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
-	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room"},
+	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/strict"},
 	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
