@@ -12,6 +12,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/plugins/wasm"
 )
 
 // noToolchain is what a build script ends with when its compiler is missing.
@@ -21,7 +22,8 @@ const noToolchain = 3
 var ErrToolchain = errors.New("the compiler is missing")
 
 // Build runs the folder's build.sh and returns the module, which then lies in
-// the folder with its manifest and the digest of its sources in it. The
+// the folder with its manifest and the digest of its sources in it, and with
+// straight ways through what Go's compiler wrote. The
 // errors are POL-TOOLCHAIN, an ErrToolchain, and POL-BUILD; what the compiler
 // said then goes to said.
 func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
@@ -40,7 +42,10 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "build without debug information, and use less of the language's library",
 			"the module has %d bytes; at most %d", len(module), plugins.MaxModule)
 	}
-	module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
+	module, err = wasm.Straighten(module, wasm.Default)
+	if err == nil {
+		module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
+	}
 	if err == nil {
 		module, err = pack.EmbedManifest(module, f.Manifest) // last, as a pack has it: the digest stays
 	}

@@ -1,94 +1,57 @@
 package wasm
 
-import (
-	"slices"
-)
+import "slices"
 
 // A region is a run of units that becomes a loop: from one that is jumped back
 // to, to the last that jumps back.
 type region struct {
 	start, end int   // units, the last included
-	inside     []int // PC_B of places behind the start at which it is entered
-}
-
-// funcBase is what Go adds to the number of one of the module's own functions
-// for the upper part of a return address (cmd/link/internal/wasm:
-// funcValueOffset); the lower part is PC_B.
-const funcBase = 0x1000
-
-// findEntries finds the values of PC_B that the function may be entered with:
-// those in return addresses that it stores, as it does before each call. A
-// function that defers may also be entered where it calls runtime.deferreturn,
-// which no address in the code tells.
-func (r *routine) findEntries(f, deferred int) {
-	defers := false
-	seen := make([]bool, len(r.table)+1)
-	for _, i := range r.code {
-		switch i.op {
-		case opCall:
-			defers = defers || int(i.arg) == deferred || deferred == unnamed
-		case opCallIndirect:
-			defers = defers || deferred == unnamed
-		case opI64Const:
-			if i.arg>>16 == int64(funcBase+f) {
-				seen[min(int(i.arg&0xffff), len(r.table)-1)] = true
-			}
-		}
-	}
-	for pcb := range r.table {
-		if pcb > 0 && (seen[pcb] || defers) {
-			r.entries = append(r.entries, pcb)
-		}
-	}
+	inside     []int // units behind the start that are jumped to from outside
 }
 
 // findRegions finds the regions, none of which overlaps another without
 // enclosing it.
 func (r *routine) findRegions() {
-	ends := map[int]int{}
-	for _, j := range r.jumps {
-		if to := r.unitOf(j.pcb); to <= j.unit {
-			ends[to] = max(ends[to], j.unit)
+	ends := make([]int, len(r.units)) // by start, plus one
+	r.eachJump(func(from, to int) {
+		if to <= from {
+			ends[to] = max(ends[to], from+1)
+		}
+	})
+	for start, end := range ends {
+		if end > 0 {
+			r.regions = append(r.regions, region{start: start, end: end - 1})
 		}
 	}
-	for start, end := range ends {
-		r.regions = append(r.regions, region{start: start, end: end})
-	}
-	slices.SortFunc(r.regions, func(a, b region) int { return a.start - b.start })
 	for grown := true; grown; {
 		grown = false
 		for i := range r.regions {
+			outer := &r.regions[i]
 			for _, inner := range r.regions[i+1:] {
-				if outer := &r.regions[i]; inner.start <= outer.end && inner.end > outer.end {
+				if inner.start <= outer.end && inner.end > outer.end {
 					outer.end, grown = inner.end, true
 				}
 			}
 		}
 	}
-	r.clear = make([]bool, len(r.units))
-	for i := range r.regions {
-		r.findInside(&r.regions[i])
-	}
+	r.eachJump(func(from, to int) {
+		for i := range r.regions {
+			g := &r.regions[i]
+			if within := to > g.start && to <= g.end; within && (from < g.start || from > g.end) && !slices.Contains(g.inside, to) {
+				g.inside = append(g.inside, to)
+			}
+		}
+	})
 }
 
-// findInside finds where a region is entered behind its start.
-func (r *routine) findInside(g *region) {
-	within := func(unit int) bool { return unit > g.start && unit <= g.end }
-	add := func(pcb int) {
-		if u := r.unitOf(pcb); within(u) && !slices.Contains(g.inside, pcb) {
-			g.inside = append(g.inside, pcb)
-			r.clear[u] = true
+func (r *routine) eachJump(do func(from, to int)) {
+	for u, code := range r.units {
+		for _, i := range code {
+			if i.op == goJump || i.op == goJumpIf {
+				do(u, r.unitOf(i.arg))
+			}
 		}
 	}
-	for _, pcb := range r.entries {
-		add(pcb)
-	}
-	for _, j := range r.jumps {
-		if j.unit < g.start || j.unit > g.end {
-			add(j.pcb)
-		}
-	}
-	slices.Sort(g.inside)
 }
 
 // regionAt returns the region that starts at a unit, or nil.
@@ -99,4 +62,9 @@ func (r *routine) regionAt(unit int) *region {
 		}
 	}
 	return nil
+}
+
+// isInside reports whether a region is entered at a unit behind its start.
+func (r *routine) isInside(unit int) bool {
+	return slices.ContainsFunc(r.regions, func(g region) bool { return slices.Contains(g.inside, unit) })
 }

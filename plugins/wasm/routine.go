@@ -1,180 +1,134 @@
 package wasm
 
-// An instr is one instruction of a body.
-type instr struct {
-	op       byte
-	from, to int   // in the body
-	arg      int64 // label, local, index or constant
-}
+import "slices"
 
 // A routine is a function as Go's compiler writes it:
 //
-//	... loop block block ... local.get PC_B br_table end unit 0 end unit 1 end ... unit n end ...
+//	entry ... loop block block ... local.get PC_B br_table end unit 0 end unit 1 ... end unit n end rest
 //
 // A unit is what stands between the ends of two of those blocks; each is a
-// place to jump to. PC_B is the first parameter.
+// place to jump to. PC_B is the parameter. Without jumps there is no loop, and
+// the last unit ends where the function does.
 type routine struct {
-	b     []byte
-	code  []instr
-	loop  int   // index of the loop
-	after int   // index of what follows its end
-	units []int // index of the first instruction of each; and of the end of the last
-	table []int // PC_B to unit
+	locals []byte // declarations, without their count
+	groups int
+	own    int // locals, the parameter included
+	entry  []instr
+	units  [][]instr
+	rest   []instr
+	table  []int // PC_B to unit
 
-	jumps   []jump
-	targets []int // by instruction that begins a jump: its index in jumps plus one
-	entries []int // PC_B of places that the function can be entered at
+	cold    []coldBlock
+	fresh   []byte // types of locals of ours
 	regions []region
-	clear   []bool // units that dispatches lead to
 }
 
-// A jump is three instructions: a constant, PC_B set to it, a branch to the
-// loop.
-type jump struct {
-	at   int // index of the first
-	unit int
-	pcb  int
+// Locals of every function.
+const (
+	pcB   = 0
+	stack = 1 // the stack pointer, a copy of global 0
+)
+
+// ours returns the number of a new local.
+func (r *routine) ours(typ byte) int64 {
+	r.fresh = append(r.fresh, typ)
+	return int64(r.own + len(r.fresh) - 1)
 }
 
-const pcB = 0 // the local
-
-// readRoutine takes a body apart, if it is one that Go wrote, with jumps.
+// readRoutine takes a body apart, if it is one that Go wrote.
 func readRoutine(b []byte) (*routine, bool) {
-	r := &routine{b: b}
-	if !r.decode() {
-		return nil, false
-	}
-	at := 0
-	for at < len(r.code) && r.code[at].op != opLoop {
-		switch r.code[at].op {
-		case opBlock, opGlobalGet, opLocalSet:
-			at++
-		default:
-			return nil, false
-		}
-	}
-	r.loop = at
-	blocks := 0
-	for at++; at < len(r.code) && r.isEmpty(at, opBlock); at++ {
-		blocks++
-	}
-	if blocks == 0 || at+2 >= len(r.code) || !r.isEmpty(r.loop, opLoop) {
-		return nil, false
-	}
-	get, table, end := r.code[at], r.code[at+1], r.code[at+2]
-	if get.op != opLocalGet || get.arg != pcB || table.op != opBrTable || end.op != opEnd || !r.readTable(table, blocks) {
-		return nil, false
-	}
-	return r, r.split(at+3, blocks)
-}
-
-// decode reads the instructions.
-func (r *routine) decode() bool {
-	c := cursor{b: r.b}
-	for n := c.u32(); n > 0 && !c.failed(); n-- {
-		c.u32()
+	c := cursor{b: b, fn: -1}
+	r := &routine{groups: int(c.u32()), own: 1}
+	start := c.p
+	for n := r.groups; n > 0 && c.more(); n-- {
+		r.own += int(c.u32())
 		c.byte()
 	}
-	for c.more() {
-		i := instr{from: c.p}
-		i.op = c.byte()
-		if i.arg = c.operand(i.op); c.failed() {
+	r.locals = b[start:c.p]
+	code := c.readInstrs()
+	if c.failed() {
+		return nil, false
+	}
+	at := slices.IndexFunc(code, func(i instr) bool { return i.op == opBrTable })
+	if at < 2 || at+2 > len(code) || code[at-1] != (instr{op: opLocalGet, arg: pcB}) || code[at+1].op != opEnd {
+		return nil, false
+	}
+	r.readTable(b, int(code[at].arg))
+	blocks := slices.Max(r.table) + 1
+	first := at - 1 - blocks
+	if first < 0 || slices.ContainsFunc(code[first:at-1], func(i instr) bool { return i != (instr{op: opBlock, arg: blockEmpty}) }) {
+		return nil, false
+	}
+	r.entry = code[:first]
+	loops := first > 0 && code[first-1] == (instr{op: opLoop, arg: blockEmpty})
+	if loops {
+		r.entry = code[:first-1]
+	}
+	return r, r.isEntry() && r.cut(code[at+2:], blocks, loops) && r.lift(loops)
+}
+
+// isEntry reports whether the entry is what all functions begin with.
+func (r *routine) isEntry() bool {
+	e := r.entry
+	if len(e) < 2 || e[0] != (instr{op: opGlobalGet}) || e[1] != (instr{op: opLocalSet, arg: stack}) {
+		return false
+	}
+	for _, i := range e[2:] {
+		if i != (instr{op: opBlock, arg: blockEmpty}) {
 			return false
 		}
-		i.to = c.p
-		r.code = append(r.code, i)
 	}
-	return !c.failed()
-}
-
-// operand passes over what follows an opcode, and returns it if it is one
-// number.
-func (c *cursor) operand(op byte) int64 {
-	switch shapes[op] {
-	case none:
-	case block: // Go writes no types of blocks but the empty one and single values
-		return int64(c.byte())
-	case label, local, globalIndex, callee:
-		return int64(c.u32())
-	case labels:
-		for n := c.u32() + 1; n > 0 && !c.failed(); n-- {
-			c.u32()
-		}
-	case indirect, memArg:
-		c.u32()
-		c.u32()
-	case memIndex:
-		c.byte()
-	case const32, const64:
-		return c.sleb()
-	case raw4:
-		c.take(4)
-	case raw8:
-		c.take(8)
-	case bulkGroup:
-		switch sub := c.u32(); sub {
-		case 0, 1, 2, 3, 4, 5, 6, 7:
-		case bulkMemoryCopy:
-			c.take(2)
-		case bulkMemoryFill:
-			c.byte()
-		default:
-			c.fail(Unsupported, "instruction 0xfc %d", sub)
-		}
-	default:
-		c.fail(Unsupported, "instruction %#x", op)
-	}
-	return 0
-}
-
-// sleb reads a signed LEB128 number.
-func (c *cursor) sleb() (v int64) {
-	for shift := 0; shift < 70; shift += 7 {
-		b := c.byte()
-		v |= int64(b&0x7f) << shift
-		if b < 0x80 {
-			if shift < 57 && b&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v
-		}
-	}
-	c.fail(Malformed, "number too long")
-	return 0
-}
-
-func (r *routine) isEmpty(at int, op byte) bool {
-	return r.code[at].op == op && r.code[at].arg == blockEmpty
+	return len(e) <= 3
 }
 
 // readTable reads the units that the values of PC_B stand for.
-func (r *routine) readTable(i instr, blocks int) bool {
-	c := cursor{b: r.b, p: i.from + 1}
-	for n := c.u32() + 1; n > 0; n-- {
-		u := int(c.u32())
-		if u >= blocks {
-			return false
-		}
-		r.table = append(r.table, u)
+func (r *routine) readTable(b []byte, at int) {
+	c := cursor{b: b, p: at}
+	for n := c.u32() + 1; n > 0 && !c.failed(); n-- {
+		r.table = append(r.table, int(c.u32()))
 	}
-	return !c.failed()
 }
 
-// split finds the units.
-func (r *routine) split(at, blocks int) bool {
-	r.units = append(r.units, at)
-	for depth := 0; at < len(r.code); at++ {
-		switch r.code[at].op {
+// cut finds the units, as many as there are blocks.
+func (r *routine) cut(code []instr, blocks int, loops bool) bool {
+	if !loops && blocks == 1 {
+		return r.cutLast(code)
+	}
+	from, depth := 0, 0
+	for at, i := range code {
+		switch i.op {
 		case opBlock, opLoop, opIf:
 			depth++
 		case opEnd:
-			if depth--; depth >= 0 {
+			if depth > 0 {
+				depth--
 				continue
 			}
-			depth = 0
-			r.units = append(r.units, at+1)
-			if len(r.units) == blocks+1 {
-				r.units[blocks], r.after = at, at+1
+			r.units = append(r.units, code[from:at])
+			from = at + 1
+			if loops && len(r.units) == blocks {
+				r.rest = code[from:]
+				return true
+			}
+			if !loops && len(r.units) == blocks-1 {
+				return r.cutLast(code[from:])
+			}
+		}
+	}
+	return false
+}
+
+// cutLast takes the last unit of a function without a loop: all that stands
+// before the end of the frame around the units, or of the function.
+func (r *routine) cutLast(code []instr) bool {
+	depth := 0
+	for at, i := range code {
+		switch i.op {
+		case opBlock, opLoop, opIf:
+			depth++
+		case opEnd:
+			if depth--; depth < 0 {
+				r.units, r.rest = append(r.units, code[:at]), code[at:]
 				return true
 			}
 		}
@@ -182,66 +136,67 @@ func (r *routine) split(at, blocks int) bool {
 	return false
 }
 
-// unitEnd is the index behind the last instruction of unit u.
-func (r *routine) unitEnd(u int) int {
-	if u == len(r.units)-2 {
-		return r.units[u+1]
-	}
-	return r.units[u+1] - 1
-}
-
 // unitOf is the unit that a value of PC_B stands for; the last of the table is
 // for all beyond it.
-func (r *routine) unitOf(pcb int) int { return r.table[min(pcb, len(r.table)-1)] }
+func (r *routine) unitOf(pcb int64) int { return r.table[min(pcb, int64(len(r.table)-1))] }
 
-// follow finds the jumps, and reports whether PC_B and the blocks are used for
-// nothing else.
-func (r *routine) follow() bool {
-	r.targets = make([]int, len(r.code))
-	for u := range len(r.units) - 1 {
-		depth := 0
-		for at := r.units[u]; at < r.unitEnd(u); at++ {
-			switch i := r.code[at]; i.op {
+// lift puts one instruction in place of each jump, and reports whether PC_B and
+// the blocks around serve nothing else.
+func (r *routine) lift(loops bool) bool {
+	last := len(r.units) - 1
+	for u, code := range r.units {
+		out := make([]instr, 0, len(code))
+		depth, around := int64(0), int64(last-u) // frames in the unit, blocks around it
+		for at := 0; at < len(code); at++ {
+			i := code[at]
+			switch i.op {
+			case opNop:
+				continue
 			case opBlock, opLoop, opIf:
 				depth++
 			case opEnd:
 				depth--
-			case opBr, opBrIf:
-				toLoop := int64(depth + len(r.units) - 2 - u)
-				if i.arg < int64(depth) || i.arg > toLoop {
-					continue
-				}
-				if i.arg < toLoop || i.op == opBrIf || !r.isJump(at) {
-					return false
-				}
-				r.jumps = append(r.jumps, jump{at - 2, u, int(r.code[at-2].arg)})
-				r.targets[at-2] = len(r.jumps)
 			case opBrTable:
 				return false
+			case opBr, opBrIf:
+				to := i.arg - depth - around
+				if i.arg < depth {
+					break
+				}
+				if loops {
+					to-- // the loop has been looked at where the jump began
+				}
+				if to < 0 {
+					return false
+				}
+				i = instr{op: goOut, arg: to}
+				if code[at].op == opBrIf {
+					i.op = goOutIf
+				}
 			case opLocalTee:
 				if i.arg == pcB {
 					return false
 				}
+			case opI32Const:
+				if at+2 < len(code) && loops && i.arg >= 0 && code[at+1] == (instr{op: opLocalSet, arg: pcB}) && code[at+2] == (instr{op: opBr, arg: depth + around}) {
+					i = instr{op: goJump, arg: i.arg}
+					at += 2
+				}
 			case opLocalSet, opLocalGet:
-				if i.arg == pcB && !r.isJump(at+1) && !r.isScratch(at) && !r.isScratch(at-2) {
+				if i.arg == pcB && !isScratch(code, at) && !isScratch(code, at-2) {
 					return false
 				}
 			}
+			out = append(out, i)
 		}
+		r.units[u] = out
 	}
 	return true
 }
 
-// isJump reports whether a branch is the end of a jump.
-func (r *routine) isJump(at int) bool {
-	c := r.code
-	return at >= 2 && at < len(c) && c[at].op == opBr && c[at-1].op == opLocalSet && c[at-1].arg == pcB && c[at-2].op == opI32Const && c[at-2].arg >= 0
-}
-
 // isScratch reports whether at is where PC_B serves to swap two operands of an
-// indirect call: local.set PC_B, i32.const 0, local.get PC_B, call_indirect.
-func (r *routine) isScratch(at int) bool {
-	c := r.code
-	return at >= 0 && at+3 < len(c) && c[at].op == opLocalSet && c[at].arg == pcB && c[at+1].op == opI32Const &&
-		c[at+2].op == opLocalGet && c[at+2].arg == pcB && c[at+3].op == opCallIndirect
+// indirect call.
+func isScratch(code []instr, at int) bool {
+	return at >= 0 && at+3 < len(code) && code[at] == (instr{op: opLocalSet, arg: pcB}) && code[at+1].op == opI32Const &&
+		code[at+2] == (instr{op: opLocalGet, arg: pcB}) && code[at+3].op == opCallIndirect
 }

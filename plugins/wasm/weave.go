@@ -1,5 +1,7 @@
 package wasm
 
+import "slices"
+
 // A weaver writes a routine with blocks and loops in place of its table.
 //
 // A run of units, all of them or those of a region, is written as a list of
@@ -7,23 +9,26 @@ package wasm
 // a block ends, which all items before it are in, so that the jump is a branch
 // out of it.
 //
-// While nothing is wrong PC_B is 0. It is not 0 on the way to where a function
-// goes on or a region is entered behind its start: then whatever is entered on
-// the way has a table of its own, and PC_B is set to 0 on arrival.
+// A region that is entered behind its start, as most loops of Go are, whose
+// condition stands last, begins with a look at where to go: at a local that is
+// 0 but on the way to such a place.
 type weaver struct {
 	*routine
+	slow    int   // the function as it was
+	way     int64 // local: the unit to go to plus one, or 0
+	address int64 // local: where a cold block returns to
+
 	out    []byte
-	open   []frameOf // innermost last
-	labels int       // items so far
-	all    bool      // every item gets a block: the first time, to see which are used
-	used   map[int]bool
-	wanted map[int]bool
+	open   []around     // innermost last
+	labels int          // items so far
+	used   map[int]bool // items that are jumped to
+	wanted map[int]bool // the same, when it is known; until then every item gets a block
 	failed bool
 }
 
-// A frameOf is what a branch may go to: the start of a region, as a loop; or
+// An around is what a branch may go to: the start of a region, as a loop; or
 // the item that follows a block.
-type frameOf struct {
+type around struct {
 	loop       bool
 	start, end int // units
 	label      int
@@ -32,37 +37,59 @@ type frameOf struct {
 // weave writes the body.
 func (w *weaver) weave() {
 	if w.wanted == nil {
-		w.all, w.used = true, map[int]bool{}
+		w.used = map[int]bool{}
+		if slices.ContainsFunc(w.regions, func(g region) bool { return len(g.inside) > 0 }) {
+			w.way = w.ours(typeI32)
+		}
 	}
-	w.out = append(w.out[:0], w.b[:w.code[w.loop].from]...)
-	w.run(0, len(w.units)-2, nil)
-	w.out = append(w.out, w.b[w.code[w.after].from:]...)
+	w.out, w.labels = nil, 0
+	w.add(instr{op: opLocalGet, arg: pcB}, instr{op: opIf, arg: blockEmpty})
+	w.add(instr{op: opLocalGet, arg: pcB}, instr{op: opCall, arg: int64(w.slow)}, instr{op: opReturn}, instr{op: opEnd})
+	w.add(w.entry...)
+	w.openCold()
+	w.run(0, len(w.units)-1, nil)
+	w.writeCold()
+	w.add(w.rest...)
+	decl := leb(make([]byte, 0, len(w.out)+len(w.locals)+2*len(w.fresh)+2), uint64(w.groups+len(w.fresh)))
+	decl = append(decl, w.locals...)
+	for _, t := range w.fresh {
+		decl = append(decl, 1, t)
+	}
+	w.out = append(decl, w.out...)
+}
+
+func (w *weaver) add(code ...instr) {
+	for _, i := range code {
+		w.out = appendInstr(w.out, i)
+	}
+}
+
+func (w *weaver) begin(op byte, f around) {
+	w.out = append(w.out, op, blockEmpty)
+	w.open = append(w.open, f)
+}
+
+func (w *weaver) end() {
+	w.out = append(w.out, opEnd)
+	w.open = w.open[:len(w.open)-1]
 }
 
 // run writes the units from first to last, which are those of g or all.
 func (w *weaver) run(first, last int, g *region) {
-	var items []frameOf
-	for u := first; u <= last; {
-		item := frameOf{start: u, end: u, label: w.labels}
-		if inner := w.regionAt(u); inner != nil && inner != g {
-			item.end = inner.end
-		}
-		w.labels++
-		items = append(items, item)
-		u = item.end + 1
-	}
-	depth := len(w.open)
+	items := w.items(first, last, g)
 	if g != nil {
-		w.begin(opLoop, frameOf{loop: true, start: first})
+		w.begin(opLoop, around{loop: true, start: first})
 	}
-	for i := len(items) - 1; i >= 0; i-- {
-		if w.all || w.wanted[items[i].label] {
-			w.begin(opBlock, items[i])
+	for _, item := range slices.Backward(items) {
+		if w.wanted == nil || w.wanted[item.label] {
+			w.begin(opBlock, item)
 		}
 	}
-	w.dispatch(items, g)
+	if g != nil {
+		w.enter(items, g)
+	}
 	for _, item := range items {
-		if top := len(w.open) - 1; top >= 0 && !w.open[top].loop && w.open[top].label == item.label {
+		if top := len(w.open) - 1; top >= 0 && w.open[top] == item {
 			w.end()
 		}
 		if inner := w.regionAt(item.start); inner != nil && inner != g {
@@ -74,74 +101,55 @@ func (w *weaver) run(first, last int, g *region) {
 	if g != nil {
 		w.end()
 	}
-	w.failed = w.failed || len(w.open) != depth
 }
 
-func (w *weaver) begin(op byte, f frameOf) {
-	w.out = append(w.out, op, blockEmpty)
-	w.open = append(w.open, f)
-}
-
-func (w *weaver) end() {
-	w.out = append(w.out, opEnd)
-	w.open = w.open[:len(w.open)-1]
-}
-
-// dispatch writes the table of a run: to where the function goes on, or the
-// region is entered behind its start.
-func (w *weaver) dispatch(items []frameOf, g *region) {
-	entries := w.entries
-	if g != nil {
-		entries = g.inside
+// items cuts a run into units and regions.
+func (w *weaver) items(first, last int, g *region) (items []around) {
+	for u := first; u <= last; {
+		item := around{start: u, end: u, label: w.labels}
+		if inner := w.regionAt(u); inner != nil && inner != g {
+			item.end = inner.end
+		}
+		w.labels++
+		items = append(items, item)
+		u = item.end + 1
 	}
-	if len(entries) == 0 {
+	return items
+}
+
+// enter writes the look at where to go in a region. It may be to its start,
+// when that is inside a region around.
+func (w *weaver) enter(items []around, g *region) {
+	if len(g.inside) == 0 {
 		return
 	}
-	w.out = op(w.out, opLocalGet, pcB)
-	w.out = op(append(w.out, 0x45), opBrIf, w.branch(items[0])) // i32.eqz
-	if g == nil {
-		w.begin(opBlock, frameOf{label: -1}) // for what is no entry
+	if len(g.inside) == 1 {
+		w.add(instr{op: opLocalGet, arg: w.way}, instr{op: opI32Const, arg: int64(g.inside[0] + 1)}, instr{op: opI32Eq})
+		w.add(instr{op: opBrIf, arg: w.branch(items, g.inside[0])})
+		return
 	}
-	base, past := entries[0], entries[len(entries)-1]+1
-	w.out = op(w.out, opLocalGet, pcB)
-	w.out = append(sleb(append(w.out, opI32Const), int64(base)), opI32Sub)
-	w.out = leb(append(w.out, opBrTable), uint64(past-base))
-	none := uint32(0)
-	if g != nil {
-		none = w.branch(items[0])
-	}
-	next := 0
-	for pcb := base; pcb < past; pcb++ {
-		to := none
-		if entries[next] == pcb {
-			to = w.branch(itemWith(items, w.unitOf(pcb)))
-			next++
+	low, high := slices.Min(g.inside), slices.Max(g.inside)
+	w.add(instr{op: opLocalGet, arg: w.way}, instr{op: opI32Eqz}, instr{op: opBrIf, arg: w.branch(items, g.start)})
+	w.add(instr{op: opLocalGet, arg: w.way}, instr{op: opI32Const, arg: int64(low + 1)}, instr{op: opI32Sub})
+	w.out = leb(append(w.out, opBrTable), uint64(high-low+1))
+	for u := low; u <= high; u++ {
+		to := g.start
+		if slices.Contains(g.inside, u) {
+			to = u
 		}
-		w.out = leb(w.out, uint64(to))
+		w.out = leb(w.out, uint64(w.branch(items, to)))
 	}
-	w.out = leb(w.out, uint64(none))
-	if g == nil {
-		w.end()
-		w.out = append(w.out, opUnreachable)
-	}
+	w.out = leb(w.out, uint64(w.branch(items, g.start)))
 }
 
-// itemWith returns the item that a unit is in.
-func itemWith(items []frameOf, unit int) frameOf {
+// branch returns the label of the block before the item that a unit is in.
+func (w *weaver) branch(items []around, unit int) int64 {
 	for _, item := range items {
 		if unit <= item.end {
-			return item
-		}
-	}
-	return frameOf{label: -1}
-}
-
-// branch returns the label of the block before an item.
-func (w *weaver) branch(item frameOf) uint32 {
-	for i := len(w.open) - 1; i >= 0; i-- {
-		if f := w.open[i]; !f.loop && f.label == item.label {
-			w.used[f.label] = true
-			return uint32(len(w.open) - 1 - i)
+			w.used[item.label] = true
+			at := slices.Index(w.open, item)
+			w.failed = w.failed || at < 0
+			return int64(len(w.open) - 1 - at)
 		}
 	}
 	w.failed = true
@@ -150,74 +158,63 @@ func (w *weaver) branch(item frameOf) uint32 {
 
 // unit writes one unit.
 func (w *weaver) unit(u int) {
-	if w.clear[u] {
-		w.setPCB(0)
+	if w.isInside(u) {
+		w.setWay(0)
 	}
-	depth, end := 0, w.unitEnd(u)
-	for at := w.units[u]; at < end; at++ {
-		i := w.code[at]
+	depth := int64(0)
+	for _, i := range w.units[u] {
 		switch i.op {
-		case opIf:
-			if i.arg == blockEmpty && at+4 < end && w.targets[at+1] > 0 && w.code[at+4].op == opEnd {
-				if label, straight := w.target(w.jumps[w.targets[at+1]-1]); straight {
-					w.out = op(w.out, opBrIf, label+uint32(depth))
-					at += 4
-					continue
-				}
-			}
-			depth++
-		case opBlock, opLoop:
+		case opBlock, opLoop, opIf:
 			depth++
 		case opEnd:
 			depth--
-		case opNop:
-			continue
-		case opBr, opBrIf:
-			if i.arg > int64(depth) {
-				outer := int(i.arg) - depth - (len(w.units) - 1 - u) // around the loop that was there
-				w.out = op(w.out, i.op, uint32(depth+len(w.open)+outer))
-				continue
-			}
-		}
-		if j := w.targets[at]; j > 0 {
-			w.jump(w.jumps[j-1], depth)
-			at += 2
+		case goOut:
+			i = instr{op: opBr, arg: depth + int64(len(w.open)) + i.arg}
+		case goOutIf:
+			i = instr{op: opBrIf, arg: depth + int64(len(w.open)) + i.arg}
+		case goColdIf:
+			i = instr{op: opBrIf, arg: depth + int64(len(w.open)-1-len(w.callees())-(len(w.cold)-1)) + i.arg}
+		case goJump, goJumpIf:
+			w.jump(i, depth)
 			continue
 		}
-		w.out = append(w.out, w.b[i.from:i.to]...)
-		if w.isScratch(at - 2) {
-			w.setPCB(0)
-		}
+		w.out = appendInstr(w.out, i)
 	}
 }
 
-func (w *weaver) setPCB(pcb int) {
-	w.out = sleb(append(w.out, opI32Const), int64(pcb))
-	w.out = op(w.out, opLocalSet, pcB)
+func (w *weaver) setWay(to int64) {
+	w.add(instr{op: opI32Const, arg: to}, instr{op: opLocalSet, arg: w.way})
 }
 
 // jump writes a jump.
-func (w *weaver) jump(j jump, depth int) {
-	label, straight := w.target(j)
-	if !straight {
-		w.setPCB(j.pcb)
+func (w *weaver) jump(i instr, depth int64) {
+	to := w.unitOf(i.arg)
+	label, straight := w.target(to)
+	switch {
+	case straight && i.op == goJumpIf:
+		w.add(instr{op: opBrIf, arg: label + depth})
+	case straight:
+		w.add(instr{op: opBr, arg: label + depth})
+	case i.op == goJumpIf:
+		w.add(instr{op: opIf, arg: blockEmpty})
+		w.setWay(int64(to) + 1)
+		w.add(instr{op: opBr, arg: label + depth + 1}, instr{op: opEnd})
+	default:
+		w.setWay(int64(to) + 1)
+		w.add(instr{op: opBr, arg: label + depth})
 	}
-	w.out = op(w.out, opBr, label+uint32(depth))
 }
 
-// target returns the label that a jump goes to, and whether that is its unit
-// itself and not the region that it is in.
-func (w *weaver) target(j jump) (label uint32, straight bool) {
-	to := w.unitOf(j.pcb)
-	for i := len(w.open) - 1; i >= 0; i-- {
-		f := &w.open[i]
-		if f.start > to || !f.loop && f.end < to || f.loop && f.start != to || f.label < 0 {
-			continue
+// target returns the label of a unit, or of the region that it is in, and
+// whether it is that of the unit itself.
+func (w *weaver) target(unit int) (label int64, straight bool) {
+	for at, f := range slices.Backward(w.open) {
+		if f.loop && f.start == unit || !f.loop && f.label != coldLabel && f.start <= unit && unit <= f.end {
+			if !f.loop {
+				w.used[f.label] = true
+			}
+			return int64(len(w.open) - 1 - at), f.start == unit
 		}
-		if !f.loop {
-			w.used[f.label] = true
-		}
-		return uint32(len(w.open) - 1 - i), f.start == to
 	}
 	w.failed = true
 	return 0, false
