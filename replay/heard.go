@@ -70,14 +70,19 @@ func personOf(p room.Participant) Person {
 	return Person{p.ID, p.Name, KindAgent, p.Role}
 }
 
-func turnOf(m room.Message, e room.Event) Turn {
-	t := Turn{Speaker: m.From, Text: m.Text, Clock: e.Clock}
+// shown is what policies may read of a message.
+func shown(m *room.Message) string {
 	switch m.Visibility {
 	case room.Internal:
-		t.Text = ""
+		return ""
 	case room.UserRedacted:
-		t.Text = m.Summary
+		return m.Summary
 	}
+	return m.Text
+}
+
+func turnOf(m room.Message, e room.Event) Turn {
+	t := Turn{Speaker: m.From, Text: shown(&m), Clock: e.Clock}
 	if m.To != "" && m.To != room.Broadcast {
 		t.To = []string{m.To}
 	}

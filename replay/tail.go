@@ -27,7 +27,7 @@ func (t *tail) keep(e *room.Event) {
 	if !ok {
 		return
 	}
-	text := turnOf(b.Message, *e).Text
+	text := shown(&b.Message)
 	if t.most > 0 && len(text) > t.most {
 		text = strings.Clone(text[:t.most])
 	}
