@@ -66,11 +66,13 @@ func (s *State) triggered(x *Seat, m Message) string {
 	if why := x.Review.triggered(m); why != "" {
 		return why
 	}
-	abroad := s.abroad(x)
+	abroad, watched := s.abroad(x), len(s.Spec.Observers) > 0
 	switch {
 	case x.Review.Remote && abroad:
 		return "another owner's agent takes part"
-	case x.Review.FirstContact && abroad && s.Counts[x.Index+1] == 0:
+	case x.Review.Remote && watched:
+		return "another owner may watch"
+	case x.Review.FirstContact && (abroad || watched) && s.Counts[x.Index+1] == 0:
 		return "first message to another owner"
 	}
 	return ""

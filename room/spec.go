@@ -134,7 +134,7 @@ type Review struct {
 	Words           []string `json:"words,omitempty"` // any of these, ignoring case
 	LongerThan      int      `json:"longer_than,omitempty"`
 	Patterns        []string `json:"patterns,omitempty"`      // any of these regular expressions (RE2) matches
-	Remote          bool     `json:"remote,omitempty"`        // an agent of another owner takes part
+	Remote          bool     `json:"remote,omitempty"`        // an agent of another owner takes part, or somebody may watch
 	FirstContact    bool     `json:"first_contact,omitempty"` // likewise, and it is the seat's first message
 }
 

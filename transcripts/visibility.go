@@ -20,7 +20,7 @@ func (r *redactor) event(e room.Event) room.Event {
 	}
 	switch b := e.Body.(type) {
 	case room.Opened:
-		b.Spec.Secret, b.Spec.Dir = "", ""
+		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
 		b.Spec.Policy = quietRef(b.Spec.Policy)
 		e.Body = b
 	case room.Joined:

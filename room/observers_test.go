@@ -1,0 +1,59 @@
+package room_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// What a seat says to a room that somebody of another owner watches leaves, so
+// the rules about that pick it; and who watches is the host's own affair.
+func TestObservedRoom(t *testing.T) {
+	sure := 0.9
+	for _, c := range []struct {
+		review    room.Review
+		observers []room.Observer
+		why       string
+	}{
+		{room.Review{Remote: true}, nil, ""},
+		{room.Review{Remote: true}, []room.Observer{{Device: "dev"}}, "another owner may watch"},
+		{room.Review{FirstContact: true}, nil, ""},
+		{room.Review{FirstContact: true}, []room.Observer{{Device: "dev"}}, "first message to another owner"},
+		{room.Review{}, []room.Observer{{Device: "dev"}}, ""},
+	} {
+		s := &room.State{}
+		do := func(actor string, act room.Act) (last room.Event) {
+			evs, err := s.Decide(room.Command{ID: "c" + time.Duration(s.Seq).String(), Actor: actor, Do: act}, room.Now{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range evs {
+				s.Apply(e)
+				last = e
+			}
+			return last
+		}
+		do(room.ActorHost, room.Open{Spec: room.Spec{Room: "r1", Observers: c.observers}, Participants: []room.Participant{
+			{ID: "a", Kind: policy.Local, Mode: room.SemiAuto, Review: c.review},
+		}})
+		do(room.ActorHost, room.Claim{Owner: "test"})
+		do(room.ActorPolicy, room.Decided{
+			Decision: policy.Speak("a", "go"), Record: policy.Record{Decision: 1, Through: s.Seq}, Grant: room.Grant{Request: "q1"},
+		})
+		e := do("a", room.Replied{Turn: 1, Participant: "a", Request: "q1", Outcome: room.OutcomeSaid, Text: "fine", Confidence: &sure})
+		why := ""
+		if d, ok := e.Body.(room.TurnDrafted); ok {
+			why = d.Why
+		}
+		if !strings.HasPrefix(why, c.why) || (why == "") != (c.why == "") {
+			t.Errorf("%+v watched by %d: picked because %q, want %q", c.review, len(c.observers), why, c.why)
+		}
+	}
+	e, ok := room.Event{Body: room.Opened{Spec: room.Spec{Observers: []room.Observer{{Device: "dev"}}}}}.Seen(room.UserVisible)
+	if b := e.Body.(room.Opened); !ok || b.Spec.Observers != nil {
+		t.Errorf("a reader sees who else watches: %+v", b.Spec.Observers)
+	}
+}
