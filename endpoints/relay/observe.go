@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/room"
@@ -75,6 +77,7 @@ type Observed struct {
 // it is slow or frozen, is sent nothing, and catches up.
 type Gallery struct {
 	cfg  GalleryConfig
+	pace *rate.Limiter // of bytes to all who watch
 	post *Post
 	ctx  context.Context // of everything that runs; set by begin
 	stop context.CancelFunc
@@ -111,13 +114,20 @@ const (
 	openTime        = 15 * time.Second // until the room of a process that starts is there
 )
 
+// Who catches up must not take the connection from the seats of the room: a
+// relay gives a device 256 KiB/s by default.
+const (
+	galleryRate  = 96 << 10 // bytes a second
+	galleryBurst = 256 << 10
+)
+
 // NewGallery returns a gallery for one Post.
 func NewGallery(cfg GalleryConfig) *Gallery {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Gallery{
-		cfg: cfg, stages: map[string]Stage{}, opened: make(chan struct{}), streams: map[place]*stream{}, talking: map[identity.DeviceID]int{},
+		cfg: cfg, pace: rate.NewLimiter(galleryRate, galleryBurst), stages: map[string]Stage{}, opened: make(chan struct{}), streams: map[place]*stream{}, talking: map[identity.DeviceID]int{},
 	}
 }
 

@@ -284,6 +284,9 @@ func (s *stream) deliver(ctx context.Context, e envelope.Envelope) bool {
 		s.g.cfg.Log.Error("an answer cannot be written", "type", string(e.Type), "error", err)
 		return false
 	}
+	if s.g.pace.WaitN(ctx, min(len(b), galleryBurst)) != nil {
+		return false
+	}
 	if err = s.g.post.link.Send(ctx, s.of, b); err != nil && ctx.Err() == nil {
 		s.g.cfg.Log.Info("somebody who watches may not have been answered", "device", s.of.Short(), "error", err)
 	}

@@ -178,6 +178,43 @@ func TestObserveFrozen(t *testing.T) {
 	})
 }
 
+// TestObservePace: who catches up leaves most of the connection to others.
+func TestObservePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		var all []room.Observer
+		var visitors []*visitor
+		for i := range 3 {
+			v := h.visitor(fmt.Sprint("v", i), identity.GrantObserver)
+			visitors, all = append(visitors, v), append(all, room.Observer{Device: v.id.String()})
+		}
+		p := newPlay("r_1", all...)
+		for range 500 {
+			p.post(strings.Repeat("x", 10_000), room.UserVisible)
+		}
+		h.gallery.Show(p)
+		for _, v := range visitors {
+			v.watch(WatcherConfig{Last: 1000})
+		}
+		time.Sleep(20 * time.Second)
+		h.hub.mu.Lock()
+		sent := 0
+		for _, b := range h.hub.seen {
+			sent += len(b)
+		}
+		h.hub.mu.Unlock()
+		if most := galleryBurst + 21*galleryRate; sent > most || sent < most/2 {
+			t.Errorf("%d bytes in 20 s, and the most is %d", sent, most)
+		}
+		p.end(true)
+		for _, v := range visitors {
+			if err := <-v.ended; err != nil || len(v.texts()) != 500 {
+				t.Errorf("one saw %d, %v", len(v.texts()), err)
+			}
+		}
+	})
+}
+
 // TestObserveRevoked: a grant that was taken back ends the stream, also of one
 // that waits.
 func TestObserveRevoked(t *testing.T) {

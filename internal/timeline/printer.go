@@ -193,6 +193,9 @@ func (p *Printer) kind(id string) string {
 	s, ok := p.seats[id]
 	switch {
 	case ok && s.Kind == policy.Human && s.Device != "":
+		if s.Owner == s.ID {
+			return "observer"
+		}
 		return "observer, " + clip(s.Owner, 30)
 	case !ok || s.Kind == policy.Human:
 		return "human"
