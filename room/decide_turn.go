@@ -197,7 +197,7 @@ const (
 	FailUntrusted   = "untrusted"   // its device has other keys, or is paired no more
 	FailUnreachable = "unreachable" // its device does not answer
 	FailLimited     = "limited"     // a limit of shared calls
-	FailLost        = "interrupted" // its device was started again
+	FailLost        = "interrupted" // its device was started again, or it is, as restart: N allows
 	FailHeld        = "held"        // nothing left: a pause that changed nothing had cancelled it
 )
 

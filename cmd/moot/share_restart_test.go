@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,10 +16,11 @@ import (
 )
 
 // frankAgent writes down what it is handed, and answers. With a file `once` it
-// ends after each answer.
+// ends after each answer; a file `crash` it takes away, and ends before one.
 const frankAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   echo "$line" >>frames
+  if [ -e crash ]; then rm crash; echo out of memory >&2; exit 3; fi
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"answered %s"}\n' "$id" "$(grep -c . frames)"
   [ ! -e once ] || exit 0
 done
@@ -95,21 +97,25 @@ func (p *paced) speak() {
 	}
 }
 
-// ends waits for the room's end, and checks that no turn failed.
-func (p *paced) ends() {
+// ends waits for the room's end, and checks which turns failed.
+func (p *paced) ends(failures ...string) {
 	p.t.Helper()
 	if code := p.run.end(); code != exitLimit {
 		p.t.Errorf("exit code %d\n%s\nshare: %s", code, p.run.stderr, p.share.stderr)
 	}
 	db := p.ann.open()
 	defer db.Close()
+	var failed []string
 	for e, err := range log.Scan(p.t.Context(), db, p.id, log.Pos{}) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
 		if b, ok := e.Event.Body.(room.TurnFailed); ok {
-			p.t.Errorf("turn %d failed: %s", b.Turn, b.Error)
+			failed = append(failed, fmt.Sprintf("%d %s: %s", b.Turn, b.Code, b.Error))
 		}
+	}
+	if !slices.EqualFunc(failed, failures, strings.Contains) {
+		p.t.Errorf("failed turns are %q, want %q", failed, failures)
 	}
 }
 
@@ -171,5 +177,37 @@ func TestSharedAgentEnds(t *testing.T) {
 				t.Errorf("the agent's run %d was not handed %q:\n%s", i+1, s, frame)
 			}
 		}
+	}
+}
+
+// TestSharedAgentCrashes: the turn of an agent that ends in it fails, and says
+// that the agent is started anew; its next one holds everything. Its owner
+// reads its last words, the room does not.
+func TestSharedAgentCrashes(t *testing.T) {
+	p := newPaced(t)
+	p.ann.write("room.yaml", strings.Replace(pacedRoom, "maxTurns: 6", "maxTurns: 5", 1))
+	p.begin()
+	p.round("answered 1")
+	p.bob.write("crash", "")
+	p.speak()
+	p.ends("4 interrupted: the remote agent's process has ended, and is started anew")
+	frames := p.frames()
+	if len(frames) != 3 {
+		t.Fatalf("the agent was asked %d times", len(frames))
+	}
+	for _, said := range []string{"question 1", "answered 1", "question 2"} {
+		if !strings.Contains(frames[2], said) {
+			t.Errorf("an agent that was started anew was not handed %q:\n%s", said, frames[2])
+		}
+	}
+	if err := p.share.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.share.end()
+	if log := p.share.stderr.String(); !strings.Contains(log, "out of memory") || !strings.Contains(log, "started anew for the next request") {
+		t.Errorf("the agent's owner is not told:\n%s", log)
+	}
+	if strings.Contains(p.run.stderr.String(), "out of memory") {
+		t.Errorf("the room hears the agent's last words:\n%s", p.run.stderr)
 	}
 }

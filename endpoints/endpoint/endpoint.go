@@ -158,5 +158,5 @@ var (
 	ErrLimited     = errors.New("endpoint: over a limit of shared calls")
 	ErrUntrusted   = errors.New("endpoint: the other side's keys have changed")
 	ErrUnreachable = errors.New("endpoint: the other side cannot be reached")
-	ErrInterrupted = errors.New("endpoint: the other side was interrupted")
+	ErrInterrupted = errors.New("endpoint: the other side was interrupted") // and so is an agent that is started anew for its next turn; that is ErrExited too
 )

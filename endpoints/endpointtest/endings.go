@@ -39,12 +39,13 @@ func exitsAfter(h *harness) {
 }
 
 // restarts: the turn that fails is not asked again by itself; the next has a
-// new process, and there is one restart only. That the new one remembers
-// nothing is told.
+// new process, and there is one restart only. That there will be a new one is
+// said, and that it remembers nothing.
 func restarts(h *harness) {
-	for range 2 {
-		if _, err := h.say("hello"); !errors.Is(err, endpoint.ErrExited) {
-			h.Fatalf("got %v, want ErrExited", err)
+	for i := range 2 {
+		_, err := h.say("hello")
+		if again := errors.Is(err, endpoint.ErrInterrupted); !errors.Is(err, endpoint.ErrExited) || again != (i == 0) {
+			h.Fatalf("process %d: got %v (is ErrInterrupted: %v), want ErrExited, and ErrInterrupted of the first", i+1, err, again)
 		}
 		if s := h.floor.wait(h, endpoint.SignalMessage); !strings.HasPrefix(s.Detail, "pid ") {
 			h.Fatalf("got %+v, want its process id", s)

@@ -116,7 +116,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		}
 		return endpoint.Reply{}, ended(ctx)
 	}
-	return reply, err
+	return reply, e.ending(r, err)
 }
 
 // Close ends the process and its group and waits for them: first by closing

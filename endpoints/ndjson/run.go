@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/spawn"
 )
 
@@ -78,6 +79,21 @@ func (e *Endpoint) mayReplace(r *run) bool {
 		e.restarts++
 	}
 	return true
+}
+
+// ending adds to the end of a process that another one follows, so that its
+// seat need not wait for a person.
+func (e *Endpoint) ending(r *run, err error) error {
+	if !errors.Is(err, endpoint.ErrExited) || !e.replaces(r) {
+		return err
+	}
+	var p *problem.Error
+	if !errors.As(err, &p) {
+		return err
+	}
+	again := *p
+	again.Fix, again.Err = "see its last words; it is started anew for its next turn", quiet{errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted)}
+	return &again
 }
 
 // replaces reports whether a process that has ended is followed by another.

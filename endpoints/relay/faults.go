@@ -24,7 +24,8 @@ var faults = []struct {
 	{"interrupted", endpoint.ErrInterrupted, "RELAY-INTERRUPTED", "the other owner's device was interrupted while its agent worked", "give the agent the floor again: it is never asked the same twice"},
 	{codeForgot, endpoint.ErrInterrupted, "RELAY-FORGOT", "the remote agent was started anew, and knows nothing of what it was told", "nothing: it is handed everything when it has the floor again"},
 	{"timeout", endpoint.ErrTimeout, "RELAY-TIMEOUT", "the remote agent gave no answer in time", "give the seat a longer time-out"},
-	{"exited", endpoint.ErrExited, "RELAY-EXITED", "the remote agent's process has ended", "restore the seat: the agent is started anew for the next request, unless its owner bounds that with restart: N; its last words are in its owner's log"},
+	{codeRestarts, endpoint.ErrInterrupted, "RELAY-RESTARTS", "the remote agent's process has ended, and is started anew for its next turn", "give it the floor again; its last words are in its owner's log"},
+	{"exited", endpoint.ErrExited, "RELAY-EXITED", "the remote agent's process has ended", "ask its owner, whose log has its last words, to start the share again; then restore the seat"},
 	{"too_large", endpoint.ErrTooLarge, "AGENT-TOOLARGE", "the remote agent's answer is too large", "raise maxOutputChars"},
 	{"protocol", endpoint.ErrProtocol, "AGENT-PROTOCOL", "the remote agent broke its protocol", "ask its owner to mend it"},
 	{"agent", endpoint.ErrAgent, "AGENT-ERROR", "the remote agent reports an error", "ask its owner to mend it"},
@@ -32,6 +33,9 @@ var faults = []struct {
 
 // codeOf is how a share words an error of its agent or of its own rules.
 func codeOf(err error) string {
+	if errors.Is(err, endpoint.ErrExited) && errors.Is(err, endpoint.ErrInterrupted) {
+		return codeRestarts
+	}
 	for _, f := range faults {
 		if errors.Is(err, f.kind) {
 			return f.code

@@ -20,6 +20,10 @@ const maxMemory = 64
 // codeForgot is how a share refuses what builds on a memory that is gone.
 const codeForgot = "forgot"
 
+// codeRestarts is how a share words that an agent has ended in its turn and is
+// started anew for the next; it knows nothing then.
+const codeRestarts = "restarts"
+
 var errForgot = &forgotError{errors.New("the agent was started anew since")}
 
 // A forgotError has the code by which records and the other side know it.

@@ -242,7 +242,7 @@ func read(p endpoint.Prompt, m envelope.Envelope) (result, *breach) {
 	}
 	switch {
 	case a.Status == statusError || m.Type == envelope.Error:
-		lost := a.Code == codeForgot || a.Code == "interrupted"
+		lost := a.Code == codeForgot || a.Code == codeRestarts || a.Code == "interrupted"
 		return result{err: faultOf(a.Code, a.Reason), memory: a.Memory, lost: lost}, nil
 	case a.Status != statusOK:
 		return result{}, &breach{"bad_status", endpoint.ErrProtocol, "its status is " + quote(a.Status)}

@@ -329,12 +329,15 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 
 // failed tells the agent's owner.
 func (s *Share) failed(profile string, err error) {
-	if errors.Is(err, endpoint.ErrExited) {
-		s.cfg.Log.Warn("a shared agent's process has ended", "profile", profile, "error", err,
-			"fix", "see its last words; it is started anew for the next request, unless restart: N of its endpoint bounds that and is used up")
-		return
+	switch codeOf(err) {
+	case codeRestarts:
+		s.cfg.Log.Warn("a shared agent's process has ended", "profile", profile, "error", err, "fix", "see its last words; it is started anew for the next request")
+	case "exited":
+		s.cfg.Log.Error("a shared agent's process has ended, and its endpoint allows no other for this room", "profile", profile, "error", err,
+			"fix", "see its last words; start share again, or leave restart: N out")
+	default:
+		s.cfg.Log.Warn("a shared agent failed", "profile", profile, "error", err)
 	}
-	s.cfg.Log.Warn("a shared agent failed", "profile", profile, "error", err)
 }
 
 func (s *Share) audit(a Asked) error {

@@ -234,6 +234,8 @@ func usage(u endpoint.Usage) room.Usage {
 // failCode says what kind of failure a turn ended with.
 func failCode(err error) string {
 	switch {
+	case errors.Is(err, endpoint.ErrInterrupted): // first: an agent that has ended may be started anew
+		return room.FailLost
 	case errors.Is(err, endpoint.ErrExited), errors.Is(err, endpoint.ErrClosed):
 		return room.FailExited
 	case errors.Is(err, endpoint.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
@@ -252,8 +254,6 @@ func failCode(err error) string {
 		return room.FailUnreachable
 	case errors.Is(err, endpoint.ErrLimited):
 		return room.FailLimited
-	case errors.Is(err, endpoint.ErrInterrupted):
-		return room.FailLost
 	}
 	return room.FailOther
 }

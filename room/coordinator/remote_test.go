@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -98,8 +99,10 @@ func TestRemoteFailures(t *testing.T) {
 		endpoint.ErrLimited:     {room.FailLimited, false},
 		endpoint.ErrUnreachable: {room.FailUnreachable, false},
 		endpoint.ErrInterrupted: {room.FailLost, false},
+		endpoint.ErrExited:      {room.FailExited, true},
+		errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted): {room.FailLost, false}, // it is started anew
 	} {
-		t.Run(want.code, func(t *testing.T) {
+		t.Run(kind.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &memory.Log{}
 				failing := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
