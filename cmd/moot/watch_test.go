@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net"
@@ -319,6 +321,40 @@ func TestWatchSays(t *testing.T) {
 	}
 	if strings.Contains(string(book), "index") {
 		t.Error("the host log holds what was said")
+	}
+}
+
+// TestWatchTyped: each line of stdin is said, and its end ends nothing.
+func TestWatchTyped(t *testing.T) {
+	w := newWatchers(t)
+	bob := w.guest("bob", "--grant", "observer")
+	host := w.ann.start("run", "--headless", "-o", "jsonl")
+	host.until(t, "room.opened")
+	cmd := exec.Command("moot", "watch", "ann", "--quiet")
+	cmd.Dir, cmd.Env = bob.dir, bob.env
+	cmd.Stdin = strings.NewReader("first line\n\n  \nsecond \x1b[31mline\n")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Cmd: cmd, lines: bufio.NewScanner(out), stderr: &stderr}
+	for _, want := range []string{"bob · observer", "first line", "bob · observer", "second "} {
+		if line := r.until(t, want); strings.Contains(line, "\x1b") {
+			t.Errorf("it steers the terminal: %q", line)
+		}
+	}
+	w.answers(8)
+	r.until(t, "■ stopped")
+	if code := r.end(); code != exitOK || stderr.Len() > 0 {
+		t.Errorf("it ended with %d\n%s", code, &stderr)
+	}
+	if code := host.end(); code != exitLimit {
+		t.Errorf("the room ended with %d\n%s", code, host.stderr)
 	}
 }
 
