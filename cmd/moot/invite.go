@@ -40,7 +40,7 @@ func newInviteCmd(a *app) *cobra.Command {
 			"then accept it or not; --auto accepts whoever holds the invite.\n\n" +
 			"Pairing allows nothing by itself: what devices may do is under profiles: of the\n" +
 			"settings file.",
-		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt",
+		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.invite(cmd.Context(), f) },
 	}

@@ -255,7 +255,7 @@ func (w *Watcher) wish(ctx context.Context) <-chan error {
 	return w.dispatch(ctx, e)
 }
 
-// post1 sends e beside.
+// dispatch sends e beside, and returns how that went.
 func (w *Watcher) dispatch(ctx context.Context, e envelope.Envelope) <-chan error {
 	sent := make(chan error, 1)
 	b, err := envelope.Encode(e)
