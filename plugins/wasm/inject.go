@@ -123,10 +123,11 @@ func (b *body) call(code byte) {
 }
 
 // canonical makes a NaN that the instruction before may have left the one
-// positive quiet NaN without a payload.
+// positive quiet NaN without a payload, unless the next one takes it and shows
+// nothing of its bits.
 func (b *body) canonical(code byte) {
 	t, yes := makesNaN(code)
-	if !yes {
+	if c := &b.in; !yes || c.p < len(c.b) && hidesNaN(t, c.b[c.p]) {
 		return
 	}
 	v := b.ours(t)

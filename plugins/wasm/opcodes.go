@@ -142,6 +142,16 @@ func makesNaN(op byte) (typ byte, yes bool) {
 	return 0, false
 }
 
+// hidesNaN tells which instructions take a float of a type off the stack and
+// give nothing that depends on which NaN it was: those whose own result is made
+// canonical, and comparisons.
+func hidesNaN(typ, op byte) bool {
+	if t, yes := makesNaN(op); yes {
+		return t == typ && op != 0xb6 && op != 0xbb // they take the other type
+	}
+	return typ == typeF32 && op >= opF32Eq && op <= 0x60 || typ == typeF64 && op >= opF64Eq && op <= 0x66
+}
+
 // simdMakesNaN is makesNaN for vectors; it returns the instruction that
 // compares the lanes for equality.
 func simdMakesNaN(sub uint32) (equal uint32, yes bool) {

@@ -103,7 +103,7 @@ func (p *polisher) calls(code []instr) []instr {
 			continue
 		}
 		end := at + n
-		for end < len(code) && (plainInCall(code[end])) {
+		for end < len(code) && plainInCall(code[end]) {
 			end++
 		}
 		if end+2 >= len(code) || code[end].op != opCall && code[end].op != opCallIndirect || !slices.Equal(code[end+1:end+3], popped) {

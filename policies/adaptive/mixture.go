@@ -58,13 +58,16 @@ const (
 	agentRule   = ruleCount - 1 // for rooms of agents
 )
 
+// half is as many vectors as are summed up at once.
+type half [mostVectors / 2]float64
+
 // model is the mixture before any room: the same for every decision. First
 // come the vectors, then the rules.
 type model struct {
-	n       int                            // components in use
-	vectors int                            // of them
-	weights [features][mostVectors]float64 // by feature, so that one that is 0 is passed over
-	start   [2][components]float64         // weights of the components in rooms of others, and of agents; they sum to 1
+	n       int                    // components in use
+	vectors int                    // of them
+	weights [2][features]half      // by feature, so that one that is 0 is passed over
+	start   [2][components]float64 // weights of the components in rooms of others, and of agents; they sum to 1
 	team    *Team
 }
 
@@ -78,7 +81,7 @@ func newModel(prior *Prior, t *Team) *model {
 			m.vector(t.Vectors[i][:], taughtShare[i], taughtShare[i])
 			taught += taughtShare[i]
 		}
-		m.weights[fWords][m.n-1] = 1
+		*m.weight(fWords, m.n-1) = 1
 	}
 	known := m.n
 	m.vector(prior.Joint.Weights[:], 8, 8)
@@ -114,9 +117,12 @@ func (m *model) corrected() int {
 	return correctable
 }
 
+// weight is that of feature f in vector j.
+func (m *model) weight(f, j int) *float64 { return &m.weights[j/len(half{})][f][j%len(half{})] }
+
 func (m *model) vector(w []float64, others, agents float64) {
 	for f := range w {
-		m.weights[f][m.n] = w[f]
+		*m.weight(f, m.n) = w[f]
 	}
 	m.add(others, agents)
 }
@@ -179,18 +185,19 @@ func (r *room) scoreRow(m *model, i int) {
 	w := &r.rows[i]
 	z := &r.score[i]
 	var values [features]float64
-	var vectors [mostVectors]float64
 	shared := 0.0
 	for k, f := range w.at[:w.n] {
 		x := w.x[k]
-		addScaled(&vectors, &m.weights[f], x)
 		if f < correctable {
 			shared += float64(r.correction[f] * x)
 		}
 		values[f] = x
 	}
-	for j := range m.vectors {
-		z[j] = vectors[j] + shared
+	for at := range m.weights {
+		sums := w.sums(&m.weights[at])
+		for j, sum := range &sums {
+			z[at*len(sums)+j] = sum + shared // those beyond the vectors are set again below
+		}
 	}
 	for j := range rules[:] {
 		sum := shared
@@ -201,23 +208,22 @@ func (r *room) scoreRow(m *model, i int) {
 	}
 }
 
-// addScaled adds x times w to z. It is written out because it is where most
-// of a decision goes, and a loop takes twice as long in the sandbox.
-func addScaled(z, w *[mostVectors]float64, x float64) {
-	z[0] += float64(w[0] * x)
-	z[1] += float64(w[1] * x)
-	z[2] += float64(w[2] * x)
-	z[3] += float64(w[3] * x)
-	z[4] += float64(w[4] * x)
-	z[5] += float64(w[5] * x)
-	z[6] += float64(w[6] * x)
-	z[7] += float64(w[7] * x)
-	z[8] += float64(w[8] * x)
-	z[9] += float64(w[9] * x)
-	z[10] += float64(w[10] * x)
-	z[11] += float64(w[11] * x)
-	z[12] += float64(w[12] * x)
-	z[13] += float64(w[13] * x)
+// sums are those of the features, each times its weight in seven vectors. It is
+// written out because it is where most of a decision goes: the sums stay in
+// registers so.
+func (w *row) sums(of *[features]half) half {
+	var a, b, c, d, e, f, g float64
+	for k, feature := range w.at[:w.n] {
+		x, v := w.x[k], &of[feature]
+		a += float64(v[0] * x)
+		b += float64(v[1] * x)
+		c += float64(v[2] * x)
+		d += float64(v[3] * x)
+		e += float64(v[4] * x)
+		f += float64(v[5] * x)
+		g += float64(v[6] * x)
+	}
+	return half{a, b, c, d, e, f, g}
 }
 
 // softmax turns the scores of each component into probabilities, and mixes

@@ -303,17 +303,22 @@ func appendCamel(out []byte, s string) (form []byte, words int) {
 }
 
 func appendLower(out []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		c, size := decode(s, i)
-		i += size
-		if c < utf8.RuneSelf {
-			if c >= 'A' && c <= 'Z' {
-				c |= 0x20
-			}
-			out = append(out, byte(c))
-		} else {
-			out = utf8.AppendRune(out, unicode.ToLower(c))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return appendLowerRunes(out, s[i:])
 		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func appendLowerRunes(out []byte, s string) []byte {
+	for _, c := range s {
+		out = utf8.AppendRune(out, unicode.ToLower(c))
 	}
 	return out
 }

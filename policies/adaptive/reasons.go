@@ -105,7 +105,7 @@ func (r *room) weightOf(m *model, j, f int) float64 {
 		weight = r.correction[f]
 	}
 	if j < m.vectors {
-		return weight + m.weights[f][j]
+		return weight + *m.weight(f, j)
 	}
 	for _, w := range rules[j-m.vectors] {
 		if w.feature == f {

@@ -150,14 +150,22 @@ func startsWord(s string, i int) bool {
 
 // wordOf returns the end of the word that starts at i, as startsWord has it.
 func wordOf(s string, i int) int {
-	for end := i; end < len(s); {
-		c, size := decode(s, end)
-		if !wordRune(c) || end > i && startsWord(s, end) {
+	end := i + 1
+	for end < len(s) && s[end-1] < utf8.RuneSelf && s[end] < utf8.RuneSelf { // most names are of ASCII
+		if c, b := s[end], s[end-1]; !wordBytes[c] || c >= 'A' && c <= 'Z' && (b >= 'a' && b <= 'z' || b <= '9') {
 			return end
 		}
-		end += size
+		end++
 	}
-	return len(s)
+	for end < len(s) && (s[end]&0xc0 == 0x80 || wordRuneAt(s, end) && !startsWord(s, end)) {
+		end++
+	}
+	return end
+}
+
+func wordRuneAt(s string, i int) bool {
+	c, _ := decode(s, i)
+	return wordRune(c)
 }
 
 // startsFold reports whether s starts with prefix, which is in lower case.

@@ -17,28 +17,28 @@ func (in *Input) AppendJSON(dst []byte) []byte {
 	w.str("seed", in.Seed)
 	w.str("objective", in.Objective)
 	w.strs("constraints", in.Constraints)
-	w.Key("config")
+	w.name("config")
 	if in.Config == nil {
 		w.Raw(JSON("{}"))
 	} else {
 		w.Raw(in.Config)
 	}
-	w.Key("limits")
+	w.name("limits")
 	w.limits(in.Limits)
-	w.Key("agents")
+	w.name("agents")
 	w.Array()
 	for i := range in.Agents {
 		w.agent(&in.Agents[i])
 	}
 	w.EndArray()
-	w.Key("events")
+	w.name("events")
 	w.Array()
 	for i := range in.Events {
 		w.event(&in.Events[i])
 	}
 	w.EndArray()
 	w.bool("truncated", in.Truncated)
-	w.Key("state")
+	w.name("state")
 	w.Raw(in.State)
 	w.EndObject()
 	return w.b
@@ -73,7 +73,7 @@ func (w *Writer) agent(a *Agent) {
 	if a.Urgent != 0 {
 		w.int("urgent", int64(a.Urgent))
 	}
-	w.Key("followed")
+	w.name("followed")
 	w.Object()
 	w.int("last", int64(a.Followed.Last))
 	w.int("last_two", int64(a.Followed.LastTwo))
@@ -82,7 +82,7 @@ func (w *Writer) agent(a *Agent) {
 		w.float("confidence", *a.Confidence)
 	}
 	if a.Bid != nil && finite(a.Bid.Score) {
-		w.Key("bid")
+		w.name("bid")
 		w.Object()
 		w.float("score", a.Bid.Score)
 		w.str("reason", a.Bid.Reason)
@@ -127,14 +127,14 @@ func (d *Decision) AppendJSON(dst []byte) []byte {
 		w.int("retry_ms", d.RetryMS)
 	}
 	if d.Hints != nil {
-		w.Key("hints")
+		w.name("hints")
 		w.Raw(d.Hints)
 	}
 	if len(d.Scores) > 0 {
 		w.scores(d.Scores)
 	}
 	if d.State != nil {
-		w.Key("state")
+		w.name("state")
 		w.Raw(d.State)
 	}
 	w.EndObject()
@@ -142,7 +142,7 @@ func (d *Decision) AppendJSON(dst []byte) []byte {
 }
 
 func (w *Writer) scores(all []Score) {
-	w.Key("scores")
+	w.name("scores")
 	w.Array()
 	for _, s := range all {
 		w.Object()
@@ -155,11 +155,11 @@ func (w *Writer) scores(all []Score) {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-func (w *Writer) int(k string, n int64)       { w.Key(k); w.Int(n) }
-func (w *Writer) bool(k string, v bool)       { w.Key(k); w.Bool(v) }
-func (w *Writer) str(k, s string)             { w.Key(k); w.String(s) }
-func (w *Writer) float(k string, f float64)   { w.Key(k); w.Float(f) }
-func (w *Writer) strs(k string, all []string) { w.Key(k); w.Strings(all) }
+func (w *Writer) int(k string, n int64)       { w.name(k); w.Int(n) }
+func (w *Writer) bool(k string, v bool)       { w.name(k); w.Bool(v) }
+func (w *Writer) str(k, s string)             { w.name(k); w.String(s) }
+func (w *Writer) float(k string, f float64)   { w.name(k); w.Float(f) }
+func (w *Writer) strs(k string, all []string) { w.name(k); w.Strings(all) }
 
 func (w *Writer) optional(k, s string) {
 	if s != "" {

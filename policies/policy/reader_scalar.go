@@ -243,9 +243,9 @@ func unescape(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
-			end := i + 1
+			end := plainEnd(s, i)
 			for end < len(s) && s[end] != '\\' {
-				end++
+				end = plainEnd(s, end+1)
 			}
 			out = append(out, s[i:end]...)
 			i = end

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // A Writer appends one JSON text and sets the commas. The zero Writer is
@@ -55,6 +56,13 @@ func (w *Writer) end(c byte) {
 func (w *Writer) Key(k string) {
 	w.value()
 	w.b = append(appendString(w.b, k), ':')
+	w.comma = false
+}
+
+// name is Key for a name that needs no escape.
+func (w *Writer) name(k string) {
+	w.value()
+	w.b = append(append(append(w.b, '"'), k...), '"', ':')
 	w.comma = false
 }
 
@@ -155,13 +163,10 @@ const hexDigits = "0123456789abcdef"
 
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	start := 0
-	for i := 0; i < len(s); {
+	for i := plainEnd(b, 0); i < len(s); i = plainEnd(b, i) {
 		c := s[i]
-		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
 		if c >= utf8.RuneSelf {
 			v, n := utf8.DecodeRuneInString(s[i:])
 			if v != utf8.RuneError || n > 1 {
