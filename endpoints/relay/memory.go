@@ -69,7 +69,7 @@ func (e *Endpoint) learn(r result) {
 	case r.lost:
 		e.memory = ""
 		return
-	case r.memory == "":
+	case r.memory == "" || len(r.memory) > maxMemory:
 		return
 	case e.memory != "" && e.memory != r.memory:
 		e.notes.put(endpoint.Signal{Kind: endpoint.SignalForgot})

@@ -12,11 +12,13 @@ func TestLinkCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, host, guest := couple(t)
 		var passed [][]byte
+		x.mu.Lock()
 		x.tap = func(to [32]byte, payload []byte) {
 			if to == guest.self.ID() && payload[0] == kindData {
 				passed = append(passed, bytes.Clone(payload))
 			}
 		}
+		x.mu.Unlock()
 		for _, m := range []string{"one", "two"} {
 			if err := host.Send(t.Context(), guest.self.ID(), []byte(m)); err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ type exchange struct {
 	links map[[32]byte]*Link
 	cut   atomic.Bool
 	sent  atomic.Int64
-	tap   func(to [32]byte, payload []byte) // sees what passes; may be nil
+	tap   func(to [32]byte, payload []byte) // sees what passes, with mu held; may be nil
 }
 
 type plug struct {
