@@ -31,7 +31,7 @@ func goGuest(tb testing.TB, pkg string) string {
 		tb.Fatal("TestMain did not run")
 	}
 	path := filepath.Join(built.dir, fmt.Sprintf("%d.wasm", len(built.paths)))
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", path, pkg)
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w -buildid=", "-o", path, pkg)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("building %s: %v\n%s", pkg, err, out)
