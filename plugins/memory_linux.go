@@ -108,6 +108,7 @@ type mapping struct {
 	// faults are counted. A page becomes private by a fault, and by nothing else.
 	watched bool
 	faults  int64 // of the thread, when watching began
+	ended   int64 // and when the module had ended
 	usage   unix.Rusage
 }
 
@@ -125,7 +126,15 @@ func (m *mapping) release(buf []byte) bool {
 func (m *mapping) watch() {
 	if m.used && m.private != nil {
 		runtime.LockOSThread()
-		m.watched, m.faults = true, threadFaults(&m.usage)
+		m.watched, m.faults, m.ended = true, threadFaults(&m.usage), -1
+	}
+}
+
+// ran is called when the module has ended: what the host does from then on, as
+// keeping its answer in memory that is new, says nothing of the view.
+func (m *mapping) ran() {
+	if m.watched {
+		m.ended = threadFaults(&m.usage)
 	}
 }
 
@@ -143,7 +152,7 @@ func (m *mapping) unchanged() bool {
 	if !m.watched {
 		return false
 	}
-	same := threadFaults(&m.usage) == m.faults
+	same := m.ended >= 0 && m.ended == m.faults
 	runtime.UnlockOSThread()
 	m.watched = false
 	return same

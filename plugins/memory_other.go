@@ -24,4 +24,5 @@ type mapping struct{ used bool }
 func (mapping) release([]byte) bool             { return false }
 func (mapping) watch()                          {}
 func (mapping) unwatch()                        {}
+func (mapping) ran()                            {}
 func (mapping) restore(buf, image []byte) error { return nil }

@@ -22,7 +22,8 @@ type pace struct {
 	used  time.Duration
 	mark  time.Duration // of this thread's clock, when the code went on
 	wall  time.Time     // then
-	ended error         // why it was ended
+	began time.Time
+	ended error // why it was ended
 }
 
 const (
@@ -30,8 +31,12 @@ const (
 	// every load misses the cache.
 	slice = 500_000
 
+	// patience is for how long nobody else need run: a decision that ends
+	// within it goes without a change of threads.
+	patience = time.Millisecond
+
 	// strangersTime is what third-party code may have of the processor, after
-	// its first slice.
+	// the first slice that outlasts patience.
 	strangersTime = 90 * time.Millisecond
 )
 
@@ -39,21 +44,28 @@ var errTime = errors.New("it took 100 ms of the processor")
 
 // begin prepares for a run with so much fuel.
 func (in *instance) begin(ctx context.Context, fuel uint64, most time.Duration) {
-	in.pace = pace{ctx: ctx, most: most}
+	in.pace = pace{ctx: ctx, most: most, began: time.Now()}
 	in.fuel().Set(fuel)
 	in.stop().Set(fuel - min(fuel, slice))
 }
 
 // pause is what the module calls between slices.
 func (in *instance) pause() {
-	in.memory.pages.unwatch() // a long one: others shall not wait for the thread
-	in.pace.look()
+	if !in.pace.early() {
+		in.memory.pages.unwatch() // a long one: others shall not wait for the thread
+		in.pace.look()
+	}
 	if in.pace.ended != nil {
 		in.stop().Set(wasm.StopNow)
 		return
 	}
 	left := in.fuel().Get()
 	in.stop().Set(left - min(left, slice))
+}
+
+// early reports whether the run has hardly begun, and its caller waits.
+func (p *pace) early() bool {
+	return p.wall.IsZero() && (p.ctx == nil || p.ctx.Err() == nil) && time.Since(p.began) < patience
 }
 
 // look takes stock, lets others run, and says whether the time is over.

@@ -140,6 +140,7 @@ func (p *Policy) decide(ctx context.Context, in *instance, c call) (Result, erro
 	fuel := p.limits.Fuel
 	in.begin(ctx, fuel, p.template.time)
 	out, err := in.run(c.input)
+	in.memory.pages.ran()
 	r := Result{Log: in.world.logged(), Fuel: uint64(int64(fuel) - in.left()), Memory: in.memory.high}
 	if err != nil {
 		if in.pace.ended != nil {
