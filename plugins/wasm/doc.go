@@ -1,11 +1,12 @@
 // Package wasm reads, checks and rewrites WebAssembly modules that nobody has
 // to trust, before any engine sees them.
 //
-// [Meter] is the whole of it. It refuses what is malformed, what exceeds
+// [Meter] is what hosts need. It refuses what is malformed, what exceeds
 // [Limits] and what the sandbox does not run, and returns the module rewritten
 // so that it counts the instructions it executes (fuel) and the calls it is in
 // (depth), traps when either runs out, gives the same bits for every NaN, and
-// exports its mutable globals so that a host can put them back.
+// exports its mutable globals so that a host can put them back. [Straighten] is
+// for those who build modules.
 //
 // # What makes the rewriting safe
 //

@@ -26,6 +26,10 @@ import (
 // straight before. So do functions that do not look as the compiler of Go 1.26
 // writes them, and most of Go's runtime, which is told by its names. The names
 // of functions are left out of the result.
+//
+// In the order in which it happens: routine.go takes a function apart, cold.go
+// puts aside what ends it, polish.go and slots.go take out what need not be
+// there, regions.go finds the loops, and weave.go writes it anew.
 func Straighten(b []byte, l Limits) ([]byte, error) {
 	_, done := Custom(b, sectionStraight)
 	if who, _ := Custom(b, "producers"); done || !bytes.Contains(who, []byte("language\x01\x02Go")) {
