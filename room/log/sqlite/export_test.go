@@ -58,5 +58,19 @@ func SetVersion(t testing.TB, dir string, application, version int) {
 	}
 }
 
+// Age makes a log one that was begun before rooms could be imported.
+func Age(t testing.TB, dir string) {
+	t.Helper()
+	SetVersion(t, dir, applicationID, 1)
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.exec("drop table imported"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ApplicationID marks a log as ours.
 const ApplicationID = applicationID

@@ -31,6 +31,8 @@ var migrations = []string{
 	create table snapshots(room integer primary key, seq integer not null, hash blob not null, data blob not null, sum blob not null) strict;
 	create table imported(room integer primary key) strict;
 	create table blobs(digest text primary key, content blob not null) strict;`,
+	// Logs that were begun before rooms could be imported lack it.
+	`create table if not exists imported(room integer primary key) strict;`,
 }
 
 // pragmas hold for the connection that writes. The checkpoint is run by the

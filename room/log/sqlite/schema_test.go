@@ -31,6 +31,19 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestOlderLog: a log that was begun before rooms could be imported gets what
+// it lacks.
+func TestOlderLog(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	sqlite.Age(t, dir)
+	if _, err := openLog(t, dir).Imported(t.Context(), "r"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNotADatabase(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, sqlite.FileName)
