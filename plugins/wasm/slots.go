@@ -8,7 +8,8 @@ package wasm
 // A store through a pointer reaches the stack only where the function made a
 // pointer to what is there. Who is called may write to what it was given and
 // where it puts its results, which is the lower end of the frame; not to what
-// this function itself was given, which is above the frame.
+// this function itself was given, which is above the frame. That no pointer to
+// one variable reaches another is a rule of Go, for package unsafe as well.
 
 // A slot is a value on the stack: its distance from the stack pointer, and the
 // instruction that loads it.
