@@ -16,6 +16,7 @@ func (c *connection) tellCounts() {
 	every := time.NewTicker(countsEvery)
 	defer every.Stop()
 	var told session.Counts
+	toldBroken := c.post.Violations()
 	for over := false; !over; {
 		select {
 		case <-every.C:
@@ -23,10 +24,10 @@ func (c *connection) tellCounts() {
 			over = true
 		}
 		n, broken := c.link.Counts(), c.post.Violations()
-		if n == told && !over {
+		if n == told && broken == toldBroken && !over {
 			continue
 		}
-		told = n
+		told, toldBroken = n, broken
 		c.app.log.Debug("counts of the relay's frames", "received", n.Received, "messages", n.Delivered, "dropped", n.Dropped, "repeated", n.Repeated,
 			"strangers", n.Strangers, "overflowed", n.Overflowed, "violations", broken, "unsent", n.Unsent, "lost", n.Lost, "last", over)
 	}

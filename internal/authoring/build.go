@@ -42,7 +42,7 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "build without debug information, and use less of the language's library",
 			"the module has %d bytes; at most %d", len(module), plugins.MaxModule)
 	}
-	module, err = wasm.Straighten(module, wasm.Default)
+	module, err = quick(module, plugins.MaxModule-pack.MaxManifest)
 	if err == nil {
 		module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
 	}
@@ -56,6 +56,16 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "let the folder be writable", "the module cannot be written: %s", reason(err))
 	}
 	return module, nil
+}
+
+// quick makes a module quicker, unless it would have more than most bytes
+// then: a slow policy is better than one that is refused.
+func quick(module []byte, most int) ([]byte, error) {
+	straight, err := wasm.Straighten(module, wasm.Default)
+	if err != nil || len(straight) > most {
+		return module, err
+	}
+	return straight, nil
 }
 
 // Module returns the folder's module, built anew when its sources changed;
