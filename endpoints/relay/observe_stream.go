@@ -71,7 +71,7 @@ func (s *stream) shows() string {
 func (s *stream) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer func() { s.close() }()
+	defer s.close()
 	idle := time.NewTimer(streamIdle)
 	defer idle.Stop()
 	for {

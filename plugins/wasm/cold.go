@@ -67,11 +67,8 @@ func (r *routine) callees() (all []int64) {
 // openCold opens a block in front of each cold block, and one in front of what
 // those of one callee share.
 func (w *weaver) openCold() {
-	for _, callee := range slices.Backward(w.callees()) {
-		w.begin(opBlock, around{label: coldLabel, start: int(callee)})
-	}
-	for range w.cold {
-		w.begin(opBlock, around{label: coldLabel, start: -1})
+	for range len(w.callees()) + len(w.cold) {
+		w.begin(opBlock, around{label: coldLabel})
 	}
 }
 
