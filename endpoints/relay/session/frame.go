@@ -53,6 +53,11 @@ const maxFragments = (MaxMessage + maxChunk - 1) / maxChunk
 
 var errFrame = errors.New("malformed frame")
 
+// errAhead says that the other side acknowledges what was never sent to it. An
+// honest device does when a handshake was lost in such a way that it went on
+// with a stream that this side had begun anew.
+var errAhead = errors.New("acknowledged ahead of what was sent")
+
 type tag [4]byte
 
 // header is the start of data and ctl frames.

@@ -126,7 +126,7 @@ func (s *sender) fragment(o *outgoing) (typ byte, body []byte, last bool) {
 // it now has whole. wanted is the number that it waits for.
 func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err error) {
 	if wanted > s.next {
-		return nil, errFrame // acknowledges what was never sent
+		return nil, errAhead
 	}
 	n := 0
 	for n < len(s.flight) && s.flight[n].seq < wanted {

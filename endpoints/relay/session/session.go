@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -307,6 +308,10 @@ func (s *Session) restart(now time.Time, why error) {
 
 func (s *Session) violated(now time.Time, err error) {
 	if err == nil {
+		return
+	}
+	if errors.Is(err, errAhead) {
+		s.restart(now, ErrForgotten) // with a new stream both begin at the same place
 		return
 	}
 	s.events = append(s.events, Violated{Reason: err.Error()})

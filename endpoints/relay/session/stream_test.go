@@ -178,20 +178,22 @@ func TestResendsAreTheSame(t *testing.T) {
 	}
 }
 
-// An authentic acknowledgement of what was never sent is a violation.
-func TestDishonestAcknowledgement(t *testing.T) {
+// An authentic acknowledgement of what was never sent begins a new stream, so
+// that both sides are at the same place again. It is no violation: behind a
+// hostile relay an honest device may have gone on with an older stream.
+func TestAcknowledgedAhead(t *testing.T) {
 	w := newWire(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
 	w.a.Receive(w.now, w.b.live.sealCtl(typeAck, 99))
 	w.collect(w.a)
-	if w.a.count(is[Violated]) != 1 || w.a.live != nil {
+	if w.a.count(is[Violated]) != 0 || w.a.live != nil {
 		t.Errorf("%v", w.a.events)
 	}
 	w.send(w.a, "second")
 	w.run(10 * time.Second)
 	if len(w.b.got) != 2 {
-		t.Errorf("no new start after a violation: %q", w.b.got)
+		t.Errorf("no new start: %q", w.b.got)
 	}
 }
 
