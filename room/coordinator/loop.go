@@ -158,12 +158,12 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 
 // commit makes events durable, then applies them and tells the watchers.
 func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
-	after := r.tail
+	after, wake := r.tail, r.wake(now, events)
 	var last log.Pos
 	var err error
 	for {
 		// A command that was begun is finished: whether it was stored must be known.
-		last, _, err = r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, r.wake(now, events), events...)
+		last, _, err = r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
 		if !errors.Is(err, log.ErrUnknown) {
 			break
 		}
@@ -171,7 +171,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	if err != nil {
 		return failure{err}
 	}
-	r.tail = last
+	r.tail, r.woken = last, wake
 	if err := r.audit(events); err != nil {
 		return failure{err}
 	}

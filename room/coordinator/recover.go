@@ -189,9 +189,14 @@ func (r *Room) put(ctx context.Context) error {
 }
 
 // wake is when a room that is unloaded after these events next has something
-// to do; never while it waits for a person.
+// to do; never while it waits for a person. What an agent is only reported to
+// have done, late or against the rules, leaves it at what it was.
 func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	switch b := events[len(events)-1].Body.(type) {
+	case room.ReplyLate, room.Violation, room.SeatForgot:
+		if len(events) == 1 {
+			return r.woken
+		}
 	case room.Paused, room.Stopped, room.Completed, room.Errored, room.TurnDrafted, room.TurnEdited:
 		return time.Time{}
 	case room.RoundDeclined:

@@ -34,7 +34,8 @@ func TestHostWaitsForAPerson(t *testing.T) {
 			if _, err := h.Create(t.Context(), spec(room.Limits{MaxDuration: 20 * time.Minute}), ps); err != nil {
 				t.Fatal(err)
 			}
-			if mode == room.FullAuto { // a person has the seat instead of a draft
+			if mode == room.FullAuto { // a person has the seat instead of a draft; the answer comes late
+				time.Sleep(time.Second / 2)
 				if _, err := h.Do(t.Context(), "r1", room.Command{Actor: room.ActorHost, Do: room.TakeOver{Participant: "a"}}); err != nil {
 					t.Fatal(err)
 				}

@@ -43,6 +43,7 @@ type Room struct {
 	// Owned by the loop.
 	state      room.State
 	tail       log.Pos
+	woken      time.Time // when the log was last told to wake the room
 	clock      clock
 	texts      texts
 	digester   endpoint.Digester
