@@ -10,17 +10,20 @@
 // transcripts beforehand (prior.go, made by the command in training/prior),
 // and what a team is like can be (settings made by `moot policy learn`).
 //
-// In the order in which one decision uses them: state.go and packing.go read
-// the state; learner.go learns from who spoke; tables.go counts; text.go and
-// places.go read what was said; rows.go, features.go, chances.go, team.go and
-// words.go describe the candidates; mixture.go gives them their probabilities;
-// reasons.go says why.
+// In the order in which one decision uses them: state.go, counts.go,
+// packing.go and digits.go read the state; learner.go learns from who spoke, by
+// what recall.go kept; tables.go counts; text.go and places.go read what was
+// said; rows.go, features.go, chances.go, team.go and words.go describe the
+// candidates; mixture.go gives them their probabilities; reasons.go says why.
 //
 // It foresees what people and agents would do, which is not always what would
 // be best for the room.
 package adaptive
 
 import (
+	"strconv"
+	"unsafe"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -30,7 +33,12 @@ type Policy struct {
 	prior     *Prior
 	model     *model
 	room      *room // reused from decision to decision; it holds nothing that the state does not
-	scores    []policy.Score
+
+	// What the answer is made of. An allocation would cost a decision more than
+	// the words that it is for.
+	confidence float64
+	reason     []byte
+	scores     []policy.Score
 }
 
 // surely is the probability from which on an agent that cools down is waited
@@ -50,10 +58,11 @@ func NewWith(p *Prior, t *Team) *Policy {
 	}
 	r := &room{people: make([]person, 0, maxPeople)}
 	r.last.bag = make([]uint16, 0, maxWords)
-	r.text = make([]byte, 0, maxState)
+	r.packed, r.text = make([]byte, 0, maxState), make([]byte, 0, maxState)
+	r.forget()
 	const seats = 256
 	r.seats = seating{ids: make([]uint32, 0, seats), spoke: make([]bool, 0, seats), shown: make([]bool, 0, seats), table: make([]int16, 2*seats)}
-	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, mostRows)}
+	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, mostRows), reason: make([]byte, 0, policy.MaxReason)}
 }
 
 // maxState is more than a state takes, in bytes.
@@ -151,10 +160,15 @@ func (p *Policy) choose(in *policy.Input) policy.Decision {
 // answer chooses row best, or declines when it is too unlikely.
 func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decision {
 	id := in.Agents[p.room.rows[best].seat].ID
-	d := policy.Speak(id, p.room.reason(p.model, best)+", "+percent(chance))
-	if chance < p.threshold {
-		d = policy.Decline("unsure who should speak: " + id + " at best, " + percent(chance))
+	p.confidence = chance
+	d := policy.Decision{Action: policy.ActionSpeak, Agent: id, Confidence: &p.confidence, Scores: p.scores}
+	if chance >= p.threshold {
+		p.reason = append(p.room.reason(p.reason[:0], p.model, best), ", "...)
+	} else {
+		d.Action, d.Agent = policy.ActionDecline, ""
+		p.reason = say(p.reason[:0], "unsure who should speak: ", id, " at best, ")
 	}
-	d.Confidence, d.Scores = &chance, p.scores
+	p.reason = append(strconv.AppendInt(p.reason, int64(chance*100+.5), 10), " %"...)
+	d.Reason = unsafe.String(unsafe.SliceData(p.reason), len(p.reason)) // valid as long as the rest
 	return d
 }

@@ -1,67 +1,62 @@
 package adaptive
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
-// How the counters are written: those that are not 0, each behind how many
-// zeros precede it.
+// How the counters are written: which are not 0, and those.
 
 // writeLaw writes the law after two transitions; the others are its sums.
 func (r *room) writeLaw(p *pen) {
-	before := 0
-	for i := r.inLaw2.next(0); i < len(r.law2); i = r.inLaw2.next(i + 1) {
-		p.number(int(r.law2[i]))
-		p.number(i - before)
-		before = i + 1
+	p.marks(r.inLaw2[:lawWords])
+	for at, set := range r.inLaw2[:lawWords] {
+		for ; set != 0; set &= set - 1 {
+			p.word(int(r.law2[at*64+bits.TrailingZeros64(set)]))
+		}
 	}
-	p.number(0)
-	p.fours(r.lawFast[:], fractionUnit, 0)
+	p.parts(r.lawFast[:], fractionUnit)
 }
+
+// lawWords is how many words of marks there are for the law.
+const lawWords = (classes*classes*buckets + 63) / 64
 
 func (r *room) readLaw(in *reader) {
-	at := 0
-	for n := in.number(); n != 0; n = in.number() {
-		at += in.number()
-		if at >= len(r.law2) || n > most16 {
-			in.fail()
-			return
+	in.marks(r.inLaw2[:lawWords])
+	for at, set := range r.inLaw2[:lawWords] {
+		for ; set != 0; set &= set - 1 {
+			i, n := at*64+bits.TrailingZeros64(set), in.word()
+			if i >= len(r.law2) || n == 0 {
+				in.fail()
+				return
+			}
+			r.law2[i] = uint16(n)
+			class, bucket := uint16(i)/(classes*buckets), uint16(i)%buckets
+			r.law1[class][bucket] += uint32(n)
+			r.law[bucket] += uint32(n)
 		}
-		i, b := at/(classes*buckets), at%buckets
-		r.law2[at] = uint16(n)
-		r.inLaw2.set(at)
-		r.law1[i][b] += uint32(n)
-		r.law[b] += uint32(n)
-		at++
 	}
-	in.fours(r.lawFast[:], 1.0/fractionUnit, 0)
+	in.parts(r.lawFast[:], 1.0/fractionUnit)
 }
 
-// mostCells is how many digits the cells may take. When they need more all
-// are halved, as when one of them overflows.
-const mostCells = 7000
-
-// writeCells writes the words of eight cells that are not 0: how many are
-// before it, which of its cells are not 0, and those.
+// writeCells writes which words of eight cells are not 0, and of each of them
+// which cells are not, and those.
 func (r *room) writeCells(p *pen) {
-	start := len(p.b)
-	for !r.tryCells(p, start+mostCells) {
-		p.b = p.b[:start]
-		r.halve()
+	p.marks(r.inCells[:])
+	for at, set := range r.inCells {
+		for ; set != 0; set &= set - 1 {
+			p.cells(r.cells[at*64+bits.TrailingZeros64(set)])
+		}
 	}
 }
 
-// tryCells reports whether all cells found room.
-func (r *room) tryCells(p *pen, end int) bool {
-	before := -1
-	for i := r.inCells.next(0); i < len(r.cells); i = r.inCells.next(i + 1) {
-		if len(p.b) > end {
-			return false
+func (r *room) readCells(in *reader) {
+	in.marks(r.inCells[:])
+	for at, set := range r.inCells {
+		for ; set != 0; set &= set - 1 {
+			r.cells[at*64+bits.TrailingZeros64(set)] = in.cells()
 		}
-		p.number(i - before)
-		p.cells(r.cells[i])
-		before = i
 	}
-	p.number(0)
-	return true
 }
 
 // marks are 512 bits. Most counters are 0 in most rooms, and looking at each
@@ -70,80 +65,58 @@ type marks [8]uint64
 
 func (m *marks) set(i int) { m[i/64&7] |= 1 << (i % 64) }
 
-// next returns the next bit from i on that is set, or 512.
-func (m *marks) next(i int) int {
-	for w := i / 64; w < len(m); w++ {
-		if rest := m[w] >> (i % 64); rest != 0 {
-			return i + bits.TrailingZeros64(rest)
-		}
-		i = (w + 1) * 64
+func (p *pen) marks(words []uint64) {
+	b := p.more(8 * len(words))
+	for i, w := range words {
+		binary.LittleEndian.PutUint64(b[8*i:], w)
 	}
-	return 64 * len(m)
 }
 
-// cells writes eight cells: which are not 0, and those.
+func (r *reader) marks(words []uint64) {
+	b := r.take(8 * len(words))
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+}
+
+// cells writes eight cells: a bit for each that is not 0, and those.
 func (p *pen) cells(word uint64) {
-	start := len(p.b)
-	b := p.more(2 + 8*2)
-	at, mask := 2, 0
-	for bit := 1; word != 0; bit, word = bit<<1, word>>8 {
-		n := int(word & 255)
-		if n == 0 {
-			continue
-		}
-		mask |= bit
-		if n >= 32 {
-			b[at] = digits[n&31|32]
-			at++
-			n >>= 5
-		}
-		b[at] = digits[n&31]
+	start, at := len(p.b), 1
+	b := (*[16]byte)(p.more(16))
+	set := filled(word)
+	b[0] = byte(set)
+	for ; set != 0; set &= set - 1 {
+		b[at&15] = byte(word >> (8 * bits.TrailingZeros64(set)))
 		at++
 	}
-	b[0], b[1] = digits[mask>>6&63], digits[mask&63]
 	p.b = p.b[:start+at]
 }
 
-func (r *room) readCells(in *reader) {
-	at := -1
-	for gap := in.number(); gap != 0; gap = in.number() {
-		if at += gap; at >= len(r.cells) {
-			in.fail()
-			return
-		}
-		r.cells[at] = in.cells()
-		r.inCells.set(at)
-	}
+// filled has a bit for each byte of word that is not 0: the high bits of those
+// are multiplied to the top.
+func filled(word uint64) uint64 {
+	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	set := (word&low + low | word) & high
+	return set >> 7 * 0x0102040810204080 >> 56
 }
 
 func (r *reader) cells() (word uint64) {
-	b, p := r.b, r.p+2
-	if p > len(b) {
+	b, p := r.b, r.p
+	if p >= len(b) {
 		r.fail()
 		return 0
 	}
-	mask := uint(values[b[p-2]])<<6 | uint(values[b[p-1]])
-	for shift := uint(0); mask != 0; shift, mask = shift+8, mask>>1 {
-		if mask&1 == 0 {
-			continue
-		}
-		if p >= len(b) || shift >= 64 {
-			break
-		}
-		n := uint64(values[b[p]])
-		p++
-		if n >= 32 && p < len(b) {
-			n = n&31 | uint64(values[b[p]])<<5
-			p++
-		}
-		if n > cellMost {
-			break
-		}
-		word |= n << shift
-	}
-	if r.p = p; mask != 0 {
+	set := uint64(b[p])
+	p++
+	if p+bits.OnesCount64(set) > len(b) {
 		r.fail()
+		return 0
 	}
+	for ; set != 0; set &= set - 1 {
+		word |= uint64(b[p]) << (8 * bits.TrailingZeros64(set) & 63)
+		p++
+	}
+	r.p = p
 	return word
 }
 

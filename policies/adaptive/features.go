@@ -88,28 +88,38 @@ type row struct {
 	byRank, byPair, byTriple float64 // probabilities
 	share                    float64 // ln of the share of the turns
 
-	// The features that are not 0; most are.
-	n  int
-	at [features]uint8
-	x  [features]float64
+	has uint64 // a bit for each feature that is not 0; most are
+	x   [features]float64
 
-	p float64 // probability that one of the row speaks next
+	z [components]float64 // score of each component
+	q [components]float64 // and its exponential
+	p float64             // probability that one of the row speaks next
 }
 
-// set gives the row a feature, once.
+// set gives the row a feature.
 func (w *row) set(feature int, x float64) {
-	if n := w.n; x != 0 && n < features {
-		w.at[n], w.x[n] = uint8(feature), x
-		w.n = n + 1
+	w.x[feature] = x
+	if x != 0 {
+		w.has |= 1 << feature
 	}
 }
 
 func (w *row) fact(feature int, v bool) {
-	if n := w.n; v && n < features {
-		w.at[n], w.x[n] = uint8(feature), 1
-		w.n = n + 1
+	if v {
+		w.x[feature] = 1
+		w.has |= 1 << feature
 	}
 }
+
+// corrected has the bits of the features whose weights are corrected.
+const corrected = 1<<correctable - 1
+
+// facts has the bits of the features that are facts.
+const facts = 1<<fBack | 1<<fSecond | 1<<fThird | 1<<fNever | 1<<fRound | 1<<fTopTriple | 1<<fTopPair |
+	1<<fAddressed | 1<<fNamed | 1<<fNamedLast | 1<<fNamedFirst | 1<<fNamedOnly | 1<<fNamedLate | 1<<fHandedTo |
+	1<<fNamedColon | 1<<fAddressedByAgent | 1<<fNamedLastByAgent |
+	1<<fPending | 1<<fNamedBack | 1<<fAsked | 1<<fNamedBefore |
+	1<<fBackQuestion | 1<<fBackAsked | 1<<fBackShort | 1<<fCodeForTool | 1<<fTool | 1<<fPerson
 
 // lawPrior is how recency goes in talk at large, by bucket.
 var lawPrior = [buckets]float64{.45, .17, .09, .05, .035, .025, .02, .015, .03, .03, .03, .055}
@@ -208,7 +218,7 @@ func (r *room) debts() {
 	speaker := r.people[0].id
 	for back := 2; back >= 1; back-- {
 		for _, who := range r.namedAt(r.turns - back) {
-			if w := r.rowOf(who); w != nil && r.turns-back > w.turn && (w.n == 0 || w.at[w.n-1] != fPending) {
+			if w := r.rowOf(who); w != nil && r.turns-back > w.turn {
 				w.set(fPending, 1)
 			}
 		}

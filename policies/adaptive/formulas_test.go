@@ -36,11 +36,7 @@ func (p *Policy) feature(id string, f int) float64 {
 		if w.id != hash(id) {
 			continue
 		}
-		for k, at := range w.at[:w.n] {
-			if int(at) == f {
-				return w.x[k]
-			}
-		}
+		return w.x[f]
 	}
 	return 0
 }
@@ -115,9 +111,9 @@ func TestLearning(t *testing.T) {
 	for j := range n {
 		all := 0.0
 		for i := range p.room.rows {
-			all += p.room.chance[i][j]
+			all += p.room.rows[i].q[j]
 		}
-		q := p.room.chance[y][j] / all
+		q := p.room.rows[y].q[j] / all
 		mix += before[j] * q
 		want[j] = before[j] * math.Pow(max(q, 1e-6), temper)
 		sum += want[j]
@@ -127,8 +123,8 @@ func TestLearning(t *testing.T) {
 	}
 	for i := range p.room.rows {
 		w := &p.room.rows[i]
-		for k, f := range w.at[:w.n] {
-			expected[f] += w.p * w.x[k]
+		for f, x := range w.x[:correctable] {
+			expected[f] += w.p * x
 		}
 	}
 	corrected := p.room.correction

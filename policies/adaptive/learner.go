@@ -1,6 +1,9 @@
 package adaptive
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // learnt is what the mixture learns from a room.
 type learnt struct {
@@ -28,8 +31,7 @@ const leastLog = -13.815510557964274
 // evidence is what was foreseen of somebody who did speak.
 type evidence struct {
 	logs     [components]float64 // ln of the probability by each component
-	n        int
-	at       [features]uint8 // features
+	has      uint64              // as of a row
 	x        [features]float64
 	expected [correctable]float64 // sum of p(c) f(c)
 }
@@ -72,9 +74,9 @@ func (r *room) learn(m *model, id uint32) {
 			r.correction[f] -= float64(step * by)
 		}
 	}
-	for k, f := range e.at[:e.n] {
-		if f < correctable {
-			r.correction[f] += float64(step * e.x[k])
+	for set := e.has & corrected; set != 0; set &= set - 1 {
+		if f := bits.TrailingZeros64(set); f < correctable {
+			r.correction[f] += float64(step * e.x[f])
 		}
 	}
 	for f := range r.correction {
@@ -89,14 +91,19 @@ func (r *room) witness(m *model, id uint32) bool {
 	if y < 0 {
 		return false
 	}
-	w, e := &r.rows[y], &r.seen
-	size := ln(w.size)
-	for j := range m.n {
-		e.logs[j] = atLeast(r.score[y][j]+size-r.sums[j], leastLog)
-	}
-	e.n, e.at, e.x = w.n, w.at, w.x
+	r.evidence(m, y)
 	r.expect()
 	return true
+}
+
+// evidence takes what row y says.
+func (r *room) evidence(m *model, y int) {
+	w, e := &r.all[y], &r.seen
+	size := ln(w.size)
+	for j := range m.n {
+		e.logs[j] = atLeast(w.z[j]+size-r.sums[j], leastLog)
+	}
+	e.has, e.x = w.has, w.x
 }
 
 // atLeast is max without its care for what is no number.
@@ -113,9 +120,9 @@ func (r *room) expect() {
 	e.expected = [correctable]float64{}
 	for i := range r.rows {
 		w := &r.rows[i]
-		for k, f := range w.at[:w.n] {
-			if f < correctable {
-				e.expected[f] += float64(w.p * w.x[k])
+		for set := w.has & corrected; set != 0; set &= set - 1 {
+			if f := bits.TrailingZeros64(set); f < correctable {
+				e.expected[f] += float64(w.p * w.x[f])
 			}
 		}
 	}
@@ -149,6 +156,5 @@ func fraction(f float64) float64 {
 // lost on the way.
 const (
 	fineUnit     = 1 << 20
-	fineZero     = 1 << 23 // a correction is within 8 either way
 	fractionUnit = 1 << 16
 )

@@ -1,5 +1,7 @@
 package adaptive
 
+import "math/bits"
+
 // A component of the mixture gives every candidate a probability: the softmax
 // of its score. No component suits every room, so they are mixed, each with a
 // weight that grows as it foresees the room's turns (see learner.go).
@@ -34,29 +36,28 @@ const (
 	components  = mostVectors + ruleCount
 )
 
-// weight is one of a hand-made rule.
-type weight struct {
-	feature int
-	w       float64
-}
-
-// rules are made by hand. The empty one gives everybody the same.
-var rules = [ruleCount][]weight{
-	{{fTriple, 1}},
-	{{fTriple, 1}, {fAddressed, 3}},
-	{{fTriple, 1}, {fAddressed, 3}, {fNamedLast, 2}},
-	{{fTriple, .7}, {fAddressed, 7}, {fNamedLast, 6}},
-	{{fRecency2, 1}},
-	{{fTurns, .5}, {fTurnsFast, .5}},
-	{},
-	{{fTriple, .7}, {fAddressed, 4}, {fNamedLast, 2.5}, {fHandedTo, 1}, {fCodeForTool, 2}, {fPerson, -2}},
-}
-
-// Rules that start with another weight than the rest.
+// Hand-made rules that start with another weight than the rest.
 const (
-	uniformRule = ruleCount - 2
+	uniformRule = ruleCount - 2 // gives everybody the same
 	agentRule   = ruleCount - 1 // for rooms of agents
 )
+
+// handMade are the scores that the hand-made rules give a row.
+func handMade(x *[features]float64) [ruleCount]float64 {
+	named := x[fTriple] + float64(3*x[fAddressed])
+	often := float64(.7 * x[fTriple])
+	return [ruleCount]float64{
+		x[fTriple],
+		named,
+		named + float64(2*x[fNamedLast]),
+		often + float64(7*x[fAddressed]) + float64(6*x[fNamedLast]),
+		x[fRecency2],
+		float64(.5*x[fTurns]) + float64(.5*x[fTurnsFast]),
+		uniformRule: 0,
+		agentRule: often + float64(4*x[fAddressed]) + float64(2.5*x[fNamedLast]) + x[fHandedTo] +
+			float64(2*x[fCodeForTool]) - float64(2*x[fPerson]),
+	}
+}
 
 // half is as many vectors as are summed up at once.
 type half [mostVectors / 2]float64
@@ -94,7 +95,7 @@ func newModel(prior *Prior, t *Team) *model {
 		}
 	}
 	m.vectors = m.n
-	for i := range rules {
+	for i := range ruleCount {
 		switch i {
 		case uniformRule:
 			m.add(1, 1)
@@ -182,16 +183,13 @@ func (r *room) foresee(m *model) {
 
 // scoreRow sets z of row i.
 func (r *room) scoreRow(m *model, i int) {
-	w := &r.rows[i]
-	z := &r.score[i]
-	var values [features]float64
+	w := &r.all[i]
+	z := &w.z
 	shared := 0.0
-	for k, f := range w.at[:w.n] {
-		x := w.x[k]
-		if f < correctable {
-			shared += float64(r.correction[f] * x)
+	for set := w.has & corrected; set != 0; set &= set - 1 {
+		if f := bits.TrailingZeros64(set); f < correctable {
+			shared += float64(r.correction[f] * w.x[f])
 		}
-		values[f] = x
 	}
 	for at := range m.weights {
 		sums := w.sums(&m.weights[at])
@@ -199,12 +197,9 @@ func (r *room) scoreRow(m *model, i int) {
 			z[at*len(sums)+j] = sum + shared // those beyond the vectors are set again below
 		}
 	}
-	for j := range rules[:] {
-		sum := shared
-		for _, w := range rules[j] {
-			sum += float64(values[w.feature] * w.w)
-		}
-		z[m.vectors+j] = sum
+	rules := handMade(&w.x)
+	for j, sum := range &rules {
+		z[m.vectors+j] = sum + shared
 	}
 }
 
@@ -213,8 +208,12 @@ func (r *room) scoreRow(m *model, i int) {
 // registers so.
 func (w *row) sums(of *[features]half) half {
 	var a, b, c, d, e, f, g float64
-	for k, feature := range w.at[:w.n] {
-		x, v := w.x[k], &of[feature]
+	for set := w.has; set != 0; set &= set - 1 {
+		feature := bits.TrailingZeros64(set)
+		if feature >= features {
+			break
+		}
+		x, v := w.x[feature], &of[feature]
 		a += float64(v[0] * x)
 		b += float64(v[1] * x)
 		c += float64(v[2] * x)
@@ -231,11 +230,11 @@ func (w *row) sums(of *[features]half) half {
 func (r *room) softmax(n int) {
 	var sums, parts [components]float64
 	for i := range r.rows {
-		size, z, q := r.rows[i].size, &r.score[i], &r.chance[i]
-		exponentials(q[:n], z[:n])
-		for j := range q[:n] {
-			q[j] *= size
-			sums[j] += q[j]
+		w := &r.rows[i]
+		exponentials(w.q[:n], w.z[:n])
+		for j := range w.q[:n] {
+			w.q[j] *= w.size
+			sums[j] += w.q[j]
 		}
 	}
 	for j := range parts[:n] {
@@ -243,7 +242,7 @@ func (r *room) softmax(n int) {
 		r.sums[j] = logarithm(sums[j])
 	}
 	for i := range r.rows {
-		p, q := 0.0, &r.chance[i]
+		p, q := 0.0, &r.rows[i].q
 		for j := range q[:n] {
 			p += float64(parts[j] * q[j])
 		}

@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,9 +32,9 @@ type scan struct {
 
 // learn takes the ids that the host says are named.
 func (s *scan) learn(r *room, ids []string) {
-	s.forms = nil
-	*s = scan{first: -1}
-	s.forms = s.room[:0]
+	s.forms, s.used, s.first = s.room[:0], 0, -1
+	s.care, s.second = [256]uint8{}, [256]bool{}
+	s.question, s.code, s.marks = false, false, [maxNames]uint8{}
 	s.care['?'], s.care['`'] = bySelf, bySelf
 	for i, id := range ids {
 		s.last[i] = -1
@@ -117,6 +118,10 @@ const (
 
 // run looks at the text.
 func (s *scan) run(text string) {
+	if len(s.forms) == 0 {
+		s.question, s.code = strings.IndexByte(text, '?') >= 0, strings.Contains(text, "```")
+		return
+	}
 	for i := s.next(text, 0); i < len(text); i = s.next(text, i+1) {
 		switch text[i] {
 		case '?':

@@ -2,7 +2,7 @@ package adaptive
 
 import (
 	"math"
-	"strconv"
+	"math/bits"
 )
 
 // Sorts of reasons, each a group of features.
@@ -48,24 +48,24 @@ func sortOfFeature(feature int) int {
 	return byTiming
 }
 
-// reason says what speaks for row best: the sort of features that does most
+// reason appends what speaks for row best: the sort of features that does most
 // to set it apart from the likeliest other row, in the eyes of the component
 // that is trusted most.
-func (r *room) reason(m *model, best int) string {
+func (r *room) reason(to []byte, m *model, best int) []byte {
 	if len(r.rows) == 1 && r.rows[best].size == 1 {
-		return r.agents[r.rows[best].seat].ID + " is the only other one here"
+		return say(to, r.agents[r.rows[best].seat].ID, " is the only other one here")
 	}
-	var other [features]float64
+	var none [features]float64
+	other := &none
 	if second := r.second(best); second >= 0 {
-		w := &r.rows[second]
-		for k, f := range w.at[:w.n] {
-			other[f] = w.x[k]
-		}
+		other = &r.rows[second].x
 	}
 	var gain [reasonSorts]float64
 	w, trusted := &r.rows[best], r.trusted(m)
-	for k, f := range w.at[:w.n] {
-		gain[sortOf[f]] += float64(r.weightOf(m, trusted, int(f)) * (w.x[k] - other[f]))
+	for set := w.has; set != 0; set &= set - 1 {
+		if f := bits.TrailingZeros64(set); f < features {
+			gain[sortOf[f]] += float64(r.weightOf(m, trusted, f) * (w.x[f] - other[f]))
+		}
 	}
 	most := 0
 	for s, g := range gain {
@@ -73,7 +73,7 @@ func (r *room) reason(m *model, best int) string {
 			most = s
 		}
 	}
-	return r.words(w, most)
+	return r.words(to, w, most)
 }
 
 // second returns the likeliest row but one, or -1.
@@ -107,58 +107,63 @@ func (r *room) weightOf(m *model, j, f int) float64 {
 	if j < m.vectors {
 		return weight + *m.weight(f, j)
 	}
-	for _, w := range rules[j-m.vectors] {
-		if w.feature == f {
-			weight += w.w
-		}
-	}
-	return weight
+	var one [features]float64
+	one[f] = 1
+	return weight + handMade(&one)[j-m.vectors]
 }
 
-// words puts a sort of reason into words.
-func (r *room) words(w *row, sort int) string {
+// say appends texts.
+func say(to []byte, texts ...string) []byte {
+	for _, s := range texts {
+		to = append(to, s...)
+	}
+	return to
+}
+
+// words appends a sort of reason in words.
+func (r *room) words(to []byte, w *row, sort int) []byte {
 	id := r.agents[w.seat].ID
 	switch sort {
 	case byNaming:
 		if r.last.voc == w.id {
-			return id + " is addressed"
+			return say(to, id, " is addressed")
 		}
 		if len(r.people) > 0 && r.people[0].named.has(w.id) {
-			return id + " is named"
+			return say(to, id, " is named")
 		}
-		return "nobody else is named"
+		return say(to, "nobody else is named")
 	case byDebt:
-		return id + " still owes a word"
+		return say(to, id, " still owes a word")
 	case byHabit:
-		return id + " usually follows " + r.lastName()
+		return say(to, id, " usually follows ", r.lastName())
 	case byShare:
-		return id + " takes most turns"
+		return say(to, id, " takes most turns")
 	case byKind:
-		return r.kindReason(w, id)
+		return r.kindReason(to, w, id)
 	case byTeam:
-		return id + " followed here in past talks"
+		return say(to, id, " followed here in past talks")
 	case byWords:
-		return "what was said was for " + id + " in past talks"
+		return say(to, "what was said was for ", id, " in past talks")
 	}
 	switch w.rank {
 	case neverSpoke:
-		return id + " has not spoken yet"
+		return say(to, id, " has not spoken yet")
 	case 1:
-		return id + " spoke just before " + r.lastName()
+		return say(to, id, " spoke just before ", r.lastName())
 	}
-	return "it is " + id + "'s turn, as turns go here"
+	return say(to, "it is ", id, "'s turn, as turns go here")
 }
 
-func (r *room) kindReason(w *row, id string) string {
+func (r *room) kindReason(to []byte, w *row, id string) []byte {
 	switch {
 	case w.tool && r.last.code:
-		return id + " runs the code"
+		return say(to, id, " runs the code")
 	case w.tool:
-		return "a tool follows here"
+		return say(to, "a tool follows here")
 	case w.kind == humanKind:
-		return "a person follows here"
+		return say(to, "a person follows here")
 	}
-	return "an agent follows here"
+	return say(to, "an agent follows here")
 }
 
 // lastName is the name of the last speaker.
@@ -170,8 +175,6 @@ func (r *room) lastName() string {
 	}
 	return "this"
 }
-
-func percent(f float64) string { return strconv.Itoa(int(f*100+.5)) + " %" }
 
 // rounded keeps six decimals, which is more than the figure is worth.
 func rounded(f float64) float64 { return math.Floor(float64(f*1e6)+.5) / 1e6 }

@@ -1,5 +1,10 @@
 package adaptive
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // What was foreseen is part of the state, so that the next decision can learn
 // from it without working it out again, which would double its cost. For each
 // row there is a record, of which the next decision reads the one of who spoke.
@@ -11,53 +16,54 @@ type foreseen struct {
 	seen    evidence // of who spoke
 }
 
-// A record holds features in parts of valueUnit, logarithms in parts of
-// logUnit and the expected features in parts of expectedUnit.
+// A record holds who the row stands for, which of its features are not 0, and
+// those of them that are no facts in parts of 1/valueUnit. What each component
+// made of the row is worked out again: of one row only, it costs less than to
+// write it of all.
 const (
-	valueUnit    = 128
-	valueZero    = 2048 // of two digits
-	logUnit      = 256
-	expectedUnit = 1 << 18
-	expectedZero = 1 << 23 // of four digits
+	recordBytes  = 12
+	valueUnit    = 2048
+	expectedUnit = 1 << 20
+	sumUnit      = 1 << 20
 )
 
-// note writes the records: what is expected, and each row.
+// groupBit is that of a record of a group, behind which its size stands.
+const groupBit = 63
+
+// note writes the records: what is expected, what each component's
+// probabilities were divided by, and each row.
 func (r *room) note(p *pen, m *model) {
 	r.expect()
-	p.number(m.n)
-	p.fours(r.seen.expected[:m.corrected()], expectedUnit, expectedZero)
-	p.number(len(r.rows))
+	p.byte(m.n)
+	p.parts(r.seen.expected[:m.corrected()], expectedUnit)
+	p.parts(r.sums[:m.n], sumUnit)
+	p.byte(len(r.rows))
 	for i := range r.rows {
-		r.record(p, i, m.n)
+		p.record(&r.rows[i])
 	}
 }
 
-// record writes row i.
-func (r *room) record(p *pen, i, n int) {
-	w := &r.rows[i]
-	p.id(w.id)
-	b := p.more(2 + 2*n + 3*w.n)
-	b[0], b[1] = digits[sign(w.size > 1)], digits[w.n&63]
-	size := 0.0
-	if w.size > 1 {
-		size = ln(w.size)
+// record writes a row.
+func (p *pen) record(w *row) {
+	b := (*[recordBytes]byte)(p.more(recordBytes))
+	group := w.size > 1
+	binary.LittleEndian.PutUint32(b[0:], w.id)
+	binary.LittleEndian.PutUint64(b[4:], w.has|uint64(sign(group))<<groupBit)
+	if group {
+		p.number(uint32(w.size))
 	}
-	z, sums := r.score[i][:n], r.sums[:n]
-	at := 2
-	for j := range z {
-		v := clamp(int((sums[j]-z[j]-size)*logUnit), 1<<12)
-		b[at], b[at+1] = digits[v>>6&63], digits[v&63]
+	start, at := len(p.b), 0
+	values := (*[2 * 64]byte)(p.more(2 * 64))
+	for set := w.has &^ facts; set != 0; set &= set - 1 {
+		f := bits.TrailingZeros64(set)
+		if f >= features {
+			break
+		}
+		binary.LittleEndian.PutUint16(values[at&126:], uint16(within16(w.x[f]*valueUnit)))
 		at += 2
 	}
-	for k, f := range w.at[:w.n] {
-		v := clamp(int(w.x[k]*valueUnit+(valueZero+.5)), 1<<12)
-		b[at], b[at+1], b[at+2] = digits[f&63], digits[v>>6&63], digits[v&63]
-		at += 3
-	}
+	p.b = p.b[:start+at]
 }
-
-// clamp keeps n within 0 and end-1.
-func clamp(n, end int) int { return min(max(n, 0), end-1) }
 
 // recall takes the evidence of id from the records, if they are of the latest
 // turn, and reports whether there is any.
@@ -67,28 +73,45 @@ func (r *room) recall(m *model, id uint32) bool {
 	}
 	in := reader{b: r.noted}
 	r.noted = nil
-	if in.number() != m.n {
+	if in.below(256) != m.n {
 		return false
 	}
 	e := &r.seen
 	e.expected = [correctable]float64{}
-	in.fours(e.expected[:m.corrected()], 1.0/expectedUnit, expectedZero)
-	found := false
-	for n := in.below(mostRows + 1); n > 0 && !found; n-- {
-		who, group, count := in.id(), in.digit() == 1, in.digit()
-		if found = who == id || group && r.rank(id) == neverSpoke && r.seats.find(id) >= 0; !found {
-			in.p += 2*m.n + 3*count
-			continue
+	in.parts(e.expected[:m.corrected()], 1.0/expectedUnit)
+	in.parts(r.sums[:m.n], 1.0/sumUnit)
+	for n := in.below(mostRows + 1); n > 0 && !in.failed; n-- {
+		b := (*[recordBytes]byte)(in.take(recordBytes))
+		who, has, size := binary.LittleEndian.Uint32(b[0:]), binary.LittleEndian.Uint64(b[4:]), 1.0
+		if has>>groupBit != 0 {
+			has, size = has&^(1<<groupBit), float64(in.count())
 		}
-		for j := range m.n {
-			e.logs[j] = atLeast(float64(in.two())*(-1.0/logUnit), leastLog)
-		}
-		if e.n = count; count > features {
+		values := has &^ facts
+		if has>>features != 0 || size < 1 {
 			return false
 		}
-		for k := range e.n {
-			e.at[k], e.x[k] = uint8(min(in.digit(), features-1)), float64(in.two()-valueZero)*(1.0/valueUnit)
+		if who == id || size > 1 && r.rank(id) == neverSpoke && r.seats.find(id) >= 0 {
+			w := &r.all[0]
+			w.has, w.size, w.x = has, size, [features]float64{}
+			in.values(w)
+			if in.failed {
+				return false
+			}
+			r.scoreRow(m, 0)
+			r.evidence(m, 0)
+			return true
+		}
+		in.take(2 * bits.OnesCount64(values))
+	}
+	return false
+}
+
+// values reads the features of a row.
+func (r *reader) values(w *row) {
+	for set := w.has; set != 0; set &= set - 1 {
+		f := bits.TrailingZeros64(set)
+		if w.x[f] = 1; facts>>f&1 == 0 {
+			w.x[f] = float64(int16(r.word())) * (1.0 / valueUnit)
 		}
 	}
-	return found && !in.failed
 }

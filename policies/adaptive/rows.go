@@ -10,23 +10,24 @@ const (
 	mostRows   = namedRows + 1
 )
 
-// scratch is what one decision works with; nothing of it is kept.
+// scratch is what one decision works with; nothing of it is kept. What most
+// decisions write to comes first: a sandbox puts back every page of memory that
+// was written to.
 type scratch struct {
+	used   bool           // by a decision before, so that not all is 0
 	agents []policy.Agent // of the input at hand
 	seats  seating
-	owners owners
+	team   *Team  // nil when nothing was taught
+	packed []byte // the state that was read, then the one that is written
+	text   []byte // of the latter
 	scan   scan
-	team   *Team // nil when nothing was taught
 
-	rows       []row // in all
-	all        [mostRows]row
-	available  [buckets]float64   // candidates in each bucket
-	candidates [kindCount]float64 // of each kind
-	score      [mostRows][components]float64
-	chance     [mostRows][components]float64
+	available  [buckets]float64    // candidates in each bucket
+	candidates [kindCount]float64  // of each kind
 	sums       [components]float64 // ln of what each component's probabilities were divided by
-
-	text []byte // of the state
+	rows       []row               // in all
+	all        [mostRows]row
+	owners     owners
 }
 
 // seat tells who is in the room.
@@ -97,7 +98,8 @@ func (r *room) addRow(seat, rank int) {
 	a := &r.agents[seat]
 	r.rows = r.all[:len(r.rows)+1]
 	w := &r.rows[len(r.rows)-1]
-	w.seat, w.id, w.rank, w.bucket, w.size, w.n = seat, r.seats.ids[seat], rank, bucketOf(rank), 1, 0
+	w.seat, w.id, w.rank, w.bucket, w.size = seat, r.seats.ids[seat], rank, bucketOf(rank), 1
+	w.has, w.x = 0, [features]float64{}
 	w.kind, w.tool, w.turn = kindOf(a), runs(a), 0
 	if rank != neverSpoke {
 		w.turn = r.people[rank].turn

@@ -1,78 +1,94 @@
 package adaptive
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"encoding/binary"
 
-// The state is one JSON string of digits (digits.go). It is a cache of what
-// the room has said, so that a state that cannot be read, of another policy or
-// of another version, counts as none: the room is learnt anew. It is below 16
-// KiB whatever was said (TestStateIsBounded).
+	"github.com/folkmoot/moot/policies/policy"
+)
 
-// stateVersion is the first number of a state.
-const stateVersion = 3
+// The state is one JSON string (packing.go). It is a cache of what the room has
+// said, so that a state that cannot be read, of another policy or of another
+// version, counts as none: the room is learnt anew. It is below 16 KiB whatever
+// was said (TestStateIsBounded).
+
+// stateVersion is the first byte of a state.
+const stateVersion = 4
 
 // save writes the room.
 func (r *room) save(m *model) policy.JSON {
-	p := pen{b: append(r.text[:0], '"')}
-	p.number(stateVersion)
-	p.number(r.turns)
-	p.number(r.streak)
-	p.number(r.class[0])
-	p.number(r.class[1])
+	p := pen{b: r.packed[:0]}
+	p.byte(stateVersion)
+	p.number(uint32(r.turns))
+	p.number(uint32(r.streak))
+	p.byte(r.class[0])
+	p.byte(r.class[1])
 	p.people(r.people)
 	p.turn(&r.last)
-	p.number(r.before.number)
-	p.group(&r.before.named)
+	p.number(uint32(r.before.number))
+	p.byte(r.before.named.n)
+	p.ids(r.before.named.list())
 	for i := range r.kinds {
 		for _, n := range r.kinds[i][:] {
-			p.number(int(n))
+			p.word(int(n))
 		}
 	}
 	r.writeLaw(&p)
 	r.writeCells(&p)
-	p.number(m.n * sign(r.weighed))
+	p.byte(m.n * sign(r.weighed))
 	if r.weighed {
-		p.fours(r.weights[:m.n], fineUnit, 0)
+		p.parts(r.weights[:m.n], fineUnit)
 	}
 	n := m.corrected()
-	p.number(n)
-	p.fours(r.correction[:n], fineUnit, fineZero)
+	p.byte(n)
+	p.parts(r.correction[:n], fineUnit)
 	r.note(&p, m)
-	p.b = append(p.b, '"')
-	r.text = p.b
-	return p.b
+	r.packed = p.b
+	return r.write()
+}
+
+// write turns what was packed into a JSON string.
+func (r *room) write() policy.JSON {
+	r.text = append(appendDigits(append(r.text[:0], '"'), r.packed), '"')
+	return r.text
 }
 
 // restore reads what save wrote.
 func (r *room) restore(j policy.JSON) {
-	r.forget()
+	if r.used {
+		r.forget()
+	}
+	r.used = true
 	if len(j) < 2 || j[0] != '"' {
 		return
 	}
-	in := reader{b: j[1 : len(j)-1]}
-	if in.number() != stateVersion || !r.read(&in) {
+	b, ok := appendBytes(r.packed[:0], j[1:len(j)-1])
+	r.packed = b
+	in := reader{b: b}
+	if !ok || in.below(256) != stateVersion || !r.read(&in) {
 		r.forget()
 	}
 }
 
 func (r *room) read(in *reader) bool {
-	r.turns, r.streak = in.number(), in.number()
+	r.turns, r.streak = in.count(), in.count()
 	r.class = [2]int{in.below(classes), in.below(classes)}
 	r.people = in.people(r.people[:0])
 	in.turn(&r.last)
-	r.before.number = in.number()
-	in.group(&r.before.named)
+	r.before.number = in.count()
+	r.before.named.n = in.below(maxNames + 1)
+	in.ids(r.before.named.list())
 	for i := range r.kinds {
 		for j := range r.kinds[i] {
-			r.kinds[i][j] = uint16(in.below(most16 + 1))
+			r.kinds[i][j] = uint16(in.word())
 		}
 	}
 	r.readLaw(in)
 	r.readCells(in)
 	n := in.below(components + 1)
 	r.weighed, r.components = n > 0, n
-	in.fours(r.weights[:n], 1.0/fineUnit, 0)
+	in.parts(r.weights[:n], 1.0/fineUnit)
 	n = in.below(correctable + 1)
-	in.fours(r.correction[:n], 1.0/fineUnit, fineZero)
+	in.parts(r.correction[:n], 1.0/fineUnit)
 	r.noted = in.b[in.p:]
 	return !in.failed && r.sound()
 }
@@ -113,17 +129,20 @@ func (r *room) forget() {
 	r.learnt, r.noted, r.current = learnt{}, nil, false
 }
 
+// personBytes is what a person takes without those named.
+const personBytes = 18
+
 func (p *pen) people(all []person) {
-	p.number(len(all))
+	p.byte(len(all))
 	for i := range all {
 		w := &all[i]
-		p.id(w.id)
-		p.number(w.slot)
-		p.number(w.turn)
-		p.number(w.count)
-		p.number(int(w.fast * fractionUnit))
-		p.number(sign(w.marked) | sign(w.asked)<<1)
-		p.group(&w.named)
+		b := (*[personBytes]byte)(p.more(personBytes))
+		binary.LittleEndian.PutUint32(b[0:], w.id)
+		binary.LittleEndian.PutUint32(b[4:], uint32(w.turn))
+		binary.LittleEndian.PutUint32(b[8:], uint32(w.count))
+		binary.LittleEndian.PutUint32(b[12:], uint32(int(w.fast*fractionUnit)))
+		b[16], b[17] = byte(w.slot), byte(sign(w.marked)|sign(w.asked)<<1|w.named.n<<2)
+		p.ids(w.named.list())
 	}
 }
 
@@ -135,52 +154,57 @@ func (r *reader) people(all []person) []person {
 			all = append(all, person{})
 		}
 		w := &all[len(all)-1]
-		w.id, w.slot, w.turn, w.count = r.id(), r.below(maxPeople), r.number(), r.number()
-		w.fast = float64(r.number()) * (1.0 / fractionUnit)
-		bits := r.below(4)
-		w.marked, w.asked = bits&1 != 0, bits&2 != 0
-		r.group(&w.named)
+		b := (*[personBytes]byte)(r.take(personBytes))
+		turn, count, fast := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
+		slot, bits := int(b[16]), int(b[17])
+		if turn > maxNumber || count > maxNumber || fast > maxNumber || slot >= maxPeople || bits>>2 > maxNames {
+			r.fail()
+			return all
+		}
+		w.id, w.slot, w.turn, w.count = binary.LittleEndian.Uint32(b[0:]), slot, int(turn), int(count)
+		w.fast = float64(fast) * (1.0 / fractionUnit)
+		w.marked, w.asked, w.named.n = bits&1 != 0, bits&2 != 0, bits>>2
+		r.ids(w.named.list())
 	}
 	return all
 }
 
-func (p *pen) group(g *group) {
-	p.number(g.n)
-	for _, who := range g.list() {
-		p.id(who)
+// ids writes hashes.
+func (p *pen) ids(all []uint32) {
+	for _, id := range all {
+		p.number(id)
 	}
 }
 
-func (r *reader) group(g *group) {
-	g.n = r.below(maxNames + 1)
-	for i := range g.list() {
-		g.who[i] = r.id()
+func (r *reader) ids(all []uint32) {
+	for i := range all {
+		all[i] = r.number()
 	}
 }
 
 func (p *pen) turn(t *turn) {
-	p.number(t.names)
+	p.byte(t.names)
 	for _, n := range t.named() {
-		p.id(n.who)
-		p.number(int(n.sign))
+		p.number(n.who)
+		p.byte(int(n.sign))
 	}
-	p.id(t.voc)
-	p.number(sign(t.question) | sign(t.asks)<<1 | sign(t.code)<<2 | t.words<<3)
-	p.number(len(t.bag))
+	p.number(t.voc)
+	p.byte(sign(t.question) | sign(t.asks)<<1 | sign(t.code)<<2 | t.words<<3)
+	p.byte(len(t.bag))
 	for _, word := range t.bag {
-		p.three(int(word))
+		p.word(int(word))
 	}
 }
 
 func (r *reader) turn(t *turn) {
 	t.names = r.below(maxNames + 1)
 	for i := range t.named() {
-		t.name[i] = name{who: r.id(), sign: uint8(r.below(1 << 5))}
+		t.name[i] = name{who: r.number(), sign: uint8(r.below(1 << 5))}
 	}
-	t.voc = r.id()
+	t.voc = r.number()
 	bits := r.below((shortTurn + 2) << 3)
 	t.question, t.asks, t.code, t.words = bits&1 != 0, bits&2 != 0, bits&4 != 0, bits>>3
 	for range r.below(maxWords + 1) {
-		t.bag = append(t.bag, uint16(r.three()))
+		t.bag = append(t.bag, uint16(r.word()))
 	}
 }

@@ -1,6 +1,10 @@
 package adaptive
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"math/bits"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // A Study is one decision as a trainer sees it.
 type Study struct {
@@ -25,7 +29,11 @@ func (s Study) Rows() int { return len(s.room.rows) }
 // candidates it stands.
 func (s Study) Row(i int) (features []uint8, values []float64, size float64) {
 	w := &s.room.rows[i]
-	return w.at[:w.n], w.x[:w.n], w.size
+	for set := w.has; set != 0; set &= set - 1 {
+		f := bits.TrailingZeros64(set)
+		features, values = append(features, uint8(f)), append(values, w.x[f])
+	}
+	return features, values, w.size
 }
 
 // Of returns the row that stands for id, or -1.

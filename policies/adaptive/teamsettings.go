@@ -1,20 +1,20 @@
 package adaptive
 
 import (
+	"encoding/binary"
+	"math"
 	"sort"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A team in the settings is an object of strings of digits, see digits.go:
-// its vectors, its counts in the order of their keys, and its words.
+// A team in the settings is an object of packed strings, see packing.go: its
+// vectors, its counts in the order of their keys, and its words.
 
 // Units of what is written.
 const (
 	vectorUnit = 1e4
-	vectorZero = 1 << 23
 	wordUnit   = 256
-	wordZero   = 2048
 )
 
 // AppendJSON appends the team as the settings have it.
@@ -25,8 +25,8 @@ func (t *Team) AppendJSON(dst []byte) []byte {
 	w.Array()
 	for i := range t.Vectors {
 		p := pen{}
-		p.fours(t.Vectors[i][:], vectorUnit, vectorZero)
-		w.String(string(p.b))
+		p.parts(t.Vectors[i][:], vectorUnit)
+		w.String(digits(p.b))
 	}
 	w.EndArray()
 	w.Key("counts")
@@ -34,10 +34,10 @@ func (t *Team) AppendJSON(dst []byte) []byte {
 	if len(t.Words) > 0 {
 		p := pen{}
 		for _, u := range t.Words {
-			p.two(clamp(int(u*wordUnit+(wordZero+.5)), 1<<12))
+			p.word(within16(math.Round(u * wordUnit)))
 		}
 		w.Key("words")
-		w.String(string(p.b))
+		w.String(digits(p.b))
 	}
 	w.EndObject()
 	return w.Bytes()
@@ -53,16 +53,18 @@ func (t *countTable) text() string {
 		}
 	}
 	sort.Slice(order, func(i, j int) bool { return t.keys[order[i]] < t.keys[order[j]] })
-	p := pen{}
-	p.number(len(order))
+	b := binary.AppendUvarint(nil, uint64(len(order)))
 	before := uint32(0)
 	for _, at := range order {
-		p.wide(t.keys[at] - before)
-		p.number(int(t.n[at]))
+		b = binary.AppendUvarint(b, uint64(t.keys[at]-before))
+		b = binary.AppendUvarint(b, uint64(t.n[at]))
 		before = t.keys[at]
 	}
-	return string(p.b)
+	return digits(b)
 }
+
+// unwritten is said of what cannot be read.
+const unwritten = "`moot policy learn` of this version did not write; run it again"
 
 // readTeam reads a team from the settings.
 func readTeam(in *policy.Reader) *Team {
@@ -74,7 +76,7 @@ func readTeam(in *policy.Reader) *Team {
 			t.readVectors(in)
 		case "counts":
 			if !t.counts.read(in.String()) {
-				in.Fail("counts that `moot policy learn` did not write")
+				in.Fail("counts that " + unwritten)
 			}
 		case "words":
 			t.readWords(in)
@@ -91,38 +93,38 @@ func readTeam(in *policy.Reader) *Team {
 func (t *Team) readVectors(in *policy.Reader) {
 	i := 0
 	for in.Array(); in.More(); i++ {
-		d := reader{b: []byte(in.String())}
+		d := unpack(in.String())
 		if i < len(t.Vectors) {
-			d.fours(t.Vectors[i][:], 1/vectorUnit, vectorZero)
+			d.parts(t.Vectors[i][:], 1/vectorUnit)
 		}
-		if i >= len(t.Vectors) || d.failed || d.p != len(d.b) {
-			in.Fail("vectors that `moot policy learn` did not write")
+		if i >= len(t.Vectors) || !d.done() {
+			in.Fail("vectors that " + unwritten)
 		}
 	}
 	if i != len(t.Vectors) {
-		in.Fail("vectors that `moot policy learn` did not write")
+		in.Fail("vectors that " + unwritten)
 	}
 }
 
 func (t *Team) readWords(in *policy.Reader) {
-	d := reader{b: []byte(in.String())}
+	d := unpack(in.String())
 	t.Words = make([]float64, WordSlots)
 	for i := range t.Words {
-		t.Words[i] = float64(d.two()-wordZero) * (1.0 / wordUnit)
+		t.Words[i] = float64(int16(d.word())) * (1.0 / wordUnit)
 	}
-	if d.failed || d.p != len(d.b) {
-		in.Fail("words that `moot policy learn` did not write")
+	if !d.done() {
+		in.Fail("words that " + unwritten)
 	}
 }
 
-func (t *countTable) read(text string) bool {
-	d := reader{b: []byte(text)}
-	n := d.below(MaxCounts + 1)
-	*t = newCountTable(n)
+func (t *countTable) read(written string) bool {
+	d := unpack(written)
+	n := d.varint(MaxCounts)
+	*t = newCountTable(int(n))
 	key := uint32(0)
 	for range n {
-		key += d.wide()
-		t.put(key, uint16(d.below(most16+1)))
+		key += uint32(d.varint(math.MaxUint32))
+		t.put(key, uint16(d.varint(most16)))
 	}
-	return !d.failed && d.p == len(d.b)
+	return d.done()
 }

@@ -63,8 +63,12 @@ func FuzzDecodeInput(f *testing.F) {
 	in := sample()
 	f.Add(in.AppendJSON(nil))
 	f.Add([]byte(`{"agents":[{"bid":{"score":1e400}}],"state":null}`))
+	f.Add(bytes.Replace(in.AppendJSON(nil), []byte(`"decision":`), []byte(`"decision":0`), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in, err := policy.DecodeInput(b)
+		if _, byKey := policy.DecodeInput(append([]byte(" "), b...)); (err == nil) != (byKey == nil) {
+			t.Fatalf("by its order %v, key by key %v", err, byKey)
+		}
 		if err != nil {
 			return
 		}
@@ -83,8 +87,14 @@ func FuzzDecodeDecision(f *testing.F) {
 	f.Add([]byte(`{"action":"speak","agent":"a","reason":"r","confidence":0.5,"hints":{"a":1},"scores":[{"agent":"a","score":1}],"state":[1, 2]}`))
 	f.Add([]byte(`{"action":"decline","reason":"r","retry_ms":5000}`))
 	f.Add([]byte(`{"action":"error","message":"m"}`))
+	f.Add([]byte(`{"action":"speak","agent":"a","reason":"r","confidence":0.5,"scores":[{"agent":"a","score":0.25},{"agent":"b","score":01}],"state":"s"}`))
+	f.Add([]byte(`{"action":"speak","agent":"a","confidence":1.5,"scores":[],"state":"s"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := policy.DecodeDecision(b)
+		spaced, byKey := policy.DecodeDecision(append([]byte(" "), b...))
+		if (err == nil) != (byKey == nil) || !bytes.Equal(d.AppendJSON(nil), spaced.AppendJSON(nil)) {
+			t.Fatalf("by its order %+v %v, key by key %+v %v", d, err, spaced, byKey)
+		}
 		if err != nil {
 			return
 		}
@@ -209,6 +219,23 @@ func TestIntsAsStrconv(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		check(t.Fatalf, rapid.Int64().Draw(t, "n"), rapid.StringMatching(`[,\]][0-9 ]{0,12}`).Draw(t, "behind"))
+	})
+}
+
+// TestDecimalsAsStrconv holds the fast reading of shares against strconv.
+func TestDecimalsAsStrconv(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?[0-9]\.[0-9]{0,18}(e[0-9])?`).Draw(t, "number")
+		behind := rapid.StringMatching(`[,\]][0-9 ]{0,20}`).Draw(t, "behind")
+		r := policy.NewReader([]byte("[" + text + behind))
+		r.Array()
+		r.More()
+		got := r.Float()
+		want, err := strconv.ParseFloat(text, 64)
+		if valid := err == nil && json.Valid([]byte(text)); valid != (r.Err() == nil) || valid && got != want {
+			t.Fatalf("%s%s was read as %v, %v", text, behind, got, r.Err())
+		}
 	})
 }
 

@@ -17,8 +17,11 @@ func DecodeDecision(b []byte) (Decision, error) {
 		d.Fail("an answer of " + strconv.Itoa(len(b)) + " bytes; at most " + strconv.Itoa(MaxOutput))
 		return Decision{}, d.err
 	}
-	for d.Object(); d.More(); {
-		d.member()
+	if !d.inOrder() {
+		d = decisionDecoder{strictReader: strictReader{Reader: Reader{b: b}}}
+		for d.Object(); d.More(); {
+			d.member()
+		}
 	}
 	d.End()
 	d.check()

@@ -1,6 +1,9 @@
 package policy
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // What a host writes has its keys in one order. The decoder therefore walks a
 // table of the texts that it expects and of where the values between them go,
@@ -125,17 +128,85 @@ func (r *Reader) inOrder(fields []field, to unsafe.Pointer) bool {
 			return false
 		}
 		p += len(f.text)
-		if f.value == noValue {
+		end := p
+		switch at := unsafe.Add(to, f.offset); f.value {
+		case noValue:
 			continue
+		case stringValue:
+			if n := short(load8(b, p)); n >= 0 {
+				*(*string)(at) = view(b[p+1 : p+1+n])
+				end = p + n + 2
+			} else if e := plainEnd(b, p+1); e < len(b) && b[e] == '"' && b[p] == '"' {
+				*(*string)(at) = view(b[p+1 : e])
+				end = e + 1
+			}
+		case intValue:
+			var n int64
+			if n, end = smallInt(load8(b, p), p); end > p {
+				*(*int)(at) = int(n)
+			}
+		case int64Value:
+			var n int64
+			if n, end = smallInt(load8(b, p), p); end > p {
+				*(*int64)(at) = n
+			}
+		case boolValue:
+			var v bool
+			if v, end = truth(load8(b, p), p); end > p {
+				*(*bool)(at) = v
+			}
 		}
-		r.p = p
-		if !r.store(f.value, unsafe.Add(to, f.offset)) {
-			return false
+		if end == p {
+			r.p = p
+			if !r.store(f.value, unsafe.Add(to, f.offset)) {
+				return false
+			}
+			end = r.p
 		}
-		b, p = r.b, r.p
+		p = end
 	}
 	r.p = p
 	return true
+}
+
+// short returns how many bytes, at most six, the string at the start of w has,
+// if they are plain; otherwise -1.
+func short(w uint64) int {
+	past := bits.TrailingZeros64(odd8(w >> 8)) // the byte behind the last is 0, which is not plain
+	if byte(w) != '"' || byte(w>>8>>(past&56)) != '"' {
+		return -1
+	}
+	return past / 8
+}
+
+// smallInt returns the number at the start of w, of at most six digits and with
+// no sign, and its end; otherwise p. What follows it must end a number.
+func smallInt(w uint64, p int) (n int64, end int) {
+	for end = p; ; end, w = end+1, w>>8 {
+		c := w&255 - '0'
+		if c > 9 {
+			break
+		}
+		if end > p && n == 0 || end == p+6 {
+			return 0, p
+		}
+		n = n*10 + int64(c)
+	}
+	if c := byte(w); c != ',' && c != '}' {
+		return 0, p
+	}
+	return n, end
+}
+
+// truth returns the boolean at the start of w and its end; otherwise p.
+func truth(w uint64, p int) (v bool, end int) {
+	switch {
+	case uint32(w) == 't'|'r'<<8|'u'<<16|'e'<<24:
+		return true, p + 4
+	case w&0xff_ffff_ffff == 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32:
+		return false, p + 5
+	}
+	return false, p
 }
 
 // store reads a value of the given kind to where at points. It returns false
@@ -149,16 +220,7 @@ func (r *Reader) store(kind valueKind, at unsafe.Pointer) bool {
 	case int64Value:
 		*(*int64)(at) = r.Int()
 	case boolValue:
-		w, p := load8(r.b, r.p), r.p
-		switch {
-		case uint32(w) == 't'|'r'<<8|'u'<<16|'e'<<24:
-			*(*bool)(at) = true
-			r.p = p + 4
-		case w&0xff_ffff_ffff == 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32:
-			r.p = p + 5
-		default:
-			return false
-		}
+		return false
 	case listValue:
 		*(*[]string)(at) = r.list(*(*[]string)(at))
 	}
@@ -196,6 +258,9 @@ func (d *inputDecoder) agentInOrder(a *Agent) bool {
 	if !d.inOrder(agentFields, unsafe.Pointer(a)) {
 		return false
 	}
+	if d.expect("}") {
+		return true
+	}
 	if d.expect(`,"confidence":`) {
 		f := d.Float()
 		a.Confidence = &f
@@ -211,13 +276,17 @@ func (d *inputDecoder) eventInOrder(e *Event) bool {
 	return d.inOrder(eventFields, unsafe.Pointer(e))
 }
 
+// noConfig is what an input has that no configuration was given for. Making it
+// anew would be the only allocation of reading one.
+var noConfig = JSON("{}")
+
 // inputInOrder reads an input as [Input.AppendJSON] writes it, when it has no
 // configuration.
 func (d *inputDecoder) inputInOrder(in *Input) bool {
 	if !d.inOrder(headFields, unsafe.Pointer(in)) {
 		return false
 	}
-	in.Config = JSON("{}")
+	in.Config = noConfig
 	d.agents(in)
 	if !d.expect(`,"events":`) {
 		return false
@@ -232,6 +301,62 @@ func (d *inputDecoder) inputInOrder(in *Input) bool {
 	}
 	d.state(in)
 	return d.expect("}")
+}
+
+// inOrder reads a decision as [Decision.AppendJSON] writes most: without a
+// message, hints and a time to retry, and with a state that is a string. It
+// returns false at anything else, a fault too, so that whatever is wrong is told in one
+// place.
+func (d *decisionDecoder) inOrder() bool {
+	if !d.expect(`{"action":`) {
+		return false
+	}
+	d.out.Action = d.action()
+	if d.expect(`,"agent":`) {
+		d.out.Agent = d.String()
+	}
+	if d.expect(`,"reason":`) {
+		d.out.Reason = d.bounded()
+	}
+	if d.expect(`,"confidence":`) {
+		f := d.Float()
+		if f < 0 || f > 1 {
+			return false
+		}
+		d.out.Confidence = &f
+	}
+	if d.expect(`,"scores":`) && !d.scoresInOrder() {
+		return false
+	}
+	if d.expect(`,"state":`) {
+		if d.peek() != '"' {
+			return false
+		}
+		d.out.State = d.bulk(MaxState)
+	}
+	return d.expect("}") && d.err == nil
+}
+
+func (d *decisionDecoder) scoresInOrder() bool {
+	if !d.expect("[") {
+		return false
+	}
+	d.out.Scores = make([]Score, 0, 8)
+	for d.err == nil && d.expect(`{"agent":`) {
+		s := Score{Agent: d.String()}
+		if !d.expect(`,"score":`) {
+			return false
+		}
+		s.Score = d.Float()
+		d.out.Scores = append(d.out.Scores, s)
+		if d.expect("}]") {
+			return true
+		}
+		if !d.expect("},") {
+			return false
+		}
+	}
+	return false
 }
 
 // expect passes text if it comes next.

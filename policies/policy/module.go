@@ -23,7 +23,7 @@ type Module struct {
 // and configured into the image that every decision starts from.
 func NewModule(all ...Named) *Module {
 	m := &Module{all: all, out: make([]byte, 0, 4<<10)}
-	m.in.Agents = make([]Agent, 16)
+	m.in.Agents = make([]Agent, 32)
 	for i := range m.in.Agents {
 		m.in.Agents[i].Domains = make([]string, 0, 4)
 	}

@@ -63,6 +63,9 @@ func (r *Reader) int() int64 {
 
 // Float reads a number that a float64 can hold.
 func (r *Reader) Float() float64 {
+	if f, ok := r.decimal(); ok {
+		return f
+	}
 	s, _ := r.number()
 	if r.err != nil {
 		return 0
@@ -73,6 +76,30 @@ func (r *Reader) Float() float64 {
 		return 0
 	}
 	return f
+}
+
+// decimal reads a number without a sign that begins with one digit and a point,
+// as shares do, and has at most 15 digits. Those and the power of ten are exact,
+// so that their quotient is the nearest float64 there is.
+func (r *Reader) decimal() (f float64, ok bool) {
+	const most = 15
+	b, p := r.b, r.p
+	if p+2+most > len(b) || b[p]-'0' > 9 || b[p+1] != '.' {
+		return 0, false
+	}
+	n, tens, i := int64(b[p]-'0'), int64(1), p+2
+	for ; i < p+1+most; i++ {
+		c := b[i] - '0'
+		if c > 9 {
+			break
+		}
+		n, tens = n*10+int64(c), tens*10
+	}
+	if c := b[i]; i == p+2 || c != ',' && c != '}' && c != ']' {
+		return 0, false
+	}
+	r.p = i
+	return float64(n) / float64(tens), true
 }
 
 // number scans one number and reports whether it is written as an integer.

@@ -150,11 +150,15 @@ func appendShort(dst []byte, f float64) ([]byte, bool) {
 	if f < 0 {
 		dst = append(dst, '-')
 	}
-	dst = append(strconv.AppendInt(dst, n/unit, 10), '.')
-	n %= unit
-	for place := int64(unit / 10); n > 0; place /= 10 {
-		dst = append(dst, byte('0'+n/place))
-		n %= place
+	if n < unit {
+		dst = append(dst, '0', '.')
+	} else {
+		dst = append(strconv.AppendInt(dst, n/unit, 10), '.')
+		n %= unit
+	}
+	for rest := uint32(n); rest > 0; rest %= unit { // 32 bits are divided by multiplying
+		rest *= 10
+		dst = append(dst, byte('0'+rest/unit))
 	}
 	return dst, true
 }
