@@ -25,8 +25,10 @@ const (
 	opTableSet     = 0x26
 	opI64Load      = 0x29
 	opF64Load      = 0x2b
+	opI32Load8U    = 0x2d
 	opI64Store     = 0x37
 	opF64Store     = 0x39
+	opI64Store8    = 0x3c
 	opMemoryGrow   = 0x40
 	opI32Const     = 0x41
 	opI64Const     = 0x42

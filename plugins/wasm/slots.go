@@ -2,8 +2,7 @@ package wasm
 
 // Go's compiler for WebAssembly has few registers: it loads what is on the
 // stack again for each use. Here it is loaded once and kept in a local, as far
-// as nobody else may have written to it: in a straight run of code, from one
-// call to the next.
+// as nobody else may have written to it, whichever way the function takes.
 //
 // A store through a pointer reaches the stack only where the function made a
 // pointer to what is there. Who is called may write to what it was given and
@@ -23,18 +22,17 @@ const slotBytes = 8
 // slots keeps what is on the stack of one unit in locals.
 type slots struct {
 	*polisher
+	walk[slot]
 	code []instr
 	out  []instr
 	sp   map[int]bool // stores to the stack, by their place in code
-	held map[slot]int // what is in a local, or could be: the place in out where that is done
 }
 
 // given is the distance from which on there is what the function was given; 0
 // when it is not known.
 func (r *routine) given() uint32 {
-	for at := 0; len(r.units) > 0 && at+len(push) <= len(r.units[0]); at++ {
-		c := r.units[0][at:]
-		if c[0] == push[0] && c[1].op == opI32Const && c[2].op == opI32Sub && c[3] == push[3] && c[4] == push[4] {
+	for at := 0; len(r.units) > 0 && at < len(r.units[0]); at++ {
+		if c := r.units[0][at:]; takesFrame(c) {
 			return uint32(c[1].arg) + 8
 		}
 	}
@@ -68,7 +66,7 @@ func isStackUse(code []instr, at int) bool {
 	case next.op == opGlobalGet && next.arg == goroutine:
 		return true
 	case next.op == opI32Const && at+3 < len(code) && (code[at+2].op == opI32Sub || code[at+2].op == opI32Add):
-		return code[at+3].op == opLocalTee || code[at+3].op == opGlobalSet
+		return code[at+3].op == opLocalTee || code[at+3].op == opLocalSet || code[at+3].op == opGlobalSet
 	}
 	return userOf(code, at+1) > 0
 }
@@ -76,9 +74,37 @@ func isStackUse(code []instr, at int) bool {
 // goroutine is the global that holds g.
 const goroutine = 2
 
-// keep rewrites one unit.
-func (p *polisher) keep(code []instr) []instr {
-	s := slots{polisher: p, code: code, out: make([]instr, 0, len(code)+len(code)/8), sp: map[int]bool{}, held: map[slot]int{}}
+// keep rewrites the units.
+func (p *polisher) keep() {
+	p.countSlots()
+	out := make([][]instr, len(p.units))
+	flow(p.routine, func(u int, w *walk[slot]) { out[u] = p.keepUnit(p.units[u], w) })
+	copy(p.units, out)
+}
+
+// countSlots counts the loads of each slot. One that is loaded once and stored
+// elsewhere gains nothing from a local, but it is not known where.
+func (p *polisher) countSlots() {
+	for _, code := range p.units {
+		for at, i := range code {
+			if i != push[0] {
+				continue
+			}
+			if user := userOf(code, at+1); user > 0 {
+				switch code[user].op {
+				case opI64Load, opI64Store:
+					p.uses[slot{code[user].off, opI64Load}]++
+				case opF64Load, opF64Store:
+					p.uses[slot{code[user].off, opF64Load}]++
+				}
+			}
+		}
+	}
+}
+
+// keepUnit rewrites one unit.
+func (p *polisher) keepUnit(code []instr, w *walk[slot]) []instr {
+	s := slots{polisher: p, walk: *w, code: code, out: make([]instr, 0, len(code)+len(code)/8), sp: map[int]bool{}}
 	for at, i := range code {
 		if i == push[0] {
 			if user := userOf(code, at+1); user > 0 && isStore(code[user].op) {
@@ -95,13 +121,13 @@ func (p *polisher) keep(code []instr) []instr {
 		}
 		s.follow(at, i)
 	}
-	return without(s.out, opNop)
+	*w = s.walk
+	return s.out
 }
 
 // load gives what a slot holds.
 func (s *slots) load(k slot, i instr) {
-	if place, ok := s.held[k]; ok {
-		s.out[place] = instr{op: opLocalTee, arg: s.localOf(k)}
+	if s.known[k] {
 		s.out = append(s.out, instr{op: opLocalGet, arg: s.localOf(k)})
 		return
 	}
@@ -109,10 +135,12 @@ func (s *slots) load(k slot, i instr) {
 	s.hold(k)
 }
 
-// hold notes that the value on top of the stack is that of a slot.
+// hold keeps the value on top of the stack, which is that of a slot.
 func (s *slots) hold(k slot) {
-	s.held[k] = len(s.out)
-	s.out = append(s.out, instr{op: opNop})
+	if s.uses[k] > 1 {
+		s.known[k] = true
+		s.out = append(s.out, instr{op: opLocalTee, arg: s.localOf(k)})
+	}
 }
 
 func (s *slots) localOf(k slot) int64 {
@@ -129,8 +157,8 @@ func (s *slots) localOf(k slot) int64 {
 // follow takes over any other instruction, and forgets what it may change.
 func (s *slots) follow(at int, i instr) {
 	switch {
-	case i.op == opEnd, i.op == opElse, i.op == opLoop, i.op == opLocalSet && i.arg == stack, i.op == opLocalTee && i.arg == stack:
-		clear(s.held)
+	case i.op == opLocalSet && i.arg == stack, i.op == opLocalTee && i.arg == stack:
+		clear(s.known)
 	case i.op == opCall, i.op == opCallIndirect:
 		s.forget(func(k slot) bool { return s.framed == 0 || k.off < s.framed || s.toGiven })
 	case isStore(i.op) && s.sp[at]:
@@ -149,13 +177,14 @@ func (s *slots) follow(at int, i instr) {
 			return k.off < s.framed && s.toFrame || k.off >= s.framed && s.toGiven
 		})
 	}
+	s.pass(s.routine, i)
 	s.out = append(s.out, i)
 }
 
 func (s *slots) forget(which func(k slot) bool) {
-	for k := range s.held {
+	for k := range s.known {
 		if which(k) {
-			delete(s.held, k)
+			delete(s.known, k)
 		}
 	}
 }

@@ -29,7 +29,9 @@ import (
 //
 // In the order in which it happens: routine.go takes a function apart, cold.go
 // puts aside what ends it, polish.go and slots.go take out what need not be
-// there, regions.go finds the loops, and weave.go writes it anew.
+// there, with what flow.go knows of the ways that lead to a place, bounds.go
+// spares looks at the bounds of memory, regions.go finds the loops, and weave.go
+// writes it anew.
 func Straighten(b []byte, l Limits) ([]byte, error) {
 	_, done := Custom(b, sectionStraight)
 	if who, _ := Custom(b, "producers"); done || !bytes.Contains(who, []byte("language\x01\x02Go")) {

@@ -152,10 +152,58 @@ const (
 	steps = 4 // i64: how much more may be done
 )
 
-// randomJumps makes a function as Go writes it, of units that jump anywhere.
+// Locals of theirs that hold pointers.
+const (
+	pointer = 2 // and 3
+	heap    = 8192
+)
+
+// randomWork is what a unit may do: use its stack and what it points to, call
+// somebody who writes to what it was given, in an if or not.
+func randomWork(r *rand.Rand, deep int) []byte {
+	mix := func(value ...byte) []byte {
+		return cat(w.GlobalGet(trace), w.I64Const(31), w.Op(w.I64Mul), value, w.Op(opI64Add), w.GlobalSet(trace))
+	}
+	onStack := func() uint32 { return uint32(8 * r.IntN(8)) }
+	at := func(p uint32) []byte { return cat(w.LocalGet(p), w.Op(opI32WrapI64)) }
+	p := uint32(pointer + r.IntN(2))
+	switch r.IntN(9) {
+	case 0, 1:
+		op, align, off := byte(opI64Store), uint32(3), onStack()
+		if r.IntN(3) == 0 {
+			op, align, off = opI64Store8, 0, off+uint32(r.IntN(8))
+		}
+		return cat(w.LocalGet(stack), w.GlobalGet(trace), w.Mem(op, align, off))
+	case 2, 3:
+		return mix(cat(w.LocalGet(stack), w.Mem(opI64Load, 3, onStack()))...)
+	case 4: // another place of the heap
+		return cat(w.GlobalGet(trace), w.I64Const(15), w.Op(0x83), w.I64Const(3), w.Op(w.I64Shl), w.I64Const(heap), w.Op(opI64Add), w.LocalSet(p))
+	case 5:
+		return mix(cat(at(p), w.Mem(opI64Load, 3, 8), at(p), w.Mem(opI64Load, 3, 40), w.Op(w.I64Xor))...)
+	case 6:
+		return cat(at(p), w.GlobalGet(trace), w.Mem(opI64Store, 3, onStack()))
+	case 7:
+		return cat(push5, w.LocalGet(stack), w.I64Const(77), w.Mem(opI64Store, 3, 0), w.I32Const(0), w.Call(1),
+			w.GlobalGet(0), w.LocalSet(stack), w.If(w.I32Const(1), w.Op(opReturn)))
+	}
+	if deep == 0 {
+		return nil
+	}
+	then := cat(w.GlobalGet(trace), w.I64Const(1), w.Op(0x83), w.Op(opI64Eqz), w.Op(opIf, blockEmpty), randomWork(r, deep-1), randomWork(r, deep-1))
+	if r.IntN(2) == 0 {
+		then = cat(then, w.Op(opElse), randomWork(r, deep-1), randomWork(r, deep-1))
+	}
+	return cat(then, w.Op(opEnd))
+}
+
+// push5 is how Go begins a call.
+var push5 = cat(w.LocalGet(stack), w.I32Const(8), w.Op(w.I32Sub), w.LocalTee(stack), w.GlobalSet(0))
+
+// randomJumps makes a function as Go writes it, of units that jump anywhere but
+// to where it takes its frame.
 func randomJumps(r *rand.Rand) []byte {
 	const i64mul, i64shr, i64and = 0x7e, 0x88, 0x83
-	n := 2 + r.IntN(9)
+	n := 3 + r.IntN(9)
 	next := func(u, pcb int) []byte { // the jump, from no frame of its own
 		return cat(w.I32Const(int32(pcb)), w.LocalSet(pcB), w.Br(uint32(n-1-u)))
 	}
@@ -163,8 +211,11 @@ func randomJumps(r *rand.Rand) []byte {
 		code := cat(w.GlobalGet(trace), w.I64Const(31), w.Op(i64mul), w.I64Const(int64(u+1)), w.Op(opI64Add), w.GlobalSet(trace),
 			w.GlobalGet(steps), w.I64Const(1), w.Op(opI64Sub), w.GlobalSet(steps),
 			w.GlobalGet(steps), w.Op(opI64Eqz), w.If(w.I32Const(0), w.Op(opReturn)))
+		for range r.IntN(6) {
+			code = cat(code, randomWork(r, 2))
+		}
 		for range r.IntN(3) {
-			inner := cat(w.I32Const(int32(r.IntN(n))), w.LocalSet(pcB), w.Br(uint32(n-u)))
+			inner := cat(randomWork(r, 0), w.I32Const(int32(1+r.IntN(n-1))), w.LocalSet(pcB), w.Br(uint32(n-u)))
 			if r.IntN(2) == 0 {
 				inner = cat(w.Op(opNop), w.GlobalGet(trace), w.I64Const(7), w.Op(i64mul), w.GlobalSet(trace), inner)
 			}
@@ -172,7 +223,7 @@ func randomJumps(r *rand.Rand) []byte {
 		}
 		switch r.IntN(4) {
 		case 0:
-			return cat(code, next(u, r.IntN(n)))
+			return cat(code, next(u, 1+r.IntN(n-1)))
 		case 1:
 			return cat(code, w.I32Const(0), w.Op(opReturn))
 		}
@@ -184,18 +235,26 @@ func randomJumps(r *rand.Rand) []byte {
 	}
 	body := w.Block(w.LocalGet(pcB), w.BrTable(depths...))
 	for u := range n - 1 {
-		body = w.Block(body, unit(u))
+		if u > 0 {
+			body = w.Block(body, unit(u))
+			continue
+		}
+		frame := cat(w.LocalGet(stack), w.I32Const(64), w.Op(w.I32Sub), w.LocalTee(stack), w.GlobalSet(0))
+		body = w.Block(body, frame, w.I64Const(heap), w.LocalSet(pointer), w.I64Const(heap), w.LocalSet(pointer+1), unit(u))
 	}
 	body = cat(w.GlobalGet(0), w.LocalSet(stack), w.Block(w.Loop(body, unit(n-1)), w.Op(opUnreachable)), w.I32Const(1))
 	m := &w.Module{}
 	m.Memory(1, -1)
 	for range 2 {
-		m.Global(w.I32, true, w.I32Const(0))
+		m.Global(w.I32, true, w.I32Const(4096))
 	}
 	for range 3 {
 		m.Global(w.I64, true, w.I64Const(0))
 	}
-	m.Export("run", kindFunc, m.Locals([]byte{w.I32}, []byte{w.I32}, []byte{w.I32}, body))
+	m.Export("run", kindFunc, m.Locals([]byte{w.I32}, []byte{w.I32}, []byte{w.I32, w.I64, w.I64}, body))
+	m.Func([]byte{w.I32}, []byte{w.I32}, // writes to what it was given, and pops the return address
+		w.GlobalGet(0), w.GlobalGet(trace), w.Mem(opI64Store, 3, 8), w.GlobalGet(0), w.GlobalGet(steps), w.Mem(opI64Store, 3, 24),
+		w.GlobalGet(0), w.I32Const(8), w.Op(w.I32Add), w.GlobalSet(0), w.I32Const(0))
 	m.Export("trace", kindGlobal, trace)
 	m.Export("steps", kindGlobal, steps)
 	m.Custom("producers", []byte("\x01\x08language\x01\x02Go\x041.26"))
