@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,10 +21,10 @@ type form struct {
 type scan struct {
 	forms          []form
 	room           [4 * maxNames]form
-	letters        [64 * maxNames]byte // the forms are written here
+	letters        [128 * maxNames]byte // the forms are written here
 	used           int
-	care           [256]uint8 // what a byte may begin
-	second         [256]bool  // bytes that may follow the first of a name
+	care           [256]bool // bytes that names begin with
+	second         [256]bool // bytes that may follow the first of a name
 	question, code bool
 	first          int // whose name comes first, or -1
 	last           [maxNames]int
@@ -33,9 +34,8 @@ type scan struct {
 // learn takes the ids that the host says are named.
 func (s *scan) learn(r *room, ids []string) {
 	s.forms, s.used, s.first = s.room[:0], 0, -1
-	s.care, s.second = [256]uint8{}, [256]bool{}
+	s.care, s.second = [256]bool{}, [256]bool{}
 	s.question, s.code, s.marks = false, false, [maxNames]uint8{}
-	s.care['?'], s.care['`'] = bySelf, bySelf
 	for i, id := range ids {
 		s.last[i] = -1
 		if seat := r.seats.find(hash(id)); seat >= 0 {
@@ -87,10 +87,10 @@ func (s *scan) add(f form) {
 	s.used = min(s.used+len(f.text), len(s.letters))
 	s.forms = append(s.forms, f)
 	first := f.text[0]
-	s.care[first], s.care[capital(first)] = byWord, byWord
+	s.care[first], s.care[capital(first)] = true, true
 	if first >= utf8.RuneSelf { // an upper-case letter may begin with another byte
 		for b := utf8.RuneSelf; b < len(s.care); b++ {
-			s.care[b] = byWord
+			s.care[b] = true
 		}
 	}
 	if len(f.text) == 1 || first >= utf8.RuneSelf || f.text[1] == ' ' || f.text[1] >= utf8.RuneSelf {
@@ -110,45 +110,47 @@ func capital(c byte) byte {
 	return c
 }
 
-// What a byte may begin.
-const (
-	bySelf = iota + 1 // something, wherever it stands
-	byWord            // a name, at the beginning of a word
-)
-
-// run looks at the text.
+// run looks at the text, and in it at the beginnings of words.
 func (s *scan) run(text string) {
+	s.question, s.code = strings.IndexByte(text, '?') >= 0, strings.Contains(text, "```")
 	if len(s.forms) == 0 {
-		s.question, s.code = strings.IndexByte(text, '?') >= 0, strings.Contains(text, "```")
 		return
 	}
-	for i := s.next(text, 0); i < len(text); i = s.next(text, i+1) {
-		switch text[i] {
-		case '?':
-			s.question = true
-		case '`':
-			s.code = s.code || i+2 < len(text) && text[i+1] == '`' && text[i+2] == '`'
-		default:
-			s.match(text, i)
+	before := uint64(0) // the lowest byte: what precedes is of a word
+	for i := 0; i < len(text); i += 8 {
+		words := wordsIn(eight(text, i))
+		for starts := words &^ (words<<8 | before); starts != 0; starts &= starts - 1 {
+			at := i + bits.TrailingZeros64(starts)/8
+			if s.care[text[at]] && (at+1 >= len(text) || s.second[text[at+1]]) {
+				s.match(text, at)
+			}
 		}
+		before = words >> 56
 	}
 }
 
-// next returns the next place that matters, or the end.
-func (s *scan) next(text string, i int) int {
-	care := &s.care
-	for ; i < len(text); i++ {
-		switch care[text[i]] {
-		case 0:
-			continue
-		case byWord:
-			if i > 0 && wordBytes[text[i-1]] || i+1 < len(text) && !s.second[text[i+1]] {
-				continue
-			}
-		}
-		return i
+// eight returns eight bytes from i on, the first lowest; behind the end are
+// zeros.
+func eight(text string, i int) (x uint64) {
+	if i+8 <= len(text) {
+		s := text[i : i+8]
+		return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	}
-	return len(text)
+	for at := len(text) - 1; at >= i; at-- {
+		x = x<<8 | uint64(text[at])
+	}
+	return x
+}
+
+// wordsIn has the highest bit of each byte that is one of wordBytes: letters,
+// digits and what is beyond ASCII. A sum reaches that bit from a bound on.
+func wordsIn(x uint64) uint64 {
+	low := x & (each * 0x7f)
+	small := low | each*0x20
+	letters := (small + each*(0x80-'a')) &^ (small + each*(0x7f-'z'))
+	digits := (low + each*(0x80-'0')) &^ (low + each*(0x7f-'9'))
+	return (x | letters | digits) & (each * 0x80)
 }
 
 // wordBytes are the bytes of words. Of letters beyond ASCII it is assumed,

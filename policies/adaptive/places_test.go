@@ -97,3 +97,17 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsIn: the words in eight bytes are those of the table.
+func TestWordsIn(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		text := "a" + string([]byte{byte(c)}) + " -" + string([]byte{byte(c), byte(c)})
+		words := wordsIn(eight(text, 0))
+		for i := range 8 {
+			if got := words>>(8*i+7)&1 == 1; got != (i < len(text) && wordBytes[text[i]]) {
+				t.Errorf("%q, byte %d: part of a word is %v", text, i, got)
+			}
+		}
+	}
+}

@@ -11,11 +11,14 @@ func DecodeInput(b []byte) (Input, error) {
 
 // Decode is [DecodeInput] into an Input whose slices are used again, so that
 // a second input of the same size is read without an allocation.
-func (in *Input) Decode(b []byte) error {
-	d := inputDecoder{Reader: Reader{b: b}}
+func (in *Input) Decode(b []byte) error { return in.decode(b, nil) }
+
+// decode has the strings that hold an escape written to spare.
+func (in *Input) decode(b, spare []byte) error {
+	d := inputDecoder{Reader: Reader{b: b, spare: spare}}
 	in.clear()
 	if !d.inputInOrder(in) && d.err == nil {
-		d.Reader = Reader{b: b}
+		d.Reader = Reader{b: b, spare: spare}
 		in.clear()
 		for d.Object(); d.More(); {
 			d.top(in)

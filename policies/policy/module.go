@@ -15,6 +15,7 @@ type Module struct {
 	chosen Policy
 	failed error // why Configure, or the settings that nobody gave, were refused
 	in     Input
+	texts  []byte // where strings with escapes are written
 	out    []byte
 }
 
@@ -22,7 +23,7 @@ type Module struct {
 // beforehand, because a host bakes the memory of a module that has been loaded
 // and configured into the image that every decision starts from.
 func NewModule(all ...Named) *Module {
-	m := &Module{all: all, out: make([]byte, 0, 4<<10)}
+	m := &Module{all: all, texts: make([]byte, 0, 8<<10), out: make([]byte, 0, 4<<10)}
 	m.in.Agents = make([]Agent, 32)
 	for i := range m.in.Agents {
 		m.in.Agents[i].Domains = make([]string, 0, 4)
@@ -98,7 +99,7 @@ func (m *Module) decide(input []byte) Decision {
 	case m.chosen == nil:
 		return Fail("this module holds several policies; roompolicy_configure must choose one")
 	}
-	if err := m.in.Decode(input); err != nil {
+	if err := m.in.decode(input, m.texts); err != nil {
 		return Fail("reading the input: " + err.Error())
 	}
 	if m.in.ABI != ABI {

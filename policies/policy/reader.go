@@ -48,6 +48,7 @@ type Reader struct {
 	depth int
 	kinds uint64 // a bit for each open bracket, the innermost lowest: 1 is an object
 	err   *DecodeError
+	spare []byte // strings with escapes are written here while there is room
 }
 
 // NewReader returns a Reader at the start of text.

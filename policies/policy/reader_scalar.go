@@ -174,7 +174,12 @@ func (r *Reader) string() string {
 	if !escaped {
 		return view(s)
 	}
-	return view(unescape(s))
+	if cap(r.spare)-len(r.spare) < len(s) {
+		return view(unescape(make([]byte, 0, len(s)), s))
+	}
+	out := unescape(r.spare[len(r.spare):], s)
+	r.spare = r.spare[:len(r.spare)+len(out)]
+	return view(out)
 }
 
 // skipString reads a string, checks it, and reports whether it holds an
@@ -220,6 +225,12 @@ func (r *Reader) skipString() (escaped bool) {
 // character nor free of a meaning inside a string: the end of b, a quote, a
 // backslash, a control character or a byte of a longer character.
 func plainEnd(b []byte, i int) int {
+	for i+16 <= len(b) {
+		if odd8(load8(b, i))|odd8(load8(b, i+8)) != 0 {
+			break
+		}
+		i += 16
+	}
 	for i+8 <= len(b) {
 		if odd := odd8(load8(b, i)); odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
@@ -265,9 +276,9 @@ func (r *Reader) escape() bool {
 	return false
 }
 
-// unescape decodes the inside of a string that skipString has checked.
-func unescape(s []byte) []byte {
-	out := make([]byte, 0, len(s))
+// unescape appends the inside of a string that skipString has checked. It does
+// not become longer.
+func unescape(out, s []byte) []byte {
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
 			end := plainEnd(s, i)

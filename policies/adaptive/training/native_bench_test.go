@@ -9,7 +9,7 @@ import (
 
 // BenchmarkNative is one decision in this process, from bytes to bytes.
 func BenchmarkNative(b *testing.B) {
-	for _, set := range []string{"meetings-ami", "meetings-committee", "irc-channels"} {
+	for _, set := range []string{"whowhen", "meetings-ami", "meetings-committee", "llmafia", "irc-channels"} {
 		b.Run(set, func(b *testing.B) {
 			talks := shared(b, set).Talks
 			all := inputs(adaptive.New(), talks[len(talks)/2], 2000)
