@@ -1,7 +1,7 @@
 package wasm
 
 // The engine looks at the bounds of memory in front of each load and store,
-// which takes a third of a Go policy's time. It leaves a look out where it knows
+// which took a third of a Go policy's time. It leaves a look out where it knows
 // that the same value of a local, as an address, reached as far in the same
 // block or in all that lead to it. So the code is written such that it knows.
 // A look is a load that nobody takes: the engine leaves out the load and keeps
@@ -25,29 +25,26 @@ func (p *polisher) stackLooks(u int, code []instr) []instr {
 		return code
 	}
 	base, below := push[0], uint32(0)
-	if p.fixed {
+	if p.taken > 0 {
 		base, below = instr{op: opLocalGet, arg: p.callee}, slotBytes
 	}
 	f := frameWalk{framed: u > 0 || p.framed == 0, taken: u > 0}
 	out := make([]instr, 0, len(code)+len(code)/8)
 	looked := false
 	for at, i := range code {
-		switch f.follow(code, at); {
-		case i.op == opEnd, i.op == opElse, i.op == opLoop, setsStack(i) && !p.fixed:
-			looked = false
-		case i == push[0] && f.framed:
-			user := userOf(code, at+1)
-			if user == 0 {
-				break
-			}
-			i = base
+		f.follow(code, at)
+		user := 0
+		if i == push[0] && f.framed {
+			user = userOf(code, at+1)
+		}
+		if user > 0 {
 			code[user].off += below
-			if !looked {
-				out = append(out, base, instr{op: opLocalSet, arg: base.arg})
-				out = appendLook(out, base.arg, reach+below)
-				looked = true
-			}
-		case i == base && p.fixed && !looked:
+			i = base
+		}
+		if i.op == opEnd || i.op == opElse || i.op == opLoop || setsStack(i) && p.taken == 0 {
+			looked = false
+		}
+		if (user > 0 || p.taken > 0 && i == base) && !looked {
 			out = append(out, base, instr{op: opLocalSet, arg: base.arg})
 			out = appendLook(out, base.arg, reach+below)
 			looked = true

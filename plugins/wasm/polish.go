@@ -12,7 +12,7 @@ func (r *routine) polish() {
 	}
 	p.findFrame()
 	for u, code := range r.units {
-		r.units[u] = addresses(p.calls(code))
+		r.units[u] = addresses(p.calls(u, code))
 	}
 	p.findPointers()
 	p.keep()
@@ -25,7 +25,7 @@ func (r *routine) polish() {
 type polisher struct {
 	*routine
 	callee    int64           // local: the stack pointer of who is called
-	fixed     bool            // it is set where the function takes its frame
+	taken     int             // place in the first unit behind which it is set once; 0 when it is set for each call
 	wrapped   map[int64]int64 // local: the same as an address
 	addressed map[int64]bool  // locals of those
 	kept      map[slot]int64  // local: what is on the stack
@@ -101,92 +101,6 @@ func leave(c []instr) (int, []instr) {
 	return n, []instr{c[0], {op: opI32Const, arg: c[1].arg + c[6].arg}, c[2], c[4], c[10], c[11]}
 }
 
-// findFrame finds where the function takes its frame, if it calls others, and
-// has a local set there to the stack pointer that they are called with. All that
-// the function has on the stack is above that.
-func (p *polisher) findFrame() {
-	if !slices.ContainsFunc(p.units, func(code []instr) bool {
-		for at := range code {
-			if callAt(code, at) > 0 {
-				return true
-			}
-		}
-		return false
-	}) {
-		return
-	}
-	first := p.units[0]
-	for at := range first {
-		if takesFrame(first[at:]) {
-			if callAt(first, at) == 0 {
-				p.callee, p.fixed = p.ours(typeI32), true
-				p.units[0] = slices.Concat(first[:at+len(push)], push[:3], []instr{{op: opLocalSet, arg: p.callee}}, first[at+len(push):])
-			}
-			return
-		}
-	}
-}
-
-// takesFrame reports whether code begins with what takes some of the stack.
-func takesFrame(c []instr) bool {
-	return len(c) >= len(push) && c[0] == push[0] && c[1].op == opI32Const && c[2] == push[2] && c[3] == push[3] && c[4] == push[4]
-}
-
-// callAt returns the place of the call that begins at a place, or 0.
-func callAt(code []instr, at int) int {
-	n := len(push)
-	if at+n >= len(code) || !slices.Equal(code[at:at+n], push) {
-		return 0
-	}
-	end := at + n
-	for end < len(code) && plainInCall(code[end]) {
-		end++
-	}
-	if end+2 >= len(code) || code[end].op != opCall && code[end].op != opCallIndirect || !slices.Equal(code[end+1:end+3], popped) {
-		return 0
-	}
-	return end
-}
-
-// calls keeps the stack pointer in its local across calls: when a call returns
-// it is what it was before. Were the stack moved meanwhile, the call would not
-// return here but have all its callers leave.
-func (p *polisher) calls(code []instr) []instr {
-	for at := range code {
-		end := callAt(code, at)
-		if end == 0 {
-			continue
-		}
-		if p.callee == 0 {
-			p.callee = p.ours(typeI32)
-		}
-		begin := code[at : at+len(push)]
-		if begin[3].arg = p.callee; p.fixed {
-			begin[0] = instr{op: opLocalGet, arg: p.callee}
-			begin[1].op, begin[2].op, begin[3].op = opNop, opNop, opNop
-		}
-		for i := at + len(push); i < end; i++ {
-			if code[i] == push[0] {
-				code[i].arg = p.callee
-			}
-		}
-		code[end+1].op, code[end+2].op = opNop, opNop
-	}
-	return without(code, opNop)
-}
-
-// plainInCall tells what may stand between the beginning of a call and the
-// call.
-func plainInCall(i instr) bool {
-	switch i.op {
-	case opLocalGet, opI32Const, opI64Const, opI64Store, opI64ShrU, opI32WrapI64:
-		return true
-	case opLocalSet:
-		return i.arg != stack
-	}
-	return false
-}
-
 // addresses: what is on the stack is reached from the stack pointer, with the
 // distance in the load or store.
 func addresses(code []instr) []instr {
@@ -247,60 +161,6 @@ func effect(op byte) (pops, pushes int, known bool) {
 		return 2, 1, true
 	}
 	return 0, 0, false
-}
-
-// pointers: a pointer is made an address once, and not for each of its uses.
-// The engine looks once at the bounds of what it knows to be one address.
-func (p *polisher) pointers() {
-	times := map[int64]int{} // that a local is made an address
-	for _, code := range p.units {
-		for at, i := range code[:max(0, len(code)-1)] {
-			if (i.op == opLocalGet || i.op == opLocalTee) && code[at+1].op == opI32WrapI64 {
-				times[i.arg]++
-			}
-		}
-	}
-	for local, n := range times {
-		if n > 1 {
-			p.wrapped[local] = 0
-		}
-	}
-	out := make([][]instr, len(p.units))
-	flow(p.routine, func(u int, w *walk[int64]) { out[u] = p.pointersIn(p.units[u], w) })
-	copy(p.units, out)
-}
-
-func (p *polisher) pointersIn(code []instr, w *walk[int64]) []instr {
-	out := make([]instr, 0, len(code)+len(code)/8)
-	for at := 0; at < len(code); at++ {
-		i := code[at]
-		w.pass(p.routine, i)
-		if i.op == opLocalSet || i.op == opLocalTee {
-			delete(w.known, i.arg)
-		}
-		_, often := p.wrapped[i.arg]
-		if i.op != opLocalGet && i.op != opLocalTee || !often || at+1 == len(code) || code[at+1].op != opI32WrapI64 {
-			out = append(out, i)
-			continue
-		}
-		at++
-		if w.known[i.arg] {
-			out = append(out, instr{op: opLocalGet, arg: p.addressOf(i.arg)})
-			continue
-		}
-		w.known[i.arg] = true
-		out = append(out, i, code[at], instr{op: opLocalTee, arg: p.addressOf(i.arg)})
-	}
-	return out
-}
-
-// addressOf returns the local that holds what a local is as an address.
-func (p *polisher) addressOf(local int64) int64 {
-	if p.wrapped[local] == 0 {
-		p.wrapped[local] = p.ours(typeI32)
-		p.addressed[p.wrapped[local]] = true
-	}
-	return p.wrapped[local]
 }
 
 // without takes an instruction out.
