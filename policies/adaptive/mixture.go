@@ -59,15 +59,25 @@ func handMade(x *[features]float64) [ruleCount]float64 {
 	}
 }
 
-// half is as many vectors as are summed up at once.
-type half [mostVectors / 2]float64
+// ruleWeights are the weights of the hand-made rules, by feature.
+var ruleWeights = func() (all [features][ruleCount]float64) {
+	for f := range all {
+		var one [features]float64
+		one[f] = 1
+		all[f] = handMade(&one)
+	}
+	return all
+}()
+
+// some are as many vectors as are summed up at once.
+type some [6]float64
 
 // model is the mixture before any room: the same for every decision. First
 // come the vectors, then the rules.
 type model struct {
 	n       int                    // components in use
 	vectors int                    // of them
-	weights [2][features]half      // by feature, so that one that is 0 is passed over
+	weights [3][features]some      // by feature, so that one that is 0 is passed over
 	start   [2][components]float64 // weights of the components in rooms of others, and of agents; they sum to 1
 	team    *Team
 }
@@ -119,7 +129,7 @@ func (m *model) corrected() int {
 }
 
 // weight is that of feature f in vector j.
-func (m *model) weight(f, j int) *float64 { return &m.weights[j/len(half{})][f][j%len(half{})] }
+func (m *model) weight(f, j int) *float64 { return &m.weights[j/len(some{})][f][j%len(some{})] }
 
 func (m *model) vector(w []float64, others, agents float64) {
 	for f := range w {
@@ -191,7 +201,7 @@ func (r *room) scoreRow(m *model, i int) {
 			shared += float64(r.correction[f] * w.x[f])
 		}
 	}
-	for at := range m.weights {
+	for at := 0; at*len(some{}) < m.vectors; at++ {
 		sums := w.sums(&m.weights[at])
 		for j, sum := range &sums {
 			z[at*len(sums)+j] = sum + shared // those beyond the vectors are set again below
@@ -203,11 +213,11 @@ func (r *room) scoreRow(m *model, i int) {
 	}
 }
 
-// sums are those of the features, each times its weight in seven vectors. It is
+// sums are those of the features, each times its weight in six vectors. It is
 // written out because it is where most of a decision goes: the sums stay in
 // registers so.
-func (w *row) sums(of *[features]half) half {
-	var a, b, c, d, e, f, g float64
+func (w *row) sums(of *[features]some) some {
+	var a, b, c, d, e, f float64
 	for set := w.has; set != 0; set &= set - 1 {
 		feature := bits.TrailingZeros64(set)
 		if feature >= features {
@@ -220,9 +230,8 @@ func (w *row) sums(of *[features]half) half {
 		d += float64(v[3] * x)
 		e += float64(v[4] * x)
 		f += float64(v[5] * x)
-		g += float64(v[6] * x)
 	}
-	return half{a, b, c, d, e, f, g}
+	return some{a, b, c, d, e, f}
 }
 
 // softmax turns the scores of each component into probabilities, and mixes

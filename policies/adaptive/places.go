@@ -103,15 +103,28 @@ func capital(c byte) byte {
 	return c
 }
 
-// run looks at the text, and in it at the beginnings of words.
+// run looks at the text, eight bytes at once, and in it at the beginnings of
+// words.
 func (s *scan) run(text string) {
-	s.question, s.code = strings.IndexByte(text, '?') >= 0, strings.Contains(text, "```")
-	if len(s.forms) == 0 {
-		return
-	}
 	before := uint64(0) // the lowest byte: what precedes is of a word
 	for i := 0; i < len(text); i += 8 {
-		words := wordsIn(eight(text, i))
+		var x uint64
+		if i+8 <= len(text) {
+			x = uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
+				uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56
+		} else {
+			x = lastBytes(text[i:])
+		}
+		if holds(x, '?') {
+			s.question = true
+		}
+		if holds(x, '`') && !s.code {
+			s.code = strings.Contains(text[max(0, i-2):min(len(text), i+10)], "```")
+		}
+		if len(s.forms) == 0 {
+			continue
+		}
+		words := wordsIn(x)
 		for starts := words &^ (words<<8 | before); starts != 0; starts &= starts - 1 {
 			at := i + bits.TrailingZeros64(starts)/8
 			if s.care[text[at]] && (at+1 >= len(text) || s.second[text[at+1]]) {
@@ -122,18 +135,18 @@ func (s *scan) run(text string) {
 	}
 }
 
-// eight returns eight bytes from i on, the first lowest; behind the end are
-// zeros.
-func eight(text string, i int) (x uint64) {
-	if i+8 <= len(text) {
-		s := text[i : i+8]
-		return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	}
-	for at := len(text) - 1; at >= i; at-- {
+// lastBytes are at most seven bytes, the first lowest.
+func lastBytes(text string) (x uint64) {
+	for at := len(text) - 1; at >= 0; at-- {
 		x = x<<8 | uint64(text[at])
 	}
 	return x
+}
+
+// holds reports whether one of eight bytes is c, which is of ASCII.
+func holds(x uint64, c byte) bool {
+	x ^= each * uint64(c)
+	return (x-each)&^x&(each*0x80) != 0
 }
 
 // wordsIn has the highest bit of each byte that is one of wordBytes: letters,

@@ -103,10 +103,27 @@ func TestWordsIn(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		text := "a" + string([]byte{byte(c)}) + " -" + string([]byte{byte(c), byte(c)})
-		words := wordsIn(eight(text, 0))
+		words := wordsIn(lastBytes(text))
 		for i := range 8 {
 			if got := words>>(8*i+7)&1 == 1; got != (i < len(text) && wordBytes[text[i]]) {
 				t.Errorf("%q, byte %d: part of a word is %v", text, i, got)
+			}
+		}
+	}
+}
+
+// TestMarks: question marks and fences are found wherever they stand.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	for before := range 20 {
+		for behind := range 12 {
+			for mark, want := range map[string][2]bool{"?": {true, false}, "```": {false, true}, "``": {}, "`` `": {}, "\xc2\xbf": {}} {
+				text := strings.Repeat("x", before) + mark + strings.Repeat("y", behind)
+				s := scan{}
+				s.run(text)
+				if got := [2]bool{s.question, s.code}; got != want {
+					t.Errorf("%q: question and code are %v", text, got)
+				}
 			}
 		}
 	}

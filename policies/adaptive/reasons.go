@@ -107,9 +107,7 @@ func (r *room) weightOf(m *model, j, f int) float64 {
 	if j < m.vectors {
 		return weight + *m.weight(f, j)
 	}
-	var one [features]float64
-	one[f] = 1
-	return weight + handMade(&one)[j-m.vectors]
+	return weight + ruleWeights[f][j-m.vectors]
 }
 
 // say appends texts.
