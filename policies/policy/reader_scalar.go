@@ -243,6 +243,14 @@ func plainEnd(b []byte, i int) int {
 	return i
 }
 
+// load8 reads the eight bytes of b from i on, which the compiler makes one load
+// of.
+func load8(b []byte, i int) uint64 {
+	b = b[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
 const (
 	lowBits  = 0x0101010101010101
 	highBits = 0x8080808080808080
