@@ -156,6 +156,10 @@ func (r *routine) lift(loops bool) bool {
 				depth++
 			case opEnd:
 				depth--
+			case opElse:
+				if depth == 0 {
+					return false
+				}
 			case opBrTable:
 				return false
 			case opBr, opBrIf:

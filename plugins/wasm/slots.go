@@ -82,8 +82,8 @@ func (p *polisher) keep() {
 	copy(p.units, out)
 }
 
-// countSlots counts the loads of each slot. One that is loaded once and stored
-// elsewhere gains nothing from a local, but it is not known where.
+// countSlots counts the loads and stores of each slot: one that is used once
+// gains nothing from a local.
 func (p *polisher) countSlots() {
 	for _, code := range p.units {
 		for at, i := range code {

@@ -300,3 +300,19 @@ func runJumps(t *testing.T, rt wazero.Runtime, module []byte, start uint64) [3]u
 	}
 	return [3]uint64{global("trace").Get(), global("steps").Get(), result[0]}
 }
+
+// TestStraightElse: an else without an if, which no compiler writes, is left
+// for the engine to refuse.
+func TestStraightElse(t *testing.T) {
+	t.Parallel()
+	body := w.Block(w.Block(w.LocalGet(pcB), w.BrTable(0, 1)), w.Op(opElse))
+	body = cat(w.GlobalGet(0), w.LocalSet(stack), w.Block(w.Loop(body, w.I32Const(0), w.Op(opReturn)), w.Op(opUnreachable)), w.I32Const(1))
+	m := &w.Module{}
+	m.Global(w.I32, true, w.I32Const(0))
+	m.Export("run", kindFunc, m.Locals([]byte{w.I32}, []byte{w.I32}, []byte{w.I32}, body))
+	m.Custom("producers", []byte("\x01\x08language\x01\x02Go\x041.26"))
+	s, err := Straighten(m.Bytes(), roomy())
+	if err != nil || !bytes.Contains(s, body) {
+		t.Errorf("it was rewritten (%v): % x", err, s)
+	}
+}

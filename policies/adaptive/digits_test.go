@@ -25,7 +25,7 @@ func TestDigits(t *testing.T) {
 	})
 }
 
-// TestDigitsAreChecked: no other character stands for anything.
+// TestDigitsAreChecked: no character outside of '0' to 'p' stands for anything.
 func TestDigitsAreChecked(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
