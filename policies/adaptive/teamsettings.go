@@ -63,8 +63,8 @@ func (t *countTable) text() string {
 	return digits(b)
 }
 
-// unwritten is said of what cannot be read.
-const unwritten = "`moot policy learn` of this version did not write; run it again"
+// stale is said of what cannot be read; the sandbox cuts a long answer short.
+const stale = "of another version; run `moot policy learn` again"
 
 // readTeam reads a team from the settings.
 func readTeam(in *policy.Reader) *Team {
@@ -76,7 +76,7 @@ func readTeam(in *policy.Reader) *Team {
 			t.readVectors(in)
 		case "counts":
 			if !t.counts.read(in.String()) {
-				in.Fail("counts that " + unwritten)
+				in.Fail("counts " + stale)
 			}
 		case "words":
 			t.readWords(in)
@@ -98,11 +98,11 @@ func (t *Team) readVectors(in *policy.Reader) {
 			d.parts(t.Vectors[i][:], 1/vectorUnit)
 		}
 		if i >= len(t.Vectors) || !d.done() {
-			in.Fail("vectors that " + unwritten)
+			in.Fail("vectors " + stale)
 		}
 	}
 	if i != len(t.Vectors) {
-		in.Fail("vectors that " + unwritten)
+		in.Fail("vectors " + stale)
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *Team) readWords(in *policy.Reader) {
 		t.Words[i] = float64(int16(d.word())) * (1.0 / wordUnit)
 	}
 	if !d.done() {
-		in.Fail("words that " + unwritten)
+		in.Fail("words " + stale)
 	}
 }
 
