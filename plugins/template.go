@@ -22,6 +22,17 @@ type template struct {
 	frozen *frozenMemory
 }
 
+// fits refuses a memory of more bytes than the policy may have.
+func (t *template) fits(bytes int) error {
+	if bytes <= t.most {
+		return nil
+	}
+	return &Error{
+		Code: CodeLimits, Where: t.name, What: fmt.Sprintf("needs %d pages of memory to start with; it may have %d", bytes>>16, t.most>>16),
+		Fix: "allow it more memory",
+	}
+}
+
 // newTemplate configures one instance of a module and freezes it.
 func newTemplate(t template, fuel uint64) (*template, error) {
 	if t.code.base == nil {
@@ -32,15 +43,15 @@ func newTemplate(t template, fuel uint64) (*template, error) {
 		in.close()
 		return &t, nil
 	}
+	if err := t.fits(int(t.code.metered.Pages) << 16); err != nil { // before that memory is there
+		return nil, err
+	}
 	base, err := readImage(t.code.base, len(t.code.metered.Mutable))
 	if err != nil {
 		return nil, err
 	}
-	if len(base.memory) > t.most {
-		return nil, &Error{
-			Code: CodeLimits, Where: t.name, What: fmt.Sprintf("needs %d pages of memory to start with; it may have %d", len(base.memory)>>16, t.most>>16),
-			Fix: "allow it more memory",
-		}
+	if err := t.fits(len(base.memory)); err != nil { // it may have grown since
+		return nil, err
 	}
 	in, err := t.start(base, &memory{image: base.memory, buf: base.memory, most: t.most})
 	if err != nil {
