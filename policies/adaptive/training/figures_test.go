@@ -153,9 +153,9 @@ func TestTeamSettingsAreStrict(t *testing.T) {
 	t.Parallel()
 	good := string(Learn(team(t, 3), nil).AppendJSON(nil))
 	for _, c := range []struct{ old, new, want string }{
-		{`"vectors":["`, `"vectors":["!`, "vectors that"},
-		{`"counts":"`, `"counts":"_`, "counts that"},
-		{`"words":"`, `"words":"A`, "words that"},
+		{`"vectors":["`, `"vectors":["!`, "vectors of another version; run `moot policy learn` again"},
+		{`"counts":"`, `"counts":"_`, "counts of another version; run `moot policy learn` again"},
+		{`"words":"`, `"words":"A`, "words of another version; run `moot policy learn` again"},
 		{`"words":`, `"word":`, `unknown key "word"`},
 		{`"vectors":[`, `"words":[`, "expected a string"},
 		{`{"vectors"`, `["vectors"`, "expected an object"},
