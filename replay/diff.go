@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
 )
 
 // maxReport bounds a report that is read back, in bytes.

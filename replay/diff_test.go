@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 func reportOf(t *testing.T, subjects []Subject, all ...*Talk) *Report {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A Condition fails a replay when it holds: a figure, of one policy or of

@@ -3,7 +3,7 @@ package room
 import (
 	"errors"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // Errors that callers of Decide branch on.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 

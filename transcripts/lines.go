@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
 )
 

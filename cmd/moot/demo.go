@@ -11,8 +11,8 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/scripted"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/problem"
 )
 
 // Outcomes of a check.

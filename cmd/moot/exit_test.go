@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
 )
 
 // exitCodeOf returns a process's exit code from what running it returned.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/session"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
 )
 
 type inviteFlags struct {

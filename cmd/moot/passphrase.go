@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // maxPassphrase bounds what is read from something that is no terminal.

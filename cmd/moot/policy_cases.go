@@ -13,7 +13,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/authoring"
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // testFlags are what `moot policy test` may be told.

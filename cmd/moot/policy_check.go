@@ -11,9 +11,9 @@ import (
 
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 )
 
 // newPolicyCheckCmd tells whether a policy can be used.

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/problem"
 )
 
 // newPolicyInstallCmd brings a pack into the data folder.

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/authoring"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/problem"
 )
 
 // newPolicyNewCmd starts a policy from a kit.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/folkmoot/moot/internal/minisign"
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
 )
 
 // packFlags are those of `moot policy pack`.

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/policytest"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A testReport says how a policy answered its cases.

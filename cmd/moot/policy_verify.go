@@ -11,7 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/minisign"
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // trustFlags say whom a user believes.

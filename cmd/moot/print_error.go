@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A report is an error as it is printed.

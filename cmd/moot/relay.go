@@ -13,7 +13,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/server"
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // relayFlags are what the command line says of a relay.

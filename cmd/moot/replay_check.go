@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"

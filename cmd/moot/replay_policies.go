@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay"
 	"github.com/folkmoot/moot/room"
 )

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"os"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"

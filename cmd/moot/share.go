@@ -14,7 +14,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log/audit"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/endpoints/relay"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/timeline"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 

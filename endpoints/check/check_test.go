@@ -8,7 +8,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/check"
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // An agent answers as its field says.

@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/check"
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/ndjson"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // newAdapter returns a seat of the adapter in examples/acp-adapter, above an

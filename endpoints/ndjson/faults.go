@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A fault is why a request ends without a reply. rule names what the agent

@@ -15,7 +15,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/endpointtest"
 	"github.com/folkmoot/moot/endpoints/ndjson"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A listener passes what is raised to the test.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/spawn"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A run is one process from its start to its end.

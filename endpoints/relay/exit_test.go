@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // TestExitIsSaid: that an agent has ended both owners are told, each with what

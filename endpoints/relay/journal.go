@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 const (

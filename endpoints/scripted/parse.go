@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // Parse reads a script; name is for messages. Every problem has the code

@@ -14,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/endpointtest"
 	"github.com/folkmoot/moot/endpoints/scripted"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 func code(err error) string {

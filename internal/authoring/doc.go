@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 func refuse(code, where, fix, format string, args ...any) *problem.Error {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 )
 
 // driven returns the seats that the room calls: those that are no persons.

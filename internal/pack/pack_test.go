@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 )
 
 // module is the smallest there is.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // passed are the variables that every agent gets; anything else may hold a

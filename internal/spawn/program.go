@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 func quote(s string) string { return strconv.Quote(s) }

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 

@@ -3,7 +3,7 @@ package foreign
 import (
 	"fmt"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // unread is the problem with a file that the machine does not hand over.

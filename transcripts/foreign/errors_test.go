@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // TestErrors holds what does not fit to its code, its place and its words.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/transcripts"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // fuzz feeds a decoder. Whatever comes, it ends with conversations that the

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/frame"
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A Signer answers challenges of relays with the device's key. What it signs

@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/strict"
+	"github.com/folkmoot/moot/problem"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/nacl/secretbox"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/strict"
+	"github.com/folkmoot/moot/problem"
 )
 
 // Argon2id for a passphrase: a quarter of a second on a small machine. The

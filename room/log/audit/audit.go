@@ -21,8 +21,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/folkmoot/moot/internal/problem"
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
 )
 
 // FileName is the name of the host log in the data folder. Earlier parts are

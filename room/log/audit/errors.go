@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // explain turns an error of the file into one for the user.

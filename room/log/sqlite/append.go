@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	codes "modernc.org/sqlite/lib"

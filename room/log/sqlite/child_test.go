@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/logtest"

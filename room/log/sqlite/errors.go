@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
 	engine "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
 )
 

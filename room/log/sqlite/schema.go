@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/folkmoot/moot/internal/problem"
+	"github.com/folkmoot/moot/problem"
 )
 
 // applicationID marks the file as ours ("Moot"); SQLite keeps it in the header.
