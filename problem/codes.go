@@ -14,7 +14,7 @@ type Meaning struct {
 	Fix   string `json:"fix,omitempty"`
 }
 
-// Exits that codes lead to. cmd/moot has the whole table.
+// Exits that codes lead to. internal/cli has the whole table.
 const (
 	failure = 1
 	usage   = 2

@@ -2,11 +2,6 @@
 // on one objective.
 package main
 
-import (
-	"os"
-)
+import "github.com/folkmoot/moot/internal/cli"
 
-func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	os.Exit(a.run(os.Args[1:]))
-}
+func main() { cli.Main() }

@@ -85,7 +85,8 @@ func TestRulesBite(t *testing.T) {
 		{"internal/mcp", "github.com/gorilla/websocket", "is for endpoints/relay/..."},
 		{"endpoints/relay/server", "github.com/gorilla/websocket", ""},
 		{"test/e2e", module + "cmd/moot", "may not import a command"},
-		{"cmd/moot", module + "plugins", ""},
+		{"cmd/moot", module + "internal/cli", ""},
+		{"cmd/moot", module + "plugins", "may not import plugins"},
 	} {
 		got := strings.Join(check(edge{file: "x.go", pkg: c.pkg, dep: c.dep}), "; ")
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {

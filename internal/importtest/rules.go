@@ -77,7 +77,8 @@ var rules = []rule{
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
-	{pkg: "cmd/moot", may: "..."},
+	{pkg: "internal/cli/...", may: "..."},
+	{pkg: "cmd/moot", may: "internal/cli"},
 }
 
 // A reserve keeps a library of somebody else to the packages that wrap it,
@@ -86,8 +87,8 @@ type reserve struct{ lib, packages string }
 
 var reserves = []reserve{
 	{"github.com/spf13/viper/...", "internal/config"},
-	{"github.com/spf13/cobra/...", "cmd/moot"},
-	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest cmd/moot"},
+	{"github.com/spf13/cobra/...", "internal/cli/..."},
+	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest internal/cli/..."},
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},

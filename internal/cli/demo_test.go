@@ -1,0 +1,84 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// TestDemoKilled: relay and share of the demo are killed as soon as the room is
+// there, and again in the middle. The demo goes on, every turn ends once, and
+// nothing of it is left.
+func TestDemoKilled(t *testing.T) {
+	w := newWorkbench(t, nil)
+	w.env = append(w.env, "TMPDIR="+w.dir)
+	r := w.start("demo", "--headless", "-o", "jsonl")
+	lines := []string{r.until(t, "room.opened")}
+	killed := w.killChildren(r.Process.Pid)
+	ends := map[int]int{}
+	for r.lines.Scan() {
+		line := r.lines.Text()
+		e, err := room.UnmarshalEvent([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+		if n := endOf(e); n > 0 {
+			ends[n]++
+			if n == 2 {
+				killed += w.killChildren(r.Process.Pid)
+			}
+		}
+	}
+	if code := r.end(); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, r.stderr)
+	}
+	for turn, n := range ends {
+		if n != 1 {
+			t.Errorf("turn %d has ended %d times", turn, n)
+		}
+	}
+	if killed < 2 || len(ends) < 6 || !strings.Contains(strings.Join(lines, "\n"), `"type":"message.posted","actor":"Security"`) {
+		t.Errorf("%d processes were killed, %d turns ended:\n%s", killed, len(ends), strings.Join(lines, "\n"))
+	}
+	if left, err := filepath.Glob(filepath.Join(w.dir, "moot-demo-*")); err != nil || len(left) != 0 {
+		t.Errorf("left is %v, %v", left, err)
+	}
+}
+
+// killChildren kills the relays and shares that a process has started.
+func (w *workbench) killChildren(parent int) (killed int) {
+	w.t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, stat := range stats {
+		b, err := os.ReadFile(stat)
+		_, rest, ok := strings.Cut(string(b), ") ")
+		fields := strings.Fields(rest)
+		if err != nil || !ok || len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
+			continue
+		}
+		line, err := os.ReadFile(filepath.Join(filepath.Dir(stat), "cmdline"))
+		args := strings.Split(string(line), "\x00")
+		if err != nil || len(args) < 2 || args[1] != "relay" && args[1] != "share" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			killed++
+		}
+	}
+	return killed
+}

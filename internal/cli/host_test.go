@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestHostScripts runs rooms as they are run from a shell, with real agents.
+func TestHostScripts(t *testing.T) {
+	cache := sharedCache(t) // compiling the policies once is enough
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/host",
+		UpdateScripts: update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("MOOT_DATA", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("MOOT_CACHE", cache)
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("CI", os.Getenv("CI"))
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "ci": // where nothing may be missing
+				return os.Getenv("CI") == "true", nil
+			}
+			return false, errors.New("unknown condition")
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":  exits,
+			"roomid": roomID,
+		},
+	})
+}
+
+var anyRoom = regexp.MustCompile(`\br_[0-9a-z]{26}\b`)
+
+// roomID puts the room that the last command named on stderr into $ROOM.
+func roomID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: roomid")
+	}
+	id := anyRoom.FindString(ts.ReadFile("stderr"))
+	if id == "" {
+		ts.Fatalf("stderr names no room")
+	}
+	ts.Setenv("ROOM", id)
+}

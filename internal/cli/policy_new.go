@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/authoring"
+	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/problem"
+)
+
+// newPolicyNewCmd starts a policy from a kit.
+func newPolicyNewCmd(a *app) *cobra.Command {
+	var lang string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Start a policy: a folder that builds and passes its own cases",
+		Long: "new makes the folder NAME with a small whole policy, its kit and its cases,\n" +
+			"builds it and runs the cases. Where the language's compiler is missing it says\n" +
+			"what to install; the folder is complete all the same.\n\n" +
+			"Languages: " + strings.Join(kits.Languages(), ", "),
+		Example: "  moot policy new polite --lang go\n  moot policy new polite --lang rust && cd polite && moot policy test",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.newPolicy(cmd.Context(), args[0], lang) },
+	}
+	cmd.Flags().StringVar(&lang, "lang", "go", strings.Join(kits.Languages(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(kits.Languages(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	return cmd
+}
+
+// A started is a new policy.
+type started struct {
+	Folder  string      `json:"folder"`
+	Files   []string    `json:"files"`
+	Built   bool        `json:"built"`
+	Missing string      `json:"missing,omitempty"` // what has to be installed to build it
+	Test    *testReport `json:"test,omitempty"`
+}
+
+func (a *app) newPolicy(ctx context.Context, dir, lang string) error {
+	f, files, err := authoring.New(dir, lang)
+	if err != nil {
+		return err
+	}
+	out := started{Folder: dir, Files: files}
+	s, err := a.policyOfFolder(ctx, f.Dir)
+	var p *problem.Error
+	switch {
+	case errors.Is(err, authoring.ErrToolchain) && errors.As(err, &p):
+		out.Missing = p.Fix
+	case err != nil:
+		return err
+	default:
+		out.Built = true
+		if out.Test, err = a.tryCases(ctx, s, s.Cases, nil); err != nil {
+			return err
+		}
+	}
+	if err := a.emit(out, func(w io.Writer) error { return out.print(w) }); err != nil {
+		return err
+	}
+	if out.Test == nil {
+		a.note("to build it, install its compiler: %s", out.Missing)
+		return nil
+	}
+	a.note("next: cd %s, change it and its cases, then moot policy test", dir)
+	return out.Test.failure()
+}
+
+func (s started) print(w io.Writer) error {
+	for _, name := range s.Files {
+		if strings.HasPrefix(name, "kit/") {
+			continue // the kit's own sources: not to be changed
+		}
+		if _, err := fmt.Fprintln(w, filepath.Join(s.Folder, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	if s.Test == nil {
+		return nil
+	}
+	return s.Test.print(w)
+}

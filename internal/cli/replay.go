@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay"
+)
+
+// newReplayCmd runs policies over what has happened.
+func newReplayCmd(a *app) *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay TRANSCRIPT... --policy POLICY...",
+		Short: "Say what other policies would have decided, over rooms and transcripts",
+		Long: "replay gives each policy the true history of every transcript, decision by\n" +
+			"decision, and reports how often it chooses as was chosen, whom else it would\n" +
+			"have asked, when it would have declined, and what its choices cost. It sends\n" +
+			"nothing and starts nothing.\n\n" +
+			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
+			"wrote, or conversations of another program or in the neutral form, see\n" +
+			"`moot transcript import --help`; gzip is seen through.\n" +
+			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
+			".wasm file, with settings right behind it if need be; or baseline:NAME, one of\n" +
+			"the reference rules: " + strings.Join(replay.BaselineNames(), ", ") + ".\n\n" +
+			"--simulate lets each policy drive the recorded agents instead: who is chosen\n" +
+			"says its next recorded line and passes when it has none left.",
+		Example: "  moot replay r_01 --policy mention\n" +
+			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
+			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
+			"  moot replay talks.jsonl.gz --policy adaptive --policy 'baseline:address->ngram3' --html report.html\n" +
+			"  moot replay r_01 --simulate --policy quiet\n" +
+			"  moot replay r_01 --check",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, o) },
+	}
+	cmd.AddCommand(newReplayShowCmd(a), newReplayDiffCmd(a))
+	f := cmd.Flags()
+	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; may be given often, the first is what others are compared with")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
+	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
+	f.BoolVar(&o.simulate, "simulate", false, "let each policy drive the recorded agents from the start, instead of asking what it would have done")
+	f.StringVar(&o.html, "html", "", "write the report as one HTML `file`, too")
+	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
+	o.from.add(cmd)
+	a.fuelFlag(cmd)
+	completePolicyFlag(cmd)
+	formats(cmd, formatTable, formatJSON, formatMD, formatHTML)
+	return cmd
+}
+
+type replayOptions struct {
+	policies, failIf []string
+	html             string
+	from             reading
+	repeat           int
+	check, simulate  bool
+}
+
+func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
+	switch {
+	case len(args) == 0:
+		return usagef(cmd, "replay takes rooms or files of transcripts")
+	case len(o.policies) == 0 && !o.check:
+		return usagef(cmd, "replay takes at least one --policy, or --check")
+	}
+	sandbox, err := a.sandbox()
+	if err != nil {
+		return err
+	}
+	defer sandbox.Close()
+	src, err := o.from.sources(a, cmd, args)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	if o.check {
+		return a.check(cmd.Context(), sandbox, src)
+	}
+	var conditions []replay.Condition
+	for _, text := range o.failIf {
+		c, err := replay.ParseCondition(text, o.policies)
+		if err != nil {
+			return exitWith(exitUsage, err)
+		}
+		conditions = append(conditions, c)
+	}
+	subjects, err := a.loadSubjects(cmd.Context(), sandbox, o.policies)
+	if err != nil {
+		return err
+	}
+	c := replay.Config{Subjects: subjects, Repeat: o.repeat, Simulate: o.simulate}
+	return a.runReplay(cmd.Context(), c, src, conditions, o.html)
+}
+
+func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition, page string) error {
+	if os.Getenv("GOGC") == "" { // little is held and much is made: collecting less often is a tenth to a fifth faster
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
+	progress := a.progress("decisions")
+	c.Progress = progress.add
+	r, err := replay.Run(ctx, c, src.replayable(ctx))
+	progress.end()
+	if err != nil {
+		return err
+	}
+	passed := r.Judge(conditions)
+	if page != "" {
+		if err := writePage(page, r); err != nil {
+			return err
+		}
+	}
+	if err := a.emit(r, a.reportWriter(r)); err != nil || passed {
+		return err
+	}
+	var failed []string
+	for _, g := range r.Gates {
+		if !g.Passed {
+			failed = append(failed, g.Policy+": "+g.Gate)
+		}
+	}
+	return exitWith(exitGate, &problem.Error{
+		Code: "REPLAY-GATE-FAILED", What: count(len(failed), "gate") + " failed: " + strings.Join(failed, "; "),
+		Fix: "look at the figures of the report, or move the gate",
+	})
+}
+
+// reportWriter is how people read the report, in the format that was chosen.
+func (a *app) reportWriter(r *replay.Report) func(io.Writer) error {
+	switch a.format {
+	case formatHTML:
+		return r.WriteHTML
+	case formatMD:
+		return r.WriteMarkdown
+	}
+	return r.WriteTable
+}
+
+// writePage writes the HTML report beside what goes to standard output.
+func writePage(name string, r *replay.Report) error {
+	f, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(r.WriteHTML(f), f.Close())
+	}
+	if err != nil {
+		return &problem.Error{Code: "REPLAY-PAGE", What: "the page cannot be written", Where: name, Err: err, Fix: "choose a file that can be written to"}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// check replays rooms with the policies that ran.
+func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
+	c, err := replay.Check(ctx, a.originals(h, src), src.replayable(ctx))
+	if errors.Is(err, replay.ErrNotRecorded) {
+		return exitWith(exitInput, &problem.Error{
+			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,
+			Fix: "--check takes rooms of moot, or files that `moot transcript export` wrote with --level all",
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.emit(c, func(w io.Writer) error { return printChecked(w, c) }); err != nil || c.OK {
+		return err
+	}
+	return exitWith(exitGate, &problem.Error{
+		Code: "REPLAY-CHECK-FAILED", What: "a policy does not decide again as it did",
+		Fix: "the first difference is named above; compare the module's digest, its settings and the release of moot",
+	})
+}
+
+// originals loads the policies that rooms were run with, each once: the
+// built-in ones, and those that were kept in the data folder.
+func (a *app) originals(h *plugins.Host, src *sources) replay.Loader {
+	loaded := map[string]replay.Policy{}
+	return func(ctx context.Context, ref room.PolicyRef) (replay.Policy, error) {
+		key := ref.Name + "\x00" + ref.Digest + "\x00" + string(ref.Settings)
+		if p, ok := loaded[key]; ok {
+			return p, nil
+		}
+		db, err := src.log()
+		if err != nil && !errors.Is(err, log.ErrNotFound) {
+			return nil, err
+		}
+		s, err := moduleOf(ctx, db, ref)
+		if err != nil {
+			return nil, err
+		}
+		p, err := h.Load(ctx, a.module(s, ref.Settings))
+		if err != nil {
+			return nil, err
+		}
+		loaded[key] = p
+		return p, nil
+	}
+}
+
+func printChecked(w io.Writer, c *replay.Checked) error {
+	for _, r := range c.Rooms {
+		line := fmt.Sprintf("%s: %d of %s reproduced", term.Line(r.Room), r.Reproduced, count(r.Decisions, "decision"))
+		if r.Withheld > 0 {
+			line += fmt.Sprintf("; of %d what led to them has been redacted", r.Withheld)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if d := r.First; d != nil {
+			if _, err := fmt.Fprintf(w, "  first difference: decision %d of %s, event %d, %s\n    recorded: %s\n    replayed: %s\n",
+				d.Decision, term.Line(d.Policy), d.Seq, d.What, term.Line(d.Recorded), term.Line(d.Replayed)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/room"
+)
+
+// loadSubjects loads the policies of the command line.
+func (a *app) loadSubjects(ctx context.Context, h *plugins.Host, specs []string) ([]replay.Subject, error) {
+	var all []replay.Subject
+	for _, spec := range specs {
+		s, err := a.loadSubject(ctx, h, spec)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// loadSubject loads one policy: a name or path, with settings in JSON right
+// behind it, or in a file behind @.
+func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (replay.Subject, error) {
+	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
+		return baselineSubject(spec, name)
+	}
+	name, settings := spec, policy.JSON(nil)
+	if i := strings.IndexByte(spec, '{'); i >= 0 {
+		name, settings = strings.TrimSpace(spec[:i]), policy.JSON(spec[i:])
+	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, digestPrefix) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return replay.Subject{}, &problem.Error{
+				Code: "ROOM-SETTINGS", What: "the file of the settings cannot be read", Where: "--policy " + spec, Err: err,
+				Fix: "write POLICY@FILE; `moot policy learn` makes such files",
+			}
+		}
+		name, settings = use, policy.JSON(bytes.TrimSpace(text))
+	}
+	if settings != nil && !json.Valid(settings) {
+		return replay.Subject{}, &problem.Error{
+			Code: "ROOM-SETTINGS", What: "the settings are not JSON", Where: "--policy " + spec,
+			Fix: `write them right behind the name: --policy 'mention{"lookback":2}'`,
+		}
+	}
+	s, err := a.namedPolicy(ctx, name)
+	if err != nil {
+		return replay.Subject{}, err
+	}
+	p, err := h.Load(ctx, a.module(s, settings))
+	if err != nil {
+		return replay.Subject{}, err
+	}
+	ref := s.ref(settings, false)
+	ref.Use = spec
+	return replay.Subject{Name: spec, Policy: p, Ref: ref}, nil
+}
+
+// baselineSubject is one of replay's own reference rules.
+func baselineSubject(spec, name string) (replay.Subject, error) {
+	baseline := replay.FindBaseline(name)
+	if baseline == "" {
+		return replay.Subject{}, &problem.Error{
+			Code: "REPLAY-BASELINE", What: "there is no baseline " + strconv.Quote(name), Where: "--policy " + spec,
+			Fix: "the baselines are " + strings.Join(replay.BaselineNames(), ", "),
+		}
+	}
+	return replay.Subject{Name: spec, Baseline: baseline, Ref: room.PolicyRef{Use: spec, Name: baseline}}, nil
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay"
+)
+
+// newReplayShowCmd tells one decision in full.
+func newReplayShowCmd(a *app) *cobra.Command {
+	var policies []string
+	var conversation string
+	cmd := &cobra.Command{
+		Use:   "show TRANSCRIPT#N --policy POLICY...",
+		Short: "Show one decision in full: what led to it, what happened, what policies say",
+		Long: "show replays policies up to one decision and prints it: the last messages, what\n" +
+			"happened, and what each policy says, with its reason, its scores and what it\n" +
+			"logged. N counts decisions from 1; in a room of moot it is the number of the\n" +
+			"event that holds the decision.",
+		Example: "  moot replay show r_01#88 --policy mention\n" +
+			"  moot replay show talks.jsonl.gz#12 --conversation talk/7 --policy mention",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, at, ok := cutLast(args[0], "#")
+			n, err := strconv.Atoi(at)
+			if !ok || err != nil || n < 1 {
+				return usagef(cmd, "name a decision as TRANSCRIPT#N")
+			}
+			if len(policies) == 0 {
+				return usagef(cmd, "replay show takes at least one --policy")
+			}
+			return a.explain(cmd.Context(), name, conversation, n, policies)
+		},
+	}
+	cmd.Flags().StringArrayVar(&policies, "policy", nil, "policy to ask; may be given often")
+	a.fuelFlag(cmd)
+	completePolicyFlag(cmd)
+	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
+	return cmd
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func (a *app) explain(ctx context.Context, name, conversation string, n int, policies []string) error {
+	sandbox, err := a.sandbox()
+	if err != nil {
+		return err
+	}
+	defer sandbox.Close()
+	subjects, err := a.loadSubjects(ctx, sandbox, policies)
+	if err != nil {
+		return err
+	}
+	return a.one(ctx, name, conversation, func(o origin) error {
+		t, err := transcriptOf(o)
+		if err != nil {
+			return err
+		}
+		x, err := replay.Explain(ctx, replay.Config{Subjects: subjects}, t, n)
+		if errors.Is(err, replay.ErrNoPoint) {
+			return exitWith(exitUsage, &problem.Error{
+				Code: "REPLAY-POINT", What: "there is no decision " + strconv.Itoa(n), Where: o.room, Err: err,
+				Fix: "decisions count from 1; in a room of moot the number is that of the event, see `moot transcript export`",
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return a.emit(x, x.WriteText)
+	})
+}
+
+// newReplayDiffCmd compares two reports.
+func newReplayDiffCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "diff A.json B.json",
+		Short: "Say in what two reports differ",
+		Long: "diff compares the policies that two reports of `moot replay -o json` have in\n" +
+			"common. -o html is the page of a replay with both in it.",
+		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var reports [2]*replay.Report
+			for i, name := range args {
+				r, err := readReport(name)
+				if err != nil {
+					return err
+				}
+				reports[i] = r
+			}
+			d := replay.Diff(reports[0], reports[1])
+			write := d.WriteTable
+			if a.format == formatHTML {
+				write = replay.Both(reports[0], reports[1]).WriteHTML
+			}
+			return a.emit(d, write)
+		},
+	}
+	formats(cmd, formatTable, formatJSON, formatHTML)
+	return cmd
+}
+
+func readReport(name string) (*replay.Report, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &problem.Error{Code: "REPLAY-REPORT", What: "the report cannot be read", Where: name, Err: err, Fix: "give a file that `moot replay ... -o json` wrote"}
+	}
+	defer f.Close()
+	return replay.ReadReport(f, name)
+}

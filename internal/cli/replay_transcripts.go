@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/transcripts"
+)
+
+// errEnough ends a walk over transcripts early.
+var errEnough = errors.New("enough")
+
+// replayable yields what replay works on. A room is not read here but when
+// its turn comes, event by event and by whoever replays it, so that a long one
+// need not fit in memory.
+func (s *sources) replayable(ctx context.Context) iter.Seq2[replay.Transcript, error] {
+	return func(yield func(replay.Transcript, error) bool) {
+		err := s.each(ctx, func(o origin) error {
+			t, err := s.streamed(o)
+			if err != nil {
+				return err
+			}
+			if !yield(t, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(replay.Transcript{}, err)
+		}
+	}
+}
+
+// streamed is transcriptOf for what can be read again later: a room of the data
+// folder, which stays open, or a file.
+func (s *sources) streamed(o origin) (replay.Transcript, error) {
+	t := replay.Transcript{Name: o.room}
+	switch {
+	case o.talk != nil || o.file != "" && !reopens(o.file):
+		return transcriptOf(o)
+	case o.file != "":
+		t.Events = s.again(o.file)
+	default:
+		t.Events = eventsIn(o.entries)
+	}
+	return t, nil
+}
+
+// reopens reports whether a file can be opened once more.
+func reopens(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// again reads the room in a file from its start, every time that it is called.
+func (s *sources) again(file string) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		f, err := os.Open(file)
+		if err != nil {
+			yield(room.Event{}, &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read again", Where: file, Err: err, Fix: "leave it where it is until the replay is done"})
+			return
+		}
+		defer f.Close()
+		err = s.read(f, file, func(o origin) error {
+			for e, err := range eventsIn(o.entries) {
+				if !yield(e, err) || err != nil {
+					return errEnough
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(room.Event{}, err)
+		}
+	}
+}
+
+// eventsIn yields the events in entries.
+func eventsIn(entries iter.Seq2[log.Entry, error]) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		for e, err := range entries {
+			if !yield(e.Event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// transcriptOf reads all of a transcript.
+func transcriptOf(o origin) (replay.Transcript, error) {
+	t := replay.Transcript{Name: o.room}
+	if o.talk != nil {
+		t.Talk = talkOf(o.talk)
+		return t, nil
+	}
+	var err error
+	t.Room, err = eventsOf(o.entries)
+	return t, err
+}
+
+// talkOf hands a conversation to replay.
+func talkOf(c *transcripts.Conversation) *replay.Talk {
+	t := &replay.Talk{ID: c.ID, Objective: c.Objective()}
+	for _, p := range c.Participants {
+		t.Participants = append(t.Participants, replay.Person{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
+	}
+	clocks := c.Clocks()
+	t.Turns = make([]replay.Turn, 0, len(c.Turns))
+	for i, turn := range c.Turns {
+		t.Turns = append(t.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
+	}
+	return t
+}

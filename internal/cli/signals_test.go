@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// waitForSignals is a program that ends neither gracefully nor otherwise.
+func waitForSignals() {
+	a := &app{stdout: os.Stdout, stderr: os.Stderr}
+	ctx, stop := a.interruptible(context.Background())
+	defer stop()
+	_, _ = io.WriteString(os.Stdout, "ready\n")
+	<-ctx.Done()
+	_, _ = io.WriteString(os.Stdout, context.Cause(ctx).Error()+"\n")
+	time.Sleep(time.Hour) // what a command that hangs does
+}
+
+// TestSignals: the first interrupt cancels, the second ends at once.
+func TestSignals(t *testing.T) {
+	cmd := exec.Command("wait-for-signals")
+	var notes strings.Builder
+	cmd.Stderr = &notes
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{"ready", "interrupted"} {
+		if !lines.Scan() || lines.Text() != want {
+			t.Errorf("printed %q, want %q", lines.Text(), want)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := exitCodeOf(cmd.Wait()); got != "130" {
+		t.Errorf("exit code %s", got)
+	}
+	if !strings.Contains(notes.String(), "once more ends at once") {
+		t.Errorf("said %q", notes.String())
+	}
+}
+
+// TestInterruptibleStops: without a signal nothing is left behind.
+func TestInterruptibleStops(t *testing.T) {
+	a := &app{stderr: io.Discard}
+	ctx, stop := a.interruptible(context.Background())
+	stop()
+	if ctx.Err() == nil || context.Cause(ctx) == errInterrupted {
+		t.Error(ctx.Err(), context.Cause(ctx))
+	}
+}

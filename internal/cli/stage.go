@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/folkmoot/moot/internal/timeline"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// A stage is one room that runs in the foreground, and who looks at it.
+type stage struct {
+	*app
+	host     *host
+	room     *coordinator.Room
+	headless bool
+	you      string      // the person's seat; "" is the host
+	after    int64       // events up to here are not shown
+	before   *room.State // of a room that was reopened: what had happened
+	badge    string
+	// watch is told every event as it becomes durable; nil is nobody. It runs
+	// beside the room and may give it commands.
+	watch func(context.Context, *coordinator.Room, room.Event)
+}
+
+// run runs the room to its end and returns its exit code as an error.
+func (s *stage) run(ctx context.Context) error {
+	s.note("room %s, kept in %s", s.room.ID(), s.settings.Data)
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	ran := make(chan error, 1)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	if s.watch != nil {
+		beside.Go(func() { s.follow(running) })
+	}
+	leave := s.host.exhibit(ctx, s.room)
+	go func() { ran <- s.room.Run(running) }()
+	shown := s.show(ctx)
+	end()
+	err := <-ran
+	leave()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	if err := errors.Join(err, shown); err != nil {
+		s.whereabouts()
+		return err
+	}
+	if s.format == formatJSON {
+		if err := s.emit(s.room.View(), nil); err != nil {
+			return err
+		}
+	}
+	s.whereabouts()
+	return s.ending(s.room.View())
+}
+
+func (s *stage) follow(ctx context.Context) {
+	for u, err := range s.room.Watch(ctx, s.after, room.Internal) {
+		if err != nil {
+			return // whoever shows the room says so
+		}
+		if u.Event != nil {
+			s.watch(ctx, s.room, *u.Event)
+		}
+	}
+}
+
+// show shows the room until it has ended, or rests with nobody there. When
+// ctx ends it pauses the room first.
+func (s *stage) show(ctx context.Context) error {
+	if s.headless {
+		return s.stream(ctx)
+	}
+	printer, head := s.printer()
+	session := &timeline.Session{
+		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.stdin, Out: s.stdout, Err: s.stderr,
+		Quiet: s.flags.quiet,
+		Policy: func(name string) (room.PolicyRef, error) {
+			return s.host.newRef(context.WithoutCancel(ctx), ".", name, nil, false)
+		},
+	}
+	if err := s.begin(head); err != nil {
+		return err
+	}
+	if s.format != formatTable {
+		session.Events = s.eventLine
+	}
+	if s.flags.noInput {
+		session.In = nil
+	}
+	if in, ok := s.stdin.(*os.File); ok && s.interactive() {
+		session.Screen = timeline.OpenScreen(in, os.Stderr)
+		session.Interrupt = interruptSelf
+	}
+	return session.Run(ctx)
+}
+
+// stream writes events as they become durable.
+func (s *stage) stream(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		// The room may have ended by itself meanwhile; then there is nothing to pause.
+		_, _ = s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{}})
+	})
+	defer stop()
+	p, head := s.printer()
+	if err := s.begin(head); err != nil {
+		return err
+	}
+	for u, err := range s.room.Watch(context.WithoutCancel(ctx), s.after, room.Internal) {
+		if err != nil {
+			return err
+		}
+		if u.Event == nil {
+			continue
+		}
+		line := p.Event(*u.Event)
+		switch {
+		case s.format != formatTable:
+			line = s.eventLine(*u.Event)
+		case s.flags.quiet:
+			line = ""
+		}
+		if _, err := fmt.Fprint(s.stdout, line); err != nil {
+			_, perr := s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "nobody reads the output"}})
+			return errors.Join(fmt.Errorf("writing events: %w", err), perr)
+		}
+	}
+	return nil
+}
+
+// printer shows a room in this terminal's colours and width. Of a room that
+// was opened again it knows what had happened, and what to say of that first.
+func (s *stage) printer() (p *timeline.Printer, head string) {
+	p = s.app.printer()
+	p.You, p.Badge = s.you, s.badge
+	if s.before != nil {
+		head = p.Recall(s.before)
+	}
+	return p, head
+}
+
+func (s *stage) begin(head string) error {
+	if s.format != formatTable || s.flags.quiet {
+		return nil
+	}
+	_, err := io.WriteString(s.stdout, head)
+	return err
+}
+
+// eventLine is an event as -o jsonl has it, "" for the other forms.
+func (s *stage) eventLine(e room.Event) string {
+	if s.format != formatJSONL {
+		return ""
+	}
+	line, err := room.MarshalEvent(secretless(e))
+	if err != nil {
+		s.log.Error("an event cannot be written", "room", s.room.ID(), "seq", e.Seq, "error", err)
+		return ""
+	}
+	return string(line) + "\n"
+}
+
+// whereabouts says where the transcript is and how to go on.
+func (s *stage) whereabouts() {
+	s.note("transcript: moot transcript export %s -o md", s.room.ID())
+	v := s.room.View()
+	switch {
+	case v.Phase == room.Halted && v.Ending.Cause != room.StopBy:
+		s.note("go on with: moot run --room %s --max-turns N", s.room.ID())
+	case v.Phase == room.Waiting, v.Phase == room.InError, v.Phase == room.Live:
+		s.note("go on with: moot run --room %s", s.room.ID())
+	}
+}
+
+// ending is the exit code of a room that is at rest, by the table of endings.
+func (s *stage) ending(v room.View) error {
+	code := codeOf(v)
+	switch code {
+	case exitOK:
+		return nil
+	case exitPolicy, exitFailure:
+		return exitWith(code, &problem.Error{
+			Code: orElse(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
+			Fix: orElse(v.Ending.Fix, "mend it") + ", then `moot run --room " + s.room.ID() + "`",
+		})
+	}
+	if s.flags.quiet || s.format != formatTable {
+		s.note("%s: %s", v.Phase, v.Ending.Reason)
+	}
+	return exitWith(code, nil)
+}
+
+// codeOf is the table of endings.
+func codeOf(v room.View) int {
+	switch v.Phase {
+	case room.Done:
+		return exitOK
+	case room.Halted:
+		if v.Ending.Cause == room.StopBy {
+			return exitOK
+		}
+		return exitLimit
+	case room.Waiting:
+		if v.Ending.Cause == room.PausePolicy {
+			return exitPolicy
+		}
+		return exitInterrupted
+	}
+	return exitFailure
+}
+
+func orElse(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
