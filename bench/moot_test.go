@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
-	mootwasm "github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -14,7 +13,7 @@ import (
 func moot(name, path string) subject {
 	return subject{"moot-fresh/" + name, func(tb testing.TB) func(testing.TB) call {
 		h := host(tb, plugins.Config{CacheDir: scratch(tb, "moot")})
-		p := load(tb, h, plugins.Module{Name: "polite", Wasm: straight(tb, wasm(tb, path)), Trusted: true})
+		p := load(tb, h, plugins.Module{Name: "polite", Wasm: wasm(tb, path), Trusted: true})
 		in := room()
 		input := in.AppendJSON(nil)
 		return func(testing.TB) call {
@@ -24,16 +23,6 @@ func moot(name, path string) subject {
 			}
 		}
 	}}
-}
-
-// straight is a module as `moot policy build` makes it.
-func straight(tb testing.TB, module []byte) []byte {
-	tb.Helper()
-	b, err := mootwasm.Straighten(module, mootwasm.Default)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
 }
 
 func host(tb testing.TB, c plugins.Config) *plugins.Host {

@@ -22,8 +22,7 @@ import (
 // The toolchain is pinned so that the same sources give the same bytes on
 // every machine; neither paths nor the checkout's state get into the module.
 //
-//go:generate env GOOS=wasip1 GOARCH=wasm GOWASM= CGO_ENABLED=0 GOTOOLCHAIN=go1.26.8 GOFLAGS= GOEXPERIMENT= GOWORK=off go build -buildmode=c-shared -trimpath -buildvcs=false "-ldflags=-w -buildid=" -o builtins.wasm ./builtins/guest
-//go:generate go run ../plugins/wasm/straighten builtins.wasm
+//go:generate env GOOS=wasip1 GOARCH=wasm GOWASM= CGO_ENABLED=0 GOTOOLCHAIN=go1.26.8 GOFLAGS= GOEXPERIMENT= GOWORK=off go build -buildmode=c-shared -trimpath -buildvcs=false "-ldflags=-s -w -buildid=" -o builtins.wasm ./builtins/guest
 //go:generate sh -c "sha256sum builtins.wasm | cut -c1-64 >builtins.sha256"
 
 //go:embed builtins.wasm

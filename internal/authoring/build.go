@@ -12,7 +12,6 @@ import (
 
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
-	"github.com/folkmoot/moot/plugins/wasm"
 )
 
 // noToolchain is what a build script ends with when its compiler is missing.
@@ -22,8 +21,7 @@ const noToolchain = 3
 var ErrToolchain = errors.New("the compiler is missing")
 
 // Build runs the folder's build.sh and returns the module, which then lies in
-// the folder with its manifest and the digest of its sources in it, and with
-// straight ways through what Go's compiler wrote. The
+// the folder with its manifest and the digest of its sources in it. The
 // errors are POL-TOOLCHAIN, an ErrToolchain, and POL-BUILD; what the compiler
 // said then goes to said.
 func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
@@ -42,10 +40,7 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "build without debug information, and use less of the language's library",
 			"the module has %d bytes; at most %d", len(module), plugins.MaxModule)
 	}
-	module, err = quick(module, plugins.MaxModule-pack.MaxManifest)
-	if err == nil {
-		module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
-	}
+	module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
 	if err == nil {
 		module, err = pack.EmbedManifest(module, f.Manifest) // last, as a pack has it: the digest stays
 	}
@@ -56,16 +51,6 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "let the folder be writable", "the module cannot be written: %s", reason(err))
 	}
 	return module, nil
-}
-
-// quick makes a module quicker, unless it would have more than most bytes
-// then: a slow policy is better than one that is refused.
-func quick(module []byte, most int) ([]byte, error) {
-	straight, err := wasm.Straighten(module, wasm.Default)
-	if err != nil || len(straight) > most {
-		return module, err
-	}
-	return straight, nil
 }
 
 // Module returns the folder's module, built anew when its sources changed;

@@ -5,8 +5,7 @@
 // [Limits] and what the sandbox does not run, and returns the module rewritten
 // so that it counts the instructions it executes (fuel) and the calls it is in
 // (depth), traps when either runs out, gives the same bits for every NaN, and
-// exports its mutable globals so that a host can put them back. [Straighten] is
-// for those who build modules.
+// exports its mutable globals so that a host can put them back.
 //
 // # What makes the rewriting safe
 //

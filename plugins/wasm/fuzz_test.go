@@ -1,9 +1,7 @@
 package wasm
 
 import (
-	"bytes"
 	"context"
-	"math/rand/v2"
 	"testing"
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
@@ -43,32 +41,5 @@ func FuzzMeter(f *testing.F) {
 		if e2 == nil {
 			_ = ours.Close(ctx)
 		}
-	})
-}
-
-// FuzzStraighten: no input makes Straighten panic, and what is a policy stays
-// one.
-func FuzzStraighten(f *testing.F) {
-	for seed := range uint64(8) {
-		f.Add(randomJumps(rand.New(rand.NewPCG(seed, 1))))
-	}
-	ctx := context.Background()
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithMemoryLimitPages(1024).WithDebugInfoEnabled(false))
-	f.Cleanup(func() { _ = r.Close(ctx) })
-	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := Straighten(b, Default)
-		if err != nil || bytes.Equal(s, b) {
-			return
-		}
-		was, err := r.CompileModule(ctx, b)
-		if err != nil {
-			return
-		}
-		_ = was.Close(ctx)
-		is, err := r.CompileModule(ctx, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = is.Close(ctx)
 	})
 }
