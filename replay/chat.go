@@ -9,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
 )
 
 // A chat is a talk made ready: what it holds is read again for every walk, so
@@ -18,7 +19,7 @@ type chat struct {
 	people        []Person
 	merged        int // turns after merging
 	turns         iter.Seq2[Turn, error]
-	called        *room.Names // see names
+	called        *names.Matcher // see names
 }
 
 // empty reports whether there is nothing to decide.
@@ -51,7 +52,7 @@ func (c *chat) events(labelled func([]string)) iter.Seq2[room.Event, error] {
 		if !ok {
 			return
 		}
-		names, n := c.names(), 0
+		matcher, n := c.names(), 0
 		for turn, err := range merge(c.turns) {
 			if err != nil {
 				yield(room.Event{}, err)
@@ -63,7 +64,7 @@ func (c *chat) events(labelled func([]string)) iter.Seq2[room.Event, error] {
 			}
 			to := turn.others()
 			labelled(to)
-			if !l.add(turn.Clock, room.MessagePosted{Turn: n, Message: turn.message(c.id, n, to, names)}) {
+			if !l.add(turn.Clock, room.MessagePosted{Turn: n, Message: turn.message(c.id, n, to, matcher)}) {
 				return
 			}
 		}
@@ -71,7 +72,7 @@ func (c *chat) events(labelled func([]string)) iter.Seq2[room.Event, error] {
 }
 
 // names compiles what the participants are called, once for all walks.
-func (c *chat) names() *room.Names {
+func (c *chat) names() *names.Matcher {
 	if c.called != nil {
 		return c.called
 	}
@@ -79,7 +80,7 @@ func (c *chat) names() *room.Names {
 	for i, p := range c.people {
 		ids[i], display[i] = p.ID, p.Name
 	}
-	c.called = room.NewNames(ids, display)
+	c.called = names.New(ids, display)
 	return c.called
 }
 
@@ -94,12 +95,12 @@ func (p Person) participant() room.Participant {
 	return s
 }
 
-func (t Turn) message(talk string, n int, to []string, names *room.Names) room.Message {
+func (t Turn) message(talk string, n int, to []string, matcher *names.Matcher) room.Message {
 	m := room.Message{
 		ID: talk + "." + strconv.Itoa(n), Run: talk, From: t.Speaker, To: room.Broadcast, Kind: room.KindUtterance,
 		Visibility: room.UserVisible, Text: t.Text, Turn: n,
 	}
-	m.Mentions, m.Addressed = names.Scan(t.Text, t.Speaker)
+	m.Mentions, m.Addressed = matcher.Scan(t.Text, t.Speaker)
 	if len(to) == 1 {
 		m.To = to[0]
 	}

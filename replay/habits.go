@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
 )
 
 // habits is what baselines know of a conversation: who spoke how often and
@@ -16,8 +17,8 @@ type habits struct {
 	last, before int // speakers; -1 for none
 	to           int // seat that the last turn addresses; -1 for none
 
-	message   *room.Message // the last turn's; nil when it is nobody's of the roster
-	names     *room.Names   // of so many seats
+	message   *room.Message  // the last turn's; nil when it is nobody's of the roster
+	names     *names.Matcher // of so many seats
 	seats     int
 	named     []int // by the last turn, first named first
 	lead, end int   // of them, at the very start, and named last; -1 for none
@@ -80,7 +81,7 @@ func (k *habits) scan(p *point) {
 		for i, x := range p.state.Seats {
 			ids[i], display[i] = x.ID, x.Name
 		}
-		k.names = room.NewNames(ids, display)
+		k.names = names.New(ids, display)
 	}
 	named, lead := k.names.First(k.message.Text, k.message.From)
 	for _, id := range named {

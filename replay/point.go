@@ -101,7 +101,7 @@ func (p *point) apply(e *room.Event) {
 	if b, ok := e.Body.(room.Joined); ok {
 		p.h.join(b.Participant)
 		if c := p.h.chat; c != nil && !p.simulated && len(p.state.Seats) == len(c.people) {
-			p.state.Named(c.names())
+			p.state.UseNames(c.names())
 		}
 	}
 	p.tail.keep(e)

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"time"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -73,8 +75,8 @@ func (s *State) Apply(e Event) {
 	case Errored:
 		s.end(InError, "", b.Code, b.Reason)
 	}
-	if s.table == nil && len(s.Seats) > 0 {
-		s.table = s.compileNames() // once, after all that join together
+	if s.matcher == nil && len(s.Seats) > 0 {
+		s.matcher = s.compileNames() // once, after the participants that join together
 	}
 }
 
@@ -103,7 +105,7 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Counts = append(s.Counts, 0)
 	}
 	x.Participant, x.Standing, x.Fresh = b.Participant, Active, true
-	s.table = nil
+	s.matcher = nil
 	s.news(e, x.ID+" joined")
 }
 
@@ -164,4 +166,191 @@ func (s *State) note(e Event, from, kind, text string) {
 		turn = s.Turn.Number
 	}
 	s.Recent.push(policy.Event{Seq: e.Seq, Turn: turn, From: from, Kind: kind, Text: text, Bytes: len(text)})
+}
+
+// decided advances the policy to what r records. A policy that failed leaves
+// no record here: its state does not advance.
+func (s *State) decided(r *policy.Record) {
+	if r == nil {
+		return
+	}
+	p := &s.Policy
+	p.Asked, p.Decision, p.Through = true, r.Decision, r.Through
+	switch {
+	case r.State == "":
+		p.State, p.Digest, p.Lost = nil, "", false
+	case r.StateJSON != nil:
+		p.State, p.Digest, p.Lost = r.StateJSON, r.State, false
+	case r.State != p.Digest:
+		p.State, p.Digest, p.Lost = nil, r.State, true
+	}
+	s.Bids = nil
+}
+
+// Relearn puts back a policy state that the log holds only the digest of.
+// The caller has recomputed it, see [PolicyCursor.Lost], or has just been
+// given it by the policy itself.
+func (s *State) Relearn(state policy.JSON) {
+	s.Policy.State, s.Policy.Lost = state, false
+}
+
+func (s *State) applyDeclined(e Event, b RoundDeclined) {
+	s.decided(&b.Record)
+	s.Tally.Declines++
+	s.Tally.Declined++
+	s.Declined = e.Seq
+	s.RetryAt = e.Clock + b.Retry
+	s.note(e, "", policy.KindDecline, b.Reason)
+}
+
+func (s *State) applyGranted(e Event, b TurnGranted) {
+	s.decided(b.Record)
+	s.Tally.Turns++
+	s.Tally.Declines = 0
+	s.Turn = &Turn{
+		Number: b.Turn, Participant: b.Participant, Request: b.Request, Window: b.Window,
+		Tokens: b.Tokens, Started: e.Clock, Timeout: b.Timeout,
+	}
+	if x := s.seat(b.Participant); x != nil {
+		x.Turns++
+		x.LastTurn, x.Asides = b.Turn, 0
+	}
+}
+
+func (s *State) applyDrafted(b TurnDrafted) {
+	if s.Turn == nil || s.Turn.Number != b.Turn {
+		return
+	}
+	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency}
+	if x := s.seat(s.Turn.Participant); x != nil {
+		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
+	}
+}
+
+func (s *State) applyEdited(b TurnEdited) {
+	if s.Turn == nil || s.Turn.Draft == nil || s.Turn.Number != b.Turn {
+		return
+	}
+	d := *s.Turn.Draft
+	d.Hash, d.Message.Text, d.Edited = b.Draft, b.Text, true
+	s.Turn.Draft = &d
+}
+
+func (s *State) applyPassed(e Event, b TurnPassed) {
+	if t := s.Turn; t != nil && t.Number == b.Turn {
+		if x := s.seat(t.Participant); x != nil {
+			s.served(x, t, b.Latency)
+			s.charge(x, b.Usage, t.Tokens, "")
+			x.Confidence = nil // what it stated was about what it said
+		}
+	}
+	text := "passed"
+	if b.Reason != "" {
+		text += ": " + b.Reason
+	}
+	s.endTurn(e, b.Turn, text)
+}
+
+func (s *State) applyFailed(e Event, b TurnFailed) {
+	t := s.Turn
+	if t == nil || t.Number != b.Turn {
+		return
+	}
+	s.Tally.Failures++
+	s.Tally.Errors++
+	x := s.seat(t.Participant)
+	if x != nil {
+		x.Failures++
+		x.Fresh = x.Fresh || b.Code == FailLost // so did what it knew
+		s.charge(x, b.Usage, t.Tokens, "")
+		s.note(e, x.ID, policy.KindError, b.Code+": "+b.Error)
+	}
+	s.LastNews = e.Seq
+	s.Turn = nil
+}
+
+// endTurn closes the turn without a message.
+func (s *State) endTurn(e Event, turn int, text string) {
+	if s.Turn == nil || s.Turn.Number != turn {
+		return
+	}
+	s.note(e, s.Turn.Participant, policy.KindSystem, text)
+	s.LastNews = e.Seq
+	s.Turn = nil
+}
+
+// served records that a seat has had its window: only now does its cursor move.
+func (s *State) served(x *Seat, t *Turn, latency time.Duration) {
+	x.Cursor = max(x.Cursor, t.Window.Through)
+	x.read(t.Window.Through)
+	x.Fresh = t.Forgot
+	x.Failures = 0
+	x.Replies++
+	x.Latency += latency
+	s.Tally.Failures = 0
+}
+
+func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
+	tokens, in, out := charge(u, prompt, text)
+	x.Spent += tokens
+	s.Tally.Tokens += tokens
+	c := cost(x.Price, in, out)
+	x.Cost += c
+	s.Tally.Cost += c
+}
+
+func (s *State) applyPosted(e Event, b MessagePosted) {
+	m := b.Message
+	x := s.seat(m.From)
+	human := x == nil || x.Kind == policy.Human || m.By != ""
+	s.index(e, m, x)
+	s.deliver(e, m)
+	s.recall(e, m, human)
+	if !s.own(m.ID) {
+		s.Commands.add(m.ID, e.Seq)
+		s.Commands.say(m.ID, m.said())
+	}
+	s.Tally.Messages++
+	s.LastNews = e.Seq
+	if human {
+		s.Tally.Declines = 0
+		if s.Phase == Done && s.Ending.Cause == DoneSettled {
+			s.Phase, s.Ending = Live, Ending{}
+		}
+	} else {
+		if b.Turn == 0 {
+			x.Asides++
+		}
+		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
+	}
+	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {
+		if t.Draft == nil {
+			s.charge(x, b.Usage, t.Tokens, m.Text)
+		}
+		s.served(x, t, b.Latency)
+		x.Confidence = m.Confidence
+		x.Fresh = t.Forgot || t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
+		s.Turn = nil
+	}
+}
+
+// recall keeps what policies see of a message. The text of one that is not
+// for everybody is withheld from them.
+func (s *State) recall(e Event, m Message, human bool) {
+	kind := policy.KindMessage
+	if human {
+		kind = policy.KindHuman
+	}
+	ev := policy.Event{Seq: e.Seq, Turn: m.Turn, From: m.From, Kind: kind, Mentions: m.Mentions, Addressed: m.Addressed, Bytes: len(m.Text)}
+	if m.To != "" && m.To != Broadcast {
+		ev.To = []string{m.To}
+	}
+	switch m.Visibility {
+	case Internal:
+	case UserRedacted:
+		ev.Text = m.Summary
+	default:
+		ev.Text = m.Text
+	}
+	s.Recent.push(ev)
 }

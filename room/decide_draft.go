@@ -1,5 +1,14 @@
 package room
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
 // decideDraft approves, edits or rejects the draft that waits. An approval
 // names the hash of what it approves, so that it cannot approve another text.
 func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
@@ -66,4 +75,77 @@ func (s *State) edit(do Edit, now Now) ([]Body, error) {
 	m.Text = do.Text
 	posted := MessagePosted{Turn: t.Number, Message: s.finish(m, t.Number, now), Usage: t.Draft.Usage, Latency: t.Draft.Latency}
 	return append([]Body{edited, TurnApproved{Turn: t.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
+}
+
+// review returns the rule by which a person must see m before it is posted.
+// A rule that cannot be applied counts as broken.
+func (s *State) review(x *Seat, m Message) string {
+	switch x.Mode {
+	case FullAuto:
+		return ""
+	case SemiAuto:
+		return s.triggered(x, m)
+	}
+	return "manual"
+}
+
+// triggered returns the first rule of x that picks m.
+func (s *State) triggered(x *Seat, m Message) string {
+	if why := x.Review.triggered(m); why != "" {
+		return why
+	}
+	abroad, watched := s.abroad(x), len(s.Spec.Observers) > 0
+	switch {
+	case x.Review.Remote && abroad:
+		return "another owner's agent takes part"
+	case x.Review.Remote && watched:
+		return "another owner may watch"
+	case x.Review.FirstContact && (abroad || watched) && s.Counts[x.Index+1] == 0:
+		return "first message to another owner"
+	}
+	return ""
+}
+
+// abroad reports whether what x says leaves its owner.
+func (s *State) abroad(x *Seat) bool {
+	for _, y := range s.Seats {
+		if y.Standing != Removed && (y.Kind == policy.Remote || y.Participant.Owner != x.Participant.Owner) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r Review) triggered(m Message) string {
+	below := r.ConfidenceBelow
+	or(&below, 0.5)
+	switch {
+	case m.Confidence == nil:
+		return "confidence unknown"
+	case !(*m.Confidence >= below): // also true of NaN
+		return "confidence below the threshold"
+	case r.LongerThan > 0 && len([]rune(m.Text)) > r.LongerThan:
+		return "longer than " + itoa(r.LongerThan) + " characters"
+	}
+	text := strings.ToLower(m.Text)
+	for _, w := range r.Words {
+		if strings.Contains(text, strings.ToLower(w)) {
+			return "contains " + quote(w)
+		}
+	}
+	for _, p := range r.Patterns {
+		re, err := regexp.Compile(p)
+		switch {
+		case err != nil:
+			return "pattern " + quote(p) + " cannot be applied"
+		case re.MatchString(m.Text):
+			return "matches " + quote(p)
+		}
+	}
+	return ""
+}
+
+func draftHash(request, text string) string {
+	sum := sha256.Sum256([]byte(request + "\x00" + text))
+	return hex.EncodeToString(sum[:8])
 }

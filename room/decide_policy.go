@@ -145,27 +145,6 @@ func (s *State) decidePolicyFailed(r policy.Record) ([]Body, error) {
 	return []Body{Paused{Cause: PausePolicy, Code: r.Code, Reason: "policy " + quote(r.Policy) + " failed: " + r.Error, Record: &r}}, nil
 }
 
-// decideNext gives the floor at a person's word, without the policy.
-func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
-	if !s.control(actor) {
-		return nil, denied(actor, "give the floor")
-	}
-	if s.ended() {
-		return nil, over(s)
-	}
-	if s.Phase != Live || s.Turn != nil {
-		return nil, invalid("ROOM-BUSY", "the floor is not free", "wait for the turn to end, or resume the room")
-	}
-	x := s.seat(do.Participant)
-	if x == nil || !x.Driven() || x.Standing != Active {
-		return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" cannot be given the floor", "name an active agent of the roster")
-	}
-	if stop := s.unaffordable(x, do.Grant, now); stop != nil {
-		return []Body{*stop}, nil
-	}
-	return []Body{s.floor(x, policy.Speak(x.ID, "chosen by "+actor), nil, do.Grant)}, nil
-}
-
 func (s *State) decideBid(do BidMade) ([]Body, error) {
 	if do.Decision != s.Policy.Decision+1 || s.Phase != Live || s.Turn != nil {
 		return nil, ErrLate

@@ -3,10 +3,7 @@ package room
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
-
-	"github.com/folkmoot/moot/policies/policy"
 )
 
 // open returns the open turn if the request is the one that it waits for.
@@ -49,79 +46,6 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
 }
 
-// review returns the rule by which a person must see m before it is posted.
-// A rule that cannot be applied counts as broken.
-func (s *State) review(x *Seat, m Message) string {
-	switch x.Mode {
-	case FullAuto:
-		return ""
-	case SemiAuto:
-		return s.triggered(x, m)
-	}
-	return "manual"
-}
-
-// triggered returns the first rule of x that picks m.
-func (s *State) triggered(x *Seat, m Message) string {
-	if why := x.Review.triggered(m); why != "" {
-		return why
-	}
-	abroad, watched := s.abroad(x), len(s.Spec.Observers) > 0
-	switch {
-	case x.Review.Remote && abroad:
-		return "another owner's agent takes part"
-	case x.Review.Remote && watched:
-		return "another owner may watch"
-	case x.Review.FirstContact && (abroad || watched) && s.Counts[x.Index+1] == 0:
-		return "first message to another owner"
-	}
-	return ""
-}
-
-// abroad reports whether what x says leaves its owner.
-func (s *State) abroad(x *Seat) bool {
-	for _, y := range s.Seats {
-		if y.Standing != Removed && (y.Kind == policy.Remote || y.Participant.Owner != x.Participant.Owner) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r Review) triggered(m Message) string {
-	below := r.ConfidenceBelow
-	or(&below, 0.5)
-	switch {
-	case m.Confidence == nil:
-		return "confidence unknown"
-	case !(*m.Confidence >= below): // also true of NaN
-		return "confidence below the threshold"
-	case r.LongerThan > 0 && len([]rune(m.Text)) > r.LongerThan:
-		return "longer than " + itoa(r.LongerThan) + " characters"
-	}
-	text := strings.ToLower(m.Text)
-	for _, w := range r.Words {
-		if strings.Contains(text, strings.ToLower(w)) {
-			return "contains " + quote(w)
-		}
-	}
-	for _, p := range r.Patterns {
-		re, err := regexp.Compile(p)
-		switch {
-		case err != nil:
-			return "pattern " + quote(p) + " cannot be applied"
-		case re.MatchString(m.Text):
-			return "matches " + quote(p)
-		}
-	}
-	return ""
-}
-
-func draftHash(request, text string) string {
-	sum := sha256.Sum256([]byte(request + "\x00" + text))
-	return hex.EncodeToString(sum[:8])
-}
-
 // finish fills in what the room knows of a message.
 func (s *State) finish(m Message, turn int, now Now) Message {
 	m.Run, m.Turn = s.Spec.Room, turn
@@ -133,23 +57,6 @@ func (s *State) finish(m Message, turn int, now Now) Message {
 	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
 	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
 	return m
-}
-
-// names is the table of what participants are called, compiled when the
-// roster changes.
-func (s *State) names() *Names {
-	if s.table != nil {
-		return s.table
-	}
-	return s.compileNames()
-}
-
-func (s *State) compileNames() *Names {
-	ids, labels := make([]string, len(s.Seats)), make([]string, len(s.Seats))
-	for i, x := range s.Seats {
-		ids[i], labels[i] = x.ID, x.Name
-	}
-	return NewNames(ids, labels)
 }
 
 // decideFailed ends a turn without a reply, suspends a seat that failed too
@@ -258,4 +165,87 @@ func (s *State) loops(texts []uint64) string {
 		return "same-text"
 	}
 	return ""
+}
+
+// decidePosted adds a message that an agent raised beside its reply. Its
+// sender is the seat, whatever the message says; it may lower its visibility
+// and never raise it.
+func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
+	x := s.seat(actor)
+	if x == nil || x.Standing != Active {
+		return nil, denied(actor, "post messages")
+	}
+	if s.Phase != Live {
+		return nil, denied(actor, "post while the room is "+string(s.Phase))
+	}
+	// Every message makes the policy think anew: an agent that never stops
+	// would keep the floor from everybody.
+	if x.Asides >= s.Limits.MaxInternal {
+		return nil, invalid("ROOM-ASIDES", x.ID+" has posted "+count(x.Asides, "message")+" beside its turn", "wait for the floor")
+	}
+	m := do.Message
+	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
+		return nil, invalid("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
+	}
+	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", brief(orElse(m.Kind, KindUtterance))
+	m.To, m.Text, m.Summary = orElse(m.To, Broadcast), valid(m.Text), brief(m.Summary)
+	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
+	if x.Mode != FullAuto {
+		return nil, denied(actor, "post beside its turn: its messages are reviewed by a person")
+	}
+	if x.Owner != "" {
+		return nil, denied(actor, "post while "+x.Owner+" has its seat")
+	}
+	if done, err := s.posted(m); done || err != nil {
+		return nil, err
+	}
+	if err := s.addressable(m); err != nil {
+		return nil, err
+	}
+	if len([]rune(m.Text)) > s.Limits.MaxOutput {
+		return nil, invalid("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
+	}
+	posted := MessagePosted{Message: s.finish(m, 0, now), Auto: true}
+	texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(m.Text))
+	if guard := s.loops(texts); guard != "" {
+		return append(append([]Body{posted}, s.abandon("loop "+guard)...),
+			Stopped{Cause: StopLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}), nil
+	}
+	return []Body{posted}, nil
+}
+
+// decideViolated counts what an endpoint does against its protocol. Only
+// powers of two are written down, so that violations cannot fill the log.
+func (s *State) decideViolated(do Violated) ([]Body, error) {
+	x := s.seat(do.Participant)
+	if x == nil || x.Standing != Active {
+		return nil, nil
+	}
+	v := Violation{Participant: do.Participant, Code: cut(valid(do.Code), 64), Detail: cut(valid(do.Detail), 500), Count: 1}
+	if x.Violations+1 <= s.Limits.MaxViolations {
+		return []Body{v}, nil
+	}
+	bodies := append([]Body{v}, s.interruptSeat(x)...)
+	return s.withSeatChange(bodies, x, Suspended, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
+}
+
+// decideForgot notes that an agent has lost its memory, where that changes what
+// it is handed: once until it is handed everything. A seat that is not active
+// is, when it becomes so.
+func (s *State) decideForgot(do Forgot) []Body {
+	x := s.seat(do.Participant)
+	if x == nil || !x.Remembers || x.Standing != Active || s.ended() {
+		return nil
+	}
+	if t := s.Turn; t != nil && t.Participant == x.ID && !t.Forgot || !x.Fresh {
+		return []Body{SeatForgot(do)}
+	}
+	return nil
+}
+
+func (s *State) interruptSeat(x *Seat) []Body {
+	if s.Turn == nil || s.Turn.Participant != x.ID {
+		return nil
+	}
+	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " suspended"}}
 }

@@ -114,3 +114,62 @@ func (s *State) Timeout(id string) time.Duration {
 	}
 	return s.Limits.TurnTimeout
 }
+
+// grace is how long after its time-out a turn is given up whatever its
+// endpoint does.
+const grace = time.Second
+
+// decideTick lets the room's clock end what it ends.
+func (s *State) decideTick(now Now) ([]Body, error) {
+	if s.Phase != Live {
+		return nil, nil
+	}
+	if now.Clock >= s.Limits.MaxDuration {
+		reason := "limit maxDuration: the room has run for " + now.Clock.String()
+		return append(s.abandon("limit maxDuration"), Stopped{Cause: StopLimit, Name: "maxDuration", Reason: reason}), nil
+	}
+	if t := s.Turn; s.inFlight() && s.works(t) && now.Clock >= t.Started+t.Timeout+grace {
+		return s.decideFailed(Failed{
+			Turn: t.Number, Request: t.Request, Code: FailTimeout, Latency: now.Clock - t.Started,
+			Error: "no answer within " + t.Timeout.String(),
+		}, now)
+	}
+	return nil, nil
+}
+
+// works reports whether an agent, and not a person, has the turn.
+func (s *State) works(t *Turn) bool {
+	x := s.seat(t.Participant)
+	return x != nil && x.Driven() && x.Owner == ""
+}
+
+// Deadline returns the clock at which Tick would yield events if nothing else
+// happens, and false when there is none.
+func (s *State) Deadline() (time.Duration, bool) {
+	if s.Phase != Live {
+		return 0, false
+	}
+	at := s.Limits.MaxDuration
+	if t := s.Turn; s.inFlight() && s.works(t) {
+		at = min(at, t.Started+t.Timeout+grace)
+	}
+	return at, true
+}
+
+// Ineligible says why x may not be chosen now, or "" when it may. The words
+// are part of the policy ABI: "ineligible_reason".
+func (s *State) Ineligible(x *Seat) string {
+	switch {
+	case x.Kind == policy.Human:
+		return "attends"
+	case x.Standing != Active:
+		return string(x.Standing)
+	case s.Turn != nil:
+		return "busy"
+	case x.Cooldown > 0 && x.LastTurn > 0 && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:
+		return "cooldown"
+	case x.MaxTokens > 0 && x.Spent >= x.MaxTokens:
+		return "budget"
+	}
+	return ""
+}

@@ -1,6 +1,10 @@
 package room
 
-import "time"
+import (
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // FormatVersion is the version of the event format that this package writes.
 const FormatVersion = 1
@@ -31,4 +35,323 @@ const (
 type Body interface {
 	// Type returns the stable name of the body, such as "message.posted".
 	Type() string
+}
+
+// Bodies of events, by topic. Their JSON forms are the log's format: fields
+// are added, never renamed or removed.
+type (
+	// Opened is the first event of every room.
+	Opened struct {
+		Spec Spec `json:"spec"`
+	}
+	// Claimed starts an ownership epoch: a coordinator has opened the room.
+	Claimed struct {
+		Owner   string `json:"owner"`
+		Restart bool   `json:"restart,omitempty"` // the previous epoch did not end by itself
+	}
+	// Joined adds a seat.
+	Joined struct {
+		Participant Participant `json:"participant"`
+	}
+	// SeatChanged changes the standing of a seat.
+	SeatChanged struct {
+		Participant string   `json:"participant"`
+		Standing    Standing `json:"standing"`
+		Reason      string   `json:"reason,omitempty"`
+	}
+	// SeatTaken hands an agent's seat to a person; SeatReleased hands it back.
+	SeatTaken struct {
+		Participant string `json:"participant"`
+		By          string `json:"by"`
+	}
+	SeatReleased struct {
+		Participant string `json:"participant"`
+	}
+	// SeatForgot says that the agent of a seat has lost its memory: it is handed
+	// a full window next.
+	SeatForgot struct {
+		Participant string `json:"participant"`
+	}
+	// PolicyChanged puts another policy in force.
+	PolicyChanged struct {
+		Policy PolicyRef `json:"policy"`
+	}
+	// LimitsChanged replaces the limits. Only a person raises one.
+	LimitsChanged struct {
+		Limits Limits `json:"limits"`
+	}
+
+	// BidPosted is an agent's answer to a request for bids; Failed says why
+	// there is none.
+	BidPosted struct {
+		Decision    int64      `json:"decision"`
+		Participant string     `json:"participant"`
+		Bid         policy.Bid `json:"bid"`
+		Failed      string     `json:"failed,omitempty"`
+	}
+	// RoundDeclined says that nobody should speak this round.
+	RoundDeclined struct {
+		Record policy.Record `json:"record"`
+		Reason string        `json:"reason"`
+		Retry  time.Duration `json:"retry_ns"`
+	}
+	// TurnGranted gives the floor to a participant. It is in the log before
+	// the prompt leaves.
+	TurnGranted struct {
+		Turn        int            `json:"turn"`
+		Participant string         `json:"participant"`
+		Reason      string         `json:"reason,omitempty"`
+		Confidence  *float64       `json:"confidence,omitempty"`
+		Hints       policy.JSON    `json:"hints,omitempty"`
+		Scores      []policy.Score `json:"scores,omitempty"`
+		Record      *policy.Record `json:"record,omitempty"` // nil when a person granted it
+		Request     string         `json:"request"`          // id of the request sent to the endpoint
+		Window      Window         `json:"window"`
+		Prompt      string         `json:"prompt_digest"` // SHA-256 of the prompt, hex
+		Tokens      int64          `json:"tokens"`        // estimate of the prompt, charged when usage stays unknown
+		Timeout     time.Duration  `json:"timeout_ns"`
+	}
+	// TurnDrafted holds an agent's reply until a person has reviewed it.
+	TurnDrafted struct {
+		Turn    int           `json:"turn"`
+		Draft   string        `json:"draft"` // hash of the text
+		Message Message       `json:"message"`
+		Usage   Usage         `json:"usage,omitzero"`
+		Why     string        `json:"why"` // the rule that asked for the review
+		Latency time.Duration `json:"latency_ns,omitempty"`
+	}
+	// TurnEdited replaces the text of a draft, which voids its approval.
+	TurnEdited struct {
+		Turn  int    `json:"turn"`
+		Draft string `json:"draft"`
+		Text  string `json:"text"`
+	}
+	// TurnApproved lets the draft with that hash be posted.
+	TurnApproved struct {
+		Turn  int    `json:"turn"`
+		Draft string `json:"draft"`
+	}
+	// TurnRejected ends a turn whose draft a person refused.
+	TurnRejected struct {
+		Turn   int    `json:"turn"`
+		Draft  string `json:"draft"`
+		Reason string `json:"reason,omitempty"`
+	}
+	// TurnPassed ends a turn in which the agent had nothing to say.
+	TurnPassed struct {
+		Turn    int           `json:"turn"`
+		Reason  string        `json:"reason,omitempty"`
+		Usage   Usage         `json:"usage,omitzero"`
+		Latency time.Duration `json:"latency_ns"`
+	}
+	// TurnFailed ends a turn without a reply.
+	TurnFailed struct {
+		Turn    int           `json:"turn"`
+		Code    string        `json:"code"`
+		Error   string        `json:"error"`
+		Usage   Usage         `json:"usage,omitzero"`
+		Latency time.Duration `json:"latency_ns"`
+	}
+	// TurnInterrupted ends a turn that was cut short by a person, a take-over
+	// or a crash. It is no failure.
+	TurnInterrupted struct {
+		Turn   int    `json:"turn"`
+		Reason string `json:"reason"`
+	}
+	// ReplyLate records a reply whose turn had ended; it is forwarded to nobody.
+	ReplyLate struct {
+		Turn        int    `json:"turn"`
+		Participant string `json:"participant"`
+		Digest      string `json:"digest"` // SHA-256 of the text, hex
+		Bytes       int    `json:"bytes"`
+	}
+	// Violation records that an endpoint broke its protocol.
+	Violation struct {
+		Participant string `json:"participant"`
+		Code        string `json:"code"`
+		Detail      string `json:"detail,omitempty"`
+		Count       int    `json:"count"` // since the last such event, rate limited
+	}
+
+	// MessagePosted adds a message to the transcript. Turn is 0 for a message
+	// outside a turn.
+	MessagePosted struct {
+		Turn    int           `json:"turn,omitempty"`
+		Message Message       `json:"message"`
+		Usage   Usage         `json:"usage,omitzero"`
+		Latency time.Duration `json:"latency_ns,omitempty"`
+		Auto    bool          `json:"auto,omitempty"` // sent without an approval
+	}
+	// Redacted removes what an earlier event said; the log drops its body.
+	Redacted struct {
+		Target int64  `json:"target"` // seq
+		Reason string `json:"reason,omitempty"`
+	}
+	// SummaryMade is a summary written by an agent, so that replay need not
+	// ask for it again.
+	SummaryMade struct {
+		By      string `json:"by"`
+		Through int64  `json:"through"`
+		Text    string `json:"text"`
+	}
+
+	// Paused stops the room from sending anything until somebody resumes it.
+	Paused struct {
+		Cause  string         `json:"cause"` // PauseBy, PausePolicy or PauseCrash
+		Code   string         `json:"code,omitempty"`
+		Reason string         `json:"reason"`
+		Record *policy.Record `json:"record,omitempty"` // of a policy that failed
+	}
+	// Resumed lifts a pause.
+	Resumed struct{}
+	// Stopped ends the room by a person, a limit or a loop guard.
+	Stopped struct {
+		Cause  string `json:"cause"` // StopBy, StopLimit, StopLoop
+		Name   string `json:"name"`  // of the limit or guard; who, for StopBy
+		Reason string `json:"reason"`
+	}
+	// Completed ends the room as designed.
+	Completed struct {
+		Cause  string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, DoneBy
+		Reason string         `json:"reason"`
+		Record *policy.Record `json:"record,omitempty"`
+	}
+	// Errored ends the room because it cannot go on.
+	Errored struct {
+		Code   string `json:"code"`
+		Reason string `json:"reason"`
+	}
+)
+
+// Causes in the table of endings.
+const (
+	PauseBy     = "person"
+	PausePolicy = "policy"
+	PauseCrash  = "interrupted"
+	StopBy      = "person"
+	StopLimit   = "limit"
+	StopLoop    = "loop"
+	DoneFinish  = "finish"
+	DoneSettled = "settled"
+	DoneFinal   = "final_response"
+	DoneBy      = "person"
+)
+
+// Type names; see [Body].
+func (Opened) Type() string { return "room.opened" }
+
+func (Claimed) Type() string { return "room.claimed" }
+
+func (Joined) Type() string { return "participant.joined" }
+
+func (SeatChanged) Type() string { return "participant.changed" }
+
+func (SeatTaken) Type() string { return "seat.taken" }
+
+func (SeatReleased) Type() string { return "seat.released" }
+
+func (SeatForgot) Type() string { return "seat.forgot" }
+
+func (PolicyChanged) Type() string { return "policy.changed" }
+
+func (LimitsChanged) Type() string { return "limits.changed" }
+
+func (BidPosted) Type() string { return "bid.posted" }
+
+func (RoundDeclined) Type() string { return "round.declined" }
+
+func (TurnGranted) Type() string { return "turn.granted" }
+
+func (TurnDrafted) Type() string { return "turn.drafted" }
+
+func (TurnEdited) Type() string { return "turn.edited" }
+
+func (TurnApproved) Type() string { return "turn.approved" }
+
+func (TurnRejected) Type() string { return "turn.rejected" }
+
+func (TurnPassed) Type() string { return "turn.passed" }
+
+func (TurnFailed) Type() string { return "turn.failed" }
+
+func (TurnInterrupted) Type() string { return "turn.interrupted" }
+
+func (ReplyLate) Type() string { return "reply.late" }
+
+func (Violation) Type() string { return "protocol.violation" }
+
+func (MessagePosted) Type() string { return "message.posted" }
+
+func (Redacted) Type() string { return "message.redacted" }
+
+func (SummaryMade) Type() string { return "summary.made" }
+
+func (Paused) Type() string { return "room.paused" }
+
+func (Resumed) Type() string { return "room.resumed" }
+
+func (Stopped) Type() string { return "room.stopped" }
+
+func (Completed) Type() string { return "room.completed" }
+
+func (Errored) Type() string { return "room.error" }
+
+// Seen returns what a reader with that level sees of e, and whether anything.
+// Below [Internal] the host's own affairs are left out: the room's secret,
+// how its agents are started, and who watches.
+func (e Event) Seen(level Visibility) (Event, bool) {
+	if level == Internal {
+		return e, true
+	}
+	switch b := e.Body.(type) {
+	case Opened:
+		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
+		e.Body = b
+	case Joined:
+		b.Participant.Endpoint = nil
+		e.Body = b
+	case MessagePosted:
+		m, ok := b.Message.At(level)
+		if !ok {
+			return Event{}, false
+		}
+		b.Message = m
+		e.Body = b
+	case TurnEdited:
+		b.Text = "" // until it is posted, a draft is between its writer and who reviews it
+		e.Body = b
+	case SummaryMade:
+		b.Text = ""
+		e.Body = b
+	case TurnDrafted:
+		b.Message = b.Message.blank()
+		e.Body = b
+	}
+	return e, true
+}
+
+// Redacted returns e without the texts that people or agents wrote: what a
+// log keeps of an event that was redacted.
+func (e Event) Redacted() Event {
+	switch b := e.Body.(type) {
+	case MessagePosted:
+		b.Message = b.Message.blank()
+		e.Body = b
+	case TurnDrafted:
+		b.Message = b.Message.blank()
+		e.Body = b
+	case TurnEdited:
+		b.Text = ""
+		e.Body = b
+	case TurnRejected:
+		b.Reason = ""
+		e.Body = b
+	case TurnPassed:
+		b.Reason = ""
+		e.Body = b
+	case SummaryMade:
+		b.Text = ""
+		e.Body = b
+	}
+	return e
 }

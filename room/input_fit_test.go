@@ -7,6 +7,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
 )
 
 // Whatever is said, and whatever the room is about, a policy can be asked: the
@@ -33,7 +34,7 @@ func TestInputFits(t *testing.T) {
 				s.state.Apply(e)
 			}
 			s.state.Apply(room.Event{Seq: s.state.Seq + 1, Body: room.RoundDeclined{Record: policy.Record{Decision: 1}}})
-			names := room.NewNames(ids(s), nil)
+			names := names.New(ids(s), nil)
 			texts := map[int64]string{}
 			for i := range 200 {
 				m := room.Message{From: "me", To: room.Broadcast, Visibility: room.UserVisible, Text: fmt.Sprint(i, c.text)}

@@ -1,6 +1,12 @@
 package room
 
-import "time"
+import (
+	"cmp"
+	"math/bits"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // Limits stop a room. A zero field means the default of [Defaults], never
 // "unlimited"; the optional ones, MaxTokens and MaxCost, have no default.
@@ -42,4 +48,158 @@ func (l Limits) Retry(ms int64) time.Duration {
 		retry = most // the room ends before
 	}
 	return max(retry, minRetry)
+}
+
+// Defaults returns the limits of a room that sets none. They are those of the
+// one-to-one note where it has them.
+func Defaults(oneToOne bool) Limits {
+	l := Limits{
+		MaxTurns:    40,
+		MaxDuration: 30 * time.Minute,
+		MaxFailures: 3,
+		MaxDeclines: 3,
+		MaxHops:     2,
+		MaxCalls:    50,
+		MaxOutput:   12_000,
+
+		TurnTimeout:     60 * time.Second,
+		ToolTurnTimeout: 120 * time.Second,
+		RemoteTimeout:   300 * time.Second,
+		BidTimeout:      10 * time.Second,
+		DeclineRetry:    5 * time.Second,
+		MaxToolRounds:   3,
+		MaxViolations:   10,
+		SameText:        3,
+		SameTextOf:      12,
+		MaxInternal:     12,
+		MaxPingPong:     4,
+	}
+	if oneToOne {
+		l.MaxTurns, l.MaxDuration = 8, 10*time.Minute
+	}
+	return l
+}
+
+// DefaultContext returns the window of a room that sets none.
+func DefaultContext() Context {
+	return Context{Tokens: 8_000, SummaryTokens: 1_500, HistoryTurns: 6, HistoryChars: 24_000, LineChars: 120}
+}
+
+// orDefaults fills the zero fields of l.
+func (l Limits) orDefaults(oneToOne bool) Limits {
+	d := Defaults(oneToOne)
+	or(&l.MaxTurns, d.MaxTurns)
+	or(&l.MaxDuration, d.MaxDuration)
+	or(&l.MaxFailures, d.MaxFailures)
+	or(&l.MaxDeclines, d.MaxDeclines)
+	or(&l.MaxHops, d.MaxHops)
+	or(&l.MaxCalls, d.MaxCalls)
+	or(&l.MaxOutput, d.MaxOutput)
+	or(&l.TurnTimeout, d.TurnTimeout)
+	or(&l.ToolTurnTimeout, d.ToolTurnTimeout)
+	or(&l.RemoteTimeout, d.RemoteTimeout)
+	or(&l.BidTimeout, d.BidTimeout)
+	or(&l.DeclineRetry, d.DeclineRetry)
+	or(&l.MaxToolRounds, d.MaxToolRounds)
+	or(&l.MaxViolations, d.MaxViolations)
+	or(&l.SameText, d.SameText)
+	or(&l.SameTextOf, d.SameTextOf)
+	or(&l.MaxInternal, d.MaxInternal)
+	or(&l.MaxPingPong, d.MaxPingPong)
+	return l
+}
+
+func (c Context) orDefaults() Context {
+	d := DefaultContext()
+	or(&c.Tokens, d.Tokens)
+	or(&c.SummaryTokens, d.SummaryTokens)
+	or(&c.HistoryTurns, d.HistoryTurns)
+	or(&c.HistoryChars, d.HistoryChars)
+	or(&c.LineChars, d.LineChars)
+	return c
+}
+
+// or puts def in the place of a number that is not set; a negative one is not
+// a number that any limit could have.
+func or[T cmp.Ordered](v *T, def T) {
+	var zero T
+	if *v <= zero {
+		*v = def
+	}
+}
+
+// timeout is how long a turn of p may take.
+func (l Limits) timeout(p Participant) time.Duration {
+	switch {
+	case p.Timeout > 0:
+		return p.Timeout
+	case p.Kind == policy.Remote:
+		return l.RemoteTimeout
+	case p.Tools:
+		return l.ToolTurnTimeout
+	}
+	return l.TurnTimeout
+}
+
+// Tally is what limits count.
+type Tally struct {
+	Turns    int   `json:"turns"`
+	Failures int   `json:"failures"` // consecutive; only a success resets them
+	Declines int   `json:"declines"` // in a row
+	Messages int   `json:"messages"`
+	Tokens   int64 `json:"tokens"`
+	Cost     int64 `json:"cost"`
+	Errors   int   `json:"errors"`   // failed turns in all
+	Declined int   `json:"declined"` // declined rounds in all
+}
+
+// maxUsage is the most that a turn can have used of either; what is stated
+// over it is no count of tokens.
+const maxUsage = 1_000_000_000
+
+// charge returns what a turn costs: the stated usage, or the estimate.
+func charge(u Usage, prompt int64, text string) (tokens, input, output int64) {
+	if u.Known && u.Input >= 0 && u.Output >= 0 && u.Input <= maxUsage && u.Output <= maxUsage {
+		return u.Input + u.Output, u.Input, u.Output
+	}
+	out := int64(estimate(text))
+	return prompt + out, prompt, out
+}
+
+// estimate is how many tokens a text is taken for.
+func estimate(text string) int { return (len(text) + 3) / 4 }
+
+func cost(p Price, input, output int64) int64 {
+	return price(input, p.Input) + price(output, p.Output)
+}
+
+// price is what so many tokens cost, never less than nothing and never so
+// much that a sum of it runs over.
+func price(tokens, perMillion int64) int64 {
+	if tokens <= 0 || perMillion <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(tokens), uint64(perMillion))
+	if hi >= 1_000_000 {
+		return maxCost
+	}
+	q, _ := bits.Div64(hi, lo, 1_000_000)
+	return int64(min(q, maxCost))
+}
+
+const maxCost = 1 << 52
+
+// reached returns the limit that t has reached once a turn has ended.
+func (t Tally) reached(l Limits) (name, reason string) {
+	switch {
+	case t.Turns >= l.MaxTurns:
+		return "maxTurns", count(t.Turns, "turn") + " granted"
+	case t.Failures >= l.MaxFailures:
+		return "maxFailures", count(t.Failures, "failure") + " in a row"
+	case l.MaxTokens > 0 && t.Tokens >= l.MaxTokens:
+		return "maxTokens", count(int(t.Tokens), "token") + " of " + itoa(l.MaxTokens) + " used"
+	case l.MaxCost > 0 && t.Cost >= l.MaxCost:
+		return "maxCost", "cost of " + itoa(t.Cost) + " reached " + itoa(l.MaxCost) + " millionths"
+	}
+	return "", ""
 }

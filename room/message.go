@@ -1,6 +1,8 @@
 package room
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // A Message is the one envelope for everything that is said in a room. Its
 // first fifteen fields are those of the manager/worker messaging note.
@@ -67,3 +69,61 @@ const (
 	UserRedacted Visibility = "user_redacted" // others see only the summary
 	Internal     Visibility = "internal"      // its sender, its receiver and people with control
 )
+
+// Readers says who may read a message. It is the only rule of visibility:
+// windows, summaries, policy inputs, views, watchers and exports all ask it.
+type Readers struct {
+	all      bool
+	from, to string
+}
+
+// Audience returns who may read m among the participants. People with
+// control read everything.
+func Audience(m Message) Readers {
+	return Readers{
+		all:  m.Visibility != Internal,
+		from: m.From,
+		to:   m.To,
+	}
+}
+
+// Everybody reports whether every participant may read the message.
+func (r Readers) Everybody() bool { return r.all }
+
+// Includes reports whether the participant with id may read it.
+func (r Readers) Includes(id string) bool {
+	return r.all || id == r.from || id == r.to || r.to == Broadcast
+}
+
+// For returns what the participant with id sees of m: the whole message, of a
+// user_redacted one that is not its own only the summary, or nothing.
+func (m Message) For(id string) (Message, bool) {
+	r := Audience(m)
+	if !r.Includes(id) {
+		return Message{}, false
+	}
+	if m.Visibility == UserRedacted && id != m.From && id != m.To {
+		m.Text, m.Payload = m.Summary, nil
+	}
+	return m, true
+}
+
+// At returns what a reader with that level sees of m: the whole message, a
+// message of which only the summary is left, or nothing.
+func (m Message) At(level Visibility) (Message, bool) {
+	switch {
+	case level == Internal || m.Visibility == "" || m.Visibility == UserVisible:
+		return m, true
+	case level == UserRedacted && m.Visibility == UserRedacted:
+		return m, true
+	case m.Visibility == UserRedacted:
+		m.Text, m.Payload = m.Summary, nil
+		return m, true
+	}
+	return Message{}, false
+}
+
+func (m Message) blank() Message {
+	m.Text, m.Summary, m.Payload = "", "", nil
+	return m
+}

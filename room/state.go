@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/names"
 )
 
 // Phase is what a room is doing.
@@ -52,7 +53,7 @@ type State struct {
 	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
 	Commands seen          // ids of commands and messages already applied
 
-	table *Names // compiled from Seats; nil until the roster has changed again
+	matcher *names.Matcher // compiled from Seats; nil after the roster has changed
 }
 
 // Ending says why a room is not live.
@@ -120,13 +121,6 @@ type PolicyCursor struct {
 	Lost     bool        // State is not in the log and must be recomputed; see Relearn
 }
 
-// msg is what remains of a message for ever.
-type msg struct {
-	Seq    int64
-	Tokens int32
-	From   int16 // seat; -1 for the host
-}
-
 // seat returns the seat with id, or nil.
 func (s *State) seat(id string) *Seat {
 	for _, x := range s.Seats {
@@ -156,10 +150,26 @@ func (p Participant) Label() string {
 	return p.ID
 }
 
-// Named hands s the table of what its participants are called, compiled by
-// somebody who knows its roster: they have all joined, and it need not be
-// compiled again.
-func (s *State) Named(table *Names) { s.table = table }
+// UseNames sets the matcher of the roster's names. A caller that has compiled
+// it for the same roster saves s from compiling it again.
+func (s *State) UseNames(m *names.Matcher) { s.matcher = m }
 
-// Thaw completes a State that was decoded from a snapshot.
-func (s *State) Thaw() { s.table = s.compileNames() }
+// CompileNames completes a State that was decoded from a snapshot.
+func (s *State) CompileNames() { s.matcher = s.compileNames() }
+
+// names returns the matcher of the roster's names. It does not store one that
+// it has to compile, because Decide must leave s unchanged.
+func (s *State) names() *names.Matcher {
+	if s.matcher != nil {
+		return s.matcher
+	}
+	return s.compileNames()
+}
+
+func (s *State) compileNames() *names.Matcher {
+	ids, labels := make([]string, len(s.Seats)), make([]string, len(s.Seats))
+	for i, x := range s.Seats {
+		ids[i], labels[i] = x.ID, x.Name
+	}
+	return names.New(ids, labels)
+}

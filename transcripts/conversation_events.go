@@ -9,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
 )
 
 // Events returns the conversation as the log of a room: it is opened, the
@@ -41,12 +42,12 @@ func (c *Conversation) Objective() string {
 	return extra.Objective
 }
 
-func (c *Conversation) names() *room.Names {
+func (c *Conversation) names() *names.Matcher {
 	ids, display := make([]string, len(c.Participants)), make([]string, len(c.Participants))
 	for i, p := range c.Participants {
 		ids[i], display[i] = p.ID, p.Name
 	}
-	return room.NewNames(ids, display)
+	return names.New(ids, display)
 }
 
 // seat returns the participant as a room has it. A tool is a driven seat.
@@ -105,7 +106,7 @@ func (c *Conversation) Clocks() []time.Duration {
 
 // A builder numbers events.
 type builder struct {
-	names  *room.Names
+	names  *names.Matcher
 	events []room.Event
 	clock  time.Duration
 	at     time.Time

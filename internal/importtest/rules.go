@@ -37,11 +37,12 @@ var rules = []rule{
 	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the guest that holds them all
 	{pkg: "policies/kits", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
-	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room"}, // no part of the module
+	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names"}, // no part of the module
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
 	{pkg: "policies", may: "policies/policy", bare: true},
 
-	{pkg: "room", may: "policies/policy", never: impure + " unsafe"},
+	{pkg: "room/names", never: impure, bare: true},
+	{pkg: "room", may: "policies/policy room/names", never: impure + " unsafe"},
 	{pkg: "room/roomtest", may: "room policies/policy"},
 	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
 	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
@@ -58,8 +59,8 @@ var rules = []rule{
 	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
-	{pkg: "transcripts/...", may: "room room/log policies/policy transcripts/..."},
-	{pkg: "replay/...", may: "room policies/policy replay/..."},
+	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/..."},
+	{pkg: "replay/...", may: "room room/names policies/policy replay/..."},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},

@@ -116,7 +116,7 @@ func (r *Room) restore(ctx context.Context) {
 	if err != nil || len(at) != 1 || at[0].Hash != snap.Hash {
 		return
 	}
-	s.State.Thaw()
+	s.State.CompileNames()
 	r.state, r.tail, r.snapAt = *s.State, s.Tail, s.State.Seq
 	r.rested = s.Rested
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/folkmoot/moot/policies/policy"
-	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
 	"github.com/folkmoot/moot/transcripts"
 )
 
@@ -21,7 +21,7 @@ import (
 type Talk struct {
 	ID     string
 	agents []policy.Agent // in byte order of their ids
-	names  *room.Names
+	names  *names.Matcher
 	turns  []policy.Event
 }
 
@@ -69,7 +69,7 @@ func (t *Talk) name() {
 	for i, a := range t.agents {
 		ids[i], display[i] = a.ID, a.Name
 	}
-	t.names = room.NewNames(ids, display)
+	t.names = names.New(ids, display)
 	for i := range t.turns {
 		e := &t.turns[i]
 		e.Mentions, e.Addressed = t.names.Scan(e.Text, e.From)

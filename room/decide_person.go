@@ -59,13 +59,6 @@ func (s *State) decideResume() ([]Body, error) {
 	return []Body{Resumed{}}, nil
 }
 
-func orElse(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
-}
-
 // decideSay posts a person's message. It is never refused because of what
 // the room is doing, unless the room has ended.
 func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
@@ -109,111 +102,6 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	return []Body{MessagePosted{Message: s.finish(m, 0, now)}}, nil
 }
 
-// decideSeat hands seats over. Taking one over cancels what its agent is
-// doing.
-func (s *State) decideSeat(c Command) ([]Body, error) {
-	if !s.control(c.Actor) {
-		return nil, denied(c.Actor, "take over or release a seat")
-	}
-	if s.ended() {
-		return nil, over(s)
-	}
-	switch do := c.Do.(type) {
-	case TakeOver:
-		x := s.seat(do.Participant)
-		if x == nil || !x.Driven() || x.Standing == Removed {
-			return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" is no agent of this room", "name an agent of the roster")
-		}
-		if x.Owner != "" && x.Owner != c.Actor {
-			return nil, denied(c.Actor, "take over a seat that "+x.Owner+" has")
-		}
-		if x.Owner == c.Actor {
-			return nil, nil
-		}
-		var bodies []Body
-		if s.Turn != nil && s.Turn.Participant == x.ID {
-			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "taken over by " + c.Actor})
-		}
-		return append(bodies, SeatTaken{Participant: x.ID, By: c.Actor}), nil
-	case Release:
-		x := s.seat(do.Participant)
-		if x == nil || x.Owner == "" {
-			return nil, nil
-		}
-		var bodies []Body
-		if s.Turn != nil && s.Turn.Participant == x.ID {
-			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "released by " + c.Actor})
-		}
-		return append(bodies, SeatReleased{Participant: x.ID}), nil
-	}
-	return nil, nil
-}
-
-func (s *State) decideModeration(c Command) ([]Body, error) {
-	if !s.moderates(c.Actor) {
-		return nil, denied(c.Actor, "moderate")
-	}
-	switch do := c.Do.(type) {
-	case SetStanding:
-		return s.decideStanding(do)
-	case Redact:
-		if do.Target < 1 || do.Target > s.Seq {
-			return nil, invalid("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
-		}
-		bodies := []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}
-		for _, seq := range do.Drafts {
-			bodies = append(bodies, Redacted{Target: seq, Reason: brief(do.Reason)})
-		}
-		return bodies, nil
-	}
-	return nil, nil
-}
-
-func (s *State) decideStanding(do SetStanding) ([]Body, error) {
-	x := s.seat(do.Participant)
-	switch do.Standing {
-	case Active, Muted, Suspended, Removed:
-	default:
-		return nil, invalid("ROOM-STANDING", "no standing "+quote(string(do.Standing)), "use active, muted, suspended or removed")
-	}
-	if x == nil {
-		return nil, invalid("ROOM-UNKNOWN", "no participant "+quote(do.Participant), "name one of the roster")
-	}
-	if x.Standing == do.Standing {
-		return nil, nil
-	}
-	return s.withSeatChange(nil, x, do.Standing, brief(do.Reason)), nil
-}
-
-// withSeatChange adds a change of standing, what it interrupts, and the end
-// of a room in which nobody is left.
-func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
-	if to != Active && s.Turn != nil && s.Turn.Participant == x.ID && len(bodies) == 0 {
-		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " " + string(to)})
-	}
-	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
-	switch {
-	case s.Phase != Live || to == Active:
-	case !s.anybodyBut(x):
-		bodies = append(bodies, Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason})
-	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
-		bodies = append(bodies, Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason})
-	}
-	return bodies
-}
-
-func (s *State) anybody() bool { return s.anybodyBut(nil) }
-
-// anybodyBut reports whether somebody but x could ever be given the floor.
-func (s *State) anybodyBut(x *Seat) bool {
-	for _, y := range s.Seats {
-		if y != x && y.Driven() && y.Standing == Active {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *State) decidePolicy(actor string, do SetPolicy) ([]Body, error) {
 	if !s.control(actor) {
 		return nil, denied(actor, "change the policy")
@@ -242,4 +130,25 @@ func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error
 		}
 	}
 	return bodies, nil
+}
+
+// decideNext gives the floor at a person's word, without the policy.
+func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
+	if !s.control(actor) {
+		return nil, denied(actor, "give the floor")
+	}
+	if s.ended() {
+		return nil, over(s)
+	}
+	if s.Phase != Live || s.Turn != nil {
+		return nil, invalid("ROOM-BUSY", "the floor is not free", "wait for the turn to end, or resume the room")
+	}
+	x := s.seat(do.Participant)
+	if x == nil || !x.Driven() || x.Standing != Active {
+		return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" cannot be given the floor", "name an active agent of the roster")
+	}
+	if stop := s.unaffordable(x, do.Grant, now); stop != nil {
+		return []Body{*stop}, nil
+	}
+	return []Body{s.floor(x, policy.Speak(x.ID, "chosen by "+actor), nil, do.Grant)}, nil
 }

@@ -1,4 +1,4 @@
-package room
+package names
 
 import (
 	"compress/gzip"
@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// The rules that design/replay.md has figures for, over the shared halves of
-// the transcripts: they hold only if names are found exactly as defined.
-func TestNamesBaselines(t *testing.T) {
+// TestBaselines computes the accuracy of simple rules over the shared halves of
+// the transcripts. The figures hold only if names are found exactly as defined.
+func TestBaselines(t *testing.T) {
 	for _, c := range []struct {
 		set       string
 		decisions int
@@ -42,8 +42,8 @@ func TestNamesBaselines(t *testing.T) {
 	} {
 		t.Run(c.set, func(t *testing.T) {
 			hits, n := map[string]int{}, 0
-			for _, talk := range readTalks(t, c.set) {
-				n += talk.replay(hits)
+			for _, conversation := range readConversations(t, c.set) {
+				n += conversation.replay(hits)
 			}
 			if n != c.decisions {
 				t.Errorf("%d decisions, want %d", n, c.decisions)
@@ -57,20 +57,20 @@ func TestNamesBaselines(t *testing.T) {
 	}
 }
 
-// A talk is a conversation with the turns of one speaker in a row merged.
-type talk struct {
+// A conversation has consecutive turns of one speaker merged.
+type conversation struct {
 	ids   []string
-	names *Names
-	turns []said
+	names *Matcher
+	turns []turn
 }
 
-type said struct {
+type turn struct {
 	by   int
 	text string
 }
 
-func readTalks(t *testing.T, set string) []talk {
-	f, err := os.Open(filepath.Join("..", "..", "shared", "transcripts", set+".jsonl.gz"))
+func readConversations(t *testing.T, set string) []conversation {
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "transcripts", set+".jsonl.gz"))
 	if err != nil {
 		t.Skip("the shared transcripts are not beside this checkout")
 	}
@@ -79,41 +79,41 @@ func readTalks(t *testing.T, set string) []talk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var talks []talk
+	var conversations []conversation
 	for d := json.NewDecoder(z); ; {
 		var c struct {
 			Participants []struct{ ID string }
 			Turns        []struct{ Speaker, Text string }
 		}
 		if err := d.Decode(&c); err == io.EOF {
-			return talks
+			return conversations
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		var k talk
+		var k conversation
 		for _, p := range c.Participants {
 			k.ids = append(k.ids, p.ID)
 		}
 		slices.Sort(k.ids)
-		k.names = NewNames(k.ids, nil)
-		for _, turn := range c.Turns {
-			by := slices.Index(k.ids, turn.Speaker)
+		k.names = New(k.ids, nil)
+		for _, one := range c.Turns {
+			by := slices.Index(k.ids, one.Speaker)
 			if n := len(k.turns); n > 0 && k.turns[n-1].by == by {
-				k.turns[n-1].text += "\n" + turn.Text
+				k.turns[n-1].text += "\n" + one.Text
 			} else {
-				k.turns = append(k.turns, said{by, turn.Text})
+				k.turns = append(k.turns, turn{by, one.Text})
 			}
 		}
 		if len(k.ids) >= 3 && len(k.turns) >= 2 {
-			talks = append(talks, k)
+			conversations = append(conversations, k)
 		}
 	}
 }
 
-// replay adds to hits how often each rule names who spoke next.
-func (k talk) replay(hits map[string]int) int {
+// replay adds to hits how often each rule predicts the next speaker.
+func (k conversation) replay(hits map[string]int) int {
 	last := make([]int, len(k.ids)) // place of the last turn, from 1
-	count := map[[3]int]int{}       // with -1 for what the count does not look at
+	count := map[[3]int]int{}       // -1 is a wildcard
 	before := -2
 	for i, turn := range k.turns[:len(k.turns)-1] {
 		last[turn.by] = i + 1
@@ -123,9 +123,7 @@ func (k talk) replay(hits map[string]int) int {
 			count[[3]int{before, k.turns[i-1].by, turn.by}]++
 			before = k.turns[i-1].by
 		}
-		s := scan{names: k.names, self: turn.by, lead: shared}
-		s.tokens(turn.text)
-		s.phrases(turn.text)
+		s := k.names.scan(turn.text, k.ids[turn.by])
 		for rule, score := range k.rules(turn.by, before, count, s) {
 			if k.first(turn.by, last, score) == k.turns[i+1].by {
 				hits[rule]++
@@ -137,11 +135,11 @@ func (k talk) replay(hits map[string]int) int {
 
 type scores func(who int) []int
 
-func (k talk) rules(by, before int, count map[[3]int]int, s scan) map[string]scores {
+func (k conversation) rules(by, before int, count map[[3]int]int, s *scan) map[string]scores {
 	n := len(k.ids)
 	ngram := func(c int) []int { return []int{count[[3]int{before, by, c}], count[[3]int{-1, by, c}]} }
-	mentions := k.names.mentions(s.hits)
-	addressed := k.names.addressed(s.hits, s.lead)
+	mentions := s.mentions()
+	addressed := s.addressed()
 	address := func(c int) []int {
 		if len(addressed) > 0 && addressed[len(addressed)-1] == k.ids[c] {
 			return []int{1}
@@ -169,9 +167,9 @@ func (k talk) rules(by, before int, count map[[3]int]int, s scan) map[string]sco
 	}
 }
 
-// first is the candidate with the best score; of equals the one that spoke
-// most recently, then the first in byte order.
-func (k talk) first(by int, last []int, score scores) int {
+// first returns the candidate with the best score. Of equal scores the most
+// recent speaker wins, then the first in byte order.
+func (k conversation) first(by int, last []int, score scores) int {
 	best := -1
 	for c := range k.ids {
 		if c == by {

@@ -1,4 +1,4 @@
-package room
+package names
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNames(t *testing.T) {
+func TestScan(t *testing.T) {
 	ids := []string{"dba", "Security_Expert", "WebSurfer", "Computer_terminal", "Data_Expert", "yuki"}
 	display := []string{"Database Admin", "", "", "", "", "Yuki Tanaka"}
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestNames(t *testing.T) {
 		{"*WebSurfer* is next", "nobody", "WebSurfer", "WebSurfer"},
 		{"\u2003ÉCLAIR yuki\u2003", "dba", "yuki", "yuki"},
 	} {
-		n := NewNames(ids, display)
+		n := New(ids, display)
 		mentions, addressed := n.Scan(c.text, c.speaker)
 		if got := strings.Join(mentions, " "); got != c.mentions {
 			t.Errorf("%q: mentions %q, want %q", c.text, got, c.mentions)
@@ -48,8 +48,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNamesShared(t *testing.T) {
-	n := NewNames([]string{"Ann_Lee", "Ann_Ray", "bob", "carol"}, []string{"", "", "Robert", "bob"})
+func TestSharedNames(t *testing.T) {
+	n := New([]string{"Ann_Lee", "Ann_Ray", "bob", "carol"}, []string{"", "", "Robert", "bob"})
 	for text, want := range map[string]string{
 		"ann knows":        "",        // two have it
 		"lee knows":        "Ann_Lee", // one has it
@@ -64,15 +64,14 @@ func TestNamesShared(t *testing.T) {
 	}
 }
 
-// TestNamesOrderOfRoster checks that where a participant stands in the roster
-// means nothing.
-func TestNamesOrderOfRoster(t *testing.T) {
+// TestRosterOrder checks that the order of the roster does not change the result.
+func TestRosterOrder(t *testing.T) {
 	ids := []string{"a_smith", "b_smith", "smith", "c_jones", "Dan"}
 	texts := []string{"smith, jones and dan", "@dan or a smith", "thanks B_Smith", "jones? @smith! dan"}
 	var want []string
 	for turn := range ids {
 		roster := append(slices.Clone(ids[turn:]), ids[:turn]...)
-		n := NewNames(roster, nil)
+		n := New(roster, nil)
 		var got []string
 		for _, text := range texts {
 			mentions, addressed := n.Scan(text, "Dan")
@@ -86,12 +85,28 @@ func TestNamesOrderOfRoster(t *testing.T) {
 	}
 }
 
-func FuzzNames(f *testing.F) {
+func TestFirst(t *testing.T) {
+	n := New([]string{"dba", "Security_Expert", "yuki"}, nil)
+	for _, c := range []struct{ text, speaker, named, lead string }{
+		{"", "dba", "", ""},
+		{"dba saw it, then yuki and dba did so", "", "dba yuki", "dba"},
+		{"thanks, yuki and dba", "", "yuki dba", ""}, // an opener is no start
+		{"Security Expert and yuki", "", "Security_Expert yuki", "Security_Expert"},
+		{"dba asks yuki", "dba", "yuki", ""},
+	} {
+		named, lead := n.First(c.text, c.speaker)
+		if got := strings.Join(named, " "); got != c.named || lead != c.lead {
+			t.Errorf("%q: %q and %q at the start, want %q and %q", c.text, got, lead, c.named, c.lead)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
 	f.Add("Ann, ask @bob or Web Surfer", "Ann_Lee", "WebSurfer")
 	f.Add("\xff@\xc3\u212a", "\u212a", "İ x")
 	f.Fuzz(func(t *testing.T, text, a, b string) {
 		ids := []string{a, b, "bob"}
-		mentions, addressed := NewNames(ids, []string{b, "", a}).Scan(text, a)
+		mentions, addressed := New(ids, []string{b, "", a}).Scan(text, a)
 		for _, id := range addressed {
 			if !slices.Contains(mentions, id) {
 				t.Errorf("%q is addressed but not mentioned", id)
@@ -105,8 +120,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-func BenchmarkNamesScan(b *testing.B) {
-	n := NewNames([]string{"Computer_terminal", "Python_Expert", "Statistics_Expert", "Verification_Expert"}, nil)
+func BenchmarkScan(b *testing.B) {
+	n := New([]string{"Computer_terminal", "Python_Expert", "Statistics_Expert", "Verification_Expert"}, nil)
 	text := strings.Repeat("To verify the sum we run the script below and compare what it prints. ", 14) + "Python Expert, please check."
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

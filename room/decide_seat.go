@@ -1,0 +1,148 @@
+package room
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// maxSeats bounds the roster, as room.yaml does.
+const maxSeats = 256
+
+// Controls reports whether the seat is that of a person who holds the reins. A
+// person on another device only speaks.
+func (x *Seat) Controls() bool {
+	return x.Kind == policy.Human && x.Device == "" && x.Standing != Removed
+}
+
+// decideJoin seats a person of another device. Of p only what says who that is
+// counts, so that nobody joins with rights, or under a name of somebody else.
+func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
+	if !s.control(actor) {
+		return nil, denied(actor, "seat somebody")
+	}
+	if s.ended() {
+		return nil, over(s)
+	}
+	switch {
+	case p.Kind != policy.Human || p.Device == "" || !validID(p.Device):
+		return nil, invalid("ROOM-COMMAND", "only a person of another device joins a room that runs", "name agents in room.yaml")
+	case p.ID == "" || !validID(p.ID) || reservedIDs()[strings.ToLower(p.ID)] || s.answersTo(p.ID):
+		return nil, invalid("ROOM-ID", "participant id "+quote(cut(valid(p.ID), maxID))+" is empty, reserved or taken", "choose another id")
+	case len(s.Seats) >= maxSeats:
+		return nil, invalid("ROOM-SEATS", "the room has "+itoa(maxSeats)+" participants, and takes no more", "remove nobody: open another room")
+	}
+	return []Body{Joined{Participant{ID: p.ID, Kind: policy.Human, Owner: cut(valid(p.Owner), maxID), Device: p.Device}}}, nil
+}
+
+// answersTo reports whether somebody has had that name, in any case: who comes
+// later is taken for nobody else.
+func (s *State) answersTo(name string) bool {
+	return slices.ContainsFunc(s.Seats, func(x *Seat) bool { return strings.EqualFold(x.ID, name) || strings.EqualFold(x.Name, name) })
+}
+
+// decideSeat hands seats over. Taking one over cancels what its agent is
+// doing.
+func (s *State) decideSeat(c Command) ([]Body, error) {
+	if !s.control(c.Actor) {
+		return nil, denied(c.Actor, "take over or release a seat")
+	}
+	if s.ended() {
+		return nil, over(s)
+	}
+	switch do := c.Do.(type) {
+	case TakeOver:
+		x := s.seat(do.Participant)
+		if x == nil || !x.Driven() || x.Standing == Removed {
+			return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" is no agent of this room", "name an agent of the roster")
+		}
+		if x.Owner != "" && x.Owner != c.Actor {
+			return nil, denied(c.Actor, "take over a seat that "+x.Owner+" has")
+		}
+		if x.Owner == c.Actor {
+			return nil, nil
+		}
+		var bodies []Body
+		if s.Turn != nil && s.Turn.Participant == x.ID {
+			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "taken over by " + c.Actor})
+		}
+		return append(bodies, SeatTaken{Participant: x.ID, By: c.Actor}), nil
+	case Release:
+		x := s.seat(do.Participant)
+		if x == nil || x.Owner == "" {
+			return nil, nil
+		}
+		var bodies []Body
+		if s.Turn != nil && s.Turn.Participant == x.ID {
+			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "released by " + c.Actor})
+		}
+		return append(bodies, SeatReleased{Participant: x.ID}), nil
+	}
+	return nil, nil
+}
+
+func (s *State) decideModeration(c Command) ([]Body, error) {
+	if !s.moderates(c.Actor) {
+		return nil, denied(c.Actor, "moderate")
+	}
+	switch do := c.Do.(type) {
+	case SetStanding:
+		return s.decideStanding(do)
+	case Redact:
+		if do.Target < 1 || do.Target > s.Seq {
+			return nil, invalid("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
+		}
+		bodies := []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}
+		for _, seq := range do.Drafts {
+			bodies = append(bodies, Redacted{Target: seq, Reason: brief(do.Reason)})
+		}
+		return bodies, nil
+	}
+	return nil, nil
+}
+
+func (s *State) decideStanding(do SetStanding) ([]Body, error) {
+	x := s.seat(do.Participant)
+	switch do.Standing {
+	case Active, Muted, Suspended, Removed:
+	default:
+		return nil, invalid("ROOM-STANDING", "no standing "+quote(string(do.Standing)), "use active, muted, suspended or removed")
+	}
+	if x == nil {
+		return nil, invalid("ROOM-UNKNOWN", "no participant "+quote(do.Participant), "name one of the roster")
+	}
+	if x.Standing == do.Standing {
+		return nil, nil
+	}
+	return s.withSeatChange(nil, x, do.Standing, brief(do.Reason)), nil
+}
+
+// withSeatChange adds a change of standing, what it interrupts, and the end
+// of a room in which nobody is left.
+func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
+	if to != Active && s.Turn != nil && s.Turn.Participant == x.ID && len(bodies) == 0 {
+		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " " + string(to)})
+	}
+	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
+	switch {
+	case s.Phase != Live || to == Active:
+	case !s.anybodyBut(x):
+		bodies = append(bodies, Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason})
+	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
+		bodies = append(bodies, Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason})
+	}
+	return bodies
+}
+
+func (s *State) anybody() bool { return s.anybodyBut(nil) }
+
+// anybodyBut reports whether somebody but x could ever be given the floor.
+func (s *State) anybodyBut(x *Seat) bool {
+	for _, y := range s.Seats {
+		if y != x && y.Driven() && y.Standing == Active {
+			return true
+		}
+	}
+	return false
+}
