@@ -31,6 +31,23 @@ type Log interface {
 	Redact(ctx context.Context, room string, stubs ...room.Event) error
 }
 
+// RunOptions say how one room is run. The zero value runs a new room, and
+// leaves a paused one paused.
+type RunOptions struct {
+	// Headless makes Run return at the first phase that is not live.
+	Headless bool
+	// ResumeAs is the person at whose word [Reopen] resumes a paused room; ""
+	// leaves it paused.
+	ResumeAs string
+	// ResumeWith is what that person does before the room runs, a new one too:
+	// another policy, other limits, a first message.
+	ResumeWith []room.Act
+	// Foreground makes a [Host] unload the room when it has ended, and only
+	// then. Other rooms of a Host answer commands after their end and are
+	// unloaded when they are idle.
+	Foreground bool
+}
+
 // Config says how rooms are run. Log, Policy and Endpoint are required.
 type Config struct {
 	Log Log
@@ -42,14 +59,7 @@ type Config struct {
 	Endpoint func(context.Context, room.Spec, room.Participant) (Endpoint, error)
 	// Owner names this process in the log.
 	Owner string
-	// Headless makes Run return at the first phase that is not live.
-	Headless bool
-	// ResumeAs is the person at whose word Reopen resumes a paused room; ""
-	// leaves it paused.
-	ResumeAs string
-	// ResumeWith is what that person does before the room runs, a new one too:
-	// another policy, other limits, a first message.
-	ResumeWith []room.Act
+	RunOptions
 	// Audit keeps the host log; nil keeps none. An error of it ends the room.
 	Audit func(Audited) error
 	// Profiles bounds what local agents do across the rooms of one Host; nil

@@ -119,7 +119,7 @@ func TestHostOfEndedRoom(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { h.Run(ctx); close(done) }()
-		r, err := h.Create(t.Context(), spec(room.Limits{}), agents("a"))
+		r, err := h.Create(t.Context(), spec(room.Limits{}), agents("a"), coordinator.RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestHostOfEndedRoom(t *testing.T) {
 				watched++
 			}
 		}
-		if _, err := h.Create(t.Context(), spec(room.Limits{}), agents("a")); err == nil {
+		if _, err := h.Create(t.Context(), spec(room.Limits{}), agents("a"), coordinator.RunOptions{}); err == nil {
 			t.Error("the room was made twice")
 		}
 		for range 2 {

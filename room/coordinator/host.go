@@ -52,7 +52,6 @@ func (l *loaded) wait(ctx context.Context) (*Room, error) {
 func (h *Host) start() {
 	h.once.Do(func() {
 		h.rooms, h.ready = map[string]*loaded{}, make(chan struct{})
-		h.Config.Headless, h.Config.hosted = false, true
 		if h.Config.Profiles == nil {
 			h.Config.Profiles = &Profiles{}
 		}
@@ -92,12 +91,12 @@ func (h *Host) finish() {
 	h.runs.Wait()
 }
 
-// Create opens a new room and runs it.
-func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.Participant) (*Room, error) {
+// Create opens a new room and runs it. It replaces the RunOptions of Config.
+func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.Participant, o RunOptions) (*Room, error) {
 	made := false
 	r, err := h.load(ctx, spec.Room, func(ctx context.Context) (*Room, error) {
 		made = true
-		return Open(ctx, h.Config, spec, participants)
+		return Open(ctx, h.configOf(o), spec, participants)
 	})
 	if err == nil && !made {
 		return nil, exists(spec.Room)
@@ -105,9 +104,21 @@ func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.P
 	return r, err
 }
 
+// Open loads a stored room and runs it. A room that is loaded already is
+// returned as it is, whatever o says.
+func (h *Host) Open(ctx context.Context, id string, o RunOptions) (*Room, error) {
+	return h.load(ctx, id, func(ctx context.Context) (*Room, error) { return Reopen(ctx, h.configOf(o), id) })
+}
+
 // Get returns the room, loading it if need be.
 func (h *Host) Get(ctx context.Context, id string) (*Room, error) {
-	return h.load(ctx, id, func(ctx context.Context) (*Room, error) { return Reopen(ctx, h.Config, id) })
+	return h.Open(ctx, id, RunOptions{})
+}
+
+func (h *Host) configOf(o RunOptions) Config {
+	c := h.Config
+	c.RunOptions, c.hosted = o, !o.Foreground
+	return c
 }
 
 // Do carries out a command in the room, loading it if need be.
@@ -218,7 +229,7 @@ func (h *Host) unloadIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.rooms {
-		if l.room != nil && l.room.idle(now, h.IdleAfter) {
+		if l.room != nil && l.room.cfg.hosted && l.room.idle(now, h.IdleAfter) {
 			l.stop()
 		}
 	}

@@ -45,7 +45,7 @@ func TestHostUnloadsAndWakes(t *testing.T) {
 			s.Room = fmt.Sprintf("r%d", i)
 			s.OnRestart = room.RestartContinue
 			ps := append(agents("a"), room.Participant{ID: "me", Kind: policy.Human})
-			if _, err := h.Create(t.Context(), s, ps); err != nil {
+			if _, err := h.Create(t.Context(), s, ps, coordinator.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -94,7 +94,7 @@ func TestProfileAcrossRooms(t *testing.T) {
 			s.Room = fmt.Sprintf("r%d", i)
 			ps := agents("a")
 			ps[0].Profile = "shared"
-			if _, err := h.Create(t.Context(), s, ps); err != nil {
+			if _, err := h.Create(t.Context(), s, ps, coordinator.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

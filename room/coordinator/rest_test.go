@@ -31,7 +31,7 @@ func TestHostWaitsForAPerson(t *testing.T) {
 			go func() { h.Run(ctx); close(done) }()
 			ps := agents("a")
 			ps[0].Mode = mode
-			if _, err := h.Create(t.Context(), spec(room.Limits{MaxDuration: 20 * time.Minute}), ps); err != nil {
+			if _, err := h.Create(t.Context(), spec(room.Limits{MaxDuration: 20 * time.Minute}), ps, coordinator.RunOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if mode == room.FullAuto { // a person has the seat instead of a draft; the answer comes late

@@ -233,7 +233,7 @@ func (p propose) Propose(ctx context.Context, in policy.Input) (policy.Decision,
 
 func (f *flow) config() coordinator.Config {
 	return coordinator.Config{
-		Log: f.log, Owner: "test", Headless: !f.hosts,
+		Log: f.log, Owner: "test", RunOptions: coordinator.RunOptions{Headless: !f.hosts},
 		Policy: func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
 			return propose{alternate.New()}, nil
 		},

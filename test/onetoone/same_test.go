@@ -71,7 +71,7 @@ func sameRoom(t *testing.T, far bool) (all []any) {
 	f.ann.start()
 	l := &memory.Log{}
 	r, err := coordinator.Open(t.Context(), coordinator.Config{
-		Log: l, Owner: "test", Headless: true,
+		Log: l, Owner: "test", RunOptions: coordinator.RunOptions{Headless: true},
 		Policy: func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return rounds{}, nil },
 		Endpoint: func(_ context.Context, _ room.Spec, p room.Participant) (coordinator.Endpoint, error) {
 			if far {
