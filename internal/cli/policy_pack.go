@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/internal/minisign"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/problem"
@@ -113,10 +112,10 @@ func (a *app) writePack(p *packed, file []byte, f packFlags) error {
 	var signature []byte
 	stale := p.File + pack.SignatureExtension
 	if key != nil {
-		if signature, err = key.Sign(file, fmt.Sprintf("policy %s %s", p.Policy, p.Version)); err != nil {
+		if signature, err = pack.Sign(*key, file, fmt.Sprintf("policy %s %s", p.Policy, p.Version)); err != nil {
 			return err
 		}
-		p.Signature, p.Key = stale, key.Public().String()
+		p.Signature, p.Key = stale, pack.Public(*key).String()
 	}
 	unwritten := &problem.Error{Code: "POL-FOLDER", What: "the pack cannot be written", Where: p.File, Fix: "name a folder that can be written: --out"}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
@@ -139,7 +138,7 @@ func (a *app) writePack(p *packed, file []byte, f packFlags) error {
 }
 
 // signingKey reads or makes the key to sign with; nil is none.
-func (a *app) signingKey(f packFlags) (*minisign.SecretKey, error) {
+func (a *app) signingKey(f packFlags) (*pack.SecretKey, error) {
 	switch {
 	case f.newKey != "":
 		var phrase []byte
@@ -149,7 +148,10 @@ func (a *app) signingKey(f packFlags) (*minisign.SecretKey, error) {
 				return nil, err
 			}
 		}
-		k := minisign.Generate()
+		k, err := pack.NewKey()
+		if err != nil {
+			return nil, err
+		}
 		return &k, pack.WriteKey(f.newKey, k, phrase)
 	case f.key != "":
 		k, err := pack.ReadSecretKey(f.key, func() ([]byte, error) { return a.askPassphrase("Passphrase of " + f.key + ": ") })

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/internal/minisign"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/problem"
 )
@@ -153,9 +152,9 @@ func (v *vetted) print(w io.Writer) error {
 }
 
 func signedBy(key string) string {
-	k, err := minisign.ParsePublicKey(key)
+	k, err := pack.ParsePublicKey(key)
 	if err != nil {
 		return "by nobody"
 	}
-	return fmt.Sprintf("by key %s, %s", k.ID(), key)
+	return fmt.Sprintf("by key %s, %s", pack.KeyID(k), key)
 }

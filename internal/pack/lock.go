@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/folkmoot/moot/internal/minisign"
 )
 
 // LockName is the file that pins the installed policies of a folder. It lies
@@ -85,12 +83,11 @@ func ParseLock(text []byte) (*Lock, error) {
 }
 
 func (e Locked) wrong() error {
-	_, versioned := parseVersion(e.Version)
-	if !ValidName(e.Name) || !versioned || !digestForm.MatchString(e.SHA256) {
+	if !ValidName(e.Name) || !ValidVersion(e.Version) || !digestForm.MatchString(e.SHA256) {
 		return fmt.Errorf("the entry %q is not one", clip(e.Name))
 	}
 	if e.Key != "" {
-		if _, err := minisign.ParsePublicKey(e.Key); err != nil {
+		if _, err := ParsePublicKey(e.Key); err != nil {
 			return fmt.Errorf("the key of %s is none", e.Name)
 		}
 	}
@@ -130,11 +127,11 @@ func (l *Lock) Admit(where string, e Locked) error {
 
 // keyID shortens a key for people.
 func keyID(key string) string {
-	k, err := minisign.ParsePublicKey(key)
+	k, err := ParsePublicKey(key)
 	if err != nil {
 		return "no key"
 	}
-	return "key " + k.ID()
+	return "key " + KeyID(k)
 }
 
 // Set puts an entry in the place of the one of the same name.

@@ -1,17 +1,16 @@
 package pack
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/folkmoot/moot/internal/minisign"
 )
 
 func TestAdmit(t *testing.T) {
 	t.Parallel()
-	mine, other := minisign.Generate().Public().String(), minisign.Generate().Public().String()
+	mine, other := Public(newKey(t)).String(), Public(newKey(t)).String()
 	sum := func(c string) string { return strings.Repeat(c, 64) }
 	l := &Lock{}
 	l.Set(Locked{"polite", "1.2.0", sum("a"), mine})
@@ -48,7 +47,7 @@ func TestLockFile(t *testing.T) {
 	if err != nil || len(l.Policies) > 0 {
 		t.Fatalf("of an empty folder: %v, %v", l, err)
 	}
-	l.Set(Locked{"b", "1.0.0", strings.Repeat("1", 64), minisign.Generate().Public().String()})
+	l.Set(Locked{"b", "1.0.0", strings.Repeat("1", 64), Public(newKey(t)).String()})
 	l.Set(Locked{"a", "2.0.0", strings.Repeat("2", 64), ""})
 	if err := l.Write(dir); err != nil {
 		t.Fatal(err)
@@ -163,19 +162,17 @@ func TestCompareVersions(t *testing.T) {
 	}
 	for i, a := range order {
 		for j, b := range order {
-			if got := CompareVersions(a, b); got != sign(i-j) {
+			if got := CompareVersions(a, b); got != cmp.Compare(i, j) {
 				t.Errorf("%s to %s: %d", a, b, got)
 			}
 		}
 	}
-	for _, no := range []string{"", "1", "1.0", "v1.0.0", "01.0.0", "1.0.0+x", "1.0.0-", "1.0.0-a..b", "1.0.-1", "9999999999.0.0", "1.0.0\n"} {
-		if _, ok := parseVersion(no); ok {
+	for _, no := range []string{"", "1", "1.0", "v1.0.0", "01.0.0", "1.0.0+x", "1.0.0-", "1.0.0-a..b", "1.0.0-01", "1.0.-1", "9999999999.0.0", "1.0.0\n"} {
+		if ValidVersion(no) {
 			t.Errorf("%q is taken", no)
 		}
 	}
 }
-
-func sign(n int) int { return btoi(n > 0) - btoi(n < 0) }
 
 func TestManifestRefuses(t *testing.T) {
 	t.Parallel()

@@ -74,17 +74,13 @@ func ParseManifest(where string, text []byte) (policy.Manifest, error) {
 
 // wrong says what is out of bounds; "" is nothing.
 func (w wireManifest) wrong() string {
-	if w.MinHost != "" {
-		if _, ok := parseVersion(w.MinHost); !ok {
-			return fmt.Sprintf("min_host %q is not of the form 1.2.3", w.MinHost)
-		}
-	}
-	_, versioned := parseVersion(w.Version)
 	in := w.Input
 	switch {
+	case w.MinHost != "" && !ValidVersion(w.MinHost):
+		return fmt.Sprintf("min_host %q is not of the form 1.2.3", w.MinHost)
 	case !ValidName(w.Name):
 		return fmt.Sprintf("name %q is not lower-case letters, digits and single dashes, a letter first, at most 40", w.Name)
-	case !versioned:
+	case !ValidVersion(w.Version):
 		return fmt.Sprintf("version %q is not of the form 1.2.3", w.Version)
 	case w.Wasm != "" && w.Wasm != moduleName:
 		return fmt.Sprintf("wasm is %q; the module is %s", w.Wasm, moduleName)
