@@ -162,7 +162,7 @@ func TestLongPrompt(t *testing.T) {
 	for i := range 100 {
 		p.History = append(p.History, endpoint.Line{Seq: int64(i), From: "ann", Text: strings.Repeat("\"", 5_000)})
 	}
-	b, err := request(p, "theirs", "", envelope.Begin("t", newID(t).String(), "mine"))
+	b, err := request(p, "theirs", "", envelope.NewTrace("t", newID(t).String(), "mine"))
 	if err != nil || len(b) > session.MaxMessage {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
@@ -178,7 +178,7 @@ func TestLongPrompt(t *testing.T) {
 		t.Errorf("%d messages are left, %q", len(q.History), q.Omitted)
 	}
 	p.History, p.CatchUp[0].Text = nil, strings.Repeat("x", session.MaxMessage)
-	if _, err := request(p, "theirs", "", envelope.Begin("t", newID(t).String(), "mine")); !errors.Is(err, endpoint.ErrTooLarge) {
+	if _, err := request(p, "theirs", "", envelope.NewTrace("t", newID(t).String(), "mine")); !errors.Is(err, endpoint.ErrTooLarge) {
 		t.Errorf("what is new does not fit: %v", err)
 	}
 }

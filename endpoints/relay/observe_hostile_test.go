@@ -29,18 +29,18 @@ import (
 // one, in a bubble.
 type wire struct {
 	t     *testing.T
-	front *relaytest.Net
-	bad   *relaytest.Hostile
+	front *relaytest.Network
+	bad   *relaytest.HostileRelay
 	work  sync.WaitGroup
 	ctx   context.Context
 }
 
-func newWire(t *testing.T, bend relaytest.Bend) *wire {
+func newWire(t *testing.T, bend relaytest.Mangle) *wire {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	back := relaytest.NewNet()
-	w := &wire{t: t, ctx: ctx, front: relaytest.NewNet()}
-	w.bad = relaytest.NewHostile(relaytest.HostileConfig{Bend: bend, Relay: func(ctx context.Context) (net.Conn, error) { return back.Dial(ctx, "") }})
+	back := relaytest.NewNetwork()
+	w := &wire{t: t, ctx: ctx, front: relaytest.NewNetwork()}
+	w.bad = relaytest.NewHostileRelay(relaytest.HostileConfig{Mangle: bend, Relay: func(ctx context.Context) (net.Conn, error) { return back.Dial(ctx, "") }})
 	s, err := server.New(server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}})
 	if err != nil {
 		t.Fatal(err)
@@ -139,10 +139,10 @@ func TestObserveHostile(t *testing.T) {
 
 func watchHostile(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	chaos := &relaytest.Chaos{
-		Rand: rand.New(rand.NewPCG(seed, 1)), Drop: 20, Duplicate: 20, Delay: 30, Late: 3 * time.Second, Flip: 5, Swap: 10, Replay: 20, Truncate: 3, Invent: 10,
+	chaos := &relaytest.FaultInjector{
+		Rand: rand.New(rand.NewPCG(seed, 1)), Drop: 20, Duplicate: 20, Delay: 30, MaxDelay: 3 * time.Second, Flip: 5, Reflect: 10, Replay: 20, Truncate: 3, Forge: 10,
 	}
-	w := newWire(t, chaos.Bend)
+	w := newWire(t, chaos.Mangle)
 	host, guest := w.owner(), w.owner()
 	host.knows(guest, "bob", identity.GrantObserver)
 	guest.knows(host, "ann", 0)

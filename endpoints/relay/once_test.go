@@ -84,7 +84,7 @@ func TestInterrupted(t *testing.T) {
 	p.hub.mu.Lock()
 	box := p.hub.boxes[p.host]
 	p.hub.mu.Unlock()
-	box <- session.Inbound{From: p.guest, Event: session.Connected{Fresh: true}}
+	box <- session.Inbound{From: p.guest, Event: session.Connected{NewStream: true}}
 	if err := <-result; !errors.Is(err, endpoint.ErrInterrupted) {
 		t.Errorf("got %v, want ErrInterrupted", err)
 	}

@@ -98,7 +98,7 @@ func (p *Post) Run(ctx context.Context) error {
 		case session.Delivered:
 			p.take(in.From, e.Message)
 		case session.Connected:
-			if e.Fresh {
+			if e.NewStream {
 				p.repeat(in.From)
 				p.share.met(in.From)
 			}

@@ -68,7 +68,7 @@ func (p Profile) admit(self, from identity.DeviceID, t *envelope.Trace) (endpoin
 		return endpoint.Trace{}, err
 	}
 	limit := p.withDefaults().MaxHops
-	c, err := envelope.Arrived(t, self.String(), from.String(), limit)
+	c, err := envelope.Accept(t, self.String(), from.String(), limit)
 	if err != nil {
 		return endpoint.Trace{}, traced(err, limit)
 	}

@@ -119,7 +119,7 @@ type online struct {
 	url    string // of the relay; "" is that of the settings, or of the peers
 	name   string // what the device calls itself; "" is the machine's name
 	share  func(*connection) (*relay.Share, error)
-	admit  func(context.Context, session.Newcomer) bool
+	admit  func(context.Context, session.JoinRequest) bool
 	paired func(identity.Peer)
 	listen func(*connection) // told before anything arrives; may be nil
 	plain  bool
@@ -151,7 +151,7 @@ func (c *connection) start(o online) (err error) {
 	lines := &lines{peers: c.peers, first: c.urls[0], to: map[string]*client.Client{}}
 	c.link = session.NewLink(session.LinkConfig{
 		Self: c.self, Name: orElse(o.name, deviceName()), Peers: c.peers, Invites: c.invites, Transport: lines, Admit: o.admit, Paired: o.paired,
-		Note: func(from identity.DeviceID, err error) {
+		Log: func(from identity.DeviceID, err error) {
 			c.app.log.Warn("another device was not answered", "device", from.Short(), "reason", err)
 		},
 	})

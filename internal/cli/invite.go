@@ -120,13 +120,13 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 
 // A question is whether to accept a newcomer.
 type question struct {
-	session.Newcomer
+	session.JoinRequest
 	answer chan<- bool
 }
 
 // admitter hands newcomers to whoever can ask a person.
-func admitter(asked chan<- question) func(context.Context, session.Newcomer) bool {
-	return func(ctx context.Context, n session.Newcomer) bool {
+func admitter(asked chan<- question) func(context.Context, session.JoinRequest) bool {
+	return func(ctx context.Context, n session.JoinRequest) bool {
 		answer := make(chan bool, 1)
 		select {
 		case asked <- question{n, answer}:
@@ -184,7 +184,7 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 		case <-c.ctx.Done():
 			return identity.Peer{}, context.Cause(c.ctx)
 		case q := <-asked:
-			yes := a.accept(q.Newcomer)
+			yes := a.accept(q.JoinRequest)
 			q.answer <- yes
 			if !yes { // the invite is used up; the other side is still to be told
 				refused = time.After(refusalTime)
@@ -201,7 +201,7 @@ func (d *device) meet(p identity.Peer, url string) error {
 }
 
 // accept asks the person in front of moot.
-func (a *app) accept(n session.Newcomer) bool {
+func (a *app) accept(n session.JoinRequest) bool {
 	fmt.Fprintf(a.stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
 		term.Line(n.Name), n.Grant, n.ID.Spoken(), n.Digits)
 	return a.agree("accept? [y/N] ")
@@ -254,7 +254,7 @@ func (a *app) join(ctx context.Context, args []string, name string) error {
 		return ended(ctx, err)
 	}
 	peer, err := c.link.Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
-		if w, ok := e.(session.Waiting); ok {
+		if w, ok := e.(session.AwaitingApproval); ok {
 			a.note("waiting for %s to accept; digits %s (the other side must see the same)", w.Host, w.Digits)
 		}
 	})

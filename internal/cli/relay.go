@@ -81,7 +81,7 @@ func (f *relayFlags) defineLimits(cmd *cobra.Command) {
 	fl.IntVar(&f.limits.QueueFrames, "queue-frames", d.QueueFrames, "frames that wait for one device")
 	fl.IntVar(&f.limits.QueueBytes, "queue-bytes", d.QueueBytes, "bytes that wait for one device")
 	fl.IntVar(&f.limits.TotalBytes, "total-bytes", d.TotalBytes, "bytes that wait for all devices")
-	fl.IntVar(&f.limits.KnocksPerMinute, "knocks-per-minute", d.KnocksPerMinute, "frames of a device to one that has not written to it")
+	fl.IntVar(&f.limits.StrangerFramesPerMinute, "knocks-per-minute", d.StrangerFramesPerMinute, "frames of a device to one that has not written to it")
 }
 
 // fillIn takes from the settings what no flag says.

@@ -50,7 +50,7 @@ func checkRelayLimits(l server.Limits) error {
 	for name, n := range map[string]int{
 		"max-connections": l.Connections, "max-per-address": l.PerAddress, "logins-per-minute": l.LoginsPerMinute, "login-burst": l.LoginBurst,
 		"bytes-per-second": l.BytesPerSecond, "burst-bytes": l.BurstBytes, "frames-per-second": l.FramesPerSecond, "burst-frames": l.BurstFrames,
-		"queue-frames": l.QueueFrames, "queue-bytes": l.QueueBytes, "total-bytes": l.TotalBytes, "knocks-per-minute": l.KnocksPerMinute,
+		"queue-frames": l.QueueFrames, "queue-bytes": l.QueueBytes, "total-bytes": l.TotalBytes, "knocks-per-minute": l.StrangerFramesPerMinute,
 	} {
 		if n < 1 || n > 1<<31-1 {
 			return relayAddress(fmt.Sprintf("--%s is %d", name, n), "a limit is a whole number above 0 and below 2^31")

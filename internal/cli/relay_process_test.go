@@ -56,7 +56,7 @@ func whisperThrough(t *testing.T, url string) *whisper {
 		if err := w.a.Send(ctx, w.b.ID(), []byte(c)); err != nil {
 			t.Fatal(err)
 		}
-		if _, m, err := w.b.Hear(ctx); err != nil || m != c {
+		if _, m, err := w.b.NextMessage(ctx); err != nil || m != c {
 			t.Fatalf("%q, %v", m, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestRelayKilled(t *testing.T) {
 		sent <- nil
 	}()
 	for i := range messages {
-		_, m, err := b.Hear(ctx)
+		_, m, err := b.NextMessage(ctx)
 		if want := fmt.Sprintf("message %d", i); err != nil || m != want {
 			t.Fatalf("%q, %v, want %q", m, err, want)
 		}

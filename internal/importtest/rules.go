@@ -53,7 +53,7 @@ var rules = []rule{
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
-	{pkg: "endpoints/relay/identity", may: "internal/strict"},
+	{pkg: "endpoints/relay/identity", may: "endpoints/relay/frame internal/strict"},
 	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/strict"},
 	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},

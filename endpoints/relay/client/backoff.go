@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-const growth = 1.7
+const backoffFactor = 1.7
 
 // A backoff says how long to wait before the next attempt: at random up to a
 // limit that grows with every attempt, so that the endpoints of a relay that
 // was down do not come back all at once.
 type backoff struct {
-	timing   Timing
-	attempts int
-	eager    time.Time // until then the relay has promised to be back
+	timing       Timing
+	attempts     int
+	restartUntil time.Time // until then the relay has promised to be back
 }
 
-// eagerCap bounds the wait while a relay restarts as it has announced.
-const eagerCap = 5 * time.Second
+// restartCap bounds the wait while a relay restarts as it has announced.
+const restartCap = 5 * time.Second
 
-// lasted says how long the last connection was held.
-func (b *backoff) lasted(d time.Duration) {
+// onDisconnect says how long the last connection was held.
+func (b *backoff) onDisconnect(d time.Duration) {
 	if d >= b.timing.Stable {
 		b.attempts = 0
 	}
@@ -35,23 +35,23 @@ func (b *backoff) next(err error) time.Duration {
 	switch {
 	case errors.As(err, &restart):
 		b.attempts = 0
-		b.eager = time.Now().Add(min(restart.TryFor, b.timing.Cap))
+		b.restartUntil = time.Now().Add(min(restart.TryFor, b.timing.Cap))
 		return min(restart.ReconnectIn, b.timing.Cap) // the relay has spread it
 	case errors.Is(err, ErrReplaced):
 		return b.timing.Cap // whoever has taken over shall not be fought
 	case errors.As(err, &rejected) && rejected.Retry > 0:
 		b.attempts++
 		return min(rejected.Retry, b.timing.Cap) + jitter(b.timing.First)
-	case final(err):
+	case isPermanent(err):
 		return b.timing.Cap
 	}
 	limit := b.timing.Cap
-	if time.Now().Before(b.eager) {
-		limit = min(limit, eagerCap)
+	if time.Now().Before(b.restartUntil) {
+		limit = min(limit, restartCap)
 	}
 	d := float64(b.timing.First)
 	for range b.attempts {
-		if d *= growth; d >= float64(limit) {
+		if d *= backoffFactor; d >= float64(limit) {
 			break
 		}
 	}

@@ -4,99 +4,29 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/problem"
 )
 
-// A Signer answers challenges of relays with the device's key. What it signs
-// is frame.LoginMessage.
-type Signer interface {
-	SignLogin(host string, challenge [32]byte, exporter []byte) [64]byte
-}
-
-// A Config says where to connect, as whom, and who hears of what arrives. The
-// functions are called one at a time, from the goroutine that reads: while
-// one runs, nothing is read. Each may be nil.
-type Config struct {
-	URL    string // of the relay: wss://HOST[:PORT][/PATH]
-	Device frame.ID
-	Signer Signer
-	Token  string // for a relay that wants one
-
-	// Plain allows ws:// to other machines than this one. Payloads are
-	// encrypted all the same, but anybody between sees who sends to whom.
-	Plain bool
-
-	Deliver func(from frame.ID, payload []byte)                      // payload is the callee's
-	Gone    func(to frame.ID, reason frame.GoneReason)               // a hint: the relay's word
-	Changed func(Status)                                             // the connection came or went
-	Dial    func(ctx context.Context, addr string) (net.Conn, error) // nil: TCP, through the proxy of the environment
-	TLS     *tls.Config                                              // nil: the system's roots
-
-	Timing Timing
-}
-
-// Timing is how a client waits. Zeros are the defaults.
-type Timing struct {
-	First     time.Duration // before the second attempt, at most: 0.5 s
-	Cap       time.Duration // between attempts, at most: 60 s
-	Stable    time.Duration // connected for that long, the next wait is First again: 60 s
-	Handshake time.Duration // from dialling to WELCOME: 15 s
-	Silence   time.Duration // without a ping of the relay: 60 s
-	Write     time.Duration // for one frame: 10 s
-}
-
-func (t Timing) withDefaults() Timing {
-	for _, p := range []struct {
-		have *time.Duration
-		def  time.Duration
-	}{
-		{&t.First, 500 * time.Millisecond},
-		{&t.Cap, time.Minute},
-		{&t.Stable, time.Minute},
-		{&t.Handshake, 15 * time.Second},
-		{&t.Silence, time.Minute},
-		{&t.Write, 10 * time.Second},
-	} {
-		if *p.have <= 0 {
-			*p.have = p.def
-		}
-	}
-	return t
-}
-
-// Status is what has become of the connection.
-type Status struct {
-	Connected bool
-	Err       error         // why it is not
-	Retry     time.Duration // until the next attempt
-	Health    string        // what the relay said on the way; its word, so text of a stranger
-}
-
-// ErrOffline is what Send and Allow return without a connection.
-var ErrOffline = errors.New("not connected to the relay")
-
-// ErrReplaced is why a connection ended that a newer login of the same device
-// has taken the place of.
-var ErrReplaced = errors.New("this device has logged in again elsewhere")
-
 // A Client is one device's connection to one relay.
 type Client struct {
-	cfg    Config
-	timing Timing
-	url    *url.URL
-	host   string
+	cfg  Config
+	url  *url.URL
+	host string
 
-	mu     sync.Mutex
-	link   *link // nil without a connection
-	list   []frame.ID
-	listed bool // list is to be sent after each login
+	mu           sync.Mutex
+	conn         *conn // nil without a connection
+	allowlist    []frame.ID
+	hasAllowlist bool // list is to be sent after each login
 }
 
 // New makes a client. Errors are *problem.Error with code RELAY-URL or
@@ -112,33 +42,34 @@ func New(cfg Config) (*Client, error) {
 			Fix: "use wss://, or allow it explicitly: messages stay encrypted, but anybody between sees who writes to whom",
 		}
 	}
-	return &Client{cfg: cfg, timing: cfg.Timing.withDefaults(), url: u, host: frame.Host(u)}, nil
+	cfg.Timing = cfg.Timing.withDefaults()
+	return &Client{cfg: cfg, url: u, host: frame.Host(u)}, nil
 }
 
 // Run connects, and connects again, until ctx ends; then it returns nil. A
 // relay that refuses the device before it ever let it in ends it too, with a
 // *problem.Error of code RELAY-REJECTED. Run may be called once.
 func (c *Client) Run(ctx context.Context) error {
-	b := backoff{timing: c.timing}
+	b := backoff{timing: c.cfg.Timing}
 	for welcomed := false; ctx.Err() == nil; {
 		l, err := c.connect(ctx)
 		if err == nil {
 			welcomed = true
 			begin := time.Now()
-			c.hold(l)
-			c.changed(Status{Connected: true})
+			c.setConn(l)
+			c.notifyStatus(Status{Connected: true})
 			err = l.run(ctx)
-			c.hold(nil)
-			b.lasted(time.Since(begin))
+			c.setConn(nil)
+			b.onDisconnect(time.Since(begin))
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		if final(err) && !welcomed {
+		if isPermanent(err) && !welcomed {
 			return err
 		}
 		wait := b.next(err)
-		c.changed(Status{Err: err, Retry: wait, Health: healthOf(l)})
+		c.notifyStatus(Status{Err: err, Retry: wait, Health: healthOf(l)})
 		if !sleep(ctx, wait) {
 			break
 		}
@@ -160,7 +91,7 @@ func (c *Client) Send(ctx context.Context, to frame.ID, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	return l.put(ctx, b)
+	return l.enqueue(ctx, b)
 }
 
 // Allow lets only these devices send to this one, from now on and after each
@@ -172,35 +103,35 @@ func (c *Client) Allow(ctx context.Context, ids []frame.ID) error {
 		return err
 	}
 	c.mu.Lock()
-	c.list, c.listed = append([]frame.ID(nil), ids...), true
-	l := c.link
+	c.allowlist, c.hasAllowlist = append([]frame.ID(nil), ids...), true
+	l := c.conn
 	c.mu.Unlock()
 	if l == nil {
 		return ErrOffline
 	}
-	return l.put(ctx, b)
+	return l.enqueue(ctx, b)
 }
 
-func (c *Client) current() *link {
+func (c *Client) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.link
+	return c.conn
 }
 
-// hold makes l the connection. What Allow has said goes first.
-func (c *Client) hold(l *link) {
+// setConn makes l the connection. What Allow has said goes first.
+func (c *Client) setConn(l *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.link = l
-	if l == nil || !c.listed {
+	c.conn = l
+	if l == nil || !c.hasAllowlist {
 		return
 	}
-	if b, err := frame.Append(nil, frame.Allow{Devices: c.list}); err == nil { // Allow has checked it
+	if b, err := frame.Append(nil, frame.Allow{Devices: c.allowlist}); err == nil { // Allow has checked it
 		l.out <- b // it has room: nobody else knows it yet
 	}
 }
 
-func (c *Client) changed(s Status) {
+func (c *Client) notifyStatus(s Status) {
 	if c.cfg.Changed != nil {
 		c.cfg.Changed(s)
 	}
@@ -208,3 +139,106 @@ func (c *Client) changed(s Status) {
 
 // proxy is the proxy of the environment. Loopback addresses have none.
 var proxy = http.ProxyFromEnvironment
+
+// buffers are shared by all connections: one holds a whole frame, so that it
+// leaves in one piece.
+var buffers sync.Pool
+
+const bufferSize = frame.MaxFrame + 256
+
+// connect dials and logs in.
+func (c *Client) connect(ctx context.Context) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timing.Handshake)
+	defer cancel()
+	d := websocket.Dialer{
+		Proxy: proxy, TLSClientConfig: c.cfg.TLS, ReadBufferSize: 4 << 10, WriteBufferSize: bufferSize, WriteBufferPool: &buffers,
+		Subprotocols: []string{frame.Subprotocol},
+	}
+	if c.cfg.Dial != nil {
+		d.NetDialContext = func(ctx context.Context, _, addr string) (net.Conn, error) { return c.cfg.Dial(ctx, addr) }
+		d.Proxy = nil
+	}
+	ws, res, err := d.DialContext(ctx, c.url.String(), nil)
+	if err != nil {
+		return nil, c.connectError(res, err)
+	}
+	stop := context.AfterFunc(ctx, func() { ws.Close() })
+	l, err := c.login(ws)
+	if !stop() || err != nil {
+		ws.Close()
+		return nil, errors.Join(err, context.Cause(ctx))
+	}
+	return l, nil
+}
+
+func (c *Client) connectError(res *http.Response, err error) error {
+	what := "the relay cannot be reached"
+	if res != nil {
+		what = fmt.Sprintf("what answers there is no relay (HTTP status %d)", res.StatusCode)
+	}
+	return &problem.Error{Code: "RELAY-CONNECT", What: what, Where: c.url.String(), Fix: "see that `moot relay` runs there, and that a proxy passes WebSocket on", Err: err}
+}
+
+// login waits for HELLO, answers it, and waits for WELCOME.
+func (c *Client) login(ws *websocket.Conn) (*conn, error) {
+	ws.SetReadLimit(frame.MaxFrame)
+	f, err := receive(ws)
+	if errors.Is(err, frame.ErrVersion) {
+		return nil, c.loginError(frame.Reject{Code: frame.RejectVersion})
+	}
+	if err != nil {
+		return nil, err
+	}
+	hello, ok := f.(frame.Hello)
+	if !ok {
+		return nil, c.loginError(f)
+	}
+	binding, err := exporter(ws, hello.Limits.Binding)
+	if err != nil {
+		return nil, err
+	}
+	login := frame.Login{Device: c.cfg.Device, Signature: c.cfg.Signer.SignLogin(c.host, hello.Challenge, binding), Token: []byte(c.cfg.Token)}
+	if err := transmit(ws, login, c.cfg.Timing.Write); err != nil {
+		return nil, err
+	}
+	if f, err = receive(ws); err != nil {
+		return nil, err
+	}
+	welcome, ok := f.(frame.Welcome)
+	if !ok {
+		return nil, c.loginError(f)
+	}
+	return newConn(&c.cfg, ws, welcome.Limits), nil
+}
+
+// loginError makes an error of what came instead of what was wanted.
+func (c *Client) loginError(f frame.Frame) error {
+	r, ok := f.(frame.Reject)
+	if !ok {
+		return fmt.Errorf("%w: %T before the login", errProtocol, f)
+	}
+	e := &Rejected{r.Code, time.Duration(r.RetryAfterMS) * time.Millisecond}
+	fix := map[frame.RejectCode]string{
+		frame.RejectAuth:    "use the URL that the relay's --host names; it has " + c.host + " in it now",
+		frame.RejectToken:   "ask who runs the relay for its token, or to allow this device",
+		frame.RejectVersion: "use the release of moot that the relay runs",
+	}[r.Code]
+	if fix == "" {
+		fix = "it is tried again by itself"
+	}
+	return &problem.Error{Code: "RELAY-REJECTED", What: e.Error(), Where: c.url.String(), Fix: fix, Kind: e}
+}
+
+// exporter returns what binds the login to this TLS connection when the relay
+// asks for it.
+func exporter(ws *websocket.Conn, binding string) ([]byte, error) {
+	if binding == "" {
+		return nil, nil
+	}
+	t, ok := ws.NetConn().(*tls.Conn)
+	if !ok {
+		return nil, fmt.Errorf("%w: TLS wanted where there is none", errProtocol)
+	}
+	state := t.ConnectionState()
+	return state.ExportKeyingMaterial(frame.ExporterLabel, nil, frame.ExporterSize)
+}

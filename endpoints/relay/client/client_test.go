@@ -73,8 +73,8 @@ func serveOn(t testing.TB, l net.Listener, cfg server.Config) (stop func()) {
 	return stop
 }
 
-// A got is what arrived at an endpoint.
-type got struct {
+// A received is what arrived at an endpoint.
+type received struct {
 	from    frame.ID
 	payload string
 }
@@ -83,26 +83,26 @@ type got struct {
 type endpoint struct {
 	*client.Client
 	device
-	got     chan got
-	gone    chan frame.Gone
-	changed chan client.Status
-	stop    func() error // ends it and waits
-	ended   func() error // waits
+	received chan received
+	gone     chan frame.Gone
+	changed  chan client.Status
+	stop     func() error // ends it and waits
+	wait     func() error // waits
 }
 
-// join connects a device and waits until it is welcome.
-func join(t testing.TB, d device, cfg client.Config) *endpoint {
+// startConnected connects a device and waits until it is welcome.
+func startConnected(t testing.TB, d device, cfg client.Config) *endpoint {
 	t.Helper()
 	e := start(t, d, cfg)
-	e.await(t, true)
+	e.awaitStatus(t, true)
 	return e
 }
 
 func start(t testing.TB, d device, cfg client.Config) *endpoint {
 	t.Helper()
-	e := &endpoint{device: d, got: make(chan got, 1000), gone: make(chan frame.Gone, 1000), changed: make(chan client.Status, 1000)}
+	e := &endpoint{device: d, received: make(chan received, 1000), gone: make(chan frame.Gone, 1000), changed: make(chan client.Status, 1000)}
 	cfg.Device, cfg.Signer = d.id(), d
-	cfg.Deliver = func(from frame.ID, p []byte) { e.got <- got{from, string(p)} }
+	cfg.Deliver = func(from frame.ID, p []byte) { e.received <- received{from, string(p)} }
 	cfg.Gone = func(to frame.ID, r frame.GoneReason) { e.gone <- frame.Gone{To: to, Reason: r} }
 	cfg.Changed = func(s client.Status) { e.changed <- s }
 	c, err := client.New(cfg)
@@ -114,14 +114,14 @@ func start(t testing.TB, d device, cfg client.Config) *endpoint {
 	done := make(chan struct{})
 	var ran error
 	go func() { defer close(done); ran = c.Run(ctx) }()
-	e.ended = func() error { <-done; return ran }
-	e.stop = func() error { cancel(); return e.ended() }
+	e.wait = func() error { <-done; return ran }
+	e.stop = func() error { cancel(); return e.wait() }
 	t.Cleanup(func() { _ = e.stop() })
 	return e
 }
 
-// await waits until the endpoint is connected, or is not.
-func (e *endpoint) await(t testing.TB, connected bool) client.Status {
+// awaitStatus waits until the endpoint is connected, or is not.
+func (e *endpoint) awaitStatus(t testing.TB, connected bool) client.Status {
 	t.Helper()
 	for s := range e.changed {
 		if s.Connected == connected {
@@ -140,13 +140,13 @@ func (e *endpoint) send(t testing.TB, to frame.ID, payload string) {
 
 func TestExchange(t *testing.T) {
 	url := serve(t, server.Config{Open: true})
-	a, b := join(t, newDevice(t), client.Config{URL: url}), join(t, newDevice(t), client.Config{URL: url})
+	a, b := startConnected(t, newDevice(t), client.Config{URL: url}), startConnected(t, newDevice(t), client.Config{URL: url})
 	a.send(t, b.id(), "hello")
-	if g := <-b.got; g != (got{a.id(), "hello"}) {
+	if g := <-b.received; g != (received{a.id(), "hello"}) {
 		t.Errorf("%+v", g)
 	}
 	b.send(t, a.id(), "yes?")
-	if g := <-a.got; g != (got{b.id(), "yes?"}) {
+	if g := <-a.received; g != (received{b.id(), "yes?"}) {
 		t.Errorf("%+v", g)
 	}
 }

@@ -18,7 +18,7 @@ const viaProxy = "MOOT_TEST_VIA_PROXY"
 
 func connectOnce(t *testing.T, url string) {
 	e := start(t, newDevice(t), client.Config{URL: url, Plain: true})
-	s := e.await(t, false)
+	s := e.awaitStatus(t, false)
 	t.Log(s.Err)
 	_ = e.stop()
 }

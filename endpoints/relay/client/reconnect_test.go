@@ -15,12 +15,12 @@ import (
 )
 
 // serveMemory runs a relay on a network in memory.
-func serveMemory(t *testing.T, n *relaytest.Net, cfg server.Config) (stop func()) {
+func serveMemory(t *testing.T, n *relaytest.Network, cfg server.Config) (stop func()) {
 	t.Helper()
 	return serveOn(t, n.Listen(), cfg)
 }
 
-func memory(n *relaytest.Net) client.Config {
+func memoryConfig(n *relaytest.Network) client.Config {
 	return client.Config{URL: "ws://" + relaytest.Host, Plain: true, Dial: n.Dial}
 }
 
@@ -30,24 +30,24 @@ func TestCut(t *testing.T) {
 	for _, cut := range []time.Duration{59 * time.Second, 60 * time.Second, 61 * time.Second, 120 * time.Second} {
 		t.Run(cut.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := relaytest.NewNet()
+				n := relaytest.NewNetwork()
 				stop := serveMemory(t, n, server.Config{Open: true})
-				a, b := join(t, newDevice(t), memory(n)), join(t, newDevice(t), memory(n))
+				a, b := startConnected(t, newDevice(t), memoryConfig(n)), startConnected(t, newDevice(t), memoryConfig(n))
 				n.Cut()
 				begin := time.Now()
 				time.AfterFunc(cut, n.Heal)
-				a.await(t, false)
+				a.awaitStatus(t, false)
 				if took := time.Since(begin); took != time.Minute {
 					t.Errorf("noticed after %v", took)
 				}
-				b.await(t, false)
-				a.await(t, true)
-				b.await(t, true)
+				b.awaitStatus(t, false)
+				a.awaitStatus(t, true)
+				b.awaitStatus(t, true)
 				if back := time.Since(begin.Add(max(cut, time.Minute))); back > time.Minute {
 					t.Errorf("back after %v", back)
 				}
 				a.send(t, b.id(), "after the cut")
-				if g := <-b.got; g != (got{a.id(), "after the cut"}) {
+				if g := <-b.received; g != (received{a.id(), "after the cut"}) {
 					t.Errorf("%+v", g)
 				}
 				_, _ = a.stop(), b.stop()
@@ -61,16 +61,16 @@ func TestCut(t *testing.T) {
 // is listed again.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true})
-		a, b := join(t, newDevice(t), memory(n)), join(t, newDevice(t), memory(n))
+		a, b := startConnected(t, newDevice(t), memoryConfig(n)), startConnected(t, newDevice(t), memoryConfig(n))
 		if err := a.Allow(t.Context(), []frame.ID{b.id()}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		begin := time.Now()
 		stop()
-		s := a.await(t, false)
+		s := a.awaitStatus(t, false)
 		var restarting *client.Restarting
 		if !errors.As(s.Err, &restarting) || s.Retry != restarting.ReconnectIn || s.Retry < 300*time.Millisecond || s.Retry > 3*time.Second {
 			t.Errorf("%+v", s)
@@ -80,20 +80,20 @@ func TestRestart(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second) // in the bubble: a slow restart
 		stop = serveMemory(t, n, server.Config{Open: true})
-		a.await(t, true)
-		b.await(t, true)
+		a.awaitStatus(t, true)
+		b.awaitStatus(t, true)
 		if took := time.Since(begin); took > 36*time.Second { // 30 s, and 5 s between attempts at most
 			t.Errorf("back after %v", took)
 		}
 		synctest.Wait() // the list has arrived
-		c := join(t, newDevice(t), memory(n))
+		c := startConnected(t, newDevice(t), memoryConfig(n))
 		c.send(t, a.id(), "may I?")
 		if g := <-c.gone; g != (frame.Gone{To: a.id(), Reason: frame.GoneNotAllowed}) {
 			t.Errorf("%+v", g)
 		}
 		for range 10 {
 			b.send(t, a.id(), "I may")
-			if g := <-a.got; g != (got{b.id(), "I may"}) {
+			if g := <-a.received; g != (received{b.id(), "I may"}) {
 				t.Errorf("%+v", g)
 			}
 		}
@@ -106,12 +106,12 @@ func TestRestart(t *testing.T) {
 // anew.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		n.Refuse()
-		e := start(t, newDevice(t), memory(n))
+		e := start(t, newDevice(t), memoryConfig(n))
 		limit, longest := 500*time.Millisecond, time.Duration(0)
 		for i := range 60 {
-			s := e.await(t, false)
+			s := e.awaitStatus(t, false)
 			if s.Retry > limit || s.Err == nil {
 				t.Errorf("attempt %d: %+v, limit %v", i, s, limit)
 			}
@@ -123,16 +123,16 @@ func TestBackoff(t *testing.T) {
 		}
 		n.Heal()
 		stop := serveMemory(t, n, server.Config{Open: true})
-		e.await(t, true)
+		e.awaitStatus(t, true)
 		n.Refuse()
-		if s := e.await(t, false); s.Err == nil { // it held for no time at all: as before
+		if s := e.awaitStatus(t, false); s.Err == nil { // it held for no time at all: as before
 			t.Errorf("%+v", s)
 		}
 		n.Heal()
-		e.await(t, true)
+		e.awaitStatus(t, true)
 		time.Sleep(time.Minute)
 		n.Reset()
-		if s := e.await(t, false); s.Retry > 500*time.Millisecond {
+		if s := e.awaitStatus(t, false); s.Retry > 500*time.Millisecond {
 			t.Errorf("after a stable minute: %+v", s)
 		}
 		_ = e.stop()
@@ -154,26 +154,26 @@ func TestRejected(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := start(t, newDevice(t), client.Config{URL: serve(t, c.cfg)})
 			var r *client.Rejected
-			if err := e.ended(); !errors.As(err, &r) || r.Code != c.code {
+			if err := e.wait(); !errors.As(err, &r) || r.Code != c.code {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true})
-		e := join(t, newDevice(t), memory(n))
+		e := startConnected(t, newDevice(t), memoryConfig(n))
 		stop()
-		e.await(t, false)
+		e.awaitStatus(t, false)
 		stop = serveMemory(t, n, server.Config{Tokens: []string{token}})
-		s := e.await(t, false)
+		s := e.awaitStatus(t, false)
 		var r *client.Rejected
 		if !errors.As(s.Err, &r) || s.Retry != time.Minute {
 			t.Errorf("%+v", s)
 		}
 		stop()
 		stop = serveMemory(t, n, server.Config{Open: true})
-		e.await(t, true)
+		e.awaitStatus(t, true)
 		_ = e.stop()
 		stop()
 	})
@@ -182,16 +182,16 @@ func TestRejected(t *testing.T) {
 // Too many logins: the client comes back when the relay has said.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{LoginBurst: 1, LoginsPerMinute: 2}})
-		a := join(t, newDevice(t), memory(n))
-		b := start(t, newDevice(t), memory(n))
-		s := b.await(t, false)
+		a := startConnected(t, newDevice(t), memoryConfig(n))
+		b := start(t, newDevice(t), memoryConfig(n))
+		s := b.awaitStatus(t, false)
 		var r *client.Rejected
 		if !errors.As(s.Err, &r) || r.Code != frame.RejectTooMany || s.Retry < 29*time.Second || s.Retry > 31*time.Second {
 			t.Errorf("%+v", s)
 		}
-		b.await(t, true)
+		b.awaitStatus(t, true)
 		_, _ = a.stop(), b.stop()
 		stop()
 	})
@@ -200,19 +200,19 @@ func TestTooMany(t *testing.T) {
 // Two of the same device do not fight: the older one waits for a minute.
 func TestReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true})
 		d := newDevice(t)
-		old := join(t, d, memory(n))
-		now := join(t, d, memory(n))
-		if s := old.await(t, false); !errors.Is(s.Err, client.ErrReplaced) || s.Retry != time.Minute || s.Health != "replaced by a newer login" {
+		old := startConnected(t, d, memoryConfig(n))
+		now := startConnected(t, d, memoryConfig(n))
+		if s := old.awaitStatus(t, false); !errors.Is(s.Err, client.ErrReplaced) || s.Retry != time.Minute || s.Health != "replaced by a newer login" {
 			t.Errorf("%+v", s)
 		}
 		_ = old.stop()
 		if err := now.Send(t.Context(), now.id(), []byte("still here")); err != nil {
 			t.Error(err)
 		}
-		if g := <-now.got; g.payload != "still here" {
+		if g := <-now.received; g.payload != "still here" {
 			t.Errorf("%+v", g)
 		}
 		_ = now.stop()
@@ -223,7 +223,7 @@ func TestReplaced(t *testing.T) {
 // What was sent before the end arrives: leaving flushes.
 func TestLeaving(t *testing.T) {
 	url := serve(t, server.Config{Open: true})
-	a, b := join(t, newDevice(t), client.Config{URL: url}), join(t, newDevice(t), client.Config{URL: url})
+	a, b := startConnected(t, newDevice(t), client.Config{URL: url}), startConnected(t, newDevice(t), client.Config{URL: url})
 	if err := b.Allow(t.Context(), []frame.ID{a.id()}); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestLeaving(t *testing.T) {
 		t.Error(err)
 	}
 	for range 20 {
-		if g := <-b.got; g != (got{a.id(), "bye"}) {
+		if g := <-b.received; g != (received{a.id(), "bye"}) {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -247,9 +247,9 @@ func TestLeaving(t *testing.T) {
 // A client that is ended while it dials ends.
 func TestEndWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		n.Cut()
-		e := start(t, newDevice(t), memory(n))
+		e := start(t, newDevice(t), memoryConfig(n))
 		synctest.Wait()
 		if err := e.stop(); err != nil {
 			t.Error(err)
@@ -260,9 +260,9 @@ func TestEndWhileDialling(t *testing.T) {
 // While a relay takes no more frames Send waits, as long as its context lasts.
 func TestSendWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{BytesPerSecond: 1000, BurstBytes: frame.MaxFrame}})
-		e := join(t, newDevice(t), memory(n))
+		e := startConnected(t, newDevice(t), memoryConfig(n))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()
@@ -318,7 +318,7 @@ func TestNoRelay(t *testing.T) {
 		}
 	}()
 	e := start(t, newDevice(t), client.Config{URL: "ws://" + l.Addr().String()})
-	s := e.await(t, false)
+	s := e.awaitStatus(t, false)
 	var coded interface{ ErrorCode() string }
 	if !errors.As(s.Err, &coded) || coded.ErrorCode() != "RELAY-CONNECT" {
 		t.Errorf("%+v", s)

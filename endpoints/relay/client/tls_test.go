@@ -33,9 +33,9 @@ func TestBinding(t *testing.T) {
 	}
 	serveOn(t, l, server.Config{Open: true, TLS: &tls.Config{Certificates: []tls.Certificate{pair}}})
 	cfg := client.Config{URL: "wss://" + l.Addr().String(), TLS: &tls.Config{RootCAs: roots}}
-	a, b := join(t, newDevice(t), cfg), join(t, newDevice(t), cfg)
+	a, b := startConnected(t, newDevice(t), cfg), startConnected(t, newDevice(t), cfg)
 	a.send(t, b.id(), "hello")
-	if g := <-b.got; g != (got{a.id(), "hello"}) {
+	if g := <-b.received; g != (received{a.id(), "hello"}) {
 		t.Errorf("%+v", g)
 	}
 
@@ -44,13 +44,13 @@ func TestBinding(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, "tcp", between)
 	}
 	var r *client.Rejected
-	if err := start(t, newDevice(t), cfg).ended(); !errors.As(err, &r) || r.Code != frame.RejectAuth {
+	if err := start(t, newDevice(t), cfg).wait(); !errors.As(err, &r) || r.Code != frame.RejectAuth {
 		t.Errorf("with somebody between: %v", err)
 	}
 	// In plain text nobody can be bound, and a relay that says so lies.
 	plain := interpose(t, nil, l.Addr().String(), &tls.Config{RootCAs: roots})
 	e := start(t, newDevice(t), client.Config{URL: "ws://" + plain})
-	if s := e.await(t, false); s.Err == nil || s.Connected {
+	if s := e.awaitStatus(t, false); s.Err == nil || s.Connected {
 		t.Errorf("without TLS: %+v", s)
 	}
 	_ = e.stop()

@@ -49,9 +49,6 @@ func (t Type) Known() bool {
 	return false
 }
 
-// Terminal says whether t ends a request.
-func (t Type) Terminal() bool { return t == TurnResponse || t == BidResponse || t == Error }
-
 // Bounds of an envelope.
 const (
 	Version  = 1
@@ -77,7 +74,7 @@ type Envelope struct {
 // ErrEnvelope is what all errors of Decode and Encode wrap.
 var ErrEnvelope = errors.New("not an envelope")
 
-func refuse(format string, args ...any) error {
+func errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrEnvelope, fmt.Errorf(format, args...))
 }
 
@@ -91,7 +88,7 @@ func Encode(e Envelope) ([]byte, error) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false) // nobody renders this, and escapes take six bytes
 	if err := enc.Encode(e); err != nil {
-		return nil, refuse("%w", err)
+		return nil, errorf("%w", err)
 	}
 	b := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if _, err := Decode(b); err != nil {
@@ -105,10 +102,10 @@ func Encode(e Envelope) ([]byte, error) {
 func Decode(b []byte) (Envelope, error) {
 	var e Envelope
 	if len(b) > MaxSize {
-		return e, refuse("%d bytes", len(b))
+		return e, errorf("%d bytes", len(b))
 	}
 	if err := strict.Decode(b, MaxDepth, &e); err != nil {
-		return Envelope{}, refuse("%w", err)
+		return Envelope{}, errorf("%w", err)
 	}
 	if err := e.check(); err != nil {
 		return Envelope{}, err
@@ -120,7 +117,7 @@ func Decode(b []byte) (Envelope, error) {
 // that v does not have are refused.
 func (e Envelope) DecodeBody(v any) error {
 	if err := strict.Decode(e.Body, MaxDepth, v); err != nil {
-		return refuse("body of %s: %w", e.Type, err)
+		return errorf("body of %s: %w", e.Type, err)
 	}
 	return nil
 }
@@ -128,26 +125,26 @@ func (e Envelope) DecodeBody(v any) error {
 func (e Envelope) check() error {
 	switch {
 	case e.V != Version:
-		return refuse("version %d", e.V)
-	case e.ID == "" || !plain(e.ID):
-		return refuse("id is empty, too long or not plain")
+		return errorf("version %d", e.V)
+	case e.ID == "" || !isPlainName(e.ID):
+		return errorf("id is empty, too long or not plain")
 	case !e.Type.Known():
-		return refuse("type %.40q", e.Type)
-	case !plain(e.Profile) || !plain(e.Room):
-		return refuse("profile or room is too long or not plain")
+		return errorf("type %.40q", e.Type)
+	case !isPlainName(e.Profile) || !isPlainName(e.Room):
+		return errorf("profile or room is too long or not plain")
 	case e.Turn < 0:
-		return refuse("turn %d", e.Turn)
+		return errorf("turn %d", e.Turn)
 	case len(e.Body) == 0 || bytes.TrimLeft(e.Body, " \t\r\n")[0] != '{':
-		return refuse("the body is not an object")
+		return errorf("the body is not an object")
 	case e.Trace != nil:
 		return e.Trace.check()
 	}
 	return nil
 }
 
-// plain says whether s is fit for a name in logs and file names of others:
+// isPlainName says whether s is fit for a name in logs and file names of others:
 // printable ASCII without spaces, quotes and backslashes, at most MaxName.
-func plain(s string) bool {
+func isPlainName(s string) bool {
 	if len(s) > MaxName {
 		return false
 	}

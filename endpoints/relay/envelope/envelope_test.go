@@ -107,7 +107,7 @@ func TestUnknownHops(t *testing.T) {
 			t.Errorf("%s: %v", hops, err)
 			continue
 		}
-		got, err := Arrived(e.Trace, "b", "a", 2)
+		got, err := Accept(e.Trace, "b", "a", 2)
 		if err != nil || got.Hops != 2 {
 			t.Errorf("%s: %+v, %v", hops, got, err)
 		}
@@ -115,7 +115,7 @@ func TestUnknownHops(t *testing.T) {
 			t.Errorf("%s: forwarded: %v", hops, err)
 		}
 	}
-	if got, err := Arrived(nil, "b", "a", 2); err != nil || got.Hops != 2 || got.Origin != "a" {
+	if got, err := Accept(nil, "b", "a", 2); err != nil || got.Hops != 2 || got.Origin != "a" {
 		t.Errorf("no trace: %+v, %v", got, err)
 	}
 }
@@ -126,22 +126,22 @@ func TestArrived(t *testing.T) {
 		from  string
 		want  error
 	}{
-		"direct":                 {Begin("t", "a", "p"), "a", nil},
+		"direct":                 {NewTrace("t", "a", "p"), "a", nil},
 		"through one":            {Trace{Hops: 2, Origin: "a", Path: []string{"a", "b"}}, "b", nil},
 		"through two":            {Trace{Hops: 3, Origin: "a", Path: []string{"a", "b", "c"}}, "c", ErrHops},
 		"states too few hops":    {Trace{Hops: 1, Origin: "a", Path: []string{"a", "b", "c"}}, "c", ErrHops},
 		"states many hops":       {Trace{Hops: 9, Origin: "a", Path: []string{"a"}}, "a", ErrHops},
-		"from itself":            {Begin("t", "self", "p"), "self", ErrSelfLoop},
+		"from itself":            {NewTrace("t", "self", "p"), "self", ErrSelfLoop},
 		"A-B-A":                  {Trace{Hops: 2, Origin: "self", Path: []string{"self", "b"}}, "b", ErrLoop},
 		"ring of three":          {Trace{Hops: 3, Origin: "self", Path: []string{"self", "b", "c"}}, "c", ErrLoop},
 		"ring inside":            {Trace{Hops: 2, Origin: "a", Path: []string{"a", "self", "b"}}, "b", ErrLoop},
 		"cut from the path":      {Trace{Hops: 1, Origin: "self", Path: []string{"b"}}, "b", ErrSelfLoop},
-		"sender not in the path": {Begin("t", "a", "p"), "b", ErrTrace},
+		"sender not in the path": {NewTrace("t", "a", "p"), "b", ErrTrace},
 		"another origin":         {Trace{Hops: 1, Origin: "x", Path: []string{"a"}}, "a", ErrTrace},
 		"no path":                {Trace{Hops: 1, Origin: "a"}, "a", ErrTrace},
 		"a device twice":         {Trace{Hops: 2, Origin: "a", Path: []string{"a", "b", "a", "b"}}, "b", ErrLoop},
 	} {
-		if _, err := Arrived(&c.trace, "self", c.from, 2); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if _, err := Accept(&c.trace, "self", c.from, 2); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
@@ -168,7 +168,7 @@ func walk(size, limit int) (hops int, callerErr, responderErr error) {
 	device := func(i int) string { return fmt.Sprint("device", i%size) }
 	t, callerErr := Start("t", device(0), "p", device(1), limit)
 	for i := 1; ; i++ {
-		arrived, responderErr := Arrived(&t, device(i), device(i-1), limit)
+		arrived, responderErr := Accept(&t, device(i), device(i-1), limit)
 		if callerErr != nil || responderErr != nil {
 			return hops, callerErr, responderErr
 		}
@@ -178,7 +178,7 @@ func walk(size, limit int) (hops int, callerErr, responderErr error) {
 }
 
 func TestForwardLeavesTraceAlone(t *testing.T) {
-	a := Begin("t", "a", "p")
+	a := NewTrace("t", "a", "p")
 	a.Path = append(make([]string, 0, 8), a.Path...)
 	b, _ := a.Forward("b", "c", 5)
 	c, _ := a.Forward("x", "y", 5)

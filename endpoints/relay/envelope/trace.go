@@ -47,8 +47,8 @@ var (
 	ErrTrace    = errors.New("the trace does not fit its sender")
 )
 
-// Begin returns the trace of a request that starts at this device.
-func Begin(id, device, profile string) Trace {
+// NewTrace returns the trace of a request that starts at this device.
+func NewTrace(id, device, profile string) Trace {
 	return Trace{ID: id, Hops: 1, Origin: device, Profile: profile, Path: []string{device}}
 }
 
@@ -60,11 +60,11 @@ func (t Trace) hops(limit int) int {
 	return max(int(t.Hops), len(t.Path))
 }
 
-// Arrived checks, at the device self, a request that the session says is from
+// Accept checks, at the device self, a request that the session says is from
 // the device from, and returns the trace to work with: counted by us, not by
 // the sender. A nil trace counts as the limit. Errors: ErrHops, ErrSelfLoop,
 // ErrLoop, ErrTrace.
-func Arrived(t *Trace, self, from string, limit int) (Trace, error) {
+func Accept(t *Trace, self, from string, limit int) (Trace, error) {
 	if t == nil {
 		t = &Trace{Origin: from, Path: []string{from}}
 	}
@@ -76,7 +76,7 @@ func Arrived(t *Trace, self, from string, limit int) (Trace, error) {
 		return Trace{}, ErrLoop
 	case n == 0 || t.Path[0] != t.Origin || t.Path[n-1] != from:
 		return Trace{}, ErrTrace
-	case repeats(t.Path):
+	case hasDuplicate(t.Path):
 		return Trace{}, ErrLoop
 	case t.hops(limit) > limit:
 		return Trace{}, fmt.Errorf("%w: %d, the limit is %d", ErrHops, t.hops(limit), limit)
@@ -94,21 +94,21 @@ func (t Trace) Forward(self, target string, limit int) (Trace, error) {
 	next := t
 	next.Hops = Hops(t.hops(limit) + 1)
 	next.Path = append(slices.Clone(t.Path), self)
-	return next, next.allowed(self, target, limit)
+	return next, next.checkTarget(self, target, limit)
 }
 
 // Start checks, at the device self, a request to target that nobody asked
 // for, and returns its trace.
 func Start(id, self, profile, target string, limit int) (Trace, error) {
-	t := Begin(id, self, profile)
-	return t, t.allowed(self, target, limit)
+	t := NewTrace(id, self, profile)
+	return t, t.checkTarget(self, target, limit)
 }
 
-func (t Trace) allowed(self, target string, limit int) error {
+func (t Trace) checkTarget(self, target string, limit int) error {
 	switch {
 	case self == target:
 		return ErrSelfLoop
-	case slices.Contains(t.Path, target) || repeats(t.Path):
+	case slices.Contains(t.Path, target) || hasDuplicate(t.Path):
 		return ErrLoop
 	case t.hops(limit) > limit:
 		return fmt.Errorf("%w: %d, the limit is %d", ErrHops, t.hops(limit), limit)
@@ -116,7 +116,7 @@ func (t Trace) allowed(self, target string, limit int) error {
 	return nil
 }
 
-func repeats(path []string) bool {
+func hasDuplicate(path []string) bool {
 	for i, id := range path {
 		if slices.Contains(path[:i], id) {
 			return true
@@ -126,12 +126,12 @@ func repeats(path []string) bool {
 }
 
 func (t Trace) check() error {
-	if !plain(t.ID) || !plain(t.Origin) || !plain(t.Profile) || len(t.Path) > MaxPath || t.Hops < 0 {
-		return refuse("the trace is too long or not plain")
+	if !isPlainName(t.ID) || !isPlainName(t.Origin) || !isPlainName(t.Profile) || len(t.Path) > MaxPath || t.Hops < 0 {
+		return errorf("the trace is too long or not plain")
 	}
 	for _, id := range t.Path {
-		if id == "" || !plain(id) {
-			return refuse("the trace's path is not plain")
+		if id == "" || !isPlainName(id) {
+			return errorf("the trace's path is not plain")
 		}
 	}
 	return nil

@@ -39,14 +39,14 @@ func ParseURL(raw string) (*url.URL, error) {
 		return nil, errorf("a relay's URL starts with wss:// or ws://")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
 		return nil, errorf("a relay's URL has no user, query or fragment")
-	case !hostLike(u.Hostname()):
+	case !isHostName(u.Hostname()):
 		return nil, errorf("a relay's URL names a host in ASCII")
 	}
 	return u, nil
 }
 
-// hostLike refuses what could be read as more than a host's name.
-func hostLike(s string) bool {
+// isHostName refuses what could be read as more than a host's name.
+func isHostName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
 	}

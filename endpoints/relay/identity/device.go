@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
 // RecordLife is how long a new X25519 key is good for.
@@ -64,25 +66,13 @@ func (d *Device) Static(nk [32]byte) (*ecdh.PrivateKey, bool) {
 	return nil, false
 }
 
-const loginContext = "moot-relay/1 login\x00"
-
-// loginText is what a login signs: where it goes and the challenge of this
-// connection, so that it is of no use at another relay or another time.
-// exporter is empty, or keying material of the TLS connection when TLS ends
-// at the relay itself.
-func loginText(host string, challenge [32]byte, exporter []byte) []byte {
-	b := append([]byte(loginContext), host...)
-	b = append(b, challenge[:]...)
-	return append(b, exporter...)
-}
-
 // SignLogin answers the challenge of the relay at host (as in its URL, with
 // the port when one is written there).
 func (d *Device) SignLogin(host string, challenge [32]byte, exporter []byte) [ed25519.SignatureSize]byte {
-	return [64]byte(ed25519.Sign(d.sign, loginText(host, challenge, exporter)))
+	return [64]byte(ed25519.Sign(d.sign, frame.LoginMessage(host, challenge[:], exporter)))
 }
 
 // VerifyLogin says whether sig is id's answer to challenge at host.
 func VerifyLogin(id DeviceID, host string, challenge [32]byte, exporter []byte, sig [ed25519.SignatureSize]byte) bool {
-	return ed25519.Verify(id[:], loginText(host, challenge, exporter), sig[:])
+	return ed25519.Verify(id[:], frame.LoginMessage(host, challenge[:], exporter), sig[:])
 }

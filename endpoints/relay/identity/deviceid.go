@@ -67,7 +67,7 @@ func ParseDeviceID(s string) (DeviceID, error) {
 	if i := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(alphabet, r) }); i >= 0 {
 		return DeviceID{}, fmt.Errorf("%w: %q is not one of its characters", ErrDeviceID, []rune(s[i:])[0])
 	}
-	plain, err := unchecked(s)
+	plain, err := stripChecks(s)
 	if err != nil {
 		return DeviceID{}, err
 	}
@@ -82,8 +82,8 @@ func ParseDeviceID(s string) (DeviceID, error) {
 	return id, nil
 }
 
-// unchecked verifies and removes the check characters.
-func unchecked(s string) (string, error) {
+// stripChecks verifies and removes the check characters.
+func stripChecks(s string) (string, error) {
 	switch len(s) {
 	case plainLen:
 		return s, nil

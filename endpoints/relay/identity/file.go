@@ -32,7 +32,7 @@ func readPrivate(path string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := onlyOurs(path, info); err != nil {
+	if err := checkPrivate(path, info); err != nil {
 		return nil, nil, err
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -42,9 +42,9 @@ func readPrivate(path string) ([]byte, fs.FileInfo, error) {
 	return b, info, err
 }
 
-// onlyOurs refuses a file with secrets that others may read. It does not mend
+// checkPrivate refuses a file with secrets that others may read. It does not mend
 // the mode: what was readable may have been read.
-func onlyOurs(path string, info fs.FileInfo) error {
+func checkPrivate(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return &problem.Error{
 			Code: "RELAY-FILE-MODE", What: "a file with secrets is not a regular file", Where: path,
@@ -94,19 +94,19 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// A document is a JSON file of this device that several processes read and
+// A jsonFile is a JSON file of this device that several processes read and
 // change. Readers see changes of others at their next look.
-type document[T any] struct {
+type jsonFile[T any] struct {
 	path  string
 	check func(*T) error
 
-	mu    sync.Mutex
-	seen  fs.FileInfo
-	value T
+	mu       sync.Mutex
+	lastInfo fs.FileInfo
+	value    T
 }
 
-// look calls read with the present value, which read must not keep or change.
-func (d *document[T]) look(read func(*T)) error {
+// read calls read with the present value, which read must not keep or change.
+func (d *jsonFile[T]) read(read func(*T)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.refresh(); err != nil {
@@ -116,9 +116,9 @@ func (d *document[T]) look(read func(*T)) error {
 	return nil
 }
 
-// change applies edit and saves. Edits of other processes wait meanwhile, and
+// update applies edit and saves. Edits of other processes wait meanwhile, and
 // are seen. When edit fails nothing is saved.
-func (d *document[T]) change(edit func(*T) error) error {
+func (d *jsonFile[T]) update(edit func(*T) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := makeDir(d.path); err != nil {
@@ -132,7 +132,7 @@ func (d *document[T]) change(edit func(*T) error) error {
 	if err := d.refresh(); err != nil {
 		return err
 	}
-	d.seen = nil // whatever happens, the value is read again
+	d.lastInfo = nil // whatever happens, the value is read again
 	if err := edit(&d.value); err != nil {
 		return err
 	}
@@ -147,16 +147,16 @@ func (d *document[T]) change(edit func(*T) error) error {
 }
 
 // refresh reads the file when it is not the one that was read last.
-func (d *document[T]) refresh() error {
+func (d *jsonFile[T]) refresh() error {
 	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		d.seen, d.value = nil, *new(T)
+		d.lastInfo, d.value = nil, *new(T)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if d.seen != nil && os.SameFile(d.seen, info) && d.seen.ModTime().Equal(info.ModTime()) && d.seen.Size() == info.Size() {
+	if d.lastInfo != nil && os.SameFile(d.lastInfo, info) && d.lastInfo.ModTime().Equal(info.ModTime()) && d.lastInfo.Size() == info.Size() {
 		return nil
 	}
 	b, info, err := readPrivate(d.path)
@@ -167,7 +167,7 @@ func (d *document[T]) refresh() error {
 	if err != nil {
 		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device is damaged: " + err.Error(), Where: d.path, Fix: "restore it from a backup, or remove it and pair the devices again", Err: err}
 	}
-	d.seen, d.value = info, value
+	d.lastInfo, d.value = info, value
 	return nil
 }
 

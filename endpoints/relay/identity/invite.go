@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,8 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 )
-
-var base64url = base64.RawURLEncoding.Strict()
 
 // A Grant says what a device that was invited may be.
 type Grant uint8

@@ -16,38 +16,38 @@ var (
 	ErrInviteUsed    = errors.New("the invite has been used")
 )
 
-// inviteKept is how long an invite that is of no use any more is remembered,
+// expiredInviteLife is how long an invite that is of no use any more is remembered,
 // so that who comes late is told why.
-const inviteKept = 24 * time.Hour
+const expiredInviteLife = 24 * time.Hour
 
 const maxInvites = 100
 
 // ErrInvites means that too many invites are open.
 var ErrInvites = errors.New("too many invites are open")
 
-type openInvite struct {
-	Invite string   `json:"invite"`
-	Used   []usedBy `json:"used,omitempty"`
+type storedInvite struct {
+	Invite string      `json:"invite"`
+	Used   []inviteUse `json:"used,omitempty"`
 }
 
-type usedBy struct {
+type inviteUse struct {
 	ID DeviceID  `json:"id"`
 	At time.Time `json:"at"`
 }
 
 type inviteFile struct {
-	V       int          `json:"v"`
-	Invites []openInvite `json:"invites"`
+	V       int            `json:"v"`
+	Invites []storedInvite `json:"invites"`
 }
 
 // Invites is the store of the invites that this device has made: one file
 // with mode 0600, for several processes, like Peers.
-type Invites struct{ file document[inviteFile] }
+type Invites struct{ file jsonFile[inviteFile] }
 
 // OpenInvites opens the store at path; the file is made by the first Add.
 func OpenInvites(path string) (*Invites, error) {
-	v := &Invites{file: document[inviteFile]{path: path, check: checkInvites}}
-	return v, v.file.look(func(*inviteFile) {})
+	v := &Invites{file: jsonFile[inviteFile]{path: path, check: checkInvites}}
+	return v, v.file.read(func(*inviteFile) {})
 }
 
 func checkInvites(f *inviteFile) error {
@@ -65,23 +65,23 @@ func checkInvites(f *inviteFile) error {
 
 // Add stores an invite, and forgets those that ended a day ago.
 func (v *Invites) Add(in Invite, now time.Time) error {
-	return v.file.change(func(f *inviteFile) error {
+	return v.file.update(func(f *inviteFile) error {
 		f.V = 1
-		f.Invites = slices.DeleteFunc(f.Invites, func(o openInvite) bool {
+		f.Invites = slices.DeleteFunc(f.Invites, func(o storedInvite) bool {
 			old, err := ParseInvite(o.Invite)
-			return err != nil || now.After(old.Expires.Add(inviteKept))
+			return err != nil || now.After(old.Expires.Add(expiredInviteLife))
 		})
 		if len(f.Invites) == maxInvites {
 			return ErrInvites
 		}
-		f.Invites = append(f.Invites, openInvite{Invite: in.String()})
+		f.Invites = append(f.Invites, storedInvite{Invite: in.String()})
 		return nil
 	})
 }
 
 // Lookup returns the invite with this id, in whatever state: ErrNoInvite.
 func (v *Invites) Lookup(id [16]byte) (in Invite, err error) {
-	err = v.file.look(func(f *inviteFile) {
+	err = v.file.read(func(f *inviteFile) {
 		if o := f.find(id); o != nil {
 			in, _ = ParseInvite(o.Invite)
 		}
@@ -97,7 +97,7 @@ func (v *Invites) Lookup(id [16]byte) (in Invite, err error) {
 // expired: its owner saw the first attempt fail. ErrInviteExpired,
 // ErrInviteUsed and ErrNoInvite say why not.
 func (v *Invites) Use(id [16]byte, by DeviceID, now time.Time) error {
-	return v.file.change(func(f *inviteFile) error {
+	return v.file.update(func(f *inviteFile) error {
 		o := f.find(id)
 		if o == nil {
 			return ErrNoInvite
@@ -108,31 +108,31 @@ func (v *Invites) Use(id [16]byte, by DeviceID, now time.Time) error {
 			return err
 		case now.After(in.Expires):
 			return ErrInviteExpired
-		case slices.ContainsFunc(o.Used, func(u usedBy) bool { return u.ID == by }):
+		case slices.ContainsFunc(o.Used, func(u inviteUse) bool { return u.ID == by }):
 			return nil
 		case len(o.Used) >= int(in.MaxUses):
 			return ErrInviteUsed
 		}
-		o.Used = append(o.Used, usedBy{ID: by, At: now.UTC()})
+		o.Used = append(o.Used, inviteUse{ID: by, At: now.UTC()})
 		return nil
 	})
 }
 
 // Remove takes an invite back.
 func (v *Invites) Remove(id [16]byte) error {
-	return v.file.change(func(f *inviteFile) error {
+	return v.file.update(func(f *inviteFile) error {
 		o := f.find(id)
 		if o == nil {
 			return ErrNoInvite
 		}
-		f.Invites = slices.DeleteFunc(f.Invites, func(q openInvite) bool { return q.Invite == o.Invite })
+		f.Invites = slices.DeleteFunc(f.Invites, func(q storedInvite) bool { return q.Invite == o.Invite })
 		return nil
 	})
 }
 
 // List returns the invites that can be used at now.
 func (v *Invites) List(now time.Time) (open []Invite, err error) {
-	err = v.file.look(func(f *inviteFile) {
+	err = v.file.read(func(f *inviteFile) {
 		for _, o := range f.Invites {
 			if in, err := ParseInvite(o.Invite); err == nil && !now.After(in.Expires) && len(o.Used) < int(in.MaxUses) {
 				open = append(open, in)
@@ -142,7 +142,7 @@ func (v *Invites) List(now time.Time) (open []Invite, err error) {
 	return open, err
 }
 
-func (f *inviteFile) find(id [16]byte) *openInvite {
+func (f *inviteFile) find(id [16]byte) *storedInvite {
 	for i := range f.Invites {
 		in, err := ParseInvite(f.Invites[i].Invite)
 		if err == nil && subtle.ConstantTimeCompare(in.ID[:], id[:]) == 1 {

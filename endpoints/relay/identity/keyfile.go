@@ -30,19 +30,19 @@ var ErrPassphrase = errors.New("the passphrase is wrong or missing")
 
 // keyFile is what stands on disk: either Keys or Sealed.
 type keyFile struct {
-	V      int       `json:"v"`
-	Keys   *keyPairs `json:"keys,omitempty"`
-	Sealed *sealed   `json:"sealed,omitempty"`
+	V      int         `json:"v"`
+	Keys   *deviceKeys `json:"keys,omitempty"`
+	Sealed *sealedKeys `json:"sealed,omitempty"`
 }
 
-type keyPairs struct {
+type deviceKeys struct {
 	IDK      []byte `json:"idk"`                   // Ed25519 seed
 	NK       []byte `json:"nk"`                    // X25519
 	Previous []byte `json:"nk_previous,omitempty"` // X25519
 	NotAfter int64  `json:"not_after"`             // of NK, Unix seconds
 }
 
-type sealed struct {
+type sealedKeys struct {
 	KDF     string `json:"kdf"` // argon2id
 	Time    uint32 `json:"time"`
 	Memory  uint32 `json:"memory_kib"`
@@ -95,11 +95,11 @@ func LoadOrGenerate(path string, passphrase []byte, now time.Time) (*Device, err
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return renew(path, passphrase, now)
+	return rotateOrGenerate(path, passphrase, now)
 }
 
-// renew generates or rotates under a lock.
-func renew(path string, passphrase []byte, now time.Time) (*Device, error) {
+// rotateOrGenerate generates or rotates under a lock.
+func rotateOrGenerate(path string, passphrase []byte, now time.Time) (*Device, error) {
 	if err := makeDir(path); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func renew(path string, passphrase []byte, now time.Time) (*Device, error) {
 }
 
 func encodeKeyFile(d *Device, passphrase []byte) ([]byte, error) {
-	keys := keyPairs{IDK: d.sign.Seed(), NK: d.noise.Bytes(), NotAfter: d.notAfter.Unix()}
+	keys := deviceKeys{IDK: d.sign.Seed(), NK: d.noise.Bytes(), NotAfter: d.notAfter.Unix()}
 	if d.previous != nil {
 		keys.Previous = d.previous.Bytes()
 	}
@@ -140,19 +140,19 @@ func encodeKeyFile(d *Device, passphrase []byte) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-func seal(keys, passphrase []byte) *sealed {
-	s := &sealed{KDF: "argon2id", Time: kdfTime, Memory: kdfMemory, Threads: kdfThreads, Salt: make([]byte, 16), Nonce: make([]byte, 24)}
+func seal(keys, passphrase []byte) *sealedKeys {
+	s := &sealedKeys{KDF: "argon2id", Time: kdfTime, Memory: kdfMemory, Threads: kdfThreads, Salt: make([]byte, 16), Nonce: make([]byte, 24)}
 	_, _ = rand.Read(s.Salt) // never fails
 	_, _ = rand.Read(s.Nonce)
 	s.Box = secretbox.Seal(nil, keys, (*[24]byte)(s.Nonce), s.key(passphrase))
 	return s
 }
 
-func (s *sealed) key(passphrase []byte) *[32]byte {
+func (s *sealedKeys) key(passphrase []byte) *[32]byte {
 	return (*[32]byte)(argon2.IDKey(passphrase, s.Salt, s.Time, s.Memory, s.Threads, 32))
 }
 
-func (s *sealed) open(passphrase []byte) ([]byte, error) {
+func (s *sealedKeys) open(passphrase []byte) ([]byte, error) {
 	switch {
 	case s.KDF != "argon2id" || s.Time < 1 || s.Time > maxKDFTime || s.Memory < 1 || s.Memory > maxKDFMemory || s.Threads < 1:
 		return nil, errors.New("its key derivation is not known or out of bounds")
@@ -183,7 +183,7 @@ func decodeKeyFile(b, passphrase []byte) (*Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		file.Keys = &keyPairs{}
+		file.Keys = &deviceKeys{}
 		if err := strict.Decode(inner, 2, file.Keys); err != nil {
 			return nil, err
 		}
@@ -191,7 +191,7 @@ func decodeKeyFile(b, passphrase []byte) (*Device, error) {
 	return file.Keys.device()
 }
 
-func (k *keyPairs) device() (*Device, error) {
+func (k *deviceKeys) device() (*Device, error) {
 	if len(k.IDK) != ed25519.SeedSize {
 		return nil, errors.New("the device key has the wrong length")
 	}

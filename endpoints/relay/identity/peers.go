@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/folkmoot/moot/problem"
@@ -50,12 +51,12 @@ type peerFile struct {
 // Peers is the store of peers: one file with mode 0600. It is safe for
 // concurrent use, by several processes too: what `moot peers rm` removes, a
 // running `moot share` no longer finds.
-type Peers struct{ file document[peerFile] }
+type Peers struct{ file jsonFile[peerFile] }
 
 // OpenPeers opens the store at path; the file is made by the first Add.
 func OpenPeers(path string) (*Peers, error) {
-	p := &Peers{file: document[peerFile]{path: path, check: checkPeers}}
-	return p, p.file.look(func(*peerFile) {})
+	p := &Peers{file: jsonFile[peerFile]{path: path, check: checkPeers}}
+	return p, p.file.read(func(*peerFile) {})
 }
 
 func checkPeers(f *peerFile) error {
@@ -82,7 +83,7 @@ func checkPeers(f *peerFile) error {
 // List returns all peers, by name.
 func (p *Peers) List() ([]Peer, error) {
 	var all []Peer
-	err := p.file.look(func(f *peerFile) { all = slices.Clone(f.Peers) })
+	err := p.file.read(func(f *peerFile) { all = slices.Clone(f.Peers) })
 	slices.SortFunc(all, func(a, b Peer) int { return strings.Compare(a.Name, b.Name) })
 	return all, err
 }
@@ -100,7 +101,7 @@ func (p *Peers) Find(nameOrID string) (Peer, error) {
 
 func (p *Peers) find(is func(Peer) bool, what string) (peer Peer, err error) {
 	i := -1
-	err = p.file.look(func(f *peerFile) {
+	err = p.file.read(func(f *peerFile) {
 		if i = slices.IndexFunc(f.Peers, is); i >= 0 {
 			peer = f.Peers[i]
 		}
@@ -119,7 +120,7 @@ func unknownPeer(what string) error {
 // A device that was paired before keeps its name.
 // It returns the peer as it was stored.
 func (p *Peers) Add(n Peer) (Peer, error) {
-	err := p.file.change(func(f *peerFile) error {
+	err := p.file.update(func(f *peerFile) error {
 		f.V = 1
 		n.Name = CleanName(n.Name)
 		if n.Name == "" {
@@ -139,7 +140,7 @@ func (p *Peers) Add(n Peer) (Peer, error) {
 // Update changes the peer with this id through edit and saves it; its id and
 // its name stay.
 func (p *Peers) Update(id DeviceID, edit func(*Peer)) error {
-	return p.file.change(func(f *peerFile) error {
+	return p.file.update(func(f *peerFile) error {
 		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
 		if i < 0 {
 			return unknownPeer(id.Short())
@@ -163,7 +164,7 @@ func (p *Peers) Rename(id DeviceID, name string) error {
 	if _, err := ParseDeviceID(name); err == nil {
 		return bad("it looks like a device id")
 	}
-	return p.file.change(func(f *peerFile) error {
+	return p.file.update(func(f *peerFile) error {
 		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
 		if i < 0 {
 			return unknownPeer(id.Short())
@@ -178,7 +179,7 @@ func (p *Peers) Rename(id DeviceID, name string) error {
 
 // Remove forgets a peer: from then on this device does not answer it.
 func (p *Peers) Remove(id DeviceID) error {
-	return p.file.change(func(f *peerFile) error {
+	return p.file.update(func(f *peerFile) error {
 		n := len(f.Peers)
 		f.Peers = slices.DeleteFunc(f.Peers, func(q Peer) bool { return q.ID == id })
 		if len(f.Peers) == n {
@@ -221,4 +222,11 @@ func freeName(peers []Peer, name string) string {
 		free = string([]rune(name)[:min(utf8.RuneCountInString(name), maxPeerName-len(suffix))]) + suffix
 	}
 	return free
+}
+
+// nameRune says whether a name may hold r: letters, marks, digits, common
+// signs and the space; no controls, and nothing that turns the direction of
+// writing or cannot be seen.
+func nameRune(r rune) bool {
+	return r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.Is(unicode.Cf, r)
 }

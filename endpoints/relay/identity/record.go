@@ -2,6 +2,7 @@ package identity
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ type KeyRecord struct {
 
 // RecordSize is the length of an encoded KeyRecord in bytes.
 const RecordSize = 1 + 32 + 32 + 8 + ed25519.SignatureSize
+
+var base64url = base64.RawURLEncoding.Strict()
 
 const (
 	recordVersion = 1

@@ -340,7 +340,7 @@ func FuzzPeers(f *testing.F) {
 
 func FuzzInvitesFile(f *testing.F) {
 	in := newInvite(f, newDevice(f))
-	b, err := json.Marshal(inviteFile{V: 1, Invites: []openInvite{{Invite: in.String(), Used: []usedBy{{ID: DeviceID{1}, At: now}}}}})
+	b, err := json.Marshal(inviteFile{V: 1, Invites: []storedInvite{{Invite: in.String(), Used: []inviteUse{{ID: DeviceID{1}, At: now}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -84,8 +84,8 @@ func (d *Device) Pair(ctx context.Context, host *Device, capabilities ...string)
 	}
 }
 
-// Hear waits for the next message of anybody.
-func (d *Device) Hear(ctx context.Context) (from identity.DeviceID, message string, err error) {
+// NextMessage waits for the next message of anybody.
+func (d *Device) NextMessage(ctx context.Context) (from identity.DeviceID, message string, err error) {
 	for {
 		in, err := d.Next(ctx)
 		if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A Parcel is a payload on its way to a device.
-type Parcel struct {
+// A Packet is a payload on its way to a device.
+type Packet struct {
 	To, From frame.ID
 	Payload  []byte
 }
 
 // A Delivery is a parcel that is handed out, after a delay.
 type Delivery struct {
-	Parcel
+	Packet
 	After time.Duration
 }
 
@@ -31,40 +31,40 @@ type Delivery struct {
 type HostileConfig struct {
 	// Relay connects to an honest relay, which does the work. Its Hosts are
 	// the name under which devices reach the hostile one.
-	Relay func(ctx context.Context) (net.Conn, error)
-	Bend  Bend // nil: nothing
+	Relay  func(ctx context.Context) (net.Conn, error)
+	Mangle Mangle // nil: nothing
 }
 
-// Bend says what becomes of a parcel: nothing, itself, or anything else. It
+// Mangle says what becomes of a parcel: nothing, itself, or anything else. It
 // is called for one at a time.
-type Bend func(p Parcel) []Delivery
+type Mangle func(p Packet) []Delivery
 
-// A Hostile relay has an honest one behind it, and does to parcels whatever
+// A HostileRelay relay has an honest one behind it, and does to parcels whatever
 // it is told. It keeps every byte that it is handed.
-type Hostile struct {
+type HostileRelay struct {
 	cfg HostileConfig
 
 	mu       sync.Mutex
 	ctx      context.Context
-	tunnels  map[*tunnel]bool
-	devices  map[frame.ID]*tunnel
+	tunnels  map[*proxiedConn]bool
+	devices  map[frame.ID]*proxiedConn
 	received []byte
 	work     sync.WaitGroup
 
-	bending sync.Mutex
+	mangling sync.Mutex
 }
 
-// NewHostile makes a hostile relay.
-func NewHostile(cfg HostileConfig) *Hostile {
-	if cfg.Bend == nil {
-		cfg.Bend = func(p Parcel) []Delivery { return []Delivery{{Parcel: p}} }
+// NewHostileRelay makes a hostile relay.
+func NewHostileRelay(cfg HostileConfig) *HostileRelay {
+	if cfg.Mangle == nil {
+		cfg.Mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
 	}
-	return &Hostile{cfg: cfg, tunnels: map[*tunnel]bool{}, devices: map[frame.ID]*tunnel{}}
+	return &HostileRelay{cfg: cfg, tunnels: map[*proxiedConn]bool{}, devices: map[frame.ID]*proxiedConn{}}
 }
 
 // Serve accepts devices until ctx ends, and returns when everything that it
 // started has ended. It closes l.
-func (h *Hostile) Serve(ctx context.Context, l net.Listener) error {
+func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.mu.Lock()
@@ -91,24 +91,24 @@ func (h *Hostile) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // Cut ends every connection. Devices can connect again.
-func (h *Hostile) Cut() {
+func (h *HostileRelay) Cut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for t := range h.tunnels {
-		t.below.Close()
-		t.above.Close()
+		t.device.Close()
+		t.relay.Close()
 	}
 }
 
 // Received returns every byte that devices have handed in: requests, logins,
 // frames.
-func (h *Hostile) Received() []byte {
+func (h *HostileRelay) Received() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]byte(nil), h.received...)
 }
 
-func (h *Hostile) record(b ...[]byte) {
+func (h *HostileRelay) record(b ...[]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, part := range b {
@@ -117,11 +117,11 @@ func (h *Hostile) record(b ...[]byte) {
 }
 
 // Inject hands out something of the relay's own.
-func (h *Hostile) Inject(d Delivery) {
+func (h *HostileRelay) Inject(d Delivery) {
 	h.work.Go(func() { h.deliver(d) })
 }
 
-func (h *Hostile) deliver(d Delivery) {
+func (h *HostileRelay) deliver(d Delivery) {
 	if d.After > 0 {
 		late := time.NewTimer(d.After)
 		defer late.Stop()
@@ -140,15 +140,15 @@ func (h *Hostile) deliver(d Delivery) {
 	}
 	select {
 	case t.out <- b:
-	case <-t.over:
+	case <-t.closed:
 	}
 }
 
-// pass bends a parcel and hands out what has become of it.
-func (h *Hostile) pass(p Parcel) {
-	h.bending.Lock()
-	all := h.cfg.Bend(p)
-	h.bending.Unlock()
+// forward bends a parcel and hands out what has become of it.
+func (h *HostileRelay) forward(p Packet) {
+	h.mangling.Lock()
+	all := h.cfg.Mangle(p)
+	h.mangling.Unlock()
 	for _, d := range all {
 		if d.After == 0 {
 			h.deliver(d)
@@ -158,21 +158,21 @@ func (h *Hostile) pass(p Parcel) {
 	}
 }
 
-// A tunnel is one device's connection, and its continuation to the honest
+// A proxiedConn is one device's connection, and its continuation to the honest
 // relay.
-type tunnel struct {
-	h            *Hostile
-	below, above *websocket.Conn
-	out          chan []byte // to the device
-	over         chan struct{}
-	device       frame.ID
+type proxiedConn struct {
+	h             *HostileRelay
+	device, relay *websocket.Conn
+	out           chan []byte // to the device
+	closed        chan struct{}
+	id            frame.ID
 }
 
 var upgrader = websocket.Upgrader{Subprotocols: []string{frame.Subprotocol}}
 
 // ServeHTTP continues a device's connection.
-func (h *Hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.begin() {
+func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.addWork() {
 		return
 	}
 	defer h.work.Done()
@@ -189,14 +189,14 @@ func (h *Hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer below.Close()
-	t := &tunnel{h: h, below: below, above: above, out: make(chan []byte, 256), over: make(chan struct{})}
-	h.join(t)
-	defer h.leave(t)
+	t := &proxiedConn{h: h, device: below, relay: above, out: make(chan []byte, 256), closed: make(chan struct{})}
+	h.register(t)
+	defer h.unregister(t)
 	t.run()
 }
 
-// begin makes Serve wait for one more, unless it ends already.
-func (h *Hostile) begin() bool {
+// addWork makes Serve wait for one more, unless it ends already.
+func (h *HostileRelay) addWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
@@ -206,7 +206,7 @@ func (h *Hostile) begin() bool {
 	return true
 }
 
-func (h *Hostile) recordRequest(r *http.Request) {
+func (h *HostileRelay) recordRequest(r *http.Request) {
 	h.record([]byte(r.Method+" "+r.RequestURI), []byte(r.Host))
 	for k, vs := range r.Header {
 		for _, v := range vs {
@@ -215,46 +215,46 @@ func (h *Hostile) recordRequest(r *http.Request) {
 	}
 }
 
-func (h *Hostile) join(t *tunnel) {
+func (h *HostileRelay) register(t *proxiedConn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tunnels[t] = true
 	if h.ctx.Err() != nil { // Cut may have passed already
-		t.below.Close()
-		t.above.Close()
+		t.device.Close()
+		t.relay.Close()
 	}
 }
 
-func (h *Hostile) leave(t *tunnel) {
+func (h *HostileRelay) unregister(t *proxiedConn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.tunnels, t)
-	if h.devices[t.device] == t {
-		delete(h.devices, t.device)
+	if h.devices[t.id] == t {
+		delete(h.devices, t.id)
 	}
 }
 
 // run passes messages on until either end has gone.
-func (t *tunnel) run() {
-	t.above.SetPingHandler(func(text string) error {
+func (t *proxiedConn) run() {
+	t.relay.SetPingHandler(func(text string) error {
 		at := time.Now().Add(time.Second)
-		_ = t.below.WriteControl(websocket.PingMessage, []byte(text), at) // a device that is gone is noticed below
-		return t.above.WriteControl(websocket.PongMessage, []byte(text), at)
+		_ = t.device.WriteControl(websocket.PingMessage, []byte(text), at) // a device that is gone is noticed below
+		return t.relay.WriteControl(websocket.PongMessage, []byte(text), at)
 	})
 	var work sync.WaitGroup
-	work.Go(t.up)
+	work.Go(t.copyFromDevice)
 	work.Go(t.write)
-	t.down()
-	close(t.over)
-	t.below.Close()
+	t.copyFromRelay()
+	close(t.closed)
+	t.device.Close()
 	work.Wait()
 }
 
-// up passes on what the device says, and learns which one it is.
-func (t *tunnel) up() {
-	defer t.above.Close()
+// copyFromDevice passes on what the device says, and learns which one it is.
+func (t *proxiedConn) copyFromDevice() {
+	defer t.relay.Close()
 	for {
-		typ, b, err := t.below.ReadMessage()
+		typ, b, err := t.device.ReadMessage()
 		if err != nil {
 			return
 		}
@@ -262,50 +262,50 @@ func (t *tunnel) up() {
 		if f, err := frame.Decode(b); err == nil {
 			if l, ok := f.(frame.Login); ok {
 				t.h.mu.Lock()
-				t.device = l.Device
+				t.id = l.Device
 				t.h.devices[l.Device] = t
 				t.h.mu.Unlock()
 			}
 		}
-		if t.above.WriteMessage(typ, b) != nil {
+		if t.relay.WriteMessage(typ, b) != nil {
 			return
 		}
 	}
 }
 
-// down passes on what the relay says; parcels are bent first.
-func (t *tunnel) down() {
+// copyFromRelay passes on what the relay says; parcels are bent first.
+func (t *proxiedConn) copyFromRelay() {
 	for {
-		_, b, err := t.above.ReadMessage()
+		_, b, err := t.relay.ReadMessage()
 		var closed *websocket.CloseError
 		if errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure {
 			bye := websocket.FormatCloseMessage(closed.Code, "")
-			_ = t.below.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be gone
+			_ = t.device.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be gone
 		}
 		if err != nil {
 			return
 		}
 		f, err := frame.Decode(b)
 		if r, ok := f.(frame.Recv); err == nil && ok {
-			t.h.pass(Parcel{To: t.device, From: r.From, Payload: r.Payload})
+			t.h.forward(Packet{To: t.id, From: r.From, Payload: r.Payload})
 			continue
 		}
 		select {
 		case t.out <- b:
-		case <-t.over:
+		case <-t.closed:
 		}
 	}
 }
 
-func (t *tunnel) write() {
+func (t *proxiedConn) write() {
 	for {
 		select {
 		case b := <-t.out:
-			if t.below.WriteMessage(websocket.BinaryMessage, b) != nil {
-				t.above.Close()
+			if t.device.WriteMessage(websocket.BinaryMessage, b) != nil {
+				t.relay.Close()
 				return
 			}
-		case <-t.over:
+		case <-t.closed:
 			return
 		}
 	}

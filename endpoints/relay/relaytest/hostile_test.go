@@ -26,25 +26,25 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ session.Transport = (*client.Client)(nil)
 
-// A world is an honest relay behind a hostile one, and devices before it. All
+// A testbed is an honest relay behind a hostile one, and devices before it. All
 // of it runs in a bubble.
-type world struct {
+type testbed struct {
 	t         *testing.T
 	ctx       context.Context
-	front     *relaytest.Net // between devices and the hostile relay
-	back      *relaytest.Net // between it and the honest one
-	hostile   *relaytest.Hostile
+	front     *relaytest.Network // between devices and the hostile relay
+	back      *relaytest.Network // between it and the honest one
+	hostile   *relaytest.HostileRelay
 	work      sync.WaitGroup
 	stopRelay func()
 }
 
-func newWorld(t *testing.T, bend relaytest.Bend) *world {
+func newTestbed(t *testing.T, bend relaytest.Mangle) *testbed {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &world{t: t, ctx: ctx, front: relaytest.NewNet(), back: relaytest.NewNet()}
-	w.hostile = relaytest.NewHostile(relaytest.HostileConfig{
-		Bend:  bend,
-		Relay: func(ctx context.Context) (net.Conn, error) { return w.back.Dial(ctx, "") },
+	w := &testbed{t: t, ctx: ctx, front: relaytest.NewNetwork(), back: relaytest.NewNetwork()}
+	w.hostile = relaytest.NewHostileRelay(relaytest.HostileConfig{
+		Mangle: bend,
+		Relay:  func(ctx context.Context) (net.Conn, error) { return w.back.Dial(ctx, "") },
 	})
 	w.startRelay()
 	l := w.front.Listen()
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, bend relaytest.Bend) *world {
 	return w
 }
 
-func (w *world) startRelay() {
+func (w *testbed) startRelay() {
 	w.t.Helper()
 	s, err := server.New(server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}})
 	if err != nil {
@@ -78,10 +78,10 @@ func (w *world) startRelay() {
 // A device of a world.
 type device struct {
 	*relaytest.Device
-	w *world
+	w *testbed
 }
 
-func (w *world) device(name string) *device {
+func (w *testbed) device(name string) *device {
 	w.t.Helper()
 	cfg := client.Config{URL: "ws://" + relaytest.Host, Plain: true, Dial: w.front.Dial}
 	return &device{relaytest.NewDevice(w.ctx, w.t, &w.work, name, cfg), w}
@@ -92,8 +92,8 @@ func (d *device) pair(host *device) {
 	d.Pair(d.w.ctx, host.Device, "canary-capability")
 }
 
-// sends sends numbered messages, and returns how many were confirmed.
-func (d *device) sends(to *device, n int) (confirmed int, err error) {
+// sendMessages sendMessages numbered messages, and returns how many were confirmed.
+func (d *device) sendMessages(to *device, n int) (confirmed int, err error) {
 	for i := range n {
 		ctx, cancel := context.WithTimeout(d.w.ctx, 10*time.Minute)
 		err := d.Send(ctx, to.ID(), []byte(message(d, i)))
@@ -111,11 +111,11 @@ func message(d *device, i int) string {
 	return fmt.Sprintf("canary-message %d of %s %s", i, d.ID().Short(), strings.Repeat("x", i%7*9000))
 }
 
-// hears checks what arrives: what was sent, in order, once. It returns when
+// expectMessages checks what arrives: what was sent, in order, once. It returns when
 // n messages have.
-func (d *device) hears(from *device, n int) error {
+func (d *device) expectMessages(from *device, n int) error {
 	for i := range n {
-		who, m, err := d.Hear(d.w.ctx)
+		who, m, err := d.NextMessage(d.w.ctx)
 		if err != nil {
 			return err
 		}
@@ -126,13 +126,13 @@ func (d *device) hears(from *device, n int) error {
 	return nil
 }
 
-// talk has both send n messages at the same time, and wants them all heard.
-func talk(t *testing.T, a, b *device, n int) {
+// exchangeMessages has both send n messages at the same time, and wants them all heard.
+func exchangeMessages(t *testing.T, a, b *device, n int) {
 	t.Helper()
 	errs := make(chan error, 4)
 	for _, p := range [][2]*device{{a, b}, {b, a}} {
-		go func() { _, err := p[0].sends(p[1], n); errs <- err }()
-		go func() { errs <- p[1].hears(p[0], n) }()
+		go func() { _, err := p[0].sendMessages(p[1], n); errs <- err }()
+		go func() { errs <- p[1].expectMessages(p[0], n) }()
 	}
 	for range cap(errs) {
 		if err := <-errs; err != nil && !errors.Is(err, context.Canceled) {
@@ -142,11 +142,11 @@ func talk(t *testing.T, a, b *device, n int) {
 }
 
 // nothing more may arrive.
-func (d *device) silent() {
+func (d *device) expectSilence() {
 	d.w.t.Helper()
 	ctx, cancel := context.WithTimeout(d.w.ctx, 5*time.Minute)
 	defer cancel()
-	if _, m, err := d.Hear(ctx); err == nil {
+	if _, m, err := d.NextMessage(ctx); err == nil {
 		d.w.t.Errorf("and then %.60q", m)
 	}
 }
@@ -154,37 +154,37 @@ func (d *device) silent() {
 // TestHostile: whatever a relay does, both sides hear what was sent, in order,
 // once.
 func TestHostile(t *testing.T) {
-	for name, c := range map[string]relaytest.Chaos{
+	for name, c := range map[string]relaytest.FaultInjector{
 		"honest":     {},
 		"drops":      {Drop: 30},
 		"duplicates": {Duplicate: 50},
-		"reorders":   {Delay: 30, Late: 3 * time.Second},
-		"late":       {Delay: 10, Late: time.Minute},
+		"reorders":   {Delay: 30, MaxDelay: 3 * time.Second},
+		"late":       {Delay: 10, MaxDelay: time.Minute},
 		"flips":      {Flip: 30},
-		"swaps":      {Swap: 50},
+		"swaps":      {Reflect: 50},
 		"replays":    {Replay: 50},
 		"truncates":  {Truncate: 30},
-		"invents":    {Invent: 50},
-		"everything": {Drop: 20, Duplicate: 20, Delay: 10, Late: 20 * time.Second, Flip: 5, Swap: 10, Replay: 20, Truncate: 5, Invent: 10},
+		"invents":    {Forge: 50},
+		"everything": {Drop: 20, Duplicate: 20, Delay: 10, MaxDelay: 20 * time.Second, Flip: 5, Reflect: 10, Replay: 20, Truncate: 5, Forge: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.Rand = rand.New(rand.NewPCG(5, uint64(len(name))))
 				var armed atomic.Bool // pairing first: its few messages are tested elsewhere
-				w := newWorld(t, func(p relaytest.Parcel) []relaytest.Delivery {
+				w := newTestbed(t, func(p relaytest.Packet) []relaytest.Delivery {
 					if !armed.Load() {
-						return []relaytest.Delivery{{Parcel: p}}
+						return []relaytest.Delivery{{Packet: p}}
 					}
-					return c.Bend(p)
+					return c.Mangle(p)
 				})
 				a, b := w.device("host"), w.device("guest")
 				b.pair(a)
 				time.Sleep(10 * time.Second) // in the bubble: what pairing still has to say
 				synctest.Wait()
 				armed.Store(true)
-				talk(t, a, b, 40)
-				a.silent()
-				b.silent()
+				exchangeMessages(t, a, b, 40)
+				a.expectSilence()
+				b.expectSilence()
 			})
 		})
 	}
@@ -195,24 +195,24 @@ func TestHostile(t *testing.T) {
 func TestNothingArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var armed atomic.Bool
-		w := newWorld(t, func(p relaytest.Parcel) []relaytest.Delivery {
+		w := newTestbed(t, func(p relaytest.Packet) []relaytest.Delivery {
 			if armed.Load() {
 				return nil
 			}
-			return []relaytest.Delivery{{Parcel: p}}
+			return []relaytest.Delivery{{Packet: p}}
 		})
 		a, b := w.device("host"), w.device("guest")
 		b.pair(a)
-		talk(t, a, b, 2)
+		exchangeMessages(t, a, b, 2)
 		armed.Store(true)
 		begin := time.Now()
-		if n, err := a.sends(b, 1); n != 0 || !errors.Is(err, session.ErrUnreachable) {
+		if n, err := a.sendMessages(b, 1); n != 0 || !errors.Is(err, session.ErrUnreachable) {
 			t.Errorf("%d confirmed, %v", n, err)
 		}
 		if took := time.Since(begin); took < 2*time.Minute || took > 3*time.Minute {
 			t.Errorf("after %v", took)
 		}
-		b.silent()
+		b.expectSilence()
 	})
 }
 
@@ -222,15 +222,15 @@ func TestCuts(t *testing.T) {
 	for _, cut := range []time.Duration{59 * time.Second, 60 * time.Second, 61 * time.Second, 120 * time.Second} {
 		t.Run(cut.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, nil)
+				w := newTestbed(t, nil)
 				a, b := w.device("host"), w.device("guest")
 				b.pair(a)
-				talk(t, a, b, 3)
+				exchangeMessages(t, a, b, 3)
 				w.front.Cut()
 				time.AfterFunc(cut, w.front.Heal)
-				talk(t, a, b, 3)
-				a.silent()
-				b.silent()
+				exchangeMessages(t, a, b, 3)
+				a.expectSilence()
+				b.expectSilence()
 			})
 		})
 	}
@@ -240,7 +240,7 @@ func TestCuts(t *testing.T) {
 // middle of a talk; connections are reset again and again.
 func TestRelayRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil)
+		w := newTestbed(t, nil)
 		a, b := w.device("host"), w.device("guest")
 		b.pair(a)
 		stop, done := make(chan struct{}), make(chan struct{})
@@ -264,13 +264,13 @@ func TestRelayRestarts(t *testing.T) {
 			}
 		}()
 		for range 6 {
-			talk(t, a, b, 4)
+			exchangeMessages(t, a, b, 4)
 			time.Sleep(5 * time.Second) // in the bubble
 		}
 		close(stop)
 		<-done
-		a.silent()
-		b.silent()
+		a.expectSilence()
+		b.expectSilence()
 	})
 }
 
@@ -278,7 +278,7 @@ func TestRelayRestarts(t *testing.T) {
 // by, the relay is handed none in any of eight encodings.
 func TestCanaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil)
+		w := newTestbed(t, nil)
 		var canaries []string
 		for i := range 32 {
 			canaries = append(canaries, fmt.Sprintf("canary-%02d-%016x", i, rand.Uint64()))

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// buffered is how much a stream holds before a writer waits, as a socket's
+// streamBuffer is how much a stream holds before a writer waits, as a socket's
 // buffers do.
-const buffered = 64 << 10
+const streamBuffer = 64 << 10
 
 // A stream is one direction of a connection.
 type stream struct {
 	reading, writing deadline
 
-	mu      sync.Mutex
-	data    []byte
-	lost    bool          // what is written vanishes
-	ended   bool          // by the writer: EOF behind data
-	dropped bool          // by the reader
-	change  chan struct{} // closed when anything above changes
+	mu          sync.Mutex
+	data        []byte
+	blackholed  bool          // what is written vanishes
+	writeClosed bool          // by the writer: EOF behind data
+	readClosed  bool          // by the reader
+	change      chan struct{} // closed when anything above changes
 }
 
 func newStream() *stream {
@@ -30,8 +30,8 @@ func newStream() *stream {
 	return s
 }
 
-// changed wakes everybody; the caller holds mu.
-func (s *stream) changed() {
+// notify wakes everybody; the caller holds mu.
+func (s *stream) notify() {
 	close(s.change)
 	s.change = make(chan struct{})
 }
@@ -41,16 +41,16 @@ func (s *stream) read(p []byte) (int, error) {
 		s.mu.Lock()
 		change := s.change
 		switch {
-		case s.dropped:
+		case s.readClosed:
 			s.mu.Unlock()
 			return 0, net.ErrClosed
 		case len(s.data) > 0:
 			n := copy(p, s.data)
 			s.data = s.data[n:]
-			s.changed()
+			s.notify()
 			s.mu.Unlock()
 			return n, nil
-		case s.ended:
+		case s.writeClosed:
 			s.mu.Unlock()
 			return 0, io.EOF
 		}
@@ -65,21 +65,21 @@ func (s *stream) write(p []byte) (n int, err error) {
 	for {
 		s.mu.Lock()
 		change := s.change
-		switch room := buffered - len(s.data); {
-		case s.ended:
+		switch room := streamBuffer - len(s.data); {
+		case s.writeClosed:
 			s.mu.Unlock()
 			return n, net.ErrClosed
-		case s.dropped:
+		case s.readClosed:
 			s.mu.Unlock()
 			return n, io.ErrClosedPipe
-		case s.lost:
+		case s.blackholed:
 			s.mu.Unlock()
 			return n + len(p), nil
 		case room > 0:
 			part := min(room, len(p))
 			s.data = append(s.data, p[:part]...)
 			n, p = n+part, p[part:]
-			s.changed()
+			s.notify()
 		}
 		s.mu.Unlock()
 		if len(p) == 0 {
@@ -91,31 +91,31 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// end says that nothing more is written. When the network is cut, nobody
+// closeWrite says that nothing more is written. When the network is cut, nobody
 // hears of it.
-func (s *stream) end() {
+func (s *stream) closeWrite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.lost {
-		s.ended = true
+	if !s.blackholed {
+		s.writeClosed = true
 	}
-	s.changed()
+	s.notify()
 }
 
-// abandon says that nothing more is read.
-func (s *stream) abandon() {
+// closeRead says that nothing more is read.
+func (s *stream) closeRead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropped = true
-	s.changed()
+	s.readClosed = true
+	s.notify()
 }
 
-// lose lets everything vanish from now on.
-func (s *stream) lose() {
+// blackhole lets everything vanish from now on.
+func (s *stream) blackhole() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lost, s.data = true, nil
-	s.changed()
+	s.blackholed, s.data = true, nil
+	s.notify()
 }
 
 // A deadline of reads or writes; setting it wakes whoever waits.

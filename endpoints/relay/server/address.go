@@ -12,36 +12,36 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// addresses holds what connections and logins are left to each address.
-type addresses struct {
+// addressLimiter holds what connections and logins are left to each address.
+type addressLimiter struct {
 	limits Limits
 
-	mu     sync.Mutex
-	all    int
-	open   map[netip.Addr]int
-	logins map[netip.Addr]*rate.Limiter
-	rest   *rate.Limiter // for addresses that there is no room to remember
-	swept  time.Time
+	mu           sync.Mutex
+	connections  int
+	perAddress   map[netip.Addr]int
+	logins       map[netip.Addr]*rate.Limiter
+	overflow     *rate.Limiter // for addresses that there is no room to remember
+	lastEviction time.Time
 }
 
 // maxAddresses is how many addresses' logins are remembered, about 100 bytes
 // each.
 const maxAddresses = 1 << 16
 
-func newAddresses(l Limits) addresses {
-	return addresses{limits: l, open: map[netip.Addr]int{}, logins: map[netip.Addr]*rate.Limiter{}, rest: loginLimiter(l)}
+func newAddressLimiter(l Limits) addressLimiter {
+	return addressLimiter{limits: l, perAddress: map[netip.Addr]int{}, logins: map[netip.Addr]*rate.Limiter{}, overflow: loginLimiter(l)}
 }
 
 func loginLimiter(l Limits) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(l.LoginsPerMinute)/60), l.LoginBurst)
 }
 
-// enter takes one connection and one login from an address, or says why not
+// acquire takes one connection and one login from an address, or says why not
 // and when to try again.
-func (a *addresses) enter(ip netip.Addr) (code frame.RejectCode, retry time.Duration) {
+func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.all >= a.limits.Connections || a.open[ip] >= a.limits.PerAddress {
+	if a.connections >= a.limits.Connections || a.perAddress[ip] >= a.limits.PerAddress {
 		return frame.RejectFull, 10 * time.Second
 	}
 	r := a.limiter(ip).ReserveN(time.Now(), 1)
@@ -49,40 +49,40 @@ func (a *addresses) enter(ip netip.Addr) (code frame.RejectCode, retry time.Dura
 		r.Cancel()
 		return frame.RejectTooMany, wait
 	}
-	a.all++
-	a.open[ip]++
+	a.connections++
+	a.perAddress[ip]++
 	return 0, 0
 }
 
-// leave gives the connection back.
-func (a *addresses) leave(ip netip.Addr) {
+// release gives the connection back.
+func (a *addressLimiter) release(ip netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all--
-	if a.open[ip]--; a.open[ip] == 0 {
-		delete(a.open, ip)
+	a.connections--
+	if a.perAddress[ip]--; a.perAddress[ip] == 0 {
+		delete(a.perAddress, ip)
 	}
 }
 
-func (a *addresses) limiter(ip netip.Addr) *rate.Limiter {
+func (a *addressLimiter) limiter(ip netip.Addr) *rate.Limiter {
 	if l := a.logins[ip]; l != nil {
 		return l
 	}
-	if len(a.logins) >= maxAddresses && !a.sweep() {
-		return a.rest
+	if len(a.logins) >= maxAddresses && !a.evictIdle() {
+		return a.overflow
 	}
 	l := loginLimiter(a.limits)
 	a.logins[ip] = l
 	return l
 }
 
-// sweep forgets addresses whose logins are all there again, which is the same
+// evictIdle forgets addresses whose logins are all there again, which is the same
 // as never having heard of them. It reports whether there is room now.
-func (a *addresses) sweep() bool {
-	if time.Since(a.swept) < time.Second { // it takes milliseconds, which nobody shall be able to ask for at will
+func (a *addressLimiter) evictIdle() bool {
+	if time.Since(a.lastEviction) < time.Second { // it takes milliseconds, which nobody shall be able to ask for at will
 		return false
 	}
-	a.swept = time.Now()
+	a.lastEviction = time.Now()
 	for ip, l := range a.logins {
 		if l.Tokens() >= float64(l.Burst()) {
 			delete(a.logins, ip)
@@ -91,13 +91,16 @@ func (a *addresses) sweep() bool {
 	return len(a.logins) < maxAddresses
 }
 
-// address returns whose limits a request counts for. X-Forwarded-For is asked
+// proxies are trusted to name the client in X-Forwarded-For.
+type proxies []netip.Prefix
+
+// clientAddress returns whose limits a request counts for. X-Forwarded-For is asked
 // only behind a trusted proxy, and from its end: what stands before is the
 // client's word.
-func (s *Server) address(r *http.Request) netip.Addr {
-	ip := remote(r.RemoteAddr)
+func (p proxies) clientAddress(r *http.Request) netip.Addr {
+	ip := parseAddr(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for len(hops) > 0 && s.trusted(ip) {
+	for len(hops) > 0 && p.contain(ip) {
 		last := hops[len(hops)-1]
 		hops = hops[:len(hops)-1]
 		var err error
@@ -105,11 +108,11 @@ func (s *Server) address(r *http.Request) netip.Addr {
 			return netip.Addr{} // one share for all that a proxy does not name
 		}
 	}
-	return share(ip)
+	return aggregate(ip)
 }
 
-// remote returns the address of HOST:PORT, the zero one when it has none.
-func remote(hostPort string) netip.Addr {
+// parseAddr returns the address of HOST:PORT, the zero one when it has none.
+func parseAddr(hostPort string) netip.Addr {
 	ap, err := netip.ParseAddrPort(hostPort)
 	if err != nil {
 		return netip.Addr{}
@@ -117,17 +120,17 @@ func remote(hostPort string) netip.Addr {
 	return ap.Addr()
 }
 
-func (s *Server) trusted(ip netip.Addr) bool {
-	for _, p := range s.cfg.TrustedProxies {
-		if p.Contains(ip.Unmap()) {
+func (p proxies) contain(ip netip.Addr) bool {
+	for _, prefix := range p {
+		if prefix.Contains(ip.Unmap()) {
 			return true
 		}
 	}
 	return false
 }
 
-// share is the address, or the network of 64 bits that one customer has.
-func share(ip netip.Addr) netip.Addr {
+// aggregate is the address, or the network of 64 bits that one customer has.
+func aggregate(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if !ip.Is6() {
 		return ip

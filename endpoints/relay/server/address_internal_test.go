@@ -11,10 +11,7 @@ import (
 
 // X-Forwarded-For is believed from its end, as far as trusted proxies go.
 func TestAddress(t *testing.T) {
-	s, err := New(Config{Hosts: []string{"x"}, Open: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}
 	for _, c := range []struct {
 		peer  string
 		given []string
@@ -39,7 +36,7 @@ func TestAddress(t *testing.T) {
 		if c.want != "" {
 			want = netip.MustParseAddr(c.want)
 		}
-		if got := s.address(r); got != want {
+		if got := p.clientAddress(r); got != want {
 			t.Errorf("%s %q: %v, want %v", c.peer, c.given, got, want)
 		}
 	}
@@ -49,19 +46,19 @@ func TestAddress(t *testing.T) {
 func TestManyAddresses(t *testing.T) {
 	l := DefaultLimits()
 	l.Connections, l.LoginBurst = 1<<20, 2
-	a := newAddresses(l)
+	a := newAddressLimiter(l)
 	ip := netip.MustParseAddr("10.0.0.0")
 	for range maxAddresses {
-		if code, _ := a.enter(ip); code != 0 {
+		if code, _ := a.acquire(ip); code != 0 {
 			t.Fatalf("%v: %v", ip, code)
 		}
-		a.leave(ip)
+		a.release(ip)
 		ip = ip.Next()
 	}
 	var codes []frame.RejectCode
 	for range 3 {
 		ip = ip.Next()
-		code, retry := a.enter(ip)
+		code, retry := a.acquire(ip)
 		codes = append(codes, code)
 		if code != 0 && (retry <= 0 || retry > time.Minute) {
 			t.Error(retry)
@@ -78,9 +75,9 @@ func TestManyAddresses(t *testing.T) {
 // What a connection remembers of others is bounded; those that it wrote to
 // are kept before strangers.
 func TestManyPeers(t *testing.T) {
-	d := doors{knocks: 5}
+	d := senderFilter{strangerFrames: 5}
 	friend := frame.ID{0xff}
-	d.want(friend)
+	d.expect(friend)
 	for i := range 3 * maxPeers {
 		if !d.admit(frame.ID{byte(i), byte(i >> 8)}) {
 			t.Fatal("a first knock is refused")
@@ -95,7 +92,7 @@ func TestManyPeers(t *testing.T) {
 		}
 	}
 	for i := range 3 * maxPeers {
-		d.want(frame.ID{1, byte(i), byte(i >> 8)})
+		d.expect(frame.ID{1, byte(i), byte(i >> 8)})
 	}
 	if len(d.peers) != maxPeers {
 		t.Errorf("%d are remembered", len(d.peers))

@@ -22,16 +22,16 @@ import (
 // are its.
 const benchRelay = "MOOT_BENCH_RELAY"
 
-func benchServe() {
-	s, err := server.New(server.Config{Hosts: []string{"bench"}, Open: true, Limits: plenty})
+func serveBenchmark() {
+	s, err := server.New(server.Config{Hosts: []string{"bench"}, Open: true, Limits: unlimited})
 	if err != nil {
 		panic(err)
 	}
 	serveForBench(s)
 }
 
-// apart starts a relay in another process.
-func apart(b *testing.B) (r *relay, pid int, ask func(what string) string) {
+// startProcess starts a relay in another process.
+func startProcess(b *testing.B) (r *relay, pid int, ask func(what string) string) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), benchRelay+"=1")
@@ -68,10 +68,10 @@ func apart(b *testing.B) (r *relay, pid int, ask func(what string) string) {
 	return &relay{network: n, t: b}, cmd.Process.Pid, ask
 }
 
-func (r *relay) benchJoin() *endpoint {
+func (r *relay) benchLogin() *endpoint {
 	r.t.Helper()
-	e := r.greeted()
-	e.send(e.login("bench", ""))
+	e := r.dialHello()
+	e.send(e.loginFrame("bench", ""))
 	want[frame.Welcome](e)
 	if err := e.SetReadDeadline(time.Time{}); err != nil {
 		r.t.Fatal(err)
@@ -85,7 +85,7 @@ func (r *relay) benchJoin() *endpoint {
 func BenchmarkEcho(b *testing.B) {
 	for _, pairs := range []int{1, 4, 16} {
 		b.Run(fmt.Sprint("pairs=", pairs), func(b *testing.B) {
-			r, pid, _ := apart(b)
+			r, pid, _ := startProcess(b)
 			r.echo(b, pid, pairs)
 		})
 	}
@@ -94,8 +94,8 @@ func BenchmarkEcho(b *testing.B) {
 // BenchmarkEchoBesideFrozen is the same with somebody who is sent to all the
 // time and never reads.
 func BenchmarkEchoBesideFrozen(b *testing.B) {
-	r, pid, _ := apart(b)
-	frozen, flooder := r.benchJoin(), r.benchJoin()
+	r, pid, _ := startProcess(b)
+	frozen, flooder := r.benchLogin(), r.benchLogin()
 	send, err := frame.Append(nil, frame.Send{To: frozen.id(), Payload: make([]byte, 4096)})
 	if err != nil {
 		b.Fatal(err)
@@ -133,7 +133,7 @@ func (r *relay) echo(b *testing.B, pid, pairs int) {
 	type pair struct{ ask, answer *endpoint }
 	var all []pair
 	for range pairs {
-		p := pair{r.benchJoin(), r.benchJoin()}
+		p := pair{r.benchLogin(), r.benchLogin()}
 		go p.answer.echo()
 		all = append(all, p)
 	}
@@ -205,14 +205,14 @@ func (e *endpoint) read(buf []byte) error {
 // process: 1,000 of them, logged in, each pinged once.
 func BenchmarkIdle(b *testing.B) {
 	const connections = 1000
-	r, _, ask := apart(b)
-	r.benchJoin() // whatever is made for the first one
+	r, _, ask := startProcess(b)
+	r.benchLogin() // whatever is made for the first one
 	before, _ := strconv.Atoi(ask("memory"))
 	goroutines, _ := strconv.Atoi(ask("goroutines"))
 	for b.Loop() {
 		var all []*endpoint
 		for range connections {
-			all = append(all, r.benchJoin())
+			all = append(all, r.benchLogin())
 		}
 		after, _ := strconv.Atoi(ask("memory"))
 		then, _ := strconv.Atoi(ask("goroutines"))

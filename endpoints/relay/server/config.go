@@ -52,11 +52,11 @@ type Limits struct {
 	FramesPerSecond int // read from one connection: 50
 	BurstFrames     int // 100
 
-	Connections     int // of all addresses: 4,096
-	PerAddress      int // of one address, or of one IPv6 network of 64 bits: 64
-	LoginsPerMinute int // of one address: 10
-	LoginBurst      int // 20
-	KnocksPerMinute int // frames of a stranger to one destination: 5
+	Connections             int // of all addresses: 4,096
+	PerAddress              int // of one address, or of one IPv6 network of 64 bits: 64
+	LoginsPerMinute         int // of one address: 10
+	LoginBurst              int // 20
+	StrangerFramesPerMinute int // frames of a stranger to one destination: 5
 
 	LoginTimeout time.Duration // from the connection to the login: 5 s
 	WriteTimeout time.Duration // for one frame: 3 s
@@ -70,7 +70,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		QueueFrames: 32, QueueBytes: 2 << 20, TotalBytes: 256 << 20,
 		BytesPerSecond: 256 << 10, BurstBytes: 1 << 20, FramesPerSecond: 50, BurstFrames: 100,
-		Connections: 4096, PerAddress: 64, LoginsPerMinute: 10, LoginBurst: 20, KnocksPerMinute: 5,
+		Connections: 4096, PerAddress: 64, LoginsPerMinute: 10, LoginBurst: 20, StrangerFramesPerMinute: 5,
 		LoginTimeout: 5 * time.Second, WriteTimeout: 3 * time.Second, PingEvery: 25 * time.Second,
 		ReadTimeout: time.Minute, RestartIn: 3 * time.Second,
 	}
@@ -91,7 +91,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.PerAddress, &d.PerAddress},
 		{&l.LoginsPerMinute, &d.LoginsPerMinute},
 		{&l.LoginBurst, &d.LoginBurst},
-		{&l.KnocksPerMinute, &d.KnocksPerMinute},
+		{&l.StrangerFramesPerMinute, &d.StrangerFramesPerMinute},
 	} {
 		if *p.have <= 0 {
 			*p.have = *p.def

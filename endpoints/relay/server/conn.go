@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -15,23 +18,23 @@ import (
 
 // A conn is one connection.
 type conn struct {
-	s       *Server
-	ws      *websocket.Conn
-	meter   *meter
-	number  uint64
-	address netip.Addr // whose share of the limits it takes
-	since   time.Time
-	binding []byte // of TLS, nil without
-	entered bool   // it counts for its address
+	s            *Server
+	ws           *websocket.Conn
+	netConn      *meteredConn
+	number       uint64
+	limitAddress netip.Addr // whose share of the limits it takes
+	since        time.Time
+	binding      []byte // of TLS, nil without
+	counted      bool   // it counts for its address
 
-	id     frame.ID // from the login on
-	out    *outbox
-	doors  doors
-	frames *rate.Limiter
+	id         frame.ID // from the login on
+	queue      *sendQueue
+	senders    senderFilter
+	frameLimit *rate.Limiter
 
-	pong atomic.Pointer[string] // what to answer a ping with
-	in   atomic.Int64           // frames
-	sent atomic.Int64           // frames
+	pong      atomic.Pointer[string] // what to answer a ping with
+	framesIn  atomic.Int64           // frames
+	framesOut atomic.Int64           // frames
 
 	mu     sync.Mutex
 	ending bool   // the read deadline is not put off any more
@@ -42,7 +45,7 @@ type conn struct {
 const (
 	reasonClosed   = "closed by the endpoint"
 	reasonLost     = "connection lost"
-	reasonSilent   = "nothing heard"
+	reasonTimeout  = "nothing heard"
 	reasonSlow     = "not reading"
 	reasonNoLogin  = "no login"
 	reasonProtocol = "protocol violation"
@@ -52,69 +55,69 @@ const (
 
 // run serves the connection to its end.
 func (c *conn) run() {
-	c.s.counts.connections.Inc()
+	c.s.metrics.connections.Inc()
 	stop := context.AfterFunc(c.s.closing, func() { c.ws.Close() }) // a login that is under way is not waited for
 	ok := c.login()
 	if stop() && ok {
 		c.serve()
 	}
 	c.ws.Close()
-	if c.entered {
-		c.s.shares.leave(c.address)
+	if c.counted {
+		c.s.addresses.release(c.limitAddress)
 	}
-	c.report()
+	c.logEnd()
 }
 
 // serve passes frames on both ways until the endpoint is gone.
 func (c *conn) serve() {
-	c.out = newOutbox(&c.s.queued)
-	c.doors.knocks = c.s.limits.KnocksPerMinute
-	c.frames = rate.NewLimiter(rate.Limit(c.s.limits.FramesPerSecond), c.s.limits.BurstFrames)
-	c.meter.welcome.Store(true)
+	c.queue = newSendQueue(&c.s.queued)
+	c.senders.strangerFrames = c.s.limits.StrangerFramesPerMinute
+	c.frameLimit = rate.NewLimiter(rate.Limit(c.s.limits.FramesPerSecond), c.s.limits.BurstFrames)
+	c.netConn.loggedIn.Store(true)
 	c.ws.SetReadLimit(frame.MaxFrame)
-	c.ws.SetPingHandler(c.pinged)
-	c.ws.SetPongHandler(func(string) error { return c.control() })
+	c.ws.SetPingHandler(c.onPing)
+	c.ws.SetPongHandler(func(string) error { return c.chargeControl() })
 	c.ws.SetCloseHandler(func(int, string) error { return nil }) // the writer answers
-	c.note(frame.Welcome{Limits: c.s.limits.announce(c.bindingName())})
+	c.sendNotice(frame.Welcome{Limits: c.s.limits.announce(c.bindingName())})
 	if !c.s.register(c) {
-		c.over(reasonRestart)
+		c.fail(reasonRestart)
 		return
 	}
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	code := c.read()
 	c.s.unregister(c)
-	c.out.close(code, false)
+	c.queue.close(code, false)
 	writer.Wait()
-	c.out.abandon()
+	c.queue.discard()
 }
 
-// note puts a frame of the relay's own into the outbox.
-func (c *conn) note(f frame.Frame) {
+// sendNotice puts a frame of the relay's own into the outbox.
+func (c *conn) sendNotice(f frame.Frame) {
 	if b, err := frame.Append(nil, f); err == nil { // they are all well formed
-		c.out.notice(b)
+		c.queue.pushNotice(b)
 	}
 }
 
-// replaced ends the connection for a newer one of the same device.
-func (c *conn) replaced() {
-	c.over(reasonReplaced)
-	c.s.counts.replaced.Inc()
-	c.note(frame.Health{Text: reasonReplaced})
-	c.out.close(frame.CloseReplaced, false)
+// endReplaced ends the connection for a newer one of the same device.
+func (c *conn) endReplaced() {
+	c.fail(reasonReplaced)
+	c.s.metrics.replaced.Inc()
+	c.sendNotice(frame.Health{Text: reasonReplaced})
+	c.queue.close(frame.CloseReplaced, false)
 }
 
-// restart ends the connection because the relay ends. What is queued leaves
+// endRestart ends the connection because the relay ends. What is queued leaves
 // first.
-func (c *conn) restart() {
-	c.over(reasonRestart)
-	c.note(frame.Restart{ReconnectInMS: spread(c.s.limits.RestartIn), TryForMS: uint32(tryFor.Milliseconds())})
-	c.out.close(websocket.CloseServiceRestart, true)
+func (c *conn) endRestart() {
+	c.fail(reasonRestart)
+	c.sendNotice(frame.Restart{ReconnectInMS: jitterMS(c.s.limits.RestartIn), TryForMS: uint32(tryFor.Milliseconds())})
+	c.queue.close(websocket.CloseServiceRestart, true)
 }
 
-// over notes why the connection ends, if nothing has been noted yet. It
+// fail notes why the connection ends, if nothing has been noted yet. It
 // returns false, for callers that give up with it.
-func (c *conn) over(reason string) bool {
+func (c *conn) fail(reason string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reason == "" {
@@ -123,8 +126,8 @@ func (c *conn) over(reason string) bool {
 	return false
 }
 
-// extend puts the read deadline off, until finish has set the last one.
-func (c *conn) extend() error {
+// extendDeadline puts the read deadline off, until finish has set the last one.
+func (c *conn) extendDeadline() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending {
@@ -133,10 +136,195 @@ func (c *conn) extend() error {
 	return c.ws.SetReadDeadline(time.Now().Add(c.s.limits.ReadTimeout))
 }
 
-// finish leaves the endpoint a moment to close from its side.
-func (c *conn) finish() {
+// awaitClose leaves the endpoint a moment to close from its side.
+func (c *conn) awaitClose() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ending = true
 	_ = c.ws.SetReadDeadline(time.Now().Add(lingerTime)) // a dead connection fails when it is read
+}
+
+// logEnd logs a connection that has ended. Reasons are texts of this package:
+// errors of the network hold addresses.
+func (c *conn) logEnd() {
+	in, out := c.netConn.in.Load(), c.netConn.out.Load()
+	c.s.metrics.bytesIn.AddInt64(in)
+	c.s.metrics.bytesOut.AddInt64(out)
+	device := ""
+	if c.queue != nil {
+		device = c.s.aliases.alias(c.id)
+	}
+	c.s.log.Info("connection ended", "conn", c.number, "device", device, "reason", c.reason,
+		"seconds", int(time.Since(c.since).Seconds()), "bytes_in", in, "bytes_out", out, "frames_in", c.framesIn.Load(), "frames_out", c.framesOut.Load())
+}
+
+// read takes frames until the connection ends, and returns the code to close
+// it with.
+func (c *conn) read() (code int) {
+	for {
+		if err := c.extendDeadline(); err != nil {
+			return c.closeCode(err)
+		}
+		b, err := c.readMessage()
+		if err != nil {
+			return c.closeCode(err)
+		}
+		if err := c.handle(b); err != nil {
+			return c.closeCode(err)
+		}
+	}
+}
+
+// messageBuffers holds buffers for messages that are being read, so that a message
+// is allocated once, in the size that it has, and idle connections hold none.
+var messageBuffers = sync.Pool{New: func() any { return new([frame.MaxFrame]byte) }}
+
+var errProtocol = errors.New("not what the protocol has")
+
+// readMessage reads the next readMessage.
+func (c *conn) readMessage() ([]byte, error) {
+	typ, r, err := c.ws.NextReader()
+	if err != nil {
+		return nil, err
+	}
+	if typ != websocket.BinaryMessage {
+		return nil, errProtocol
+	}
+	buf := messageBuffers.Get().(*[frame.MaxFrame]byte)
+	defer messageBuffers.Put(buf)
+	n, err := io.ReadFull(r, buf[:])
+	switch {
+	case err == nil: // full: the read limit has let no more through
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // shorter; a lost connection is a CloseError
+	default:
+		return nil, err
+	}
+	return append(make([]byte, 0, n), buf[:n]...), nil
+}
+
+// handle does what a frame asks for.
+func (c *conn) handle(b []byte) error {
+	c.framesIn.Add(1)
+	c.s.metrics.framesIn.Inc()
+	if err := takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits); err != nil {
+		return err
+	}
+	if frame.IsSend(b) {
+		c.s.forward(c, b)
+		return nil
+	}
+	f, err := frame.Decode(b)
+	if err != nil {
+		return errProtocol
+	}
+	a, ok := f.(frame.Allow)
+	if !ok {
+		return errProtocol
+	}
+	c.senders.setAllowlist(a.Devices)
+	return nil
+}
+
+// chargeControl charges a ping or a pong like a frame. A pong counts as heard.
+func (c *conn) chargeControl() error {
+	if err := takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits); err != nil {
+		return err
+	}
+	return c.extendDeadline()
+}
+
+// onPing lets the writer answer: writing from here would let an endpoint that
+// does not read block its own reader (gorilla/websocket#97).
+func (c *conn) onPing(text string) error {
+	c.pong.Store(&text)
+	c.queue.wake()
+	return c.chargeControl()
+}
+
+// closeCode notes why reading ended, and returns the code to close with.
+func (c *conn) closeCode(err error) int {
+	var closed *websocket.CloseError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errProtocol), errors.Is(err, websocket.ErrReadLimit):
+		c.s.metrics.violations.Inc()
+		c.fail(reasonProtocol)
+		return websocket.ClosePolicyViolation
+	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
+		c.fail(reasonClosed)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		c.fail(reasonTimeout)
+	default:
+		c.fail(reasonLost)
+	}
+	return websocket.CloseNormalClosure
+}
+
+// write is the connection's one writer. It ends when the outbox is closed and
+// empty, or when the endpoint does not take what it is sent in time.
+func (c *conn) write() {
+	ping := time.NewTicker(c.s.limits.PingEvery)
+	defer ping.Stop()
+	for {
+		f, notice, code := c.queue.pop()
+		switch {
+		case f != nil:
+			if !c.writeFrame(f, notice) {
+				return
+			}
+		case code != 0:
+			c.writeControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""))
+			c.awaitClose()
+			return
+		default:
+			c.waitForWork(ping.C)
+		}
+		if p := c.pong.Swap(nil); p != nil {
+			c.writeControl(websocket.PongMessage, []byte(*p))
+		}
+		select { // also under load
+		case <-ping.C:
+			c.writeControl(websocket.PingMessage, nil)
+		default:
+		}
+	}
+}
+
+// waitForWork waits until something is to be written.
+func (c *conn) waitForWork(ping <-chan time.Time) {
+	select {
+	case <-c.queue.ready:
+	case <-ping:
+		c.writeControl(websocket.PingMessage, nil)
+	}
+}
+
+// writeFrame writes one frame, or gives the connection up.
+func (c *conn) writeFrame(f []byte, notice bool) bool {
+	_ = c.ws.SetWriteDeadline(time.Now().Add(c.s.limits.WriteTimeout)) // a dead connection fails when it is written
+	if err := c.ws.WriteMessage(websocket.BinaryMessage, f); err != nil {
+		if isTimeout(err) {
+			c.s.metrics.slow.Inc()
+			c.fail(reasonSlow)
+		}
+		c.queue.close(websocket.CloseGoingAway, false)
+		c.ws.Close() // the reader ends with it
+		return false
+	}
+	if !notice {
+		c.framesOut.Add(1)
+		c.s.metrics.framesOut.Inc()
+	}
+	return true
+}
+
+// writeControl sends a control message. One that cannot be sent is no loss of its
+// own: the next frame, or the reader, finds the connection dead.
+func (c *conn) writeControl(kind int, data []byte) {
+	_ = c.ws.WriteControl(kind, data, time.Now().Add(c.s.limits.WriteTimeout))
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
 }

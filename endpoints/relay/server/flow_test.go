@@ -15,26 +15,26 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// plenty lets a test send as fast as it can.
-var plenty = server.Limits{BytesPerSecond: 1 << 30, BurstBytes: 1 << 30, FramesPerSecond: 1 << 30, BurstFrames: 1 << 30, KnocksPerMinute: 1 << 30, LoginBurst: 1 << 20, PerAddress: 1 << 20, Connections: 1 << 20}
+// unlimited lets a test send as fast as it can.
+var unlimited = server.Limits{BytesPerSecond: 1 << 30, BurstBytes: 1 << 30, FramesPerSecond: 1 << 30, BurstFrames: 1 << 30, StrangerFramesPerMinute: 1 << 30, LoginBurst: 1 << 20, PerAddress: 1 << 20, Connections: 1 << 20}
 
 // A reader that never reads slows nobody: what does not fit into its queue is
 // refused, and everybody else goes on.
 func TestSendFreeze(t *testing.T) {
-	limits := plenty
+	limits := unlimited
 	limits.WriteTimeout = time.Hour // it stays frozen throughout the test
 	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
-	a, b, frozen := r.join(), r.join(), r.join()
+	a, b, frozen := r.login(), r.login(), r.login()
 	big := string(make([]byte, frame.MaxPayload))
 	full := 0
 	for range 1000 { // over 60 MB: more than the sockets' buffers and the queue
-		a.say(frozen, big)
+		a.sendTo(frozen, big)
 	}
 	for i := range 100 {
 		text := fmt.Sprint("message ", i)
-		a.say(b, text)
-		b.hears(a, text)
-		b.say(a, text)
+		a.sendTo(b, text)
+		b.expectFrom(a, text)
+		b.sendTo(a, text)
 		for {
 			f, err := a.next()
 			if err != nil {
@@ -62,15 +62,15 @@ func TestSendFreeze(t *testing.T) {
 // A frozen reader is given up when a frame could not be written in time.
 func TestSlowReaderIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limits := plenty
+		limits := unlimited
 		limits.WriteTimeout = 0
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
-		a, frozen := r.join(), r.join()
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
+		a, frozen := r.login(), r.login()
 		begin := time.Now()
 		for range 4 {
-			a.say(frozen, string(make([]byte, frame.MaxPayload)))
+			a.sendTo(frozen, string(make([]byte, frame.MaxPayload)))
 		}
-		a.lacks(frozen, frame.GoneDisconnected)
+		a.expectGone(frozen, frame.GoneDisconnected)
 		if took := time.Since(begin); took != 3*time.Second {
 			t.Errorf("after %v", took)
 		}
@@ -90,14 +90,14 @@ func TestQueueBounds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				limits := plenty
+				limits := unlimited
 				limits.QueueFrames, limits.QueueBytes, limits.WriteTimeout = c.limits.QueueFrames, c.limits.QueueBytes, time.Hour
-				r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
-				a, frozen := r.join(), r.join()
-				a.say(frozen, string(make([]byte, frame.MaxPayload))) // more than the wire holds
-				synctest.Wait()                                       // the writer is stuck, the queue empty
+				r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
+				a, frozen := r.login(), r.login()
+				a.sendTo(frozen, string(make([]byte, frame.MaxPayload))) // more than the wire holds
+				synctest.Wait()                                          // the writer is stuck, the queue empty
 				for range 20 {
-					a.say(frozen, string(make([]byte, c.payload)))
+					a.sendTo(frozen, string(make([]byte, c.payload)))
 				}
 				synctest.Wait()
 				want[frame.Recv](frozen)
@@ -115,7 +115,7 @@ func TestQueueBounds(t *testing.T) {
 					t.Errorf("%d frames waited", passed)
 				}
 				for range 20 - passed {
-					a.lacks(frozen, frame.GoneQueueFull)
+					a.expectGone(frozen, frame.GoneQueueFull)
 				}
 				frozen.Close()
 				r.stop()
@@ -127,24 +127,24 @@ func TestQueueBounds(t *testing.T) {
 // All queues together are bounded too, and what is dropped makes room again.
 func TestTotalBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limits := plenty
+		limits := unlimited
 		limits.TotalBytes, limits.WriteTimeout = 3*frame.MaxFrame, time.Hour
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
 		big := string(make([]byte, frame.MaxPayload))
-		a, b, c := r.join(), r.join(), r.join()
+		a, b, c := r.login(), r.login(), r.login()
 		for _, frozen := range []*endpoint{b, c} {
 			for range 3 {
-				a.say(frozen, big)
+				a.sendTo(frozen, big)
 				synctest.Wait() // one is in the writer's hand, so does not wait
 			}
 		}
-		a.lacks(c, frame.GoneQueueFull) // two wait for b, one for c
+		a.expectGone(c, frame.GoneQueueFull) // two wait for b, one for c
 		b.Close()
-		a.lacks(b, frame.GoneDisconnected)
+		a.expectGone(b, frame.GoneDisconnected)
 		synctest.Wait()
-		a.say(c, big)
-		a.say(a, "no complaint before this")
-		a.hears(a, "no complaint before this")
+		a.sendTo(c, big)
+		a.sendTo(a, "no complaint before this")
+		a.expectFrom(a, "no complaint before this")
 		c.Close()
 		r.stop()
 	})
@@ -154,41 +154,41 @@ func TestTotalBytes(t *testing.T) {
 // both.
 func TestDoors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
-		host, guest, other := r.join(), r.join(), r.join()
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
+		host, guest, other := r.login(), r.login(), r.login()
 		for range 5 {
-			guest.say(host, "knock")
-			host.hears(guest, "knock")
+			guest.sendTo(host, "knock")
+			host.expectFrom(guest, "knock")
 		}
-		guest.say(host, "knock")
-		guest.lacks(host, frame.GoneNotAllowed)
-		other.say(host, "knock")
-		host.hears(other, "knock")
+		guest.sendTo(host, "knock")
+		guest.expectGone(host, frame.GoneNotAllowed)
+		other.sendTo(host, "knock")
+		host.expectFrom(other, "knock")
 		time.Sleep(12 * time.Second) // a fifth of a minute, in the bubble
-		guest.say(host, "knock")
-		host.hears(guest, "knock")
-		guest.say(host, "knock")
-		guest.lacks(host, frame.GoneNotAllowed)
+		guest.sendTo(host, "knock")
+		host.expectFrom(guest, "knock")
+		guest.sendTo(host, "knock")
+		guest.expectGone(host, frame.GoneNotAllowed)
 
-		host.say(guest, "come in")
-		guest.hears(host, "come in")
+		host.sendTo(guest, "come in")
+		guest.expectFrom(host, "come in")
 		for range 20 {
-			guest.say(host, "thanks")
-			host.hears(guest, "thanks")
+			guest.sendTo(host, "thanks")
+			host.expectFrom(guest, "thanks")
 		}
 
 		host.send(frame.Allow{Devices: []frame.ID{other.id()}})
 		synctest.Wait()
-		guest.say(host, "still?")
-		guest.lacks(host, frame.GoneNotAllowed)
+		guest.sendTo(host, "still?")
+		guest.expectGone(host, frame.GoneNotAllowed)
 		for range 20 {
-			other.say(host, "listed")
-			host.hears(other, "listed")
+			other.sendTo(host, "listed")
+			host.expectFrom(other, "listed")
 		}
 		host.send(frame.Allow{})
 		synctest.Wait()
-		other.say(host, "anybody?")
-		other.lacks(host, frame.GoneNotAllowed)
+		other.sendTo(host, "anybody?")
+		other.expectGone(host, frame.GoneNotAllowed)
 		r.stop()
 	})
 }
@@ -196,13 +196,13 @@ func TestDoors(t *testing.T) {
 // Whoever has sent to a device hears when it goes; others do not.
 func TestDisconnected(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
-	a, b, c := r.join(), r.join(), r.join()
-	a.say(c, "hello")
-	c.hears(a, "hello")
+	a, b, c := r.login(), r.login(), r.login()
+	a.sendTo(c, "hello")
+	c.expectFrom(a, "hello")
 	c.Close()
-	a.lacks(c, frame.GoneDisconnected)
-	a.say(b, "did you hear anything?")
-	b.hears(a, "did you hear anything?")
+	a.expectGone(c, frame.GoneDisconnected)
+	a.sendTo(b, "did you hear anything?")
+	b.expectFrom(a, "did you hear anything?")
 }
 
 // Reading waits for tokens: that many frames and bytes take that long.
@@ -221,14 +221,14 @@ func TestRates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: c.limits})
-				a, b := r.join(), r.join()
+				r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: c.limits})
+				a, b := r.login(), r.login()
 				b.send(frame.Allow{Devices: []frame.ID{a.id()}})
 				synctest.Wait()
 				begin := time.Now()
 				go func() {
 					for range c.frames {
-						if a.try(frame.Send{To: b.id(), Payload: make([]byte, c.bytes)}) != nil {
+						if a.trySend(frame.Send{To: b.id(), Payload: make([]byte, c.bytes)}) != nil {
 							return // the test has failed already
 						}
 					}
@@ -248,16 +248,16 @@ func TestRates(t *testing.T) {
 // An endpoint that answers pings stays; one that has gone silent does not.
 func TestPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		r := start(t, memory(n), server.Config{Open: true})
-		alive, dead, peer := r.join(), r.join(), r.join()
-		peer.say(dead, "hello")
-		dead.hears(peer, "hello")
+		alive, dead, peer := r.login(), r.login(), r.login()
+		peer.sendTo(dead, "hello")
+		dead.expectFrom(peer, "hello")
 		dead.SetPingHandler(func(string) error { return nil })
 		begin := time.Now()
 		go func() { _, _ = dead.next() }() // reads, answers nothing
 		go func() { _, _ = alive.next() }()
-		peer.lacks(dead, frame.GoneDisconnected)
+		peer.expectGone(dead, frame.GoneDisconnected)
 		if took := time.Since(begin); took != time.Minute {
 			t.Errorf("after %v", took)
 		}
@@ -278,16 +278,16 @@ func TestControlFlood(t *testing.T) {
 	for name, kind := range map[string]int{"pings": websocket.PingMessage, "pongs": websocket.PongMessage} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
-				e := r.join()
+				r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
+				e := r.login()
 				begin := time.Now()
 				for range 1000 {
 					if err := e.WriteControl(kind, []byte("flood"), time.Now().Add(time.Hour)); err != nil {
 						t.Fatal(err)
 					}
 				}
-				e.say(e, "behind it")
-				e.hears(e, "behind it")
+				e.sendTo(e, "behind it")
+				e.expectFrom(e, "behind it")
 				if took := time.Since(begin); took < 18*time.Second { // (1000-100)/50
 					t.Errorf("1000 %s in %v", name, took)
 				}
@@ -299,12 +299,12 @@ func TestControlFlood(t *testing.T) {
 
 // What is no frame of an endpoint ends its connection, and nobody else's.
 func TestViolations(t *testing.T) {
-	r := start(t, loopback(t), server.Config{Open: true, Limits: plenty})
-	other := r.join()
+	r := start(t, loopback(t), server.Config{Open: true, Limits: unlimited})
+	other := r.login()
 	for name, say := range map[string]func(e *endpoint) error{
-		"RECV":         func(e *endpoint) error { return e.try(frame.Recv{From: other.id()}) },
-		"GONE":         func(e *endpoint) error { return e.try(frame.Gone{To: other.id()}) },
-		"LOGIN again":  func(e *endpoint) error { return e.try(e.login(r.host, "")) },
+		"RECV":         func(e *endpoint) error { return e.trySend(frame.Recv{From: other.id()}) },
+		"GONE":         func(e *endpoint) error { return e.trySend(frame.Gone{To: other.id()}) },
+		"LOGIN again":  func(e *endpoint) error { return e.trySend(e.loginFrame(r.host, "")) },
 		"unknown kind": func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, []byte{0x7f}) },
 		"empty":        func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, nil) },
 		"half a SEND":  func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, []byte{0x10, 1, 2}) },
@@ -313,7 +313,7 @@ func TestViolations(t *testing.T) {
 			return e.WriteMessage(websocket.BinaryMessage, append([]byte{0x13}, make([]byte, 16)...))
 		},
 	} {
-		e := r.join()
+		e := r.login()
 		if err := say(e); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -323,13 +323,13 @@ func TestViolations(t *testing.T) {
 			t.Errorf("%s: ends with %v", name, err)
 		}
 	}
-	e := r.join()
+	e := r.login()
 	_ = e.WriteMessage(websocket.BinaryMessage, append([]byte{0x10}, make([]byte, frame.MaxFrame)...)) // one byte too much; the relay may be gone before the end
 	if f, err := e.next(); err == nil {
 		t.Errorf("too long: %+v", f)
 	}
-	other.say(other, "unmoved")
-	other.hears(other, "unmoved")
+	other.sendTo(other, "unmoved")
+	other.expectFrom(other, "unmoved")
 }
 
 // Compression is not negotiated: the read limit would count compressed bytes.

@@ -16,9 +16,9 @@ import (
 // after the login. Nothing panics, the connection comes to its end, and
 // somebody else's goes on.
 func FuzzConnection(f *testing.F) {
-	n := memory(relaytest.NewNet())
-	r := start(f, n, server.Config{Open: true, Limits: plenty})
-	other := r.join()
+	n := memory(relaytest.NewNetwork())
+	r := start(f, n, server.Config{Open: true, Limits: unlimited})
+	other := r.login()
 	if err := other.SetReadDeadline(time.Time{}); err != nil {
 		f.Fatal(err)
 	}
@@ -34,9 +34,9 @@ func FuzzConnection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, in bool) {
 		r := &relay{network: n, t: t, server: r.server}
 		other.t = t
-		e := r.greeted()
+		e := r.dialHello()
 		if in {
-			e.send(e.login(r.host, ""))
+			e.send(e.loginFrame(r.host, ""))
 			want[frame.Welcome](e)
 		}
 		go func() {
@@ -49,7 +49,7 @@ func FuzzConnection(f *testing.F) {
 		if _, err := io.Copy(io.Discard, e.NetConn()); err != nil {
 			t.Fatal(err)
 		}
-		other.say(other, "undisturbed")
+		other.sendTo(other, "undisturbed")
 		for {
 			if got := want[frame.Recv](other); string(got.Payload) == "undisturbed" {
 				return

@@ -43,24 +43,24 @@ func (r *relay) devices() int { return r.count("moot_relay_devices") }
 // queued; half-open logins are not waited for.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
-		a, b := r.join(), r.join()
-		r.greeted() // never answers
-		b.say(a, "before the end")
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
+		a, b := r.login(), r.login()
+		r.dialHello() // never answers
+		b.sendTo(a, "before the end")
 		synctest.Wait()
 		begin := time.Now()
 		go r.stop()
 		moments := map[uint32]bool{}
 		for _, e := range []*endpoint{b, a} {
 			if e == a {
-				a.hears(b, "before the end")
+				a.expectFrom(b, "before the end")
 			}
 			again := want[frame.Restart](e)
 			if again.ReconnectInMS < 300 || again.ReconnectInMS > 3000 || again.TryForMS != 60_000 {
 				t.Errorf("%+v", again)
 			}
 			moments[again.ReconnectInMS] = true
-			e.ends(websocket.CloseServiceRestart)
+			e.expectClose(websocket.CloseServiceRestart)
 			e.Close()
 		}
 		synctest.Wait()
@@ -73,12 +73,12 @@ func TestRestart(t *testing.T) {
 // An endpoint that does not read does not keep a relay from ending.
 func TestRestartWithFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limits := plenty
+		limits := unlimited
 		limits.WriteTimeout = time.Hour
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Limits: limits})
-		a, frozen := r.join(), r.join()
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
+		a, frozen := r.login(), r.login()
 		for range 10 {
-			a.say(frozen, string(make([]byte, frame.MaxPayload)))
+			a.sendTo(frozen, string(make([]byte, frame.MaxPayload)))
 		}
 		synctest.Wait()
 		begin := time.Now()
@@ -100,19 +100,19 @@ func TestRestartWithFrozen(t *testing.T) {
 // Connections are capped: per address, in all, and, above what can be told
 // so, without a word.
 func TestFlood(t *testing.T) {
-	limits := plenty
+	limits := unlimited
 	limits.Connections, limits.PerAddress = 8, 8
 	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
-	a, b := r.join(), r.join()
+	a, b := r.login(), r.login()
 	for range 6 {
-		r.greeted()
+		r.dialHello()
 	}
 	for range 3 {
 		e := r.dial()
 		if got := want[frame.Reject](e); got.Code != frame.RejectFull || got.RetryAfterMS == 0 {
 			t.Errorf("%+v", got)
 		}
-		e.ends(websocket.ClosePolicyViolation)
+		e.expectClose(websocket.ClosePolicyViolation)
 	}
 	// Connections that say nothing: no more than the cap and its spare are open.
 	var open []net.Conn
@@ -133,8 +133,8 @@ func TestFlood(t *testing.T) {
 	if closed != 20 {
 		t.Errorf("%d of 20 were closed", closed)
 	}
-	a.say(b, "undisturbed")
-	b.hears(a, "undisturbed")
+	a.sendTo(b, "undisturbed")
+	b.expectFrom(a, "undisturbed")
 	if got := r.count(`moot_relay_rejects_total{code="full"}`); got != 3 {
 		t.Errorf("%d rejects counted", got)
 	}
@@ -143,35 +143,35 @@ func TestFlood(t *testing.T) {
 // One address cannot take the place of others.
 func TestPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := relaytest.NewNet()
+		n := relaytest.NewNetwork()
 		r := start(t, memory(n), server.Config{Open: true, Limits: server.Limits{PerAddress: 3, LoginBurst: 100}})
 		var mine []*endpoint
 		for range 3 {
-			mine = append(mine, r.join())
+			mine = append(mine, r.login())
 		}
 		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectFull {
 			t.Errorf("%+v", got)
 		}
-		r.from(n, "192.0.2.7").join()
+		r.from(n, "192.0.2.7").login()
 		mine[0].Close()
 		synctest.Wait()
-		r.join() // its place is free again
+		r.login() // its place is free again
 		r.stop()
 	})
 }
 
 func TestCounters(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Tokens: []string{token}})
-	a := r.greeted()
-	a.send(a.login(r.host, token))
+	a := r.dialHello()
+	a.send(a.loginFrame(r.host, token))
 	want[frame.Welcome](a)
-	bad := r.greeted()
-	bad.send(bad.login(r.host, "wrong"))
+	bad := r.dialHello()
+	bad.send(bad.loginFrame(r.host, "wrong"))
 	want[frame.Reject](bad)
-	a.say(a, "hello")
-	a.hears(a, "hello")
-	a.say(bad, "anybody?")
-	a.lacks(bad, frame.GoneNotHere)
+	a.sendTo(a, "hello")
+	a.expectFrom(a, "hello")
+	a.sendTo(bad, "anybody?")
+	a.expectGone(bad, frame.GoneNotHere)
 	for name, want := range map[string]int{
 		"moot_relay_devices":                         1,
 		"moot_relay_logins_total":                    1,

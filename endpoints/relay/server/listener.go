@@ -13,61 +13,61 @@ const (
 	sparePerAddress  = 16
 )
 
-// A capped listener closes what is too much without a word: in all, and of
+// A cappedListener listener closes what is too much without a word: in all, and of
 // one address, so that nobody takes all places by saying nothing.
-type capped struct {
+type cappedListener struct {
 	net.Listener
-	all, each int
-	exempt    func(netip.Addr) bool // addresses that stand for many: those of proxies
+	max, maxPerAddress int
+	exempt             func(netip.Addr) bool // addresses that stand for many: those of proxies
 
-	mu   sync.Mutex
-	open int
-	of   map[netip.Addr]int
+	mu         sync.Mutex
+	open       int
+	perAddress map[netip.Addr]int
 }
 
 // Accept returns the next connection that there is room for.
-func (l *capped) Accept() (net.Conn, error) {
+func (l *cappedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		ip := remote(c.RemoteAddr().String())
-		if l.enter(ip) {
-			return &held{Conn: c, release: sync.OnceFunc(func() { l.leave(ip) })}, nil
+		ip := parseAddr(c.RemoteAddr().String())
+		if l.acquire(ip) {
+			return &cappedConn{Conn: c, release: sync.OnceFunc(func() { l.release(ip) })}, nil
 		}
 		c.Close()
 	}
 }
 
-func (l *capped) enter(ip netip.Addr) bool {
+func (l *cappedListener) acquire(ip netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.all || l.of[share(ip)] >= l.each && !l.exempt(ip) {
+	if l.open >= l.max || l.perAddress[aggregate(ip)] >= l.maxPerAddress && !l.exempt(ip) {
 		return false
 	}
 	l.open++
-	l.of[share(ip)]++
+	l.perAddress[aggregate(ip)]++
 	return true
 }
 
-func (l *capped) leave(ip netip.Addr) {
+func (l *cappedListener) release(ip netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--
-	if l.of[share(ip)]--; l.of[share(ip)] == 0 {
-		delete(l.of, share(ip))
+	if l.perAddress[aggregate(ip)]--; l.perAddress[aggregate(ip)] == 0 {
+		delete(l.perAddress, aggregate(ip))
 	}
 }
 
-// held gives its place back when it is closed.
-type held struct {
+// cappedConn gives its place back when it is closed.
+type cappedConn struct {
 	net.Conn
 	release func()
 }
 
 // Close closes.
-func (h *held) Close() error {
+func (h *cappedConn) Close() error {
 	defer h.release()
 	return h.Conn.Close()
 }

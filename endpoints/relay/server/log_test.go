@@ -22,30 +22,30 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// A journal is a log that can be read while it is written.
-type journal struct {
+// A syncBuffer is a log that can be read while it is written.
+type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *syncBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(p)
 }
 
-func (j *journal) String() string {
+func (j *syncBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.String()
 }
 
-func (j *journal) logger() *slog.Logger {
+func (j *syncBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// spellings are the ways in which bytes could stand in a log.
-func spellings(b []byte) []string {
+// encodings are the ways in which bytes could stand in a log.
+func encodings(b []byte) []string {
 	lower := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
 	return []string{
 		string(b), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)), lower, strings.ToUpper(lower),
@@ -58,32 +58,32 @@ func spellings(b []byte) []string {
 func TestLogHoldsNoSecrets(t *testing.T) {
 	const payload = "the canary in the payload"
 	for _, peers := range []bool{false, true} {
-		var log journal
-		limits := plenty
+		var log syncBuffer
+		limits := unlimited
 		limits.PerAddress = 8
 		r := start(t, loopback(t), server.Config{Tokens: []string{token}, Log: log.logger(), LogPeers: peers, Limits: limits})
 		join := func() *endpoint {
-			e := r.greeted()
-			e.send(e.login(r.host, token))
+			e := r.dialHello()
+			e.send(e.loginFrame(r.host, token))
 			want[frame.Welcome](e)
 			return e
 		}
 		a, b := join(), join()
-		a.say(b, payload)
-		b.hears(a, payload)
+		a.sendTo(b, payload)
+		b.expectFrom(a, payload)
 		a.send(frame.Allow{Devices: []frame.ID{a.id()}})
-		a.say(a, payload) // after it ALLOW is in effect
-		a.hears(a, payload)
-		b.say(a, payload)
-		b.lacks(a, frame.GoneNotAllowed)
-		bad := r.greeted()
-		bad.send(bad.login(r.host, "the canary in the token"))
+		a.sendTo(a, payload) // after it ALLOW is in effect
+		a.expectFrom(a, payload)
+		b.sendTo(a, payload)
+		b.expectGone(a, frame.GoneNotAllowed)
+		bad := r.dialHello()
+		bad.send(bad.loginFrame(r.host, "the canary in the token"))
 		want[frame.Reject](bad)
 		violator := join()
 		if err := violator.WriteMessage(websocket.TextMessage, []byte(payload)); err != nil {
 			t.Fatal(err)
 		}
-		violator.ends(websocket.ClosePolicyViolation)
+		violator.expectClose(websocket.ClosePolicyViolation)
 		junk, err := net.Dial("tcp", r.host)
 		if err != nil {
 			t.Fatal(err)
@@ -104,15 +104,15 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		if strings.Count(text, "connection ended") != 4 {
 			t.Errorf("not every connection is in the log:\n%s", text)
 		}
-		secrets := spellings([]byte(payload))
+		secrets := encodings([]byte(payload))
 		secrets = append(secrets, strings.ReplaceAll(payload, " ", ""), "127.0.0.1")
 		for _, s := range []string{token, "the canary in the token"} {
-			secrets = append(secrets, spellings([]byte(s))...)
+			secrets = append(secrets, encodings([]byte(s))...)
 		}
 		for _, e := range []*endpoint{a, b, bad, violator} {
 			id := e.id()
-			secrets = append(secrets, spellings(id[:])...)
-			secrets = append(secrets, spellings(e.hello.Challenge[:])...)
+			secrets = append(secrets, encodings(id[:])...)
+			secrets = append(secrets, encodings(e.hello.Challenge[:])...)
 		}
 		for _, s := range secrets {
 			if strings.Contains(text, s) {
@@ -128,11 +128,11 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 // A device has one name a day, and another the next day.
 func TestNamesOfTheDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log journal
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true, Log: log.logger()})
+		var log syncBuffer
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Log: log.logger()})
 		key := newKey(t)
 		for _, wait := range []time.Duration{time.Hour, 23*time.Hour + time.Minute, 0} {
-			r.joinAs(key).Close()
+			r.loginAs(key).Close()
 			synctest.Wait()
 			time.Sleep(wait) // in the bubble, which begins at midnight
 		}

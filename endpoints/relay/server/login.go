@@ -47,10 +47,10 @@ func (a access) admits(id frame.ID, token []byte) bool {
 // login greets the endpoint and checks its answer. It reports whether the
 // connection has a device now.
 func (c *conn) login() bool {
-	if code, retry := c.s.shares.enter(c.address); code != 0 {
+	if code, retry := c.s.addresses.acquire(c.limitAddress); code != 0 {
 		return c.reject(code, retry)
 	}
-	c.entered = true
+	c.counted = true
 	hello := frame.Hello{Version: frame.Version, Limits: c.s.limits.announce(c.bindingName())}
 	if _, err := rand.Read(hello.Challenge[:]); err != nil {
 		return false // crypto/rand never fails
@@ -58,16 +58,16 @@ func (c *conn) login() bool {
 	c.ws.SetReadLimit(frame.MaxLogin)
 	_ = c.ws.SetReadDeadline(c.since.Add(c.s.limits.LoginTimeout)) // a dead connection fails when it is read
 	if c.writeNow(hello) != nil {
-		return c.over(reasonLost)
+		return c.fail(reasonLost)
 	}
 	typ, b, err := c.ws.ReadMessage()
 	if err != nil {
-		return c.over(reasonNoLogin)
+		return c.fail(reasonNoLogin)
 	}
 	f, err := frame.Decode(b)
 	l, ok := f.(frame.Login)
 	if err != nil || !ok || typ != websocket.BinaryMessage {
-		return c.over(reasonProtocol)
+		return c.fail(reasonProtocol)
 	}
 	if !c.signed(hello, l) {
 		return c.reject(frame.RejectAuth, 0)
@@ -99,11 +99,11 @@ func (c *conn) bindingName() string {
 // reject says why nobody is let in, and waits a moment for the endpoint to
 // have read it: closing at once could take it away again.
 func (c *conn) reject(code frame.RejectCode, retry time.Duration) bool {
-	c.s.counts.rejects[code].Inc()
+	c.s.metrics.rejects[code].Inc()
 	if c.writeNow(frame.Reject{Code: code, RetryAfterMS: uint32(retry.Milliseconds())}) == nil {
 		c.linger(websocket.ClosePolicyViolation)
 	}
-	return c.over("rejected: " + code.String())
+	return c.fail("rejected: " + code.String())
 }
 
 // writeNow writes before there is a writer.

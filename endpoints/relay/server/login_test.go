@@ -36,11 +36,11 @@ func TestAccess(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := start(t, loopback(t), c.cfg)
-			e := r.greeted()
+			e := r.dialHello()
 			if c.known {
 				e.key = known
 			}
-			e.send(e.login(r.host, c.token))
+			e.send(e.loginFrame(r.host, c.token))
 			if c.ok {
 				want[frame.Welcome](e)
 				return
@@ -48,7 +48,7 @@ func TestAccess(t *testing.T) {
 			if got := want[frame.Reject](e); got.Code != frame.RejectToken || got.RetryAfterMS != 0 {
 				t.Errorf("%+v", got)
 			}
-			e.ends(websocket.ClosePolicyViolation)
+			e.expectClose(websocket.ClosePolicyViolation)
 		})
 	}
 }
@@ -56,18 +56,18 @@ func TestAccess(t *testing.T) {
 // A login is good for one device, one relay and one connection.
 func TestLoginIsBound(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
-	seen := r.greeted()
-	old := seen.login(r.host, "")
+	seen := r.dialHello()
+	old := seen.loginFrame(r.host, "")
 	seen.send(old)
 	want[frame.Welcome](seen)
 	for name, login := range map[string]func(e *endpoint) frame.Login{
 		"replayed": func(*endpoint) frame.Login { return old },
 		"of another relay": func(e *endpoint) frame.Login {
-			return e.login("relay.example.org", "")
+			return e.loginFrame("relay.example.org", "")
 		},
-		"of a name that begins so": func(e *endpoint) frame.Login { return e.login(r.host[:len(r.host)-1], "") },
+		"of a name that begins so": func(e *endpoint) frame.Login { return e.loginFrame(r.host[:len(r.host)-1], "") },
 		"in the name of another device": func(e *endpoint) frame.Login {
-			l := e.login(r.host, "")
+			l := e.loginFrame(r.host, "")
 			l.Device = seen.id()
 			return l
 		},
@@ -80,18 +80,18 @@ func TestLoginIsBound(t *testing.T) {
 			return frame.Login{Device: frame.ID(d.ID()), Signature: d.SignLogin(r.host, e.hello.Challenge, make([]byte, 32))}
 		},
 	} {
-		e := r.greeted()
+		e := r.dialHello()
 		e.send(login(e))
 		f, err := e.next()
 		if got, ok := f.(frame.Reject); !ok || got.Code != frame.RejectAuth {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
-	if a, b := r.greeted(), r.greeted(); a.hello.Challenge == b.hello.Challenge {
+	if a, b := r.dialHello(), r.dialHello(); a.hello.Challenge == b.hello.Challenge {
 		t.Error("the same challenge twice")
 	}
-	seen.say(seen, "still here") // nobody has taken its place
-	seen.hears(seen, "still here")
+	seen.sendTo(seen, "still here") // nobody has taken its place
+	seen.expectFrom(seen, "still here")
 }
 
 // A device of package identity gets in: both sides sign the same bytes.
@@ -101,7 +101,7 @@ func TestIdentityLogsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := r.greeted()
+	e := r.dialHello()
 	e.send(frame.Login{Device: frame.ID(d.ID()), Signature: d.SignLogin(r.host, e.hello.Challenge, nil)})
 	want[frame.Welcome](e)
 }
@@ -109,10 +109,10 @@ func TestIdentityLogsIn(t *testing.T) {
 // What is no LOGIN ends the connection.
 func TestNoLogin(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true, Limits: server.Limits{LoginBurst: 1000}})
-	there := r.join()
+	there := r.login()
 	for name, say := range map[string]func(e *endpoint) error{
-		"a frame before the login": func(e *endpoint) error { return e.try(frame.Send{To: there.id()}) },
-		"ALLOW before the login":   func(e *endpoint) error { return e.try(frame.Allow{}) },
+		"a frame before the login": func(e *endpoint) error { return e.trySend(frame.Send{To: there.id()}) },
+		"ALLOW before the login":   func(e *endpoint) error { return e.trySend(frame.Allow{}) },
 		"nonsense":                 func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, []byte("hello?")) },
 		"text":                     func(e *endpoint) error { return e.WriteMessage(websocket.TextMessage, []byte("hello?")) },
 		"nothing":                  func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, nil) },
@@ -126,7 +126,7 @@ func TestNoLogin(t *testing.T) {
 			return nil
 		},
 	} {
-		e := r.greeted()
+		e := r.dialHello()
 		if err := say(e); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -134,16 +134,16 @@ func TestNoLogin(t *testing.T) {
 			t.Errorf("%s: answered with %+v", name, f)
 		}
 	}
-	there.say(there, "nothing else came") // what was sent without a login arrived nowhere
-	there.hears(there, "nothing else came")
+	there.sendTo(there, "nothing else came") // what was sent without a login arrived nowhere
+	there.expectFrom(there, "nothing else came")
 }
 
 // Who does not log in is not waited for.
 func TestLoginTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
 		begin := time.Now()
-		e := r.greeted()
+		e := r.dialHello()
 		if f, err := e.next(); err == nil {
 			t.Errorf("%+v", f)
 		}
@@ -157,9 +157,9 @@ func TestLoginTimeout(t *testing.T) {
 // An address has ten logins a minute, twenty at once.
 func TestLoginRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, memory(relaytest.NewNet()), server.Config{Open: true})
+		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
 		for range 20 {
-			r.join().Close()
+			r.login().Close()
 		}
 		e := r.dial()
 		got := want[frame.Reject](e)
@@ -167,7 +167,7 @@ func TestLoginRate(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		time.Sleep(time.Duration(got.RetryAfterMS+1) * time.Millisecond) // in the bubble
-		r.join()
+		r.login()
 		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectTooMany {
 			t.Errorf("%+v", got)
 		}
@@ -179,19 +179,19 @@ func TestLoginRate(t *testing.T) {
 // nothing to others.
 func TestDuplicateLogin(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
-	key, peer := newKey(t), r.join()
-	old := r.joinAs(key)
-	peer.say(old, "to the first")
-	old.hears(peer, "to the first")
-	now := r.joinAs(key)
+	key, peer := newKey(t), r.login()
+	old := r.loginAs(key)
+	peer.sendTo(old, "to the first")
+	old.expectFrom(peer, "to the first")
+	now := r.loginAs(key)
 	if h := want[frame.Health](old); h.Text != "replaced by a newer login" {
 		t.Error(h.Text)
 	}
-	old.ends(frame.CloseReplaced)
-	peer.say(now, "to the second")
-	now.hears(peer, "to the second")
+	old.expectClose(frame.CloseReplaced)
+	peer.sendTo(now, "to the second")
+	now.expectFrom(peer, "to the second")
 	now.Close()
-	peer.lacks(now, frame.GoneDisconnected)
-	peer.say(now, "to nobody")
-	peer.lacks(now, frame.GoneNotHere)
+	peer.expectGone(now, frame.GoneDisconnected)
+	peer.sendTo(now, "to nobody")
+	peer.expectGone(now, frame.GoneNotHere)
 }

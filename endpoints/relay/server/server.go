@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -22,15 +23,15 @@ import (
 
 // A Server is one relay.
 type Server struct {
-	cfg    Config
-	limits Limits
-	log    *slog.Logger
-	access access
-	shares addresses // what connections and logins each address has left
-	names  names
-	counts counts
-	number atomic.Uint64 // of the last connection, for the log
-	queued atomic.Int64  // bytes that wait for all destinations
+	cfg        Config
+	limits     Limits
+	log        *slog.Logger
+	access     access
+	addresses  addressLimiter // what connections and logins each address has left
+	aliases    dailyAliases
+	metrics    serverMetrics
+	lastNumber atomic.Uint64 // of the last connection, for the log
+	queued     atomic.Int64  // bytes that wait for all destinations
 
 	mu      sync.RWMutex
 	devices map[frame.ID]*conn
@@ -50,8 +51,8 @@ func New(cfg Config) (*Server, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.access = newAccess(cfg)
-	s.shares = newAddresses(s.limits)
-	s.counts = newCounts(s)
+	s.addresses = newAddressLimiter(s.limits)
+	s.metrics = newServerMetrics(func() int { return len(s.connected()) })
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -70,9 +71,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// Above what the protocol can refuse politely, connections are not even
 	// read from.
-	l = &capped{
-		Listener: l, all: s.limits.Connections + spareConnections, each: s.limits.PerAddress + sparePerAddress,
-		exempt: s.trusted, of: map[netip.Addr]int{},
+	l = &cappedListener{
+		Listener: l, max: s.limits.Connections + spareConnections, maxPerAddress: s.limits.PerAddress + sparePerAddress,
+		exempt: proxies(s.cfg.TrustedProxies).contain, perAddress: map[netip.Addr]int{},
 	}
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, s.tls())
@@ -116,7 +117,7 @@ func (s *Server) shutdown(h *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	for _, c := range s.connected() {
-		c.restart()
+		c.endRestart()
 	}
 	if h.Shutdown(ctx) != nil {
 		h.Close()
@@ -131,17 +132,6 @@ func (s *Server) shutdown(h *http.Server) {
 		}
 		<-done
 	}
-}
-
-// connected returns all that have logged in.
-func (s *Server) connected() []*conn {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	all := make([]*conn, 0, len(s.devices))
-	for _, c := range s.devices {
-		all = append(all, c)
-	}
-	return all
 }
 
 // ServeHTTP makes a request that asks for the relay's protocol a connection.
@@ -160,14 +150,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The relay ends.", http.StatusServiceUnavailable)
 		return
 	}
-	c := &conn{s: s, number: s.number.Add(1), address: s.address(r), since: time.Now(), binding: exporter(r.TLS)}
-	hijack := &hijacker{ResponseWriter: w, s: s}
+	c := &conn{s: s, number: s.lastNumber.Add(1), limitAddress: proxies(s.cfg.TrustedProxies).clientAddress(r), since: time.Now(), binding: exporter(r.TLS)}
+	hijack := &hijacker{ResponseWriter: w, limits: s.limits, waits: s.metrics.byteWaits}
 	ws, err := upgrader.Upgrade(hijack, r, nil)
 	if err != nil {
 		s.work.Done()
 		return // it has answered
 	}
-	c.ws, c.meter = ws, hijack.meter
+	c.ws, c.netConn = ws, hijack.netConn
 	go func() { // so that what net/http holds for the request is let go
 		defer s.work.Done()
 		c.run()
@@ -208,4 +198,102 @@ func exporter(state *tls.ConnectionState) []byte {
 		return []byte{} // nothing signs this: the login fails
 	}
 	return b
+}
+
+// forward puts a well-formed SEND into its destination's queue, or tells the
+// sender why not. b is no longer the caller's.
+func (s *Server) forward(from *conn, b []byte) {
+	size := len(b)
+	to := frame.Readdress(b, from.id)
+	from.senders.expect(to)
+	s.mu.RLock()
+	dst := s.devices[to]
+	s.mu.RUnlock()
+	switch {
+	case dst == nil:
+		s.notifyGone(from, to, frame.GoneNotHere)
+	case !dst.senders.admit(from.id):
+		s.notifyGone(from, to, frame.GoneNotAllowed)
+	case !dst.queue.push(b, s.limits):
+		s.notifyGone(from, to, frame.GoneQueueFull)
+	}
+	if s.cfg.LogPeers && s.log.Enabled(context.Background(), slog.LevelDebug) {
+		s.log.Debug("frame", "from", s.aliases.alias(from.id), "to", s.aliases.alias(to), "bytes", size)
+	}
+}
+
+// notifyGone tells an endpoint that a frame was not passed on.
+func (s *Server) notifyGone(from *conn, to frame.ID, reason frame.GoneReason) {
+	s.metrics.gone[reason].Inc()
+	from.sendNotice(frame.Gone{To: to, Reason: reason})
+}
+
+// register makes c the connection of its device; one that it had before is
+// ended. It reports false when the relay is ending.
+func (s *Server) register(c *conn) bool {
+	s.mu.Lock()
+	if s.closing.Err() != nil {
+		s.mu.Unlock()
+		return false
+	}
+	old := s.devices[c.id]
+	s.devices[c.id] = c
+	s.mu.Unlock()
+	s.metrics.logins.Inc()
+	if old != nil {
+		old.endReplaced()
+	}
+	s.log.Info("login", "conn", c.number, "device", s.aliases.alias(c.id))
+	return true
+}
+
+// unregister takes c out, and tells whoever has sent to its device that it is
+// gone, unless a newer connection has taken its place.
+func (s *Server) unregister(c *conn) {
+	s.mu.Lock()
+	last := s.devices[c.id] == c
+	if last {
+		delete(s.devices, c.id)
+	}
+	s.mu.Unlock()
+	if !last {
+		return
+	}
+	for _, id := range c.senders.senders() {
+		s.mu.RLock()
+		peer := s.devices[id]
+		s.mu.RUnlock()
+		if peer != nil {
+			s.notifyGone(peer, c.id, frame.GoneDisconnected)
+		}
+	}
+}
+
+// tryFor is for how long endpoints shall try to come back after a RESTART.
+const tryFor = time.Minute
+
+// jitterMS returns a moment between a tenth of limit and limit, in ms, so that
+// not all come back at once.
+func jitterMS(limit time.Duration) uint32 {
+	return uint32(limit.Milliseconds()/10 + rand.Int64N(limit.Milliseconds()*9/10+1))
+}
+
+// connected returns all that have logged in.
+func (s *Server) connected() []*conn {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*conn, 0, len(s.devices))
+	for _, c := range s.devices {
+		all = append(all, c)
+	}
+	return all
+}
+
+// Metrics serves the relay's counters in the Prometheus text form. It is for
+// a listener of its own: what it says is not for the public.
+func (s *Server) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		s.metrics.set.WritePrometheus(w)
+	})
 }

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(benchRelay) != "" {
-		benchServe()
+		serveBenchmark()
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -45,7 +45,7 @@ func loopback(t testing.TB) network {
 	return network{l.Addr().String(), func() (net.Listener, error) { return l, nil }, new(net.Dialer).DialContext}
 }
 
-func memory(n *relaytest.Net) network {
+func memory(n *relaytest.Network) network {
 	return network{
 		relaytest.Host, func() (net.Listener, error) { return n.Listen(), nil },
 		func(ctx context.Context, _, addr string) (net.Conn, error) { return n.Dial(ctx, addr) },
@@ -128,40 +128,40 @@ func (r *relay) dial() *endpoint {
 	return &endpoint{Conn: ws, t: r.t, key: newKey(r.t)}
 }
 
-// greeted connects and reads HELLO.
-func (r *relay) greeted() *endpoint {
+// dialHello connects and reads HELLO.
+func (r *relay) dialHello() *endpoint {
 	r.t.Helper()
 	e := r.dial()
 	e.hello = want[frame.Hello](e)
 	return e
 }
 
-// join logs a new device in.
-func (r *relay) join() *endpoint { return r.joinAs(newKey(r.t)) }
+// login logs a new device in.
+func (r *relay) login() *endpoint { return r.loginAs(newKey(r.t)) }
 
-func (r *relay) joinAs(key ed25519.PrivateKey) *endpoint {
+func (r *relay) loginAs(key ed25519.PrivateKey) *endpoint {
 	r.t.Helper()
-	e := r.greeted()
+	e := r.dialHello()
 	e.key = key
-	e.send(e.login(r.host, ""))
+	e.send(e.loginFrame(r.host, ""))
 	want[frame.Welcome](e)
 	return e
 }
 
-// login is the right answer to HELLO.
-func (e *endpoint) login(host, token string) frame.Login {
+// loginFrame is the right answer to HELLO.
+func (e *endpoint) loginFrame(host, token string) frame.Login {
 	sig := ed25519.Sign(e.key, frame.LoginMessage(host, e.hello.Challenge[:], nil))
 	return frame.Login{Device: e.id(), Signature: [64]byte(sig), Token: []byte(token)}
 }
 
 func (e *endpoint) send(f frame.Frame) {
 	e.t.Helper()
-	if err := e.try(f); err != nil {
+	if err := e.trySend(f); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
-func (e *endpoint) try(f frame.Frame) error {
+func (e *endpoint) trySend(f frame.Frame) error {
 	b, err := frame.Append(nil, f)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (e *endpoint) try(f frame.Frame) error {
 	return e.WriteMessage(websocket.BinaryMessage, b)
 }
 
-func (e *endpoint) say(to *endpoint, payload string) {
+func (e *endpoint) sendTo(to *endpoint, payload string) {
 	e.t.Helper()
 	e.send(frame.Send{To: to.id(), Payload: []byte(payload)})
 }
@@ -197,24 +197,24 @@ func want[F frame.Frame](e *endpoint) F {
 	return got
 }
 
-// hears wants a payload from somebody.
-func (e *endpoint) hears(from *endpoint, payload string) {
+// expectFrom wants a payload from somebody.
+func (e *endpoint) expectFrom(from *endpoint, payload string) {
 	e.t.Helper()
 	if r := want[frame.Recv](e); r.From != from.id() || string(r.Payload) != payload {
 		e.t.Errorf("heard %q from %x", r.Payload, r.From)
 	}
 }
 
-// lacks wants to be told that a frame was not passed on.
-func (e *endpoint) lacks(to *endpoint, why frame.GoneReason) {
+// expectGone wants to be told that a frame was not passed on.
+func (e *endpoint) expectGone(to *endpoint, why frame.GoneReason) {
 	e.t.Helper()
 	if g := want[frame.Gone](e); g.To != to.id() || g.Reason != why {
 		e.t.Errorf("%x is gone: %s, want %s", g.To, g.Reason, why)
 	}
 }
 
-// ends wants the connection to end, with that code.
-func (e *endpoint) ends(code int) {
+// expectClose wants the connection to end, with that code.
+func (e *endpoint) expectClose(code int) {
 	e.t.Helper()
 	_, err := e.next()
 	var closed *websocket.CloseError
@@ -225,18 +225,18 @@ func (e *endpoint) ends(code int) {
 
 func TestPasses(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
-	a, b := r.join(), r.join()
-	a.say(b, "one")
-	a.say(b, "two")
-	b.hears(a, "one")
-	b.hears(a, "two")
-	b.say(a, "")
-	a.hears(b, "")
+	a, b := r.login(), r.login()
+	a.sendTo(b, "one")
+	a.sendTo(b, "two")
+	b.expectFrom(a, "one")
+	b.expectFrom(a, "two")
+	b.sendTo(a, "")
+	a.expectFrom(b, "")
 	big := string(make([]byte, frame.MaxPayload))
-	a.say(b, big)
-	b.hears(a, big)
-	a.say(a, "myself")
-	a.hears(a, "myself")
+	a.sendTo(b, big)
+	b.expectFrom(a, big)
+	a.sendTo(a, "myself")
+	a.expectFrom(a, "myself")
 	a.send(frame.Send{To: idOf(newKey(t)), Payload: []byte("to nobody")})
 	if g := want[frame.Gone](a); g.Reason != frame.GoneNotHere {
 		t.Error(g.Reason)
@@ -307,14 +307,14 @@ func TestConfig(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, want := range []error{nil, server.ErrServed} {
-		if err := s.Serve(ctx, relaytest.NewNet().Listen()); !errors.Is(err, want) {
+		if err := s.Serve(ctx, relaytest.NewNetwork().Listen()); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
 }
 
 // from returns the relay as it is reached from another address.
-func (r *relay) from(n *relaytest.Net, addr string) *relay {
+func (r *relay) from(n *relaytest.Network, addr string) *relay {
 	other := *r
 	other.network.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return n.DialFrom(ctx, netip.MustParseAddr(addr))

@@ -8,7 +8,7 @@ import (
 // BenchmarkMessage is a message of 4 KiB and its acknowledgement, with the
 // cryptography of both sides and no network.
 func BenchmarkMessage(b *testing.B) {
-	w := newWire(b)
+	w := newTestNet(b)
 	w.delay = 0
 	w.send(w.a, "first")
 	w.run(time.Second)
@@ -29,23 +29,23 @@ func BenchmarkMessage(b *testing.B) {
 		w.a.live.frames, w.b.live.frames = 0, 0
 		w.a.Take()
 	}
-	if !w.a.Idle() {
+	if !w.a.idle() {
 		b.Fatal("not acknowledged")
 	}
 }
 
 // BenchmarkHandshake is a whole handshake, both sides, to the first message.
 func BenchmarkHandshake(b *testing.B) {
-	w := newWire(b)
+	w := newTestNet(b)
 	for b.Loop() {
 		w.restart(w.a)
 		w.restart(w.b)
 		w.a.audit, w.b.audit = nil, nil
-		w.all, w.a.events, w.b.events = nil, nil, nil
+		w.history, w.a.events, w.b.events = nil, nil, nil
 		w.send(w.a, "first")
 		w.run(100 * time.Millisecond)
 	}
-	if len(w.b.got) == 0 {
+	if len(w.b.received) == 0 {
 		b.Fatal("nothing arrived")
 	}
 }

@@ -8,18 +8,18 @@ import (
 // A channel carries messages over keys that handshakes gave it: in order,
 // once, over a relay that drops, repeats and reorders.
 type channel struct {
-	live *keys   // encrypts; nil before the first handshake
-	old  []*kept // still decrypts
-	tx   sender
-	rx   receiver
+	live    *keys          // encrypts; nil before the first handshake
+	retired []*retiredKeys // still decrypts
+	tx      sender
+	rx      receiver
 
-	heard     time.Time // when something authentic last came
-	probeDue  time.Time // when to ask again whether the other side is there; zero: not asking
-	probeWait time.Duration
+	lastReceived time.Time // when something authentic last came
+	probeDue     time.Time // when to ask again whether the other side is there; zero: not asking
+	probeWait    time.Duration
 
-	ackDue  time.Time // zero: none is owed
-	owed    int       // frames that wait for one
-	closing bool
+	ackDue         time.Time // zero: none is owed
+	unacknowledged int       // frames that wait for one
+	closing        bool
 
 	out     [][]byte
 	events  []Event
@@ -30,26 +30,26 @@ type channel struct {
 	audit    func(print [32]byte, number uint64, frame []byte) // tests only
 }
 
-type kept struct {
+type retiredKeys struct {
 	*keys
 	until time.Time
 }
 
 func newChannel() channel { return channel{tx: sender{next: 1}} }
 
-// pump sends what the window has room for. After a silence it asks first
+// fillWindow sends what the window has room for. After a silence it asks first
 // whether the other side still has the keys: what is sent to a device that
 // was started again is lost, what still waits is not.
-func (c *channel) pump(now time.Time) {
+func (c *channel) fillWindow(now time.Time) {
 	if c.live == nil || len(c.tx.queue) == 0 {
 		return
 	}
-	if len(c.tx.flight) == 0 && !now.Before(c.heard.Add(silence)) {
+	if len(c.tx.inFlight) == 0 && !now.Before(c.lastReceived.Add(silenceBeforeProbe)) {
 		c.probe(now)
 		return
 	}
 	c.probeDue = time.Time{}
-	for f := c.tx.cut(); f != nil; f = c.tx.cut() {
+	for f := c.tx.nextFrame(); f != nil; f = c.tx.nextFrame() {
 		c.transmit(now, f)
 	}
 }
@@ -61,28 +61,28 @@ func (c *channel) probe(now time.Time) {
 	if c.probeDue.IsZero() {
 		c.probeWait = 0
 	}
-	c.probeWait = min(max(2*c.probeWait, resendFirst), resendMost)
+	c.probeWait = min(max(2*c.probeWait, resendFirst), resendMax)
 	c.probeDue = now.Add(c.probeWait)
 	c.sendCtl(c.live, typePing)
 }
 
 // transmit sends f: the same bytes as the last time, unless the keys have
 // changed since. A key never encrypts a number twice.
-func (c *channel) transmit(now time.Time, f *flying) {
-	if f.by != c.live {
-		f.by = c.live
-		f.wire = c.live.sealData(f.seq, f.plain)
+func (c *channel) transmit(now time.Time, f *inFlightFrame) {
+	if f.keys != c.live {
+		f.keys = c.live
+		f.sealed = c.live.sealData(f.seq, f.plain)
 	}
-	c.emit(c.live.dataPrint, f.seq, f.wire)
-	f.sent(now)
+	c.emit(c.live.dataFingerprint, f.seq, f.sealed)
+	f.scheduleResend(now)
 }
 
-func (c *channel) sendCtl(k *keys, typ byte) { c.sendWanted(k, typ, c.rx.last+1) }
+func (c *channel) sendCtl(k *keys, typ byte) { c.sendCtlWanted(k, typ, c.rx.last+1) }
 
-func (c *channel) sendWanted(k *keys, typ byte, wanted uint64) {
+func (c *channel) sendCtlWanted(k *keys, typ byte, wanted uint64) {
 	frame := k.sealCtl(typ, wanted)
-	c.emit(k.ctlPrint, k.ctrOut, frame)
-	c.ackDue, c.owed = time.Time{}, 0
+	c.emit(k.ctlFingerprint, k.ctrOut, frame)
+	c.ackDue, c.unacknowledged = time.Time{}, 0
 }
 
 func (c *channel) emit(print [32]byte, number uint64, frame []byte) {
@@ -92,12 +92,12 @@ func (c *channel) emit(print [32]byte, number uint64, frame []byte) {
 	c.out = append(c.out, slices.Clone(frame))
 }
 
-// resend sends what is due.
-func (c *channel) resend(now time.Time) {
+// resendDue sends what is due.
+func (c *channel) resendDue(now time.Time) {
 	if c.live == nil {
 		return
 	}
-	for _, f := range c.tx.flight {
+	for _, f := range c.tx.inFlight {
 		if !f.due.After(now) {
 			c.transmit(now, f)
 		}
@@ -107,20 +107,20 @@ func (c *channel) resend(now time.Time) {
 // receive takes a data frame that decrypted. An error means that the other
 // side, which is authentic, breaks the protocol.
 func (c *channel) receive(now time.Time, seq uint64, plain []byte) error {
-	ready, fresh := c.rx.place(seq, plain)
+	ready, fresh := c.rx.insert(seq, plain)
 	if !fresh {
 		c.repeated++
 	}
-	c.owe(now, !fresh || len(ready) == 0)
+	c.scheduleAck(now, !fresh || len(ready) == 0)
 	for _, plain := range ready {
-		if err := c.handOn(now, plain); err != nil {
+		if err := c.deliver(now, plain); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *channel) handOn(now time.Time, plain []byte) error {
+func (c *channel) deliver(now time.Time, plain []byte) error {
 	typ, body, err := decodeData(plain)
 	if err != nil {
 		return err
@@ -133,31 +133,31 @@ func (c *channel) handOn(now time.Time, plain []byte) error {
 		}
 		body = message
 	case typeClose:
-		c.owe(now, true)
+		c.scheduleAck(now, true)
 		c.events = append(c.events, Closed{})
 		return nil
 	}
 	if len(body) == 0 {
 		return errFrame
 	}
-	c.owe(now, true)
+	c.scheduleAck(now, true)
 	c.events = append(c.events, Delivered{Message: body})
 	return nil
 }
 
-// owe notes an acknowledgement: at once for the end of a message and for what
+// scheduleAck notes an acknowledgement: at once for the end of a message and for what
 // shows a loss, after a moment in the middle of one.
-func (c *channel) owe(now time.Time, atOnce bool) {
-	c.owed++
+func (c *channel) scheduleAck(now time.Time, atOnce bool) {
+	c.unacknowledged++
 	due := now.Add(ackDelay)
-	if atOnce || c.owed >= windowFrames/4 {
+	if atOnce || c.unacknowledged >= windowFrames/4 {
 		due = now
 	}
 	c.ackDue = earlier(c.ackDue, due)
 }
 
-// control takes a ctl frame that decrypted.
-func (c *channel) control(now time.Time, typ byte, wanted uint64) error {
+// receiveCtl takes a ctl frame that decrypted.
+func (c *channel) receiveCtl(now time.Time, typ byte, wanted uint64) error {
 	whole, err := c.tx.acknowledge(now, wanted)
 	if err != nil {
 		return err
@@ -169,26 +169,26 @@ func (c *channel) control(now time.Time, typ byte, wanted uint64) error {
 		c.sendCtl(c.live, typePong)
 	}
 	if typ != typeAck {
-		c.tx.hurry(now)
+		c.tx.expedite(now)
 	}
 	return nil
 }
 
-// silence is after what time without a sign of life the other side may have
+// silenceBeforeProbe is after what time without a sign of life the other side may have
 // been started again.
-const silence = 20 * time.Second
+const silenceBeforeProbe = 20 * time.Second
 
-// settle does what is due once something was received or time has passed.
-func (c *channel) settle(now time.Time) {
-	c.resend(now)
-	c.pump(now)
+// flush does what is due once something was received or time has passed.
+func (c *channel) flush(now time.Time) {
+	c.resendDue(now)
+	c.fillWindow(now)
 	if c.live != nil && !c.ackDue.IsZero() && !c.ackDue.After(now) {
 		c.sendCtl(c.live, typeAck)
 	}
-	c.old = slices.DeleteFunc(c.old, func(k *kept) bool { return !now.Before(k.until) })
+	c.retired = slices.DeleteFunc(c.retired, func(k *retiredKeys) bool { return !now.Before(k.until) })
 }
 
-func (c *channel) lose(ids []uint64, why error) {
+func (c *channel) reportLost(ids []uint64, why error) {
 	for _, id := range ids {
 		c.events = append(c.events, Lost{ID: id, Err: why})
 	}
@@ -200,7 +200,7 @@ func (c *channel) deadline() time.Time {
 		t = earlier(t, c.ackDue)
 		t = earlier(t, c.probeDue)
 	}
-	for _, k := range c.old {
+	for _, k := range c.retired {
 		t = earlier(t, k.until)
 	}
 	return t

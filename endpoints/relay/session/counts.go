@@ -34,16 +34,16 @@ func (l *Link) Counts() Counts {
 	}
 }
 
-// feed hands a payload to a session and counts what became of it.
-func (c *counters) feed(s *Session, now time.Time, payload []byte) {
+// receive hands a payload to a session and counts what became of it.
+func (c *counters) receive(s *Session, now time.Time, payload []byte) {
 	dropped, repeated := s.dropped, s.repeated
 	s.Receive(now, payload)
 	c.dropped.Add(uint64(s.dropped - dropped))
 	c.repeated.Add(uint64(s.repeated - repeated))
 }
 
-// note counts an event of a session.
-func (c *counters) note(e Event) {
+// count counts an event of a session.
+func (c *counters) count(e Event) {
 	switch e.(type) {
 	case Delivered:
 		c.delivered.Add(1)

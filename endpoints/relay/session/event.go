@@ -29,7 +29,7 @@ type Lost struct {
 // when the other device does not continue what was before: it was started
 // again, or one of the two gave up. What it was asked before will not be
 // answered, and messages of it may be missing from here on.
-type Connected struct{ Fresh bool }
+type Connected struct{ NewStream bool }
 
 // Closed says that the other side has closed the session in good order.
 type Closed struct{}

@@ -14,25 +14,25 @@ import (
 
 // switchboard stands for a relay and a connection to it.
 type switchboard struct {
-	mu   sync.Mutex
-	rows map[[32]byte]*session.Link
+	mu    sync.Mutex
+	links map[[32]byte]*session.Link
 }
 
-func (s *switchboard) plug(id identity.DeviceID, l *session.Link) {
+func (s *switchboard) connect(id identity.DeviceID, l *session.Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rows[id] = l
+	s.links[id] = l
 }
 
-type line struct {
+type port struct {
 	s    *switchboard
 	from [32]byte
 }
 
-func (l line) Send(_ context.Context, to [32]byte, payload []byte) error {
+func (l port) Send(_ context.Context, to [32]byte, payload []byte) error {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	if there := l.s.rows[to]; there != nil {
+	if there := l.s.links[to]; there != nil {
 		there.Deliver(l.from, payload)
 	}
 	return nil
@@ -47,13 +47,13 @@ func device(ctx context.Context, wg *sync.WaitGroup, relay *switchboard, dir, na
 	invites, err := identity.OpenInvites(filepath.Join(dir, name, "invites.json"))
 	check(err)
 	l := session.NewLink(session.LinkConfig{
-		Self: self, Name: name, Peers: peers, Transport: line{relay, self.ID()}, Invites: invites,
-		Admit: func(_ context.Context, n session.Newcomer) bool { // a person compares n.Digits
+		Self: self, Name: name, Peers: peers, Transport: port{relay, self.ID()}, Invites: invites,
+		Admit: func(_ context.Context, n session.JoinRequest) bool { // a person compares n.Digits
 			fmt.Printf("%s: accepting %s as %s\n", name, n.Name, n.Grant)
 			return true
 		},
 	})
-	relay.plug(self.ID(), l)
+	relay.connect(self.ID(), l)
 	wg.Go(func() { _ = l.Run(ctx) })
 	return l, self, invites
 }
@@ -71,7 +71,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	relay := &switchboard{rows: map[[32]byte]*session.Link{}}
+	relay := &switchboard{links: map[[32]byte]*session.Link{}}
 	host, self, invites := device(ctx, &wg, relay, dir, "host")
 	guest, _, _ := device(ctx, &wg, relay, dir, "guest")
 

@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-func nothing(delivery) []delivery { return nil }
+func dropAll(delivery) []delivery { return nil }
 
 // A relay that is gone for a while delays messages; they arrive once.
 func TestCuts(t *testing.T) {
 	for _, cut := range []time.Duration{59, 60, 61, 120} {
 		for _, at := range []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 500 * time.Millisecond} {
 			t.Run(fmt.Sprintf("%ds after %v", cut, at), func(t *testing.T) {
-				w := newWire(t)
+				w := newTestNet(t)
 				w.send(w.a, "before")
 				w.run(time.Second)
 				w.send(w.a, "in the middle")
 				w.run(at)
-				w.bend, w.queue = nothing, nil
+				w.mangle, w.queue = dropAll, nil
 				w.run(cut * time.Second / 2)
 				w.send(w.b, "unheard")
 				w.run(cut * time.Second / 2)
-				w.bend = nil
+				w.mangle = nil
 				w.a.Reconnected(w.now)
 				w.collect(w.a)
 				healed := w.now
 				w.run(20 * time.Second)
 				w.checkComplete()
-				if !slices.Equal(w.b.got, []string{"before", "in the middle"}) || !slices.Equal(w.a.got, []string{"unheard"}) {
-					t.Errorf("got %q and %q; lost %v %v", w.b.got, w.a.got, w.a.why, w.b.why)
+				if !slices.Equal(w.b.received, []string{"before", "in the middle"}) || !slices.Equal(w.a.received, []string{"unheard"}) {
+					t.Errorf("got %q and %q; lost %v %v", w.b.received, w.a.received, w.a.lossErrors, w.b.lossErrors)
 				}
-				for _, late := range w.b.late[1:] {
+				for _, late := range w.b.receivedAt[1:] {
 					if late.Sub(healed) > 2*time.Second {
 						t.Errorf("arrived %v after the cut", late.Sub(healed))
 					}
@@ -46,45 +46,45 @@ func TestCuts(t *testing.T) {
 
 // Without a word about the new connection the resends alone are enough.
 func TestCutUnnoticed(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "before")
 	w.run(time.Second)
-	w.bend = nothing
+	w.mangle = dropAll
 	w.send(w.a, "in the middle")
 	w.run(120 * time.Second)
-	w.bend = nil
+	w.mangle = nil
 	w.run(15 * time.Second)
-	if len(w.b.got) != 2 {
-		t.Errorf("got %q", w.b.got)
+	if len(w.b.received) != 2 {
+		t.Errorf("got %q", w.b.received)
 	}
 }
 
 func TestCutTooLong(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "before")
 	w.run(time.Second)
-	w.bend = nothing
+	w.mangle = dropAll
 	w.send(w.a, "lost")
 	w.send(w.a, "lost too")
 	w.run(150*time.Second - time.Millisecond)
-	if len(w.a.why) != 0 {
-		t.Fatalf("gave up too early: %v", w.a.why)
+	if len(w.a.lossErrors) != 0 {
+		t.Fatalf("gave up too early: %v", w.a.lossErrors)
 	}
 	w.run(time.Millisecond)
-	if len(w.a.why) != 2 || !errors.Is(w.a.why[0], ErrUnreachable) {
-		t.Fatalf("after 150 s: %v", w.a.why)
+	if len(w.a.lossErrors) != 2 || !errors.Is(w.a.lossErrors[0], ErrUnreachable) {
+		t.Fatalf("after 150 s: %v", w.a.lossErrors)
 	}
 	w.run(time.Second)
 	if d := w.a.Deadline(); !d.IsZero() {
 		t.Errorf("still at work: %v", d)
 	}
-	w.bend = nil
+	w.mangle = nil
 	w.send(w.a, "again")
 	w.run(time.Second)
-	if !slices.Equal(w.b.got, []string{"before", "again"}) {
-		t.Errorf("got %q", w.b.got)
+	if !slices.Equal(w.b.received, []string{"before", "again"}) {
+		t.Errorf("got %q", w.b.received)
 	}
-	if last := w.b.events[len(w.b.events)-2]; last != (Connected{Fresh: true}) {
+	if last := w.b.events[len(w.b.events)-2]; last != (Connected{NewStream: true}) {
 		t.Errorf("b was told %v, not that something may be missing", last)
 	}
 	w.checkComplete()
@@ -92,22 +92,22 @@ func TestCutTooLong(t *testing.T) {
 
 // Nobody there at all: the first message is given up, not tried for ever.
 func TestNobodyAnswers(t *testing.T) {
-	w := newWire(t)
-	w.bend = nothing
+	w := newTestNet(t)
+	w.mangle = dropAll
 	w.send(w.a, "lost")
 	w.run(time.Hour)
-	if len(w.a.why) != 1 || len(w.all) > 35 {
-		t.Errorf("%v after %d payloads", w.a.why, len(w.all))
+	if len(w.a.lossErrors) != 1 || len(w.history) > 35 {
+		t.Errorf("%v after %d payloads", w.a.lossErrors, len(w.history))
 	}
 }
 
 // A device that was started again has not got its keys. What was on the way
 // is reported and never sent to it a second time.
 func TestRestartOfReceiver(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
-	w.bend = func(p delivery) []delivery { // b gets it; a never hears so
+	w.mangle = func(p delivery) []delivery { // b gets it; a never hears so
 		if p.to == w.a {
 			return nil
 		}
@@ -115,43 +115,43 @@ func TestRestartOfReceiver(t *testing.T) {
 	}
 	w.send(w.a, "unconfirmed")
 	w.run(500 * time.Millisecond)
-	w.bend = nil
-	w.killed(w.b)
+	w.mangle = nil
+	w.kill(w.b)
 	w.run(10 * time.Second)
-	if len(w.a.why) != 1 || !errors.Is(w.a.why[0], ErrForgotten) {
-		t.Errorf("a was told %v", w.a.why)
+	if len(w.a.lossErrors) != 1 || !errors.Is(w.a.lossErrors[0], ErrForgotten) {
+		t.Errorf("a was told %v", w.a.lossErrors)
 	}
 	w.send(w.a, "next")
 	w.run(10 * time.Second)
-	if !slices.Equal(w.b.got, []string{"first", "unconfirmed", "next"}) {
-		t.Errorf("b got %q", w.b.got)
+	if !slices.Equal(w.b.received, []string{"first", "unconfirmed", "next"}) {
+		t.Errorf("b got %q", w.b.received)
 	}
 	w.checkComplete()
 }
 
 // After a silence nothing is risked: the restart is noticed first.
 func TestRestartInSilence(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Minute)
-	w.killed(w.b)
+	w.kill(w.b)
 	w.run(time.Minute)
 	w.send(w.a, "second")
 	w.run(time.Second)
-	if !slices.Equal(w.b.got, []string{"first", "second"}) || len(w.a.why) != 0 {
-		t.Errorf("b got %q; a lost %v", w.b.got, w.a.why)
+	if !slices.Equal(w.b.received, []string{"first", "second"}) || len(w.a.lossErrors) != 0 {
+		t.Errorf("b got %q; a lost %v", w.b.received, w.a.lossErrors)
 	}
 }
 
 func TestRestartOfSender(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
-	w.killed(w.a)
+	w.kill(w.a)
 	w.send(w.a, "second")
 	w.run(6 * time.Second) // a handshake each five seconds is answered
-	if !slices.Equal(w.b.got, []string{"first", "second"}) {
-		t.Errorf("b got %q", w.b.got)
+	if !slices.Equal(w.b.received, []string{"first", "second"}) {
+		t.Errorf("b got %q", w.b.received)
 	}
 	w.send(w.b, "answer")
 	w.run(time.Second)
@@ -161,30 +161,30 @@ func TestRestartOfSender(t *testing.T) {
 // What one side was halfway through sending does not mix with what it sends
 // after a restart.
 func TestRestartInAMessage(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
-	w.bend = func(p delivery) []delivery {
-		if p.payload[0] == kindData && len(w.all)%2 == 0 {
+	w.mangle = func(p delivery) []delivery {
+		if p.payload[0] == kindData && len(w.history)%2 == 0 {
 			return nil
 		}
 		return []delivery{p}
 	}
 	w.send(w.a, strings.Repeat("x", 200_000))
 	w.run(15 * time.Millisecond)
-	w.bend, w.queue = nil, nil
-	w.killed(w.a)
+	w.mangle, w.queue = nil, nil
+	w.kill(w.a)
 	large := strings.Repeat("y", 200_000)
 	w.send(w.a, large)
 	w.run(20 * time.Second)
-	if !slices.Equal(w.b.got, []string{"first", large}) {
-		t.Errorf("b got %d messages", len(w.b.got))
+	if !slices.Equal(w.b.received, []string{"first", large}) {
+		t.Errorf("b got %d messages", len(w.b.received))
 	}
 }
 
 // Old keys do not matter any more; what was on the way is not lost.
 func TestRekey(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "start")
 	w.run(time.Second)
 	first := w.a.live
@@ -197,7 +197,7 @@ func TestRekey(t *testing.T) {
 		t.Errorf("the keys are the first ones, or not the same on both sides")
 	}
 	n := 0
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindHS1 {
 			n++
 		}
@@ -205,14 +205,14 @@ func TestRekey(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d handshakes in 100 minutes, want 2", n)
 	}
-	if len(w.a.why)+len(w.b.why) != 0 || len(w.b.got) != 201 || len(w.a.got) != 200 {
-		t.Errorf("lost %v %v", w.a.why, w.b.why)
+	if len(w.a.lossErrors)+len(w.b.lossErrors) != 0 || len(w.b.received) != 201 || len(w.a.received) != 200 {
+		t.Errorf("lost %v %v", w.a.lossErrors, w.b.lossErrors)
 	}
 	w.checkComplete()
 }
 
 func TestRekeyByCount(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "start")
 	w.run(time.Second)
 	first := w.a.live
@@ -222,31 +222,31 @@ func TestRekeyByCount(t *testing.T) {
 	if w.a.live == first {
 		t.Error("no new keys after 2^16 frames")
 	}
-	w.a.live.frames, w.b.live.frames = refuseFrames, refuseFrames
+	w.a.live.frames, w.b.live.frames = keyMaxFrames, keyMaxFrames
 	second := w.a.live
-	w.bend = nothing // and no handshake either
+	w.mangle = dropAll // and no handshake either
 	w.send(w.a, "not with these")
 	w.run(time.Second)
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindData && tag(p.payload[1:5]) == second.tag && p.at.After(w.now.Add(-time.Second)) {
 			t.Error("a key is used after 2^20 frames")
 		}
 	}
-	w.bend = nil
+	w.mangle = nil
 	w.run(20 * time.Second)
 	w.checkComplete()
-	if len(w.b.got) != 3 {
-		t.Errorf("b got %q", w.b.got)
+	if len(w.b.received) != 3 {
+		t.Errorf("b got %q", w.b.received)
 	}
 }
 
 // Frames that are on the way while keys change are sent again under the new
 // ones, long after the old ones have gone.
 func TestRekeyWithFramesOnTheWay(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "start")
 	w.run(time.Second)
-	w.bend = func(p delivery) []delivery {
+	w.mangle = func(p delivery) []delivery {
 		if p.payload[0] == kindData {
 			return nil
 		}
@@ -256,12 +256,12 @@ func TestRekeyWithFramesOnTheWay(t *testing.T) {
 		w.send(w.a, fmt.Sprint(i))
 	}
 	w.run(time.Second)
-	w.a.want = true
+	w.a.wantHandshake = true
 	w.run(40 * time.Second) // new keys, and the old ones are gone
-	w.bend = nil
+	w.mangle = nil
 	w.run(20 * time.Second)
 	w.checkComplete()
-	if len(w.b.got) != 11 || len(w.a.why) != 0 {
-		t.Errorf("b got %d of 11; lost %v", len(w.b.got), w.a.why)
+	if len(w.b.received) != 11 || len(w.a.lossErrors) != 0 {
+		t.Errorf("b got %d of 11; lost %v", len(w.b.received), w.a.lossErrors)
 	}
 }

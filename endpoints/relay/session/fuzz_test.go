@@ -66,22 +66,22 @@ func FuzzReceive(f *testing.F) {
 	f.Add(append([]byte{kindData}, make([]byte, 284)...))
 	f.Add(resetFrame(tag{}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w := newWire(t)
+		w := newTestNet(t)
 		w.send(w.a, "first")
-		for _, s := range []*side{w.a, w.b} {
+		for _, s := range []*endpoint{w.a, w.b} {
 			s.Receive(w.now, b)
 			w.collect(s)
 		}
 		w.run(200_000_000)
-		for _, s := range []*side{w.a, w.b} {
+		for _, s := range []*endpoint{w.a, w.b} {
 			s.Receive(w.now, b)
 			w.collect(s)
 		}
 		w.send(w.a, "second")
 		w.run(20_000_000_000)
 		w.checkComplete()
-		if len(w.b.got) != 2 {
-			t.Fatalf("got %q", w.b.got)
+		if len(w.b.received) != 2 {
+			t.Fatalf("got %q", w.b.received)
 		}
 	})
 }
@@ -96,7 +96,7 @@ func FuzzDishonestPeer(f *testing.F) {
 		if len(plain) > maxBody {
 			return
 		}
-		w := newWire(t)
+		w := newTestNet(t)
 		w.send(w.a, "first")
 		w.run(100_000_000)
 		k := w.b.live
@@ -107,10 +107,10 @@ func FuzzDishonestPeer(f *testing.F) {
 			w.a.Receive(w.now, k.sealCtl(ctl, wanted+i))
 			w.collect(w.a)
 		}
-		if w.a.rx.bytes > holdBytes || w.a.rx.assembling() > maxReassembly || len(w.a.rx.partial) > maxPartial || len(w.a.rx.held) > holdFrames {
-			t.Errorf("%d bytes are held, %d assembled", w.a.rx.bytes, w.a.rx.assembling())
+		if w.a.rx.bytes > reorderBytes || w.a.rx.partialBytes() > maxReassembly || len(w.a.rx.partial) > maxPartial || len(w.a.rx.held) > reorderFrames {
+			t.Errorf("%d bytes are held, %d assembled", w.a.rx.bytes, w.a.rx.partialBytes())
 		}
-		for _, m := range w.a.got {
+		for _, m := range w.a.received {
 			if len(m) == 0 || len(m) > MaxMessage {
 				t.Errorf("delivered %d bytes", len(m))
 			}

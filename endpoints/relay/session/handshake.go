@@ -16,7 +16,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-var suite = noise.NewCipherSuite(noise.DH25519, noise.CipherChaChaPoly, noise.HashSHA256)
+var cipherSuite = noise.NewCipherSuite(noise.DH25519, noise.CipherChaChaPoly, noise.HashSHA256)
 
 const (
 	pairContext    = "moot-e2e/1 pair\x00"
@@ -44,7 +44,7 @@ func dhKey(k *ecdh.PrivateKey) noise.DHKey {
 // hostNK is empty on the host's side.
 func pairNoise(initiator bool, in identity.Invite, joiner identity.DeviceID, static *ecdh.PrivateKey) noise.Config {
 	c := noise.Config{
-		CipherSuite: suite, Pattern: noise.HandshakeIK, Initiator: initiator,
+		CipherSuite: cipherSuite, Pattern: noise.HandshakeIK, Initiator: initiator,
 		Prologue:     pairPrologue(in.ID, in.Host.ID, joiner),
 		PresharedKey: in.PSK[:], PresharedKeyPlacement: 1, Random: rand.Reader,
 		StaticKeypair: dhKey(static),
@@ -62,63 +62,63 @@ func sessionNoise(initiator bool, self, peer identity.DeviceID, static *ecdh.Pri
 		from, to = peer, self
 	}
 	return noise.Config{
-		CipherSuite: suite, Pattern: noise.HandshakeKK, Initiator: initiator,
+		CipherSuite: cipherSuite, Pattern: noise.HandshakeKK, Initiator: initiator,
 		Prologue:     sessionPrologue(from, to),
 		PresharedKey: psk, PresharedKeyPlacement: 0, Random: rand.Reader,
 		StaticKeypair: dhKey(static), PeerStatic: nk[:],
 	}
 }
 
-// An opening is the initiator's side between message 1 and message 2. The
+// An initiator is the initiator's side between message 1 and message 2. The
 // library leaves its state damaged after some bad messages 2 (an all-zero key
 // for one), which anybody on the way could send; so the state is rebuilt from
 // the ephemeral key after each failure.
-type opening struct {
+type initiator struct {
 	config    noise.Config
 	ephemeral []byte
 	payload   []byte
-	message   []byte // Noise message 1
+	message1  []byte // Noise message 1
 	state     *noise.HandshakeState
 }
 
-func newOpening(c noise.Config, payload []byte) (*opening, error) {
-	o := &opening{config: c, payload: payload, ephemeral: make([]byte, 32)}
+func newInitiator(c noise.Config, payload []byte) (*initiator, error) {
+	o := &initiator{config: c, payload: payload, ephemeral: make([]byte, 32)}
 	if _, err := io.ReadFull(c.Random, o.ephemeral); err != nil {
 		return nil, err
 	}
-	return o, o.build()
+	return o, o.writeMessage1()
 }
 
-func (o *opening) build() (err error) {
+func (o *initiator) writeMessage1() (err error) {
 	o.config.Random = bytes.NewReader(o.ephemeral)
 	if o.state, err = noise.NewHandshakeState(o.config); err != nil {
 		return fmt.Errorf("starting a handshake: %w", err)
 	}
-	if o.message, _, _, err = o.state.WriteMessage(nil, o.payload); err != nil {
+	if o.message1, _, _, err = o.state.WriteMessage(nil, o.payload); err != nil {
 		return fmt.Errorf("writing a handshake: %w", err)
 	}
 	return nil
 }
 
-// finish reads message 2. After an error the opening still waits for the
+// readMessage2 reads message 2. After an error the opening still waits for the
 // right one.
-func (o *opening) finish(message []byte) (payload []byte, k *keys, err error) {
+func (o *initiator) readMessage2(message []byte) (payload []byte, k *keys, err error) {
 	payload, out, in, err := o.state.ReadMessage(nil, message)
 	if err != nil {
-		return nil, nil, errors.Join(errHandshake, o.build())
+		return nil, nil, errors.Join(errHandshake, o.writeMessage1())
 	}
 	k, err = newKeys(out, in, o.state.ChannelBinding())
 	return payload, k, err
 }
 
-// An answer is the responder's side: message 1 has decrypted.
-type answer struct {
+// An responder is the responder's side: message 1 has decrypted.
+type responder struct {
 	state   *noise.HandshakeState
 	payload []byte // of message 1
 	static  [32]byte
 }
 
-func readOpening(c noise.Config, message []byte) (*answer, error) {
+func newResponder(c noise.Config, message []byte) (*responder, error) {
 	state, err := noise.NewHandshakeState(c)
 	if err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func readOpening(c noise.Config, message []byte) (*answer, error) {
 	if err != nil {
 		return nil, errHandshake
 	}
-	return &answer{state: state, payload: payload, static: [32]byte(state.PeerStatic())}, nil
+	return &responder{state: state, payload: payload, static: [32]byte(state.PeerStatic())}, nil
 }
 
-// reply writes message 2.
-func (a *answer) reply(payload []byte) (message []byte, k *keys, err error) {
+// writeMessage2 writes message 2.
+func (a *responder) writeMessage2(payload []byte) (message []byte, k *keys, err error) {
 	message, in, out, err := a.state.WriteMessage(nil, payload)
 	if err != nil {
 		return nil, nil, fmt.Errorf("answering a handshake: %w", err)
@@ -143,11 +143,11 @@ func (a *answer) reply(payload []byte) (message []byte, k *keys, err error) {
 // keys are what one handshake gave: a key per direction for data, another for
 // ctl, and the tag that names them.
 type keys struct {
-	tag                 tag
-	dataOut, dataIn     noise.Cipher
-	ctlOut, ctlIn       noise.Cipher
-	dataPrint, ctlPrint [32]byte // of the keys that encrypt, for the nonce audit
-	digits              string
+	tag                             tag
+	dataOut, dataIn                 noise.Cipher
+	ctlOut, ctlIn                   noise.Cipher
+	dataFingerprint, ctlFingerprint [32]byte // of the keys that encrypt, for the nonce audit
+	digits                          string
 
 	ctrOut uint64 // last that was sent
 	ctrIn  uint64 // last that was accepted
@@ -167,9 +167,9 @@ func newKeys(out, in *noise.CipherState, binding []byte) (*keys, error) {
 	sum := sha256.Sum256(append([]byte(tagContext), binding...))
 	return &keys{
 		tag: tag(sum[:4]), digits: checkDigits(binding),
-		dataPrint: sha256.Sum256(dataKey[:]), ctlPrint: sha256.Sum256(ctlOut[:]),
+		dataFingerprint: sha256.Sum256(dataKey[:]), ctlFingerprint: sha256.Sum256(ctlOut[:]),
 		dataOut: out.Cipher(), dataIn: in.Cipher(),
-		ctlOut: suite.Cipher(ctlOut), ctlIn: suite.Cipher(ctlIn),
+		ctlOut: cipherSuite.Cipher(ctlOut), ctlIn: cipherSuite.Cipher(ctlIn),
 	}, nil
 }
 

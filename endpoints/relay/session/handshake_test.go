@@ -11,8 +11,8 @@ import (
 
 // Both begin at the same moment: the lower id's handshake counts.
 func TestSimultaneousOpen(t *testing.T) {
-	w := newWire(t)
-	if !w.a.lower() || w.b.lower() {
+	w := newTestNet(t)
+	if !w.a.hasLowerID() || w.b.hasLowerID() {
 		t.Fatal("a should have the lower id")
 	}
 	w.send(w.a, "from a")
@@ -22,7 +22,7 @@ func TestSimultaneousOpen(t *testing.T) {
 		t.Fatal("no common keys")
 	}
 	replies := 0
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindHS2 {
 			replies++
 			if p.to != w.a {
@@ -30,8 +30,8 @@ func TestSimultaneousOpen(t *testing.T) {
 			}
 		}
 	}
-	if replies != 1 || len(w.a.got) != 1 || len(w.b.got) != 1 {
-		t.Errorf("%d replies, got %q %q", replies, w.a.got, w.b.got)
+	if replies != 1 || len(w.a.received) != 1 || len(w.b.received) != 1 {
+		t.Errorf("%d replies, got %q %q", replies, w.a.received, w.b.received)
 	}
 }
 
@@ -40,9 +40,9 @@ func TestHandshakeBreaks(t *testing.T) {
 	for n := range 8 {
 		for _, to := range []string{"a", "b", "both"} {
 			t.Run(fmt.Sprintf("%s deaf after %d payloads", to, n), func(t *testing.T) {
-				w := newWire(t)
-				w.bend = func(p delivery) []delivery {
-					if len(w.all) > n && (to == "both" || (p.to == w.a) == (to == "a")) {
+				w := newTestNet(t)
+				w.mangle = func(p delivery) []delivery {
+					if len(w.history) > n && (to == "both" || (p.to == w.a) == (to == "a")) {
 						return nil
 					}
 					return []delivery{p}
@@ -50,11 +50,11 @@ func TestHandshakeBreaks(t *testing.T) {
 				w.send(w.a, "from a")
 				w.send(w.b, "from b")
 				w.run(30 * time.Second)
-				w.bend = nil
+				w.mangle = nil
 				w.run(30 * time.Second)
 				w.checkComplete()
-				if len(w.a.why)+len(w.b.why) > 0 || len(w.a.got) != 1 || len(w.b.got) != 1 {
-					t.Errorf("lost %v %v, got %q %q", w.a.why, w.b.why, w.a.got, w.b.got)
+				if len(w.a.lossErrors)+len(w.b.lossErrors) > 0 || len(w.a.received) != 1 || len(w.b.received) != 1 {
+					t.Errorf("lost %v %v, got %q %q", w.a.lossErrors, w.b.lossErrors, w.a.received, w.b.received)
 				}
 			})
 		}
@@ -63,11 +63,11 @@ func TestHandshakeBreaks(t *testing.T) {
 
 // A replayed first message changes nothing, however often and when.
 func TestReplayedOpening(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
 	live := w.b.live
-	opening := w.all[0]
+	opening := w.history[0]
 	for range 140 {
 		w.b.Receive(w.now, opening.payload)
 		w.collect(w.b)
@@ -75,11 +75,11 @@ func TestReplayedOpening(t *testing.T) {
 		w.send(w.a, "more")
 	}
 	w.run(time.Minute)
-	if w.b.live != live || w.a.live.tag != live.tag || len(w.b.got) != 141 {
-		t.Errorf("a replay had an effect: %d got", len(w.b.got))
+	if w.b.live != live || w.a.live.tag != live.tag || len(w.b.received) != 141 {
+		t.Errorf("a replay had an effect: %d got", len(w.b.received))
 	}
 	replies := 0
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindHS2 {
 			replies++
 		}
@@ -91,7 +91,7 @@ func TestReplayedOpening(t *testing.T) {
 
 // Resets that nobody meant cost little, and never a session.
 func TestForgedResets(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
 	for range 3600 {
@@ -100,7 +100,7 @@ func TestForgedResets(t *testing.T) {
 		w.run(time.Second)
 	}
 	n := 0
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindHS1 {
 			n++
 		}
@@ -110,23 +110,23 @@ func TestForgedResets(t *testing.T) {
 	}
 	w.send(w.a, "second")
 	w.run(time.Second)
-	if len(w.b.got) != 2 || len(w.a.why) != 0 {
-		t.Errorf("got %q, lost %v", w.b.got, w.a.why)
+	if len(w.b.received) != 2 || len(w.a.lossErrors) != 0 {
+		t.Errorf("got %q, lost %v", w.b.received, w.a.lossErrors)
 	}
-	if fresh := w.a.count(func(e Event) bool { return e == Connected{Fresh: true} }); fresh != 1 {
+	if fresh := w.a.count(func(e Event) bool { return e == Connected{NewStream: true} }); fresh != 1 {
 		t.Errorf("the stream began %d times", fresh)
 	}
 }
 
 // Each single bit of each kind of payload: a change has no effect but a drop.
 func TestEachBit(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
 	w.send(w.b, "second")
 	w.run(time.Second)
 	byKind := map[byte]delivery{}
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.payload[0] == kindData || p.payload[0] == kindCtl {
 			byKind[p.payload[0]] = p
 		}
@@ -136,43 +136,43 @@ func TestEachBit(t *testing.T) {
 		byKind[payload[0]] = delivery{to: w.b, payload: payload}
 	}
 	for kind, p := range byKind {
-		got, live := len(p.to.got), p.to.live
+		got, live := len(p.to.received), p.to.live
 		for bit := range 8 * len(p.payload) {
 			p.to.Receive(w.now, flip(p.payload, bit))
 			w.collect(p.to)
 		}
-		if len(p.to.got) != got || p.to.live != live || p.to.rx.bytes != 0 {
+		if len(p.to.received) != got || p.to.live != live || p.to.rx.bytes != 0 {
 			t.Errorf("kind %d: a changed bit had an effect", kind)
 		}
 	}
 	third := byKind[kindData]
 	third.to.Receive(w.now, third.payload)
 	w.collect(third.to)
-	if want := []string{"first", "third"}; !slices.Equal(w.b.got, want) {
-		t.Errorf("got %q, want %q: the test sends nothing that could be accepted", w.b.got, want)
+	if want := []string{"first", "third"}; !slices.Equal(w.b.received, want) {
+		t.Errorf("got %q, want %q: the test sends nothing that could be accepted", w.b.received, want)
 	}
 }
 
 // Handshakes with each bit changed: nobody answers, and the right one still
 // works. Time passes, so that the limit of tries is not what drops them.
 func TestEachBitOfHandshake(t *testing.T) {
-	w := newWire(t)
-	w.bend = nothing
+	w := newTestNet(t)
+	w.mangle = dropAll
 	w.send(w.a, "first")
-	first := w.all[0].payload
+	first := w.history[0].payload
 	for bit := 8; bit < 8*len(first); bit += 5 {
 		w.b.Receive(w.now, flip(first, bit))
 		w.collect(w.b)
 		w.now = w.now.Add(2 * time.Second)
 	}
-	if len(w.all) != 1 {
+	if len(w.history) != 1 {
 		t.Fatal("a changed opening was answered")
 	}
-	w.killed(w.a)
+	w.kill(w.a)
 	w.send(w.a, "again")
-	w.b.Receive(w.now, w.all[1].payload)
+	w.b.Receive(w.now, w.history[1].payload)
 	w.collect(w.b)
-	reply := w.all[2].payload
+	reply := w.history[2].payload
 	if reply[0] != kindHS2 {
 		t.Fatal("no reply")
 	}
@@ -181,23 +181,23 @@ func TestEachBitOfHandshake(t *testing.T) {
 		w.a.Receive(w.now, bad)
 		w.collect(w.a)
 	}
-	w.bend = nil
+	w.mangle = nil
 	w.a.Receive(w.now, reply)
 	w.collect(w.a)
 	w.run(time.Second)
-	if !slices.Equal(w.b.got, []string{"again"}) {
-		t.Errorf("a bad reply spoiled the handshake: got %q", w.b.got)
+	if !slices.Equal(w.b.received, []string{"again"}) {
+		t.Errorf("a bad reply spoiled the handshake: got %q", w.b.received)
 	}
 }
 
 // Who has the keys but not the secret of the pair is nobody.
 func TestWrongSecret(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.b.peer.PairPSK = make([]byte, 32)
 	w.restart(w.b)
 	w.send(w.a, "first")
 	w.run(time.Minute)
-	for _, p := range w.all {
+	for _, p := range w.history {
 		if p.to == w.a {
 			t.Fatalf("b answered with kind %d", p.payload[0])
 		}
@@ -206,11 +206,11 @@ func TestWrongSecret(t *testing.T) {
 
 // The peer's key is good for as long as its record says, by our clock.
 func TestRecordExpires(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.now = epoch.Add(identity.RecordLife + time.Second)
 	w.send(w.a, "too late")
 	w.run(30 * time.Second)
-	if len(w.b.got) != 0 || w.b.live != nil {
+	if len(w.b.received) != 0 || w.b.live != nil {
 		t.Error("a session with a key that has expired")
 	}
 }
@@ -220,13 +220,13 @@ func TestRecordExpires(t *testing.T) {
 func TestKeyRotation(t *testing.T) {
 	for _, opens := range []string{"the one with the new key", "the other one"} {
 		t.Run(opens, func(t *testing.T) {
-			w := newWire(t)
+			w := newTestNet(t)
 			self, err := identity.Generate(epoch)
 			if err != nil {
 				t.Fatal(err)
 			}
 			old := self.Record()
-			w.a = newSide(self, w.a.peer)
+			w.a = newEndpoint(self, w.a.peer)
 			w.a.peer.Mine = old.NK[:]
 			w.b.peer.ID, w.b.peer.Record = self.ID(), old
 			if err := self.Rotate(epoch.Add(time.Hour)); err != nil {
@@ -241,8 +241,8 @@ func TestKeyRotation(t *testing.T) {
 			for _, message := range []string{"first", "second", "third"} {
 				w.send(from, message)
 				w.run(time.Minute)
-				w.killed(w.a) // each time with what the store knows
-				w.killed(w.b)
+				w.kill(w.a) // each time with what the store knows
+				w.kill(w.b)
 			}
 			if w.b.peer.Record.NK != self.Record().NK {
 				t.Error("b has not learned the new key")
@@ -250,8 +250,8 @@ func TestKeyRotation(t *testing.T) {
 			if now := self.Record().NK; string(w.a.peer.Mine) != string(now[:]) {
 				t.Error("a does not know that b knows")
 			}
-			if got := w.other(from).got; len(got) != 3 || len(from.why) != 0 {
-				t.Errorf("got %q, lost %v", got, from.why)
+			if got := w.other(from).received; len(got) != 3 || len(from.lossErrors) != 0 {
+				t.Errorf("got %q, lost %v", got, from.lossErrors)
 			}
 		})
 	}
@@ -259,7 +259,7 @@ func TestKeyRotation(t *testing.T) {
 
 // Clocks that differ by a day do not matter between devices.
 func TestClockSkew(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	skew := 26 * time.Hour
 	for i := range 40 {
 		at := w.now.Add(time.Duration(i) * time.Second)
@@ -277,5 +277,27 @@ func TestClockSkew(t *testing.T) {
 	}
 	if w.b.rx.last != 40 {
 		t.Errorf("b has %d of 40", w.b.rx.last)
+	}
+}
+
+// TestLatecomer: the first message of a handshake is lost, because the other
+// device was not there yet. When that one knocks, nobody waits for the next
+// repetition, whichever of the two has the lower id.
+func TestLatecomer(t *testing.T) {
+	for _, lower := range []bool{true, false} {
+		w := newTestNet(t)
+		first, second := w.a, w.b // a has the lower id
+		if !lower {
+			first, second = w.b, w.a
+		}
+		w.mangle = func(delivery) []delivery { return nil } // nobody is there
+		w.send(first, "early")
+		w.run(300 * time.Millisecond)
+		w.mangle = nil
+		w.send(second, "late")
+		w.run(time.Second)
+		if len(first.received) != 1 || len(second.received) != 1 {
+			t.Errorf("lower id first: %t: after a second %d and %d messages have come", lower, len(first.received), len(second.received))
+		}
 	}
 }

@@ -15,7 +15,7 @@ const (
 	version      = 1
 	helloDepth   = 3
 	helloSize    = 1_024 // to which payloads of handshakes are padded
-	maxHello     = 4_096
+	maxHelloSize = 4_096
 	streamIDSize = 8
 )
 
@@ -80,14 +80,14 @@ func padded(v any) ([]byte, error) {
 	if n := len(b) % helloSize; n != 0 {
 		b = append(b, bytes.Repeat([]byte{' '}, helloSize-n)...)
 	}
-	if len(b) > maxHello {
+	if len(b) > maxHelloSize {
 		return nil, errors.New("too much for a handshake")
 	}
 	return b, nil
 }
 
 func decodePadded(b []byte, v any) error {
-	if len(b) > maxHello {
+	if len(b) > maxHelloSize {
 		return errFrame
 	}
 	return strict.Decode(b, helloDepth, v)

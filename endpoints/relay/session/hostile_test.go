@@ -12,22 +12,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A hostile relay does whatever it likes with payloads. choose returns a
+// A faultInjector relay does whatever it likes with payloads. choose returns a
 // number below n.
-type hostile struct {
-	w      *wire
-	choose func(n int) int
-	drop   int // of 100
-	mean   int // of 100: how many payloads something worse happens to
+type faultInjector struct {
+	w            *testNet
+	choose       func(n int) int
+	dropPercent  int // of 100
+	faultPercent int // of 100: how many payloads something worse happens to
 }
 
-// bend is what becomes of one payload.
-func (h *hostile) bend(p delivery) []delivery {
-	if h.choose(100) < h.drop {
+// mangle is what becomes of one payload.
+func (h *faultInjector) mangle(p delivery) []delivery {
+	if h.choose(100) < h.dropPercent {
 		return nil
 	}
 	out := []delivery{p}
-	if h.choose(100) >= h.mean {
+	if h.choose(100) >= h.faultPercent {
 		return out
 	}
 	switch h.choose(8) {
@@ -40,10 +40,10 @@ func (h *hostile) bend(p delivery) []delivery {
 	case 3: // as if it came from the other side
 		out = append(out, delivery{h.w.other(p.to), p.payload, p.at})
 	case 4: // something that was sent before, of whatever session
-		old := h.w.all[h.choose(len(h.w.all))]
+		old := h.w.history[h.choose(len(h.w.history))]
 		out = append(out, delivery{old.to, old.payload, p.at})
 	case 5: // the first message of an earlier handshake
-		for _, old := range h.w.all {
+		for _, old := range h.w.history {
 			if old.payload[0] == kindHS1 {
 				out = append(out, delivery{old.to, old.payload, p.at})
 			}
@@ -69,19 +69,19 @@ func flip(b []byte, bit int) []byte {
 }
 
 // checkPrefix is the promise: what arrived is what was sent, in order, once.
-func (w *wire) checkPrefix() {
+func (w *testNet) checkPrefix() {
 	w.t.Helper()
-	for _, s := range []*side{w.a, w.b} {
+	for _, s := range []*endpoint{w.a, w.b} {
 		sent := w.other(s).sent
 		next := 0
-		for _, m := range s.got {
+		for _, m := range s.received {
 			i := slices.Index(sent[next:], m)
 			if i < 0 {
-				w.t.Fatalf("got %.20q, which was not sent, or not in this order, or came before: %d got, %d sent", m, len(s.got), len(sent))
+				w.t.Fatalf("got %.20q, which was not sent, or not in this order, or came before: %d got, %d sent", m, len(s.received), len(sent))
 			}
 			next += i + 1
 		}
-		if n := s.count(is[Violated]); n > 0 {
+		if n := s.count(isType[Violated]); n > 0 {
 			w.t.Fatalf("an honest device was taken for a dishonest one: %v", s.events)
 		}
 	}
@@ -89,13 +89,13 @@ func (w *wire) checkPrefix() {
 
 // checkComplete is what holds once the relay behaves: everything has arrived,
 // or was reported as lost; and what was confirmed has arrived.
-func (w *wire) checkComplete() {
+func (w *testNet) checkComplete() {
 	w.t.Helper()
 	w.checkPrefix()
-	for _, s := range []*side{w.a, w.b} {
-		got := w.other(s).got
-		if len(s.open) > 0 || !s.Idle() {
-			w.t.Fatalf("%d messages are neither confirmed nor lost; idle: %v", len(s.open), s.Idle())
+	for _, s := range []*endpoint{w.a, w.b} {
+		got := w.other(s).received
+		if len(s.open) > 0 || !s.idle() {
+			w.t.Fatalf("%d messages are neither confirmed nor lost; idle: %v", len(s.open), s.idle())
 		}
 		for _, m := range s.sent {
 			arrived := slices.Contains(got, m)
@@ -109,13 +109,13 @@ func (w *wire) checkComplete() {
 var sizes = []int{1, 200, 3_000, 40_000, 60_000, 200_000}
 
 func scenario(t *rapid.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
 	dice := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	h := &hostile{w: w, choose: dice.IntN, drop: rapid.SampledFrom([]int{0, 10, 30, 60}).Draw(t, "drop"), mean: rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "mean")}
-	w.bend = h.bend
+	h := &faultInjector{w: w, choose: dice.IntN, dropPercent: rapid.SampledFrom([]int{0, 10, 30, 60}).Draw(t, "drop"), faultPercent: rapid.SampledFrom([]int{0, 20, 60}).Draw(t, "mean")}
+	w.mangle = h.mangle
 	for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
-		s := []*side{w.a, w.b}[choose(2)]
+		s := []*endpoint{w.a, w.b}[choose(2)]
 		switch choose(12) {
 		case 0:
 			w.run(time.Duration(choose(200)) * time.Second)
@@ -123,16 +123,16 @@ func scenario(t *rapid.T) {
 			s.Reconnected(w.now)
 			w.collect(s)
 		case 2:
-			w.bend = func(delivery) []delivery { return nil } // a cut
+			w.mangle = func(delivery) []delivery { return nil } // a cut
 			w.run(time.Duration(choose(180)) * time.Second)
-			w.bend = h.bend
+			w.mangle = h.mangle
 		case 3:
-			s.want = true // new keys, out of turn
+			s.wantHandshake = true // new keys, out of turn
 			s.Tick(w.now)
 			w.collect(s)
 		case 4:
 			if choose(3) == 0 {
-				w.killed(s)
+				w.kill(s)
 			}
 		default:
 			message := fmt.Sprintf("%d %s", i, strings.Repeat("x", sizes[choose(len(sizes))]))
@@ -141,20 +141,20 @@ func scenario(t *rapid.T) {
 		}
 		w.checkPrefix()
 	}
-	w.bend = nil
+	w.mangle = nil
 	w.run(400 * time.Second)
 	w.checkComplete()
-	for _, s := range []*side{w.a, w.b} {
+	for _, s := range []*endpoint{w.a, w.b} {
 		w.send(s, "the last word")
 		w.run(30 * time.Second)
 		if !s.confirmed["the last word"] {
-			t.Fatalf("the two do not find together again: %v", s.why)
+			t.Fatalf("the two do not find together again: %v", s.lossErrors)
 		}
 	}
 }
 
-// killed starts a side again: with its memory goes what it was not told yet.
-func (w *wire) killed(s *side) {
+// kill starts a side again: with its memory goes what it was not told yet.
+func (w *testNet) kill(s *endpoint) {
 	for id, m := range s.open {
 		s.lost[m] = true
 		delete(s.open, id)

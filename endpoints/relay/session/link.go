@@ -28,13 +28,13 @@ type LinkConfig struct {
 	// Admit asks a person about a newcomer whose invite does not say auto; nil
 	// refuses. It is called in a goroutine of its own, which Run waits for; ctx
 	// ends when the newcomer has gone.
-	Admit func(ctx context.Context, n Newcomer) bool
+	Admit func(ctx context.Context, n JoinRequest) bool
 	// Paired is told of a device that was admitted, once it knows that. It must
 	// not block. May be nil.
 	Paired func(identity.Peer)
 	// Note is told what is worth a line in a log: refusals, errors of the stores.
 	// It must not block. May be nil.
-	Note func(from identity.DeviceID, err error)
+	Log func(from identity.DeviceID, err error)
 }
 
 // Errors of a Link.
@@ -51,57 +51,57 @@ type Inbound struct {
 }
 
 const (
-	inboxMessages = 64
-	inboxBytes    = 1 << 20
-	parcelQueue   = 256 // of each direction
-	seenEvery     = time.Hour
-	joinLingers   = drain // after a pairing, to acknowledge once more
+	inboxMessages    = 64
+	inboxBytes       = 1 << 20
+	packetQueue      = 256 // of each direction
+	lastSeenInterval = time.Hour
+	joinLinger       = drainTime // after a pairing, to acknowledge once more
 )
 
 // A Link is one device's end of all its sessions over one transport. Run owns
 // the sessions; the other methods may be called from any goroutine.
 type Link struct {
-	cfg  LinkConfig
-	do   chan func(now time.Time)
-	in   chan parcel
-	out  chan parcel
-	up   chan struct{}
-	done chan struct{}
+	cfg    LinkConfig
+	do     chan func(now time.Time)
+	in     chan packet
+	out    chan packet
+	connUp chan struct{}
+	done   chan struct{}
 
 	counters counters
 
 	// Of the goroutine of Run.
-	peers   map[identity.DeviceID]*member
-	joins   map[identity.DeviceID]*joining
-	door    *Door
-	asking  map[*Admission]context.CancelFunc
-	workers sync.WaitGroup
+	peers     map[identity.DeviceID]*peerSession
+	joins     map[identity.DeviceID]*joinCall
+	listener  *PairingListener
+	approvals map[*PairingAttempt]context.CancelFunc
+	workers   sync.WaitGroup
 
-	mu    sync.Mutex
-	inbox []Inbound
-	size  map[identity.DeviceID]load
-	bell  chan struct{} // closed when the inbox gets something
+	mu           sync.Mutex
+	inbox        []Inbound
+	inboxLoad    map[identity.DeviceID]peerLoad
+	inboxChanged chan struct{} // closed when the inbox gets something
 }
 
-// parcel is a payload and the device that it is from, by the relay's word, or
+// packet is a payload and the device that it is from, by the relay's word, or
 // for.
-type parcel struct {
+type packet struct {
 	device  identity.DeviceID
 	payload []byte
 }
 
-// load is what of a peer waits in the inbox.
-type load struct{ messages, bytes int }
+// peerLoad is what of a peer waits in the inbox.
+type peerLoad struct{ messages, bytes int }
 
-// member is a peer with a session.
-type member struct {
-	session *Session
-	waiting map[uint64]chan<- error
-	seen    time.Time
+// peerSession is a peer with a session.
+type peerSession struct {
+	session  *Session
+	results  map[uint64]chan<- error
+	lastSeen time.Time
 }
 
-type joining struct {
-	join   *Join
+type joinCall struct {
+	joiner *Joiner
 	report func(Event)
 	result chan<- error
 	peer   identity.Peer
@@ -111,14 +111,14 @@ type joining struct {
 // NewLink returns a link that Run brings to life.
 func NewLink(cfg LinkConfig) *Link {
 	l := &Link{
-		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}), up: make(chan struct{}, 1),
-		in: make(chan parcel, parcelQueue), out: make(chan parcel, parcelQueue),
-		peers: map[identity.DeviceID]*member{}, joins: map[identity.DeviceID]*joining{},
-		asking: map[*Admission]context.CancelFunc{},
-		size:   map[identity.DeviceID]load{}, bell: make(chan struct{}),
+		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}), connUp: make(chan struct{}, 1),
+		in: make(chan packet, packetQueue), out: make(chan packet, packetQueue),
+		peers: map[identity.DeviceID]*peerSession{}, joins: map[identity.DeviceID]*joinCall{},
+		approvals: map[*PairingAttempt]context.CancelFunc{},
+		inboxLoad: map[identity.DeviceID]peerLoad{}, inboxChanged: make(chan struct{}),
 	}
 	if cfg.Invites != nil {
-		l.door = NewDoor(cfg.Self, cfg.Name, cfg.Invites)
+		l.listener = NewPairingListener(cfg.Self, cfg.Name, cfg.Invites)
 	}
 	return l
 }
@@ -128,7 +128,7 @@ func NewLink(cfg LinkConfig) *Link {
 // sent again by the other side. It keeps payload.
 func (l *Link) Deliver(from [32]byte, payload []byte) {
 	select {
-	case l.in <- parcel{from, payload}:
+	case l.in <- packet{from, payload}:
 	default:
 		l.counters.overflowed.Add(1)
 	}
@@ -138,7 +138,7 @@ func (l *Link) Deliver(from [32]byte, payload []byte) {
 // waits for a resend.
 func (l *Link) Reconnected() {
 	select {
-	case l.up <- struct{}{}:
+	case l.connUp <- struct{}{}:
 	default:
 	}
 }
@@ -164,7 +164,7 @@ func (l *Link) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		case p := <-l.in:
 			l.receive(time.Now(), p.device, p.payload)
-		case <-l.up:
+		case <-l.connUp:
 			l.reconnected(time.Now())
 		case f := <-l.do:
 			f(time.Now())
@@ -207,7 +207,7 @@ func (l *Link) call(ctx context.Context, f func(now time.Time)) error {
 func (l *Link) Send(ctx context.Context, to identity.DeviceID, message []byte) error {
 	result := make(chan error, 1)
 	err := l.call(ctx, func(now time.Time) {
-		m, err := l.member(to)
+		m, err := l.sessionOf(to)
 		if err != nil {
 			result <- err
 			return
@@ -217,7 +217,7 @@ func (l *Link) Send(ctx context.Context, to identity.DeviceID, message []byte) e
 			result <- err
 			return
 		}
-		m.waiting[id] = result
+		m.results[id] = result
 	})
 	if err != nil {
 		return err
@@ -242,16 +242,16 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
 func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, report func(Event)) (identity.Peer, error) {
 	result := make(chan error, 1)
-	j := &joining{result: result, report: report}
+	j := &joinCall{result: result, report: report}
 	err := l.call(ctx, func(now time.Time) {
-		join, err := NewJoin(now, l.cfg.Self, in, l.cfg.Name, capabilities)
+		join, err := NewJoiner(now, l.cfg.Self, in, l.cfg.Name, capabilities)
 		switch {
 		case err != nil:
 			result <- err
 		case l.joins[in.Host.ID] != nil && l.joins[in.Host.ID].until.IsZero():
 			result <- errors.New("this device is being paired with that host already")
 		default:
-			j.join = join
+			j.joiner = join
 			l.joins[in.Host.ID] = j
 		}
 	})
@@ -290,13 +290,13 @@ func (l *Link) pop() (in Inbound, bell <-chan struct{}, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.inbox) == 0 {
-		return in, l.bell, false
+		return in, l.inboxChanged, false
 	}
 	in = l.inbox[0]
 	l.inbox = l.inbox[1:]
 	if d, is := in.Event.(Delivered); is {
-		was := l.size[in.From]
-		l.size[in.From] = load{was.messages - 1, was.bytes - len(d.Message)}
+		was := l.inboxLoad[in.From]
+		l.inboxLoad[in.From] = peerLoad{was.messages - 1, was.bytes - len(d.Message)}
 	}
 	return in, nil, true
 }
@@ -305,19 +305,19 @@ func (l *Link) push(from identity.DeviceID, e Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d, ok := e.(Delivered); ok {
-		was := l.size[from]
-		l.size[from] = load{was.messages + 1, was.bytes + len(d.Message)}
+		was := l.inboxLoad[from]
+		l.inboxLoad[from] = peerLoad{was.messages + 1, was.bytes + len(d.Message)}
 	}
 	l.inbox = append(l.inbox, Inbound{from, e})
-	close(l.bell)
-	l.bell = make(chan struct{})
+	close(l.inboxChanged)
+	l.inboxChanged = make(chan struct{})
 }
 
-// full says that the owner of this device does not keep up with a peer. What
+// inboxFull says that the owner of this device does not keep up with a peer. What
 // the peer sends is then dropped, and sent again by it.
-func (l *Link) full(from identity.DeviceID) bool {
+func (l *Link) inboxFull(from identity.DeviceID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := l.size[from]
+	n := l.inboxLoad[from]
 	return n.messages >= inboxMessages || n.bytes >= inboxBytes
 }

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An exchange is a relay within the process.
-type exchange struct {
+// An switchboard is a relay within the process.
+type switchboard struct {
 	mu    sync.Mutex
 	links map[[32]byte]*Link
 	cut   atomic.Bool
@@ -28,46 +28,46 @@ type exchange struct {
 	tap   func(to [32]byte, payload []byte) // sees what passes, with mu held; may be nil
 }
 
-type plug struct {
-	x    *exchange
-	from [32]byte
+type switchboardPort struct {
+	board *switchboard
+	from  [32]byte
 }
 
-func (p plug) Send(_ context.Context, to [32]byte, payload []byte) error {
-	p.x.sent.Add(1)
-	if p.x.cut.Load() {
+func (p switchboardPort) Send(_ context.Context, to [32]byte, payload []byte) error {
+	p.board.sent.Add(1)
+	if p.board.cut.Load() {
 		return errors.New("cut")
 	}
-	p.x.mu.Lock()
-	l := p.x.links[to]
-	if p.x.tap != nil {
-		p.x.tap(to, payload)
+	p.board.mu.Lock()
+	l := p.board.links[to]
+	if p.board.tap != nil {
+		p.board.tap(to, payload)
 	}
-	p.x.mu.Unlock()
+	p.board.mu.Unlock()
 	if l != nil {
 		l.Deliver(p.from, bytes.Clone(payload))
 	}
 	return nil
 }
 
-// A station is a device with its stores and its link.
-type station struct {
+// A testDevice is a device with its stores and its link.
+type testDevice struct {
 	*Link
 	self    *identity.Device
 	peers   *identity.Peers
 	invites *identity.Invites
-	notes   chan error
+	logged  chan error
 	stop    func()
 }
 
-func newStation(t *testing.T, x *exchange, name string, admit func(context.Context, Newcomer) bool) *station {
+func newTestDevice(t *testing.T, x *switchboard, name string, admit func(context.Context, JoinRequest) bool) *testDevice {
 	t.Helper()
 	dir := t.TempDir()
 	self, err := identity.LoadOrGenerate(filepath.Join(dir, "device.json"), nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{self: self, notes: make(chan error, 100)}
+	s := &testDevice{self: self, logged: make(chan error, 100)}
 	if s.peers, err = identity.OpenPeers(filepath.Join(dir, "peers.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +79,11 @@ func newStation(t *testing.T, x *exchange, name string, admit func(context.Conte
 }
 
 // start is what a new process does.
-func (s *station) start(t *testing.T, x *exchange, name string, admit func(context.Context, Newcomer) bool) {
+func (s *testDevice) start(t *testing.T, x *switchboard, name string, admit func(context.Context, JoinRequest) bool) {
 	t.Helper()
 	s.Link = NewLink(LinkConfig{
-		Self: s.self, Name: name, Peers: s.peers, Invites: s.invites, Transport: plug{x, s.self.ID()}, Admit: admit,
-		Note: func(_ identity.DeviceID, err error) { s.notes <- err },
+		Self: s.self, Name: name, Peers: s.peers, Invites: s.invites, Transport: switchboardPort{x, s.self.ID()}, Admit: admit,
+		Log: func(_ identity.DeviceID, err error) { s.logged <- err },
 	})
 	x.mu.Lock()
 	x.links[s.self.ID()] = s.Link
@@ -95,7 +95,7 @@ func (s *station) start(t *testing.T, x *exchange, name string, admit func(conte
 	t.Cleanup(func() { s.stop() })
 }
 
-func (s *station) invite(t *testing.T, in identity.Invite) identity.Invite {
+func (s *testDevice) invite(t *testing.T, in identity.Invite) identity.Invite {
 	t.Helper()
 	in.Relay = "wss://relay.example"
 	in, err := identity.NewInvite(s.self, in, time.Now())
@@ -109,7 +109,7 @@ func (s *station) invite(t *testing.T, in identity.Invite) identity.Invite {
 }
 
 // message waits for the next message.
-func (s *station) message(t *testing.T) string {
+func (s *testDevice) message(t *testing.T) string {
 	t.Helper()
 	for {
 		in, err := s.Next(t.Context())
@@ -122,13 +122,13 @@ func (s *station) message(t *testing.T) string {
 	}
 }
 
-func newExchange() *exchange { return &exchange{links: map[[32]byte]*Link{}} }
+func newSwitchboard() *switchboard { return &switchboard{links: map[[32]byte]*Link{}} }
 
-// couple returns two stations that are paired.
-func couple(t *testing.T) (x *exchange, host, guest *station) {
+// pairedDevices returns two stations that are paired.
+func pairedDevices(t *testing.T) (x *switchboard, host, guest *testDevice) {
 	t.Helper()
-	x = newExchange()
-	host, guest = newStation(t, x, "host", nil), newStation(t, x, "guest", nil)
+	x = newSwitchboard()
+	host, guest = newTestDevice(t, x, "host", nil), newTestDevice(t, x, "guest", nil)
 	in := host.invite(t, identity.Invite{Auto: true})
 	if _, err := guest.Join(t.Context(), in, nil, nil); err != nil {
 		t.Fatal(err)
@@ -139,12 +139,12 @@ func couple(t *testing.T) (x *exchange, host, guest *station) {
 // TestLinkJoin has a person on either side.
 func TestLinkJoin(t *testing.T) {
 	for _, yes := range []bool{true, false} {
-		x := newExchange()
-		seen := make(chan Newcomer, 1)
-		host := newStation(t, x, "host", func(_ context.Context, n Newcomer) bool { seen <- n; return yes })
-		guest := newStation(t, x, "guest", nil)
+		x := newSwitchboard()
+		seen := make(chan JoinRequest, 1)
+		host := newTestDevice(t, x, "host", func(_ context.Context, n JoinRequest) bool { seen <- n; return yes })
+		guest := newTestDevice(t, x, "guest", nil)
 		var digits string
-		peer, err := guest.Join(t.Context(), host.invite(t, identity.Invite{}), []string{"review"}, func(e Event) { digits = e.(Waiting).Digits })
+		peer, err := guest.Join(t.Context(), host.invite(t, identity.Invite{}), []string{"review"}, func(e Event) { digits = e.(AwaitingApproval).Digits })
 		if n := <-seen; n.Digits != digits || n.Name != "guest" {
 			t.Errorf("the host saw %+v, the guest %q", n, digits)
 		}
@@ -165,10 +165,10 @@ func TestLinkJoin(t *testing.T) {
 }
 
 func TestLinkOrder(t *testing.T) {
-	_, host, guest := couple(t)
+	_, host, guest := pairedDevices(t)
 	const n = 200
 	var wg sync.WaitGroup
-	for from, to := range map[*station]*station{host: guest, guest: host} {
+	for from, to := range map[*testDevice]*testDevice{host: guest, guest: host} {
 		wg.Go(func() {
 			for i := range n {
 				if err := from.Send(t.Context(), to.self.ID(), fmt.Appendf(nil, "%d", i)); err != nil {
@@ -191,7 +191,7 @@ func TestLinkOrder(t *testing.T) {
 func TestLinkRevoked(t *testing.T) { synctest.Test(t, linkRevoked) }
 
 func linkRevoked(t *testing.T) {
-	x, host, guest := couple(t)
+	x, host, guest := pairedDevices(t)
 	if err := guest.Send(t.Context(), host.self.ID(), []byte("before")); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func linkRevoked(t *testing.T) {
 
 // A key that changes without a person suspends the peer until one has looked.
 func TestLinkChangedKey(t *testing.T) {
-	x, host, guest := couple(t)
+	x, host, guest := pairedDevices(t)
 	guest.stop()
 	if err := guest.self.Rotate(time.Now()); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestLinkChangedKey(t *testing.T) {
 }
 
 func TestLinkRestart(t *testing.T) {
-	x, host, guest := couple(t)
+	x, host, guest := pairedDevices(t)
 	if err := host.Send(t.Context(), guest.self.ID(), []byte("before")); err != nil || guest.message(t) != "before" {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestLinkRestart(t *testing.T) {
 func TestLinkBackPressure(t *testing.T) { synctest.Test(t, linkBackPressure) }
 
 func linkBackPressure(t *testing.T) {
-	_, host, guest := couple(t)
+	_, host, guest := pairedDevices(t)
 	const n = inboxMessages + 20
 	done := make(chan struct{})
 	go func() {
@@ -275,7 +275,7 @@ func linkBackPressure(t *testing.T) {
 		}
 	}()
 	synctest.Wait()
-	if !host.full(guest.self.ID()) {
+	if !host.inboxFull(guest.self.ID()) {
 		t.Error("messages that nobody reads are taken without end")
 	}
 	for i := range n {
@@ -291,7 +291,7 @@ func linkBackPressure(t *testing.T) {
 func TestLinkCuts(t *testing.T) {
 	for cut, want := range map[time.Duration]error{59: nil, 60: nil, 61: nil, 120: nil, 151: ErrUnreachable} {
 		synctest.Test(t, func(t *testing.T) {
-			x, host, guest := couple(t)
+			x, host, guest := pairedDevices(t)
 			if err := guest.Send(t.Context(), host.self.ID(), []byte("before")); err != nil {
 				t.Fatal(err)
 			}
@@ -314,4 +314,55 @@ func TestLinkCuts(t *testing.T) {
 			guest.stop()
 		})
 	}
+}
+
+// TestLinkCounts: what a relay forges, replays, mangles or brings from
+// strangers changes nothing and is counted.
+func TestLinkCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, host, guest := pairedDevices(t)
+		var passed [][]byte
+		x.mu.Lock()
+		x.tap = func(to [32]byte, payload []byte) {
+			if to == guest.self.ID() && payload[0] == kindData {
+				passed = append(passed, bytes.Clone(payload))
+			}
+		}
+		x.mu.Unlock()
+		for _, m := range []string{"one", "two"} {
+			if err := host.Send(t.Context(), guest.self.ID(), []byte(m)); err != nil {
+				t.Fatal(err)
+			}
+			if got := guest.message(t); got != m {
+				t.Fatalf("got %q", got)
+			}
+		}
+		synctest.Wait()
+		before := guest.Counts()
+		if before.Delivered != 2 || before.Dropped+before.Repeated+before.Strangers+before.Violations+before.Lost != 0 {
+			t.Errorf("without anything wrong: %+v", before)
+		}
+		for _, p := range passed {
+			guest.Deliver(host.self.ID(), bytes.Clone(p)) // replayed
+			p[len(p)-1] ^= 1
+			guest.Deliver(host.self.ID(), p) // mangled
+		}
+		guest.Deliver(host.self.ID(), nil)
+		guest.Deliver(host.self.ID(), []byte("forged"))
+		guest.Deliver([32]byte{7}, []byte("from a stranger"))
+		synctest.Wait()
+		got, n := guest.Counts(), uint64(len(passed))
+		want := before
+		want.Received, want.Dropped, want.Repeated, want.Strangers = before.Received+2*n+3, n+2, n, 1
+		if got != want || n < 2 {
+			t.Errorf("after %d frames: %+v, want %+v", n, got, want)
+		}
+		guest.stop()
+		for range packetQueue + 5 {
+			guest.Deliver(host.self.ID(), []byte("too much"))
+		}
+		if n := guest.Counts().Overflowed; n != 5 {
+			t.Errorf("%d payloads were too many, want 5", n)
+		}
+	})
 }

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	askEvery        = 5 * time.Second
-	decideWithin    = 15 * time.Minute // a person at the host
-	maxCapabilities = 16
-	maxCapability   = 64
-	maxReason       = 200
+	message1Interval = 5 * time.Second
+	approvalTimeout  = 15 * time.Minute // a person at the host
+	maxCapabilities  = 16
+	maxCapability    = 64
+	maxReason        = 200
 )
 
 // Why a pairing failed.
@@ -43,9 +43,9 @@ type hostHello struct {
 	Refused string         `json:"refused,omitempty"` // expired, used
 }
 
-// word is a transport message of a pairing: the joiner's confirm, then the
+// pairMessage is a transport message of a pairing: the joiner's confirm, then the
 // host's paired or refused.
-type word struct {
+type pairMessage struct {
 	V       int    `json:"v"`
 	Type    string `json:"type"`
 	PairPSK []byte `json:"pair_psk,omitempty"`
@@ -53,16 +53,16 @@ type word struct {
 }
 
 const (
-	wordConfirm = "confirm"
-	wordPaired  = "paired"
-	wordRefused = "refused"
+	messageConfirm = "confirm"
+	messagePaired  = "paired"
+	messageRefused = "refused"
 
 	refusedExpired = "expired"
 	refusedUsed    = "used"
 )
 
-// A Newcomer is a device that asks to be paired, as the host's owner sees it.
-type Newcomer struct {
+// A JoinRequest is a device that asks to be paired, as the host's owner sees it.
+type JoinRequest struct {
 	ID           identity.DeviceID
 	Name         string // what it calls itself: cleaned, not to be trusted
 	Capabilities []string
@@ -72,12 +72,12 @@ type Newcomer struct {
 	Auto         bool // the invite says that nobody has to accept
 }
 
-// Asked is the event of an Admission: the newcomer is there, live, and waits.
-type Asked struct{ Newcomer Newcomer }
+// JoinRequested is the event of an Admission: the newcomer is there, live, and waits.
+type JoinRequested struct{ Request JoinRequest }
 
-// Waiting is the event of a Join: the host has the request, and a person there
+// AwaitingApproval is the event of a Join: the host has the request, and a person there
 // may have to accept. Compare Digits with what the host shows.
-type Waiting struct {
+type AwaitingApproval struct {
 	Host   string // what it calls itself
 	Digits string
 }
@@ -85,13 +85,13 @@ type Waiting struct {
 // Paired ends a pairing: the two know each other. Peer belongs into the store.
 type Paired struct{ Peer identity.Peer }
 
-// Failed ends a pairing without a result.
-type Failed struct{ Err error }
+// PairingFailed ends a pairing without a result.
+type PairingFailed struct{ Err error }
 
-func (Asked) event()   {}
-func (Waiting) event() {}
-func (Paired) event()  {}
-func (Failed) event()  {}
+func (JoinRequested) event()    {}
+func (AwaitingApproval) event() {}
+func (Paired) event()           {}
+func (PairingFailed) event()    {}
 
 // pairConn is what both sides of a pairing have once they have keys.
 type pairConn struct {
@@ -99,8 +99,8 @@ type pairConn struct {
 	done bool
 }
 
-// sealed takes a data or ctl frame and returns the words in it.
-func (c *pairConn) sealed(now time.Time, payload []byte) (words []word) {
+// open takes a data or ctl frame and returns the words in it.
+func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 	h, _, err := parseHeader(payload)
 	if err != nil || c.live == nil || h.tag != c.live.tag {
 		c.dropped++
@@ -112,8 +112,8 @@ func (c *pairConn) sealed(now time.Time, payload []byte) (words []word) {
 			c.dropped++
 			return nil
 		}
-		c.heard = now
-		if c.control(now, typ, wanted) != nil {
+		c.lastReceived = now
+		if c.receiveCtl(now, typ, wanted) != nil {
 			c.fail(ErrViolation)
 		}
 		return nil
@@ -123,12 +123,12 @@ func (c *pairConn) sealed(now time.Time, payload []byte) (words []word) {
 		c.dropped++
 		return nil
 	}
-	c.heard = now
+	c.lastReceived = now
 	if err := c.receive(now, h.number, plain); err != nil {
 		c.fail(ErrViolation)
 		return nil
 	}
-	return c.words()
+	return c.decodeMessages()
 }
 
 // owns says whether payload was sealed with the keys of this pairing.
@@ -137,8 +137,8 @@ func (c *pairConn) owns(payload []byte) bool {
 	return err == nil && c.live != nil && h.tag == c.live.tag
 }
 
-// words replaces messages that were delivered by what they say.
-func (c *pairConn) words() (words []word) {
+// decodeMessages replaces messages that were delivered by what they say.
+func (c *pairConn) decodeMessages() (words []pairMessage) {
 	events := c.events
 	c.events = nil
 	for _, e := range events {
@@ -147,7 +147,7 @@ func (c *pairConn) words() (words []word) {
 			c.events = append(c.events, e)
 			continue
 		}
-		var v word
+		var v pairMessage
 		if err := strict.Decode(d.Message, 2, &v); err != nil || v.V != version || len(v.Reason) > maxReason {
 			c.fail(ErrViolation)
 			return nil
@@ -157,7 +157,7 @@ func (c *pairConn) words() (words []word) {
 	return words
 }
 
-func (c *pairConn) say(now time.Time, v word) error {
+func (c *pairConn) sendMessage(now time.Time, v pairMessage) error {
 	b, err := padded(v)
 	if err == nil {
 		_, err = c.tx.add(now, typeMsg, b)
@@ -168,17 +168,14 @@ func (c *pairConn) say(now time.Time, v word) error {
 func (c *pairConn) fail(err error) {
 	if !c.done {
 		c.done = true
-		c.events = append(c.events, Failed{err})
+		c.events = append(c.events, PairingFailed{err})
 	}
 }
 
-// gaveUp says whether the other side has been silent for too long.
-func (c *pairConn) gaveUp(now time.Time) bool {
-	return !c.tx.idle() && !now.Before(c.tx.waiting.Add(giveUp))
+// timedOut says whether the other side has been silent for too long.
+func (c *pairConn) timedOut(now time.Time) bool {
+	return !c.tx.idle() && !now.Before(c.tx.waitingSince.Add(giveUpAfter))
 }
-
-// Done says that the pairing has ended, one way or the other.
-func (c *pairConn) Done() bool { return c.done }
 
 func (c *pairConn) take(next time.Time) Output {
 	events := slices.DeleteFunc(c.events, func(e Event) bool { _, ok := e.(Confirmed); return ok })

@@ -10,45 +10,45 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A porch is a host's door and a newcomer, and the relay between them.
-type porch struct {
-	t             *testing.T
-	now           time.Time
-	host, self    *identity.Device
-	book          *identity.Invites
-	invite        identity.Invite
-	door          *Door
-	join          *Join
-	asked         []Newcomer
-	atHost, atNew []Event
-	toHost, toNew [][]byte // whatever was sent
-	deafHost      bool
-	deafNew       bool
+// A pairingFixture is a host's door and a newcomer, and the relay between them.
+type pairingFixture struct {
+	t                        *testing.T
+	now                      time.Time
+	host, device             *identity.Device
+	invites                  *identity.Invites
+	invite                   identity.Invite
+	listener                 *PairingListener
+	joiner                   *Joiner
+	requests                 []JoinRequest
+	hostEvents, joinerEvents []Event
+	toHost, toJoiner         [][]byte // whatever was sent
+	dropToHost               bool
+	dropToJoiner             bool
 }
 
-func newPorch(t *testing.T, in identity.Invite) *porch {
+func newPairingFixture(t *testing.T, in identity.Invite) *pairingFixture {
 	t.Helper()
-	p := &porch{t: t, now: epoch}
-	p.host, p.self = devices(t)
+	p := &pairingFixture{t: t, now: epoch}
+	p.host, p.device = devices(t)
 	var err error
-	if p.book, err = identity.OpenInvites(filepath.Join(t.TempDir(), "invites.json")); err != nil {
+	if p.invites, err = identity.OpenInvites(filepath.Join(t.TempDir(), "invites.json")); err != nil {
 		t.Fatal(err)
 	}
 	in.Relay = "wss://relay.example"
 	if p.invite, err = identity.NewInvite(p.host, in, epoch); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.book.Add(p.invite, epoch); err != nil {
+	if err := p.invites.Add(p.invite, epoch); err != nil {
 		t.Fatal(err)
 	}
-	p.door = NewDoor(p.host, "the host", p.book)
-	p.join = p.newJoin(p.self, p.invite)
+	p.listener = NewPairingListener(p.host, "the host", p.invites)
+	p.joiner = p.newJoiner(p.device, p.invite)
 	return p
 }
 
-func (p *porch) newJoin(self *identity.Device, in identity.Invite) *Join {
+func (p *pairingFixture) newJoiner(self *identity.Device, in identity.Invite) *Joiner {
 	p.t.Helper()
-	j, err := NewJoin(p.now, self, in, "new\u202ecomer\n", []string{"review", "\x00"})
+	j, err := NewJoiner(p.now, self, in, "new\u202ecomer\n", []string{"review", "\x00"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func (p *porch) newJoin(self *identity.Device, in identity.Invite) *Join {
 }
 
 // run passes payloads on until nothing moves for d.
-func (p *porch) run(d time.Duration) {
+func (p *pairingFixture) run(d time.Duration) {
 	p.t.Helper()
 	end := p.now.Add(d)
 	for range 10_000 {
@@ -64,75 +64,75 @@ func (p *porch) run(d time.Duration) {
 		if moved {
 			continue
 		}
-		next := p.join.next()
-		for _, a := range p.door.guest {
+		next := p.joiner.next()
+		for _, a := range p.listener.attempts {
 			next = earlier(next, a.next())
 		}
 		if next.IsZero() || next.After(end) {
 			p.now = end
-			p.door.Tick(p.now)
+			p.listener.Tick(p.now)
 			return
 		}
 		if !next.After(p.now) {
 			p.t.Fatal("a deadline stays in the past")
 		}
 		p.now = next
-		p.join.Tick(p.now)
-		p.door.Tick(p.now)
+		p.joiner.Tick(p.now)
+		p.listener.Tick(p.now)
 	}
 	p.t.Fatal("the pairing spins")
 }
 
-func (p *porch) exchange() (moved bool) {
-	o := p.join.Take()
-	p.atNew = append(p.atNew, o.Events...)
+func (p *pairingFixture) exchange() (moved bool) {
+	o := p.joiner.Take()
+	p.joinerEvents = append(p.joinerEvents, o.Events...)
 	for _, payload := range o.Payloads {
 		moved = true
 		p.toHost = append(p.toHost, payload)
-		if !p.deafHost {
-			if _, _, err := p.door.Receive(p.now, p.self.ID(), payload); err != nil {
+		if !p.dropToHost {
+			if _, _, err := p.listener.Receive(p.now, p.device.ID(), payload); err != nil {
 				p.t.Fatal(err)
 			}
 		}
 	}
-	for _, a := range p.door.Tick(p.now) {
+	for _, a := range p.listener.Tick(p.now) {
 		o := a.Take()
-		p.atHost = append(p.atHost, o.Events...)
+		p.hostEvents = append(p.hostEvents, o.Events...)
 		for _, e := range o.Events {
-			if e, ok := e.(Asked); ok {
-				p.asked = append(p.asked, e.Newcomer)
+			if e, ok := e.(JoinRequested); ok {
+				p.requests = append(p.requests, e.Request)
 			}
 		}
 		for _, payload := range o.Payloads {
 			moved = true
-			p.toNew = append(p.toNew, payload)
-			if !p.deafNew {
-				p.join.Receive(p.now, payload)
+			p.toJoiner = append(p.toJoiner, payload)
+			if !p.dropToJoiner {
+				p.joiner.Receive(p.now, payload)
 			}
 		}
 	}
 	return moved
 }
 
-func (p *porch) admission() *Admission {
+func (p *pairingFixture) attempt() *PairingAttempt {
 	p.t.Helper()
-	a := p.door.guest[p.self.ID()]
+	a := p.listener.attempts[p.device.ID()]
 	if a == nil {
 		p.t.Fatal("nobody is at the door")
 	}
 	return a
 }
 
-func failure(events []Event) error {
+func pairingError(events []Event) error {
 	for _, e := range events {
-		if f, ok := e.(Failed); ok {
+		if f, ok := e.(PairingFailed); ok {
 			return f.Err
 		}
 	}
 	return nil
 }
 
-func pairedOf(events []Event) (peers []identity.Peer) {
+func pairedPeers(events []Event) (peers []identity.Peer) {
 	for _, e := range events {
 		if p, ok := e.(Paired); ok {
 			peers = append(peers, p.Peer)
@@ -142,188 +142,188 @@ func pairedOf(events []Event) (peers []identity.Peer) {
 }
 
 func TestPairing(t *testing.T) {
-	p := newPorch(t, identity.Invite{Grant: identity.GrantObserver, Room: "room1"})
+	p := newPairingFixture(t, identity.Invite{Grant: identity.GrantObserver, Room: "room1"})
 	p.run(time.Second)
-	if len(p.asked) != 1 {
-		t.Fatalf("the host was asked %d times", len(p.asked))
+	if len(p.requests) != 1 {
+		t.Fatalf("the host was asked %d times", len(p.requests))
 	}
-	n := p.asked[0]
-	waiting, ok := p.atNew[0].(Waiting)
-	if n.ID != p.self.ID() || n.Name != "new comer" || len(n.Capabilities) != 1 || n.Auto || n.Grant != identity.GrantObserver || n.Room != "room1" {
+	n := p.requests[0]
+	waiting, ok := p.joinerEvents[0].(AwaitingApproval)
+	if n.ID != p.device.ID() || n.Name != "new comer" || len(n.Capabilities) != 1 || n.Auto || n.Grant != identity.GrantObserver || n.Room != "room1" {
 		t.Errorf("the host sees %+v", n)
 	}
 	if !ok || waiting.Digits != n.Digits || len(n.Digits) != 13 || waiting.Host != "the host" {
 		t.Errorf("digits %q and %+v", n.Digits, waiting)
 	}
 	p.run(10 * time.Minute) // a person thinks
-	stored := p.admission().Peer()
-	p.admission().Accept(p.now)
+	stored := p.attempt().Peer()
+	p.attempt().Accept(p.now)
 	p.run(time.Second)
-	host, joined := pairedOf(p.atHost), pairedOf(p.atNew)
+	host, joined := pairedPeers(p.hostEvents), pairedPeers(p.joinerEvents)
 	if len(host) != 1 || len(joined) != 1 {
-		t.Fatalf("%v %v", p.atHost, p.atNew)
+		t.Fatalf("%v %v", p.hostEvents, p.joinerEvents)
 	}
 	if !bytes.Equal(stored.PairPSK, host[0].PairPSK) || !bytes.Equal(host[0].PairPSK, joined[0].PairPSK) || bytes.Equal(stored.PairPSK, make([]byte, 32)) {
 		t.Error("the two do not share a secret")
 	}
-	for _, payload := range append(p.toHost, p.toNew...) {
+	for _, payload := range append(p.toHost, p.toJoiner...) {
 		if bytes.Contains(payload, stored.PairPSK) || bytes.Contains(payload, []byte("comer")) || bytes.Contains(payload, []byte("room1")) {
 			t.Error("the relay sees a secret or a name")
 		}
 	}
 	// and they can talk
-	w := &wire{t: t, now: p.now, audit: map[string][32]byte{}, random: cheapRandom()}
-	w.a, w.b = newSide(p.host, host[0]), newSide(p.self, joined[0])
+	w := &testNet{t: t, now: p.now, audit: map[string][32]byte{}, random: seededRandom()}
+	w.a, w.b = newEndpoint(p.host, host[0]), newEndpoint(p.device, joined[0])
 	w.restart(w.a)
 	w.restart(w.b)
 	w.send(w.a, "hello")
 	w.run(time.Second)
-	if len(w.b.got) != 1 {
+	if len(w.b.received) != 1 {
 		t.Error("paired, but no session")
 	}
 }
 
 func TestPairingOverALossyRelay(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
+	p := newPairingFixture(t, identity.Invite{})
 	for i := range 8 {
-		p.deafHost, p.deafNew = i%2 == 0, i%3 == 0
+		p.dropToHost, p.dropToJoiner = i%2 == 0, i%3 == 0
 		p.run(3 * time.Second)
 	}
-	p.deafHost, p.deafNew = false, false
+	p.dropToHost, p.dropToJoiner = false, false
 	p.run(10 * time.Second)
-	p.admission().Accept(p.now)
-	p.deafNew = true
+	p.attempt().Accept(p.now)
+	p.dropToJoiner = true
 	p.run(5 * time.Second)
-	p.deafNew = false
+	p.dropToJoiner = false
 	p.run(20 * time.Second)
-	if len(pairedOf(p.atHost)) != 1 || len(pairedOf(p.atNew)) != 1 || len(p.asked) != 1 {
-		t.Errorf("%v %v", p.atHost, p.atNew)
+	if len(pairedPeers(p.hostEvents)) != 1 || len(pairedPeers(p.joinerEvents)) != 1 || len(p.requests) != 1 {
+		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
 	}
 }
 
 func TestPairingRefused(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
+	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
-	p.admission().Refuse(p.now)
-	p.admission().Accept(p.now) // too late
+	p.attempt().Refuse(p.now)
+	p.attempt().Accept(p.now) // too late
 	p.run(time.Second)
-	if err := failure(p.atNew); !errors.Is(err, ErrRefused) || len(pairedOf(p.atNew))+len(pairedOf(p.atHost)) != 0 {
-		t.Errorf("%v %v", p.atHost, p.atNew)
+	if err := pairingError(p.joinerEvents); !errors.Is(err, ErrRefused) || len(pairedPeers(p.joinerEvents))+len(pairedPeers(p.hostEvents)) != 0 {
+		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
 	}
 }
 
 func TestNobodyDecides(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
+	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Hour)
-	if !errors.Is(failure(p.atNew), ErrNoAnswer) || !errors.Is(failure(p.atHost), ErrNoAnswer) {
-		t.Errorf("%v %v", p.atHost, p.atNew)
+	if !errors.Is(pairingError(p.joinerEvents), ErrNoAnswer) || !errors.Is(pairingError(p.hostEvents), ErrNoAnswer) {
+		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
 	}
-	if len(p.door.guest) != 0 {
+	if len(p.listener.attempts) != 0 {
 		t.Error("the door still holds the newcomer")
 	}
 }
 
 func TestExpiredInvite(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
+	p := newPairingFixture(t, identity.Invite{})
 	p.now = p.invite.Expires.Add(time.Second)
-	p.join = p.newJoin(p.self, p.invite)
+	p.joiner = p.newJoiner(p.device, p.invite)
 	p.run(time.Minute)
-	if err := failure(p.atNew); !errors.Is(err, identity.ErrInviteExpired) || len(p.asked) != 0 {
-		t.Errorf("%v, asked %v", err, p.asked)
+	if err := pairingError(p.joinerEvents); !errors.Is(err, identity.ErrInviteExpired) || len(p.requests) != 0 {
+		t.Errorf("%v, asked %v", err, p.requests)
 	}
 }
 
 func TestReusedInvite(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
+	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
-	p.admission().Accept(p.now)
+	p.attempt().Accept(p.now)
 	p.run(time.Minute)
 	other, err := identity.Generate(epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.self, p.atNew = other, nil
-	p.join = p.newJoin(other, p.invite)
+	p.device, p.joinerEvents = other, nil
+	p.joiner = p.newJoiner(other, p.invite)
 	p.run(time.Minute)
-	if err := failure(p.atNew); !errors.Is(err, identity.ErrInviteUsed) || len(p.asked) != 1 {
-		t.Errorf("%v, asked %v", err, p.asked)
+	if err := pairingError(p.joinerEvents); !errors.Is(err, identity.ErrInviteUsed) || len(p.requests) != 1 {
+		t.Errorf("%v, asked %v", err, p.requests)
 	}
 }
 
 // The relay sees the invite's id and can knock with it as often as it likes.
 // Five a minute are tried, and none uses the invite up.
 func TestBadKnocks(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
-	knock := p.join.Take().Payloads[0]
+	p := newPairingFixture(t, identity.Invite{})
+	knock := p.joiner.Take().Payloads[0]
 	for i := range 1000 {
 		var stranger [32]byte
 		stranger[0], stranger[1] = byte(i), byte(i>>8)
-		if _, ok, err := p.door.Receive(p.now, stranger, knock); ok || err != nil {
+		if _, ok, err := p.listener.Receive(p.now, stranger, knock); ok || err != nil {
 			t.Fatal("a message of somebody else was accepted under another name")
 		}
 	}
-	if n := p.door.bad[p.invite.ID].n; n != badKnocks {
+	if n := p.listener.failures[p.invite.ID].n; n != maxFailedAttempts {
 		t.Errorf("%d bad knocks were tried in a minute", n)
 	}
-	if _, ok, _ := p.door.Receive(p.now, p.self.ID(), knock); ok {
+	if _, ok, _ := p.listener.Receive(p.now, p.device.ID(), knock); ok {
 		t.Error("more than five in a minute are tried")
 	}
-	if open, err := p.book.List(p.now); err != nil || len(open) != 1 {
+	if open, err := p.invites.List(p.now); err != nil || len(open) != 1 {
 		t.Errorf("the invite is gone: %v", err)
 	}
 	p.now = p.now.Add(time.Minute)
-	p.join = p.newJoin(p.self, p.invite)
+	p.joiner = p.newJoiner(p.device, p.invite)
 	p.run(time.Second)
-	if len(p.asked) != 1 {
+	if len(p.requests) != 1 {
 		t.Error("a minute later the right one is not let in")
 	}
 }
 
 func TestEachBitOfKnock(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
-	knock := p.join.Take().Payloads[0]
+	p := newPairingFixture(t, identity.Invite{})
+	knock := p.joiner.Take().Payloads[0]
 	for bit := 0; bit < 8*len(knock); bit += 3 {
-		if _, ok, err := p.door.Receive(p.now, p.self.ID(), flip(knock, bit)); ok || err != nil {
+		if _, ok, err := p.listener.Receive(p.now, p.device.ID(), flip(knock, bit)); ok || err != nil {
 			t.Fatalf("bit %d: accepted", bit)
 		}
 		p.now = p.now.Add(15 * time.Second)
 	}
-	if len(p.door.guest) != 0 || len(p.door.bad) > 5 {
+	if len(p.listener.attempts) != 0 || len(p.listener.failures) > 5 {
 		t.Error("bad knocks leave something behind")
 	}
 }
 
 // A knock that is replayed after its pairing makes nobody ask a person.
 func TestReplayedKnock(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
-	knock := p.join.Take().Payloads[0]
+	p := newPairingFixture(t, identity.Invite{})
+	knock := p.joiner.Take().Payloads[0]
 	for range 20 {
-		if _, _, err := p.door.Receive(p.now, p.self.ID(), knock); err != nil {
+		if _, _, err := p.listener.Receive(p.now, p.device.ID(), knock); err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range p.door.Tick(p.now) {
+		for _, a := range p.listener.Tick(p.now) {
 			a.Take()
 		}
 		p.now = p.now.Add(20 * time.Second)
 	}
-	p.door.Tick(p.now)
-	if len(p.door.guest) != 0 {
+	p.listener.Tick(p.now)
+	if len(p.listener.attempts) != 0 {
 		t.Error("a replay stays at the door")
 	}
 	p.exchange()
-	if len(p.asked) != 0 {
+	if len(p.requests) != 0 {
 		t.Error("a replay asked a person")
 	}
 }
 
 // Strangers without an invite get no answer at all.
 func TestNoInvite(t *testing.T) {
-	p := newPorch(t, identity.Invite{})
-	if err := p.book.Remove(p.invite.ID); err != nil {
+	p := newPairingFixture(t, identity.Invite{})
+	if err := p.invites.Remove(p.invite.ID); err != nil {
 		t.Fatal(err)
 	}
 	p.run(3 * time.Minute)
-	if len(p.toNew) != 0 || !errors.Is(failure(p.atNew), ErrUnreachable) {
-		t.Errorf("%d answers; %v", len(p.toNew), p.atNew)
+	if len(p.toJoiner) != 0 || !errors.Is(pairingError(p.joinerEvents), ErrUnreachable) {
+		t.Errorf("%d answers; %v", len(p.toJoiner), p.joinerEvents)
 	}
 }

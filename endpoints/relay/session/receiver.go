@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	holdFrames    = 64
-	holdBytes     = 512 << 10
+	reorderFrames = 64
+	reorderBytes  = 512 << 10
 	maxPartial    = 2
 	maxReassembly = 512 << 10
 	ackDelay      = 20 * time.Millisecond
@@ -28,14 +28,14 @@ type partial struct {
 	body  []byte
 }
 
-// place takes an authentic plaintext. The frames that are now in order come
+// insert takes an authentic plaintext. The frames that are now in order come
 // back; fresh is false for one that is too old, too far ahead or here already.
-func (r *receiver) place(seq uint64, plain []byte) (ready [][]byte, fresh bool) {
+func (r *receiver) insert(seq uint64, plain []byte) (ready [][]byte, fresh bool) {
 	switch {
-	case seq <= r.last || seq > r.last+holdFrames || r.held[seq] != nil:
+	case seq <= r.last || seq > r.last+reorderFrames || r.held[seq] != nil:
 		return nil, false
 	case seq != r.last+1:
-		if r.bytes+len(plain) > holdBytes {
+		if r.bytes+len(plain) > reorderBytes {
 			return nil, false
 		}
 		if r.held == nil {
@@ -76,7 +76,7 @@ func (r *receiver) assemble(body []byte) (message []byte, err error) {
 		p = &partial{count: f.count}
 		r.partial[f.message] = p
 	}
-	if f.index != p.next || f.count != p.count || len(p.body)+len(f.chunk) > MaxMessage || r.assembling()+len(f.chunk) > maxReassembly {
+	if f.index != p.next || f.count != p.count || len(p.body)+len(f.chunk) > MaxMessage || r.partialBytes()+len(f.chunk) > maxReassembly {
 		return nil, errReassembly
 	}
 	p.next++
@@ -88,7 +88,7 @@ func (r *receiver) assemble(body []byte) (message []byte, err error) {
 	return p.body, nil
 }
 
-func (r *receiver) assembling() (n int) {
+func (r *receiver) partialBytes() (n int) {
 	for _, p := range r.partial {
 		n += len(p.body)
 	}

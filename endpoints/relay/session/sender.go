@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	windowFrames = 16
-	windowBytes  = 256 << 10
-	resendFirst  = time.Second
-	resendMost   = 15 * time.Second
-	giveUp       = 150 * time.Second
-	maxQueue     = 64
-	maxQueued    = 1 << 20 // bytes
+	windowFrames      = 16
+	windowBytes       = 256 << 10
+	resendFirst       = time.Second
+	resendMax         = 15 * time.Second
+	giveUpAfter       = 150 * time.Second
+	maxQueuedMessages = 64
+	maxQueuedBytes    = 1 << 20 // bytes
 )
 
 // Errors of Send and of Lost.
@@ -30,58 +30,58 @@ var (
 // when each is due again. Its numbers go on when keys change: the numbers are
 // of the stream, and each key sees each number once at most.
 type sender struct {
-	next    uint64 // seq of the next frame, from 1
-	flight  []*flying
-	bytes   int // of flight
-	queue   []outgoing
-	queued  int // bytes
-	ids     uint64
-	frags   uint32
-	waiting time.Time // since when nothing was acknowledged of what there is
+	next           uint64 // seq of the next frame, from 1
+	inFlight       []*inFlightFrame
+	bytes          int // of flight
+	queue          []queuedMessage
+	queued         int // bytes
+	lastID         uint64
+	lastFragmentID uint32
+	waitingSince   time.Time // since when nothing was acknowledged of what there is
 }
 
-// outgoing is a message that is not wholly in flight.
-type outgoing struct {
-	id   uint64
-	typ  byte
-	body []byte
-	off  int
-	frag uint32
+// queuedMessage is a message that is not wholly in flight.
+type queuedMessage struct {
+	id         uint64
+	typ        byte
+	body       []byte
+	offset     int
+	fragmentID uint32
 }
 
-// flying is a frame that may have arrived.
-type flying struct {
+// inFlightFrame is a frame that may have arrived.
+type inFlightFrame struct {
 	seq     uint64
 	plain   []byte
 	message uint64
 	last    bool // of its message
-	by      *keys
-	wire    []byte // sealed by by, and never sealed by it again
+	keys    *keys
+	sealed  []byte // sealed by by, and never sealed by it again
 	due     time.Time
 	wait    time.Duration
 }
 
-func (s *sender) idle() bool { return len(s.flight) == 0 && len(s.queue) == 0 }
+func (s *sender) idle() bool { return len(s.inFlight) == 0 && len(s.queue) == 0 }
 
 func (s *sender) add(now time.Time, typ byte, body []byte) (id uint64, err error) {
 	switch {
 	case len(body) > MaxMessage || len(body) == 0 && typ == typeMsg:
 		return 0, ErrTooLarge
-	case len(s.queue) >= maxQueue || s.queued+len(body) > maxQueued:
+	case len(s.queue) >= maxQueuedMessages || s.queued+len(body) > maxQueuedBytes:
 		return 0, ErrQueueFull
 	}
 	if s.idle() {
-		s.waiting = now
+		s.waitingSince = now
 	}
-	s.ids++
-	s.queue = append(s.queue, outgoing{id: s.ids, typ: typ, body: slices.Clone(body)})
+	s.lastID++
+	s.queue = append(s.queue, queuedMessage{id: s.lastID, typ: typ, body: slices.Clone(body)})
 	s.queued += len(body)
-	return s.ids, nil
+	return s.lastID, nil
 }
 
-// cut makes the next frame, when there is one and the window has room.
-func (s *sender) cut() *flying {
-	if len(s.queue) == 0 || len(s.flight) >= windowFrames {
+// nextFrame makes the next frame, when there is one and the window has room.
+func (s *sender) nextFrame() *inFlightFrame {
+	if len(s.queue) == 0 || len(s.inFlight) >= windowFrames {
 		return nil
 	}
 	o := &s.queue[0]
@@ -94,9 +94,9 @@ func (s *sender) cut() *flying {
 	if s.bytes+size > windowBytes {
 		return nil
 	}
-	f := &flying{seq: s.next, plain: plain, message: o.id, last: last}
+	f := &inFlightFrame{seq: s.next, plain: plain, message: o.id, last: last}
 	if typ == typeFrag {
-		o.off += len(body) - fragFixed
+		o.offset += len(body) - fragFixed
 	}
 	if last {
 		s.queued -= len(o.body)
@@ -104,22 +104,22 @@ func (s *sender) cut() *flying {
 	}
 	s.next++
 	s.bytes += size
-	s.flight = append(s.flight, f)
+	s.inFlight = append(s.inFlight, f)
 	return f
 }
 
 // fragment returns the piece at o.off. Pieces are as large as they can be.
-func (s *sender) fragment(o *outgoing) (typ byte, body []byte, last bool) {
-	if o.off == 0 {
-		s.frags++
-		o.frag = s.frags
+func (s *sender) fragment(o *queuedMessage) (typ byte, body []byte, last bool) {
+	if o.offset == 0 {
+		s.lastFragmentID++
+		o.fragmentID = s.lastFragmentID
 	}
-	chunk := o.body[o.off:min(len(o.body), o.off+maxChunk)]
+	chunk := o.body[o.offset:min(len(o.body), o.offset+maxChunk)]
 	f := fragment{
-		message: o.frag, index: uint16(o.off / maxChunk),
+		message: o.fragmentID, index: uint16(o.offset / maxChunk),
 		count: uint16((len(o.body) + maxChunk - 1) / maxChunk), chunk: chunk,
 	}
-	return typeFrag, f.encode(), o.off+len(chunk) == len(o.body)
+	return typeFrag, f.encode(), o.offset+len(chunk) == len(o.body)
 }
 
 // acknowledge removes what the other side has, and returns the messages that
@@ -129,8 +129,8 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 		return nil, errAhead
 	}
 	n := 0
-	for n < len(s.flight) && s.flight[n].seq < wanted {
-		f := s.flight[n]
+	for n < len(s.inFlight) && s.inFlight[n].seq < wanted {
+		f := s.inFlight[n]
 		s.bytes -= headerSize + len(f.plain) + sealSize
 		if f.last {
 			whole = append(whole, f.message)
@@ -140,9 +140,9 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	if n == 0 {
 		return nil, nil
 	}
-	s.flight = slices.Delete(s.flight, 0, n)
-	s.waiting = now
-	for _, f := range s.flight { // the way is open again
+	s.inFlight = slices.Delete(s.inFlight, 0, n)
+	s.waitingSince = now
+	for _, f := range s.inFlight { // the way is open again
 		if f.wait > resendFirst {
 			f.wait = resendFirst
 			f.due = earlier(f.due, now.Add(resendFirst))
@@ -151,9 +151,9 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	return whole, nil
 }
 
-// hurry makes everything due: now, or a second after it was sent.
-func (s *sender) hurry(now time.Time) {
-	for _, f := range s.flight {
+// expedite makes everything due: now, or a second after it was sent.
+func (s *sender) expedite(now time.Time) {
+	for _, f := range s.inFlight {
 		sent := f.due.Add(-f.wait)
 		f.wait = 0
 		f.due = now
@@ -163,36 +163,36 @@ func (s *sender) hurry(now time.Time) {
 	}
 }
 
-// sent notes that f goes out now, and when it is due again: after 1, 2, 4, 8
+// scheduleResend notes that f goes out now, and when it is due again: after 1, 2, 4, 8
 // and then each 15 seconds.
-func (f *flying) sent(now time.Time) {
-	f.wait = min(max(2*f.wait, resendFirst), resendMost)
+func (f *inFlightFrame) scheduleResend(now time.Time) {
+	f.wait = min(max(2*f.wait, resendFirst), resendMax)
 	f.due = now.Add(f.wait)
 }
 
-// abandon forgets everything that was sent, and with all true what waits too,
+// reset forgets everything that was sent, and with all true what waits too,
 // and starts a new stream. It returns the messages that are lost.
-func (s *sender) abandon(now time.Time, all bool) (lost []uint64) {
-	for _, f := range s.flight {
+func (s *sender) reset(now time.Time, all bool) (lost []uint64) {
+	for _, f := range s.inFlight {
 		if !slices.Contains(lost, f.message) {
 			lost = append(lost, f.message)
 		}
 	}
-	for len(s.queue) > 0 && (all || s.queue[0].off > 0) {
+	for len(s.queue) > 0 && (all || s.queue[0].offset > 0) {
 		if id := s.queue[0].id; !slices.Contains(lost, id) {
 			lost = append(lost, id)
 		}
 		s.queued -= len(s.queue[0].body)
 		s.queue = s.queue[1:]
 	}
-	s.flight, s.bytes, s.next, s.waiting = nil, 0, 1, now
+	s.inFlight, s.bytes, s.next, s.waitingSince = nil, 0, 1, now
 	return lost
 }
 
-// untouched says that nothing was ever acknowledged of this stream.
-func (s *sender) untouched() bool {
-	if len(s.flight) > 0 {
-		return s.flight[0].seq == 1
+// nothingAcknowledged says that nothing was ever acknowledged of this stream.
+func (s *sender) nothingAcknowledged() bool {
+	if len(s.inFlight) > 0 {
+		return s.inFlight[0].seq == 1
 	}
 	return s.next == 1
 }
@@ -202,11 +202,11 @@ func (s *sender) deadline(live bool) time.Time {
 	if s.idle() {
 		return time.Time{}
 	}
-	t := s.waiting.Add(giveUp)
+	t := s.waitingSince.Add(giveUpAfter)
 	if !live {
 		return t
 	}
-	for _, f := range s.flight {
+	for _, f := range s.inFlight {
 		t = earlier(t, f.due)
 	}
 	return t

@@ -12,18 +12,18 @@ import (
 
 // What a session is bounded by. Ages are of its keys.
 const (
-	handshakeLife  = 10 * time.Second
-	handshakeEvery = 5 * time.Second
-	replyEvery     = 4 * time.Second // less than the other side's five, whatever the delays
-	rekeyAfter     = time.Hour
-	rekeyFrames    = 1 << 16
-	refuseAfter    = 2 * time.Hour
-	refuseFrames   = 1 << 20
-	drain          = 30 * time.Second
-	higherWaits    = time.Minute // so that both do not rekey at once
-	resetEvery     = 5 * time.Second
-	hintMost       = 5 * time.Minute
-	badOpenings    = 5 // in handshakeEvery
+	handshakeTimeout  = 10 * time.Second
+	handshakeInterval = 5 * time.Second
+	replyInterval     = 4 * time.Second // less than the other side's five, whatever the delays
+	rekeyAfter        = time.Hour
+	rekeyFrames       = 1 << 16
+	keyLifetime       = 2 * time.Hour
+	keyMaxFrames      = 1 << 20
+	drainTime         = 30 * time.Second
+	higherIDDelay     = time.Minute // so that both do not rekey at once
+	resetInterval     = 5 * time.Second
+	maxHintInterval   = 5 * time.Minute
+	maxFailedOpens    = 5 // in handshakeEvery
 )
 
 // Config is what a Session is made from.
@@ -41,23 +41,23 @@ type Session struct {
 	self *identity.Device
 	peer identity.Peer
 
-	stream streamID  // ours
-	knows  *streamID // theirs
-	pend   *pending
-	born   time.Time // of live
+	stream     streamID  // ours
+	peerStream *streamID // theirs
+	pending    *pendingHandshake
+	liveSince  time.Time // of live
 
-	want       bool      // a handshake
-	tried      time.Time // when we last started one
-	tries      int       // since the last that succeeded
-	answered   time.Time // when we last answered one
-	bad        int       // openings that did not decrypt
-	badSince   time.Time
-	resetAt    time.Time // when we last sent a reset
-	hinted     time.Time // when a reset last made us start
-	hintWait   time.Duration
-	ofHint     bool // the handshake under way is for a hint
-	maxMessage int
-	random     io.Reader // crypto/rand, but in tests that must be repeatable
+	wantHandshake bool      // a handshake
+	lastStarted   time.Time // when we last started one
+	attempts      int       // since the last that succeeded
+	lastReplied   time.Time // when we last answered one
+	failedOpens   int       // openings that did not decrypt
+	failedSince   time.Time
+	lastReset     time.Time // when we last sent a reset
+	lastHint      time.Time // when a reset last made us start
+	hintInterval  time.Duration
+	fromHint      bool // the handshake under way is for a hint
+	maxMessage    int
+	random        io.Reader // crypto/rand, but in tests that must be repeatable
 }
 
 // New returns a session that has not begun: the first Send, or the other
@@ -69,13 +69,13 @@ func New(c Config) *Session {
 func newSession(c Config, random io.Reader) *Session {
 	s := &Session{
 		channel: newChannel(), self: c.Self, peer: c.Peer, random: random,
-		hintWait: handshakeEvery, maxMessage: MaxMessage,
+		hintInterval: handshakeInterval, maxMessage: MaxMessage,
 	}
-	s.renewStream()
+	s.newStream()
 	return s
 }
 
-func (s *Session) renewStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand never fails
+func (s *Session) newStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand never fails
 
 // Send queues a message and returns its number, which a Confirmed or a Lost
 // will bear. ErrTooLarge, ErrQueueFull and ErrClosed change nothing.
@@ -88,8 +88,8 @@ func (s *Session) Send(now time.Time, message []byte) (id uint64, err error) {
 	}
 	id, err = s.tx.add(now, typeMsg, message)
 	if err == nil {
-		s.age(now)
-		s.step(now)
+		s.checkRekey(now)
+		s.advance(now)
 	}
 	return id, err
 }
@@ -103,16 +103,9 @@ func (s *Session) Close(now time.Time) (id uint64, err error) {
 	id, err = s.tx.add(now, typeClose, nil)
 	if err == nil {
 		s.closing = true
-		s.step(now)
+		s.advance(now)
 	}
 	return id, err
-}
-
-// Connect starts a handshake when there is no session, to find out whether
-// the other device is there.
-func (s *Session) Connect(now time.Time) {
-	s.want = s.want || s.live == nil
-	s.step(now)
 }
 
 // Reconnected says that this device has a new connection to the relay: each
@@ -120,12 +113,12 @@ func (s *Session) Connect(now time.Time) {
 func (s *Session) Reconnected(now time.Time) {
 	if s.live != nil {
 		s.sendCtl(s.live, typePing)
-		s.tx.hurry(now)
+		s.tx.expedite(now)
 	}
-	if p := s.pend; p != nil && p.initiator {
-		p.again = now
+	if p := s.pending; p != nil && p.initiator {
+		p.resendAt = now
 	}
-	s.step(now)
+	s.advance(now)
 }
 
 // Receive takes a payload that the relay says is from the other device. What
@@ -134,11 +127,11 @@ func (s *Session) Receive(now time.Time, payload []byte) {
 	if len(payload) == 0 || len(payload) > maxPayload || !s.dispatch(now, payload) {
 		s.dropped++
 	}
-	s.step(now)
+	s.advance(now)
 }
 
 // Tick says that time has passed: call it at Output.Next or later.
-func (s *Session) Tick(now time.Time) { s.step(now) }
+func (s *Session) Tick(now time.Time) { s.advance(now) }
 
 // Take returns what is to be done, once.
 func (s *Session) Take() Output {
@@ -147,34 +140,21 @@ func (s *Session) Take() Output {
 	return o
 }
 
-// Dropped counts payloads that were not authentic, not in time or not wanted.
-func (s *Session) Dropped() int { return s.dropped }
-
-// Repeated counts data frames that were authentic and of no use: here before,
-// sent again because an acknowledgement was late, or replayed; or too far ahead.
-func (s *Session) Repeated() int { return s.repeated }
-
-// Heard is when an authentic payload last arrived.
-func (s *Session) Heard() time.Time { return s.heard }
-
-// Idle says that nothing waits to be sent or acknowledged.
-func (s *Session) Idle() bool { return s.tx.idle() && s.pend == nil }
-
 // Deadline is when Tick has something to do; zero: never.
 func (s *Session) Deadline() time.Time {
 	t := s.channel.deadline()
-	if s.live != nil && !s.want && s.pend == nil && !s.tx.idle() {
-		t = earlier(t, s.mute().Add(silence))
+	if s.live != nil && !s.wantHandshake && s.pending == nil && !s.tx.idle() {
+		t = earlier(t, s.silentSince().Add(silenceBeforeProbe))
 	}
 	if s.live != nil {
-		t = earlier(t, s.born.Add(refuseAfter))
+		t = earlier(t, s.liveSince.Add(keyLifetime))
 	}
 	switch {
-	case s.pend != nil:
-		t = earlier(t, s.pend.until)
-		t = earlier(t, s.pend.again)
-	case s.want:
-		t = earlier(t, s.tried.Add(handshakeEvery))
+	case s.pending != nil:
+		t = earlier(t, s.pending.until)
+		t = earlier(t, s.pending.resendAt)
+	case s.wantHandshake:
+		t = earlier(t, s.lastStarted.Add(handshakeInterval))
 	}
 	return t
 }
@@ -183,9 +163,9 @@ func (s *Session) Deadline() time.Time {
 func (s *Session) dispatch(now time.Time, payload []byte) bool {
 	switch payload[0] {
 	case kindHS1:
-		return s.onOpening(now, payload[1:])
+		return s.onMessage1(now, payload[1:])
 	case kindHS2:
-		return s.onReply(now, payload[1:])
+		return s.onMessage2(now, payload[1:])
 	case kindData, kindCtl:
 		return s.onSealed(now, payload)
 	case kindReset:
@@ -199,7 +179,7 @@ func (s *Session) onSealed(now time.Time, payload []byte) bool {
 	if err != nil {
 		return false
 	}
-	k := s.keysOf(now, h.tag)
+	k := s.findKeys(now, h.tag)
 	if k == nil {
 		s.sendReset(now, h.tag)
 		return false
@@ -215,9 +195,9 @@ func (s *Session) onData(now time.Time, k *keys, payload []byte, seq uint64) boo
 	if err != nil {
 		return false
 	}
-	s.authentic(now, k)
-	s.violated(now, s.receive(now, seq, plain))
-	s.age(now)
+	s.onAuthentic(now, k)
+	s.onViolation(now, s.receive(now, seq, plain))
+	s.checkRekey(now)
 	return true
 }
 
@@ -226,29 +206,29 @@ func (s *Session) onCtl(now time.Time, k *keys, payload []byte, ctr uint64) bool
 	if err != nil {
 		return false
 	}
-	s.authentic(now, k)
-	s.violated(now, s.control(now, typ, wanted))
+	s.onAuthentic(now, k)
+	s.onViolation(now, s.receiveCtl(now, typ, wanted))
 	return true
 }
 
-// authentic notes that k decrypted something: only the other device can have
+// onAuthentic notes that k decrypted something: only the other device can have
 // sent it, and it has the keys too.
-func (s *Session) authentic(now time.Time, k *keys) {
-	s.heard = now
-	if s.pend != nil && s.pend.keys == k {
+func (s *Session) onAuthentic(now time.Time, k *keys) {
+	s.lastReceived = now
+	if s.pending != nil && s.pending.keys == k {
 		s.confirm(now)
 	}
 }
 
-// keysOf finds the keys that a frame was sealed with.
-func (s *Session) keysOf(now time.Time, t tag) *keys {
+// findKeys finds the keys that a frame was sealed with.
+func (s *Session) findKeys(now time.Time, t tag) *keys {
 	if s.live != nil && s.live.tag == t && s.usable(now) {
 		return s.live
 	}
-	if s.pend != nil && s.pend.keys != nil && s.pend.keys.tag == t && now.Before(s.pend.until) {
-		return s.pend.keys
+	if s.pending != nil && s.pending.keys != nil && s.pending.keys.tag == t && now.Before(s.pending.until) {
+		return s.pending.keys
 	}
-	for _, k := range s.old {
+	for _, k := range s.retired {
 		if k.tag == t && now.Before(k.until) {
 			return k.keys
 		}
@@ -257,68 +237,68 @@ func (s *Session) keysOf(now time.Time, t tag) *keys {
 }
 
 func (s *Session) usable(now time.Time) bool {
-	return now.Before(s.born.Add(refuseAfter)) && s.live.frames < refuseFrames
+	return now.Before(s.liveSince.Add(keyLifetime)) && s.live.frames < keyMaxFrames
 }
 
-// age asks for new keys where the live ones are old. The device with the
+// checkRekey asks for new keys where the live ones are old. The device with the
 // higher id leaves it to the other one for a minute.
-func (s *Session) age(now time.Time) {
+func (s *Session) checkRekey(now time.Time) {
 	if s.live == nil {
 		return
 	}
-	limit := s.born.Add(rekeyAfter)
+	limit := s.liveSince.Add(rekeyAfter)
 	frames := uint64(rekeyFrames)
-	if !s.lower() {
-		limit = limit.Add(higherWaits)
+	if !s.hasLowerID() {
+		limit = limit.Add(higherIDDelay)
 		frames += rekeyFrames / 64
 	}
 	if !now.Before(limit) || s.live.frames >= frames {
-		s.want = true
+		s.wantHandshake = true
 	}
 }
 
-// step does everything that is due.
-func (s *Session) step(now time.Time) {
+// advance does everything that is due.
+func (s *Session) advance(now time.Time) {
 	if s.live != nil && !s.usable(now) {
 		s.live = nil
 	}
-	if !s.tx.idle() && !now.Before(s.tx.waiting.Add(giveUp)) {
-		s.restart(now, ErrUnreachable)
+	if !s.tx.idle() && !now.Before(s.tx.waitingSince.Add(giveUpAfter)) {
+		s.reset(now, ErrUnreachable)
 	}
-	s.settle(now)
-	s.want = s.want || !s.tx.idle() && (s.live == nil || !now.Before(s.mute().Add(silence)))
-	s.shake(now)
+	s.flush(now)
+	s.wantHandshake = s.wantHandshake || !s.tx.idle() && (s.live == nil || !now.Before(s.silentSince().Add(silenceBeforeProbe)))
+	s.driveHandshake(now)
 }
 
-// mute is since when the other side should have answered and has not.
-func (s *Session) mute() time.Time {
-	if s.tx.waiting.After(s.heard) {
-		return s.tx.waiting
+// silentSince is since when the other side should have answered and has not.
+func (s *Session) silentSince() time.Time {
+	if s.tx.waitingSince.After(s.lastReceived) {
+		return s.tx.waitingSince
 	}
-	return s.heard
+	return s.lastReceived
 }
 
-// restart forgets all keys and begins a new stream. Messages that wait are
+// reset forgets all keys and begins a new stream. Messages that wait are
 // lost with those in flight: who asked has waited long enough.
-func (s *Session) restart(now time.Time, why error) {
-	s.live, s.old, s.pend, s.want, s.probeDue = nil, nil, nil, false, time.Time{}
-	s.lose(s.tx.abandon(now, true), why)
-	s.renewStream()
+func (s *Session) reset(now time.Time, why error) {
+	s.live, s.retired, s.pending, s.wantHandshake, s.probeDue = nil, nil, nil, false, time.Time{}
+	s.reportLost(s.tx.reset(now, true), why)
+	s.newStream()
 }
 
-func (s *Session) violated(now time.Time, err error) {
+func (s *Session) onViolation(now time.Time, err error) {
 	if err == nil {
 		return
 	}
 	if errors.Is(err, errAhead) {
-		s.restart(now, ErrForgotten) // with a new stream both begin at the same place
+		s.reset(now, ErrForgotten) // with a new stream both begin at the same place
 		return
 	}
 	s.events = append(s.events, Violated{Reason: err.Error()})
-	s.restart(now, ErrViolation)
+	s.reset(now, ErrViolation)
 }
 
-func (s *Session) lower() bool { return slices.Compare(s.selfID(), s.peer.ID[:]) < 0 }
+func (s *Session) hasLowerID() bool { return slices.Compare(s.selfID(), s.peer.ID[:]) < 0 }
 
 func (s *Session) selfID() []byte {
 	id := s.self.ID()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -37,7 +39,7 @@ func TestReceiver(t *testing.T) {
 	frame := func(seq uint64) []byte { return fmt.Appendf(nil, "%d", seq) }
 	place := func(seq uint64, ready int, fresh bool) {
 		t.Helper()
-		got, ok := r.place(seq, frame(seq))
+		got, ok := r.insert(seq, frame(seq))
 		if len(got) != ready || ok != fresh {
 			t.Errorf("frame %d: %d ready, fresh %v; want %d, %v", seq, len(got), ok, ready, fresh)
 		}
@@ -60,9 +62,9 @@ func TestReceiver(t *testing.T) {
 	}
 	large := make([]byte, 49_152)
 	for seq := uint64(67); seq < 100; seq++ {
-		r.place(seq, large)
+		r.insert(seq, large)
 	}
-	if r.bytes > holdBytes {
+	if r.bytes > reorderBytes {
 		t.Errorf("%d bytes are held", r.bytes)
 	}
 }
@@ -96,13 +98,13 @@ func TestAssemble(t *testing.T) {
 			t.Errorf("%x: %x, %v", step.body, got, err)
 		}
 	}
-	if r.assembling() != 0 {
+	if r.partialBytes() != 0 {
 		t.Error("something is left")
 	}
 }
 
 func TestSendBounds(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	if _, err := w.a.Send(w.now, nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("an empty message: %v", err)
 	}
@@ -117,30 +119,30 @@ func TestSendBounds(t *testing.T) {
 	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
 		t.Errorf("over a mebibyte waits: %v", err)
 	}
-	w = newWire(t)
-	for range maxQueue {
+	w = newTestNet(t)
+	for range maxQueuedMessages {
 		if _, err := w.a.Send(w.now, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
-		t.Errorf("over %d messages wait: %v", maxQueue, err)
+		t.Errorf("over %d messages wait: %v", maxQueuedMessages, err)
 	}
 }
 
 // The window: never more than 16 frames or 256 KiB without an acknowledgement.
 func TestWindow(t *testing.T) {
 	for _, size := range []int{10, 20_000, 100_000} {
-		w := newWire(t)
+		w := newTestNet(t)
 		w.send(w.a, "first")
 		w.run(time.Second)
-		w.bend = nothing
-		sent := len(w.all)
+		w.mangle = dropAll
+		sent := len(w.history)
 		for i := range 10 {
 			w.send(w.a, fmt.Sprint(i)+string(make([]byte, size)))
 		}
 		bytes, frames := 0, 0
-		for _, p := range w.all[sent:] {
+		for _, p := range w.history[sent:] {
 			if p.payload[0] == kindData {
 				frames++
 				bytes += len(p.payload)
@@ -154,16 +156,16 @@ func TestWindow(t *testing.T) {
 
 // A frame that is sent again is the same, byte for byte.
 func TestResendsAreTheSame(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
-	w.bend = nothing
-	sent := len(w.all)
+	w.mangle = dropAll
+	sent := len(w.history)
 	w.send(w.a, "again and again")
 	w.run(19 * time.Second)
 	var at []time.Duration
 	var frame []byte
-	for _, p := range w.all[sent:] {
+	for _, p := range w.history[sent:] {
 		if p.payload[0] != kindData {
 			continue
 		}
@@ -171,7 +173,7 @@ func TestResendsAreTheSame(t *testing.T) {
 			t.Error("a resend differs")
 		}
 		frame = p.payload
-		at = append(at, p.at.Sub(w.all[sent].at))
+		at = append(at, p.at.Sub(w.history[sent].at))
 	}
 	if want := "[0s 1s 3s 7s 15s]"; fmt.Sprint(at) != want {
 		t.Errorf("sent at %v, want %v", at, want)
@@ -182,23 +184,23 @@ func TestResendsAreTheSame(t *testing.T) {
 // that both sides are at the same place again. It is no violation: behind a
 // hostile relay an honest device may have gone on with an older stream.
 func TestAcknowledgedAhead(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
 	w.a.Receive(w.now, w.b.live.sealCtl(typeAck, 99))
 	w.collect(w.a)
-	if w.a.count(is[Violated]) != 0 || w.a.live != nil {
+	if w.a.count(isType[Violated]) != 0 || w.a.live != nil {
 		t.Errorf("%v", w.a.events)
 	}
 	w.send(w.a, "second")
 	w.run(10 * time.Second)
-	if len(w.b.got) != 2 {
-		t.Errorf("no new start: %q", w.b.got)
+	if len(w.b.received) != 2 {
+		t.Errorf("no new start: %q", w.b.received)
 	}
 }
 
 func TestClose(t *testing.T) {
-	w := newWire(t)
+	w := newTestNet(t)
 	w.send(w.a, "last")
 	if _, err := w.a.Close(w.now); err != nil {
 		t.Fatal(err)
@@ -207,7 +209,34 @@ func TestClose(t *testing.T) {
 		t.Errorf("sent after Close: %v", err)
 	}
 	w.run(time.Second)
-	if len(w.b.got) != 1 || w.b.count(is[Closed]) != 1 || !w.a.Idle() {
+	if len(w.b.received) != 1 || w.b.count(isType[Closed]) != 1 || !w.a.idle() {
 		t.Errorf("%v", w.b.events)
+	}
+}
+
+func TestMessagesBothWays(t *testing.T) {
+	w := newTestNet(t)
+	w.send(w.a, "first")
+	w.send(w.a, "second")
+	w.run(time.Second)
+	w.send(w.b, "answer")
+	large := strings.Repeat("0123456789abcdef", MaxMessage/16)
+	w.send(w.a, large)
+	w.send(w.a, "after it")
+	w.run(5 * time.Second)
+	if want := []string{"first", "second", large, "after it"}; !slices.Equal(w.b.received, want) {
+		t.Errorf("b got %d messages, want %d, in this order", len(w.b.received), len(want))
+	}
+	if !slices.Equal(w.a.received, []string{"answer"}) {
+		t.Errorf("a got %q", w.a.received)
+	}
+	if n := w.a.count(isType[Confirmed]); n != 4 {
+		t.Errorf("%d of 4 messages confirmed", n)
+	}
+	if w.a.count(isType[Lost])+w.b.count(isType[Lost])+w.a.count(isType[Violated])+w.b.count(isType[Violated]) != 0 {
+		t.Errorf("losses without a cause: %v %v", w.a.events, w.b.events)
+	}
+	if !w.a.Deadline().Equal(w.a.liveSince.Add(keyLifetime)) {
+		t.Errorf("an idle session wants to be woken at %v", w.a.Deadline().Sub(epoch))
 	}
 }

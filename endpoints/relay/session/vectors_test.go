@@ -85,19 +85,19 @@ func (c snowCase) run(t *testing.T) {
 	if c.Protocol != protocolName(configA) {
 		t.Errorf("protocol %s, want %s", protocolName(configA), c.Protocol)
 	}
-	o, err := newOpening(configA, []byte("message one"))
-	if err != nil || !bytes.Equal(o.message, c.Message1) {
-		t.Fatalf("message 1 is %x, %v", o.message, err)
+	o, err := newInitiator(configA, []byte("message one"))
+	if err != nil || !bytes.Equal(o.message1, c.Message1) {
+		t.Fatalf("message 1 is %x, %v", o.message1, err)
 	}
-	answer, err := readOpening(configB, c.Message1)
+	answer, err := newResponder(configB, c.Message1)
 	if err != nil || string(answer.payload) != "message one" {
 		t.Fatalf("reading message 1: %v", err)
 	}
-	reply, kb, err := answer.reply([]byte("message two"))
+	reply, kb, err := answer.writeMessage2([]byte("message two"))
 	if err != nil || !bytes.Equal(reply, c.Message2) || !bytes.Equal(answer.state.ChannelBinding(), c.Hash) {
 		t.Fatalf("message 2 is %x, %v", reply, err)
 	}
-	payload, ka, err := o.finish(c.Message2)
+	payload, ka, err := o.readMessage2(c.Message2)
 	if err != nil || string(payload) != "message two" || ka.digits != kb.digits {
 		t.Fatalf("reading message 2: %q, %v", payload, err)
 	}
@@ -207,7 +207,7 @@ func (v noiseVector) side(t *testing.T, static, ephemeral, remote []byte, initia
 		t.Fatal(err)
 	}
 	c := noise.Config{
-		CipherSuite: suite, Pattern: noise.HandshakeKK, Initiator: initiator, Prologue: v.InitPrologue,
+		CipherSuite: cipherSuite, Pattern: noise.HandshakeKK, Initiator: initiator, Prologue: v.InitPrologue,
 		PresharedKey: v.InitPSKs[0], StaticKeypair: dhKey(k), PeerStatic: remote, Random: bytes.NewReader(ephemeral),
 	}
 	if strings.Contains(v.Protocol, "IKpsk1") {
@@ -217,19 +217,19 @@ func (v noiseVector) side(t *testing.T, static, ephemeral, remote []byte, initia
 }
 
 func (v noiseVector) run(t *testing.T) {
-	o, err := newOpening(v.side(t, v.InitStatic, v.InitEphemeral, v.InitRemoteStatic, true), v.Messages[0].Payload)
-	if err != nil || !bytes.Equal(o.message, v.Messages[0].Ciphertext) {
-		t.Fatalf("message 1: %x, %v", o.message, err)
+	o, err := newInitiator(v.side(t, v.InitStatic, v.InitEphemeral, v.InitRemoteStatic, true), v.Messages[0].Payload)
+	if err != nil || !bytes.Equal(o.message1, v.Messages[0].Ciphertext) {
+		t.Fatalf("message 1: %x, %v", o.message1, err)
 	}
-	answer, err := readOpening(v.side(t, v.RespStatic, v.RespEphemeral, v.RespRemoteStatic, false), o.message)
+	answer, err := newResponder(v.side(t, v.RespStatic, v.RespEphemeral, v.RespRemoteStatic, false), o.message1)
 	if err != nil || !bytes.Equal(answer.payload, v.Messages[0].Payload) {
 		t.Fatalf("reading message 1: %v", err)
 	}
-	reply, kb, err := answer.reply(v.Messages[1].Payload)
+	reply, kb, err := answer.writeMessage2(v.Messages[1].Payload)
 	if err != nil || !bytes.Equal(reply, v.Messages[1].Ciphertext) || !bytes.Equal(answer.state.ChannelBinding(), v.Hash) {
 		t.Fatalf("message 2: %x, %v", reply, err)
 	}
-	_, ka, err := o.finish(reply)
+	_, ka, err := o.readMessage2(reply)
 	if err != nil {
 		t.Fatal(err)
 	}

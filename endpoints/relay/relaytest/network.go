@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// A Net is a network in memory with one listener. It works in a bubble of
+// A Network is a network in memory with one listener. It works in a bubble of
 // testing/synctest, where no real network does.
-type Net struct {
+type Network struct {
 	accepts chan net.Conn
 
 	mu     sync.Mutex
 	down   bool
 	silent bool // while down: dialling hangs instead of failing
 	closed chan struct{}
-	wires  map[*wire]bool
+	conns  map[*memConn]bool
 	port   uint16
 }
 
-// NewNet returns a network. Its listener has the address 192.0.2.1:7447.
-func NewNet() *Net {
-	return &Net{accepts: make(chan net.Conn), closed: make(chan struct{}), wires: map[*wire]bool{}}
+// NewNetwork returns a network. Its listener has the address 192.0.2.1:7447.
+func NewNetwork() *Network {
+	return &Network{accepts: make(chan net.Conn), closed: make(chan struct{}), conns: map[*memConn]bool{}}
 }
 
 // Host is the address of a Net's listener.
 const Host = "192.0.2.1:7447"
 
 // Listen returns the listener. After it was closed there may be a new one.
-func (n *Net) Listen() net.Listener {
+func (n *Network) Listen() net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = make(chan struct{})
@@ -42,12 +42,12 @@ func (n *Net) Listen() net.Listener {
 }
 
 // Dial connects from 192.0.2.100.
-func (n *Net) Dial(ctx context.Context, _ string) (net.Conn, error) {
+func (n *Network) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return n.DialFrom(ctx, netip.MustParseAddr("192.0.2.100"))
 }
 
 // DialFrom connects from an address.
-func (n *Net) DialFrom(ctx context.Context, from netip.Addr) (net.Conn, error) {
+func (n *Network) DialFrom(ctx context.Context, from netip.Addr) (net.Conn, error) {
 	n.mu.Lock()
 	down, silent, closed := n.down, n.silent, n.closed
 	n.port++
@@ -73,41 +73,41 @@ func (n *Net) DialFrom(ctx context.Context, from netip.Addr) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Net: "mem", Err: io.ErrClosedPipe}
 }
 
-func (n *Net) pair(at net.Addr) (here, there *wire) {
+func (n *Network) pair(at net.Addr) (here, there *memConn) {
 	a, b := newStream(), newStream()
 	to := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(Host))
-	here = &wire{n: n, in: a, out: b, local: at, remote: to}
-	there = &wire{n: n, in: b, out: a, local: to, remote: at}
+	here = &memConn{n: n, in: a, out: b, local: at, remote: to}
+	there = &memConn{n: n, in: b, out: a, local: to, remote: at}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.wires[here], n.wires[there] = true, true
+	n.conns[here], n.conns[there] = true, true
 	return here, there
 }
 
 // Cut takes the network away: what is sent vanishes, and nobody hears that
 // the connections are gone. Dialling hangs.
-func (n *Net) Cut() { n.take(true) }
+func (n *Network) Cut() { n.setDown(true) }
 
 // Refuse resets every connection, and refuses new ones.
-func (n *Net) Refuse() {
-	n.take(false)
+func (n *Network) Refuse() {
+	n.setDown(false)
 	n.Reset()
 }
 
-func (n *Net) take(silent bool) {
+func (n *Network) setDown(silent bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down, n.silent = true, silent
-	for w := range n.wires {
-		w.out.lose()
+	for w := range n.conns {
+		w.out.blackhole()
 	}
 }
 
 // Reset ends every connection. New ones can be made.
-func (n *Net) Reset() {
+func (n *Network) Reset() {
 	n.mu.Lock()
-	var all []*wire
-	for w := range n.wires {
+	var all []*memConn
+	for w := range n.conns {
 		all = append(all, w)
 	}
 	n.mu.Unlock()
@@ -117,14 +117,14 @@ func (n *Net) Reset() {
 }
 
 // Heal brings the network back. Connections that were cut stay dead.
-func (n *Net) Heal() {
+func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = false
 }
 
 type listener struct {
-	n      *Net
+	n      *Network
 	once   sync.Once
 	closed chan struct{}
 }
@@ -145,37 +145,37 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(Host)) }
 
-// A wire is one end of a connection.
-type wire struct {
-	n             *Net
+// A memConn is one end of a connection.
+type memConn struct {
+	n             *Network
 	in, out       *stream
 	local, remote net.Addr
 }
 
-func (w *wire) Read(p []byte) (int, error)         { return w.in.read(p) }
-func (w *wire) Write(p []byte) (int, error)        { return w.out.write(p) }
-func (w *wire) LocalAddr() net.Addr                { return w.local }
-func (w *wire) RemoteAddr() net.Addr               { return w.remote }
-func (w *wire) SetReadDeadline(t time.Time) error  { w.in.reading.set(t); return nil }
-func (w *wire) SetWriteDeadline(t time.Time) error { w.out.writing.set(t); return nil }
+func (w *memConn) Read(p []byte) (int, error)         { return w.in.read(p) }
+func (w *memConn) Write(p []byte) (int, error)        { return w.out.write(p) }
+func (w *memConn) LocalAddr() net.Addr                { return w.local }
+func (w *memConn) RemoteAddr() net.Addr               { return w.remote }
+func (w *memConn) SetReadDeadline(t time.Time) error  { w.in.reading.set(t); return nil }
+func (w *memConn) SetWriteDeadline(t time.Time) error { w.out.writing.set(t); return nil }
 
-func (w *wire) SetDeadline(t time.Time) error {
+func (w *memConn) SetDeadline(t time.Time) error {
 	w.in.reading.set(t)
 	w.out.writing.set(t)
 	return nil
 }
 
 // CloseWrite says that nothing more will be sent.
-func (w *wire) CloseWrite() error {
-	w.out.end()
+func (w *memConn) CloseWrite() error {
+	w.out.closeWrite()
 	return nil
 }
 
-func (w *wire) Close() error {
+func (w *memConn) Close() error {
 	w.n.mu.Lock()
-	delete(w.n.wires, w)
+	delete(w.n.conns, w)
 	w.n.mu.Unlock()
-	w.in.abandon()
-	w.out.end()
+	w.in.closeRead()
+	w.out.closeWrite()
 	return nil
 }

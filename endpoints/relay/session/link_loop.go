@@ -8,9 +8,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// member returns the session with a peer, asking the store each time: what
+// sessionOf returns the session with a peer, asking the store each time: what
 // was removed there, by whatever process, is a stranger from now on.
-func (l *Link) member(id identity.DeviceID) (*member, error) {
+func (l *Link) sessionOf(id identity.DeviceID) (*peerSession, error) {
 	peer, err := l.cfg.Peers.Lookup(id)
 	switch {
 	case errors.Is(err, identity.ErrNoPeer):
@@ -28,7 +28,7 @@ func (l *Link) member(id identity.DeviceID) (*member, error) {
 		m = nil
 	}
 	if m == nil {
-		m = &member{session: New(Config{Self: l.cfg.Self, Peer: peer}), waiting: map[uint64]chan<- error{}, seen: peer.LastSeen}
+		m = &peerSession{session: New(Config{Self: l.cfg.Self, Peer: peer}), results: map[uint64]chan<- error{}, lastSeen: peer.LastSeen}
 		l.peers[id] = m
 	}
 	return m, nil
@@ -41,36 +41,36 @@ func (l *Link) forget(id identity.DeviceID, why error) {
 		return
 	}
 	delete(l.peers, id)
-	for _, result := range m.waiting {
+	for _, result := range m.results {
 		result <- why
 	}
 }
 
 func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
 	l.counters.received.Add(1)
-	if j := l.joins[from]; j != nil && j.join.Owns(payload) {
-		j.join.Receive(now, payload)
+	if j := l.joins[from]; j != nil && j.joiner.Owns(payload) {
+		j.joiner.Receive(now, payload)
 		return
 	}
-	if l.door != nil && l.door.Owns(from, payload) {
-		if _, _, err := l.door.Receive(now, from, payload); err != nil {
-			l.note(from, err)
+	if l.listener != nil && l.listener.Owns(from, payload) {
+		if _, _, err := l.listener.Receive(now, from, payload); err != nil {
+			l.log(from, err)
 		}
 		return
 	}
-	m, err := l.member(from)
+	m, err := l.sessionOf(from)
 	if err != nil {
 		l.counters.strangers.Add(1)
 		if !errors.Is(err, ErrUnknownPeer) {
-			l.note(from, err)
+			l.log(from, err)
 		}
 		return // a stranger gets no answer
 	}
-	if len(payload) > 0 && payload[0] == kindData && l.full(from) {
+	if len(payload) > 0 && payload[0] == kindData && l.inboxFull(from) {
 		l.counters.overflowed.Add(1)
 		return
 	}
-	l.counters.feed(m.session, now, payload)
+	l.counters.receive(m.session, now, payload)
 }
 
 func (l *Link) reconnected(now time.Time) {
@@ -84,7 +84,7 @@ func (l *Link) tick(now time.Time) {
 		m.session.Tick(now)
 	}
 	for _, j := range l.joins {
-		j.join.Tick(now)
+		j.joiner.Tick(now)
 	}
 }
 
@@ -93,44 +93,44 @@ func (l *Link) tick(now time.Time) {
 func (l *Link) flush(ctx context.Context, now time.Time) (next time.Time) {
 	for id, m := range l.peers {
 		o := m.session.Take()
-		l.transmit(id, o.Payloads)
+		l.enqueue(id, o.Payloads)
 		for _, e := range o.Events {
-			l.handle(now, id, m, e)
+			l.onSessionEvent(now, id, m, e)
 		}
 		next = earlier(next, o.Next)
 	}
 	for id, j := range l.joins {
-		o := j.join.Take()
-		l.transmit(id, o.Payloads)
+		o := j.joiner.Take()
+		l.enqueue(id, o.Payloads)
 		for _, e := range o.Events {
-			l.joined(now, j, e)
+			l.onJoinEvent(now, j, e)
 		}
 		if !j.until.IsZero() && !now.Before(j.until) {
 			delete(l.joins, id)
 		}
 		next = earlier(earlier(next, o.Next), j.until)
 	}
-	return earlier(next, l.flushDoor(ctx, now))
+	return earlier(next, l.flushListener(ctx, now))
 }
 
-func (l *Link) flushDoor(ctx context.Context, now time.Time) (next time.Time) {
-	if l.door == nil {
+func (l *Link) flushListener(ctx context.Context, now time.Time) (next time.Time) {
+	if l.listener == nil {
 		return next
 	}
-	for id, a := range l.door.Tick(now) {
-		next = earlier(next, l.flushAdmission(ctx, now, id, a))
+	for id, a := range l.listener.Tick(now) {
+		next = earlier(next, l.flushAttempt(ctx, now, id, a))
 	}
 	return next
 }
 
-// flushAdmission goes on until nothing is left: to accept a newcomer makes
+// flushAttempt goes on until nothing is left: to accept a newcomer makes
 // payloads again.
-func (l *Link) flushAdmission(ctx context.Context, now time.Time, id identity.DeviceID, a *Admission) (next time.Time) {
+func (l *Link) flushAttempt(ctx context.Context, now time.Time, id identity.DeviceID, a *PairingAttempt) (next time.Time) {
 	for {
 		o := a.Take()
-		l.transmit(id, o.Payloads)
+		l.enqueue(id, o.Payloads)
 		for _, e := range o.Events {
-			l.admission(ctx, now, id, a, e)
+			l.onPairingEvent(ctx, now, id, a, e)
 		}
 		if len(o.Events) == 0 {
 			return o.Next
@@ -138,63 +138,63 @@ func (l *Link) flushAdmission(ctx context.Context, now time.Time, id identity.De
 	}
 }
 
-func (l *Link) transmit(to identity.DeviceID, payloads [][]byte) {
+func (l *Link) enqueue(to identity.DeviceID, payloads [][]byte) {
 	for _, p := range payloads {
 		select {
-		case l.out <- parcel{to, p}:
+		case l.out <- packet{to, p}:
 		default: // a drop; what matters is sent again
 			l.counters.unsent.Add(1)
 		}
 	}
 }
 
-func (l *Link) handle(now time.Time, id identity.DeviceID, m *member, e Event) {
-	l.counters.note(e)
+func (l *Link) onSessionEvent(now time.Time, id identity.DeviceID, m *peerSession, e Event) {
+	l.counters.count(e)
 	switch e := e.(type) {
 	case Confirmed:
-		m.finish(e.ID, nil)
+		m.report(e.ID, nil)
 	case Lost:
-		m.finish(e.ID, e.Err)
+		m.report(e.ID, e.Err)
 	case Rotated:
-		l.update(id, func(p *identity.Peer) { p.Record = e.Record })
+		l.updatePeer(id, func(p *identity.Peer) { p.Record = e.Record })
 	case Learned:
-		l.update(id, func(p *identity.Peer) { p.Mine = e.NK[:] })
+		l.updatePeer(id, func(p *identity.Peer) { p.Mine = e.NK[:] })
 	default:
-		if _, ok := e.(Connected); ok && now.Sub(m.seen) >= seenEvery {
-			m.seen = now
-			l.update(id, func(p *identity.Peer) { p.LastSeen = now.UTC() })
+		if _, ok := e.(Connected); ok && now.Sub(m.lastSeen) >= lastSeenInterval {
+			m.lastSeen = now
+			l.updatePeer(id, func(p *identity.Peer) { p.LastSeen = now.UTC() })
 		}
 		l.push(id, e)
 	}
 }
 
-func (m *member) finish(id uint64, err error) {
-	if result, ok := m.waiting[id]; ok {
-		delete(m.waiting, id)
+func (m *peerSession) report(id uint64, err error) {
+	if result, ok := m.results[id]; ok {
+		delete(m.results, id)
 		result <- err
 	}
 }
 
-func (l *Link) update(id identity.DeviceID, edit func(*identity.Peer)) {
+func (l *Link) updatePeer(id identity.DeviceID, edit func(*identity.Peer)) {
 	if err := l.cfg.Peers.Update(id, edit); err != nil {
-		l.note(id, err)
+		l.log(id, err)
 	}
 }
 
-func (l *Link) note(from identity.DeviceID, err error) {
-	if l.cfg.Note != nil {
-		l.cfg.Note(from, err)
+func (l *Link) log(from identity.DeviceID, err error) {
+	if l.cfg.Log != nil {
+		l.cfg.Log(from, err)
 	}
 }
 
-func (l *Link) joined(now time.Time, j *joining, e Event) {
+func (l *Link) onJoinEvent(now time.Time, j *joinCall, e Event) {
 	switch e := e.(type) {
 	case Paired:
 		peer, err := l.cfg.Peers.Add(e.Peer)
-		j.peer, j.until = peer, now.Add(joinLingers)
+		j.peer, j.until = peer, now.Add(joinLinger)
 		j.result <- err
-	case Failed:
-		j.until = now.Add(joinLingers)
+	case PairingFailed:
+		j.until = now.Add(joinLinger)
 		j.result <- e.Err
 	default:
 		if j.report != nil {
@@ -203,36 +203,36 @@ func (l *Link) joined(now time.Time, j *joining, e Event) {
 	}
 }
 
-func (l *Link) admission(ctx context.Context, now time.Time, id identity.DeviceID, a *Admission, e Event) {
+func (l *Link) onPairingEvent(ctx context.Context, now time.Time, id identity.DeviceID, a *PairingAttempt, e Event) {
 	switch e := e.(type) {
-	case Asked:
-		l.ask(ctx, now, a, e.Newcomer)
-	case Failed:
-		l.note(id, e.Err)
-		l.stopAsking(a)
+	case JoinRequested:
+		l.requestApproval(ctx, now, a, e.Request)
+	case PairingFailed:
+		l.log(id, e.Err)
+		l.cancelApproval(a)
 	case Paired:
-		l.stopAsking(a)
+		l.cancelApproval(a)
 		if l.cfg.Paired != nil {
 			l.cfg.Paired(e.Peer)
 		}
 	}
 }
 
-func (l *Link) stopAsking(a *Admission) {
-	if cancel := l.asking[a]; cancel != nil {
+func (l *Link) cancelApproval(a *PairingAttempt) {
+	if cancel := l.approvals[a]; cancel != nil {
 		cancel()
-		delete(l.asking, a)
+		delete(l.approvals, a)
 	}
 }
 
-// ask has a person decide, unless the invite has decided already.
-func (l *Link) ask(ctx context.Context, now time.Time, a *Admission, n Newcomer) {
+// requestApproval has a person decide, unless the invite has decided already.
+func (l *Link) requestApproval(ctx context.Context, now time.Time, a *PairingAttempt, n JoinRequest) {
 	if n.Auto {
 		l.decide(now, a, true)
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	l.asking[a] = cancel
+	l.approvals[a] = cancel
 	l.workers.Go(func() {
 		yes := l.cfg.Admit != nil && l.cfg.Admit(ctx, n)
 		_ = l.call(ctx, func(now time.Time) { l.decide(now, a, yes) })
@@ -240,18 +240,18 @@ func (l *Link) ask(ctx context.Context, now time.Time, a *Admission, n Newcomer)
 }
 
 // decide stores the newcomer before it is told the secret.
-func (l *Link) decide(now time.Time, a *Admission, yes bool) {
-	l.stopAsking(a)
+func (l *Link) decide(now time.Time, a *PairingAttempt, yes bool) {
+	l.cancelApproval(a)
 	if !yes {
 		a.Refuse(now)
 		return
 	}
 	peer := a.Peer()
-	if old, err := l.cfg.Peers.Lookup(peer.ID); err == nil && a.newcomer.Auto && old.Record.NK != peer.Record.NK {
+	if old, err := l.cfg.Peers.Lookup(peer.ID); err == nil && a.request.Auto && old.Record.NK != peer.Record.NK {
 		peer.Changed = now.UTC() // a key that changes is for a person to look at
 	}
 	if _, err := l.cfg.Peers.Add(peer); err != nil {
-		l.note(a.newcomer.ID, err)
+		l.log(a.request.ID, err)
 		a.Refuse(now)
 		return
 	}

@@ -19,37 +19,37 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A side is one of two devices in a test, with all that its session did.
-type side struct {
+// A endpoint is one of two devices in a test, with all that its session did.
+type endpoint struct {
 	*Session
-	self   *identity.Device
-	peer   identity.Peer
-	events []Event
-	got    []string
-	late   []time.Time // when each of got came
-	sent   []string
+	self       *identity.Device
+	peer       identity.Peer
+	events     []Event
+	received   []string
+	receivedAt []time.Time // when each of got came
+	sent       []string
 	// What became of messages that were sent.
 	open            map[uint64]string
 	confirmed, lost map[string]bool
-	why             []error
+	lossErrors      []error
 }
 
-// A wire is the relay between two sides: it decides what becomes of payloads.
-type wire struct {
-	t     rapid.TB
-	now   time.Time
-	a, b  *side
-	delay time.Duration
-	queue []delivery
-	all   []delivery // whatever was ever sent, for replays
+// A testNet is the relay between two sides: it decides what becomes of payloads.
+type testNet struct {
+	t       rapid.TB
+	now     time.Time
+	a, b    *endpoint
+	delay   time.Duration
+	queue   []delivery
+	history []delivery // whatever was ever sent, for replays
 	// bend returns what arrives instead of a delivery; nil: the delivery itself.
-	bend   func(delivery) []delivery
+	mangle func(delivery) []delivery
 	audit  map[string][32]byte
 	random io.Reader
 }
 
 type delivery struct {
-	to      *side
+	to      *endpoint
 	payload []byte
 	at      time.Time
 }
@@ -93,31 +93,31 @@ func peerOf(d, of *identity.Device, psk []byte) identity.Peer {
 	return identity.Peer{ID: d.ID(), Record: d.Record(), PairPSK: psk, Mine: mine[:]}
 }
 
-func newWire(t rapid.TB) *wire {
+func newTestNet(t rapid.TB) *testNet {
 	t.Helper()
 	da, db := devices(t)
 	psk := make([]byte, 32)
 	psk[0] = 7
-	w := &wire{t: t, now: epoch, delay: 10 * time.Millisecond, audit: map[string][32]byte{}, random: cheapRandom()}
-	w.a = newSide(da, peerOf(db, da, psk))
-	w.b = newSide(db, peerOf(da, db, psk))
+	w := &testNet{t: t, now: epoch, delay: 10 * time.Millisecond, audit: map[string][32]byte{}, random: seededRandom()}
+	w.a = newEndpoint(da, peerOf(db, da, psk))
+	w.b = newEndpoint(db, peerOf(da, db, psk))
 	w.restart(w.a)
 	w.restart(w.b)
 	return w
 }
 
-func newSide(self *identity.Device, peer identity.Peer) *side {
-	return &side{self: self, peer: peer, open: map[uint64]string{}, confirmed: map[string]bool{}, lost: map[string]bool{}}
+func newEndpoint(self *identity.Device, peer identity.Peer) *endpoint {
+	return &endpoint{self: self, peer: peer, open: map[uint64]string{}, confirmed: map[string]bool{}, lost: map[string]bool{}}
 }
 
 // restart is what a new process has: the store, and no keys.
-func (w *wire) restart(s *side) {
+func (w *testNet) restart(s *endpoint) {
 	s.Session = newSession(Config{Self: s.self, Peer: s.peer}, w.random)
-	s.Session.audit = w.note
+	s.Session.audit = w.auditNonce
 }
 
-// note fails the test when a key encrypts two things under one number.
-func (w *wire) note(print [32]byte, number uint64, frame []byte) {
+// auditNonce fails the test when a key encrypts two things under one number.
+func (w *testNet) auditNonce(print [32]byte, number uint64, frame []byte) {
 	key, sum := fmt.Sprintf("%x/%d", print, number), sha256.Sum256(frame)
 	if old, ok := w.audit[key]; ok && old != sum {
 		w.t.Fatalf("key %x encrypted two frames under number %d", print[:4], number)
@@ -125,7 +125,7 @@ func (w *wire) note(print [32]byte, number uint64, frame []byte) {
 	w.audit[key] = sum
 }
 
-func (w *wire) other(s *side) *side {
+func (w *testNet) other(s *endpoint) *endpoint {
 	if s == w.a {
 		return w.b
 	}
@@ -133,32 +133,32 @@ func (w *wire) other(s *side) *side {
 }
 
 // collect takes what a side wants done.
-func (w *wire) collect(s *side) {
+func (w *testNet) collect(s *endpoint) {
 	o := s.Take()
 	for _, payload := range o.Payloads {
 		if len(payload) > maxPayload {
 			w.t.Fatalf("a payload of %d bytes", len(payload))
 		}
 		p := delivery{w.other(s), payload, w.now.Add(w.delay)}
-		w.all = append(w.all, p)
-		if w.bend == nil {
+		w.history = append(w.history, p)
+		if w.mangle == nil {
 			w.queue = append(w.queue, p)
 			continue
 		}
-		w.queue = append(w.queue, w.bend(p)...)
+		w.queue = append(w.queue, w.mangle(p)...)
 	}
 	for _, e := range o.Events {
 		s.events = append(s.events, e)
 		switch e := e.(type) {
 		case Delivered:
-			s.got = append(s.got, string(e.Message))
-			s.late = append(s.late, w.now)
+			s.received = append(s.received, string(e.Message))
+			s.receivedAt = append(s.receivedAt, w.now)
 		case Confirmed:
 			s.confirmed[s.open[e.ID]] = true
 			delete(s.open, e.ID)
 		case Lost:
 			s.lost[s.open[e.ID]] = true
-			s.why = append(s.why, e.Err)
+			s.lossErrors = append(s.lossErrors, e.Err)
 			delete(s.open, e.ID)
 		case Rotated:
 			s.peer.Record = e.Record
@@ -168,14 +168,14 @@ func (w *wire) collect(s *side) {
 	}
 }
 
-func (w *wire) send(s *side, message string) {
+func (w *testNet) send(s *endpoint, message string) {
 	w.t.Helper()
 	if err := w.trySend(s, message); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *wire) trySend(s *side, message string) error {
+func (w *testNet) trySend(s *endpoint, message string) error {
 	id, err := s.Send(w.now, []byte(message))
 	if err == nil {
 		s.sent = append(s.sent, message)
@@ -186,7 +186,7 @@ func (w *wire) trySend(s *side, message string) error {
 }
 
 // next is the moment at which something happens.
-func (w *wire) next() time.Time {
+func (w *testNet) next() time.Time {
 	var t time.Time
 	for _, p := range w.queue {
 		t = earlier(t, p.at)
@@ -195,7 +195,7 @@ func (w *wire) next() time.Time {
 }
 
 // run lets d pass, event by event.
-func (w *wire) run(d time.Duration) {
+func (w *testNet) run(d time.Duration) {
 	w.t.Helper()
 	end := w.now.Add(d)
 	for steps := 0; ; steps++ {
@@ -210,7 +210,7 @@ func (w *wire) run(d time.Duration) {
 			w.now = at
 		}
 		w.arrive()
-		for _, s := range []*side{w.a, w.b} {
+		for _, s := range []*endpoint{w.a, w.b} {
 			s.Tick(w.now)
 			w.collect(s)
 			if d := s.Deadline(); !d.IsZero() && !d.After(w.now) {
@@ -221,7 +221,7 @@ func (w *wire) run(d time.Duration) {
 	w.now = end
 }
 
-func (w *wire) arrive() {
+func (w *testNet) arrive() {
 	var later []delivery
 	due := w.queue
 	w.queue = nil
@@ -236,7 +236,10 @@ func (w *wire) arrive() {
 	w.queue = append(later, w.queue...)
 }
 
-func (s *side) count(is func(Event) bool) (n int) {
+// idle reports whether nothing waits to be sent or acknowledged.
+func (s *Session) idle() bool { return s.tx.idle() && s.pending == nil }
+
+func (s *endpoint) count(is func(Event) bool) (n int) {
 	for _, e := range s.events {
 		if is(e) {
 			n++
@@ -245,6 +248,6 @@ func (s *side) count(is func(Event) bool) (n int) {
 	return n
 }
 
-func is[T Event](e Event) bool { _, ok := e.(T); return ok }
+func isType[T Event](e Event) bool { _, ok := e.(T); return ok }
 
-func cheapRandom() io.Reader { return rand.NewChaCha8([32]byte{1}) }
+func seededRandom() io.Reader { return rand.NewChaCha8([32]byte{1}) }

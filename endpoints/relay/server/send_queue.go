@@ -9,11 +9,11 @@ import (
 // further ones are dropped: they are hints.
 const maxNotices = 64
 
-// An outbox is what waits to be written to one endpoint. Only its
+// An sendQueue is what waits to be written to one endpoint. Only its
 // connection's writer takes from it.
-type outbox struct {
+type sendQueue struct {
 	ready chan struct{} // has room for one: something waits, or it was closed
-	all   *atomic.Int64 // bytes in all outboxes
+	total *atomic.Int64 // bytes in all outboxes
 
 	mu      sync.Mutex
 	frames  [][]byte // of other endpoints
@@ -23,17 +23,19 @@ type outbox struct {
 	code    int      // the WebSocket close code to end with, once closed and empty
 }
 
-func newOutbox(all *atomic.Int64) *outbox { return &outbox{ready: make(chan struct{}, 1), all: all} }
+func newSendQueue(all *atomic.Int64) *sendQueue {
+	return &sendQueue{ready: make(chan struct{}, 1), total: all}
+}
 
-// put takes a frame unless the queue is full.
-func (o *outbox) put(f []byte, l Limits) bool {
+// push takes a frame unless the queue is full.
+func (o *sendQueue) push(f []byte, l Limits) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || len(o.frames) >= l.QueueFrames || o.bytes+len(f) > l.QueueBytes {
 		return false
 	}
-	if o.all.Add(int64(len(f))) > int64(l.TotalBytes) {
-		o.all.Add(-int64(len(f)))
+	if o.total.Add(int64(len(f))) > int64(l.TotalBytes) {
+		o.total.Add(-int64(len(f)))
 		return false
 	}
 	o.frames = append(o.frames, f)
@@ -42,8 +44,8 @@ func (o *outbox) put(f []byte, l Limits) bool {
 	return true
 }
 
-// notice takes a frame of the relay's own.
-func (o *outbox) notice(f []byte) {
+// pushNotice takes a frame of the relay's own.
+func (o *sendQueue) pushNotice(f []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed && len(o.notices) < maxNotices {
@@ -54,7 +56,7 @@ func (o *outbox) notice(f []byte) {
 
 // close lets the writer end after what is in, or at once after the notices.
 // The first call counts.
-func (o *outbox) close(code int, flush bool) {
+func (o *sendQueue) close(code int, flush bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -62,46 +64,46 @@ func (o *outbox) close(code int, flush bool) {
 	}
 	o.closed, o.code = true, code
 	if !flush {
-		o.drop()
+		o.dropFrames()
 	}
 	o.wake()
 }
 
-// drop forgets the frames; the caller holds mu.
-func (o *outbox) drop() {
-	o.all.Add(-int64(o.bytes))
+// dropFrames forgets the frames; the caller holds mu.
+func (o *sendQueue) dropFrames() {
+	o.total.Add(-int64(o.bytes))
 	o.frames, o.bytes = nil, 0
 }
 
-// abandon closes the outbox and forgets all that is in it.
-func (o *outbox) abandon() {
+// discard closes the outbox and forgets all that is in it.
+func (o *sendQueue) discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
 	o.notices = nil
-	o.drop()
+	o.dropFrames()
 }
 
-func (o *outbox) wake() {
+func (o *sendQueue) wake() {
 	select {
 	case o.ready <- struct{}{}:
 	default:
 	}
 }
 
-// next returns what is to be written next. Without anything, f is nil and
+// pop returns what is to be written pop. Without anything, f is nil and
 // code is what to close with, 0 while the outbox is open.
-func (o *outbox) next() (f []byte, notice bool, code int) {
+func (o *sendQueue) pop() (f []byte, notice bool, code int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case len(o.notices) > 0:
-		f, o.notices = shift(o.notices)
+		f, o.notices = popFront(o.notices)
 		return f, true, 0
 	case len(o.frames) > 0:
-		f, o.frames = shift(o.frames)
+		f, o.frames = popFront(o.frames)
 		o.bytes -= len(f)
-		o.all.Add(-int64(len(f)))
+		o.total.Add(-int64(len(f)))
 		return f, false, 0
 	case o.closed:
 		return nil, false, o.code
@@ -109,9 +111,9 @@ func (o *outbox) next() (f []byte, notice bool, code int) {
 	return nil, false, 0
 }
 
-// shift takes the first. The slice moves along its array, and an empty one
+// popFront takes the first. The slice moves along its array, and an empty one
 // starts anew, so the array stays as long as the queue may be.
-func shift(q [][]byte) (first []byte, rest [][]byte) {
+func popFront(q [][]byte) (first []byte, rest [][]byte) {
 	first, q[0] = q[0], nil
 	if len(q) == 1 {
 		return first, q[:0:0]

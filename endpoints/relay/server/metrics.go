@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -11,9 +10,9 @@ import (
 
 type counter = *metrics.Counter
 
-// counts is what the relay counts. Nothing in it tells devices or addresses
+// serverMetrics is what the relay serverMetrics. Nothing in it tells devices or addresses
 // apart.
-type counts struct {
+type serverMetrics struct {
 	set                           *metrics.Set
 	connections, logins, replaced counter
 	framesIn, framesOut           counter
@@ -24,9 +23,9 @@ type counts struct {
 	gone                          [frame.GoneQueueFull + 1]counter
 }
 
-func newCounts(s *Server) counts {
+func newServerMetrics(devices func() int) serverMetrics {
 	set := metrics.NewSet()
-	c := counts{
+	c := serverMetrics{
 		set:         set,
 		connections: set.NewCounter("moot_relay_connections_total"),
 		logins:      set.NewCounter("moot_relay_logins_total"),
@@ -46,19 +45,6 @@ func newCounts(s *Server) counts {
 	for reason := range c.gone {
 		c.gone[reason] = set.NewCounter(fmt.Sprintf("moot_relay_gone_total{reason=%q}", frame.GoneReason(reason)))
 	}
-	set.NewGauge("moot_relay_devices", func() float64 {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		return float64(len(s.devices))
-	})
+	set.NewGauge("moot_relay_devices", func() float64 { return float64(devices()) })
 	return c
-}
-
-// Metrics serves the relay's counters in the Prometheus text form. It is for
-// a listener of its own: what it says is not for the public.
-func (s *Server) Metrics() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		s.counts.set.WritePrometheus(w)
-	})
 }

@@ -1,0 +1,217 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+)
+
+// sendQueueSize is how many frames wait for the writer; Send waits for more room.
+const sendQueueSize = 8
+
+// A conn is one connection that is logged in.
+type conn struct {
+	cfg     *Config
+	ws      *websocket.Conn
+	silence time.Duration
+	out     chan []byte
+	pong    chan string // the last ping that is unanswered
+	closed  chan struct{}
+	closing chan struct{}
+
+	mu       sync.Mutex
+	noExtend bool // the read deadline is not put off any more
+
+	restart atomic.Pointer[Restarting]
+	health  atomic.Pointer[string]
+}
+
+func newConn(cfg *Config, ws *websocket.Conn, l frame.Limits) *conn {
+	silence := max(cfg.Timing.Silence, min(2*time.Duration(l.PingSeconds)*time.Second, 5*time.Minute))
+	return &conn{cfg: cfg, ws: ws, silence: silence, out: make(chan []byte, sendQueueSize), pong: make(chan string, 1), closed: make(chan struct{}), closing: make(chan struct{})}
+}
+
+// run passes frames on until the connection or ctx ends, and says why.
+func (l *conn) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, l.startClosing)
+	defer stop()
+	var writer sync.WaitGroup
+	writer.Go(l.write)
+	err := l.read()
+	close(l.closed)
+	l.ws.Close()
+	writer.Wait()
+	if r := l.restart.Load(); r != nil {
+		return r
+	}
+	var closed *websocket.CloseError
+	if errors.As(err, &closed) && closed.Code == frame.CloseReplaced {
+		return ErrReplaced
+	}
+	return err
+}
+
+// closeTimeout is how long what is queued may take to leave, and the relay to
+// close from its side.
+const closeTimeout = time.Second
+
+// startClosing lets the writer write what is queued, tell the relay, and end.
+func (l *conn) startClosing() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noExtend = true
+	_ = l.ws.NetConn().SetDeadline(time.Now().Add(closeTimeout)) // a dead connection fails when it is used
+	close(l.closing)
+}
+
+// extendDeadline puts the read deadline off, unless the last one is set.
+func (l *conn) extendDeadline() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.noExtend {
+		return nil
+	}
+	return l.ws.SetReadDeadline(time.Now().Add(l.silence))
+}
+
+// enqueue hands a frame to the writer.
+func (l *conn) enqueue(ctx context.Context, b []byte) error {
+	select {
+	case l.out <- b:
+		return nil
+	case <-l.closed:
+		return ErrOffline
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write is the connection's one writer.
+func (l *conn) write() {
+	for {
+		select {
+		case b := <-l.out:
+			if !l.writeFrame(b, l.cfg.Timing.Write) {
+				return
+			}
+		case text := <-l.pong:
+			_ = l.ws.WriteControl(websocket.PongMessage, []byte(text), time.Now().Add(l.cfg.Timing.Write)) // the next write finds out
+		case <-l.closing:
+			l.drain()
+			return
+		case <-l.closed:
+			return
+		}
+	}
+}
+
+func (l *conn) writeFrame(b []byte, timeout time.Duration) bool {
+	_ = l.ws.SetWriteDeadline(time.Now().Add(timeout)) // a dead connection fails when it is written
+	if l.ws.WriteMessage(websocket.BinaryMessage, b) != nil {
+		l.ws.Close() // the reader ends with it
+		return false
+	}
+	return true
+}
+
+// drain writes what is queued, and says that this was all.
+func (l *conn) drain() {
+	for {
+		select {
+		case b := <-l.out:
+			if !l.writeFrame(b, closeTimeout) {
+				return
+			}
+		default:
+			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+			_ = l.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(closeTimeout)) // the reader ends at its deadline
+			return
+		}
+	}
+}
+
+// read takes frames until the connection ends.
+func (l *conn) read() error {
+	l.ws.SetPingHandler(l.onPing)
+	for {
+		if err := l.extendDeadline(); err != nil {
+			return err
+		}
+		f, err := receive(l.ws)
+		if err != nil {
+			return err
+		}
+		if err := l.handle(f); err != nil {
+			return err
+		}
+	}
+}
+
+// onPing lets the writer answer; a ping counts as heard.
+func (l *conn) onPing(text string) error {
+	select {
+	case l.pong <- text:
+	default: // one is on its way
+	}
+	return l.extendDeadline()
+}
+
+func (l *conn) handle(f frame.Frame) error {
+	switch f := f.(type) {
+	case frame.Recv:
+		if l.cfg.Deliver != nil {
+			l.cfg.Deliver(f.From, f.Payload)
+		}
+	case frame.Gone:
+		if l.cfg.Gone != nil {
+			l.cfg.Gone(f.To, f.Reason)
+		}
+	case frame.Restart:
+		l.restart.Store(&Restarting{time.Duration(f.ReconnectInMS) * time.Millisecond, time.Duration(f.TryForMS) * time.Millisecond})
+	case frame.Health:
+		l.health.Store(&f.Text)
+	default:
+		return fmt.Errorf("%w: %T after the login", errProtocol, f)
+	}
+	return nil
+}
+
+// healthOf returns what the relay has said, if anything.
+func healthOf(l *conn) string {
+	if l == nil {
+		return ""
+	}
+	if s := l.health.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
+
+func receive(ws *websocket.Conn) (frame.Frame, error) {
+	typ, b, err := ws.ReadMessage()
+	if err != nil {
+		return nil, err
+	}
+	if typ != websocket.BinaryMessage {
+		return nil, errProtocol
+	}
+	return frame.Decode(b)
+}
+
+func transmit(ws *websocket.Conn, f frame.Frame, timeout time.Duration) error {
+	b, err := frame.Append(nil, f)
+	if err != nil {
+		return err
+	}
+	if err := ws.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	return ws.WriteMessage(websocket.BinaryMessage, b)
+}

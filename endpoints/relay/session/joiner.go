@@ -1,0 +1,148 @@
+package session
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+)
+
+// A Joiner is the side of a pairing that was given an invite. Like a Session it
+// is driven from outside and not safe for concurrent use.
+type Joiner struct {
+	pairConn
+	self      *identity.Device
+	invite    identity.Invite
+	handshake *initiator
+	host      hostHello
+	started   time.Time
+	resendAt  time.Time
+	until     time.Time
+	failures  int
+}
+
+// NewJoiner starts a pairing. name is what this device is called; capabilities
+// say what its agent can do, for the host's owner to read.
+func NewJoiner(now time.Time, self *identity.Device, in identity.Invite, name string, capabilities []string) (*Joiner, error) {
+	payload, err := padded(joinerHello{V: version, Record: self.Record(), Name: identity.CleanName(name), Capabilities: cleanCapabilities(capabilities)})
+	if err != nil {
+		return nil, err
+	}
+	static, _ := self.Static(self.Record().NK)
+	o, err := newInitiator(pairNoise(true, in, self.ID(), static), payload)
+	if err != nil {
+		return nil, err
+	}
+	j := &Joiner{pairConn: pairConn{channel: newChannel()}, self: self, invite: in, handshake: o, started: now, until: now.Add(giveUpAfter)}
+	j.sendMessage1(now)
+	return j, nil
+}
+
+func (j *Joiner) sendMessage1(now time.Time) {
+	j.out = append(j.out, bytes.Join([][]byte{{kindPair1}, j.invite.ID[:], j.handshake.message1}, nil))
+	j.resendAt = now.Add(message1Interval)
+}
+
+// Receive takes a payload of the host.
+func (j *Joiner) Receive(now time.Time, payload []byte) {
+	switch {
+	case j.done && j.live == nil || len(payload) == 0 || len(payload) > maxPayload:
+		j.dropped++
+	case payload[0] == kindPair2 && j.handshake != nil:
+		j.onMessage2(now, payload[1:])
+	case payload[0] == kindData || payload[0] == kindCtl:
+		for _, v := range j.open(now, payload) {
+			j.onMessage(v)
+		}
+	default:
+		j.dropped++
+	}
+	j.Tick(now)
+}
+
+// Owns says whether a payload of the host is for the pairing and not for the
+// session that the two may have already.
+func (j *Joiner) Owns(payload []byte) bool {
+	return len(payload) > 0 && payload[0] == kindPair2 || j.owns(payload)
+}
+
+func (j *Joiner) onMessage2(now time.Time, b []byte) {
+	if len(b) < 16 || [16]byte(b) != j.invite.ID || j.failures >= 4*maxFailedOpens {
+		j.dropped++
+		return
+	}
+	payload, k, err := j.handshake.readMessage2(b[16:])
+	if err != nil {
+		j.failures++
+		j.dropped++
+		return
+	}
+	if err := decodePadded(payload, &j.host); err != nil || j.host.V != version {
+		j.fail(ErrViolation)
+		return
+	}
+	j.handshake, j.live = nil, k
+	switch j.host.Refused {
+	case "":
+	case refusedExpired:
+		j.fail(identity.ErrInviteExpired)
+		return
+	case refusedUsed:
+		j.fail(identity.ErrInviteUsed)
+		return
+	default:
+		j.fail(ErrRefused)
+		return
+	}
+	j.until = now.Add(approvalTimeout + giveUpAfter)
+	j.events = append(j.events, AwaitingApproval{Host: identity.CleanName(j.host.Name), Digits: k.digits})
+	if err := j.sendMessage(now, pairMessage{V: version, Type: messageConfirm}); err != nil {
+		j.fail(err)
+	}
+}
+
+func (j *Joiner) onMessage(v pairMessage) {
+	switch {
+	case j.done:
+	case v.Type == messagePaired && len(v.PairPSK) == 32 && !allZero(v.PairPSK):
+		j.done = true
+		mine := j.self.Record().NK
+		j.events = append(j.events, Paired{identity.Peer{
+			ID: j.invite.Host.ID, Record: j.invite.Host, PairPSK: v.PairPSK, Mine: mine[:],
+			Name: j.host.Name, Created: j.started.UTC(), Digits: j.live.digits,
+		}})
+	case v.Type == messageRefused:
+		j.fail(ErrRefused)
+	default:
+		j.fail(ErrViolation)
+	}
+}
+
+// Tick says that time has passed.
+func (j *Joiner) Tick(now time.Time) {
+	switch {
+	case j.done:
+	case !now.Before(j.until) && j.live == nil, j.timedOut(now):
+		j.fail(ErrUnreachable)
+	case !now.Before(j.until):
+		j.fail(ErrNoAnswer)
+	case j.handshake != nil && !now.Before(j.resendAt):
+		j.sendMessage1(now)
+	}
+	if j.done {
+		j.resendAt, j.until = time.Time{}, time.Time{}
+		j.tx = sender{next: j.tx.next}
+	}
+	j.flush(now)
+}
+
+// Take returns what is to be done, once.
+func (j *Joiner) Take() Output { return j.take(j.next()) }
+
+func (j *Joiner) next() time.Time {
+	next := j.until
+	if j.handshake != nil {
+		next = earlier(next, j.resendAt)
+	}
+	return earlier(j.deadline(), next)
+}
