@@ -101,7 +101,7 @@ func (h *history) check(ctx context.Context, load Loader) (CheckedRoom, error) {
 		}
 		p.apply(&e)
 		if p.state.Policy.Lost {
-			p.state.Relearn(state)
+			p.state.SetPolicyState(state)
 		}
 	}
 	return r, nil
@@ -148,7 +148,7 @@ func (h *history) redacted() (int64, error) {
 func (p *point) checked(ctx context.Context, load Loader, e *room.Event, rec *policy.Record) (policy.JSON, *Difference, error) {
 	s := p.state
 	d := Difference{Decision: rec.Decision, Seq: e.Seq, Policy: rec.Policy}
-	in, err := s.Asked(rec, p.tail.text)
+	in, err := s.RecordedInput(rec, p.tail.text)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -183,7 +183,7 @@ func (p *point) said(e *room.Event) {
 func (p *point) hear(m *room.Message) {
 	tokens := int64(len(m.Text)+3) / 4
 	readers := room.Audience(*m)
-	if readers.Everybody() {
+	if readers.All() {
 		p.public += tokens
 		if p.h.chat != nil && !p.simulated {
 			p.sayings.add(tokens)

@@ -57,7 +57,7 @@ func (w *window) add(p *point, who int) {
 // may read or, when it remembers, all of that since its last turn.
 func (p *point) whole(who int) int64 {
 	x := p.state.Seats[who]
-	if !x.Fresh && x.Remembers {
+	if !x.NeedsFullContext && x.Remembers {
 		const bound = 1 << 30
 		tokens, _ := p.window(who, room.Context{Tokens: bound, HistoryTurns: bound, HistoryChars: bound})
 		return int64(tokens)

@@ -97,7 +97,7 @@ func record(t *testing.T, p Policy, n int) []room.Event {
 			t.Fatalf("decision %d was not recorded", i+1)
 		}
 		if s.Policy.Lost {
-			s.Relearn(rec.StateJSON)
+			s.SetPolicyState(rec.StateJSON)
 		}
 		if s.Turn != nil {
 			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Outcome: room.OutcomeSaid, Text: fmt.Sprintf("yuki, this is number %d", i)})

@@ -24,7 +24,7 @@ type sandboxed struct {
 // decide asks the policy.
 func (a *sandboxed) decide(ctx context.Context, p *point) (verdict, error) {
 	in := &a.in
-	if err := p.state.InputInto(in, a.cursor, p.at, p.tail.text); err != nil {
+	if err := p.state.AppendInput(in, a.cursor, p.at, p.tail.text); err != nil {
 		return verdict{}, fmt.Errorf("%s: rebuilding the input of decision %d: %w", p.h.name, p.n, err)
 	}
 	if p.h.chat != nil && !p.simulated {

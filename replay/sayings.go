@@ -93,7 +93,7 @@ func (p *point) window(who int, bounds room.Context) (tokens, omitted int) {
 	id := p.h.seats[who].id
 	p.view = *p.state // the bounds of windows are all that differs
 	p.view.Bounds = bounds
-	w, ok := p.view.WindowWithin(id)
+	w, ok := p.view.TryWindowFor(id)
 	if !ok && p.lengthen() {
 		p.view = *p.state
 		p.view.Bounds = bounds

@@ -143,8 +143,8 @@ func (s *simulation) step(ctx context.Context) (bool, error) {
 		return err == nil, err
 	}
 	st := s.p.state
-	if st.Phase != room.Live {
-		if st.Phase == room.Done && st.Ending.Cause == room.DoneSettled {
+	if st.Phase != room.PhaseLive {
+		if st.Phase == room.PhaseCompleted && st.Ending.Cause == room.CauseSettled {
 			return s.cue(true) // somebody else speaks: the room goes on
 		}
 		return false, nil
@@ -193,7 +193,7 @@ func (s *simulation) cue(now bool) (bool, error) {
 
 // ended reports whether nothing can be said any more.
 func ended(s *room.State) bool {
-	return s.Phase == room.Halted || s.Phase == room.InError || s.Phase == room.Done && s.Ending.Cause != room.DoneSettled
+	return s.Phase == room.PhaseStopped || s.Phase == room.PhaseError || s.Phase == room.PhaseCompleted && s.Ending.Cause != room.CauseSettled
 }
 
 // ask lets the subject decide. While it waits after a decline, the next person
@@ -223,7 +223,7 @@ func (s *simulation) ask(ctx context.Context, e room.Ask) error {
 		return err
 	}
 	if p.state.Policy.Lost {
-		p.state.Relearn(r.StateJSON)
+		p.state.SetPolicyState(r.StateJSON)
 	}
 	return nil
 }

@@ -24,15 +24,15 @@ func (s *State) Apply(e Event) {
 	case SeatChanged:
 		s.applyStanding(e, b)
 	case SeatTaken:
-		s.hand(b.Participant, b.By)
+		s.setTakenBy(b.Participant, b.By)
 	case SeatReleased:
-		s.hand(b.Participant, "")
+		s.setTakenBy(b.Participant, "")
 	case SeatForgot:
 		s.applyForgot(b)
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
-		s.news(e, "policy changed to "+b.Policy.Name)
+		s.addNews(e, "policy changed to "+b.Policy.Name)
 	case LimitsChanged:
 		s.Limits = b.Limits.orDefaults(s.Spec.OneToOne)
 	case BidPosted:
@@ -60,20 +60,20 @@ func (s *State) Apply(e Event) {
 	case MessagePosted:
 		s.applyPosted(e, b)
 	case Paused:
-		s.end(Waiting, b.Cause, b.Code, b.Reason)
+		s.end(PhasePaused, b.Cause, b.Code, b.Reason)
 		if b.Record != nil {
 			s.Ending.Fix = b.Record.Fix
 		}
-		s.note(e, "", policy.KindSystem, "paused: "+b.Reason)
+		s.addNote(e, "", policy.KindSystem, "paused: "+b.Reason)
 	case Resumed:
 		s.applyResumed(e)
 	case Stopped:
-		s.end(Halted, b.Cause, b.Name, b.Reason)
+		s.end(PhaseStopped, b.Cause, b.Name, b.Reason)
 	case Completed:
-		s.end(Done, b.Cause, "", b.Reason)
-		s.decided(b.Record)
+		s.end(PhaseCompleted, b.Cause, "", b.Reason)
+		s.applyRecord(b.Record)
 	case Errored:
-		s.end(InError, "", b.Code, b.Reason)
+		s.end(PhaseError, "", b.Code, b.Reason)
 	}
 	if s.matcher == nil && len(s.Seats) > 0 {
 		s.matcher = s.compileNames() // once, after the participants that join together
@@ -85,7 +85,7 @@ func (s *State) applyOpened(b Opened) {
 	s.Limits = b.Spec.Limits.orDefaults(b.Spec.OneToOne)
 	s.Bounds = b.Spec.Context.orDefaults()
 	s.Policy = PolicyCursor{Ref: b.Spec.Policy}
-	s.Phase = Live
+	s.Phase = PhaseLive
 	s.Followed = map[uint64]int32{}
 	s.Counts = []int32{0}
 }
@@ -93,7 +93,7 @@ func (s *State) applyOpened(b Opened) {
 // applyClaimed: a new epoch means new processes, which remember nothing.
 func (s *State) applyClaimed() {
 	for _, x := range s.Seats {
-		x.Fresh = true
+		x.NeedsFullContext = true
 	}
 }
 
@@ -104,9 +104,9 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Seats = append(s.Seats, x)
 		s.Counts = append(s.Counts, 0)
 	}
-	x.Participant, x.Standing, x.Fresh = b.Participant, Active, true
+	x.Participant, x.Standing, x.NeedsFullContext = b.Participant, Active, true
 	s.matcher = nil
-	s.news(e, x.ID+" joined")
+	s.addNews(e, x.ID+" joined")
 }
 
 func (s *State) applyStanding(e Event, b SeatChanged) {
@@ -116,17 +116,17 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	}
 	x.Standing = b.Standing
 	if b.Standing == Active {
-		x.Failures, x.Violations, x.Fresh = 0, 0, true
+		x.Failures, x.Violations, x.NeedsFullContext = 0, 0, true
 	}
-	s.news(e, x.ID+" is now "+string(b.Standing))
+	s.addNews(e, x.ID+" is now "+string(b.Standing))
 }
 
-// hand gives a seat to a person or, with no owner, back to its agent, which
+// setTakenBy gives a seat to a person or, with no owner, back to its agent, which
 // has not been handed what the person was.
-func (s *State) hand(id, owner string) {
+func (s *State) setTakenBy(id, owner string) {
 	if x := s.seat(id); x != nil {
-		x.Owner = owner
-		x.Fresh = x.Fresh || owner == ""
+		x.TakenBy = owner
+		x.NeedsFullContext = x.NeedsFullContext || owner == ""
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *State) hand(id, owner string) {
 // turn nobody knows, so it is handed everything after it too.
 func (s *State) applyForgot(b SeatForgot) {
 	if x := s.seat(b.Participant); x != nil {
-		x.Fresh = true
+		x.NeedsFullContext = true
 	}
 	if t := s.Turn; t != nil && t.Participant == b.Participant {
 		t.Forgot = true
@@ -142,10 +142,10 @@ func (s *State) applyForgot(b SeatForgot) {
 }
 
 func (s *State) applyResumed(e Event) {
-	s.Phase, s.Ending = Live, Ending{}
+	s.Phase, s.Ending = PhaseLive, Ending{}
 	s.Tally.Declines, s.Tally.Failures = 0, 0
 	s.RetryAt = 0
-	s.note(e, "", policy.KindSystem, "resumed")
+	s.addNote(e, "", policy.KindSystem, "resumed")
 }
 
 // end leaves the live phase.
@@ -153,14 +153,14 @@ func (s *State) end(p Phase, cause, name, reason string) {
 	s.Phase, s.Ending = p, Ending{Cause: cause, Name: name, Reason: reason}
 }
 
-// news records something that a policy should hear of at once.
-func (s *State) news(e Event, text string) {
-	s.note(e, "", policy.KindSystem, text)
+// addNews records something that a policy should hear of at once.
+func (s *State) addNews(e Event, text string) {
+	s.addNote(e, "", policy.KindSystem, text)
 	s.LastNews = e.Seq
 }
 
-// note adds what policies see of an event that is no message.
-func (s *State) note(e Event, from, kind, text string) {
+// addNote adds what policies see of an event that is no message.
+func (s *State) addNote(e Event, from, kind, text string) {
 	turn := 0
 	if s.Turn != nil {
 		turn = s.Turn.Number
@@ -168,9 +168,9 @@ func (s *State) note(e Event, from, kind, text string) {
 	s.Recent.push(policy.Event{Seq: e.Seq, Turn: turn, From: from, Kind: kind, Text: text, Bytes: len(text)})
 }
 
-// decided advances the policy to what r records. A policy that failed leaves
+// applyRecord advances the policy to what r records. A policy that failed leaves
 // no record here: its state does not advance.
-func (s *State) decided(r *policy.Record) {
+func (s *State) applyRecord(r *policy.Record) {
 	if r == nil {
 		return
 	}
@@ -187,24 +187,24 @@ func (s *State) decided(r *policy.Record) {
 	s.Bids = nil
 }
 
-// Relearn puts back a policy state that the log holds only the digest of.
+// SetPolicyState puts back a policy state that the log holds only the digest of.
 // The caller has recomputed it, see [PolicyCursor.Lost], or has just been
 // given it by the policy itself.
-func (s *State) Relearn(state policy.JSON) {
+func (s *State) SetPolicyState(state policy.JSON) {
 	s.Policy.State, s.Policy.Lost = state, false
 }
 
 func (s *State) applyDeclined(e Event, b RoundDeclined) {
-	s.decided(&b.Record)
+	s.applyRecord(&b.Record)
 	s.Tally.Declines++
 	s.Tally.Declined++
 	s.Declined = e.Seq
 	s.RetryAt = e.Clock + b.Retry
-	s.note(e, "", policy.KindDecline, b.Reason)
+	s.addNote(e, "", policy.KindDecline, b.Reason)
 }
 
 func (s *State) applyGranted(e Event, b TurnGranted) {
-	s.decided(b.Record)
+	s.applyRecord(b.Record)
 	s.Tally.Turns++
 	s.Tally.Declines = 0
 	s.Turn = &Turn{
@@ -213,7 +213,7 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	}
 	if x := s.seat(b.Participant); x != nil {
 		x.Turns++
-		x.LastTurn, x.Asides = b.Turn, 0
+		x.LastTurn, x.SideMessages = b.Turn, 0
 	}
 }
 
@@ -239,7 +239,7 @@ func (s *State) applyEdited(b TurnEdited) {
 func (s *State) applyPassed(e Event, b TurnPassed) {
 	if t := s.Turn; t != nil && t.Number == b.Turn {
 		if x := s.seat(t.Participant); x != nil {
-			s.served(x, t, b.Latency)
+			s.finishServed(x, t, b.Latency)
 			s.charge(x, b.Usage, t.Tokens, "")
 			x.Confidence = nil // what it stated was about what it said
 		}
@@ -261,9 +261,9 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 	x := s.seat(t.Participant)
 	if x != nil {
 		x.Failures++
-		x.Fresh = x.Fresh || b.Code == FailLost // so did what it knew
+		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // so did what it knew
 		s.charge(x, b.Usage, t.Tokens, "")
-		s.note(e, x.ID, policy.KindError, b.Code+": "+b.Error)
+		s.addNote(e, x.ID, policy.KindError, b.Code+": "+b.Error)
 	}
 	s.LastNews = e.Seq
 	s.Turn = nil
@@ -274,16 +274,16 @@ func (s *State) endTurn(e Event, turn int, text string) {
 	if s.Turn == nil || s.Turn.Number != turn {
 		return
 	}
-	s.note(e, s.Turn.Participant, policy.KindSystem, text)
+	s.addNote(e, s.Turn.Participant, policy.KindSystem, text)
 	s.LastNews = e.Seq
 	s.Turn = nil
 }
 
-// served records that a seat has had its window: only now does its cursor move.
-func (s *State) served(x *Seat, t *Turn, latency time.Duration) {
+// finishServed records that a seat has had its window: only now does its cursor move.
+func (s *State) finishServed(x *Seat, t *Turn, latency time.Duration) {
 	x.Cursor = max(x.Cursor, t.Window.Through)
-	x.read(t.Window.Through)
-	x.Fresh = t.Forgot
+	x.clearInbox(t.Window.Through)
+	x.NeedsFullContext = t.Forgot
 	x.Failures = 0
 	x.Replies++
 	x.Latency += latency
@@ -305,21 +305,21 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	human := x == nil || x.Kind == policy.Human || m.By != ""
 	s.index(e, m, x)
 	s.deliver(e, m)
-	s.recall(e, m, human)
-	if !s.own(m.ID) {
+	s.addRecent(e, m, human)
+	if !s.ownID(m.ID) {
 		s.Commands.add(m.ID, e.Seq)
-		s.Commands.say(m.ID, m.said())
+		s.Commands.addContent(m.ID, m.contentHash())
 	}
 	s.Tally.Messages++
 	s.LastNews = e.Seq
 	if human {
 		s.Tally.Declines = 0
-		if s.Phase == Done && s.Ending.Cause == DoneSettled {
-			s.Phase, s.Ending = Live, Ending{}
+		if s.Phase == PhaseCompleted && s.Ending.Cause == CauseSettled {
+			s.Phase, s.Ending = PhaseLive, Ending{}
 		}
 	} else {
 		if b.Turn == 0 {
-			x.Asides++
+			x.SideMessages++
 		}
 		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
 	}
@@ -327,16 +327,16 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		if t.Draft == nil {
 			s.charge(x, b.Usage, t.Tokens, m.Text)
 		}
-		s.served(x, t, b.Latency)
+		s.finishServed(x, t, b.Latency)
 		x.Confidence = m.Confidence
-		x.Fresh = t.Forgot || t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
+		x.NeedsFullContext = t.Forgot || t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
 		s.Turn = nil
 	}
 }
 
-// recall keeps what policies see of a message. The text of one that is not
+// addRecent keeps what policies see of a message. The text of one that is not
 // for everybody is withheld from them.
-func (s *State) recall(e Event, m Message, human bool) {
+func (s *State) addRecent(e Event, m Message, human bool) {
 	kind := policy.KindMessage
 	if human {
 		kind = policy.KindHuman

@@ -21,7 +21,7 @@ func TestSeen(t *testing.T) {
 		t.Errorf("the view of who reviews it shows %+v", v.Draft)
 	}
 	for _, e := range s.log {
-		seen, ok := e.Seen(room.UserVisible)
+		seen, ok := e.VisibleAt(room.UserVisible)
 		if !ok {
 			continue
 		}

@@ -16,8 +16,8 @@ const MaxEventBytes = 4 << 20
 // ErrUnknownType reports an event of a type that this release cannot fold.
 var ErrUnknownType = errors.New("room: unknown event type")
 
-// wire is the JSON form of an event. Key order is the order of the fields.
-type wire struct {
+// eventJSON is the JSON form of an event. Key order is the order of the fields.
+type eventJSON struct {
 	V       int             `json:"v"`
 	Seq     int64           `json:"seq"`
 	ID      string          `json:"id"`
@@ -40,7 +40,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", e.Body.Type(), err)
 	}
-	w := wire{
+	w := eventJSON{
 		e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch,
 		e.At.UTC(), int64(e.Clock), body,
 	}
@@ -77,7 +77,7 @@ func UnmarshalEvent(b []byte) (Event, error) {
 			return e, nil
 		}
 	}
-	var w wire
+	var w eventJSON
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Event{}, fmt.Errorf("decoding event: %w", err)
 	}
@@ -85,8 +85,8 @@ func UnmarshalEvent(b []byte) (Event, error) {
 }
 
 // event decodes the body.
-func (w *wire) event() (Event, error) {
-	decode, ok := bodies[w.Type]
+func (w *eventJSON) event() (Event, error) {
+	decode, ok := bodyDecoders[w.Type]
 	if !ok {
 		return Event{}, fmt.Errorf("%w: %q in event %d", ErrUnknownType, w.Type, w.Seq)
 	}
@@ -100,49 +100,49 @@ func (w *wire) event() (Event, error) {
 	}, nil
 }
 
-func as[T Body](b []byte) (Body, error) {
+func decodeBody[T Body](b []byte) (Body, error) {
 	var v T
 	err := json.Unmarshal(b, &v)
 	return v, err
 }
 
-// bodies holds a decoder for every type of body.
-var bodies = map[string]func([]byte) (Body, error){
-	"room.opened":         as[Opened],
-	"room.claimed":        as[Claimed],
-	"participant.joined":  as[Joined],
-	"participant.changed": as[SeatChanged],
-	"seat.taken":          as[SeatTaken],
-	"seat.released":       as[SeatReleased],
-	"seat.forgot":         as[SeatForgot],
-	"policy.changed":      as[PolicyChanged],
-	"limits.changed":      as[LimitsChanged],
-	"bid.posted":          as[BidPosted],
-	"round.declined":      as[RoundDeclined],
-	"turn.granted":        as[TurnGranted],
-	"turn.drafted":        as[TurnDrafted],
-	"turn.edited":         as[TurnEdited],
-	"turn.approved":       as[TurnApproved],
-	"turn.rejected":       as[TurnRejected],
-	"turn.passed":         as[TurnPassed],
-	"turn.failed":         as[TurnFailed],
-	"turn.interrupted":    as[TurnInterrupted],
-	"reply.late":          as[ReplyLate],
-	"protocol.violation":  as[Violation],
-	"message.posted":      as[MessagePosted],
-	"message.redacted":    as[Redacted],
-	"summary.made":        as[SummaryMade],
-	"room.paused":         as[Paused],
-	"room.resumed":        as[Resumed],
-	"room.stopped":        as[Stopped],
-	"room.completed":      as[Completed],
-	"room.error":          as[Errored],
+// bodyDecoders holds a decoder for every type of body.
+var bodyDecoders = map[string]func([]byte) (Body, error){
+	"room.opened":         decodeBody[Opened],
+	"room.claimed":        decodeBody[Claimed],
+	"participant.joined":  decodeBody[Joined],
+	"participant.changed": decodeBody[SeatChanged],
+	"seat.taken":          decodeBody[SeatTaken],
+	"seat.released":       decodeBody[SeatReleased],
+	"seat.forgot":         decodeBody[SeatForgot],
+	"policy.changed":      decodeBody[PolicyChanged],
+	"limits.changed":      decodeBody[LimitsChanged],
+	"bid.posted":          decodeBody[BidPosted],
+	"round.declined":      decodeBody[RoundDeclined],
+	"turn.granted":        decodeBody[TurnGranted],
+	"turn.drafted":        decodeBody[TurnDrafted],
+	"turn.edited":         decodeBody[TurnEdited],
+	"turn.approved":       decodeBody[TurnApproved],
+	"turn.rejected":       decodeBody[TurnRejected],
+	"turn.passed":         decodeBody[TurnPassed],
+	"turn.failed":         decodeBody[TurnFailed],
+	"turn.interrupted":    decodeBody[TurnInterrupted],
+	"reply.late":          decodeBody[ReplyLate],
+	"protocol.violation":  decodeBody[Violation],
+	"message.posted":      decodeBody[MessagePosted],
+	"message.redacted":    decodeBody[Redacted],
+	"summary.made":        decodeBody[SummaryMade],
+	"room.paused":         decodeBody[Paused],
+	"room.resumed":        decodeBody[Resumed],
+	"room.stopped":        decodeBody[Stopped],
+	"room.completed":      decodeBody[Completed],
+	"room.error":          decodeBody[Errored],
 }
 
 // Types returns the names of all types of bodies, sorted.
 func Types() []string {
-	names := make([]string, 0, len(bodies))
-	for name := range bodies {
+	names := make([]string, 0, len(bodyDecoders))
+	for name := range bodyDecoders {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -155,7 +155,7 @@ func Types() []string {
 // departs from that form in any way is left to encoding/json, which decides.
 
 // appendEnvelope appends the JSON form of w. It fails on what needs escapes.
-func appendEnvelope(b []byte, w *wire) ([]byte, bool) {
+func appendEnvelope(b []byte, w *eventJSON) ([]byte, bool) {
 	year := w.At.Year()
 	if !plain(w.ID) || !plain(w.Type) || !plain(w.Actor) || !plain(w.Command) || year < 0 || year > 9999 {
 		return b, false
@@ -186,7 +186,7 @@ func plain(s string) bool {
 
 // parseEnvelope is the inverse of appendEnvelope. Body is what stands there,
 // unchecked: when it does not decode, nothing of the result may be believed.
-func parseEnvelope(b []byte) (w wire, ok bool) {
+func parseEnvelope(b []byte) (w eventJSON, ok bool) {
 	c := cursor{b: b, ok: true}
 	w.V = int(c.integer(`{"v":`))
 	w.Seq = c.integer(`,"seq":`)
@@ -203,7 +203,7 @@ func parseEnvelope(b []byte) (w wire, ok bool) {
 	c.skip(`,"body":`)
 	last := len(c.b) - 1
 	if !c.ok || epoch < 0 || last < 0 || c.b[last] != '}' || w.At.UnmarshalText([]byte(at)) != nil {
-		return wire{}, false
+		return eventJSON{}, false
 	}
 	w.Body = c.b[:last]
 	return w, true

@@ -13,10 +13,10 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 		return nil, nil
 	}
 	if !validID(c.ID) {
-		return nil, invalid("ROOM-ID", "the command's id cannot be kept", "use at most 128 printable characters")
+		return nil, invalidError("ROOM-ID", "the command's id cannot be kept", "use at most 128 printable characters")
 	}
-	if _, ok := c.Do.(Open); !ok && s.Phase == Unopened {
-		return nil, invalid("ROOM-UNOPENED", "the room has not been opened", "")
+	if _, ok := c.Do.(Open); !ok && s.Phase == PhaseUnopened {
+		return nil, invalidError("ROOM-UNOPENED", "the room has not been opened", "")
 	}
 	bodies, err := s.decide(c, now)
 	if err != nil || len(bodies) == 0 {
@@ -35,7 +35,7 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	for i, b := range bodies {
 		seq := s.Seq + int64(i) + 1
 		evs[i] = Event{
-			V: FormatVersion, Seq: seq, Actor: author(b, c.Actor), Command: c.ID,
+			V: FormatVersion, Seq: seq, Actor: actorOf(b, c.Actor), Command: c.ID,
 			Epoch: epoch, At: now.Wall.UTC(), Clock: max(s.Clock, now.Clock), Body: b,
 		}
 		// Two owners that both believe in an epoch differ in the ids of their
@@ -48,16 +48,16 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	return evs
 }
 
-// author is who an event is put down to: what follows from a command by the
+// actorOf is who an event is put down to: what follows from a command by the
 // room's own rules is the room's doing, not that of whoever spoke last.
-func author(b Body, actor string) string {
+func actorOf(b Body, actor string) string {
 	switch b := b.(type) {
 	case Stopped:
-		if b.Cause != StopBy {
+		if b.Cause != CausePerson {
 			return ActorRoom
 		}
 	case Completed:
-		if b.Cause == DoneSettled {
+		if b.Cause == CauseSettled {
 			return ActorRoom
 		}
 	case Errored:
@@ -113,7 +113,7 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 	case Tick:
 		return s.decideTick(now)
 	}
-	return nil, invalid("ROOM-COMMAND", "unknown command", "")
+	return nil, invalidError("ROOM-COMMAND", "unknown command", "")
 }
 
 // reservedIDs are those that no participant has.
@@ -122,15 +122,15 @@ func reservedIDs() map[string]bool {
 }
 
 func (s *State) decideOpen(do Open) ([]Body, error) {
-	if s.Phase != Unopened {
-		return nil, invalid("ROOM-EXISTS", "room "+quote(s.Spec.Room)+" exists", "open it with its id")
+	if s.Phase != PhaseUnopened {
+		return nil, invalidError("ROOM-EXISTS", "room "+quote(s.Spec.Room)+" exists", "open it with its id")
 	}
 	bodies := []Body{Opened{do.Spec}}
 	ids := reservedIDs()
 	driven := 0
 	for _, p := range do.Participants {
 		if p.ID == "" || ids[p.ID] {
-			return nil, invalid("ROOM-ID", "participant id "+quote(p.ID)+" is empty, reserved or taken", "choose another id")
+			return nil, invalidError("ROOM-ID", "participant id "+quote(p.ID)+" is empty, reserved or taken", "choose another id")
 		}
 		ids[p.ID] = true
 		if p.Kind != policy.Human {
@@ -139,7 +139,7 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 		bodies = append(bodies, Joined{p})
 	}
 	if driven == 0 {
-		return nil, invalid("ROOM-NOBODY", "no participant can be given the floor", "add an agent to participants")
+		return nil, invalidError("ROOM-NOBODY", "no participant can be given the floor", "add an agent to participants")
 	}
 	return bodies, nil
 }
@@ -148,25 +148,25 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 // had started it; it is not repeated by itself.
 func (s *State) decideClaim(do Claim) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() && (do.Restart || s.works(s.Turn)) && !s.answersOnce(s.Turn) { // a person who has the turn was not interrupted
+	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person who has the turn was not interrupted
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
 	}
-	if do.Restart && s.Phase == Live && s.Spec.OnRestart != RestartContinue {
-		bodies = append(bodies, Paused{Cause: PauseCrash, Reason: "interrupted: the host ended while the room was live"})
+	if do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue {
+		bodies = append(bodies, Paused{Cause: CauseInterrupted, Reason: "interrupted: the host ended while the room was live"})
 	}
 	return bodies, nil
 }
 
-// answersOnce reports whether the agent that has the turn may be asked again:
+// answersByRequest reports whether the agent that has the turn may be asked again:
 // another device keeps its answer by the request's id, so that whoever asks
 // twice gets it once. Nothing of the turn is lost with the host then.
-func (s *State) answersOnce(t *Turn) bool {
+func (s *State) answersByRequest(t *Turn) bool {
 	x := s.seat(t.Participant)
-	return x != nil && x.Device != "" && x.Standing == Active && s.works(t)
+	return x != nil && x.Device != "" && x.Standing == Active && s.agentHas(t)
 }
 
 func (s *State) decideBroken(do Broken) ([]Body, error) {
-	if s.Phase == Done || s.Phase == Halted || s.Phase == InError {
+	if s.Phase == PhaseCompleted || s.Phase == PhaseStopped || s.Phase == PhaseError {
 		return nil, nil
 	}
 	return append(s.abandon("the room cannot go on"), Errored(do)), nil

@@ -13,13 +13,13 @@ import (
 // names the hash of what it approves, so that it cannot approve another text.
 func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
 	if !s.control(c.Actor) {
-		return nil, denied(c.Actor, "review drafts")
+		return nil, deniedError(c.Actor, "review drafts")
 	}
 	if s.ended() {
-		return nil, over(s)
+		return nil, endedError(s)
 	}
 	if s.Turn == nil || s.Turn.Draft == nil {
-		return nil, invalid("ROOM-DRAFT", "no draft is waiting", "")
+		return nil, invalidError("ROOM-DRAFT", "no draft is waiting", "")
 	}
 	switch do := c.Do.(type) {
 	case Approve:
@@ -30,14 +30,14 @@ func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
 		if err := s.isDraft(do.Draft); err != nil {
 			return nil, err
 		}
-		return s.withLimits(now, TurnRejected{Turn: s.Turn.Number, Draft: do.Draft, Reason: brief(do.Reason)}), nil
+		return s.withLimits(now, TurnRejected{Turn: s.Turn.Number, Draft: do.Draft, Reason: cleanReason(do.Reason)}), nil
 	}
 	return nil, nil
 }
 
 func (s *State) isDraft(hash string) error {
 	if hash != s.Turn.Draft.Hash {
-		return invalid("ROOM-DRAFT", "draft "+quote(hash)+" is not the one that waits", "look at the draft again: it is "+s.Turn.Draft.Hash)
+		return invalidError("ROOM-DRAFT", "draft "+quote(hash)+" is not the one that waits", "look at the draft again: it is "+s.Turn.Draft.Hash)
 	}
 	return nil
 }
@@ -46,11 +46,11 @@ func (s *State) approve(hash string, now Now) ([]Body, error) {
 	if err := s.isDraft(hash); err != nil {
 		return nil, err
 	}
-	if s.Phase != Live {
-		return nil, invalid("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first")
+	if s.Phase != PhaseLive {
+		return nil, invalidError("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first")
 	}
 	d := s.Turn.Draft
-	posted := MessagePosted{Turn: s.Turn.Number, Message: s.finish(d.Message, s.Turn.Number, now), Usage: d.Usage, Latency: d.Latency}
+	posted := MessagePosted{Turn: s.Turn.Number, Message: s.completeMessage(d.Message, s.Turn.Number, now), Usage: d.Usage, Latency: d.Latency}
 	return append([]Body{TurnApproved{Turn: s.Turn.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
 }
 
@@ -58,8 +58,8 @@ func (s *State) edit(do Edit, now Now) ([]Body, error) {
 	if err := s.isDraft(do.Draft); err != nil {
 		return nil, err
 	}
-	do.Text = valid(do.Text)
-	if err := tooLong(do.Text); err != nil {
+	do.Text = validUTF8(do.Text)
+	if err := checkLength(do.Text); err != nil {
 		return nil, err
 	}
 	t := s.Turn
@@ -68,12 +68,12 @@ func (s *State) edit(do Edit, now Now) ([]Body, error) {
 	if !do.Approve {
 		return []Body{edited}, nil
 	}
-	if s.Phase != Live {
-		return nil, invalid("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first, or edit without approving")
+	if s.Phase != PhaseLive {
+		return nil, invalidError("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first, or edit without approving")
 	}
 	m := t.Draft.Message
 	m.Text = do.Text
-	posted := MessagePosted{Turn: t.Number, Message: s.finish(m, t.Number, now), Usage: t.Draft.Usage, Latency: t.Draft.Latency}
+	posted := MessagePosted{Turn: t.Number, Message: s.completeMessage(m, t.Number, now), Usage: t.Draft.Usage, Latency: t.Draft.Latency}
 	return append([]Body{edited, TurnApproved{Turn: t.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
 }
 
@@ -94,7 +94,7 @@ func (s *State) triggered(x *Seat, m Message) string {
 	if why := x.Review.triggered(m); why != "" {
 		return why
 	}
-	abroad, watched := s.abroad(x), len(s.Spec.Observers) > 0
+	abroad, watched := s.otherOwner(x), len(s.Spec.Observers) > 0
 	switch {
 	case x.Review.Remote && abroad:
 		return "another owner's agent takes part"
@@ -106,8 +106,8 @@ func (s *State) triggered(x *Seat, m Message) string {
 	return ""
 }
 
-// abroad reports whether what x says leaves its owner.
-func (s *State) abroad(x *Seat) bool {
+// otherOwner reports whether what x says leaves its owner.
+func (s *State) otherOwner(x *Seat) bool {
 	for _, y := range s.Seats {
 		if y.Standing != Removed && (y.Kind == policy.Remote || y.Participant.Owner != x.Participant.Owner) {
 			return true
@@ -118,7 +118,7 @@ func (s *State) abroad(x *Seat) bool {
 
 func (r Review) triggered(m Message) string {
 	below := r.ConfidenceBelow
-	or(&below, 0.5)
+	setDefault(&below, 0.5)
 	switch {
 	case m.Confidence == nil:
 		return "confidence unknown"

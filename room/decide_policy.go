@@ -6,13 +6,13 @@ import (
 
 // decideDecided turns a policy's decision into events.
 func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
-	if err := s.due(do.Record); err != nil {
+	if err := s.checkDue(do.Record); err != nil {
 		return nil, err
 	}
-	rec := s.trim(do.Record)
+	rec := s.withoutState(do.Record)
 	d := do.Decision
-	d.Reason = brief(d.Reason)
-	if why := impossible(d); why != "" {
+	d.Reason = cleanReason(d.Reason)
+	if why := invalidDecision(d); why != "" {
 		rec.Code, rec.Error = "run.bad_output", why
 		return s.decidePolicyFailed(rec)
 	}
@@ -20,7 +20,7 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	case policy.ActionSpeak:
 		return s.grant(d, &rec, do.Grant, now)
 	case policy.ActionFinish:
-		return []Body{Completed{Cause: DoneFinish, Reason: d.Reason, Record: &rec}}, nil
+		return []Body{Completed{Cause: CauseFinish, Reason: d.Reason, Record: &rec}}, nil
 	case policy.ActionError:
 		rec.Code, rec.Error = "run.error", d.Message
 		return s.decidePolicyFailed(rec)
@@ -28,9 +28,9 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	return s.decline(d, rec), nil
 }
 
-// impossible says what is wrong with a decision that no log could hold.
-func impossible(d policy.Decision) string {
-	if d.Confidence != nil && share(d.Confidence) == nil {
+// invalidDecision says what is wrong with a decision that no log could hold.
+func invalidDecision(d policy.Decision) string {
+	if d.Confidence != nil && validShare(d.Confidence) == nil {
 		return "its confidence is no number from 0 to 1"
 	}
 	for _, sc := range d.Scores {
@@ -41,26 +41,26 @@ func impossible(d policy.Decision) string {
 	return ""
 }
 
-// due refuses a decision that the room no longer waits for. Anything that
+// checkDue refuses a decision that the room no longer waits for. Anything that
 // happened while the policy computed makes its decision stale, a person's
 // message above all: the policy is asked again, with that in its input. So the
 // input of a recorded decision is always the fold of the log just before it.
-func (s *State) due(r policy.Record) error {
-	if s.Phase != Live || s.Turn != nil || r.Decision != s.Policy.Decision+1 || r.Through != s.Seq || r.Digest != s.Policy.Ref.Digest {
+func (s *State) checkDue(r policy.Record) error {
+	if s.Phase != PhaseLive || s.Turn != nil || r.Decision != s.Policy.Decision+1 || r.Through != s.Seq || r.Digest != s.Policy.Ref.Digest {
 		return ErrStale
 	}
 	return nil
 }
 
-// wholeState and stateEvery say which records hold the policy's state itself:
+// inlineState and stateEvery say which records hold the policy's state itself:
 // a small one always, any at every so-manieth decision.
 const (
-	wholeState = 512
-	stateEvery = 64
+	inlineState = 512
+	stateEvery  = 64
 )
 
-func (s *State) trim(r policy.Record) policy.Record {
-	if (len(r.StateJSON) > wholeState || r.State == s.Policy.Digest) && r.Decision%stateEvery != 0 {
+func (s *State) withoutState(r policy.Record) policy.Record {
+	if (len(r.StateJSON) > inlineState || r.State == s.Policy.Digest) && r.Decision%stateEvery != 0 {
 		r.StateJSON = nil
 	}
 	return r
@@ -68,9 +68,9 @@ func (s *State) trim(r policy.Record) policy.Record {
 
 func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
 	retry := s.Limits.Retry(d.RetryMS)
-	bodies := []Body{RoundDeclined{Record: rec, Reason: orElse(d.Reason, "no decision"), Retry: retry}}
+	bodies := []Body{RoundDeclined{Record: rec, Reason: orDefault(d.Reason, "no decision"), Retry: retry}}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
-		bodies = append(bodies, Completed{Cause: DoneSettled, Reason: count(n, "round") + " declined in a row: " + orElse(d.Reason, "no decision")})
+		bodies = append(bodies, Completed{Cause: CauseSettled, Reason: count(n, "round") + " declined in a row: " + orDefault(d.Reason, "no decision")})
 	}
 	return bodies
 }
@@ -91,14 +91,14 @@ func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) (
 		r.Code, r.Error = "run.hints", "gave hints without the grant; set policy.hints: true in room.yaml to allow them"
 		return s.decidePolicyFailed(r)
 	}
-	if stop := s.unaffordable(x, g, now); stop != nil {
+	if stop := s.limitStop(x, g, now); stop != nil {
 		return []Body{*stop}, nil
 	}
-	return []Body{s.floor(x, d, rec, g)}, nil
+	return []Body{s.grantEvent(x, d, rec, g)}, nil
 }
 
-// floor is the event that gives x the floor.
-func (s *State) floor(x *Seat, d policy.Decision, rec *policy.Record, g Grant) TurnGranted {
+// grantEvent is the event that gives x the grantEvent.
+func (s *State) grantEvent(x *Seat, d policy.Decision, rec *policy.Record, g Grant) TurnGranted {
 	return TurnGranted{
 		Turn: s.Tally.Turns + 1, Participant: x.ID, Reason: d.Reason, Confidence: d.Confidence,
 		Hints: d.Hints, Scores: d.Scores, Record: rec,
@@ -116,11 +116,11 @@ func (s *State) window(x *Seat, g Grant) Window {
 	return s.WindowFor(x.ID)
 }
 
-// unaffordable is the end of a room whose next send would pass a limit.
-func (s *State) unaffordable(x *Seat, g Grant, now Now) *Stopped {
+// limitStop is the end of a room whose next send would pass a limit.
+func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	l := s.Limits
 	stop := func(name, reason string) *Stopped {
-		return &Stopped{Cause: StopLimit, Name: name, Reason: "limit " + name + ": " + reason}
+		return &Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}
 	}
 	if now.Clock >= l.MaxDuration {
 		return stop("maxDuration", "the room has run for "+now.Clock.String())
@@ -139,14 +139,14 @@ func (s *State) unaffordable(x *Seat, g Grant, now Now) *Stopped {
 
 // decidePolicyFailed pauses: nobody is asked instead, nobody is guessed.
 func (s *State) decidePolicyFailed(r policy.Record) ([]Body, error) {
-	if err := s.due(r); err != nil {
+	if err := s.checkDue(r); err != nil {
 		return nil, err
 	}
-	return []Body{Paused{Cause: PausePolicy, Code: r.Code, Reason: "policy " + quote(r.Policy) + " failed: " + r.Error, Record: &r}}, nil
+	return []Body{Paused{Cause: CausePolicy, Code: r.Code, Reason: "policy " + quote(r.Policy) + " failed: " + r.Error, Record: &r}}, nil
 }
 
 func (s *State) decideBid(do BidMade) ([]Body, error) {
-	if do.Decision != s.Policy.Decision+1 || s.Phase != Live || s.Turn != nil {
+	if do.Decision != s.Policy.Decision+1 || s.Phase != PhaseLive || s.Turn != nil {
 		return nil, ErrLate
 	}
 	for _, b := range s.Bids {
@@ -154,7 +154,7 @@ func (s *State) decideBid(do BidMade) ([]Body, error) {
 			return nil, ErrLate
 		}
 	}
-	if do.Bid.Reason = brief(do.Bid.Reason); share(&do.Bid.Score) == nil {
+	if do.Bid.Reason = cleanReason(do.Bid.Reason); validShare(&do.Bid.Score) == nil {
 		do.Bid, do.Failed = policy.Bid{}, "its bid is no number from 0 to 1"
 	}
 	return []Body{BidPosted(do)}, nil

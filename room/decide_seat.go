@@ -20,25 +20,25 @@ func (x *Seat) Controls() bool {
 // counts, so that nobody joins with rights, or under a name of somebody else.
 func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
 	if !s.control(actor) {
-		return nil, denied(actor, "seat somebody")
+		return nil, deniedError(actor, "seat somebody")
 	}
 	if s.ended() {
-		return nil, over(s)
+		return nil, endedError(s)
 	}
 	switch {
 	case p.Kind != policy.Human || p.Device == "" || !validID(p.Device):
-		return nil, invalid("ROOM-COMMAND", "only a person of another device joins a room that runs", "name agents in room.yaml")
-	case p.ID == "" || !validID(p.ID) || reservedIDs()[strings.ToLower(p.ID)] || s.answersTo(p.ID):
-		return nil, invalid("ROOM-ID", "participant id "+quote(cut(valid(p.ID), maxID))+" is empty, reserved or taken", "choose another id")
+		return nil, invalidError("ROOM-COMMAND", "only a person of another device joins a room that runs", "name agents in room.yaml")
+	case p.ID == "" || !validID(p.ID) || reservedIDs()[strings.ToLower(p.ID)] || s.nameTaken(p.ID):
+		return nil, invalidError("ROOM-ID", "participant id "+quote(cut(validUTF8(p.ID), maxID))+" is empty, reserved or taken", "choose another id")
 	case len(s.Seats) >= maxSeats:
-		return nil, invalid("ROOM-SEATS", "the room has "+itoa(maxSeats)+" participants, and takes no more", "remove nobody: open another room")
+		return nil, invalidError("ROOM-SEATS", "the room has "+itoa(maxSeats)+" participants, and takes no more", "remove nobody: open another room")
 	}
-	return []Body{Joined{Participant{ID: p.ID, Kind: policy.Human, Owner: cut(valid(p.Owner), maxID), Device: p.Device}}}, nil
+	return []Body{Joined{Participant{ID: p.ID, Kind: policy.Human, Owner: cut(validUTF8(p.Owner), maxID), Device: p.Device}}}, nil
 }
 
-// answersTo reports whether somebody has had that name, in any case: who comes
+// nameTaken reports whether somebody has had that name, in any case: who comes
 // later is taken for nobody else.
-func (s *State) answersTo(name string) bool {
+func (s *State) nameTaken(name string) bool {
 	return slices.ContainsFunc(s.Seats, func(x *Seat) bool { return strings.EqualFold(x.ID, name) || strings.EqualFold(x.Name, name) })
 }
 
@@ -46,21 +46,21 @@ func (s *State) answersTo(name string) bool {
 // doing.
 func (s *State) decideSeat(c Command) ([]Body, error) {
 	if !s.control(c.Actor) {
-		return nil, denied(c.Actor, "take over or release a seat")
+		return nil, deniedError(c.Actor, "take over or release a seat")
 	}
 	if s.ended() {
-		return nil, over(s)
+		return nil, endedError(s)
 	}
 	switch do := c.Do.(type) {
 	case TakeOver:
 		x := s.seat(do.Participant)
 		if x == nil || !x.Driven() || x.Standing == Removed {
-			return nil, invalid("ROOM-UNKNOWN", quote(do.Participant)+" is no agent of this room", "name an agent of the roster")
+			return nil, invalidError("ROOM-UNKNOWN", quote(do.Participant)+" is no agent of this room", "name an agent of the roster")
 		}
-		if x.Owner != "" && x.Owner != c.Actor {
-			return nil, denied(c.Actor, "take over a seat that "+x.Owner+" has")
+		if x.TakenBy != "" && x.TakenBy != c.Actor {
+			return nil, deniedError(c.Actor, "take over a seat that "+x.TakenBy+" has")
 		}
-		if x.Owner == c.Actor {
+		if x.TakenBy == c.Actor {
 			return nil, nil
 		}
 		var bodies []Body
@@ -70,7 +70,7 @@ func (s *State) decideSeat(c Command) ([]Body, error) {
 		return append(bodies, SeatTaken{Participant: x.ID, By: c.Actor}), nil
 	case Release:
 		x := s.seat(do.Participant)
-		if x == nil || x.Owner == "" {
+		if x == nil || x.TakenBy == "" {
 			return nil, nil
 		}
 		var bodies []Body
@@ -84,18 +84,18 @@ func (s *State) decideSeat(c Command) ([]Body, error) {
 
 func (s *State) decideModeration(c Command) ([]Body, error) {
 	if !s.moderates(c.Actor) {
-		return nil, denied(c.Actor, "moderate")
+		return nil, deniedError(c.Actor, "moderate")
 	}
 	switch do := c.Do.(type) {
 	case SetStanding:
 		return s.decideStanding(do)
 	case Redact:
 		if do.Target < 1 || do.Target > s.Seq {
-			return nil, invalid("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
+			return nil, invalidError("ROOM-UNKNOWN", "no event "+itoa(do.Target), "name an event of the log")
 		}
-		bodies := []Body{Redacted{Target: do.Target, Reason: brief(do.Reason)}}
+		bodies := []Body{Redacted{Target: do.Target, Reason: cleanReason(do.Reason)}}
 		for _, seq := range do.Drafts {
-			bodies = append(bodies, Redacted{Target: seq, Reason: brief(do.Reason)})
+			bodies = append(bodies, Redacted{Target: seq, Reason: cleanReason(do.Reason)})
 		}
 		return bodies, nil
 	}
@@ -107,15 +107,15 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 	switch do.Standing {
 	case Active, Muted, Suspended, Removed:
 	default:
-		return nil, invalid("ROOM-STANDING", "no standing "+quote(string(do.Standing)), "use active, muted, suspended or removed")
+		return nil, invalidError("ROOM-STANDING", "no standing "+quote(string(do.Standing)), "use active, muted, suspended or removed")
 	}
 	if x == nil {
-		return nil, invalid("ROOM-UNKNOWN", "no participant "+quote(do.Participant), "name one of the roster")
+		return nil, invalidError("ROOM-UNKNOWN", "no participant "+quote(do.Participant), "name one of the roster")
 	}
 	if x.Standing == do.Standing {
 		return nil, nil
 	}
-	return s.withSeatChange(nil, x, do.Standing, brief(do.Reason)), nil
+	return s.withSeatChange(nil, x, do.Standing, cleanReason(do.Reason)), nil
 }
 
 // withSeatChange adds a change of standing, what it interrupts, and the end
@@ -126,8 +126,8 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason strin
 	}
 	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
 	switch {
-	case s.Phase != Live || to == Active:
-	case !s.anybodyBut(x):
+	case s.Phase != PhaseLive || to == Active:
+	case !s.anyoneLeftWithout(x):
 		bodies = append(bodies, Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason})
 	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
 		bodies = append(bodies, Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason})
@@ -135,10 +135,10 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason strin
 	return bodies
 }
 
-func (s *State) anybody() bool { return s.anybodyBut(nil) }
+func (s *State) anyoneLeft() bool { return s.anyoneLeftWithout(nil) }
 
-// anybodyBut reports whether somebody but x could ever be given the floor.
-func (s *State) anybodyBut(x *Seat) bool {
+// anyoneLeftWithout reports whether somebody but x could ever be given the floor.
+func (s *State) anyoneLeftWithout(x *Seat) bool {
 	for _, y := range s.Seats {
 		if y != x && y.Driven() && y.Standing == Active {
 			return true

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// open returns the open turn if the request is the one that it waits for.
-func (s *State) open(turn int, request string) *Turn {
+// openTurn returns the openTurn turn if the request is the one that it waits for.
+func (s *State) openTurn(turn int, request string) *Turn {
 	if t := s.Turn; t != nil && t.Number == turn && t.Request == request && t.Draft == nil {
 		return t
 	}
@@ -17,8 +17,8 @@ func (s *State) open(turn int, request string) *Turn {
 // decideReplied turns an agent's reply into a message, a draft or a pass. A
 // reply whose turn has ended is recorded and forwarded to nobody.
 func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
-	do.Text, do.Reason, do.Confidence = valid(do.Text), brief(do.Reason), share(do.Confidence)
-	t := s.open(do.Turn, do.Request)
+	do.Text, do.Reason, do.Confidence = validUTF8(do.Text), cleanReason(do.Reason), validShare(do.Confidence)
+	t := s.openTurn(do.Turn, do.Request)
 	if t == nil {
 		sum := sha256.Sum256([]byte(do.Text))
 		return []Body{ReplyLate{Turn: do.Turn, Participant: do.Participant, Digest: hex.EncodeToString(sum[:]), Bytes: len(do.Text)}}, nil
@@ -33,11 +33,11 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	case do.Outcome != OutcomeSaid || strings.TrimSpace(do.Text) == "":
 		reason := do.Reason
 		if do.Outcome == OutcomeRefused {
-			reason = orElse(reason, "refused")
+			reason = orDefault(reason, "refused")
 		}
 		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: do.Latency}), nil
 	}
-	m := s.finish(Message{
+	m := s.completeMessage(Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence,
 	}, t.Number, now)
 	if why := s.review(x, m); why != "" {
@@ -46,14 +46,14 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
 }
 
-// finish fills in what the room knows of a message.
-func (s *State) finish(m Message, turn int, now Now) Message {
+// completeMessage fills in what the room knows of a message.
+func (s *State) completeMessage(m Message, turn int, now Now) Message {
 	m.Run, m.Turn = s.Spec.Room, turn
 	if m.ID == "" {
 		m.ID = s.Spec.Room + "." + itoa(s.Seq+1)
 	}
-	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
-	m.Confidence = share(m.Confidence)
+	m.Visibility = Visibility(orDefault(string(m.Visibility), string(UserVisible)))
+	m.Confidence = validShare(m.Confidence)
 	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
 	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
 	return m
@@ -62,14 +62,14 @@ func (s *State) finish(m Message, turn int, now Now) Message {
 // decideFailed ends a turn without a reply, suspends a seat that failed too
 // often or whose process is gone, and stops a room that fails again and again.
 func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
-	t := s.open(do.Turn, do.Request)
+	t := s.openTurn(do.Turn, do.Request)
 	if t == nil {
 		return nil, ErrLate
 	}
 	if do.Code == FailHeld {
-		return []Body{TurnInterrupted{Turn: do.Turn, Reason: brief(do.Error)}}, nil
+		return []Body{TurnInterrupted{Turn: do.Turn, Reason: cleanReason(do.Error)}}, nil
 	}
-	failed := TurnFailed{Turn: do.Turn, Code: brief(do.Code), Error: brief(do.Error), Usage: do.Usage, Latency: do.Latency}
+	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: do.Latency}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
 	reason := ""
@@ -97,14 +97,14 @@ const (
 	FailProtocol = "protocol"
 	FailTooLarge = "too_large"
 	FailAgent    = "agent"
-	FailOther    = "failed"
+	FailFailed   = "failed"
 
 	// Of agents on other devices.
 	FailDenied      = "denied"      // by the rules of either side
 	FailUntrusted   = "untrusted"   // its device has other keys, or is paired no more
 	FailUnreachable = "unreachable" // its device does not answer
 	FailLimited     = "limited"     // a limit of shared calls
-	FailLost        = "interrupted" // its device was started again, or it is, as restart: N allows
+	FailInterrupted = "interrupted" // its device was started again, or it is, as restart: N allows
 	FailHeld        = "held"        // nothing left: a pause that changed nothing had cancelled it
 )
 
@@ -116,41 +116,41 @@ func (s *State) withLimits(now Now, last Body) []Body {
 	case MessagePosted:
 		after.Failures = 0
 		if s.Turn != nil && s.Turn.Draft == nil {
-			s.project(&after, b.Usage, b.Message.Text)
+			s.projectCharge(&after, b.Usage, b.Message.Text)
 		}
 		if b.Message.By == "" {
 			texts = append(texts[:len(texts):len(texts)], fingerprint(b.Message.Text))
 		}
-		if guard := s.loops(texts); guard != "" {
-			return []Body{last, Stopped{Cause: StopLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}}
+		if guard := s.loopGuard(texts); guard != "" {
+			return []Body{last, Stopped{Cause: CauseLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}}
 		}
 	case TurnPassed:
 		after.Failures = 0
-		s.project(&after, b.Usage, "")
+		s.projectCharge(&after, b.Usage, "")
 	case TurnFailed:
 		after.Failures++
-		s.project(&after, b.Usage, "")
+		s.projectCharge(&after, b.Usage, "")
 	}
 	name, reason := after.reached(s.Limits)
 	if name == "" && now.Clock >= s.Limits.MaxDuration {
 		name, reason = "maxDuration", "the room has run for "+now.Clock.String()
 	}
-	if name == "" || s.Phase != Live {
+	if name == "" || s.Phase != PhaseLive {
 		return []Body{last}
 	}
-	return []Body{last, Stopped{Cause: StopLimit, Name: name, Reason: "limit " + name + ": " + reason}}
+	return []Body{last, Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}}
 }
 
-// project charges the open turn to a copy of the tally.
-func (s *State) project(t *Tally, u Usage, text string) {
+// projectCharge charges the open turn to a copy of the tally.
+func (s *State) projectCharge(t *Tally, u Usage, text string) {
 	x := s.seat(s.Turn.Participant)
 	tokens, in, out := charge(u, s.Turn.Tokens, text)
 	t.Tokens += tokens
 	t.Cost += cost(x.Price, in, out)
 }
 
-// loops names the guard against loops that the newest texts trip.
-func (s *State) loops(texts []uint64) string {
+// loopGuard names the guard against loopGuard that the newest texts trip.
+func (s *State) loopGuard(texts []uint64) string {
 	if len(texts) == 0 {
 		return ""
 	}
@@ -173,43 +173,43 @@ func (s *State) loops(texts []uint64) string {
 func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	x := s.seat(actor)
 	if x == nil || x.Standing != Active {
-		return nil, denied(actor, "post messages")
+		return nil, deniedError(actor, "post messages")
 	}
-	if s.Phase != Live {
-		return nil, denied(actor, "post while the room is "+string(s.Phase))
+	if s.Phase != PhaseLive {
+		return nil, deniedError(actor, "post while the room is "+string(s.Phase))
 	}
 	// Every message makes the policy think anew: an agent that never stops
 	// would keep the floor from everybody.
-	if x.Asides >= s.Limits.MaxInternal {
-		return nil, invalid("ROOM-ASIDES", x.ID+" has posted "+count(x.Asides, "message")+" beside its turn", "wait for the floor")
+	if x.SideMessages >= s.Limits.MaxInternal {
+		return nil, invalidError("ROOM-ASIDES", x.ID+" has posted "+count(x.SideMessages, "message")+" beside its turn", "wait for the floor")
 	}
 	m := do.Message
 	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
-		return nil, invalid("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
+		return nil, invalidError("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
 	}
-	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", brief(orElse(m.Kind, KindUtterance))
-	m.To, m.Text, m.Summary = orElse(m.To, Broadcast), valid(m.Text), brief(m.Summary)
-	m.Visibility = Visibility(orElse(string(m.Visibility), string(UserVisible)))
+	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(orDefault(m.Kind, KindUtterance))
+	m.To, m.Text, m.Summary = orDefault(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
+	m.Visibility = Visibility(orDefault(string(m.Visibility), string(UserVisible)))
 	if x.Mode != FullAuto {
-		return nil, denied(actor, "post beside its turn: its messages are reviewed by a person")
+		return nil, deniedError(actor, "post beside its turn: its messages are reviewed by a person")
 	}
-	if x.Owner != "" {
-		return nil, denied(actor, "post while "+x.Owner+" has its seat")
+	if x.TakenBy != "" {
+		return nil, deniedError(actor, "post while "+x.TakenBy+" has its seat")
 	}
-	if done, err := s.posted(m); done || err != nil {
+	if done, err := s.isRepeat(m); done || err != nil {
 		return nil, err
 	}
-	if err := s.addressable(m); err != nil {
+	if err := s.checkAddress(m); err != nil {
 		return nil, err
 	}
 	if len([]rune(m.Text)) > s.Limits.MaxOutput {
-		return nil, invalid("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
+		return nil, invalidError("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
 	}
-	posted := MessagePosted{Message: s.finish(m, 0, now), Auto: true}
+	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
 	texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(m.Text))
-	if guard := s.loops(texts); guard != "" {
+	if guard := s.loopGuard(texts); guard != "" {
 		return append(append([]Body{posted}, s.abandon("loop "+guard)...),
-			Stopped{Cause: StopLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}), nil
+			Stopped{Cause: CauseLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}), nil
 	}
 	return []Body{posted}, nil
 }
@@ -221,7 +221,7 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 	if x == nil || x.Standing != Active {
 		return nil, nil
 	}
-	v := Violation{Participant: do.Participant, Code: cut(valid(do.Code), 64), Detail: cut(valid(do.Detail), 500), Count: 1}
+	v := Violation{Participant: do.Participant, Code: cut(validUTF8(do.Code), 64), Detail: cut(validUTF8(do.Detail), 500), Count: 1}
 	if x.Violations+1 <= s.Limits.MaxViolations {
 		return []Body{v}, nil
 	}
@@ -237,7 +237,7 @@ func (s *State) decideForgot(do Forgot) []Body {
 	if x == nil || !x.Remembers || x.Standing != Active || s.ended() {
 		return nil
 	}
-	if t := s.Turn; t != nil && t.Participant == x.ID && !t.Forgot || !x.Fresh {
+	if t := s.Turn; t != nil && t.Participant == x.ID && !t.Forgot || !x.NeedsFullContext {
 		return []Body{SeatForgot(do)}
 	}
 	return nil

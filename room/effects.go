@@ -51,11 +51,11 @@ func (e Speak) Key() string { return "speak " + strconv.Itoa(e.Turn) + " " + e.R
 
 // Effects returns everything that must be under way in s.
 func (s *State) Effects() []Effect {
-	if s.Phase != Live {
+	if s.Phase != PhaseLive {
 		return nil
 	}
 	if t := s.Turn; t != nil {
-		if t.Draft != nil || !s.works(t) {
+		if t.Draft != nil || !s.agentHas(t) {
 			return nil // a person has it
 		}
 		return []Effect{Speak{t.Number, t.Participant, t.Request, t.Window, t.Timeout}}
@@ -82,7 +82,7 @@ func (s *State) notBefore() time.Duration {
 func (s *State) missingBids(next int64, at time.Duration) []Effect {
 	var out []Effect
 	for _, x := range s.Seats {
-		if s.Ineligible(x) != "" || x.Owner != "" || s.bid(x.ID) != nil {
+		if s.Ineligible(x) != "" || x.TakenBy != "" || s.bid(x.ID) != nil {
 			continue
 		}
 		out = append(out, AskBid{next, x.ID, s.Limits.BidTimeout, at})
@@ -99,8 +99,8 @@ func (s *State) bid(id string) *BidPosted {
 	return nil
 }
 
-// kind is what policies call the seat.
-func (x *Seat) kind() string {
+// policyKind is what policies call the seat.
+func (x *Seat) policyKind() string {
 	if x.Kind == "" {
 		return policy.Local
 	}
@@ -121,14 +121,14 @@ const grace = time.Second
 
 // decideTick lets the room's clock end what it ends.
 func (s *State) decideTick(now Now) ([]Body, error) {
-	if s.Phase != Live {
+	if s.Phase != PhaseLive {
 		return nil, nil
 	}
 	if now.Clock >= s.Limits.MaxDuration {
 		reason := "limit maxDuration: the room has run for " + now.Clock.String()
-		return append(s.abandon("limit maxDuration"), Stopped{Cause: StopLimit, Name: "maxDuration", Reason: reason}), nil
+		return append(s.abandon("limit maxDuration"), Stopped{Cause: CauseLimit, Name: "maxDuration", Reason: reason}), nil
 	}
-	if t := s.Turn; s.inFlight() && s.works(t) && now.Clock >= t.Started+t.Timeout+grace {
+	if t := s.Turn; s.inFlight() && s.agentHas(t) && now.Clock >= t.Started+t.Timeout+grace {
 		return s.decideFailed(Failed{
 			Turn: t.Number, Request: t.Request, Code: FailTimeout, Latency: now.Clock - t.Started,
 			Error: "no answer within " + t.Timeout.String(),
@@ -137,20 +137,20 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 	return nil, nil
 }
 
-// works reports whether an agent, and not a person, has the turn.
-func (s *State) works(t *Turn) bool {
+// agentHas reports whether an agent, and not a person, has the turn.
+func (s *State) agentHas(t *Turn) bool {
 	x := s.seat(t.Participant)
-	return x != nil && x.Driven() && x.Owner == ""
+	return x != nil && x.Driven() && x.TakenBy == ""
 }
 
 // Deadline returns the clock at which Tick would yield events if nothing else
 // happens, and false when there is none.
 func (s *State) Deadline() (time.Duration, bool) {
-	if s.Phase != Live {
+	if s.Phase != PhaseLive {
 		return 0, false
 	}
 	at := s.Limits.MaxDuration
-	if t := s.Turn; s.inFlight() && s.works(t) {
+	if t := s.Turn; s.inFlight() && s.agentHas(t) {
 		at = min(at, t.Started+t.Timeout+grace)
 	}
 	return at, true

@@ -11,7 +11,7 @@ import (
 
 // slow is what encoding/json makes of an event's stored form.
 func slow(b []byte) (Event, error) {
-	var w wire
+	var w eventJSON
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Event{}, err
 	}
@@ -74,7 +74,7 @@ func FuzzMarshalEvent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, wantErr := encode(wire{e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch, e.At.UTC(), int64(e.Clock), body})
+		want, wantErr := encode(eventJSON{e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch, e.At.UTC(), int64(e.Clock), body})
 		got, err := MarshalEvent(e)
 		if (err == nil) != (wantErr == nil) || !bytes.Equal(got, want) {
 			t.Fatalf("%q, %v; encoding/json gives %q, %v", got, err, want, wantErr)

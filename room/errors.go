@@ -21,28 +21,28 @@ var (
 	ErrDenied = errors.New("room: denied")
 )
 
-func denied(actor, what string) error {
+func deniedError(actor, what string) error {
 	return &problem.Error{
 		Code: "ROOM-DENIED", What: quote(actor) + " may not " + what,
 		Fix: "act as a person of the room or as its host", Kind: ErrDenied,
 	}
 }
 
-func over(s *State) error {
+func endedError(s *State) error {
 	return &problem.Error{
 		Code: "ROOM-OVER", What: "the room is " + string(s.Phase) + ": " + s.Ending.Reason,
 		Fix: "start another room; `moot transcript export` has what was said", Kind: ErrOver,
 	}
 }
 
-func taken(id string) error {
+func takenError(id string) error {
 	return &problem.Error{
 		Code: "ROOM-ID-TAKEN", What: "id " + quote(id) + " belongs to another message or command",
 		Fix: "give every message an id of its own; repeat one only with the same text", Kind: ErrTaken,
 	}
 }
 
-func invalid(code, what, fix string) error {
+func invalidError(code, what, fix string) error {
 	return &problem.Error{Code: code, What: what, Fix: fix}
 }
 

@@ -206,13 +206,13 @@ type (
 	Resumed struct{}
 	// Stopped ends the room by a person, a limit or a loop guard.
 	Stopped struct {
-		Cause  string `json:"cause"` // StopBy, StopLimit, StopLoop
-		Name   string `json:"name"`  // of the limit or guard; who, for StopBy
+		Cause  string `json:"cause"` // PauseBy, StopLimit, StopLoop
+		Name   string `json:"name"`  // of the limit or guard; who, for PauseBy
 		Reason string `json:"reason"`
 	}
 	// Completed ends the room as designed.
 	Completed struct {
-		Cause  string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, DoneBy
+		Cause  string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, PauseBy
 		Reason string         `json:"reason"`
 		Record *policy.Record `json:"record,omitempty"`
 	}
@@ -223,18 +223,16 @@ type (
 	}
 )
 
-// Causes in the table of endings.
+// Causes of a pause, a stop or a completion, as the table of endings has them.
 const (
-	PauseBy     = "person"
-	PausePolicy = "policy"
-	PauseCrash  = "interrupted"
-	StopBy      = "person"
-	StopLimit   = "limit"
-	StopLoop    = "loop"
-	DoneFinish  = "finish"
-	DoneSettled = "settled"
-	DoneFinal   = "final_response"
-	DoneBy      = "person"
+	CausePerson        = "person"         // a person paused, stopped or completed the room
+	CausePolicy        = "policy"         // the policy failed
+	CauseInterrupted   = "interrupted"    // the host ended while the room was live
+	CauseLimit         = "limit"          // a limit was reached
+	CauseLoop          = "loop"           // a loop guard was tripped
+	CauseFinish        = "finish"         // the policy said finish
+	CauseSettled       = "settled"        // the policy declined too often in a row
+	CauseFinalResponse = "final_response" // an agent gave the final response
 )
 
 // Type names; see [Body].
@@ -296,10 +294,10 @@ func (Completed) Type() string { return "room.completed" }
 
 func (Errored) Type() string { return "room.error" }
 
-// Seen returns what a reader with that level sees of e, and whether anything.
+// VisibleAt returns what a reader with that level sees of e, and whether anything.
 // Below [Internal] the host's own affairs are left out: the room's secret,
 // how its agents are started, and who watches.
-func (e Event) Seen(level Visibility) (Event, bool) {
+func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
 	}
@@ -311,7 +309,7 @@ func (e Event) Seen(level Visibility) (Event, bool) {
 		b.Participant.Endpoint = nil
 		e.Body = b
 	case MessagePosted:
-		m, ok := b.Message.At(level)
+		m, ok := b.Message.VisibleAt(level)
 		if !ok {
 			return Event{}, false
 		}
@@ -324,7 +322,7 @@ func (e Event) Seen(level Visibility) (Event, bool) {
 		b.Text = ""
 		e.Body = b
 	case TurnDrafted:
-		b.Message = b.Message.blank()
+		b.Message = b.Message.withoutText()
 		e.Body = b
 	}
 	return e, true
@@ -335,10 +333,10 @@ func (e Event) Seen(level Visibility) (Event, bool) {
 func (e Event) Redacted() Event {
 	switch b := e.Body.(type) {
 	case MessagePosted:
-		b.Message = b.Message.blank()
+		b.Message = b.Message.withoutText()
 		e.Body = b
 	case TurnDrafted:
-		b.Message = b.Message.blank()
+		b.Message = b.Message.withoutText()
 		e.Body = b
 	case TurnEdited:
 		b.Text = ""

@@ -89,7 +89,7 @@ func TestHostileShares(t *testing.T) {
 			if err := b.act(room.ActorPolicy, room.Decided{Decision: d, Record: policy.Record{Decision: 1, Through: b.state.Seq}}); err != nil {
 				t.Error(err)
 			}
-			if b.state.Phase != room.Waiting || b.state.Ending.Name != "run.bad_output" {
+			if b.state.Phase != room.PhasePaused || b.state.Ending.Name != "run.bad_output" {
 				t.Errorf("the room is %s: %+v", b.state.Phase, b.state.Ending)
 			}
 		})
@@ -152,7 +152,7 @@ func TestHostileUsage(t *testing.T) {
 		b := opened(t, "a/price:15000000 b maxTokens=1000000000 maxCost=100000000000")
 		b.play("speak a go")
 		b.replied(room.Replied{Text: "sure", Usage: u})
-		if tally := b.state.Tally; tally.Tokens != 11 || tally.Cost < 0 || b.state.Phase != room.Live {
+		if tally := b.state.Tally; tally.Tokens != 11 || tally.Cost < 0 || b.state.Phase != room.PhaseLive {
 			t.Errorf("usage %+v was charged as %d tokens, %d millionths", u, tally.Tokens, tally.Cost)
 		}
 	}
@@ -173,7 +173,7 @@ func TestHostileLimits(t *testing.T) {
 		t.Errorf("limits %+v", b.state.Limits)
 	}
 	b.play("speak a go", "said hello")
-	if b.state.Phase != room.Live {
+	if b.state.Phase != room.PhaseLive {
 		t.Errorf("ended as %+v", b.state.Ending)
 	}
 	d := policy.Decline("later")

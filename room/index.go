@@ -10,25 +10,25 @@ import (
 // chunkLen is how many elements a chunk holds.
 const chunkLen = 512
 
-// A packed element has a short form: what it differs in from the one before
+// A packable element has a short form: what it differs in from the one before
 // it. Snapshots hold hundreds of thousands of them.
-type packed[T any] interface {
+type packable[T any] interface {
 	pack(b []byte, before T) []byte
 	// unpack is given the element before it, and what is left to read; it
 	// returns what is left then, or nil and false when that is no element.
 	unpack(b []byte, before T) (T, []byte, bool)
 }
 
-// chunks is a list that only grows. Growing never moves what it holds, so an
+// chunkedList is a list that only grows. Growing never moves what it holds, so an
 // append costs the same at the hundredth and the millionth element.
-type chunks[T packed[T]] struct {
+type chunkedList[T packable[T]] struct {
 	C [][]T
 	N int
 
 	gone int // elements that were dropped, all of them older than those in C
 }
 
-func (c *chunks[T]) push(v T) {
+func (c *chunkedList[T]) push(v T) {
 	if c.N == c.gone+len(c.C)*chunkLen {
 		c.C = append(c.C, make([]T, 0, min(chunkLen, 16+c.N)))
 	}
@@ -37,13 +37,13 @@ func (c *chunks[T]) push(v T) {
 	c.N++
 }
 
-func (c *chunks[T]) at(i int) T {
+func (c *chunkedList[T]) at(i int) T {
 	i -= c.gone
 	return c.C[i/chunkLen][i%chunkLen]
 }
 
 // drop drops the chunks in which all are old, but for the last.
-func (c *chunks[T]) drop(old func(T) bool) {
+func (c *chunkedList[T]) drop(old func(T) bool) {
 	n := 0
 	for n < len(c.C)-1 && old(c.C[n][chunkLen-1]) {
 		n++
@@ -52,7 +52,7 @@ func (c *chunks[T]) drop(old func(T) bool) {
 }
 
 // MarshalJSON writes the elements packed, in base64.
-func (c chunks[T]) MarshalJSON() ([]byte, error) {
+func (c chunkedList[T]) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 4*c.N)
 	var before T
 	for _, chunk := range c.C {
@@ -65,12 +65,12 @@ func (c chunks[T]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (c *chunks[T]) UnmarshalJSON(data []byte) error {
+func (c *chunkedList[T]) UnmarshalJSON(data []byte) error {
 	var b []byte
 	if err := json.Unmarshal(data, &b); err != nil {
 		return err
 	}
-	*c = chunks[T]{}
+	*c = chunkedList[T]{}
 	var v T
 	for ok := true; len(b) > 0; {
 		if v, b, ok = v.unpack(b, v); !ok {
@@ -81,34 +81,34 @@ func (c *chunks[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// place is where in Messages a message is.
-type place int32
+// messageIndex is where in Messages a message is.
+type messageIndex int32
 
-func (p place) pack(b []byte, before place) []byte {
+func (p messageIndex) pack(b []byte, before messageIndex) []byte {
 	return binary.AppendVarint(b, int64(p)-int64(before))
 }
 
-func (place) unpack(b []byte, before place) (place, []byte, bool) {
+func (messageIndex) unpack(b []byte, before messageIndex) (messageIndex, []byte, bool) {
 	d, n := binary.Varint(b)
-	return before + place(d), b[max(n, 0):], n > 0
+	return before + messageIndex(d), b[max(n, 0):], n > 0
 }
 
-func (m msg) pack(b []byte, before msg) []byte {
+func (m indexEntry) pack(b []byte, before indexEntry) []byte {
 	b = binary.AppendVarint(b, m.Seq-before.Seq)
 	b = binary.AppendVarint(b, int64(m.Tokens))
 	return binary.AppendVarint(b, int64(m.From))
 }
 
-func (msg) unpack(b []byte, before msg) (m msg, rest []byte, ok bool) {
+func (indexEntry) unpack(b []byte, before indexEntry) (m indexEntry, rest []byte, ok bool) {
 	var v [3]int64
 	for i := range v {
 		n := 0
 		if v[i], n = binary.Varint(b); n <= 0 {
-			return msg{}, nil, false
+			return indexEntry{}, nil, false
 		}
 		b = b[n:]
 	}
-	return msg{Seq: before.Seq + v[0], Tokens: int32(v[1]), From: int16(v[2])}, b, true
+	return indexEntry{Seq: before.Seq + v[0], Tokens: int32(v[1]), From: int16(v[2])}, b, true
 }
 
 // index files a message: under everybody when everybody may read it, else
@@ -118,9 +118,9 @@ func (s *State) index(e Event, m Message, from *Seat) {
 	if from != nil {
 		sender = from.Index
 	}
-	n := place(s.Messages.N)
-	s.Messages.push(msg{Seq: e.Seq, Tokens: int32(estimate(m.Text)), From: sender})
-	if Audience(m).Everybody() {
+	n := messageIndex(s.Messages.N)
+	s.Messages.push(indexEntry{Seq: e.Seq, Tokens: int32(estimate(m.Text)), From: sender})
+	if Audience(m).All() {
 		s.Public.push(n)
 		s.Counts[sender+1]++
 	} else {
@@ -134,8 +134,8 @@ func (s *State) index(e Event, m Message, from *Seat) {
 	s.follow(sender)
 }
 
-// waiting is a message in a seat's inbox.
-type waiting struct {
+// unread is a message in a seat's inbox.
+type unread struct {
 	Seq    int64
 	Urgent bool
 }
@@ -146,12 +146,12 @@ const maxInbox = 1000
 // deliver counts a message as unread by the seat that it is addressed to.
 func (s *State) deliver(e Event, m Message) {
 	if x := s.seat(m.To); x != nil && len(x.Inbox) < maxInbox {
-		x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], waiting{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
+		x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
 	}
 }
 
-// read empties the inbox of what the seat was handed.
-func (x *Seat) read(through int64) {
+// clearInbox empties the inbox of what the seat was handed.
+func (x *Seat) clearInbox(through int64) {
 	i := 0
 	for i < len(x.Inbox) && x.Inbox[i].Seq <= through {
 		i++
@@ -159,8 +159,8 @@ func (x *Seat) read(through int64) {
 	x.Inbox = x.Inbox[i:]
 }
 
-// unread counts the inbox, and of it what is urgent.
-func (x *Seat) unread() (all, urgent int) {
+// countUnread counts the inbox, and of it what is urgent.
+func (x *Seat) countUnread() (all, urgent int) {
 	for _, w := range x.Inbox {
 		if w.Urgent {
 			urgent++
@@ -175,27 +175,27 @@ func (s *State) follow(sender int16) {
 		return
 	}
 	if s.Speakers[0] != 0 {
-		s.Followed[habit(0, s.Speakers[0], sender)]++
+		s.Followed[followKey(0, s.Speakers[0], sender)]++
 	}
-	if s.Speakers[1] != 0 && len(s.Followed) < maxHabits {
-		s.Followed[habit(s.Speakers[1], s.Speakers[0], sender)]++
+	if s.Speakers[1] != 0 && len(s.Followed) < maxFollowed {
+		s.Followed[followKey(s.Speakers[1], s.Speakers[0], sender)]++
 	}
 	s.Speakers = [2]int16{sender + 1, s.Speakers[0]}
 }
 
-// maxHabits bounds the table of who follows whom.
-const maxHabits = 1 << 14
+// maxFollowed bounds the table of who follows whom.
+const maxFollowed = 1 << 14
 
-func habit(before, last, next int16) uint64 {
+func followKey(before, last, next int16) uint64 {
 	return uint64(uint16(before))<<32 | uint64(uint16(last))<<16 | uint64(uint16(next+1))
 }
 
 // backwards yields the messages that x may read, newest first, as far as s knows
 // of them: see Shorten.
-func (s *State) backwards(x *Seat, yield func(msg) bool) {
+func (s *State) backwards(x *Seat, yield func(indexEntry) bool) {
 	i, j := s.Public.N-1, x.Private.N-1
 	for i >= s.Public.gone || j >= x.Private.gone {
-		var n place
+		var n messageIndex
 		if j < x.Private.gone || i >= s.Public.gone && s.Public.at(i) > x.Private.at(j) {
 			n = s.Public.at(i)
 			i--
@@ -209,17 +209,17 @@ func (s *State) backwards(x *Seat, yield func(msg) bool) {
 	}
 }
 
-// heardAll is how many messages x may read in all.
-func (s *State) heardAll(x *Seat) int {
+// readableTotal is how many messages x may read in all.
+func (s *State) readableTotal(x *Seat) int {
 	n := 0
 	for i := -1; i < len(s.Seats); i++ {
-		n += s.heard(x, int16(i))
+		n += s.readable(x, int16(i))
 	}
 	return n
 }
 
-// heard is how many messages of a sender x may read in all.
-func (s *State) heard(x *Seat, sender int16) int {
+// readable is how many messages of a sender x may read in all.
+func (s *State) readable(x *Seat, sender int16) int {
 	return int(x.Counts[sender]) + int(s.Counts[sender+1])
 }
 
@@ -233,16 +233,16 @@ func (s *State) Shorten(keep int) {
 		return
 	}
 	first := s.Messages.at(max(s.Messages.N-keep, s.Messages.gone)).Seq
-	s.Messages.drop(func(m msg) bool { return m.Seq < first })
-	old := func(p place) bool { return int(p) < s.Messages.gone }
+	s.Messages.drop(func(m indexEntry) bool { return m.Seq < first })
+	old := func(p messageIndex) bool { return int(p) < s.Messages.gone }
 	s.Public.drop(old)
 	for _, x := range s.Seats {
 		x.Private.drop(old)
 	}
 }
 
-// msg is what remains of a message for ever.
-type msg struct {
+// indexEntry is what remains of a message for ever.
+type indexEntry struct {
 	Seq    int64
 	Tokens int32
 	From   int16 // seat; -1 for the host

@@ -20,27 +20,27 @@ type TextFunc func(seq int64) (string, error)
 // text is consulted only for messages older than the state's tail.
 func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.Input, error) {
 	var in policy.Input
-	if err := s.InputInto(&in, c, at, text); err != nil {
+	if err := s.AppendInput(&in, c, at, text); err != nil {
 		return policy.Input{}, err
 	}
 	return in, nil
 }
 
-// InputInto is Input for who asks often: it takes over the lists of agents and
+// AppendInput is Input for who asks often: it takes over the lists of agents and
 // events that in has, which nobody else may hold then.
-func (s *State) InputInto(in *policy.Input, c PolicyCursor, at time.Duration, text TextFunc) error {
-	id := s.called()
+func (s *State) AppendInput(in *policy.Input, c PolicyCursor, at time.Duration, text TextFunc) error {
+	id := s.originalID()
 	agents, events := s.agents(in.Agents[:0]), in.Events[:0]
 	*in = policy.Input{
 		ABI: policy.ABI, Init: !c.Asked, Room: id, Decision: c.Decision + 1, Turn: s.Tally.Turns + 1,
 		NowMS: at.Milliseconds(), Seed: Seed(id, c.Decision+1),
 		Objective: s.Spec.Objective, Constraints: s.Spec.Constraints, Config: c.Ref.Config,
-		Limits: s.left(at), Agents: agents, State: c.State,
+		Limits: s.limitsLeft(at), Agents: agents, State: c.State,
 	}
 	after, most := c.Through, policy.MaxEvents
 	if in.Init {
 		after, most = 0, c.Ref.Needs.HistoryEvents
-		or(&most, policy.DefHistory)
+		setDefault(&most, policy.DefHistory)
 	}
 	evs, cut := s.Recent.after(after, min(most, policy.MaxEvents))
 	in.Truncated = cut && !in.Init
@@ -59,7 +59,7 @@ func (s *State) InputInto(in *policy.Input, c PolicyCursor, at time.Duration, te
 		in.Events[i] = ev
 	}
 	in.Events = in.Events[first:]
-	*in = fit(*in)
+	*in = fitInput(*in)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (poli
 		return ev, nil
 	}
 	said := ev.Kind == policy.KindMessage || ev.Kind == policy.KindHuman
-	if ev.Text == "" && ev.Bytes > 0 && ev.Seq < s.Recent.kept() && text != nil {
+	if ev.Text == "" && ev.Bytes > 0 && ev.Seq < s.Recent.textsFrom() && text != nil {
 		t, err := text(ev.Seq)
 		if err != nil {
 			return ev, fmt.Errorf("reading event %d for the policy: %w", ev.Seq, err)
@@ -90,22 +90,22 @@ func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (poli
 		}
 	}
 	most := needs.MaxTextBytes
-	or(&most, policy.DefText)
+	setDefault(&most, policy.DefText)
 	if len(ev.Text) > most {
 		ev.Text, ev.Truncated = cut(ev.Text, most), true
 	}
 	return ev, nil
 }
 
-// kept is the seq from which on texts are in the state.
-func (r *recent) kept() int64 {
+// textsFrom is the seq from which on texts are in the state.
+func (r *recent) textsFrom() int64 {
 	if r.Texts < len(r.Events) {
 		return r.Events[r.Texts].Seq
 	}
 	return 1 << 62
 }
 
-func (s *State) left(at time.Duration) policy.Limits {
+func (s *State) limitsLeft(at time.Duration) policy.Limits {
 	l := policy.Limits{
 		MaxTurns: s.Limits.MaxTurns, TurnsLeft: max(0, s.Limits.MaxTurns-s.Tally.Turns),
 		TokensLeft: -1, MSLeft: max(0, (s.Limits.MaxDuration - at).Milliseconds()),
@@ -124,11 +124,11 @@ func (s *State) agents(out []policy.Agent) []policy.Agent {
 		}
 		why := s.Ineligible(x)
 		a := policy.Agent{
-			ID: x.ID, Name: x.Name, Kind: x.kind(), Role: x.Role, Domains: x.Domains,
+			ID: x.ID, Name: x.Name, Kind: x.policyKind(), Role: x.Role, Domains: x.Domains,
 			Eligible: why == "", Ineligible: why, Turns: x.Turns, LastTurn: x.LastTurn,
 			Failures: x.Failures, Tokens: x.Spent, Followed: s.followed(x.Index), Confidence: x.Confidence,
 		}
-		a.Unread, a.Urgent = x.unread()
+		a.Unread, a.Urgent = x.countUnread()
 		if x.Replies > 0 {
 			a.AvgMS = (x.Latency / time.Duration(x.Replies)).Milliseconds()
 		}
@@ -146,29 +146,29 @@ func (s *State) followed(next int16) policy.Followed {
 	if last == 0 {
 		return policy.Followed{}
 	}
-	f := policy.Followed{Last: int(s.Followed[habit(0, last, next)])}
+	f := policy.Followed{Last: int(s.Followed[followKey(0, last, next)])}
 	if before != 0 {
-		f.LastTwo = int(s.Followed[habit(before, last, next)])
+		f.LastTwo = int(s.Followed[followKey(before, last, next)])
 	}
 	return f
 }
 
-// fit keeps in within [policy.MaxInput], whatever its texts become in JSON:
+// fitInput keeps in within [policy.MaxInput], whatever its texts become in JSON:
 // the oldest events go first. An objective and constraints that leave no room
 // for events are cut.
-func fit(in policy.Input) policy.Input {
-	if atMost(&in) <= policy.MaxInput || size(in) <= policy.MaxInput {
+func fitInput(in policy.Input) policy.Input {
+	if maxSize(&in) <= policy.MaxInput || encodedSize(in) <= policy.MaxInput {
 		return in
 	}
 	in.Truncated = true
 	all, keep := in.Events, 0
-	if in.Events = nil; size(in) > policy.MaxInput/2 {
-		shorten(&in)
+	if in.Events = nil; encodedSize(in) > policy.MaxInput/2 {
+		shortenOpening(&in)
 	}
 	for most := len(all); keep < most; { // the largest number of events that fits
 		n := (keep + most + 1) / 2
 		in.Events = all[len(all)-n:]
-		if size(in) <= policy.MaxInput {
+		if encodedSize(in) <= policy.MaxInput {
 			keep = n
 		} else {
 			most = n - 1
@@ -178,8 +178,8 @@ func fit(in policy.Input) policy.Input {
 	return in
 }
 
-// shorten cuts what a room was opened with.
-func shorten(in *policy.Input) {
+// shortenOpening cuts what a room was opened with.
+func shortenOpening(in *policy.Input) {
 	in.Objective = cut(in.Objective, maxObjective)
 	constraints, left := in.Constraints, maxObjective
 	in.Constraints = nil
@@ -195,31 +195,31 @@ func shorten(in *policy.Input) {
 // are too long.
 const maxObjective = 32 << 10
 
-func size(in policy.Input) int { return len(in.AppendJSON(nil)) }
+func encodedSize(in policy.Input) int { return len(in.AppendJSON(nil)) }
 
-// atMost is a bound of the size of in that costs no encoding: a byte of text
+// maxSize is a bound of the size of in that costs no encoding: a byte of text
 // becomes six at most.
-func atMost(in *policy.Input) int {
+func maxSize(in *policy.Input) int {
 	n := 6*len(in.Objective) + len(in.Config) + len(in.State) + 4096
 	for _, c := range in.Constraints {
 		n += 6*len(c) + 3
 	}
 	for i := range in.Agents {
 		a := &in.Agents[i]
-		n += 6*(len(a.ID)+len(a.Name)+len(a.Role)) + listed(a.Domains) + 1024
+		n += 6*(len(a.ID)+len(a.Name)+len(a.Role)) + maxListSize(a.Domains) + 1024
 		if a.Bid != nil {
 			n += 6 * len(a.Bid.Reason)
 		}
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
-		n += 6*(len(e.From)+len(e.Text)) + listed(e.To) + listed(e.Mentions) + listed(e.Addressed) + 512
+		n += 6*(len(e.From)+len(e.Text)) + maxListSize(e.To) + maxListSize(e.Mentions) + maxListSize(e.Addressed) + 512
 	}
 	return n
 }
 
-// listed bounds what a list takes.
-func listed(ids []string) int {
+// maxListSize bounds what a list takes.
+func maxListSize(ids []string) int {
 	n := 0
 	for _, id := range ids {
 		n += 6*len(id) + 3
@@ -242,8 +242,8 @@ func RecordOf(e Event) *policy.Record {
 	return nil
 }
 
-// Asked returns the input that the policy was given for the decision recorded
+// RecordedInput returns the input that the policy was given for the decision recorded
 // in r. s must be the fold of everything before the event that holds r.
-func (s *State) Asked(r *policy.Record, text TextFunc) (policy.Input, error) {
+func (s *State) RecordedInput(r *policy.Record, text TextFunc) (policy.Input, error) {
 	return s.Input(s.Policy, time.Duration(r.AskedAtMS)*time.Millisecond, text)
 }

@@ -115,12 +115,12 @@ func (h *history) phases(b room.Body) string {
 			return "S5: stopped with a request in flight"
 		}
 		h.phase = "halted"
-		if b.Cause == room.StopBy {
+		if b.Cause == room.CausePerson {
 			h.phase = "stopped"
 		}
 	case room.Completed:
 		h.phase = "stopped"
-		if b.Cause == room.DoneSettled {
+		if b.Cause == room.CauseSettled {
 			h.phase = "settled"
 		}
 	case room.Errored:

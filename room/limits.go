@@ -88,40 +88,40 @@ func DefaultContext() Context {
 // orDefaults fills the zero fields of l.
 func (l Limits) orDefaults(oneToOne bool) Limits {
 	d := Defaults(oneToOne)
-	or(&l.MaxTurns, d.MaxTurns)
-	or(&l.MaxDuration, d.MaxDuration)
-	or(&l.MaxFailures, d.MaxFailures)
-	or(&l.MaxDeclines, d.MaxDeclines)
-	or(&l.MaxHops, d.MaxHops)
-	or(&l.MaxCalls, d.MaxCalls)
-	or(&l.MaxOutput, d.MaxOutput)
-	or(&l.TurnTimeout, d.TurnTimeout)
-	or(&l.ToolTurnTimeout, d.ToolTurnTimeout)
-	or(&l.RemoteTimeout, d.RemoteTimeout)
-	or(&l.BidTimeout, d.BidTimeout)
-	or(&l.DeclineRetry, d.DeclineRetry)
-	or(&l.MaxToolRounds, d.MaxToolRounds)
-	or(&l.MaxViolations, d.MaxViolations)
-	or(&l.SameText, d.SameText)
-	or(&l.SameTextOf, d.SameTextOf)
-	or(&l.MaxInternal, d.MaxInternal)
-	or(&l.MaxPingPong, d.MaxPingPong)
+	setDefault(&l.MaxTurns, d.MaxTurns)
+	setDefault(&l.MaxDuration, d.MaxDuration)
+	setDefault(&l.MaxFailures, d.MaxFailures)
+	setDefault(&l.MaxDeclines, d.MaxDeclines)
+	setDefault(&l.MaxHops, d.MaxHops)
+	setDefault(&l.MaxCalls, d.MaxCalls)
+	setDefault(&l.MaxOutput, d.MaxOutput)
+	setDefault(&l.TurnTimeout, d.TurnTimeout)
+	setDefault(&l.ToolTurnTimeout, d.ToolTurnTimeout)
+	setDefault(&l.RemoteTimeout, d.RemoteTimeout)
+	setDefault(&l.BidTimeout, d.BidTimeout)
+	setDefault(&l.DeclineRetry, d.DeclineRetry)
+	setDefault(&l.MaxToolRounds, d.MaxToolRounds)
+	setDefault(&l.MaxViolations, d.MaxViolations)
+	setDefault(&l.SameText, d.SameText)
+	setDefault(&l.SameTextOf, d.SameTextOf)
+	setDefault(&l.MaxInternal, d.MaxInternal)
+	setDefault(&l.MaxPingPong, d.MaxPingPong)
 	return l
 }
 
 func (c Context) orDefaults() Context {
 	d := DefaultContext()
-	or(&c.Tokens, d.Tokens)
-	or(&c.SummaryTokens, d.SummaryTokens)
-	or(&c.HistoryTurns, d.HistoryTurns)
-	or(&c.HistoryChars, d.HistoryChars)
-	or(&c.LineChars, d.LineChars)
+	setDefault(&c.Tokens, d.Tokens)
+	setDefault(&c.SummaryTokens, d.SummaryTokens)
+	setDefault(&c.HistoryTurns, d.HistoryTurns)
+	setDefault(&c.HistoryChars, d.HistoryChars)
+	setDefault(&c.LineChars, d.LineChars)
 	return c
 }
 
-// or puts def in the place of a number that is not set; a negative one is not
+// setDefault puts def in the place of a number that is not set; a negative one is not
 // a number that any limit could have.
-func or[T cmp.Ordered](v *T, def T) {
+func setDefault[T cmp.Ordered](v *T, def T) {
 	var zero T
 	if *v <= zero {
 		*v = def

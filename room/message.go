@@ -87,17 +87,17 @@ func Audience(m Message) Readers {
 	}
 }
 
-// Everybody reports whether every participant may read the message.
-func (r Readers) Everybody() bool { return r.all }
+// All reports whether every participant may read the message.
+func (r Readers) All() bool { return r.all }
 
 // Includes reports whether the participant with id may read it.
 func (r Readers) Includes(id string) bool {
 	return r.all || id == r.from || id == r.to || r.to == Broadcast
 }
 
-// For returns what the participant with id sees of m: the whole message, of a
+// VisibleTo returns what the participant with id sees of m: the whole message, of a
 // user_redacted one that is not its own only the summary, or nothing.
-func (m Message) For(id string) (Message, bool) {
+func (m Message) VisibleTo(id string) (Message, bool) {
 	r := Audience(m)
 	if !r.Includes(id) {
 		return Message{}, false
@@ -108,9 +108,9 @@ func (m Message) For(id string) (Message, bool) {
 	return m, true
 }
 
-// At returns what a reader with that level sees of m: the whole message, a
+// VisibleAt returns what a reader with that level sees of m: the whole message, a
 // message of which only the summary is left, or nothing.
-func (m Message) At(level Visibility) (Message, bool) {
+func (m Message) VisibleAt(level Visibility) (Message, bool) {
 	switch {
 	case level == Internal || m.Visibility == "" || m.Visibility == UserVisible:
 		return m, true
@@ -123,7 +123,7 @@ func (m Message) At(level Visibility) (Message, bool) {
 	return Message{}, false
 }
 
-func (m Message) blank() Message {
+func (m Message) withoutText() Message {
 	m.Text, m.Summary, m.Payload = "", "", nil
 	return m
 }

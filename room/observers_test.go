@@ -52,7 +52,7 @@ func TestObservedRoom(t *testing.T) {
 			t.Errorf("%+v watched by %d: picked because %q, want %q", c.review, len(c.observers), why, c.why)
 		}
 	}
-	e, ok := room.Event{Body: room.Opened{Spec: room.Spec{Observers: []room.Observer{{Device: "dev"}}}}}.Seen(room.UserVisible)
+	e, ok := room.Event{Body: room.Opened{Spec: room.Spec{Observers: []room.Observer{{Device: "dev"}}}}}.VisibleAt(room.UserVisible)
 	if b := e.Body.(room.Opened); !ok || b.Spec.Observers != nil {
 		t.Errorf("a reader sees who else watches: %+v", b.Spec.Observers)
 	}

@@ -49,15 +49,15 @@ func (r *recent) after(seq int64, n int) (evs []policy.Event, cut bool) {
 // seenIDs is how many ids of commands and messages a room remembers.
 const seenIDs = 10_000
 
-// seen remembers the newest ids and where their events ended.
-type seen struct {
-	At    map[string]int64
-	Order []string
-	Said  map[string]uint64 // of the ids of messages: what was said; see Message.said
-	Next  int               // the slot of Order that is overwritten next, once it is full
+// idSet remembers the newest ids and where their events ended.
+type idSet struct {
+	At      map[string]int64
+	Order   []string
+	Content map[string]uint64 `json:"Said"` // contentHash of each message, by its id
+	Next    int               // the slot of Order that is overwritten next, once it is full
 }
 
-func (m *seen) add(id string, seq int64) {
+func (m *idSet) add(id string, seq int64) {
 	if id == "" {
 		return
 	}
@@ -72,25 +72,25 @@ func (m *seen) add(id string, seq int64) {
 		m.Order = append(m.Order, id)
 	} else {
 		delete(m.At, m.Order[m.Next])
-		delete(m.Said, m.Order[m.Next])
+		delete(m.Content, m.Order[m.Next])
 		m.Order[m.Next] = id
 		m.Next = (m.Next + 1) % seenIDs
 	}
 	m.At[id] = seq
 }
 
-// say notes what the message with id said.
-func (m *seen) say(id string, said uint64) {
+// addContent notes what the message with id said.
+func (m *idSet) addContent(id string, said uint64) {
 	if id == "" {
 		return
 	}
-	if m.Said == nil {
-		m.Said = map[string]uint64{}
+	if m.Content == nil {
+		m.Content = map[string]uint64{}
 	}
-	m.Said[id] = said
+	m.Content[id] = said
 }
 
-func (m *seen) has(id string) bool {
+func (m *idSet) has(id string) bool {
 	_, ok := m.At[id]
 	return id != "" && ok
 }

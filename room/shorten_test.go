@@ -40,7 +40,7 @@ func TestShorten(t *testing.T) {
 		}
 		for _, id := range ids {
 			want := whole.WindowFor(id)
-			got, ok := short.WindowWithin(id)
+			got, ok := short.TryWindowFor(id)
 			if ok && !reflect.DeepEqual(got, want) {
 				t.Fatalf("after %d messages %s would be handed %+v, want %+v", n, id, got, want)
 			}

@@ -20,7 +20,7 @@ type Spec struct {
 	OnRestart   string    `json:"on_restart,omitempty"` // RestartPause (default) or RestartContinue
 	Dir         string    `json:"dir,omitempty"`        // folder that relative commands start in
 	ForkedFrom  *Fork     `json:"forked_from,omitempty"`
-	Forebears   []Fork    `json:"forebears,omitempty"` // what the room of ForkedFrom was forked from, and so on
+	Ancestors   []Fork    `json:"forebears,omitempty"` // what the room of ForkedFrom was forked from, and so on
 
 	Observers []Observer `json:"observers,omitempty"` // who may watch from other devices
 }
@@ -44,16 +44,16 @@ type Fork struct {
 	Seq  int64  `json:"seq"`
 }
 
-// called returns the room's id as it was when the events so far were
+// originalID returns the room's id as it was when the events so far were
 // recorded: those that a fork took over are of the room that it was forked
 // from, and what policies were asked then had that room's id in it.
-func (s *State) called() string {
+func (s *State) originalID() string {
 	f := s.Spec.ForkedFrom
 	if f == nil || s.Seq >= f.Seq {
 		return s.Spec.Room
 	}
 	id := f.Room
-	for _, f := range s.Spec.Forebears {
+	for _, f := range s.Spec.Ancestors {
 		if s.Seq >= f.Seq {
 			break
 		}

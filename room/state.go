@@ -10,14 +10,14 @@ import (
 // Phase is what a room is doing.
 type Phase string
 
-// Phases. Unopened is the zero State's.
+// Phases. PhaseUnopened is the zero State's.
 const (
-	Unopened Phase = ""
-	Live     Phase = "live"
-	Waiting  Phase = "paused"
-	Done     Phase = "completed"
-	Halted   Phase = "stopped"
-	InError  Phase = "error"
+	PhaseUnopened  Phase = ""
+	PhaseLive      Phase = "live"
+	PhasePaused    Phase = "paused"
+	PhaseCompleted Phase = "completed"
+	PhaseStopped   Phase = "stopped"
+	PhaseError     Phase = "error"
 )
 
 // State is the fold of a room's log. The zero State is a room not yet opened.
@@ -40,18 +40,18 @@ type State struct {
 	Policy PolicyCursor
 	Bids   []BidPosted // for the decision that is due
 
-	Recent   recent           // newest events as policies see them
-	Messages chunks[msg]      // every message, without its text
-	Public   chunks[place]    // those that everybody may read
-	Followed map[uint64]int32 // who spoke after whom; see follow
-	Speakers [2]int16         // seats of the last two speakers plus one, newest first
-	Counts   []int32          // public messages by sender: the host, then every seat
+	Recent   recent                    // newest events as policies see them
+	Messages chunkedList[indexEntry]   // every message, without its text
+	Public   chunkedList[messageIndex] // those that everybody may read
+	Followed map[uint64]int32          // who spoke after whom; see follow
+	Speakers [2]int16                  // seats of the last two speakers plus one, newest first
+	Counts   []int32                   // public messages by sender: the host, then every seat
 
 	LastNews int64         // seq of the newest message or change that a policy should hear of
 	RetryAt  time.Duration // clock before which a declined policy is not asked again without news
 	Declined int64         // seq of the last declined round
 	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
-	Commands seen          // ids of commands and messages already applied
+	Commands idSet         // ids of commands and messages already applied
 
 	matcher *names.Matcher // compiled from Seats; nil after the roster has changed
 }
@@ -67,24 +67,24 @@ type Ending struct {
 // A Seat is a participant with everything the room knows of it.
 type Seat struct {
 	Participant
-	Index      int16
-	Standing   Standing
-	Owner      string // person who has taken it over; "" when the agent has it
-	Cursor     int64  // catch-up cursor: it has been handed everything up to here
-	Fresh      bool   // it has lost its memory, or never had one
-	Turns      int
-	LastTurn   int
-	Failures   int // consecutive
-	Violations int
-	Asides     int   // messages beside its turns, since the last one
-	Spent      int64 // tokens
-	Cost       int64
-	Replies    int
-	Latency    time.Duration // of all replies
-	Confidence *float64
-	Inbox      []waiting     // messages addressed to it that it has not been handed; at most maxInbox
-	Private    chunks[place] // messages not for everybody that it may read
-	Counts     map[int16]int32
+	Index            int16
+	Standing         Standing
+	TakenBy          string `json:"Owner"` // person who has taken it over; "" when the agent has it
+	Cursor           int64  // catch-up cursor: it has been handed everything up to here
+	NeedsFullContext bool   `json:"Fresh"` // it has lost its memory, or never had one
+	Turns            int
+	LastTurn         int
+	Failures         int // consecutive
+	Violations       int
+	SideMessages     int   `json:"Asides"` // messages beside its turns, since the last one
+	Spent            int64 // tokens
+	Cost             int64
+	Replies          int
+	Latency          time.Duration // of all replies
+	Confidence       *float64
+	Inbox            []unread                  // messages addressed to it that it has not been handed; at most maxInbox
+	Private          chunkedList[messageIndex] // messages not for everybody that it may read
+	Counts           map[int16]int32
 }
 
 // Turn is the turn that is open.

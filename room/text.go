@@ -114,19 +114,19 @@ const (
 	maxID     = 128     // ids of commands and messages
 )
 
-// valid returns s in UTF-8, nearly always s itself.
-func valid(s string) string {
+// validUTF8 returns s in UTF-8, nearly always s itself.
+func validUTF8(s string) string {
 	if utf8.ValidString(s) { // ToValidUTF8 takes longer to see it
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// brief returns a reason as it is kept.
-func brief(s string) string { return cut(valid(s), maxReason) }
+// cleanReason returns a reason as it is kept.
+func cleanReason(s string) string { return cut(validUTF8(s), maxReason) }
 
-// share returns p if it is a share from 0 to 1, else nil: not known.
-func share(p *float64) *float64 {
+// validShare returns p if it is a validShare from 0 to 1, else nil: not known.
+func validShare(p *float64) *float64 {
 	if p == nil || !(*p >= 0 && *p <= 1) {
 		return nil
 	}
@@ -138,57 +138,57 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // validID reports whether id is one that can be kept; "" is none at all.
 func validID(id string) bool { return len(id) <= maxID && plain(id) }
 
-// own reports whether id is one that the room gives to messages itself.
-func (s *State) own(id string) bool {
+// ownID reports whether id is one that the room gives to messages itself.
+func (s *State) ownID(id string) bool {
 	rest, ok := strings.CutPrefix(id, s.Spec.Room)
 	return ok && strings.HasPrefix(rest, ".")
 }
 
-// said identifies what a message says and to whom, so that an id that comes
+// contentHash identifies what a message says and to whom, so that an id that comes
 // again can be told from an id used for something else.
-func (m Message) said() uint64 {
+func (m Message) contentHash() uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{m.From, m.By, m.To, m.Kind, string(m.Visibility), m.Text, string(m.Payload)}, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// posted reports whether m has been posted already. Its id may be nobody
+// isRepeat reports whether m has been isRepeat already. Its id may be nobody
 // else's: not a command's, another message's or one that the room gives.
-func (s *State) posted(m Message) (bool, error) {
+func (s *State) isRepeat(m Message) (bool, error) {
 	switch {
 	case m.ID == "":
 		return false, nil
-	case !validID(m.ID) || s.own(m.ID):
-		return false, invalid("ROOM-ID", "message id "+quote(cut(valid(m.ID), maxID))+" cannot be kept", "use at most 128 printable characters that do not begin with the room's id and a dot")
+	case !validID(m.ID) || s.ownID(m.ID):
+		return false, invalidError("ROOM-ID", "message id "+quote(cut(validUTF8(m.ID), maxID))+" cannot be kept", "use at most 128 printable characters that do not begin with the room's id and a dot")
 	case !s.Commands.has(m.ID):
 		return false, nil
-	case s.Commands.Said[m.ID] != m.said():
-		return false, taken(m.ID)
+	case s.Commands.Content[m.ID] != m.contentHash():
+		return false, takenError(m.ID)
 	}
 	return true, nil
 }
 
-// addressable refuses a message that nobody or everybody would see by mistake.
-func (s *State) addressable(m Message) error {
+// checkAddress refuses a message that nobody or everybody would see by mistake.
+func (s *State) checkAddress(m Message) error {
 	switch m.Visibility {
 	case "", UserVisible, UserRedacted, Internal:
 	default:
-		return invalid("ROOM-VISIBILITY", "no visibility "+quote(string(m.Visibility)), "use user_visible, user_redacted or internal")
+		return invalidError("ROOM-VISIBILITY", "no visibility "+quote(string(m.Visibility)), "use user_visible, user_redacted or internal")
 	}
 	if m.To != Broadcast && s.seat(m.To) == nil {
-		return invalid("ROOM-UNKNOWN", "no participant "+quote(m.To), "address one of the roster")
+		return invalidError("ROOM-UNKNOWN", "no participant "+quote(m.To), "address one of the roster")
 	}
 	return nil
 }
 
-// tooLong refuses a person's text that no event could hold.
-func tooLong(text string) error {
+// checkLength refuses a person's text that no event could hold.
+func checkLength(text string) error {
 	if len(text) <= maxText {
 		return nil
 	}
-	return invalid("ROOM-SIZE", "the text has "+itoa(len(text))+" bytes, over the limit of "+itoa(maxText), "put it into a file and name that")
+	return invalidError("ROOM-SIZE", "the text has "+itoa(len(text))+" bytes, over the limit of "+itoa(maxText), "put it into a file and name that")
 }
 
-func orElse(s, def string) string {
+func orDefault(s, def string) string {
 	if s == "" {
 		return def
 	}

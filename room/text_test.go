@@ -30,9 +30,9 @@ func TestFingerprint(t *testing.T) {
 }
 
 func TestChunksInASnapshot(t *testing.T) {
-	var c, back chunks[msg]
+	var c, back chunkedList[indexEntry]
 	for i := range 3*chunkLen + 7 {
-		c.push(msg{Seq: int64(3 * i), Tokens: int32(i % 700), From: int16(i%5) - 1})
+		c.push(indexEntry{Seq: int64(3 * i), Tokens: int32(i % 700), From: int16(i%5) - 1})
 	}
 	data, err := c.MarshalJSON()
 	if err != nil {

@@ -49,7 +49,7 @@ type SeatView struct {
 func (s *State) View(level Visibility) View {
 	v := View{
 		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
-		State: s.Note(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
+		State: s.OneToOneState(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
 		Policy: s.Policy.Ref.Name,
 	}
 	for _, x := range s.Seats {
@@ -64,7 +64,7 @@ func (s *State) View(level Visibility) View {
 
 func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
-		ID: x.ID, Name: x.Name, Kind: x.kind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
+		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Tokens: x.Spent, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
 	}
 	if x.Replies > 0 {
@@ -78,8 +78,8 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Phase, v.Why = "waiting for approval", s.Turn.Draft.Why
 	case s.Turn != nil && s.Turn.Participant == x.ID:
 		v.Phase = "thinking"
-	case x.Owner != "":
-		v.Phase, v.Why = "taken over", "by "+x.Owner
+	case x.TakenBy != "":
+		v.Phase, v.Why = "taken over", "by "+x.TakenBy
 	case why == "cooldown":
 		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
 	case why == "budget":
@@ -90,7 +90,7 @@ func (s *State) seatView(x *Seat) SeatView {
 
 // badge tells one's own agents from those of other owners.
 func (x *Seat) badge() string {
-	switch x.kind() {
+	switch x.policyKind() {
 	case policy.Human:
 		return "human"
 	case policy.Remote:
@@ -99,20 +99,20 @@ func (x *Seat) badge() string {
 	return "local"
 }
 
-// Note returns the room's state in the words of the one-to-one note: idle,
+// OneToOneState returns the room's state in the words of the one-to-one note: idle,
 // planning, waiting_local, ready_to_send, waiting_remote, processing_remote,
 // completed, paused, error or stopped.
-func (s *State) Note() string {
+func (s *State) OneToOneState() string {
 	switch s.Phase {
-	case Unopened:
+	case PhaseUnopened:
 		return "idle"
-	case Live:
-		return s.liveNote()
+	case PhaseLive:
+		return s.oneToOneLiveState()
 	}
 	return string(s.Phase)
 }
 
-func (s *State) liveNote() string {
+func (s *State) oneToOneLiveState() string {
 	t := s.Turn
 	switch {
 	case t == nil && s.Tally.Messages == 0:

@@ -42,27 +42,27 @@ const lineOverhead = 6
 //
 // Of a participant that remembers, its own messages are no part of a span.
 func (s *State) WindowFor(id string) Window {
-	w, _ := s.WindowWithin(id)
+	w, _ := s.TryWindowFor(id)
 	return w
 }
 
-// WindowWithin is WindowFor of a state that may have been shortened, and tells
+// TryWindowFor is WindowFor of a state that may have been shortened, and tells
 // whether the window is what it would be without: it ends within what is kept.
-func (s *State) WindowWithin(id string) (w Window, ok bool) {
+func (s *State) TryWindowFor(id string) (w Window, ok bool) {
 	x := s.seat(id)
 	if x == nil {
 		return Window{}, true
 	}
-	w = Window{After: x.Cursor, Through: s.Seq, Full: x.Fresh || !x.Remembers}
-	f := fitting{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens}
+	w = Window{After: x.Cursor, Through: s.Seq, Full: x.NeedsFullContext || !x.Remembers}
+	f := windowBuilder{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens}
 	f.kept = f.few[:0]
-	s.backwards(x, f.take)
+	s.backwards(x, f.add)
 	f.finish()
-	return w, s.Messages.gone == 0 || f.stage == 2 || f.total == s.heardAll(x)
+	return w, s.Messages.gone == 0 || f.part == 2 || f.total == s.readableTotal(x)
 }
 
-// fitting fills a window from the newest message to the oldest.
-type fitting struct {
+// windowBuilder fills a window from the newest message to the oldest.
+type windowBuilder struct {
 	s      *State
 	x      *Seat
 	w      *Window
@@ -70,7 +70,7 @@ type fitting struct {
 	lines  int // left for lines
 	turns  int // whole messages before the catch-up
 	chars  int
-	stage  int // 0 whole, 1 lines, 2 only counted
+	part   int // 0 whole, 1 lines, 2 only counted
 	first  int64
 	kept   []kept // messages of the window by sender; few senders, so no map
 	few    [8]kept
@@ -82,22 +82,22 @@ type kept struct {
 	n    int
 }
 
-// take adds the next older message and reports whether to go on.
-func (f *fitting) take(m msg) bool {
+// add adds the next older message and reports whether to go on.
+func (f *windowBuilder) add(m indexEntry) bool {
 	own := m.From == f.x.Index
-	if f.stage == 0 && !f.whole(m, own) {
-		f.stage = 1
+	if f.part == 0 && !f.addVerbatim(m, own) {
+		f.part = 1
 	}
-	if f.stage == 1 && !f.line(m) {
-		f.stage = 2
+	if f.part == 1 && !f.addLine(m) {
+		f.part = 2
 		f.first = m.Seq
 		return false
 	}
-	f.keep(m.From)
+	f.count(m.From)
 	return true
 }
 
-func (f *fitting) whole(m msg, own bool) bool {
+func (f *windowBuilder) addVerbatim(m indexEntry, own bool) bool {
 	catchUp := m.Seq > f.w.After
 	switch {
 	case own && !f.w.Full:
@@ -121,7 +121,7 @@ func (f *fitting) whole(m msg, own bool) bool {
 	return true
 }
 
-func (f *fitting) line(m msg) bool {
+func (f *windowBuilder) addLine(m indexEntry) bool {
 	cost := min(int(m.Tokens), (f.s.Bounds.LineChars+3)/4) + lineOverhead
 	if cost > f.lines {
 		return false
@@ -132,7 +132,7 @@ func (f *fitting) line(m msg) bool {
 	return true
 }
 
-func (f *fitting) keep(from int16) {
+func (f *windowBuilder) count(from int16) {
 	f.total++
 	for i := range f.kept {
 		if f.kept[i].from == from {
@@ -144,19 +144,19 @@ func (f *fitting) keep(from int16) {
 }
 
 // finish counts what the window leaves out.
-func (f *fitting) finish() {
-	if f.stage != 2 {
+func (f *windowBuilder) finish() {
+	if f.part != 2 {
 		return
 	}
 	o := Omission{Span: Span{1, f.first}, By: make([]Count, 0, min(len(f.s.Seats), maxCounts))}
 	for i, y := range f.s.Seats {
-		n := f.s.heard(f.x, int16(i)) - f.count(int16(i))
+		n := f.s.readable(f.x, int16(i)) - f.counted(int16(i))
 		o.Messages += n
 		if n > 0 && len(o.By) < maxCounts {
 			o.By = append(o.By, Count{y.ID, n})
 		}
 	}
-	o.Messages += f.s.heard(f.x, -1) - f.count(-1)
+	o.Messages += f.s.readable(f.x, -1) - f.counted(-1)
 	if len(o.By) == 0 {
 		o.By = nil // as it is read back
 	}
@@ -166,7 +166,7 @@ func (f *fitting) finish() {
 // maxCounts bounds the senders that an omission names.
 const maxCounts = 16
 
-func (f *fitting) count(from int16) int {
+func (f *windowBuilder) counted(from int16) int {
 	for _, k := range f.kept {
 		if k.from == from {
 			return k.n

@@ -54,7 +54,7 @@ func meeting() []room.Event {
 		{"dba", room.TurnPassed{Turn: 4, Reason: "nothing to add"}},
 		{"dba", room.SummaryMade{By: "dba", Through: 9, Text: "sum of " + secretWord}},
 		{room.ActorHost, room.SeatChanged{Participant: "sec", Standing: room.Muted, Reason: "too loud"}},
-		{room.ActorRoom, room.Stopped{Cause: room.StopLimit, Name: "maxTurns", Reason: "4 of 4 turns"}},
+		{room.ActorRoom, room.Stopped{Cause: room.CauseLimit, Name: "maxTurns", Reason: "4 of 4 turns"}},
 	} {
 		b.clock += 10 * time.Second
 		b.at = b.at.Add(10 * time.Second)

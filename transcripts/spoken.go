@@ -92,7 +92,7 @@ func (h *hearing) seat(id string) room.Participant {
 
 func (h *hearing) howMuch(e log.Entry) string {
 	m := original(e)
-	_, seen := m.At(h.cut.level.visibility())
+	_, seen := m.VisibleAt(h.cut.level.visibility())
 	switch {
 	case e.Redacted:
 		return shownRedacted

@@ -131,7 +131,7 @@ func (t *teller) message(it item, b room.MessagePosted, e log.Entry) {
 	if m.To != room.Broadcast {
 		it.To = m.To
 	}
-	if _, seen := original(e).At(t.story.Level.visibility()); !seen {
+	if _, seen := original(e).VisibleAt(t.story.Level.visibility()); !seen {
 		it.Kind, it.Text = isHidden, ""
 		t.story.Hidden++
 	}

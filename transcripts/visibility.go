@@ -45,7 +45,7 @@ func (r *redactor) event(e room.Event) room.Event {
 
 // message returns m as the level shows it.
 func (r *redactor) message(m room.Message) room.Message {
-	seen, ok := m.At(r.level.visibility())
+	seen, ok := m.VisibleAt(r.level.visibility())
 	if ok {
 		return seen
 	}

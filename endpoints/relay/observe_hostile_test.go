@@ -186,7 +186,7 @@ func watchHostile(t *testing.T, seed uint64) {
 	var want []int64
 	posts := map[string]int{}
 	for _, e := range p.log {
-		if _, ok := e.Seen(room.UserVisible); ok {
+		if _, ok := e.VisibleAt(room.UserVisible); ok {
 			want = append(want, e.Seq)
 		}
 		if m, ok := e.Body.(room.MessagePosted); ok && strings.HasPrefix(m.Message.Text, "said") {

@@ -23,7 +23,7 @@ func outward(e room.Event, level room.Visibility) (room.Event, bool) {
 	if level != room.UserVisible && level != room.UserRedacted {
 		return room.Event{}, false
 	}
-	e, ok := e.Seen(level)
+	e, ok := e.VisibleAt(level)
 	if !ok {
 		return room.Event{}, false
 	}

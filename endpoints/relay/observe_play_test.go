@@ -79,9 +79,9 @@ func (p *play) Ending() (room.Phase, string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return room.Done, "the end", true
+		return room.PhaseCompleted, "the end", true
 	}
-	return room.Waiting, "paused", false
+	return room.PhasePaused, "paused", false
 }
 
 func (p *play) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {
@@ -98,7 +98,7 @@ func (p *play) Watch(ctx context.Context, after int64, level room.Visibility) it
 			switch {
 			case next != nil:
 				after++
-				if e, ok := next.Seen(level); ok && !yield(e, nil) {
+				if e, ok := next.VisibleAt(level); ok && !yield(e, nil) {
 					return
 				}
 				continue

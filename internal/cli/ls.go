@@ -111,7 +111,7 @@ func (b *brief) look(ctx context.Context, db *sqlite.DB, last uint64) error {
 		}
 		end = start
 	}
-	if b.Phase == string(room.Live) && b.Process == 0 {
+	if b.Phase == string(room.PhaseLive) && b.Process == 0 {
 		b.Phase = phaseInterrupted
 	}
 	return nil
@@ -122,23 +122,23 @@ func (b *brief) note(e room.Event, person bool) {
 	phase, why := room.Phase(""), ""
 	switch body := e.Body.(type) {
 	case room.TurnGranted:
-		phase = room.Live
+		phase = room.PhaseLive
 		if b.Turns == 0 {
 			b.Turns = body.Turn
 		}
 	case room.Opened, room.Resumed, room.RoundDeclined:
-		phase = room.Live
+		phase = room.PhaseLive
 	case room.Paused:
-		phase, why = room.Waiting, body.Reason
+		phase, why = room.PhasePaused, body.Reason
 	case room.Stopped:
-		phase, why = room.Halted, body.Reason
+		phase, why = room.PhaseStopped, body.Reason
 	case room.Completed:
-		phase, why = room.Done, body.Reason
-		if body.Cause == room.DoneSettled && person {
-			phase, why = room.Live, ""
+		phase, why = room.PhaseCompleted, body.Reason
+		if body.Cause == room.CauseSettled && person {
+			phase, why = room.PhaseLive, ""
 		}
 	case room.Errored:
-		phase, why = room.InError, body.Reason
+		phase, why = room.PhaseError, body.Reason
 	}
 	if b.Phase == "" && phase != "" {
 		b.Phase, b.Ending = string(phase), why

@@ -317,7 +317,7 @@ func (s *siege) check() {
 			}
 			count["posted"]++
 		case room.TurnFailed:
-			if b.Code != room.FailLost || !strings.Contains(b.Error, "RELAY-INTERRUPTED") {
+			if b.Code != room.FailInterrupted || !strings.Contains(b.Error, "RELAY-INTERRUPTED") {
 				s.t.Errorf("turn %d failed with %+v", b.Turn, b)
 			}
 			count["failed"]++

@@ -228,7 +228,7 @@ func TestSharedShareKilled(t *testing.T) {
 	}
 	w.once(id, func(b room.Body) bool {
 		f, ok := b.(room.TurnFailed)
-		return ok && f.Code == room.FailLost && strings.Contains(f.Error, "RELAY-INTERRUPTED")
+		return ok && f.Code == room.FailInterrupted && strings.Contains(f.Error, "RELAY-INTERRUPTED")
 	})
 }
 

@@ -118,7 +118,7 @@ func (a *app) printStanding(w io.Writer, v standing) error {
 	}
 	if v.Process != 0 {
 		phase += fmt.Sprintf(" (run by process %d)", v.Process)
-	} else if v.Phase == room.Live {
+	} else if v.Phase == room.PhaseLive {
 		phase = phaseInterrupted + ": its host ended; `moot run --room " + v.Room + "` goes on"
 	}
 	digest := v.InForce.Digest

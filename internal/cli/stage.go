@@ -173,9 +173,9 @@ func (s *stage) whereabouts() {
 	s.note("transcript: moot transcript export %s -o md", s.room.ID())
 	v := s.room.View()
 	switch {
-	case v.Phase == room.Halted && v.Ending.Cause != room.StopBy:
+	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
 		s.note("go on with: moot run --room %s --max-turns N", s.room.ID())
-	case v.Phase == room.Waiting, v.Phase == room.InError, v.Phase == room.Live:
+	case v.Phase == room.PhasePaused, v.Phase == room.PhaseError, v.Phase == room.PhaseLive:
 		s.note("go on with: moot run --room %s", s.room.ID())
 	}
 }
@@ -201,15 +201,15 @@ func (s *stage) ending(v room.View) error {
 // codeOf is the table of endings.
 func codeOf(v room.View) int {
 	switch v.Phase {
-	case room.Done:
+	case room.PhaseCompleted:
 		return exitOK
-	case room.Halted:
-		if v.Ending.Cause == room.StopBy {
+	case room.PhaseStopped:
+		if v.Ending.Cause == room.CausePerson {
 			return exitOK
 		}
 		return exitLimit
-	case room.Waiting:
-		if v.Ending.Cause == room.PausePolicy {
+	case room.PhasePaused:
+		if v.Ending.Cause == room.CausePolicy {
 			return exitPolicy
 		}
 		return exitInterrupted

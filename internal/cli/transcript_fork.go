@@ -78,7 +78,7 @@ func (a *app) fork(ctx context.Context, o origin, at place, as string) error {
 		return err
 	}
 	state := renamed(events, o.room, as)
-	if state.Phase == room.Halted || state.Phase == room.Done {
+	if state.Phase == room.PhaseStopped || state.Phase == room.PhaseCompleted {
 		return &problem.Error{
 			Code: "TRANSCRIPT-EVENT", What: fmt.Sprintf("%s had ended by %s: %s", o.room, at, state.Ending.Reason), Where: o.file,
 			Fix: "fork it at an earlier turn",
@@ -126,7 +126,7 @@ func renamed(events []room.Event, from, as string) *room.State {
 			b.Spec.Room = as
 			b.Spec.Observers = nil // a room of its own, which its host shows or does not
 			if before := b.Spec.ForkedFrom; before != nil {
-				b.Spec.Forebears = append([]room.Fork{*before}, b.Spec.Forebears...)
+				b.Spec.Ancestors = append([]room.Fork{*before}, b.Spec.Ancestors...)
 			}
 			b.Spec.ForkedFrom = &room.Fork{Room: from, Seq: int64(len(events))}
 			events[i].Body = b

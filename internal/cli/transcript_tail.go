@@ -95,14 +95,14 @@ func visibilityOf(l transcripts.Level) room.Visibility {
 // over reports whether nothing will be added to a room by itself: it has
 // ended.
 func over(s *room.State) bool {
-	return s.Phase == room.Halted || s.Phase == room.Done || s.Phase == room.InError
+	return s.Phase == room.PhaseStopped || s.Phase == room.PhaseCompleted || s.Phase == room.PhaseError
 }
 
 // shower returns how an event is written: as the timeline has it, or as JSON.
 func (a *app) shower(level room.Visibility) func(room.Event) (string, error) {
 	printer := a.printer()
 	return func(e room.Event) (string, error) {
-		seen, ok := e.Seen(level)
+		seen, ok := e.VisibleAt(level)
 		if !ok {
 			return "", nil
 		}

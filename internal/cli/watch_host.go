@@ -145,7 +145,7 @@ func (s *exhibit) Watch(ctx context.Context, after int64, level room.Visibility)
 
 func (s *exhibit) Ending() (phase room.Phase, reason string, over bool) {
 	v := s.View()
-	return v.Phase, v.Ending.Reason, v.Phase == room.Done || v.Phase == room.Halted || v.Phase == room.InError
+	return v.Phase, v.Ending.Reason, v.Phase == room.PhaseCompleted || v.Phase == room.PhaseStopped || v.Phase == room.PhaseError
 }
 
 // Say posts what a guest says, who is given a seat first.

@@ -164,7 +164,7 @@ func (w *workbench) shown(id string) (seqs []int64, seats []room.Participant) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, ok := e.Event.Seen(room.UserVisible); ok {
+		if _, ok := e.Event.VisibleAt(room.UserVisible); ok {
 			seqs = append(seqs, e.Event.Seq)
 		}
 		if b, ok := e.Event.Body.(room.Joined); ok {

@@ -24,7 +24,7 @@ type verb struct {
 
 func drafted(s *Session, _ string) bool { return s.draft != "" }
 
-func resting(s *Session, _ string) bool { return s.phase != room.Live }
+func resting(s *Session, _ string) bool { return s.phase != room.PhaseLive }
 
 // verbs in the order in which help shows them.
 func verbs() []verb {
@@ -67,7 +67,7 @@ func awaited(s *Session, rest string) bool {
 		n, err := strconv.Atoi(strings.TrimSpace(number))
 		return err != nil || s.turns >= n
 	}
-	return s.phase != room.Live
+	return s.phase != room.PhaseLive
 }
 
 // parse splits a command line and finds its verb.

@@ -35,22 +35,22 @@ func (p *Printer) standing(e room.Event) string {
 func (p *Printer) ending(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Paused:
-		if b.Cause == room.PausePolicy {
+		if b.Cause == room.CausePolicy {
 			return p.mark(red, "‖ paused: "+b.Reason+codeOf(b.Code))
 		}
 		return p.mark(yellow, "‖ "+p.byWhom("paused", e.Actor, b.Reason))
 	case room.Resumed:
 		return p.mark(green, "▶ resumed"+p.by(e.Actor))
 	case room.Stopped:
-		if b.Cause == room.StopBy {
+		if b.Cause == room.CausePerson {
 			return p.mark(yellow, "■ "+p.byWhom("stopped", e.Actor, b.Reason))
 		}
 		return p.mark(yellow, "■ stopped: "+b.Reason)
 	case room.Completed:
-		if b.Cause == room.DoneSettled {
+		if b.Cause == room.CauseSettled {
 			return p.mark(green, "✓ settled: "+b.Reason)
 		}
-		if b.Cause == room.DoneBy {
+		if b.Cause == room.CausePerson {
 			return p.mark(green, "✓ "+p.byWhom("completed", e.Actor, b.Reason))
 		}
 		return p.mark(green, "✓ completed: "+b.Reason)

@@ -178,10 +178,10 @@ const keyHelp = `Keys:
 
 func (s *Session) pauseOrResume(act func(room.Act)) {
 	switch s.phase {
-	case room.Live:
+	case room.PhaseLive:
 		s.pausing = true
 		act(room.Pause{})
-	case room.Waiting, room.InError:
+	case room.PhasePaused, room.PhaseError:
 		act(room.Resume{})
 	default:
 		s.warn("the room has ended")

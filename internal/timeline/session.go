@@ -138,14 +138,14 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 func (s *Session) begin() {
-	s.phase, s.taken = room.Live, map[string]bool{}
+	s.phase, s.taken = room.PhaseLive, map[string]bool{}
 	if b := s.Before; b != nil {
 		s.seq, s.phase, s.ending, s.view = b.Seq, b.Phase, b.Ending, b.View(room.Internal)
 		if b.Turn != nil && b.Turn.Draft != nil {
 			s.draft = b.Turn.Draft.Hash
 		}
 		for _, x := range b.Seats {
-			if x.Owner == s.actor() {
+			if x.TakenBy == s.actor() {
 				s.taken[x.ID] = true
 			}
 		}
@@ -180,20 +180,20 @@ func (s *Session) current() bool { return s.busy == 0 && s.seq >= s.caused }
 // over reports whether the session has nothing left to do.
 func (s *Session) over() bool {
 	switch {
-	case s.phase == room.Live || !s.current():
+	case s.phase == room.PhaseLive || !s.current():
 		return false
 	case s.leaving || s.ended && s.held == "":
 		return true
-	case s.phase == room.Done:
-		return s.ending.Cause != room.DoneSettled
+	case s.phase == room.PhaseCompleted:
+		return s.ending.Cause != room.CauseSettled
 	}
-	return s.phase == room.Halted && s.ending.Cause == room.StopBy
+	return s.phase == room.PhaseStopped && s.ending.Cause == room.CausePerson
 }
 
 // leave pauses a live room and ends the session once that is recorded.
 func (s *Session) leave(act func(room.Act)) {
 	s.leaving, s.held = true, ""
-	if s.phase == room.Live {
+	if s.phase == room.PhaseLive {
 		act(room.Pause{})
 	}
 }

@@ -67,8 +67,8 @@ func (s *Session) note(e room.Event) {
 		if b.Turn > 0 {
 			s.turns, s.draft, s.started = s.turns+1, "", time.Time{}
 		}
-		if s.phase == room.Done && s.ending.Cause == room.DoneSettled && s.Room.View().Phase == room.Live {
-			s.phase = room.Live
+		if s.phase == room.PhaseCompleted && s.ending.Cause == room.CauseSettled && s.Room.View().Phase == room.PhaseLive {
+			s.phase = room.PhaseLive
 		}
 	case room.SeatTaken:
 		s.taken[b.Participant] = b.By == s.actor()
@@ -78,15 +78,15 @@ func (s *Session) note(e room.Event) {
 	case room.SeatReleased:
 		delete(s.taken, b.Participant)
 	case room.Paused:
-		s.rest(room.Waiting, room.Ending{Cause: b.Cause})
+		s.rest(room.PhasePaused, room.Ending{Cause: b.Cause})
 	case room.Stopped:
-		s.rest(room.Halted, room.Ending{Cause: b.Cause})
+		s.rest(room.PhaseStopped, room.Ending{Cause: b.Cause})
 	case room.Completed:
-		s.rest(room.Done, room.Ending{Cause: b.Cause})
+		s.rest(room.PhaseCompleted, room.Ending{Cause: b.Cause})
 	case room.Errored:
-		s.rest(room.InError, room.Ending{})
+		s.rest(room.PhaseError, room.Ending{})
 	case room.Resumed:
-		s.phase, s.ending = room.Live, room.Ending{}
+		s.phase, s.ending = room.PhaseLive, room.Ending{}
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausi
 
 // unattended pauses a room whose draft nobody will ever look at.
 func (s *Session) unattended(act func(room.Act)) {
-	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.Live {
+	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.PhaseLive {
 		s.warn("a draft waits and there is no more input: the room is paused")
 		s.leave(act)
 	}

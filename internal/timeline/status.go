@@ -21,7 +21,7 @@ func (s *Session) statusLine(now time.Time) string {
 		clockOf(s.clock(v, now)) + "/" + clockOf(v.Limits.MaxDuration), "~" + thousands(v.Tally.Tokens) + " tokens",
 	}
 	parts := append([]string{state}, append(meters, s.hint(v))...)
-	if v.Draft != nil || v.Phase != room.Live { // the room waits for the person
+	if v.Draft != nil || v.Phase != room.PhaseLive { // the room waits for the person
 		parts = append([]string{state, s.hint(v)}, meters...)
 	}
 	width := s.screenWidth() - 1
@@ -46,7 +46,7 @@ func (s *Session) statusLine(now time.Time) string {
 
 // clock is the room's running time now; the view has that of the last event.
 func (s *Session) clock(v room.View, now time.Time) time.Duration {
-	if v.Phase != room.Live || s.seen.IsZero() {
+	if v.Phase != room.PhaseLive || s.seen.IsZero() {
 		return v.Clock
 	}
 	return v.Clock + max(0, now.Sub(s.seen))
@@ -55,19 +55,19 @@ func (s *Session) clock(v room.View, now time.Time) time.Duration {
 // state says in a few words what the room is doing.
 func (s *Session) state(v room.View, now time.Time) (text, code string) {
 	switch {
-	case s.pausing && v.Phase == room.Live && v.Turn > 0:
+	case s.pausing && v.Phase == room.PhaseLive && v.Turn > 0:
 		return "‖ PAUSING (turn in flight)", yellow
-	case v.Phase == room.Waiting && v.Ending.Cause == room.PausePolicy:
+	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
 		return "‖ PAUSED: the policy failed", red
-	case v.Phase == room.Waiting:
+	case v.Phase == room.PhasePaused:
 		return "‖ PAUSED", yellow
-	case v.Phase == room.Done && v.Ending.Cause == room.DoneSettled:
+	case v.Phase == room.PhaseCompleted && v.Ending.Cause == room.CauseSettled:
 		return "✓ SETTLED", green
-	case v.Phase == room.Done:
+	case v.Phase == room.PhaseCompleted:
 		return "✓ COMPLETED", green
-	case v.Phase == room.Halted:
+	case v.Phase == room.PhaseStopped:
 		return "■ STOPPED: " + v.Ending.Cause + " " + v.Ending.Name, yellow
-	case v.Phase == room.InError:
+	case v.Phase == room.PhaseError:
 		return "✗ ERROR", red
 	case v.Draft != nil:
 		return "DRAFT of " + s.Printer.label(v.Draft.Message.From) + " waits for you", yellow
@@ -109,15 +109,15 @@ func (s *Session) hint(v room.View) string {
 	switch {
 	case s.raw == nil:
 		return ""
-	case v.Draft != nil && v.Phase == room.Live:
+	case v.Draft != nil && v.Phase == room.PhaseLive:
 		return "[a]pprove [e]dit [x]reject"
-	case v.Phase == room.Waiting && v.Ending.Cause == room.PausePolicy:
+	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
 		return "/policy NAME, then p; q quit"
-	case v.Phase == room.Halted && v.Ending.Cause != room.StopBy:
+	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
 		return "/limits maxTurns=N goes on; q quit"
-	case v.Phase == room.Done:
+	case v.Phase == room.PhaseCompleted:
 		return "s say goes on; q quit"
-	case v.Phase != room.Live:
+	case v.Phase != room.PhaseLive:
 		return "p resume  s say  q quit"
 	}
 	return "p pause  s say  ? help"

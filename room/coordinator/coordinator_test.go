@@ -104,7 +104,7 @@ func TestRunsUntilTheLimit(t *testing.T) {
 		if got := types(events(t, l)); !reflect.DeepEqual(got, want) {
 			t.Errorf("events\n got %v\nwant %v", got, want)
 		}
-		if v := r.View(); v.Phase != room.Halted || v.Ending.Name != "maxTurns" {
+		if v := r.View(); v.Phase != room.PhaseStopped || v.Ending.Name != "maxTurns" {
 			t.Errorf("ended as %+v", v.Ending)
 		}
 	})
@@ -121,7 +121,7 @@ func TestDeclinesSettle(t *testing.T) {
 		if err := r.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if v := r.View(); v.Phase != room.Done || v.Ending.Cause != room.DoneSettled {
+		if v := r.View(); v.Phase != room.PhaseCompleted || v.Ending.Cause != room.CauseSettled {
 			t.Errorf("ended as %+v", v.Ending)
 		}
 		if took := time.Since(start); took != 10*time.Second {
@@ -140,7 +140,7 @@ func TestPolicyErrorPauses(t *testing.T) {
 		if err := r.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if v := r.View(); v.Phase != room.Waiting || v.Ending.Cause != room.PausePolicy {
+		if v := r.View(); v.Phase != room.PhasePaused || v.Ending.Cause != room.CausePolicy {
 			t.Errorf("ended as %v %+v", v.Phase, v.Ending)
 		}
 	})
@@ -269,7 +269,7 @@ func TestReopenAfterCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := r.View(); v.Phase != room.Waiting || v.Ending.Cause != room.PauseCrash {
+		if v := r.View(); v.Phase != room.PhasePaused || v.Ending.Cause != room.CauseInterrupted {
 			t.Fatalf("reopened as %v %+v", v.Phase, v.Ending)
 		}
 		if err := r.Run(t.Context()); err != nil {

@@ -235,7 +235,7 @@ func usage(u endpoint.Usage) room.Usage {
 func failCode(err error) string {
 	switch {
 	case errors.Is(err, endpoint.ErrInterrupted): // first: an agent that has ended may be started anew
-		return room.FailLost
+		return room.FailInterrupted
 	case errors.Is(err, endpoint.ErrExited), errors.Is(err, endpoint.ErrClosed):
 		return room.FailExited
 	case errors.Is(err, endpoint.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
@@ -255,7 +255,7 @@ func failCode(err error) string {
 	case errors.Is(err, endpoint.ErrLimited):
 		return room.FailLimited
 	}
-	return room.FailOther
+	return room.FailFailed
 }
 
 func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, *broken) {

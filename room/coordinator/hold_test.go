@@ -39,7 +39,7 @@ func TestPauseOfOneWhoLeft(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if v := r.View(); sent != 0 || v.Phase != room.Waiting || v.Clock > time.Minute {
+		if v := r.View(); sent != 0 || v.Phase != room.PhasePaused || v.Clock > time.Minute {
 			t.Errorf("%d prompts left; the room is %s at %v", sent, v.Phase, v.Clock)
 		}
 	})
@@ -75,7 +75,7 @@ func TestPauseSentTwice(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		if v := r.View(); v.Phase != room.Halted || v.Tally.Errors != 0 || v.Tally.Messages != 1 {
+		if v := r.View(); v.Phase != room.PhaseStopped || v.Tally.Errors != 0 || v.Tally.Messages != 1 {
 			t.Errorf("the room is %s: %+v", v.Phase, v.Tally)
 		}
 		cancel()

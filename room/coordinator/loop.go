@@ -46,12 +46,12 @@ func (r *Room) Run(ctx context.Context) error {
 // over reports whether Run has nothing left to do.
 func (r *Room) over() bool {
 	switch {
-	case r.state.Phase == room.Live:
+	case r.state.Phase == room.PhaseLive:
 		return false
 	case r.cfg.Headless:
 		return true
 	}
-	return r.state.Phase == room.Done && r.state.Ending.Cause != room.DoneSettled
+	return r.state.Phase == room.PhaseCompleted && r.state.Ending.Cause != room.CauseSettled
 }
 
 // next waits for what happens next: a person first, then results, then time.
@@ -107,7 +107,7 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 // relearn gives the state what the log keeps only the digest of.
 func (r *Room) relearn(cmd room.Command) {
 	if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
-		r.state.Relearn(d.Record.StateJSON)
+		r.state.SetPolicyState(d.Record.StateJSON)
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
 	if err := r.redact(ctx, redacted...); err != nil {
 		return failure{err}
 	}
-	r.clock.run(r.state.Phase == room.Live)
+	r.clock.run(r.state.Phase == room.PhaseLive)
 	return r.saveNowAndThen(ctx)
 }
 

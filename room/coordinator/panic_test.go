@@ -36,7 +36,7 @@ func TestPanicsStayInTheirRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := r.View()
-		if v.Phase != room.Waiting || v.Ending.Cause != room.PausePolicy || !strings.Contains(v.Ending.Reason, "no such seat") || v.Tally.Errors != 1 {
+		if v.Phase != room.PhasePaused || v.Ending.Cause != room.CausePolicy || !strings.Contains(v.Ending.Reason, "no such seat") || v.Tally.Errors != 1 {
 			t.Errorf("the room is %s, %+v with %d failed turns", v.Phase, v.Ending, v.Tally.Errors)
 		}
 		has(t, l, "bid.posted", "turn.failed", "room.paused")

@@ -124,7 +124,7 @@ func lengthOfLines(msgs []said) (n int) {
 func (s *said) as(id string) (endpoint.Line, bool) {
 	m := &s.m
 	if m.Visibility != room.UserVisible {
-		seen, ok := s.m.For(id)
+		seen, ok := s.m.VisibleTo(id)
 		if !ok {
 			return endpoint.Line{}, false
 		}

@@ -82,7 +82,7 @@ func TestInputsFromTheLogAlone(t *testing.T) {
 			}
 			<-done
 			crash()
-			if p := r.View().Phase; p != room.Live && p != room.Waiting {
+			if p := r.View().Phase; p != room.PhaseLive && p != room.PhasePaused {
 				break
 			}
 			if r, err = coordinator.Reopen(t.Context(), cfg, "r1"); err != nil {
@@ -106,7 +106,7 @@ func checkInputs(t *testing.T, l *memory.Log) {
 			continue
 		}
 		decisions++
-		in, err := s.Asked(rec, nil)
+		in, err := s.RecordedInput(rec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func checkInputs(t *testing.T, l *memory.Log) {
 		if s.Policy.Lost {
 			lost++
 			d, _, _ := hashing{eventful}.Propose(t.Context(), in)
-			s.Relearn(d.State)
+			s.SetPolicyState(d.State)
 		}
 	}
 	for _, kind := range []string{"room.paused", "room.resumed", "round.declined", "policy.changed", "turn.granted", "room.claimed"} {

@@ -56,7 +56,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 		r.apply(e)
 		return nil
 	}
-	in, err := r.state.Asked(rec, r.texts.text)
+	in, err := r.state.RecordedInput(rec, r.texts.text)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	state := nextState(in.State, d.State)
 	if r.blanked { // it was asked with texts that are gone: it goes on from what is left of them
 		r.apply(e)
-		r.state.Relearn(state)
+		r.state.SetPolicyState(state)
 		return nil
 	}
 	if got := stateDigest(state); err == nil && got != rec.State {
@@ -81,7 +81,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 		}
 	}
 	r.apply(e)
-	r.state.Relearn(state)
+	r.state.SetPolicyState(state)
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (p *rested) wakeup(s *room.State) time.Duration {
 // leaveAtRest writes the snapshot of a room that is left with nothing under
 // way. Only such a room was not interrupted when it is opened again.
 func (r *Room) leaveAtRest(ctx context.Context) error {
-	if r.state.Phase != room.Live || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
+	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
 		return r.save(ctx)
 	}
 	r.rested = &rested{r.clock.now(), time.Now()}
@@ -202,7 +202,7 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	case room.RoundDeclined:
 		return now.Wall.Add(b.Retry)
 	case room.TurnGranted:
-		if x, _ := r.state.Seat(b.Participant); x.Owner != "" {
+		if x, _ := r.state.Seat(b.Participant); x.TakenBy != "" {
 			return time.Time{}
 		}
 	case room.Claimed:
@@ -210,11 +210,11 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	case room.Resumed:
 		return now.Wall
 	case room.MessagePosted:
-		if r.state.Phase == room.Done {
+		if r.state.Phase == room.PhaseCompleted {
 			return now.Wall // it lives again
 		}
 	}
-	if r.state.Phase != room.Live && r.state.Phase != room.Unopened {
+	if r.state.Phase != room.PhaseLive && r.state.Phase != room.PhaseUnopened {
 		return time.Time{}
 	}
 	return now.Wall

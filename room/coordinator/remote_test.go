@@ -98,9 +98,9 @@ func TestRemoteFailures(t *testing.T) {
 		endpoint.ErrDenied:      {room.FailDenied, true},
 		endpoint.ErrLimited:     {room.FailLimited, false},
 		endpoint.ErrUnreachable: {room.FailUnreachable, false},
-		endpoint.ErrInterrupted: {room.FailLost, false},
+		endpoint.ErrInterrupted: {room.FailInterrupted, false},
 		endpoint.ErrExited:      {room.FailExited, true},
-		errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted): {room.FailLost, false}, // it is started anew
+		errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted): {room.FailInterrupted, false}, // it is started anew
 	} {
 		t.Run(kind.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestRemoteFailures(t *testing.T) {
 				if code != want.code || suspended != want.suspend {
 					t.Errorf("failed with %q, suspended %t", code, suspended)
 				}
-				if v := r.View(); v.Phase != room.Halted || v.Ending.Name != "maxTurns" {
+				if v := r.View(); v.Phase != room.PhaseStopped || v.Ending.Name != "maxTurns" {
 					t.Errorf("the room ended as %+v", v.Ending)
 				}
 			})

@@ -50,7 +50,7 @@ func TestHostWaitsForAPerson(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := r.View(); v.Phase != room.Live || (v.Draft == nil) != (mode == room.FullAuto) || v.Turn == 0 {
+			if v := r.View(); v.Phase != room.PhaseLive || (v.Draft == nil) != (mode == room.FullAuto) || v.Turn == 0 {
 				t.Errorf("%s: the room is %s with draft %v at turn %d", mode, v.Phase, v.Draft, v.Turn)
 			}
 			time.Sleep(2 * time.Hour)
@@ -154,7 +154,7 @@ func TestRedactionUnderAPolicyWithALongMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Seq != r.View().Seq || s.Phase != room.Halted || s.Ending.Name != "maxTurns" {
+		if s.Seq != r.View().Seq || s.Phase != room.PhaseStopped || s.Ending.Name != "maxTurns" {
 			t.Errorf("the fold ends at %d as %+v", s.Seq, s.Ending)
 		}
 	})

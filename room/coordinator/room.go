@@ -120,10 +120,10 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.finishRedactions(ctx); err != nil {
 		return err
 	}
-	if r.state.Phase == room.Unopened {
+	if r.state.Phase == room.PhaseUnopened {
 		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
-	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.Live && r.rested == nil}); err != nil {
+	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.rested == nil}); err != nil {
 		return err
 	}
 	if t := r.state.Turn; t != nil && t.Draft == nil {
@@ -132,7 +132,7 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	if r.cfg.ResumeAs == "" || r.state.Phase == room.Live || r.state.Phase == room.Done || r.state.Phase == room.Halted {
+	if r.cfg.ResumeAs == "" || r.state.Phase == room.PhaseLive || r.state.Phase == room.PhaseCompleted || r.state.Phase == room.PhaseStopped {
 		return nil
 	}
 	return r.record(ctx, r.cfg.ResumeAs, room.Resume{})

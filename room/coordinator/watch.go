@@ -140,7 +140,7 @@ func (r *Room) catchUp(ctx context.Context, at *log.Pos, tail int64, level room.
 		}
 		for _, e := range entries {
 			*at = e.Pos
-			ev, ok := e.Event.Seen(level)
+			ev, ok := e.Event.VisibleAt(level)
 			if ok && !yield(Update{Event: &ev}, nil) {
 				return false
 			}

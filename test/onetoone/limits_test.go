@@ -134,8 +134,8 @@ kill -9 $$`}})
 	for _, e := range all {
 		s.Apply(e)
 	}
-	if s.Note() != "error" {
-		t.Errorf("the note's state is %s, want error", s.Note())
+	if s.OneToOneState() != "error" {
+		t.Errorf("the note's state is %s, want error", s.OneToOneState())
 	}
 	if n := len(find[room.MessagePosted](all)); n != 2 {
 		t.Errorf("%d messages, want 2: nothing is sent after the kill", n)

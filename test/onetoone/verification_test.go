@@ -178,7 +178,7 @@ func TestVerification5(t *testing.T) {
 	if v := find[room.Violation](f.events()); len(v) != 0 {
 		t.Errorf("violations: %+v", v)
 	}
-	if s := find[room.Stopped](f.events()); len(s) != 1 || s[0].Cause != room.StopBy || cancelled.Load() != 1 {
+	if s := find[room.Stopped](f.events()); len(s) != 1 || s[0].Cause != room.CausePerson || cancelled.Load() != 1 {
 		t.Errorf("stopped %+v, %d cancelled", s, cancelled.Load())
 	}
 }
