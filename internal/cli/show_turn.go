@@ -36,7 +36,7 @@ func (a *app) showTurn(ctx context.Context, id string, turn int) error {
 		return err
 	}
 	defer db.Close()
-	p, granted, err := coordinator.Granted(ctx, db, id, turn)
+	p, granted, err := coordinator.GrantedPrompt(ctx, db, id, turn)
 	if err != nil {
 		return unknownRoom(id, err)
 	}

@@ -73,7 +73,7 @@ func (h *host) Close() error {
 }
 
 // record keeps one thing that was asked in the host log.
-func (h *host) record(a coordinator.Audited) error {
+func (h *host) record(a coordinator.AuditEntry) error {
 	return h.audit.Append(audit.Event{
 		Time: a.Time, Profile: a.Profile, Device: a.Device, Requester: a.Requester, Room: a.Room, Turn: a.Turn,
 		Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds(),

@@ -7,9 +7,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// Audited is one thing that was asked of an agent or of the room, and how it
+// AuditEntry is one thing that was asked of an agent or of the room, and how it
 // ended. It holds nothing that was said.
-type Audited struct {
+type AuditEntry struct {
 	Time      time.Time
 	Profile   string // or the seat's id, when it has no profile
 	Device    string // that the seat is on; "" is this one
@@ -22,14 +22,14 @@ type Audited struct {
 	Took      time.Duration
 }
 
-// audit writes down what events say about turns. An audit that cannot be
+// auditEvents writes down what events say about turns. An auditEvents that cannot be
 // written ends the room: what is not accounted for is not done.
-func (r *Room) audit(events []room.Event) error {
+func (r *Room) auditEvents(events []room.Event) error {
 	if r.cfg.Audit == nil {
 		return nil
 	}
 	for _, e := range events {
-		a, seat := audited(e)
+		a, seat := auditEntry(e)
 		if a.Status == "" {
 			continue
 		}
@@ -48,40 +48,40 @@ func (r *Room) audit(events []room.Event) error {
 	return nil
 }
 
-// audited is what the host log keeps of an event, and whose seat it is about
+// auditEntry is what the host log keeps of an event, and whose seat it is about
 // when that is not the open turn's.
-func audited(e room.Event) (a Audited, seat string) {
+func auditEntry(e room.Event) (a AuditEntry, seat string) {
 	switch b := e.Body.(type) {
 	case room.TurnGranted:
-		return Audited{Turn: b.Turn, Status: "granted", Reason: b.Reason}, b.Participant
+		return AuditEntry{Turn: b.Turn, Status: "granted", Reason: b.Reason}, b.Participant
 	case room.TurnDrafted:
-		return Audited{Turn: b.Turn, Status: "drafted", Reason: b.Why}, b.Message.From
+		return AuditEntry{Turn: b.Turn, Status: "drafted", Reason: b.Why}, b.Message.From
 	case room.MessagePosted:
 		if b.Turn != 0 {
-			return Audited{Turn: b.Turn, Status: "posted", Took: b.Latency}, b.Message.From
+			return AuditEntry{Turn: b.Turn, Status: "posted", Took: b.Latency}, b.Message.From
 		}
 	case room.TurnPassed:
-		return Audited{Turn: b.Turn, Status: "passed", Took: b.Latency}, ""
+		return AuditEntry{Turn: b.Turn, Status: "passed", Took: b.Latency}, ""
 	case room.TurnRejected:
-		return Audited{Turn: b.Turn, Status: "rejected"}, ""
+		return AuditEntry{Turn: b.Turn, Status: "rejected"}, ""
 	case room.TurnFailed:
-		return Audited{Turn: b.Turn, Status: "failed", Reason: b.Code, Took: b.Latency}, ""
+		return AuditEntry{Turn: b.Turn, Status: "failed", Reason: b.Code, Took: b.Latency}, ""
 	case room.TurnInterrupted:
-		return Audited{Turn: b.Turn, Status: "interrupted", Reason: b.Reason}, ""
+		return AuditEntry{Turn: b.Turn, Status: "interrupted", Reason: b.Reason}, ""
 	case room.ReplyLate:
-		return Audited{Turn: b.Turn, Status: "late"}, b.Participant
+		return AuditEntry{Turn: b.Turn, Status: "late"}, b.Participant
 	case room.Violation:
-		return Audited{Status: "violation", Reason: b.Code}, b.Participant
+		return AuditEntry{Status: "violation", Reason: b.Code}, b.Participant
 	}
-	return Audited{}, ""
+	return AuditEntry{}, ""
 }
 
-// refused writes down a command that was not allowed.
-func (r *Room) refused(c room.Command, err error) error {
+// auditRefusal writes down a command that was not allowed.
+func (r *Room) auditRefusal(c room.Command, err error) error {
 	if r.cfg.Audit == nil || !errors.Is(err, room.ErrDenied) {
 		return nil
 	}
-	return r.cfg.Audit(Audited{Time: time.Now(), Requester: c.Actor, Room: r.id, Status: "refused", Reason: err.Error()})
+	return r.cfg.Audit(AuditEntry{Time: time.Now(), Requester: c.Actor, Room: r.id, Status: "refused", Reason: err.Error()})
 }
 
 func orElse(s, def string) string {

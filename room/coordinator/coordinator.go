@@ -61,7 +61,7 @@ type Config struct {
 	Owner string
 	RunOptions
 	// Audit keeps the host log; nil keeps none. An error of it ends the room.
-	Audit func(Audited) error
+	Audit func(AuditEntry) error
 	// Profiles bounds what local agents do across the rooms of one Host; nil
 	// bounds only within a room.
 	Profiles *Profiles
@@ -79,5 +79,5 @@ type Update struct {
 	Pausing     bool   // nothing is sent from here on; the event follows
 }
 
-// ms is a clock rounded down to what policies are told.
-func ms(d time.Duration) time.Duration { return d.Truncate(time.Millisecond) }
+// truncateToMS is a clock rounded down to what policies are told.
+func truncateToMS(d time.Duration) time.Duration { return d.Truncate(time.Millisecond) }

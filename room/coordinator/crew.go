@@ -2,29 +2,29 @@ package coordinator
 
 import "sync"
 
-// A crew runs what must not hold up the loop. A hand that is done waits for
+// A workerPool runs what must not hold up the loop. A hand that is done waits for
 // the next piece of work, so a turn starts no goroutine and grows no stack.
 // There are as many hands as there was ever work at the same time.
-type crew struct {
-	work  chan func()
-	quit  <-chan struct{} // closed when idle hands may go
-	hands sync.WaitGroup
+type workerPool struct {
+	runs    chan func()
+	quit    <-chan struct{} // closed when idle hands may go
+	workers sync.WaitGroup
 }
 
 // Go runs f at once, beside the caller.
-func (c *crew) Go(f func()) {
+func (c *workerPool) Go(f func()) {
 	select {
-	case c.work <- f:
+	case c.runs <- f:
 	default:
-		c.hands.Go(func() { c.toil(f) })
+		c.workers.Go(func() { c.worker(f) })
 	}
 }
 
-func (c *crew) toil(f func()) {
+func (c *workerPool) worker(f func()) {
 	for {
 		f()
 		select {
-		case f = <-c.work:
+		case f = <-c.runs:
 		case <-c.quit:
 			return
 		}
@@ -32,4 +32,4 @@ func (c *crew) toil(f func()) {
 }
 
 // Wait returns when all work is done; quit must be closed before.
-func (c *crew) Wait() { c.hands.Wait() }
+func (c *workerPool) Wait() { c.workers.Wait() }

@@ -86,7 +86,7 @@ func (r *Room) report(ctx context.Context, req request) {
 
 // runner takes from the state what the effect needs; what it returns runs
 // beside the loop and touches nothing of it.
-func (r *Room) runner(ctx context.Context, e room.Effect) (func() room.Command, *broken) {
+func (r *Room) runner(ctx context.Context, e room.Effect) (func() room.Command, *effectError) {
 	switch e := e.(type) {
 	case room.Ask:
 		return r.ask(ctx)
@@ -95,23 +95,23 @@ func (r *Room) runner(ctx context.Context, e room.Effect) (func() room.Command, 
 	case room.Speak:
 		return r.speak(ctx, e)
 	}
-	return nil, &broken{"ROOM-EFFECT", errors.New("unknown effect")}
+	return nil, &effectError{"ROOM-EFFECT", errors.New("unknown effect")}
 }
 
-// broken is an effect that cannot even be tried: the room cannot go on.
-type broken struct {
+// effectError is an effect that cannot even be tried: the room cannot go on.
+type effectError struct {
 	code string
 	err  error
 }
 
-func (b *broken) command() room.Command {
+func (b *effectError) command() room.Command {
 	return room.Command{Actor: room.ActorRoom, Do: room.Broken{Code: b.code, Reason: b.err.Error()}}
 }
 
-func (r *Room) ask(ctx context.Context) (func() room.Command, *broken) {
-	in, err := r.state.Input(r.state.Policy, ms(r.clock.now()), r.texts.text)
+func (r *Room) ask(ctx context.Context) (func() room.Command, *effectError) {
+	in, err := r.state.Input(r.state.Policy, truncateToMS(r.clock.now()), r.texts.text)
 	if err != nil {
-		return nil, &broken{"LOG-READ", err}
+		return nil, &effectError{"LOG-READ", err}
 	}
 	ref := r.state.Policy.Ref
 	p, perr := r.currentPolicy(ctx, ref)
@@ -127,9 +127,9 @@ func (r *Room) ask(ctx context.Context) (func() room.Command, *broken) {
 		rec.Policy, rec.Digest = ref.Name, ref.Digest
 		rec.State, rec.StateJSON = "", nil
 		if err != nil {
-			rec.Code = code(err)
+			rec.Code = errorCode(err)
 			rec.Error = strings.TrimSuffix(err.Error(), " ["+rec.Code+"]")
-			rec.Fix = fix(err)
+			rec.Fix = errorFix(err)
 			return room.Command{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}}
 		}
 		rec.StateJSON = nextState(in.State, d.State)
@@ -173,8 +173,8 @@ func (r *Room) currentPolicy(ctx context.Context, ref room.PolicyRef) (Policy, e
 	return r.policy, nil
 }
 
-// code returns the stable code of an error, for records.
-func code(err error) string {
+// errorCode returns the stable errorCode of an error, for records.
+func errorCode(err error) string {
 	var coded interface{ ErrorCode() string }
 	if errors.As(err, &coded) {
 		return coded.ErrorCode()
@@ -182,8 +182,8 @@ func code(err error) string {
 	return "policy.failed"
 }
 
-// fix returns what a person can do about an error, for records.
-func fix(err error) string {
+// errorFix returns what a person can do about an error, for records.
+func errorFix(err error) string {
 	var fixed interface{ ErrorFix() string }
 	if errors.As(err, &fixed) {
 		return fixed.ErrorFix()
@@ -191,7 +191,7 @@ func fix(err error) string {
 	return ""
 }
 
-func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *broken) {
+func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *effectError) {
 	p, ok := r.prompts[e.Request]
 	delete(r.prompts, e.Request)
 	failed := room.Failed{Turn: e.Turn, Request: e.Request}
@@ -202,13 +202,13 @@ func (r *Room) speak(ctx context.Context, e room.Speak) (func() room.Command, *b
 			return room.Command{Actor: e.Participant, Do: failed}
 		}, nil
 	}
-	seat, err := r.reach(ctx, e.Participant)
+	seat, err := r.endpointFor(ctx, e.Participant)
 	epoch := r.state.Epoch
 	return func() room.Command {
 		start := time.Now()
 		var reply endpoint.Reply
 		if again && err == nil { // the same question, in the name of this process
-			p, _, err = Granted(ctx, r.cfg.Log, r.id, e.Turn)
+			p, _, err = GrantedPrompt(ctx, r.cfg.Log, r.id, e.Turn)
 			p.Epoch = epoch
 		}
 		if err == nil {
@@ -258,18 +258,18 @@ func failCode(err error) string {
 	return room.FailFailed
 }
 
-func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, *broken) {
+func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, *effectError) {
 	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, r.state.WindowFor(e.Participant), r.state.Tally.Turns+1, "bid_"+random(), nil)
 	if err != nil {
-		return nil, &broken{"LOG-READ", err}
+		return nil, &effectError{"LOG-READ", err}
 	}
 	p.Kind = endpoint.Bid
-	seat, serr := r.reach(ctx, e.Participant)
+	seat, serr := r.endpointFor(ctx, e.Participant)
 	return func() room.Command {
 		made := room.BidMade{Decision: e.Decision, Participant: e.Participant}
 		reply, err := endpoint.Reply{}, serr
 		if err == nil {
-			reply, err = r.within(ctx, seat, p, e.Timeout)
+			reply, err = r.speakBid(ctx, seat, p, e.Timeout)
 		}
 		switch {
 		case err != nil:

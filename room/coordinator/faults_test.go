@@ -278,7 +278,7 @@ func TestAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
 		cfg := config(&memory.Log{}, rotate, count)
-		cfg.Audit = func(a coordinator.Audited) error {
+		cfg.Audit = func(a coordinator.AuditEntry) error {
 			log = append(log, a.Status+" "+a.Profile+a.Requester)
 			if len(log) == 6 {
 				return errFull
@@ -345,7 +345,7 @@ func TestRedaction(t *testing.T) {
 		if e := entries[5]; !e.Redacted || e.Event.Body.(room.MessagePosted).Message.Text != "" {
 			t.Errorf("event 6 after reopening: %+v", e.Event)
 		}
-		p, _, err := coordinator.Granted(t.Context(), l, "r1", 3)
+		p, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", 3)
 		if err != nil || strings.Contains(endpoint.Render(p), "swordfish") {
 			t.Errorf("the secret is in a later prompt (%v):\n%s", err, endpoint.Render(p))
 		}

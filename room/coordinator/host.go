@@ -24,15 +24,15 @@ type Host struct {
 
 	once  sync.Once
 	mu    sync.Mutex
-	rooms map[string]*loaded
+	rooms map[string]*loadedRoom
 	ctx   context.Context
 	ready chan struct{}
 	ended bool // Run only waits for what is left
 	runs  sync.WaitGroup
 }
 
-// A loaded room is one that runs, or is about to.
-type loaded struct {
+// A loadedRoom room is one that runs, or is about to.
+type loadedRoom struct {
 	opened chan struct{} // closed once the others are set
 	room   *Room         // nil when it could not be opened
 	err    error
@@ -40,7 +40,7 @@ type loaded struct {
 }
 
 // wait returns the room once it is open.
-func (l *loaded) wait(ctx context.Context) (*Room, error) {
+func (l *loadedRoom) wait(ctx context.Context) (*Room, error) {
 	select {
 	case <-l.opened:
 		return l.room, l.err
@@ -51,7 +51,7 @@ func (l *loaded) wait(ctx context.Context) (*Room, error) {
 
 func (h *Host) start() {
 	h.once.Do(func() {
-		h.rooms, h.ready = map[string]*loaded{}, make(chan struct{})
+		h.rooms, h.ready = map[string]*loadedRoom{}, make(chan struct{})
 		if h.Config.Profiles == nil {
 			h.Config.Profiles = &Profiles{}
 		}
@@ -165,7 +165,7 @@ func (h *Host) load(ctx context.Context, id string, open func(context.Context) (
 		h.mu.Unlock()
 		return nil, context.Cause(h.ctx)
 	}
-	l := &loaded{opened: make(chan struct{})}
+	l := &loadedRoom{opened: make(chan struct{})}
 	h.rooms[id] = l
 	h.runs.Add(1)
 	h.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *Host) load(ctx context.Context, id string, open func(context.Context) (
 	return h.open(id, l, open)
 }
 
-func (h *Host) open(id string, l *loaded, open func(context.Context) (*Room, error)) (*Room, error) {
+func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room, error)) (*Room, error) {
 	r, err := open(h.ctx) // others wait for it, so it does not end with the first caller
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,32 +229,32 @@ func (h *Host) unloadIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.rooms {
-		if l.room != nil && l.room.cfg.hosted && l.room.idle(now, h.IdleAfter) {
+		if l.room != nil && l.room.cfg.hosted && l.room.isIdle(now, h.IdleAfter) {
 			l.stop()
 		}
 	}
 }
 
-// rest is when a room fell idle and until when it will be.
-type rest struct{ since, until time.Time }
+// idlePeriod is when a room fell idle and until when it will be.
+type idlePeriod struct{ since, until time.Time }
 
-// idle reports whether the room has had nothing to do for so long and will
+// isIdle reports whether the room has had nothing to do for so long and will
 // not for as long again.
-func (r *Room) idle(now time.Time, after time.Duration) bool {
-	p := r.resting.Load()
+func (r *Room) isIdle(now time.Time, after time.Duration) bool {
+	p := r.idleSince.Load()
 	return p != nil && !r.hub.watched() && now.Sub(p.since) >= after &&
 		(p.until.IsZero() || p.until.Sub(now) >= after)
 }
 
-// settle notes that the loop is about to wait so long; negative is for ever.
-func (r *Room) settle(wake time.Duration) {
+// markIdle notes that the loop is about to wait so long; negative is for ever.
+func (r *Room) markIdle(wake time.Duration) {
 	if r.gate.busy() > 0 {
-		r.resting.Store(nil)
+		r.idleSince.Store(nil)
 		return
 	}
-	p := &rest{since: time.Now()}
+	p := &idlePeriod{since: time.Now()}
 	if wake >= 0 {
 		p.until = p.since.Add(wake)
 	}
-	r.resting.Store(p)
+	r.idleSince.Store(p)
 }

@@ -16,35 +16,35 @@ import (
 // room is left running and the room is unlocked.
 func (r *Room) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer r.leave()
+	defer r.shutDown()
 	defer cancel()
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
 		wake := r.reconcile(ctx)
-		if r.over() {
+		if r.finished() {
 			if !r.cfg.hosted {
 				return r.save(context.WithoutCancel(ctx))
 			}
 			r.hub.end()
 		}
-		r.settle(wake)
+		r.markIdle(wake)
 		req, ok := r.next(ctx, wake, alarm)
 		if !ok {
-			return errors.Join(ctx.Err(), r.leaveAtRest(context.WithoutCancel(ctx)))
+			return errors.Join(ctx.Err(), r.snapshotOnExit(context.WithoutCancel(ctx)))
 		}
 		events, err := r.handle(ctx, req)
 		if req.out != nil {
 			req.out <- answer{events, err}
 		}
-		if err := fatal(err); err != nil {
+		if err := fatalCause(err); err != nil {
 			return err
 		}
 	}
 }
 
-// over reports whether Run has nothing left to do.
-func (r *Room) over() bool {
+// finished reports whether Run has nothing left to do.
+func (r *Room) finished() bool {
 	switch {
 	case r.state.Phase == room.PhaseLive:
 		return false
@@ -59,7 +59,7 @@ func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) 
 	select {
 	case req := <-r.people:
 		return req, true
-	case req := <-r.left:
+	case req := <-r.abandoned:
 		return req, true
 	default:
 	}
@@ -73,7 +73,7 @@ func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) 
 		return request{}, false
 	case req := <-r.people:
 		return req, true
-	case req := <-r.left:
+	case req := <-r.abandoned:
 		return req, true
 	case req := <-r.work:
 		return req, true
@@ -90,12 +90,12 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	cmd := r.prepare(ctx, req.cmd)
 	now := r.now()
 	events, err := r.state.Decide(cmd, now)
-	if aerr := r.refused(cmd, err); aerr != nil {
-		return nil, failure{aerr}
+	if aerr := r.auditRefusal(cmd, err); aerr != nil {
+		return nil, fatalError{aerr}
 	}
 	if err == nil && len(events) > 0 {
 		if err = r.commit(ctx, events, now); err == nil {
-			r.relearn(cmd)
+			r.restorePolicyState(cmd)
 		}
 	}
 	if req.held {
@@ -104,8 +104,8 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	return events, err
 }
 
-// relearn gives the state what the log keeps only the digest of.
-func (r *Room) relearn(cmd room.Command) {
+// restorePolicyState gives the state what the log keeps only the digest of.
+func (r *Room) restorePolicyState(cmd room.Command) {
 	if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
 		r.state.SetPolicyState(d.Record.StateJSON)
 	}
@@ -126,12 +126,12 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 		cmd.Do = do
 	case room.Redact:
 		if do.Target > 0 && do.Target <= r.state.Seq {
-			do.Drafts, err = r.drafts(ctx, do.Target)
+			do.Drafts, err = r.draftEvents(ctx, do.Target)
 			cmd.Do = do
 		}
 	}
 	if err != nil {
-		return (&broken{"LOG-READ", err}).command()
+		return (&effectError{"LOG-READ", err}).command()
 	}
 	return cmd
 }
@@ -158,7 +158,7 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 
 // commit makes events durable, then applies them and tells the watchers.
 func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
-	after, wake := r.tail, r.wake(now, events)
+	after, wake := r.logTail, r.wake(now, events)
 	var last log.Pos
 	var err error
 	for {
@@ -169,11 +169,11 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 		}
 	}
 	if err != nil {
-		return failure{err}
+		return fatalError{err}
 	}
-	r.tail, r.woken = last, wake
-	if err := r.audit(events); err != nil {
-		return failure{err}
+	r.logTail, r.lastWake = last, wake
+	if err := r.auditEvents(events); err != nil {
+		return fatalError{err}
 	}
 	r.mu.Lock()
 	for _, e := range events {
@@ -181,7 +181,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	}
 	r.mu.Unlock()
 	r.hub.publish(events)
-	return r.afterwards(ctx, events)
+	return r.afterCommit(ctx, events)
 }
 
 // apply folds e and keeps what goes with the state.
@@ -193,15 +193,15 @@ func (r *Room) apply(e room.Event) {
 	case room.MessagePosted:
 		r.texts.add(e.Seq, b.Message)
 	case room.Joined:
-		r.holdReins()
+		r.updateControllers()
 	case room.SeatChanged:
-		r.retire(b.Participant)
-		r.holdReins()
+		r.closeEndpoint(b.Participant)
+		r.updateControllers()
 	}
 }
 
-// afterwards does what events ask for beside effects.
-func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
+// afterCommit does what events ask for beside effects.
+func (r *Room) afterCommit(ctx context.Context, events []room.Event) error {
 	var redacted []int64
 	for _, e := range events {
 		if b, ok := e.Body.(room.Redacted); ok {
@@ -209,53 +209,53 @@ func (r *Room) afterwards(ctx context.Context, events []room.Event) error {
 		}
 	}
 	if err := r.redact(ctx, redacted...); err != nil {
-		return failure{err}
+		return fatalError{err}
 	}
 	r.clock.run(r.state.Phase == room.PhaseLive)
-	return r.saveNowAndThen(ctx)
+	return r.maybeSnapshot(ctx)
 }
 
-// holdReins notes who may pause and stop, for those who do not wait for the
+// updateControllers notes who may pause and stop, for those who do not wait for the
 // loop.
-func (r *Room) holdReins() {
+func (r *Room) updateControllers() {
 	reins := map[string]bool{room.ActorHost: true}
 	for _, x := range r.state.Seats {
 		if x.Controls() {
 			reins[x.ID] = true
 		}
 	}
-	r.reins.Store(&reins)
+	r.controllers.Store(&reins)
 }
 
-// record appends what one of the coordinator's own commands causes, outside
+// decideAndCommit appends what one of the coordinator's own commands causes, outside
 // the loop.
-func (r *Room) record(ctx context.Context, actor string, do room.Act) error {
+func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
 	now := r.now()
 	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
 	if err != nil {
 		return err
 	}
-	return unwrap(r.commit(ctx, events, now))
+	return unwrapFatal(r.commit(ctx, events, now))
 }
 
-// failure marks an error after which the room cannot go on in this process.
-type failure struct{ error }
+// fatalError marks an error after which the room cannot go on in this process.
+type fatalError struct{ error }
 
-func (f failure) Unwrap() error { return f.error }
+func (f fatalError) Unwrap() error { return f.error }
 
-func unwrap(err error) error {
-	if f, ok := err.(failure); ok {
+func unwrapFatal(err error) error {
+	if f, ok := err.(fatalError); ok {
 		return f.error
 	}
 	return err
 }
 
-// fatal returns the error that ends Run, if err is one.
-func fatal(err error) error {
+// fatalCause returns the error that ends Run, if err is one.
+func fatalCause(err error) error {
 	if err == nil {
 		return nil
 	}
-	var f failure
+	var f fatalError
 	if !errors.As(err, &f) {
 		return nil
 	}

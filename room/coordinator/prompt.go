@@ -17,7 +17,7 @@ import (
 // prompt builds what the participant with id is handed: the texts of its
 // window, and what the room is about. The same state, window, turn and
 // request always give the same prompt.
-func prompt(ctx context.Context, s *room.State, t *texts, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
+func prompt(ctx context.Context, s *room.State, t *messageCache, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
 	t.line = s.Bounds.LineChars
 	x, ok := s.Seat(id)
 	if !ok {
@@ -56,7 +56,7 @@ func boundary(secret, request string) string {
 }
 
 // fill puts the messages of w into p.
-func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x room.Seat, w room.Window) error {
+func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCache, x room.Seat, w room.Window) error {
 	if err := deliver(ctx, p, t, x, w); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *texts, x ro
 
 // deliver puts the messages that w hands over whole into p: first the history,
 // then, from the first one that is new to x on, the catch-up.
-func deliver(ctx context.Context, p *endpoint.Prompt, t *texts, x room.Seat, w room.Window) error {
+func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Seat, w room.Window) error {
 	var lines []endpoint.Line
 	known := 0
 	for _, span := range w.Verbatim {
@@ -113,7 +113,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *texts, x room.Seat, w r
 }
 
 // lengthOfLines is what the lines of msgs take, unless some are seen cut.
-func lengthOfLines(msgs []said) (n int) {
+func lengthOfLines(msgs []cachedMessage) (n int) {
 	for i := range msgs {
 		n += len(msgs[i].line)
 	}
@@ -121,7 +121,7 @@ func lengthOfLines(msgs []said) (n int) {
 }
 
 // as is what the participant with id sees of a message.
-func (s *said) as(id string) (endpoint.Line, bool) {
+func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	m := &s.m
 	if m.Visibility != room.UserVisible {
 		seen, ok := s.m.VisibleTo(id)

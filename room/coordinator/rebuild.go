@@ -10,12 +10,12 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Granted returns what the participant that got that turn was handed, rebuilt
+// GrantedPrompt returns what the participant that got that turn was handed, rebuilt
 // from the log alone, and the event that granted it. The caller compares the
 // prompt's digest with the recorded one; a redaction since then changes it.
-func Granted(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
+func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
 	var s room.State
-	t := &texts{log: l, room: id}
+	t := &messageCache{log: l, room: id}
 	at := log.Pos{}
 	for {
 		entries, err := l.Read(ctx, id, at, page)

@@ -157,7 +157,7 @@ func TestPlantedFact(t *testing.T) {
 			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, endpoint.Render(last))
 		}
 		for _, turn := range []int{1, 2, 57, 200} {
-			p, granted, err := coordinator.Granted(t.Context(), l, "r1", turn)
+			p, granted, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,30 +21,30 @@ import (
 // one, into the state.
 func (r *Room) recover(ctx context.Context) error {
 	r.restore(ctx)
-	for e, err := range log.Scan(ctx, r.cfg.Log, r.id, r.tail) {
+	for e, err := range log.Scan(ctx, r.cfg.Log, r.id, r.logTail) {
 		if errors.Is(err, log.ErrNotFound) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		r.blanked = r.blanked || e.Redacted
+		r.hasRedactions = r.hasRedactions || e.Redacted
 		if err := r.fold(ctx, e.Event); err != nil {
 			return err
 		}
 		if b, ok := e.Event.Body.(room.Redacted); ok {
 			r.redactions = append(r.redactions, b.Target)
 		}
-		r.tail = e.Pos
+		r.logTail = e.Pos
 	}
-	r.holdReins()
+	r.updateControllers()
 	r.clock = clock{base: r.state.Clock}
-	if r.rested != nil && r.snapAt == r.state.Seq {
-		r.clock.base = r.rested.wakeup(&r.state)
+	if r.resumedIdle != nil && r.snapAt == r.state.Seq {
+		r.clock.base = r.resumedIdle.clock(&r.state)
 	} else {
-		r.rested = nil
+		r.resumedIdle = nil
 	}
-	r.hub.reach(r.state.Seq)
+	r.hub.setTail(r.state.Seq)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	}
 	d, _, err := propose(ctx, p, in)
 	state := nextState(in.State, d.State)
-	if r.blanked { // it was asked with texts that are gone: it goes on from what is left of them
+	if r.hasRedactions { // it was asked with texts that are gone: it goes on from what is left of them
 		r.apply(e)
 		r.state.SetPolicyState(state)
 		return nil
@@ -90,11 +90,11 @@ type snapshot struct {
 	Format int
 	Tail   log.Pos
 	State  *room.State
-	Rested *rested // set when the room was left with nothing under way
+	Rested *idleMark // set when the room was left with nothing under way
 }
 
-// rested says where the clock of a room stood when it was unloaded.
-type rested struct {
+// idleMark says where the clock of a room stood when it was unloaded.
+type idleMark struct {
 	Clock time.Duration
 	Wall  time.Time
 }
@@ -103,7 +103,7 @@ const snapshotFormat = 3
 
 // restore starts from the newest snapshot, if it fits the log.
 func (r *Room) restore(ctx context.Context) {
-	r.tail = log.Pos{}
+	r.logTail = log.Pos{}
 	snap, err := r.cfg.Log.Snapshot(ctx, r.id)
 	if err != nil {
 		return
@@ -117,24 +117,24 @@ func (r *Room) restore(ctx context.Context) {
 		return
 	}
 	s.State.CompileNames()
-	r.state, r.tail, r.snapAt = *s.State, s.Tail, s.State.Seq
-	r.rested = s.Rested
+	r.state, r.logTail, r.snapAt = *s.State, s.Tail, s.State.Seq
+	r.resumedIdle = s.Rested
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
 }
 
 // Snapshots are taken when the log has grown by an eighth, so that they cost
 // the same a turn however long the room is.
-func (r *Room) saveNowAndThen(ctx context.Context) error {
+func (r *Room) maybeSnapshot(ctx context.Context) error {
 	if r.state.Seq < r.snapAt+max(1024, r.snapAt/8) {
 		return nil
 	}
 	return r.save(ctx)
 }
 
-// wakeup is the clock of a room that wakes now. It has gone on while the
+// clock is the clock of a room that wakes now. It has gone on while the
 // room was unloaded, but no further than to what the room waits for: what the
 // wall clock says must not end a room.
-func (p *rested) wakeup(s *room.State) time.Duration {
+func (p *idleMark) clock(s *room.State) time.Duration {
 	slept := max(0, time.Since(p.Wall))
 	for _, e := range s.Effects() {
 		if at := notBefore(e); at > p.Clock {
@@ -144,14 +144,14 @@ func (p *rested) wakeup(s *room.State) time.Duration {
 	return p.Clock
 }
 
-// leaveAtRest writes the snapshot of a room that is left with nothing under
+// snapshotOnExit writes the snapshot of a room that is left with nothing under
 // way. Only such a room was not interrupted when it is opened again.
-func (r *Room) leaveAtRest(ctx context.Context) error {
+func (r *Room) snapshotOnExit(ctx context.Context) error {
 	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
 		return r.save(ctx)
 	}
-	r.rested = &rested{r.clock.now(), time.Now()}
-	return r.put(ctx)
+	r.resumedIdle = &idleMark{r.clock.now(), time.Now()}
+	return r.writeSnapshot(ctx)
 }
 
 // speaks tells effects that are interrupted by what ends them.
@@ -165,11 +165,11 @@ func (r *Room) save(ctx context.Context) error {
 	if r.state.Seq == r.snapAt || r.state.Seq < 64 {
 		return nil
 	}
-	r.rested = nil
-	return r.put(ctx)
+	r.resumedIdle = nil
+	return r.writeSnapshot(ctx)
 }
 
-func (r *Room) put(ctx context.Context) error {
+func (r *Room) writeSnapshot(ctx context.Context) error {
 	at, err := r.cfg.Log.Read(ctx, r.id, log.At(r.state.Seq-1), 1)
 	if err != nil || len(at) != 1 {
 		return nil
@@ -177,13 +177,13 @@ func (r *Room) put(ctx context.Context) error {
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false) // what policies gave is kept to the byte
-	if err := enc.Encode(snapshot{snapshotFormat, r.tail, &r.state, r.rested}); err != nil {
+	if err := enc.Encode(snapshot{snapshotFormat, r.logTail, &r.state, r.resumedIdle}); err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}
 	r.snapAt = r.state.Seq
 	err = r.cfg.Log.PutSnapshot(ctx, r.id, log.Snapshot{Seq: uint64(r.state.Seq), Hash: at[0].Hash, Data: data.Bytes()})
 	if errors.Is(err, log.ErrFailed) {
-		return failure{err}
+		return fatalError{err}
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	switch b := events[len(events)-1].Body.(type) {
 	case room.ReplyLate, room.Violation, room.SeatForgot:
 		if len(events) == 1 {
-			return r.woken
+			return r.lastWake
 		}
 	case room.Paused, room.Stopped, room.Completed, room.Errored, room.TurnDrafted, room.TurnEdited:
 		return time.Time{}
@@ -244,7 +244,7 @@ func stateDigest(state policy.JSON) string {
 // Fold returns the state of a room as the log has it, without taking the room
 // over. Of cfg only Log and Policy are used.
 func Fold(ctx context.Context, cfg Config, id string) (*room.State, error) {
-	r := &Room{cfg: cfg, id: id, endpoints: map[string]*seat{}, texts: texts{log: cfg.Log, room: id}}
+	r := &Room{cfg: cfg, id: id, endpoints: map[string]*driver{}, texts: messageCache{log: cfg.Log, room: id}}
 	if err := r.recover(ctx); err != nil {
 		return nil, err
 	}

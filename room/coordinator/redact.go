@@ -48,7 +48,7 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	held := r.clock
-	r.state, r.texts, r.redactions = room.State{}, texts{log: r.cfg.Log, room: r.id}, nil
+	r.state, r.texts, r.redactions = room.State{}, messageCache{log: r.cfg.Log, room: r.id}, nil
 	if err := r.recover(ctx); err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	return nil
 }
 
-// drafts returns the events that hold what became the message at seq: its
+// draftEvents returns the events that hold what became the message at seq: its
 // draft and what it was edited to.
-func (r *Room) drafts(ctx context.Context, seq int64) ([]int64, error) {
+func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {
 	var found []int64
 	turn := 0
 	for to := seq; to > 0; to -= page {

@@ -28,35 +28,35 @@ type Room struct {
 	id     string
 	unlock func()
 
-	people chan request  // commands of people come first
-	left   chan request  // pauses and stops whose caller did not wait
-	work   chan request  // results of effects
-	quit   chan struct{} // closed when Run begins to end
-	done   chan struct{} // closed when it has ended
-	gate   gate
-	hub    hub
-	reins  atomic.Pointer[map[string]bool] // who may pause and stop
-	mu     sync.Mutex                      // held by the loop while it changes the state, and by View
+	people      chan request  // commands of people come first
+	abandoned   chan request  // pauses and stops whose caller did not wait
+	work        chan request  // results of effects
+	quit        chan struct{} // closed when Run begins to end
+	done        chan struct{} // closed when it has ended
+	gate        gate
+	hub         hub
+	controllers atomic.Pointer[map[string]bool] // who may pause and stop
+	mu          sync.Mutex                      // held by the loop while it changes the state, and by View
 
-	resting atomic.Pointer[rest] // nil while something is under way
+	idleSince atomic.Pointer[idlePeriod] // nil while something is under way
 
 	// Owned by the loop.
-	state      room.State
-	tail       log.Pos
-	woken      time.Time // when the log was last told to wake the room
-	clock      clock
-	texts      texts
-	digester   endpoint.Digester
-	policy     Policy
-	policyRef  string
-	endpoints  map[string]*seat
-	prompts    map[string]endpoint.Prompt // granted and not yet sent, by request
-	inherited  string                     // request of a turn that an earlier process had open
-	snapAt     int64
-	redactions []int64 // events that the folded part of the log says to redact
-	blanked    bool    // texts are missing from the folded part of the log
-	rested     *rested // how the room was left, when it was left at rest
-	effects    crew
+	state         room.State
+	logTail       log.Pos
+	lastWake      time.Time // when the log was last told to wake the room
+	clock         clock
+	texts         messageCache
+	digester      endpoint.Digester
+	policy        Policy
+	policyRef     string
+	endpoints     map[string]*driver
+	prompts       map[string]endpoint.Prompt // granted and not yet sent, by request
+	inherited     string                     // request of a turn that an earlier process had open
+	snapAt        int64
+	redactions    []int64   // events that the folded part of the log says to redact
+	hasRedactions bool      // texts are missing from the folded part of the log
+	resumedIdle   *idleMark // how the room was left, when it was left at rest
+	effects       workerPool
 }
 
 // A request is a command on its way to the loop.
@@ -74,21 +74,21 @@ type answer struct {
 
 // Open makes a new room: its first events are durable when it returns.
 func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
-	r, err := lock(ctx, cfg, spec.Room)
+	r, err := newRoom(ctx, cfg, spec.Room)
 	if err != nil {
 		return nil, err
 	}
-	if r.tail.Seq != 0 {
+	if r.logTail.Seq != 0 {
 		r.unlock()
 		return nil, exists(spec.Room)
 	}
 	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
-		if err := r.record(ctx, room.ActorHost, do); err != nil {
+		if err := r.decideAndCommit(ctx, room.ActorHost, do); err != nil {
 			r.unlock()
 			return nil, err
 		}
 	}
-	if err := r.begin(ctx); err != nil {
+	if err := r.runResumeActs(ctx); err != nil {
 		r.unlock()
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func exists(id string) error {
 // Reopen takes over a room that is in the log, after a crash as after a clean
 // end. What was in flight is recorded as interrupted.
 func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
-	r, err := lock(ctx, cfg, id)
+	r, err := newRoom(ctx, cfg, id)
 	if err != nil {
 		return nil, err
 	}
@@ -123,47 +123,47 @@ func (r *Room) reopen(ctx context.Context) error {
 	if r.state.Phase == room.PhaseUnopened {
 		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
-	if err := r.record(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.rested == nil}); err != nil {
+	if err := r.decideAndCommit(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}); err != nil {
 		return err
 	}
 	if t := r.state.Turn; t != nil && t.Draft == nil {
 		r.inherited = t.Request
 	}
-	if err := r.begin(ctx); err != nil {
+	if err := r.runResumeActs(ctx); err != nil {
 		return err
 	}
 	if r.cfg.ResumeAs == "" || r.state.Phase == room.PhaseLive || r.state.Phase == room.PhaseCompleted || r.state.Phase == room.PhaseStopped {
 		return nil
 	}
-	return r.record(ctx, r.cfg.ResumeAs, room.Resume{})
+	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
 }
 
-// begin records what a person does before the room runs.
-func (r *Room) begin(ctx context.Context) error {
+// runResumeActs records what a person does before the room runs.
+func (r *Room) runResumeActs(ctx context.Context) error {
 	if r.cfg.ResumeAs == "" {
 		return nil
 	}
 	for _, do := range r.cfg.ResumeWith {
-		if err := r.record(ctx, r.cfg.ResumeAs, do); err != nil {
+		if err := r.decideAndCommit(ctx, r.cfg.ResumeAs, do); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lock makes this process the only one that runs the room.
-func lock(ctx context.Context, cfg Config, id string) (*Room, error) {
+// newRoom makes this process the only one that runs the room.
+func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	unlock, err := cfg.Log.Lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	r := &Room{
 		cfg: cfg, id: id, unlock: unlock,
-		people: make(chan request), left: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
-		endpoints: map[string]*seat{}, prompts: map[string]endpoint.Prompt{},
+		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
+		endpoints: map[string]*driver{}, prompts: map[string]endpoint.Prompt{},
 	}
-	r.effects = crew{work: make(chan func()), quit: r.quit}
-	r.texts = texts{log: cfg.Log, room: id}
+	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
+	r.texts = messageCache{log: cfg.Log, room: id}
 	r.hub.log, r.hub.room = cfg.Log, id
 	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
 	if err != nil && !errors.Is(err, log.ErrNotFound) {
@@ -171,7 +171,7 @@ func lock(ctx context.Context, cfg Config, id string) (*Room, error) {
 		return nil, err
 	}
 	if len(entries) > 0 {
-		r.tail = entries[0].Pos
+		r.logTail = entries[0].Pos
 	}
 	return r, nil
 }
@@ -198,14 +198,14 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	req := request{cmd: c, out: out}
 	switch c.Do.(type) {
 	case room.Pause, room.Stop:
-		req.held = r.hold(c.Actor)
+		req.held = r.closeGateFor(c.Actor)
 	}
 	select {
 	case r.people <- req:
 	case <-r.done:
 		return nil, ErrClosed
 	case <-ctx.Done():
-		r.abandon(req)
+		r.requeueHeld(req)
 		return nil, ctx.Err()
 	}
 	select {
@@ -223,10 +223,10 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	}
 }
 
-// hold stops everything that the room sends, at once and without waiting for
+// closeGateFor stops everything that the room sends, at once and without waiting for
 // its log, if actor holds the reins. The command that follows says why.
-func (r *Room) hold(actor string) bool {
-	if reins := r.reins.Load(); reins == nil || !(*reins)[actor] {
+func (r *Room) closeGateFor(actor string) bool {
+	if reins := r.controllers.Load(); reins == nil || !(*reins)[actor] {
 		return false
 	}
 	r.gate.close()
@@ -234,14 +234,14 @@ func (r *Room) hold(actor string) bool {
 	return true
 }
 
-// abandon takes over a command whose caller has gone. Watchers have been told
+// requeueHeld takes over a command whose caller has gone. Watchers have been told
 // of a pause, so it comes; of many that wait one is as good as all.
-func (r *Room) abandon(req request) {
+func (r *Room) requeueHeld(req request) {
 	if !req.held {
 		return
 	}
 	select {
-	case r.left <- req:
+	case r.abandoned <- req:
 	default:
 		r.gate.open()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A seat is the endpoint of a driven participant and the floor it speaks to.
-type seat struct {
+// A driver is the endpoint of a driven participant and the floor it speaks to.
+type driver struct {
 	Endpoint
 	floor    *floor
 	profile  string
@@ -21,7 +21,7 @@ type seat struct {
 
 // speak hands over a prompt. One request is in flight per profile. An endpoint
 // that panics has failed; other rooms do not hear of it.
-func (s *seat) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
+func (s *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
@@ -40,10 +40,10 @@ func (s *seat) speak(ctx context.Context, p endpoint.Prompt, timeout time.Durati
 	return s.Speak(ctx, p, s.floor)
 }
 
-// within is speak for a request that no deadline of the state gives up: it
+// speakBid is speak for a request that no deadline of the state gives up: it
 // returns soon after the time-out, however deaf the endpoint is and however
 // long its profile is busy elsewhere.
-func (r *Room) within(ctx context.Context, s *seat, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
+func (r *Room) speakBid(ctx context.Context, s *driver, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+time.Second)
 	defer cancel()
 	type result struct {
@@ -63,8 +63,8 @@ func (r *Room) within(ctx context.Context, s *seat, p endpoint.Prompt, timeout t
 	}
 }
 
-// reach returns the endpoint of a participant, opened when it is first used.
-func (r *Room) reach(ctx context.Context, id string) (*seat, error) {
+// endpointFor returns the endpoint of a participant, opened when it is first used.
+func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	if s, ok := r.endpoints[id]; ok {
 		return s, nil
 	}
@@ -76,7 +76,7 @@ func (r *Room) reach(ctx context.Context, id string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seat{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
+	s := &driver{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
 	if x.Device != "" {
 		s.profile = "" // its own device sees to that; the profile is who asks
 	}
@@ -84,21 +84,21 @@ func (r *Room) reach(ctx context.Context, id string) (*seat, error) {
 	return s, nil
 }
 
-// retire ends the endpoint of a seat whose standing has changed; the next
+// closeEndpoint ends the endpoint of a seat whose standing has changed; the next
 // turn opens another.
-func (r *Room) retire(id string) {
+func (r *Room) closeEndpoint(id string) {
 	if s, ok := r.endpoints[id]; ok {
 		delete(r.endpoints, id)
 		r.effects.Go(func() { s.Close() })
 	}
 }
 
-// leave ends everything that the room has started.
-func (r *Room) leave() {
+// shutDown ends everything that the room has started.
+func (r *Room) shutDown() {
 	close(r.quit)
 	r.gate.close()
 	for id := range r.endpoints {
-		r.retire(id)
+		r.closeEndpoint(id)
 	}
 	r.effects.Wait()
 	r.hub.end()

@@ -18,25 +18,25 @@ const (
 	cachedBytes    = 128 << 10
 )
 
-// texts gives the messages of spans: the newest from memory, the rest from
+// messageCache gives the messages of spans: the newest from memory, the rest from
 // the log.
-type texts struct {
+type messageCache struct {
 	log   Log
 	room  string
-	line  int    // length of a summary line in bytes
-	msgs  []said // oldest first; a span aliases it, until the next add
-	first int64  // from this seq on nothing is missing
+	line  int             // length of a summary line in bytes
+	msgs  []cachedMessage // oldest first; a span aliases it, until the next add
+	first int64           // from this seq on nothing is missing
 	bytes int
 }
 
-// said is a message with its place in the log.
-type said struct {
+// cachedMessage is a message with its place in the log.
+type cachedMessage struct {
 	seq  int64
 	m    room.Message
 	line string // what summaries have of it: its number, its sender and its first sentence, cut
 }
 
-func (t *texts) add(seq int64, m room.Message) {
+func (t *messageCache) add(seq int64, m room.Message) {
 	t.msgs = append(t.msgs, t.said(seq, m))
 	t.bytes += len(m.Text)
 	if t.bytes > 2*cachedBytes || len(t.msgs) > 2*cachedMessages {
@@ -46,7 +46,7 @@ func (t *texts) add(seq int64, m room.Message) {
 
 // shrink drops the oldest messages down to the bounds. It is called when they
 // are passed twofold, so that it costs little a message.
-func (t *texts) shrink() {
+func (t *messageCache) shrink() {
 	drop := 0
 	for t.bytes > cachedBytes || len(t.msgs)-drop > cachedMessages {
 		t.bytes -= len(t.msgs[drop].m.Text)
@@ -58,8 +58,8 @@ func (t *texts) shrink() {
 	t.msgs = t.msgs[:kept]
 }
 
-func (t *texts) said(seq int64, m room.Message) said {
-	return said{seq, m, summaryLine(seq, m.From, m.Text, t.line)}
+func (t *messageCache) said(seq int64, m room.Message) cachedMessage {
+	return cachedMessage{seq, m, summaryLine(seq, m.From, m.Text, t.line)}
 }
 
 // summaryLine is what a summary has of a message; most is the length of the
@@ -69,7 +69,7 @@ func summaryLine(seq int64, from, text string, most int) string {
 }
 
 // span returns the messages from from to to, both included.
-func (t *texts) span(ctx context.Context, from, to int64) ([]said, error) {
+func (t *messageCache) span(ctx context.Context, from, to int64) ([]cachedMessage, error) {
 	i, j := t.at(from), t.at(to+1)
 	if len(t.msgs) > 0 && from >= t.first {
 		return t.msgs[i:j:j], nil
@@ -83,16 +83,16 @@ func (t *texts) span(ctx context.Context, from, to int64) ([]said, error) {
 }
 
 // at is the place of the first message at hand that is not before seq.
-func (t *texts) at(seq int64) int {
-	i, _ := slices.BinarySearchFunc(t.msgs, seq, func(s said, seq int64) int { return cmp.Compare(s.seq, seq) })
+func (t *messageCache) at(seq int64) int {
+	i, _ := slices.BinarySearchFunc(t.msgs, seq, func(s cachedMessage, seq int64) int { return cmp.Compare(s.seq, seq) })
 	return i
 }
 
 // page is how many events are read from the log at a time.
 const page = 1000
 
-func (t *texts) read(ctx context.Context, from, to int64) ([]said, error) {
-	var out []said
+func (t *messageCache) read(ctx context.Context, from, to int64) ([]cachedMessage, error) {
+	var out []cachedMessage
 	at := log.At(from - 1)
 	for int64(at.Seq) < to {
 		entries, err := t.log.Read(ctx, t.room, at, int(min(page, to-int64(at.Seq))))
@@ -113,7 +113,7 @@ func (t *texts) read(ctx context.Context, from, to int64) ([]said, error) {
 }
 
 // text is a room.TextFunc.
-func (t *texts) text(seq int64) (string, error) {
+func (t *messageCache) text(seq int64) (string, error) {
 	found, err := t.span(context.Background(), seq, seq)
 	if err != nil || len(found) == 0 {
 		return "", err

@@ -38,8 +38,8 @@ func (h *hub) publish(events []room.Event) {
 	}
 }
 
-// reach says that events up to seq are stored.
-func (h *hub) reach(seq int64) {
+// setTail says that events up to seq are stored.
+func (h *hub) setTail(seq int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tail = seq
@@ -74,7 +74,7 @@ func (h *hub) end() {
 	}
 }
 
-func (h *hub) join() *watcher {
+func (h *hub) add() *watcher {
 	w := &watcher{wake: make(chan struct{}, 1), live: make(chan Update, liveUpdates)}
 	w.nudge()
 	h.mu.Lock()
@@ -86,7 +86,7 @@ func (h *hub) join() *watcher {
 	return w
 }
 
-func (h *hub) part(w *watcher) {
+func (h *hub) remove(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.watchers, w)
@@ -109,8 +109,8 @@ func (h *hub) status() (tail int64, ended bool) {
 // without gap or duplicate. It ends with the room's Run or with ctx.
 func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
-		w := r.hub.join()
-		defer r.hub.part(w)
+		w := r.hub.add()
+		defer r.hub.remove(w)
 		at := log.At(after)
 		for {
 			select {

@@ -246,7 +246,7 @@ func (f *flow) config() coordinator.Config {
 			}
 			return f.mine, nil
 		},
-		Audit: func(a coordinator.Audited) error {
+		Audit: func(a coordinator.AuditEntry) error {
 			return f.ann.book.Append(audit.Event{Time: a.Time, Profile: a.Profile, Device: a.Device, Requester: a.Requester, Room: a.Room, Turn: a.Turn, Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds()})
 		},
 	}
