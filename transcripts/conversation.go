@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -58,17 +59,8 @@ const (
 	MaxParticipants = 4096
 	MaxID           = 256     // bytes of a participant's id, and of its name
 	MaxText         = 2 << 20 // bytes of a turn
+	maxDepth        = 64      // of the JSON
 )
-
-var turnShape = shape{
-	"i": nil, "speaker": nil, "text": nil, "at": nil, "t_s": nil, "channel": nil, "addressees": nil,
-}
-
-var conversationShape = shape{
-	"id": nil, "source": nil, "license": nil, "extra": nil,
-	"participants": {"id": nil, "name": nil, "kind": nil, "role": nil},
-	"turns":        turnShape,
-}
 
 // ReadConversations reads the neutral form, one conversation a line, plain or
 // in gzip. name stands for the file in errors. After an error the sequence
@@ -105,11 +97,8 @@ func conversations(l *lines) iter.Seq2[*Conversation, error] {
 }
 
 func decodeConversation(line []byte) (*Conversation, error) {
-	if c := decodeFast(line); c != nil {
-		return c, c.check()
-	}
 	c := &Conversation{}
-	if err := decodeStrict(line, conversationShape, c); err != nil {
+	if err := strict.Decode(line, maxDepth, c); err != nil {
 		return nil, err
 	}
 	return c, c.check()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -43,7 +44,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		t.Header, t.bare = headerOf(line)
 		return t, nil
 	}
-	if err := decodeStrict(line, headerShape, &t.Header); err != nil {
+	if err := strict.Decode(line, maxDepth, &t.Header); err != nil {
 		return nil, l.fault(err.Error(), nil)
 	}
 	if err := t.Header.check(); err != nil {
@@ -51,8 +52,6 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	}
 	return t, nil
 }
-
-var headerShape = shape{"moot_transcript": nil, "room": nil, "level": nil, "events": nil, "chain": nil}
 
 // isHeader reports whether line starts the portable form.
 func isHeader(line []byte) bool {
@@ -134,11 +133,9 @@ type portableLine struct {
 	Hash     string          `json:"hash"`
 }
 
-var lineShape = shape{"event": nil, "redacted": nil, "salt": nil, "commit": nil, "hash": nil}
-
 func decodeEntry(line []byte, h Header) (log.Entry, error) {
 	var w portableLine
-	if err := decodeStrict(line, lineShape, &w); err != nil {
+	if err := strict.Decode(line, maxDepth, &w); err != nil {
 		return log.Entry{}, err
 	}
 	if w.Event == nil && w.Redacted == 0 {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // A piece is what a line of an agent's output turned out to be.
@@ -64,9 +65,19 @@ func read(line []byte) (piece, bool) {
 // maxTries bounds how often a line is looked through for a frame.
 const maxTries = 8
 
+// maxDepth bounds the nesting of a frame's values.
+const maxDepth = 16
+
+// replyKeys are the keys that the frames of an agent have, as JSON pointers.
+var replyKeys = []string{
+	"/type", "/request_id", "/status", "/draft_message", "/reason", "/metrics", "/outcome", "/usage",
+	"/confidence", "/tool_rounds", "/bid", "/message_id", "/call_id", "/to", "/text",
+	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
+}
+
 // frameType checks a frame and returns its type: "" for JSON of another kind.
 func frameType(b []byte) (string, error) {
-	if err := strict(b, known); err != nil {
+	if err := strict.Check(b, maxDepth, replyKeys); err != nil {
 		return "", err
 	}
 	var head struct {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/scripted"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // FuzzOutput feeds arbitrary output to a wire with a request in flight. It
@@ -95,7 +96,7 @@ func FuzzRequest(f *testing.F) {
 		var out bytes.Buffer
 		_ = Serve(t.Context(), bytes.NewReader(in), &out, scripted.New())
 		for l := range bytes.Lines(out.Bytes()) {
-			if err := strict(bytes.TrimSpace(l), known); err != nil {
+			if err := strict.Check(bytes.TrimSpace(l), maxDepth, replyKeys); err != nil {
 				t.Fatalf("%q: %v", l, err)
 			}
 		}

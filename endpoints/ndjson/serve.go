@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/spawn"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // A Speaker answers prompts: any endpoint does.
@@ -52,18 +53,17 @@ func write(out io.Writer, v any) error {
 	return err
 }
 
-var requestKeys = map[string][]string{
-	"": {
-		"type", "request_id", "profile_id", "session_id", "turn_index", "mode", "objective", "remote_message", "history",
-		"constraints", "remote_from", "you", "participants", "room_constraints", "history_summary", "omitted", "hints",
-		"host", "trace",
-	},
+// requestKeys are the keys that a request has, as JSON pointers.
+var requestKeys = []string{
+	"/type", "/request_id", "/profile_id", "/session_id", "/turn_index", "/mode", "/objective", "/remote_message", "/history",
+	"/constraints", "/remote_from", "/you", "/participants", "/room_constraints", "/history_summary", "/omitted", "/hints",
+	"/host", "/trace",
 }
 
 // promptOf is the way back of asRequest. The newest message of another is the
 // whole catch-up, for the frame does not say where that began.
 func promptOf(b []byte) (endpoint.Prompt, error) {
-	if err := strict(b, requestKeys); err != nil {
+	if err := strict.Check(b, maxDepth, requestKeys); err != nil {
 		return endpoint.Prompt{}, err
 	}
 	var q request

@@ -59,7 +59,7 @@ var rules = []rule{
 	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
-	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/..."},
+	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/...", may: "room room/names policies/policy replay/..."},
 
 	{pkg: "problem", bare: true},
@@ -67,7 +67,7 @@ var rules = []rule{
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/spawn"},
-	{pkg: "internal/pack", may: "policies/policy plugins/wasm"},
+	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/kits policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
@@ -92,6 +92,7 @@ var reserves = []reserve{
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
 	{"aead.dev/minisign", "internal/pack"},
 	{"golang.org/x/mod/...", "internal/pack"},
+	{"github.com/go-json-experiment/json/...", "internal/strict transcripts/foreign"},
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},

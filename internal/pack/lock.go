@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // LockName is the file that pins the installed policies of a folder. It lies
@@ -63,7 +65,7 @@ func ParseLock(text []byte) (*Lock, error) {
 		return nil, fmt.Errorf("it has %d bytes; at most %d", len(text), maxLock)
 	}
 	var w wireLock
-	if err := strict(text, &w); err != nil {
+	if err := strict.Decode(text, maxDepth, &w); err != nil {
 		return nil, err
 	}
 	if w.Version != lockVersion {

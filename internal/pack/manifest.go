@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
 
+	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -14,6 +14,7 @@ import (
 const (
 	MaxManifest = 256 << 10 // bytes; most of it is the schema of the settings
 	maxText     = 500       // bytes of a description
+	maxDepth    = 64        // of the JSON of manifests and locks; schemas of settings nest deepest
 )
 
 var (
@@ -59,8 +60,8 @@ func ParseManifest(where string, text []byte) (policy.Manifest, error) {
 		return bad("the manifest has %d bytes; at most %d", len(text), MaxManifest)
 	}
 	var w wireManifest
-	if err := strict(text, &w, "config_schema", "default_config"); err != nil {
-		return bad("the manifest cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
+	if err := strict.Decode(text, maxDepth, &w); err != nil {
+		return bad("the manifest cannot be read: %v", err)
 	}
 	if w.ABI != policy.ABI {
 		return policy.Manifest{}, refuse("POL-ABI", where, "build it for ABI 1, or use a moot that speaks its ABI",

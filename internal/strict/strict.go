@@ -1,43 +1,91 @@
-// Package strict decodes JSON of others: what encoding/json lets pass
-// is refused. Valid UTF-8, bounded depth, no key twice, no key that is
-// unknown or written in another case, one value and nothing behind it.
+// Package strict decodes JSON from untrusted sources. It refuses what
+// encoding/json accepts: invalid UTF-8, duplicate keys, unknown keys, keys in
+// another case, and deep nesting. Everything else follows encoding/json.
 package strict
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Decode reads b into v, a pointer. Values that are deeper than depth, the
-// outermost being 1, are refused before anything recurses into them. Keys of
-// structs must be exactly those of their json tags; what stands in a
-// json.RawMessage or in a map may have any keys, but none twice.
+// options are those of encoding/json with strict keys. Invalid UTF-8 is found
+// before decoding; the option keeps \ud800 legal, which encoding/json replaces.
+var options = json.JoinOptions(
+	jsonv1.DefaultOptionsV1(),
+	jsonv1.ReportErrorsWithLegacySemantics(false),
+	json.MatchCaseInsensitiveNames(false),
+	json.RejectUnknownMembers(true),
+	jsontext.AllowDuplicateNames(false),
+)
+
+// Decode reads the one JSON value in b into v, a pointer. Keys must be exactly
+// those of the json tags. A json.RawMessage or a map takes any key, but none
+// twice. Values nested deeper than depth are refused; the outermost value has
+// depth 1. An error names the offending key, as in turns[3].text.
 func Decode(b []byte, depth int, v any) error {
-	switch {
-	case !utf8.Valid(b):
-		return errors.New("not valid UTF-8")
-	case !Shallow(b, depth):
-		return fmt.Errorf("nested deeper than %d", depth)
-	}
-	s := scanner{dec: json.NewDecoder(bytes.NewReader(b))}
-	s.dec.UseNumber()
-	if err := s.value(reflect.TypeOf(v).Elem()); err != nil {
+	if err := check(b, depth); err != nil {
 		return err
 	}
-	if _, err := s.dec.Token(); err != io.EOF {
-		return errors.New("something stands behind the value")
-	}
-	return json.Unmarshal(b, v)
+	return plain(json.Unmarshal(b, v, options))
 }
 
-// Shallow reports whether no value of b is deeper than limit, the outermost
-// being 1. It does not recurse, so it is asked before anything that does.
+// Check is Decode for formats that may grow, without the decoding: unknown
+// keys are allowed. The known keys are JSON pointers such as /usage/tokens. A
+// key that differs from a known one in case only is refused.
+func Check(b []byte, depth int, known []string) error {
+	if err := check(b, depth); err != nil {
+		return err
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), options)
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return plain(err)
+		}
+		if dec.StackDepth() == 0 {
+			break
+		}
+		if kind, n := dec.StackIndex(dec.StackDepth()); kind != '{' || n%2 == 0 {
+			continue // not a key
+		}
+		if err := exactCase(string(dec.StackPointer()), known); err != nil {
+			return err
+		}
+	}
+	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("invalid character %q after top-level value", rest[0])
+	}
+	return nil
+}
+
+func exactCase(key string, known []string) error {
+	for _, k := range known {
+		if k != key && strings.EqualFold(k, key) {
+			return fmt.Errorf("key %q must be written %q", key[strings.LastIndexByte(key, '/')+1:], k[strings.LastIndexByte(k, '/')+1:])
+		}
+	}
+	return nil
+}
+
+func check(b []byte, depth int) error {
+	switch {
+	case !utf8.Valid(b):
+		return errors.New("invalid UTF-8")
+	case !Shallow(b, depth):
+		return fmt.Errorf("nests deeper than %d", depth)
+	}
+	return nil
+}
+
+// Shallow reports whether no value in b is nested deeper than limit; the
+// outermost value has depth 1. It does not recurse and needs no valid JSON.
 func Shallow(b []byte, limit int) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
@@ -58,89 +106,70 @@ func Shallow(b []byte, limit int) bool {
 	return true
 }
 
-type scanner struct{ dec *json.Decoder }
-
-// value reads one value that is to become a t; nil stands for anything.
-func (s scanner) value(t reflect.Type) error {
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	tok, err := s.dec.Token()
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return io.ErrUnexpectedEOF
-		}
-		return err
-	}
-	switch tok {
-	case json.Delim('{'):
-		return s.object(t)
-	case json.Delim('['):
-		for s.dec.More() {
-			if err := s.value(element(t)); err != nil {
-				return err
-			}
-		}
-		_, err = s.dec.Token()
+// plain rewords an error of the decoder without naming Go types.
+func plain(err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("unexpected end of JSON")
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("duplicate key %q", clip(syntax.JSONPointer.LastToken()))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w at byte %d", syntax.Err, syntax.ByteOffset)
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("unknown key %q", clip(semantic.JSONPointer.LastToken()))
+	case errors.As(err, &semantic) && semantic.Err != nil && semantic.JSONKind != '0':
+		return fmt.Errorf("%s: %w", place(semantic.JSONPointer), semantic.Err)
+	case errors.As(err, &semantic):
+		return fmt.Errorf("%s may not be %s", place(semantic.JSONPointer), described(semantic))
 	}
 	return err
 }
 
-func (s scanner) object(t reflect.Type) error {
-	fields := fieldsOf(t)
-	seen := map[string]bool{}
-	for s.dec.More() {
-		tok, err := s.dec.Token()
-		if err != nil {
-			return err
-		}
-		key, ok := tok.(string)
-		if !ok {
-			return errors.New("a key is not a string")
-		}
-		if seen[key] {
-			return fmt.Errorf("key %.40q stands twice", key)
-		}
-		seen[key] = true
-		child, known := fields[key]
-		if fields != nil && !known {
-			return fmt.Errorf("key %.40q is not known", key)
-		}
-		if fields == nil {
-			child = element(t)
-		}
-		if err := s.value(child); err != nil {
-			return err
+// place writes a pointer the way people write paths: turns[3].text.
+func place(p jsontext.Pointer) string {
+	var path strings.Builder
+	for token := range p.Tokens() {
+		switch {
+		case token != "" && strings.Trim(token, "0123456789") == "":
+			path.WriteString("[" + token + "]")
+		case path.Len() > 0:
+			path.WriteString("." + clip(token))
+		default:
+			path.WriteString(clip(token))
 		}
 	}
-	_, err := s.dec.Token()
-	return err
+	if path.Len() == 0 {
+		return "the value"
+	}
+	return fmt.Sprintf("%q", path.String())
 }
 
-// element is the type of what stands in a list or a map.
-func element(t reflect.Type) reflect.Type {
-	if t == nil || t == reflect.TypeFor[json.RawMessage]() {
-		return nil
+// described names the kind of JSON value that did not fit.
+func described(err *json.SemanticError) string {
+	switch err.JSONKind {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
 	}
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array, reflect.Map:
-		return t.Elem()
+	if err.JSONValue == nil {
+		return "a number"
 	}
-	return nil
+	return "the number " + clip(string(err.JSONValue))
 }
 
-// fieldsOf returns the keys of a struct, nil for what takes any key.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	if t == nil || t.Kind() != reflect.Struct {
-		return nil
+// clip bounds how much of a foreign text an error repeats.
+func clip(s string) string {
+	if len(s) <= 40 {
+		return s
 	}
-	fields := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			fields[name] = f.Type
-		}
-	}
-	return fields
+	return strings.ToValidUTF8(s[:40], "") + "…"
 }
