@@ -15,9 +15,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -174,6 +178,67 @@ func (l *Log) Close() error {
 	l.f = nil
 	if err != nil {
 		return l.explain("closing the host log", err)
+	}
+	return nil
+}
+
+// explain turns an error of the file into one for the user.
+func (l *Log) explain(doing string, err error) error {
+	p := &problem.Error{Code: "LOG-IO", What: doing, Where: l.path, Err: err, Fix: "check the disk, then start again"}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		p.Code, p.Fix = "LOG-FULL", "free space on the disk of the data folder"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		p.Code, p.Fix = "LOG-READONLY", "make the data folder writable for you, or choose another with --data"
+	case errors.Is(err, fs.ErrNotExist):
+		p.Code, p.Fix = "LOG-OPEN", "check that the data folder exists, or choose another with --data"
+	}
+	return p
+}
+
+// escape makes a folder's name match itself in a pattern.
+func escape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// rotate sees to it that n more bytes may be written: it begins a new file when
+// this one is full, or when another process has done so.
+func (l *Log) rotate(n int64) error {
+	ours, err := l.f.Stat()
+	if err != nil {
+		return err
+	}
+	current, err := os.Stat(l.path)
+	switch {
+	case err == nil && os.SameFile(ours, current):
+		if ours.Size() == 0 || ours.Size()+n <= l.c.size {
+			return nil
+		}
+		part := filepath.Join(l.c.Dir, "audit-"+time.Now().UTC().Format("20060102T150405.000000000Z")+".jsonl")
+		if err := os.Rename(l.path, part); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	old := l.f
+	if err := l.open(); err != nil {
+		return err
+	}
+	return errors.Join(old.Close(), l.prune())
+}
+
+// prune removes the oldest parts. Their names sort by time.
+func (l *Log) prune() error {
+	parts, err := filepath.Glob(filepath.Join(escape(l.c.Dir), "audit-*Z.jsonl"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(parts)
+	for i := 0; i < len(parts)-keep; i++ {
+		if err := os.Remove(parts[i]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

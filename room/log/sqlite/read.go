@@ -2,9 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -75,4 +82,182 @@ func (d *DB) Read(ctx context.Context, name string, after log.Pos, page int) ([]
 		return nil, err
 	}
 	return entries, nil
+}
+
+// scan returns up to max entries as they are stored, and checks that none is
+// missing at the end of the page.
+func (r *reader) scan(t *tail, after uint64, page int) ([]log.Entry, error) {
+	expect := min(uint64(page), t.last-after)
+	entries := make([]log.Entry, 0, expect)
+	err := r.page.each(func(row []driver.Value) error {
+		e, err := scanEntry(row)
+		if err != nil {
+			return log.Corrupt(t.name, after+1+uint64(len(entries)), err.Error())
+		}
+		entries = append(entries, e)
+		return nil
+	}, key(t.id, after), key(t.id, maxSeq), int64(page))
+	if err != nil {
+		return nil, blame(err, t.name, after+1+uint64(len(entries)))
+	}
+	switch n := uint64(len(entries)); {
+	case n < expect:
+		return nil, log.Corrupt(t.name, after+n+1, fmt.Sprintf("event %d is missing", after+n+1))
+	case n > expect:
+		return nil, log.Corrupt(t.name, t.last, "there are events after the one that the index names as the last")
+	}
+	if n := len(entries); n > 0 && entries[n-1].Seq == t.last && entries[n-1].Hash != t.hash {
+		return nil, log.Corrupt(t.name, t.last, "it is not the event that the index names as the last")
+	}
+	return entries, nil
+}
+
+// blame turns SQLite's word that the file is damaged into one of where.
+func blame(err error, room string, seq uint64) error {
+	if code := primary(err); code == corruptCode {
+		return log.Corrupt(room, seq, "the page that holds it is damaged: "+err.Error())
+	}
+	return err
+}
+
+// scanEntry takes a row of the table events. The id is kept in Event until
+// open has compared it with the body. Raw is the stub of a redacted event.
+func scanEntry(row []driver.Value) (log.Entry, error) {
+	var e log.Entry
+	var k int64
+	var b []byte
+	if !get(row[0], &k) || !get(row[1], &e.Event.ID) || !get(row[2], &b) || !get(row[3], &e.Raw) {
+		return e, errors.New("its row has wrong types")
+	}
+	e.Seq = uint64(k) & maxSeq
+	e.Tok = e.Seq
+	return e, split(b, e.Raw, &e)
+}
+
+// open checks the chain over entries as they were scanned, from seq after
+// with its hash, and decodes the bodies. Hashing and decoding, which is nearly
+// all of the time of a read, is spread over the processors.
+func open(name string, after uint64, previous [32]byte, entries []log.Entry) error {
+	spread(len(entries), func(i int) error {
+		if e := &entries[i]; !e.Redacted {
+			e.Commit = log.Commit(e.Salt, e.Raw)
+		}
+		return nil
+	})
+	for i := range entries {
+		e := &entries[i]
+		if want := after + 1 + uint64(i); e.Seq != want {
+			return log.Corrupt(name, want, fmt.Sprintf("event %d is missing", want))
+		}
+		if log.Link(previous, e.Seq, e.Commit) != e.Hash {
+			return log.Corrupt(name, e.Seq, "it is not the event that was appended")
+		}
+		previous = e.Hash
+	}
+	return spread(len(entries), func(i int) error { return decode(name, &entries[i]) })
+}
+
+// decode fills in the event of an entry that is known to be as appended.
+func decode(name string, e *log.Entry) error {
+	id := e.Event.ID
+	event, err := room.UnmarshalEvent(e.Raw)
+	switch {
+	case errors.Is(err, room.ErrUnknownType):
+		return &problem.Error{
+			Code: "LOG-NEWER", What: "a newer release of moot wrote this event", Err: err,
+			Where: fmt.Sprintf("room %s, event %d", name, e.Seq), Fix: "use that release, or a newer one",
+		}
+	case err != nil:
+		return &problem.Error{
+			Code: "LOG-EVENT", What: "the event is whole but cannot be read", Err: err,
+			Where: fmt.Sprintf("room %s, event %d", name, e.Seq), Fix: "use the release of moot that wrote it",
+		}
+	case event.ID != id:
+		return log.Corrupt(name, e.Seq, "its id in the index is not its own")
+	case event.Seq != int64(e.Seq):
+		return log.Corrupt(name, e.Seq, fmt.Sprintf("its body says that it is event %d", event.Seq))
+	}
+	if e.Event = event; e.Redacted {
+		e.Raw = nil
+	}
+	return nil
+}
+
+// spreadFrom is how many entries a page needs before a second goroutine pays.
+const spreadFrom = 32
+
+// spread calls f for 0 to n-1, in no order, on all processors, and returns
+// the error of the lowest index that had one.
+func spread(n int, f func(int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), n/(spreadFrom/2))
+	if workers < 2 {
+		for i := range n {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const stride = 16
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	at := n
+	work := func() {
+		for {
+			start := int(next.Add(stride)) - stride
+			if start >= n {
+				return
+			}
+			for i := start; i < min(start+stride, n); i++ {
+				if err := f(i); err != nil {
+					mu.Lock()
+					if i < at {
+						at, first = i, err
+					}
+					mu.Unlock()
+				}
+			}
+		}
+	}
+	for range workers {
+		wg.Go(work)
+	}
+	wg.Wait()
+	return first
+}
+
+// Rooms implements [log.Reader], by id. A room whose row is damaged is left
+// out and named by the error, which comes with the others.
+func (d *DB) Rooms(ctx context.Context) ([]log.Info, error) {
+	var infos []log.Info
+	err := d.read(ctx, func(r *reader) error {
+		return r.list("select "+columnsOfRoom+" from rooms order by name", func(row []driver.Value) error {
+			t, err := scanTail(row)
+			if err != nil {
+				return err
+			}
+			infos = append(infos, log.Info{
+				Room: t.name, Last: t.last, Updated: fromNanos(t.updated), Wake: fromNanos(t.wake), Bytes: t.bytes,
+			})
+			return nil
+		})
+	})
+	return infos, err
+}
+
+// Due implements [log.Reader]; the room that has waited longest comes first.
+func (d *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
+	var names []string
+	err := d.read(ctx, func(r *reader) error {
+		return r.list("select name from rooms where wake is not null and wake <= ? order by wake, name", func(row []driver.Value) error {
+			var name string
+			if get(row[0], &name) {
+				names = append(names, name)
+			}
+			return nil
+		}, nanos(now))
+	})
+	return names, err
 }
