@@ -75,7 +75,7 @@ func TestHostileArchives(t *testing.T) {
 		"bomb":        {zipped(t, "shop/2026-02-02.json", bomb), "TRANSCRIPT-ARCHIVE", "more than 100 times"},
 		"many files":  {crowded(t), "TRANSCRIPT-SIZE", "more than 100000"},
 		"no days":     {zipped(t, "a.txt", "x"), "TRANSCRIPT-FORMAT", "no folder"},
-		"bad day":     {zipped(t, "shop/2026-02-02.json", `{"a":`), "TRANSCRIPT-SHAPE", "no JSON"},
+		"bad day":     {zipped(t, "shop/2026-02-02.json", `{"a":`), "TRANSCRIPT-SHAPE", "invalid JSON"},
 		"no ts":       {zipped(t, "shop/2026-02-02.json", `[{"type":"message"}]`), "TRANSCRIPT-SHAPE", `"ts" is missing`},
 		"link":        {linked(t), "TRANSCRIPT-ARCHIVE", "neither a file nor a folder"},
 	} {

@@ -3,123 +3,21 @@ package foreign
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep JSON may nest.
-const MaxDepth = 128
-
-// A value is a piece of JSON and its place. It is read where it stands: the
-// bytes are those of the file. Its methods take a value that is not there for
-// null. The first thing that is not as a method wants it is the document's
-// error; after it every method gives its zero value, so a reader looks at the
-// error when it is done.
+// A value is a piece of JSON and its place. It refers to the bytes of the
+// file and decodes them on demand. Methods treat a missing value as null. The
+// first value of an unexpected kind becomes the error of its document. From
+// then on every method returns its zero value, so a reader checks failed once,
+// at the end.
 type value struct {
-	raw []byte // valid JSON that starts and ends with the value; nil when it is not there
+	raw []byte // valid JSON without surrounding white space; nil when missing
 	at  *place
-}
-
-// A place is a step on the way from a document to a value in it.
-type place struct {
-	up    *place
-	key   string
-	index int       // in an array, when key is ""
-	doc   *document // of the root
-}
-
-// A document is one file of JSON, or one line of a file of lines.
-type document struct {
-	file string
-	line int // from 1; 0 when the whole file is one document
-	err  error
-}
-
-func (p *place) document() *document {
-	for p.up != nil {
-		p = p.up
-	}
-	return p.doc
-}
-
-// String returns the place as people look for it: file:line and the path.
-func (p *place) String() string {
-	path := ""
-	for ; p.up != nil; p = p.up {
-		if p.key == "" {
-			path = "[" + strconv.Itoa(p.index) + "]" + path
-		} else {
-			path = step(p.key) + path
-		}
-	}
-	return p.doc.where() + ": $" + path
-}
-
-// step is a key in a path.
-func step(key string) string {
-	if key == "" || strings.ContainsAny(key, ".[]\" \n") || len(key) > 60 {
-		return fmt.Sprintf("[%.60q]", key)
-	}
-	return "." + key
-}
-
-func (d *document) where() string {
-	if d.line == 0 {
-		return d.file
-	}
-	return d.file + ":" + strconv.Itoa(d.line)
-}
-
-// parse checks b and returns it as a value.
-func parse(b []byte, file string, line int) (value, error) {
-	d := &document{file: file, line: line}
-	v := value{bytes.TrimSpace(b), &place{doc: d}}
-	if !utf8.Valid(b) {
-		return v, misshapen(d.spot(b, invalidAt(b)), "the JSON is not valid UTF-8", nil)
-	}
-	if !json.Valid(b) {
-		return v, d.invalid(b)
-	}
-	if _, f := check(v.raw, 0, 0); f != nil {
-		return v, misshapen(d.where()+": $"+f.path, f.what, nil)
-	}
-	return v, nil
-}
-
-// invalid says what is wrong with bytes that are no JSON, and where.
-func (d *document) invalid(b []byte) error {
-	var none json.RawMessage
-	err := json.Unmarshal(b, &none)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return misshapen(d.spot(b, int(syntax.Offset)-1), "this is no JSON: "+err.Error(), nil)
-	}
-	return misshapen(d.where(), "this is no JSON", err)
-}
-
-// invalidAt returns the offset of the first byte that is not UTF-8.
-func invalidAt(b []byte) int {
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return len(b)
-}
-
-// spot names an offset by line and column.
-func (d *document) spot(b []byte, offset int) string {
-	before := b[:min(max(offset, 0), len(b))]
-	line, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
-	if d.line > 0 {
-		line = d.line
-	}
-	return fmt.Sprintf("%s:%d:%d", d.file, line, column)
 }
 
 // kind returns the first byte of the value, '0' for a number, and 0 for null
@@ -144,26 +42,50 @@ func (v value) fail(format string, args ...any) {
 // failed returns the document's error.
 func (v value) failed() error { return v.at.document().err }
 
-// members yields the members of an object in their order.
+// members yields the members of an object in order.
 func (v value) members() iter.Seq2[string, value] {
 	return func(yield func(string, value) bool) {
 		if v.kind() != '{' {
 			v.wants('{', "an object")
 			return
 		}
-		for i := next(v.raw, 1); v.raw[i] != '}'; {
-			end := skip(v.raw, i)
-			key := unquote(v.raw[i:end])
-			i = next(v.raw, next(v.raw, end)+1) // over the colon
-			end = skip(v.raw, i)
-			if !yield(key, value{v.raw[i:end], &place{up: v.at, key: key}}) {
+		for key, raw := range v.pairs() {
+			if !yield(key, value{raw, &place{up: v.at, key: key}}) {
 				return
-			}
-			if i = next(v.raw, end); v.raw[i] == ',' {
-				i = next(v.raw, i+1)
 			}
 		}
 	}
+}
+
+// pairs yields the keys and the values of an object.
+func (v value) pairs() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for dec := v.decoder(); dec.PeekKind() == '"'; {
+			key, _ := dec.ReadToken()
+			name := key.String() // key is valid until the next read only
+			if raw := v.next(dec); raw == nil || !yield(name, raw) {
+				return
+			}
+		}
+	}
+}
+
+// decoder returns a decoder of the elements of an object or an array.
+func (v value) decoder() *jsontext.Decoder {
+	// The document was checked for repeated keys when it was parsed.
+	dec := jsontext.NewDecoder(bytes.NewBuffer(v.raw), tolerant, jsontext.AllowDuplicateNames(true))
+	_, _ = dec.ReadToken() // the opening bracket
+	return dec
+}
+
+// next returns the bytes of the next element, nil after an error.
+func (v value) next(dec *jsontext.Decoder) []byte {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return nil
+	}
+	end := int(dec.InputOffset()) // raw itself is valid until the next read only
+	return v.raw[end-len(raw) : end]
 }
 
 // items yields the elements of an array.
@@ -173,13 +95,11 @@ func (v value) items() iter.Seq[value] {
 			v.wants('[', "an array")
 			return
 		}
-		for i, n := next(v.raw, 1), 0; v.raw[i] != ']'; n++ {
-			end := skip(v.raw, i)
-			if !yield(value{v.raw[i:end], &place{up: v.at, index: n}}) {
+		dec := v.decoder()
+		for n := 0; dec.PeekKind() != ']'; n++ {
+			raw := v.next(dec)
+			if raw == nil || !yield(value{raw, &place{up: v.at, index: n}}) {
 				return
-			}
-			if i = next(v.raw, end); v.raw[i] == ',' {
-				i = next(v.raw, i+1)
 			}
 		}
 	}
@@ -193,23 +113,18 @@ func (v value) wants(kind byte, what string) bool {
 	return v.kind() == kind && v.failed() == nil
 }
 
-// get returns a member. Of what is no object there is none.
+// get returns a member of an object. A value that is no object has none.
 func (v value) get(key string) value {
+	m := value{at: &place{up: v.at, key: key}}
 	if v.kind() == '{' {
-		for i := next(v.raw, 1); v.raw[i] != '}'; {
-			end := skip(v.raw, i)
-			found := string(unescaped(v.raw[i:end])) == key
-			i = next(v.raw, next(v.raw, end)+1) // over the colon
-			end = skip(v.raw, i)
-			if found {
-				return value{v.raw[i:end], &place{up: v.at, key: key}}
-			}
-			if i = next(v.raw, end); v.raw[i] == ',' {
-				i = next(v.raw, i+1)
+		for k, raw := range v.pairs() {
+			if k == key {
+				m.raw = raw
+				break
 			}
 		}
 	}
-	return value{nil, &place{up: v.at, key: key}}
+	return m
 }
 
 // has reports whether there is a member that is not null.
@@ -286,4 +201,10 @@ func (v value) compact() string {
 		return ""
 	}
 	return b.String()
+}
+
+// unquote decodes a JSON string.
+func unquote(quoted []byte) string {
+	s, _ := jsontext.AppendUnquote(nil, quoted) // lone surrogates are replaced
+	return string(s)
 }
