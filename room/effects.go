@@ -32,6 +32,8 @@ type (
 		Participant string
 		Request     string
 		Window      Window
+		Hints       policy.JSON
+		Digest      string // of the prompt as it was granted; "" when an earlier process granted it
 		Timeout     time.Duration
 	}
 )
@@ -58,7 +60,11 @@ func (s *State) Effects() []Effect {
 		if t.Draft != nil || !s.agentHas(t) {
 			return nil // a person has it
 		}
-		return []Effect{Speak{t.Number, t.Participant, t.Request, t.Window, t.Timeout}}
+		speak := Speak{Turn: t.Number, Participant: t.Participant, Request: t.Request, Window: t.Window, Hints: t.Hints, Timeout: t.Timeout}
+		if t.Epoch == s.Epoch {
+			speak.Digest = t.Prompt
+		}
+		return []Effect{speak}
 	}
 	next := s.Policy.Decision + 1
 	at := s.notBefore()

@@ -93,6 +93,9 @@ type Turn struct {
 	Participant string
 	Request     string
 	Window      Window
+	Hints       policy.JSON `json:",omitempty"`
+	Prompt      string      `json:",omitempty"` // digest of the prompt
+	Epoch       uint64      `json:",omitempty"` // of the coordinator that granted it
 	Tokens      int64
 	Started     time.Duration
 	Timeout     time.Duration

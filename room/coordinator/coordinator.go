@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
@@ -78,6 +77,3 @@ type Update struct {
 	Delta       string // live text; may be dropped, never logged
 	Pausing     bool   // nothing is sent from here on; the event follows
 }
-
-// truncateToMS is a clock rounded down to what policies are told.
-func truncateToMS(d time.Duration) time.Duration { return d.Truncate(time.Millisecond) }

@@ -6,31 +6,33 @@ import (
 	"sync"
 )
 
-// A gate is what every effect passes on its way out. It can be closed from
-// any goroutine, at once.
+// A gate starts and cancels the effects of a room by their keys. Any goroutine
+// may close it, which takes effect at once.
 type gate struct {
 	mu      sync.Mutex
-	closed  int // how many hold it closed
+	closed  int // number of callers that hold it closed
 	running map[string]context.CancelFunc
+	cut     map[string]bool // effects that a close has cancelled and that are still wanted
 }
 
-// start registers an effect and returns its context, or false while the gate
-// is closed or the effect is under way.
-func (g *gate) start(ctx context.Context, key string) (context.Context, bool) {
+// start registers an effect and returns its context. ok is false while the
+// gate is closed or the effect is running. cut says that a close has cancelled
+// an earlier start.
+func (g *gate) start(ctx context.Context, key string) (_ context.Context, cut, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, ok := g.running[key]; ok || g.closed > 0 {
-		return nil, false
+		return nil, false, false
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	if g.running == nil {
-		g.running = map[string]context.CancelFunc{}
+		g.running, g.cut = map[string]context.CancelFunc{}, map[string]bool{}
 	}
 	g.running[key] = cancel
-	return ctx, true
+	return ctx, g.cut[key], true
 }
 
-// end forgets an effect.
+// end removes an effect that has ended.
 func (g *gate) end(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,7 +42,7 @@ func (g *gate) end(key string) {
 	}
 }
 
-// keep cancels the effects that are not wanted.
+// keep cancels the effects that are not in wanted.
 func (g *gate) keep(wanted []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,27 +52,34 @@ func (g *gate) keep(wanted []string) {
 			delete(g.running, key)
 		}
 	}
+	for key := range g.cut {
+		if !slices.Contains(wanted, key) {
+			delete(g.cut, key)
+		}
+	}
 }
 
-// close cancels and forgets everything and lets nothing start until everybody
-// who closed it has opened it again.
+// close cancels all effects and starts none until every caller that closed the
+// gate has opened it again.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed++
-	for _, cancel := range g.running {
+	for key, cancel := range g.running {
 		cancel()
+		g.cut[key] = true
 	}
 	clear(g.running)
 }
 
+// open undoes one close.
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed--
 }
 
-// busy reports how many effects are under way.
+// busy returns how many effects are running.
 func (g *gate) busy() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

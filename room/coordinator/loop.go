@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -134,26 +133,6 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 		return (&effectError{"LOG-READ", err}).command()
 	}
 	return cmd
-}
-
-// grant makes the prompt of a participant; one that does not exist gets
-// none, and the state will say so.
-func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
-	if _, ok := r.state.Seat(id); !ok {
-		return room.Grant{}, nil
-	}
-	if !r.state.Policy.Ref.Hints {
-		hints = nil
-	}
-	request := "req_" + random()
-	w := r.state.WindowFor(id)
-	p, err := prompt(ctx, &r.state, &r.texts, id, w, r.state.Tally.Turns+1, request, hints)
-	if err != nil {
-		return room.Grant{}, err
-	}
-	clear(r.prompts)
-	r.prompts[request] = p
-	return room.Grant{Request: request, Window: w, Prompt: r.digester.Digest(p), Tokens: int64(endpoint.Size(p)+3) / 4}, nil
 }
 
 // commit makes events durable, then applies them and tells the watchers.

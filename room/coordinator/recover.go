@@ -3,15 +3,12 @@ package coordinator
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -65,13 +62,13 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 		return fmt.Errorf("recomputing the policy's state at event %d: %w", e.Seq, err)
 	}
 	d, _, err := propose(ctx, p, in)
-	state := nextState(in.State, d.State)
+	state := room.NextPolicyState(in.State, d.State)
 	if r.hasRedactions { // it was asked with texts that are gone: it goes on from what is left of them
 		r.apply(e)
 		r.state.SetPolicyState(state)
 		return nil
 	}
-	if got := stateDigest(state); err == nil && got != rec.State {
+	if got := room.PolicyStateDigest(state); err == nil && got != rec.State {
 		err = fmt.Errorf("the policy returned the state %s, recorded is %s", got, rec.State)
 	}
 	if err != nil {
@@ -230,15 +227,6 @@ func (r *Room) due(now room.Now) time.Time {
 		}
 	}
 	return at
-}
-
-// stateDigest is how records name a policy's state.
-func stateDigest(state policy.JSON) string {
-	if state == nil {
-		return ""
-	}
-	sum := sha256.Sum256(state)
-	return hex.EncodeToString(sum[:])
 }
 
 // Fold returns the state of a room as the log has it, without taking the room

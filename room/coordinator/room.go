@@ -50,8 +50,6 @@ type Room struct {
 	policy        Policy
 	policyRef     string
 	endpoints     map[string]*driver
-	prompts       map[string]endpoint.Prompt // granted and not yet sent, by request
-	inherited     string                     // request of a turn that an earlier process had open
 	snapAt        int64
 	redactions    []int64   // events that the folded part of the log says to redact
 	hasRedactions bool      // texts are missing from the folded part of the log
@@ -126,9 +124,6 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.decideAndCommit(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}); err != nil {
 		return err
 	}
-	if t := r.state.Turn; t != nil && t.Draft == nil {
-		r.inherited = t.Request
-	}
 	if err := r.runResumeActs(ctx); err != nil {
 		return err
 	}
@@ -160,7 +155,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	r := &Room{
 		cfg: cfg, id: id, unlock: unlock,
 		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
-		endpoints: map[string]*driver{}, prompts: map[string]endpoint.Prompt{},
+		endpoints: map[string]*driver{},
 	}
 	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
 	r.texts = messageCache{log: cfg.Log, room: id}

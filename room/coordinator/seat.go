@@ -40,29 +40,6 @@ func (s *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 	return s.Speak(ctx, p, s.floor)
 }
 
-// speakBid is speak for a request that no deadline of the state gives up: it
-// returns soon after the time-out, however deaf the endpoint is and however
-// long its profile is busy elsewhere.
-func (r *Room) speakBid(ctx context.Context, s *driver, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout+time.Second)
-	defer cancel()
-	type result struct {
-		reply endpoint.Reply
-		err   error
-	}
-	out := make(chan result, 1)
-	r.effects.Go(func() {
-		reply, err := s.speak(ctx, p, timeout)
-		out <- result{reply, err}
-	})
-	select {
-	case got := <-out:
-		return got.reply, got.err
-	case <-ctx.Done():
-		return endpoint.Reply{}, ctx.Err()
-	}
-}
-
 // endpointFor returns the endpoint of a participant, opened when it is first used.
 func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	if s, ok := r.endpoints[id]; ok {

@@ -1,0 +1,147 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// grant returns what turn.granted records of the prompt of a participant: its
+// window, its digest and its size. The prompt itself is rendered again when it
+// is sent. A participant that does not exist gets no prompt; [room.State.Decide]
+// refuses it.
+func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
+	if _, ok := r.state.Seat(id); !ok {
+		return room.Grant{}, nil
+	}
+	if !r.state.Policy.Ref.Hints {
+		hints = nil
+	}
+	g := room.Grant{Request: "req_" + random(), Window: r.state.WindowFor(id)}
+	p, err := prompt(ctx, &r.state, &r.texts, id, g.Window, r.state.Tally.Turns+1, g.Request, hints)
+	if err != nil {
+		return room.Grant{}, err
+	}
+	g.Prompt, g.Tokens = r.digester.Digest(p), int64(endpoint.Size(p)+3)/4
+	return g, nil
+}
+
+// speak renders the prompt of the open turn and sends it. A prompt is sent
+// once, and only as it was granted: one that a closing gate has cancelled (cut)
+// or that the room has outdated is reported as [room.FailHeld], which
+// interrupts the turn. A turn that an earlier process granted is sent in the
+// name of this one; its endpoint answers a request only once.
+func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.Command, *effectError) {
+	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, e.Window, e.Turn, e.Request, e.Hints)
+	if err != nil {
+		return nil, &effectError{"LOG-READ", err}
+	}
+	failed := room.Failed{Turn: e.Turn, Request: e.Request}
+	if cut || e.Digest != "" && e.Digest != r.digester.Digest(p) {
+		return func() room.Command {
+			failed.Code, failed.Error = room.FailHeld, "its prompt was held back"
+			return room.Command{Actor: e.Participant, Do: failed}
+		}, nil
+	}
+	d, openErr := r.endpointFor(ctx, e.Participant)
+	return func() room.Command {
+		start := time.Now()
+		reply, err := endpoint.Reply{}, openErr
+		if err == nil {
+			reply, err = d.speak(ctx, p, e.Timeout)
+		}
+		latency := time.Since(start)
+		if err != nil {
+			failed.Code, failed.Error, failed.Usage, failed.Latency = failCode(err), err.Error(), usage(reply.Usage), latency
+			return room.Command{Actor: e.Participant, Do: failed}
+		}
+		return room.Command{Actor: e.Participant, Do: room.Replied{
+			Turn: e.Turn, Participant: e.Participant, Request: e.Request, Outcome: reply.Outcome, Text: reply.Text,
+			Reason: reply.Reason, Usage: usage(reply.Usage), Confidence: reply.Confidence, Latency: latency,
+		}}
+	}, nil
+}
+
+func usage(u endpoint.Usage) room.Usage {
+	return room.Usage{Known: u.Known, Input: u.Input, Output: u.Output}
+}
+
+// failCode returns the code of a failed turn.
+func failCode(err error) string {
+	switch {
+	case errors.Is(err, endpoint.ErrInterrupted): // before ErrExited: a restarted agent has also exited
+		return room.FailInterrupted
+	case errors.Is(err, endpoint.ErrExited), errors.Is(err, endpoint.ErrClosed):
+		return room.FailExited
+	case errors.Is(err, endpoint.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return room.FailTimeout
+	case errors.Is(err, endpoint.ErrTooLarge):
+		return room.FailTooLarge
+	case errors.Is(err, endpoint.ErrProtocol):
+		return room.FailProtocol
+	case errors.Is(err, endpoint.ErrAgent):
+		return room.FailAgent
+	case errors.Is(err, endpoint.ErrDenied):
+		return room.FailDenied
+	case errors.Is(err, endpoint.ErrUntrusted):
+		return room.FailUntrusted
+	case errors.Is(err, endpoint.ErrUnreachable):
+		return room.FailUnreachable
+	case errors.Is(err, endpoint.ErrLimited):
+		return room.FailLimited
+	}
+	return room.FailFailed
+}
+
+// askBid asks an agent how much it wants the floor.
+func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, *effectError) {
+	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, r.state.WindowFor(e.Participant), r.state.Tally.Turns+1, "bid_"+random(), nil)
+	if err != nil {
+		return nil, &effectError{"LOG-READ", err}
+	}
+	p.Kind = endpoint.Bid
+	d, openErr := r.endpointFor(ctx, e.Participant)
+	return func() room.Command {
+		made := room.BidMade{Decision: e.Decision, Participant: e.Participant}
+		reply, err := endpoint.Reply{}, openErr
+		if err == nil {
+			reply, err = r.speakBid(ctx, d, p, e.Timeout)
+		}
+		switch {
+		case err != nil:
+			made.Failed = failCode(err)
+		case reply.Bid == nil:
+			made.Failed = "no bid"
+		default:
+			made.Bid = policy.Bid{Score: *reply.Bid, Reason: reply.Reason}
+		}
+		return room.Command{Actor: e.Participant, Do: made}
+	}, nil
+}
+
+// speakBid is [driver.speak] for a bid. No deadline of the state ends a bid,
+// so this function returns soon after the time-out even if the endpoint
+// ignores its context or the profile is busy in another room.
+func (r *Room) speakBid(ctx context.Context, d *driver, p endpoint.Prompt, timeout time.Duration) (endpoint.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+time.Second)
+	defer cancel()
+	type result struct {
+		reply endpoint.Reply
+		err   error
+	}
+	out := make(chan result, 1)
+	r.effects.Go(func() {
+		reply, err := d.speak(ctx, p, timeout)
+		out <- result{reply, err}
+	})
+	select {
+	case got := <-out:
+		return got.reply, got.err
+	case <-ctx.Done():
+		return endpoint.Reply{}, ctx.Err()
+	}
+}
