@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -100,7 +101,7 @@ func record(t *testing.T, p Policy, n int) []room.Event {
 			s.SetPolicyState(rec.StateJSON)
 		}
 		if s.Turn != nil {
-			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Outcome: room.OutcomeSaid, Text: fmt.Sprintf("yuki, this is number %d", i)})
+			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("yuki, this is number %d", i)}})
 		}
 	}
 	return events

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -239,14 +240,14 @@ func (s *simulation) grant(id string) room.Grant {
 
 // speak lets the agent that has the floor say its next line.
 func (s *simulation) speak(e room.Speak) error {
-	r := room.Replied{Turn: e.Turn, Participant: e.Participant, Request: e.Request, Outcome: room.OutcomePassed, Reason: "no lines left", Latency: beat}
+	r := room.Replied{Turn: e.Turn, Participant: e.Participant, Request: e.Request, Reply: endpoint.Reply{Outcome: endpoint.Passed, Reason: "no lines left"}, Latency: beat}
 	l, ok, err := s.stage.say(e.Participant)
 	if err != nil {
 		return err
 	}
 	if ok {
 		s.spoken++
-		r.Outcome, r.Text, r.Reason, r.Latency = room.OutcomeSaid, l.text, "", l.latency
+		r.Outcome, r.Text, r.Reason, r.Latency = endpoint.Said, l.text, "", l.latency
 	}
 	s.clock += r.Latency
 	return s.do(e.Participant, r)

@@ -42,7 +42,7 @@ var rules = []rule{
 	{pkg: "policies", may: "policies/policy", bare: true},
 
 	{pkg: "room/names", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy room/names", never: impure + " unsafe"},
+	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
 	{pkg: "room/roomtest", may: "room policies/policy"},
 	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
 	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
@@ -60,7 +60,7 @@ var rules = []rule{
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
-	{pkg: "replay/...", may: "room room/names policies/policy replay/..."},
+	{pkg: "replay/...", may: "room room/names policies/policy endpoints/endpoint replay/..."},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
