@@ -1,4 +1,4 @@
-package replay
+package replay_test
 
 import (
 	"fmt"
@@ -6,24 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/drive"
 )
 
-// baselines returns the named ones, or all, as subjects.
-func baselineSubjects(names ...string) []Subject {
-	if len(names) == 0 {
-		names = BaselineNames()
-	}
-	var all []Subject
-	for _, name := range names {
-		all = append(all, Subject{Name: name, Baseline: name})
-	}
-	return all
-}
-
-// golden is what the prototype behind the design prints for each set, by
+// baselineFigures reads the figures of the reference implementation, by set and
 // baseline: accuracy, macro accuracy, mean reciprocal rank, accuracy where the
-// true speaker had spoken before, decline rate.
-func golden(t *testing.T) map[string]map[string]string {
+// recorded speaker had spoken before, decline rate.
+func baselineFigures(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "baselines.txt"))
 	if err != nil {
@@ -44,21 +35,21 @@ func golden(t *testing.T) map[string]map[string]string {
 	return all
 }
 
-// TestBaselines holds every baseline to four decimals of what the prototype
-// measured: on a small extract always, and on whole sets where they are.
+// TestBaselines compares every baseline with the reference implementation, to
+// four decimals: on a small extract always, on whole sets where they are.
 func TestBaselines(t *testing.T) {
 	t.Parallel()
 	sizes := map[string][2]int{ // conversations, decisions
 		"extract": {12, 171}, "whowhen": {95, 1074}, "delidata": {198, 4877}, "irc-threads": {859, 13996}, "meetings-ami": {76, 38755},
 		"meetings-committee": {18, 3707}, "space-short": {5, 11663}, "llmafia": {6, 368}, "long-space": {4, 32049},
 	}
-	for set, want := range golden(t) {
+	for set, want := range baselineFigures(t) {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			if len(want) != len(baselines) {
-				t.Errorf("%d baselines have figures, of %d", len(want), len(baselines))
+			if n := len(drive.BaselineNames()); len(want) != n {
+				t.Errorf("figures of %d baselines, there are %d", len(want), n)
 			}
-			r, err := Run(t.Context(), Config{Subjects: baselineSubjects(), Resamples: 1}, sharedTalks(t, set))
+			r, err := replay.Run(t.Context(), replay.Config{Policies: baselines(), Resamples: 1}, sharedSet(t, set))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +60,7 @@ func TestBaselines(t *testing.T) {
 				p := &r.Policies[i]
 				seen := fmt.Sprintf("%.4f", p.AccuracySeen)
 				if p.Policy == "address->experts" {
-					seen = "-" // was not measured
+					seen = "-" // the reference has no figure
 				}
 				got := fmt.Sprintf("%.4f %.4f %.4f %s %.4f", p.Accuracy, p.MacroAccuracy, p.MRR, seen, p.DeclineRate)
 				if got != want[p.Policy] {
@@ -80,27 +71,10 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// TestFindBaseline: names are written in many ways.
-func TestFindBaseline(t *testing.T) {
-	for text, want := range map[string]string{
-		"ABA": "ABA", "aba": "ABA", "round-robin": "round-robin", "Round-Robin": "round-robin", "address→ngram3": "address->ngram3",
-		"mention -> ngram3": "mention->ngram3", "mention_only": "mention-only", "vocative_aba": "", "addressee*": "addressee", "": "", "best": "",
-	} {
-		if got := FindBaseline(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-	for alias, name := range aliases {
-		if baselineOf(name) == nil || FindBaseline(alias) != name {
-			t.Errorf("%s stands for %s, which is no baseline", alias, name)
-		}
-	}
-}
-
-// TestBalanced: in the games of llmafia, where a person or the game speaks in
-// nine turns of ten, the rules are no better than chance.
-func TestBalanced(t *testing.T) {
-	r, err := Run(t.Context(), Config{Subjects: baselineSubjects()}, sharedTalks(t, "llmafia"))
+// TestBalancedAccuracy: in the games of llmafia a person or the game speaks in
+// nine turns of ten, so the baselines are near 0.5.
+func TestBalancedAccuracy(t *testing.T) {
+	r, err := replay.Run(t.Context(), replay.Config{Policies: baselines()}, sharedSet(t, "llmafia"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,16 @@
-// Package replay runs policies over what has happened and says how often, and
-// how, each would have chosen otherwise.
+// Package replay runs policies over recorded rooms and conversations, and
+// reports how often, and how, each of them decides otherwise.
 //
-// What it does is called what-if: at every decision point the policy is given
-// the true history so far and asked. After its first different choice the
-// later points are still judged on what truly followed, not on what would
-// have. A room recorded by moot is replayed at its recorded rounds with its
-// recorded inputs; a talk from elsewhere at its merged turns (see [Talk]).
+// A replay sends nothing, starts nothing and opens no network. Its work is done
+// by four packages, in this order:
 //
-// Agreement is not quality: the truth is what happened, not what was best.
+//   - history reads transcripts into decision points.
+//   - drive asks the policies for decisions.
+//   - score turns the decisions into figures.
+//   - report renders the figures.
 //
-// Replay sends nothing, starts nothing and opens no network. Transcripts are
-// worked on side by side, each policy on each alone, and the report does not
-// depend on who was first.
+// A what-if gives each policy the true history before every decision. After its
+// first different choice, the later decision points still show what really
+// followed. A simulation lets the policy run the room instead. Agreement is not
+// quality: the recorded choice is what happened, not what was best.
 package replay

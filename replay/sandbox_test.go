@@ -3,19 +3,19 @@ package replay_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
-	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/replay"
-	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/replay/report"
+	"github.com/folkmoot/moot/replay/score"
 )
 
-// TestSandbox replays built-in policies, in the sandbox, over a shared set:
-// what `moot replay` does.
+// TestSandbox replays built-in policies in the sandbox over a shared set, as
+// `moot replay` does.
 func TestSandbox(t *testing.T) {
 	r := replayShared(t, "whowhen", "roundrobin", "mention")
 	if r.Conversations != 95 || r.Decisions != 1074 {
@@ -30,17 +30,15 @@ func TestSandbox(t *testing.T) {
 	}
 	for _, p := range r.Policies {
 		if p.Errors > 0 || p.Differing > 0 || p.Repeated < 130 {
-			t.Errorf("%s: %d errors (%s), %d of %d differ when made twice", p.Policy, p.Errors, p.FirstError, p.Differing, p.Repeated)
+			t.Errorf("%s: %d errors (%s), %d of %d repeated decisions differ", p.Policy, p.Errors, p.FirstError, p.Differing, p.Repeated)
 		}
 	}
 }
 
-func replayShared(tb testing.TB, set string, names ...string) *replay.Report {
+// replayShared replays built-in policies over a shared set.
+func replayShared(tb testing.TB, set string, names ...string) *report.Report {
 	tb.Helper()
-	file := filepath.Join("..", "..", "shared", "transcripts", set+".jsonl.gz")
-	if _, err := os.Stat(file); err != nil {
-		tb.Skip("the shared transcripts are not beside this checkout")
-	}
+	transcripts := sharedSet(tb, set)
 	host, err := plugins.NewHost(plugins.Config{})
 	if err != nil {
 		tb.Fatal(err)
@@ -48,52 +46,57 @@ func replayShared(tb testing.TB, set string, names ...string) *replay.Report {
 	defer host.Close()
 	var c replay.Config
 	for _, name := range names {
-		p, err := host.Load(tb.Context(), plugins.Module{Name: name, Wasm: policies.Module(), Digest: policies.Digest(), Trusted: true})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		c.Subjects = append(c.Subjects, replay.Subject{
-			Name: name, Policy: p, Ref: room.PolicyRef{Use: name, Name: name, Digest: p.Digest(), Needs: policies.Manifest(name).Input},
-		})
+		c.Policies = append(c.Policies, builtIn(tb, host, name))
 	}
-	r, err := replay.Run(tb.Context(), c, func(yield func(replay.Transcript, error) bool) {
-		f, err := os.Open(file)
-		if err != nil {
-			yield(replay.Transcript{}, err)
-			return
-		}
-		defer f.Close()
-		for c, err := range transcripts.ReadConversations(f, file) {
-			if !yield(transcriptOf(c), err) || err != nil {
-				return
-			}
-		}
-	})
+	r, err := replay.Run(tb.Context(), c, transcripts)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return r
 }
 
-func transcriptOf(c *transcripts.Conversation) replay.Transcript {
-	if c == nil {
-		return replay.Transcript{}
+// TestShuffledBuiltIns: other IDs for the same participants change no figure of
+// a built-in policy by more than 0.01. roundrobin is left out, because it
+// decides by the order of the IDs alone.
+func TestShuffledBuiltIns(t *testing.T) {
+	t.Parallel()
+	transcripts := sharedSet(t, "delidata")
+	host, err := plugins.NewHost(plugins.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	talk := &replay.Talk{ID: c.ID, Objective: c.Objective()}
-	for _, p := range c.Participants {
-		talk.Participants = append(talk.Participants, replay.Person{ID: p.ID, Kind: p.Kind, Role: p.Role})
+	defer host.Close()
+	c := replay.Config{Resamples: 1, Repeat: 1 << 20}
+	for _, name := range []string{"adaptive", "mention", "quiet", "humanfirst"} {
+		c.Policies = append(c.Policies, builtIn(t, host, name))
 	}
-	talk.Turns = make([]replay.Turn, 0, len(c.Turns))
-	for _, turn := range c.Turns {
-		talk.Turns = append(talk.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees})
+	plain, err := replay.Run(t.Context(), c, transcripts)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return replay.Transcript{Name: c.ID, Talk: talk}
-}
-
-// BenchmarkReplay is the whole of a set with one policy in the sandbox.
-func BenchmarkReplay(b *testing.B) {
-	for b.Loop() {
-		r := replayShared(b, "whowhen", "roundrobin")
-		b.ReportMetric(float64(r.Decisions)/r.Seconds, "decisions/s")
+	rng := rand.New(rand.NewPCG(1, 2))
+	shuffled, err := replay.Run(t.Context(), c, func(yield func(history.Transcript, error) bool) {
+		for x, err := range transcripts {
+			if err == nil {
+				shuffleIDs(x.Conversation, rng)
+			}
+			if !yield(x, err) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range plain.Policies {
+		q := shuffled.Policies[i]
+		for name, pair := range map[string][2]score.Figure{
+			"accuracy": {p.Accuracy, q.Accuracy}, "mrr": {p.MRR, q.MRR}, "decline_rate": {p.DeclineRate, q.DeclineRate},
+			"top_speaker": {p.TopSpeaker, q.TopSpeaker}, "gini": {p.Gini, q.Gini}, "entropy": {p.Entropy, q.Entropy},
+		} {
+			if difference := math.Abs(float64(pair[0] - pair[1])); difference > 0.01 {
+				t.Errorf("%s: %s is %.4f, with other IDs %.4f", p.Policy, name, pair[0], pair[1])
+			}
+		}
 	}
 }

@@ -3,7 +3,6 @@ package room
 import (
 	"time"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -107,13 +106,18 @@ type (
 		Bid         policy.Bid
 		Failed      string
 	}
-	// Replied ends a request that was granted with the agent's answer.
+	// Replied ends a request that was granted. Outcome is one of the Outcome
+	// constants.
 	Replied struct {
 		Turn        int
 		Participant string
 		Request     string
-		endpoint.Reply
-		Latency time.Duration
+		Outcome     string
+		Text        string
+		Reason      string
+		Usage       Usage
+		Confidence  *float64
+		Latency     time.Duration
 	}
 	// Failed ends a request without a reply.
 	Failed struct {
@@ -152,6 +156,13 @@ type Grant struct {
 	Prompt  string // SHA-256 of the prompt, hex
 	Tokens  int64  // estimate of the prompt
 }
+
+// Outcomes of a turn.
+const (
+	OutcomeSaid    = "said"
+	OutcomePassed  = "passed"
+	OutcomeRefused = "refused"
+)
 
 func (Say) act()          {}
 func (Pause) act()        {}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/drive"
+	reports "github.com/folkmoot/moot/replay/report"
 )
 
 // newReplayCmd runs policies over what has happened.
@@ -29,7 +31,7 @@ func newReplayCmd(a *app) *cobra.Command {
 			"`moot transcript import --help`; gzip is seen through.\n" +
 			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
 			".wasm file, with settings right behind it if need be; or baseline:NAME, one of\n" +
-			"the reference rules: " + strings.Join(replay.BaselineNames(), ", ") + ".\n\n" +
+			"the reference rules: " + strings.Join(drive.BaselineNames(), ", ") + ".\n\n" +
 			"--simulate lets each policy drive the recorded agents instead: who is chosen\n" +
 			"says its next recorded line and passes when it has none left.",
 		Example: "  moot replay r_01 --policy mention\n" +
@@ -84,23 +86,23 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 	if o.check {
 		return a.check(cmd.Context(), sandbox, src)
 	}
-	var conditions []replay.Condition
+	var conditions []reports.Condition
 	for _, text := range o.failIf {
-		c, err := replay.ParseCondition(text, o.policies)
+		c, err := reports.ParseCondition(text, o.policies)
 		if err != nil {
 			return exitWith(exitUsage, err)
 		}
 		conditions = append(conditions, c)
 	}
-	subjects, err := a.loadSubjects(cmd.Context(), sandbox, o.policies)
+	policies, err := a.loadReplayed(cmd.Context(), sandbox, o.policies)
 	if err != nil {
 		return err
 	}
-	c := replay.Config{Subjects: subjects, Repeat: o.repeat, Simulate: o.simulate}
+	c := replay.Config{Policies: policies, Repeat: o.repeat, Simulate: o.simulate}
 	return a.runReplay(cmd.Context(), c, src, conditions, o.html)
 }
 
-func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []replay.Condition, page string) error {
+func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []reports.Condition, page string) error {
 	if os.Getenv("GOGC") == "" { // little is held and much is made: collecting less often is a tenth to a fifth faster
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
@@ -133,18 +135,18 @@ func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, cond
 }
 
 // reportWriter is how people read the report, in the format that was chosen.
-func (a *app) reportWriter(r *replay.Report) func(io.Writer) error {
+func (a *app) reportWriter(r *reports.Report) func(io.Writer) error {
 	switch a.format {
 	case formatHTML:
 		return r.WriteHTML
 	case formatMD:
 		return r.WriteMarkdown
 	}
-	return r.WriteTable
+	return r.WriteText
 }
 
 // writePage writes the HTML report beside what goes to standard output.
-func writePage(name string, r *replay.Report) error {
+func writePage(name string, r *reports.Report) error {
 	f, err := os.Create(name)
 	if err == nil {
 		err = errors.Join(r.WriteHTML(f), f.Close())

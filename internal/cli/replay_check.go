@@ -3,21 +3,20 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
-	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/drive"
+	reports "github.com/folkmoot/moot/replay/report"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
 
 // check replays rooms with the policies that ran.
 func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
-	c, err := replay.Check(ctx, a.originals(h, src), src.replayable(ctx))
-	if errors.Is(err, replay.ErrNotRecorded) {
+	c, err := drive.Check(ctx, a.originals(h, src), src.replayable(ctx))
+	if errors.Is(err, drive.ErrNotRecorded) {
 		return exitWith(exitInput, &problem.Error{
 			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,
 			Fix: "--check takes rooms of moot, or files that `moot transcript export` wrote with --level all",
@@ -26,7 +25,7 @@ func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
 	if err != nil {
 		return err
 	}
-	if err := a.emit(c, func(w io.Writer) error { return printChecked(w, c) }); err != nil || c.OK {
+	if err := a.emit(c, func(w io.Writer) error { return reports.WriteChecked(w, c) }); err != nil || c.OK {
 		return err
 	}
 	return exitWith(exitGate, &problem.Error{
@@ -37,9 +36,9 @@ func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
 
 // originals loads the policies that rooms were run with, each once: the
 // built-in ones, and those that were kept in the data folder.
-func (a *app) originals(h *plugins.Host, src *sources) replay.Loader {
-	loaded := map[string]replay.Policy{}
-	return func(ctx context.Context, ref room.PolicyRef) (replay.Policy, error) {
+func (a *app) originals(h *plugins.Host, src *sources) drive.Loader {
+	loaded := map[string]drive.Proposer{}
+	return func(ctx context.Context, ref room.PolicyRef) (drive.Proposer, error) {
 		key := ref.Name + "\x00" + ref.Digest + "\x00" + string(ref.Settings)
 		if p, ok := loaded[key]; ok {
 			return p, nil
@@ -59,23 +58,4 @@ func (a *app) originals(h *plugins.Host, src *sources) replay.Loader {
 		loaded[key] = p
 		return p, nil
 	}
-}
-
-func printChecked(w io.Writer, c *replay.Checked) error {
-	for _, r := range c.Rooms {
-		line := fmt.Sprintf("%s: %d of %s reproduced", term.Line(r.Room), r.Reproduced, count(r.Decisions, "decision"))
-		if r.Withheld > 0 {
-			line += fmt.Sprintf("; of %d what led to them has been redacted", r.Withheld)
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-		if d := r.First; d != nil {
-			if _, err := fmt.Fprintf(w, "  first difference: decision %d of %s, event %d, %s\n    recorded: %s\n    replayed: %s\n",
-				d.Decision, term.Line(d.Policy), d.Seq, d.What, term.Line(d.Recorded), term.Line(d.Replayed)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

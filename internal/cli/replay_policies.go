@@ -11,15 +11,15 @@ import (
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/room"
 )
 
-// loadSubjects loads the policies of the command line.
-func (a *app) loadSubjects(ctx context.Context, h *plugins.Host, specs []string) ([]replay.Subject, error) {
-	var all []replay.Subject
+// loadReplayed loads the policies of the command line.
+func (a *app) loadReplayed(ctx context.Context, h *plugins.Host, specs []string) ([]drive.Policy, error) {
+	var all []drive.Policy
 	for _, spec := range specs {
-		s, err := a.loadSubject(ctx, h, spec)
+		s, err := a.loadOneReplayed(ctx, h, spec)
 		if err != nil {
 			return nil, err
 		}
@@ -28,11 +28,11 @@ func (a *app) loadSubjects(ctx context.Context, h *plugins.Host, specs []string)
 	return all, nil
 }
 
-// loadSubject loads one policy: a name or path, with settings in JSON right
+// loadOneReplayed loads one policy: a name or path, with settings in JSON right
 // behind it, or in a file behind @.
-func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (replay.Subject, error) {
+func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string) (drive.Policy, error) {
 	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
-		return baselineSubject(spec, name)
+		return replayedBaseline(spec, name)
 	}
 	name, settings := spec, policy.JSON(nil)
 	if i := strings.IndexByte(spec, '{'); i >= 0 {
@@ -40,7 +40,7 @@ func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (re
 	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, digestPrefix) {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return replay.Subject{}, &problem.Error{
+			return drive.Policy{}, &problem.Error{
 				Code: "ROOM-SETTINGS", What: "the file of the settings cannot be read", Where: "--policy " + spec, Err: err,
 				Fix: "write POLICY@FILE; `moot policy learn` makes such files",
 			}
@@ -48,32 +48,32 @@ func (a *app) loadSubject(ctx context.Context, h *plugins.Host, spec string) (re
 		name, settings = use, policy.JSON(bytes.TrimSpace(text))
 	}
 	if settings != nil && !json.Valid(settings) {
-		return replay.Subject{}, &problem.Error{
+		return drive.Policy{}, &problem.Error{
 			Code: "ROOM-SETTINGS", What: "the settings are not JSON", Where: "--policy " + spec,
 			Fix: `write them right behind the name: --policy 'mention{"lookback":2}'`,
 		}
 	}
 	s, err := a.namedPolicy(ctx, name)
 	if err != nil {
-		return replay.Subject{}, err
+		return drive.Policy{}, err
 	}
 	p, err := h.Load(ctx, a.module(s, settings))
 	if err != nil {
-		return replay.Subject{}, err
+		return drive.Policy{}, err
 	}
 	ref := s.ref(settings, false)
 	ref.Use = spec
-	return replay.Subject{Name: spec, Policy: p, Ref: ref}, nil
+	return drive.Policy{Name: spec, Proposer: p, Ref: ref}, nil
 }
 
-// baselineSubject is one of replay's own reference rules.
-func baselineSubject(spec, name string) (replay.Subject, error) {
-	baseline := replay.FindBaseline(name)
+// replayedBaseline is one of replay's own reference rules.
+func replayedBaseline(spec, name string) (drive.Policy, error) {
+	baseline := drive.FindBaseline(name)
 	if baseline == "" {
-		return replay.Subject{}, &problem.Error{
+		return drive.Policy{}, &problem.Error{
 			Code: "REPLAY-BASELINE", What: "there is no baseline " + strconv.Quote(name), Where: "--policy " + spec,
-			Fix: "the baselines are " + strings.Join(replay.BaselineNames(), ", "),
+			Fix: "the baselines are " + strings.Join(drive.BaselineNames(), ", "),
 		}
 	}
-	return replay.Subject{Name: spec, Baseline: baseline, Ref: room.PolicyRef{Use: spec, Name: baseline}}, nil
+	return drive.Policy{Name: spec, Baseline: baseline, Ref: room.PolicyRef{Use: spec, Name: baseline}}, nil
 }

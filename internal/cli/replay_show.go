@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -10,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/drive"
+	reports "github.com/folkmoot/moot/replay/report"
 )
 
 // newReplayShowCmd tells one decision in full.
@@ -59,7 +61,7 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 		return err
 	}
 	defer sandbox.Close()
-	subjects, err := a.loadSubjects(ctx, sandbox, policies)
+	replayed, err := a.loadReplayed(ctx, sandbox, policies)
 	if err != nil {
 		return err
 	}
@@ -68,8 +70,8 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 		if err != nil {
 			return err
 		}
-		x, err := replay.Explain(ctx, replay.Config{Subjects: subjects}, t, n)
-		if errors.Is(err, replay.ErrNoPoint) {
+		x, err := drive.Explain(ctx, replayed, t, n)
+		if errors.Is(err, drive.ErrNoPoint) {
 			return exitWith(exitUsage, &problem.Error{
 				Code: "REPLAY-POINT", What: "there is no decision " + strconv.Itoa(n), Where: o.room, Err: err,
 				Fix: "decisions count from 1; in a room of moot the number is that of the event, see `moot transcript export`",
@@ -78,7 +80,7 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 		if err != nil {
 			return err
 		}
-		return a.emit(x, x.WriteText)
+		return a.emit(x, func(w io.Writer) error { return reports.WriteExplanation(w, x) })
 	})
 }
 
@@ -92,18 +94,18 @@ func newReplayDiffCmd(a *app) *cobra.Command {
 		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var reports [2]*replay.Report
+			var both [2]*reports.Report
 			for i, name := range args {
 				r, err := readReport(name)
 				if err != nil {
 					return err
 				}
-				reports[i] = r
+				both[i] = r
 			}
-			d := replay.Diff(reports[0], reports[1])
-			write := d.WriteTable
+			d := reports.Diff(both[0], both[1])
+			write := d.WriteText
 			if a.format == formatHTML {
-				write = replay.Both(reports[0], reports[1]).WriteHTML
+				write = reports.Combine(both[0], both[1]).WriteHTML
 			}
 			return a.emit(d, write)
 		},
@@ -112,11 +114,11 @@ func newReplayDiffCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func readReport(name string) (*replay.Report, error) {
+func readReport(name string) (*reports.Report, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, &problem.Error{Code: "REPLAY-REPORT", What: "the report cannot be read", Where: name, Err: err, Fix: "give a file that `moot replay ... -o json` wrote"}
 	}
 	defer f.Close()
-	return replay.ReadReport(f, name)
+	return reports.Read(f, name)
 }

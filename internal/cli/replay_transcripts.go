@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/replay"
+	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/transcripts"
@@ -19,8 +19,8 @@ var errEnough = errors.New("enough")
 // replayable yields what replay works on. A room is not read here but when
 // its turn comes, event by event and by whoever replays it, so that a long one
 // need not fit in memory.
-func (s *sources) replayable(ctx context.Context) iter.Seq2[replay.Transcript, error] {
-	return func(yield func(replay.Transcript, error) bool) {
+func (s *sources) replayable(ctx context.Context) iter.Seq2[history.Transcript, error] {
+	return func(yield func(history.Transcript, error) bool) {
 		err := s.each(ctx, func(o origin) error {
 			t, err := s.streamed(o)
 			if err != nil {
@@ -32,15 +32,15 @@ func (s *sources) replayable(ctx context.Context) iter.Seq2[replay.Transcript, e
 			return nil
 		})
 		if err != nil && !errors.Is(err, errEnough) {
-			yield(replay.Transcript{}, err)
+			yield(history.Transcript{}, err)
 		}
 	}
 }
 
 // streamed is transcriptOf for what can be read again later: a room of the data
 // folder, which stays open, or a file.
-func (s *sources) streamed(o origin) (replay.Transcript, error) {
-	t := replay.Transcript{Name: o.room}
+func (s *sources) streamed(o origin) (history.Transcript, error) {
+	t := history.Transcript{Name: o.room}
 	switch {
 	case o.talk != nil || o.file != "" && !reopens(o.file):
 		return transcriptOf(o)
@@ -93,10 +93,10 @@ func eventsIn(entries iter.Seq2[log.Entry, error]) iter.Seq2[room.Event, error] 
 }
 
 // transcriptOf reads all of a transcript.
-func transcriptOf(o origin) (replay.Transcript, error) {
-	t := replay.Transcript{Name: o.room}
+func transcriptOf(o origin) (history.Transcript, error) {
+	t := history.Transcript{Name: o.room}
 	if o.talk != nil {
-		t.Talk = talkOf(o.talk)
+		t.Conversation = talkOf(o.talk)
 		return t, nil
 	}
 	var err error
@@ -105,15 +105,15 @@ func transcriptOf(o origin) (replay.Transcript, error) {
 }
 
 // talkOf hands a conversation to replay.
-func talkOf(c *transcripts.Conversation) *replay.Talk {
-	t := &replay.Talk{ID: c.ID, Objective: c.Objective()}
+func talkOf(c *transcripts.Conversation) *history.Conversation {
+	t := &history.Conversation{ID: c.ID, Objective: c.Objective()}
 	for _, p := range c.Participants {
-		t.Participants = append(t.Participants, replay.Person{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
+		t.Participants = append(t.Participants, history.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
 	}
 	clocks := c.Clocks()
-	t.Turns = make([]replay.Turn, 0, len(c.Turns))
+	t.Turns = make([]history.Turn, 0, len(c.Turns))
 	for i, turn := range c.Turns {
-		t.Turns = append(t.Turns, replay.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
+		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
 	}
 	return t
 }

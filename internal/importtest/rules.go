@@ -42,7 +42,7 @@ var rules = []rule{
 	{pkg: "policies", may: "policies/policy", bare: true},
 
 	{pkg: "room/names", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
+	{pkg: "room", may: "policies/policy room/names", never: impure + " unsafe"},
 	{pkg: "room/roomtest", may: "room policies/policy"},
 	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
 	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
@@ -60,7 +60,11 @@ var rules = []rule{
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
-	{pkg: "replay/...", may: "room room/names policies/policy endpoints/endpoint replay/..."},
+	{pkg: "replay/history", may: "room room/names policies/policy"},
+	{pkg: "replay/drive", may: "replay/history room room/names policies/policy"},
+	{pkg: "replay/score", may: "replay/history replay/drive room"},
+	{pkg: "replay/report", may: "replay/history replay/drive replay/score"},
+	{pkg: "replay", may: "replay/..."},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
@@ -70,8 +74,8 @@ var rules = []rule{
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/kits policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
-	{pkg: "internal/server/...", may: "room/coordinator room/log replay transcripts room policies/policy internal/server/..."},
-	{pkg: "internal/mcp", may: "room/coordinator room/log replay transcripts room policies/policy"},
+	{pkg: "internal/server/...", may: "room/coordinator room/log replay/... transcripts room policies/policy internal/server/..."},
+	{pkg: "internal/mcp", may: "room/coordinator room/log replay/... transcripts room policies/policy"},
 	{pkg: "internal/timeline", may: "room room/coordinator policies/policy"},
 	{pkg: "internal/client", may: "room policies/policy"},
 
@@ -98,7 +102,6 @@ var reserves = []reserve{
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/...", "room/log/jetstream"},
-	{"github.com/chromedp/...", "replay internal/server/..."}, // tests in a browser
 }
 
 // ruleFor returns the rule of a package of this module.

@@ -1,6 +1,7 @@
-// Package frame encodes the frames between an endpoint and its relay. They
-// carry the end-to-end encrypted payloads, which are opaque here. A frame is
-// one binary WebSocket message: a kind byte and a body.
+// Package frame is the wire between an endpoint and its relay: what is sent
+// before, beside and around the end-to-end encrypted payloads, which are
+// opaque here. A frame is one binary WebSocket message: a kind, and what the
+// kind says.
 //
 //	0x01 HELLO    relay to endpoint  version u8 | challenge[32] | limits as JSON
 //	0x02 LOGIN    endpoint to relay  device[32] | signature[64] | token
@@ -13,9 +14,10 @@
 //	0x20 RESTART  relay to endpoint  reconnect in, ms u32 | try for, ms u32
 //	0x21 HEALTH   relay to endpoint  text
 //
-// Numbers are big-endian. Decoding is strict: each frame has exactly one
-// encoding, JSON included (fields in the order of the structs, no spaces).
-// Nothing is allocated in proportion to a length that a frame states.
+// Numbers are big-endian. Decoding is strict: what Decode takes, Append gives
+// back byte for byte, so there is one way to write a frame, its JSON included
+// (the fields in the order of the structs, no spaces). Nothing is allocated
+// in proportion to a length that a frame claims.
 package frame
 
 import (
@@ -26,14 +28,14 @@ import (
 // Subprotocol is the WebSocket subprotocol of these frames.
 const Subprotocol = "moot-relay.v1"
 
-// Version is the protocol version in HELLO.
+// Version is the version that HELLO states.
 const Version = 1
 
-// Limits in bytes, except MaxAllowed.
+// Bounds in bytes, but for MaxAllowed.
 const (
 	MaxPayload = 65_536                  // of SEND and RECV
-	MaxFrame   = 1 + idSize + MaxPayload // the largest frame
-	MaxLogin   = 4_096                   // everything that an endpoint may send before WELCOME
+	MaxFrame   = 1 + idSize + MaxPayload // the largest frame there is
+	MaxLogin   = 4_096                   // all that an endpoint may send before it is welcomed
 	MaxToken   = 512
 	MaxText    = 256   // of HEALTH
 	MaxAllowed = 1_024 // devices in ALLOW
@@ -46,11 +48,11 @@ const (
 	challengeSize = 32
 )
 
-// CloseReplaced is the WebSocket close code of a connection that a newer login
-// of the same device has replaced.
+// CloseReplaced is the WebSocket close code of a connection whose device has
+// logged in again elsewhere.
 const CloseReplaced = 4001
 
-// An ID identifies a device: its Ed25519 public key.
+// An ID names a device: its Ed25519 public key.
 type ID = [idSize]byte
 
 // A Kind is a frame's first byte.
@@ -70,11 +72,11 @@ const (
 	KindHealth  Kind = 0x21
 )
 
-// ErrFrame is wrapped by errors about malformed frames. Their texts contain
-// nothing of the frame.
+// ErrFrame is what errors about a frame that is not well formed are, or that
+// cannot be written. Their texts hold nothing of the frame's content.
 var ErrFrame = errors.New("not a relay frame")
 
-// ErrVersion reports a HELLO of another protocol version.
+// ErrVersion says that a HELLO is of another version.
 var ErrVersion = fmt.Errorf("%w: another version of the protocol", ErrFrame)
 
 func errorf(format string, args ...any) error {
@@ -87,24 +89,23 @@ type Frame interface {
 	append(b []byte) ([]byte, error)
 }
 
-// Limits are the limits that a relay enforces, so that an endpoint can keep
-// them.
+// Limits is what a relay enforces, so that an endpoint can keep to it.
 type Limits struct {
 	MaxFrame        int    `json:"max_frame"`         // bytes of a payload
-	Queue           int    `json:"queue"`             // frames queued for one destination
-	BytesPerSecond  int    `json:"bytes_per_s"`       // read from an endpoint
+	Queue           int    `json:"queue"`             // frames that wait for one destination
+	BytesPerSecond  int    `json:"bytes_per_s"`       // that are read from an endpoint
 	Burst           int    `json:"burst"`             // bytes that may come at once
-	FramesPerSecond int    `json:"frames_per_s"`      // read from an endpoint
+	FramesPerSecond int    `json:"frames_per_s"`      // that are read from an endpoint
 	PingSeconds     int    `json:"ping_s"`            // between pings of the relay
 	Binding         string `json:"binding,omitempty"` // BindingExporter, or ""
 }
 
-// BindingExporter means that the relay terminates TLS itself and requires a
-// signature over the exporter of the connection. An attacker between endpoint
-// and relay then cannot pass a login on. See LoginMessage.
+// BindingExporter says that the relay terminates TLS itself and wants the
+// connection's exporter signed too, so that no one between can pass a login
+// on. See LoginMessage.
 const BindingExporter = "tls-exporter"
 
-// Hello is the first frame of a connection.
+// Hello opens a connection.
 type Hello struct {
 	Version   byte
 	Challenge [challengeSize]byte
@@ -115,53 +116,52 @@ type Hello struct {
 type Login struct {
 	Device    ID
 	Signature [signatureSize]byte
-	Token     []byte // empty if the relay needs none
+	Token     []byte // empty where the relay wants none
 }
 
-// Welcome accepts the login and states the limits.
+// Welcome says that the login was accepted, and which limits hold.
 type Welcome struct {
 	Limits Limits `json:"limits"`
 }
 
-// Reject refuses the login.
+// Reject says that it was not.
 type Reject struct {
 	Code         RejectCode
-	RetryAfterMS uint32 // 0: do not retry
+	RetryAfterMS uint32 // 0: trying again will not help by itself
 }
 
-// Send asks the relay to forward a payload to a device.
+// Send asks the relay to pass a payload to a device.
 type Send struct {
 	To      ID
 	Payload []byte
 }
 
-// Recv is a forwarded payload. From is stated by the relay and not
-// authenticated.
+// Recv is a payload that arrived. From is what the relay says.
 type Recv struct {
 	From    ID
 	Payload []byte
 }
 
-// Gone reports that a frame to a device was not forwarded.
+// Gone says that a frame to a device was not passed on.
 type Gone struct {
 	To     ID
 	Reason GoneReason
 }
 
-// Allow lists the devices that may send to the sender of this frame. An empty
-// list allows none.
+// Allow lists the only devices that may send to the one that says so. An
+// empty list allows none.
 type Allow struct {
 	Devices []ID
 }
 
-// Restart announces that the relay shuts down and will return.
+// Restart announces that the relay ends and will be back.
 type Restart struct {
-	ReconnectInMS uint32 // delay before the first attempt
-	TryForMS      uint32 // how long to retry before treating the relay as down
+	ReconnectInMS uint32 // wait that long before the first attempt
+	TryForMS      uint32 // and keep trying for that long before giving it up for down
 }
 
-// Health is a message for the user of the endpoint. Show it as untrusted text:
-// the relay wrote it.
+// Health is a sentence for the person at the endpoint. It is the relay's
+// word: whoever shows it treats it as text of a stranger.
 type Health struct {
 	Text string
 }

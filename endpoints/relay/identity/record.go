@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A KeyRecord states which X25519 key a device uses for sessions, and until
-// when. The device signs it, so the key can be replaced without a new pairing.
+// A KeyRecord says, signed by a device, which X25519 key it has its sessions
+// with, and until when. So that key can be replaced without pairing again.
 type KeyRecord struct {
 	ID       DeviceID
 	NK       [32]byte  // X25519, public
@@ -18,7 +18,7 @@ type KeyRecord struct {
 	Sig      [ed25519.SignatureSize]byte
 }
 
-// RecordSize is the size of an encoded KeyRecord in bytes.
+// RecordSize is the length of an encoded KeyRecord in bytes.
 const RecordSize = 1 + 32 + 32 + 8 + ed25519.SignatureSize
 
 var base64url = base64.RawURLEncoding.Strict()
@@ -39,8 +39,9 @@ func recordText(nk [32]byte, notAfter time.Time) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(notAfter.Unix()))
 }
 
-// Check verifies the signature and that the record has not expired at now, by
-// the clock of the reader.
+// Check verifies the signature, and that the record has not expired at now,
+// which is the reader's own clock. A device that is wrong about the time by a
+// day is wrong about a record once a year.
 func (r KeyRecord) Check(now time.Time) error {
 	if !ed25519.Verify(r.ID[:], recordText(r.NK, r.NotAfter), r.Sig[:]) {
 		return fmt.Errorf("%w: the signature is wrong", ErrRecord)
@@ -51,7 +52,7 @@ func (r KeyRecord) Check(now time.Time) error {
 	return nil
 }
 
-// Encode returns the encoding of r, RecordSize bytes.
+// Encode returns the RecordSize bytes of r.
 func (r KeyRecord) Encode() []byte {
 	b := make([]byte, 0, RecordSize)
 	b = append(b, recordVersion)
@@ -61,13 +62,13 @@ func (r KeyRecord) Encode() []byte {
 	return append(b, r.Sig[:]...)
 }
 
-// DecodeRecord decodes the form of Encode. It does not verify the signature.
+// DecodeRecord reads what Encode wrote. It does not check the signature.
 func DecodeRecord(b []byte) (KeyRecord, error) {
 	if len(b) != RecordSize || b[0] != recordVersion {
 		return KeyRecord{}, fmt.Errorf("%w: %d bytes", ErrRecord, len(b))
 	}
 	end := binary.BigEndian.Uint64(b[65:])
-	if end > 1<<40 { // the year 36812
+	if end > 1<<40 { // the year 36812; more would not fit a time
 		return KeyRecord{}, fmt.Errorf("%w: its end is no time", ErrRecord)
 	}
 	return KeyRecord{
@@ -76,12 +77,12 @@ func DecodeRecord(b []byte) (KeyRecord, error) {
 	}, nil
 }
 
-// MarshalText returns the record in base64url.
+// MarshalText writes the record as base64.
 func (r KeyRecord) MarshalText() ([]byte, error) {
 	return []byte(base64url.EncodeToString(r.Encode())), nil
 }
 
-// UnmarshalText decodes the form of MarshalText.
+// UnmarshalText reads what MarshalText wrote.
 func (r *KeyRecord) UnmarshalText(text []byte) error {
 	if len(text) != base64url.EncodedLen(RecordSize) {
 		return fmt.Errorf("%w: %d characters", ErrRecord, len(text))

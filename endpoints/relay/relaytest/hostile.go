@@ -21,26 +21,26 @@ type Packet struct {
 	Payload  []byte
 }
 
-// A Delivery is a packet that is delivered after a delay.
+// A Delivery is a parcel that is handed out, after a delay.
 type Delivery struct {
 	Packet
 	After time.Duration
 }
 
-// HostileConfig configures a HostileRelay.
+// A HostileConfig says what a hostile relay does.
 type HostileConfig struct {
-	// Relay dials an honest relay, which does the work. Its Hosts must contain
-	// the name under which devices reach the hostile relay.
+	// Relay connects to an honest relay, which does the work. Its Hosts are
+	// the name under which devices reach the hostile one.
 	Relay  func(ctx context.Context) (net.Conn, error)
-	Mangle Mangle // nil: no faults
+	Mangle Mangle // nil: nothing
 }
 
-// A Mangle returns the deliveries that replace a packet. It is called for one
-// packet at a time.
+// Mangle says what becomes of a parcel: nothing, itself, or anything else. It
+// is called for one at a time.
 type Mangle func(p Packet) []Delivery
 
-// A HostileRelay is a proxy before an honest relay that mangles packets. It
-// records every byte that devices send.
+// A HostileRelay relay has an honest one behind it, and does to parcels whatever
+// it is told. It keeps every byte that it is handed.
 type HostileRelay struct {
 	cfg HostileConfig
 
@@ -54,7 +54,7 @@ type HostileRelay struct {
 	mangling sync.Mutex
 }
 
-// NewHostileRelay returns a hostile relay.
+// NewHostileRelay makes a hostile relay.
 func NewHostileRelay(cfg HostileConfig) *HostileRelay {
 	if cfg.Mangle == nil {
 		cfg.Mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
@@ -62,8 +62,8 @@ func NewHostileRelay(cfg HostileConfig) *HostileRelay {
 	return &HostileRelay{cfg: cfg, tunnels: map[*proxiedConn]bool{}, devices: map[frame.ID]*proxiedConn{}}
 }
 
-// Serve accepts devices until ctx ends. It returns when all goroutines have
-// ended, and closes l.
+// Serve accepts devices until ctx ends, and returns when everything that it
+// started has ended. It closes l.
 func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +90,7 @@ func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Cut closes every connection. Devices can connect again.
+// Cut ends every connection. Devices can connect again.
 func (h *HostileRelay) Cut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *HostileRelay) Cut() {
 	}
 }
 
-// Received returns every byte that devices have sent: requests, logins and
+// Received returns every byte that devices have handed in: requests, logins,
 // frames.
 func (h *HostileRelay) Received() []byte {
 	h.mu.Lock()
@@ -116,7 +116,7 @@ func (h *HostileRelay) record(b ...[]byte) {
 	}
 }
 
-// Inject delivers a packet of the relay itself.
+// Inject hands out something of the relay's own.
 func (h *HostileRelay) Inject(d Delivery) {
 	h.work.Go(func() { h.deliver(d) })
 }
@@ -144,7 +144,7 @@ func (h *HostileRelay) deliver(d Delivery) {
 	}
 }
 
-// forward mangles a packet and delivers the result.
+// forward bends a parcel and hands out what has become of it.
 func (h *HostileRelay) forward(p Packet) {
 	h.mangling.Lock()
 	all := h.cfg.Mangle(p)
@@ -158,7 +158,7 @@ func (h *HostileRelay) forward(p Packet) {
 	}
 }
 
-// A proxiedConn is a device's connection and its continuation to the honest
+// A proxiedConn is one device's connection, and its continuation to the honest
 // relay.
 type proxiedConn struct {
 	h             *HostileRelay
@@ -170,7 +170,7 @@ type proxiedConn struct {
 
 var upgrader = websocket.Upgrader{Subprotocols: []string{frame.Subprotocol}}
 
-// ServeHTTP accepts a device and connects it to the honest relay.
+// ServeHTTP continues a device's connection.
 func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.addWork() {
 		return
@@ -195,8 +195,7 @@ func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.run()
 }
 
-// addWork registers a connection that Serve waits for. It reports false if
-// Serve is ending.
+// addWork makes Serve wait for one more, unless it ends already.
 func (h *HostileRelay) addWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -220,7 +219,7 @@ func (h *HostileRelay) register(t *proxiedConn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tunnels[t] = true
-	if h.ctx.Err() != nil { // Cut may already have run
+	if h.ctx.Err() != nil { // Cut may have passed already
 		t.device.Close()
 		t.relay.Close()
 	}
@@ -235,11 +234,11 @@ func (h *HostileRelay) unregister(t *proxiedConn) {
 	}
 }
 
-// run copies messages until either side closes.
+// run passes messages on until either end has gone.
 func (t *proxiedConn) run() {
 	t.relay.SetPingHandler(func(text string) error {
 		at := time.Now().Add(time.Second)
-		_ = t.device.WriteControl(websocket.PingMessage, []byte(text), at) // copyFromDevice notices a closed device
+		_ = t.device.WriteControl(websocket.PingMessage, []byte(text), at) // a device that is gone is noticed below
 		return t.relay.WriteControl(websocket.PongMessage, []byte(text), at)
 	})
 	var work sync.WaitGroup
@@ -251,7 +250,7 @@ func (t *proxiedConn) run() {
 	work.Wait()
 }
 
-// copyFromDevice forwards messages of the device and learns its id.
+// copyFromDevice passes on what the device says, and learns which one it is.
 func (t *proxiedConn) copyFromDevice() {
 	defer t.relay.Close()
 	for {
@@ -274,14 +273,14 @@ func (t *proxiedConn) copyFromDevice() {
 	}
 }
 
-// copyFromRelay forwards messages of the relay, and mangles packets first.
+// copyFromRelay passes on what the relay says; parcels are bent first.
 func (t *proxiedConn) copyFromRelay() {
 	for {
 		_, b, err := t.relay.ReadMessage()
 		var closed *websocket.CloseError
 		if errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure {
 			bye := websocket.FormatCloseMessage(closed.Code, "")
-			_ = t.device.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be closed
+			_ = t.device.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be gone
 		}
 		if err != nil {
 			return

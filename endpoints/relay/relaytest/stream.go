@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// streamBuffer is the capacity of a stream in bytes, like a socket's buffers. A
-// writer blocks when it is full.
+// streamBuffer is how much a stream holds before a writer waits, as a socket's
+// buffers do.
 const streamBuffer = 64 << 10
 
 // A stream is one direction of a connection.
@@ -18,10 +18,10 @@ type stream struct {
 
 	mu          sync.Mutex
 	data        []byte
-	blackholed  bool          // written data is lost
-	writeClosed bool          // the reader gets EOF after data
-	readClosed  bool          //
-	change      chan struct{} // closed and replaced when a field above changes
+	blackholed  bool          // what is written vanishes
+	writeClosed bool          // by the writer: EOF behind data
+	readClosed  bool          // by the reader
+	change      chan struct{} // closed when anything above changes
 }
 
 func newStream() *stream {
@@ -30,7 +30,7 @@ func newStream() *stream {
 	return s
 }
 
-// notify wakes all waiting calls; the caller holds mu.
+// notify wakes everybody; the caller holds mu.
 func (s *stream) notify() {
 	close(s.change)
 	s.change = make(chan struct{})
@@ -91,7 +91,8 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// closeWrite ends the stream. During an outage the reader does not notice.
+// closeWrite says that nothing more is written. When the network is cut, nobody
+// hears of it.
 func (s *stream) closeWrite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,7 @@ func (s *stream) closeWrite() {
 	s.notify()
 }
 
-// closeRead makes later writes fail.
+// closeRead says that nothing more is read.
 func (s *stream) closeRead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +110,7 @@ func (s *stream) closeRead() {
 	s.notify()
 }
 
-// blackhole drops all data from now on.
+// blackhole lets everything vanish from now on.
 func (s *stream) blackhole() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,7 @@ func (s *stream) blackhole() {
 	s.notify()
 }
 
-// A deadline of reads or writes. Setting it wakes waiting calls.
+// A deadline of reads or writes; setting it wakes whoever waits.
 type deadline struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -132,7 +133,8 @@ func (d *deadline) set(t time.Time) {
 	d.change = make(chan struct{})
 }
 
-// wait returns nil after a change, or an error when the deadline has passed.
+// wait returns nil when something has happened, or the error of a deadline
+// that has passed.
 func (d *deadline) wait(happened <-chan struct{}) error {
 	d.mu.Lock()
 	at, moved := d.at, d.change

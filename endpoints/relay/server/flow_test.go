@@ -15,19 +15,19 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// unlimited lets a test send without rate limits.
+// unlimited lets a test send as fast as it can.
 var unlimited = server.Limits{BytesPerSecond: 1 << 30, BurstBytes: 1 << 30, FramesPerSecond: 1 << 30, BurstFrames: 1 << 30, StrangerFramesPerMinute: 1 << 30, LoginBurst: 1 << 20, PerAddress: 1 << 20, Connections: 1 << 20}
 
-// TestSendFreeze: an endpoint that never reads does not delay others. Frames
-// beyond its queue are refused.
+// A reader that never reads slows nobody: what does not fit into its queue is
+// refused, and everybody else goes on.
 func TestSendFreeze(t *testing.T) {
 	limits := unlimited
-	limits.WriteTimeout = time.Hour // it stays connected during the test
+	limits.WriteTimeout = time.Hour // it stays frozen throughout the test
 	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
 	a, b, frozen := r.login(), r.login(), r.login()
 	big := string(make([]byte, frame.MaxPayload))
 	full := 0
-	for range 1000 { // over 60 MB, more than the socket buffers and the queue hold
+	for range 1000 { // over 60 MB: more than the sockets' buffers and the queue
 		a.sendTo(frozen, big)
 	}
 	for i := range 100 {
@@ -51,16 +51,15 @@ func TestSendFreeze(t *testing.T) {
 		}
 	}
 	if full == 0 {
-		t.Error("no sender was told that the queue is full")
+		t.Error("nobody was told that the queue was full")
 	}
 	if err := frozen.NetConn().(*net.TCPConn).SetLinger(0); err != nil {
 		t.Fatal(err)
 	}
-	frozen.Close() // ends the relay's writer before its hour
+	frozen.Close() // so that the relay's writer need not wait for its hour
 }
 
-// TestSlowReaderIsClosed: an endpoint is disconnected when a frame cannot be
-// written in time.
+// A frozen reader is given up when a frame could not be written in time.
 func TestSlowReaderIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := unlimited
@@ -79,7 +78,7 @@ func TestSlowReaderIsClosed(t *testing.T) {
 	})
 }
 
-// TestQueueBounds: a queue is limited in frames and in bytes.
+// A queue holds 32 frames, and 2 MiB.
 func TestQueueBounds(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -95,8 +94,8 @@ func TestQueueBounds(t *testing.T) {
 				limits.QueueFrames, limits.QueueBytes, limits.WriteTimeout = c.limits.QueueFrames, c.limits.QueueBytes, time.Hour
 				r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
 				a, frozen := r.login(), r.login()
-				a.sendTo(frozen, string(make([]byte, frame.MaxPayload))) // more than the network buffers
-				synctest.Wait()                                          // the writer blocks, the queue is empty
+				a.sendTo(frozen, string(make([]byte, frame.MaxPayload))) // more than the wire holds
+				synctest.Wait()                                          // the writer is stuck, the queue empty
 				for range 20 {
 					a.sendTo(frozen, string(make([]byte, c.payload)))
 				}
@@ -125,8 +124,7 @@ func TestQueueBounds(t *testing.T) {
 	}
 }
 
-// TestTotalBytes: all queues together are limited, and dropped frames free
-// space.
+// All queues together are bounded too, and what is dropped makes room again.
 func TestTotalBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := unlimited
@@ -137,10 +135,10 @@ func TestTotalBytes(t *testing.T) {
 		for _, frozen := range []*endpoint{b, c} {
 			for range 3 {
 				a.sendTo(frozen, big)
-				synctest.Wait() // the writer holds one frame, which is not queued
+				synctest.Wait() // one is in the writer's hand, so does not wait
 			}
 		}
-		a.expectGone(c, frame.GoneQueueFull) // two are queued for b, one for c
+		a.expectGone(c, frame.GoneQueueFull) // two wait for b, one for c
 		b.Close()
 		a.expectGone(b, frame.GoneDisconnected)
 		synctest.Wait()
@@ -152,24 +150,24 @@ func TestTotalBytes(t *testing.T) {
 	})
 }
 
-// TestSenderFilter: an unknown sender may send a few frames, an expected one
-// may answer without limit, and an allowlist overrides both.
-func TestSenderFilter(t *testing.T) {
+// Strangers may knock; whoever is written to may answer; a list overrules
+// both.
+func TestDoors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
 		host, guest, other := r.login(), r.login(), r.login()
 		for range 5 {
-			guest.sendTo(host, "hello")
-			host.expectFrom(guest, "hello")
+			guest.sendTo(host, "knock")
+			host.expectFrom(guest, "knock")
 		}
-		guest.sendTo(host, "hello")
+		guest.sendTo(host, "knock")
 		guest.expectGone(host, frame.GoneNotAllowed)
-		other.sendTo(host, "hello")
-		host.expectFrom(other, "hello")
-		time.Sleep(12 * time.Second) // a fifth of a minute, in synctest time
-		guest.sendTo(host, "hello")
-		host.expectFrom(guest, "hello")
-		guest.sendTo(host, "hello")
+		other.sendTo(host, "knock")
+		host.expectFrom(other, "knock")
+		time.Sleep(12 * time.Second) // a fifth of a minute, in the bubble
+		guest.sendTo(host, "knock")
+		host.expectFrom(guest, "knock")
+		guest.sendTo(host, "knock")
 		guest.expectGone(host, frame.GoneNotAllowed)
 
 		host.sendTo(guest, "come in")
@@ -189,14 +187,13 @@ func TestSenderFilter(t *testing.T) {
 		}
 		host.send(frame.Allow{})
 		synctest.Wait()
-		other.sendTo(host, "may I?")
+		other.sendTo(host, "anybody?")
 		other.expectGone(host, frame.GoneNotAllowed)
 		r.stop()
 	})
 }
 
-// TestDisconnected: a device's end is reported to devices that have sent to it,
-// and to no others.
+// Whoever has sent to a device hears when it goes; others do not.
 func TestDisconnected(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	a, b, c := r.login(), r.login(), r.login()
@@ -208,7 +205,7 @@ func TestDisconnected(t *testing.T) {
 	b.expectFrom(a, "did you hear anything?")
 }
 
-// TestRates: frames and bytes take as long as their token buckets require.
+// Reading waits for tokens: that many frames and bytes take that long.
 func TestRates(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -248,8 +245,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestPings: an endpoint that answers pings stays connected, a silent one does
-// not.
+// An endpoint that answers pings stays; one that has gone silent does not.
 func TestPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -259,14 +255,14 @@ func TestPings(t *testing.T) {
 		dead.expectFrom(peer, "hello")
 		dead.SetPingHandler(func(string) error { return nil })
 		begin := time.Now()
-		go func() { _, _ = dead.next() }() // reads but does not answer
+		go func() { _, _ = dead.next() }() // reads, answers nothing
 		go func() { _, _ = alive.next() }()
 		peer.expectGone(dead, frame.GoneDisconnected)
 		if took := time.Since(begin); took != time.Minute {
 			t.Errorf("after %v", took)
 		}
 		go func() { _, _ = peer.next() }()
-		time.Sleep(time.Hour) // in synctest time
+		time.Sleep(time.Hour) // in the bubble
 		if got := r.devices(); got != 2 {
 			t.Errorf("%d devices are left", got)
 		}
@@ -276,8 +272,8 @@ func TestPings(t *testing.T) {
 	})
 }
 
-// TestControlFlood: pings and unsolicited pongs count against the frame limit
-// and do not block the relay.
+// Pings that are never read back neither block the relay nor come faster than
+// frames may; pongs that nobody asked for are no way around it either.
 func TestControlFlood(t *testing.T) {
 	for name, kind := range map[string]int{"pings": websocket.PingMessage, "pongs": websocket.PongMessage} {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +297,7 @@ func TestControlFlood(t *testing.T) {
 	}
 }
 
-// TestViolations: an invalid frame ends the sender's connection and no other.
+// What is no frame of an endpoint ends its connection, and nobody else's.
 func TestViolations(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true, Limits: unlimited})
 	other := r.login()
@@ -328,16 +324,15 @@ func TestViolations(t *testing.T) {
 		}
 	}
 	e := r.login()
-	_ = e.WriteMessage(websocket.BinaryMessage, append([]byte{0x10}, make([]byte, frame.MaxFrame)...)) // one byte too many; the relay may close before the end
+	_ = e.WriteMessage(websocket.BinaryMessage, append([]byte{0x10}, make([]byte, frame.MaxFrame)...)) // one byte too much; the relay may be gone before the end
 	if f, err := e.next(); err == nil {
 		t.Errorf("too long: %+v", f)
 	}
-	other.sendTo(other, "still connected")
-	other.expectFrom(other, "still connected")
+	other.sendTo(other, "unmoved")
+	other.expectFrom(other, "unmoved")
 }
 
-// TestNoCompression: compression is not negotiated, because the read limit
-// would count compressed bytes.
+// Compression is not negotiated: the read limit would count compressed bytes.
 func TestNoCompression(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	d := websocket.Dialer{Subprotocols: []string{frame.Subprotocol}, EnableCompression: true}

@@ -10,13 +10,13 @@ import (
 
 type counter = *metrics.Counter
 
-// serverMetrics are the counters of the relay. They do not distinguish devices
-// or addresses.
+// serverMetrics is what the relay serverMetrics. Nothing in it tells devices or addresses
+// apart.
 type serverMetrics struct {
 	set                           *metrics.Set
 	connections, logins, replaced counter
 	framesIn, framesOut           counter
-	bytesIn, bytesOut             counter // of ended connections
+	bytesIn, bytesOut             counter // of connections that have ended
 	byteWaits, frameWaits         counter
 	slow, violations              counter
 	rejects                       [frame.RejectVersion + 1]counter

@@ -28,15 +28,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A network is the place where a relay listens and endpoints dial.
+// A network is where a relay listens and endpoints come from.
 type network struct {
 	host   string
 	listen func() (net.Listener, error)
 	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// loopback returns a real network. memory returns one that works under
-// synctest.
+// loopback is real; memory works in a bubble of synctest.
 func loopback(t testing.TB) network {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,12 +52,12 @@ func memory(n *relaytest.Network) network {
 	}
 }
 
-// A relay is a server under test.
+// A relay under test.
 type relay struct {
 	network
 	t      testing.TB
 	server *server.Server
-	stop   func() // shuts the relay down and waits
+	stop   func() // ends it gracefully and waits
 }
 
 func start(t testing.TB, n network, cfg server.Config) *relay {
@@ -104,7 +103,7 @@ func newKey(t testing.TB) ed25519.PrivateKey {
 
 func idOf(key ed25519.PrivateKey) frame.ID { return frame.ID(key.Public().(ed25519.PublicKey)) }
 
-// An endpoint sends raw frames, so that tests can also break the protocol.
+// An endpoint speaks the protocol by hand, so that it can also break it.
 type endpoint struct {
 	*websocket.Conn
 	t     testing.TB
@@ -114,7 +113,7 @@ type endpoint struct {
 
 func (e *endpoint) id() frame.ID { return idOf(e.key) }
 
-// dial connects without logging in.
+// dial connects without a word.
 func (r *relay) dial() *endpoint {
 	r.t.Helper()
 	d := websocket.Dialer{NetDialContext: r.network.dial, Subprotocols: []string{frame.Subprotocol}}
@@ -123,7 +122,7 @@ func (r *relay) dial() *endpoint {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { ws.Close() })
-	if err := ws.SetReadDeadline(time.Now().Add(2 * time.Hour)); err != nil { // so that a failure under synctest does not hang
+	if err := ws.SetReadDeadline(time.Now().Add(2 * time.Hour)); err != nil { // so that a failure in a bubble is no hang
 		r.t.Fatal(err)
 	}
 	return &endpoint{Conn: ws, t: r.t, key: newKey(r.t)}
@@ -137,7 +136,7 @@ func (r *relay) dialHello() *endpoint {
 	return e
 }
 
-// login logs in a new device.
+// login logs a new device in.
 func (r *relay) login() *endpoint { return r.loginAs(newKey(r.t)) }
 
 func (r *relay) loginAs(key ed25519.PrivateKey) *endpoint {
@@ -149,7 +148,7 @@ func (r *relay) loginAs(key ed25519.PrivateKey) *endpoint {
 	return e
 }
 
-// loginFrame returns the correct answer to HELLO.
+// loginFrame is the right answer to HELLO.
 func (e *endpoint) loginFrame(host, token string) frame.Login {
 	sig := ed25519.Sign(e.key, frame.LoginMessage(host, e.hello.Challenge[:], nil))
 	return frame.Login{Device: e.id(), Signature: [64]byte(sig), Token: []byte(token)}
@@ -175,7 +174,7 @@ func (e *endpoint) sendTo(to *endpoint, payload string) {
 	e.send(frame.Send{To: to.id(), Payload: []byte(payload)})
 }
 
-// next reads a frame or returns the error.
+// next reads a frame, or why there is none.
 func (e *endpoint) next() (frame.Frame, error) {
 	_, b, err := e.ReadMessage()
 	if err != nil {
@@ -184,7 +183,7 @@ func (e *endpoint) next() (frame.Frame, error) {
 	return frame.Decode(b)
 }
 
-// want reads a frame and requires type F.
+// want reads a frame that has to be an F.
 func want[F frame.Frame](e *endpoint) F {
 	e.t.Helper()
 	f, err := e.next()
@@ -198,15 +197,15 @@ func want[F frame.Frame](e *endpoint) F {
 	return got
 }
 
-// expectFrom requires a payload from an endpoint.
+// expectFrom wants a payload from somebody.
 func (e *endpoint) expectFrom(from *endpoint, payload string) {
 	e.t.Helper()
 	if r := want[frame.Recv](e); r.From != from.id() || string(r.Payload) != payload {
-		e.t.Errorf("received %q from %x", r.Payload, r.From)
+		e.t.Errorf("heard %q from %x", r.Payload, r.From)
 	}
 }
 
-// expectGone requires a GONE frame.
+// expectGone wants to be told that a frame was not passed on.
 func (e *endpoint) expectGone(to *endpoint, why frame.GoneReason) {
 	e.t.Helper()
 	if g := want[frame.Gone](e); g.To != to.id() || g.Reason != why {
@@ -214,7 +213,7 @@ func (e *endpoint) expectGone(to *endpoint, why frame.GoneReason) {
 	}
 }
 
-// expectClose requires the connection to end with a close code.
+// expectClose wants the connection to end, with that code.
 func (e *endpoint) expectClose(code int) {
 	e.t.Helper()
 	_, err := e.next()
@@ -244,7 +243,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestOtherRequests: other HTTP requests get an error status, not a connection.
+// What is no relay's business gets a page, not a connection.
 func TestOtherRequests(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	for _, c := range []struct {
@@ -256,7 +255,7 @@ func TestOtherRequests(t *testing.T) {
 		{"", false, "", http.StatusUpgradeRequired},
 		{"", true, "", http.StatusBadRequest},
 		{"chat", true, "", http.StatusBadRequest},
-		{frame.Subprotocol, true, "https://evil.example", http.StatusForbidden}, // from a web page of another origin
+		{frame.Subprotocol, true, "https://evil.example", http.StatusForbidden}, // a page in somebody's browser
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.host+"/", nil)
 		if err != nil {
@@ -314,7 +313,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// from returns the relay as reached from another address.
+// from returns the relay as it is reached from another address.
 func (r *relay) from(n *relaytest.Network, addr string) *relay {
 	other := *r
 	other.network.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {

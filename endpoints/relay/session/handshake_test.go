@@ -9,8 +9,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// TestSimultaneousOpen: if both sides start, the handshake of the lower id
-// counts.
+// Both begin at the same moment: the lower id's handshake counts.
 func TestSimultaneousOpen(t *testing.T) {
 	w := newTestNet(t)
 	if !w.a.hasLowerID() || w.b.hasLowerID() {
@@ -36,12 +35,11 @@ func TestSimultaneousOpen(t *testing.T) {
 	}
 }
 
-// TestHandshakeBreaks: a handshake that is interrupted at any point loses
-// nothing.
+// Half a handshake, in every place where it can break: nothing is lost.
 func TestHandshakeBreaks(t *testing.T) {
 	for n := range 8 {
 		for _, to := range []string{"a", "b", "both"} {
-			t.Run(fmt.Sprintf("%s receives nothing after %d payloads", to, n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s deaf after %d payloads", to, n), func(t *testing.T) {
 				w := newTestNet(t)
 				w.mangle = func(p delivery) []delivery {
 					if len(w.history) > n && (to == "both" || (p.to == w.a) == (to == "a")) {
@@ -63,8 +61,8 @@ func TestHandshakeBreaks(t *testing.T) {
 	}
 }
 
-// TestReplayedMessage1: a replayed message 1 has no effect, at any time.
-func TestReplayedMessage1(t *testing.T) {
+// A replayed first message changes nothing, however often and when.
+func TestReplayedOpening(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
@@ -78,7 +76,7 @@ func TestReplayedMessage1(t *testing.T) {
 	}
 	w.run(time.Minute)
 	if w.b.live != live || w.a.live.tag != live.tag || len(w.b.received) != 141 {
-		t.Errorf("a replay had an effect: %d messages", len(w.b.received))
+		t.Errorf("a replay had an effect: %d got", len(w.b.received))
 	}
 	replies := 0
 	for _, p := range w.history {
@@ -91,7 +89,7 @@ func TestReplayedMessage1(t *testing.T) {
 	}
 }
 
-// TestForgedResets: forged resets cause few handshakes and never end a session.
+// Resets that nobody meant cost little, and never a session.
 func TestForgedResets(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -120,7 +118,7 @@ func TestForgedResets(t *testing.T) {
 	}
 }
 
-// TestEachBit: a frame with any bit changed is dropped and has no other effect.
+// Each single bit of each kind of payload: a change has no effect but a drop.
 func TestEachBit(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -155,9 +153,8 @@ func TestEachBit(t *testing.T) {
 	}
 }
 
-// TestEachBitOfHandshake: modified handshake messages get no answer, and the
-// original still works. Time passes between them, so that the rate limit is not
-// the reason.
+// Handshakes with each bit changed: nobody answers, and the right one still
+// works. Time passes, so that the limit of tries is not what drops them.
 func TestEachBitOfHandshake(t *testing.T) {
 	w := newTestNet(t)
 	w.mangle = dropAll
@@ -169,7 +166,7 @@ func TestEachBitOfHandshake(t *testing.T) {
 		w.now = w.now.Add(2 * time.Second)
 	}
 	if len(w.history) != 1 {
-		t.Fatal("a modified message 1 was answered")
+		t.Fatal("a changed opening was answered")
 	}
 	w.kill(w.a)
 	w.send(w.a, "again")
@@ -179,7 +176,7 @@ func TestEachBitOfHandshake(t *testing.T) {
 	if reply[0] != kindHS2 {
 		t.Fatal("no reply")
 	}
-	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) //
+	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) // a point of low order
 	for _, bad := range [][]byte{zero, flip(reply, 9), flip(reply, 300), reply[:40], reply[:1], flip(reply, 8*len(reply)-1)} {
 		w.a.Receive(w.now, bad)
 		w.collect(w.a)
@@ -189,12 +186,11 @@ func TestEachBitOfHandshake(t *testing.T) {
 	w.collect(w.a)
 	w.run(time.Second)
 	if !slices.Equal(w.b.received, []string{"again"}) {
-		t.Errorf("an invalid message 2 broke the handshake: got %q", w.b.received)
+		t.Errorf("a bad reply spoiled the handshake: got %q", w.b.received)
 	}
 }
 
-// TestWrongSecret: a device with the keys but without the pair's secret gets no
-// answer.
+// Who has the keys but not the secret of the pair is nobody.
 func TestWrongSecret(t *testing.T) {
 	w := newTestNet(t)
 	w.b.peer.PairPSK = make([]byte, 32)
@@ -208,22 +204,21 @@ func TestWrongSecret(t *testing.T) {
 	}
 }
 
-// TestRecordExpires: a peer's key is valid until its record expires, by our
-// clock.
+// The peer's key is good for as long as its record says, by our clock.
 func TestRecordExpires(t *testing.T) {
 	w := newTestNet(t)
 	w.now = epoch.Add(identity.RecordLife + time.Second)
 	w.send(w.a, "too late")
 	w.run(30 * time.Second)
 	if len(w.b.received) != 0 || w.b.live != nil {
-		t.Error("a session was made with an expired key")
+		t.Error("a session with a key that has expired")
 	}
 }
 
-// TestKeyRotation: a peer accepts the previous session key, and learns the new
-// one in the next handshake.
+// A device with a new session key is still known by its old one, and the peer
+// learns of the new one in the next handshake.
 func TestKeyRotation(t *testing.T) {
-	for _, opens := range []string{"device with the new key", "its peer"} {
+	for _, opens := range []string{"the one with the new key", "the other one"} {
 		t.Run(opens, func(t *testing.T) {
 			w := newTestNet(t)
 			self, err := identity.Generate(epoch)
@@ -240,13 +235,13 @@ func TestKeyRotation(t *testing.T) {
 			w.restart(w.a)
 			w.restart(w.b)
 			from := w.a
-			if opens == "its peer" {
+			if opens == "the other one" {
 				from = w.b
 			}
 			for _, message := range []string{"first", "second", "third"} {
 				w.send(from, message)
 				w.run(time.Minute)
-				w.kill(w.a) // each time with the keys in the store
+				w.kill(w.a) // each time with what the store knows
 				w.kill(w.b)
 			}
 			if w.b.peer.Record.NK != self.Record().NK {
@@ -262,7 +257,7 @@ func TestKeyRotation(t *testing.T) {
 	}
 }
 
-// TestClockSkew: clocks that differ by a day do not matter.
+// Clocks that differ by a day do not matter between devices.
 func TestClockSkew(t *testing.T) {
 	w := newTestNet(t)
 	skew := 26 * time.Hour
@@ -285,9 +280,9 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestLatecomer: message 1 is lost because the peer is not online yet. When the
-// peer then sends its own message 1, neither side waits for the next resend,
-// whichever has the lower id.
+// TestLatecomer: the first message of a handshake is lost, because the other
+// device was not there yet. When that one knocks, nobody waits for the next
+// repetition, whichever of the two has the lower id.
 func TestLatecomer(t *testing.T) {
 	for _, lower := range []bool{true, false} {
 		w := newTestNet(t)
@@ -295,7 +290,7 @@ func TestLatecomer(t *testing.T) {
 		if !lower {
 			first, second = w.b, w.a
 		}
-		w.mangle = func(delivery) []delivery { return nil } // the peer is offline
+		w.mangle = func(delivery) []delivery { return nil } // nobody is there
 		w.send(first, "early")
 		w.run(300 * time.Millisecond)
 		w.mangle = nil

@@ -9,42 +9,42 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A Transport sends payloads to other devices without a guarantee. An error
-// counts as a drop, and dropped frames are resent. One goroutine calls Send,
-// which may block. client.Client implements it.
+// A Transport takes payloads to other devices, as well as it can: an error is
+// like a drop, and what was dropped is sent again. It is called by one
+// goroutine, and may wait. A relay's client.Client is one.
 type Transport interface {
 	Send(ctx context.Context, to [32]byte, payload []byte) error
 }
 
-// LinkConfig configures a Link. Self, Peers and Transport are required.
+// LinkConfig is what a Link is made from. Self, Peers and Transport are
+// needed.
 type LinkConfig struct {
 	Self      *identity.Device
-	Name      string // the name of this device that peers see
+	Name      string // what this device is called by itself
 	Peers     *identity.Peers
 	Transport Transport
-	// Invites are the open invites of this device. If nil, no device can pair.
+	// Invites are those that others may use; nil: nobody is admitted.
 	Invites *identity.Invites
-	// Admit decides whether a device may pair; it usually asks a person. It is
-	// not called for invites with Auto. If nil, all are refused. It runs in its
-	// own goroutine, which Run waits for. ctx ends when the joiner has given
-	// up.
+	// Admit asks a person about a newcomer whose invite does not say auto; nil
+	// refuses. It is called in a goroutine of its own, which Run waits for; ctx
+	// ends when the newcomer has gone.
 	Admit func(ctx context.Context, n JoinRequest) bool
-	// Paired is called when a new peer has confirmed the pairing. It must not
-	// block. May be nil.
+	// Paired is told of a device that was admitted, once it knows that. It must
+	// not block. May be nil.
 	Paired func(identity.Peer)
-	// Log is called with refusals and errors of the stores. It must not block.
-	// May be nil.
+	// Note is told what is worth a line in a log: refusals, errors of the stores.
+	// It must not block. May be nil.
 	Log func(from identity.DeviceID, err error)
 }
 
 // Errors of a Link.
 var (
 	ErrUnknownPeer = errors.New("the device is not paired with this one")
-	ErrSuspended   = errors.New("the device has new keys that are not accepted yet")
+	ErrSuspended   = errors.New("the device has new keys that nobody has accepted yet")
 	ErrStopped     = errors.New("the link has stopped")
 )
 
-// An Inbound is an event of a peer: Delivered, Connected, Closed or Violated.
+// An Inbound is an Event of a peer: Delivered, Connected, Closed or Violated.
 type Inbound struct {
 	From  identity.DeviceID
 	Event Event
@@ -53,13 +53,13 @@ type Inbound struct {
 const (
 	inboxMessages    = 64
 	inboxBytes       = 1 << 20
-	packetQueue      = 256 // in each direction
+	packetQueue      = 256 // of each direction
 	lastSeenInterval = time.Hour
-	joinLinger       = drainTime // after a pairing, to repeat the last acknowledgement
+	joinLinger       = drainTime // after a pairing, to acknowledge once more
 )
 
-// A Link runs all sessions of a device over one transport. Run owns the
-// sessions. All other methods are safe for concurrent use.
+// A Link is one device's end of all its sessions over one transport. Run owns
+// the sessions; the other methods may be called from any goroutine.
 type Link struct {
 	cfg    LinkConfig
 	do     chan func(now time.Time)
@@ -70,7 +70,7 @@ type Link struct {
 
 	counters counters
 
-	// Owned by the goroutine of Run.
+	// Of the goroutine of Run.
 	peers     map[identity.DeviceID]*peerSession
 	joins     map[identity.DeviceID]*joinCall
 	listener  *PairingListener
@@ -80,20 +80,20 @@ type Link struct {
 	mu           sync.Mutex
 	inbox        []Inbound
 	inboxLoad    map[identity.DeviceID]peerLoad
-	inboxChanged chan struct{} // closed and replaced when an event is added to inbox
+	inboxChanged chan struct{} // closed when the inbox gets something
 }
 
-// A packet is a payload with its destination, or with the source that the relay
-// states.
+// packet is a payload and the device that it is from, by the relay's word, or
+// for.
 type packet struct {
 	device  identity.DeviceID
 	payload []byte
 }
 
-// peerLoad counts the messages and bytes of one peer in the inbox.
+// peerLoad is what of a peer waits in the inbox.
 type peerLoad struct{ messages, bytes int }
 
-// A peerSession is a session with a stored peer.
+// peerSession is a peer with a session.
 type peerSession struct {
 	session  *Session
 	results  map[uint64]chan<- error
@@ -105,10 +105,10 @@ type joinCall struct {
 	report func(Event)
 	result chan<- error
 	peer   identity.Peer
-	until  time.Time // zero: still running
+	until  time.Time // zero: not ended
 }
 
-// NewLink returns a link. It does nothing until Run is called.
+// NewLink returns a link that Run brings to life.
 func NewLink(cfg LinkConfig) *Link {
 	l := &Link{
 		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}), connUp: make(chan struct{}, 1),
@@ -123,10 +123,9 @@ func NewLink(cfg LinkConfig) *Link {
 	return l
 }
 
-// Deliver passes in a payload that the transport received. from is the source
-// that the relay states; it is not trusted. Deliver never blocks: if the queue
-// is full it drops the payload, and the peer resends it. The link keeps
-// payload.
+// Deliver takes a payload that the transport brought; from is what the relay
+// says, and is not believed. It never waits: what is too much is dropped, and
+// sent again by the other side. It keeps payload.
 func (l *Link) Deliver(from [32]byte, payload []byte) {
 	select {
 	case l.in <- packet{from, payload}:
@@ -135,8 +134,8 @@ func (l *Link) Deliver(from [32]byte, payload []byte) {
 	}
 }
 
-// Reconnected tells the link that the transport has a new connection, so
-// sessions ask for missing frames at once.
+// Reconnected says that the transport has a new connection, so that nobody
+// waits for a resend.
 func (l *Link) Reconnected() {
 	select {
 	case l.connUp <- struct{}{}:
@@ -144,8 +143,8 @@ func (l *Link) Reconnected() {
 	}
 }
 
-// Run runs the link until ctx ends and returns the cause. Call it once. Waiting
-// calls of Send then fail with ErrStopped.
+// Run moves everything until ctx ends. It is called once. Sends that wait
+// then fail with ErrStopped.
 func (l *Link) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.workers.Wait()
@@ -175,13 +174,13 @@ func (l *Link) Run(ctx context.Context) error {
 	}
 }
 
-// write passes payloads to the transport, which may block, in a goroutine of
-// its own.
+// write hands payloads to the transport, which may wait, so that sessions
+// never do.
 func (l *Link) write(ctx context.Context) {
 	for {
 		select {
 		case p := <-l.out:
-			_ = l.cfg.Transport.Send(ctx, p.device, p.payload) // an error counts as a drop
+			_ = l.cfg.Transport.Send(ctx, p.device, p.payload) // like a drop
 		case <-ctx.Done():
 			return
 		}
@@ -200,11 +199,11 @@ func (l *Link) call(ctx context.Context, f func(now time.Time)) error {
 	}
 }
 
-// Send sends a message to a peer and waits until the peer's device has it.
-// Messages arrive in the order of the calls. If ctx ends first, the message may
-// still arrive. ErrUnknownPeer, ErrSuspended, ErrTooLarge and ErrQueueFull mean
-// that nothing was sent. After ErrUnreachable, ErrForgotten and ErrViolation it
-// is unknown whether the message arrived.
+// Send sends a message to a peer and waits until the device has it. Messages
+// arrive in the order in which Send was called. When ctx ends first the
+// message may arrive all the same. Errors: ErrUnknownPeer and ErrSuspended;
+// ErrTooLarge and ErrQueueFull, before anything is sent; ErrUnreachable,
+// ErrForgotten and ErrViolation, after which nobody knows whether it arrived.
 func (l *Link) Send(ctx context.Context, to identity.DeviceID, message []byte) error {
 	result := make(chan error, 1)
 	err := l.call(ctx, func(now time.Time) {
@@ -237,8 +236,8 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 	}
 }
 
-// Join pairs this device with the host of the invite and stores the host as a
-// peer. report may be nil and must not block; it receives AwaitingApproval with
+// Join pairs this device with the one that made the invite, and stores it as
+// a peer. report, which may be nil and must not block, is told Waiting, with
 // the digits to compare. Errors: ErrRefused, ErrNoAnswer, ErrUnreachable,
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
 func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, report func(Event)) (identity.Peer, error) {
@@ -250,7 +249,7 @@ func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []stri
 		case err != nil:
 			result <- err
 		case l.joins[in.Host.ID] != nil && l.joins[in.Host.ID].until.IsZero():
-			result <- errors.New("a pairing with this host is already under way")
+			result <- errors.New("this device is being paired with that host already")
 		default:
 			j.joiner = join
 			l.joins[in.Host.ID] = j
@@ -270,7 +269,7 @@ func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []stri
 	return j.peer, nil
 }
 
-// Next waits for the next event of any peer. Events of one peer are in order.
+// Next returns the next event of any peer, in the order of each.
 func (l *Link) Next(ctx context.Context) (Inbound, error) {
 	for {
 		in, bell, ok := l.pop()
@@ -314,8 +313,8 @@ func (l *Link) push(from identity.DeviceID, e Event) {
 	l.inboxChanged = make(chan struct{})
 }
 
-// inboxFull reports whether the inbox holds too much of a peer. Data frames of
-// the peer are then dropped, and the peer resends them.
+// inboxFull says that the owner of this device does not keep up with a peer. What
+// the peer sends is then dropped, and sent again by it.
 func (l *Link) inboxFull(from identity.DeviceID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 
 const (
 	message1Interval = 5 * time.Second
-	approvalTimeout  = 15 * time.Minute // for the host's owner
+	approvalTimeout  = 15 * time.Minute // a person at the host
 	maxCapabilities  = 16
 	maxCapability    = 64
 	maxReason        = 200
 )
 
-// Errors of a pairing.
+// Why a pairing failed.
 var (
 	ErrRefused  = errors.New("the host's owner refused")
-	ErrNoAnswer = errors.New("the host did not decide within 15 minutes")
+	ErrNoAnswer = errors.New("nobody has decided within 15 minutes")
 )
 
 // joinerHello is the payload of message 1 of a pairing.
@@ -32,8 +32,8 @@ type joinerHello struct {
 	Capabilities []string           `json:"capabilities,omitempty"`
 }
 
-// hostHello is the payload of message 2. Refused tells a joiner why its invite
-// is not valid any more. Only a holder of the invite can read it.
+// hostHello is the payload of message 2. A joiner that comes too late learns
+// so: it has shown that it holds the invite.
 type hostHello struct {
 	V       int            `json:"v"`
 	Name    string         `json:"name"`
@@ -43,8 +43,8 @@ type hostHello struct {
 	Refused string         `json:"refused,omitempty"` // expired, used
 }
 
-// A pairMessage is a transport message of a pairing: confirm by the joiner,
-// then paired or refused by the host.
+// pairMessage is a transport message of a pairing: the joiner's confirm, then the
+// host's paired or refused.
 type pairMessage struct {
 	V       int    `json:"v"`
 	Type    string `json:"type"`
@@ -61,33 +61,31 @@ const (
 	refusedUsed    = "used"
 )
 
-// A JoinRequest describes a device that asks to pair, for the host's owner.
+// A JoinRequest is a device that asks to be paired, as the host's owner sees it.
 type JoinRequest struct {
 	ID           identity.DeviceID
-	Name         string // stated by the device: cleaned, not trustworthy
+	Name         string // what it calls itself: cleaned, not to be trusted
 	Capabilities []string
-	Digits       string // equal on both screens unless an attacker sits between
+	Digits       string // the same on the other screen, unless somebody sits between
 	Grant        identity.Grant
 	Room         string
-	Auto         bool // the invite needs no approval by hand
+	Auto         bool // the invite says that nobody has to accept
 }
 
-// JoinRequested is the event of a PairingAttempt whose joiner is confirmed and
-// waits for Accept or Refuse.
+// JoinRequested is the event of an Admission: the newcomer is there, live, and waits.
 type JoinRequested struct{ Request JoinRequest }
 
-// AwaitingApproval is the event of a Joiner whose request has reached the host.
-// The host's owner may have to accept. Digits must equal those on the host's
-// screen.
+// AwaitingApproval is the event of a Join: the host has the request, and a person there
+// may have to accept. Compare Digits with what the host shows.
 type AwaitingApproval struct {
-	Host   string // stated by the host: not trustworthy
+	Host   string // what it calls itself
 	Digits string
 }
 
-// Paired ends a pairing with success. Peer must be stored.
+// Paired ends a pairing: the two know each other. Peer belongs into the store.
 type Paired struct{ Peer identity.Peer }
 
-// PairingFailed ends a pairing without a peer.
+// PairingFailed ends a pairing without a result.
 type PairingFailed struct{ Err error }
 
 func (JoinRequested) event()    {}
@@ -95,13 +93,13 @@ func (AwaitingApproval) event() {}
 func (Paired) event()           {}
 func (PairingFailed) event()    {}
 
-// pairConn is the part that both sides of a pairing share, once they have keys.
+// pairConn is what both sides of a pairing have once they have keys.
 type pairConn struct {
 	channel
 	done bool
 }
 
-// open decrypts a data or ctl frame and returns the messages in it.
+// open takes a data or ctl frame and returns the words in it.
 func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 	h, _, err := parseHeader(payload)
 	if err != nil || c.live == nil || h.tag != c.live.tag {
@@ -133,14 +131,13 @@ func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 	return c.decodeMessages()
 }
 
-// owns reports whether payload carries the tag of this pairing's keys.
+// owns says whether payload was sealed with the keys of this pairing.
 func (c *pairConn) owns(payload []byte) bool {
 	h, _, err := parseHeader(payload)
 	return err == nil && c.live != nil && h.tag == c.live.tag
 }
 
-// decodeMessages takes the Delivered events out and returns their decoded
-// messages.
+// decodeMessages replaces messages that were delivered by what they say.
 func (c *pairConn) decodeMessages() (words []pairMessage) {
 	events := c.events
 	c.events = nil
@@ -175,7 +172,7 @@ func (c *pairConn) fail(err error) {
 	}
 }
 
-// timedOut reports whether the peer has not acknowledged for giveUpAfter.
+// timedOut says whether the other side has been silent for too long.
 func (c *pairConn) timedOut(now time.Time) bool {
 	return !c.tx.idle() && !now.Before(c.tx.waitingSince.Add(giveUpAfter))
 }
@@ -189,7 +186,7 @@ func (c *pairConn) take(next time.Time) Output {
 
 func newPSK() []byte {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // does not fail
+	_, _ = rand.Read(b) // never fails
 	return b
 }
 

@@ -9,25 +9,22 @@ import (
 )
 
 const (
-	maxFailedAttempts  = 5 // per failureWindow and invite
+	maxFailedAttempts  = 5 // in knockWindow, for each invite
 	failureWindow      = time.Minute
 	maxPairingAttempts = 8
 )
 
-// An InviteStore holds the invites of a PairingListener. *identity.Invites
-// implements it.
+// A InviteStore is where a Door finds invites; *identity.Invites is one.
 type InviteStore interface {
 	Lookup(id [16]byte) (identity.Invite, error)
-	// Use consumes one use of the invite and saves that before it returns.
-	// Errors: identity.ErrInviteExpired, identity.ErrInviteUsed.
+	// Use takes one use of the invite, durably: identity.ErrInviteExpired,
+	// identity.ErrInviteUsed.
 	Use(id [16]byte, by identity.DeviceID, now time.Time) error
 }
 
-// A PairingListener is the host's side of pairings. It receives message 1 of
-// devices that are not peers. Only a message 1 that decrypts consumes a use of
-// the invite. Decryption needs the secret of the invite, so the relay, which
-// sees only the invite's id, cannot consume it. A PairingListener is driven
-// like a Session and is not safe for concurrent use.
+// A PairingListener is the host's side of pairings: devices that nobody knows knock at
+// it. Only a first message that decrypts, which needs the invite, uses the
+// invite up; the relay, which sees the invite's id, cannot.
 type PairingListener struct {
 	self     *identity.Device
 	name     string
@@ -41,14 +38,13 @@ type failureCount struct {
 	n     int
 }
 
-// NewPairingListener returns a listener without attempts. name is the name of
-// this device, which joiners see.
+// NewPairingListener returns a door. name is what this device is called.
 func NewPairingListener(self *identity.Device, name string, book InviteStore) *PairingListener {
 	return &PairingListener{self: self, name: identity.CleanName(name), invites: book, failures: map[[16]byte]*failureCount{}, attempts: map[identity.DeviceID]*PairingAttempt{}}
 }
 
-// Owns reports whether a payload of the device belongs to a pairing, and not to
-// a session that the two devices may already have.
+// Owns says whether a payload of this device is for the door and not for the
+// session that the two may have already.
 func (d *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
 	if len(payload) > 0 && payload[0] == kindPair1 {
 		return true
@@ -57,8 +53,8 @@ func (d *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
 	return a != nil && a.owns(payload)
 }
 
-// Tick advances all pairing attempts to now and returns them. The caller calls
-// Take on each.
+// Tick says that time has passed, and returns the admissions under way: for
+// each, Take says what is to be done.
 func (d *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAttempt {
 	d.expire(now)
 	for _, a := range d.attempts {
@@ -67,9 +63,9 @@ func (d *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAtte
 	return d.attempts
 }
 
-// Receive handles a payload of a device that is not a peer, or of a peer that
-// pairs again. It returns the attempt that the payload belongs to. It returns
-// false if it dropped the payload. Errors come from the invite store.
+// Receive takes a payload of a device that is no peer, or of a peer that
+// pairs again. It returns the admission that it belongs to; false means that
+// it was dropped. Errors are of the book.
 func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload []byte) (*PairingAttempt, bool, error) {
 	d.expire(now)
 	a := d.attempts[from]
@@ -90,8 +86,7 @@ func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload
 	return d.attempt(now, from, id, message)
 }
 
-// expire removes attempts that are finished and failure counts that are too
-// old.
+// expire forgets what has ended.
 func (d *PairingListener) expire(now time.Time) {
 	for id, a := range d.attempts {
 		if a.finished(now) {
@@ -136,8 +131,7 @@ func (d *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 	return a, d.reply(now, a, refused), nil
 }
 
-// decrypt decrypts message 1 and checks that its sender is the device that the
-// relay names. It reports false if not.
+// decrypt decrypts message 1 and checks that its sender is who it says.
 func (d *PairingListener) decrypt(now time.Time, from identity.DeviceID, in identity.Invite, message []byte) (*PairingAttempt, bool) {
 	static, ok := d.self.Static(in.Host.NK)
 	if !ok || in.Host.ID != d.self.ID() || from == d.self.ID() {
@@ -180,14 +174,14 @@ func (d *PairingListener) reply(now time.Time, a *PairingAttempt, refused string
 	a.out = append(a.out, a.message2)
 	a.live, a.request.Digits = k, k.digits
 	if refused != "" {
-		a.done = true // kept for handshakeTimeout, to repeat the reply
+		a.done = true // kept for a moment, to repeat the reply
 	}
 	d.attempts[a.request.ID] = a
 	return true
 }
 
-// A PairingAttempt is the host's side of one pairing with one device. Like a
-// Session it has no goroutine and is not safe for concurrent use.
+// An PairingAttempt is one newcomer at the door. Like a Session it is driven from
+// outside and not safe for concurrent use.
 type PairingAttempt struct {
 	pairConn
 	invite    identity.Invite
@@ -199,7 +193,7 @@ type PairingAttempt struct {
 	psk       []byte
 	started   time.Time
 	until     time.Time
-	confirmed bool // by a frame under the new keys, which a replay cannot produce
+	confirmed bool // by a message that only a live newcomer can send
 	decided   bool
 	accepted  bool
 }
@@ -220,7 +214,7 @@ func (a *PairingAttempt) receive(now time.Time, payload []byte) {
 	a.Tick(now)
 }
 
-// Peer returns the peer to store before Accept is called.
+// Peer is what to store before Accept.
 func (a *PairingAttempt) Peer() identity.Peer {
 	return identity.Peer{
 		ID: a.request.ID, Record: a.record, PairPSK: a.psk, Mine: a.invite.Host.NK[:], Name: a.request.Name,
@@ -228,13 +222,13 @@ func (a *PairingAttempt) Peer() identity.Peer {
 	}
 }
 
-// Accept sends the pair's secret to the joiner. Store Peer first: a joiner that
-// has the secret of a pairing unknown to the host cannot start a session.
+// Accept sends the newcomer the secret of the pair. Store Peer before: what
+// the newcomer has and the host has not is of no use.
 func (a *PairingAttempt) Accept(now time.Time) {
 	a.decide(now, pairMessage{V: version, Type: messagePaired, PairPSK: a.psk})
 }
 
-// Refuse tells the joiner that the host's owner refused.
+// Refuse tells the newcomer so.
 func (a *PairingAttempt) Refuse(now time.Time) {
 	a.decide(now, pairMessage{V: version, Type: messageRefused})
 }
@@ -250,7 +244,7 @@ func (a *PairingAttempt) decide(now time.Time, v pairMessage) {
 	a.Tick(now)
 }
 
-// Tick advances the attempt to now.
+// Tick says that time has passed.
 func (a *PairingAttempt) Tick(now time.Time) {
 	switch {
 	case a.done:
@@ -267,8 +261,8 @@ func (a *PairingAttempt) Tick(now time.Time) {
 	a.flush(now)
 }
 
-// expire ends an attempt whose time is over. An unconfirmed attempt may be a
-// replay, so it ends without an event.
+// expire ends the wait. A newcomer that never confirmed was perhaps none, so
+// nobody hears of it.
 func (a *PairingAttempt) expire() {
 	a.until = time.Time{}
 	if a.confirmed {
@@ -277,8 +271,9 @@ func (a *PairingAttempt) expire() {
 	a.done = true
 }
 
-// finished reports whether the attempt can be forgotten: it ended and its owner
-// has taken all output, or its message 1 was never confirmed.
+// finished says that nothing of the admission matters any more: it ended and its
+// owner took notice, or its first message was a replay that nobody stands
+// behind.
 func (a *PairingAttempt) finished(now time.Time) bool {
 	if len(a.events) > 0 || len(a.out) > 0 {
 		return false
@@ -286,7 +281,7 @@ func (a *PairingAttempt) finished(now time.Time) bool {
 	return (a.done || !a.confirmed) && !now.Before(a.started.Add(handshakeTimeout)) && a.ackDue.IsZero() && a.tx.idle()
 }
 
-// Take returns the output since the last call.
+// Take returns what is to be done, once.
 func (a *PairingAttempt) Take() Output { return a.take(a.next()) }
 
 func (a *PairingAttempt) next() time.Time { return earlier(a.deadline(), a.until) }

@@ -21,26 +21,26 @@ var (
 	ErrTooLarge    = errors.New("the message is over 256 KiB or empty")
 	ErrQueueFull   = errors.New("too many messages wait to be sent")
 	ErrUnreachable = errors.New("the other device has not answered for 150 seconds")
-	ErrForgotten   = errors.New("the other device restarted; it is unknown whether it got the message")
+	ErrForgotten   = errors.New("the other device was started again, and may or may not have got the message")
 	ErrViolation   = errors.New("the other device broke the protocol")
 	ErrClosed      = errors.New("the session is closed")
 )
 
-// A sender numbers frames, keeps unacknowledged ones and schedules their
-// resends. Numbers belong to the stream and continue when keys change, so each
-// key encrypts each number at most once.
+// A sender numbers frames, keeps those that are not acknowledged, and says
+// when each is due again. Its numbers go on when keys change: the numbers are
+// of the stream, and each key sees each number once at most.
 type sender struct {
-	next           uint64 // number of the next frame, from 1
+	next           uint64 // seq of the next frame, from 1
 	inFlight       []*inFlightFrame
 	bytes          int // of flight
 	queue          []queuedMessage
 	queued         int // bytes
 	lastID         uint64
 	lastFragmentID uint32
-	waitingSince   time.Time // start of the current wait for an acknowledgement
+	waitingSince   time.Time // since when nothing was acknowledged of what there is
 }
 
-// A queuedMessage is a message that is not completely in flight.
+// queuedMessage is a message that is not wholly in flight.
 type queuedMessage struct {
 	id         uint64
 	typ        byte
@@ -49,14 +49,14 @@ type queuedMessage struct {
 	fragmentID uint32
 }
 
-// An inFlightFrame is a frame that was sent and is not acknowledged.
+// inFlightFrame is a frame that may have arrived.
 type inFlightFrame struct {
 	seq     uint64
 	plain   []byte
 	message uint64
-	last    bool // last frame of its message
+	last    bool // of its message
 	keys    *keys
-	sealed  []byte // ciphertext under keys; these keys never encrypt the frame again
+	sealed  []byte // sealed by by, and never sealed by it again
 	due     time.Time
 	wait    time.Duration
 }
@@ -79,8 +79,7 @@ func (s *sender) add(now time.Time, typ byte, body []byte) (id uint64, err error
 	return s.lastID, nil
 }
 
-// nextFrame builds the next frame. It returns nil if the queue is empty or the
-// send window is full.
+// nextFrame makes the next frame, when there is one and the window has room.
 func (s *sender) nextFrame() *inFlightFrame {
 	if len(s.queue) == 0 || len(s.inFlight) >= windowFrames {
 		return nil
@@ -109,8 +108,7 @@ func (s *sender) nextFrame() *inFlightFrame {
 	return f
 }
 
-// fragment returns the part at o.offset. All parts but the last have the
-// maximum size.
+// fragment returns the piece at o.off. Pieces are as large as they can be.
 func (s *sender) fragment(o *queuedMessage) (typ byte, body []byte, last bool) {
 	if o.offset == 0 {
 		s.lastFragmentID++
@@ -124,8 +122,8 @@ func (s *sender) fragment(o *queuedMessage) (typ byte, body []byte, last bool) {
 	return typeFrag, f.encode(), o.offset+len(chunk) == len(o.body)
 }
 
-// acknowledge removes the frames below wanted, the number that the peer waits
-// for. It returns the ids of messages that the peer now has completely.
+// acknowledge removes what the other side has, and returns the messages that
+// it now has whole. wanted is the number that it waits for.
 func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err error) {
 	if wanted > s.next {
 		return nil, errAhead
@@ -144,7 +142,7 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	}
 	s.inFlight = slices.Delete(s.inFlight, 0, n)
 	s.waitingSince = now
-	for _, f := range s.inFlight { // an acknowledgement shows that the path works, so back-off ends
+	for _, f := range s.inFlight { // the way is open again
 		if f.wait > resendFirst {
 			f.wait = resendFirst
 			f.due = earlier(f.due, now.Add(resendFirst))
@@ -153,8 +151,7 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	return whole, nil
 }
 
-// expedite makes all frames due now, but not earlier than resendFirst after
-// they were sent.
+// expedite makes everything due: now, or a second after it was sent.
 func (s *sender) expedite(now time.Time) {
 	for _, f := range s.inFlight {
 		sent := f.due.Add(-f.wait)
@@ -166,15 +163,15 @@ func (s *sender) expedite(now time.Time) {
 	}
 }
 
-// scheduleResend sets the next resend of f: exponential back-off of 1, 2, 4, 8,
-// then 15 seconds.
+// scheduleResend notes that f goes out now, and when it is due again: after 1, 2, 4, 8
+// and then each 15 seconds.
 func (f *inFlightFrame) scheduleResend(now time.Time) {
 	f.wait = min(max(2*f.wait, resendFirst), resendMax)
 	f.due = now.Add(f.wait)
 }
 
-// reset starts a new stream. It drops frames in flight, partly sent messages
-// and, if all is set, queued messages. It returns the ids of the lost messages.
+// reset forgets everything that was sent, and with all true what waits too,
+// and starts a new stream. It returns the messages that are lost.
 func (s *sender) reset(now time.Time, all bool) (lost []uint64) {
 	for _, f := range s.inFlight {
 		if !slices.Contains(lost, f.message) {
@@ -192,8 +189,7 @@ func (s *sender) reset(now time.Time, all bool) (lost []uint64) {
 	return lost
 }
 
-// nothingAcknowledged reports whether the peer has acknowledged no frame of
-// this stream.
+// nothingAcknowledged says that nothing was ever acknowledged of this stream.
 func (s *sender) nothingAcknowledged() bool {
 	if len(s.inFlight) > 0 {
 		return s.inFlight[0].seq == 1
@@ -201,8 +197,7 @@ func (s *sender) nothingAcknowledged() bool {
 	return s.next == 1
 }
 
-// deadline returns when to give up or, with live keys, when the next resend is
-// due.
+// deadline is when something is given up or, with keys to send it, due.
 func (s *sender) deadline(live bool) time.Time {
 	if s.idle() {
 		return time.Time{}
@@ -217,7 +212,7 @@ func (s *sender) deadline(live bool) time.Time {
 	return t
 }
 
-// earlier returns the earlier of two times. The zero time means never.
+// earlier returns the earlier of two times; the zero time is never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

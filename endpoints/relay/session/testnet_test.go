@@ -19,31 +19,30 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// An endpoint is one of two devices in a test, with everything that its session
-// reported.
+// A endpoint is one of two devices in a test, with all that its session did.
 type endpoint struct {
 	*Session
 	self       *identity.Device
 	peer       identity.Peer
 	events     []Event
 	received   []string
-	receivedAt []time.Time // when each message arrived
+	receivedAt []time.Time // when each of got came
 	sent       []string
-	// State of the messages that were sent.
+	// What became of messages that were sent.
 	open            map[uint64]string
 	confirmed, lost map[string]bool
 	lossErrors      []error
 }
 
-// A testNet is the relay between two endpoints. It decides what arrives.
+// A testNet is the relay between two sides: it decides what becomes of payloads.
 type testNet struct {
 	t       rapid.TB
 	now     time.Time
 	a, b    *endpoint
 	delay   time.Duration
 	queue   []delivery
-	history []delivery // everything ever sent, for replays
-	// mangle returns the deliveries that replace one; nil: no change.
+	history []delivery // whatever was ever sent, for replays
+	// bend returns what arrives instead of a delivery; nil: the delivery itself.
 	mangle func(delivery) []delivery
 	audit  map[string][32]byte
 	random io.Reader
@@ -55,8 +54,8 @@ type delivery struct {
 	at      time.Time
 }
 
-// devices returns two devices that are the same in each run, so that failures
-// are reproducible. a has the lower id.
+// devices are two that are the same in each run, so that failures can be
+// repeated; a has the lower id.
 func devices(t rapid.TB) (a, b *identity.Device) {
 	t.Helper()
 	pair, err := fixed()
@@ -111,14 +110,13 @@ func newEndpoint(self *identity.Device, peer identity.Peer) *endpoint {
 	return &endpoint{self: self, peer: peer, open: map[uint64]string{}, confirmed: map[string]bool{}, lost: map[string]bool{}}
 }
 
-// restart replaces the session, as a new process does: no keys, the stored
-// peer.
+// restart is what a new process has: the store, and no keys.
 func (w *testNet) restart(s *endpoint) {
 	s.Session = newSession(Config{Self: s.self, Peer: s.peer}, w.random)
 	s.Session.audit = w.auditNonce
 }
 
-// auditNonce fails the test if a key encrypts two frames under one number.
+// auditNonce fails the test when a key encrypts two things under one number.
 func (w *testNet) auditNonce(print [32]byte, number uint64, frame []byte) {
 	key, sum := fmt.Sprintf("%x/%d", print, number), sha256.Sum256(frame)
 	if old, ok := w.audit[key]; ok && old != sum {
@@ -134,7 +132,7 @@ func (w *testNet) other(s *endpoint) *endpoint {
 	return w.a
 }
 
-// collect handles the output of an endpoint.
+// collect takes what a side wants done.
 func (w *testNet) collect(s *endpoint) {
 	o := s.Take()
 	for _, payload := range o.Payloads {
@@ -187,7 +185,7 @@ func (w *testNet) trySend(s *endpoint, message string) error {
 	return err
 }
 
-// next returns the time of the next delivery or deadline.
+// next is the moment at which something happens.
 func (w *testNet) next() time.Time {
 	var t time.Time
 	for _, p := range w.queue {
@@ -196,7 +194,7 @@ func (w *testNet) next() time.Time {
 	return earlier(earlier(t, w.a.Deadline()), w.b.Deadline())
 }
 
-// run advances the clock by d, step by step.
+// run lets d pass, event by event.
 func (w *testNet) run(d time.Duration) {
 	w.t.Helper()
 	end := w.now.Add(d)
@@ -206,7 +204,7 @@ func (w *testNet) run(d time.Duration) {
 			break
 		}
 		if steps > 200_000 {
-			w.t.Fatal("the sessions do not come to rest")
+			w.t.Fatal("the sessions spin")
 		}
 		if at.After(w.now) {
 			w.now = at

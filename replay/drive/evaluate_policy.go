@@ -1,0 +1,118 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/room"
+)
+
+// A policyEvaluator asks a policy in one transcript and keeps its cursor.
+type policyEvaluator struct {
+	propose   proposeFunc
+	cursor    room.PolicyCursor
+	repeat    int // every Nth decision is repeated; 0 for none
+	offset    int // of the first repeated decision: varies by transcript, so that short ones differ
+	keepInput bool
+	in        policy.Input
+}
+
+func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evaluation, error) {
+	in := &v.in
+	if err := p.Input(in, v.cursor); err != nil {
+		return Evaluation{}, fmt.Errorf("%s: rebuilding the input of decision %d: %w", p.History.Name, p.N, err)
+	}
+	e := Evaluation{Choice: history.Failed, Likeliest: history.Declined, Confidence: -1}
+	if v.keepInput {
+		e.Input = in.AppendJSON(nil)
+	}
+	start := time.Now()
+	e.Decision, e.Record, e.Err = v.propose(ctx, in)
+	e.Elapsed = time.Since(start)
+	if ctx.Err() != nil {
+		return e, ctx.Err()
+	}
+	if e.Err != nil {
+		return e, nil
+	}
+	d := &e.Decision
+	e.Choice = choiceOf(p.History, d)
+	e.setConfidence(p.History)
+	if e.Choice.Speaks() && p.Truth.Speaks() {
+		e.Rank = rankOf(p, d, int(e.Choice), int(p.Truth))
+	}
+	if v.repeat > 0 && (p.N+v.offset)%v.repeat == 1%v.repeat {
+		if err := v.repeatDecision(ctx, &e); err != nil {
+			return e, err
+		}
+	}
+	v.advance(p, d)
+	return e, nil
+}
+
+func choiceOf(h *history.History, d *policy.Decision) history.Choice {
+	switch d.Action {
+	case policy.ActionSpeak:
+		if seat, ok := h.SeatOf(d.Agent); ok {
+			return history.Choice(seat)
+		}
+		return history.Failed
+	case policy.ActionFinish:
+		return history.Finished
+	}
+	return history.Declined
+}
+
+// setConfidence sets Likeliest and Confidence. The confidence is the one that
+// the policy states. Without one it is the highest score, if all scores are
+// shares of one.
+func (e *Evaluation) setConfidence(h *history.History) {
+	d := &e.Decision
+	if e.Choice.Speaks() {
+		e.Likeliest = e.Choice
+	}
+	best, shares, sum := -1, true, 0.0
+	for i, s := range d.Scores {
+		shares = shares && s.Score >= 0
+		sum += s.Score
+		if best < 0 || s.Score > d.Scores[best].Score {
+			best = i
+		}
+	}
+	if !e.Likeliest.Speaks() && best >= 0 {
+		if seat, ok := h.SeatOf(d.Scores[best].Agent); ok {
+			e.Likeliest = history.Choice(seat)
+		}
+	}
+	switch {
+	case d.Confidence != nil:
+		e.Confidence = *d.Confidence
+	case best >= 0 && shares && sum > 0 && sum < 1.001 && e.Likeliest.Speaks() && d.Scores[best].Agent == h.Seats[e.Likeliest].ID:
+		e.Confidence = d.Scores[best].Score
+	}
+}
+
+// repeatDecision asks again with the same input, and compares the bytes of the
+// decision and the fuel.
+func (v *policyEvaluator) repeatDecision(ctx context.Context, e *Evaluation) error {
+	d, record, err := v.propose(ctx, &v.in)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e.Repeated = true
+	e.Differed = err != nil || record.Fuel != e.Record.Fuel || !bytes.Equal(d.AppendJSON(nil), e.Decision.AppendJSON(nil))
+	return nil
+}
+
+// advance moves the cursor of the policy. After a failure it stays, as in a
+// room.
+func (v *policyEvaluator) advance(p *history.Point, d *policy.Decision) {
+	v.cursor.Asked = true
+	v.cursor.Decision++
+	v.cursor.Through = p.State.Seq
+	v.cursor.State = nextState(v.cursor.State, d.State)
+}

@@ -1,0 +1,66 @@
+package drive
+
+import (
+	"context"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/room"
+)
+
+// Config says what to ask, and how.
+type Config struct {
+	Policies []Policy
+	Repeat   int // every Nth decision is repeated and compared; 0 repeats none
+}
+
+// WhatIf walks h once and asks all policies at every decision point. observe
+// gets their evaluations in the order of c.Policies; it may keep neither the
+// point nor the slice. place is the index of the transcript in its replay: it
+// varies which decisions are repeated.
+func WhatIf(ctx context.Context, c Config, h *history.History, place int, observe func(*history.Point, []Evaluation)) error {
+	stats := newStatistics(c.Policies)
+	evaluators := make([]evaluator, len(c.Policies))
+	for i := range evaluators {
+		evaluators[i] = newEvaluator(&c.Policies[i], stats, false)
+		if v, ok := evaluators[i].(*policyEvaluator); ok {
+			v.repeat, v.offset = c.Repeat, place
+		}
+	}
+	evaluations := make([]Evaluation, len(evaluators))
+	return h.Walk(maxText(c.Policies), stats.listener(), func(p *history.Point) error {
+		for i, v := range evaluators {
+			e, err := v.evaluate(ctx, p)
+			if err != nil {
+				return err
+			}
+			evaluations[i] = e
+		}
+		observe(p, evaluations)
+		return nil
+	})
+}
+
+func newEvaluator(p *Policy, stats *statistics, fullRecord bool) evaluator {
+	if p.Baseline != "" {
+		return newBaselineEvaluator(p.Baseline, stats)
+	}
+	return &policyEvaluator{propose: p.propose(fullRecord), cursor: room.PolicyCursor{Ref: p.Ref}}
+}
+
+// Recorded is the evaluation of the recorded decision at p, as if a policy had
+// made it.
+func Recorded(p *history.Point) Evaluation {
+	e := Evaluation{Choice: p.Truth, Likeliest: p.Truth, Rank: 1, Confidence: -1}
+	reason := ""
+	switch b := p.Event.Body.(type) {
+	case room.TurnGranted:
+		reason = b.Reason
+	case room.RoundDeclined:
+		reason = b.Reason
+	case room.Completed:
+		reason = b.Reason
+	}
+	e.Decision = policy.Decision{Reason: reason}
+	return e
+}

@@ -1,0 +1,169 @@
+package history
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/names"
+)
+
+// A conversation with fewer participants or merged turns has no decision
+// points.
+const (
+	minParticipants = 3
+	minTurns        = 2
+)
+
+// A merger presents a conversation as the log of a room. It reads the turns
+// again for every walk, so that a long conversation need not fit in memory.
+type merger struct {
+	id, objective string
+	participants  []Participant // in byte order of their IDs, after sort
+	merged        int           // turns after merging
+	turns         iter.Seq2[Turn, error]
+	matcher       *names.Matcher // see names
+}
+
+func newMerger(c *Conversation) *merger {
+	m := &merger{id: c.ID, objective: c.Objective, participants: c.Participants}
+	m.turns = func(yield func(Turn, error) bool) {
+		for _, turn := range c.Turns {
+			if !yield(turn, nil) {
+				return
+			}
+		}
+	}
+	for i := range c.Turns {
+		if i == 0 || c.Turns[i].Speaker != c.Turns[i-1].Speaker {
+			m.merged++
+		}
+	}
+	return m
+}
+
+// empty reports whether there is nothing to decide.
+func (m *merger) empty() bool { return len(m.participants) < minParticipants || m.merged < minTurns }
+
+func (m *merger) sort() {
+	m.participants = slices.Clone(m.participants)
+	slices.SortStableFunc(m.participants, func(a, b Participant) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// events yields the merged turns as the log of a room in which no policy
+// decided. Before each message it passes the labeled addressees to labels.
+func (m *merger) events(labels func([]string)) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		n := numberer{yield: yield}
+		ok := n.yieldBody(0, room.Opened{Spec: room.Spec{Room: m.id, Objective: m.objective}})
+		for i := 0; ok && i < len(m.participants); i++ {
+			ok = n.yieldBody(0, room.Joined{Participant: m.participants[i].inRoom()})
+		}
+		if !ok {
+			return
+		}
+		names, number := m.names(), 0
+		for turn, err := range mergeTurns(m.turns) {
+			if err != nil {
+				yield(room.Event{}, err)
+				return
+			}
+			number++
+			if !n.yieldBody(turn.Clock, room.TurnGranted{Turn: number, Participant: turn.Speaker}) {
+				return
+			}
+			to := turn.addressees()
+			labels(to)
+			if !n.yieldBody(turn.Clock, room.MessagePosted{Turn: number, Message: turn.message(m.id, number, to, names)}) {
+				return
+			}
+		}
+	}
+}
+
+// names compiles the matcher of the participants' names, once for all walks.
+func (m *merger) names() *names.Matcher {
+	if m.matcher == nil {
+		ids, display := make([]string, len(m.participants)), make([]string, len(m.participants))
+		for i, p := range m.participants {
+			ids[i], display[i] = p.ID, p.Name
+		}
+		m.matcher = names.New(ids, display)
+	}
+	return m.matcher
+}
+
+// mergeTurns joins consecutive turns of one speaker.
+func mergeTurns(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
+	return func(yield func(Turn, error) bool) {
+		var last Turn
+		pending := false
+		for turn, err := range turns {
+			switch {
+			case err != nil:
+				yield(Turn{}, err)
+				return
+			case pending && turn.Speaker == last.Speaker:
+				last.Text += "\n" + turn.Text
+				last.To = append(last.To[:len(last.To):len(last.To)], turn.To...)
+				continue
+			case pending && !yield(last, nil):
+				return
+			}
+			last, pending = turn, true
+		}
+		if pending {
+			yield(last, nil)
+		}
+	}
+}
+
+// addressees returns the labeled addressees without duplicates and without the
+// speaker.
+func (t Turn) addressees() []string {
+	var out []string
+	for _, id := range t.To {
+		if id != t.Speaker && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (t Turn) message(conversation string, number int, to []string, names *names.Matcher) room.Message {
+	m := room.Message{
+		ID: conversation + "." + strconv.Itoa(number), Run: conversation, From: t.Speaker, To: room.Broadcast, Kind: room.KindUtterance,
+		Visibility: room.UserVisible, Text: t.Text, Turn: number,
+	}
+	m.Mentions, m.Addressed = names.Scan(t.Text, t.Speaker)
+	if len(to) == 1 {
+		m.To = to[0]
+	}
+	return m
+}
+
+func (p Participant) inRoom() room.Participant {
+	q := room.Participant{ID: p.ID, Name: p.Name, Kind: policy.Local, Role: p.Role}
+	switch {
+	case p.Kind == KindHuman:
+		q.Kind = policy.Human
+	case p.Kind == KindTool && p.Role == "":
+		q.Role = KindTool
+	}
+	return q
+}
+
+// A numberer numbers events.
+type numberer struct {
+	seq   int64
+	yield func(room.Event, error) bool
+}
+
+func (n *numberer) yieldBody(clock time.Duration, body room.Body) bool {
+	n.seq++
+	return n.yield(room.Event{V: room.FormatVersion, Seq: n.seq, Actor: room.ActorHost, Epoch: 1, Clock: clock, Body: body}, nil)
+}

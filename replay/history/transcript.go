@@ -1,0 +1,71 @@
+package history
+
+import (
+	"iter"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// A Transcript is the input of a replay. One of Conversation, Room and Events
+// is set.
+type Transcript struct {
+	Name         string
+	Conversation *Conversation
+	Room         []room.Event // the log of a room
+
+	// Events is the log of a room, read on demand. It is read more than once,
+	// and by another goroutine than the one that made it.
+	Events iter.Seq2[room.Event, error]
+}
+
+// events returns the log of a room as a sequence.
+func (t Transcript) events() iter.Seq2[room.Event, error] {
+	if t.Events != nil {
+		return t.Events
+	}
+	return func(yield func(room.Event, error) bool) {
+		for _, e := range t.Room {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A Conversation is a transcript of another program: participants and turns,
+// without decisions of a policy.
+//
+// Consecutive turns of one speaker are merged into one: their texts are joined
+// by a line feed and their addressees are put together. There is a decision
+// point before every merged turn but the first. Its candidates are all
+// participants except the last speaker, people and tools included.
+type Conversation struct {
+	ID           string
+	Objective    string
+	Participants []Participant
+	Turns        []Turn
+}
+
+// A Participant takes part in a conversation.
+type Participant struct {
+	ID   string
+	Name string // display name, when it differs from the ID
+	Kind string // KindAgent, KindHuman or KindTool
+	Role string
+}
+
+// Kinds of participants.
+const (
+	KindAgent = "agent"
+	KindHuman = "human"
+	KindTool  = "tool"
+)
+
+// A Turn is one contribution to a conversation.
+type Turn struct {
+	Speaker string
+	Text    string
+	To      []string      // addressees, as labeled by the source
+	Clock   time.Duration // since the first turn; never decreases
+}

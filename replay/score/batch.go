@@ -1,0 +1,180 @@
+package score
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/folkmoot/moot/replay/drive"
+)
+
+// maxFlips is how many flips of a policy a report has, at most about that many.
+const maxFlips = 30
+
+// maxParticipants is how many participants a report lists one by one.
+const maxParticipants = 50
+
+// A Batch is all runs of a replay.
+type Batch struct {
+	Policies     []drive.Policy
+	Simulated    bool
+	Runs         []*Run // in the order of the transcripts
+	timings      []*Timing
+	calibrations []*Calibration
+}
+
+// NewBatch returns a batch without runs.
+func NewBatch(policies []drive.Policy, simulated bool) *Batch {
+	b := &Batch{Policies: policies, Simulated: simulated}
+	for range policies {
+		b.timings = append(b.timings, &Timing{})
+		b.calibrations = append(b.calibrations, &Calibration{})
+	}
+	return b
+}
+
+// DropEmpty removes the runs of transcripts without decision points, and
+// returns how many there were.
+func (b *Batch) DropEmpty() int {
+	before := len(b.Runs)
+	b.Runs = slices.DeleteFunc(b.Runs, func(r *Run) bool { return r.History == nil })
+	return before - len(b.Runs)
+}
+
+// Decisions is how many recorded decisions there are.
+func (b *Batch) Decisions() int {
+	n := 0
+	for _, r := range b.Runs {
+		n += r.Decisions()
+	}
+	return n
+}
+
+// Resample draws n bootstrap resamples with so many goroutines.
+func (b *Batch) Resample(n, workers int) Resamples {
+	lists := make([][]*sums, 1+len(b.Policies))
+	for _, r := range b.Runs {
+		for k := range lists {
+			lists[k] = append(lists[k], &r.tally(k-1).sums)
+		}
+	}
+	return resample(n, workers, lists)
+}
+
+// RecordedName stands for the recorded decisions among the names of policies.
+const RecordedName = "recorded"
+
+// Recorded returns the figures of the recorded decisions.
+func (b *Batch) Recorded(values Resamples) Result {
+	r := b.result(recorded, values[0])
+	r.Policy = RecordedName
+	return r
+}
+
+// Result returns the figures of a policy.
+func (b *Batch) Result(policy int, values Resamples) Result {
+	r := b.result(policy, values[policy+1])
+	p, t := b.Policies[policy], b.timings[policy]
+	r.Policy, r.Use, r.Digest, r.Settings = p.Name, p.Ref.Use, p.Ref.Digest, string(p.Ref.Settings)
+	r.Reference = p.Baseline != ""
+	r.P50, r.P99, r.Times, r.Risk = t.percentile(50), t.percentile(99), t.slots(), b.calibrations[policy].risk()
+	return r
+}
+
+func (b *Batch) result(policy int, values [][]float64) Result {
+	var total sums
+	r := Result{Intervals: map[string][2]Figure{}, N: map[string]int{}, P50: None(), P99: None()}
+	for _, run := range b.Runs {
+		t := run.tally(policy)
+		total.add(&t.sums)
+		if r.FirstError == "" {
+			r.FirstError = t.firstError
+		}
+		if len(r.Flips.Examples) < maxFlips {
+			r.Flips.Examples = append(r.Flips.Examples, t.flips...)
+		}
+	}
+	r.setCounts(&total)
+	for i, m := range measures {
+		*m.field(&r) = Figure(m.of(&total))
+		r.Intervals[m.key] = interval(values[i])
+		r.N[m.key] = int(total[m.n])
+		if b.Simulated && m.truth {
+			*m.field(&r), r.Intervals[m.key], r.N[m.key] = None(), interval(nil), 0
+		}
+	}
+	r.Reasons = b.reasons(policy)
+	r.Run = b.simulated(policy)
+	return r
+}
+
+// simulated adds up the simulations of a policy; nil in a what-if.
+func (b *Batch) simulated(policy int) *Simulated {
+	if !b.Simulated {
+		return nil
+	}
+	out, endings := &Simulated{}, map[string]int{}
+	for _, r := range b.Runs {
+		s := r.tally(policy).simulation
+		out.Turns += s.Turns
+		out.Said += s.Said
+		out.Passed += s.Passed
+		out.Failed += s.Failed
+		out.Unspoken += s.Unspoken
+		if s.Ending != "" {
+			endings[s.Ending]++
+		}
+	}
+	for name, n := range endings {
+		out.Endings = append(out.Endings, Ending{name, n})
+	}
+	slices.SortFunc(out.Endings, func(a, b Ending) int {
+		return cmp.Or(cmp.Compare(b.Rooms, a.Rooms), cmp.Compare(a.Ending, b.Ending))
+	})
+	return out
+}
+
+// A TranscriptHits is how many decisions of a transcript each policy made as
+// recorded.
+type TranscriptHits struct {
+	Name      string `json:"name"`
+	Decisions int    `json:"decisions"`
+	Hits      []int  `json:"hits"` // by policy
+}
+
+// Hits returns the hits by transcript.
+func (b *Batch) Hits() []TranscriptHits {
+	var all []TranscriptHits
+	for _, r := range b.Runs {
+		t := TranscriptHits{Name: r.History.Name, Decisions: r.Decisions()}
+		for _, x := range r.tallies {
+			t.Hits = append(t.Hits, int(math.Round(x.sums[sumHits])))
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// Agreement is the share of decisions in which two of the policies chose the
+// same. The recorded decisions are first. In a simulation it is NaN.
+func (b *Batch) Agreement() [][]Figure {
+	n := 1 + len(b.Policies)
+	matrix := make([][]Figure, n)
+	all := b.Decisions()
+	for i := range matrix {
+		matrix[i] = make([]Figure, n)
+		for j := range matrix[i] {
+			same := 0
+			for _, r := range b.Runs {
+				if r.equal != nil {
+					same += r.equal[i][j]
+				}
+			}
+			matrix[i][j] = Figure(Ratio(float64(same), float64(all)))
+			if b.Simulated {
+				matrix[i][j] = None()
+			}
+		}
+	}
+	return matrix
+}

@@ -1,0 +1,106 @@
+package score
+
+import (
+	"github.com/folkmoot/moot/replay/drive"
+	"github.com/folkmoot/moot/replay/history"
+)
+
+// A Run is one transcript of a replay with the tallies of all policies. It is
+// used by one goroutine at a time.
+type Run struct {
+	History  *history.History // nil when the transcript has no decision points
+	recorded *Tally
+	tallies  []*Tally // by policy
+	windows  windowTally
+	equal    [][]int // in how many decisions two of them chose the same; the recorded decisions first; nil in a simulation
+	choices  []history.Choice
+}
+
+// Begin prepares r for the decisions of h. With detailed it keeps the first
+// decisions one by one.
+func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
+	r.History = h
+	r.recorded = &Tally{detailed: detailed}
+	for i := range b.Policies {
+		r.tallies = append(r.tallies, &Tally{timing: b.timings[i], calibration: b.calibrations[i], detailed: detailed})
+	}
+	if !b.Simulated {
+		r.equal = make([][]int, len(b.Policies)+1)
+		for i := range r.equal {
+			r.equal[i] = make([]int, len(b.Policies)+1)
+		}
+		r.choices = make([]history.Choice, len(b.Policies)+1)
+	}
+}
+
+// AddRecorded counts the recorded decision at p.
+func (r *Run) AddRecorded(p *history.Point) {
+	e := drive.Recorded(p)
+	r.recorded.add(p, &e)
+}
+
+// AddWhatIf counts the recorded decision at p and those of all policies.
+func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
+	r.AddRecorded(p)
+	r.windows.add(p)
+	r.choices[0] = p.Truth
+	for i := range evaluations {
+		r.tallies[i].add(p, &evaluations[i])
+		r.choices[i+1] = evaluations[i].Choice
+	}
+	for i, a := range r.choices {
+		for j, b := range r.choices[:i] {
+			if a == b {
+				r.equal[i][j]++
+				r.equal[j][i]++
+			}
+		}
+		r.equal[i][i]++
+	}
+}
+
+// AddSimulated counts a decision of a policy in its simulation.
+func (r *Run) AddSimulated(policy int, p *history.Point, e *drive.Evaluation) {
+	r.tallies[policy].add(p, e)
+}
+
+// SetSimulation sets the result of the simulation of a policy. recordedLines is
+// how many lines the transcript has.
+func (r *Run) SetSimulation(policy, recordedLines int, s drive.Simulation) {
+	r.recorded.simulation = &drive.Simulation{Turns: recordedLines, Said: recordedLines}
+	r.tallies[policy].simulation = &s
+}
+
+// Finish completes the tallies at the end of the transcript and releases it.
+func (r *Run) Finish() {
+	r.recorded.finish(r.History)
+	for _, t := range r.tallies {
+		t.finish(r.History)
+	}
+	r.History.Release()
+}
+
+// DropDetails drops the decisions that were kept one by one.
+func (r *Run) DropDetails() {
+	for k := recorded; k < len(r.tallies); k++ {
+		t := r.tally(k)
+		t.choices, t.details = nil, nil
+	}
+}
+
+// Decisions is how many recorded decisions r has.
+func (r *Run) Decisions() int { return int(r.recorded.sums[sumDecisions]) }
+
+// PolicyDecisions is how many decisions a policy made.
+func (r *Run) PolicyDecisions(policy int) int { return int(r.tallies[policy].sums[sumDecisions]) }
+
+// recorded stands for the recorded decisions where a policy is named by its
+// index.
+const recorded = -1
+
+func (r *Run) tally(policy int) *Tally {
+	if policy == recorded {
+		return r.recorded
+	}
+	return r.tallies[policy]
+}

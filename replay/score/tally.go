@@ -1,0 +1,212 @@
+package score
+
+import (
+	"slices"
+
+	"github.com/folkmoot/moot/replay/drive"
+	"github.com/folkmoot/moot/replay/history"
+)
+
+// Bounds of what a tally keeps.
+const (
+	maxReasons  = 200  // different reasons
+	maxDetails  = 1000 // decisions in detail
+	maxExamples = 3    // flips
+)
+
+// otherReasons stands for the reasons beyond maxReasons.
+const otherReasons = "(others)"
+
+// A Tally counts the decisions of one policy in one transcript, or the recorded
+// ones. It is used by one goroutine at a time.
+type Tally struct {
+	sums
+	chosen      []int // how often, by seat
+	flips       []Flip
+	tokens      series         // of prompts, by decision
+	reasons     map[string]int // how often each was given
+	firstError  string
+	timing      *Timing      // of the policy in all transcripts; nil for the recorded decisions
+	calibration *Calibration // the same
+	simulation  *drive.Simulation
+
+	detailed bool             // keep choices and details
+	choices  []history.Choice // of the first decisions
+	details  []string         // their reasons
+}
+
+// add counts an evaluation.
+func (t *Tally) add(p *history.Point, e *drive.Evaluation) {
+	t.addChoice(p, e)
+	if t.timing != nil {
+		t.timing.add(e.Elapsed)
+		t.calibration.add(p, e)
+		t.addFlip(p, e)
+	}
+	if e.Repeated {
+		t.sums[sumRepeated]++
+		t.sums[sumDiffering] += indicator(e.Differed)
+	}
+	t.addReason(e)
+	t.tokens.add(t.sums[sumTokens])
+	if e.Choice.Speaks() {
+		seat := int(e.Choice)
+		n := float64(p.Tokens(seat))
+		t.sums[sumTokens] += n
+		t.sums[sumCost] += n * float64(p.History.Seats[seat].Price.Input) / 1e6
+	}
+}
+
+func (t *Tally) addReason(e *drive.Evaluation) {
+	reason := e.Reason()
+	if e.Err != nil && t.firstError == "" {
+		t.firstError = e.Err.Error()
+	}
+	if reason != "" {
+		if t.reasons == nil {
+			t.reasons = map[string]int{}
+		}
+		if _, ok := t.reasons[reason]; ok || len(t.reasons) < maxReasons {
+			t.reasons[reason]++
+		} else {
+			t.reasons[otherReasons]++
+		}
+	}
+	if t.detailed && len(t.choices) < maxDetails {
+		t.choices, t.details = append(t.choices, e.Choice), append(t.details, reason)
+	}
+}
+
+func (t *Tally) addFlip(p *history.Point, e *drive.Evaluation) {
+	if p.Simulated || e.Choice == p.Truth || len(t.flips) >= maxExamples {
+		return
+	}
+	h := p.History
+	f := Flip{
+		Transcript: h.Name, Point: p.N, Turn: p.State.Tally.Turns + 1,
+		From: h.NameOf(p.Truth), To: h.NameOf(e.Choice), Reason: e.Reason(),
+	}
+	if e.Err != nil {
+		f.Reason = e.Err.Error()
+	}
+	if !h.Conversation() {
+		f.Seq = p.Event.Seq
+	}
+	t.flips = append(t.flips, f)
+}
+
+func (t *Tally) addChoice(p *history.Point, e *drive.Evaluation) {
+	if more := len(p.History.Seats) - len(t.chosen); more > 0 {
+		t.chosen = append(t.chosen, make([]int, more)...)
+	}
+	t.sums[sumDecisions]++
+	switch {
+	case e.Choice.Speaks():
+		t.sums[sumSpoken]++
+		t.chosen[e.Choice]++
+	case e.Choice == history.Failed:
+		t.sums[sumErrors]++
+	default:
+		t.sums[sumDeclines]++
+		t.sums[sumFinishes] += indicator(e.Choice == history.Finished)
+	}
+	t.addAddressed(p, e.Choice)
+	if !p.Simulated {
+		t.addComparison(p, e)
+		t.addSilence(p, e.Choice)
+	}
+}
+
+// addComparison compares the choice with the recorded one.
+func (t *Tally) addComparison(p *history.Point, e *drive.Evaluation) {
+	same := e.Choice == p.Truth
+	hit, reciprocal := indicator(same), indicator(same)
+	switch {
+	case e.HitProbability > 0 && !p.Truth.Speaks():
+		hit, reciprocal = 0, 0
+	case e.HitProbability > 0:
+		hit, reciprocal = e.HitProbability, e.ReciprocalRank
+	case e.Rank > 0:
+		reciprocal = 1 / float64(e.Rank)
+	}
+	t.sums[sumHits] += hit
+	t.sums[sumReciprocal] += reciprocal
+	if e.Choice.Speaks() {
+		t.sums[sumSpokenHits] += hit
+	}
+	if p.Truth.Speaks() && p.LastSpoke[p.Truth] > 0 {
+		t.sums[sumSeen]++
+		t.sums[sumSeenHits] += hit
+	}
+	switch {
+	case same || e.Choice == history.Failed:
+	case p.Truth.Speaks() && e.Choice.Speaks():
+		t.sums[sumOther]++
+	case p.Truth.Speaks():
+		t.sums[sumToDecline]++
+	case e.Choice.Speaks():
+		t.sums[sumToSpeak]++
+	}
+}
+
+// addAddressed counts whether an addressed candidate was chosen.
+func (t *Tally) addAddressed(p *history.Point, c history.Choice) {
+	addressed := slices.ContainsFunc(p.Addressed, func(seat int) bool { return seat != p.Last && p.History.Seats[seat].Eligible })
+	if !addressed {
+		return
+	}
+	t.sums[sumAddressed]++
+	if !c.Speaks() || !slices.Contains(p.Addressed, int(c)) {
+		t.sums[sumOverlooked]++
+	}
+}
+
+// addSilence counts choices in the view of [Silence].
+func (t *Tally) addSilence(p *history.Point, c history.Choice) {
+	if !p.Mixed {
+		return
+	}
+	silent := func(c history.Choice) bool { return !c.Speaks() || !p.History.Seats[c].Agent }
+	t.sums[sumMixed]++
+	switch recorded, chosen := silent(p.Truth), silent(c); {
+	case recorded && chosen:
+		t.sums[sumSilences]++
+		t.sums[sumSilent]++
+		t.sums[sumBothSilent]++
+		t.sums[sumMixedHits]++
+	case recorded:
+		t.sums[sumSilences]++
+	case chosen:
+		t.sums[sumSilent]++
+	case c == p.Truth:
+		t.sums[sumMixedHits]++
+	}
+}
+
+// finish adds the sums that are known at the end of the transcript.
+func (t *Tally) finish(h *history.History) {
+	if t.sums[sumDecisions] == 0 {
+		return
+	}
+	t.sums[sumTranscripts] = 1
+	t.sums[sumMacro] = t.sums[sumHits] / t.sums[sumDecisions]
+	if t.sums[sumSpoken] == 0 {
+		return
+	}
+	var turns []int
+	for i, seat := range h.Seats {
+		if seat.Eligible && i < len(t.chosen) {
+			turns = append(turns, t.chosen[i])
+		}
+	}
+	t.sums[sumTop] = float64(slices.Max(turns))
+	t.sums[sumGini] = gini(turns) * t.sums[sumSpoken]
+	t.sums[sumEntropy] = entropy(turns) * t.sums[sumSpoken]
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

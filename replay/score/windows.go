@@ -1,0 +1,91 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/folkmoot/moot/replay/history"
+)
+
+// budgets are the window budgets that reports compare, in tokens; 0 is
+// unbounded.
+var budgets = [...]int{1000, 2000, 4000, 0}
+
+// A SeatWindows is the size of the windows of one participant at its turns.
+type SeatWindows struct {
+	Participant string   `json:"participant"`
+	Turns       int      `json:"turns"`
+	Budgets     []Budget `json:"budgets"`
+}
+
+// A Budget is the sum over windows of at most so many tokens; 0 is unbounded.
+type Budget struct {
+	Budget  int   `json:"budget"`
+	Tokens  int64 `json:"tokens"`
+	Omitted int   `json:"omitted"` // messages that would only have been counted
+}
+
+// windowTally adds up the windows of the recorded speakers of a transcript.
+type windowTally struct {
+	seats []SeatWindows // by seat
+}
+
+// add counts the windows that the recorded speaker would get at p.
+func (t *windowTally) add(p *history.Point) {
+	if !p.Truth.Speaks() {
+		return
+	}
+	seat := int(p.Truth)
+	for len(t.seats) <= seat {
+		t.seats = append(t.seats, SeatWindows{Budgets: make([]Budget, len(budgets))})
+	}
+	s := &t.seats[seat]
+	s.Participant = p.History.Seats[seat].ID
+	s.Turns++
+	for i, budget := range budgets {
+		b := &s.Budgets[i]
+		b.Budget = budget
+		if budget == 0 {
+			b.Tokens += p.WholeTokens(seat)
+			continue
+		}
+		bounds := p.State.Bounds
+		bounds.Tokens = budget
+		bounds.SummaryTokens = min(bounds.SummaryTokens, budget/4)
+		tokens, omitted := p.Window(seat, bounds)
+		b.Tokens += int64(tokens)
+		b.Omitted += omitted
+	}
+}
+
+// Windows adds up the windows of all transcripts by participant, the most turns
+// first.
+func (b *Batch) Windows() []SeatWindows {
+	byID := map[string]*SeatWindows{}
+	for _, r := range b.Runs {
+		for _, s := range r.windows.seats {
+			if s.Turns == 0 {
+				continue
+			}
+			sum := byID[s.Participant]
+			if sum == nil {
+				sum = &SeatWindows{Participant: s.Participant, Budgets: make([]Budget, len(budgets))}
+				byID[s.Participant] = sum
+			}
+			sum.Turns += s.Turns
+			for i, x := range s.Budgets {
+				sum.Budgets[i].Budget = x.Budget
+				sum.Budgets[i].Tokens += x.Tokens
+				sum.Budgets[i].Omitted += x.Omitted
+			}
+		}
+	}
+	var all []SeatWindows
+	for _, s := range byID {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b SeatWindows) int {
+		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Participant, b.Participant))
+	})
+	return all[:min(len(all), maxParticipants)]
+}

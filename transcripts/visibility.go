@@ -1,0 +1,111 @@
+package transcripts
+
+import (
+	"github.com/folkmoot/moot/room"
+)
+
+// A redactor withholds from events what readers of a level may not see. It
+// must be given all events of a room, in order: an edit of a draft shows as
+// much as the draft it edits.
+type redactor struct {
+	level  Level
+	drafts map[int]room.Visibility // by turn
+}
+
+// event returns e as the level shows it. The event itself always remains, so
+// that what happened can be followed and counted.
+func (r *redactor) event(e room.Event) room.Event {
+	if r.level == All {
+		return e
+	}
+	switch b := e.Body.(type) {
+	case room.Opened:
+		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
+		b.Spec.Policy = quietRef(b.Spec.Policy)
+		e.Body = b
+	case room.Joined:
+		b.Participant.Endpoint = nil
+		e.Body = b
+	case room.PolicyChanged:
+		b.Policy = quietRef(b.Policy)
+		e.Body = b
+	case room.MessagePosted:
+		b.Message = r.message(b.Message)
+		e.Body = b
+	case room.SummaryMade:
+		if r.level != Internal {
+			b.Text = "" // made from messages of every level
+		}
+		e.Body = b
+	default:
+		e.Body = r.records(r.draft(e.Body))
+	}
+	return e
+}
+
+// message returns m as the level shows it.
+func (r *redactor) message(m room.Message) room.Message {
+	seen, ok := m.VisibleAt(r.level.visibility())
+	if ok {
+		return seen
+	}
+	return room.Message{
+		ID: m.ID, Run: m.Run, From: m.From, To: m.To, Kind: m.Kind, Visibility: m.Visibility,
+		CreatedAt: m.CreatedAt, Turn: m.Turn, Source: m.Source,
+	}
+}
+
+// draft treats what is said of drafts like the message they would become.
+func (r *redactor) draft(body room.Body) room.Body {
+	switch b := body.(type) {
+	case room.TurnDrafted:
+		if r.drafts == nil {
+			r.drafts = map[int]room.Visibility{}
+		}
+		r.drafts[b.Turn] = b.Message.Visibility
+		b.Message = r.message(b.Message)
+		return b
+	case room.TurnEdited:
+		b.Text = r.message(room.Message{Text: b.Text, Visibility: r.drafts[b.Turn]}).Text
+		return b
+	}
+	return body
+}
+
+// records drops what a policy keeps and logs: both may quote any message that
+// it has seen.
+func (r *redactor) records(body room.Body) room.Body {
+	switch b := body.(type) {
+	case room.RoundDeclined:
+		b.Record.Log, b.Record.StateJSON = "", nil
+		return b
+	case room.TurnGranted:
+		if b.Record != nil {
+			record := *b.Record
+			record.Log, record.StateJSON = "", nil
+			b.Record = &record
+		}
+		return b
+	case room.Completed:
+		if b.Record != nil {
+			record := *b.Record
+			record.Log, record.StateJSON = "", nil
+			b.Record = &record
+		}
+		return b
+	case room.Paused:
+		if b.Record != nil {
+			record := *b.Record
+			record.Log, record.StateJSON = "", nil
+			b.Record = &record
+		}
+		return b
+	}
+	return body
+}
+
+// quietRef keeps which policy it is and drops how it is set up.
+func quietRef(p room.PolicyRef) room.PolicyRef {
+	p.Settings, p.Config = nil, nil
+	return p
+}
