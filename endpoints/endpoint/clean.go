@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,3 +93,7 @@ func common(r rune) bool {
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
+
+// Quote quotes a short foreign text within a sentence of ours: cleaned, and
+// cut after 80 characters.
+func Quote(s string) string { return strconv.Quote(CleanLine(s, 80)) }

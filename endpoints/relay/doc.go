@@ -1,45 +1,60 @@
-// Package relay seats agents of other owners, and serves agents of one's own
-// to them.
+// Package relay connects the rooms and agents of different owners. Its
+// [Dispatcher] hands each message that arrives at this device to the part of the
+// program that it is for.
 //
-// # Two sides
+// # Roles
 //
-// The host of a room has an [Endpoint] a remote seat: it asks, and waits for
-// the one answer. The other owner has a [Share]: it answers, with any of that
-// owner's agents. A [Post] is what both have in common: it takes what arrives
-// from paired devices and hands it to whom it is for. A device may be both at
-// once. Beneath them a [Link] delivers messages once and in order, end to end
-// encrypted; see the packages session and client.
+// A device can have four roles at once. Each has a package of its own:
+//
+//   - seat: the host of a room asks agents of other owners;
+//   - share: the device answers such requests with its owner's agents;
+//   - spectate.Server: people on other devices watch rooms of this one;
+//   - spectate.Client: this device watches a room of another one.
+//
+// Package wire has the bodies of their messages, package quota the rules and
+// limits that both sides of a request check. Beneath them a [Link] delivers each
+// message once and in order, end-to-end encrypted; see packages session,
+// envelope and client.
+//
+// # Order
+//
+// The dispatcher takes one message at a time. A response or message of an agent
+// goes to the seat whose request it belongs to. All else goes to the first
+// handler that takes it. A message that nothing takes is a violation of the
+// protocol: it is logged, counted, and told to a seat of the device, and its
+// text never reaches a transcript.
 //
 // # Once
 //
-// A request has an id, and exactly one answer. The share writes `started`
-// down, on stable storage, before its agent runs, and the answer before it is
-// sent ([Journal]). Whoever asks again with the same id, because a connection
-// was cut, a process killed, a host started again, gets the same answer, or
-// `interrupted` when there is none: never a second run. A host that was started
-// again asks with a higher epoch; a lower one is refused.
+// A request has an id and exactly one answer. The share records the request on
+// stable storage before its agent runs, and the answer before it sends it. When
+// a connection is cut, a process killed or a host restarted, the seat sends the
+// request again with the same id. It gets the same answer, or the error
+// `interrupted` when there is none, and the agent never runs twice. A restarted
+// host sends its requests with a higher epoch; lower epochs are refused.
 //
-// An answer to a question that nobody asked, a second answer, and text out of
-// nowhere break the protocol. They are logged and counted, and never reach a
-// transcript.
+// # Failure
 //
-// # Watching
-//
-// People on other devices watch rooms and speak in them. The host of a room has
-// a [Gallery], who watches a [Watcher]: it asks for what came after the last
-// event that it has, and is answered from the log, so the host remembers
-// nothing of it and whoever was killed goes on where it was. What may leave is
-// named, field by field; everything else stays.
+// A message that cannot be delivered ends its request with an error of package
+// endpoint: ErrUnreachable, ErrUntrusted or ErrInterrupted. A peer that lost its
+// sessions is reported by PeerRestarted, after which seats and clients send
+// their open requests again.
 //
 // # Trust
 //
-// Nothing is allowed until it is ([Profile]): whether an agent may take part in
-// shared calls at all, with which devices, how many at a time, how often, and
-// over how many hops. Each side checks that in its own process ([Gate] keeps
-// the counts across rooms, processes and restarts), so neither has to trust
-// the other. A request carries the devices that it has passed, so that a ring
-// of agents is found out at its first return, however long it is.
+// Nothing is allowed by default. A profile states whether its agent takes part
+// in shared calls, with which devices, how many at a time, how often, and over
+// how many hops (quota.Profile). Each side checks that in its own process, so
+// neither has to trust the other. A request carries the devices that it has
+// passed, so a ring of agents is detected at its first return. Text of another
+// device is data; a shared agent is told whose room it is (endpoint.Prompt.Host).
 //
-// What comes from another device is data. The share tells its agent whose it
-// is: see endpoint.Prompt.Host.
+// # Example
+//
+// A host with one remote seat:
+//
+//	d := relay.NewDispatcher(device.ID(), link, log)
+//	go d.Run(ctx)
+//	agent := seat.New(seat.Config{Dispatcher: d, Device: peer, Remote: "reviewer", Profile: profile, Quota: calls})
+//	reply, err := agent.Speak(ctx, prompt, floor)
 package relay

@@ -14,7 +14,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/client"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 )
@@ -73,17 +75,17 @@ func (d *device) nameOf(id identity.DeviceID) string {
 }
 
 // profile is a local agent's rules, nothing allowed when it has none.
-func (a *app) profile(name string) (relay.Profile, error) {
+func (a *app) profile(name string) (quota.Profile, error) {
 	for _, p := range a.settings.Profiles {
 		if p.Name == name {
 			return rulesOf(p)
 		}
 	}
-	return relay.Profile{Name: name}, nil
+	return quota.Profile{Name: name}, nil
 }
 
-func rulesOf(p config.Profile) (relay.Profile, error) {
-	r := relay.Profile{Name: p.Name, Allow: p.Allow, MaxConcurrent: p.MaxConcurrent, MaxHops: p.MaxHops, PerMinute: p.PerMinute, Burst: p.Burst}
+func rulesOf(p config.Profile) (quota.Profile, error) {
+	r := quota.Profile{Name: p.Name, Allow: p.Allow, MaxConcurrent: p.MaxConcurrent, MaxHops: p.MaxHops, PerMinute: p.PerMinute, Burst: p.Burst}
 	for _, text := range p.Devices {
 		id, err := identity.ParseDeviceID(text)
 		if err != nil {
@@ -100,12 +102,12 @@ func rulesOf(p config.Profile) (relay.Profile, error) {
 // A connection is a device that is online.
 type connection struct {
 	*device
-	link    *session.Link
-	journal *relay.Journal // of what is shared; nil when nothing is
-	post    *relay.Post
-	gate    *relay.Gate
-	urls    []string
-	ready   chan struct{} // closed when a relay has let the device in
+	link       *session.Link
+	journal    *share.Journal // nil when nothing is shared
+	dispatcher *relay.Dispatcher
+	quota      *quota.Quota
+	urls       []string
+	ready      chan struct{} // closed when a relay has let the device in
 
 	unlock func()
 	stop   context.CancelCauseFunc
@@ -118,7 +120,7 @@ type connection struct {
 type online struct {
 	url    string // of the relay; "" is that of the settings, or of the peers
 	name   string // what the device calls itself; "" is the machine's name
-	share  func(*connection) (*relay.Share, error)
+	share  func(*connection) (*share.Share, error)
 	admit  func(context.Context, session.JoinRequest) bool
 	paired func(identity.Peer)
 	listen func(*connection) // told before anything arrives; may be nil
@@ -145,7 +147,7 @@ func (c *connection) start(o online) (err error) {
 	if c.urls, err = c.relays(o.url); err != nil {
 		return err
 	}
-	if c.gate, err = relay.OpenGate(filepath.Join(c.dir, "calls")); err != nil {
+	if c.quota, err = quota.Open(filepath.Join(c.dir, "calls")); err != nil {
 		return err
 	}
 	lines := &lines{peers: c.peers, first: c.urls[0], to: map[string]*client.Client{}}
@@ -162,19 +164,20 @@ func (c *connection) start(o online) (err error) {
 		}
 		lines.to[url] = cl
 	}
-	var share *relay.Share
+	c.dispatcher = relay.NewDispatcher(c.self.ID(), c.link, c.app.log)
 	if o.share != nil {
-		if share, err = o.share(c); err != nil {
+		s, err := o.share(c)
+		if err != nil {
 			return err
 		}
+		c.dispatcher.Handle(s)
 	}
-	c.post = relay.NewPost(c.self.ID(), c.link, share, c.app.log)
 	if o.listen != nil {
 		o.listen(c)
 	}
 	c.runs.Go(func() { _ = c.link.Run(c.ctx) })
 	c.runs.Go(c.tellCounts)
-	c.runs.Go(func() { _ = c.post.Run(c.ctx) })
+	c.runs.Go(func() { _ = c.dispatcher.Run(c.ctx) })
 	for _, cl := range lines.to {
 		c.runs.Go(func() {
 			if err := cl.Run(c.ctx); err != nil {

@@ -16,14 +16,14 @@ func (c *connection) tellCounts() {
 	every := time.NewTicker(countsEvery)
 	defer every.Stop()
 	var told session.Counts
-	toldBroken := c.post.Violations()
+	toldBroken := c.dispatcher.Violations()
 	for over := false; !over; {
 		select {
 		case <-every.C:
 		case <-c.ctx.Done():
 			over = true
 		}
-		n, broken := c.link.Counts(), c.post.Violations()
+		n, broken := c.link.Counts(), c.dispatcher.Violations()
 		if n == told && broken == toldBroken && !over {
 			continue
 		}

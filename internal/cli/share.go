@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log/audit"
@@ -113,14 +113,14 @@ func (a *app) share(ctx context.Context, names []string, f shareFlags) error {
 
 // sharer serves agents on a connection. The journal is opened by who is online:
 // it has one writer.
-func sharer(serve []relay.Served, book *audit.Log) func(*connection) (*relay.Share, error) {
-	return func(c *connection) (share *relay.Share, err error) {
-		if c.journal, err = relay.OpenJournal(filepath.Join(c.dir, "journal.jsonl")); err != nil {
+func sharer(serve []share.AgentConfig, book *audit.Log) func(*connection) (*share.Share, error) {
+	return func(c *connection) (s *share.Share, err error) {
+		if c.journal, err = share.OpenJournal(filepath.Join(c.dir, "journal.jsonl")); err != nil {
 			return nil, err
 		}
-		return relay.NewShare(relay.ShareConfig{
-			Self: c.self.ID(), Serve: serve, Journal: c.journal, Gate: c.gate, Name: c.nameOf, Log: c.app.log,
-			Audit: func(q relay.Asked) error { return book.Append(auditOf(c.device, q)) },
+		return share.New(share.Config{
+			Self: c.self.ID(), Agents: serve, Journal: c.journal, Quota: c.quota, Name: c.nameOf, Log: c.app.log,
+			Audit: func(q share.AuditEntry) error { return book.Append(auditOf(c.device, q)) },
 		}), nil
 	}
 }
@@ -148,7 +148,7 @@ func printSharing(w io.Writer, s sharing) error {
 	return err
 }
 
-func (a *app) warnOfNobody(serve []relay.Served) {
+func (a *app) warnOfNobody(serve []share.AgentConfig) {
 	for _, s := range serve {
 		if !s.Profile.Allow || len(s.Profile.Devices) == 0 {
 			a.note("profile %s is for nobody: set allow_shared_agent_calls and allowed_shared_device_ids", s.Profile.Name)
@@ -157,7 +157,7 @@ func (a *app) warnOfNobody(serve []relay.Served) {
 }
 
 // served are the profiles to be shared.
-func (a *app) served(names []string) (all []relay.Served, err error) {
+func (a *app) served(names []string) (all []share.AgentConfig, err error) {
 	for _, p := range a.settings.Profiles {
 		if p.Endpoint == nil || len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
@@ -169,7 +169,7 @@ func (a *app) served(names []string) (all []relay.Served, err error) {
 		all = append(all, s)
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(all, func(s relay.Served) bool { return s.Profile.Name == name }) {
+		if !slices.ContainsFunc(all, func(s share.AgentConfig) bool { return s.Profile.Name == name }) {
 			return nil, noProfile("no profile "+name+" with an endpoint", a.settings.File)
 		}
 	}
@@ -183,28 +183,28 @@ func noProfile(what, file string) error {
 	return &problem.Error{Code: "SHARE-PROFILE", What: what, Where: file, Fix: "write one under profiles: with name, endpoint, allow_shared_agent_calls and allowed_shared_device_ids"}
 }
 
-func (a *app) servedBy(p config.Profile) (relay.Served, error) {
+func (a *app) servedBy(p config.Profile) (share.AgentConfig, error) {
 	rules, err := rulesOf(p)
 	if err != nil {
-		return relay.Served{}, err
+		return share.AgentConfig{}, err
 	}
 	e, err := config.ExpandEndpoint([]byte(p.Endpoint), p.Dir, lookup)
 	if err != nil {
-		return relay.Served{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: a.settings.File, Fix: "see the cause", Err: err}
+		return share.AgentConfig{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: a.settings.File, Fix: "see the cause", Err: err}
 	}
 	if e.Kind == config.KindRelay {
-		return relay.Served{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: a.settings.File, Fix: "let its own owner share it with whoever needs it"}
+		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: a.settings.File, Fix: "let its own owner share it with whoever needs it"}
 	}
 	if e.Restart == 0 { // each start is for a request, and those are counted
 		e.Restart = math.MaxInt
 	}
-	return relay.Served{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (relay.Agent, error) {
+	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (share.Agent, error) {
 		return open(e, p.Name)
 	}}, nil
 }
 
 // auditOf is what the host log keeps of a request of another device.
-func auditOf(d *device, q relay.Asked) audit.Event {
+func auditOf(d *device, q share.AuditEntry) audit.Event {
 	return audit.Event{
 		Time: q.Time, Profile: q.Profile, Device: q.Device.String(), Requester: d.nameOf(q.Device), Room: q.Room, Turn: q.Turn,
 		Mode: q.Mode, Status: q.Status, Reason: q.Reason, MS: int64(q.Took / time.Millisecond),

@@ -156,7 +156,7 @@ func TestSharedShareRestarted(t *testing.T) {
 	}
 }
 
-// TestSharedAgentEnds: an agent that ends after each answer is started anew for
+// TestSharedAgentEnds: an agent that ends after each answer is restarted for
 // each request, and handed everything.
 func TestSharedAgentEnds(t *testing.T) {
 	p := newPaced(t)
@@ -181,7 +181,7 @@ func TestSharedAgentEnds(t *testing.T) {
 }
 
 // TestSharedAgentCrashes: the turn of an agent that ends in it fails, and says
-// that the agent is started anew; its next one holds everything. Its owner
+// that the agent is restarted; its next one holds everything. Its owner
 // reads its last words, the room does not.
 func TestSharedAgentCrashes(t *testing.T) {
 	p := newPaced(t)
@@ -190,7 +190,7 @@ func TestSharedAgentCrashes(t *testing.T) {
 	p.round("answered 1")
 	p.bob.write("crash", "")
 	p.speak()
-	p.ends("4 interrupted: the remote agent's process has ended, and is started anew")
+	p.ends("4 interrupted: the remote agent's process has ended and is restarted")
 	frames := p.frames()
 	if len(frames) != 3 {
 		t.Fatalf("the agent was asked %d times", len(frames))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -86,11 +86,11 @@ func (a *app) watch(ctx context.Context, peer string, f watchFlags, after *int64
 		return err
 	}
 	v := &viewer{app: a, printer: a.printer()}
-	w := relay.NewWatcher(relay.WatcherConfig{
+	w := spectate.NewClient(spectate.ClientConfig{
 		Host: p.ID, Room: f.room, After: after, Last: f.last, Wait: f.wait, Show: v.show,
 		Silent: func() { a.note("%s does not answer; waiting", p.Name) },
 	})
-	c, err := d.connect(ctx, online{url: orElse(f.url, p.Relay), name: f.name, listen: func(c *connection) { c.post.ServeWatcher(w) }})
+	c, err := d.connect(ctx, online{url: orElse(f.url, p.Relay), name: f.name, listen: func(c *connection) { c.dispatcher.Handle(w) }})
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *app) watch(ctx context.Context, peer string, f watchFlags, after *int64
 // talk says what is given, or typed, in the room. The function that it returns
 // ends that, and gives the first reason why something that was given was not
 // posted.
-func (a *app) talk(ctx context.Context, hush func(), w *relay.Watcher, given []string) (said func() error) {
+func (a *app) talk(ctx context.Context, hush func(), w *spectate.Client, given []string) (said func() error) {
 	lines := make(chan string)
 	typed := len(given) == 0
 	switch {
@@ -198,12 +198,12 @@ type viewer struct {
 	begun   bool
 }
 
-func (v *viewer) show(s relay.Shown) error {
+func (v *viewer) show(s spectate.Snapshot) error {
 	if !v.begun {
 		v.begun = true
 		v.app.note("watching room %s", s.Room)
 	}
-	for _, e := range append(s.Head, s.Events...) {
+	for _, e := range append(s.Opening, s.Events...) {
 		if err := v.event(e); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -59,18 +59,18 @@ func (a *app) findObserver(peer string) (id, name string, err error) {
 
 // openGallery answers who watches, on a connection that is being made.
 func (h *host) openGallery(c *connection) {
-	g := relay.NewGallery(relay.GalleryConfig{
-		Peer: c.peers.Lookup, Peers: c.peers.List, Gate: c.gate, Log: h.app.log,
-		Audit: func(o relay.Observed) error {
+	g := spectate.NewServer(spectate.ServerConfig{
+		Peer: c.peers.Lookup, Peers: c.peers.List, Quota: c.quota, Log: h.app.log,
+		Audit: func(o spectate.AuditEntry) error {
 			return h.audit.Append(audit.Event{Time: o.Time, Device: o.Device.String(), Requester: c.nameOf(o.Device), Room: o.Room, Status: o.Status, Reason: o.Reason})
 		},
 	})
-	c.post.ServeGallery(g)
+	c.dispatcher.Handle(g)
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
 	h.remote.gallery, h.remote.leave = g, nil
 	for _, s := range h.remote.stages {
-		h.remote.leave = append(h.remote.leave, g.Show(s))
+		h.remote.leave = append(h.remote.leave, g.Publish(s))
 	}
 }
 
@@ -91,7 +91,7 @@ func (h *host) exhibit(ctx context.Context, r *coordinator.Room) (leave func()) 
 	defer h.remote.watching.Unlock()
 	h.remote.stages = append(h.remote.stages, s)
 	if g := h.remote.gallery; g != nil {
-		h.remote.leave = append(h.remote.leave, g.Show(s))
+		h.remote.leave = append(h.remote.leave, g.Publish(s))
 	}
 	return func() {
 		h.remote.watching.Lock()
@@ -149,7 +149,7 @@ func (s *exhibit) Ending() (phase room.Phase, reason string, over bool) {
 }
 
 // Say posts what a guest says, who is given a seat first.
-func (s *exhibit) Say(ctx context.Context, g relay.Guest, id, text string) error {
+func (s *exhibit) Say(ctx context.Context, g spectate.Spectator, id, text string) error {
 	seat, err := s.seat(ctx, g)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *exhibit) Say(ctx context.Context, g relay.Guest, id, text string) error
 }
 
 // seat finds the seat of a device's owner, or makes one.
-func (s *exhibit) seat(ctx context.Context, g relay.Guest) (id string, err error) {
+func (s *exhibit) seat(ctx context.Context, g spectate.Spectator) (id string, err error) {
 	s.seating.Lock()
 	defer s.seating.Unlock()
 	v := s.View()

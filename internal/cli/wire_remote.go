@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/seat"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -25,13 +27,13 @@ type remote struct {
 	conn *connection
 	err  error // why there is none, when somebody tried beforehand
 	// What this device shares meanwhile; nil is nothing.
-	share func(*connection) (*relay.Share, error)
+	share func(*connection) (*share.Share, error)
 
 	// Who watches from there, as soon as the device is online. The lock is another
 	// one, for going online may take time.
 	watching sync.Mutex
-	gallery  *relay.Gallery
-	stages   []relay.Stage
+	gallery  *spectate.Server
+	stages   []spectate.Room
 	leave    []func(context.Context)
 }
 
@@ -95,8 +97,8 @@ func (h *host) reachRemote(ctx context.Context, p room.Participant, e config.End
 	if err != nil {
 		return nil, err
 	}
-	return relay.New(relay.EndpointConfig{
-		Post: c.post, Device: id, Remote: e.Profile, Profile: rules, Gate: c.gate, Trusted: c.trusted(id),
+	return seat.New(seat.Config{
+		Dispatcher: c.dispatcher, Device: id, Remote: e.Profile, Profile: rules, Quota: c.quota, Trusted: c.trusted(id),
 		Refused: func(q endpoint.Prompt, err error) {
 			h.refused(audit.Event{Time: time.Now(), Profile: rules.Name, Device: p.Device, Requester: p.ID, Room: q.Room, Turn: q.Turn, Mode: q.Mode, Status: "refused", Reason: codeIn(err)})
 		},

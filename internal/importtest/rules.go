@@ -31,6 +31,9 @@ const impure = "context crypto/rand database/... io/fs io/ioutil log/... math/ra
 // What makes a guest large: a policy in Go is compiled to WebAssembly.
 const heavy = "encoding/json/... fmt reflect/..."
 
+// What the roles of a device in calls between owners have in common.
+const relayParts = "endpoints/relay/wire endpoints/relay/quota endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"
+
 var rules = []rule{
 	{pkg: "policies/policy", never: impure + " " + heavy, bare: true},
 	{pkg: "policies/policytest", may: "policies/policy plugins"},
@@ -55,8 +58,15 @@ var rules = []rule{
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
 	{pkg: "endpoints/relay/identity", may: "endpoints/relay/frame internal/strict"},
 	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
+	{pkg: "endpoints/relay/wire", may: "endpoints/endpoint endpoints/relay/envelope endpoints/relay/session room internal/strict"},
+	{pkg: "endpoints/relay/quota", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity"},
+	{pkg: "endpoints/relay", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"},
+	{pkg: "endpoints/relay/seat", may: "endpoints/endpoint endpoints/inflight endpoints/relay " + relayParts},
+	{pkg: "endpoints/relay/share", may: "endpoints/endpoint endpoints/relay " + relayParts},
+	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/strict"},
-	{pkg: "endpoints/*", may: "endpoints/endpoint room internal/spawn internal/strict"},
+	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
+	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight room internal/spawn internal/strict"},
 
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},

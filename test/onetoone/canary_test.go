@@ -15,7 +15,8 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -55,7 +56,7 @@ func TestCanary(t *testing.T) {
 		return text
 	}
 	f.mine, f.theirs = says(say), says(say)
-	f.bob.start(relay.Served{Profile: rename(f.bobRules, c[0][:9]), Open: func(context.Context) (relay.Agent, error) { return f.theirs, nil }})
+	f.bob.start(share.AgentConfig{Profile: rename(f.bobRules, c[0][:9]), Open: func(context.Context) (share.Agent, error) { return f.theirs, nil }})
 	f.ann.start()
 	cfg := f.config()
 	cfg.Endpoint = func(_ context.Context, _ room.Spec, p room.Participant) (coordinator.Endpoint, error) {
@@ -100,7 +101,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-func rename(p relay.Profile, name string) relay.Profile {
+func rename(p quota.Profile, name string) quota.Profile {
 	p.Name = name
 	return p
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/ndjson"
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/seat"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )
@@ -46,7 +47,7 @@ func ringOf(t *testing.T, n, hops int, want string) {
 	last := make(chan error, 10)
 	for i, o := range owners {
 		next := owners[(i+1)%n]
-		o.start(relay.Served{Profile: rules, Candid: true, Open: func(context.Context) (relay.Agent, error) {
+		o.start(share.AgentConfig{Profile: rules, Candid: true, Open: func(context.Context) (share.Agent, error) {
 			seat := o.seat(next, "forwarder", rules)
 			return forward{seat, func(err error) { asked.Add(1); last <- err }}, nil
 		}})
@@ -71,7 +72,7 @@ func ringOf(t *testing.T, n, hops int, want string) {
 }
 
 type forward struct {
-	*relay.Endpoint
+	*seat.Endpoint
 	done func(error)
 }
 

@@ -15,7 +15,10 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/seat"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/policies/alternate"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -75,8 +78,8 @@ type owner struct {
 	self  *identity.Device
 	peers *identity.Peers
 	link  *session.Link
-	post  *relay.Post
-	gate  *relay.Gate
+	post  *relay.Dispatcher
+	gate  *quota.Quota
 	book  *audit.Log
 }
 
@@ -88,7 +91,7 @@ func newOwner(t testing.TB, w *wire, name string) *owner {
 	must(t, err)
 	o.peers, err = identity.OpenPeers(filepath.Join(o.dir, "peers.json"))
 	must(t, err)
-	o.gate, err = relay.OpenGate(filepath.Join(o.dir, "calls"))
+	o.gate, err = quota.Open(filepath.Join(o.dir, "calls"))
 	must(t, err)
 	o.book, err = audit.Open(audit.Config{Dir: o.dir})
 	must(t, err)
@@ -123,18 +126,17 @@ func befriend(a, b *owner) {
 }
 
 // start runs the owner's link and post until the test ends.
-func (o *owner) start(serve ...relay.Served) {
+func (o *owner) start(serve ...share.AgentConfig) {
 	o.t.Helper()
-	var share *relay.Share
+	o.post = relay.NewDispatcher(o.self.ID(), o.link, nil)
 	if len(serve) > 0 {
-		j, err := relay.OpenJournal(filepath.Join(o.dir, "journal.jsonl"))
+		j, err := share.OpenJournal(filepath.Join(o.dir, "journal.jsonl"))
 		must(o.t, err)
 		o.t.Cleanup(func() { j.Close() })
-		share = relay.NewShare(relay.ShareConfig{Self: o.self.ID(), Serve: serve, Journal: j, Gate: o.gate, Name: o.called, Audit: func(a relay.Asked) error {
+		o.post.Handle(share.New(share.Config{Self: o.self.ID(), Agents: serve, Journal: j, Quota: o.gate, Name: o.called, Audit: func(a share.AuditEntry) error {
 			return o.book.Append(audit.Event{Profile: a.Profile, Device: a.Device.String(), Requester: o.called(a.Device), Room: a.Room, Turn: a.Turn, Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds()})
-		}})
+		}}))
 	}
-	o.post = relay.NewPost(o.self.ID(), o.link, share, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = o.link.Run(ctx) })
@@ -150,8 +152,8 @@ func (o *owner) called(id identity.DeviceID) string {
 	return p.Name
 }
 
-func (o *owner) seat(on *owner, remote string, rules relay.Profile) *relay.Endpoint {
-	return relay.New(relay.EndpointConfig{Post: o.post, Device: on.self.ID(), Remote: remote, Profile: rules, Gate: o.gate, Trusted: func() error {
+func (o *owner) seat(on *owner, remote string, rules quota.Profile) *seat.Endpoint {
+	return seat.New(seat.Config{Dispatcher: o.post, Device: on.self.ID(), Remote: remote, Profile: rules, Quota: o.gate, Trusted: func() error {
 		if p, err := o.peers.Lookup(on.self.ID()); err != nil || p.Suspended() {
 			return session.ErrSuspended
 		}
@@ -162,8 +164,8 @@ func (o *owner) seat(on *owner, remote string, rules relay.Profile) *relay.Endpo
 }
 
 // allows is a profile that may deal with some devices, as fast as it likes.
-func allows(name string, with ...*owner) relay.Profile {
-	p := relay.Profile{Name: name, Allow: true, PerMinute: 10_000, Burst: 1_000}
+func allows(name string, with ...*owner) quota.Profile {
+	p := quota.Profile{Name: name, Allow: true, PerMinute: 10_000, Burst: 1_000}
 	for _, o := range with {
 		p.Devices = append(p.Devices, o.self.ID())
 	}
@@ -204,8 +206,8 @@ type flow struct {
 	review   room.Review
 	tools    bool
 	limits   room.Limits
-	annRules relay.Profile
-	bobRules relay.Profile
+	annRules quota.Profile
+	bobRules quota.Profile
 	log      *memory.Log
 	hosts    bool // people are there: the room is not headless
 }
@@ -255,7 +257,7 @@ func (f *flow) config() coordinator.Config {
 // open starts the share, the host and the room.
 func (f *flow) open() *coordinator.Room {
 	f.t.Helper()
-	f.bob.start(relay.Served{Profile: f.bobRules, Open: func(context.Context) (relay.Agent, error) { return f.theirs, nil }})
+	f.bob.start(share.AgentConfig{Profile: f.bobRules, Open: func(context.Context) (share.Agent, error) { return f.theirs, nil }})
 	f.ann.start()
 	r, err := coordinator.Open(f.t.Context(), f.config(), room.Spec{
 		Room: "r1", Objective: "Review this API for security issues.", OneToOne: true, Secret: "s", Limits: f.limits,

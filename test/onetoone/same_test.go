@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/roundrobin"
 	"github.com/folkmoot/moot/room"
@@ -57,7 +57,7 @@ func sameRoom(t *testing.T, far bool) (all []any) {
 	t.Helper()
 	f := newFlow(t)
 	agents := map[string]agent{"a": script("a"), "b": script("b"), "c": script("c")}
-	var serve []relay.Served
+	var serve []share.AgentConfig
 	seats := []room.Participant{}
 	for _, id := range []string{"a", "b", "c"} {
 		p := room.Participant{ID: id, Kind: policy.Local, Mode: room.FullAuto}
@@ -65,7 +65,7 @@ func sameRoom(t *testing.T, far bool) (all []any) {
 			p.Kind, p.Owner, p.Device = policy.Remote, "bob", f.bob.self.ID().String()
 		}
 		seats = append(seats, p)
-		serve = append(serve, relay.Served{Profile: allows(id, f.ann), Candid: true, Open: func(context.Context) (relay.Agent, error) { return agents[id], nil }})
+		serve = append(serve, share.AgentConfig{Profile: allows(id, f.ann), Candid: true, Open: func(context.Context) (share.Agent, error) { return agents[id], nil }})
 	}
 	f.bob.start(serve...)
 	f.ann.start()

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log/audit"
 )
@@ -186,10 +186,10 @@ func TestVerification5(t *testing.T) {
 // 6. Confirm policy blocks disallowed target: on the caller, with a responder
 // that would accept.
 func TestVerification6(t *testing.T) {
-	for name, rules := range map[string]func(f *flow) relay.Profile{
-		"default":      func(*flow) relay.Profile { return relay.Profile{Name: "orchestrator"} },
-		"not enabled":  func(f *flow) relay.Profile { p := allows("orchestrator", f.bob); p.Allow = false; return p },
-		"other device": func(f *flow) relay.Profile { return allows("orchestrator", f.ann) },
+	for name, rules := range map[string]func(f *flow) quota.Profile{
+		"default":      func(*flow) quota.Profile { return quota.Profile{Name: "orchestrator"} },
+		"not enabled":  func(f *flow) quota.Profile { p := allows("orchestrator", f.bob); p.Allow = false; return p },
+		"other device": func(f *flow) quota.Profile { return allows("orchestrator", f.ann) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFlow(t)
@@ -222,7 +222,7 @@ func TestVerification6(t *testing.T) {
 	}
 	t.Run("responder", func(t *testing.T) { // and the other way round
 		f := newFlow(t)
-		f.bobRules = relay.Profile{Name: "reviewer"}
+		f.bobRules = quota.Profile{Name: "reviewer"}
 		asked := false
 		f.theirs = says(func(endpoint.Prompt) string { asked = true; return "gladly" })
 		all := f.run()

@@ -1,0 +1,158 @@
+package inflight
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+const (
+	maxQueued = 64  // signals that wait for the room
+	maxCalls  = 8   // calls in progress
+	maxDetail = 300 // runes of a violation's detail
+)
+
+// A Queue delivers signals to the room in order. Its methods never wait for
+// the room, except Close, and may be called concurrently. Signals that do not
+// fit are dropped, counted, and reported as the violation "flood". Calls may
+// take long, so each has a goroutine of its own.
+type Queue struct {
+	floor func() endpoint.Floor
+
+	ctx       context.Context // of all deliveries
+	cancel    context.CancelFunc
+	calls     context.Context // of calls; ends first at Close
+	stopCalls context.CancelFunc
+
+	queue   chan queued
+	calling chan struct{} // a token for each call
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex
+	dropped int
+	closed  bool
+}
+
+type queued struct {
+	signal endpoint.Signal
+	then   func(endpoint.Answer, error) // may be nil
+}
+
+// NewQueue returns a queue that delivers to the floor that the function
+// returns at the time; nil drops the signal. The caller closes the queue.
+func NewQueue(floor func() endpoint.Floor) *Queue {
+	q := &Queue{floor: floor, queue: make(chan queued, maxQueued), calling: make(chan struct{}, maxCalls)}
+	q.ctx, q.cancel = context.WithCancel(context.Background())
+	q.calls, q.stopCalls = context.WithCancel(q.ctx)
+	q.wg.Go(q.run)
+	return q
+}
+
+func (q *Queue) run() {
+	for s := range q.queue {
+		q.deliver(q.ctx, s)
+		if n := q.takeDropped(); n > 0 {
+			q.deliver(q.ctx, queued{signal: violation("flood", fmt.Sprintf("%d signals were dropped: more than %d waited", n, maxQueued))})
+		}
+	}
+}
+
+// deliver raises a signal. Before the first prompt there is no floor. An error
+// of the room is for the room to report.
+func (q *Queue) deliver(ctx context.Context, s queued) {
+	answer, err := endpoint.Answer{Reason: "there is no room to tell"}, ctx.Err()
+	if f := q.floor(); f != nil && err == nil {
+		answer, err = f.Raise(ctx, s.signal)
+	}
+	if s.then != nil {
+		s.then(answer, err)
+	}
+}
+
+func (q *Queue) takeDropped() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := q.dropped
+	q.dropped = 0
+	return n
+}
+
+// Put queues a signal.
+func (q *Queue) Put(s endpoint.Signal) { q.Ask(s, nil) }
+
+// Violation queues a violation of the rule code.
+func (q *Queue) Violation(code, detail string) { q.Put(violation(code, detail)) }
+
+func violation(code, detail string) endpoint.Signal {
+	return endpoint.Signal{Kind: endpoint.SignalViolation, Code: code, Detail: endpoint.CleanLine(detail, maxDetail)}
+}
+
+// Late queues the text of a response that arrived after its request had ended.
+func (q *Queue) Late(request, text string) {
+	q.Put(endpoint.Signal{Kind: endpoint.SignalLate, Code: request, Detail: text})
+}
+
+// Ask queues a signal and calls then, on the queue's goroutine, with the
+// room's answer.
+func (q *Queue) Ask(s endpoint.Signal, then func(endpoint.Answer, error)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.put(queued{s, then})
+}
+
+func (q *Queue) put(s queued) {
+	if q.closed {
+		return
+	}
+	select {
+	case q.queue <- s:
+	default:
+		q.dropped++
+	}
+}
+
+// Call raises a call outside the order of the queue and calls then with the
+// room's answer. Calls beyond the limit are refused.
+func (q *Queue) Call(s endpoint.Signal, then func(endpoint.Answer, error)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	select {
+	case q.calling <- struct{}{}:
+	default:
+		refuse := func(endpoint.Answer, error) { then(endpoint.Answer{Reason: "too many calls at once"}, nil) }
+		q.put(queued{violation("flood", fmt.Sprintf("more than %d calls at once", maxCalls)), refuse})
+		return
+	}
+	q.wg.Go(func() {
+		defer func() { <-q.calling }()
+		q.deliver(q.calls, queued{s, then})
+	})
+}
+
+// Context ends when the queue is cancelled or closed.
+func (q *Queue) Context() context.Context { return q.ctx }
+
+// Cancel ends the delivery in progress and drops all others.
+func (q *Queue) Cancel() { q.cancel() }
+
+// Close ends all calls and waits for the queue's goroutines. With drain it
+// delivers the queued signals first; otherwise it drops them.
+func (q *Queue) Close(drain bool) {
+	q.mu.Lock()
+	if !q.closed {
+		q.closed = true
+		close(q.queue)
+	}
+	q.mu.Unlock()
+	q.stopCalls()
+	if !drain {
+		q.cancel()
+	}
+	q.wg.Wait()
+	q.cancel()
+}

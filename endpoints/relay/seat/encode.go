@@ -1,0 +1,67 @@
+package seat
+
+import (
+	"strconv"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/wire"
+)
+
+// encode returns the encoded request of p. If it is too large for the relay, it
+// leaves out the oldest of the earlier messages, and says so in the prompt. New
+// messages stay whole.
+func encode(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, error) {
+	e := envelope.Envelope{ID: p.Request, Type: envelope.TurnRequest, Profile: remote, Room: p.Room, Epoch: p.Epoch, Turn: p.Turn, Trace: &t}
+	if p.Kind == endpoint.Bid {
+		e.Type = envelope.BidRequest
+	}
+	for {
+		q := wire.RequestOf(p)
+		q.Knows = knows
+		e.Body = wire.Body(q)
+		b, err := envelope.Encode(e)
+		if err == nil && len(b) <= session.MaxMessage {
+			return b, nil
+		}
+		if len(e.Body) < session.MaxMessage/2 { // the size is not the reason
+			return nil, wire.Problem("AGENT-PROTOCOL", "the request cannot be written", "", endpoint.ErrProtocol)
+		}
+		if !shorten(&p, len(e.Body)) {
+			return nil, wire.Undeliverable(session.ErrTooLarge)
+		}
+	}
+}
+
+// shorten leaves out the oldest part of a prompt whose body has size bytes. It
+// reports false when nothing is left to leave out.
+func shorten(p *endpoint.Prompt, size int) bool {
+	excess := size - session.MaxMessage + 4<<10
+	n := 0
+	for n < len(p.History) && excess > 0 {
+		excess -= len(wire.Body(wire.Line(p.History[n])))
+		n++
+	}
+	switch {
+	case n > 0:
+		p.History = p.History[n:]
+		addOmission(p, "the oldest "+strconv.Itoa(n)+" of the earlier messages did not fit")
+	case p.Summary != "":
+		p.Summary = ""
+		addOmission(p, "the lines about older messages did not fit")
+	default:
+		return false
+	}
+	return true
+}
+
+func addOmission(p *endpoint.Prompt, sentence string) {
+	if p.Omitted != "" {
+		p.Omitted += "; "
+	}
+	p.Omitted += sentence
+}
+
+// traceID names the trace that a request begins.
+func traceID(p endpoint.Prompt) string { return "t_" + wire.ShortHash(p.Room+"\x00"+p.Request) }

@@ -1,0 +1,86 @@
+package share
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+)
+
+func newJournal(t testing.TB, path string) *Journal {
+	t.Helper()
+	j, err := OpenJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+// TestJournalTruncated cuts a journal at each byte. It is read, and has all
+// lines that are whole.
+func TestJournalTruncated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	j := newJournal(t, path)
+	from := relaytest.NewID(t)
+	for i := range 3 {
+		id := fmt.Sprint("req_", i)
+		if err := errors.Join(j.begin(from, "r", id, 1), j.end(from, "r", id, json.RawMessage(`{"status":"ok"}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k, err := OpenJournal(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		lines := strings.Count(string(whole[:cut]), "\n")
+		for i := range 3 {
+			known, kept, err := k.find(from, "r", fmt.Sprint("req_", i), 1)
+			if err != nil || known != (lines > 2*i) || (kept != nil) != (lines > 2*i+1) {
+				t.Errorf("cut at %d: req_%d known %t, answer %s, %v", cut, i, known, kept, err)
+			}
+		}
+		k.Close()
+	}
+}
+
+// TestJournalBounds checks that the journal keeps a hundred answers of each
+// device, and one day.
+func TestJournalBounds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	j := newJournal(t, path)
+	from, now := relaytest.NewID(t), time.Now()
+	j.now = func() time.Time { return now }
+	for i := range keptAnswers + 5 {
+		id := fmt.Sprint("req_", i)
+		if err := errors.Join(j.begin(from, "r", id, 1), j.end(from, "r", id, json.RawMessage(`{"n":1}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]bool{"req_0": false, "req_4": false, "req_5": true, "req_104": true} {
+		if known, kept, err := j.find(from, "r", id, 1); !known || (kept != nil) != want || err != nil {
+			t.Errorf("%s: known %t, kept %s, %v", id, known, kept, err)
+		}
+	}
+	now = now.Add(keptFor + time.Minute)
+	if err := j.compact(); err != nil {
+		t.Fatal(err)
+	}
+	if known, _, _ := j.find(from, "r", "req_104", 1); known {
+		t.Error("the journal keeps more than a day")
+	}
+}

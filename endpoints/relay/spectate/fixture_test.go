@@ -1,0 +1,300 @@
+package spectate
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/room"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fakeRoom is a Room without a coordinator: a log in memory.
+type fakeRoom struct {
+	id        string
+	observers []room.Observer
+	sayErr    error // of Say
+
+	mu     sync.Mutex
+	log    []room.Event
+	said   map[string]bool
+	change chan struct{}
+	ended  bool
+	over   bool
+	read   int // events that Watch yielded or skipped
+}
+
+func newFakeRoom(id string, observers ...room.Observer) *fakeRoom {
+	p := &fakeRoom{id: id, observers: observers, said: map[string]bool{}, change: make(chan struct{})}
+	p.add(room.Opened{Spec: room.Spec{Room: id, Objective: "Test.", Secret: "boundary-secret", Dir: "/home/ann"}})
+	p.add(room.Joined{Participant: room.Participant{ID: "a", Kind: "local", Endpoint: []byte(`{"command":["endpoint-secret"]}`)}})
+	return p
+}
+
+func (p *fakeRoom) ID() string                 { return p.id }
+func (p *fakeRoom) Observers() []room.Observer { return p.observers }
+
+func (p *fakeRoom) Tail() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int64(len(p.log))
+}
+
+func (p *fakeRoom) Head(_ context.Context, n int) ([]room.Event, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log[:min(n, len(p.log))], nil
+}
+
+// add appends an event and returns its number.
+func (p *fakeRoom) add(b room.Body) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seq := int64(len(p.log) + 1)
+	p.log = append(p.log, room.Event{V: room.FormatVersion, Seq: seq, ID: fmt.Sprint("1.", seq), Actor: room.ActorHost, Epoch: 1, At: time.Unix(1_800_000_000, 0).UTC(), Body: b})
+	close(p.change)
+	p.change = make(chan struct{})
+	return seq
+}
+
+// post appends a message.
+func (p *fakeRoom) post(text string, v room.Visibility) int64 {
+	return p.add(room.MessagePosted{Message: room.Message{From: "a", To: room.Broadcast, Kind: room.KindUtterance, Visibility: v, Text: text, Summary: "in short"}})
+}
+
+// end makes Watch end.
+func (p *fakeRoom) end(over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended, p.over = true, over
+	close(p.change)
+	p.change = make(chan struct{})
+}
+
+func (p *fakeRoom) Ending() (room.Phase, string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return room.PhaseCompleted, "the end", true
+	}
+	return room.PhasePaused, "paused", false
+}
+
+func (p *fakeRoom) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		for {
+			p.mu.Lock()
+			var next *room.Event
+			if int(after) < len(p.log) {
+				next = &p.log[after]
+				p.read++
+			}
+			ended, change := p.ended, p.change
+			p.mu.Unlock()
+			switch {
+			case next != nil:
+				after++
+				if e, ok := next.VisibleAt(level); ok && !yield(e, nil) {
+					return
+				}
+				continue
+			case ended:
+				return
+			}
+			select {
+			case <-change:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (p *fakeRoom) Say(_ context.Context, g Spectator, id, text string) error {
+	p.mu.Lock()
+	again := p.said[id]
+	p.said[id] = true
+	p.mu.Unlock()
+	if p.sayErr != nil || again {
+		return p.sayErr
+	}
+	p.add(room.MessagePosted{Message: room.Message{From: g.Name, To: room.Broadcast, Kind: room.KindUtterance, Visibility: room.UserVisible, Text: text}})
+	return nil
+}
+
+// texts returns the sender and the text of each message.
+func (p *fakeRoom) texts() (all []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.log {
+		if m, ok := e.Body.(room.MessagePosted); ok {
+			all = append(all, m.Message.From+": "+m.Message.Text)
+		}
+	}
+	return all
+}
+
+// A testHost is a device with a server.
+type testHost struct {
+	t      testing.TB
+	hub    *relaytest.Hub
+	id     identity.DeviceID
+	server *Server
+	stop   func()
+	quota  *quota.Quota
+
+	mu      sync.Mutex
+	peers   map[identity.DeviceID]identity.Peer
+	audited []AuditEntry
+}
+
+func newTestHost(t testing.TB) *testHost {
+	t.Helper()
+	h := &testHost{t: t, hub: relaytest.NewHub(), id: relaytest.NewID(t), quota: newQuota(t), peers: map[identity.DeviceID]identity.Peer{}}
+	h.start()
+	return h
+}
+
+// start starts the host.
+func (h *testHost) start() {
+	h.t.Helper()
+	h.server = NewServer(ServerConfig{Peer: h.peer, Quota: h.quota, Audit: func(a AuditEntry) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.audited = append(h.audited, a)
+		return nil
+	}})
+	d := relay.NewDispatcher(h.id, h.hub.Connect(h.id), nil)
+	d.Handle(h.server)
+	h.stop = run(h.t, d)
+}
+
+func (h *testHost) peer(id identity.DeviceID) (identity.Peer, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p, ok := h.peers[id]
+	if !ok {
+		return p, identity.ErrNoPeer
+	}
+	return p, nil
+}
+
+// pair makes a device a peer. Each edit may change the peer first.
+func (h *testHost) pair(id identity.DeviceID, name string, grant identity.Grant, edit ...func(*identity.Peer)) {
+	p := identity.Peer{ID: id, Name: name, Grant: grant}
+	for _, f := range edit {
+		f(&p)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.peers[id] = p
+}
+
+// A viewer is a device that watches or tries to.
+type viewer struct {
+	host    *testHost
+	id      identity.DeviceID
+	client  *Client
+	seen    []room.Event
+	opening []room.Event
+	shown   func(Snapshot) error // called first; may be nil
+	ended   chan error
+	stop    func()
+	cancel  func() // ends Run
+}
+
+func (h *testHost) viewer(name string, grant identity.Grant, edit ...func(*identity.Peer)) *viewer {
+	h.t.Helper()
+	v := &viewer{host: h, id: relaytest.NewID(h.t)}
+	h.pair(v.id, name, grant, edit...)
+	return v
+}
+
+// watch starts a client.
+func (v *viewer) watch(cfg ClientConfig) {
+	v.host.t.Helper()
+	cfg.Host = v.host.id
+	cfg.Show = func(s Snapshot) error {
+		if v.shown != nil {
+			if err := v.shown(s); err != nil {
+				return err
+			}
+		}
+		v.opening = append(v.opening, s.Opening...)
+		v.seen = append(v.seen, s.Events...)
+		return nil
+	}
+	v.client = NewClient(cfg)
+	d := relay.NewDispatcher(v.id, v.host.hub.Connect(v.id), nil)
+	d.Handle(v.client)
+	v.stop = run(v.host.t, d)
+	v.ended = make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	v.cancel = cancel
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		v.ended <- v.client.Run(ctx)
+	}()
+	v.host.t.Cleanup(func() { cancel(); <-done })
+}
+
+// exchange sends the host an envelope and returns the first answer.
+func (v *viewer) exchange(e envelope.Envelope) (envelope.Envelope, error) {
+	v.host.t.Helper()
+	b, err := envelope.Encode(e)
+	if err != nil {
+		v.host.t.Fatal(err)
+	}
+	link := v.host.hub.Connect(v.id)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := link.Send(ctx, v.host.id, b); err != nil {
+		return e, err
+	}
+	in, err := link.Next(ctx)
+	if err != nil {
+		return envelope.Envelope{}, err
+	}
+	d, _ := in.Event.(session.Delivered)
+	return envelope.Decode(d.Message)
+}
+
+func newQuota(t testing.TB) *quota.Quota {
+	t.Helper()
+	q, err := quota.Open(filepath.Join(t.TempDir(), "calls"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// run runs a dispatcher until stop is called or the test ends.
+func run(t testing.TB, d *relay.Dispatcher) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := d.Run(ctx); err != nil {
+			t.Errorf("running a dispatcher: %v", err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	<-d.Ready() // before that it sends nothing
+	return stop
+}
