@@ -1,22 +1,21 @@
-// Package problem is the one shape of an error that a user sees: a stable
-// code, what happened, where, and what to do about it.
+// Package problem defines the error that users see. It has a stable code, and
+// says what happened, where, and what to do about it.
 package problem
 
 import "strings"
 
-// An Error tells a user what went wrong and how to mend it. Code is stable
-// and upper-case, such as ROOM-MANUAL. Everything but Code and What may be
-// empty.
+// An Error describes a failure for the user. Code is stable and in upper case,
+// such as ROOM-MANUAL. All fields but Code and What may be empty.
 type Error struct {
 	Code  string // stable, for scripts and searches
 	What  string // one sentence, without a full stop
-	Where string // file:line:col, a room, a digest
-	Fix   string // what to do, with the command to run
-	Err   error  // the cause; not printed when What says it
+	Where string // place: file:line:col, a room, a digest
+	Fix   string // advice, with the command to run
+	Err   error  // the cause; not printed if What contains it
 	Kind  error  // a sentinel for errors.Is; never printed
 }
 
-// Error returns what happened with the code, on one line.
+// Error returns the place, the description and the code on one line.
 func (e *Error) Error() string {
 	s := e.What
 	if e.Err != nil && !strings.Contains(s, e.Err.Error()) {
@@ -31,7 +30,7 @@ func (e *Error) Error() string {
 	return s + " [" + e.Code + "]"
 }
 
-// Unwrap returns the kind and the cause.
+// Unwrap returns Kind and Err, as far as set.
 func (e *Error) Unwrap() []error {
 	var errs []error
 	if e.Kind != nil {
@@ -43,8 +42,8 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
-// Coded is what every error with a code has; packages that may not import
-// this one satisfy it too.
+// Coded is implemented by all errors with a code. Packages that may not import
+// this package can implement it too.
 type Coded interface {
 	error
 	ErrorCode() string

@@ -1,0 +1,19 @@
+package problem
+
+// settingCodes are about the settings file of moot.
+var settingCodes = []Meaning{
+	{"CONFIG-HOME", failure, "There is no home folder to keep rooms in.", "Set HOME, or MOOT_DATA and MOOT_CACHE."},
+	{"CONFIG-KEY", input, "The settings file has an unknown key.", "`moot config show` lists the settings."},
+	{"CONFIG-READ", input, "The settings file cannot be read.", "Set MOOT_CONFIG to a readable file, or unset it."},
+	{"CONFIG-VALUE", input, "A setting has an invalid value.", "`moot config show --origin` prints where each value comes from."},
+}
+
+// commandCodes are about the command line.
+var commandCodes = []Meaning{
+	{"CLI-COMMAND", usage, "The input in a running room is not a command, or its arguments are wrong.", "`help` lists the commands of a room, ? lists the keys."},
+	{"CLI-DIR", usage, "The folder given with -C does not exist.", ""},
+	{"CLI-USAGE", usage, "The command does not have this flag or argument.", "Every command explains itself with --help."},
+	{"DOCTOR-FAILED", failure, "A requirement of moot is missing on this machine.", "Each failed line says what to do."},
+	{"INIT-EXISTS", usage, "A file that `moot init` would write already exists.", "Choose another folder, or remove the file."},
+	{"INIT-WRITE", failure, "A file of a new room could not be written.", "Choose a writable folder."},
+}
