@@ -7,21 +7,6 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// AuditEntry is one thing that was asked of an agent or of the room, and how it
-// ended. It holds nothing that was said.
-type AuditEntry struct {
-	Time      time.Time
-	Profile   string // or the seat's id, when it has no profile
-	Device    string // that the seat is on; "" is this one
-	Requester string // whose command it was
-	Room      string
-	Turn      int
-	Mode      string
-	Status    string // granted, posted, passed, drafted, rejected, failed, interrupted, late, violation or refused
-	Reason    string
-	Took      time.Duration
-}
-
 // auditEvents writes down what events say about turns. An auditEvents that cannot be
 // written ends the room: what is not accounted for is not done.
 func (r *Room) auditEvents(events []room.Event) error {
@@ -82,11 +67,4 @@ func (r *Room) auditRefusal(c room.Command, err error) error {
 		return nil
 	}
 	return r.cfg.Audit(AuditEntry{Time: time.Now(), Requester: c.Actor, Room: r.id, Status: "refused", Reason: err.Error()})
-}
-
-func orElse(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }

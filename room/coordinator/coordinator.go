@@ -2,9 +2,15 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"sync"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -76,4 +82,109 @@ type Update struct {
 	Turn        int
 	Delta       string // live text; may be dropped, never logged
 	Pausing     bool   // nothing is sent from here on; the event follows
+}
+
+// AuditEntry is one thing that was asked of an agent or of the room, and how it
+// ended. It holds nothing that was said.
+type AuditEntry struct {
+	Time      time.Time
+	Profile   string // or the seat's id, when it has no profile
+	Device    string // that the seat is on; "" is this one
+	Requester string // whose command it was
+	Room      string
+	Turn      int
+	Mode      string
+	Status    string // granted, posted, passed, drafted, rejected, failed, interrupted, late, violation or refused
+	Reason    string
+	Took      time.Duration
+}
+
+// Profiles lets one request of a profile be in flight at a time, in all rooms
+// of a Host. The nil Profiles bounds nothing.
+type Profiles struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+func (p *Profiles) acquire(ctx context.Context, profile string) (release func(), err error) {
+	if p == nil || profile == "" {
+		return func() {}, nil
+	}
+	p.mu.Lock()
+	if p.busy == nil {
+		p.busy = map[string]chan struct{}{}
+	}
+	slot, ok := p.busy[profile]
+	if !ok {
+		slot = make(chan struct{}, 1)
+		p.busy[profile] = slot
+	}
+	p.mu.Unlock()
+	select {
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ErrFenced reports that another process has taken the room over.
+var ErrFenced = errors.New("coordinator: another process owns the room")
+
+// ErrClosed reports a command to a room that is not running.
+var ErrClosed = errors.New("coordinator: room is not running")
+
+func exists(id string) error {
+	return &problem.Error{Code: "ROOM-EXISTS", What: "room " + id + " exists", Fix: "reopen it with `moot run --room " + id + "`"}
+}
+
+// effectError says that an effect cannot be started. It ends the room.
+type effectError struct {
+	code string
+	err  error
+}
+
+func (e *effectError) command() room.Command {
+	return room.Command{Actor: room.ActorRoom, Do: room.Broken{Code: e.code, Reason: e.err.Error()}}
+}
+
+// fatalError marks an error after which the room cannot go on in this process.
+type fatalError struct{ error }
+
+func (f fatalError) Unwrap() error { return f.error }
+
+func unwrapFatal(err error) error {
+	if f, ok := err.(fatalError); ok {
+		return f.error
+	}
+	return err
+}
+
+// fatalCause returns the error that ends Run, if err is one.
+func fatalCause(err error) error {
+	if err == nil {
+		return nil
+	}
+	var f fatalError
+	if !errors.As(err, &f) {
+		return nil
+	}
+	if errors.Is(f.error, log.ErrConflict) {
+		return errors.Join(ErrFenced, f.error)
+	}
+	return f.error
+}
+
+// random returns 128 random bits in hex.
+func random() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+func orElse(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
 }

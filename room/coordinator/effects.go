@@ -38,17 +38,6 @@ func (r *Room) reconcile(ctx context.Context) time.Duration {
 	return wake
 }
 
-// notBefore is the room clock before which an effect does not start.
-func notBefore(e room.Effect) time.Duration {
-	switch e := e.(type) {
-	case room.Ask:
-		return e.NotBefore
-	case room.AskBid:
-		return e.NotBefore
-	}
-	return 0
-}
-
 // start begins an effect unless it is running or the gate is closed.
 func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 	ectx, cut, ok := r.gate.start(ctx, key)
@@ -94,14 +83,4 @@ func (r *Room) runner(ctx context.Context, e room.Effect, cut bool) (func() room
 		return r.speak(ctx, e, cut)
 	}
 	return nil, &effectError{"ROOM-EFFECT", errors.New("unknown effect")}
-}
-
-// effectError says that an effect cannot be started. It ends the room.
-type effectError struct {
-	code string
-	err  error
-}
-
-func (e *effectError) command() room.Command {
-	return room.Command{Actor: room.ActorRoom, Do: room.Broken{Code: e.code, Reason: e.err.Error()}}
 }

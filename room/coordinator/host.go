@@ -234,27 +234,3 @@ func (h *Host) unloadIdle() {
 		}
 	}
 }
-
-// idlePeriod is when a room fell idle and until when it will be.
-type idlePeriod struct{ since, until time.Time }
-
-// isIdle reports whether the room has had nothing to do for so long and will
-// not for as long again.
-func (r *Room) isIdle(now time.Time, after time.Duration) bool {
-	p := r.idleSince.Load()
-	return p != nil && !r.hub.watched() && now.Sub(p.since) >= after &&
-		(p.until.IsZero() || p.until.Sub(now) >= after)
-}
-
-// markIdle notes that the loop is about to wait so long; negative is for ever.
-func (r *Room) markIdle(wake time.Duration) {
-	if r.gate.busy() > 0 {
-		r.idleSince.Store(nil)
-		return
-	}
-	p := &idlePeriod{since: time.Now()}
-	if wake >= 0 {
-		p.until = p.since.Add(wake)
-	}
-	r.idleSince.Store(p)
-}

@@ -206,40 +206,15 @@ func (r *Room) updateControllers() {
 	r.controllers.Store(&reins)
 }
 
-// decideAndCommit appends what one of the coordinator's own commands causes, outside
-// the loop.
-func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
-	now := r.now()
-	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
-	if err != nil {
-		return err
+// shutDown ends everything that the room has started.
+func (r *Room) shutDown() {
+	close(r.quit)
+	r.gate.close()
+	for id := range r.endpoints {
+		r.closeEndpoint(id)
 	}
-	return unwrapFatal(r.commit(ctx, events, now))
-}
-
-// fatalError marks an error after which the room cannot go on in this process.
-type fatalError struct{ error }
-
-func (f fatalError) Unwrap() error { return f.error }
-
-func unwrapFatal(err error) error {
-	if f, ok := err.(fatalError); ok {
-		return f.error
-	}
-	return err
-}
-
-// fatalCause returns the error that ends Run, if err is one.
-func fatalCause(err error) error {
-	if err == nil {
-		return nil
-	}
-	var f fatalError
-	if !errors.As(err, &f) {
-		return nil
-	}
-	if errors.Is(f.error, log.ErrConflict) {
-		return errors.Join(ErrFenced, f.error)
-	}
-	return f.error
+	r.effects.Wait()
+	r.hub.end()
+	r.unlock() // first: who waits for the end may open the room again
+	close(r.done)
 }

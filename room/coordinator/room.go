@@ -2,24 +2,15 @@ package coordinator
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
-
-// ErrFenced reports that another process has taken the room over.
-var ErrFenced = errors.New("coordinator: another process owns the room")
-
-// ErrClosed reports a command to a room that is not running.
-var ErrClosed = errors.New("coordinator: room is not running")
 
 // A Room is one room in this process. Make one with [Open] or [Reopen], run
 // it with [Room.Run]; its other methods may be called by anybody.
@@ -68,107 +59,6 @@ type request struct {
 type answer struct {
 	events []room.Event
 	err    error
-}
-
-// Open makes a new room: its first events are durable when it returns.
-func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
-	r, err := newRoom(ctx, cfg, spec.Room)
-	if err != nil {
-		return nil, err
-	}
-	if r.logTail.Seq != 0 {
-		r.unlock()
-		return nil, exists(spec.Room)
-	}
-	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
-		if err := r.decideAndCommit(ctx, room.ActorHost, do); err != nil {
-			r.unlock()
-			return nil, err
-		}
-	}
-	if err := r.runResumeActs(ctx); err != nil {
-		r.unlock()
-		return nil, err
-	}
-	return r, nil
-}
-
-func exists(id string) error {
-	return &problem.Error{Code: "ROOM-EXISTS", What: "room " + id + " exists", Fix: "reopen it with `moot run --room " + id + "`"}
-}
-
-// Reopen takes over a room that is in the log, after a crash as after a clean
-// end. What was in flight is recorded as interrupted.
-func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
-	r, err := newRoom(ctx, cfg, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.reopen(ctx); err != nil {
-		r.unlock()
-		return nil, err
-	}
-	return r, nil
-}
-
-func (r *Room) reopen(ctx context.Context) error {
-	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
-		return err
-	}
-	if err := r.finishRedactions(ctx); err != nil {
-		return err
-	}
-	if r.state.Phase == room.PhaseUnopened {
-		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
-	}
-	if err := r.decideAndCommit(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}); err != nil {
-		return err
-	}
-	if err := r.runResumeActs(ctx); err != nil {
-		return err
-	}
-	if r.cfg.ResumeAs == "" || r.state.Phase == room.PhaseLive || r.state.Phase == room.PhaseCompleted || r.state.Phase == room.PhaseStopped {
-		return nil
-	}
-	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
-}
-
-// runResumeActs records what a person does before the room runs.
-func (r *Room) runResumeActs(ctx context.Context) error {
-	if r.cfg.ResumeAs == "" {
-		return nil
-	}
-	for _, do := range r.cfg.ResumeWith {
-		if err := r.decideAndCommit(ctx, r.cfg.ResumeAs, do); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// newRoom makes this process the only one that runs the room.
-func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
-	unlock, err := cfg.Log.Lock(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	r := &Room{
-		cfg: cfg, id: id, unlock: unlock,
-		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
-		endpoints: map[string]*driver{},
-	}
-	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
-	r.texts = messageCache{log: cfg.Log, room: id}
-	r.hub.log, r.hub.room = cfg.Log, id
-	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
-	if err != nil && !errors.Is(err, log.ErrNotFound) {
-		unlock()
-		return nil, err
-	}
-	if len(entries) > 0 {
-		r.logTail = entries[0].Pos
-	}
-	return r, nil
 }
 
 // ID returns the room's id.
@@ -242,12 +132,53 @@ func (r *Room) requeueHeld(req request) {
 	}
 }
 
-// random returns 128 random bits in hex.
-func random() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
 // now is what the loop knows of time.
 func (r *Room) now() room.Now { return room.Now{Wall: time.Now(), Clock: r.clock.now()} }
+
+// Watch yields what happens in the room after the event with that seq, as a
+// reader with that level sees it: first what is stored, then what comes,
+// without gap or duplicate. It ends with the room's Run or with ctx.
+func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		w := r.hub.add()
+		defer r.hub.remove(w)
+		at := log.At(after)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case u := <-w.live:
+				if !yield(u, nil) {
+					return
+				}
+			case <-w.wake:
+				tail, ended := r.hub.status()
+				more := r.catchUp(ctx, &at, tail, level, yield)
+				if !more || ended {
+					return
+				}
+			}
+		}
+	}
+}
+
+// catchUp yields the stored events up to tail and reports whether to go on.
+func (r *Room) catchUp(ctx context.Context, at *log.Pos, tail int64, level room.Visibility, yield func(Update, error) bool) bool {
+	for int64(at.Seq) < tail {
+		entries, err := r.hub.log.Read(ctx, r.hub.room, *at, int(min(page, tail-int64(at.Seq))))
+		if err != nil {
+			return yield(Update{}, err) && false
+		}
+		for _, e := range entries {
+			*at = e.Pos
+			ev, ok := e.Event.VisibleAt(level)
+			if ok && !yield(Update{Event: &ev}, nil) {
+				return false
+			}
+		}
+		if len(entries) == 0 {
+			return true
+		}
+	}
+	return true
+}

@@ -1,12 +1,9 @@
 package coordinator
 
 import (
-	"context"
-	"iter"
 	"sync"
 
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/log"
 )
 
 // A hub tells watchers that there is something new. Events themselves are
@@ -102,52 +99,4 @@ func (h *hub) status() (tail int64, ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.tail, h.ended
-}
-
-// Watch yields what happens in the room after the event with that seq, as a
-// reader with that level sees it: first what is stored, then what comes,
-// without gap or duplicate. It ends with the room's Run or with ctx.
-func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
-	return func(yield func(Update, error) bool) {
-		w := r.hub.add()
-		defer r.hub.remove(w)
-		at := log.At(after)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case u := <-w.live:
-				if !yield(u, nil) {
-					return
-				}
-			case <-w.wake:
-				tail, ended := r.hub.status()
-				more := r.catchUp(ctx, &at, tail, level, yield)
-				if !more || ended {
-					return
-				}
-			}
-		}
-	}
-}
-
-// catchUp yields the stored events up to tail and reports whether to go on.
-func (r *Room) catchUp(ctx context.Context, at *log.Pos, tail int64, level room.Visibility, yield func(Update, error) bool) bool {
-	for int64(at.Seq) < tail {
-		entries, err := r.hub.log.Read(ctx, r.hub.room, *at, int(min(page, tail-int64(at.Seq))))
-		if err != nil {
-			return yield(Update{}, err) && false
-		}
-		for _, e := range entries {
-			*at = e.Pos
-			ev, ok := e.Event.VisibleAt(level)
-			if ok && !yield(Update{Event: &ev}, nil) {
-				return false
-			}
-		}
-		if len(entries) == 0 {
-			return true
-		}
-	}
-	return true
 }

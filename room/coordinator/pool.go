@@ -1,6 +1,8 @@
 package coordinator
 
-import "sync"
+import (
+	"sync"
+)
 
 // A workerPool runs what must not hold up the loop. A hand that is done waits for
 // the next piece of work, so a turn starts no goroutine and grows no stack.

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -70,19 +69,6 @@ func (r *Room) closeEndpoint(id string) {
 	}
 }
 
-// shutDown ends everything that the room has started.
-func (r *Room) shutDown() {
-	close(r.quit)
-	r.gate.close()
-	for id := range r.endpoints {
-		r.closeEndpoint(id)
-	}
-	r.effects.Wait()
-	r.hub.end()
-	r.unlock() // first: who waits for the end may open the room again
-	close(r.done)
-}
-
 // A floor is one participant's way to the room.
 type floor struct {
 	room        *Room
@@ -128,33 +114,4 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 // Show passes live text to watchers.
 func (f *floor) Show(delta string) {
 	f.room.hub.tell(Update{Participant: f.participant, Delta: delta})
-}
-
-// Profiles lets one request of a profile be in flight at a time, in all rooms
-// of a Host. The nil Profiles bounds nothing.
-type Profiles struct {
-	mu   sync.Mutex
-	busy map[string]chan struct{}
-}
-
-func (p *Profiles) acquire(ctx context.Context, profile string) (release func(), err error) {
-	if p == nil || profile == "" {
-		return func() {}, nil
-	}
-	p.mu.Lock()
-	if p.busy == nil {
-		p.busy = map[string]chan struct{}{}
-	}
-	slot, ok := p.busy[profile]
-	if !ok {
-		slot = make(chan struct{}, 1)
-		p.busy[profile] = slot
-	}
-	p.mu.Unlock()
-	select {
-	case slot <- struct{}{}:
-		return func() { <-slot }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

@@ -1,0 +1,197 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Open makes a new room: its first events are durable when it returns.
+func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
+	r, err := newRoom(ctx, cfg, spec.Room)
+	if err != nil {
+		return nil, err
+	}
+	if r.logTail.Seq != 0 {
+		r.unlock()
+		return nil, exists(spec.Room)
+	}
+	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
+		if err := r.decideAndCommit(ctx, room.ActorHost, do); err != nil {
+			r.unlock()
+			return nil, err
+		}
+	}
+	if err := r.runResumeActs(ctx); err != nil {
+		r.unlock()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Reopen takes over a room that is in the log, after a crash as after a clean
+// end. What was in flight is recorded as interrupted.
+func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
+	r, err := newRoom(ctx, cfg, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.reopen(ctx); err != nil {
+		r.unlock()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Room) reopen(ctx context.Context) error {
+	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
+		return err
+	}
+	if err := r.finishRedactions(ctx); err != nil {
+		return err
+	}
+	if r.state.Phase == room.PhaseUnopened {
+		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
+	}
+	if err := r.decideAndCommit(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}); err != nil {
+		return err
+	}
+	if err := r.runResumeActs(ctx); err != nil {
+		return err
+	}
+	if r.cfg.ResumeAs == "" || r.state.Phase == room.PhaseLive || r.state.Phase == room.PhaseCompleted || r.state.Phase == room.PhaseStopped {
+		return nil
+	}
+	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
+}
+
+// runResumeActs records what a person does before the room runs.
+func (r *Room) runResumeActs(ctx context.Context) error {
+	if r.cfg.ResumeAs == "" {
+		return nil
+	}
+	for _, do := range r.cfg.ResumeWith {
+		if err := r.decideAndCommit(ctx, r.cfg.ResumeAs, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newRoom makes this process the only one that runs the room.
+func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
+	unlock, err := cfg.Log.Lock(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r := &Room{
+		cfg: cfg, id: id, unlock: unlock,
+		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
+		endpoints: map[string]*driver{},
+	}
+	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
+	r.texts = messageCache{log: cfg.Log, room: id}
+	r.hub.log, r.hub.room = cfg.Log, id
+	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
+	if err != nil && !errors.Is(err, log.ErrNotFound) {
+		unlock()
+		return nil, err
+	}
+	if len(entries) > 0 {
+		r.logTail = entries[0].Pos
+	}
+	return r, nil
+}
+
+// decideAndCommit appends what one of the coordinator's own commands causes, outside
+// the loop.
+func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
+	now := r.now()
+	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
+	if err != nil {
+		return err
+	}
+	return unwrapFatal(r.commit(ctx, events, now))
+}
+
+// recover folds the room's log, from its snapshot on where there is a good
+// one, into the state.
+func (r *Room) recover(ctx context.Context) error {
+	r.restore(ctx)
+	for e, err := range log.Scan(ctx, r.cfg.Log, r.id, r.logTail) {
+		if errors.Is(err, log.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.hasRedactions = r.hasRedactions || e.Redacted
+		if err := r.fold(ctx, e.Event); err != nil {
+			return err
+		}
+		if b, ok := e.Event.Body.(room.Redacted); ok {
+			r.redactions = append(r.redactions, b.Target)
+		}
+		r.logTail = e.Pos
+	}
+	r.updateControllers()
+	r.clock = clock{base: r.state.Clock}
+	if r.resumedIdle != nil && r.snapAt == r.state.Seq {
+		r.clock.base = r.resumedIdle.clock(&r.state)
+	} else {
+		r.resumedIdle = nil
+	}
+	r.hub.setTail(r.state.Seq)
+	return nil
+}
+
+// fold applies an event of the log. A policy's state that the log holds only
+// the digest of is computed again, from the input that the log gives.
+func (r *Room) fold(ctx context.Context, e room.Event) error {
+	rec := room.RecordOf(e)
+	if rec == nil || rec.State == r.state.Policy.Digest || rec.StateJSON != nil || rec.State == "" || rec.Code != "" {
+		r.apply(e)
+		return nil
+	}
+	in, err := r.state.RecordedInput(rec, r.texts.text)
+	if err != nil {
+		return err
+	}
+	p, err := r.currentPolicy(ctx, r.state.Policy.Ref)
+	if err != nil {
+		return fmt.Errorf("recomputing the policy's state at event %d: %w", e.Seq, err)
+	}
+	d, _, err := propose(ctx, p, in)
+	state := room.NextPolicyState(in.State, d.State)
+	if r.hasRedactions { // it was asked with texts that are gone: it goes on from what is left of them
+		r.apply(e)
+		r.state.SetPolicyState(state)
+		return nil
+	}
+	if got := room.PolicyStateDigest(state); err == nil && got != rec.State {
+		err = fmt.Errorf("the policy returned the state %s, recorded is %s", got, rec.State)
+	}
+	if err != nil {
+		return &problem.Error{
+			Code: "ROOM-POLICY-STATE", What: fmt.Sprintf("decision %d cannot be computed again", rec.Decision), Err: err,
+			Where: fmt.Sprintf("room %s, event %d", r.id, e.Seq), Fix: "put the module with digest " + rec.Digest + " back",
+		}
+	}
+	r.apply(e)
+	r.state.SetPolicyState(state)
+	return nil
+}
+
+// Fold returns the state of a room as the log has it, without taking the room
+// over. Of cfg only Log and Policy are used.
+func Fold(ctx context.Context, cfg Config, id string) (*room.State, error) {
+	r := &Room{cfg: cfg, id: id, endpoints: map[string]*driver{}, texts: messageCache{log: cfg.Log, room: id}}
+	if err := r.recover(ctx); err != nil {
+		return nil, err
+	}
+	return &r.state, nil
+}
