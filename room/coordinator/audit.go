@@ -7,8 +7,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// auditEvents writes down what events say about turns. An auditEvents that cannot be
-// written ends the room: what is not accounted for is not done.
+// auditEvents writes audit entries about turns. An error ends the room, so that
+// nothing happens without an entry.
 func (r *Room) auditEvents(events []room.Event) error {
 	if r.cfg.Audit == nil {
 		return nil
@@ -33,8 +33,8 @@ func (r *Room) auditEvents(events []room.Event) error {
 	return nil
 }
 
-// auditEntry is what the host log keeps of an event, and whose seat it is about
-// when that is not the open turn's.
+// auditEntry returns the entry about an event, with the zero Status for none,
+// and the seat that it is about, "" for the seat of the open turn.
 func auditEntry(e room.Event) (a AuditEntry, seat string) {
 	switch b := e.Body.(type) {
 	case room.TurnGranted:
@@ -61,7 +61,7 @@ func auditEntry(e room.Event) (a AuditEntry, seat string) {
 	return AuditEntry{}, ""
 }
 
-// auditRefusal writes down a command that was not allowed.
+// auditRefusal writes an audit entry about a command that was denied.
 func (r *Room) auditRefusal(c room.Command, err error) error {
 	if r.cfg.Audit == nil || !errors.Is(err, room.ErrDenied) {
 		return nil

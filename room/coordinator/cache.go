@@ -11,29 +11,29 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Bounds of the newest messages that a room keeps at hand, so that a prompt
-// seldom reads the log.
+// Limits of the messages that a room keeps in memory, so that a prompt seldom
+// reads the log.
 const (
 	cachedMessages = 512
 	cachedBytes    = 128 << 10
 )
 
-// messageCache gives the messages of spans: the newest from memory, the rest from
-// the log.
+// A messageCache returns the messages of spans: the newest from memory, the
+// others from the log.
 type messageCache struct {
 	log   Log
 	room  string
 	line  int             // length of a summary line in bytes
-	msgs  []cachedMessage // oldest first; a span aliases it, until the next add
-	first int64           // from this seq on nothing is missing
+	msgs  []cachedMessage // oldest first; spans alias it until the next add
+	first int64           // from this seq on no message is missing
 	bytes int
 }
 
-// cachedMessage is a message with its place in the log.
+// A cachedMessage is a message with its place in the log.
 type cachedMessage struct {
 	seq  int64
 	m    room.Message
-	line string // what summaries have of it: its number, its sender and its first sentence, cut
+	line string // its line in summaries: number, sender and first sentence, cut
 }
 
 func (t *messageCache) add(seq int64, m room.Message) {
@@ -44,8 +44,8 @@ func (t *messageCache) add(seq int64, m room.Message) {
 	}
 }
 
-// shrink drops the oldest messages down to the bounds. It is called when they
-// are passed twofold, so that it costs little a message.
+// shrink drops the oldest messages until the limits hold. It is called at twice
+// the limits, so that its cost for each message is constant on average.
 func (t *messageCache) shrink() {
 	drop := 0
 	for t.bytes > cachedBytes || len(t.msgs)-drop > cachedMessages {
@@ -62,13 +62,13 @@ func (t *messageCache) said(seq int64, m room.Message) cachedMessage {
 	return cachedMessage{seq, m, summaryLine(seq, m.From, m.Text, t.line)}
 }
 
-// summaryLine is what a summary has of a message; most is the length of the
-// sentence in bytes.
+// summaryLine returns the line of a summary about one message, with at most
+// most bytes of its first sentence.
 func summaryLine(seq int64, from, text string, most int) string {
 	return "#" + strconv.FormatInt(seq, 10) + " " + from + ": " + room.FirstSentence(text, most) + "\n"
 }
 
-// span returns the messages from from to to, both included.
+// span returns the messages with from <= seq <= to.
 func (t *messageCache) span(ctx context.Context, from, to int64) ([]cachedMessage, error) {
 	i, j := t.at(from), t.at(to+1)
 	if len(t.msgs) > 0 && from >= t.first {
@@ -82,13 +82,13 @@ func (t *messageCache) span(ctx context.Context, from, to int64) ([]cachedMessag
 	return append(older, t.msgs[i:j]...), err
 }
 
-// at is the place of the first message at hand that is not before seq.
+// at returns the index of the first message in memory that is not before seq.
 func (t *messageCache) at(seq int64) int {
 	i, _ := slices.BinarySearchFunc(t.msgs, seq, func(s cachedMessage, seq int64) int { return cmp.Compare(s.seq, seq) })
 	return i
 }
 
-// page is how many events are read from the log at a time.
+// page is the number of events in one read of the log.
 const page = 1000
 
 func (t *messageCache) read(ctx context.Context, from, to int64) ([]cachedMessage, error) {
@@ -112,7 +112,8 @@ func (t *messageCache) read(ctx context.Context, from, to int64) ([]cachedMessag
 	return out, nil
 }
 
-// text is a room.TextFunc.
+// text returns what a policy may see of the message at seq. It is a
+// [room.TextFunc].
 func (t *messageCache) text(seq int64) (string, error) {
 	found, err := t.span(context.Background(), seq, seq)
 	if err != nil || len(found) == 0 {

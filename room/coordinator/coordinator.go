@@ -15,20 +15,20 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A Policy decides who speaks next. The record is filled in as far as it got
-// even when there is an error.
+// A Policy decides who speaks next. The record says how the policy ran, also
+// when it failed; the coordinator adds what the room knows of the decision.
 type Policy interface {
 	Propose(context.Context, policy.Input) (policy.Decision, policy.Record, error)
 }
 
-// An Endpoint drives one seat. Speak returns within a moment of the end of
-// its context; Close ends whatever the endpoint has started.
+// An Endpoint drives one seat. Speak returns shortly after its context ends;
+// Close ends everything that the endpoint has started.
 type Endpoint interface {
 	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
 	Close() error
 }
 
-// Log is what a room needs of the log.
+// Log is the part of the log that a room uses.
 type Log interface {
 	log.Appender
 	log.Reader
@@ -41,11 +41,11 @@ type Log interface {
 type RunOptions struct {
 	// Headless makes Run return at the first phase that is not live.
 	Headless bool
-	// ResumeAs is the person at whose word [Reopen] resumes a paused room; ""
+	// ResumeAs is the person in whose name [Reopen] resumes a paused room; ""
 	// leaves it paused.
 	ResumeAs string
-	// ResumeWith is what that person does before the room runs, a new one too:
-	// another policy, other limits, a first message.
+	// ResumeWith are commands that this person gives before the room runs, also
+	// before a new one does: another policy, other limits, a first message.
 	ResumeWith []room.Act
 	// Foreground makes a [Host] unload the room when it has ended, and only
 	// then. Other rooms of a Host answer commands after their end and are
@@ -59,38 +59,38 @@ type Config struct {
 	// Policy loads the policy that a room names. It is called when the room
 	// opens and whenever its policy changes.
 	Policy func(context.Context, room.PolicyRef) (Policy, error)
-	// Endpoint reaches a driven seat. It is called when the seat is first
-	// given the floor, and again after its endpoint has ended.
+	// Endpoint opens the endpoint of a driven seat. It is called when the seat
+	// first gets the floor, and again after its endpoint has ended.
 	Endpoint func(context.Context, room.Spec, room.Participant) (Endpoint, error)
 	// Owner names this process in the log.
 	Owner string
 	RunOptions
-	// Audit keeps the host log; nil keeps none. An error of it ends the room.
+	// Audit writes to the host log; nil writes none. An error ends the room.
 	Audit func(AuditEntry) error
-	// Profiles bounds what local agents do across the rooms of one Host; nil
-	// bounds only within a room.
+	// Profiles limits each profile to one request at a time in all rooms of one
+	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
 
-	hosted bool // the room is ended by its Host: it answers as long as it is loaded
+	hosted bool // a Host ends the room: it answers commands as long as it is loaded
 }
 
-// An Update is one thing that a watcher is told: an event, live text, or that
-// the room is about to pause.
+// An Update is an event, a piece of live text, or the notice that the room is
+// about to pause.
 type Update struct {
-	Event       *room.Event // nil for the others
-	Participant string      // whose Delta
+	Event       *room.Event // nil for live text and notices
+	Participant string      // the author of Delta
 	Turn        int
 	Delta       string // live text; may be dropped, never logged
-	Pausing     bool   // nothing is sent from here on; the event follows
+	Pausing     bool   // the room sends nothing any more; the event follows
 }
 
-// AuditEntry is one thing that was asked of an agent or of the room, and how it
-// ended. It holds nothing that was said.
+// AuditEntry is one request to an agent or to the room, and how it ended. It
+// holds no text of a message.
 type AuditEntry struct {
 	Time      time.Time
-	Profile   string // or the seat's id, when it has no profile
-	Device    string // that the seat is on; "" is this one
-	Requester string // whose command it was
+	Profile   string // of the seat, or its id when it has no profile
+	Device    string // the seat's device; "" is this one
+	Requester string // the actor of the command
 	Room      string
 	Turn      int
 	Mode      string
@@ -99,13 +99,14 @@ type AuditEntry struct {
 	Took      time.Duration
 }
 
-// Profiles lets one request of a profile be in flight at a time, in all rooms
-// of a Host. The nil Profiles bounds nothing.
+// Profiles allows one request of each profile at a time, in all rooms of a
+// Host. The nil Profiles sets no limit. It is safe for concurrent use.
 type Profiles struct {
 	mu   sync.Mutex
-	busy map[string]chan struct{}
+	busy map[string]chan struct{} // semaphore of each profile
 }
 
+// acquire waits until the profile has no other request in flight.
 func (p *Profiles) acquire(ctx context.Context, profile string) (release func(), err error) {
 	if p == nil || profile == "" {
 		return func() {}, nil
@@ -134,7 +135,7 @@ var ErrFenced = errors.New("coordinator: another process owns the room")
 // ErrClosed reports a command to a room that is not running.
 var ErrClosed = errors.New("coordinator: room is not running")
 
-func exists(id string) error {
+func existsError(id string) error {
 	return &problem.Error{Code: "ROOM-EXISTS", What: "room " + id + " exists", Fix: "reopen it with `moot run --room " + id + "`"}
 }
 
@@ -144,6 +145,7 @@ type effectError struct {
 	err  error
 }
 
+// command returns the command that records the error.
 func (e *effectError) command() room.Command {
 	return room.Command{Actor: room.ActorRoom, Do: room.Broken{Code: e.code, Reason: e.err.Error()}}
 }
@@ -153,6 +155,7 @@ type fatalError struct{ error }
 
 func (f fatalError) Unwrap() error { return f.error }
 
+// unwrapFatal returns err without its fatalError.
 func unwrapFatal(err error) error {
 	if f, ok := err.(fatalError); ok {
 		return f.error
@@ -160,7 +163,8 @@ func unwrapFatal(err error) error {
 	return err
 }
 
-// fatalCause returns the error that ends Run, if err is one.
+// fatalCause returns the error with which Run ends, or nil when err does not
+// end it.
 func fatalCause(err error) error {
 	if err == nil {
 		return nil

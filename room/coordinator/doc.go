@@ -1,30 +1,58 @@
-// Package coordinator runs rooms: it does what a room's state asks for and
-// writes down what happened.
+// Package coordinator runs rooms. It is the shell around the pure package room:
+// it starts the effects that a room's state demands, and records what happened.
 //
 // # Model
 //
-// Each room has one goroutine, [Room.Run]'s, and only that goroutine touches
-// the state. Everything else is a command: what people want ([Room.Do]), what
-// a policy decided, what an agent replied. For each command the loop
+// A [Room] has one goroutine, that of [Room.Run], and only this goroutine
+// touches the state. Everything else reaches it as a command through a channel:
+// the commands of people ([Room.Do]), decisions of the policy, replies of
+// agents, the passing of time. A [Host] runs many rooms in one process and
+// unloads those that are idle.
 //
-//	decides   events, err := state.Decide(command, now)
-//	appends   log.Append(events): on stable storage
-//	applies   state.Apply(event); watchers are told
-//	acts      starts the effects that are missing, cancels those that have gone
+//	cfg := coordinator.Config{Log: db, Policy: loadPolicy, Endpoint: openEndpoint, Owner: "host 1"}
+//	r, err := coordinator.Open(ctx, cfg, spec, participants)
+//	...
+//	go func() { done <- r.Run(ctx) }()
+//	for u, err := range r.Watch(ctx, 0, room.UserVisible) { ... }
 //
-// in this order. Nothing is sent before the event that says so is durable, so
-// a crash never forgets a prompt that has left.
+// # Order
+//
+// For each command the loop does four things, in this order:
+//
+//	decide     events, err := state.Decide(command, now)
+//	append     log.Append(events); they are on stable storage when it returns
+//	apply      state.Apply(event); then the watchers are woken
+//	reconcile  start the effects that are missing, cancel those that have gone
+//
+// Nothing is sent before the event that says so is durable. A crash therefore
+// never loses the record of a prompt that was sent. The prompt of a turn is
+// rendered twice from the same state: once for the digest in turn.granted, once
+// when it is sent.
 //
 // # Pause
 //
-// A pause must not wait for a disk. [Room.Do] first closes a gate and cancels
-// what is in flight without the loop's help; no effect starts while the gate
-// is closed. The event that records the pause follows when the log takes it.
+// A pause must not wait for a disk. [Room.Do] first closes a gate, which
+// cancels all effects and lets none start, without the help of the loop. The
+// event that records the pause follows when the log has stored it. If the pause
+// turns out to change nothing, the gate opens again, and a turn that it had
+// cancelled is recorded as interrupted.
 //
 // # Failure
 //
-// A policy that fails pauses the room. An endpoint that fails ends its turn.
-// ErrConflict from the log means that another process owns the room: the room
-// is dropped at once. Any other error of the log ends Run; nothing is
-// acknowledged that is not stored, and reopening the room finds out what is.
+//   - A policy that fails pauses the room.
+//   - An endpoint that fails ends its turn; see the codes of [room.TurnFailed].
+//   - A policy or endpoint that panics fails in its own room only.
+//   - [log.ErrConflict] means that another process owns the room: Run returns
+//     [ErrFenced].
+//   - [log.ErrUnknown] is retried until the outcome of the append is known.
+//   - Any other error of the log or of the audit log ends Run. Events that are
+//     not stored are never acknowledged; [Reopen] finds out which are.
+//
+// # Recovery
+//
+// [Reopen] folds the log, beginning at the newest snapshot that matches it,
+// and claims the room: a new epoch, in which a turn that was in flight is
+// recorded as interrupted. A snapshot is disposable. Where the log has only the
+// digest of a policy's state, the policy is asked again with the recorded input
+// and must return the same state.
 package coordinator

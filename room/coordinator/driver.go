@@ -10,23 +10,23 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A driver is the endpoint of a driven participant and the floor it speaks to.
+// A driver calls the endpoint of one driven seat.
 type driver struct {
 	Endpoint
 	floor    *floor
-	profile  string
+	profile  string // "" when another device limits the profile
 	profiles *Profiles
 }
 
-// speak hands over a prompt. One request is in flight per profile. An endpoint
-// that panics has failed; other rooms do not hear of it.
-func (s *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
+// speak sends a prompt once its profile is free and waits for the reply. A
+// panic of the endpoint becomes an error, so that it fails in its own room only.
+func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
 		}
 	}()
-	release, err := s.profiles.acquire(ctx, s.profile)
+	release, err := d.profiles.acquire(ctx, d.profile)
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
@@ -36,10 +36,11 @@ func (s *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 	if err := ctx.Err(); err != nil {
 		return endpoint.Reply{}, err
 	}
-	return s.Speak(ctx, p, s.floor)
+	return d.Speak(ctx, p, d.floor)
 }
 
-// endpointFor returns the endpoint of a participant, opened when it is first used.
+// endpointFor returns the driver of a participant and opens its endpoint on the
+// first use.
 func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	if s, ok := r.endpoints[id]; ok {
 		return s, nil
@@ -54,14 +55,14 @@ func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	}
 	s := &driver{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
 	if x.Device != "" {
-		s.profile = "" // its own device sees to that; the profile is who asks
+		s.profile = "" // the other device limits its profiles itself
 	}
 	r.endpoints[id] = s
 	return s, nil
 }
 
-// closeEndpoint ends the endpoint of a seat whose standing has changed; the next
-// turn opens another.
+// closeEndpoint closes the endpoint of a seat whose standing has changed. The
+// next turn opens another.
 func (r *Room) closeEndpoint(id string) {
 	if s, ok := r.endpoints[id]; ok {
 		delete(r.endpoints, id)
@@ -69,13 +70,13 @@ func (r *Room) closeEndpoint(id string) {
 	}
 }
 
-// A floor is one participant's way to the room.
+// A floor lets one endpoint raise signals in the room; see [endpoint.Floor].
 type floor struct {
 	room        *Room
 	participant string
 }
 
-// Raise reports s to the loop and waits for its answer.
+// Raise gives s to the loop as a command and waits for its result.
 func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	var do room.Act
 	switch s.Kind {

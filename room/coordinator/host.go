@@ -9,9 +9,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A Host runs many rooms in one process. Rooms with nothing to do are
-// unloaded; the log knows when each has something to do again. Start it with
-// [Host.Run]; its other methods may be called by anybody while that runs.
+// A Host runs many rooms in one process. It unloads idle rooms; the log knows
+// when each has something to do again. Start it with [Host.Run]. Its other
+// methods are safe for concurrent use and wait until Run has begun.
 type Host struct {
 	Config Config
 	// Due lists the rooms that have something to do; nil never wakes one.
@@ -19,7 +19,7 @@ type Host struct {
 	// IdleAfter is how long a room stays loaded with nothing to do; zero is a
 	// minute.
 	IdleAfter time.Duration
-	// Failed is told of rooms whose Run ended with an error; may be nil.
+	// Failed, if not nil, is called for each room whose Run ended with an error.
 	Failed func(room string, err error)
 
 	once  sync.Once
@@ -27,13 +27,13 @@ type Host struct {
 	rooms map[string]*loadedRoom
 	ctx   context.Context
 	ready chan struct{}
-	ended bool // Run only waits for what is left
+	ended bool // Run only waits for the rooms that still run
 	runs  sync.WaitGroup
 }
 
-// A loadedRoom room is one that runs, or is about to.
+// A loadedRoom is a room that runs or is being opened.
 type loadedRoom struct {
-	opened chan struct{} // closed once the others are set
+	opened chan struct{} // closed once the other fields are set
 	room   *Room         // nil when it could not be opened
 	err    error
 	stop   context.CancelFunc
@@ -83,7 +83,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 }
 
-// finish waits for every room and lets no other begin.
+// finish lets no room begin any more and waits for those that run.
 func (h *Host) finish() {
 	h.mu.Lock()
 	h.ended = true
@@ -99,7 +99,7 @@ func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.P
 		return Open(ctx, h.configOf(o), spec, participants)
 	})
 	if err == nil && !made {
-		return nil, exists(spec.Room)
+		return nil, existsError(spec.Room)
 	}
 	return r, err
 }
@@ -110,7 +110,7 @@ func (h *Host) Open(ctx context.Context, id string, o RunOptions) (*Room, error)
 	return h.load(ctx, id, func(ctx context.Context) (*Room, error) { return Reopen(ctx, h.configOf(o), id) })
 }
 
-// Get returns the room, loading it if need be.
+// Get returns the room, which it loads if necessary.
 func (h *Host) Get(ctx context.Context, id string) (*Room, error) {
 	return h.Open(ctx, id, RunOptions{})
 }
@@ -121,7 +121,8 @@ func (h *Host) configOf(o RunOptions) Config {
 	return c
 }
 
-// Do carries out a command in the room, loading it if need be.
+// Do executes a command in the room, which it loads if necessary. See
+// [Room.Do].
 func (h *Host) Do(ctx context.Context, id string, c room.Command) ([]room.Event, error) {
 	if c.ID == "" {
 		c.ID = "c_" + random() // the same on every try
@@ -147,8 +148,8 @@ func (h *Host) Loaded() int {
 	return len(h.rooms)
 }
 
-// load returns a room that runs, or opens it. Opening is no matter of other
-// rooms: it is done without the lock, once for all who ask meanwhile.
+// load returns a room that runs, or opens it. It opens without the lock, so that
+// other rooms do not wait, and once for all concurrent callers.
 func (h *Host) load(ctx context.Context, id string, open func(context.Context) (*Room, error)) (*Room, error) {
 	h.start()
 	select {
@@ -173,8 +174,9 @@ func (h *Host) load(ctx context.Context, id string, open func(context.Context) (
 	return h.open(id, l, open)
 }
 
+// open opens the room l and starts its Run.
 func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room, error)) (*Room, error) {
-	r, err := open(h.ctx) // others wait for it, so it does not end with the first caller
+	r, err := open(h.ctx) // not the caller's context: other callers may wait for the room
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer close(l.opened)
@@ -198,7 +200,7 @@ func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room,
 	return r, nil
 }
 
-// forget waits for the room to have ended and drops it.
+// forget waits until the room has ended and removes it.
 func (h *Host) forget(r *Room) {
 	<-r.done
 	h.mu.Lock()
@@ -208,6 +210,7 @@ func (h *Host) forget(r *Room) {
 	}
 }
 
+// wakeDue loads the rooms whose wake time has come.
 func (h *Host) wakeDue(ctx context.Context) {
 	if h.Due == nil {
 		return
@@ -224,6 +227,7 @@ func (h *Host) wakeDue(ctx context.Context) {
 	}
 }
 
+// unloadIdle stops the rooms that are idle.
 func (h *Host) unloadIdle() {
 	now := time.Now()
 	h.mu.Lock()

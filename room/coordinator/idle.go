@@ -6,8 +6,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A clock is a room's running time: it stands still while the room is not
-// live, and does not follow the wall.
+// A clock measures a room's running time. It stops while the room is not live
+// and is independent of the wall clock.
 type clock struct {
 	base    time.Duration
 	since   time.Time
@@ -21,6 +21,7 @@ func (c *clock) now() time.Duration {
 	return c.base + time.Since(c.since)
 }
 
+// run starts or stops the clock.
 func (c *clock) run(on bool) {
 	if on == c.running {
 		return
@@ -29,18 +30,20 @@ func (c *clock) run(on bool) {
 	c.since, c.running = time.Now(), on
 }
 
-// idlePeriod is when a room fell idle and until when it will be.
+// An idlePeriod says since when a room is idle and until when it will be; the
+// zero until means until a command arrives.
 type idlePeriod struct{ since, until time.Time }
 
-// isIdle reports whether the room has had nothing to do for so long and will
-// not for as long again.
+// isIdle reports whether the room has been idle for the time after, will be
+// for as long again, and has no watchers.
 func (r *Room) isIdle(now time.Time, after time.Duration) bool {
 	p := r.idleSince.Load()
 	return p != nil && !r.hub.watched() && now.Sub(p.since) >= after &&
 		(p.until.IsZero() || p.until.Sub(now) >= after)
 }
 
-// markIdle notes that the loop is about to wait so long; negative is for ever.
+// markIdle records that the loop is about to wait; a negative wake means
+// forever.
 func (r *Room) markIdle(wake time.Duration) {
 	if r.gate.busy() > 0 {
 		r.idleSince.Store(nil)
@@ -53,9 +56,10 @@ func (r *Room) markIdle(wake time.Duration) {
 	r.idleSince.Store(p)
 }
 
-// wake is when a room that is unloaded after these events next has something
-// to do; never while it waits for a person. What an agent is only reported to
-// have done, late or against the rules, leaves it at what it was.
+// wake returns the wall time at which the room next has something to do after
+// these events, or the zero time when it waits for a person. The log stores it
+// with the events, so that it is computed before they are applied. Reports about
+// an agent (a late reply, a violation, a lost memory) do not change it.
 func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	switch b := events[len(events)-1].Body.(type) {
 	case room.ReplyLate, room.Violation, room.SeatForgot:
@@ -76,7 +80,7 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 		return now.Wall
 	case room.MessagePosted:
 		if r.state.Phase == room.PhaseCompleted {
-			return now.Wall // it lives again
+			return now.Wall // the message reopens the room
 		}
 	}
 	if r.state.Phase != room.PhaseLive && r.state.Phase != room.PhaseUnopened {
@@ -85,7 +89,7 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	return now.Wall
 }
 
-// due is when the first effect of the room is to start.
+// due returns the wall time at which the first effect of the state starts.
 func (r *Room) due(now room.Now) time.Time {
 	var at time.Time
 	for _, e := range r.state.Effects() {
@@ -108,15 +112,16 @@ func notBefore(e room.Effect) time.Duration {
 	return 0
 }
 
-// idleMark says where the clock of a room stood when it was unloaded.
+// An idleMark says where the room's clock stood when the room was unloaded
+// while idle.
 type idleMark struct {
 	Clock time.Duration
 	Wall  time.Time
 }
 
-// clock is the clock of a room that wakes now. It has gone on while the
-// room was unloaded, but no further than to what the room waits for: what the
-// wall clock says must not end a room.
+// clock returns the room's clock at a wake-up now. The time while the room was
+// unloaded counts up to the next effect at most, so that a wrong wall clock
+// cannot make a limit end the room.
 func (p *idleMark) clock(s *room.State) time.Duration {
 	slept := max(0, time.Since(p.Wall))
 	for _, e := range s.Effects() {

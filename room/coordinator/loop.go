@@ -10,9 +10,10 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Run runs the room until it has ended for good, until ctx ends, or, when
-// headless, until it is not live any more. When it returns nothing of the
-// room is left running and the room is unlocked.
+// Run runs the room until it has ended for good, until ctx ends or, when
+// headless, until it is not live. When Run returns, nothing of the room is
+// running and the room is unlocked. It returns [ErrFenced] when another process
+// has taken the room over.
 func (r *Room) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.shutDown()
@@ -42,7 +43,7 @@ func (r *Room) Run(ctx context.Context) error {
 	}
 }
 
-// finished reports whether Run has nothing left to do.
+// finished reports whether the room needs no Run any more.
 func (r *Room) finished() bool {
 	switch {
 	case r.state.Phase == room.PhaseLive:
@@ -53,8 +54,9 @@ func (r *Room) finished() bool {
 	return r.state.Phase == room.PhaseCompleted && r.state.Ending.Cause != room.CauseSettled
 }
 
-// next waits for what happens next: a person first, then results, then time.
-func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) (request, bool) {
+// next waits for the next request. Commands of people come before results of
+// effects, and a tick comes last. ok is false when ctx ends.
+func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) (req request, ok bool) {
 	select {
 	case req := <-r.people:
 		return req, true
@@ -98,20 +100,21 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 		}
 	}
 	if req.held {
-		r.gate.open() // the state keeps effects from starting now, or nothing does
+		r.gate.open() // a paused state has no effects; after a refused command they may start again
 	}
 	return events, err
 }
 
-// restorePolicyState gives the state what the log keeps only the digest of.
+// restorePolicyState gives the state the policy state of which the log keeps
+// only the digest.
 func (r *Room) restorePolicyState(cmd room.Command) {
 	if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
 		r.state.SetPolicyState(d.Record.StateJSON)
 	}
 }
 
-// prepare gives a command what only the loop can know: the prompt of the
-// participant that is about to get the floor, the drafts of a message.
+// prepare adds to a command what needs the log: the grant of the participant
+// that is about to get the floor, or the drafts of a message to redact.
 func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	var err error
 	switch do := cmd.Do.(type) {
@@ -135,13 +138,14 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	return cmd
 }
 
-// commit makes events durable, then applies them and tells the watchers.
+// commit appends events to the log, applies them and tells the watchers, in
+// this order.
 func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
 	after, wake := r.logTail, r.wake(now, events)
 	var last log.Pos
 	var err error
 	for {
-		// A command that was begun is finished: whether it was stored must be known.
+		// An append is never abandoned: its outcome must be known.
 		last, _, err = r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
 		if !errors.Is(err, log.ErrUnknown) {
 			break
@@ -163,7 +167,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	return r.afterCommit(ctx, events)
 }
 
-// apply folds e and keeps what goes with the state.
+// apply folds e into the state and the caches that belong to it.
 func (r *Room) apply(e room.Event) {
 	r.state.Apply(e)
 	switch b := e.Body.(type) {
@@ -179,7 +183,8 @@ func (r *Room) apply(e room.Event) {
 	}
 }
 
-// afterCommit does what events ask for beside effects.
+// afterCommit redacts, starts or stops the clock, and takes a snapshot if one
+// is due.
 func (r *Room) afterCommit(ctx context.Context, events []room.Event) error {
 	var redacted []int64
 	for _, e := range events {
@@ -194,19 +199,18 @@ func (r *Room) afterCommit(ctx context.Context, events []room.Event) error {
 	return r.maybeSnapshot(ctx)
 }
 
-// updateControllers notes who may pause and stop, for those who do not wait for the
-// loop.
+// updateControllers publishes who may pause and stop, for lock-free reads.
 func (r *Room) updateControllers() {
-	reins := map[string]bool{room.ActorHost: true}
+	controllers := map[string]bool{room.ActorHost: true}
 	for _, x := range r.state.Seats {
 		if x.Controls() {
-			reins[x.ID] = true
+			controllers[x.ID] = true
 		}
 	}
-	r.controllers.Store(&reins)
+	r.controllers.Store(&controllers)
 }
 
-// shutDown ends everything that the room has started.
+// shutDown ends everything that the room has started and unlocks it.
 func (r *Room) shutDown() {
 	close(r.quit)
 	r.gate.close()
@@ -215,6 +219,6 @@ func (r *Room) shutDown() {
 	}
 	r.effects.Wait()
 	r.hub.end()
-	r.unlock() // first: who waits for the end may open the room again
+	r.unlock() // before done: a caller that waits for the end may open the room again
 	close(r.done)
 }

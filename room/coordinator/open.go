@@ -10,7 +10,8 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Open makes a new room: its first events are durable when it returns.
+// Open makes and locks a new room. Its first events are durable when Open
+// returns. The caller runs it with [Room.Run], which unlocks it.
 func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.Participant) (*Room, error) {
 	r, err := newRoom(ctx, cfg, spec.Room)
 	if err != nil {
@@ -18,7 +19,7 @@ func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.P
 	}
 	if r.logTail.Seq != 0 {
 		r.unlock()
-		return nil, exists(spec.Room)
+		return nil, existsError(spec.Room)
 	}
 	for _, do := range []room.Act{room.Open{Spec: spec, Participants: participants}, room.Claim{Owner: cfg.Owner}} {
 		if err := r.decideAndCommit(ctx, room.ActorHost, do); err != nil {
@@ -33,8 +34,8 @@ func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.P
 	return r, nil
 }
 
-// Reopen takes over a room that is in the log, after a crash as after a clean
-// end. What was in flight is recorded as interrupted.
+// Reopen locks a room of the log and takes it over, after a crash or a clean
+// end. A turn that was in flight is recorded as interrupted.
 func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 	r, err := newRoom(ctx, cfg, id)
 	if err != nil {
@@ -47,6 +48,8 @@ func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 	return r, nil
 }
 
+// reopen recovers the state, finishes redactions, claims the room and resumes
+// it if cfg says so.
 func (r *Room) reopen(ctx context.Context) error {
 	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
 		return err
@@ -69,7 +72,7 @@ func (r *Room) reopen(ctx context.Context) error {
 	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
 }
 
-// runResumeActs records what a person does before the room runs.
+// runResumeActs executes the commands that a person gives before the room runs.
 func (r *Room) runResumeActs(ctx context.Context) error {
 	if r.cfg.ResumeAs == "" {
 		return nil
@@ -82,7 +85,7 @@ func (r *Room) runResumeActs(ctx context.Context) error {
 	return nil
 }
 
-// newRoom makes this process the only one that runs the room.
+// newRoom locks a room for this process.
 func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	unlock, err := cfg.Log.Lock(ctx, id)
 	if err != nil {
@@ -107,8 +110,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	return r, nil
 }
 
-// decideAndCommit appends what one of the coordinator's own commands causes, outside
-// the loop.
+// decideAndCommit executes a command while the loop is not running.
 func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
 	now := r.now()
 	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
@@ -118,8 +120,8 @@ func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) e
 	return unwrapFatal(r.commit(ctx, events, now))
 }
 
-// recover folds the room's log, from its snapshot on where there is a good
-// one, into the state.
+// recover folds the log into the state, beginning at the snapshot if it is
+// valid.
 func (r *Room) recover(ctx context.Context) error {
 	r.restore(ctx)
 	for e, err := range log.Scan(ctx, r.cfg.Log, r.id, r.logTail) {
@@ -149,8 +151,8 @@ func (r *Room) recover(ctx context.Context) error {
 	return nil
 }
 
-// fold applies an event of the log. A policy's state that the log holds only
-// the digest of is computed again, from the input that the log gives.
+// fold applies an event of the log. Where the log has only the digest of the
+// policy's state, fold asks the policy again with the recorded input.
 func (r *Room) fold(ctx context.Context, e room.Event) error {
 	rec := room.RecordOf(e)
 	if rec == nil || rec.State == r.state.Policy.Digest || rec.StateJSON != nil || rec.State == "" || rec.Code != "" {
@@ -167,7 +169,7 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	}
 	d, _, err := propose(ctx, p, in)
 	state := room.NextPolicyState(in.State, d.State)
-	if r.hasRedactions { // it was asked with texts that are gone: it goes on from what is left of them
+	if r.hasRedactions { // the input has lost texts, so the state may differ from the recorded one
 		r.apply(e)
 		r.state.SetPolicyState(state)
 		return nil
@@ -186,8 +188,8 @@ func (r *Room) fold(ctx context.Context, e room.Event) error {
 	return nil
 }
 
-// Fold returns the state of a room as the log has it, without taking the room
-// over. Of cfg only Log and Policy are used.
+// Fold returns the state to which the log of a room folds. It does not lock the
+// room, and uses only Log and Policy of cfg.
 func Fold(ctx context.Context, cfg Config, id string) (*room.State, error) {
 	r := &Room{cfg: cfg, id: id, endpoints: map[string]*driver{}, texts: messageCache{log: cfg.Log, room: id}}
 	if err := r.recover(ctx); err != nil {

@@ -1,37 +1,35 @@
 package coordinator
 
-import (
-	"sync"
-)
+import "sync"
 
-// A workerPool runs what must not hold up the loop. A hand that is done waits for
-// the next piece of work, so a turn starts no goroutine and grows no stack.
-// There are as many hands as there was ever work at the same time.
+// A workerPool runs functions outside the loop. An idle worker waits for the
+// next function, so that a turn starts no goroutine and grows no stack. The
+// pool has as many workers as functions have run at the same time.
 type workerPool struct {
 	runs    chan func()
-	quit    <-chan struct{} // closed when idle hands may go
+	quit    <-chan struct{} // closed when idle workers may end
 	workers sync.WaitGroup
 }
 
-// Go runs f at once, beside the caller.
-func (c *workerPool) Go(f func()) {
+// Go runs f at once in a goroutine of the pool.
+func (p *workerPool) Go(f func()) {
 	select {
-	case c.runs <- f:
+	case p.runs <- f:
 	default:
-		c.workers.Go(func() { c.worker(f) })
+		p.workers.Go(func() { p.worker(f) })
 	}
 }
 
-func (c *workerPool) worker(f func()) {
+func (p *workerPool) worker(f func()) {
 	for {
 		f()
 		select {
-		case f = <-c.runs:
-		case <-c.quit:
+		case f = <-p.runs:
+		case <-p.quit:
 			return
 		}
 	}
 }
 
-// Wait returns when all work is done; quit must be closed before.
-func (c *workerPool) Wait() { c.workers.Wait() }
+// Wait returns when all functions have returned. quit must be closed before.
+func (p *workerPool) Wait() { p.workers.Wait() }

@@ -16,9 +16,9 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// prompt builds what the participant with id is handed: the texts of its
-// window, and what the room is about. The same state, window, turn and
-// request always give the same prompt.
+// prompt renders the prompt of the participant with id: the texts of its
+// window, the roster and what the room is about. The same state, window, turn,
+// request and hints always give the same prompt.
 func prompt(ctx context.Context, s *room.State, t *messageCache, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
 	t.line = s.Bounds.LineChars
 	x, ok := s.Seat(id)
@@ -50,14 +50,14 @@ func prompt(ctx context.Context, s *room.State, t *messageCache, id string, w ro
 	return p, nil
 }
 
-// boundary cannot be guessed by who does not know the room's secret, and is
-// another one in every prompt.
+// boundary returns the marker around quoted messages of one prompt. An author
+// of a message cannot guess it without the room's secret.
 func boundary(secret, request string) string {
 	sum := sha256.Sum256([]byte(secret + "\x00" + request))
 	return hex.EncodeToString(sum[:12])
 }
 
-// fill puts the messages of w into p.
+// fill adds the messages of w to p.
 func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCache, x room.Seat, w room.Window) error {
 	if err := deliver(ctx, p, t, x, w); err != nil {
 		return err
@@ -83,8 +83,8 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCach
 	return nil
 }
 
-// deliver puts the messages that w hands over whole into p: first the history,
-// then, from the first one that is new to x on, the catch-up.
+// deliver adds the messages of which w has the whole text: the history, and the
+// catch-up, which begins at the first message that is new to x.
 func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Seat, w room.Window) error {
 	var lines []endpoint.Line
 	known := 0
@@ -114,7 +114,8 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 	return nil
 }
 
-// lengthOfLines is what the lines of msgs take, unless some are seen cut.
+// lengthOfLines returns the length of the summary lines of msgs, if x may read
+// all of them whole.
 func lengthOfLines(msgs []cachedMessage) (n int) {
 	for i := range msgs {
 		n += len(msgs[i].line)
@@ -122,7 +123,7 @@ func lengthOfLines(msgs []cachedMessage) (n int) {
 	return n
 }
 
-// as is what the participant with id sees of a message.
+// as returns what the participant with id may read of a message.
 func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	m := &s.m
 	if m.Visibility != room.UserVisible {
@@ -139,7 +140,7 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	return l, true
 }
 
-// omitted says in a sentence what a window leaves out.
+// omitted describes in a sentence which messages a window leaves out.
 func omitted(w room.Window) string {
 	var b []byte
 	for _, o := range w.Omitted {
@@ -164,7 +165,7 @@ func omitted(w room.Window) string {
 	return string(b)
 }
 
-// separate puts sep between what is in b and what comes.
+// separate appends sep to b unless b is empty.
 func separate(b []byte, sep string) []byte {
 	if len(b) == 0 {
 		return make([]byte, 0, 128)
@@ -172,9 +173,9 @@ func separate(b []byte, sep string) []byte {
 	return append(b, sep...)
 }
 
-// GrantedPrompt returns what the participant that got that turn was handed, rebuilt
-// from the log alone, and the event that granted it. The caller compares the
-// prompt's digest with the recorded one; a redaction since then changes it.
+// GrantedPrompt renders again the prompt of a turn, from the log alone, and
+// returns it with the event that granted the turn. Its digest equals the
+// recorded one unless a message has been redacted since.
 func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
 	var s room.State
 	t := &messageCache{log: l, room: id}

@@ -8,9 +8,9 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// finishRedactions removes what a crash kept from being removed: the event
-// that says so is stored first, and every redaction drops the snapshot, so it
-// is among those just folded.
+// finishRedactions carries out redactions that a crash has interrupted. The
+// event is stored before the text is removed, and each redaction deletes the
+// snapshot, so the event is among those that recover has just folded.
 func (r *Room) finishRedactions(ctx context.Context) error {
 	for _, seq := range slices.Clone(r.redactions) {
 		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
@@ -26,8 +26,8 @@ func (r *Room) finishRedactions(ctx context.Context) error {
 	return nil
 }
 
-// redact drops what events said and folds the room anew: what they said may
-// be anywhere in the state.
+// redact removes the texts of events from the log and folds the log again,
+// because the state may hold those texts anywhere.
 func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	var stubs []room.Event
 	for _, seq := range seqs {
@@ -56,8 +56,8 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	return nil
 }
 
-// draftEvents returns the events that hold what became the message at seq: its
-// draft and what it was edited to.
+// draftEvents returns the events that hold drafts of the message at seq: the
+// draft itself and its edits.
 func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {
 	var found []int64
 	turn := 0

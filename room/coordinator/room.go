@@ -12,15 +12,15 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A Room is one room in this process. Make one with [Open] or [Reopen], run
-// it with [Room.Run]; its other methods may be called by anybody.
+// A Room is one room in this process. Make it with [Open] or [Reopen] and run
+// it with [Room.Run]. Its other methods are safe for concurrent use.
 type Room struct {
 	cfg    Config
 	id     string
 	unlock func()
 
-	people      chan request  // commands of people come first
-	abandoned   chan request  // pauses and stops whose caller did not wait
+	people      chan request  // commands of people; they come first
+	abandoned   chan request  // pauses and stops whose caller did not wait for the result
 	work        chan request  // results of effects
 	quit        chan struct{} // closed when Run begins to end
 	done        chan struct{} // closed when it has ended
@@ -29,31 +29,31 @@ type Room struct {
 	controllers atomic.Pointer[map[string]bool] // who may pause and stop
 	mu          sync.Mutex                      // held by the loop while it changes the state, and by View
 
-	idleSince atomic.Pointer[idlePeriod] // nil while something is under way
+	idleSince atomic.Pointer[idlePeriod] // nil while an effect is running
 
 	// Owned by the loop.
 	state         room.State
 	logTail       log.Pos
-	lastWake      time.Time // when the log was last told to wake the room
+	lastWake      time.Time // wake time of the last append
 	clock         clock
 	texts         messageCache
 	digester      endpoint.Digester
 	policy        Policy
 	policyRef     string
 	endpoints     map[string]*driver
-	snapAt        int64
-	redactions    []int64   // events that the folded part of the log says to redact
-	hasRedactions bool      // texts are missing from the folded part of the log
-	resumedIdle   *idleMark // how the room was left, when it was left at rest
+	snapAt        int64     // seq of the last snapshot
+	redactions    []int64   // targets of the redactions in the log since the snapshot
+	hasRedactions bool      // the log since the snapshot lacks redacted texts
+	resumedIdle   *idleMark // set when the room was unloaded while idle
 	effects       workerPool
 }
 
 // A request is a command on its way to the loop.
 type request struct {
 	cmd  room.Command
-	key  string        // of the effect whose result it is
-	out  chan<- answer // nil when nobody waits
-	held bool          // the gate is closed until it was handled
+	key  string        // of the effect that it is the result of
+	out  chan<- answer // nil when no caller waits
+	held bool          // the gate stays closed until the request is handled
 }
 
 type answer struct {
@@ -64,17 +64,17 @@ type answer struct {
 // ID returns the room's id.
 func (r *Room) ID() string { return r.id }
 
-// View returns what people with control see of the room now.
+// View returns the room as people with control see it now.
 func (r *Room) View() room.View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state.View(room.Internal)
 }
 
-// Do carries out a person's command and returns the events that record it
-// once they are durable. The actor must be authenticated by the caller. A
-// pause or stop closes the gate before anything else happens; it takes effect
-// even when ctx ends before the log has it.
+// Do executes a person's command and returns the events that record it once
+// they are durable. The caller must have authenticated the actor. A pause or
+// stop closes the gate first, and takes effect even when ctx ends before the
+// log has stored it. It returns [ErrClosed] when the room does not run.
 func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	if c.ID == "" {
 		c.ID = "c_" + random()
@@ -108,10 +108,10 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	}
 }
 
-// closeGateFor stops everything that the room sends, at once and without waiting for
-// its log, if actor holds the reins. The command that follows says why.
+// closeGateFor stops all effects at once, without waiting for the log, if actor
+// is a controller. The command that follows says why.
 func (r *Room) closeGateFor(actor string) bool {
-	if reins := r.controllers.Load(); reins == nil || !(*reins)[actor] {
+	if c := r.controllers.Load(); c == nil || !(*c)[actor] {
 		return false
 	}
 	r.gate.close()
@@ -119,8 +119,9 @@ func (r *Room) closeGateFor(actor string) bool {
 	return true
 }
 
-// requeueHeld takes over a command whose caller has gone. Watchers have been told
-// of a pause, so it comes; of many that wait one is as good as all.
+// requeueHeld keeps a pause or stop whose caller has gone, because watchers
+// have been told of it. When the queue is full, one that waits there has the
+// same effect.
 func (r *Room) requeueHeld(req request) {
 	if !req.held {
 		return
@@ -132,12 +133,13 @@ func (r *Room) requeueHeld(req request) {
 	}
 }
 
-// now is what the loop knows of time.
+// now returns the wall time and the room's clock.
 func (r *Room) now() room.Now { return room.Now{Wall: time.Now(), Clock: r.clock.now()} }
 
-// Watch yields what happens in the room after the event with that seq, as a
-// reader with that level sees it: first what is stored, then what comes,
-// without gap or duplicate. It ends with the room's Run or with ctx.
+// Watch yields the events after the one with seq after, first the stored ones
+// and then the new ones, without gap or duplicate, as a reader with that level
+// sees them. Live text and notices come in between and may be dropped. It ends
+// with the room's Run or with ctx.
 func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		w := r.hub.add()

@@ -13,17 +13,19 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// snapshot is the stored form of a state. One of another format is ignored.
+// A snapshot is the stored form of a state.
 type snapshot struct {
 	Format int
 	Tail   log.Pos
 	State  *room.State
-	Rested *idleMark // set when the room was left with nothing under way
+	Idle   *idleMark `json:"Rested"` // set when the room was unloaded with no effect running
 }
 
+// snapshotFormat is the version of the form. A snapshot of another version is
+// ignored.
 const snapshotFormat = 3
 
-// restore starts from the newest snapshot, if it fits the log.
+// restore loads the newest snapshot if it matches the log.
 func (r *Room) restore(ctx context.Context) {
 	r.logTail = log.Pos{}
 	snap, err := r.cfg.Log.Snapshot(ctx, r.id)
@@ -40,12 +42,12 @@ func (r *Room) restore(ctx context.Context) {
 	}
 	s.State.CompileNames()
 	r.state, r.logTail, r.snapAt = *s.State, s.Tail, s.State.Seq
-	r.resumedIdle = s.Rested
+	r.resumedIdle = s.Idle
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
 }
 
-// Snapshots are taken when the log has grown by an eighth, so that they cost
-// the same a turn however long the room is.
+// maybeSnapshot writes a snapshot when the log has grown by an eighth, so that
+// the cost for each turn does not depend on the length of the room.
 func (r *Room) maybeSnapshot(ctx context.Context) error {
 	if r.state.Seq < r.snapAt+max(1024, r.snapAt/8) {
 		return nil
@@ -53,8 +55,9 @@ func (r *Room) maybeSnapshot(ctx context.Context) error {
 	return r.save(ctx)
 }
 
-// snapshotOnExit writes the snapshot of a room that is left with nothing under
-// way. Only such a room was not interrupted when it is opened again.
+// snapshotOnExit writes the last snapshot of a run. A live room with no turn
+// running is marked as idle, so that it is not interrupted when it is opened
+// again.
 func (r *Room) snapshotOnExit(ctx context.Context) error {
 	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
 		return r.save(ctx)
@@ -63,13 +66,13 @@ func (r *Room) snapshotOnExit(ctx context.Context) error {
 	return r.writeSnapshot(ctx)
 }
 
-// speaks tells effects that are interrupted by what ends them.
+// speaks reports whether e is a turn that the end of the process interrupts.
 func speaks(e room.Effect) bool {
 	_, ok := e.(room.Speak)
 	return ok
 }
 
-// save writes a snapshot. It is disposable: a full disk does not end the room.
+// save writes a snapshot of a room that is not idle. Short rooms have none.
 func (r *Room) save(ctx context.Context) error {
 	if r.state.Seq == r.snapAt || r.state.Seq < 64 {
 		return nil
@@ -78,6 +81,8 @@ func (r *Room) save(ctx context.Context) error {
 	return r.writeSnapshot(ctx)
 }
 
+// writeSnapshot stores the state. Only a failed log is an error: the room can
+// go on without a snapshot, for example on a full disk.
 func (r *Room) writeSnapshot(ctx context.Context) error {
 	at, err := r.cfg.Log.Read(ctx, r.id, log.At(r.state.Seq-1), 1)
 	if err != nil || len(at) != 1 {
@@ -85,7 +90,7 @@ func (r *Room) writeSnapshot(ctx context.Context) error {
 	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // what policies gave is kept to the byte
+	enc.SetEscapeHTML(false) // the JSON of policies is kept byte for byte
 	if err := enc.Encode(snapshot{snapshotFormat, r.logTail, &r.state, r.resumedIdle}); err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A hub tells watchers that there is something new. Events themselves are
-// read from the log, so a watcher that is slow, or stalled, costs the room
-// nothing and misses no event; live text it may miss.
+// A hub wakes the watchers of a room. Watchers read the events from the log, so
+// a slow watcher does not delay the room and misses no event. It may miss live
+// text.
 type hub struct {
 	log      Log
 	room     string
@@ -18,14 +18,16 @@ type hub struct {
 	watchers map[*watcher]struct{}
 }
 
-// liveUpdates is how many unread deltas are kept for a watcher.
+// liveUpdates is the number of unread live updates kept for each watcher.
 const liveUpdates = 64
 
+// A watcher is one call of [Room.Watch].
 type watcher struct {
 	wake chan struct{} // holds a token when there are new events
 	live chan Update
 }
 
+// publish tells the watchers that events are stored.
 func (h *hub) publish(events []room.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -35,7 +37,7 @@ func (h *hub) publish(events []room.Event) {
 	}
 }
 
-// setTail says that events up to seq are stored.
+// setTail records that events up to seq are stored.
 func (h *hub) setTail(seq int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +51,8 @@ func (w *watcher) nudge() {
 	}
 }
 
-// tell passes what is not in the log to those that have room for it.
+// tell sends an update that is not in the log. A watcher whose buffer is full
+// misses it.
 func (h *hub) tell(u Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,7 +64,7 @@ func (h *hub) tell(u Update) {
 	}
 }
 
-// end lets watchers finish once they have read everything.
+// end lets the watchers return once they have read all events.
 func (h *hub) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
