@@ -58,8 +58,8 @@ func metronome(tb testing.TB) (turn <-chan int, r *coordinator.Room, done <-chan
 	return ticks, r, ended
 }
 
-// BenchmarkTurn is one whole turn, decision and reply, beside log, policy and
-// agents, in a room that has already had so many.
+// BenchmarkTurn measures one whole turn, decision and reply, without the time of
+// log, policy and agents, in a room that has had many turns before.
 func BenchmarkTurn(b *testing.B) {
 	for _, before := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("turn=%d", before), func(b *testing.B) {
@@ -77,24 +77,24 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// The heap does not grow with the texts of a room.
-func TestHeapAfterManyTurns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("100,000 turns take some seconds")
+// BenchmarkHeapAfterManyTurns reports by how much the heap has grown after
+// 100,000 turns of 1 KiB. It must stay far below the size of the texts.
+func BenchmarkHeapAfterManyTurns(b *testing.B) {
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		turn, r, _ := metronome(b)
+		for range 100_000 {
+			<-turn
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		grown := float64(int64(after.HeapAlloc)-int64(before.HeapAlloc)) / (1 << 20)
+		b.ReportMetric(grown, "MiB-grown")
+		if grown > 32 {
+			b.Errorf("the heap grew by %.1f MiB, over 32 MiB", grown)
+		}
+		runtime.KeepAlive(r)
 	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	turn, r, _ := metronome(t)
-	for range 100_000 {
-		<-turn
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
-	t.Logf("100,000 turns of 1 KiB: heap grew by %.1f MiB", float64(grown)/(1<<20))
-	if grown > 32<<20 {
-		t.Errorf("heap grew by %d bytes, over 32 MiB", grown)
-	}
-	runtime.KeepAlive(r)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// Commands that come while their room is being unloaded and loaded again are
-// each carried out, once.
+// TestHostUnderChurn checks that each command is executed exactly once while its
+// room is unloaded and loaded again.
 func TestHostUnderChurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}

@@ -41,7 +41,7 @@ func (f speakFunc) Speak(ctx context.Context, p endpoint.Prompt, fl endpoint.Flo
 }
 func (speakFunc) Close() error { return nil }
 
-// count says which turn it is.
+// count replies with the number of the turn.
 func count(_ context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
 	return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("%s at turn %d", p.You.ID, p.Turn)}, nil
 }
@@ -146,7 +146,8 @@ func TestPolicyErrorPauses(t *testing.T) {
 	})
 }
 
-// A pause is acknowledged while the log stalls, and nothing is sent after it.
+// TestPauseDuringStalledAppend checks that a pause is acknowledged while the log
+// stalls, and that nothing is sent after it.
 func TestPauseDuringStalledAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &stalling{Log: &memory.Log{}}
@@ -192,7 +193,7 @@ func TestPauseDuringStalledAppend(t *testing.T) {
 	})
 }
 
-// stalling takes its time to append.
+// stalling is a log whose appends wait.
 type stalling struct {
 	*memory.Log
 	stall time.Duration
@@ -203,7 +204,8 @@ func (s *stalling) Append(ctx context.Context, id string, after log.Pos, wake ti
 	return s.Log.Append(ctx, id, after, wake, evs...)
 }
 
-// What a person says while the policy computes is never skipped.
+// TestMessageDuringDecision checks that a message that a person posts while the
+// policy computes is in the input of the recorded decision.
 func TestMessageDuringDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -230,7 +232,7 @@ func TestMessageDuringDecision(t *testing.T) {
 	})
 }
 
-// slow announces what it is asked and takes a second to answer.
+// slow reports each prompt and answers after a second.
 type slow struct{ asked chan policy.Input }
 
 func (s slow) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {

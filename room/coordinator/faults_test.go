@@ -53,7 +53,8 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// An endpoint that ignores its deadline does not hold the room.
+// TestDeafEndpoint checks that an endpoint that ignores its deadline does not
+// delay the room.
 func TestDeafEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -141,7 +142,8 @@ func TestLogFails(t *testing.T) {
 	}
 }
 
-// A process that has lost the room stops at its next append.
+// TestFenced checks that a process that has lost the room stops at its next
+// append.
 func TestFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &unlocked{&memory.Log{}}
@@ -178,7 +180,7 @@ func TestFenced(t *testing.T) {
 	})
 }
 
-// unlocked lets two owners believe in the same room.
+// unlocked is a log without locks, so that two processes can run one room.
 type unlocked struct{ *memory.Log }
 
 func (unlocked) Lock(context.Context, string) (func(), error) { return func() {}, nil }
@@ -235,8 +237,8 @@ func TestBids(t *testing.T) {
 	})
 }
 
-// A watcher that never reads costs the room nothing, and misses no event
-// when it does.
+// TestStalledWatcher checks that a watcher that does not read delays nothing and
+// misses no event later.
 func TestStalledWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -273,7 +275,8 @@ func TestStalledWatcher(t *testing.T) {
 	})
 }
 
-// Every turn and every refusal is in the host log; without it nothing goes on.
+// TestAudit checks that each turn and each refusal is in the host log, and that
+// the room ends when the host log cannot be written.
 func TestAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
@@ -301,7 +304,8 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// interrupted fails to redact, as a crash between the event and the deed.
+// interrupted is a log that fails to redact, as after a crash between the event
+// and the removal.
 type interrupted struct{ *memory.Log }
 
 func (interrupted) Redact(context.Context, string, ...room.Event) error { return errFull }

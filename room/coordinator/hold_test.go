@@ -14,9 +14,9 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// A pause whose caller does not wait for the log takes effect all the same,
-// and opens the gate for nobody else's.
-func TestPauseOfOneWhoLeft(t *testing.T) {
+// TestPauseOfAbsentCaller checks that a pause takes effect when its caller does
+// not wait for the log.
+func TestPauseOfAbsentCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &stalling{Log: &memory.Log{}}
 		sent := 0
@@ -45,8 +45,8 @@ func TestPauseOfOneWhoLeft(t *testing.T) {
 	})
 }
 
-// A pause that comes twice, the second time after the room went on, neither
-// pauses it again nor makes the agent fail whose turn it cancelled.
+// TestPauseSentTwice repeats a pause after the room was resumed: the room stays
+// live, and the turn that the gate cancelled does not count as a failure.
 func TestPauseSentTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -83,7 +83,8 @@ func TestPauseSentTwice(t *testing.T) {
 	})
 }
 
-// An agent that never answers a request for a bid does not hold the round.
+// TestDeafBidder checks that an agent that does not answer a request for a bid
+// does not delay the round.
 func TestDeafBidder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -109,8 +110,8 @@ func TestDeafBidder(t *testing.T) {
 	})
 }
 
-// Rooms that have ended for good answer, are looked at and unloaded; they do
-// not end with the call that loads them.
+// TestHostOfEndedRoom checks that a room that has ended for good answers
+// commands, can be watched, and is unloaded when it is idle.
 func TestHostOfEndedRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}

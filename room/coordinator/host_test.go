@@ -14,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// patient declines until somebody has said something new.
+// patient declines until a new message is posted.
 func patient(in policy.Input) policy.Decision {
 	if n := len(in.Events); n > 0 && in.Events[n-1].Kind == policy.KindHuman {
 		return policy.Speak("a", "a person asked")
@@ -79,7 +79,8 @@ func TestHostUnloadsAndWakes(t *testing.T) {
 	})
 }
 
-// One profile has one request in flight, in all rooms together.
+// TestProfileAcrossRooms checks that a profile has one request in flight in all
+// rooms together.
 func TestProfileAcrossRooms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -107,7 +108,7 @@ func TestProfileAcrossRooms(t *testing.T) {
 	})
 }
 
-// exclusive counts how many requests are in flight, and the most there were.
+// exclusive counts the requests in flight and their maximum.
 func exclusive(busy chan int, most *int) speakFunc {
 	return func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 		n := <-busy + 1

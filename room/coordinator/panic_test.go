@@ -13,8 +13,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// An endpoint that panics fails its turn, a policy that panics pauses its
-// room; neither ends the process.
+// TestPanicsStayInTheirRoom checks that an endpoint that panics fails its turn,
+// that a policy that panics pauses its room, and that the process goes on.
 func TestPanicsStayInTheirRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}

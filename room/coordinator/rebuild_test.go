@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,7 +37,7 @@ func (h hashing) Propose(_ context.Context, in policy.Input) (policy.Decision, p
 	return d, rec, nil
 }
 
-// eventful declines, fails and speaks in turn.
+// eventful is a policy that declines, fails and speaks in turn.
 func eventful(in policy.Input) policy.Decision {
 	switch in.Decision % 14 {
 	case 3, 10:
@@ -54,8 +55,9 @@ func eventful(in policy.Input) policy.Decision {
 	return policy.Decline("nobody")
 }
 
-// For every decision the input rebuilt from the log alone is the recorded
-// one, after pauses, crashes, declines, failures and a change of policy.
+// TestInputsFromTheLogAlone checks for every decision that the input rebuilt
+// from the log has the recorded digest, also after pauses, crashes, declines,
+// failures and a change of policy.
 func TestInputsFromTheLogAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -131,8 +133,9 @@ func checkInputs(t *testing.T, l *memory.Log) {
 	}
 }
 
-// What was said in turn 3 of 200 is in the last prompt when the budget holds
-// one line a message, and in the same prompt rebuilt from the log.
+// TestPlantedFact checks that the message of turn 3 of 200 is in the last
+// prompt when the budget allows one line for each message, and that the prompt
+// rebuilt from the log is the same.
 func TestPlantedFact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const fact = "The staging password rotates on Thursdays."
@@ -171,7 +174,37 @@ func TestPlantedFact(t *testing.T) {
 	})
 }
 
-// Reopening from a snapshot gives the state that folding alone gives.
+// TestSentPromptHasTheGrantedDigest checks that the digest in turn.granted is
+// that of the prompt that the endpoint gets.
+func TestSentPromptHasTheGrantedDigest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		var sent []string
+		cfg := config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			sent = append(sent, endpoint.Digest(p))
+			return count(ctx, p, f)
+		})
+		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 5}), agents("a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var granted []string
+		for _, e := range events(t, l) {
+			if b, ok := e.Body.(room.TurnGranted); ok {
+				granted = append(granted, b.Prompt)
+			}
+		}
+		if len(granted) != 5 || !slices.Equal(sent, granted) {
+			t.Errorf("sent %q, granted %q", sent, granted)
+		}
+	})
+}
+
+// TestSnapshotIsTheFold checks that a snapshot gives the same state as the whole
+// log.
 func TestSnapshotIsTheFold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -202,14 +235,15 @@ func TestSnapshotIsTheFold(t *testing.T) {
 	})
 }
 
-// unsnapped has no snapshots.
+// unsnapped is a log without snapshots.
 type unsnapped struct{ *memory.Log }
 
 func (unsnapped) Snapshot(context.Context, string) (log.Snapshot, error) {
 	return log.Snapshot{}, log.ErrNotFound
 }
 
-// What a turn adds to the log does not depend on how many there were.
+// TestLogIsLinearInTurns checks that the size of a turn in the log does not
+// depend on the number of turns before it.
 func TestLogIsLinearInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}

@@ -11,8 +11,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// What is redacted is gone from the drafts of the message too, and from no
-// other turn's.
+// TestRedactionReachesDrafts checks that a redaction removes the drafts of the
+// message and no other draft.
 func TestRedactionReachesDrafts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}

@@ -21,8 +21,9 @@ func withRemote() []room.Participant {
 	return ps
 }
 
-// A host that is killed asks another device the same again, under the same id
-// and in a higher epoch; the turn ends once.
+// TestRemoteTurnOutlivesItsHost checks that a killed host sends the same request
+// again to another device, with the same id and a higher epoch, and that the turn
+// ends once.
 func TestRemoteTurnOutlivesItsHost(t *testing.T) {
 	for _, restart := range []string{room.RestartPause, room.RestartContinue} {
 		t.Run(restart, func(t *testing.T) {
@@ -87,8 +88,9 @@ func TestRemoteTurnOutlivesItsHost(t *testing.T) {
 	}
 }
 
-// What the other side's keys or rules forbid suspends the seat at once, and
-// not the room; what may pass does not.
+// TestRemoteFailures checks that a failure by the keys or rules of the other
+// device suspends the seat at once and does not end the room. A temporary failure
+// does not suspend.
 func TestRemoteFailures(t *testing.T) {
 	for kind, want := range map[error]struct {
 		code    string
@@ -100,7 +102,7 @@ func TestRemoteFailures(t *testing.T) {
 		endpoint.ErrUnreachable: {room.FailUnreachable, false},
 		endpoint.ErrInterrupted: {room.FailInterrupted, false},
 		endpoint.ErrExited:      {room.FailExited, true},
-		errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted): {room.FailInterrupted, false}, // it is started anew
+		errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted): {room.FailInterrupted, false}, // it is started again
 	} {
 		t.Run(kind.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// A room that waits for a person is unloaded and stays so; when the person
-// comes it is as it was left.
+// TestHostWaitsForAPerson checks that a room that waits for a person is unloaded
+// until the person comes, and is then in the same state.
 func TestHostWaitsForAPerson(t *testing.T) {
 	for _, mode := range []room.Mode{room.Manual, room.FullAuto} {
 		synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,8 @@ func TestHostWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// What a policy returned is the same after a snapshot, to the byte.
+// TestSnapshotKeepsThePolicysState checks that a snapshot keeps the bytes of a
+// policy's state.
 func TestSnapshotKeepsThePolicysState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
@@ -105,9 +106,10 @@ func TestSnapshotKeepsThePolicysState(t *testing.T) {
 	})
 }
 
-// A message is redacted while watchers watch and a policy remembers more than
-// its record holds: the room goes on, and can be opened again.
-func TestRedactionUnderAPolicyWithALongMemory(t *testing.T) {
+// TestRedactionWithLargePolicyState redacts a message while watchers watch and
+// the log has only the digest of the policy's state: the room goes on and can be
+// opened again.
+func TestRedactionWithLargePolicyState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
 		remember := func(in policy.Input) policy.Decision {
