@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/policy"
@@ -257,7 +258,7 @@ func record(t *testing.T, p drive.Proposer, n int) []room.Event {
 			s.SetPolicyState(rec.StateJSON)
 		}
 		if s.Turn != nil {
-			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Outcome: room.OutcomeSaid, Text: fmt.Sprintf("yuki, this is number %d", i)})
+			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("yuki, this is number %d", i)}})
 		}
 	}
 	return events

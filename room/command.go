@@ -3,6 +3,7 @@ package room
 import (
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -106,18 +107,13 @@ type (
 		Bid         policy.Bid
 		Failed      string
 	}
-	// Replied ends a request that was granted. Outcome is one of the Outcome
-	// constants.
+	// Replied ends a request that was granted with the agent's answer.
 	Replied struct {
 		Turn        int
 		Participant string
 		Request     string
-		Outcome     string
-		Text        string
-		Reason      string
-		Usage       Usage
-		Confidence  *float64
-		Latency     time.Duration
+		endpoint.Reply
+		Latency time.Duration
 	}
 	// Failed ends a request without a reply.
 	Failed struct {
@@ -156,13 +152,6 @@ type Grant struct {
 	Prompt  string // SHA-256 of the prompt, hex
 	Tokens  int64  // estimate of the prompt
 }
-
-// Outcomes of a turn.
-const (
-	OutcomeSaid    = "said"
-	OutcomePassed  = "passed"
-	OutcomeRefused = "refused"
-)
 
 func (Say) act()          {}
 func (Pause) act()        {}

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
 // openTurn returns the openTurn turn if the request is the one that it waits for.
@@ -27,12 +29,12 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	switch {
 	case len(do.Text) > s.Limits.MaxOutput*4 || len([]rune(do.Text)) > s.Limits.MaxOutput:
 		return s.decideFailed(Failed{
-			Turn: do.Turn, Request: do.Request, Code: "too_large", Usage: do.Usage, Latency: do.Latency,
+			Turn: do.Turn, Request: do.Request, Code: FailTooLarge, Usage: do.Usage, Latency: do.Latency,
 			Error: "the answer is over the limit of " + itoa(s.Limits.MaxOutput) + " characters",
 		}, now)
-	case do.Outcome != OutcomeSaid || strings.TrimSpace(do.Text) == "":
+	case do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "":
 		reason := do.Reason
-		if do.Outcome == OutcomeRefused {
+		if do.Outcome == endpoint.Refused {
 			reason = orDefault(reason, "refused")
 		}
 		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: do.Latency}), nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -50,7 +51,7 @@ func (b *bench) act(actor string, do room.Act) error {
 
 func (b *bench) replied(do room.Replied) {
 	b.Helper()
-	do.Turn, do.Request, do.Outcome = b.turn(), b.request(), room.OutcomeSaid
+	do.Turn, do.Request, do.Outcome = b.turn(), b.request(), endpoint.Said
 	if err := b.act("a", do); err != nil {
 		b.Error(err)
 	}
@@ -68,7 +69,7 @@ func TestHostileShares(t *testing.T) {
 		t.Run("confidence "+name, func(t *testing.T) {
 			b := opened(t, "a/semi_auto b")
 			b.play("speak a go")
-			b.replied(room.Replied{Text: "sure", Confidence: v})
+			b.replied(room.Replied{Reply: endpoint.Reply{Text: "sure", Confidence: v}})
 			if b.state.Turn == nil || b.state.Turn.Draft == nil || b.state.Turn.Draft.Why != "confidence unknown" {
 				t.Error("a confidence that is none was believed")
 			}
@@ -101,7 +102,7 @@ func TestHostileShares(t *testing.T) {
 func TestHostileTexts(t *testing.T) {
 	b := opened(t, "a/manual b me/human")
 	b.play("speak a go")
-	b.replied(room.Replied{Text: bad})
+	b.replied(room.Replied{Reply: endpoint.Reply{Text: bad}})
 	for _, do := range []room.Act{
 		room.Edit{Draft: b.draft(""), Text: bad},
 		room.Say{Text: bad, Kind: bad},
@@ -123,7 +124,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Error(err)
 	}
 	b.play("speak a go")
-	if err := b.act("a", room.Replied{Turn: b.turn(), Request: b.request(), Outcome: room.OutcomeRefused, Reason: bad + huge}); err != nil {
+	if err := b.act("a", room.Replied{Turn: b.turn(), Request: b.request(), Reply: endpoint.Reply{Outcome: endpoint.Refused, Reason: bad + huge}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -151,7 +152,7 @@ func TestHostileUsage(t *testing.T) {
 	} {
 		b := opened(t, "a/price:15000000 b maxTokens=1000000000 maxCost=100000000000")
 		b.play("speak a go")
-		b.replied(room.Replied{Text: "sure", Usage: u})
+		b.replied(room.Replied{Reply: endpoint.Reply{Text: "sure", Usage: u}})
 		if tally := b.state.Tally; tally.Tokens != 11 || tally.Cost < 0 || b.state.Phase != room.PhaseLive {
 			t.Errorf("usage %+v was charged as %d tokens, %d millionths", u, tally.Tokens, tally.Cost)
 		}

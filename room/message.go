@@ -1,6 +1,7 @@
 package room
 
 import (
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -52,13 +53,9 @@ type Trace struct {
 	Path         []string `json:"path,omitempty"`
 }
 
-// Usage is what a turn cost. Known is false when the agent did not say; the
-// estimate of the prompt is then charged.
-type Usage struct {
-	Known  bool  `json:"known,omitempty"`
-	Input  int64 `json:"input_tokens,omitempty"`
-	Output int64 `json:"output_tokens,omitempty"`
-}
+// Usage is what an agent stated of a turn. When it is not known, the room
+// charges the estimate of the prompt and of the reply.
+type Usage = endpoint.Usage
 
 // Visibility says who may read a message. An agent may lower it, never raise it.
 type Visibility string

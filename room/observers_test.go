@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -43,7 +44,7 @@ func TestObservedRoom(t *testing.T) {
 		do(room.ActorPolicy, room.Decided{
 			Decision: policy.Speak("a", "go"), Record: policy.Record{Decision: 1, Through: s.Seq}, Grant: room.Grant{Request: "q1"},
 		})
-		e := do("a", room.Replied{Turn: 1, Participant: "a", Request: "q1", Outcome: room.OutcomeSaid, Text: "fine", Confidence: &sure})
+		e := do("a", room.Replied{Turn: 1, Participant: "a", Request: "q1", Reply: endpoint.Reply{Outcome: endpoint.Said, Text: "fine", Confidence: &sure}})
 		why := ""
 		if d, ok := e.Body.(room.TurnDrafted); ok {
 			why = d.Why

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -199,7 +200,7 @@ func (s *script) command(t *testing.T, line string) room.Command {
 	case "said", "pass", "refuse":
 		return s.reply(word, rest)
 	case "late":
-		return room.Command{Do: room.Replied{Turn: 1, Participant: "a", Request: "gone", Outcome: room.OutcomeSaid, Text: rest}}
+		return room.Command{Do: room.Replied{Turn: 1, Participant: "a", Request: "gone", Reply: endpoint.Reply{Outcome: endpoint.Said, Text: rest}}}
 	case "fail":
 		return room.Command{Do: room.Failed{Turn: s.turn(), Request: s.request(), Code: first, Error: second}}
 	case "posts":
@@ -289,12 +290,12 @@ func (s *script) draft(given string) string {
 }
 
 func (s *script) reply(word, text string) room.Command {
-	do := room.Replied{Turn: s.turn(), Request: s.request(), Outcome: room.OutcomeSaid, Text: text, Latency: time.Second}
+	do := room.Replied{Turn: s.turn(), Request: s.request(), Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text}, Latency: time.Second}
 	switch word {
 	case "pass":
-		do.Outcome, do.Text, do.Reason = room.OutcomePassed, "", text
+		do.Outcome, do.Text, do.Reason = endpoint.Passed, "", text
 	case "refuse":
-		do.Outcome, do.Text, do.Reason = room.OutcomeRefused, "", text
+		do.Outcome, do.Text, do.Reason = endpoint.Refused, "", text
 	}
 	if c, rest, ok := strings.Cut(text, "% "); ok && word == "said" {
 		n, _ := strconv.ParseFloat(c, 64)

@@ -13,7 +13,7 @@ import (
 
 // long is a room of n messages of a KiB.
 func long(n int) []room.Event {
-	b := builder{}
+	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r_long"}})
 	b.add(room.ActorHost, room.Joined{Participant: room.Participant{ID: "dba", Kind: "local"}})
 	text := strings.Repeat("To verify it we run the script below. ", 27)

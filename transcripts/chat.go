@@ -27,7 +27,7 @@ type chatMessage struct {
 // not see is left out.
 func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	c := chat{w: out, names: map[string]string{}, taken: map[string]bool{}}
+	c := chatWriter{w: out, names: map[string]string{}, taken: map[string]bool{}}
 	out.WriteString(`{"messages":[`)
 	for s, err := range c.heard(entries, level) {
 		if err != nil {
@@ -44,17 +44,17 @@ func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) er
 	return nil
 }
 
-// A chat writes messages one by one.
-type chat struct {
-	hearing
+// A chatWriter writes messages one by one.
+type chatWriter struct {
+	recordReader
 	w     *bufio.Writer
 	n     int
 	names map[string]string // by id
 	taken map[string]bool
 }
 
-func (c *chat) message(s *spoken) error {
-	if s.decline != nil || s.shown == shownNot || s.shown == shownRedacted {
+func (c *chatWriter) message(s *record) error {
+	if s.decline != nil || s.shown == shownHidden || s.shown == shownRedacted {
 		return nil
 	}
 	if c.n == 0 && c.spec.Objective != "" {
@@ -62,14 +62,14 @@ func (c *chat) message(s *spoken) error {
 			return err
 		}
 	}
-	m := chatMessage{Role: "user", Name: c.nameOf(s.message.From), Content: s.message.Text}
-	if kindOf(s.who) == KindAgent {
+	m := chatMessage{Role: "user", Name: c.nameFor(s.message.From), Content: s.message.Text}
+	if kindOf(s.sender) == KindAgent {
 		m.Role = "assistant"
 	}
 	return c.write(m)
 }
 
-func (c *chat) write(m chatMessage) error {
+func (c *chatWriter) write(m chatMessage) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("writing chat messages: %w", err)
@@ -88,8 +88,8 @@ func (c *chat) write(m chatMessage) error {
 // maxChatName is how long a name may be, of OpenAI's interface.
 const maxChatName = 64
 
-// nameOf returns an id as a name that the interface takes.
-func (c *chat) nameOf(id string) string {
+// nameFor returns an id as a name that the interface takes.
+func (c *chatWriter) nameFor(id string) string {
 	if name, ok := c.names[id]; ok {
 		return name
 	}

@@ -16,17 +16,17 @@ import (
 // A Conversation is one transcript of the neutral form: what was said
 // elsewhere, with nothing of a room around it.
 type Conversation struct {
-	ID           string      `json:"id"`
-	Source       string      `json:"source,omitempty"` // where it is from: repository, commit, path
-	License      string      `json:"license,omitempty"`
-	Participants []Person    `json:"participants"`
-	Turns        []Turn      `json:"turns"`
-	Extra        policy.JSON `json:"extra,omitempty"`
+	ID           string        `json:"id"`
+	Source       string        `json:"source,omitempty"` // where it is from: repository, commit, path
+	License      string        `json:"license,omitempty"`
+	Participants []Participant `json:"participants"`
+	Turns        []Turn        `json:"turns"`
+	Extra        policy.JSON   `json:"extra,omitempty"`
 }
 
-// A Person is a participant of a conversation. Turns and addressees go by ID,
+// A Participant is a participant of a conversation. Turns and addressees go by ID,
 // the source's own; Name is what people call them there, when that is another.
-type Person struct {
+type Participant struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Kind string `json:"kind"` // KindAgent, KindHuman or KindTool
@@ -67,7 +67,7 @@ const (
 // ends.
 func ReadConversations(r io.Reader, name string) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
-		l, err := newLines(r, name)
+		l, err := newLineReader(r, name)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -76,7 +76,7 @@ func ReadConversations(r io.Reader, name string) iter.Seq2[*Conversation, error]
 	}
 }
 
-func conversations(l *lines) iter.Seq2[*Conversation, error] {
+func conversations(l *lineReader) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		for {
 			line, err := l.next()
@@ -86,7 +86,7 @@ func conversations(l *lines) iter.Seq2[*Conversation, error] {
 			var c *Conversation
 			if err == nil {
 				if c, err = decodeConversation(line); err != nil {
-					err = l.fault(err.Error(), nil)
+					err = l.readError(err.Error(), nil)
 				}
 			}
 			if !yield(c, err) || err != nil {
@@ -131,7 +131,7 @@ func (c *Conversation) check() error {
 	return nil
 }
 
-func (p Person) check(ids map[string]bool) error {
+func (p Participant) check(ids map[string]bool) error {
 	switch {
 	case p.ID == "":
 		return errors.New(`"id" is missing`)
@@ -158,7 +158,7 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	case t.Seconds != nil && math.Abs(*t.Seconds) > maxSeconds:
 		return fmt.Errorf("t_s %g is out of range", *t.Seconds)
 	}
-	if _, err := t.wall(); err != nil {
+	if _, err := t.wallTime(); err != nil {
 		return err
 	}
 	for _, a := range t.Addressees {
@@ -172,8 +172,8 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 // maxSeconds is a century: a clock beyond it is a mistake.
 const maxSeconds = 100 * 366 * 24 * 3600
 
-// wall returns the time of day in UTC; the zero Time when there is none.
-func (t *Turn) wall() (time.Time, error) {
+// wallTime returns the time of day in UTC; the zero Time when there is none.
+func (t *Turn) wallTime() (time.Time, error) {
 	if t.At == "" {
 		return time.Time{}, nil
 	}

@@ -17,11 +17,11 @@ import (
 // Nothing that was not recorded is made up: no turn was granted and no round
 // declined. The room clock is the source's own, where it has one.
 func (c *Conversation) Events() []room.Event {
-	b := builder{names: c.names()}
+	b := eventBuilder{names: c.names()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: c.ID, Name: c.ID, Objective: c.Objective()}})
-	people := slices.SortedFunc(slices.Values(c.Participants), func(a, b Person) int { return strings.Compare(a.ID, b.ID) })
+	people := slices.SortedFunc(slices.Values(c.Participants), func(a, b Participant) int { return strings.Compare(a.ID, b.ID) })
 	for _, p := range people {
-		b.add(room.ActorHost, room.Joined{Participant: p.seat()})
+		b.add(room.ActorHost, room.Joined{Participant: p.roomParticipant()})
 	}
 	times := c.times()
 	for i := range c.Turns {
@@ -50,8 +50,8 @@ func (c *Conversation) names() *names.Matcher {
 	return names.New(ids, display)
 }
 
-// seat returns the participant as a room has it. A tool is a driven seat.
-func (p Person) seat() room.Participant {
+// roomParticipant returns the participant as a room has it. A tool is a driven roomParticipant.
+func (p Participant) roomParticipant() room.Participant {
 	s := room.Participant{ID: p.ID, Name: p.Name, Kind: policy.Local, Role: p.Role}
 	switch {
 	case p.Kind == KindHuman:
@@ -62,21 +62,21 @@ func (p Person) seat() room.Participant {
 	return s
 }
 
-// A moment is when a turn was.
-type moment struct {
+// A turnTime is when a turn was.
+type turnTime struct {
 	clock time.Duration
 	wall  time.Time
 }
 
 // times returns when each turn was. The clock never runs back: sources with
 // whole minutes or edited lines do.
-func (c *Conversation) times() []moment {
-	var all []moment
+func (c *Conversation) times() []turnTime {
+	var all []turnTime
 	var start time.Time // wall time of the first turn that has one
 	var clock, offset time.Duration
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		wall, _ := t.wall() // checked when it was read
+		wall, _ := t.wallTime() // checked when it was read
 		if start.IsZero() {
 			start = wall
 		}
@@ -90,7 +90,7 @@ func (c *Conversation) times() []moment {
 		case !wall.IsZero():
 			clock = max(clock, wall.Sub(start))
 		}
-		all = append(all, moment{clock, wall})
+		all = append(all, turnTime{clock, wall})
 	}
 	return all
 }
@@ -104,15 +104,15 @@ func (c *Conversation) Clocks() []time.Duration {
 	return clocks
 }
 
-// A builder numbers events.
-type builder struct {
+// A eventBuilder numbers events.
+type eventBuilder struct {
 	names  *names.Matcher
 	events []room.Event
 	clock  time.Duration
 	at     time.Time
 }
 
-func (b *builder) add(actor string, body room.Body) {
+func (b *eventBuilder) add(actor string, body room.Body) {
 	seq := int64(len(b.events) + 1)
 	b.events = append(b.events, room.Event{
 		V: room.FormatVersion, Seq: seq, ID: fmt.Sprintf("i%d", seq), Actor: actor, Epoch: 1,
@@ -120,7 +120,7 @@ func (b *builder) add(actor string, body room.Body) {
 	})
 }
 
-func (b *builder) message(c *Conversation, t *Turn) room.Message {
+func (b *eventBuilder) message(c *Conversation, t *Turn) room.Message {
 	m := room.Message{
 		ID: fmt.Sprintf("m%d", t.I+1), Run: c.ID, From: t.Speaker, To: room.Broadcast,
 		Kind: room.KindUtterance, Visibility: room.UserVisible, Text: t.Text, Turn: t.I + 1,

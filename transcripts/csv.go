@@ -32,7 +32,7 @@ func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 	if err := out.Write(csvColumns); err != nil {
 		return fmt.Errorf("writing CSV: %w", err)
 	}
-	var h hearing
+	var h recordReader
 	for s, err := range h.heard(entries, level) {
 		if err != nil {
 			return err
@@ -51,10 +51,10 @@ func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 	return nil
 }
 
-func (s *spoken) row() []string {
+func (s *record) row() []string {
 	row := []string{
-		strconv.FormatInt(s.seq, 10), blankZero(int64(s.posted.Turn)), seconds(s.clock), "", s.message.From, s.who.Name, s.who.Kind,
-		strings.Join(s.to(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "",
+		strconv.FormatInt(s.seq, 10), emptyIfZero(int64(s.posted.Turn)), seconds(s.clock), "", s.message.From, s.sender.Name, s.sender.Kind,
+		strings.Join(s.receivers(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "",
 	}
 	if !s.at.IsZero() {
 		row[3] = s.at.UTC().Format(time.RFC3339Nano)
@@ -66,13 +66,13 @@ func (s *spoken) row() []string {
 		row[14] = s.granted.Reason
 	}
 	for i := range row {
-		row[i] = harmless(row[i])
+		row[i] = escapeFormula(row[i])
 	}
 	return row
 }
 
-// harmless defuses a cell.
-func harmless(cell string) string {
+// escapeFormula defuses a cell.
+func escapeFormula(cell string) string {
 	cell = term.Strip(cell)
 	first := strings.TrimLeft(cell, " \n\u00a0\ufeff")
 	if cell != "" && strings.ContainsRune("\t\r", rune(cell[0])) || first != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", []rune(first)[0]) {
@@ -83,7 +83,7 @@ func harmless(cell string) string {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-func blankZero(n int64) string {
+func emptyIfZero(n int64) string {
 	if n == 0 {
 		return ""
 	}

@@ -49,7 +49,7 @@ var hostile = []string{
 
 func hostileRoom(texts []string) []room.Event {
 	all := strings.Join(texts, "\n")
-	b := builder{at: time.Unix(1_770_000_000, 0).UTC()}
+	b := eventBuilder{at: time.Unix(1_770_000_000, 0).UTC()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{
 		Room: all, Name: all, Objective: all, Constraints: []string{all}, Policy: room.PolicyRef{Name: all, Version: all},
 	}})
@@ -185,7 +185,7 @@ func TestExportsOfLevels(t *testing.T) {
 }
 
 func TestHTMLPutsDeclinesTogether(t *testing.T) {
-	b := builder{}
+	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r"}})
 	for range 4 {
 		b.add(room.ActorPolicy, room.RoundDeclined{Reason: "nothing new"})
@@ -199,9 +199,9 @@ func TestHTMLPutsDeclinesTogether(t *testing.T) {
 func TestParagraphs(t *testing.T) {
 	got := paragraphs("see `x` at https://example.org/a_(b).\n```go\nf()\n\ng()\n```\ndone (http://x.org).")
 	want := []paragraph{
-		{Spans: []span{{Text: "see "}, {Text: "x", Code: true}, {Text: " at "}, {Text: "https://example.org/a_(b)", Link: "https://example.org/a_(b)"}, {Text: "."}}},
+		{Spans: []inlineRun{{Text: "see "}, {Text: "x", Code: true}, {Text: " at "}, {Text: "https://example.org/a_(b)", Link: "https://example.org/a_(b)"}, {Text: "."}}},
 		{Code: true, Text: "f()\n\ng()"},
-		{Spans: []span{{Text: "done ("}, {Text: "http://x.org", Link: "http://x.org"}, {Text: ")."}}},
+		{Spans: []inlineRun{{Text: "done ("}, {Text: "http://x.org", Link: "http://x.org"}, {Text: ")."}}},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d paragraphs: %+v", len(got), got)

@@ -14,7 +14,7 @@ import (
 
 // said is a room in which the texts are said, one by one, by ana and dba.
 func said(visibility room.Visibility, texts ...string) []room.Event {
-	b := builder{at: time.Unix(1_770_000_000, 0).UTC()}
+	b := eventBuilder{at: time.Unix(1_770_000_000, 0).UTC()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r", Objective: "=1+1"}})
 	b.add(room.ActorHost, room.Joined{Participant: room.Participant{ID: "ana", Name: "@Ana", Kind: policy.Human}})
 	b.add(room.ActorHost, room.Joined{Participant: room.Participant{ID: "dba", Kind: policy.Local}})
@@ -87,7 +87,7 @@ func TestFlatVisibility(t *testing.T) {
 // TestChatNames gives everybody a name that the interface takes, and keeps
 // them apart.
 func TestChatNames(t *testing.T) {
-	b := builder{}
+	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r", Objective: "why"}})
 	ids := []string{"a b", "a_b", "a.b", "ä", strings.Repeat("x", 70), strings.Repeat("x", 71), "ok-1"}
 	for _, id := range ids {

@@ -38,7 +38,7 @@ func sha256Base64(s string) string {
 // agents wrote is shown as text: nothing of it becomes markup but code blocks
 // and links to http, https and mailto.
 func WriteHTML(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
-	s, err := tell(entries, level)
+	s, err := buildTimeline(entries, level)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ type block struct {
 	Said              []paragraph
 }
 
-func newPage(s *story) *page {
+func newPage(s *timeline) *page {
 	title := s.Spec.Name
 	if title == "" {
 		title = s.Spec.Room
@@ -119,9 +119,9 @@ func newPage(s *story) *page {
 	return p
 }
 
-func newPageSeat(s SeatStats, class string) pageSeat {
+func newPageSeat(s ParticipantStats, class string) pageSeat {
 	return pageSeat{
-		Class: class, Label: term.Line(label(s)), Kind: term.Line(s.Kind), Role: term.Line(s.Role), Reply: orDash(s.Latency.Mean),
+		Class: class, Label: term.Line(participantLabel(s)), Kind: term.Line(s.Kind), Role: term.Line(s.Role), Reply: orDash(s.Latency.Mean),
 		Tokens: fmt.Sprint(s.Tokens), Airtime: int(math.Round(100 * s.Airtime)), Turns: s.Turns, Messages: s.Messages, Failures: s.Failures,
 	}
 }
@@ -129,7 +129,7 @@ func newPageSeat(s SeatStats, class string) pageSeat {
 // add appends a block; declined rounds in a row are put together.
 func (p *page) add(b block) {
 	n := len(p.Blocks)
-	if b.Kind != isDecline || n == 0 {
+	if b.Kind != itemDecline || n == 0 {
 		p.Blocks = append(p.Blocks, b)
 		return
 	}
@@ -137,30 +137,30 @@ func (p *page) add(b block) {
 	switch {
 	case last.Declines != nil:
 		last.Declines = append(last.Declines, b)
-	case last.Kind == isDecline:
+	case last.Kind == itemDecline:
 		p.Blocks[n-1] = block{Declines: []block{*last, b}}
 	default:
 		p.Blocks = append(p.Blocks, b)
 	}
 }
 
-var marks = map[string]string{isDraft: "✎", isDecline: "⌀", isTrouble: "✕", isNote: "·", isHidden: "▢"}
+var marks = map[string]string{itemDraft: "✎", itemDecline: "⌀", itemFailure: "✕", itemNote: "·", itemHidden: "▢"}
 
 func newBlock(it *item, class map[string]string) block {
 	b := block{
-		Message: it.Kind == isMessage, Kind: it.Kind, Class: class[it.Who], Mark: marks[it.Kind], Seq: it.Seq, Turn: it.Turn,
-		Who: term.Line(it.Who), To: term.Line(it.To), Clock: clock(it.Clock), Note: term.Line(it.Note),
-		Why: term.Line(it.why()), Said: paragraphs(it.Text),
+		Message: it.Kind == itemMessage, Kind: it.Kind, Class: class[it.Actor], Mark: marks[it.Kind], Seq: it.Seq, Turn: it.Turn,
+		Who: term.Line(it.Actor), To: term.Line(it.To), Clock: clock(it.Clock), Note: term.Line(it.Note),
+		Why: term.Line(it.reason()), Said: paragraphs(it.Text),
 	}
 	if b.Class == "" {
 		b.Class = "k0"
 	}
 	switch it.Kind {
-	case isNote:
+	case itemNote:
 		b.Who = ""
-	case isDecline:
+	case itemDecline:
 		b.Note = "declined the round: " + b.Note
-	case isHidden:
+	case itemHidden:
 		b.Note = "said something that is not shown at this level"
 	}
 	b.chips(it)
@@ -184,7 +184,7 @@ func (b *block) chips(it *item) {
 	if it.Level != room.UserVisible && it.Level != "" {
 		b.Chips = append(b.Chips, strings.ReplaceAll(term.Line(string(it.Level)), "_", " "))
 	}
-	if it.Cut {
+	if it.SummaryOnly {
 		b.Chips = append(b.Chips, "summary only")
 	}
 	if b.Message && it.Note != "" {

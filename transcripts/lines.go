@@ -18,31 +18,31 @@ const (
 	MaxFile = 4 << 30  // one file, after decompression
 )
 
-// lines reads a file line by line. It sees through gzip.
-type lines struct {
-	name string // for errors
-	r    *bufio.Reader
-	left int64
-	n    int // of the line last returned, from 1
-	buf  []byte
-	back bool // the line last returned is to be returned again
+// lineReader reads a file line by line. It sees through gzip.
+type lineReader struct {
+	name       string // for errors
+	r          *bufio.Reader
+	remaining  int64
+	n          int // of the line last returned, from 1
+	buf        []byte
+	unreadLine bool // the line last returned is to be returned again
 }
 
 // gzipMagic starts every gzip file, whatever its name.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-func newLines(r io.Reader, name string) (*lines, error) {
-	l := &lines{name: name, r: bufio.NewReaderSize(r, 64<<10), left: MaxFile}
+func newLineReader(r io.Reader, name string) (*lineReader, error) {
+	l := &lineReader{name: name, r: bufio.NewReaderSize(r, 64<<10), remaining: MaxFile}
 	head, err := l.r.Peek(len(gzipMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, l.fault("cannot be read", err)
+		return nil, l.readError("cannot be read", err)
 	}
 	if !bytes.Equal(head, gzipMagic) {
 		return l, nil
 	}
 	z, err := gzip.NewReader(l.r)
 	if err != nil {
-		return nil, l.fault("starts like gzip and is none", err)
+		return nil, l.readError("starts like gzip and is none", err)
 	}
 	l.r = bufio.NewReaderSize(z, 64<<10)
 	return l, nil
@@ -50,7 +50,7 @@ func newLines(r io.Reader, name string) (*lines, error) {
 
 // next returns the next line without its line break, good until the next
 // call. Lines of white space alone are skipped. At the end it is io.EOF.
-func (l *lines) next() ([]byte, error) {
+func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
 		if err != nil {
@@ -63,11 +63,11 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // unread makes next return line, which it has just returned, once more.
-func (l *lines) unread(line []byte) { l.buf, l.back = line, true }
+func (l *lineReader) unread(line []byte) { l.buf, l.unreadLine = line, true }
 
-func (l *lines) read() ([]byte, error) {
-	if l.back {
-		l.back = false
+func (l *lineReader) read() ([]byte, error) {
+	if l.unreadLine {
+		l.unreadLine = false
 		return l.buf, nil
 	}
 	l.buf = l.buf[:0]
@@ -75,41 +75,41 @@ func (l *lines) read() ([]byte, error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.buf = append(l.buf, part...)
-		l.left -= int64(len(part))
+		l.remaining -= int64(len(part))
 		switch {
 		case len(l.buf) > MaxLine:
-			return nil, l.fault(fmt.Sprintf("line is longer than %d MiB", MaxLine>>20), nil)
-		case l.left < 0:
-			return nil, l.fault(fmt.Sprintf("file is larger than %d GiB", MaxFile>>30), nil)
+			return nil, l.readError(fmt.Sprintf("line is longer than %d MiB", MaxLine>>20), nil)
+		case l.remaining < 0:
+			return nil, l.readError(fmt.Sprintf("file is larger than %d GiB", MaxFile>>30), nil)
 		case err == nil, errors.Is(err, io.EOF) && len(l.buf) > 0:
 			return bytes.TrimRight(l.buf, "\r\n"), nil
 		case errors.Is(err, io.EOF):
 			return nil, io.EOF
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, l.fault("cannot be read", err)
+			return nil, l.readError("cannot be read", err)
 		}
 	}
 }
 
-// fault returns a problem with the line last returned.
-func (l *lines) fault(what string, err error) error {
+// readError returns a problem with the line last returned.
+func (l *lineReader) readError(what string, err error) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-READ", What: what, Where: l.where(), Err: err,
 		Fix: "check that the file is a whole transcript, as `moot transcript export` or its source wrote it",
 	}
 }
 
-// broken returns a problem with the chain at the event of the line last
+// chainError returns a problem with the chain at the event of the line last
 // returned. Its commitment is made of what the line holds, so body, salt and
 // hash cannot be told apart.
-func (l *lines) broken(seq uint64) error {
+func (l *lineReader) chainError(seq uint64) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-CHAIN", What: fmt.Sprintf("the chain breaks at event %d: it is not what was exported, or not in its place", seq),
 		Where: l.where(), Kind: log.ErrCorrupt, Fix: "export the room again from its log; do not trust this copy from here on",
 	}
 }
 
-func (l *lines) where() string {
+func (l *lineReader) where() string {
 	if l.n == 0 {
 		return l.name
 	}

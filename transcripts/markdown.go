@@ -17,7 +17,7 @@ import (
 // that none of it is taken for Markdown; control and bidirectional characters
 // are left out.
 func WriteMarkdown(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
-	s, err := tell(entries, level)
+	s, err := buildTimeline(entries, level)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (m markdown) line(format string, args ...any) {
 	m.b.WriteString("\n\n")
 }
 
-func (m markdown) head(s *story) {
+func (m markdown) head(s *timeline) {
 	title := s.Spec.Name
 	if title == "" {
 		title = s.Spec.Room
@@ -61,11 +61,11 @@ func (m markdown) head(s *story) {
 	m.b.WriteByte('\n')
 }
 
-func (m markdown) participants(s *story) {
+func (m markdown) participants(s *timeline) {
 	m.line("## Participants")
 	m.b.WriteString("| who | kind | role | turns | messages | airtime | tokens | failures | mean reply |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, p := range s.Stats.Participants {
-		fmt.Fprintf(m.b, "| %s | %s | %s | %d | %d | %.0f %% | %d | %d | %s |\n", inline(label(p)), inline(p.Kind), inline(p.Role),
+		fmt.Fprintf(m.b, "| %s | %s | %s | %d | %d | %.0f %% | %d | %d | %s |\n", inline(participantLabel(p)), inline(p.Kind), inline(p.Role),
 			p.Turns, p.Messages, 100*p.Airtime, p.Tokens, p.Failures, orDash(p.Latency.Mean))
 	}
 	m.b.WriteByte('\n')
@@ -75,10 +75,10 @@ func orDash(d time.Duration) string {
 	if d == 0 {
 		return "—"
 	}
-	return short(d)
+	return shortDuration(d)
 }
 
-func label(p SeatStats) string {
+func participantLabel(p ParticipantStats) string {
 	if p.Name != "" && p.Name != p.ID {
 		return p.Name + " (" + p.ID + ")"
 	}
@@ -88,21 +88,21 @@ func label(p SeatStats) string {
 func (m markdown) item(it *item) {
 	at := clock(it.Clock)
 	switch it.Kind {
-	case isMessage:
+	case itemMessage:
 		m.line("### %s", inline(heading(it)))
 		m.grant(it)
 		m.fenced(it.Text)
-	case isHidden:
-		m.line("*%s · an internal message of %s is not shown*", at, inline(it.Who))
-	case isDraft:
-		m.line("*%s · %s: %s*", at, inline(it.Who), inline(it.Note))
+	case itemHidden:
+		m.line("*%s · an internal message of %s is not shown*", at, inline(it.Actor))
+	case itemDraft:
+		m.line("*%s · %s: %s*", at, inline(it.Actor), inline(it.Note))
 		if it.Text != "" {
 			m.fenced(it.Text)
 		}
-	case isDecline:
-		m.line("*%s · round declined by %s: %s*", at, inline(it.Who), inline(it.Note))
-	case isTrouble:
-		m.line("**%s · %s: %s**", at, inline(it.Who), inline(it.Note))
+	case itemDecline:
+		m.line("*%s · round declined by %s: %s*", at, inline(it.Actor), inline(it.Note))
+	case itemFailure:
+		m.line("**%s · %s: %s**", at, inline(it.Actor), inline(it.Note))
 		m.grant(it)
 	default:
 		m.line("*%s · %s*", at, inline(it.Note))
@@ -115,9 +115,9 @@ func (m markdown) item(it *item) {
 
 // heading of a message: #12 dba → yuki · 3:20.
 func heading(it *item) string {
-	h := it.Who
+	h := it.Actor
 	if it.Turn > 0 {
-		h = fmt.Sprintf("#%d %s", it.Turn, it.Who)
+		h = fmt.Sprintf("#%d %s", it.Turn, it.Actor)
 	}
 	if it.To != "" {
 		h += " → " + it.To
@@ -126,7 +126,7 @@ func heading(it *item) string {
 	if it.Level != room.UserVisible && it.Level != "" {
 		h += " · " + string(it.Level)
 	}
-	if it.Cut {
+	if it.SummaryOnly {
 		h += " · summary only"
 	}
 	if it.Note != "" {
@@ -138,7 +138,7 @@ func heading(it *item) string {
 // grant says why who spoke had the floor, and what else is known.
 func (m markdown) grant(it *item) {
 	var parts []string
-	if why := it.why(); why != "" {
+	if why := it.reason(); why != "" {
 		parts = append(parts, why)
 	}
 	if it.Grant != nil {
@@ -155,8 +155,8 @@ func (m markdown) grant(it *item) {
 	}
 }
 
-// why is the decision in one phrase.
-func (it *item) why() string {
+// reason is the decision in one phrase.
+func (it *item) reason() string {
 	g := it.Grant
 	if g == nil {
 		return ""
@@ -174,7 +174,7 @@ func (it *item) why() string {
 	return by
 }
 
-func (m markdown) foot(s *story) {
+func (m markdown) foot(s *timeline) {
 	if s.Stats.Ending != "" {
 		m.line("**%s**", inline(s.Stats.Ending))
 	}
@@ -183,7 +183,7 @@ func (m markdown) foot(s *story) {
 }
 
 // summary is what stands at the top, for every form.
-func (s *story) summary() []fact {
+func (s *timeline) summary() []fact {
 	st := s.Stats
 	all := []fact{{"room", s.Spec.Room}}
 	if !s.From.IsZero() {

@@ -20,35 +20,35 @@ type Reader struct {
 	// in the neutral form.
 	Header Header
 
-	l    *lines
-	bare bool // the lines are events alone
+	lines      *lineReader
+	eventsOnly bool // the lines are events alone
 }
 
 // NewReader looks at the first line of r to learn its form. name stands for
 // the file in errors.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	l, err := newLines(r, name)
+	l, err := newLineReader(r, name)
 	if err != nil {
 		return nil, err
 	}
 	line, err := l.next()
 	if errors.Is(err, io.EOF) {
-		return nil, l.fault("file is empty", nil)
+		return nil, l.readError("file is empty", nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := &Reader{l: l}
+	t := &Reader{lines: l}
 	if !isHeader(line) {
 		l.unread(line)
-		t.Header, t.bare = headerOf(line)
+		t.Header, t.eventsOnly = eventStreamHeader(line)
 		return t, nil
 	}
 	if err := strict.Decode(line, maxDepth, &t.Header); err != nil {
-		return nil, l.fault(err.Error(), nil)
+		return nil, l.readError(err.Error(), nil)
 	}
 	if err := t.Header.check(); err != nil {
-		return nil, l.fault(err.Error(), nil)
+		return nil, l.readError(err.Error(), nil)
 	}
 	return t, nil
 }
@@ -58,9 +58,9 @@ func isHeader(line []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`))
 }
 
-// headerOf is the header that a stream of events, as `moot run -o jsonl`
+// eventStreamHeader is the header that a stream of events, as `moot run -o jsonl`
 // prints one, would have. Its first line opens the room.
-func headerOf(line []byte) (Header, bool) {
+func eventStreamHeader(line []byte) (Header, bool) {
 	if e, err := room.UnmarshalEvent(line); err == nil {
 		if b, ok := e.Body.(room.Opened); ok {
 			return Header{Version: Version, Room: b.Spec.Room, Level: Internal}, true
@@ -74,7 +74,7 @@ func headerOf(line []byte) (Header, bool) {
 func (t *Reader) Portable() bool { return t.Header.Version != 0 }
 
 // Conversations returns what a file of the neutral form holds.
-func (t *Reader) Conversations() iter.Seq2[*Conversation, error] { return conversations(t.l) }
+func (t *Reader) Conversations() iter.Seq2[*Conversation, error] { return conversations(t.lines) }
 
 // Entries returns the entries of a file of the portable form. Their order and
 // count are checked, and the chain where the file has one. After an error the
@@ -86,7 +86,7 @@ func (t *Reader) Entries() iter.Seq2[log.Entry, error] {
 			e, err := t.entry(last)
 			if errors.Is(err, io.EOF) {
 				if missing := t.Header.Events - int64(last.Seq); t.Header.Events > 0 && missing != 0 {
-					yield(e, t.l.fault(fmt.Sprintf("file is cut short: %d of %d events are missing", missing, t.Header.Events), nil))
+					yield(e, t.lines.readError(fmt.Sprintf("file is cut short: %d of %d events are missing", missing, t.Header.Events), nil))
 				}
 				return
 			}
@@ -100,7 +100,7 @@ func (t *Reader) Entries() iter.Seq2[log.Entry, error] {
 
 // entry reads the entry after last.
 func (t *Reader) entry(last log.Entry) (log.Entry, error) {
-	line, err := t.l.next()
+	line, err := t.lines.next()
 	if err != nil {
 		return log.Entry{}, err
 	}
@@ -109,23 +109,23 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)
 	}
 	if err != nil {
-		return e, t.l.fault(err.Error(), err)
+		return e, t.lines.readError(err.Error(), err)
 	}
 	if t.Header.Chain && log.Check(t.Header.Room, last.Seq, last.Hash, []log.Entry{e}) != nil {
-		return e, t.l.broken(e.Seq)
+		return e, t.lines.chainError(e.Seq)
 	}
 	return e, nil
 }
 
 func (t *Reader) decode(line []byte) (log.Entry, error) {
-	if t.bare {
-		return decodeBody(portableLine{Event: bytes.Clone(line)}) // the line's buffer is used again
+	if t.eventsOnly {
+		return decodeBody(entryLine{Event: bytes.Clone(line)}) // the line's buffer is used again
 	}
 	return decodeEntry(line, t.Header)
 }
 
-// portableLine is one line after the header.
-type portableLine struct {
+// entryLine is one line after the header.
+type entryLine struct {
 	Event    json.RawMessage `json:"event"`
 	Redacted uint64          `json:"redacted"`
 	Salt     string          `json:"salt"`
@@ -134,7 +134,7 @@ type portableLine struct {
 }
 
 func decodeEntry(line []byte, h Header) (log.Entry, error) {
-	var w portableLine
+	var w entryLine
 	if err := strict.Decode(line, maxDepth, &w); err != nil {
 		return log.Entry{}, err
 	}
@@ -149,7 +149,7 @@ func decodeEntry(line []byte, h Header) (log.Entry, error) {
 }
 
 // decodeBody reads the event. Of a redacted one a stub may be left.
-func decodeBody(w portableLine) (log.Entry, error) {
+func decodeBody(w entryLine) (log.Entry, error) {
 	e := log.Entry{Pos: log.Pos{Seq: w.Redacted}, Redacted: w.Redacted != 0, Event: room.Event{Seq: int64(w.Redacted)}}
 	if w.Event == nil {
 		return e, nil
@@ -168,7 +168,7 @@ func decodeBody(w portableLine) (log.Entry, error) {
 	return e, nil
 }
 
-func decodeChain(e *log.Entry, w portableLine) error {
+func decodeChain(e *log.Entry, w entryLine) error {
 	if err := fromHex(e.Hash[:], "hash", w.Hash); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func meeting() []room.Event {
 		return room.Message{ID: id, Run: "r_1", From: from, To: room.Broadcast, Kind: room.KindUtterance, Visibility: v, Text: text, Summary: "in short"}
 	}
 	confidence := 0.8
-	b := builder{at: time.Date(2026, 2, 27, 9, 0, 0, 0, time.UTC)}
+	b := eventBuilder{at: time.Date(2026, 2, 27, 9, 0, 0, 0, time.UTC)}
 	for _, x := range []struct {
 		actor string
 		body  room.Body

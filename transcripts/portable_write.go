@@ -24,7 +24,7 @@ func Write(w io.Writer, h Header, entries iter.Seq2[log.Entry, error]) error {
 	if err := writeLine(out, h); err != nil {
 		return err
 	}
-	form := formOf(h)
+	form := lineEncoder(h)
 	var n int64
 	for e, err := range entries {
 		if err != nil {
@@ -70,16 +70,16 @@ func writeLine(w io.Writer, v any) error {
 	return nil
 }
 
-// formOf returns how lines are made under h.
-func formOf(h Header) func(log.Entry) ([]byte, error) {
+// lineEncoder returns how lines are made under h.
+func lineEncoder(h Header) func(log.Entry) ([]byte, error) {
 	if h.Level == All {
-		return func(e log.Entry) ([]byte, error) { return wholeLine(e, h.Chain) }
+		return func(e log.Entry) ([]byte, error) { return fullLine(e, h.Chain) }
 	}
 	cut := redactor{level: h.Level}
 	return func(e log.Entry) ([]byte, error) {
 		e.Event = cut.event(e.Event)
 		if e.Redacted {
-			b, err := stubLine(e)
+			b, err := redactedLine(e)
 			return append(b, '}'), err
 		}
 		raw, err := room.MarshalEvent(e.Event)
@@ -87,8 +87,8 @@ func formOf(h Header) func(log.Entry) ([]byte, error) {
 	}
 }
 
-// stubLine starts the line of a redacted event with what is left of it.
-func stubLine(e log.Entry) ([]byte, error) {
+// redactedLine starts the line of a redacted event with what is left of it.
+func redactedLine(e log.Entry) ([]byte, error) {
 	b := fmt.Appendf(nil, `{"redacted":%d`, e.Seq)
 	if e.Event.Body == nil {
 		return b, nil
@@ -97,11 +97,11 @@ func stubLine(e log.Entry) ([]byte, error) {
 	return fmt.Appendf(b, `,"event":%s`, raw), err
 }
 
-// wholeLine holds what the log stores.
-func wholeLine(e log.Entry, chain bool) (b []byte, err error) {
+// fullLine holds what the log stores.
+func fullLine(e log.Entry, chain bool) (b []byte, err error) {
 	switch {
 	case e.Redacted:
-		if b, err = stubLine(e); err != nil {
+		if b, err = redactedLine(e); err != nil {
 			return nil, err
 		}
 		if chain {

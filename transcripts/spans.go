@@ -37,9 +37,9 @@ const (
 	AttrObjective  = "moot.objective"
 )
 
-// A spanSet writes OTLP JSON.
-type spanSet struct {
-	hearing
+// A spanWriter writes OTLP JSON.
+type spanWriter struct {
+	recordReader
 	w     *bufio.Writer
 	n     int
 	room  string
@@ -54,15 +54,15 @@ type spanSet struct {
 // not shown has its span without a text.
 func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	t := spanSet{w: out}
+	t := spanWriter{w: out}
 	out.WriteString(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"moot"}}]},` +
 		`"scopeSpans":[{"scope":{"name":"github.com/folkmoot/moot/transcripts"},"spans":[`)
-	var last spoken
+	var last record
 	for s, err := range t.heard(entries, level) {
 		if err != nil {
 			return err
 		}
-		if err := t.add(&s); err != nil {
+		if err := t.record(&s); err != nil {
 			return err
 		}
 		last = s
@@ -127,7 +127,7 @@ func (s *otlpSpan) list(key string, values []string) {
 }
 
 // span starts a span of the room.
-func (t *spanSet) span(name string, s *spoken) otlpSpan {
+func (t *spanWriter) span(name string, s *record) otlpSpan {
 	if t.room == "" {
 		t.room = t.spec.Room
 	}
@@ -140,20 +140,20 @@ func (t *spanSet) span(name string, s *spoken) otlpSpan {
 	}
 	at = max(at, 0)
 	span := otlpSpan{
-		TraceID: t.id(0, 16), SpanID: t.id(uint64(s.seq), 8), ParentID: t.id(0, 8), Name: name, Kind: 1,
+		TraceID: t.spanID(0, 16), SpanID: t.spanID(uint64(s.seq), 8), ParentID: t.spanID(0, 8), Name: name, Kind: 1,
 		Start: strconv.FormatInt(max(at-s.posted.Latency.Nanoseconds(), 0), 10), End: strconv.FormatInt(at, 10),
 	}
 	span.text(attrConversation, t.room)
 	return span
 }
 
-// id makes ids out of what is there.
-func (t *spanSet) id(seq uint64, size int) string {
+// spanID makes ids out of what is there.
+func (t *spanWriter) spanID(seq uint64, size int) string {
 	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, seq), t.room...))
 	return hex.EncodeToString(sum[:size])
 }
 
-func (t *spanSet) add(s *spoken) error {
+func (t *spanWriter) record(s *record) error {
 	if s.decline != nil {
 		span := t.span("moot.policy.decide", s)
 		span.text(attrOperation, "moot.policy.decide")
@@ -165,15 +165,15 @@ func (t *spanSet) add(s *spoken) error {
 	span := t.span("invoke_agent "+s.message.From, s)
 	span.text(attrOperation, "invoke_agent")
 	span.text(attrAgentID, s.message.From)
-	span.text(attrAgentName, s.who.Name)
-	if s.who.Name == "" {
+	span.text(attrAgentName, s.sender.Name)
+	if s.sender.Name == "" {
 		span.text(attrAgentName, s.message.From)
 	}
-	span.text(AttrKind, kindOf(s.who))
+	span.text(AttrKind, kindOf(s.sender))
 	span.text(AttrVisibility, string(s.message.Visibility))
 	span.text(AttrShown, s.shown)
 	span.text(AttrClock, seconds(s.clock))
-	span.list(AttrTo, s.to())
+	span.list(AttrTo, s.receivers())
 	if s.granted != nil {
 		span.text(AttrReason, s.granted.Reason)
 	}
@@ -182,7 +182,7 @@ func (t *spanSet) add(s *spoken) error {
 		span.integer(attrOutputTokens, s.posted.Usage.Output)
 	}
 	if s.shown == shownWhole || s.shown == shownSummary {
-		text, err := outputOf(s)
+		text, err := outputMessages(s)
 		if err != nil {
 			return fmt.Errorf("writing spans: %w", err)
 		}
@@ -191,14 +191,14 @@ func (t *spanSet) add(s *spoken) error {
 	return t.write(span)
 }
 
-// outputOf is the message in the shape of gen_ai.output.messages.
-func outputOf(s *spoken) (string, error) {
+// outputMessages is the message in the shape of gen_ai.output.messages.
+func outputMessages(s *record) (string, error) {
 	type part struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
 	}
 	role := "assistant"
-	if kindOf(s.who) == KindHuman {
+	if kindOf(s.sender) == KindHuman {
 		role = "user"
 	}
 	b, err := json.Marshal([]struct {
@@ -210,9 +210,9 @@ func outputOf(s *spoken) (string, error) {
 
 // workflow writes the span of the room, around the others; last is the last
 // thing that was said in it.
-func (t *spanSet) workflow(last *spoken) error {
+func (t *spanWriter) workflow(last *record) error {
 	span := t.span("invoke_workflow "+t.spec.Room, last)
-	span.SpanID, span.ParentID = t.id(0, 8), ""
+	span.SpanID, span.ParentID = t.spanID(0, 8), ""
 	span.Start = "0"
 	if !t.start.IsZero() {
 		span.Start = strconv.FormatInt(max(t.start.UnixNano(), 0), 10)
@@ -222,7 +222,7 @@ func (t *spanSet) workflow(last *spoken) error {
 	return t.write(span)
 }
 
-func (t *spanSet) write(span otlpSpan) error {
+func (t *spanWriter) write(span otlpSpan) error {
 	b, err := json.Marshal(span)
 	if err != nil {
 		return fmt.Errorf("writing spans: %w", err)

@@ -12,26 +12,26 @@ import (
 
 // Stats counts what happened in a room. Durations are of the room's clock.
 type Stats struct {
-	Room         string        `json:"room"`
-	Events       int           `json:"events"`
-	Duration     time.Duration `json:"duration_ns"`
-	Turns        int           `json:"turns"` // granted
-	Messages     int           `json:"messages"`
-	Declines     int           `json:"declines"`
-	Passes       int           `json:"passes"`
-	Failures     int           `json:"failures"`
-	Interrupted  int           `json:"interrupted"`
-	Redacted     int           `json:"redacted"`
-	Tokens       int64         `json:"tokens"` // stated, or estimated where a turn did not say
-	Cost         int64         `json:"cost"`   // in millionths
-	Gini         float64       `json:"gini"`   // of the texts' bytes: 0 when all said as much, nearly 1 when one said all
-	Ending       string        `json:"ending,omitempty"`
-	Policies     []PolicyStats `json:"policies,omitempty"`
-	Participants []SeatStats   `json:"participants"`
+	Room         string             `json:"room"`
+	Events       int                `json:"events"`
+	Duration     time.Duration      `json:"duration_ns"`
+	Turns        int                `json:"turns"` // granted
+	Messages     int                `json:"messages"`
+	Declines     int                `json:"declines"`
+	Passes       int                `json:"passes"`
+	Failures     int                `json:"failures"`
+	Interrupted  int                `json:"interrupted"`
+	Redacted     int                `json:"redacted"`
+	Tokens       int64              `json:"tokens"` // stated, or estimated where a turn did not say
+	Cost         int64              `json:"cost"`   // in millionths
+	Gini         float64            `json:"gini"`   // of the texts' bytes: 0 when all said as much, nearly 1 when one said all
+	Ending       string             `json:"ending,omitempty"`
+	Policies     []PolicyStats      `json:"policies,omitempty"`
+	Participants []ParticipantStats `json:"participants"`
 }
 
-// SeatStats counts what one participant did.
-type SeatStats struct {
+// ParticipantStats counts what one participant did.
+type ParticipantStats struct {
 	ID       string  `json:"id"`
 	Name     string  `json:"name,omitempty"`
 	Kind     string  `json:"kind"`
@@ -75,7 +75,7 @@ type PolicyStats struct {
 
 // Collect counts what happened in the room that entries are of.
 func Collect(entries iter.Seq2[log.Entry, error]) (*Stats, error) {
-	c := counter{at: map[string]int{}}
+	c := counter{index: map[string]int{}}
 	for e, err := range entries {
 		if err != nil {
 			return nil, err
@@ -88,9 +88,9 @@ func Collect(entries iter.Seq2[log.Entry, error]) (*Stats, error) {
 // A counter counts events. Tokens, cost and turns are those of the fold.
 type counter struct {
 	Stats
-	state room.State
-	at    map[string]int // place of a participant
-	turn  string         // who has the floor
+	state    room.State
+	index    map[string]int // place of a participant
+	speaking string         // who has the floor
 }
 
 func (c *counter) count(e log.Entry) {
@@ -108,25 +108,25 @@ func (c *counter) count(e log.Entry) {
 func (c *counter) body(body room.Body) {
 	switch b := body.(type) {
 	case room.Joined:
-		c.seat(b.Participant.ID)
+		c.participant(b.Participant.ID)
 	case room.TurnGranted:
-		c.turn = b.Participant
+		c.speaking = b.Participant
 	case room.RoundDeclined:
 		c.Declines++
 	case room.TurnDrafted:
-		c.seat(c.turn).Drafts++
+		c.participant(c.speaking).Drafts++
 	case room.TurnEdited:
-		c.seat(c.turn).Edited++
+		c.participant(c.speaking).Edited++
 	case room.TurnRejected:
-		c.seat(c.turn).Rejected++
+		c.participant(c.speaking).Rejected++
 	case room.TurnPassed:
 		c.Passes++
-		s := c.seat(c.turn)
+		s := c.participant(c.speaking)
 		s.Passes++
 		s.times = append(s.times, b.Latency)
 	case room.TurnFailed:
 		c.Failures++
-		c.seat(c.turn).Failures++
+		c.participant(c.speaking).Failures++
 	case room.TurnInterrupted:
 		c.Interrupted++
 	case room.MessagePosted:
@@ -156,7 +156,7 @@ func ending(phase, name, reason string) string {
 
 func (c *counter) message(b room.MessagePosted) {
 	c.Messages++
-	s := c.seat(b.Message.From)
+	s := c.participant(b.Message.From)
 	s.Messages++
 	s.Bytes += len(b.Message.Text)
 	if b.Turn > 0 {
@@ -164,14 +164,14 @@ func (c *counter) message(b room.MessagePosted) {
 	}
 }
 
-// seat returns the counts of a participant; somebody without a seat, the host
+// participant returns the counts of a participant; somebody without a participant, the host
 // say, gets a row of its own when it speaks.
-func (c *counter) seat(id string) *SeatStats {
-	i, ok := c.at[id]
+func (c *counter) participant(id string) *ParticipantStats {
+	i, ok := c.index[id]
 	if !ok {
 		i = len(c.Participants)
-		c.at[id] = i
-		c.Participants = append(c.Participants, SeatStats{ID: id})
+		c.index[id] = i
+		c.Participants = append(c.Participants, ParticipantStats{ID: id})
 	}
 	return &c.Participants[i]
 }

@@ -14,7 +14,7 @@ import (
 // WriteText writes the timeline of the room that entries are of for a
 // terminal, as a reader at that level sees it: its last items, or with 0 all.
 func WriteText(w io.Writer, entries iter.Seq2[log.Entry, error], level Level, last int) error {
-	s, err := tell(entries, level)
+	s, err := buildTimeline(entries, level)
 	if err != nil {
 		return err
 	}
@@ -35,27 +35,27 @@ func WriteText(w io.Writer, entries iter.Seq2[log.Entry, error], level Level, la
 
 func (it *item) text(w io.Writer) {
 	switch it.Kind {
-	case isMessage:
+	case itemMessage:
 		fmt.Fprintf(w, "\n%s\n", term.Line(heading(it)))
-		if why := it.why(); why != "" {
+		if why := it.reason(); why != "" {
 			fmt.Fprintf(w, "    (%s)\n", term.Line(why))
 		}
-		it.said(w)
-	case isHidden:
-		fmt.Fprintf(w, "%7s  an internal message of %s is not shown\n", clock(it.Clock), term.Line(it.Who))
-	case isDecline:
-		fmt.Fprintf(w, "%7s  round declined by %s: %s\n", clock(it.Clock), term.Line(it.Who), term.Line(it.Note))
-	case isNote:
+		it.writeBody(w)
+	case itemHidden:
+		fmt.Fprintf(w, "%7s  an internal message of %s is not shown\n", clock(it.Clock), term.Line(it.Actor))
+	case itemDecline:
+		fmt.Fprintf(w, "%7s  round declined by %s: %s\n", clock(it.Clock), term.Line(it.Actor), term.Line(it.Note))
+	case itemNote:
 		fmt.Fprintf(w, "%7s  %s\n", clock(it.Clock), term.Line(it.Note))
-		it.said(w)
+		it.writeBody(w)
 	default:
-		fmt.Fprintf(w, "%7s  %s: %s\n", clock(it.Clock), term.Line(it.Who), term.Line(it.Note))
-		it.said(w)
+		fmt.Fprintf(w, "%7s  %s: %s\n", clock(it.Clock), term.Line(it.Actor), term.Line(it.Note))
+		it.writeBody(w)
 	}
 }
 
-// said writes the text, set in.
-func (it *item) said(w io.Writer) {
+// writeBody writes the text, set in.
+func (it *item) writeBody(w io.Writer) {
 	if it.Text == "" {
 		return
 	}

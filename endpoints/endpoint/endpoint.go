@@ -103,10 +103,12 @@ type Reply struct {
 	ToolRounds int
 }
 
-// Usage counts tokens. Known is false when the agent did not say.
+// Usage counts the tokens of a turn. Known is false when the agent did not
+// state it. The JSON form is part of the event format.
 type Usage struct {
-	Known         bool
-	Input, Output int64
+	Known  bool  `json:"known,omitempty"`
+	Input  int64 `json:"input_tokens,omitempty"`
+	Output int64 `json:"output_tokens,omitempty"`
 }
 
 // A Signal is something an agent raises beside its reply.

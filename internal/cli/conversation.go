@@ -14,7 +14,7 @@ func conversationOf(o origin) (*transcripts.Conversation, error) {
 	}
 	c := &transcripts.Conversation{ID: o.room}
 	known := map[string]bool{}
-	join := func(p transcripts.Person) {
+	join := func(p transcripts.Participant) {
 		if !known[p.ID] {
 			known[p.ID] = true
 			c.Participants = append(c.Participants, p)
@@ -29,15 +29,15 @@ func conversationOf(o origin) (*transcripts.Conversation, error) {
 			join(personOf(b.Participant))
 		case room.MessagePosted:
 			m := b.Message
-			join(transcripts.Person{ID: m.From, Kind: transcripts.KindHuman}) // the host, say
+			join(transcripts.Participant{ID: m.From, Kind: transcripts.KindHuman}) // the host, say
 			c.Turns = append(c.Turns, transcripts.Turn{I: len(c.Turns), Speaker: m.From, Text: readable(m)})
 		}
 	}
 	return c, nil
 }
 
-func personOf(p room.Participant) transcripts.Person {
-	s := transcripts.Person{ID: p.ID, Name: p.Name, Kind: transcripts.KindAgent, Role: p.Role}
+func personOf(p room.Participant) transcripts.Participant {
+	s := transcripts.Participant{ID: p.ID, Name: p.Name, Kind: transcripts.KindAgent, Role: p.Role}
 	switch {
 	case p.Kind == policy.Human:
 		s.Kind = transcripts.KindHuman

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
@@ -95,7 +96,7 @@ func recordWith(t *testing.T, a *app, module []byte) []room.Event {
 		rec.Through = r.state.Seq
 		r.do(room.ActorPolicy, room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: fmt.Sprint("q", n)}})
 		turn := r.state.Turn
-		r.do(turn.Participant, room.Replied{Turn: turn.Number, Request: turn.Request, Outcome: room.OutcomeSaid, Text: fmt.Sprint("number ", n)})
+		r.do(turn.Participant, room.Replied{Turn: turn.Number, Request: turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint("number ", n)}})
 	}
 	return r.events
 }

@@ -45,7 +45,7 @@ var rules = []rule{
 	{pkg: "policies", may: "policies/policy", bare: true},
 
 	{pkg: "room/names", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy room/names", never: impure + " unsafe"},
+	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
 	{pkg: "room/roomtest", may: "room policies/policy"},
 	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
 	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
@@ -71,7 +71,7 @@ var rules = []rule{
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/history", may: "room room/names policies/policy"},
-	{pkg: "replay/drive", may: "replay/history room room/names policies/policy"},
+	{pkg: "replay/drive", may: "replay/history room room/names policies/policy endpoints/endpoint"},
 	{pkg: "replay/score", may: "replay/history replay/drive room"},
 	{pkg: "replay/report", may: "replay/history replay/drive replay/score"},
 	{pkg: "replay", may: "replay/..."},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
 )
@@ -198,14 +199,14 @@ func (r *simulator) grant(id string) room.Grant {
 
 // speak posts the next recorded line of the agent that has the turn.
 func (r *simulator) speak(e room.Speak) error {
-	reply := room.Replied{Turn: e.Turn, Participant: e.Participant, Request: e.Request, Outcome: room.OutcomePassed, Reason: "no lines left", Latency: defaultLatency}
+	reply := room.Replied{Turn: e.Turn, Participant: e.Participant, Request: e.Request, Reply: endpoint.Reply{Outcome: endpoint.Passed, Reason: "no lines left"}, Latency: defaultLatency}
 	line, ok, err := r.reader.next(e.Participant)
 	if err != nil {
 		return err
 	}
 	if ok {
 		r.spoken++
-		reply.Outcome, reply.Text, reply.Reason, reply.Latency = room.OutcomeSaid, line.text, "", line.latency
+		reply.Outcome, reply.Text, reply.Reason, reply.Latency = endpoint.Said, line.text, "", line.latency
 	}
 	r.clock += reply.Latency
 	return r.do(e.Participant, reply)

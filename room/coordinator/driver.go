@@ -87,7 +87,7 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	case endpoint.SignalForgot:
 		do = room.Forgot{Participant: f.participant}
 	case endpoint.SignalLate:
-		do = room.Replied{Participant: f.participant, Request: s.Code, Text: s.Detail}
+		do = room.Replied{Participant: f.participant, Request: s.Code, Reply: endpoint.Reply{Text: s.Detail}}
 	default:
 		return endpoint.Answer{Reason: "not allowed in this room"}, nil
 	}

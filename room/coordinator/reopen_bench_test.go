@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -76,7 +77,7 @@ func longRoom(b *testing.B, db *sqlite.DB, size int64) int64 {
 		request := fmt.Sprint("q", n)
 		rec := policy.Record{Decision: s.Policy.Decision + 1, Through: s.Seq}
 		add(room.ActorPolicy, room.Decided{Decision: policy.Speak(id, "next"), Record: rec, Grant: room.Grant{Request: request}})
-		add(id, room.Replied{Turn: n, Request: request, Outcome: room.OutcomeSaid, Text: fmt.Sprint(n, " ", body)})
+		add(id, room.Replied{Turn: n, Request: request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint(n, " ", body)}})
 		if len(batch) >= 1000 {
 			for _, e := range batch {
 				raw, _ := room.MarshalEvent(e)

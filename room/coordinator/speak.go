@@ -56,18 +56,13 @@ func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.C
 		}
 		latency := time.Since(start)
 		if err != nil {
-			failed.Code, failed.Error, failed.Usage, failed.Latency = failCode(err), err.Error(), usage(reply.Usage), latency
+			failed.Code, failed.Error, failed.Usage, failed.Latency = failCode(err), err.Error(), reply.Usage, latency
 			return room.Command{Actor: e.Participant, Do: failed}
 		}
 		return room.Command{Actor: e.Participant, Do: room.Replied{
-			Turn: e.Turn, Participant: e.Participant, Request: e.Request, Outcome: reply.Outcome, Text: reply.Text,
-			Reason: reply.Reason, Usage: usage(reply.Usage), Confidence: reply.Confidence, Latency: latency,
+			Turn: e.Turn, Participant: e.Participant, Request: e.Request, Reply: reply, Latency: latency,
 		}}
 	}, nil
-}
-
-func usage(u endpoint.Usage) room.Usage {
-	return room.Usage{Known: u.Known, Input: u.Input, Output: u.Output}
 }
 
 // failCode returns the code of a failed turn.

@@ -32,7 +32,7 @@ func TestSpansRoundTrip(t *testing.T) {
 		if got.ID != c.ID || got.Objective() != c.Objective() {
 			t.Errorf("%s %q came back as %s %q", c.ID, c.Objective(), got.ID, got.Objective())
 		}
-		byID := func(a, b transcripts.Person) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) }
+		byID := func(a, b transcripts.Participant) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) }
 		slices.SortFunc(got.Participants, byID)
 		slices.SortFunc(c.Participants, byID)
 		if !reflect.DeepEqual(got.Participants, c.Participants) {

@@ -106,7 +106,7 @@ func (t *talk) seat(id, name, kind, role string) string {
 		return id
 	}
 	t.people[id] = len(t.c.Participants)
-	t.c.Participants = append(t.c.Participants, transcripts.Person{ID: id, Name: cut(name, transcripts.MaxID), Kind: kind, Role: role})
+	t.c.Participants = append(t.c.Participants, transcripts.Participant{ID: id, Name: cut(name, transcripts.MaxID), Kind: kind, Role: role})
 	return id
 }
 

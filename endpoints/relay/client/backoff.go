@@ -9,26 +9,29 @@ import (
 
 const backoffFactor = 1.7
 
-// A backoff says how long to wait before the next attempt: at random up to a
-// limit that grows with every attempt, so that the endpoints of a relay that
-// was down do not come back all at once.
+// A backoff computes the delay before the next attempt: exponential back-off
+// with full jitter
+// (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+// The jitter keeps the endpoints of a restarted relay from reconnecting at
+// once.
 type backoff struct {
 	timing       Timing
 	attempts     int
-	restartUntil time.Time // until then the relay has promised to be back
+	restartUntil time.Time // until then the relay has announced to return
 }
 
-// restartCap bounds the wait while a relay restarts as it has announced.
+// restartCap limits the delay while a relay restarts as announced.
 const restartCap = 5 * time.Second
 
-// onDisconnect says how long the last connection was held.
+// onDisconnect resets the back-off if the last connection was stable. d is how
+// long it lasted.
 func (b *backoff) onDisconnect(d time.Duration) {
 	if d >= b.timing.Stable {
 		b.attempts = 0
 	}
 }
 
-// next returns how long to wait after err.
+// next returns the delay before the next attempt after err.
 func (b *backoff) next(err error) time.Duration {
 	var restart *Restarting
 	var rejected *Rejected
@@ -36,9 +39,9 @@ func (b *backoff) next(err error) time.Duration {
 	case errors.As(err, &restart):
 		b.attempts = 0
 		b.restartUntil = time.Now().Add(min(restart.TryFor, b.timing.Cap))
-		return min(restart.ReconnectIn, b.timing.Cap) // the relay has spread it
+		return min(restart.ReconnectIn, b.timing.Cap) // the relay has already added jitter
 	case errors.Is(err, ErrReplaced):
-		return b.timing.Cap // whoever has taken over shall not be fought
+		return b.timing.Cap // another process took over: do not compete with it
 	case errors.As(err, &rejected) && rejected.Retry > 0:
 		b.attempts++
 		return min(rejected.Retry, b.timing.Cap) + jitter(b.timing.First)
@@ -59,10 +62,10 @@ func (b *backoff) next(err error) time.Duration {
 	return jitter(min(time.Duration(d), limit))
 }
 
-// jitter returns anything up to d.
+// jitter returns a random duration up to d.
 func jitter(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d) + 1)) }
 
-// sleep waits, and reports false when ctx ended first.
+// sleep waits for d. It reports false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -17,38 +17,39 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// A Client is one device's connection to one relay.
+// A Client is one device's connection to one relay. All methods are safe for
+// concurrent use.
 type Client struct {
 	cfg  Config
 	url  *url.URL
 	host string
 
 	mu           sync.Mutex
-	conn         *conn // nil without a connection
+	conn         *conn //
 	allowlist    []frame.ID
-	hasAllowlist bool // list is to be sent after each login
+	hasAllowlist bool // send allowlist after each login
 }
 
-// New makes a client. Errors are *problem.Error with code RELAY-URL or
+// New returns a client. Errors are *problem.Error with code RELAY-URL or
 // RELAY-PLAIN.
 func New(cfg Config) (*Client, error) {
 	u, err := frame.ParseURL(cfg.URL)
 	if err != nil {
-		return nil, &problem.Error{Code: "RELAY-URL", What: "this is no relay's URL", Fix: "write it as wss://relay.example.org", Err: err}
+		return nil, &problem.Error{Code: "RELAY-URL", What: "not the URL of a relay", Fix: "write it as wss://relay.example.org", Err: err}
 	}
 	if u.Scheme == "ws" && !cfg.Plain && !frame.Loopback(u) {
 		return nil, &problem.Error{
 			Code: "RELAY-PLAIN", What: "the connection to the relay would not be encrypted", Where: u.Redacted(),
-			Fix: "use wss://, or allow it explicitly: messages stay encrypted, but anybody between sees who writes to whom",
+			Fix: "use wss://, or allow it explicitly: messages stay encrypted, but anyone on the network sees which devices exchange them",
 		}
 	}
 	cfg.Timing = cfg.Timing.withDefaults()
 	return &Client{cfg: cfg, url: u, host: frame.Host(u)}, nil
 }
 
-// Run connects, and connects again, until ctx ends; then it returns nil. A
-// relay that refuses the device before it ever let it in ends it too, with a
-// *problem.Error of code RELAY-REJECTED. Run may be called once.
+// Run connects and reconnects until ctx ends; then it returns nil. If the relay
+// refuses the first login permanently, Run returns a *problem.Error with code
+// RELAY-REJECTED. Call Run once.
 func (c *Client) Run(ctx context.Context) error {
 	b := backoff{timing: c.cfg.Timing}
 	for welcomed := false; ctx.Err() == nil; {
@@ -77,11 +78,9 @@ func (c *Client) Run(ctx context.Context) error {
 	return nil
 }
 
-// Send passes a payload of up to frame.MaxPayload bytes to the relay. It waits
-// while the relay does not take what was sent before, but not for a
-// connection: without one, or when it ends, it returns ErrOffline. nil means
-// that the payload is under way, not that anybody got it. The payload is
-// copied.
+// Send passes a payload of up to frame.MaxPayload bytes to the relay. It blocks
+// while the send queue is full. Without a connection it returns ErrOffline. nil
+// means that the payload is queued, not that it arrives. The payload is copied.
 func (c *Client) Send(ctx context.Context, to frame.ID, payload []byte) error {
 	l := c.current()
 	if l == nil {
@@ -94,9 +93,9 @@ func (c *Client) Send(ctx context.Context, to frame.ID, payload []byte) error {
 	return l.enqueue(ctx, b)
 }
 
-// Allow lets only these devices send to this one, from now on and after each
-// login to come. Without a connection it returns ErrOffline, and is in effect
-// from the next login on.
+// Allow restricts which devices may send to this one, now and after each later
+// login. Without a connection it returns ErrOffline and takes effect at the
+// next login.
 func (c *Client) Allow(ctx context.Context, ids []frame.ID) error {
 	b, err := frame.Append(nil, frame.Allow{Devices: ids})
 	if err != nil {
@@ -118,7 +117,7 @@ func (c *Client) current() *conn {
 	return c.conn
 }
 
-// setConn makes l the connection. What Allow has said goes first.
+// setConn makes l the current connection and queues the allowlist first.
 func (c *Client) setConn(l *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +126,7 @@ func (c *Client) setConn(l *conn) {
 		return
 	}
 	if b, err := frame.Append(nil, frame.Allow{Devices: c.allowlist}); err == nil { // Allow has checked it
-		l.out <- b // it has room: nobody else knows it yet
+		l.out <- b // the queue is empty: no other goroutine has l yet
 	}
 }
 
@@ -137,11 +136,11 @@ func (c *Client) notifyStatus(s Status) {
 	}
 }
 
-// proxy is the proxy of the environment. Loopback addresses have none.
+// proxy returns the proxy of the environment. Loopback addresses have none.
 var proxy = http.ProxyFromEnvironment
 
-// buffers are shared by all connections: one holds a whole frame, so that it
-// leaves in one piece.
+// buffers are shared write buffers. Each holds a whole frame, so that a frame
+// is one write.
 var buffers sync.Pool
 
 const bufferSize = frame.MaxFrame + 256
@@ -174,12 +173,12 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 func (c *Client) connectError(res *http.Response, err error) error {
 	what := "the relay cannot be reached"
 	if res != nil {
-		what = fmt.Sprintf("what answers there is no relay (HTTP status %d)", res.StatusCode)
+		what = fmt.Sprintf("the server at this address is not a relay (HTTP status %d)", res.StatusCode)
 	}
-	return &problem.Error{Code: "RELAY-CONNECT", What: what, Where: c.url.String(), Fix: "see that `moot relay` runs there, and that a proxy passes WebSocket on", Err: err}
+	return &problem.Error{Code: "RELAY-CONNECT", What: what, Where: c.url.String(), Fix: "check that `moot relay` runs there and that proxies forward WebSocket", Err: err}
 }
 
-// login waits for HELLO, answers it, and waits for WELCOME.
+// login answers HELLO with LOGIN and waits for WELCOME.
 func (c *Client) login(ws *websocket.Conn) (*conn, error) {
 	ws.SetReadLimit(frame.MaxFrame)
 	f, err := receive(ws)
@@ -211,7 +210,7 @@ func (c *Client) login(ws *websocket.Conn) (*conn, error) {
 	return newConn(&c.cfg, ws, welcome.Limits), nil
 }
 
-// loginError makes an error of what came instead of what was wanted.
+// loginError returns the error for an unexpected frame during the login.
 func (c *Client) loginError(f frame.Frame) error {
 	r, ok := f.(frame.Reject)
 	if !ok {
@@ -219,25 +218,25 @@ func (c *Client) loginError(f frame.Frame) error {
 	}
 	e := &Rejected{r.Code, time.Duration(r.RetryAfterMS) * time.Millisecond}
 	fix := map[frame.RejectCode]string{
-		frame.RejectAuth:    "use the URL that the relay's --host names; it has " + c.host + " in it now",
-		frame.RejectToken:   "ask who runs the relay for its token, or to allow this device",
+		frame.RejectAuth:    "use the URL that the relay's --host names; the URL in use names " + c.host,
+		frame.RejectToken:   "ask the operator of the relay for its token, or to allow this device",
 		frame.RejectVersion: "use the release of moot that the relay runs",
 	}[r.Code]
 	if fix == "" {
-		fix = "it is tried again by itself"
+		fix = "moot tries again automatically"
 	}
 	return &problem.Error{Code: "RELAY-REJECTED", What: e.Error(), Where: c.url.String(), Fix: fix, Kind: e}
 }
 
-// exporter returns what binds the login to this TLS connection when the relay
-// asks for it.
+// exporter returns the bytes that bind the login to this TLS connection, if the
+// relay requires it.
 func exporter(ws *websocket.Conn, binding string) ([]byte, error) {
 	if binding == "" {
 		return nil, nil
 	}
 	t, ok := ws.NetConn().(*tls.Conn)
 	if !ok {
-		return nil, fmt.Errorf("%w: TLS wanted where there is none", errProtocol)
+		return nil, fmt.Errorf("%w: the relay requires TLS binding on a connection without TLS", errProtocol)
 	}
 	state := t.ConnectionState()
 	return state.ExportKeyingMaterial(frame.ExporterLabel, nil, frame.ExporterSize)

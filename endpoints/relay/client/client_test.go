@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A device signs like one.
+// A device holds a key that signs logins.
 type device struct{ key ed25519.PrivateKey }
 
 func newDevice(t testing.TB) device {
@@ -45,7 +45,7 @@ func serve(t testing.TB, cfg server.Config) string {
 	return "ws://" + l.Addr().String()
 }
 
-// serveOn returns a function that ends the relay and waits for it.
+// serveOn runs a relay on l. stop ends the relay and waits for it.
 func serveOn(t testing.TB, l net.Listener, cfg server.Config) (stop func()) {
 	t.Helper()
 	if cfg.Hosts == nil {
@@ -73,24 +73,24 @@ func serveOn(t testing.TB, l net.Listener, cfg server.Config) (stop func()) {
 	return stop
 }
 
-// A received is what arrived at an endpoint.
+// A received is a payload that arrived at an endpoint.
 type received struct {
 	from    frame.ID
 	payload string
 }
 
-// An endpoint is a client that keeps what it hears of.
+// An endpoint is a client that records its callbacks.
 type endpoint struct {
 	*client.Client
 	device
 	received chan received
 	gone     chan frame.Gone
 	changed  chan client.Status
-	stop     func() error // ends it and waits
-	wait     func() error // waits
+	stop     func() error // ends Run and waits
+	wait     func() error // waits for Run
 }
 
-// startConnected connects a device and waits until it is welcome.
+// startConnected starts an endpoint and waits until it is connected.
 func startConnected(t testing.TB, d device, cfg client.Config) *endpoint {
 	t.Helper()
 	e := start(t, d, cfg)
@@ -120,7 +120,7 @@ func start(t testing.TB, d device, cfg client.Config) *endpoint {
 	return e
 }
 
-// awaitStatus waits until the endpoint is connected, or is not.
+// awaitStatus waits for a status with this value of Connected.
 func (e *endpoint) awaitStatus(t testing.TB, connected bool) client.Status {
 	t.Helper()
 	for s := range e.changed {

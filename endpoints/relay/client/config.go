@@ -10,41 +10,40 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A Signer answers challenges of relays with the device's key. What it signs
-// is frame.LoginMessage.
+// A Signer signs logins with the device's key. It signs frame.LoginMessage.
 type Signer interface {
 	SignLogin(host string, challenge [32]byte, exporter []byte) [64]byte
 }
 
-// A Config says where to connect, as whom, and who hears of what arrives. The
-// functions are called one at a time, from the goroutine that reads: while
-// one runs, nothing is read. Each may be nil.
+// Config configures a Client. URL, Device and Signer are required. The
+// callbacks are called one at a time from the reading goroutine: nothing is
+// read while one runs. Each may be nil.
 type Config struct {
-	URL    string // of the relay: wss://HOST[:PORT][/PATH]
+	URL    string // the relay: wss://HOST[:PORT][/PATH]
 	Device frame.ID
 	Signer Signer
-	Token  string // for a relay that wants one
+	Token  string // if the relay needs one
 
-	// Plain allows ws:// to other machines than this one. Payloads are
-	// encrypted all the same, but anybody between sees who sends to whom.
+	// Plain allows ws:// to other machines. Payloads are encrypted anyway, but
+	// the network sees which devices exchange them.
 	Plain bool
 
-	Deliver func(from frame.ID, payload []byte)                      // payload is the callee's
-	Gone    func(to frame.ID, reason frame.GoneReason)               // a hint: the relay's word
-	Changed func(Status)                                             // the connection came or went
+	Deliver func(from frame.ID, payload []byte)                      // the callee owns payload
+	Gone    func(to frame.ID, reason frame.GoneReason)               // a hint: stated by the relay
+	Changed func(Status)                                             // connected or disconnected
 	Dial    func(ctx context.Context, addr string) (net.Conn, error) // nil: TCP, through the proxy of the environment
-	TLS     *tls.Config                                              // nil: the system's roots
+	TLS     *tls.Config                                              // nil: the system's root certificates
 
 	Timing Timing
 }
 
-// Timing is how a client waits. Zeros are the defaults.
+// Timing holds the delays of a client. Zero fields get the defaults.
 type Timing struct {
-	First     time.Duration // before the second attempt, at most: 0.5 s
-	Cap       time.Duration // between attempts, at most: 60 s
-	Stable    time.Duration // connected for that long, the next wait is First again: 60 s
+	First     time.Duration // maximum before the second attempt: 0.5 s
+	Cap       time.Duration // maximum between attempts: 60 s
+	Stable    time.Duration // a connection that lasted so long resets the back-off: 60 s
 	Handshake time.Duration // from dialling to WELCOME: 15 s
-	Silence   time.Duration // without a ping of the relay: 60 s
+	Silence   time.Duration // timeout without a ping of the relay: 60 s
 	Write     time.Duration // for one frame: 10 s
 }
 
@@ -67,39 +66,38 @@ func (t Timing) withDefaults() Timing {
 	return t
 }
 
-// Status is what has become of the connection.
+// Status describes the state of the connection.
 type Status struct {
 	Connected bool
-	Err       error         // why it is not
+	Err       error         // reason, if not connected
 	Retry     time.Duration // until the next attempt
-	Health    string        // what the relay said on the way; its word, so text of a stranger
+	Health    string        // last HEALTH text of the relay; untrusted
 }
 
-// ErrOffline is what Send and Allow return without a connection.
+// ErrOffline is returned by Send and Allow without a connection.
 var ErrOffline = errors.New("not connected to the relay")
 
-// ErrReplaced is why a connection ended that a newer login of the same device
-// has taken the place of.
+// ErrReplaced means that a newer login of the same device ended the connection.
 var ErrReplaced = errors.New("this device has logged in again elsewhere")
 
 var errProtocol = errors.New("the relay broke its protocol")
 
-// A Restarting error says that the relay announced its end.
+// A Restarting error means that the relay announced a restart.
 type Restarting struct {
 	ReconnectIn, TryFor time.Duration
 }
 
 func (e *Restarting) Error() string { return "the relay restarts" }
 
-// A Rejected error says that the relay refused the login.
+// A Rejected error means that the relay refused the login.
 type Rejected struct {
 	Code  frame.RejectCode
-	Retry time.Duration // 0: trying again will not help by itself
+	Retry time.Duration // 0: do not retry
 }
 
 func (e *Rejected) Error() string { return "the relay refused the login: " + e.Code.String() }
 
-// isPermanent reports whether an error will be there the next time too.
+// isPermanent reports whether a retry would fail in the same way.
 func isPermanent(err error) bool {
 	var r *Rejected
 	return errors.As(err, &r) && (r.Code == frame.RejectAuth || r.Code == frame.RejectToken || r.Code == frame.RejectVersion)

@@ -13,21 +13,22 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// sendQueueSize is how many frames wait for the writer; Send waits for more room.
+// sendQueueSize is the capacity of the send queue in frames.
 const sendQueueSize = 8
 
-// A conn is one connection that is logged in.
+// A conn is one connection after the login. It has one reading and one writing
+// goroutine, as gorilla/websocket requires.
 type conn struct {
 	cfg     *Config
 	ws      *websocket.Conn
 	silence time.Duration
 	out     chan []byte
-	pong    chan string // the last ping that is unanswered
+	pong    chan string // the last unanswered ping
 	closed  chan struct{}
 	closing chan struct{}
 
 	mu       sync.Mutex
-	noExtend bool // the read deadline is not put off any more
+	noExtend bool // the read deadline is final
 
 	restart atomic.Pointer[Restarting]
 	health  atomic.Pointer[string]
@@ -38,7 +39,7 @@ func newConn(cfg *Config, ws *websocket.Conn, l frame.Limits) *conn {
 	return &conn{cfg: cfg, ws: ws, silence: silence, out: make(chan []byte, sendQueueSize), pong: make(chan string, 1), closed: make(chan struct{}), closing: make(chan struct{})}
 }
 
-// run passes frames on until the connection or ctx ends, and says why.
+// run forwards frames until the connection or ctx ends, and returns the reason.
 func (l *conn) run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, l.startClosing)
 	defer stop()
@@ -58,20 +59,19 @@ func (l *conn) run(ctx context.Context) error {
 	return err
 }
 
-// closeTimeout is how long what is queued may take to leave, and the relay to
-// close from its side.
+// closeTimeout limits sending the queue and waiting for the relay's close.
 const closeTimeout = time.Second
 
-// startClosing lets the writer write what is queued, tell the relay, and end.
+// startClosing makes the writer send the queue and a close message, then end.
 func (l *conn) startClosing() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.noExtend = true
-	_ = l.ws.NetConn().SetDeadline(time.Now().Add(closeTimeout)) // a dead connection fails when it is used
+	_ = l.ws.NetConn().SetDeadline(time.Now().Add(closeTimeout)) // a dead connection fails at its next use
 	close(l.closing)
 }
 
-// extendDeadline puts the read deadline off, unless the last one is set.
+// extendDeadline extends the read deadline, unless it is final.
 func (l *conn) extendDeadline() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *conn) extendDeadline() error {
 	return l.ws.SetReadDeadline(time.Now().Add(l.silence))
 }
 
-// enqueue hands a frame to the writer.
+// enqueue passes a frame to the writer.
 func (l *conn) enqueue(ctx context.Context, b []byte) error {
 	select {
 	case l.out <- b:
@@ -93,7 +93,7 @@ func (l *conn) enqueue(ctx context.Context, b []byte) error {
 	}
 }
 
-// write is the connection's one writer.
+// write is the only writer of the connection.
 func (l *conn) write() {
 	for {
 		select {
@@ -102,7 +102,7 @@ func (l *conn) write() {
 				return
 			}
 		case text := <-l.pong:
-			_ = l.ws.WriteControl(websocket.PongMessage, []byte(text), time.Now().Add(l.cfg.Timing.Write)) // the next write finds out
+			_ = l.ws.WriteControl(websocket.PongMessage, []byte(text), time.Now().Add(l.cfg.Timing.Write)) // the next write reports the error
 		case <-l.closing:
 			l.drain()
 			return
@@ -113,15 +113,15 @@ func (l *conn) write() {
 }
 
 func (l *conn) writeFrame(b []byte, timeout time.Duration) bool {
-	_ = l.ws.SetWriteDeadline(time.Now().Add(timeout)) // a dead connection fails when it is written
+	_ = l.ws.SetWriteDeadline(time.Now().Add(timeout)) // a dead connection fails at the write
 	if l.ws.WriteMessage(websocket.BinaryMessage, b) != nil {
-		l.ws.Close() // the reader ends with it
+		l.ws.Close() // this also ends the reader
 		return false
 	}
 	return true
 }
 
-// drain writes what is queued, and says that this was all.
+// drain sends the queue and a close message.
 func (l *conn) drain() {
 	for {
 		select {
@@ -137,7 +137,7 @@ func (l *conn) drain() {
 	}
 }
 
-// read takes frames until the connection ends.
+// read handles frames until the connection ends.
 func (l *conn) read() error {
 	l.ws.SetPingHandler(l.onPing)
 	for {
@@ -154,11 +154,12 @@ func (l *conn) read() error {
 	}
 }
 
-// onPing lets the writer answer; a ping counts as heard.
+// onPing makes the writer answer. A ping is a sign that the relay is alive, so
+// it extends the deadline.
 func (l *conn) onPing(text string) error {
 	select {
 	case l.pong <- text:
-	default: // one is on its way
+	default: // a pong is already queued
 	}
 	return l.extendDeadline()
 }
@@ -183,7 +184,7 @@ func (l *conn) handle(f frame.Frame) error {
 	return nil
 }
 
-// healthOf returns what the relay has said, if anything.
+// healthOf returns the last HEALTH text of the relay.
 func healthOf(l *conn) string {
 	if l == nil {
 		return ""

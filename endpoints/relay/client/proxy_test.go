@@ -12,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/client"
 )
 
-// viaProxy makes the test's program one that connects where it is told and
-// says what came of it: the environment is read once in a process.
+// viaProxy makes the test program connect to a URL and print the result. A
+// separate process is needed because the environment is read once.
 const viaProxy = "MOOT_TEST_VIA_PROXY"
 
 func connectOnce(t *testing.T, url string) {
@@ -23,8 +23,8 @@ func connectOnce(t *testing.T, url string) {
 	_ = e.stop()
 }
 
-// TestProxy: a relay elsewhere is reached through the proxy of the
-// environment.
+// TestProxy: the client reaches a relay on another machine through the proxy of
+// the environment.
 func TestProxy(t *testing.T) {
 	if url := os.Getenv(viaProxy); url != "" {
 		connectOnce(t, url)

@@ -24,8 +24,8 @@ func memoryConfig(n *relaytest.Network) client.Config {
 	return client.Config{URL: "ws://" + relaytest.Host, Plain: true, Dial: n.Dial}
 }
 
-// A network that is cut is noticed after 60 s without a ping; when it is back,
-// so is the client.
+// TestCut: a network outage is detected after 60 s without a ping, and the
+// client reconnects when the network is back.
 func TestCut(t *testing.T) {
 	for _, cut := range []time.Duration{59 * time.Second, 60 * time.Second, 61 * time.Second, 120 * time.Second} {
 		t.Run(cut.String(), func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A relay that restarts is come back to when it has said so; what is listed
-// is listed again.
+// TestRestart: after a restart the client reconnects at the announced time and
+// sends its allowlist again.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -75,17 +75,17 @@ func TestRestart(t *testing.T) {
 		if !errors.As(s.Err, &restarting) || s.Retry != restarting.ReconnectIn || s.Retry < 300*time.Millisecond || s.Retry > 3*time.Second {
 			t.Errorf("%+v", s)
 		}
-		if err := a.Send(t.Context(), b.id(), []byte("into the void")); !errors.Is(err, client.ErrOffline) {
+		if err := a.Send(t.Context(), b.id(), []byte("while offline")); !errors.Is(err, client.ErrOffline) {
 			t.Error(err)
 		}
-		time.Sleep(30 * time.Second) // in the bubble: a slow restart
+		time.Sleep(30 * time.Second) // synctest time: a slow restart
 		stop = serveMemory(t, n, server.Config{Open: true})
 		a.awaitStatus(t, true)
 		b.awaitStatus(t, true)
-		if took := time.Since(begin); took > 36*time.Second { // 30 s, and 5 s between attempts at most
+		if took := time.Since(begin); took > 36*time.Second { // 30 s, plus at most 5 s between attempts
 			t.Errorf("back after %v", took)
 		}
-		synctest.Wait() // the list has arrived
+		synctest.Wait() // the allowlist has arrived
 		c := startConnected(t, newDevice(t), memoryConfig(n))
 		c.send(t, a.id(), "may I?")
 		if g := <-c.gone; g != (frame.Gone{To: a.id(), Reason: frame.GoneNotAllowed}) {
@@ -102,8 +102,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// Waits grow up to a minute and are random; after a stable minute they begin
-// anew.
+// TestBackoff: delays grow up to a minute and are random. A connection of a
+// minute resets them.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -118,14 +118,14 @@ func TestBackoff(t *testing.T) {
 			limit = min(limit*17/10, time.Minute)
 			longest = max(longest, s.Retry)
 		}
-		if longest < 40*time.Second { // of 50 at random below 60 s: fails once in 10^8
+		if longest < 40*time.Second { // of 50 random delays below 60 s: fails once in 10^8 runs
 			t.Errorf("never longer than %v", longest)
 		}
 		n.Heal()
 		stop := serveMemory(t, n, server.Config{Open: true})
 		e.awaitStatus(t, true)
 		n.Refuse()
-		if s := e.awaitStatus(t, false); s.Err == nil { // it held for no time at all: as before
+		if s := e.awaitStatus(t, false); s.Err == nil { // it lasted no time, so the back-off is not reset
 			t.Errorf("%+v", s)
 		}
 		n.Heal()
@@ -140,9 +140,10 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A refusal for good ends a client that was never let in, and no other.
+// TestRejected: a permanent refusal ends a client that was never connected, but
+// not one that was.
 func TestRejected(t *testing.T) {
-	const token = "a token that nobody guesses"
+	const token = "a token of sufficient length"
 	for _, c := range []struct {
 		name string
 		cfg  server.Config
@@ -179,7 +180,8 @@ func TestRejected(t *testing.T) {
 	})
 }
 
-// Too many logins: the client comes back when the relay has said.
+// TestTooMany: after too many logins the client retries when the relay permits
+// it.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -197,7 +199,8 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// Two of the same device do not fight: the older one waits for a minute.
+// TestReplaced: two clients of one device do not compete: the older one waits
+// for a minute.
 func TestReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -220,14 +223,14 @@ func TestReplaced(t *testing.T) {
 	})
 }
 
-// What was sent before the end arrives: leaving flushes.
+// TestLeaving: stopping a client first sends its queue.
 func TestLeaving(t *testing.T) {
 	url := serve(t, server.Config{Open: true})
 	a, b := startConnected(t, newDevice(t), client.Config{URL: url}), startConnected(t, newDevice(t), client.Config{URL: url})
 	if err := b.Allow(t.Context(), []frame.ID{a.id()}); err != nil {
 		t.Fatal(err)
 	}
-	b.send(t, b.id(), "allowed") // in order: ALLOW is in effect when this is refused
+	b.send(t, b.id(), "allowed") // frames are handled in order, so ALLOW is in effect now
 	if g := <-b.gone; g.Reason != frame.GoneNotAllowed {
 		t.Error(g)
 	}
@@ -244,7 +247,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// A client that is ended while it dials ends.
+// TestEndWhileDialling: a client that dials can be stopped.
 func TestEndWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -257,7 +260,7 @@ func TestEndWhileDialling(t *testing.T) {
 	})
 }
 
-// While a relay takes no more frames Send waits, as long as its context lasts.
+// TestSendWaits: Send blocks while the queue is full, until its context ends.
 func TestSendWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -298,7 +301,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// What is no relay is said to be none, and tried again.
+// TestNoRelay: a server that is not a relay is reported, and the client
+// retries.
 func TestNoRelay(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -313,7 +317,7 @@ func TestNoRelay(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = c.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")) // the client may have left
+			_, _ = c.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")) // the client may have closed it
 			c.Close()
 		}
 	}()

@@ -16,9 +16,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// TestBinding: where the relay terminates TLS, a login is good on that
-// connection only. Somebody between, whom the device trusts for the same name
-// even, cannot pass it on.
+// TestBinding: if the relay terminates TLS, a login is valid on that connection
+// only. A proxy in the middle, even one with a trusted certificate, cannot pass
+// it on.
 func TestBinding(t *testing.T) {
 	cert, key := relaytest.Certificate(t)
 	pair, err := tls.X509KeyPair(cert, key)
@@ -45,9 +45,10 @@ func TestBinding(t *testing.T) {
 	}
 	var r *client.Rejected
 	if err := start(t, newDevice(t), cfg).wait(); !errors.As(err, &r) || r.Code != frame.RejectAuth {
-		t.Errorf("with somebody between: %v", err)
+		t.Errorf("through a proxy in the middle: %v", err)
 	}
-	// In plain text nobody can be bound, and a relay that says so lies.
+	// Without TLS no binding is possible, and a relay that requires one is
+	// refused.
 	plain := interpose(t, nil, l.Addr().String(), &tls.Config{RootCAs: roots})
 	e := start(t, newDevice(t), client.Config{URL: "ws://" + plain})
 	if s := e.awaitStatus(t, false); s.Err == nil || s.Connected {
@@ -56,8 +57,8 @@ func TestBinding(t *testing.T) {
 	_ = e.stop()
 }
 
-// interpose passes bytes on between a listener, with TLS unless own is nil,
-// and a server. It returns its address.
+// interpose copies bytes between a new listener, with TLS unless own is nil,
+// and a server. It returns the address of the listener.
 func interpose(t *testing.T, own *tls.Config, to string, theirs *tls.Config) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,7 +84,7 @@ func interpose(t *testing.T, own *tls.Config, to string, theirs *tls.Config) str
 					return
 				}
 				defer there.Close()
-				work.Go(func() { _, _ = io.Copy(there, here); there.Close() }) // either end may end it
+				work.Go(func() { _, _ = io.Copy(there, here); there.Close() }) // either side may close first
 				_, _ = io.Copy(here, there)
 			})
 		}

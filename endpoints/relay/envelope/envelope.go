@@ -1,13 +1,18 @@
-// Package envelope is what two devices say to each other inside a session:
-// one JSON object a message, decoded strictly because the other owner's
-// device wrote it, and the rules by which a chain of calls ends.
+// Package envelope encodes the messages that two devices exchange inside a
+// session, and limits chains of requests between devices.
 //
-// A response bears the id of its request. Exactly one terminal response
-// belongs to a request; a request that is repeated bears the same id and a
-// higher epoch.
+// An envelope is one JSON object. It is decoded strictly, because another
+// owner's device wrote it. A response carries the id of its request, and each
+// request has exactly one terminal response. A repeated request carries the
+// same id and a higher epoch.
+//
+// A Trace records through which devices a request has come. Accept, Forward and
+// Start enforce the hop limit and refuse loops.
+//
+// All functions are safe for concurrent use.
 //
 //	b, err := envelope.Encode(envelope.Envelope{ID: id, Type: envelope.TurnRequest, Profile: "reviewer", Body: body})
-//	e, err := envelope.Decode(b) // of the other device
+//	e, err := envelope.Decode(b) // on the other device
 package envelope
 
 import (
@@ -19,11 +24,11 @@ import (
 	"github.com/folkmoot/moot/internal/strict"
 )
 
-// A Type says what an envelope is.
+// A Type is the kind of an envelope.
 type Type string
 
-// The types. Those of requests are answered by the response of their name or
-// by Error, each with the id of the request.
+// The types. A request is answered by the response type of its name or by
+// Error, with the id of the request.
 const (
 	TurnRequest  Type = "turn.request"
 	TurnResponse Type = "turn.response"
@@ -40,7 +45,7 @@ const (
 	Error        Type = "error"
 )
 
-// Known says whether t is one of the types.
+// Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
 	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error:
@@ -49,36 +54,36 @@ func (t Type) Known() bool {
 	return false
 }
 
-// Bounds of an envelope.
+// Limits of an envelope.
 const (
 	Version  = 1
-	MaxSize  = 256 << 10 // bytes, the session's largest message
-	MaxDepth = 16        // of objects and lists in each other
+	MaxSize  = 256 << 10 // bytes; the maximum message of a session
+	MaxDepth = 16        // of nested objects and lists
 	MaxName  = 64        // bytes of id, profile, room and trace id
 	MaxPath  = 16        // devices
 )
 
 // An Envelope is one message between devices.
 type Envelope struct {
-	V       int             `json:"v"` // Encode sets it
+	V       int             `json:"v"` // set by Encode
 	ID      string          `json:"id"`
 	Type    Type            `json:"type"`
-	Profile string          `json:"profile,omitempty"` // the agent meant, on the device that has it
+	Profile string          `json:"profile,omitempty"` // the addressed agent on the receiving device
 	Room    string          `json:"room,omitempty"`
 	Epoch   uint64          `json:"epoch,omitempty"`
 	Turn    int             `json:"turn,omitempty"`
 	Trace   *Trace          `json:"trace,omitempty"`
-	Body    json.RawMessage `json:"body"` // an object; nil is written as {}
+	Body    json.RawMessage `json:"body"` // a JSON object; nil is encoded as {}
 }
 
-// ErrEnvelope is what all errors of Decode and Encode wrap.
+// ErrEnvelope is wrapped by all errors of Decode, DecodeBody and Encode.
 var ErrEnvelope = errors.New("not an envelope")
 
 func errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrEnvelope, fmt.Errorf(format, args...))
 }
 
-// Encode writes e. It refuses what Decode refuses.
+// Encode encodes e. It refuses envelopes that Decode would refuse.
 func Encode(e Envelope) ([]byte, error) {
 	e.V = Version
 	if e.Body == nil {
@@ -86,7 +91,7 @@ func Encode(e Envelope) ([]byte, error) {
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // nobody renders this, and escapes take six bytes
+	enc.SetEscapeHTML(false) // never embedded in HTML, and each escape takes six bytes
 	if err := enc.Encode(e); err != nil {
 		return nil, errorf("%w", err)
 	}
@@ -97,8 +102,8 @@ func Encode(e Envelope) ([]byte, error) {
 	return b, nil
 }
 
-// Decode reads an envelope of another device. The body's own keys are for
-// DecodeBody to check.
+// Decode decodes an envelope of another device. DecodeBody checks the keys of
+// the body.
 func Decode(b []byte) (Envelope, error) {
 	var e Envelope
 	if len(b) > MaxSize {
@@ -113,8 +118,8 @@ func Decode(b []byte) (Envelope, error) {
 	return e, nil
 }
 
-// DecodeBody reads a body into v, a pointer to a struct with json tags. Keys
-// that v does not have are refused.
+// DecodeBody decodes the body into v, a pointer to a struct with json tags. It
+// refuses keys that v does not have.
 func (e Envelope) DecodeBody(v any) error {
 	if err := strict.Decode(e.Body, MaxDepth, v); err != nil {
 		return errorf("body of %s: %w", e.Type, err)
@@ -142,8 +147,8 @@ func (e Envelope) check() error {
 	return nil
 }
 
-// isPlainName says whether s is fit for a name in logs and file names of others:
-// printable ASCII without spaces, quotes and backslashes, at most MaxName.
+// isPlainName reports whether s is safe in logs and file names: printable ASCII
+// without spaces, quotes and backslashes, at most MaxName bytes.
 func isPlainName(s string) bool {
 	if len(s) > MaxName {
 		return false

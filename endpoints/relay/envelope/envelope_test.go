@@ -97,8 +97,8 @@ func TestDecodeBody(t *testing.T) {
 	}
 }
 
-// A hop count that is missing or no number is the limit: such a request is
-// served, and goes no further.
+// TestUnknownHops: an invalid hop count counts as the limit. The request is
+// served but not forwarded.
 func TestUnknownHops(t *testing.T) {
 	for _, hops := range []string{`"1"`, `1.5`, `-1`, `0`, `null`, `1e99`, `[]`, `{"a":1}`, `99999999`} {
 		text := `{"v":1,"id":"a","type":"call","body":{},"trace":{"trace_id":"t","hop_count":` + hops + `,"origin_device":"a","path":["a"]}}`
@@ -147,8 +147,8 @@ func TestArrived(t *testing.T) {
 	}
 }
 
-// Honest devices, whatever the limit: no ring closes, by the caller's check
-// alone and by the responder's alone, and a chain ends at the limit.
+// TestRings: between honest devices no ring closes, by the caller's check alone
+// or the responder's alone, and a chain ends at the limit.
 func TestRings(t *testing.T) {
 	for size := 1; size <= 6; size++ {
 		for limit := 1; limit <= 8; limit++ {
@@ -163,7 +163,7 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// walk sends a request round a ring until both ends refuse.
+// walk forwards a request around a ring until both sides refuse.
 func walk(size, limit int) (hops int, callerErr, responderErr error) {
 	device := func(i int) string { return fmt.Sprint("device", i%size) }
 	t, callerErr := Start("t", device(0), "p", device(1), limit)
@@ -198,14 +198,14 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := Encode(e)
 		if err != nil {
-			t.Fatalf("what was decoded cannot be encoded: %v", err)
+			t.Fatalf("decoded envelope cannot be encoded: %v", err)
 		}
 		second, err := Decode(again)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if third, err := Encode(second); err != nil || string(third) != string(again) {
-			t.Fatalf("not the same again: %s\n%s", again, third)
+			t.Fatalf("encoding is not stable: %s\n%s", again, third)
 		}
 	})
 }

@@ -7,29 +7,28 @@ import (
 	"slices"
 )
 
-// A Trace says through which devices a chain of requests has come. It is
-// encrypted between each two devices, so a relay cannot shorten it. A
-// dishonest device can; that is bounded by rates and by the limits of rooms.
+// A Trace lists the devices through which a chain of requests has come. It is
+// encrypted between each pair of devices, so a relay cannot shorten it. A
+// dishonest device can. Rates and room limits bound that case.
 type Trace struct {
 	ID      string   `json:"trace_id"`
 	Hops    Hops     `json:"hop_count"`
 	Origin  string   `json:"origin_device"`        // device id, 52 characters
-	Profile string   `json:"orchestrator_profile"` // on whose behalf it is, at the origin
-	Path    []string `json:"path"`                 // device ids: the origin first, who sends this last
+	Profile string   `json:"orchestrator_profile"` // profile at the origin that started the chain
+	Path    []string `json:"path"`                 // device ids, from the origin to the sender
 }
 
-// Hops counts steps from one device to another, the one of this envelope
-// included. Anything that is no whole number from 1 to 1,000 becomes
-// UnknownHops, which counts as the limit: such a request may be served, and
-// goes no further.
+// Hops counts the steps between devices, including this envelope. Decoding
+// turns anything but a whole number from 1 to 1,000 into UnknownHops, which
+// counts as the limit: the request may be served but not forwarded.
 type Hops int
 
-// UnknownHops is the count of who did not count.
+// UnknownHops is the count of a sender that stated no valid count.
 const UnknownHops Hops = 0
 
 const maxHops = 1_000
 
-// UnmarshalJSON never fails on valid JSON.
+// UnmarshalJSON decodes the count. It accepts any valid JSON.
 func (h *Hops) UnmarshalJSON(b []byte) error {
 	var n int
 	if err := json.Unmarshal(b, &n); err != nil || n < 1 || n > maxHops {
@@ -39,7 +38,7 @@ func (h *Hops) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Why a request is refused.
+// Errors of Accept, Forward and Start.
 var (
 	ErrHops     = errors.New("the request has come through too many devices")
 	ErrSelfLoop = errors.New("a device calls itself")
@@ -52,7 +51,7 @@ func NewTrace(id, device, profile string) Trace {
 	return Trace{ID: id, Hops: 1, Origin: device, Profile: profile, Path: []string{device}}
 }
 
-// hops is what the path shows at least, whatever was stated.
+// hops returns the stated count, but at least the length of the path.
 func (t Trace) hops(limit int) int {
 	if t.Hops == UnknownHops {
 		return max(limit, len(t.Path))
@@ -60,10 +59,10 @@ func (t Trace) hops(limit int) int {
 	return max(int(t.Hops), len(t.Path))
 }
 
-// Accept checks, at the device self, a request that the session says is from
-// the device from, and returns the trace to work with: counted by us, not by
-// the sender. A nil trace counts as the limit. Errors: ErrHops, ErrSelfLoop,
-// ErrLoop, ErrTrace.
+// Accept checks a request that arrived at the device self from the device from,
+// as authenticated by the session. It returns the trace with a hop count that
+// this device has computed itself. A nil trace counts as the limit. Errors:
+// ErrHops, ErrSelfLoop, ErrLoop, ErrTrace.
 func Accept(t *Trace, self, from string, limit int) (Trace, error) {
 	if t == nil {
 		t = &Trace{Origin: from, Path: []string{from}}
@@ -86,10 +85,9 @@ func Accept(t *Trace, self, from string, limit int) (Trace, error) {
 	return counted, nil
 }
 
-// Forward checks, at the device self, a request to target that is made while
-// one with the trace t is served, and returns the trace to send. The device
-// at the other end checks the same again. Errors: ErrHops, ErrSelfLoop,
-// ErrLoop.
+// Forward checks a request from the device self to target, made while a request
+// with trace t is served. It returns the trace to send. The target checks
+// again. Errors: ErrHops, ErrSelfLoop, ErrLoop.
 func (t Trace) Forward(self, target string, limit int) (Trace, error) {
 	next := t
 	next.Hops = Hops(t.hops(limit) + 1)
@@ -97,8 +95,8 @@ func (t Trace) Forward(self, target string, limit int) (Trace, error) {
 	return next, next.checkTarget(self, target, limit)
 }
 
-// Start checks, at the device self, a request to target that nobody asked
-// for, and returns its trace.
+// Start checks a request from the device self to target that starts a new
+// chain. It returns the trace to send. Errors as of Forward.
 func Start(id, self, profile, target string, limit int) (Trace, error) {
 	t := NewTrace(id, self, profile)
 	return t, t.checkTarget(self, target, limit)

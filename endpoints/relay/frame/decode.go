@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 )
 
-// Decode reads one frame. Payloads and tokens alias b. Errors are ErrFrame,
+// Decode decodes one frame. Payloads and tokens alias b. Errors wrap ErrFrame
 // or ErrVersion.
 func Decode(b []byte) (Frame, error) {
 	f, err := decode(b)
@@ -16,7 +16,7 @@ func Decode(b []byte) (Frame, error) {
 	return f, nil
 }
 
-// IsSend reports whether b is a well-formed SEND, without taking it apart.
+// IsSend reports whether b is a well-formed SEND, without decoding it.
 func IsSend(b []byte) bool {
 	return len(b) > idSize && len(b) <= MaxFrame && Kind(b[0]) == KindSend
 }
@@ -61,7 +61,7 @@ func decodeHello(b []byte) (Frame, error) {
 		return nil, errorf("HELLO of %d bytes", len(b))
 	}
 	if b[0] != Version {
-		return nil, ErrVersion // whatever follows is not ours to read
+		return nil, ErrVersion // the rest has an unknown format
 	}
 	f := Hello{Version: b[0], Challenge: [challengeSize]byte(b[1:])}
 	if err := decodeJSON(b[1+challengeSize:], &f.Limits); err != nil {
@@ -133,8 +133,8 @@ func decodeRestart(b []byte) (Frame, error) {
 	return Restart{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])}, nil
 }
 
-// decodeJSON takes the one text that appendJSON writes for what it says, so
-// keys that are unknown, repeated or in the wrong case are refused with it.
+// decodeJSON accepts only the text that appendJSON writes. So it refuses
+// unknown, repeated and wrong-case keys.
 func decodeJSON(b []byte, v any) error {
 	if len(b) > maxJSON {
 		return errorf("JSON over %d bytes", maxJSON)

@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Append writes f to the end of b. It refuses what Decode would not take.
+// Append appends the encoding of f to b. It refuses frames that Decode would
+// refuse.
 func Append(b []byte, f Frame) ([]byte, error) {
 	return f.append(append(b, byte(f.Kind())))
 }
 
-// Readdress makes a well-formed SEND the RECV that its destination gets, in
-// place, and returns whom it was for.
+// Readdress turns a well-formed SEND into the RECV for its destination, in
+// place. It returns the destination.
 func Readdress(send []byte, from ID) (to ID) {
 	to = ID(send[1:])
 	send[0] = byte(KindRecv)
@@ -98,7 +99,7 @@ func (f Health) append(b []byte) ([]byte, error) {
 	return append(b, f.Text...), nil
 }
 
-// checkText keeps what moves a cursor out of texts that people are shown.
+// checkText refuses control characters in texts that people are shown.
 func checkText(s string) error {
 	if len(s) > MaxText || !utf8.ValidString(s) {
 		return errorf("a text that is over %d bytes or not UTF-8", MaxText)
@@ -111,7 +112,7 @@ func checkText(s string) error {
 	return nil
 }
 
-// maxLimit keeps every limit within the whole numbers of any language.
+// maxLimit fits a 32-bit signed integer.
 const maxLimit = 1<<31 - 1
 
 func (l Limits) check() error {
@@ -132,7 +133,7 @@ func (l Limits) check() error {
 func appendJSON(b []byte, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return nil, errorf("%v", err) // cannot happen: numbers and one plain text
+		return nil, errorf("%v", err) // impossible for these structs
 	}
 	return append(b, text...), nil
 }

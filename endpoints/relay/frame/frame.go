@@ -1,7 +1,6 @@
-// Package frame is the wire between an endpoint and its relay: what is sent
-// before, beside and around the end-to-end encrypted payloads, which are
-// opaque here. A frame is one binary WebSocket message: a kind, and what the
-// kind says.
+// Package frame encodes the frames between an endpoint and its relay. They
+// carry the end-to-end encrypted payloads, which are opaque here. A frame is
+// one binary WebSocket message: a kind byte and a body.
 //
 //	0x01 HELLO    relay to endpoint  version u8 | challenge[32] | limits as JSON
 //	0x02 LOGIN    endpoint to relay  device[32] | signature[64] | token
@@ -14,10 +13,9 @@
 //	0x20 RESTART  relay to endpoint  reconnect in, ms u32 | try for, ms u32
 //	0x21 HEALTH   relay to endpoint  text
 //
-// Numbers are big-endian. Decoding is strict: what Decode takes, Append gives
-// back byte for byte, so there is one way to write a frame, its JSON included
-// (the fields in the order of the structs, no spaces). Nothing is allocated
-// in proportion to a length that a frame claims.
+// Numbers are big-endian. Decoding is strict: each frame has exactly one
+// encoding, JSON included (fields in the order of the structs, no spaces).
+// Nothing is allocated in proportion to a length that a frame states.
 package frame
 
 import (
@@ -28,14 +26,14 @@ import (
 // Subprotocol is the WebSocket subprotocol of these frames.
 const Subprotocol = "moot-relay.v1"
 
-// Version is the version that HELLO states.
+// Version is the protocol version in HELLO.
 const Version = 1
 
-// Bounds in bytes, but for MaxAllowed.
+// Limits in bytes, except MaxAllowed.
 const (
 	MaxPayload = 65_536                  // of SEND and RECV
-	MaxFrame   = 1 + idSize + MaxPayload // the largest frame there is
-	MaxLogin   = 4_096                   // all that an endpoint may send before it is welcomed
+	MaxFrame   = 1 + idSize + MaxPayload // the largest frame
+	MaxLogin   = 4_096                   // everything that an endpoint may send before WELCOME
 	MaxToken   = 512
 	MaxText    = 256   // of HEALTH
 	MaxAllowed = 1_024 // devices in ALLOW
@@ -48,11 +46,11 @@ const (
 	challengeSize = 32
 )
 
-// CloseReplaced is the WebSocket close code of a connection whose device has
-// logged in again elsewhere.
+// CloseReplaced is the WebSocket close code of a connection that a newer login
+// of the same device has replaced.
 const CloseReplaced = 4001
 
-// An ID names a device: its Ed25519 public key.
+// An ID identifies a device: its Ed25519 public key.
 type ID = [idSize]byte
 
 // A Kind is a frame's first byte.
@@ -72,11 +70,11 @@ const (
 	KindHealth  Kind = 0x21
 )
 
-// ErrFrame is what errors about a frame that is not well formed are, or that
-// cannot be written. Their texts hold nothing of the frame's content.
+// ErrFrame is wrapped by errors about malformed frames. Their texts contain
+// nothing of the frame.
 var ErrFrame = errors.New("not a relay frame")
 
-// ErrVersion says that a HELLO is of another version.
+// ErrVersion reports a HELLO of another protocol version.
 var ErrVersion = fmt.Errorf("%w: another version of the protocol", ErrFrame)
 
 func errorf(format string, args ...any) error {
@@ -89,23 +87,24 @@ type Frame interface {
 	append(b []byte) ([]byte, error)
 }
 
-// Limits is what a relay enforces, so that an endpoint can keep to it.
+// Limits are the limits that a relay enforces, so that an endpoint can keep
+// them.
 type Limits struct {
 	MaxFrame        int    `json:"max_frame"`         // bytes of a payload
-	Queue           int    `json:"queue"`             // frames that wait for one destination
-	BytesPerSecond  int    `json:"bytes_per_s"`       // that are read from an endpoint
+	Queue           int    `json:"queue"`             // frames queued for one destination
+	BytesPerSecond  int    `json:"bytes_per_s"`       // read from an endpoint
 	Burst           int    `json:"burst"`             // bytes that may come at once
-	FramesPerSecond int    `json:"frames_per_s"`      // that are read from an endpoint
+	FramesPerSecond int    `json:"frames_per_s"`      // read from an endpoint
 	PingSeconds     int    `json:"ping_s"`            // between pings of the relay
 	Binding         string `json:"binding,omitempty"` // BindingExporter, or ""
 }
 
-// BindingExporter says that the relay terminates TLS itself and wants the
-// connection's exporter signed too, so that no one between can pass a login
-// on. See LoginMessage.
+// BindingExporter means that the relay terminates TLS itself and requires a
+// signature over the exporter of the connection. An attacker between endpoint
+// and relay then cannot pass a login on. See LoginMessage.
 const BindingExporter = "tls-exporter"
 
-// Hello opens a connection.
+// Hello is the first frame of a connection.
 type Hello struct {
 	Version   byte
 	Challenge [challengeSize]byte
@@ -116,52 +115,53 @@ type Hello struct {
 type Login struct {
 	Device    ID
 	Signature [signatureSize]byte
-	Token     []byte // empty where the relay wants none
+	Token     []byte // empty if the relay needs none
 }
 
-// Welcome says that the login was accepted, and which limits hold.
+// Welcome accepts the login and states the limits.
 type Welcome struct {
 	Limits Limits `json:"limits"`
 }
 
-// Reject says that it was not.
+// Reject refuses the login.
 type Reject struct {
 	Code         RejectCode
-	RetryAfterMS uint32 // 0: trying again will not help by itself
+	RetryAfterMS uint32 // 0: do not retry
 }
 
-// Send asks the relay to pass a payload to a device.
+// Send asks the relay to forward a payload to a device.
 type Send struct {
 	To      ID
 	Payload []byte
 }
 
-// Recv is a payload that arrived. From is what the relay says.
+// Recv is a forwarded payload. From is stated by the relay and not
+// authenticated.
 type Recv struct {
 	From    ID
 	Payload []byte
 }
 
-// Gone says that a frame to a device was not passed on.
+// Gone reports that a frame to a device was not forwarded.
 type Gone struct {
 	To     ID
 	Reason GoneReason
 }
 
-// Allow lists the only devices that may send to the one that says so. An
-// empty list allows none.
+// Allow lists the devices that may send to the sender of this frame. An empty
+// list allows none.
 type Allow struct {
 	Devices []ID
 }
 
-// Restart announces that the relay ends and will be back.
+// Restart announces that the relay shuts down and will return.
 type Restart struct {
-	ReconnectInMS uint32 // wait that long before the first attempt
-	TryForMS      uint32 // and keep trying for that long before giving it up for down
+	ReconnectInMS uint32 // delay before the first attempt
+	TryForMS      uint32 // how long to retry before treating the relay as down
 }
 
-// Health is a sentence for the person at the endpoint. It is the relay's
-// word: whoever shows it treats it as text of a stranger.
+// Health is a message for the user of the endpoint. Show it as untrusted text:
+// the relay wrote it.
 type Health struct {
 	Text string
 }

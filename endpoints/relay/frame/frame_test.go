@@ -22,7 +22,7 @@ func fill(b byte) (id ID) { return ID(bytes.Repeat([]byte{b}, len(id))) }
 
 var limits = Limits{MaxFrame: MaxPayload, Queue: 32, BytesPerSecond: 262144, Burst: 1048576, FramesPerSecond: 50, PingSeconds: 25}
 
-// golden is one frame of each kind, by the names of their files in testdata.
+// golden holds one frame of each kind, with the name of its file in testdata.
 var golden = []struct {
 	name string
 	f    Frame
@@ -42,7 +42,7 @@ var golden = []struct {
 	{"health", Health{"replaced by a newer login"}},
 }
 
-// TestGolden holds the bytes of every frame still.
+// TestGolden compares the encoding of every kind with recorded bytes.
 func TestGolden(t *testing.T) {
 	const file = "testdata/frames.txtar"
 	if *update {
@@ -89,8 +89,9 @@ func wrap(s string) string {
 	return b.String() + s + "\n"
 }
 
-// TestBroken: what is short, long, unknown or written otherwise is refused.
-func TestBroken(t *testing.T) {
+// TestMalformed: Decode refuses frames that are short, long, unknown or not
+// canonical.
+func TestMalformed(t *testing.T) {
 	hello := func(json string) string {
 		return "\x01\x01" + strings.Repeat("c", 32) + json
 	}
@@ -145,8 +146,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestUnwritable: Append refuses what Decode would.
-func TestUnwritable(t *testing.T) {
+// TestAppendRefuses: Append refuses frames that Decode would refuse.
+func TestAppendRefuses(t *testing.T) {
 	for _, f := range []Frame{
 		Hello{},
 		Welcome{},
@@ -178,11 +179,11 @@ func TestReaddress(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if IsSend(b) || IsSend(b[:32]) || IsSend(nil) || IsSend(append([]byte{0x10}, make([]byte, MaxFrame)...)) {
-		t.Error("taken for a SEND")
+		t.Error("IsSend accepts other bytes")
 	}
 }
 
-// TestRoundTrip: decode after encode is the identity, for any frame.
+// TestRoundTrip: decoding an encoded frame returns the same frame.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFrame().Draw(t, "frame")
@@ -231,7 +232,7 @@ func anyFrame() *rapid.Generator[Frame] {
 	})
 }
 
-// FuzzDecode: what is taken is written back byte for byte; nothing panics.
+// FuzzDecode: an accepted frame encodes to the same bytes, and nothing panics.
 func FuzzDecode(f *testing.F) {
 	for _, g := range golden {
 		b, err := Append(nil, g.f)
@@ -301,7 +302,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestLoginMessage: no two of host, challenge and binding sign the same.
+// TestLoginMessage fixes the signed bytes.
 func TestLoginMessage(t *testing.T) {
 	c := fill(1)
 	want := "moot-relay/1 login\x00relay.example.org" + string(c[:]) + "binding"

@@ -9,10 +9,10 @@ import (
 
 const loginContext = "moot-relay/1 login\x00"
 
-// LoginMessage is what a device signs to log in: the relay's host as in
-// Host, the challenge of HELLO, and, where the relay asked for it, 32 bytes of
-// the TLS exporter (RFC 9266); binding is empty elsewhere. So a relay cannot
-// use a login at another relay, nor somebody between use it on another
+// LoginMessage returns the bytes that a device signs to log in: the relay's
+// host as returned by Host, the challenge of HELLO, and, if the relay requires
+// it, 32 bytes of the TLS exporter (RFC 9266). binding is empty otherwise. So a
+// login is valid only at this relay and, with a binding, only on this
 // connection.
 func LoginMessage(host string, challenge, binding []byte) []byte {
 	b := make([]byte, 0, len(loginContext)+len(host)+len(challenge)+len(binding))
@@ -22,17 +22,19 @@ func LoginMessage(host string, challenge, binding []byte) []byte {
 	return append(b, binding...)
 }
 
-// ExporterLabel and ExporterSize are of the channel binding "tls-exporter".
+// ExporterLabel and ExporterSize define the channel binding "tls-exporter" (RFC
+// 9266).
 const (
 	ExporterLabel = "EXPORTER-Channel-Binding"
 	ExporterSize  = 32
 )
 
-// ParseURL reads a relay's URL: ws or wss, a host, perhaps a port and a path.
+// ParseURL parses a relay's URL: ws or wss, a host, optionally a port and a
+// path.
 func ParseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errorf("no URL") // url's error repeats the text, which may hold a password
+		return nil, errorf("not a URL") // the error of package url contains the text, which may hold a password
 	}
 	switch {
 	case u.Scheme != "ws" && u.Scheme != "wss":
@@ -45,7 +47,7 @@ func ParseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// isHostName refuses what could be read as more than a host's name.
+// isHostName refuses characters that could end a host name.
 func isHostName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
@@ -58,8 +60,8 @@ func isHostName(s string) bool {
 	return true
 }
 
-// Host returns the name by which logins are bound to the relay of a URL: its
-// host in lower case, with the port unless it is the scheme's own.
+// Host returns the host name of a relay's URL that logins are bound to: in
+// lower case, with the port unless it is the default of the scheme.
 func Host(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -74,7 +76,7 @@ func Host(u *url.URL) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Loopback reports whether a URL stays on this machine.
+// Loopback reports whether a URL refers to this machine.
 func Loopback(u *url.URL) bool {
 	host := u.Hostname()
 	if strings.EqualFold(host, "localhost") {

@@ -2,16 +2,16 @@ package frame
 
 import "strconv"
 
-// A RejectCode says why a login was refused.
+// A RejectCode is the reason of a refused login.
 type RejectCode uint16
 
-// The reasons for refusing a login.
+// The reasons of a refused login.
 const (
-	RejectAuth    RejectCode = 1 // the signature is not the device's, for this relay and this connection
-	RejectToken   RejectCode = 2 // neither the device nor its token is known
-	RejectFull    RejectCode = 3 // the relay, or the address's share of it, is full
+	RejectAuth    RejectCode = 1 // the signature is not valid for the device, this relay and this connection
+	RejectToken   RejectCode = 2 // the device is not listed and the token is wrong
+	RejectFull    RejectCode = 3 // the relay, or the address's quota, is full
 	RejectTooMany RejectCode = 4 // too many logins from the address
-	RejectVersion RejectCode = 5 // the relay speaks another version
+	RejectVersion RejectCode = 5 // the relay has another version
 )
 
 var rejectNames = [...]string{RejectAuth: "auth", RejectToken: "token", RejectFull: "full", RejectTooMany: "too_many", RejectVersion: "version"}
@@ -26,15 +26,15 @@ func (c RejectCode) String() string {
 
 func (c RejectCode) known() bool { return c >= RejectAuth && c <= RejectVersion }
 
-// A GoneReason says why a frame was not passed on.
+// A GoneReason is the reason why a frame was not forwarded.
 type GoneReason byte
 
-// The reasons for not passing a frame on.
+// The reasons why a frame was not forwarded.
 const (
-	GoneDisconnected GoneReason = 0 // the destination was connected and is no longer
+	GoneDisconnected GoneReason = 0 // the destination has disconnected
 	GoneNotHere      GoneReason = 1 // the destination is not connected
-	GoneNotAllowed   GoneReason = 2 // the destination does not want it
-	GoneQueueFull    GoneReason = 3 // the destination does not read fast enough
+	GoneNotAllowed   GoneReason = 2 // the destination does not accept frames of the sender
+	GoneQueueFull    GoneReason = 3 // the destination reads too slowly
 )
 
 var goneNames = [...]string{GoneDisconnected: "disconnected", GoneNotHere: "not_here", GoneNotAllowed: "not_allowed", GoneQueueFull: "queue_full"}

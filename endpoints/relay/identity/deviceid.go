@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A DeviceID names a device: its public Ed25519 key. The relay sees it, the
-// other side of a session knows it, and it never changes.
+// A DeviceID identifies a device: its public Ed25519 key. Relays and peers see
+// it, and it never changes.
 type DeviceID [ed25519.PublicKeySize]byte
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
@@ -18,18 +18,19 @@ var encoding = base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
 
 const (
 	plainLen = 52 // characters of 32 bytes
-	blockLen = 13 // characters that one check character guards
+	blockLen = 13 // characters per check character
 	groupLen = 7  // characters between two dashes
 )
 
-// ErrDeviceID means that a text is no device id, or one with a typing error.
+// ErrDeviceID reports a text that is not a device id, or has a typing error.
 var ErrDeviceID = errors.New("not a device id")
 
-// String returns the 52 characters that logs and room.yaml hold.
+// String returns the 52 characters that logs and room.yaml contain.
 func (d DeviceID) String() string { return encoding.EncodeToString(d[:]) }
 
-// Spoken returns the form for people: a check character after every 13, in
-// eight groups of seven. Any single wrong character is noticed.
+// Spoken returns the form for people: a check character after every 13
+// characters, in eight groups of seven. It detects every single wrong
+// character.
 func (d DeviceID) Spoken() string {
 	plain := d.String()
 	var checked strings.Builder
@@ -41,24 +42,22 @@ func (d DeviceID) Spoken() string {
 	return grouped(checked.String())
 }
 
-// Short returns the first group, for places where the whole is too long. It
-// identifies nothing.
+// Short returns the first group, for compact output. It is not unique.
 func (d DeviceID) Short() string { return d.String()[:groupLen] }
 
-// MarshalText writes the 52 characters.
+// MarshalText returns the 52 characters.
 func (d DeviceID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what ParseDeviceID reads.
+// UnmarshalText accepts what ParseDeviceID accepts.
 func (d *DeviceID) UnmarshalText(b []byte) error {
 	id, err := ParseDeviceID(string(b))
 	*d = id
 	return err
 }
 
-// ParseDeviceID reads either form. Case, spaces and dashes do not matter, and
-// the digits 0, 1 and 8, which no id holds, are read as o, i and b. In the
-// form for people an error names the group with the typing error. Errors wrap
-// ErrDeviceID.
+// ParseDeviceID parses either form. It ignores case, spaces and dashes, and
+// reads the digits 0, 1 and 8 as o, i and b. With check characters, the error
+// names the group with the typing error. Errors wrap ErrDeviceID.
 func ParseDeviceID(s string) (DeviceID, error) {
 	if len(s) > 4*plainLen {
 		return DeviceID{}, fmt.Errorf("%w: it is too long", ErrDeviceID)
@@ -76,7 +75,7 @@ func ParseDeviceID(s string) (DeviceID, error) {
 		return DeviceID{}, fmt.Errorf("%w: %v", ErrDeviceID, err)
 	}
 	id := DeviceID(b)
-	if id.String() != plain { // the last character has four bits over
+	if id.String() != plain { // the last character has four unused bits
 		return DeviceID{}, fmt.Errorf("%w: its last character is wrong", ErrDeviceID)
 	}
 	return id, nil
@@ -102,14 +101,15 @@ func stripChecks(s string) (string, error) {
 	return plain.String(), nil
 }
 
-// checkCharacter is Luhn's algorithm modulo 32. It notices each single wrong
-// character and nearly each swap of two neighbours.
+// checkCharacter implements the Luhn mod N algorithm with N = 32
+// (https://en.wikipedia.org/wiki/Luhn_mod_N_algorithm). It detects every single
+// wrong character and nearly every swap of neighbours.
 func checkCharacter(block string) byte {
 	const n = len(alphabet)
 	sum := 0
 	for i := range len(block) {
 		v := strings.IndexByte(alphabet, block[i])
-		if (len(block)-i)%2 == 1 { // from the right, starting with the last
+		if (len(block)-i)%2 == 1 { // every second character, counted from the last
 			v *= 2
 			v = v/n + v%n
 		}

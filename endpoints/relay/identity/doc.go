@@ -1,15 +1,15 @@
-// Package identity holds who a device is to others: its keys and the file
-// that they are in, its name (a DeviceID), the records by which its session
-// key can change, the invites that it gives and the peers that it has.
+// Package identity implements the identity of a device: its keys and key file,
+// its DeviceID, the signed records that allow its session key to change, the
+// invites that it has issued and the peers that it is paired with.
 //
-// A device has two key pairs. The Ed25519 key is its name for ever: it signs
-// logins at relays and key records. The X25519 key is for sessions and may
-// be replaced; a KeyRecord says which one is good. Every profile of a device
-// shares them.
+// A device has two key pairs. The Ed25519 key is its permanent name; it signs
+// logins at relays and key records. The X25519 key is for sessions and can be
+// replaced; a KeyRecord states which one is valid. All profiles of a device
+// share both.
 //
-// Private keys, invites and the secrets shared with peers are in files of mode
-// 0600, which are replaced in one step. A file that others can read is refused
-// with what to do about it, not mended: what was readable may have been read.
+// Private keys, invites and the secrets of pairs are stored in files of mode
+// 0600, which are replaced atomically. A file that others can read is refused
+// with advice and not corrected: its content may already be known.
 //
 //	device, err := identity.LoadOrGenerate(filepath.Join(data, "device.json"), nil, time.Now())
 //	peers, err := identity.OpenPeers(filepath.Join(data, "peers.json"))
@@ -20,5 +20,5 @@
 //	err = invites.Add(in, time.Now())
 //	fmt.Println(in) // a secret: give it to one person
 //
-// Everything here is safe for concurrent use but Device.Rotate.
+// Everything here is safe for concurrent use, except Device.Rotate.
 package identity

@@ -21,7 +21,7 @@ const (
 	private   = 0o600
 )
 
-// readPrivate reads a small file that nobody else may read or write.
+// readPrivate reads a small file that only this user may access.
 func readPrivate(path string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,32 +42,32 @@ func readPrivate(path string) ([]byte, fs.FileInfo, error) {
 	return b, info, err
 }
 
-// checkPrivate refuses a file with secrets that others may read. It does not mend
-// the mode: what was readable may have been read.
+// checkPrivate refuses a file with secrets that others may access. It does not
+// correct the mode: the content may already be known.
 func checkPrivate(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return &problem.Error{
 			Code: "RELAY-FILE-MODE", What: "a file with secrets is not a regular file", Where: path,
-			Fix: "move it away; a new one is made",
+			Fix: "move it away; moot creates a new one",
 		}
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
 		return &problem.Error{
 			Code: "RELAY-FILE-MODE", What: fmt.Sprintf("a file with secrets has mode %04o, so others may read it", mode), Where: path,
-			Fix: "chmod 600 " + path + ", and make new keys when somebody else uses this machine",
+			Fix: "chmod 600 " + path + ", and make new keys if other people use this machine",
 		}
 	}
 	return nil
 }
 
-// writePrivate replaces path with b: after a crash it is the old file or the
-// new one, whole.
+// writePrivate replaces path with b atomically: after a crash the file is the
+// old or the new one, complete.
 func writePrivate(path string, b []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") //
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// A jsonFile is a JSON file of this device that several processes read and
-// change. Readers see changes of others at their next look.
+// A jsonFile is a JSON file that several processes read and change. A reader
+// sees changes of other processes at its next access.
 type jsonFile[T any] struct {
 	path  string
 	check func(*T) error
@@ -105,19 +105,19 @@ type jsonFile[T any] struct {
 	value    T
 }
 
-// read calls read with the present value, which read must not keep or change.
-func (d *jsonFile[T]) read(read func(*T)) error {
+// read calls f with the current value, which f must not keep or change.
+func (d *jsonFile[T]) read(f func(*T)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.refresh(); err != nil {
 		return err
 	}
-	read(&d.value)
+	f(&d.value)
 	return nil
 }
 
-// update applies edit and saves. Edits of other processes wait meanwhile, and
-// are seen. When edit fails nothing is saved.
+// update applies edit and saves the result. It holds a file lock, so concurrent
+// edits of other processes are not lost. If edit fails, nothing is saved.
 func (d *jsonFile[T]) update(edit func(*T) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,7 +132,7 @@ func (d *jsonFile[T]) update(edit func(*T) error) error {
 	if err := d.refresh(); err != nil {
 		return err
 	}
-	d.lastInfo = nil // whatever happens, the value is read again
+	d.lastInfo = nil // force the next access to read the file
 	if err := edit(&d.value); err != nil {
 		return err
 	}
@@ -141,12 +141,12 @@ func (d *jsonFile[T]) update(edit func(*T) error) error {
 		return err
 	}
 	if err := writePrivate(d.path, append(b, '\n')); err != nil {
-		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device cannot be written: " + err.Error(), Where: d.path, Fix: "make room, or make its folder writable", Err: err}
+		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device cannot be written: " + err.Error(), Where: d.path, Fix: "free disk space, or make its folder writable", Err: err}
 	}
 	return nil
 }
 
-// refresh reads the file when it is not the one that was read last.
+// refresh reads the file if it has changed since the last read.
 func (d *jsonFile[T]) refresh() error {
 	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {

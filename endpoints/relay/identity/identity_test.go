@@ -51,7 +51,8 @@ func TestDeviceID(t *testing.T) {
 	})
 }
 
-// Each single wrong character is noticed, and the group is named.
+// TestDeviceIDTypingErrors: every single wrong character is detected, and the
+// error names its group.
 func TestDeviceIDTypingErrors(t *testing.T) {
 	id := DeviceID(bytes.Repeat([]byte{0xa7, 0x13, 0x5c, 0x00}, 8))
 	spoken := id.Spoken()
@@ -102,7 +103,7 @@ func TestLogin(t *testing.T) {
 	text := append([]byte("moot-relay/1 login\x00relay.example:8443"), challenge[:]...)
 	id := d.ID()
 	if !ed25519.Verify(id[:], text, sig[:]) || !VerifyLogin(id, "relay.example:8443", challenge, nil, sig) {
-		t.Error("the signature is not over what the page says")
+		t.Error("the signed bytes differ from the documentation")
 	}
 	for name, ok := range map[string]bool{
 		"another host":      VerifyLogin(id, "relay.example", challenge, nil, sig),
@@ -115,7 +116,7 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	if sig := d.SignLogin("h", challenge, []byte("exporter")); !VerifyLogin(id, "h", challenge, []byte("exporter"), sig) {
-		t.Error("a login that is bound to TLS")
+		t.Error("a login bound to TLS is refused")
 	}
 }
 
@@ -134,7 +135,7 @@ func TestKeyRecord(t *testing.T) {
 		wrong := bytes.Clone(b)
 		wrong[bit/8] ^= 1 << (bit % 8)
 		if r, err := DecodeRecord(wrong); err == nil && r.Check(now) == nil {
-			t.Fatalf("bit %d may be changed", bit)
+			t.Fatalf("a change of bit %d is not detected", bit)
 		}
 	}
 	old := r
@@ -142,10 +143,10 @@ func TestKeyRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := d.Static(old.NK); !ok || d.Record().NK == old.NK || d.Record().ID != old.ID {
-		t.Error("the key before is gone, or it is not replaced")
+		t.Error("the previous key is missing, or was not replaced")
 	}
 	if _, ok := d.Static([32]byte{1}); ok {
-		t.Error("a key of nobody")
+		t.Error("Static returns an unknown key")
 	}
 }
 
@@ -193,7 +194,7 @@ func TestKeyFileMode(t *testing.T) {
 			t.Errorf("mode %o: %v", mode, err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("mode %o was mended: %v %v", mode, info.Mode(), err)
+			t.Errorf("mode %o was changed: %v %v", mode, info.Mode(), err)
 		}
 	}
 	dir := t.TempDir()
@@ -233,8 +234,8 @@ func TestDamagedKeyFile(t *testing.T) {
 	}
 }
 
-// A session key is replaced a month before its end, so that peers learn of
-// the next one with the help of this one.
+// TestKeyIsReplacedInTime: a session key is replaced a month before it expires,
+// so that peers learn of the next one.
 func TestKeyIsReplacedInTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "device.json")
 	d, err := LoadOrGenerate(path, nil, now)
@@ -246,7 +247,7 @@ func TestKeyIsReplacedInTime(t *testing.T) {
 		t.Fatalf("not replaced: %v", err)
 	}
 	if _, ok := later.Static(d.Record().NK); !ok {
-		t.Error("the key before is gone")
+		t.Error("the previous key is missing")
 	}
 	same, err := Load(path, nil)
 	if err != nil || same.Record() != later.Record() {
@@ -254,7 +255,7 @@ func TestKeyIsReplacedInTime(t *testing.T) {
 	}
 }
 
-// Processes that start together have the same keys.
+// TestTwoStartTogether: processes that start concurrently get the same keys.
 func TestTwoStartTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "device.json")
 	ids := make([]DeviceID, 8)
@@ -282,7 +283,7 @@ func FuzzKeyFile(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte(`{"v":1,"sealed":{"kdf":"argon2id","time":1,"memory_kib":8,"threads":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA==","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","box":""}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := decodeKeyFile(b, nil) // no passphrase: no time in argon2
+		d, err := decodeKeyFile(b, nil) // no passphrase, so no time is spent in argon2
 		if err != nil {
 			return
 		}

@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Grant says what a device that was invited may be.
+// A Grant is the role of an invited device.
 type Grant uint8
 
-// The grants. The zero Grant is none.
+// The grants. The zero Grant permits nothing.
 const (
-	GrantAgent    Grant = 1 // its agent may be seated
+	GrantAgent    Grant = 1 // its agent may take a seat
 	GrantObserver Grant = 2 // it may watch and send messages
 )
 
@@ -33,10 +33,10 @@ func (g Grant) String() string {
 	return "none"
 }
 
-// MarshalText writes what String returns.
+// MarshalText returns the same as String.
 func (g Grant) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText parses the form of String.
 func (g *Grant) UnmarshalText(b []byte) error {
 	known, ok := ParseGrant(string(b))
 	if !ok && string(b) != Grant(0).String() {
@@ -46,7 +46,7 @@ func (g *Grant) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// ParseGrant reads what String wrote, "none" excepted.
+// ParseGrant parses the form of String, except "none".
 func ParseGrant(s string) (Grant, bool) {
 	for _, g := range []Grant{GrantAgent, GrantObserver} {
 		if g.String() == s {
@@ -56,18 +56,18 @@ func ParseGrant(s string) (Grant, bool) {
 	return 0, false
 }
 
-// An Invite lets a device whose owner got it pair with the device that made
-// it. It is a secret: who holds it can use it.
+// An Invite allows another device to pair with the device that issued it. It is
+// a secret: any holder can use it.
 type Invite struct {
 	Relay   string // URL
 	Host    KeyRecord
-	ID      [16]byte // seen by the relay
-	PSK     [32]byte // never seen by the relay
+	ID      [16]byte // the relay sees it
+	PSK     [32]byte // the relay never sees it
 	Expires time.Time
 	MaxUses uint8 // at least 1
 	Grant   Grant
-	Room    string // id of the room that it is for; may be empty
-	Auto    bool   // nobody has to accept the device by hand
+	Room    string // restricts the grant to this room; may be empty
+	Auto    bool   // the host accepts without asking a person
 }
 
 const (
@@ -80,15 +80,14 @@ const (
 	checkSize    = 4
 )
 
-// ErrInvite means that a text is no invite, or a damaged one.
+// ErrInvite reports a text that is not an invite, or is damaged.
 var ErrInvite = errors.New("not an invite")
 
-// NewInvite completes in, of which Relay is needed: Expires becomes 15 minutes
-// from now, MaxUses 1 and Grant agent where they are zero; Host, ID and PSK
-// are always set.
+// NewInvite completes in. Relay is required. Zero fields get defaults: Expires
+// 15 minutes from now, MaxUses 1, Grant agent. Host, ID and PSK are always set.
 func NewInvite(d *Device, in Invite, now time.Time) (Invite, error) {
 	in.Host = d.Record()
-	_, _ = rand.Read(in.ID[:]) // never fails
+	_, _ = rand.Read(in.ID[:]) // does not fail
 	_, _ = rand.Read(in.PSK[:])
 	if in.Expires.IsZero() {
 		in.Expires = now.Add(inviteLife)
@@ -122,8 +121,8 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == utf8.RuneError }) < 0
 }
 
-// String returns the text that is given to the other owner: about 300
-// characters. Never log it.
+// String returns the text for the other owner, about 300 characters. Never log
+// it.
 func (in Invite) String() string {
 	b := append([]byte{}, in.ID[:]...)
 	b = append(b, in.PSK[:]...)
@@ -143,9 +142,9 @@ func flags(auto bool) byte {
 	return 0
 }
 
-// ParseInvite reads an invite, with spaces and line breaks where a mail
-// program put them. Whether it has expired is the host's to say, by its own
-// clock. Errors wrap ErrInvite and never hold the text.
+// ParseInvite parses an invite and ignores spaces and line breaks. It does not
+// check the expiry, which the host does by its own clock. Errors wrap ErrInvite
+// and never contain the text.
 func ParseInvite(s string) (Invite, error) {
 	if len(s) > 4*maxInvite {
 		return Invite{}, fmt.Errorf("%w: it is too long", ErrInvite)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Why an invite is of no use. The joiner is told, because it has shown that
+// Errors of Invites. The joiner is told the reason, because it has shown that
 // it holds the invite.
 var (
 	ErrNoInvite      = errors.New("no such invite")
@@ -16,13 +16,13 @@ var (
 	ErrInviteUsed    = errors.New("the invite has been used")
 )
 
-// expiredInviteLife is how long an invite that is of no use any more is remembered,
-// so that who comes late is told why.
+// expiredInviteLife is how long an expired invite is kept, so that late joiners
+// learn the reason.
 const expiredInviteLife = 24 * time.Hour
 
 const maxInvites = 100
 
-// ErrInvites means that too many invites are open.
+// ErrInvites reports that too many invites are open.
 var ErrInvites = errors.New("too many invites are open")
 
 type storedInvite struct {
@@ -40,11 +40,11 @@ type inviteFile struct {
 	Invites []storedInvite `json:"invites"`
 }
 
-// Invites is the store of the invites that this device has made: one file
-// with mode 0600, for several processes, like Peers.
+// Invites is the store of the invites that this device has issued: one file
+// with mode 0600, shared between processes like Peers.
 type Invites struct{ file jsonFile[inviteFile] }
 
-// OpenInvites opens the store at path; the file is made by the first Add.
+// OpenInvites opens the store at path. The first Add creates the file.
 func OpenInvites(path string) (*Invites, error) {
 	v := &Invites{file: jsonFile[inviteFile]{path: path, check: checkInvites}}
 	return v, v.file.read(func(*inviteFile) {})
@@ -63,7 +63,7 @@ func checkInvites(f *inviteFile) error {
 	return nil
 }
 
-// Add stores an invite, and forgets those that ended a day ago.
+// Add stores an invite and removes those that expired a day ago.
 func (v *Invites) Add(in Invite, now time.Time) error {
 	return v.file.update(func(f *inviteFile) error {
 		f.V = 1
@@ -79,7 +79,8 @@ func (v *Invites) Add(in Invite, now time.Time) error {
 	})
 }
 
-// Lookup returns the invite with this id, in whatever state: ErrNoInvite.
+// Lookup returns the invite with this id, even if expired or used up. Error:
+// ErrNoInvite.
 func (v *Invites) Lookup(id [16]byte) (in Invite, err error) {
 	err = v.file.read(func(f *inviteFile) {
 		if o := f.find(id); o != nil {
@@ -92,10 +93,10 @@ func (v *Invites) Lookup(id [16]byte) (in Invite, err error) {
 	return in, err
 }
 
-// Use takes one use of the invite for a device, and saves that before it
-// returns. A device that has used it may do so again while it has not
-// expired: its owner saw the first attempt fail. ErrInviteExpired,
-// ErrInviteUsed and ErrNoInvite say why not.
+// Use consumes one use of the invite for a device, and saves that before it
+// returns. A device that has already used it may use it again until it expires,
+// because its first attempt may have failed. Errors: ErrInviteExpired,
+// ErrInviteUsed, ErrNoInvite.
 func (v *Invites) Use(id [16]byte, by DeviceID, now time.Time) error {
 	return v.file.update(func(f *inviteFile) error {
 		o := f.find(id)
@@ -118,7 +119,7 @@ func (v *Invites) Use(id [16]byte, by DeviceID, now time.Time) error {
 	})
 }
 
-// Remove takes an invite back.
+// Remove revokes an invite.
 func (v *Invites) Remove(id [16]byte) error {
 	return v.file.update(func(f *inviteFile) error {
 		o := f.find(id)
@@ -130,7 +131,7 @@ func (v *Invites) Remove(id [16]byte) error {
 	})
 }
 
-// List returns the invites that can be used at now.
+// List returns the invites that are usable at now.
 func (v *Invites) List(now time.Time) (open []Invite, err error) {
 	err = v.file.read(func(f *inviteFile) {
 		for _, o := range f.Invites {

@@ -17,18 +17,18 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// Argon2id for a passphrase: a quarter of a second on a small machine. The
-// bounds are for files, which may come from somebody else.
+// Argon2id parameters: about 0.25 s on a small machine (RFC 9106). The maxima
+// limit the cost of opening a file from another source.
 const (
 	kdfTime, maxKDFTime     = 3, 16
 	kdfMemory, maxKDFMemory = 64 << 10, 1 << 20 // KiB
 	kdfThreads              = 4
 )
 
-// ErrPassphrase means that a key file needs a passphrase, or another one.
+// ErrPassphrase reports a missing or wrong passphrase.
 var ErrPassphrase = errors.New("the passphrase is wrong or missing")
 
-// keyFile is what stands on disk: either Keys or Sealed.
+// keyFile is the file format: either Keys or Sealed is set.
 type keyFile struct {
 	V      int         `json:"v"`
 	Keys   *deviceKeys `json:"keys,omitempty"`
@@ -49,12 +49,12 @@ type sealedKeys struct {
 	Threads uint8  `json:"threads"`
 	Salt    []byte `json:"salt"`
 	Nonce   []byte `json:"nonce"`
-	Box     []byte `json:"box"` // secretbox of keyPairs as JSON
+	Box     []byte `json:"box"` // NaCl secretbox of deviceKeys as JSON
 }
 
-// Load reads the key file. A file that others may read is refused with code
-// RELAY-FILE-MODE. errors.Is(err, ErrPassphrase) asks for a passphrase,
-// errors.Is(err, fs.ErrNotExist) says that there is no file yet.
+// Load reads the key file. It refuses a file that others may access with code
+// RELAY-FILE-MODE. Errors satisfy errors.Is with ErrPassphrase if a passphrase
+// is missing or wrong, and with fs.ErrNotExist if there is no file.
 func Load(path string, passphrase []byte) (*Device, error) {
 	b, _, err := readPrivate(path)
 	if err != nil {
@@ -70,23 +70,23 @@ func Load(path string, passphrase []byte) (*Device, error) {
 	return d, nil
 }
 
-// Save writes the key file, mode 0600, in one step. An empty passphrase
-// leaves the keys readable to this user.
+// Save writes the key file atomically with mode 0600. With an empty passphrase
+// the keys are stored unencrypted.
 func Save(path string, d *Device, passphrase []byte) error {
 	b, err := encodeKeyFile(d, passphrase)
 	if err != nil {
 		return err
 	}
 	if err := writePrivate(path, b); err != nil {
-		return &problem.Error{Code: "RELAY-FILE", What: "the key file cannot be written: " + err.Error(), Where: path, Fix: "make room, or make its folder writable", Err: err}
+		return &problem.Error{Code: "RELAY-FILE", What: "the key file cannot be written: " + err.Error(), Where: path, Fix: "free disk space, or make its folder writable", Err: err}
 	}
 	return nil
 }
 
-// LoadOrGenerate loads the key file and writes a new one where there is none.
-// A session key that ends within a twelfth of its life is replaced, so that
-// peers learn of the next one in time. Processes that start together end up
-// with the same keys.
+// LoadOrGenerate loads the key file, or generates a device and saves it. It
+// replaces a session key that expires within a twelfth of its life, so that
+// peers learn of the next one in time. Processes that start concurrently get
+// the same keys.
 func LoadOrGenerate(path string, passphrase []byte, now time.Time) (*Device, error) {
 	d, err := Load(path, passphrase)
 	if err == nil && now.Before(d.notAfter.Add(-RecordLife/12)) {

@@ -2,6 +2,6 @@
 
 package identity
 
-// lockFile does nothing where there is no flock: two processes that change
-// one file at the same moment may lose one of the changes, never the file.
+// lockFile does nothing on systems without flock. Two processes that change a
+// file at the same moment may lose one change, but never damage the file.
 func lockFile(string) (unlock func(), err error) { return func() {}, nil }

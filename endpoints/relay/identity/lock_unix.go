@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile waits for the file's lock, which the system gives back when a
-// process dies.
+// lockFile waits for an exclusive lock on the file. The system releases it when
+// the process dies.
 func lockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// Errors of peer stores.
+// Errors of Peers.
 var (
 	ErrNoPeer   = errors.New("no such peer")
 	ErrPeerName = errors.New("the name cannot be given to this peer")
@@ -23,24 +23,24 @@ const (
 	maxPeerName = 64
 )
 
-// A Peer is a device that was paired with this one.
+// A Peer is a device that is paired with this one.
 type Peer struct {
 	ID       DeviceID  `json:"id"`
-	Record   KeyRecord `json:"record"`             // the last one it sent
-	PairPSK  []byte    `json:"pair_psk"`           // 32 bytes that only the two know
-	Mine     []byte    `json:"mine"`               // which X25519 key of ours it knows
-	Name     string    `json:"name"`               // unique here; its owner proposed it
-	Grant    Grant     `json:"grant"`              // what it may be here; zero: nothing, we joined it
-	Room     string    `json:"room,omitempty"`     // the grant's room; empty: any
-	Relay    string    `json:"relay,omitempty"`    // URL of the relay that the two meet at; set by who stores it
+	Record   KeyRecord `json:"record"`             // the latest that it has sent
+	PairPSK  []byte    `json:"pair_psk"`           // 32 bytes, the shared secret of the pair
+	Mine     []byte    `json:"mine"`               // our X25519 key that it knows
+	Name     string    `json:"name"`               // unique in this store; proposed by its owner
+	Grant    Grant     `json:"grant"`              // its role here; zero: none, because this device joined it
+	Room     string    `json:"room,omitempty"`     // restricts the grant to a room; empty: any
+	Relay    string    `json:"relay,omitempty"`    // URL of the common relay; set by the caller of Add
 	Created  time.Time `json:"created"`            //
-	LastSeen time.Time `json:"last_seen,omitzero"` // at most an hour too early
-	Verified time.Time `json:"verified,omitzero"`  // when the owners compared digits
-	Changed  time.Time `json:"changed,omitzero"`   // when it paired again with other keys; nothing is sent until accepted
-	Digits   string    `json:"digits,omitempty"`   // of the pairing, to compare later
+	LastSeen time.Time `json:"last_seen,omitzero"` // accurate to an hour
+	Verified time.Time `json:"verified,omitzero"`  // when the owners compared the digits
+	Changed  time.Time `json:"changed,omitzero"`   // when it paired again with other keys; suspended until accepted
+	Digits   string    `json:"digits,omitempty"`   // digits of the pairing, to compare later
 }
 
-// Suspended says whether a person has to accept the peer's new keys first.
+// Suspended reports whether a person must first accept the peer's new keys.
 func (p Peer) Suspended() bool { return !p.Changed.IsZero() }
 
 type peerFile struct {
@@ -49,11 +49,11 @@ type peerFile struct {
 }
 
 // Peers is the store of peers: one file with mode 0600. It is safe for
-// concurrent use, by several processes too: what `moot peers rm` removes, a
-// running `moot share` no longer finds.
+// concurrent use, also by several processes: a running `moot share` no longer
+// finds a peer that `moot peers rm` has removed.
 type Peers struct{ file jsonFile[peerFile] }
 
-// OpenPeers opens the store at path; the file is made by the first Add.
+// OpenPeers opens the store at path. The first Add creates the file.
 func OpenPeers(path string) (*Peers, error) {
 	p := &Peers{file: jsonFile[peerFile]{path: path, check: checkPeers}}
 	return p, p.file.read(func(*peerFile) {})
@@ -80,7 +80,7 @@ func checkPeers(f *peerFile) error {
 	return nil
 }
 
-// List returns all peers, by name.
+// List returns all peers, sorted by name.
 func (p *Peers) List() ([]Peer, error) {
 	var all []Peer
 	err := p.file.read(func(f *peerFile) { all = slices.Clone(f.Peers) })
@@ -93,7 +93,8 @@ func (p *Peers) Lookup(id DeviceID) (Peer, error) {
 	return p.find(func(q Peer) bool { return q.ID == id }, id.Short())
 }
 
-// Find returns the peer that a person means: by name or by id in any form.
+// Find returns the peer with this name, or with this id in any form. Error:
+// ErrNoPeer.
 func (p *Peers) Find(nameOrID string) (Peer, error) {
 	id, err := ParseDeviceID(nameOrID)
 	return p.find(func(q Peer) bool { return strings.EqualFold(q.Name, nameOrID) || err == nil && q.ID == id }, nameOrID)
@@ -116,9 +117,9 @@ func unknownPeer(what string) error {
 	return &problem.Error{Code: "RELAY-PEER", What: fmt.Sprintf("no device %q is paired with this one", what), Fix: "`moot peers ls` lists them; an invite pairs a new one", Kind: ErrNoPeer}
 }
 
-// Add stores a peer after pairing. A name that another peer has gets a number.
-// A device that was paired before keeps its name.
-// It returns the peer as it was stored.
+// Add stores a peer after pairing and returns it as stored. If another peer has
+// the name, a number is appended. A device that was paired before keeps its
+// name.
 func (p *Peers) Add(n Peer) (Peer, error) {
 	err := p.file.update(func(f *peerFile) error {
 		f.V = 1
@@ -137,8 +138,8 @@ func (p *Peers) Add(n Peer) (Peer, error) {
 	return n, err
 }
 
-// Update changes the peer with this id through edit and saves it; its id and
-// its name stay.
+// Update applies edit to the peer with this id and saves it. It does not change
+// the id or the name.
 func (p *Peers) Update(id DeviceID, edit func(*Peer)) error {
 	return p.file.update(func(f *peerFile) error {
 		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
@@ -152,8 +153,8 @@ func (p *Peers) Update(id DeviceID, edit func(*Peer)) error {
 	})
 }
 
-// Rename gives a peer another name. ErrPeerName: it is empty, too long, not
-// printable, looks like a device id, or another peer has it.
+// Rename changes the name of a peer. It returns ErrPeerName if the name is
+// empty, too long, not printable, in use, or looks like a device id.
 func (p *Peers) Rename(id DeviceID, name string) error {
 	bad := func(why string) error {
 		return &problem.Error{Code: "RELAY-PEER-NAME", What: fmt.Sprintf("a peer cannot be called %.80q: %s", name, why), Fix: "choose a name of up to 64 printable characters that no other peer has", Kind: ErrPeerName}
@@ -177,7 +178,7 @@ func (p *Peers) Rename(id DeviceID, name string) error {
 	})
 }
 
-// Remove forgets a peer: from then on this device does not answer it.
+// Remove deletes a peer. This device then no longer answers it.
 func (p *Peers) Remove(id DeviceID) error {
 	return p.file.update(func(f *peerFile) error {
 		n := len(f.Peers)
@@ -189,14 +190,13 @@ func (p *Peers) Remove(id DeviceID) error {
 	})
 }
 
-// Verify marks a peer whose owner has compared the digits, and lifts a
-// suspension.
+// Verify records that the owners compared the digits, and ends a suspension.
 func (p *Peers) Verify(id DeviceID, now time.Time) error {
 	return p.Update(id, func(q *Peer) { q.Verified, q.Changed = now.UTC(), time.Time{} })
 }
 
-// CleanName makes a harmless name of what another device calls itself: one
-// line, printable, at most 64 characters. It may be empty.
+// CleanName returns s as a safe display name: one line of at most 64 printable
+// characters. The result may be empty.
 func CleanName(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	s = strings.Map(func(r rune) rune {
@@ -224,9 +224,8 @@ func freeName(peers []Peer, name string) string {
 	return free
 }
 
-// nameRune says whether a name may hold r: letters, marks, digits, common
-// signs and the space; no controls, and nothing that turns the direction of
-// writing or cannot be seen.
+// nameRune reports whether a name may contain r: printable characters and the
+// space, but no control or format characters such as bidirectional overrides.
 func nameRune(r rune) bool {
 	return r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.Is(unicode.Cf, r)
 }

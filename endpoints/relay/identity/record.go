@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A KeyRecord says, signed by a device, which X25519 key it has its sessions
-// with, and until when. So that key can be replaced without pairing again.
+// A KeyRecord states which X25519 key a device uses for sessions, and until
+// when. The device signs it, so the key can be replaced without a new pairing.
 type KeyRecord struct {
 	ID       DeviceID
 	NK       [32]byte  // X25519, public
@@ -18,7 +18,7 @@ type KeyRecord struct {
 	Sig      [ed25519.SignatureSize]byte
 }
 
-// RecordSize is the length of an encoded KeyRecord in bytes.
+// RecordSize is the size of an encoded KeyRecord in bytes.
 const RecordSize = 1 + 32 + 32 + 8 + ed25519.SignatureSize
 
 var base64url = base64.RawURLEncoding.Strict()
@@ -39,9 +39,8 @@ func recordText(nk [32]byte, notAfter time.Time) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(notAfter.Unix()))
 }
 
-// Check verifies the signature, and that the record has not expired at now,
-// which is the reader's own clock. A device that is wrong about the time by a
-// day is wrong about a record once a year.
+// Check verifies the signature and that the record has not expired at now, by
+// the clock of the reader.
 func (r KeyRecord) Check(now time.Time) error {
 	if !ed25519.Verify(r.ID[:], recordText(r.NK, r.NotAfter), r.Sig[:]) {
 		return fmt.Errorf("%w: the signature is wrong", ErrRecord)
@@ -52,7 +51,7 @@ func (r KeyRecord) Check(now time.Time) error {
 	return nil
 }
 
-// Encode returns the RecordSize bytes of r.
+// Encode returns the encoding of r, RecordSize bytes.
 func (r KeyRecord) Encode() []byte {
 	b := make([]byte, 0, RecordSize)
 	b = append(b, recordVersion)
@@ -62,13 +61,13 @@ func (r KeyRecord) Encode() []byte {
 	return append(b, r.Sig[:]...)
 }
 
-// DecodeRecord reads what Encode wrote. It does not check the signature.
+// DecodeRecord decodes the form of Encode. It does not verify the signature.
 func DecodeRecord(b []byte) (KeyRecord, error) {
 	if len(b) != RecordSize || b[0] != recordVersion {
 		return KeyRecord{}, fmt.Errorf("%w: %d bytes", ErrRecord, len(b))
 	}
 	end := binary.BigEndian.Uint64(b[65:])
-	if end > 1<<40 { // the year 36812; more would not fit a time
+	if end > 1<<40 { // the year 36812
 		return KeyRecord{}, fmt.Errorf("%w: its end is no time", ErrRecord)
 	}
 	return KeyRecord{
@@ -77,12 +76,12 @@ func DecodeRecord(b []byte) (KeyRecord, error) {
 	}, nil
 }
 
-// MarshalText writes the record as base64.
+// MarshalText returns the record in base64url.
 func (r KeyRecord) MarshalText() ([]byte, error) {
 	return []byte(base64url.EncodeToString(r.Encode())), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText decodes the form of MarshalText.
 func (r *KeyRecord) UnmarshalText(text []byte) error {
 	if len(text) != base64url.EncodedLen(RecordSize) {
 		return fmt.Errorf("%w: %d characters", ErrRecord, len(text))

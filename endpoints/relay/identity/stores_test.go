@@ -59,12 +59,12 @@ func TestInviteRefuses(t *testing.T) {
 			c = 'B'
 		}
 		if _, err := ParseInvite(text[:i] + string(c) + text[i+1:]); !errors.Is(err, ErrInvite) {
-			t.Fatalf("character %d may be wrong: %v", i, err)
+			t.Fatalf("a change of character %d is not detected: %v", i, err)
 		}
 		if _, err := ParseInvite(text[:i]); !errors.Is(err, ErrInvite) {
 			t.Fatalf("cut off after %d: %v", i, err)
 		} else if i > 60 && strings.Contains(err.Error(), text[20:60]) {
-			t.Fatal("an error tells the secret")
+			t.Fatal("an error contains the secret")
 		}
 	}
 	if _, err := ParseInvite(strings.Repeat("A", 1<<20)); !errors.Is(err, ErrInvite) {
@@ -99,7 +99,8 @@ func FuzzInvite(f *testing.F) {
 	})
 }
 
-// FuzzInviteBytes passes the check sum, so that what is behind it is reached.
+// FuzzInviteBytes bypasses the checksum, so that the decoder behind it is
+// tested.
 func FuzzInviteBytes(f *testing.F) {
 	in := newInvite(f, newDevice(f))
 	b, err := base64url.DecodeString(strings.TrimPrefix(in.String(), invitePrefix))
@@ -147,7 +148,7 @@ func TestInvites(t *testing.T) {
 	}{
 		{a, 0, nil}, {a, 0, nil}, {b, time.Minute, nil}, {c, time.Minute, ErrInviteUsed}, {b, 14 * time.Minute, nil}, {b, 16 * time.Minute, ErrInviteExpired}, {c, 16 * time.Minute, ErrInviteExpired},
 	} {
-		reopened, err := OpenInvites(v.file.path) // another process, or this one after a crash
+		reopened, err := OpenInvites(v.file.path) // as another process, or after a crash
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +178,7 @@ func TestInvites(t *testing.T) {
 		}
 	}
 	if err := v.Add(newInvite(t, d), now); !errors.Is(err, ErrInvites) {
-		t.Errorf("no bound: %v", err)
+		t.Errorf("number of invites is not limited: %v", err)
 	}
 }
 
@@ -234,7 +235,7 @@ func TestPeers(t *testing.T) {
 		}
 	}
 	again := bob
-	again.Name, again.PairPSK = "somebody else", bytes.Repeat([]byte{8}, 32)
+	again.Name, again.PairPSK = "another name", bytes.Repeat([]byte{8}, 32)
 	if got, err := p.Add(again); err != nil || got.Name != "bob" {
 		t.Errorf("paired again: %q, %v", got.Name, err)
 	}
@@ -273,7 +274,7 @@ func TestPeersKeepTheirMode(t *testing.T) {
 	}
 }
 
-// A change that cannot be saved is not there afterwards either.
+// TestPeersFailedWrite: a change that cannot be saved has no effect.
 func TestPeersFailedWrite(t *testing.T) {
 	p := openPeers(t)
 	bob, err := p.Add(newPeer(t, "bob"))
@@ -283,14 +284,14 @@ func TestPeersFailedWrite(t *testing.T) {
 	wrong := newPeer(t, "eve")
 	wrong.PairPSK = nil
 	if _, err := p.Add(wrong); err == nil {
-		t.Error("a peer without a secret")
+		t.Error("a peer without a secret was stored")
 	}
 	if list, err := p.List(); err != nil || len(list) != 1 || list[0].ID != bob.ID {
 		t.Errorf("%v %v", list, err)
 	}
 }
 
-// Several processes change the file at once, and no change is lost.
+// TestPeersTogether: no change is lost if several processes change the file.
 func TestPeersTogether(t *testing.T) {
 	path := openPeers(t).file.path
 	var wg sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 	"unicode/utf16"
 )
 
-// FindCanaries returns the canaries that haystack holds in one of eight
-// encodings: as they are, reversed, in UTF-16, hexadecimal in either case,
-// base32 in lower case, and base64 in both alphabets at each of its three alignments.
+// FindCanaries returns the canaries that haystack contains in one of these
+// encodings: plain, reversed, UTF-16, hexadecimal in either case, base32 in
+// lower case, and base64 in both alphabets at each alignment.
 func FindCanaries(haystack []byte, canaries ...string) (found []string) {
 	for _, c := range canaries {
 		if slices.ContainsFunc(encodings(c), func(e []byte) bool { return bytes.Contains(haystack, e) }) {
@@ -38,7 +38,7 @@ func encodings(s string) [][]byte {
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for shift := range 3 {
 			text := enc.EncodeToString(append(make([]byte, shift), b...))
-			from := (shift*8 + 5) / 6 // the first character that only b decides
+			from := (shift*8 + 5) / 6 // the first character that depends only on b
 			all = append(all, []byte(text[from:(shift+len(b))*8/6]))
 		}
 	}

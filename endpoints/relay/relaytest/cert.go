@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Certificate returns a certificate for 127.0.0.1 and its key, in PEM.
+// Certificate returns a self-signed certificate for 127.0.0.1 and its key, in
+// PEM.
 func Certificate(t testing.TB) (cert, key []byte) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

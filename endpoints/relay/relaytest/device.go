@@ -13,7 +13,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/session"
 )
 
-// A Device has keys, a connection to a relay, and a link to its peers.
+// A Device is a device with keys, a connection to a relay, and a link to its
+// peers.
 type Device struct {
 	*session.Link
 	Self    *identity.Device
@@ -24,9 +25,9 @@ type Device struct {
 	url string
 }
 
-// NewDevice makes a device, connects it and waits until the relay has let it
-// in. Of cfg URL is needed, and what it is to be reached by; device and
-// callbacks are set here. It goes offline when ctx ends; work waits for that.
+// NewDevice returns a device that is connected to its relay. cfg.URL and the
+// way to dial it are required; device and callbacks are set here. The device
+// goes offline when ctx ends, and work waits for that.
 func NewDevice(ctx context.Context, t testing.TB, work *sync.WaitGroup, name string, cfg client.Config) *Device {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +57,7 @@ func NewDevice(ctx context.Context, t testing.TB, work *sync.WaitGroup, name str
 		t.Fatal(err)
 	}
 	d.Link = session.NewLink(session.LinkConfig{Self: self, Name: name, Peers: peers, Invites: d.Invites, Transport: d.Client})
-	work.Go(func() { _ = d.Run(ctx) }) // it says that ctx has ended
+	work.Go(func() { _ = d.Run(ctx) }) // returns the end of ctx
 	work.Go(func() {
 		if err := d.Client.Run(ctx); err != nil {
 			t.Error(err)
@@ -66,10 +67,10 @@ func NewDevice(ctx context.Context, t testing.TB, work *sync.WaitGroup, name str
 	return d
 }
 
-// ID returns the device's name.
+// ID returns the device's id.
 func (d *Device) ID() identity.DeviceID { return d.Self.ID() }
 
-// Pair makes d a peer of the host, by an invite that it accepts by itself.
+// Pair pairs d with host by an automatic invite.
 func (d *Device) Pair(ctx context.Context, host *Device, capabilities ...string) {
 	d.t.Helper()
 	in, err := identity.NewInvite(host.Self, identity.Invite{Relay: d.url, Auto: true}, time.Now())
@@ -84,7 +85,7 @@ func (d *Device) Pair(ctx context.Context, host *Device, capabilities ...string)
 	}
 }
 
-// NextMessage waits for the next message of anybody.
+// NextMessage waits for the next message of any peer.
 func (d *Device) NextMessage(ctx context.Context) (from identity.DeviceID, message string, err error) {
 	for {
 		in, err := d.Next(ctx)

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// FaultInjector is a Bend that does what the threat model lets a relay do. Each
-// number is a share of a hundred parcels.
+// A FaultInjector mangles packets as the threat model allows a relay to. Each
+// number is a percentage of packets. It is not safe for concurrent use.
 type FaultInjector struct {
 	Rand      *rand.Rand
-	Drop      int // lost
-	Duplicate int // handed out twice
-	Delay     int // late by up to Late, so that later ones overtake it
+	Drop      int // dropped
+	Duplicate int // delivered twice
+	Delay     int // delayed by up to MaxDelay, so that later ones overtake it
 	MaxDelay  time.Duration
-	Flip      int // one bit changed
-	Reflect   int // once more, in the name of the one that it is for
-	Replay    int // an earlier one, of anybody, once more
-	Truncate  int // without its end
-	Forge     int // bytes of the relay's own
+	Flip      int // one bit flipped
+	Reflect   int // also sent back, in the name of its receiver
+	Replay    int // an earlier packet delivered again
+	Truncate  int // end cut off
+	Forge     int // a packet of random bytes added
 
 	history []Packet
 }
 
 const historySize = 1000
 
-// Mangle does it.
+// Mangle implements the type Mangle.
 func (c *FaultInjector) Mangle(p Packet) []Delivery {
 	p.Payload = bytes.Clone(p.Payload)
 	if len(c.history) == historySize {
@@ -61,7 +61,7 @@ func (c *FaultInjector) Mangle(p Packet) []Delivery {
 		for i := range noise {
 			noise[i] = byte(c.Rand.Uint32())
 		}
-		noise[0] = byte(1 + c.Rand.IntN(7)) // a kind that there is
+		noise[0] = byte(1 + c.Rand.IntN(7)) // a valid kind
 		out = append(out, Delivery{Packet: Packet{To: p.To, From: p.From, Payload: noise}})
 	}
 	return out

@@ -21,26 +21,26 @@ type Packet struct {
 	Payload  []byte
 }
 
-// A Delivery is a parcel that is handed out, after a delay.
+// A Delivery is a packet that is delivered after a delay.
 type Delivery struct {
 	Packet
 	After time.Duration
 }
 
-// A HostileConfig says what a hostile relay does.
+// HostileConfig configures a HostileRelay.
 type HostileConfig struct {
-	// Relay connects to an honest relay, which does the work. Its Hosts are
-	// the name under which devices reach the hostile one.
+	// Relay dials an honest relay, which does the work. Its Hosts must contain
+	// the name under which devices reach the hostile relay.
 	Relay  func(ctx context.Context) (net.Conn, error)
-	Mangle Mangle // nil: nothing
+	Mangle Mangle // nil: no faults
 }
 
-// Mangle says what becomes of a parcel: nothing, itself, or anything else. It
-// is called for one at a time.
+// A Mangle returns the deliveries that replace a packet. It is called for one
+// packet at a time.
 type Mangle func(p Packet) []Delivery
 
-// A HostileRelay relay has an honest one behind it, and does to parcels whatever
-// it is told. It keeps every byte that it is handed.
+// A HostileRelay is a proxy before an honest relay that mangles packets. It
+// records every byte that devices send.
 type HostileRelay struct {
 	cfg HostileConfig
 
@@ -54,7 +54,7 @@ type HostileRelay struct {
 	mangling sync.Mutex
 }
 
-// NewHostileRelay makes a hostile relay.
+// NewHostileRelay returns a hostile relay.
 func NewHostileRelay(cfg HostileConfig) *HostileRelay {
 	if cfg.Mangle == nil {
 		cfg.Mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
@@ -62,8 +62,8 @@ func NewHostileRelay(cfg HostileConfig) *HostileRelay {
 	return &HostileRelay{cfg: cfg, tunnels: map[*proxiedConn]bool{}, devices: map[frame.ID]*proxiedConn{}}
 }
 
-// Serve accepts devices until ctx ends, and returns when everything that it
-// started has ended. It closes l.
+// Serve accepts devices until ctx ends. It returns when all goroutines have
+// ended, and closes l.
 func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +90,7 @@ func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Cut ends every connection. Devices can connect again.
+// Cut closes every connection. Devices can connect again.
 func (h *HostileRelay) Cut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *HostileRelay) Cut() {
 	}
 }
 
-// Received returns every byte that devices have handed in: requests, logins,
+// Received returns every byte that devices have sent: requests, logins and
 // frames.
 func (h *HostileRelay) Received() []byte {
 	h.mu.Lock()
@@ -116,7 +116,7 @@ func (h *HostileRelay) record(b ...[]byte) {
 	}
 }
 
-// Inject hands out something of the relay's own.
+// Inject delivers a packet of the relay itself.
 func (h *HostileRelay) Inject(d Delivery) {
 	h.work.Go(func() { h.deliver(d) })
 }
@@ -144,7 +144,7 @@ func (h *HostileRelay) deliver(d Delivery) {
 	}
 }
 
-// forward bends a parcel and hands out what has become of it.
+// forward mangles a packet and delivers the result.
 func (h *HostileRelay) forward(p Packet) {
 	h.mangling.Lock()
 	all := h.cfg.Mangle(p)
@@ -158,7 +158,7 @@ func (h *HostileRelay) forward(p Packet) {
 	}
 }
 
-// A proxiedConn is one device's connection, and its continuation to the honest
+// A proxiedConn is a device's connection and its continuation to the honest
 // relay.
 type proxiedConn struct {
 	h             *HostileRelay
@@ -170,7 +170,7 @@ type proxiedConn struct {
 
 var upgrader = websocket.Upgrader{Subprotocols: []string{frame.Subprotocol}}
 
-// ServeHTTP continues a device's connection.
+// ServeHTTP accepts a device and connects it to the honest relay.
 func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.addWork() {
 		return
@@ -195,7 +195,8 @@ func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.run()
 }
 
-// addWork makes Serve wait for one more, unless it ends already.
+// addWork registers a connection that Serve waits for. It reports false if
+// Serve is ending.
 func (h *HostileRelay) addWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +220,7 @@ func (h *HostileRelay) register(t *proxiedConn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tunnels[t] = true
-	if h.ctx.Err() != nil { // Cut may have passed already
+	if h.ctx.Err() != nil { // Cut may already have run
 		t.device.Close()
 		t.relay.Close()
 	}
@@ -234,11 +235,11 @@ func (h *HostileRelay) unregister(t *proxiedConn) {
 	}
 }
 
-// run passes messages on until either end has gone.
+// run copies messages until either side closes.
 func (t *proxiedConn) run() {
 	t.relay.SetPingHandler(func(text string) error {
 		at := time.Now().Add(time.Second)
-		_ = t.device.WriteControl(websocket.PingMessage, []byte(text), at) // a device that is gone is noticed below
+		_ = t.device.WriteControl(websocket.PingMessage, []byte(text), at) // copyFromDevice notices a closed device
 		return t.relay.WriteControl(websocket.PongMessage, []byte(text), at)
 	})
 	var work sync.WaitGroup
@@ -250,7 +251,7 @@ func (t *proxiedConn) run() {
 	work.Wait()
 }
 
-// copyFromDevice passes on what the device says, and learns which one it is.
+// copyFromDevice forwards messages of the device and learns its id.
 func (t *proxiedConn) copyFromDevice() {
 	defer t.relay.Close()
 	for {
@@ -273,14 +274,14 @@ func (t *proxiedConn) copyFromDevice() {
 	}
 }
 
-// copyFromRelay passes on what the relay says; parcels are bent first.
+// copyFromRelay forwards messages of the relay, and mangles packets first.
 func (t *proxiedConn) copyFromRelay() {
 	for {
 		_, b, err := t.relay.ReadMessage()
 		var closed *websocket.CloseError
 		if errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure {
 			bye := websocket.FormatCloseMessage(closed.Code, "")
-			_ = t.device.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be gone
+			_ = t.device.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) // it may be closed
 		}
 		if err != nil {
 			return

@@ -26,13 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ session.Transport = (*client.Client)(nil)
 
-// A testbed is an honest relay behind a hostile one, and devices before it. All
-// of it runs in a bubble.
+// A testbed is an honest relay behind a hostile one, with devices. It runs
+// under synctest.
 type testbed struct {
 	t         *testing.T
 	ctx       context.Context
 	front     *relaytest.Network // between devices and the hostile relay
-	back      *relaytest.Network // between it and the honest one
+	back      *relaytest.Network // between the hostile and the honest relay
 	hostile   *relaytest.HostileRelay
 	work      sync.WaitGroup
 	stopRelay func()
@@ -75,7 +75,7 @@ func (w *testbed) startRelay() {
 	})
 }
 
-// A device of a world.
+// A device of a testbed.
 type device struct {
 	*relaytest.Device
 	w *testbed
@@ -92,7 +92,7 @@ func (d *device) pair(host *device) {
 	d.Pair(d.w.ctx, host.Device, "canary-capability")
 }
 
-// sendMessages sendMessages numbered messages, and returns how many were confirmed.
+// sendMessages sends numbered messages and returns how many were confirmed.
 func (d *device) sendMessages(to *device, n int) (confirmed int, err error) {
 	for i := range n {
 		ctx, cancel := context.WithTimeout(d.w.ctx, 10*time.Minute)
@@ -106,13 +106,12 @@ func (d *device) sendMessages(to *device, n int) (confirmed int, err error) {
 	return confirmed, nil
 }
 
-// message is long enough now and then to be cut into pieces.
+// message returns message i. Some messages are long enough to be fragmented.
 func message(d *device, i int) string {
 	return fmt.Sprintf("canary-message %d of %s %s", i, d.ID().Short(), strings.Repeat("x", i%7*9000))
 }
 
-// expectMessages checks what arrives: what was sent, in order, once. It returns when
-// n messages have.
+// expectMessages requires n messages, in the order of sending and once each.
 func (d *device) expectMessages(from *device, n int) error {
 	for i := range n {
 		who, m, err := d.NextMessage(d.w.ctx)
@@ -126,7 +125,8 @@ func (d *device) expectMessages(from *device, n int) error {
 	return nil
 }
 
-// exchangeMessages has both send n messages at the same time, and wants them all heard.
+// exchangeMessages lets both sides send n messages concurrently and checks
+// them.
 func exchangeMessages(t *testing.T, a, b *device, n int) {
 	t.Helper()
 	errs := make(chan error, 4)
@@ -141,7 +141,7 @@ func exchangeMessages(t *testing.T, a, b *device, n int) {
 	}
 }
 
-// nothing more may arrive.
+// expectSilence requires that nothing more arrives.
 func (d *device) expectSilence() {
 	d.w.t.Helper()
 	ctx, cancel := context.WithTimeout(d.w.ctx, 5*time.Minute)
@@ -151,8 +151,8 @@ func (d *device) expectSilence() {
 	}
 }
 
-// TestHostile: whatever a relay does, both sides hear what was sent, in order,
-// once.
+// TestHostile: whatever the relay does, both sides receive the sent messages,
+// in order and once.
 func TestHostile(t *testing.T) {
 	for name, c := range map[string]relaytest.FaultInjector{
 		"honest":     {},
@@ -170,7 +170,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.Rand = rand.New(rand.NewPCG(5, uint64(len(name))))
-				var armed atomic.Bool // pairing first: its few messages are tested elsewhere
+				var armed atomic.Bool // faults start after pairing, which has its own tests
 				w := newTestbed(t, func(p relaytest.Packet) []relaytest.Delivery {
 					if !armed.Load() {
 						return []relaytest.Delivery{{Packet: p}}
@@ -179,7 +179,7 @@ func TestHostile(t *testing.T) {
 				})
 				a, b := w.device("host"), w.device("guest")
 				b.pair(a)
-				time.Sleep(10 * time.Second) // in the bubble: what pairing still has to say
+				time.Sleep(10 * time.Second) // synctest time: the end of the pairing
 				synctest.Wait()
 				armed.Store(true)
 				exchangeMessages(t, a, b, 40)
@@ -190,8 +190,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNothingArrives: a relay that passes nothing on gets an error, in time,
-// and no message.
+// TestNothingArrives: if the relay drops everything, Send returns an error in
+// time.
 func TestNothingArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var armed atomic.Bool
@@ -216,8 +216,7 @@ func TestNothingArrives(t *testing.T) {
 	})
 }
 
-// TestCuts: the network goes away for as long as the notes name. What was
-// sent before and during the cut arrives, once.
+// TestCuts: messages before and during an outage arrive once.
 func TestCuts(t *testing.T) {
 	for _, cut := range []time.Duration{59 * time.Second, 60 * time.Second, 61 * time.Second, 120 * time.Second} {
 		t.Run(cut.String(), func(t *testing.T) {
@@ -236,8 +235,8 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestRelayRestarts: the relay ends, gracefully and not, and comes back in the
-// middle of a talk; connections are reset again and again.
+// TestRelayRestarts: messages arrive while the relay restarts, gracefully or
+// not, and connections are reset.
 func TestRelayRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestbed(t, nil)
@@ -265,7 +264,7 @@ func TestRelayRestarts(t *testing.T) {
 		}()
 		for range 6 {
 			exchangeMessages(t, a, b, 4)
-			time.Sleep(5 * time.Second) // in the bubble
+			time.Sleep(5 * time.Second) // in synctest time
 		}
 		close(stop)
 		<-done
@@ -274,8 +273,8 @@ func TestRelayRestarts(t *testing.T) {
 	})
 }
 
-// TestCanaries: of 32 texts that two devices tell each other, or are called
-// by, the relay is handed none in any of eight encodings.
+// TestCanaries: the relay receives none of 32 texts, which are messages and
+// names of two devices, in any encoding.
 func TestCanaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestbed(t, nil)
@@ -292,12 +291,12 @@ func TestCanaries(t *testing.T) {
 		}
 		received := w.hostile.Received()
 		if found := relaytest.FindCanaries(received, append(canaries, "canary-capability", "canary-message")...); found != nil {
-			t.Errorf("the relay was handed %q", found)
+			t.Errorf("the relay received %q", found)
 		}
 		if len(received) < 10_000 {
-			t.Errorf("only %d bytes were looked at", len(received))
+			t.Errorf("only %d bytes were searched", len(received))
 		}
-		// What is not encrypted is found, so the search sees what it looks for.
+		// The search finds a text that is not encrypted, so it works.
 		const control = "canary-in-the-clear"
 		for range 3 {
 			if err := a.Client.Send(w.ctx, frame.ID(b.ID()), []byte(control)); err != nil {

@@ -1,5 +1,5 @@
-// Package relaytest is for tests of what lives above and beside a relay: a
-// network in memory that can be cut, and a hostile relay.
+// Package relaytest supports tests of relays and sessions: a network in memory
+// with outages, a hostile relay, and devices.
 package relaytest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// A Network is a network in memory with one listener. It works in a bubble of
-// testing/synctest, where no real network does.
+// A Network is a network in memory with one listener. It works under
+// testing/synctest, unlike a real network.
 type Network struct {
 	accepts chan net.Conn
 
 	mu     sync.Mutex
 	down   bool
-	silent bool // while down: dialling hangs instead of failing
+	silent bool // while down, dialling hangs instead of failing
 	closed chan struct{}
 	conns  map[*memConn]bool
 	port   uint16
@@ -30,10 +30,10 @@ func NewNetwork() *Network {
 	return &Network{accepts: make(chan net.Conn), closed: make(chan struct{}), conns: map[*memConn]bool{}}
 }
 
-// Host is the address of a Net's listener.
+// Host is the address of a Network's listener.
 const Host = "192.0.2.1:7447"
 
-// Listen returns the listener. After it was closed there may be a new one.
+// Listen returns the listener. After it is closed, Listen returns a new one.
 func (n *Network) Listen() net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,11 +84,11 @@ func (n *Network) pair(at net.Addr) (here, there *memConn) {
 	return here, there
 }
 
-// Cut takes the network away: what is sent vanishes, and nobody hears that
-// the connections are gone. Dialling hangs.
+// Cut starts an outage: sent data is lost, connections do not notice, and
+// dialling hangs.
 func (n *Network) Cut() { n.setDown(true) }
 
-// Refuse resets every connection, and refuses new ones.
+// Refuse resets all connections and refuses new ones.
 func (n *Network) Refuse() {
 	n.setDown(false)
 	n.Reset()
@@ -103,7 +103,7 @@ func (n *Network) setDown(silent bool) {
 	}
 }
 
-// Reset ends every connection. New ones can be made.
+// Reset closes all connections. New ones can be made.
 func (n *Network) Reset() {
 	n.mu.Lock()
 	var all []*memConn
@@ -116,7 +116,7 @@ func (n *Network) Reset() {
 	}
 }
 
-// Heal brings the network back. Connections that were cut stay dead.
+// Heal ends an outage. Connections that were cut stay dead.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -165,7 +165,7 @@ func (w *memConn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// CloseWrite says that nothing more will be sent.
+// CloseWrite closes the sending direction.
 func (w *memConn) CloseWrite() error {
 	w.out.closeWrite()
 	return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// streamBuffer is how much a stream holds before a writer waits, as a socket's
-// buffers do.
+// streamBuffer is the capacity of a stream in bytes, like a socket's buffers. A
+// writer blocks when it is full.
 const streamBuffer = 64 << 10
 
 // A stream is one direction of a connection.
@@ -18,10 +18,10 @@ type stream struct {
 
 	mu          sync.Mutex
 	data        []byte
-	blackholed  bool          // what is written vanishes
-	writeClosed bool          // by the writer: EOF behind data
-	readClosed  bool          // by the reader
-	change      chan struct{} // closed when anything above changes
+	blackholed  bool          // written data is lost
+	writeClosed bool          // the reader gets EOF after data
+	readClosed  bool          //
+	change      chan struct{} // closed and replaced when a field above changes
 }
 
 func newStream() *stream {
@@ -30,7 +30,7 @@ func newStream() *stream {
 	return s
 }
 
-// notify wakes everybody; the caller holds mu.
+// notify wakes all waiting calls; the caller holds mu.
 func (s *stream) notify() {
 	close(s.change)
 	s.change = make(chan struct{})
@@ -91,8 +91,7 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// closeWrite says that nothing more is written. When the network is cut, nobody
-// hears of it.
+// closeWrite ends the stream. During an outage the reader does not notice.
 func (s *stream) closeWrite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *stream) closeWrite() {
 	s.notify()
 }
 
-// closeRead says that nothing more is read.
+// closeRead makes later writes fail.
 func (s *stream) closeRead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *stream) closeRead() {
 	s.notify()
 }
 
-// blackhole lets everything vanish from now on.
+// blackhole drops all data from now on.
 func (s *stream) blackhole() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +117,7 @@ func (s *stream) blackhole() {
 	s.notify()
 }
 
-// A deadline of reads or writes; setting it wakes whoever waits.
+// A deadline of reads or writes. Setting it wakes waiting calls.
 type deadline struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -133,8 +132,7 @@ func (d *deadline) set(t time.Time) {
 	d.change = make(chan struct{})
 }
 
-// wait returns nil when something has happened, or the error of a deadline
-// that has passed.
+// wait returns nil after a change, or an error when the deadline has passed.
 func (d *deadline) wait(happened <-chan struct{}) error {
 	d.mu.Lock()
 	at, moved := d.at, d.change

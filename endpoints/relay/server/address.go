@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// addressLimiter holds what connections and logins are left to each address.
+// An addressLimiter limits connections and logins per client address.
 type addressLimiter struct {
 	limits Limits
 
@@ -20,12 +20,11 @@ type addressLimiter struct {
 	connections  int
 	perAddress   map[netip.Addr]int
 	logins       map[netip.Addr]*rate.Limiter
-	overflow     *rate.Limiter // for addresses that there is no room to remember
+	overflow     *rate.Limiter // shared by addresses beyond maxAddresses
 	lastEviction time.Time
 }
 
-// maxAddresses is how many addresses' logins are remembered, about 100 bytes
-// each.
+// maxAddresses is how many login limiters are kept, about 100 bytes each.
 const maxAddresses = 1 << 16
 
 func newAddressLimiter(l Limits) addressLimiter {
@@ -36,8 +35,8 @@ func loginLimiter(l Limits) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(l.LoginsPerMinute)/60), l.LoginBurst)
 }
 
-// acquire takes one connection and one login from an address, or says why not
-// and when to try again.
+// acquire takes one connection and one login of an address. If a limit is
+// reached it returns the code and when to retry.
 func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,7 +53,7 @@ func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry ti
 	return 0, 0
 }
 
-// release gives the connection back.
+// release returns the connection.
 func (a *addressLimiter) release(ip netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,10 +75,10 @@ func (a *addressLimiter) limiter(ip netip.Addr) *rate.Limiter {
 	return l
 }
 
-// evictIdle forgets addresses whose logins are all there again, which is the same
-// as never having heard of them. It reports whether there is room now.
+// evictIdle removes limiters that are full again, which are equal to new ones.
+// It reports whether there is room now.
 func (a *addressLimiter) evictIdle() bool {
-	if time.Since(a.lastEviction) < time.Second { // it takes milliseconds, which nobody shall be able to ask for at will
+	if time.Since(a.lastEviction) < time.Second { // a scan takes milliseconds, so attackers must not trigger it at will
 		return false
 	}
 	a.lastEviction = time.Now()
@@ -94,9 +93,9 @@ func (a *addressLimiter) evictIdle() bool {
 // proxies are trusted to name the client in X-Forwarded-For.
 type proxies []netip.Prefix
 
-// clientAddress returns whose limits a request counts for. X-Forwarded-For is asked
-// only behind a trusted proxy, and from its end: what stands before is the
-// client's word.
+// clientAddress returns the address that a request counts for. X-Forwarded-For
+// is used only behind a trusted proxy and from its end, because clients can
+// write the part before.
 func (p proxies) clientAddress(r *http.Request) netip.Addr {
 	ip := parseAddr(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -105,13 +104,13 @@ func (p proxies) clientAddress(r *http.Request) netip.Addr {
 		hops = hops[:len(hops)-1]
 		var err error
 		if ip, err = netip.ParseAddr(strings.TrimSpace(last)); err != nil {
-			return netip.Addr{} // one share for all that a proxy does not name
+			return netip.Addr{} // one quota for all clients that a proxy does not name
 		}
 	}
 	return aggregate(ip)
 }
 
-// parseAddr returns the address of HOST:PORT, the zero one when it has none.
+// parseAddr returns the address of HOST:PORT, or the zero address.
 func parseAddr(hostPort string) netip.Addr {
 	ap, err := netip.ParseAddrPort(hostPort)
 	if err != nil {
@@ -129,7 +128,8 @@ func (p proxies) contain(ip netip.Addr) bool {
 	return false
 }
 
-// aggregate is the address, or the network of 64 bits that one customer has.
+// aggregate returns the unit of the limits: an IPv4 address, or an IPv6 network
+// of 64 bits, the usual allocation of one customer.
 func aggregate(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if !ip.Is6() {

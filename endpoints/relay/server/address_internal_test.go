@@ -9,7 +9,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// X-Forwarded-For is believed from its end, as far as trusted proxies go.
+// TestAddress: X-Forwarded-For is trusted from its end, as far as it names
+// trusted proxies.
 func TestAddress(t *testing.T) {
 	p := proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}
 	for _, c := range []struct {
@@ -18,9 +19,9 @@ func TestAddress(t *testing.T) {
 		want  string
 	}{
 		{"192.0.2.1:99", nil, "192.0.2.1"},
-		{"192.0.2.1:99", []string{"198.51.100.7"}, "192.0.2.1"}, // not a proxy of ours
+		{"192.0.2.1:99", []string{"198.51.100.7"}, "192.0.2.1"}, // not a trusted proxy
 		{"10.0.0.1:99", []string{"198.51.100.7"}, "198.51.100.7"},
-		{"10.0.0.1:99", []string{"203.0.113.1, 198.51.100.7"}, "198.51.100.7"}, // what stands before is the client's
+		{"10.0.0.1:99", []string{"203.0.113.1, 198.51.100.7"}, "198.51.100.7"}, // the client wrote the first part
 		{"10.0.0.1:99", []string{"203.0.113.1", "198.51.100.7,10.9.9.9"}, "198.51.100.7"},
 		{"10.0.0.1:99", nil, ""},
 		{"10.0.0.1:99", []string{"unknown"}, ""},
@@ -42,7 +43,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// More addresses than are remembered share what is left.
+// TestManyAddresses: addresses beyond maxAddresses share one limiter.
 func TestManyAddresses(t *testing.T) {
 	l := DefaultLimits()
 	l.Connections, l.LoginBurst = 1<<20, 2
@@ -72,15 +73,15 @@ func TestManyAddresses(t *testing.T) {
 	}
 }
 
-// What a connection remembers of others is bounded; those that it wrote to
-// are kept before strangers.
+// TestManyPeers: the memory of a filter is bounded, and devices that the
+// endpoint wrote to are evicted last.
 func TestManyPeers(t *testing.T) {
 	d := senderFilter{strangerFrames: 5}
 	friend := frame.ID{0xff}
 	d.expect(friend)
 	for i := range 3 * maxPeers {
 		if !d.admit(frame.ID{byte(i), byte(i >> 8)}) {
-			t.Fatal("a first knock is refused")
+			t.Fatal("the first frame of a device is refused")
 		}
 	}
 	if len(d.peers) != maxPeers {
@@ -88,7 +89,7 @@ func TestManyPeers(t *testing.T) {
 	}
 	for range 10 {
 		if !d.admit(friend) {
-			t.Fatal("forgotten before strangers")
+			t.Fatal("an expected device was evicted before others")
 		}
 	}
 	for i := range 3 * maxPeers {

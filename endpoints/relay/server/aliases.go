@@ -11,9 +11,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// dailyAliases gives devices the dailyAliases that the log has for them: the same within a
-// day, and no longer. Nobody who reads the log learns an id, nor can tell one
-// day's device from the next day's.
+// dailyAliases maps devices to aliases for the log: an HMAC under a random key
+// of the day. An alias reveals no id and cannot be linked to the alias of
+// another day.
 type dailyAliases struct {
 	mu  sync.Mutex
 	day int64
@@ -22,13 +22,13 @@ type dailyAliases struct {
 
 const aliasSize = 8
 
-// alias returns a device's name.
+// alias returns the alias of a device.
 func (n *dailyAliases) alias(id frame.ID) string {
 	day := time.Now().Unix() / (24 * 60 * 60)
 	n.mu.Lock()
 	if n.day != day {
 		n.day = day
-		_, _ = rand.Read(n.key[:]) // it never fails
+		_, _ = rand.Read(n.key[:]) // does not fail
 	}
 	h := hmac.New(sha256.New, n.key[:])
 	n.mu.Unlock()

@@ -16,8 +16,8 @@ func dialTCP(ctx context.Context, network, addr string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, addr)
 }
 
-// serveForBench is the relay's process: it answers questions about itself
-// until stdin ends.
+// serveForBench runs the relay in a process of its own and answers questions
+// about the process until stdin ends.
 func serveForBench(s *server.Server) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// The relay runs in a process of its own, so that only its memory and time
-// are its.
+// benchRelay makes the test program run a relay. The relay has its own process,
+// so that its memory and time are measured alone.
 const benchRelay = "MOOT_BENCH_RELAY"
 
 func serveBenchmark() {
@@ -79,9 +79,8 @@ func (r *relay) benchLogin() *endpoint {
 	return e
 }
 
-// BenchmarkEcho is round trips of 4 KiB through one relay: there and back
-// again, so two frames through it for each. Its figure with many pairs is
-// what the relay can do; with one it is how long a trip takes.
+// BenchmarkEcho measures round trips of 4 KiB, which are two frames through the
+// relay each. Many pairs measure throughput, one pair measures latency.
 func BenchmarkEcho(b *testing.B) {
 	for _, pairs := range []int{1, 4, 16} {
 		b.Run(fmt.Sprint("pairs=", pairs), func(b *testing.B) {
@@ -91,9 +90,9 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkEchoBesideFrozen is the same with somebody who is sent to all the
-// time and never reads.
-func BenchmarkEchoBesideFrozen(b *testing.B) {
+// BenchmarkEchoWithFrozen measures the same next to an endpoint that is sent
+// to all the time and never reads.
+func BenchmarkEchoWithFrozen(b *testing.B) {
 	r, pid, _ := startProcess(b)
 	frozen, flooder := r.benchLogin(), r.benchLogin()
 	send, err := frame.Append(nil, frame.Send{To: frozen.id(), Payload: make([]byte, 4096)})
@@ -101,7 +100,7 @@ func BenchmarkEchoBesideFrozen(b *testing.B) {
 		b.Fatal(err)
 	}
 	stop, done := make(chan struct{}), make(chan struct{})
-	go func() { // what comes back, GONE, is read so that only one of them is frozen
+	go func() { // reads GONE frames, so that only one endpoint is frozen
 		for {
 			if _, _, err := flooder.ReadMessage(); err != nil {
 				return
@@ -162,7 +161,7 @@ func (r *relay) echo(b *testing.B, pid, pairs int) {
 	}
 }
 
-// trip sends and waits for the answer, as often as there are tickets.
+// trip sends a frame and waits for its echo, once per ticket.
 func (e *endpoint) trip(to frame.ID, tickets <-chan struct{}) error {
 	send, err := frame.Append(nil, frame.Send{To: to, Payload: make([]byte, 4096)})
 	if err != nil {
@@ -180,7 +179,7 @@ func (e *endpoint) trip(to frame.ID, tickets <-chan struct{}) error {
 	return nil
 }
 
-// echo sends back what comes.
+// echo returns each frame to its sender.
 func (e *endpoint) echo() {
 	buf := make([]byte, 33+4096)
 	for e.read(buf) == nil {
@@ -191,7 +190,7 @@ func (e *endpoint) echo() {
 	}
 }
 
-// read reads a message of that size without allocating.
+// read reads a message of the size of buf without allocating.
 func (e *endpoint) read(buf []byte) error {
 	_, r, err := e.NextReader()
 	if err != nil {
@@ -201,12 +200,11 @@ func (e *endpoint) read(buf []byte) error {
 	return err
 }
 
-// BenchmarkIdle is what a connection that says nothing holds in the relay's
-// process: 1,000 of them, logged in, each pinged once.
+// BenchmarkIdle measures the memory and goroutines of 1,000 idle connections.
 func BenchmarkIdle(b *testing.B) {
 	const connections = 1000
 	r, _, ask := startProcess(b)
-	r.benchLogin() // whatever is made for the first one
+	r.benchLogin() // one-time allocations
 	before, _ := strconv.Atoi(ask("memory"))
 	goroutines, _ := strconv.Atoi(ask("goroutines"))
 	for b.Loop() {
@@ -224,11 +222,11 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// resident returns the memory of this process that is in use, after what is
-// free was given back: bytes of RAM, the sockets' buffers not counted.
+// resident returns the resident memory of this process in bytes, after free
+// memory was returned to the system. Socket buffers are not included.
 func resident() int {
 	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil { // not Linux: what Go has from the system
+	if err != nil { // not Linux: the memory that Go holds
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int(m.Sys - m.HeapReleased)
@@ -237,7 +235,7 @@ func resident() int {
 	return pages * os.Getpagesize()
 }
 
-// processorTime returns what another process has used.
+// processorTime returns the processor time of another process.
 func processorTime(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

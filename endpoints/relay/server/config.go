@@ -10,42 +10,43 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A Config is what a relay is told. Without Tokens, Devices and Open nobody
-// may log in.
+// Config configures a relay. Hosts is required, and one of Tokens, Devices and
+// Open.
 type Config struct {
-	// Hosts are the names that endpoints know the relay by, as frame.Host
-	// returns them for its URLs. A login is valid for these only. The Host
-	// header is not asked: it is the client's word.
+	// Hosts are the names of the relay in endpoints' URLs, as returned by
+	// frame.Host. A login is valid for these only. The Host header is not used,
+	// because clients can write anything in it.
 	Hosts []string
 
-	// A device of Devices needs no token; every other one needs one of Tokens.
+	// Devices may log in without a token. Other devices need one of Tokens.
 	Tokens  []string
 	Devices []frame.ID
 	Open    bool // every device may log in
 
-	// TLS, when set, is terminated here. Without it Serve speaks plain HTTP,
-	// for a loopback address or a proxy in front.
+	// TLS, if set, is terminated by the relay. Otherwise Serve speaks plain
+	// HTTP, for a loopback address or behind a proxy.
 	TLS *tls.Config
 
-	// TrustedProxies are the addresses whose X-Forwarded-For is believed.
+	// TrustedProxies are the proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 
 	Limits Limits
 
-	// Log gets a record a connection, without payloads, tokens, addresses or
-	// device ids. nil logs nothing.
+	// Log receives one record per connection, without payloads, tokens,
+	// addresses or device ids. nil disables logging.
 	Log *slog.Logger
 
-	// LogPeers adds who sends to whom, by shortened names, at level debug.
+	// LogPeers logs the aliases of sender and destination of each frame, at
+	// level debug.
 	LogPeers bool
 }
 
-// Limits bound what an endpoint can cost. Each zero means its default, never
-// "unlimited".
+// Limits limit the resources that an endpoint can use. A zero field means its
+// default, never "unlimited".
 type Limits struct {
-	QueueFrames int // that wait for one destination: 32
-	QueueBytes  int // that wait for one destination: 2 MiB
-	TotalBytes  int // that wait for all destinations: 256 MiB
+	QueueFrames int // queued for one destination: 32
+	QueueBytes  int // queued for one destination: 2 MiB
+	TotalBytes  int // queued for all destinations: 256 MiB
 
 	BytesPerSecond  int // read from one connection: 256 KiB
 	BurstBytes      int // 1 MiB
@@ -56,16 +57,16 @@ type Limits struct {
 	PerAddress              int // of one address, or of one IPv6 network of 64 bits: 64
 	LoginsPerMinute         int // of one address: 10
 	LoginBurst              int // 20
-	StrangerFramesPerMinute int // frames of a stranger to one destination: 5
+	StrangerFramesPerMinute int // frames to a destination that has not written to the sender: 5
 
 	LoginTimeout time.Duration // from the connection to the login: 5 s
 	WriteTimeout time.Duration // for one frame: 3 s
 	PingEvery    time.Duration // 25 s
 	ReadTimeout  time.Duration // without a frame or a pong: 60 s
-	RestartIn    time.Duration // up to which endpoints are spread when the relay ends: 3 s
+	RestartIn    time.Duration // maximum delay of reconnections after a shutdown: 3 s
 }
 
-// DefaultLimits returns what zeros in Limits stand for.
+// DefaultLimits returns the defaults of Limits.
 func DefaultLimits() Limits {
 	return Limits{
 		QueueFrames: 32, QueueBytes: 2 << 20, TotalBytes: 256 << 20,
@@ -76,7 +77,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// withDefaults fills in what is zero.
+// withDefaults replaces zero fields by the defaults.
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	for _, p := range []struct{ have, def *int }{
@@ -111,7 +112,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// announce is what HELLO and WELCOME say of the limits.
+// announce returns the limits for HELLO and WELCOME.
 func (l Limits) announce(binding string) frame.Limits {
 	return frame.Limits{
 		MaxFrame: frame.MaxPayload, Queue: l.QueueFrames,
@@ -120,13 +121,13 @@ func (l Limits) announce(binding string) frame.Limits {
 	}
 }
 
-// MinToken is how many bytes a token has at least.
+// MinToken is the minimum size of a token in bytes.
 const MinToken = 16
 
-// Errors about a Config.
+// Errors of New.
 var (
 	ErrNoHost   = errors.New("the relay has no host name to bind logins to")
-	ErrNoAccess = errors.New("nobody may log in: the relay has no token, no device and is not open")
+	ErrNoAccess = errors.New("no device may log in: the relay has no token, no device and is not open")
 	ErrToken    = errors.New("a token is shorter than 16 bytes or longer than 512")
 )
 

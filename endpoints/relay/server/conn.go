@@ -16,32 +16,32 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A conn is one connection.
+// A conn is one connection of an endpoint.
 type conn struct {
 	s            *Server
 	ws           *websocket.Conn
 	netConn      *meteredConn
 	number       uint64
-	limitAddress netip.Addr // whose share of the limits it takes
+	limitAddress netip.Addr // the address that it counts for
 	since        time.Time
-	binding      []byte // of TLS, nil without
-	counted      bool   // it counts for its address
+	binding      []byte // TLS exporter, nil without TLS
+	counted      bool   // it was acquired from addresses
 
-	id         frame.ID // from the login on
+	id         frame.ID // set by the login
 	queue      *sendQueue
 	senders    senderFilter
 	frameLimit *rate.Limiter
 
-	pong      atomic.Pointer[string] // what to answer a ping with
+	pong      atomic.Pointer[string] // payload of the next pong
 	framesIn  atomic.Int64           // frames
 	framesOut atomic.Int64           // frames
 
 	mu     sync.Mutex
-	ending bool   // the read deadline is not put off any more
-	reason string // the first
+	ending bool   // the read deadline is final
+	reason string // the first reason of the end
 }
 
-// Why connections end, for the log.
+// Reasons why connections end, for the log.
 const (
 	reasonClosed   = "closed by the endpoint"
 	reasonLost     = "connection lost"
@@ -53,10 +53,10 @@ const (
 	reasonRestart  = "the relay ended"
 )
 
-// run serves the connection to its end.
+// run serves the connection until it ends.
 func (c *conn) run() {
 	c.s.metrics.connections.Inc()
-	stop := context.AfterFunc(c.s.closing, func() { c.ws.Close() }) // a login that is under way is not waited for
+	stop := context.AfterFunc(c.s.closing, func() { c.ws.Close() }) // a shutdown does not wait for logins
 	ok := c.login()
 	if stop() && ok {
 		c.serve()
@@ -68,7 +68,7 @@ func (c *conn) run() {
 	c.logEnd()
 }
 
-// serve passes frames on both ways until the endpoint is gone.
+// serve forwards frames in both directions until the connection ends.
 func (c *conn) serve() {
 	c.queue = newSendQueue(&c.s.queued)
 	c.senders.strangerFrames = c.s.limits.StrangerFramesPerMinute
@@ -77,7 +77,7 @@ func (c *conn) serve() {
 	c.ws.SetReadLimit(frame.MaxFrame)
 	c.ws.SetPingHandler(c.onPing)
 	c.ws.SetPongHandler(func(string) error { return c.chargeControl() })
-	c.ws.SetCloseHandler(func(int, string) error { return nil }) // the writer answers
+	c.ws.SetCloseHandler(func(int, string) error { return nil }) // the writer sends the reply
 	c.sendNotice(frame.Welcome{Limits: c.s.limits.announce(c.bindingName())})
 	if !c.s.register(c) {
 		c.fail(reasonRestart)
@@ -92,14 +92,14 @@ func (c *conn) serve() {
 	c.queue.discard()
 }
 
-// sendNotice puts a frame of the relay's own into the outbox.
+// sendNotice queues a frame of the relay itself.
 func (c *conn) sendNotice(f frame.Frame) {
-	if b, err := frame.Append(nil, f); err == nil { // they are all well formed
+	if b, err := frame.Append(nil, f); err == nil { // frames of the relay are always valid
 		c.queue.pushNotice(b)
 	}
 }
 
-// endReplaced ends the connection for a newer one of the same device.
+// endReplaced ends the connection because the device has logged in again.
 func (c *conn) endReplaced() {
 	c.fail(reasonReplaced)
 	c.s.metrics.replaced.Inc()
@@ -107,16 +107,16 @@ func (c *conn) endReplaced() {
 	c.queue.close(frame.CloseReplaced, false)
 }
 
-// endRestart ends the connection because the relay ends. What is queued leaves
-// first.
+// endRestart ends the connection because the relay shuts down. Queued frames
+// are sent first.
 func (c *conn) endRestart() {
 	c.fail(reasonRestart)
 	c.sendNotice(frame.Restart{ReconnectInMS: jitterMS(c.s.limits.RestartIn), TryForMS: uint32(tryFor.Milliseconds())})
 	c.queue.close(websocket.CloseServiceRestart, true)
 }
 
-// fail notes why the connection ends, if nothing has been noted yet. It
-// returns false, for callers that give up with it.
+// fail records the first reason of the end. It returns false, for callers that
+// report failure.
 func (c *conn) fail(reason string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,8 @@ func (c *conn) fail(reason string) bool {
 	return false
 }
 
-// extendDeadline puts the read deadline off, until finish has set the last one.
+// extendDeadline extends the read deadline, unless awaitClose has set the final
+// one.
 func (c *conn) extendDeadline() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,16 +137,16 @@ func (c *conn) extendDeadline() error {
 	return c.ws.SetReadDeadline(time.Now().Add(c.s.limits.ReadTimeout))
 }
 
-// awaitClose leaves the endpoint a moment to close from its side.
+// awaitClose gives the endpoint lingerTime to close its side.
 func (c *conn) awaitClose() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ending = true
-	_ = c.ws.SetReadDeadline(time.Now().Add(lingerTime)) // a dead connection fails when it is read
+	_ = c.ws.SetReadDeadline(time.Now().Add(lingerTime)) // a dead connection fails at the read
 }
 
-// logEnd logs a connection that has ended. Reasons are texts of this package:
-// errors of the network hold addresses.
+// logEnd logs the end of the connection. The reason is a text of this package,
+// because network errors contain addresses.
 func (c *conn) logEnd() {
 	in, out := c.netConn.in.Load(), c.netConn.out.Load()
 	c.s.metrics.bytesIn.AddInt64(in)
@@ -158,8 +159,8 @@ func (c *conn) logEnd() {
 		"seconds", int(time.Since(c.since).Seconds()), "bytes_in", in, "bytes_out", out, "frames_in", c.framesIn.Load(), "frames_out", c.framesOut.Load())
 }
 
-// read takes frames until the connection ends, and returns the code to close
-// it with.
+// read handles frames until the connection ends. It returns the code to close
+// with.
 func (c *conn) read() (code int) {
 	for {
 		if err := c.extendDeadline(); err != nil {
@@ -175,13 +176,13 @@ func (c *conn) read() (code int) {
 	}
 }
 
-// messageBuffers holds buffers for messages that are being read, so that a message
-// is allocated once, in the size that it has, and idle connections hold none.
+// messageBuffers holds read buffers. A message is then allocated once in its
+// exact size, and idle connections hold no buffer.
 var messageBuffers = sync.Pool{New: func() any { return new([frame.MaxFrame]byte) }}
 
-var errProtocol = errors.New("not what the protocol has")
+var errProtocol = errors.New("protocol violation")
 
-// readMessage reads the next readMessage.
+// readMessage reads the next message.
 func (c *conn) readMessage() ([]byte, error) {
 	typ, r, err := c.ws.NextReader()
 	if err != nil {
@@ -194,7 +195,7 @@ func (c *conn) readMessage() ([]byte, error) {
 	defer messageBuffers.Put(buf)
 	n, err := io.ReadFull(r, buf[:])
 	switch {
-	case err == nil: // full: the read limit has let no more through
+	case err == nil: // full: the read limit allows no more
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // shorter; a lost connection is a CloseError
 	default:
 		return nil, err
@@ -202,7 +203,7 @@ func (c *conn) readMessage() ([]byte, error) {
 	return append(make([]byte, 0, n), buf[:n]...), nil
 }
 
-// handle does what a frame asks for.
+// handle handles one frame.
 func (c *conn) handle(b []byte) error {
 	c.framesIn.Add(1)
 	c.s.metrics.framesIn.Inc()
@@ -225,7 +226,8 @@ func (c *conn) handle(b []byte) error {
 	return nil
 }
 
-// chargeControl charges a ping or a pong like a frame. A pong counts as heard.
+// chargeControl charges a ping or pong like a frame and extends the read
+// deadline.
 func (c *conn) chargeControl() error {
 	if err := takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits); err != nil {
 		return err
@@ -233,15 +235,15 @@ func (c *conn) chargeControl() error {
 	return c.extendDeadline()
 }
 
-// onPing lets the writer answer: writing from here would let an endpoint that
-// does not read block its own reader (gorilla/websocket#97).
+// onPing makes the writer send the pong. Writing here would let an endpoint
+// that does not read block its own reader (gorilla/websocket#97).
 func (c *conn) onPing(text string) error {
 	c.pong.Store(&text)
 	c.queue.wake()
 	return c.chargeControl()
 }
 
-// closeCode notes why reading ended, and returns the code to close with.
+// closeCode records why reading ended and returns the code to close with.
 func (c *conn) closeCode(err error) int {
 	var closed *websocket.CloseError
 	var timeout net.Error
@@ -260,8 +262,8 @@ func (c *conn) closeCode(err error) int {
 	return websocket.CloseNormalClosure
 }
 
-// write is the connection's one writer. It ends when the outbox is closed and
-// empty, or when the endpoint does not take what it is sent in time.
+// write is the only writer of the connection. It ends when the queue is closed
+// and empty, or when the endpoint reads too slowly.
 func (c *conn) write() {
 	ping := time.NewTicker(c.s.limits.PingEvery)
 	defer ping.Stop()
@@ -282,7 +284,7 @@ func (c *conn) write() {
 		if p := c.pong.Swap(nil); p != nil {
 			c.writeControl(websocket.PongMessage, []byte(*p))
 		}
-		select { // also under load
+		select { // send pings also under load
 		case <-ping.C:
 			c.writeControl(websocket.PingMessage, nil)
 		default:
@@ -290,7 +292,7 @@ func (c *conn) write() {
 	}
 }
 
-// waitForWork waits until something is to be written.
+// waitForWork waits until there is something to write.
 func (c *conn) waitForWork(ping <-chan time.Time) {
 	select {
 	case <-c.queue.ready:
@@ -299,16 +301,16 @@ func (c *conn) waitForWork(ping <-chan time.Time) {
 	}
 }
 
-// writeFrame writes one frame, or gives the connection up.
+// writeFrame writes one frame. If that fails it closes the connection.
 func (c *conn) writeFrame(f []byte, notice bool) bool {
-	_ = c.ws.SetWriteDeadline(time.Now().Add(c.s.limits.WriteTimeout)) // a dead connection fails when it is written
+	_ = c.ws.SetWriteDeadline(time.Now().Add(c.s.limits.WriteTimeout)) // a dead connection fails at the write
 	if err := c.ws.WriteMessage(websocket.BinaryMessage, f); err != nil {
 		if isTimeout(err) {
 			c.s.metrics.slow.Inc()
 			c.fail(reasonSlow)
 		}
 		c.queue.close(websocket.CloseGoingAway, false)
-		c.ws.Close() // the reader ends with it
+		c.ws.Close() // this also ends the reader
 		return false
 	}
 	if !notice {
@@ -318,8 +320,8 @@ func (c *conn) writeFrame(f []byte, notice bool) bool {
 	return true
 }
 
-// writeControl sends a control message. One that cannot be sent is no loss of its
-// own: the next frame, or the reader, finds the connection dead.
+// writeControl sends a control message. It ignores errors: the next frame or
+// the reader reports a dead connection.
 func (c *conn) writeControl(kind int, data []byte) {
 	_ = c.ws.WriteControl(kind, data, time.Now().Add(c.s.limits.WriteTimeout))
 }

@@ -1,31 +1,46 @@
-// Package server is the relay: it passes frames between devices and can read
-// none of what they carry.
+// Package server implements the relay: it forwards frames between devices and
+// can read none of their content.
 //
 // # Model
 //
-// An endpoint connects, answers a challenge with its device's key and is then
-// known by that key. What it sends names a destination; the relay replaces
-// that by the sender and puts the frame into the destination's queue. It
-// keeps nothing: what cannot be queued is dropped, and the sender gets GONE
-// with a reason. Reliability is the endpoints' own, above.
+// An endpoint connects, signs a challenge with its device's key, and is then
+// known by the public key. Each frame that it sends names a destination. The
+// relay replaces the destination by the sender and appends the frame to the
+// destination's send queue. It stores nothing: a frame that cannot be queued is
+// dropped, and the sender receives GONE with a reason. Endpoints add
+// reliability themselves.
 //
-// # Goroutines
+// # Order
 //
-// Each connection has two: one reads, one writes. gorilla/websocket allows
-// one of each, so pings, pongs and closing go through WriteControl and
-// everything else through the one that writes. Nothing that one endpoint does
-// is waited for by another: a queue that is full refuses.
+// Frames of one sender to one destination stay in order. Each connection has
+// one reading and one writing goroutine, because gorilla/websocket allows one
+// of each: control messages go through WriteControl, everything else through
+// the writer. No endpoint waits for another, because a full queue refuses
+// frames.
+//
+// # Failure
+//
+// A connection ends on a protocol violation, a lost network, a timeout, or a
+// reader that is too slow. When a relay shuts down it sends RESTART with a
+// random delay. Endpoints then reconnect.
 //
 // # Limits
 //
-// A reader waits for tokens of bytes and frames before it reads on, so TCP
-// slows the sender down. Connections are capped in all and per address,
-// logins limited per address, queues bounded in frames and bytes, writes in
-// time. Strangers may knock a few times a minute until they are answered.
+// Token buckets (https://en.wikipedia.org/wiki/Token_bucket) for bytes and
+// frames delay reading, so TCP slows the sender down. Connections are limited
+// in total and per address, logins per address, send queues in frames and
+// bytes, and writes in time. A device that the destination has not written to
+// may send a few frames a minute.
 //
-// # What it says of its endpoints
+// # Privacy
 //
-// A line per connection with times, bytes, frames and a reason, under a name
-// that changes every day; counters. No payloads, no tokens, no addresses, no
-// device ids, and not who talks to whom.
+// The log has one line per connection with times, bytes, frames and a reason,
+// under a device alias that changes every day. Metrics are counters. Neither
+// contains payloads, tokens, addresses, device ids or pairs of devices.
+//
+// # Example
+//
+//	s, err := server.New(server.Config{Hosts: []string{"relay.example.org"}, Tokens: []string{token}})
+//	...
+//	err = s.Serve(ctx, listener) // until ctx ends
 package server

@@ -15,19 +15,19 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// unlimited lets a test send as fast as it can.
+// unlimited lets a test send without rate limits.
 var unlimited = server.Limits{BytesPerSecond: 1 << 30, BurstBytes: 1 << 30, FramesPerSecond: 1 << 30, BurstFrames: 1 << 30, StrangerFramesPerMinute: 1 << 30, LoginBurst: 1 << 20, PerAddress: 1 << 20, Connections: 1 << 20}
 
-// A reader that never reads slows nobody: what does not fit into its queue is
-// refused, and everybody else goes on.
+// TestSendFreeze: an endpoint that never reads does not delay others. Frames
+// beyond its queue are refused.
 func TestSendFreeze(t *testing.T) {
 	limits := unlimited
-	limits.WriteTimeout = time.Hour // it stays frozen throughout the test
+	limits.WriteTimeout = time.Hour // it stays connected during the test
 	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
 	a, b, frozen := r.login(), r.login(), r.login()
 	big := string(make([]byte, frame.MaxPayload))
 	full := 0
-	for range 1000 { // over 60 MB: more than the sockets' buffers and the queue
+	for range 1000 { // over 60 MB, more than the socket buffers and the queue hold
 		a.sendTo(frozen, big)
 	}
 	for i := range 100 {
@@ -51,15 +51,16 @@ func TestSendFreeze(t *testing.T) {
 		}
 	}
 	if full == 0 {
-		t.Error("nobody was told that the queue was full")
+		t.Error("no sender was told that the queue is full")
 	}
 	if err := frozen.NetConn().(*net.TCPConn).SetLinger(0); err != nil {
 		t.Fatal(err)
 	}
-	frozen.Close() // so that the relay's writer need not wait for its hour
+	frozen.Close() // ends the relay's writer before its hour
 }
 
-// A frozen reader is given up when a frame could not be written in time.
+// TestSlowReaderIsClosed: an endpoint is disconnected when a frame cannot be
+// written in time.
 func TestSlowReaderIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := unlimited
@@ -78,7 +79,7 @@ func TestSlowReaderIsClosed(t *testing.T) {
 	})
 }
 
-// A queue holds 32 frames, and 2 MiB.
+// TestQueueBounds: a queue is limited in frames and in bytes.
 func TestQueueBounds(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -94,8 +95,8 @@ func TestQueueBounds(t *testing.T) {
 				limits.QueueFrames, limits.QueueBytes, limits.WriteTimeout = c.limits.QueueFrames, c.limits.QueueBytes, time.Hour
 				r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Limits: limits})
 				a, frozen := r.login(), r.login()
-				a.sendTo(frozen, string(make([]byte, frame.MaxPayload))) // more than the wire holds
-				synctest.Wait()                                          // the writer is stuck, the queue empty
+				a.sendTo(frozen, string(make([]byte, frame.MaxPayload))) // more than the network buffers
+				synctest.Wait()                                          // the writer blocks, the queue is empty
 				for range 20 {
 					a.sendTo(frozen, string(make([]byte, c.payload)))
 				}
@@ -124,7 +125,8 @@ func TestQueueBounds(t *testing.T) {
 	}
 }
 
-// All queues together are bounded too, and what is dropped makes room again.
+// TestTotalBytes: all queues together are limited, and dropped frames free
+// space.
 func TestTotalBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := unlimited
@@ -135,10 +137,10 @@ func TestTotalBytes(t *testing.T) {
 		for _, frozen := range []*endpoint{b, c} {
 			for range 3 {
 				a.sendTo(frozen, big)
-				synctest.Wait() // one is in the writer's hand, so does not wait
+				synctest.Wait() // the writer holds one frame, which is not queued
 			}
 		}
-		a.expectGone(c, frame.GoneQueueFull) // two wait for b, one for c
+		a.expectGone(c, frame.GoneQueueFull) // two are queued for b, one for c
 		b.Close()
 		a.expectGone(b, frame.GoneDisconnected)
 		synctest.Wait()
@@ -150,24 +152,24 @@ func TestTotalBytes(t *testing.T) {
 	})
 }
 
-// Strangers may knock; whoever is written to may answer; a list overrules
-// both.
-func TestDoors(t *testing.T) {
+// TestSenderFilter: an unknown sender may send a few frames, an expected one
+// may answer without limit, and an allowlist overrides both.
+func TestSenderFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
 		host, guest, other := r.login(), r.login(), r.login()
 		for range 5 {
-			guest.sendTo(host, "knock")
-			host.expectFrom(guest, "knock")
+			guest.sendTo(host, "hello")
+			host.expectFrom(guest, "hello")
 		}
-		guest.sendTo(host, "knock")
+		guest.sendTo(host, "hello")
 		guest.expectGone(host, frame.GoneNotAllowed)
-		other.sendTo(host, "knock")
-		host.expectFrom(other, "knock")
-		time.Sleep(12 * time.Second) // a fifth of a minute, in the bubble
-		guest.sendTo(host, "knock")
-		host.expectFrom(guest, "knock")
-		guest.sendTo(host, "knock")
+		other.sendTo(host, "hello")
+		host.expectFrom(other, "hello")
+		time.Sleep(12 * time.Second) // a fifth of a minute, in synctest time
+		guest.sendTo(host, "hello")
+		host.expectFrom(guest, "hello")
+		guest.sendTo(host, "hello")
 		guest.expectGone(host, frame.GoneNotAllowed)
 
 		host.sendTo(guest, "come in")
@@ -187,13 +189,14 @@ func TestDoors(t *testing.T) {
 		}
 		host.send(frame.Allow{})
 		synctest.Wait()
-		other.sendTo(host, "anybody?")
+		other.sendTo(host, "may I?")
 		other.expectGone(host, frame.GoneNotAllowed)
 		r.stop()
 	})
 }
 
-// Whoever has sent to a device hears when it goes; others do not.
+// TestDisconnected: a device's end is reported to devices that have sent to it,
+// and to no others.
 func TestDisconnected(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	a, b, c := r.login(), r.login(), r.login()
@@ -205,7 +208,7 @@ func TestDisconnected(t *testing.T) {
 	b.expectFrom(a, "did you hear anything?")
 }
 
-// Reading waits for tokens: that many frames and bytes take that long.
+// TestRates: frames and bytes take as long as their token buckets require.
 func TestRates(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -245,7 +248,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// An endpoint that answers pings stays; one that has gone silent does not.
+// TestPings: an endpoint that answers pings stays connected, a silent one does
+// not.
 func TestPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -255,14 +259,14 @@ func TestPings(t *testing.T) {
 		dead.expectFrom(peer, "hello")
 		dead.SetPingHandler(func(string) error { return nil })
 		begin := time.Now()
-		go func() { _, _ = dead.next() }() // reads, answers nothing
+		go func() { _, _ = dead.next() }() // reads but does not answer
 		go func() { _, _ = alive.next() }()
 		peer.expectGone(dead, frame.GoneDisconnected)
 		if took := time.Since(begin); took != time.Minute {
 			t.Errorf("after %v", took)
 		}
 		go func() { _, _ = peer.next() }()
-		time.Sleep(time.Hour) // in the bubble
+		time.Sleep(time.Hour) // in synctest time
 		if got := r.devices(); got != 2 {
 			t.Errorf("%d devices are left", got)
 		}
@@ -272,8 +276,8 @@ func TestPings(t *testing.T) {
 	})
 }
 
-// Pings that are never read back neither block the relay nor come faster than
-// frames may; pongs that nobody asked for are no way around it either.
+// TestControlFlood: pings and unsolicited pongs count against the frame limit
+// and do not block the relay.
 func TestControlFlood(t *testing.T) {
 	for name, kind := range map[string]int{"pings": websocket.PingMessage, "pongs": websocket.PongMessage} {
 		t.Run(name, func(t *testing.T) {
@@ -297,7 +301,7 @@ func TestControlFlood(t *testing.T) {
 	}
 }
 
-// What is no frame of an endpoint ends its connection, and nobody else's.
+// TestViolations: an invalid frame ends the sender's connection and no other.
 func TestViolations(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true, Limits: unlimited})
 	other := r.login()
@@ -324,15 +328,16 @@ func TestViolations(t *testing.T) {
 		}
 	}
 	e := r.login()
-	_ = e.WriteMessage(websocket.BinaryMessage, append([]byte{0x10}, make([]byte, frame.MaxFrame)...)) // one byte too much; the relay may be gone before the end
+	_ = e.WriteMessage(websocket.BinaryMessage, append([]byte{0x10}, make([]byte, frame.MaxFrame)...)) // one byte too many; the relay may close before the end
 	if f, err := e.next(); err == nil {
 		t.Errorf("too long: %+v", f)
 	}
-	other.sendTo(other, "unmoved")
-	other.expectFrom(other, "unmoved")
+	other.sendTo(other, "still connected")
+	other.expectFrom(other, "still connected")
 }
 
-// Compression is not negotiated: the read limit would count compressed bytes.
+// TestNoCompression: compression is not negotiated, because the read limit
+// would count compressed bytes.
 func TestNoCompression(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	d := websocket.Dialer{Subprotocols: []string{frame.Subprotocol}, EnableCompression: true}

@@ -39,13 +39,13 @@ func (r *relay) count(name string) int {
 
 func (r *relay) devices() int { return r.count("moot_relay_devices") }
 
-// A relay that ends tells everybody, each another moment, after what was
-// queued; half-open logins are not waited for.
+// TestRestart: at a shutdown each endpoint receives its queue and then RESTART
+// with a random delay. Unfinished logins are not waited for.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
 		a, b := r.login(), r.login()
-		r.dialHello() // never answers
+		r.dialHello() // never logs in
 		b.sendTo(a, "before the end")
 		synctest.Wait()
 		begin := time.Now()
@@ -70,7 +70,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// An endpoint that does not read does not keep a relay from ending.
+// TestRestartWithFrozen: an endpoint that does not read delays a shutdown by at
+// most 5 s.
 func TestRestartWithFrozen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := unlimited
@@ -97,8 +98,8 @@ func TestRestartWithFrozen(t *testing.T) {
 	})
 }
 
-// Connections are capped: per address, in all, and, above what can be told
-// so, without a word.
+// TestFlood: connections are limited per address and in total, and beyond the
+// spare places they are closed without a reply.
 func TestFlood(t *testing.T) {
 	limits := unlimited
 	limits.Connections, limits.PerAddress = 8, 8
@@ -114,7 +115,7 @@ func TestFlood(t *testing.T) {
 		}
 		e.expectClose(websocket.ClosePolicyViolation)
 	}
-	// Connections that say nothing: no more than the cap and its spare are open.
+	// Silent connections: no more than the limit and its spare places are open.
 	var open []net.Conn
 	for range 100 {
 		c, err := net.Dial("tcp", r.host)
@@ -125,7 +126,7 @@ func TestFlood(t *testing.T) {
 		open = append(open, c)
 	}
 	closed := 0
-	for _, c := range open[len(open)-20:] { // 8 and 64 and these are more than 72
+	for _, c := range open[len(open)-20:] { // 8 + 64 places are taken
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			closed++
 		}
@@ -133,14 +134,14 @@ func TestFlood(t *testing.T) {
 	if closed != 20 {
 		t.Errorf("%d of 20 were closed", closed)
 	}
-	a.sendTo(b, "undisturbed")
-	b.expectFrom(a, "undisturbed")
+	a.sendTo(b, "still connected")
+	b.expectFrom(a, "still connected")
 	if got := r.count(`moot_relay_rejects_total{code="full"}`); got != 3 {
 		t.Errorf("%d rejects counted", got)
 	}
 }
 
-// One address cannot take the place of others.
+// TestPerAddress: one address cannot use the places of others.
 func TestPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
@@ -170,7 +171,7 @@ func TestCounters(t *testing.T) {
 	want[frame.Reject](bad)
 	a.sendTo(a, "hello")
 	a.expectFrom(a, "hello")
-	a.sendTo(bad, "anybody?")
+	a.sendTo(bad, "to an offline device")
 	a.expectGone(bad, frame.GoneNotHere)
 	for name, want := range map[string]int{
 		"moot_relay_devices":                         1,

@@ -6,26 +6,25 @@ import (
 	"sync"
 )
 
-// Connections that may be open above the limits, to be told that these are
-// reached.
+// Connections above the limits that are accepted only to be refused politely.
 const (
 	spareConnections = 64
 	sparePerAddress  = 16
 )
 
-// A cappedListener listener closes what is too much without a word: in all, and of
-// one address, so that nobody takes all places by saying nothing.
+// A cappedListener closes connections above its limits without a reply. Limits
+// in total and per address keep one client from taking all connections.
 type cappedListener struct {
 	net.Listener
 	max, maxPerAddress int
-	exempt             func(netip.Addr) bool // addresses that stand for many: those of proxies
+	exempt             func(netip.Addr) bool // addresses of proxies, which stand for many clients
 
 	mu         sync.Mutex
 	open       int
 	perAddress map[netip.Addr]int
 }
 
-// Accept returns the next connection that there is room for.
+// Accept returns the next connection within the limits.
 func (l *cappedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -60,13 +59,13 @@ func (l *cappedListener) release(ip netip.Addr) {
 	}
 }
 
-// cappedConn gives its place back when it is closed.
+// A cappedConn releases its place when it is closed.
 type cappedConn struct {
 	net.Conn
 	release func()
 }
 
-// Close closes.
+// Close closes the connection and releases its place.
 func (h *cappedConn) Close() error {
 	defer h.release()
 	return h.Conn.Close()

@@ -44,7 +44,7 @@ func (j *syncBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// encodings are the ways in which bytes could stand in a log.
+// encodings returns the forms in which bytes could appear in a log.
 func encodings(b []byte) []string {
 	lower := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
 	return []string{
@@ -53,8 +53,8 @@ func encodings(b []byte) []string {
 	}
 }
 
-// TestLogHoldsNoSecrets makes everything happen that is logged, at the lowest
-// level, and looks for what must not be there.
+// TestLogHoldsNoSecrets triggers every log record at the lowest level and
+// searches the log for secrets.
 func TestLogHoldsNoSecrets(t *testing.T) {
 	const payload = "the canary in the payload"
 	for _, peers := range []bool{false, true} {
@@ -72,7 +72,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		a.sendTo(b, payload)
 		b.expectFrom(a, payload)
 		a.send(frame.Allow{Devices: []frame.ID{a.id()}})
-		a.sendTo(a, payload) // after it ALLOW is in effect
+		a.sendTo(a, payload) // ALLOW is in effect after this frame
 		a.expectFrom(a, payload)
 		b.sendTo(a, payload)
 		b.expectGone(a, frame.GoneNotAllowed)
@@ -125,8 +125,9 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-// A device has one name a day, and another the next day.
-func TestNamesOfTheDay(t *testing.T) {
+// TestDailyAliases: a device's alias is stable within a day and changes the
+// next day.
+func TestDailyAliases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log syncBuffer
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true, Log: log.logger()})
@@ -134,7 +135,7 @@ func TestNamesOfTheDay(t *testing.T) {
 		for _, wait := range []time.Duration{time.Hour, 23*time.Hour + time.Minute, 0} {
 			r.loginAs(key).Close()
 			synctest.Wait()
-			time.Sleep(wait) // in the bubble, which begins at midnight
+			time.Sleep(wait) // in synctest time, which starts at midnight
 		}
 		r.stop()
 		names := regexp.MustCompile(`"login","conn":\d+,"device":"([0-9a-f]{8})"`).FindAllStringSubmatch(log.String(), -1)

@@ -12,11 +12,11 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// access says who may log in.
+// access decides which devices may log in.
 type access struct {
 	open    bool
 	devices []frame.ID
-	tokens  [][sha256.Size]byte // hashed, so that comparing takes the same time for any length
+	tokens  [][sha256.Size]byte // hashed, so that comparing takes constant time for any length
 }
 
 func newAccess(cfg Config) access {
@@ -27,8 +27,8 @@ func newAccess(cfg Config) access {
 	return a
 }
 
-// admits reports whether a device may log in with a token. How long it takes
-// does not depend on what is right.
+// admits reports whether a device may log in with a token. Its running time
+// does not depend on the secrets.
 func (a access) admits(id frame.ID, token []byte) bool {
 	ok := 0
 	if a.open {
@@ -44,8 +44,8 @@ func (a access) admits(id frame.ID, token []byte) bool {
 	return ok == 1
 }
 
-// login greets the endpoint and checks its answer. It reports whether the
-// connection has a device now.
+// login sends HELLO and checks the LOGIN. It reports whether a device is logged
+// in.
 func (c *conn) login() bool {
 	if code, retry := c.s.addresses.acquire(c.limitAddress); code != 0 {
 		return c.reject(code, retry)
@@ -53,10 +53,10 @@ func (c *conn) login() bool {
 	c.counted = true
 	hello := frame.Hello{Version: frame.Version, Limits: c.s.limits.announce(c.bindingName())}
 	if _, err := rand.Read(hello.Challenge[:]); err != nil {
-		return false // crypto/rand never fails
+		return false // crypto/rand does not fail
 	}
 	c.ws.SetReadLimit(frame.MaxLogin)
-	_ = c.ws.SetReadDeadline(c.since.Add(c.s.limits.LoginTimeout)) // a dead connection fails when it is read
+	_ = c.ws.SetReadDeadline(c.since.Add(c.s.limits.LoginTimeout)) // a dead connection fails at the read
 	if c.writeNow(hello) != nil {
 		return c.fail(reasonLost)
 	}
@@ -79,7 +79,7 @@ func (c *conn) login() bool {
 	return true
 }
 
-// signed checks the signature for each of the relay's names.
+// signed verifies the signature for each host name of the relay.
 func (c *conn) signed(h frame.Hello, l frame.Login) bool {
 	for _, host := range c.s.cfg.Hosts {
 		if ed25519.Verify(l.Device[:], frame.LoginMessage(host, h.Challenge[:], c.binding), l.Signature[:]) {
@@ -96,8 +96,8 @@ func (c *conn) bindingName() string {
 	return ""
 }
 
-// reject says why nobody is let in, and waits a moment for the endpoint to
-// have read it: closing at once could take it away again.
+// reject sends REJECT. It then lingers, because closing at once could discard
+// the frame before the endpoint reads it.
 func (c *conn) reject(code frame.RejectCode, retry time.Duration) bool {
 	c.s.metrics.rejects[code].Inc()
 	if c.writeNow(frame.Reject{Code: code, RetryAfterMS: uint32(retry.Milliseconds())}) == nil {
@@ -106,20 +106,20 @@ func (c *conn) reject(code frame.RejectCode, retry time.Duration) bool {
 	return c.fail("rejected: " + code.String())
 }
 
-// writeNow writes before there is a writer.
+// writeNow writes a frame before the writer runs.
 func (c *conn) writeNow(f frame.Frame) error {
 	b, err := frame.Append(nil, f)
 	if err != nil {
 		return err
 	}
-	_ = c.ws.SetWriteDeadline(time.Now().Add(c.s.limits.WriteTimeout)) // a dead connection fails when it is written
+	_ = c.ws.SetWriteDeadline(time.Now().Add(c.s.limits.WriteTimeout)) // a dead connection fails at the write
 	return c.ws.WriteMessage(websocket.BinaryMessage, b)
 }
 
-// lingerTime is how long an endpoint has to close from its side.
+// lingerTime is how long the relay waits for an endpoint to close.
 const lingerTime = time.Second
 
-// linger closes from this side and reads on until the other has closed too.
+// linger sends a close message and reads until the endpoint has closed too.
 func (c *conn) linger(code int) {
 	deadline := time.Now().Add(lingerTime)
 	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), deadline)

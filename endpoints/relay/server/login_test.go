@@ -13,7 +13,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-const token = "a token that nobody guesses"
+const token = "a token of sufficient length"
 
 func TestAccess(t *testing.T) {
 	known := newKey(t)
@@ -53,7 +53,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// A login is good for one device, one relay and one connection.
+// TestLoginIsBound: a login is valid for one device, one relay and one
+// connection.
 func TestLoginIsBound(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	seen := r.dialHello()
@@ -90,11 +91,11 @@ func TestLoginIsBound(t *testing.T) {
 	if a, b := r.dialHello(), r.dialHello(); a.hello.Challenge == b.hello.Challenge {
 		t.Error("the same challenge twice")
 	}
-	seen.sendTo(seen, "still here") // nobody has taken its place
+	seen.sendTo(seen, "still here") // the connection was not replaced
 	seen.expectFrom(seen, "still here")
 }
 
-// A device of package identity gets in: both sides sign the same bytes.
+// TestIdentityLogsIn: the relay accepts a login signed by package identity.
 func TestIdentityLogsIn(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	d, err := identity.Generate(time.Now())
@@ -106,7 +107,7 @@ func TestIdentityLogsIn(t *testing.T) {
 	want[frame.Welcome](e)
 }
 
-// What is no LOGIN ends the connection.
+// TestNoLogin: anything but a LOGIN ends the connection.
 func TestNoLogin(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true, Limits: server.Limits{LoginBurst: 1000}})
 	there := r.login()
@@ -120,7 +121,7 @@ func TestNoLogin(t *testing.T) {
 		"too much in pings": func(e *endpoint) error {
 			for range 100 {
 				if err := e.WriteControl(websocket.PingMessage, make([]byte, 120), time.Now().Add(time.Second)); err != nil {
-					return nil //nolint:nilerr // the relay has had enough: so it should
+					return nil // the relay closes the connection, as it should
 				}
 			}
 			return nil
@@ -134,11 +135,11 @@ func TestNoLogin(t *testing.T) {
 			t.Errorf("%s: answered with %+v", name, f)
 		}
 	}
-	there.sendTo(there, "nothing else came") // what was sent without a login arrived nowhere
+	there.sendTo(there, "nothing else came") // frames before a login were not forwarded
 	there.expectFrom(there, "nothing else came")
 }
 
-// Who does not log in is not waited for.
+// TestLoginTimeout: a connection without a login ends after LoginTimeout.
 func TestLoginTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
@@ -154,7 +155,8 @@ func TestLoginTimeout(t *testing.T) {
 	})
 }
 
-// An address has ten logins a minute, twenty at once.
+// TestLoginRate: an address may log in ten times a minute, with a burst of
+// twenty.
 func TestLoginRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, memory(relaytest.NewNetwork()), server.Config{Open: true})
@@ -166,7 +168,7 @@ func TestLoginRate(t *testing.T) {
 		if got.Code != frame.RejectTooMany || got.RetryAfterMS == 0 || got.RetryAfterMS > 6000 {
 			t.Fatalf("%+v", got)
 		}
-		time.Sleep(time.Duration(got.RetryAfterMS+1) * time.Millisecond) // in the bubble
+		time.Sleep(time.Duration(got.RetryAfterMS+1) * time.Millisecond) // in synctest time
 		r.login()
 		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectTooMany {
 			t.Errorf("%+v", got)
@@ -175,8 +177,8 @@ func TestLoginRate(t *testing.T) {
 	})
 }
 
-// The newest login of a device wins; the older is told, and its end says
-// nothing to others.
+// TestDuplicateLogin: the newest login of a device replaces the older
+// connection, which is told. Other devices are not notified.
 func TestDuplicateLogin(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	key, peer := newKey(t), r.login()
@@ -192,6 +194,6 @@ func TestDuplicateLogin(t *testing.T) {
 	now.expectFrom(peer, "to the second")
 	now.Close()
 	peer.expectGone(now, frame.GoneDisconnected)
-	peer.sendTo(now, "to nobody")
+	peer.sendTo(now, "after the end")
 	peer.expectGone(now, frame.GoneNotHere)
 }

@@ -14,22 +14,21 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A meteredConn is a connection whose bytes are counted, and waited for when they
-// come too fast: not reading is what slows a sender down. It is below
-// WebSocket, so it also sees what never becomes a message: pings, headers,
-// empty fragments.
+// A meteredConn counts bytes and limits the read rate with a token bucket. It
+// delays reading, so that TCP slows the sender down. It lies below WebSocket,
+// so it also sees pings, headers and empty fragments.
 type meteredConn struct {
 	net.Conn
 	ctx      context.Context
-	cancel   context.CancelFunc // ends a wait
+	cancel   context.CancelFunc // cancels a wait
 	bytes    *rate.Limiter
 	waits    counter
 	in, out  atomic.Int64
 	preLogin atomic.Int64 // bytes left before the login; below 0: too many
-	loggedIn atomic.Bool  // early counts no more
+	loggedIn atomic.Bool  // preLogin is not checked any more
 }
 
-var errPreLogin = errors.New("too much before the login")
+var errPreLogin = errors.New("too many bytes before the login")
 
 func newMeteredConn(c net.Conn, l Limits, waits counter) *meteredConn {
 	m := &meteredConn{Conn: c, waits: waits, bytes: rate.NewLimiter(rate.Limit(l.BytesPerSecond), l.BurstBytes)}
@@ -38,7 +37,7 @@ func newMeteredConn(c net.Conn, l Limits, waits counter) *meteredConn {
 	return m
 }
 
-// Read reads, then waits until that much may have been read.
+// Read reads, then waits for as many tokens as bytes were read.
 func (m *meteredConn) Read(p []byte) (int, error) {
 	n, err := m.Conn.Read(p)
 	m.in.Add(int64(n))
@@ -53,20 +52,20 @@ func (m *meteredConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write counts.
+// Write writes and counts.
 func (m *meteredConn) Write(p []byte) (int, error) {
 	n, err := m.Conn.Write(p)
 	m.out.Add(int64(n))
 	return n, err
 }
 
-// Close also ends a Read that waits.
+// Close also cancels a Read that waits.
 func (m *meteredConn) Close() error {
 	m.cancel()
 	return m.Conn.Close()
 }
 
-// takeTokens takes n tokens, waiting for them when it must, which is counted.
+// takeTokens takes n tokens. It counts a wait in waits.
 func takeTokens(ctx context.Context, l *rate.Limiter, n int, waits counter) error {
 	if l.AllowN(time.Now(), n) {
 		return nil
@@ -75,7 +74,8 @@ func takeTokens(ctx context.Context, l *rate.Limiter, n int, waits counter) erro
 	return l.WaitN(ctx, n)
 }
 
-// A hijacker puts a meter below the connection that is taken from net/http.
+// A hijacker wraps the connection that is hijacked from net/http in a
+// meteredConn.
 type hijacker struct {
 	http.ResponseWriter
 	limits  Limits
@@ -83,7 +83,7 @@ type hijacker struct {
 	netConn *meteredConn
 }
 
-// Hijack takes the connection.
+// Hijack takes over the connection.
 func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
@@ -91,7 +91,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	if rw.Reader.Buffered() > 0 {
 		c.Close()
-		return nil, nil, errPreLogin // nobody sends before HELLO, and below it would not be counted
+		return nil, nil, errPreLogin // no data may arrive before HELLO, and it would not be metered
 	}
 	h.netConn = newMeteredConn(c, h.limits, h.waits)
 	rw.Reader.Reset(h.netConn)

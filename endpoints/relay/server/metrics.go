@@ -10,13 +10,13 @@ import (
 
 type counter = *metrics.Counter
 
-// serverMetrics is what the relay serverMetrics. Nothing in it tells devices or addresses
-// apart.
+// serverMetrics are the counters of the relay. They do not distinguish devices
+// or addresses.
 type serverMetrics struct {
 	set                           *metrics.Set
 	connections, logins, replaced counter
 	framesIn, framesOut           counter
-	bytesIn, bytesOut             counter // of connections that have ended
+	bytesIn, bytesOut             counter // of ended connections
 	byteWaits, frameWaits         counter
 	slow, violations              counter
 	rejects                       [frame.RejectVersion + 1]counter

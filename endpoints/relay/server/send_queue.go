@@ -5,29 +5,29 @@ import (
 	"sync/atomic"
 )
 
-// maxNotices is how many frames of the relay's own wait for an endpoint;
-// further ones are dropped: they are hints.
+// maxNotices limits the queued frames of the relay itself. More are dropped:
+// they are hints.
 const maxNotices = 64
 
-// An sendQueue is what waits to be written to one endpoint. Only its
-// connection's writer takes from it.
+// A sendQueue holds the frames for one endpoint. The connection's writer is its
+// only consumer. It is safe for concurrent use.
 type sendQueue struct {
-	ready chan struct{} // has room for one: something waits, or it was closed
-	total *atomic.Int64 // bytes in all outboxes
+	ready chan struct{} // capacity 1: signals that something is queued or the queue is closed
+	total *atomic.Int64 // bytes in all queues
 
 	mu      sync.Mutex
-	frames  [][]byte // of other endpoints
-	bytes   int      // of frames
-	notices [][]byte // of the relay itself; they go first
-	closed  bool     // nothing is put in any more
-	code    int      // the WebSocket close code to end with, once closed and empty
+	frames  [][]byte // from other endpoints
+	bytes   int      //
+	notices [][]byte // from the relay itself; sent first
+	closed  bool     // no more frames are accepted
+	code    int      // the WebSocket close code to send when empty
 }
 
 func newSendQueue(all *atomic.Int64) *sendQueue {
 	return &sendQueue{ready: make(chan struct{}, 1), total: all}
 }
 
-// push takes a frame unless the queue is full.
+// push appends a frame. It reports false if the queue is full or closed.
 func (o *sendQueue) push(f []byte, l Limits) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -44,7 +44,7 @@ func (o *sendQueue) push(f []byte, l Limits) bool {
 	return true
 }
 
-// pushNotice takes a frame of the relay's own.
+// pushNotice appends a frame of the relay itself.
 func (o *sendQueue) pushNotice(f []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,8 +54,8 @@ func (o *sendQueue) pushNotice(f []byte) {
 	}
 }
 
-// close lets the writer end after what is in, or at once after the notices.
-// The first call counts.
+// close ends the queue. With flush the writer first sends all frames, otherwise
+// only notices. Only the first call has an effect.
 func (o *sendQueue) close(code int, flush bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,13 +69,13 @@ func (o *sendQueue) close(code int, flush bool) {
 	o.wake()
 }
 
-// dropFrames forgets the frames; the caller holds mu.
+// dropFrames removes the frames; the caller holds mu.
 func (o *sendQueue) dropFrames() {
 	o.total.Add(-int64(o.bytes))
 	o.frames, o.bytes = nil, 0
 }
 
-// discard closes the outbox and forgets all that is in it.
+// discard closes the queue and removes everything.
 func (o *sendQueue) discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,8 +91,8 @@ func (o *sendQueue) wake() {
 	}
 }
 
-// pop returns what is to be written pop. Without anything, f is nil and
-// code is what to close with, 0 while the outbox is open.
+// pop returns the next frame to write. If f is nil, code is the close code to
+// send, or 0 while the queue is open.
 func (o *sendQueue) pop() (f []byte, notice bool, code int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,8 +111,8 @@ func (o *sendQueue) pop() (f []byte, notice bool, code int) {
 	return nil, false, 0
 }
 
-// popFront takes the first. The slice moves along its array, and an empty one
-// starts anew, so the array stays as long as the queue may be.
+// popFront removes the first element. When the queue becomes empty its array is
+// released, so the array never grows beyond the maximum length.
 func popFront(q [][]byte) (first []byte, rest [][]byte) {
 	first, q[0] = q[0], nil
 	if len(q) == 1 {

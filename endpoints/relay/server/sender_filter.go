@@ -9,35 +9,35 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// maxPeers is how many devices a connection remembers something about.
+// maxPeers is how many devices a filter remembers.
 const maxPeers = 1024
 
-// senderFilter decide who may send to one endpoint. With ALLOW, whom it lists. Without,
-// whoever it has sent something to, because an answer is wanted; and
-// everybody else may knock a few times a minute.
+// A senderFilter decides which devices may send to one endpoint. After ALLOW,
+// only listed devices may. Otherwise devices that the endpoint has written to
+// may send without limit, and others strangerFrames a minute.
 type senderFilter struct {
-	strangerFrames int // a minute
+	strangerFrames int // per minute
 
 	mu        sync.Mutex
-	allowlist map[frame.ID]bool // of ALLOW; nil without one
+	allowlist map[frame.ID]bool // set by ALLOW; nil without one
 	peers     map[frame.ID]*knownPeer
 }
 
-// A knownPeer is what is remembered of another device.
+// A knownPeer is the state of one other device.
 type knownPeer struct {
 	expected      bool          // the endpoint has sent to it
 	sent          bool          // it has sent to the endpoint
-	strangerLimit *rate.Limiter // of a stranger
+	strangerLimit *rate.Limiter // limit while it is not expected
 }
 
-// expect says that the endpoint has sent to a device.
+// expect records that the endpoint has sent to a device and expects answers.
 func (d *senderFilter) expect(id frame.ID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.peer(id).expected = true
 }
 
-// admit reports whether a device's frame may pass, and remembers it if so.
+// admit reports whether a frame of a device may pass, and records the sender.
 func (d *senderFilter) admit(id frame.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -57,7 +57,7 @@ func (d *senderFilter) admit(id frame.ID) bool {
 	return true
 }
 
-// setAllowlist replaces the list.
+// setAllowlist replaces the allowlist.
 func (d *senderFilter) setAllowlist(ids []frame.ID) {
 	list := make(map[frame.ID]bool, len(ids))
 	for _, id := range ids {
@@ -80,8 +80,8 @@ func (d *senderFilter) senders() (ids []frame.ID) {
 	return ids
 }
 
-// peer returns what is remembered of a device. When there are too many,
-// strangers are forgotten first.
+// peer returns the state of a device and creates it if needed. If there are too
+// many, devices that are not expected are evicted first.
 func (d *senderFilter) peer(id frame.ID) *knownPeer {
 	if p := d.peers[id]; p != nil {
 		return p

@@ -21,27 +21,27 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// A Server is one relay.
+// A Server is one relay. Its methods are safe for concurrent use.
 type Server struct {
 	cfg        Config
 	limits     Limits
 	log        *slog.Logger
 	access     access
-	addresses  addressLimiter // what connections and logins each address has left
+	addresses  addressLimiter // limits per client address
 	aliases    dailyAliases
 	metrics    serverMetrics
-	lastNumber atomic.Uint64 // of the last connection, for the log
-	queued     atomic.Int64  // bytes that wait for all destinations
+	lastNumber atomic.Uint64 // number of the last connection, for the log
+	queued     atomic.Int64  // bytes queued for all destinations
 
 	mu      sync.RWMutex
 	devices map[frame.ID]*conn
 
-	work    sync.WaitGroup // a goroutine a connection
+	work    sync.WaitGroup // one goroutine per connection
 	closing context.Context
 	close   context.CancelFunc
 }
 
-// New makes a relay. Errors are those about a Config.
+// New returns a relay. Errors: ErrNoHost, ErrNoAccess, ErrToken.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -57,20 +57,19 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// ErrServed is what Serve returns when it is called twice.
+// ErrServed is returned by a second call of Serve.
 var ErrServed = errors.New("the relay has ended; make a new one")
 
-// Serve accepts endpoints until ctx ends. Then it sends RESTART to all, lets
-// what is queued leave for up to 5 s, and returns when every connection and
-// goroutine has ended: nil, or why it could not go on accepting. It closes l.
-// A Server serves once.
+// Serve accepts endpoints until ctx ends. Then it sends RESTART to all, sends
+// queued frames for up to 5 s, and returns nil after all connections and
+// goroutines have ended. It returns an error if accepting fails. It closes l.
+// Call it once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.closing.Err() != nil {
 		l.Close()
 		return ErrServed
 	}
-	// Above what the protocol can refuse politely, connections are not even
-	// read from.
+	// Connections above the spare places are closed without reading from them.
 	l = &cappedListener{
 		Listener: l, max: s.limits.Connections + spareConnections, maxPerAddress: s.limits.PerAddress + sparePerAddress,
 		exempt: proxies(s.cfg.TrustedProxies).contain, perAddress: map[netip.Addr]int{},
@@ -82,7 +81,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler:           s,
 		ReadHeaderTimeout: s.limits.LoginTimeout,
 		MaxHeaderBytes:    frame.MaxLogin,
-		ErrorLog:          log.New(io.Discard, "", 0), // its lines hold addresses
+		ErrorLog:          log.New(io.Discard, "", 0), // its lines contain addresses
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	h.SetKeepAlivesEnabled(false)
@@ -102,16 +101,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 func (s *Server) tls() *tls.Config {
 	c := s.cfg.TLS.Clone()
-	c.MinVersion = max(c.MinVersion, tls.VersionTLS13) // the exporter of older ones binds less
+	c.MinVersion = max(c.MinVersion, tls.VersionTLS13) // the exporter of older versions binds less
 	c.NextProtos = []string{"http/1.1"}
 	return c
 }
 
-// shutdownTime is how long what is queued may take to leave.
+// shutdownTime limits sending the queues at a shutdown.
 const shutdownTime = 5 * time.Second
 
 func (s *Server) shutdown(h *http.Server) {
-	s.mu.Lock() // nobody begins or logs in any more
+	s.mu.Lock() // no connection starts or logs in from here on
 	s.close()
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
@@ -134,20 +133,20 @@ func (s *Server) shutdown(h *http.Server) {
 	}
 }
 
-// ServeHTTP makes a request that asks for the relay's protocol a connection.
-// It returns at once: the connection lives on in a goroutine of the Server.
+// ServeHTTP upgrades a request for the relay's protocol to a connection. It
+// returns at once: the connection runs in a goroutine of the Server.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !websocket.IsWebSocketUpgrade(r):
 		w.Header().Set("Upgrade", "websocket")
-		http.Error(w, "A Folkmoot relay. Endpoints connect to it with WebSocket.", http.StatusUpgradeRequired)
+		http.Error(w, "This is a Folkmoot relay. Endpoints connect with WebSocket.", http.StatusUpgradeRequired)
 		return
 	case !slices.Contains(websocket.Subprotocols(r), frame.Subprotocol):
 		http.Error(w, "The subprotocol is "+frame.Subprotocol, http.StatusBadRequest)
 		return
 	}
 	if !s.begin() {
-		http.Error(w, "The relay ends.", http.StatusServiceUnavailable)
+		http.Error(w, "The relay is shutting down.", http.StatusServiceUnavailable)
 		return
 	}
 	c := &conn{s: s, number: s.lastNumber.Add(1), limitAddress: proxies(s.cfg.TrustedProxies).clientAddress(r), since: time.Now(), binding: exporter(r.TLS)}
@@ -155,17 +154,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ws, err := upgrader.Upgrade(hijack, r, nil)
 	if err != nil {
 		s.work.Done()
-		return // it has answered
+		return // Upgrade has replied
 	}
 	c.ws, c.netConn = ws, hijack.netConn
-	go func() { // so that what net/http holds for the request is let go
+	go func() { // releases what net/http holds for the request
 		defer s.work.Done()
 		c.run()
 	}()
 }
 
-// begin makes the shutdown wait for one more connection, unless it is under
-// way already.
+// begin registers one more connection that a shutdown waits for. It reports
+// false if a shutdown is under way.
 func (s *Server) begin() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -176,9 +175,9 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// upgrader is for all connections. Buffers for writing are shared, so that an
-// idle connection holds none. Compression stays off: the read limit would
-// count compressed bytes.
+// upgrader upgrades all connections. Write buffers are pooled, so that an idle
+// connection holds none. Compression is off: the read limit would count
+// compressed bytes.
 var upgrader = websocket.Upgrader{
 	HandshakeTimeout: 5 * time.Second,
 	ReadBufferSize:   8 << 10, // a frame of 4 KiB in one read
@@ -187,21 +186,21 @@ var upgrader = websocket.Upgrader{
 	Subprotocols:     []string{frame.Subprotocol},
 }
 
-// exporter returns the bytes that bind a login to its TLS connection, nil
-// without one.
+// exporter returns the TLS exporter that binds a login to its connection, or
+// nil without TLS.
 func exporter(state *tls.ConnectionState) []byte {
 	if state == nil {
 		return nil
 	}
 	b, err := state.ExportKeyingMaterial(frame.ExporterLabel, nil, frame.ExporterSize)
 	if err != nil {
-		return []byte{} // nothing signs this: the login fails
+		return []byte{} // no signature matches this: the login fails
 	}
 	return b
 }
 
-// forward puts a well-formed SEND into its destination's queue, or tells the
-// sender why not. b is no longer the caller's.
+// forward queues a well-formed SEND for its destination, or tells the sender
+// why not. It takes ownership of b.
 func (s *Server) forward(from *conn, b []byte) {
 	size := len(b)
 	to := frame.Readdress(b, from.id)
@@ -222,14 +221,14 @@ func (s *Server) forward(from *conn, b []byte) {
 	}
 }
 
-// notifyGone tells an endpoint that a frame was not passed on.
+// notifyGone tells an endpoint that a frame was not forwarded.
 func (s *Server) notifyGone(from *conn, to frame.ID, reason frame.GoneReason) {
 	s.metrics.gone[reason].Inc()
 	from.sendNotice(frame.Gone{To: to, Reason: reason})
 }
 
-// register makes c the connection of its device; one that it had before is
-// ended. It reports false when the relay is ending.
+// register makes c the connection of its device and ends an older one. It
+// reports false if the relay is shutting down.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	if s.closing.Err() != nil {
@@ -247,8 +246,8 @@ func (s *Server) register(c *conn) bool {
 	return true
 }
 
-// unregister takes c out, and tells whoever has sent to its device that it is
-// gone, unless a newer connection has taken its place.
+// unregister removes c. Unless a newer connection has replaced it, devices that
+// have sent to this device receive GONE.
 func (s *Server) unregister(c *conn) {
 	s.mu.Lock()
 	last := s.devices[c.id] == c
@@ -269,16 +268,16 @@ func (s *Server) unregister(c *conn) {
 	}
 }
 
-// tryFor is for how long endpoints shall try to come back after a RESTART.
+// tryFor is how long endpoints should retry after a RESTART.
 const tryFor = time.Minute
 
-// jitterMS returns a moment between a tenth of limit and limit, in ms, so that
-// not all come back at once.
+// jitterMS returns a random delay between a tenth of limit and limit in
+// milliseconds, so that endpoints do not reconnect at once.
 func jitterMS(limit time.Duration) uint32 {
 	return uint32(limit.Milliseconds()/10 + rand.Int64N(limit.Milliseconds()*9/10+1))
 }
 
-// connected returns all that have logged in.
+// connected returns all connections that are logged in.
 func (s *Server) connected() []*conn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -289,8 +288,8 @@ func (s *Server) connected() []*conn {
 	return all
 }
 
-// Metrics serves the relay's counters in the Prometheus text form. It is for
-// a listener of its own: what it says is not for the public.
+// Metrics serves the relay's metrics in the Prometheus text format. Serve it on
+// a separate, private listener.
 func (s *Server) Metrics() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")

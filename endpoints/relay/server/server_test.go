@@ -28,14 +28,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A network is where a relay listens and endpoints come from.
+// A network is the place where a relay listens and endpoints dial.
 type network struct {
 	host   string
 	listen func() (net.Listener, error)
 	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// loopback is real; memory works in a bubble of synctest.
+// loopback returns a real network. memory returns one that works under
+// synctest.
 func loopback(t testing.TB) network {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,12 +53,12 @@ func memory(n *relaytest.Network) network {
 	}
 }
 
-// A relay under test.
+// A relay is a server under test.
 type relay struct {
 	network
 	t      testing.TB
 	server *server.Server
-	stop   func() // ends it gracefully and waits
+	stop   func() // shuts the relay down and waits
 }
 
 func start(t testing.TB, n network, cfg server.Config) *relay {
@@ -103,7 +104,7 @@ func newKey(t testing.TB) ed25519.PrivateKey {
 
 func idOf(key ed25519.PrivateKey) frame.ID { return frame.ID(key.Public().(ed25519.PublicKey)) }
 
-// An endpoint speaks the protocol by hand, so that it can also break it.
+// An endpoint sends raw frames, so that tests can also break the protocol.
 type endpoint struct {
 	*websocket.Conn
 	t     testing.TB
@@ -113,7 +114,7 @@ type endpoint struct {
 
 func (e *endpoint) id() frame.ID { return idOf(e.key) }
 
-// dial connects without a word.
+// dial connects without logging in.
 func (r *relay) dial() *endpoint {
 	r.t.Helper()
 	d := websocket.Dialer{NetDialContext: r.network.dial, Subprotocols: []string{frame.Subprotocol}}
@@ -122,7 +123,7 @@ func (r *relay) dial() *endpoint {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { ws.Close() })
-	if err := ws.SetReadDeadline(time.Now().Add(2 * time.Hour)); err != nil { // so that a failure in a bubble is no hang
+	if err := ws.SetReadDeadline(time.Now().Add(2 * time.Hour)); err != nil { // so that a failure under synctest does not hang
 		r.t.Fatal(err)
 	}
 	return &endpoint{Conn: ws, t: r.t, key: newKey(r.t)}
@@ -136,7 +137,7 @@ func (r *relay) dialHello() *endpoint {
 	return e
 }
 
-// login logs a new device in.
+// login logs in a new device.
 func (r *relay) login() *endpoint { return r.loginAs(newKey(r.t)) }
 
 func (r *relay) loginAs(key ed25519.PrivateKey) *endpoint {
@@ -148,7 +149,7 @@ func (r *relay) loginAs(key ed25519.PrivateKey) *endpoint {
 	return e
 }
 
-// loginFrame is the right answer to HELLO.
+// loginFrame returns the correct answer to HELLO.
 func (e *endpoint) loginFrame(host, token string) frame.Login {
 	sig := ed25519.Sign(e.key, frame.LoginMessage(host, e.hello.Challenge[:], nil))
 	return frame.Login{Device: e.id(), Signature: [64]byte(sig), Token: []byte(token)}
@@ -174,7 +175,7 @@ func (e *endpoint) sendTo(to *endpoint, payload string) {
 	e.send(frame.Send{To: to.id(), Payload: []byte(payload)})
 }
 
-// next reads a frame, or why there is none.
+// next reads a frame or returns the error.
 func (e *endpoint) next() (frame.Frame, error) {
 	_, b, err := e.ReadMessage()
 	if err != nil {
@@ -183,7 +184,7 @@ func (e *endpoint) next() (frame.Frame, error) {
 	return frame.Decode(b)
 }
 
-// want reads a frame that has to be an F.
+// want reads a frame and requires type F.
 func want[F frame.Frame](e *endpoint) F {
 	e.t.Helper()
 	f, err := e.next()
@@ -197,15 +198,15 @@ func want[F frame.Frame](e *endpoint) F {
 	return got
 }
 
-// expectFrom wants a payload from somebody.
+// expectFrom requires a payload from an endpoint.
 func (e *endpoint) expectFrom(from *endpoint, payload string) {
 	e.t.Helper()
 	if r := want[frame.Recv](e); r.From != from.id() || string(r.Payload) != payload {
-		e.t.Errorf("heard %q from %x", r.Payload, r.From)
+		e.t.Errorf("received %q from %x", r.Payload, r.From)
 	}
 }
 
-// expectGone wants to be told that a frame was not passed on.
+// expectGone requires a GONE frame.
 func (e *endpoint) expectGone(to *endpoint, why frame.GoneReason) {
 	e.t.Helper()
 	if g := want[frame.Gone](e); g.To != to.id() || g.Reason != why {
@@ -213,7 +214,7 @@ func (e *endpoint) expectGone(to *endpoint, why frame.GoneReason) {
 	}
 }
 
-// expectClose wants the connection to end, with that code.
+// expectClose requires the connection to end with a close code.
 func (e *endpoint) expectClose(code int) {
 	e.t.Helper()
 	_, err := e.next()
@@ -243,7 +244,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// What is no relay's business gets a page, not a connection.
+// TestOtherRequests: other HTTP requests get an error status, not a connection.
 func TestOtherRequests(t *testing.T) {
 	r := start(t, loopback(t), server.Config{Open: true})
 	for _, c := range []struct {
@@ -255,7 +256,7 @@ func TestOtherRequests(t *testing.T) {
 		{"", false, "", http.StatusUpgradeRequired},
 		{"", true, "", http.StatusBadRequest},
 		{"chat", true, "", http.StatusBadRequest},
-		{frame.Subprotocol, true, "https://evil.example", http.StatusForbidden}, // a page in somebody's browser
+		{frame.Subprotocol, true, "https://evil.example", http.StatusForbidden}, // from a web page of another origin
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.host+"/", nil)
 		if err != nil {
@@ -313,7 +314,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// from returns the relay as it is reached from another address.
+// from returns the relay as reached from another address.
 func (r *relay) from(n *relaytest.Network, addr string) *relay {
 	other := *r
 	other.network.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {

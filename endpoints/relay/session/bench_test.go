@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkMessage is a message of 4 KiB and its acknowledgement, with the
-// cryptography of both sides and no network.
+// BenchmarkMessage measures a message of 4 KiB and its acknowledgement, with
+// the cryptography of both sides and without a network.
 func BenchmarkMessage(b *testing.B) {
 	w := newTestNet(b)
 	w.delay = 0
@@ -34,7 +34,8 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// BenchmarkHandshake is a whole handshake, both sides, to the first message.
+// BenchmarkHandshake measures a handshake of both sides up to the first
+// message.
 func BenchmarkHandshake(b *testing.B) {
 	w := newTestNet(b)
 	for b.Loop() {

@@ -5,27 +5,29 @@ import (
 	"time"
 )
 
-// A channel carries messages over keys that handshakes gave it: in order,
-// once, over a relay that drops, repeats and reorders.
+// A channel delivers messages in order and exactly once, over a relay that
+// drops, repeats and reorders frames. It encrypts with the keys that handshakes
+// produce. It is an automatic-repeat-request protocol with selective repeat
+// (RFC 3366).
 type channel struct {
-	live    *keys          // encrypts; nil before the first handshake
-	retired []*retiredKeys // still decrypts
+	live    *keys          // the keys that encrypt; nil before the first handshake
+	retired []*retiredKeys // decrypt only
 	tx      sender
 	rx      receiver
 
-	lastReceived time.Time // when something authentic last came
-	probeDue     time.Time // when to ask again whether the other side is there; zero: not asking
+	lastReceived time.Time // last authentic frame
+	probeDue     time.Time // next ping that asks whether the peer is alive; zero: no probe under way
 	probeWait    time.Duration
 
-	ackDue         time.Time // zero: none is owed
-	unacknowledged int       // frames that wait for one
+	ackDue         time.Time // zero: no acknowledgement is due
+	unacknowledged int       // frames received since the last acknowledgement
 	closing        bool
 
 	out     [][]byte
 	events  []Event
 	dropped int
-	// repeated are frames that decrypted and were of no use: here before, or too
-	// far ahead.
+	// repeated counts frames that decrypted but were useless: duplicates, or
+	// too far ahead of the next expected frame.
 	repeated int
 	audit    func(print [32]byte, number uint64, frame []byte) // tests only
 }
@@ -37,9 +39,9 @@ type retiredKeys struct {
 
 func newChannel() channel { return channel{tx: sender{next: 1}} }
 
-// fillWindow sends what the window has room for. After a silence it asks first
-// whether the other side still has the keys: what is sent to a device that
-// was started again is lost, what still waits is not.
+// fillWindow sends queued messages while the send window has room. After
+// silenceBeforeProbe it first probes whether the peer still has the keys.
+// Messages sent to a restarted peer are lost, queued ones are not.
 func (c *channel) fillWindow(now time.Time) {
 	if c.live == nil || len(c.tx.queue) == 0 {
 		return
@@ -66,8 +68,8 @@ func (c *channel) probe(now time.Time) {
 	c.sendCtl(c.live, typePing)
 }
 
-// transmit sends f: the same bytes as the last time, unless the keys have
-// changed since. A key never encrypts a number twice.
+// transmit sends f. It reuses the ciphertext unless the keys have changed: a
+// key must never encrypt two different plaintexts under one number.
 func (c *channel) transmit(now time.Time, f *inFlightFrame) {
 	if f.keys != c.live {
 		f.keys = c.live
@@ -92,7 +94,7 @@ func (c *channel) emit(print [32]byte, number uint64, frame []byte) {
 	c.out = append(c.out, slices.Clone(frame))
 }
 
-// resendDue sends what is due.
+// resendDue sends the frames whose resend time has come.
 func (c *channel) resendDue(now time.Time) {
 	if c.live == nil {
 		return
@@ -104,8 +106,8 @@ func (c *channel) resendDue(now time.Time) {
 	}
 }
 
-// receive takes a data frame that decrypted. An error means that the other
-// side, which is authentic, breaks the protocol.
+// receive handles a data frame that decrypted. An error means that the
+// authenticated peer broke the protocol.
 func (c *channel) receive(now time.Time, seq uint64, plain []byte) error {
 	ready, fresh := c.rx.insert(seq, plain)
 	if !fresh {
@@ -145,8 +147,8 @@ func (c *channel) deliver(now time.Time, plain []byte) error {
 	return nil
 }
 
-// scheduleAck notes an acknowledgement: at once for the end of a message and for what
-// shows a loss, after a moment in the middle of one.
+// scheduleAck schedules an acknowledgement: immediately at the end of a message
+// or after a loss, after ackDelay within a message.
 func (c *channel) scheduleAck(now time.Time, atOnce bool) {
 	c.unacknowledged++
 	due := now.Add(ackDelay)
@@ -156,7 +158,7 @@ func (c *channel) scheduleAck(now time.Time, atOnce bool) {
 	c.ackDue = earlier(c.ackDue, due)
 }
 
-// receiveCtl takes a ctl frame that decrypted.
+// receiveCtl handles a ctl frame that decrypted.
 func (c *channel) receiveCtl(now time.Time, typ byte, wanted uint64) error {
 	whole, err := c.tx.acknowledge(now, wanted)
 	if err != nil {
@@ -174,11 +176,10 @@ func (c *channel) receiveCtl(now time.Time, typ byte, wanted uint64) error {
 	return nil
 }
 
-// silenceBeforeProbe is after what time without a sign of life the other side may have
-// been started again.
+// silenceBeforeProbe is the silence after which the peer may have restarted.
 const silenceBeforeProbe = 20 * time.Second
 
-// flush does what is due once something was received or time has passed.
+// flush sends everything that is due. Call it after each input.
 func (c *channel) flush(now time.Time) {
 	c.resendDue(now)
 	c.fillWindow(now)

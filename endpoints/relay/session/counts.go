@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Counts are what has come to a Link and what became of it. They tell no
-// peers apart and hold nothing that was said. All but Unsent and Lost are of
-// payloads or messages that came in.
+// Counts are the statistics of a Link. They do not distinguish peers and
+// contain no content. All but Unsent and Lost count incoming payloads or
+// messages.
 type Counts struct {
 	Received   uint64 // payloads
-	Delivered  uint64 // messages, each once
-	Dropped    uint64 // not authentic, too late or not wanted: the relay's doing, or a network's
-	Repeated   uint64 // authentic and of no use: sent again, replayed, or far ahead
-	Strangers  uint64 // of devices that are not paired with this one, or have other keys than they had
-	Overflowed uint64 // more at once than this device takes; its sender sends it again
-	Violations uint64 // authentic, and nothing that a device sends
-	Unsent     uint64 // payloads for which there was no room on the way out; they are sent again
-	Lost       uint64 // messages of which nobody knows whether they arrived
+	Delivered  uint64 // messages
+	Dropped    uint64 // not authentic, too late or unexpected
+	Repeated   uint64 // authentic duplicates, replays, or frames too far ahead
+	Strangers  uint64 // from devices that are not paired, or that use other keys than at pairing
+	Overflowed uint64 // dropped because a receive queue was full; the peer resends them
+	Violations uint64 // authentic, but against the protocol
+	Unsent     uint64 // dropped because the send queue was full; they are resent
+	Lost       uint64 // messages whose arrival is unknown
 }
 
-// counters are Counts that one goroutine writes and others read.
+// counters hold Counts. One goroutine writes them, any goroutine may read them.
 type counters struct {
 	received, delivered, dropped, repeated, strangers, overflowed, violations, unsent, lost atomic.Uint64
 }
 
-// Counts returns the counts since the Link was made.
+// Counts returns the statistics since NewLink. It is safe for concurrent use.
 func (l *Link) Counts() Counts {
 	c := &l.counters
 	return Counts{
@@ -34,7 +34,7 @@ func (l *Link) Counts() Counts {
 	}
 }
 
-// receive hands a payload to a session and counts what became of it.
+// receive passes a payload to a session and counts the result.
 func (c *counters) receive(s *Session, now time.Time, payload []byte) {
 	dropped, repeated := s.dropped, s.repeated
 	s.Receive(now, payload)

@@ -6,44 +6,44 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// An Event is what a Session tells its owner, in the order in which it
-// happened: one of the structs below.
+// An Event is a notification of a Session, in the order of occurrence. It is
+// one of the structs below.
 type Event interface{ event() }
 
-// Delivered is a message of the other side. It comes once, and after all that
-// were sent before it.
+// Delivered is a message of the peer. Each message is delivered once and in the
+// order of sending.
 type Delivered struct{ Message []byte }
 
-// Confirmed says that the other device has the message with this number, of
-// Send. It does not say that anybody has read it.
+// Confirmed reports that the peer's device has received the message with this
+// id, as returned by Send. It does not mean that the application has read it.
 type Confirmed struct{ ID uint64 }
 
-// Lost says that nobody will know whether the message arrived: ErrUnreachable,
-// ErrForgotten, ErrViolation or ErrClosed. It is not sent again.
+// Lost reports that it is unknown whether the message arrived. Err is
+// ErrUnreachable, ErrForgotten, ErrViolation or ErrClosed. It is not sent
+// again.
 type Lost struct {
 	ID  uint64
 	Err error
 }
 
-// Connected says that a handshake is complete and confirmed. Fresh is true
-// when the other device does not continue what was before: it was started
-// again, or one of the two gave up. What it was asked before will not be
-// answered, and messages of it may be missing from here on.
+// Connected reports a completed and confirmed handshake. NewStream is true if
+// the streams did not continue, because a device restarted or gave up. Open
+// requests will then not be answered, and messages of the peer may be missing.
 type Connected struct{ NewStream bool }
 
-// Closed says that the other side has closed the session in good order.
+// Closed reports that the peer closed the session in good order.
 type Closed struct{}
 
-// Violated says that the other device, and nobody else, has sent what no
-// device sends. The session starts anew; its seat should be suspended.
+// Violated reports that the authenticated peer broke the protocol. The session
+// starts again. The owner should suspend the peer's seat.
 type Violated struct{ Reason string }
 
-// Rotated says that the other device has a new session key: its record has
-// been checked and belongs into the store.
+// Rotated reports a new session key of the peer. The record has been verified
+// and must be stored.
 type Rotated struct{ Record identity.KeyRecord }
 
-// Learned says that the other device knows our session key NK, which belongs
-// into the store as Peer.Mine.
+// Learned reports that the peer knows our session key NK. It must be stored as
+// Peer.Mine.
 type Learned struct{ NK [32]byte }
 
 func (Delivered) event() {}
@@ -55,10 +55,10 @@ func (Violated) event()  {}
 func (Rotated) event()   {}
 func (Learned) event()   {}
 
-// An Output is what a Session wants done: payloads to be sent, in this order,
-// and events.
+// An Output is what a Session wants its owner to do: send the payloads in this
+// order and handle the events.
 type Output struct {
 	Payloads [][]byte
 	Events   []Event
-	Next     time.Time // when to call Tick; zero: not before something arrives
+	Next     time.Time // when to call Tick; zero: not before the next input
 }

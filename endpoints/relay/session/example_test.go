@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/session"
 )
 
-// switchboard stands for a relay and a connection to it.
+// switchboard stands in for a relay and the connections to it.
 type switchboard struct {
 	mu    sync.Mutex
 	links map[[32]byte]*session.Link
@@ -64,7 +64,7 @@ func check(err error) {
 	}
 }
 
-// Two devices pair through a relay, and one sends the other a message.
+// Example pairs two devices through a relay and sends a message.
 func Example() {
 	dir, err := os.MkdirTemp("", "moot")
 	check(err)
@@ -79,7 +79,7 @@ func Example() {
 	check(err)
 	check(invites.Add(in, time.Now()))
 
-	peer, err := guest.Join(ctx, in, []string{"review"}, nil) // in went from owner to owner as text
+	peer, err := guest.Join(ctx, in, []string{"review"}, nil) // the owner sent the invite as text
 	check(err)
 	fmt.Printf("guest: paired with %s\n", peer.Name)
 

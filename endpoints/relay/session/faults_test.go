@@ -11,7 +11,7 @@ import (
 
 func dropAll(delivery) []delivery { return nil }
 
-// A relay that is gone for a while delays messages; they arrive once.
+// TestCuts: an outage of the relay delays messages; each arrives once.
 func TestCuts(t *testing.T) {
 	for _, cut := range []time.Duration{59, 60, 61, 120} {
 		for _, at := range []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 500 * time.Millisecond} {
@@ -36,7 +36,7 @@ func TestCuts(t *testing.T) {
 				}
 				for _, late := range w.b.receivedAt[1:] {
 					if late.Sub(healed) > 2*time.Second {
-						t.Errorf("arrived %v after the cut", late.Sub(healed))
+						t.Errorf("arrived %v after the outage", late.Sub(healed))
 					}
 				}
 			})
@@ -44,7 +44,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// Without a word about the new connection the resends alone are enough.
+// TestCutUnnoticed: resends alone suffice if Reconnected is not called.
 func TestCutUnnoticed(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "before")
@@ -76,7 +76,7 @@ func TestCutTooLong(t *testing.T) {
 	}
 	w.run(time.Second)
 	if d := w.a.Deadline(); !d.IsZero() {
-		t.Errorf("still at work: %v", d)
+		t.Errorf("the session still has a deadline: %v", d)
 	}
 	w.mangle = nil
 	w.send(w.a, "again")
@@ -85,13 +85,13 @@ func TestCutTooLong(t *testing.T) {
 		t.Errorf("got %q", w.b.received)
 	}
 	if last := w.b.events[len(w.b.events)-2]; last != (Connected{NewStream: true}) {
-		t.Errorf("b was told %v, not that something may be missing", last)
+		t.Errorf("b got event %v, want Connected{NewStream: true}", last)
 	}
 	w.checkComplete()
 }
 
-// Nobody there at all: the first message is given up, not tried for ever.
-func TestNobodyAnswers(t *testing.T) {
+// TestPeerOffline: the sender gives up if the peer never answers.
+func TestPeerOffline(t *testing.T) {
 	w := newTestNet(t)
 	w.mangle = dropAll
 	w.send(w.a, "lost")
@@ -101,13 +101,13 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A device that was started again has not got its keys. What was on the way
-// is reported and never sent to it a second time.
+// TestRestartOfReceiver: a restarted device has no keys. Messages in flight are
+// reported as lost and not sent to it again.
 func TestRestartOfReceiver(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
-	w.mangle = func(p delivery) []delivery { // b gets it; a never hears so
+	w.mangle = func(p delivery) []delivery { // b receives it; its acknowledgements are lost
 		if p.to == w.a {
 			return nil
 		}
@@ -119,7 +119,7 @@ func TestRestartOfReceiver(t *testing.T) {
 	w.kill(w.b)
 	w.run(10 * time.Second)
 	if len(w.a.lossErrors) != 1 || !errors.Is(w.a.lossErrors[0], ErrForgotten) {
-		t.Errorf("a was told %v", w.a.lossErrors)
+		t.Errorf("a lost %v", w.a.lossErrors)
 	}
 	w.send(w.a, "next")
 	w.run(10 * time.Second)
@@ -129,7 +129,8 @@ func TestRestartOfReceiver(t *testing.T) {
 	w.checkComplete()
 }
 
-// After a silence nothing is risked: the restart is noticed first.
+// TestRestartInSilence: after a long silence the sender probes first, so it
+// notices the restart and loses nothing.
 func TestRestartInSilence(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -149,7 +150,7 @@ func TestRestartOfSender(t *testing.T) {
 	w.run(time.Second)
 	w.kill(w.a)
 	w.send(w.a, "second")
-	w.run(6 * time.Second) // a handshake each five seconds is answered
+	w.run(6 * time.Second) // one handshake is answered per five seconds
 	if !slices.Equal(w.b.received, []string{"first", "second"}) {
 		t.Errorf("b got %q", w.b.received)
 	}
@@ -158,8 +159,8 @@ func TestRestartOfSender(t *testing.T) {
 	w.checkComplete()
 }
 
-// What one side was halfway through sending does not mix with what it sends
-// after a restart.
+// TestRestartInAMessage: a partly sent message does not mix with messages after
+// a restart.
 func TestRestartInAMessage(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -182,19 +183,19 @@ func TestRestartInAMessage(t *testing.T) {
 	}
 }
 
-// Old keys do not matter any more; what was on the way is not lost.
+// TestRekey: messages in flight survive a change of keys.
 func TestRekey(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "start")
 	w.run(time.Second)
 	first := w.a.live
-	for i := range 200 { // 100 minutes, one message each half
+	for i := range 200 { // 100 minutes, one message every 30 seconds
 		w.send(w.a, fmt.Sprint("a", i))
 		w.send(w.b, strings.Repeat("b", 60_000+i))
 		w.run(30 * time.Second)
 	}
 	if w.a.live == first || w.a.live.tag != w.b.live.tag {
-		t.Errorf("the keys are the first ones, or not the same on both sides")
+		t.Errorf("keys were not replaced, or differ")
 	}
 	n := 0
 	for _, p := range w.history {
@@ -224,7 +225,7 @@ func TestRekeyByCount(t *testing.T) {
 	}
 	w.a.live.frames, w.b.live.frames = keyMaxFrames, keyMaxFrames
 	second := w.a.live
-	w.mangle = dropAll // and no handshake either
+	w.mangle = dropAll // no handshake either
 	w.send(w.a, "not with these")
 	w.run(time.Second)
 	for _, p := range w.history {
@@ -240,8 +241,8 @@ func TestRekeyByCount(t *testing.T) {
 	}
 }
 
-// Frames that are on the way while keys change are sent again under the new
-// ones, long after the old ones have gone.
+// TestRekeyWithFramesOnTheWay: frames in flight are resent under the new keys,
+// after the old keys have expired.
 func TestRekeyWithFramesOnTheWay(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "start")
@@ -257,7 +258,7 @@ func TestRekeyWithFramesOnTheWay(t *testing.T) {
 	}
 	w.run(time.Second)
 	w.a.wantHandshake = true
-	w.run(40 * time.Second) // new keys, and the old ones are gone
+	w.run(40 * time.Second) // new keys; the old ones have expired
 	w.mangle = nil
 	w.run(20 * time.Second)
 	w.checkComplete()

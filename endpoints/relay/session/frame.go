@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Kinds of payloads between two devices: the first byte.
+// Kinds of payloads between two devices, in the first byte.
 const (
 	kindPair1 = 1 // invite id[16], Noise message 1
 	kindPair2 = 2 // invite id[16], Noise message 2
@@ -17,7 +17,7 @@ const (
 	kindCtl   = 7 // header, ciphertext
 )
 
-// Types of what data and ctl frames hold.
+// Types of data frames, then of ctl frames.
 const (
 	typeMsg   = 1
 	typeFrag  = 2
@@ -29,16 +29,16 @@ const (
 )
 
 const (
-	headerSize   = 1 + 4 + 8 // kind, tag, number: authenticated with the rest
+	headerSize   = 1 + 4 + 8 // kind, tag, number: additional authenticated data
 	sealSize     = 16        // Poly1305
 	dataFixed    = 1 + 4     // type, length
 	ctlPlainSize = 64
 	ctlFrameSize = headerSize + ctlPlainSize + sealSize
 	fragFixed    = 4 + 2 + 2 // message, index, count
-	maxPayload   = 65_536    // of the relay
+	maxPayload   = 65_536    // limit of the relay
 )
 
-// buckets are the sizes of data plaintexts, so that a length says little.
+// buckets are the padded sizes of data plaintexts. Padding hides the length.
 var buckets = [...]int{256, 1_024, 4_096, 16_384, 49_152}
 
 const (
@@ -46,21 +46,21 @@ const (
 	maxChunk = maxBody - fragFixed
 )
 
-// MaxMessage is the size of the largest message, in bytes.
+// MaxMessage is the maximum size of a message, in bytes.
 const MaxMessage = 256 << 10
 
 const maxFragments = (MaxMessage + maxChunk - 1) / maxChunk
 
 var errFrame = errors.New("malformed frame")
 
-// errAhead says that the other side acknowledges what was never sent to it. An
-// honest device does when a handshake was lost in such a way that it went on
-// with a stream that this side had begun anew.
+// errAhead reports an acknowledgement of frames that were never sent. An honest
+// peer sends one if a lost handshake made it continue a stream that this side
+// has started again.
 var errAhead = errors.New("acknowledged ahead of what was sent")
 
 type tag [4]byte
 
-// header is the start of data and ctl frames.
+// header is the first part of data and ctl frames.
 type header struct {
 	kind   byte
 	tag    tag
@@ -74,8 +74,8 @@ func (h header) encode() []byte {
 	return binary.BigEndian.AppendUint64(b, h.number)
 }
 
-// parseHeader splits a data or ctl payload. Only sizes that a sender can make
-// pass, before anything is decrypted.
+// parseHeader splits a data or ctl payload. It rejects impossible sizes before
+// anything is decrypted.
 func parseHeader(payload []byte) (h header, ciphertext []byte, err error) {
 	if len(payload) < headerSize {
 		return h, nil, errFrame
@@ -100,7 +100,7 @@ func isBucket(n int) bool {
 	return false
 }
 
-// encodeData pads body, of at most maxBody bytes, to its bucket.
+// encodeData pads body, which has at most maxBody bytes, to the next bucket.
 func encodeData(typ byte, body []byte) []byte {
 	size := 0
 	for _, size = range buckets {
@@ -115,8 +115,8 @@ func encodeData(typ byte, body []byte) []byte {
 	return b
 }
 
-// decodeData is strict: what no sender of ours would write is an error, the
-// choice of the bucket and each byte of the padding included.
+// decodeData is strict. It accepts only what encodeData writes, including the
+// choice of the bucket and each byte of the padding.
 func decodeData(b []byte) (typ byte, body []byte, err error) {
 	if !isBucket(len(b)) {
 		return 0, nil, errFrame
@@ -155,7 +155,7 @@ func allZero(b []byte) bool {
 	return or == 0
 }
 
-// fragment is the body of a FRAG frame.
+// fragment is the body of a FRAG frame: one part of a long message.
 type fragment struct {
 	message uint32
 	index   uint16

@@ -58,8 +58,7 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// What a stranger, the relay or a peer's bug sends to a session in the middle
-// of its life: it goes on.
+// FuzzReceive: arbitrary payloads during a session do not stop it.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{kindHS1, 1, 2, 3})
 	f.Add(append([]byte{kindHS2}, make([]byte, 1100)...))
@@ -86,8 +85,8 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// A peer that is authentic and sends whatever it likes inside frames: a
-// violation at worst, and bounded memory.
+// FuzzDishonestPeer: an authenticated peer that sends arbitrary frames causes a
+// violation at worst, and memory stays bounded.
 func FuzzDishonestPeer(f *testing.F) {
 	f.Add(uint64(1), encodeData(typeFrag, fragment{1, 0, 6, make([]byte, 200)}.encode()), byte(typeAck), uint64(1))
 	f.Add(uint64(5), encodeData(typeMsg, []byte("x")), byte(typePong), uint64(99))

@@ -40,8 +40,8 @@ func dhKey(k *ecdh.PrivateKey) noise.DHKey {
 	return noise.DHKey{Private: k.Bytes(), Public: k.PublicKey().Bytes()}
 }
 
-// pairNoise is Noise_IKpsk1: the joiner knows the host's key from the invite.
-// hostNK is empty on the host's side.
+// pairNoise configures Noise_IKpsk1: the joiner knows the host's key from the
+// invite. The host does not know the joiner's key.
 func pairNoise(initiator bool, in identity.Invite, joiner identity.DeviceID, static *ecdh.PrivateKey) noise.Config {
 	c := noise.Config{
 		CipherSuite: cipherSuite, Pattern: noise.HandshakeIK, Initiator: initiator,
@@ -55,7 +55,8 @@ func pairNoise(initiator bool, in identity.Invite, joiner identity.DeviceID, sta
 	return c
 }
 
-// sessionNoise is Noise_KKpsk0: both know each other's keys and a secret.
+// sessionNoise configures Noise_KKpsk0: both sides know each other's keys and a
+// shared secret.
 func sessionNoise(initiator bool, self, peer identity.DeviceID, static *ecdh.PrivateKey, nk [32]byte, psk []byte) noise.Config {
 	from, to := self, peer
 	if !initiator {
@@ -69,15 +70,15 @@ func sessionNoise(initiator bool, self, peer identity.DeviceID, static *ecdh.Pri
 	}
 }
 
-// An initiator is the initiator's side between message 1 and message 2. The
-// library leaves its state damaged after some bad messages 2 (an all-zero key
-// for one), which anybody on the way could send; so the state is rebuilt from
-// the ephemeral key after each failure.
+// An initiator is the initiator's side between message 1 and message 2. Package
+// noise leaves its state damaged after some invalid messages 2, for example
+// with an all-zero key, which anyone on the path can send. So the state is
+// rebuilt from the ephemeral key after each failure.
 type initiator struct {
 	config    noise.Config
 	ephemeral []byte
 	payload   []byte
-	message1  []byte // Noise message 1
+	message1  []byte //
 	state     *noise.HandshakeState
 }
 
@@ -100,8 +101,8 @@ func (o *initiator) writeMessage1() (err error) {
 	return nil
 }
 
-// readMessage2 reads message 2. After an error the opening still waits for the
-// right one.
+// readMessage2 reads message 2. After an error the initiator still accepts the
+// correct message.
 func (o *initiator) readMessage2(message []byte) (payload []byte, k *keys, err error) {
 	payload, out, in, err := o.state.ReadMessage(nil, message)
 	if err != nil {
@@ -111,10 +112,10 @@ func (o *initiator) readMessage2(message []byte) (payload []byte, k *keys, err e
 	return payload, k, err
 }
 
-// An responder is the responder's side: message 1 has decrypted.
+// A responder is the responder's side after message 1 has decrypted.
 type responder struct {
 	state   *noise.HandshakeState
-	payload []byte // of message 1
+	payload []byte //
 	static  [32]byte
 }
 
@@ -130,7 +131,7 @@ func newResponder(c noise.Config, message []byte) (*responder, error) {
 	return &responder{state: state, payload: payload, static: [32]byte(state.PeerStatic())}, nil
 }
 
-// writeMessage2 writes message 2.
+// writeMessage2 completes the handshake on the responder's side.
 func (a *responder) writeMessage2(payload []byte) (message []byte, k *keys, err error) {
 	message, in, out, err := a.state.WriteMessage(nil, payload)
 	if err != nil {
@@ -140,18 +141,18 @@ func (a *responder) writeMessage2(payload []byte) (message []byte, k *keys, err 
 	return message, k, err
 }
 
-// keys are what one handshake gave: a key per direction for data, another for
-// ctl, and the tag that names them.
+// keys are the result of one handshake: one key per direction for data, one per
+// direction for ctl, and the tag that names them in frames.
 type keys struct {
 	tag                             tag
 	dataOut, dataIn                 noise.Cipher
 	ctlOut, ctlIn                   noise.Cipher
-	dataFingerprint, ctlFingerprint [32]byte // of the keys that encrypt, for the nonce audit
+	dataFingerprint, ctlFingerprint [32]byte // SHA-256 of the encryption keys, for the nonce audit of tests
 	digits                          string
 
-	ctrOut uint64 // last that was sent
-	ctrIn  uint64 // last that was accepted
-	frames uint64 // data frames of both directions
+	ctrOut uint64 // last counter sent
+	ctrIn  uint64 // last counter accepted
+	frames uint64 //
 }
 
 func newKeys(out, in *noise.CipherState, binding []byte) (*keys, error) {
@@ -182,8 +183,8 @@ func ctlKey(c *noise.CipherState) (key [32]byte, err error) {
 	return [32]byte(b), nil
 }
 
-// checkDigits are twelve digits that are the same on both sides exactly when
-// nobody sits between them.
+// checkDigits returns twelve digits. Both sides see the same digits unless an
+// attacker sits between them.
 func checkDigits(binding []byte) string {
 	sum := sha256.Sum256(append([]byte(digitsContext), binding...))
 	const million = 1_000_000
@@ -210,7 +211,8 @@ func (k *keys) sealCtl(typ byte, wanted uint64) []byte {
 	return k.ctlOut.Encrypt(h, k.ctrOut, h[:headerSize:headerSize], encodeCtl(typ, wanted))
 }
 
-// openCtl accepts a frame once, and none that is older than one it accepted.
+// openCtl decrypts a ctl frame. It accepts each counter once, and only if it is
+// higher than all accepted before.
 func (k *keys) openCtl(payload []byte, ctr uint64) (typ byte, wanted uint64, err error) {
 	if ctr <= k.ctrIn {
 		return 0, 0, errFrame

@@ -9,7 +9,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// Both begin at the same moment: the lower id's handshake counts.
+// TestSimultaneousOpen: if both sides start, the handshake of the lower id
+// counts.
 func TestSimultaneousOpen(t *testing.T) {
 	w := newTestNet(t)
 	if !w.a.hasLowerID() || w.b.hasLowerID() {
@@ -35,11 +36,12 @@ func TestSimultaneousOpen(t *testing.T) {
 	}
 }
 
-// Half a handshake, in every place where it can break: nothing is lost.
+// TestHandshakeBreaks: a handshake that is interrupted at any point loses
+// nothing.
 func TestHandshakeBreaks(t *testing.T) {
 	for n := range 8 {
 		for _, to := range []string{"a", "b", "both"} {
-			t.Run(fmt.Sprintf("%s deaf after %d payloads", to, n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s receives nothing after %d payloads", to, n), func(t *testing.T) {
 				w := newTestNet(t)
 				w.mangle = func(p delivery) []delivery {
 					if len(w.history) > n && (to == "both" || (p.to == w.a) == (to == "a")) {
@@ -61,8 +63,8 @@ func TestHandshakeBreaks(t *testing.T) {
 	}
 }
 
-// A replayed first message changes nothing, however often and when.
-func TestReplayedOpening(t *testing.T) {
+// TestReplayedMessage1: a replayed message 1 has no effect, at any time.
+func TestReplayedMessage1(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
 	w.run(time.Second)
@@ -76,7 +78,7 @@ func TestReplayedOpening(t *testing.T) {
 	}
 	w.run(time.Minute)
 	if w.b.live != live || w.a.live.tag != live.tag || len(w.b.received) != 141 {
-		t.Errorf("a replay had an effect: %d got", len(w.b.received))
+		t.Errorf("a replay had an effect: %d messages", len(w.b.received))
 	}
 	replies := 0
 	for _, p := range w.history {
@@ -89,7 +91,7 @@ func TestReplayedOpening(t *testing.T) {
 	}
 }
 
-// Resets that nobody meant cost little, and never a session.
+// TestForgedResets: forged resets cause few handshakes and never end a session.
 func TestForgedResets(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -118,7 +120,7 @@ func TestForgedResets(t *testing.T) {
 	}
 }
 
-// Each single bit of each kind of payload: a change has no effect but a drop.
+// TestEachBit: a frame with any bit changed is dropped and has no other effect.
 func TestEachBit(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -153,8 +155,9 @@ func TestEachBit(t *testing.T) {
 	}
 }
 
-// Handshakes with each bit changed: nobody answers, and the right one still
-// works. Time passes, so that the limit of tries is not what drops them.
+// TestEachBitOfHandshake: modified handshake messages get no answer, and the
+// original still works. Time passes between them, so that the rate limit is not
+// the reason.
 func TestEachBitOfHandshake(t *testing.T) {
 	w := newTestNet(t)
 	w.mangle = dropAll
@@ -166,7 +169,7 @@ func TestEachBitOfHandshake(t *testing.T) {
 		w.now = w.now.Add(2 * time.Second)
 	}
 	if len(w.history) != 1 {
-		t.Fatal("a changed opening was answered")
+		t.Fatal("a modified message 1 was answered")
 	}
 	w.kill(w.a)
 	w.send(w.a, "again")
@@ -176,7 +179,7 @@ func TestEachBitOfHandshake(t *testing.T) {
 	if reply[0] != kindHS2 {
 		t.Fatal("no reply")
 	}
-	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) // a point of low order
+	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) //
 	for _, bad := range [][]byte{zero, flip(reply, 9), flip(reply, 300), reply[:40], reply[:1], flip(reply, 8*len(reply)-1)} {
 		w.a.Receive(w.now, bad)
 		w.collect(w.a)
@@ -186,11 +189,12 @@ func TestEachBitOfHandshake(t *testing.T) {
 	w.collect(w.a)
 	w.run(time.Second)
 	if !slices.Equal(w.b.received, []string{"again"}) {
-		t.Errorf("a bad reply spoiled the handshake: got %q", w.b.received)
+		t.Errorf("an invalid message 2 broke the handshake: got %q", w.b.received)
 	}
 }
 
-// Who has the keys but not the secret of the pair is nobody.
+// TestWrongSecret: a device with the keys but without the pair's secret gets no
+// answer.
 func TestWrongSecret(t *testing.T) {
 	w := newTestNet(t)
 	w.b.peer.PairPSK = make([]byte, 32)
@@ -204,21 +208,22 @@ func TestWrongSecret(t *testing.T) {
 	}
 }
 
-// The peer's key is good for as long as its record says, by our clock.
+// TestRecordExpires: a peer's key is valid until its record expires, by our
+// clock.
 func TestRecordExpires(t *testing.T) {
 	w := newTestNet(t)
 	w.now = epoch.Add(identity.RecordLife + time.Second)
 	w.send(w.a, "too late")
 	w.run(30 * time.Second)
 	if len(w.b.received) != 0 || w.b.live != nil {
-		t.Error("a session with a key that has expired")
+		t.Error("a session was made with an expired key")
 	}
 }
 
-// A device with a new session key is still known by its old one, and the peer
-// learns of the new one in the next handshake.
+// TestKeyRotation: a peer accepts the previous session key, and learns the new
+// one in the next handshake.
 func TestKeyRotation(t *testing.T) {
-	for _, opens := range []string{"the one with the new key", "the other one"} {
+	for _, opens := range []string{"device with the new key", "its peer"} {
 		t.Run(opens, func(t *testing.T) {
 			w := newTestNet(t)
 			self, err := identity.Generate(epoch)
@@ -235,13 +240,13 @@ func TestKeyRotation(t *testing.T) {
 			w.restart(w.a)
 			w.restart(w.b)
 			from := w.a
-			if opens == "the other one" {
+			if opens == "its peer" {
 				from = w.b
 			}
 			for _, message := range []string{"first", "second", "third"} {
 				w.send(from, message)
 				w.run(time.Minute)
-				w.kill(w.a) // each time with what the store knows
+				w.kill(w.a) // each time with the keys in the store
 				w.kill(w.b)
 			}
 			if w.b.peer.Record.NK != self.Record().NK {
@@ -257,7 +262,7 @@ func TestKeyRotation(t *testing.T) {
 	}
 }
 
-// Clocks that differ by a day do not matter between devices.
+// TestClockSkew: clocks that differ by a day do not matter.
 func TestClockSkew(t *testing.T) {
 	w := newTestNet(t)
 	skew := 26 * time.Hour
@@ -280,9 +285,9 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestLatecomer: the first message of a handshake is lost, because the other
-// device was not there yet. When that one knocks, nobody waits for the next
-// repetition, whichever of the two has the lower id.
+// TestLatecomer: message 1 is lost because the peer is not online yet. When the
+// peer then sends its own message 1, neither side waits for the next resend,
+// whichever has the lower id.
 func TestLatecomer(t *testing.T) {
 	for _, lower := range []bool{true, false} {
 		w := newTestNet(t)
@@ -290,7 +295,7 @@ func TestLatecomer(t *testing.T) {
 		if !lower {
 			first, second = w.b, w.a
 		}
-		w.mangle = func(delivery) []delivery { return nil } // nobody is there
+		w.mangle = func(delivery) []delivery { return nil } // the peer is offline
 		w.send(first, "early")
 		w.run(300 * time.Millisecond)
 		w.mangle = nil

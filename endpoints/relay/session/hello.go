@@ -14,20 +14,20 @@ import (
 const (
 	version      = 1
 	helloDepth   = 3
-	helloSize    = 1_024 // to which payloads of handshakes are padded
+	helloSize    = 1_024 // payloads of handshakes are padded to a multiple of it
 	maxHelloSize = 4_096
 	streamIDSize = 8
 )
 
-// A streamID names what one Session has sent since it was made or gave up.
-// Two devices whose streams know each other go on where they were when their
-// keys change; all others start with the first frame.
+// A streamID identifies the frames that one Session has sent since it was
+// created or reset. If each side knows the other's stream, both continue after
+// a key change. Otherwise both start with frame 1.
 type streamID [streamIDSize]byte
 
-// MarshalText writes it in hexadecimal.
+// MarshalText writes the id in hexadecimal.
 func (s streamID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the form of MarshalText.
 func (s *streamID) UnmarshalText(b []byte) error {
 	if len(b) != hex.EncodedLen(len(s)) {
 		return errFrame
@@ -36,13 +36,13 @@ func (s *streamID) UnmarshalText(b []byte) error {
 	return err
 }
 
-// hello is the payload of both messages of a session's handshake.
+// hello is the payload of both handshake messages of a session.
 type hello struct {
 	V      int                 `json:"v"`
 	Limits limits              `json:"limits"`
 	Stream streamID            `json:"stream"`
-	Knows  *streamID           `json:"knows,omitempty"`  // the other side's stream, as far as known
-	Record *identity.KeyRecord `json:"record,omitempty"` // when the other side may not have it
+	Knows  *streamID           `json:"knows,omitempty"`  // the peer's stream, if known
+	Record *identity.KeyRecord `json:"record,omitempty"` // sent if the peer may not have it
 }
 
 type limits struct {
@@ -54,7 +54,7 @@ func ownLimits() limits { return limits{Message: MaxMessage, Window: windowFrame
 
 func (h hello) encode() ([]byte, error) { return padded(h) }
 
-// continues says whether h's side knows the stream of the other side.
+// continues reports whether the sender of h knows the stream of other.
 func (h hello) continues(other hello) bool { return h.Knows != nil && *h.Knows == other.Stream }
 
 func decodeHello(b []byte) (h hello, err error) {
@@ -62,16 +62,16 @@ func decodeHello(b []byte) (h hello, err error) {
 		return h, err
 	}
 	if h.V != version {
-		return h, fmt.Errorf("version %d is not spoken here", h.V)
+		return h, fmt.Errorf("version %d is not supported", h.V)
 	}
 	if h.Limits.Message < 1 || h.Limits.Window < 1 {
-		return h, errors.New("limits that let nothing pass")
+		return h, errors.New("limits below 1")
 	}
 	return h, nil
 }
 
-// padded writes JSON and spaces behind it, so that a handshake's size says
-// nothing about names.
+// padded encodes v as JSON and pads it with spaces, so that the size of a
+// handshake does not reveal the length of names.
 func padded(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -81,7 +81,7 @@ func padded(v any) ([]byte, error) {
 		b = append(b, bytes.Repeat([]byte{' '}, helloSize-n)...)
 	}
 	if len(b) > maxHelloSize {
-		return nil, errors.New("too much for a handshake")
+		return nil, fmt.Errorf("payload over %d bytes", maxHelloSize)
 	}
 	return b, nil
 }

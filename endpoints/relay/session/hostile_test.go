@@ -12,16 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A faultInjector relay does whatever it likes with payloads. choose returns a
-// number below n.
+// A faultInjector changes payloads as a hostile relay may. choose returns a
+// random number below n.
 type faultInjector struct {
 	w            *testNet
 	choose       func(n int) int
-	dropPercent  int // of 100
-	faultPercent int // of 100: how many payloads something worse happens to
+	dropPercent  int
+	faultPercent int // percent of payloads with another fault
 }
 
-// mangle is what becomes of one payload.
+// mangle returns the deliveries that replace one payload.
 func (h *faultInjector) mangle(p delivery) []delivery {
 	if h.choose(100) < h.dropPercent {
 		return nil
@@ -31,28 +31,28 @@ func (h *faultInjector) mangle(p delivery) []delivery {
 		return out
 	}
 	switch h.choose(8) {
-	case 0: // twice
+	case 0: // duplicate
 		out = append(out, p)
-	case 1: // late, so that later ones overtake it
+	case 1: // delay, so that later ones overtake it
 		out[0].at = p.at.Add(time.Duration(h.choose(40)) * time.Second)
-	case 2: // one bit, anywhere
+	case 2: // flip one bit
 		out[0].payload = flip(p.payload, h.choose(8*len(p.payload)))
-	case 3: // as if it came from the other side
+	case 3: // reflect to the sender
 		out = append(out, delivery{h.w.other(p.to), p.payload, p.at})
-	case 4: // something that was sent before, of whatever session
+	case 4: // replay any earlier payload
 		old := h.w.history[h.choose(len(h.w.history))]
 		out = append(out, delivery{old.to, old.payload, p.at})
-	case 5: // the first message of an earlier handshake
+	case 5: // replay all earlier messages 1
 		for _, old := range h.w.history {
 			if old.payload[0] == kindHS1 {
 				out = append(out, delivery{old.to, old.payload, p.at})
 			}
 		}
-	case 6: // a reset for the session that there is
+	case 6: // forge a reset of the live session
 		if len(p.payload) > 5 {
 			out = append(out, delivery{p.to, resetFrame(tag(p.payload[1:5])), p.at})
 		}
-	case 7: // cut off, or garbage
+	case 7: // truncate, or add random bytes
 		if h.choose(2) == 0 {
 			out[0].payload = p.payload[:h.choose(len(p.payload))]
 		} else {
@@ -68,7 +68,8 @@ func flip(b []byte, bit int) []byte {
 	return b
 }
 
-// checkPrefix is the promise: what arrived is what was sent, in order, once.
+// checkPrefix checks that received messages were sent, in this order, and
+// arrive once, and that no honest device was accused.
 func (w *testNet) checkPrefix() {
 	w.t.Helper()
 	for _, s := range []*endpoint{w.a, w.b} {
@@ -77,18 +78,18 @@ func (w *testNet) checkPrefix() {
 		for _, m := range s.received {
 			i := slices.Index(sent[next:], m)
 			if i < 0 {
-				w.t.Fatalf("got %.20q, which was not sent, or not in this order, or came before: %d got, %d sent", m, len(s.received), len(sent))
+				w.t.Fatalf("received %.20q, which was not sent, is out of order or a duplicate: %d received, %d sent", m, len(s.received), len(sent))
 			}
 			next += i + 1
 		}
 		if n := s.count(isType[Violated]); n > 0 {
-			w.t.Fatalf("an honest device was taken for a dishonest one: %v", s.events)
+			w.t.Fatalf("an honest device was reported as a violator: %v", s.events)
 		}
 	}
 }
 
-// checkComplete is what holds once the relay behaves: everything has arrived,
-// or was reported as lost; and what was confirmed has arrived.
+// checkComplete checks, after the relay behaves again, that each message was
+// confirmed or reported lost, and that confirmed ones arrived.
 func (w *testNet) checkComplete() {
 	w.t.Helper()
 	w.checkPrefix()
@@ -123,11 +124,11 @@ func scenario(t *rapid.T) {
 			s.Reconnected(w.now)
 			w.collect(s)
 		case 2:
-			w.mangle = func(delivery) []delivery { return nil } // a cut
+			w.mangle = func(delivery) []delivery { return nil } // an outage
 			w.run(time.Duration(choose(180)) * time.Second)
 			w.mangle = h.mangle
 		case 3:
-			s.wantHandshake = true // new keys, out of turn
+			s.wantHandshake = true // force new keys
 			s.Tick(w.now)
 			w.collect(s)
 		case 4:
@@ -145,15 +146,15 @@ func scenario(t *rapid.T) {
 	w.run(400 * time.Second)
 	w.checkComplete()
 	for _, s := range []*endpoint{w.a, w.b} {
-		w.send(s, "the last word")
+		w.send(s, "last message")
 		w.run(30 * time.Second)
-		if !s.confirmed["the last word"] {
-			t.Fatalf("the two do not find together again: %v", s.lossErrors)
+		if !s.confirmed["last message"] {
+			t.Fatalf("the sessions do not recover: %v", s.lossErrors)
 		}
 	}
 }
 
-// kill starts a side again: with its memory goes what it was not told yet.
+// kill restarts a device. Its open messages are lost.
 func (w *testNet) kill(s *endpoint) {
 	for id, m := range s.open {
 		s.lost[m] = true

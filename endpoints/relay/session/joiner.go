@@ -7,8 +7,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A Joiner is the side of a pairing that was given an invite. Like a Session it
-// is driven from outside and not safe for concurrent use.
+// A Joiner is the invited side of one pairing. Like a Session it has no
+// goroutine and is not safe for concurrent use.
 type Joiner struct {
 	pairConn
 	self      *identity.Device
@@ -21,8 +21,8 @@ type Joiner struct {
 	failures  int
 }
 
-// NewJoiner starts a pairing. name is what this device is called; capabilities
-// say what its agent can do, for the host's owner to read.
+// NewJoiner starts a pairing. name is the name of this device. capabilities
+// describe what its agent can do, for the host's owner to read.
 func NewJoiner(now time.Time, self *identity.Device, in identity.Invite, name string, capabilities []string) (*Joiner, error) {
 	payload, err := padded(joinerHello{V: version, Record: self.Record(), Name: identity.CleanName(name), Capabilities: cleanCapabilities(capabilities)})
 	if err != nil {
@@ -43,7 +43,7 @@ func (j *Joiner) sendMessage1(now time.Time) {
 	j.resendAt = now.Add(message1Interval)
 }
 
-// Receive takes a payload of the host.
+// Receive handles a payload of the host.
 func (j *Joiner) Receive(now time.Time, payload []byte) {
 	switch {
 	case j.done && j.live == nil || len(payload) == 0 || len(payload) > maxPayload:
@@ -60,8 +60,8 @@ func (j *Joiner) Receive(now time.Time, payload []byte) {
 	j.Tick(now)
 }
 
-// Owns says whether a payload of the host is for the pairing and not for the
-// session that the two may have already.
+// Owns reports whether a payload of the host belongs to this pairing, and not
+// to a session that the two devices may already have.
 func (j *Joiner) Owns(payload []byte) bool {
 	return len(payload) > 0 && payload[0] == kindPair2 || j.owns(payload)
 }
@@ -118,7 +118,7 @@ func (j *Joiner) onMessage(v pairMessage) {
 	}
 }
 
-// Tick says that time has passed.
+// Tick advances the pairing to now.
 func (j *Joiner) Tick(now time.Time) {
 	switch {
 	case j.done:
@@ -136,7 +136,7 @@ func (j *Joiner) Tick(now time.Time) {
 	j.flush(now)
 }
 
-// Take returns what is to be done, once.
+// Take returns the output since the last call.
 func (j *Joiner) Take() Output { return j.take(j.next()) }
 
 func (j *Joiner) next() time.Time {

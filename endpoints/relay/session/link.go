@@ -9,42 +9,42 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A Transport takes payloads to other devices, as well as it can: an error is
-// like a drop, and what was dropped is sent again. It is called by one
-// goroutine, and may wait. A relay's client.Client is one.
+// A Transport sends payloads to other devices without a guarantee. An error
+// counts as a drop, and dropped frames are resent. One goroutine calls Send,
+// which may block. client.Client implements it.
 type Transport interface {
 	Send(ctx context.Context, to [32]byte, payload []byte) error
 }
 
-// LinkConfig is what a Link is made from. Self, Peers and Transport are
-// needed.
+// LinkConfig configures a Link. Self, Peers and Transport are required.
 type LinkConfig struct {
 	Self      *identity.Device
-	Name      string // what this device is called by itself
+	Name      string // the name of this device that peers see
 	Peers     *identity.Peers
 	Transport Transport
-	// Invites are those that others may use; nil: nobody is admitted.
+	// Invites are the open invites of this device. If nil, no device can pair.
 	Invites *identity.Invites
-	// Admit asks a person about a newcomer whose invite does not say auto; nil
-	// refuses. It is called in a goroutine of its own, which Run waits for; ctx
-	// ends when the newcomer has gone.
+	// Admit decides whether a device may pair; it usually asks a person. It is
+	// not called for invites with Auto. If nil, all are refused. It runs in its
+	// own goroutine, which Run waits for. ctx ends when the joiner has given
+	// up.
 	Admit func(ctx context.Context, n JoinRequest) bool
-	// Paired is told of a device that was admitted, once it knows that. It must
-	// not block. May be nil.
+	// Paired is called when a new peer has confirmed the pairing. It must not
+	// block. May be nil.
 	Paired func(identity.Peer)
-	// Note is told what is worth a line in a log: refusals, errors of the stores.
-	// It must not block. May be nil.
+	// Log is called with refusals and errors of the stores. It must not block.
+	// May be nil.
 	Log func(from identity.DeviceID, err error)
 }
 
 // Errors of a Link.
 var (
 	ErrUnknownPeer = errors.New("the device is not paired with this one")
-	ErrSuspended   = errors.New("the device has new keys that nobody has accepted yet")
+	ErrSuspended   = errors.New("the device has new keys that are not accepted yet")
 	ErrStopped     = errors.New("the link has stopped")
 )
 
-// An Inbound is an Event of a peer: Delivered, Connected, Closed or Violated.
+// An Inbound is an event of a peer: Delivered, Connected, Closed or Violated.
 type Inbound struct {
 	From  identity.DeviceID
 	Event Event
@@ -53,13 +53,13 @@ type Inbound struct {
 const (
 	inboxMessages    = 64
 	inboxBytes       = 1 << 20
-	packetQueue      = 256 // of each direction
+	packetQueue      = 256 // in each direction
 	lastSeenInterval = time.Hour
-	joinLinger       = drainTime // after a pairing, to acknowledge once more
+	joinLinger       = drainTime // after a pairing, to repeat the last acknowledgement
 )
 
-// A Link is one device's end of all its sessions over one transport. Run owns
-// the sessions; the other methods may be called from any goroutine.
+// A Link runs all sessions of a device over one transport. Run owns the
+// sessions. All other methods are safe for concurrent use.
 type Link struct {
 	cfg    LinkConfig
 	do     chan func(now time.Time)
@@ -70,7 +70,7 @@ type Link struct {
 
 	counters counters
 
-	// Of the goroutine of Run.
+	// Owned by the goroutine of Run.
 	peers     map[identity.DeviceID]*peerSession
 	joins     map[identity.DeviceID]*joinCall
 	listener  *PairingListener
@@ -80,20 +80,20 @@ type Link struct {
 	mu           sync.Mutex
 	inbox        []Inbound
 	inboxLoad    map[identity.DeviceID]peerLoad
-	inboxChanged chan struct{} // closed when the inbox gets something
+	inboxChanged chan struct{} // closed and replaced when an event is added to inbox
 }
 
-// packet is a payload and the device that it is from, by the relay's word, or
-// for.
+// A packet is a payload with its destination, or with the source that the relay
+// states.
 type packet struct {
 	device  identity.DeviceID
 	payload []byte
 }
 
-// peerLoad is what of a peer waits in the inbox.
+// peerLoad counts the messages and bytes of one peer in the inbox.
 type peerLoad struct{ messages, bytes int }
 
-// peerSession is a peer with a session.
+// A peerSession is a session with a stored peer.
 type peerSession struct {
 	session  *Session
 	results  map[uint64]chan<- error
@@ -105,10 +105,10 @@ type joinCall struct {
 	report func(Event)
 	result chan<- error
 	peer   identity.Peer
-	until  time.Time // zero: not ended
+	until  time.Time // zero: still running
 }
 
-// NewLink returns a link that Run brings to life.
+// NewLink returns a link. It does nothing until Run is called.
 func NewLink(cfg LinkConfig) *Link {
 	l := &Link{
 		cfg: cfg, do: make(chan func(time.Time)), done: make(chan struct{}), connUp: make(chan struct{}, 1),
@@ -123,9 +123,10 @@ func NewLink(cfg LinkConfig) *Link {
 	return l
 }
 
-// Deliver takes a payload that the transport brought; from is what the relay
-// says, and is not believed. It never waits: what is too much is dropped, and
-// sent again by the other side. It keeps payload.
+// Deliver passes in a payload that the transport received. from is the source
+// that the relay states; it is not trusted. Deliver never blocks: if the queue
+// is full it drops the payload, and the peer resends it. The link keeps
+// payload.
 func (l *Link) Deliver(from [32]byte, payload []byte) {
 	select {
 	case l.in <- packet{from, payload}:
@@ -134,8 +135,8 @@ func (l *Link) Deliver(from [32]byte, payload []byte) {
 	}
 }
 
-// Reconnected says that the transport has a new connection, so that nobody
-// waits for a resend.
+// Reconnected tells the link that the transport has a new connection, so
+// sessions ask for missing frames at once.
 func (l *Link) Reconnected() {
 	select {
 	case l.connUp <- struct{}{}:
@@ -143,8 +144,8 @@ func (l *Link) Reconnected() {
 	}
 }
 
-// Run moves everything until ctx ends. It is called once. Sends that wait
-// then fail with ErrStopped.
+// Run runs the link until ctx ends and returns the cause. Call it once. Waiting
+// calls of Send then fail with ErrStopped.
 func (l *Link) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.workers.Wait()
@@ -174,13 +175,13 @@ func (l *Link) Run(ctx context.Context) error {
 	}
 }
 
-// write hands payloads to the transport, which may wait, so that sessions
-// never do.
+// write passes payloads to the transport, which may block, in a goroutine of
+// its own.
 func (l *Link) write(ctx context.Context) {
 	for {
 		select {
 		case p := <-l.out:
-			_ = l.cfg.Transport.Send(ctx, p.device, p.payload) // like a drop
+			_ = l.cfg.Transport.Send(ctx, p.device, p.payload) // an error counts as a drop
 		case <-ctx.Done():
 			return
 		}
@@ -199,11 +200,11 @@ func (l *Link) call(ctx context.Context, f func(now time.Time)) error {
 	}
 }
 
-// Send sends a message to a peer and waits until the device has it. Messages
-// arrive in the order in which Send was called. When ctx ends first the
-// message may arrive all the same. Errors: ErrUnknownPeer and ErrSuspended;
-// ErrTooLarge and ErrQueueFull, before anything is sent; ErrUnreachable,
-// ErrForgotten and ErrViolation, after which nobody knows whether it arrived.
+// Send sends a message to a peer and waits until the peer's device has it.
+// Messages arrive in the order of the calls. If ctx ends first, the message may
+// still arrive. ErrUnknownPeer, ErrSuspended, ErrTooLarge and ErrQueueFull mean
+// that nothing was sent. After ErrUnreachable, ErrForgotten and ErrViolation it
+// is unknown whether the message arrived.
 func (l *Link) Send(ctx context.Context, to identity.DeviceID, message []byte) error {
 	result := make(chan error, 1)
 	err := l.call(ctx, func(now time.Time) {
@@ -236,8 +237,8 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 	}
 }
 
-// Join pairs this device with the one that made the invite, and stores it as
-// a peer. report, which may be nil and must not block, is told Waiting, with
+// Join pairs this device with the host of the invite and stores the host as a
+// peer. report may be nil and must not block; it receives AwaitingApproval with
 // the digits to compare. Errors: ErrRefused, ErrNoAnswer, ErrUnreachable,
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
 func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, report func(Event)) (identity.Peer, error) {
@@ -249,7 +250,7 @@ func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []stri
 		case err != nil:
 			result <- err
 		case l.joins[in.Host.ID] != nil && l.joins[in.Host.ID].until.IsZero():
-			result <- errors.New("this device is being paired with that host already")
+			result <- errors.New("a pairing with this host is already under way")
 		default:
 			j.joiner = join
 			l.joins[in.Host.ID] = j
@@ -269,7 +270,7 @@ func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []stri
 	return j.peer, nil
 }
 
-// Next returns the next event of any peer, in the order of each.
+// Next waits for the next event of any peer. Events of one peer are in order.
 func (l *Link) Next(ctx context.Context) (Inbound, error) {
 	for {
 		in, bell, ok := l.pop()
@@ -313,8 +314,8 @@ func (l *Link) push(from identity.DeviceID, e Event) {
 	l.inboxChanged = make(chan struct{})
 }
 
-// inboxFull says that the owner of this device does not keep up with a peer. What
-// the peer sends is then dropped, and sent again by it.
+// inboxFull reports whether the inbox holds too much of a peer. Data frames of
+// the peer are then dropped, and the peer resends them.
 func (l *Link) inboxFull(from identity.DeviceID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

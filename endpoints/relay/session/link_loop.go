@@ -8,8 +8,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// sessionOf returns the session with a peer, asking the store each time: what
-// was removed there, by whatever process, is a stranger from now on.
+// sessionOf returns the session with a peer. It reads the store each time, so a
+// peer that any process has removed is unknown immediately.
 func (l *Link) sessionOf(id identity.DeviceID) (*peerSession, error) {
 	peer, err := l.cfg.Peers.Lookup(id)
 	switch {
@@ -17,13 +17,13 @@ func (l *Link) sessionOf(id identity.DeviceID) (*peerSession, error) {
 		l.forget(id, ErrUnknownPeer)
 		return nil, ErrUnknownPeer
 	case err != nil:
-		return nil, err // fails closed
+		return nil, err // no session without a readable store
 	case peer.Suspended():
 		l.forget(id, ErrSuspended)
 		return nil, ErrSuspended
 	}
 	m := l.peers[id]
-	if m != nil && string(m.session.peer.PairPSK) != string(peer.PairPSK) { // paired again
+	if m != nil && string(m.session.peer.PairPSK) != string(peer.PairPSK) { // the devices were paired again
 		l.forget(id, ErrForgotten)
 		m = nil
 	}
@@ -34,7 +34,7 @@ func (l *Link) sessionOf(id identity.DeviceID) (*peerSession, error) {
 	return m, nil
 }
 
-// forget drops the session with a peer and everything that waits for it.
+// forget drops the session with a peer and fails the calls that wait for it.
 func (l *Link) forget(id identity.DeviceID, why error) {
 	m := l.peers[id]
 	if m == nil {
@@ -64,7 +64,7 @@ func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
 		if !errors.Is(err, ErrUnknownPeer) {
 			l.log(from, err)
 		}
-		return // a stranger gets no answer
+		return // unknown devices get no answer
 	}
 	if len(payload) > 0 && payload[0] == kindData && l.inboxFull(from) {
 		l.counters.overflowed.Add(1)
@@ -88,8 +88,8 @@ func (l *Link) tick(now time.Time) {
 	}
 }
 
-// flush does what sessions, joins and admissions want done, and returns when
-// the next of them has something to do.
+// flush sends the payloads and handles the events of all sessions and pairings.
+// It returns when the next one has work to do.
 func (l *Link) flush(ctx context.Context, now time.Time) (next time.Time) {
 	for id, m := range l.peers {
 		o := m.session.Take()
@@ -123,8 +123,8 @@ func (l *Link) flushListener(ctx context.Context, now time.Time) (next time.Time
 	return next
 }
 
-// flushAttempt goes on until nothing is left: to accept a newcomer makes
-// payloads again.
+// flushAttempt repeats until there is no event: handling one, such as accepting
+// the joiner, can produce new payloads.
 func (l *Link) flushAttempt(ctx context.Context, now time.Time, id identity.DeviceID, a *PairingAttempt) (next time.Time) {
 	for {
 		o := a.Take()
@@ -142,7 +142,7 @@ func (l *Link) enqueue(to identity.DeviceID, payloads [][]byte) {
 	for _, p := range payloads {
 		select {
 		case l.out <- packet{to, p}:
-		default: // a drop; what matters is sent again
+		default: // dropped; the session resends it
 			l.counters.unsent.Add(1)
 		}
 	}
@@ -225,7 +225,7 @@ func (l *Link) cancelApproval(a *PairingAttempt) {
 	}
 }
 
-// requestApproval has a person decide, unless the invite has decided already.
+// requestApproval asks Admit in a goroutine, unless the invite is automatic.
 func (l *Link) requestApproval(ctx context.Context, now time.Time, a *PairingAttempt, n JoinRequest) {
 	if n.Auto {
 		l.decide(now, a, true)
@@ -239,7 +239,7 @@ func (l *Link) requestApproval(ctx context.Context, now time.Time, a *PairingAtt
 	})
 }
 
-// decide stores the newcomer before it is told the secret.
+// decide stores the peer before Accept sends the secret to it.
 func (l *Link) decide(now time.Time, a *PairingAttempt, yes bool) {
 	l.cancelApproval(a)
 	if !yes {
@@ -248,7 +248,7 @@ func (l *Link) decide(now time.Time, a *PairingAttempt, yes bool) {
 	}
 	peer := a.Peer()
 	if old, err := l.cfg.Peers.Lookup(peer.ID); err == nil && a.request.Auto && old.Record.NK != peer.Record.NK {
-		peer.Changed = now.UTC() // a key that changes is for a person to look at
+		peer.Changed = now.UTC() // a person must accept a changed key
 	}
 	if _, err := l.cfg.Peers.Add(peer); err != nil {
 		l.log(a.request.ID, err)

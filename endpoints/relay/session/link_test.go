@@ -19,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An switchboard is a relay within the process.
+// A switchboard is a relay in the same process.
 type switchboard struct {
 	mu    sync.Mutex
 	links map[[32]byte]*Link
 	cut   atomic.Bool
 	sent  atomic.Int64
-	tap   func(to [32]byte, payload []byte) // sees what passes, with mu held; may be nil
+	tap   func(to [32]byte, payload []byte) // called with each payload while mu is held; may be nil
 }
 
 type switchboardPort struct {
@@ -78,7 +78,7 @@ func newTestDevice(t *testing.T, x *switchboard, name string, admit func(context
 	return s
 }
 
-// start is what a new process does.
+// start creates and runs a new link, as a new process does.
 func (s *testDevice) start(t *testing.T, x *switchboard, name string, admit func(context.Context, JoinRequest) bool) {
 	t.Helper()
 	s.Link = NewLink(LinkConfig{
@@ -124,7 +124,7 @@ func (s *testDevice) message(t *testing.T) string {
 
 func newSwitchboard() *switchboard { return &switchboard{links: map[[32]byte]*Link{}} }
 
-// pairedDevices returns two stations that are paired.
+// pairedDevices returns two devices that are paired.
 func pairedDevices(t *testing.T) (x *switchboard, host, guest *testDevice) {
 	t.Helper()
 	x = newSwitchboard()
@@ -136,7 +136,7 @@ func pairedDevices(t *testing.T) (x *switchboard, host, guest *testDevice) {
 	return x, host, guest
 }
 
-// TestLinkJoin has a person on either side.
+// TestLinkJoin: an owner accepts or refuses by hand.
 func TestLinkJoin(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		x := newSwitchboard()
@@ -187,7 +187,7 @@ func TestLinkOrder(t *testing.T) {
 	wg.Wait()
 }
 
-// What `moot peers rm` removes is a stranger at once.
+// TestLinkRevoked: a peer that `moot peers rm` removes is unknown immediately.
 func TestLinkRevoked(t *testing.T) { synctest.Test(t, linkRevoked) }
 
 func linkRevoked(t *testing.T) {
@@ -199,15 +199,15 @@ func linkRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := host.Send(t.Context(), guest.self.ID(), []byte("x")); !errors.Is(err, ErrUnknownPeer) {
-		t.Errorf("to a device that was removed: %v", err)
+		t.Errorf("sending to a removed device: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	sent := x.sent.Load()
 	go func() { result <- guest.Send(ctx, host.self.ID(), []byte("after")) }()
-	synctest.Wait() // until nothing moves
+	synctest.Wait() // until all goroutines are blocked
 	if n := x.sent.Load(); n != sent+1 {
-		t.Errorf("the host answered a device that was removed: %d payloads", n-sent)
+		t.Errorf("the host answered a removed device: %d payloads", n-sent)
 	}
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
@@ -215,7 +215,8 @@ func linkRevoked(t *testing.T) {
 	}
 }
 
-// A key that changes without a person suspends the peer until one has looked.
+// TestLinkChangedKey: a changed key suspends the peer until a person accepts
+// it.
 func TestLinkChangedKey(t *testing.T) {
 	x, host, guest := pairedDevices(t)
 	guest.stop()
@@ -228,13 +229,13 @@ func TestLinkChangedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := host.Send(t.Context(), guest.self.ID(), []byte("x")); !errors.Is(err, ErrSuspended) {
-		t.Errorf("with a key that nobody accepted: %v", err)
+		t.Errorf("sending under a key that is not accepted: %v", err)
 	}
 	if err := host.peers.Verify(guest.self.ID(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := host.Send(t.Context(), guest.self.ID(), []byte("y")); err != nil || guest.message(t) != "y" {
-		t.Errorf("accepted: %v", err)
+		t.Errorf("after Verify: %v", err)
 	}
 }
 
@@ -245,10 +246,10 @@ func TestLinkRestart(t *testing.T) {
 	}
 	guest.stop()
 	if _, err := guest.Next(t.Context()); !errors.Is(err, ErrStopped) {
-		t.Errorf("a link that has stopped: %v", err)
+		t.Errorf("Next on a stopped link: %v", err)
 	}
 	if err := guest.Send(t.Context(), host.self.ID(), []byte("x")); !errors.Is(err, ErrStopped) {
-		t.Errorf("a link that has stopped: %v", err)
+		t.Errorf("Send on a stopped link: %v", err)
 	}
 	guest.start(t, x, "guest", nil)
 	if err := guest.Send(t.Context(), host.self.ID(), []byte("after")); err != nil {
@@ -259,7 +260,8 @@ func TestLinkRestart(t *testing.T) {
 	}
 }
 
-// An owner that does not read holds its peer up, and loses nothing.
+// TestLinkBackPressure: an owner that does not read delays its peer, and loses
+// no message.
 func TestLinkBackPressure(t *testing.T) { synctest.Test(t, linkBackPressure) }
 
 func linkBackPressure(t *testing.T) {
@@ -276,7 +278,7 @@ func linkBackPressure(t *testing.T) {
 	}()
 	synctest.Wait()
 	if !host.inboxFull(guest.self.ID()) {
-		t.Error("messages that nobody reads are taken without end")
+		t.Error("unread messages are accepted without limit")
 	}
 	for i := range n {
 		if got := host.message(t); got != fmt.Sprint(i) {
@@ -286,8 +288,8 @@ func linkBackPressure(t *testing.T) {
 	<-done
 }
 
-// The times of a link are those of its sessions: a cut of two minutes
-// delivers, one of 151 seconds gives up. The bubble's clock runs by itself.
+// TestLinkCuts: after a network cut of up to two minutes the message arrives;
+// after 151 seconds the sender gives up. The test uses synctest's clock.
 func TestLinkCuts(t *testing.T) {
 	for cut, want := range map[time.Duration]error{59: nil, 60: nil, 61: nil, 120: nil, 151: ErrUnreachable} {
 		synctest.Test(t, func(t *testing.T) {
@@ -316,8 +318,8 @@ func TestLinkCuts(t *testing.T) {
 	}
 }
 
-// TestLinkCounts: what a relay forges, replays, mangles or brings from
-// strangers changes nothing and is counted.
+// TestLinkCounts: forged, replayed, modified and unknown payloads have no
+// effect and are counted.
 func TestLinkCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, host, guest := pairedDevices(t)
@@ -340,16 +342,16 @@ func TestLinkCounts(t *testing.T) {
 		synctest.Wait()
 		before := guest.Counts()
 		if before.Delivered != 2 || before.Dropped+before.Repeated+before.Strangers+before.Violations+before.Lost != 0 {
-			t.Errorf("without anything wrong: %+v", before)
+			t.Errorf("without faults: %+v", before)
 		}
 		for _, p := range passed {
-			guest.Deliver(host.self.ID(), bytes.Clone(p)) // replayed
+			guest.Deliver(host.self.ID(), bytes.Clone(p)) //
 			p[len(p)-1] ^= 1
-			guest.Deliver(host.self.ID(), p) // mangled
+			guest.Deliver(host.self.ID(), p) // modified
 		}
 		guest.Deliver(host.self.ID(), nil)
 		guest.Deliver(host.self.ID(), []byte("forged"))
-		guest.Deliver([32]byte{7}, []byte("from a stranger"))
+		guest.Deliver([32]byte{7}, []byte("from an unknown device"))
 		synctest.Wait()
 		got, n := guest.Counts(), uint64(len(passed))
 		want := before
@@ -362,7 +364,7 @@ func TestLinkCounts(t *testing.T) {
 			guest.Deliver(host.self.ID(), []byte("too much"))
 		}
 		if n := guest.Counts().Overflowed; n != 5 {
-			t.Errorf("%d payloads were too many, want 5", n)
+			t.Errorf("%d payloads overflowed, want 5", n)
 		}
 	})
 }

@@ -12,16 +12,16 @@ import (
 
 const (
 	message1Interval = 5 * time.Second
-	approvalTimeout  = 15 * time.Minute // a person at the host
+	approvalTimeout  = 15 * time.Minute // for the host's owner
 	maxCapabilities  = 16
 	maxCapability    = 64
 	maxReason        = 200
 )
 
-// Why a pairing failed.
+// Errors of a pairing.
 var (
 	ErrRefused  = errors.New("the host's owner refused")
-	ErrNoAnswer = errors.New("nobody has decided within 15 minutes")
+	ErrNoAnswer = errors.New("the host did not decide within 15 minutes")
 )
 
 // joinerHello is the payload of message 1 of a pairing.
@@ -32,8 +32,8 @@ type joinerHello struct {
 	Capabilities []string           `json:"capabilities,omitempty"`
 }
 
-// hostHello is the payload of message 2. A joiner that comes too late learns
-// so: it has shown that it holds the invite.
+// hostHello is the payload of message 2. Refused tells a joiner why its invite
+// is not valid any more. Only a holder of the invite can read it.
 type hostHello struct {
 	V       int            `json:"v"`
 	Name    string         `json:"name"`
@@ -43,8 +43,8 @@ type hostHello struct {
 	Refused string         `json:"refused,omitempty"` // expired, used
 }
 
-// pairMessage is a transport message of a pairing: the joiner's confirm, then the
-// host's paired or refused.
+// A pairMessage is a transport message of a pairing: confirm by the joiner,
+// then paired or refused by the host.
 type pairMessage struct {
 	V       int    `json:"v"`
 	Type    string `json:"type"`
@@ -61,31 +61,33 @@ const (
 	refusedUsed    = "used"
 )
 
-// A JoinRequest is a device that asks to be paired, as the host's owner sees it.
+// A JoinRequest describes a device that asks to pair, for the host's owner.
 type JoinRequest struct {
 	ID           identity.DeviceID
-	Name         string // what it calls itself: cleaned, not to be trusted
+	Name         string // stated by the device: cleaned, not trustworthy
 	Capabilities []string
-	Digits       string // the same on the other screen, unless somebody sits between
+	Digits       string // equal on both screens unless an attacker sits between
 	Grant        identity.Grant
 	Room         string
-	Auto         bool // the invite says that nobody has to accept
+	Auto         bool // the invite needs no approval by hand
 }
 
-// JoinRequested is the event of an Admission: the newcomer is there, live, and waits.
+// JoinRequested is the event of a PairingAttempt whose joiner is confirmed and
+// waits for Accept or Refuse.
 type JoinRequested struct{ Request JoinRequest }
 
-// AwaitingApproval is the event of a Join: the host has the request, and a person there
-// may have to accept. Compare Digits with what the host shows.
+// AwaitingApproval is the event of a Joiner whose request has reached the host.
+// The host's owner may have to accept. Digits must equal those on the host's
+// screen.
 type AwaitingApproval struct {
-	Host   string // what it calls itself
+	Host   string // stated by the host: not trustworthy
 	Digits string
 }
 
-// Paired ends a pairing: the two know each other. Peer belongs into the store.
+// Paired ends a pairing with success. Peer must be stored.
 type Paired struct{ Peer identity.Peer }
 
-// PairingFailed ends a pairing without a result.
+// PairingFailed ends a pairing without a peer.
 type PairingFailed struct{ Err error }
 
 func (JoinRequested) event()    {}
@@ -93,13 +95,13 @@ func (AwaitingApproval) event() {}
 func (Paired) event()           {}
 func (PairingFailed) event()    {}
 
-// pairConn is what both sides of a pairing have once they have keys.
+// pairConn is the part that both sides of a pairing share, once they have keys.
 type pairConn struct {
 	channel
 	done bool
 }
 
-// open takes a data or ctl frame and returns the words in it.
+// open decrypts a data or ctl frame and returns the messages in it.
 func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 	h, _, err := parseHeader(payload)
 	if err != nil || c.live == nil || h.tag != c.live.tag {
@@ -131,13 +133,14 @@ func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 	return c.decodeMessages()
 }
 
-// owns says whether payload was sealed with the keys of this pairing.
+// owns reports whether payload carries the tag of this pairing's keys.
 func (c *pairConn) owns(payload []byte) bool {
 	h, _, err := parseHeader(payload)
 	return err == nil && c.live != nil && h.tag == c.live.tag
 }
 
-// decodeMessages replaces messages that were delivered by what they say.
+// decodeMessages takes the Delivered events out and returns their decoded
+// messages.
 func (c *pairConn) decodeMessages() (words []pairMessage) {
 	events := c.events
 	c.events = nil
@@ -172,7 +175,7 @@ func (c *pairConn) fail(err error) {
 	}
 }
 
-// timedOut says whether the other side has been silent for too long.
+// timedOut reports whether the peer has not acknowledged for giveUpAfter.
 func (c *pairConn) timedOut(now time.Time) bool {
 	return !c.tx.idle() && !now.Before(c.tx.waitingSince.Add(giveUpAfter))
 }
@@ -186,7 +189,7 @@ func (c *pairConn) take(next time.Time) Output {
 
 func newPSK() []byte {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails
+	_, _ = rand.Read(b) // does not fail
 	return b
 }
 

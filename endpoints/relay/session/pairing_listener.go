@@ -9,22 +9,25 @@ import (
 )
 
 const (
-	maxFailedAttempts  = 5 // in knockWindow, for each invite
+	maxFailedAttempts  = 5 // per failureWindow and invite
 	failureWindow      = time.Minute
 	maxPairingAttempts = 8
 )
 
-// A InviteStore is where a Door finds invites; *identity.Invites is one.
+// An InviteStore holds the invites of a PairingListener. *identity.Invites
+// implements it.
 type InviteStore interface {
 	Lookup(id [16]byte) (identity.Invite, error)
-	// Use takes one use of the invite, durably: identity.ErrInviteExpired,
-	// identity.ErrInviteUsed.
+	// Use consumes one use of the invite and saves that before it returns.
+	// Errors: identity.ErrInviteExpired, identity.ErrInviteUsed.
 	Use(id [16]byte, by identity.DeviceID, now time.Time) error
 }
 
-// A PairingListener is the host's side of pairings: devices that nobody knows knock at
-// it. Only a first message that decrypts, which needs the invite, uses the
-// invite up; the relay, which sees the invite's id, cannot.
+// A PairingListener is the host's side of pairings. It receives message 1 of
+// devices that are not peers. Only a message 1 that decrypts consumes a use of
+// the invite. Decryption needs the secret of the invite, so the relay, which
+// sees only the invite's id, cannot consume it. A PairingListener is driven
+// like a Session and is not safe for concurrent use.
 type PairingListener struct {
 	self     *identity.Device
 	name     string
@@ -38,13 +41,14 @@ type failureCount struct {
 	n     int
 }
 
-// NewPairingListener returns a door. name is what this device is called.
+// NewPairingListener returns a listener without attempts. name is the name of
+// this device, which joiners see.
 func NewPairingListener(self *identity.Device, name string, book InviteStore) *PairingListener {
 	return &PairingListener{self: self, name: identity.CleanName(name), invites: book, failures: map[[16]byte]*failureCount{}, attempts: map[identity.DeviceID]*PairingAttempt{}}
 }
 
-// Owns says whether a payload of this device is for the door and not for the
-// session that the two may have already.
+// Owns reports whether a payload of the device belongs to a pairing, and not to
+// a session that the two devices may already have.
 func (d *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
 	if len(payload) > 0 && payload[0] == kindPair1 {
 		return true
@@ -53,8 +57,8 @@ func (d *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
 	return a != nil && a.owns(payload)
 }
 
-// Tick says that time has passed, and returns the admissions under way: for
-// each, Take says what is to be done.
+// Tick advances all pairing attempts to now and returns them. The caller calls
+// Take on each.
 func (d *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAttempt {
 	d.expire(now)
 	for _, a := range d.attempts {
@@ -63,9 +67,9 @@ func (d *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAtte
 	return d.attempts
 }
 
-// Receive takes a payload of a device that is no peer, or of a peer that
-// pairs again. It returns the admission that it belongs to; false means that
-// it was dropped. Errors are of the book.
+// Receive handles a payload of a device that is not a peer, or of a peer that
+// pairs again. It returns the attempt that the payload belongs to. It returns
+// false if it dropped the payload. Errors come from the invite store.
 func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload []byte) (*PairingAttempt, bool, error) {
 	d.expire(now)
 	a := d.attempts[from]
@@ -86,7 +90,8 @@ func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload
 	return d.attempt(now, from, id, message)
 }
 
-// expire forgets what has ended.
+// expire removes attempts that are finished and failure counts that are too
+// old.
 func (d *PairingListener) expire(now time.Time) {
 	for id, a := range d.attempts {
 		if a.finished(now) {
@@ -131,7 +136,8 @@ func (d *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 	return a, d.reply(now, a, refused), nil
 }
 
-// decrypt decrypts message 1 and checks that its sender is who it says.
+// decrypt decrypts message 1 and checks that its sender is the device that the
+// relay names. It reports false if not.
 func (d *PairingListener) decrypt(now time.Time, from identity.DeviceID, in identity.Invite, message []byte) (*PairingAttempt, bool) {
 	static, ok := d.self.Static(in.Host.NK)
 	if !ok || in.Host.ID != d.self.ID() || from == d.self.ID() {
@@ -174,14 +180,14 @@ func (d *PairingListener) reply(now time.Time, a *PairingAttempt, refused string
 	a.out = append(a.out, a.message2)
 	a.live, a.request.Digits = k, k.digits
 	if refused != "" {
-		a.done = true // kept for a moment, to repeat the reply
+		a.done = true // kept for handshakeTimeout, to repeat the reply
 	}
 	d.attempts[a.request.ID] = a
 	return true
 }
 
-// An PairingAttempt is one newcomer at the door. Like a Session it is driven from
-// outside and not safe for concurrent use.
+// A PairingAttempt is the host's side of one pairing with one device. Like a
+// Session it has no goroutine and is not safe for concurrent use.
 type PairingAttempt struct {
 	pairConn
 	invite    identity.Invite
@@ -193,7 +199,7 @@ type PairingAttempt struct {
 	psk       []byte
 	started   time.Time
 	until     time.Time
-	confirmed bool // by a message that only a live newcomer can send
+	confirmed bool // by a frame under the new keys, which a replay cannot produce
 	decided   bool
 	accepted  bool
 }
@@ -214,7 +220,7 @@ func (a *PairingAttempt) receive(now time.Time, payload []byte) {
 	a.Tick(now)
 }
 
-// Peer is what to store before Accept.
+// Peer returns the peer to store before Accept is called.
 func (a *PairingAttempt) Peer() identity.Peer {
 	return identity.Peer{
 		ID: a.request.ID, Record: a.record, PairPSK: a.psk, Mine: a.invite.Host.NK[:], Name: a.request.Name,
@@ -222,13 +228,13 @@ func (a *PairingAttempt) Peer() identity.Peer {
 	}
 }
 
-// Accept sends the newcomer the secret of the pair. Store Peer before: what
-// the newcomer has and the host has not is of no use.
+// Accept sends the pair's secret to the joiner. Store Peer first: a joiner that
+// has the secret of a pairing unknown to the host cannot start a session.
 func (a *PairingAttempt) Accept(now time.Time) {
 	a.decide(now, pairMessage{V: version, Type: messagePaired, PairPSK: a.psk})
 }
 
-// Refuse tells the newcomer so.
+// Refuse tells the joiner that the host's owner refused.
 func (a *PairingAttempt) Refuse(now time.Time) {
 	a.decide(now, pairMessage{V: version, Type: messageRefused})
 }
@@ -244,7 +250,7 @@ func (a *PairingAttempt) decide(now time.Time, v pairMessage) {
 	a.Tick(now)
 }
 
-// Tick says that time has passed.
+// Tick advances the attempt to now.
 func (a *PairingAttempt) Tick(now time.Time) {
 	switch {
 	case a.done:
@@ -261,8 +267,8 @@ func (a *PairingAttempt) Tick(now time.Time) {
 	a.flush(now)
 }
 
-// expire ends the wait. A newcomer that never confirmed was perhaps none, so
-// nobody hears of it.
+// expire ends an attempt whose time is over. An unconfirmed attempt may be a
+// replay, so it ends without an event.
 func (a *PairingAttempt) expire() {
 	a.until = time.Time{}
 	if a.confirmed {
@@ -271,9 +277,8 @@ func (a *PairingAttempt) expire() {
 	a.done = true
 }
 
-// finished says that nothing of the admission matters any more: it ended and its
-// owner took notice, or its first message was a replay that nobody stands
-// behind.
+// finished reports whether the attempt can be forgotten: it ended and its owner
+// has taken all output, or its message 1 was never confirmed.
 func (a *PairingAttempt) finished(now time.Time) bool {
 	if len(a.events) > 0 || len(a.out) > 0 {
 		return false
@@ -281,7 +286,7 @@ func (a *PairingAttempt) finished(now time.Time) bool {
 	return (a.done || !a.confirmed) && !now.Before(a.started.Add(handshakeTimeout)) && a.ackDue.IsZero() && a.tx.idle()
 }
 
-// Take returns what is to be done, once.
+// Take returns the output since the last call.
 func (a *PairingAttempt) Take() Output { return a.take(a.next()) }
 
 func (a *PairingAttempt) next() time.Time { return earlier(a.deadline(), a.until) }

@@ -10,7 +10,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// A pairingFixture is a host's door and a newcomer, and the relay between them.
+// A pairingFixture is a pairing listener, a joiner, and the relay between them.
 type pairingFixture struct {
 	t                        *testing.T
 	now                      time.Time
@@ -21,7 +21,7 @@ type pairingFixture struct {
 	joiner                   *Joiner
 	requests                 []JoinRequest
 	hostEvents, joinerEvents []Event
-	toHost, toJoiner         [][]byte // whatever was sent
+	toHost, toJoiner         [][]byte // everything that was sent
 	dropToHost               bool
 	dropToJoiner             bool
 }
@@ -55,7 +55,7 @@ func (p *pairingFixture) newJoiner(self *identity.Device, in identity.Invite) *J
 	return j
 }
 
-// run passes payloads on until nothing moves for d.
+// run forwards payloads and advances the clock by d.
 func (p *pairingFixture) run(d time.Duration) {
 	p.t.Helper()
 	end := p.now.Add(d)
@@ -80,7 +80,7 @@ func (p *pairingFixture) run(d time.Duration) {
 		p.joiner.Tick(p.now)
 		p.listener.Tick(p.now)
 	}
-	p.t.Fatal("the pairing spins")
+	p.t.Fatal("the pairing does not come to rest")
 }
 
 func (p *pairingFixture) exchange() (moved bool) {
@@ -118,7 +118,7 @@ func (p *pairingFixture) attempt() *PairingAttempt {
 	p.t.Helper()
 	a := p.listener.attempts[p.device.ID()]
 	if a == nil {
-		p.t.Fatal("nobody is at the door")
+		p.t.Fatal("there is no pairing attempt")
 	}
 	return a
 }
@@ -155,7 +155,7 @@ func TestPairing(t *testing.T) {
 	if !ok || waiting.Digits != n.Digits || len(n.Digits) != 13 || waiting.Host != "the host" {
 		t.Errorf("digits %q and %+v", n.Digits, waiting)
 	}
-	p.run(10 * time.Minute) // a person thinks
+	p.run(10 * time.Minute) // time for a person to decide
 	stored := p.attempt().Peer()
 	p.attempt().Accept(p.now)
 	p.run(time.Second)
@@ -171,7 +171,7 @@ func TestPairing(t *testing.T) {
 			t.Error("the relay sees a secret or a name")
 		}
 	}
-	// and they can talk
+	// the pair can open a session
 	w := &testNet{t: t, now: p.now, audit: map[string][32]byte{}, random: seededRandom()}
 	w.a, w.b = newEndpoint(p.host, host[0]), newEndpoint(p.device, joined[0])
 	w.restart(w.a)
@@ -205,21 +205,21 @@ func TestPairingRefused(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
 	p.attempt().Refuse(p.now)
-	p.attempt().Accept(p.now) // too late
+	p.attempt().Accept(p.now) //
 	p.run(time.Second)
 	if err := pairingError(p.joinerEvents); !errors.Is(err, ErrRefused) || len(pairedPeers(p.joinerEvents))+len(pairedPeers(p.hostEvents)) != 0 {
 		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
 	}
 }
 
-func TestNobodyDecides(t *testing.T) {
+func TestApprovalTimeout(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Hour)
 	if !errors.Is(pairingError(p.joinerEvents), ErrNoAnswer) || !errors.Is(pairingError(p.hostEvents), ErrNoAnswer) {
 		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
 	}
 	if len(p.listener.attempts) != 0 {
-		t.Error("the door still holds the newcomer")
+		t.Error("the listener still holds the attempt")
 	}
 }
 
@@ -250,23 +250,24 @@ func TestReusedInvite(t *testing.T) {
 	}
 }
 
-// The relay sees the invite's id and can knock with it as often as it likes.
-// Five a minute are tried, and none uses the invite up.
-func TestBadKnocks(t *testing.T) {
+// TestFailedAttempts: the relay sees the invite's id and can send any number of
+// messages 1 with it. Five a minute are decrypted, and none consumes the
+// invite.
+func TestFailedAttempts(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
-	knock := p.joiner.Take().Payloads[0]
+	message1 := p.joiner.Take().Payloads[0]
 	for i := range 1000 {
 		var stranger [32]byte
 		stranger[0], stranger[1] = byte(i), byte(i>>8)
-		if _, ok, err := p.listener.Receive(p.now, stranger, knock); ok || err != nil {
-			t.Fatal("a message of somebody else was accepted under another name")
+		if _, ok, err := p.listener.Receive(p.now, stranger, message1); ok || err != nil {
+			t.Fatal("a message 1 of another device was accepted")
 		}
 	}
 	if n := p.listener.failures[p.invite.ID].n; n != maxFailedAttempts {
-		t.Errorf("%d bad knocks were tried in a minute", n)
+		t.Errorf("%d messages 1 were decrypted in a minute", n)
 	}
-	if _, ok, _ := p.listener.Receive(p.now, p.device.ID(), knock); ok {
-		t.Error("more than five in a minute are tried")
+	if _, ok, _ := p.listener.Receive(p.now, p.device.ID(), message1); ok {
+		t.Error("more than five in a minute are decrypted")
 	}
 	if open, err := p.invites.List(p.now); err != nil || len(open) != 1 {
 		t.Errorf("the invite is gone: %v", err)
@@ -275,30 +276,30 @@ func TestBadKnocks(t *testing.T) {
 	p.joiner = p.newJoiner(p.device, p.invite)
 	p.run(time.Second)
 	if len(p.requests) != 1 {
-		t.Error("a minute later the right one is not let in")
+		t.Error("a minute later the joiner is not accepted")
 	}
 }
 
-func TestEachBitOfKnock(t *testing.T) {
+func TestEachBitOfMessage1(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
-	knock := p.joiner.Take().Payloads[0]
-	for bit := 0; bit < 8*len(knock); bit += 3 {
-		if _, ok, err := p.listener.Receive(p.now, p.device.ID(), flip(knock, bit)); ok || err != nil {
+	message1 := p.joiner.Take().Payloads[0]
+	for bit := 0; bit < 8*len(message1); bit += 3 {
+		if _, ok, err := p.listener.Receive(p.now, p.device.ID(), flip(message1, bit)); ok || err != nil {
 			t.Fatalf("bit %d: accepted", bit)
 		}
 		p.now = p.now.Add(15 * time.Second)
 	}
 	if len(p.listener.attempts) != 0 || len(p.listener.failures) > 5 {
-		t.Error("bad knocks leave something behind")
+		t.Error("failed attempts leave state behind")
 	}
 }
 
-// A knock that is replayed after its pairing makes nobody ask a person.
-func TestReplayedKnock(t *testing.T) {
+// TestReplayedPairing: a replayed message 1 causes no request for approval.
+func TestReplayedPairing(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
-	knock := p.joiner.Take().Payloads[0]
+	message1 := p.joiner.Take().Payloads[0]
 	for range 20 {
-		if _, _, err := p.listener.Receive(p.now, p.device.ID(), knock); err != nil {
+		if _, _, err := p.listener.Receive(p.now, p.device.ID(), message1); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range p.listener.Tick(p.now) {
@@ -308,15 +309,15 @@ func TestReplayedKnock(t *testing.T) {
 	}
 	p.listener.Tick(p.now)
 	if len(p.listener.attempts) != 0 {
-		t.Error("a replay stays at the door")
+		t.Error("the listener keeps a replay")
 	}
 	p.exchange()
 	if len(p.requests) != 0 {
-		t.Error("a replay asked a person")
+		t.Error("a replay requested approval")
 	}
 }
 
-// Strangers without an invite get no answer at all.
+// TestNoInvite: a device without a valid invite gets no answer.
 func TestNoInvite(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	if err := p.invites.Remove(p.invite.ID); err != nil {

@@ -13,12 +13,12 @@ const (
 	ackDelay      = 20 * time.Millisecond
 )
 
-// A receiver puts frames into order. What it hands on is a prefix of what was
-// sent, each once.
+// A receiver orders frames and reassembles messages. It passes on each frame
+// once and in order.
 type receiver struct {
-	last    uint64 // seq that was handed on
+	last    uint64 // number of the last frame passed on
 	held    map[uint64][]byte
-	bytes   int // of held
+	bytes   int //
 	partial map[uint32]*partial
 }
 
@@ -28,8 +28,8 @@ type partial struct {
 	body  []byte
 }
 
-// insert takes an authentic plaintext. The frames that are now in order come
-// back; fresh is false for one that is too old, too far ahead or here already.
+// insert adds an authentic plaintext. It returns the frames that are now in
+// order. fresh is false for a duplicate and for a frame too far ahead.
 func (r *receiver) insert(seq uint64, plain []byte) (ready [][]byte, fresh bool) {
 	switch {
 	case seq <= r.last || seq > r.last+reorderFrames || r.held[seq] != nil:
@@ -57,9 +57,9 @@ func (r *receiver) insert(seq uint64, plain []byte) (ready [][]byte, fresh bool)
 	return ready, true
 }
 
-var errReassembly = errors.New("fragments that do not fit together")
+var errReassembly = errors.New("fragments do not fit together")
 
-// assemble takes a fragment; message is nil until it is whole.
+// assemble adds a fragment. message is nil until it is complete.
 func (r *receiver) assemble(body []byte) (message []byte, err error) {
 	f, err := decodeFragment(body)
 	if err != nil {

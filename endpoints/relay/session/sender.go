@@ -21,26 +21,26 @@ var (
 	ErrTooLarge    = errors.New("the message is over 256 KiB or empty")
 	ErrQueueFull   = errors.New("too many messages wait to be sent")
 	ErrUnreachable = errors.New("the other device has not answered for 150 seconds")
-	ErrForgotten   = errors.New("the other device was started again, and may or may not have got the message")
+	ErrForgotten   = errors.New("the other device restarted; it is unknown whether it got the message")
 	ErrViolation   = errors.New("the other device broke the protocol")
 	ErrClosed      = errors.New("the session is closed")
 )
 
-// A sender numbers frames, keeps those that are not acknowledged, and says
-// when each is due again. Its numbers go on when keys change: the numbers are
-// of the stream, and each key sees each number once at most.
+// A sender numbers frames, keeps unacknowledged ones and schedules their
+// resends. Numbers belong to the stream and continue when keys change, so each
+// key encrypts each number at most once.
 type sender struct {
-	next           uint64 // seq of the next frame, from 1
+	next           uint64 // number of the next frame, from 1
 	inFlight       []*inFlightFrame
 	bytes          int // of flight
 	queue          []queuedMessage
 	queued         int // bytes
 	lastID         uint64
 	lastFragmentID uint32
-	waitingSince   time.Time // since when nothing was acknowledged of what there is
+	waitingSince   time.Time // start of the current wait for an acknowledgement
 }
 
-// queuedMessage is a message that is not wholly in flight.
+// A queuedMessage is a message that is not completely in flight.
 type queuedMessage struct {
 	id         uint64
 	typ        byte
@@ -49,14 +49,14 @@ type queuedMessage struct {
 	fragmentID uint32
 }
 
-// inFlightFrame is a frame that may have arrived.
+// An inFlightFrame is a frame that was sent and is not acknowledged.
 type inFlightFrame struct {
 	seq     uint64
 	plain   []byte
 	message uint64
-	last    bool // of its message
+	last    bool // last frame of its message
 	keys    *keys
-	sealed  []byte // sealed by by, and never sealed by it again
+	sealed  []byte // ciphertext under keys; these keys never encrypt the frame again
 	due     time.Time
 	wait    time.Duration
 }
@@ -79,7 +79,8 @@ func (s *sender) add(now time.Time, typ byte, body []byte) (id uint64, err error
 	return s.lastID, nil
 }
 
-// nextFrame makes the next frame, when there is one and the window has room.
+// nextFrame builds the next frame. It returns nil if the queue is empty or the
+// send window is full.
 func (s *sender) nextFrame() *inFlightFrame {
 	if len(s.queue) == 0 || len(s.inFlight) >= windowFrames {
 		return nil
@@ -108,7 +109,8 @@ func (s *sender) nextFrame() *inFlightFrame {
 	return f
 }
 
-// fragment returns the piece at o.off. Pieces are as large as they can be.
+// fragment returns the part at o.offset. All parts but the last have the
+// maximum size.
 func (s *sender) fragment(o *queuedMessage) (typ byte, body []byte, last bool) {
 	if o.offset == 0 {
 		s.lastFragmentID++
@@ -122,8 +124,8 @@ func (s *sender) fragment(o *queuedMessage) (typ byte, body []byte, last bool) {
 	return typeFrag, f.encode(), o.offset+len(chunk) == len(o.body)
 }
 
-// acknowledge removes what the other side has, and returns the messages that
-// it now has whole. wanted is the number that it waits for.
+// acknowledge removes the frames below wanted, the number that the peer waits
+// for. It returns the ids of messages that the peer now has completely.
 func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err error) {
 	if wanted > s.next {
 		return nil, errAhead
@@ -142,7 +144,7 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	}
 	s.inFlight = slices.Delete(s.inFlight, 0, n)
 	s.waitingSince = now
-	for _, f := range s.inFlight { // the way is open again
+	for _, f := range s.inFlight { // an acknowledgement shows that the path works, so back-off ends
 		if f.wait > resendFirst {
 			f.wait = resendFirst
 			f.due = earlier(f.due, now.Add(resendFirst))
@@ -151,7 +153,8 @@ func (s *sender) acknowledge(now time.Time, wanted uint64) (whole []uint64, err 
 	return whole, nil
 }
 
-// expedite makes everything due: now, or a second after it was sent.
+// expedite makes all frames due now, but not earlier than resendFirst after
+// they were sent.
 func (s *sender) expedite(now time.Time) {
 	for _, f := range s.inFlight {
 		sent := f.due.Add(-f.wait)
@@ -163,15 +166,15 @@ func (s *sender) expedite(now time.Time) {
 	}
 }
 
-// scheduleResend notes that f goes out now, and when it is due again: after 1, 2, 4, 8
-// and then each 15 seconds.
+// scheduleResend sets the next resend of f: exponential back-off of 1, 2, 4, 8,
+// then 15 seconds.
 func (f *inFlightFrame) scheduleResend(now time.Time) {
 	f.wait = min(max(2*f.wait, resendFirst), resendMax)
 	f.due = now.Add(f.wait)
 }
 
-// reset forgets everything that was sent, and with all true what waits too,
-// and starts a new stream. It returns the messages that are lost.
+// reset starts a new stream. It drops frames in flight, partly sent messages
+// and, if all is set, queued messages. It returns the ids of the lost messages.
 func (s *sender) reset(now time.Time, all bool) (lost []uint64) {
 	for _, f := range s.inFlight {
 		if !slices.Contains(lost, f.message) {
@@ -189,7 +192,8 @@ func (s *sender) reset(now time.Time, all bool) (lost []uint64) {
 	return lost
 }
 
-// nothingAcknowledged says that nothing was ever acknowledged of this stream.
+// nothingAcknowledged reports whether the peer has acknowledged no frame of
+// this stream.
 func (s *sender) nothingAcknowledged() bool {
 	if len(s.inFlight) > 0 {
 		return s.inFlight[0].seq == 1
@@ -197,7 +201,8 @@ func (s *sender) nothingAcknowledged() bool {
 	return s.next == 1
 }
 
-// deadline is when something is given up or, with keys to send it, due.
+// deadline returns when to give up or, with live keys, when the next resend is
+// due.
 func (s *sender) deadline(live bool) time.Time {
 	if s.idle() {
 		return time.Time{}
@@ -212,7 +217,7 @@ func (s *sender) deadline(live bool) time.Time {
 	return t
 }
 
-// earlier returns the earlier of two times; the zero time is never.
+// earlier returns the earlier of two times. The zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -10,58 +10,57 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 )
 
-// What a session is bounded by. Ages are of its keys.
+// Limits of a session. Ages are of its keys.
 const (
 	handshakeTimeout  = 10 * time.Second
 	handshakeInterval = 5 * time.Second
-	replyInterval     = 4 * time.Second // less than the other side's five, whatever the delays
+	replyInterval     = 4 * time.Second // shorter than the peer's handshakeInterval, whatever the delays
 	rekeyAfter        = time.Hour
 	rekeyFrames       = 1 << 16
 	keyLifetime       = 2 * time.Hour
 	keyMaxFrames      = 1 << 20
 	drainTime         = 30 * time.Second
-	higherIDDelay     = time.Minute // so that both do not rekey at once
+	higherIDDelay     = time.Minute // so that only one side rekeys
 	resetInterval     = 5 * time.Second
 	maxHintInterval   = 5 * time.Minute
-	maxFailedOpens    = 5 // in handshakeEvery
+	maxFailedOpens    = 5 // per handshakeInterval
 )
 
-// Config is what a Session is made from.
+// Config configures a Session. Both fields are required.
 type Config struct {
 	Self *identity.Device
-	Peer identity.Peer // ID, Record, PairPSK and Mine
+	Peer identity.Peer // ID, Record, PairPSK and Mine are used
 }
 
-// A Session is one device's side of everything between it and one other
-// device. It does nothing by itself: each method takes what happened and the
-// time, and Take returns what is to be done about it. It is not safe for
-// concurrent use.
+// A Session is one device's side of the connection to one peer. It is a state
+// machine: each method takes an input and the time, and Take returns what the
+// owner must do. It is not safe for concurrent use.
 type Session struct {
 	channel
 	self *identity.Device
 	peer identity.Peer
 
-	stream     streamID  // ours
-	peerStream *streamID // theirs
+	stream     streamID  // our stream
+	peerStream *streamID // the peer's stream, if known
 	pending    *pendingHandshake
-	liveSince  time.Time // of live
+	liveSince  time.Time // when live was established
 
-	wantHandshake bool      // a handshake
-	lastStarted   time.Time // when we last started one
-	attempts      int       // since the last that succeeded
-	lastReplied   time.Time // when we last answered one
-	failedOpens   int       // openings that did not decrypt
+	wantHandshake bool      // a handshake is needed
+	lastStarted   time.Time // when we last started a handshake
+	attempts      int       // handshakes started since the last success
+	lastReplied   time.Time // when we last answered a handshake
+	failedOpens   int       // messages 1 that did not decrypt since failedSince
 	failedSince   time.Time
 	lastReset     time.Time // when we last sent a reset
-	lastHint      time.Time // when a reset last made us start
+	lastHint      time.Time // when a reset last made us start a handshake
 	hintInterval  time.Duration
-	fromHint      bool // the handshake under way is for a hint
+	fromHint      bool // the current handshake follows a reset
 	maxMessage    int
-	random        io.Reader // crypto/rand, but in tests that must be repeatable
+	random        io.Reader // crypto/rand, except in reproducible tests
 }
 
-// New returns a session that has not begun: the first Send, or the other
-// device, starts the handshake.
+// New returns a session without keys. The first Send, or the peer, starts the
+// handshake.
 func New(c Config) *Session {
 	return newSession(c, rand.Reader)
 }
@@ -75,10 +74,11 @@ func newSession(c Config, random io.Reader) *Session {
 	return s
 }
 
-func (s *Session) newStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand never fails
+func (s *Session) newStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand does not fail
 
-// Send queues a message and returns its number, which a Confirmed or a Lost
-// will bear. ErrTooLarge, ErrQueueFull and ErrClosed change nothing.
+// Send queues a message and returns its id, which a later Confirmed or Lost
+// carries. Errors: ErrTooLarge, ErrQueueFull and ErrClosed. After an error
+// nothing was queued.
 func (s *Session) Send(now time.Time, message []byte) (id uint64, err error) {
 	switch {
 	case s.closing:
@@ -94,8 +94,8 @@ func (s *Session) Send(now time.Time, message []byte) (id uint64, err error) {
 	return id, err
 }
 
-// Close says goodbye behind what was sent before. Nothing can be sent
-// afterwards.
+// Close queues a close frame after all queued messages. Later calls of Send
+// fail with ErrClosed.
 func (s *Session) Close(now time.Time) (id uint64, err error) {
 	if s.closing {
 		return 0, ErrClosed
@@ -108,8 +108,8 @@ func (s *Session) Close(now time.Time) (id uint64, err error) {
 	return id, err
 }
 
-// Reconnected says that this device has a new connection to the relay: each
-// side learns what the other misses.
+// Reconnected tells the session that this device has a new connection to the
+// relay. It pings the peer, so both sides resend missing frames.
 func (s *Session) Reconnected(now time.Time) {
 	if s.live != nil {
 		s.sendCtl(s.live, typePing)
@@ -121,8 +121,8 @@ func (s *Session) Reconnected(now time.Time) {
 	s.advance(now)
 }
 
-// Receive takes a payload that the relay says is from the other device. What
-// does not come from it is dropped.
+// Receive handles a payload that, according to the relay, the peer has sent. It
+// drops payloads that are not authentic.
 func (s *Session) Receive(now time.Time, payload []byte) {
 	if len(payload) == 0 || len(payload) > maxPayload || !s.dispatch(now, payload) {
 		s.dropped++
@@ -130,17 +130,17 @@ func (s *Session) Receive(now time.Time, payload []byte) {
 	s.advance(now)
 }
 
-// Tick says that time has passed: call it at Output.Next or later.
+// Tick advances the session to now. Call it at Output.Next or later.
 func (s *Session) Tick(now time.Time) { s.advance(now) }
 
-// Take returns what is to be done, once.
+// Take returns the output since the last call.
 func (s *Session) Take() Output {
 	o := Output{Payloads: s.out, Events: s.events, Next: s.Deadline()}
 	s.out, s.events = nil, nil
 	return o
 }
 
-// Deadline is when Tick has something to do; zero: never.
+// Deadline returns when Tick has work to do. Zero means never.
 func (s *Session) Deadline() time.Time {
 	t := s.channel.deadline()
 	if s.live != nil && !s.wantHandshake && s.pending == nil && !s.tx.idle() {
@@ -159,7 +159,7 @@ func (s *Session) Deadline() time.Time {
 	return t
 }
 
-// dispatch says whether the payload was of use.
+// dispatch handles a payload and reports whether it was useful.
 func (s *Session) dispatch(now time.Time, payload []byte) bool {
 	switch payload[0] {
 	case kindHS1:
@@ -211,8 +211,8 @@ func (s *Session) onCtl(now time.Time, k *keys, payload []byte, ctr uint64) bool
 	return true
 }
 
-// onAuthentic notes that k decrypted something: only the other device can have
-// sent it, and it has the keys too.
+// onAuthentic records that k decrypted a frame. Only the peer can have sent it,
+// so the peer has these keys too.
 func (s *Session) onAuthentic(now time.Time, k *keys) {
 	s.lastReceived = now
 	if s.pending != nil && s.pending.keys == k {
@@ -220,7 +220,7 @@ func (s *Session) onAuthentic(now time.Time, k *keys) {
 	}
 }
 
-// findKeys finds the keys that a frame was sealed with.
+// findKeys returns the usable keys with this tag, or nil.
 func (s *Session) findKeys(now time.Time, t tag) *keys {
 	if s.live != nil && s.live.tag == t && s.usable(now) {
 		return s.live
@@ -240,8 +240,8 @@ func (s *Session) usable(now time.Time) bool {
 	return now.Before(s.liveSince.Add(keyLifetime)) && s.live.frames < keyMaxFrames
 }
 
-// checkRekey asks for new keys where the live ones are old. The device with the
-// higher id leaves it to the other one for a minute.
+// checkRekey requests new keys if the live ones are old. The device with the
+// higher id waits higherIDDelay longer, so that only one side starts.
 func (s *Session) checkRekey(now time.Time) {
 	if s.live == nil {
 		return
@@ -257,7 +257,7 @@ func (s *Session) checkRekey(now time.Time) {
 	}
 }
 
-// advance does everything that is due.
+// advance does all work that is due at now.
 func (s *Session) advance(now time.Time) {
 	if s.live != nil && !s.usable(now) {
 		s.live = nil
@@ -270,7 +270,7 @@ func (s *Session) advance(now time.Time) {
 	s.driveHandshake(now)
 }
 
-// silentSince is since when the other side should have answered and has not.
+// silentSince returns since when the peer owes us an answer.
 func (s *Session) silentSince() time.Time {
 	if s.tx.waitingSince.After(s.lastReceived) {
 		return s.tx.waitingSince
@@ -278,8 +278,8 @@ func (s *Session) silentSince() time.Time {
 	return s.lastReceived
 }
 
-// reset forgets all keys and begins a new stream. Messages that wait are
-// lost with those in flight: who asked has waited long enough.
+// reset drops all keys and starts a new stream. Queued messages are lost too:
+// their senders have waited long enough.
 func (s *Session) reset(now time.Time, why error) {
 	s.live, s.retired, s.pending, s.wantHandshake, s.probeDue = nil, nil, nil, false, time.Time{}
 	s.reportLost(s.tx.reset(now, true), why)
@@ -291,7 +291,7 @@ func (s *Session) onViolation(now time.Time, err error) {
 		return
 	}
 	if errors.Is(err, errAhead) {
-		s.reset(now, ErrForgotten) // with a new stream both begin at the same place
+		s.reset(now, ErrForgotten) // a new stream brings both sides back to frame 1
 		return
 	}
 	s.events = append(s.events, Violated{Reason: err.Error()})

@@ -8,25 +8,25 @@ import (
 	"github.com/flynn/noise"
 )
 
-// pendingHandshake is a handshake under way: at most one. It takes the place of the
-// live session only when a frame of the other side decrypts with its keys.
+// A pendingHandshake is the current handshake; a session has at most one. It
+// replaces the live keys only when a frame of the peer decrypts with its keys.
 type pendingHandshake struct {
 	initiator  bool
-	handshake  *initiator // until message 2 came
-	message1   []byte     // message 1, sent or received
-	message2   []byte     // message 2 that we sent
+	handshake  *initiator // nil on the responder's side and after message 2
+	message1   []byte     // sent or received
+	message2   []byte     // that we sent
 	failures   int        // messages 2 that did not decrypt
 	keys       *keys      // nil until both messages were exchanged
 	ours       hello
 	theirs     hello
-	ownKey     [32]byte // which key of ours it is with
+	ownKey     [32]byte // the key of ours that it uses
 	until      time.Time
-	resendAt   time.Time // when the initiator repeats itself; zero: never
+	resendAt   time.Time // when the initiator resends; zero: never
 	resendWait time.Duration
 }
 
-// ownKeys are the keys of ours that the other side may know: the one that we
-// know it knows first.
+// ownKeys returns our session keys that the peer may know. The key that it
+// knows according to the store comes first.
 func (s *Session) ownKeys() [][32]byte {
 	now := s.self.Record().NK
 	if mine := [32]byte(s.peer.Mine); mine != now {
@@ -51,8 +51,8 @@ func (s *Session) newHello() hello {
 	return h
 }
 
-// driveHandshake moves the handshake on: times it out, repeats its message, or starts
-// one when one is wanted and the last is long enough ago.
+// driveHandshake times the handshake out, resends its message, or starts one if
+// it is needed and the last start is long enough ago.
 func (s *Session) driveHandshake(now time.Time) {
 	if p := s.pending; p != nil && !now.Before(p.until) {
 		s.pending = nil
@@ -75,11 +75,11 @@ func (s *Session) startHandshake(now time.Time) {
 	ours := s.newHello()
 	payload, err := ours.encode()
 	if err != nil {
-		return // a hello of ours always fits
+		return // our own hello always fits
 	}
 	o, err := newInitiator(s.noiseConfig(true, static), payload)
 	if err != nil {
-		return // the peer's key is no point of the curve: nobody can answer
+		return // the peer's key is invalid: no handshake is possible
 	}
 	s.pending = &pendingHandshake{
 		initiator: true, handshake: o, message1: o.message1, ours: ours, ownKey: nk,
@@ -88,7 +88,8 @@ func (s *Session) startHandshake(now time.Time) {
 	s.out = append(s.out, append([]byte{kindHS1}, o.message1...))
 }
 
-// resendHandshake sends message 1 once more, unchanged, or a ping that confirms.
+// resendHandshake sends message 1 again, unchanged. After message 2 it sends a
+// ping that confirms the handshake.
 func (s *Session) resendHandshake(now time.Time, p *pendingHandshake) {
 	if p.keys == nil {
 		s.out = append(s.out, append([]byte{kindHS1}, p.message1...))
@@ -104,18 +105,20 @@ func (s *Session) resendHandshake(now time.Time, p *pendingHandshake) {
 	p.resendAt = now.Add(p.resendWait)
 }
 
-// message1MinGap is how soon a first message that is pending is repeated when the
-// other side shows that it is there.
+// message1MinGap is the shortest time between two copies of message 1, if the
+// peer shows that it is online.
 const message1MinGap = 50 * time.Millisecond
 
-// onMessage1 takes message 1. It may be a replay, so nothing that exists
-// changes because of it but the one handshake that is pending.
+// onMessage1 handles message 1. It may be a replay, so it changes nothing but
+// the pending handshake.
 func (s *Session) onMessage1(now time.Time, message []byte) bool {
 	if p := s.pending; p != nil && now.Before(p.until) {
 		switch {
 		case p.initiator && s.hasLowerID():
-			// Simultaneous: ours counts. But who knocks is there, and may have come
-			// after ours went: without this both would wait for seconds.
+			// Both sides started, and ours counts because of the lower id. The
+			// peer may have come online after our message 1 was sent, so send
+			// it again. Without this both sides would wait for
+			// handshakeInterval.
 			if p.keys == nil && !now.Before(p.resendAt.Add(message1MinGap-handshakeInterval)) {
 				s.resendHandshake(now, p)
 			}
@@ -138,7 +141,8 @@ func (s *Session) onMessage1(now time.Time, message []byte) bool {
 	return false
 }
 
-// mayDecrypt bounds what forged openings cost: five tries in five seconds.
+// mayDecrypt limits the cost of forged messages 1: maxFailedOpens attempts per
+// handshakeInterval.
 func (s *Session) mayDecrypt(now time.Time) bool {
 	if !now.Before(s.failedSince.Add(handshakeInterval)) {
 		s.failedOpens, s.failedSince = 0, now
@@ -169,8 +173,8 @@ func (s *Session) respond(now time.Time, a *responder, first []byte, nk [32]byte
 	return true
 }
 
-// resendReply answers an opening that came again, unchanged: our reply was
-// lost, or it is a replay.
+// resendReply answers a duplicate of message 1 with the same message 2. Our
+// reply was lost, or message 1 is a replay.
 func (s *Session) resendReply(now time.Time, p *pendingHandshake) bool {
 	if now.Before(s.lastReplied.Add(replyInterval)) {
 		return false
@@ -180,7 +184,7 @@ func (s *Session) resendReply(now time.Time, p *pendingHandshake) bool {
 	return true
 }
 
-// onMessage2 takes message 2.
+// onMessage2 handles message 2.
 func (s *Session) onMessage2(now time.Time, message []byte) bool {
 	p := s.pending
 	if p == nil || !p.initiator || p.keys != nil || p.failures >= maxFailedOpens*4 || !now.Before(p.until) {
@@ -201,8 +205,8 @@ func (s *Session) onMessage2(now time.Time, message []byte) bool {
 	return true
 }
 
-// checkHello reads the other side's hello. Its key must be good at now: by
-// the record that we have, or by a newer one that it sends.
+// checkHello reads the peer's hello. The peer's key must be valid at now, by
+// the stored record or by a newer one in the hello.
 func (s *Session) checkHello(now time.Time, payload []byte) (hello, bool) {
 	h, err := decodeHello(payload)
 	if err != nil {
@@ -218,15 +222,15 @@ func (s *Session) checkHello(now time.Time, payload []byte) (hello, bool) {
 	return h, record.Check(now) == nil
 }
 
-// newStreams says whether streams start anew: they go on only when each side
-// knows what the other one sends.
+// newStreams reports whether both streams start again. They continue only if
+// each side knows the other's stream.
 func (p *pendingHandshake) newStreams() bool {
 	return !p.ours.continues(p.theirs) || !p.theirs.continues(p.ours)
 }
 
-// confirm makes the pending handshake the live session. Both sides have
-// stated which stream they send and which one they know; from these four
-// values both conclude the same about what goes on and what starts anew.
+// confirm makes the keys of the pending handshake the live keys. Both sides
+// have stated their own stream and the one they know. From these four values
+// both compute the same decision about which streams continue.
 func (s *Session) confirm(now time.Time) {
 	p := s.pending
 	fresh := p.newStreams()
@@ -234,8 +238,9 @@ func (s *Session) confirm(now time.Time) {
 		s.retired = append(s.retired, &retiredKeys{keys: s.live, until: now.Add(drainTime)})
 	}
 	if fresh {
-		// When we have sent to this very stream and it does not know ours, then
-		// it never confirmed a session with us, and has nothing that we sent.
+		// If we know the peer's stream and it has acknowledged nothing of ours,
+		// it never confirmed a session with us. Nothing has arrived there, so
+		// nothing is lost.
 		s.retired, s.rx = nil, receiver{}
 		if !p.ours.continues(p.theirs) || !s.tx.nothingAcknowledged() {
 			s.reportLost(s.tx.reset(now, false), ErrForgotten)
@@ -250,12 +255,12 @@ func (s *Session) confirm(now time.Time) {
 	s.events = append(s.events, Connected{NewStream: fresh})
 	for _, f := range s.tx.inFlight {
 		if fresh {
-			f.due, f.wait = now, 0 // no key that sealed it is left
+			f.due, f.wait = now, 0 // the keys of its ciphertext are gone
 		}
 	}
 }
 
-// learnKeys notes what the handshake said about keys.
+// learnKeys stores what the handshake revealed about session keys.
 func (s *Session) learnKeys(p *pendingHandshake) {
 	if r := p.theirs.Record; r != nil && r.NK != s.peer.Record.NK {
 		s.peer.Record = *r
@@ -263,7 +268,7 @@ func (s *Session) learnKeys(p *pendingHandshake) {
 	}
 	known := p.ownKey
 	if p.initiator && p.ours.Record != nil {
-		known = p.ours.Record.NK // the other side has confirmed, so it has read it
+		known = p.ours.Record.NK // the peer confirmed, so it has read our record
 	}
 	if !bytes.Equal(s.peer.Mine, known[:]) {
 		s.peer.Mine = bytes.Clone(known[:])
@@ -271,7 +276,7 @@ func (s *Session) learnKeys(p *pendingHandshake) {
 	}
 }
 
-// sendReset hints that a tag is not known here.
+// sendReset tells the peer that its tag is unknown here.
 func (s *Session) sendReset(now time.Time, t tag) {
 	if !s.lastReset.IsZero() && now.Before(s.lastReset.Add(resetInterval)) {
 		return
@@ -280,9 +285,9 @@ func (s *Session) sendReset(now time.Time, t tag) {
 	s.out = append(s.out, resetFrame(t))
 }
 
-// onReset may start a handshake and does nothing else, because anybody on the
-// way can send one. Hints that turn out to be false are believed ever less
-// often, unless the other side is silent when it should not be.
+// onReset may start a handshake and does nothing else, because anyone on the
+// path can send a reset. The interval between accepted hints doubles while they
+// turn out false, unless the peer is silent when it should not be.
 func (s *Session) onReset(now time.Time, payload []byte) bool {
 	t, err := parseReset(payload)
 	if err != nil || s.live == nil || s.live.tag != t || s.pending != nil {

@@ -81,12 +81,12 @@ func TestAssemble(t *testing.T) {
 	}{
 		{body: f(1, 0, 2)},
 		{body: f(2, 0, 3)},
-		{body: f(3, 0, 2), bad: true}, // a third at once
+		{body: f(3, 0, 2), bad: true}, // a third partial message
 		{body: f(2, 1, 3)},
-		{body: f(2, 1, 3), bad: true}, // again
-		{body: f(2, 2, 4), bad: true}, // another count
+		{body: f(2, 1, 3), bad: true}, // duplicate
+		{body: f(2, 2, 4), bad: true}, // other count
 		{body: f(1, 1, 2), want: "\x00\x01"},
-		{body: f(1, 1, 2), bad: true}, // starts in the middle
+		{body: f(1, 1, 2), bad: true}, // first part missing
 		{body: f(2, 2, 3), want: "\x00\x01\x02"},
 		{body: f(4, 0, 1), bad: true},
 		{body: f(4, 0, maxFragments+1), bad: true},
@@ -99,7 +99,7 @@ func TestAssemble(t *testing.T) {
 		}
 	}
 	if r.partialBytes() != 0 {
-		t.Error("something is left")
+		t.Error("partial messages are left")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestSendBounds(t *testing.T) {
 		}
 	}
 	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
-		t.Errorf("over a mebibyte waits: %v", err)
+		t.Errorf("over a mebibyte queued: %v", err)
 	}
 	w = newTestNet(t)
 	for range maxQueuedMessages {
@@ -126,11 +126,11 @@ func TestSendBounds(t *testing.T) {
 		}
 	}
 	if _, err := w.a.Send(w.now, []byte("x")); !errors.Is(err, ErrQueueFull) {
-		t.Errorf("over %d messages wait: %v", maxQueuedMessages, err)
+		t.Errorf("over %d messages queued: %v", maxQueuedMessages, err)
 	}
 }
 
-// The window: never more than 16 frames or 256 KiB without an acknowledgement.
+// TestWindow: at most 16 frames or 256 KiB are unacknowledged.
 func TestWindow(t *testing.T) {
 	for _, size := range []int{10, 20_000, 100_000} {
 		w := newTestNet(t)
@@ -154,7 +154,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A frame that is sent again is the same, byte for byte.
+// TestResendsAreTheSame: a resent frame is identical, byte for byte.
 func TestResendsAreTheSame(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -180,9 +180,9 @@ func TestResendsAreTheSame(t *testing.T) {
 	}
 }
 
-// An authentic acknowledgement of what was never sent begins a new stream, so
-// that both sides are at the same place again. It is no violation: behind a
-// hostile relay an honest device may have gone on with an older stream.
+// TestAcknowledgedAhead: an authentic acknowledgement of frames that were never
+// sent starts a new stream. It is no violation: behind a hostile relay an
+// honest device may have continued an older stream.
 func TestAcknowledgedAhead(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")
@@ -195,7 +195,7 @@ func TestAcknowledgedAhead(t *testing.T) {
 	w.send(w.a, "second")
 	w.run(10 * time.Second)
 	if len(w.b.received) != 2 {
-		t.Errorf("no new start: %q", w.b.received)
+		t.Errorf("no new stream: %q", w.b.received)
 	}
 }
 
@@ -234,9 +234,9 @@ func TestMessagesBothWays(t *testing.T) {
 		t.Errorf("%d of 4 messages confirmed", n)
 	}
 	if w.a.count(isType[Lost])+w.b.count(isType[Lost])+w.a.count(isType[Violated])+w.b.count(isType[Violated]) != 0 {
-		t.Errorf("losses without a cause: %v %v", w.a.events, w.b.events)
+		t.Errorf("messages were lost: %v %v", w.a.events, w.b.events)
 	}
 	if !w.a.Deadline().Equal(w.a.liveSince.Add(keyLifetime)) {
-		t.Errorf("an idle session wants to be woken at %v", w.a.Deadline().Sub(epoch))
+		t.Errorf("deadline of an idle session: %v", w.a.Deadline().Sub(epoch))
 	}
 }

@@ -19,30 +19,31 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A endpoint is one of two devices in a test, with all that its session did.
+// An endpoint is one of two devices in a test, with everything that its session
+// reported.
 type endpoint struct {
 	*Session
 	self       *identity.Device
 	peer       identity.Peer
 	events     []Event
 	received   []string
-	receivedAt []time.Time // when each of got came
+	receivedAt []time.Time // when each message arrived
 	sent       []string
-	// What became of messages that were sent.
+	// State of the messages that were sent.
 	open            map[uint64]string
 	confirmed, lost map[string]bool
 	lossErrors      []error
 }
 
-// A testNet is the relay between two sides: it decides what becomes of payloads.
+// A testNet is the relay between two endpoints. It decides what arrives.
 type testNet struct {
 	t       rapid.TB
 	now     time.Time
 	a, b    *endpoint
 	delay   time.Duration
 	queue   []delivery
-	history []delivery // whatever was ever sent, for replays
-	// bend returns what arrives instead of a delivery; nil: the delivery itself.
+	history []delivery // everything ever sent, for replays
+	// mangle returns the deliveries that replace one; nil: no change.
 	mangle func(delivery) []delivery
 	audit  map[string][32]byte
 	random io.Reader
@@ -54,8 +55,8 @@ type delivery struct {
 	at      time.Time
 }
 
-// devices are two that are the same in each run, so that failures can be
-// repeated; a has the lower id.
+// devices returns two devices that are the same in each run, so that failures
+// are reproducible. a has the lower id.
 func devices(t rapid.TB) (a, b *identity.Device) {
 	t.Helper()
 	pair, err := fixed()
@@ -110,13 +111,14 @@ func newEndpoint(self *identity.Device, peer identity.Peer) *endpoint {
 	return &endpoint{self: self, peer: peer, open: map[uint64]string{}, confirmed: map[string]bool{}, lost: map[string]bool{}}
 }
 
-// restart is what a new process has: the store, and no keys.
+// restart replaces the session, as a new process does: no keys, the stored
+// peer.
 func (w *testNet) restart(s *endpoint) {
 	s.Session = newSession(Config{Self: s.self, Peer: s.peer}, w.random)
 	s.Session.audit = w.auditNonce
 }
 
-// auditNonce fails the test when a key encrypts two things under one number.
+// auditNonce fails the test if a key encrypts two frames under one number.
 func (w *testNet) auditNonce(print [32]byte, number uint64, frame []byte) {
 	key, sum := fmt.Sprintf("%x/%d", print, number), sha256.Sum256(frame)
 	if old, ok := w.audit[key]; ok && old != sum {
@@ -132,7 +134,7 @@ func (w *testNet) other(s *endpoint) *endpoint {
 	return w.a
 }
 
-// collect takes what a side wants done.
+// collect handles the output of an endpoint.
 func (w *testNet) collect(s *endpoint) {
 	o := s.Take()
 	for _, payload := range o.Payloads {
@@ -185,7 +187,7 @@ func (w *testNet) trySend(s *endpoint, message string) error {
 	return err
 }
 
-// next is the moment at which something happens.
+// next returns the time of the next delivery or deadline.
 func (w *testNet) next() time.Time {
 	var t time.Time
 	for _, p := range w.queue {
@@ -194,7 +196,7 @@ func (w *testNet) next() time.Time {
 	return earlier(earlier(t, w.a.Deadline()), w.b.Deadline())
 }
 
-// run lets d pass, event by event.
+// run advances the clock by d, step by step.
 func (w *testNet) run(d time.Duration) {
 	w.t.Helper()
 	end := w.now.Add(d)
@@ -204,7 +206,7 @@ func (w *testNet) run(d time.Duration) {
 			break
 		}
 		if steps > 200_000 {
-			w.t.Fatal("the sessions spin")
+			w.t.Fatal("the sessions do not come to rest")
 		}
 		if at.After(w.now) {
 			w.now = at

@@ -46,7 +46,7 @@ type snowCase struct {
 	CtlIn    hexBytes `json:"ctl_in"`
 }
 
-// configs are the two sides with the fixed keys of testdata/snow.
+// configs returns the two sides with the fixed keys of testdata/snow.
 func (c snowCase) configs(t *testing.T) (a, b noise.Config) {
 	t.Helper()
 	si, sr := secret(t, 0x11), secret(t, 0x22)
@@ -64,8 +64,8 @@ func (c snowCase) configs(t *testing.T) (a, b noise.Config) {
 	return a, b
 }
 
-// What this package writes is, byte for byte, what an independent
-// implementation of Noise, of ChaCha20-Poly1305 and of HKDF writes.
+// TestSnow compares handshakes, data frames and ctl frames byte for byte with
+// an independent implementation of Noise, ChaCha20-Poly1305 and HKDF.
 func TestSnow(t *testing.T) {
 	b, err := os.ReadFile("testdata/noise-snow.json")
 	if err != nil {
@@ -127,43 +127,42 @@ func protocolName(c noise.Config) string {
 	return "Noise_" + c.Pattern.Name + modifier + "_" + string(c.CipherSuite.Name())
 }
 
-// The recorded vectors are what snow says today. Its crates come from the
-// network, so this runs where cargo and the crates are.
+// TestSnowIsRecorded regenerates the vectors. It needs cargo and snow's crates.
 func TestSnowIsRecorded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling Rust takes a minute; run without -short")
 	}
 	cargo, err := exec.LookPath("cargo")
 	if err != nil {
-		t.Skip("cargo is not installed; testdata/noise-snow.json is what snow said when it was recorded")
+		t.Skip("cargo is not installed; testdata/noise-snow.json holds the recorded output of snow")
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip("no cache folder to compile in")
 	}
-	target := filepath.Join(cache, "moot-test", "snow") // kept: the next run compiles nothing
+	target := filepath.Join(cache, "moot-test", "snow") // kept, so that the next run does not compile
 	cmd := exec.Command(cargo, "run", "--quiet", "--release", "--locked", "--manifest-path", "testdata/snow/Cargo.toml")
 	cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target, "CARGO_NET_OFFLINE=true")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	got, err := cmd.Output()
 	if err != nil && (strings.Contains(stderr.String(), "offline") || strings.Contains(stderr.String(), "failed to download")) {
-		t.Skip("the crates are not here: run `cargo fetch --manifest-path endpoints/relay/session/testdata/snow/Cargo.toml`")
+		t.Skip("the crates are missing: run `cargo fetch --manifest-path endpoints/relay/session/testdata/snow/Cargo.toml`")
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
 	want, err := os.ReadFile("testdata/noise-snow.json")
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("snow says something else: %s", got)
+		t.Errorf("snow's output differs: %s", got)
 	}
 }
 
-// The vectors of the cacophony set, for the two protocols that are used.
+// TestNoiseVectors checks the vectors of the cacophony set for both protocols.
 func TestNoiseVectors(t *testing.T) {
 	b, err := os.ReadFile("../../../../shared/testdata/noise-vectors.json")
 	if err != nil {
-		t.Skip("../shared/testdata/noise-vectors.json is not here; TestSnow has vectors of its own")
+		t.Skip("../shared/testdata/noise-vectors.json is missing; TestSnow has vectors of its own")
 	}
 	var file struct {
 		Vectors []noiseVector `json:"vectors"`
@@ -233,7 +232,7 @@ func (v noiseVector) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, m := range v.Messages[2:] { // in turns, the initiator first
+	for i, m := range v.Messages[2:] { // alternating, the initiator first
 		from, to := ka, kb
 		if i%2 == 1 {
 			from, to = kb, ka

@@ -10,7 +10,7 @@ import (
 
 func talkOf(t *testing.T, id string, lines ...string) *Talk {
 	t.Helper()
-	c := &transcripts.Conversation{ID: id, Participants: []transcripts.Person{{ID: "a", Kind: "agent"}, {ID: "b", Kind: "agent"}, {ID: "c", Kind: "human"}}}
+	c := &transcripts.Conversation{ID: id, Participants: []transcripts.Participant{{ID: "a", Kind: "agent"}, {ID: "b", Kind: "agent"}, {ID: "c", Kind: "human"}}}
 	for i, l := range lines {
 		by, text, _ := strings.Cut(l, ": ")
 		c.Turns = append(c.Turns, transcripts.Turn{I: i, Speaker: by, Text: text})

@@ -49,7 +49,7 @@ func NewTalk(c *transcripts.Conversation) *Talk {
 	return t
 }
 
-func seat(p transcripts.Person) policy.Agent {
+func seat(p transcripts.Participant) policy.Agent {
 	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
 	switch {
 	case p.Kind == transcripts.KindHuman:

@@ -21,13 +21,13 @@ func (r *redactor) event(e room.Event) room.Event {
 	switch b := e.Body.(type) {
 	case room.Opened:
 		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
-		b.Spec.Policy = quietRef(b.Spec.Policy)
+		b.Spec.Policy = withoutSettings(b.Spec.Policy)
 		e.Body = b
 	case room.Joined:
 		b.Participant.Endpoint = nil
 		e.Body = b
 	case room.PolicyChanged:
-		b.Policy = quietRef(b.Policy)
+		b.Policy = withoutSettings(b.Policy)
 		e.Body = b
 	case room.MessagePosted:
 		b.Message = r.message(b.Message)
@@ -38,7 +38,7 @@ func (r *redactor) event(e room.Event) room.Event {
 		}
 		e.Body = b
 	default:
-		e.Body = r.records(r.draft(e.Body))
+		e.Body = r.policyRecord(r.draft(e.Body))
 	}
 	return e
 }
@@ -72,9 +72,9 @@ func (r *redactor) draft(body room.Body) room.Body {
 	return body
 }
 
-// records drops what a policy keeps and logs: both may quote any message that
+// policyRecord drops what a policy keeps and logs: both may quote any message that
 // it has seen.
-func (r *redactor) records(body room.Body) room.Body {
+func (r *redactor) policyRecord(body room.Body) room.Body {
 	switch b := body.(type) {
 	case room.RoundDeclined:
 		b.Record.Log, b.Record.StateJSON = "", nil
@@ -104,8 +104,8 @@ func (r *redactor) records(body room.Body) room.Body {
 	return body
 }
 
-// quietRef keeps which policy it is and drops how it is set up.
-func quietRef(p room.PolicyRef) room.PolicyRef {
+// withoutSettings keeps which policy it is and drops how it is set up.
+func withoutSettings(p room.PolicyRef) room.PolicyRef {
 	p.Settings, p.Config = nil, nil
 	return p
 }

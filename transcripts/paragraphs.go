@@ -12,11 +12,11 @@ import (
 type paragraph struct {
 	Code  bool
 	Text  string
-	Spans []span
+	Spans []inlineRun
 }
 
-// A span is plain text, code, or a link.
-type span struct {
+// A inlineRun is plain text, code, or a link.
+type inlineRun struct {
 	Text string
 	Link string
 	Code bool
@@ -31,7 +31,7 @@ func paragraphs(text string) []paragraph {
 		if s := strings.Trim(strings.Join(run, "\n"), "\n"); s != "" || fence != "" {
 			p := paragraph{Code: fence != "", Text: s}
 			if !p.Code {
-				p.Spans = spans(s)
+				p.Spans = inlineRuns(s)
 			}
 			all = append(all, p)
 		}
@@ -65,13 +65,13 @@ func fenceOf(line string) string {
 	return ""
 }
 
-var spanForm = regexp.MustCompile("`[^`\n]+`|(?:https?://|mailto:)[^\\s<>\"'`]+")
+var inlineRunForm = regexp.MustCompile("`[^`\n]+`|(?:https?://|mailto:)[^\\s<>\"'`]+")
 
-// spans finds code and links.
-func spans(s string) []span {
-	var all []span
+// inlineRuns finds code and links.
+func inlineRuns(s string) []inlineRun {
+	var all []inlineRun
 	at := 0
-	for _, m := range spanForm.FindAllStringIndex(s, -1) {
+	for _, m := range inlineRunForm.FindAllStringIndex(s, -1) {
 		from, to := m[0], m[1]
 		if s[from] != '`' {
 			to = from + len(trimLink(s[from:to]))
@@ -80,17 +80,17 @@ func spans(s string) []span {
 			}
 		}
 		if from > at {
-			all = append(all, span{Text: s[at:from]})
+			all = append(all, inlineRun{Text: s[at:from]})
 		}
 		if s[from] == '`' {
-			all = append(all, span{Text: s[from+1 : to-1], Code: true})
+			all = append(all, inlineRun{Text: s[from+1 : to-1], Code: true})
 		} else {
-			all = append(all, span{Text: s[from:to], Link: s[from:to]})
+			all = append(all, inlineRun{Text: s[from:to], Link: s[from:to]})
 		}
 		at = to
 	}
 	if at < len(s) {
-		all = append(all, span{Text: s[at:]})
+		all = append(all, inlineRun{Text: s[at:]})
 	}
 	return all
 }

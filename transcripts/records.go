@@ -10,13 +10,13 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A spoken is a message or a declined round as a reader of one level sees it,
+// A record is a message or a declined round as a reader of one level sees it,
 // for exports that are a row or a record of each.
-type spoken struct {
+type record struct {
 	seq     int64
 	clock   time.Duration
 	at      time.Time
-	who     room.Participant // a seat; of the host or another without one the id alone
+	sender  room.Participant // a seat; of the host or another without one the id alone
 	message room.Message
 	posted  room.MessagePosted // of a message; its own message is not to be used
 	shown   string             // one of the constants below
@@ -28,84 +28,84 @@ type spoken struct {
 const (
 	shownWhole    = "whole"
 	shownSummary  = "summary"  // a message of which this reader sees the summary
-	shownNot      = "hidden"   // one that is not for this reader
+	shownHidden   = "hidden"   // one that is not for this reader
 	shownRedacted = "redacted" // one that was removed
 )
 
-// A hearing goes through the events of a room and keeps what rows need.
-type hearing struct {
-	cut   redactor
-	spec  room.Spec
-	seats map[string]room.Participant
-	grant *room.TurnGranted
+// A recordReader goes through the events of a room and keeps what rows need.
+type recordReader struct {
+	redact       redactor
+	spec         room.Spec
+	participants map[string]room.Participant
+	grant        *room.TurnGranted
 }
 
 // heard yields what is said in a room. spec is filled in before the first.
-func (h *hearing) heard(entries iter.Seq2[log.Entry, error], level Level) iter.Seq2[spoken, error] {
-	h.cut, h.seats = redactor{level: level}, map[string]room.Participant{}
-	return func(yield func(spoken, error) bool) {
+func (h *recordReader) heard(entries iter.Seq2[log.Entry, error], level Level) iter.Seq2[record, error] {
+	h.redact, h.participants = redactor{level: level}, map[string]room.Participant{}
+	return func(yield func(record, error) bool) {
 		for e, err := range entries {
 			if err != nil {
-				yield(spoken{}, err)
+				yield(record{}, err)
 				return
 			}
-			if s, ok := h.event(e); ok && !yield(s, nil) {
+			if s, ok := h.record(e); ok && !yield(s, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (h *hearing) event(e log.Entry) (spoken, bool) {
-	s := spoken{seq: int64(e.Seq), clock: e.Event.Clock, at: e.Event.At, shown: shownWhole}
+func (h *recordReader) record(e log.Entry) (record, bool) {
+	s := record{seq: int64(e.Seq), clock: e.Event.Clock, at: e.Event.At, shown: shownWhole}
 	if e.Redacted && e.Event.Body == nil {
 		s.shown = shownRedacted
 		return s, true
 	}
-	switch b := h.cut.event(e.Event).Body.(type) {
+	switch b := h.redact.event(e.Event).Body.(type) {
 	case room.Opened:
 		h.spec = b.Spec
 	case room.Joined:
-		h.seats[b.Participant.ID] = b.Participant
+		h.participants[b.Participant.ID] = b.Participant
 	case room.TurnGranted:
 		h.grant = &b
 	case room.RoundDeclined:
-		s.decline, s.who.ID = &b, room.ActorPolicy
+		s.decline, s.sender.ID = &b, room.ActorPolicy
 		return s, true
 	case room.MessagePosted:
-		s.message, s.posted, s.who = b.Message, b, h.seat(b.Message.From)
+		s.message, s.posted, s.sender = b.Message, b, h.participant(b.Message.From)
 		if b.Turn > 0 {
 			s.granted, h.grant = h.grant, nil
 		}
-		s.shown = h.howMuch(e)
+		s.shown = h.shown(e)
 		return s, true
 	}
 	return s, false
 }
 
-func (h *hearing) seat(id string) room.Participant {
-	if p, ok := h.seats[id]; ok {
+func (h *recordReader) participant(id string) room.Participant {
+	if p, ok := h.participants[id]; ok {
 		return p
 	}
 	return room.Participant{ID: id, Kind: policy.Human}
 }
 
-func (h *hearing) howMuch(e log.Entry) string {
+func (h *recordReader) shown(e log.Entry) string {
 	m := original(e)
-	_, seen := m.VisibleAt(h.cut.level.visibility())
+	_, seen := m.VisibleAt(h.redact.level.visibility())
 	switch {
 	case e.Redacted:
 		return shownRedacted
 	case !seen:
-		return shownNot
-	case m.Visibility == room.UserRedacted && h.cut.level == UserVisible:
+		return shownHidden
+	case m.Visibility == room.UserRedacted && h.redact.level == UserVisible:
 		return shownSummary
 	}
 	return shownWhole
 }
 
-// to returns whom a message is for, nobody for everybody.
-func (s *spoken) to() []string {
+// receivers returns whom a message is for, nobody for everybody.
+func (s *record) receivers() []string {
 	m := s.message
 	if m.To != "" && m.To != room.Broadcast {
 		return []string{m.To}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestWriteBars(t *testing.T) {
-	s := &Stats{Gini: 0.5, Participants: []SeatStats{
+	s := &Stats{Gini: 0.5, Participants: []ParticipantStats{
 		{ID: "ana", Airtime: 0.75}, {ID: "dba", Name: "a name that is longer than what a terminal has room for", Airtime: 0.2499}, {ID: "\x1b[31mx", Airtime: 0.0001}, {ID: "nobody"},
 	}}
 	var b strings.Builder

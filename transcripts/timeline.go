@@ -1,0 +1,339 @@
+package transcripts
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A timeline is a room as a reader of one level is told it: what Markdown and
+// HTML are made of.
+type timeline struct {
+	Level  Level
+	Spec   room.Spec
+	Limits room.Limits // in force at the end
+	Stats  *Stats
+	Items  []item
+	Hidden int // messages that this level does not show
+	From   time.Time
+	To     time.Time
+}
+
+// Kinds of items.
+const (
+	itemMessage = "message" // said
+	itemDraft   = "draft"   // proposed, edited or rejected
+	itemDecline = "decline" // a round in which nobody spoke
+	itemFailure = "trouble" // failed, interrupted, late, against the protocol
+	itemNote    = "note"    // what the room did
+	itemHidden  = "hidden"  // a message that is not for this reader
+)
+
+// An item is one entry of the timeline.
+type item struct {
+	Kind        string
+	Seq         int64
+	Clock       time.Duration
+	Turn        int
+	Actor       string // id
+	To          string // id; "" for everybody
+	Text        string // what was said
+	Note        string // what happened, in a few words
+	SummaryOnly bool   // only the summary is shown
+	Level       room.Visibility
+	Facts       []fact // what explains it
+	Grant       *grant // the decision that led to it
+}
+
+// A fact is a name with a value.
+type fact struct{ Name, Value string }
+
+// grant is why somebody has the floor.
+type grant struct {
+	Reason     string
+	Policy     string // "" when a person chose
+	Confidence string
+	Scores     []fact
+	Approval   []string // what people did with the draft
+}
+
+// buildTimeline makes the story of the room that entries are of.
+func buildTimeline(entries iter.Seq2[log.Entry, error], level Level) (*timeline, error) {
+	t := timelineBuilder{counter: counter{index: map[string]int{}}, redact: redactor{level: level}, timeline: &timeline{Level: level}}
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		t.counter.count(e)
+		t.times(e.Event.At)
+		t.event(e)
+	}
+	t.timeline.Spec, t.timeline.Limits = t.state.Spec, t.state.Limits
+	t.timeline.Spec.Secret = "" // nobody needs it, at any level
+	t.timeline.Stats = t.counter.finish()
+	return t.timeline, nil
+}
+
+// A timelineBuilder turns events into items.
+type timelineBuilder struct {
+	counter
+	redact   redactor
+	timeline *timeline
+	grant    *grant
+}
+
+func (t *timelineBuilder) times(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if t.timeline.From.IsZero() {
+		t.timeline.From = at
+	}
+	t.timeline.To = at
+}
+
+func (t *timelineBuilder) event(e log.Entry) {
+	it := item{Seq: int64(e.Seq), Clock: e.Event.Clock, Actor: e.Event.Actor}
+	if e.Redacted && e.Event.Body == nil {
+		it.Kind, it.Note = itemNote, "redacted"
+		t.add(it)
+		return
+	}
+	shown := t.redact.event(e.Event)
+	switch b := shown.Body.(type) {
+	case room.MessagePosted:
+		t.message(it, b, e)
+	case room.TurnGranted:
+		t.turnGranted(b)
+	case room.RoundDeclined:
+		it.Kind, it.Note = itemDecline, b.Reason
+		it.Facts = decisionFacts(&b.Record)
+		it.Actor = b.Record.Policy
+		t.add(it)
+	default:
+		if it.describe(shown.Body, t) {
+			t.add(it)
+		}
+	}
+}
+
+func (t *timelineBuilder) add(it item) { t.timeline.Items = append(t.timeline.Items, it) }
+
+func (t *timelineBuilder) message(it item, b room.MessagePosted, e log.Entry) {
+	m := b.Message
+	it.Kind, it.Actor, it.Text, it.Turn, it.Level = itemMessage, m.From, m.Text, b.Turn, m.Visibility
+	if m.To != room.Broadcast {
+		it.To = m.To
+	}
+	if _, seen := original(e).VisibleAt(t.timeline.Level.visibility()); !seen {
+		it.Kind, it.Text = itemHidden, ""
+		t.timeline.Hidden++
+	}
+	it.SummaryOnly = it.Kind == itemMessage && m.Visibility == room.UserRedacted && t.timeline.Level == UserVisible
+	if e.Redacted {
+		it.Note = "redacted"
+	}
+	if m.Kind != room.KindUtterance {
+		it.fact("kind", m.Kind)
+	}
+	if m.By != "" {
+		it.fact("typed by", m.By)
+	}
+	it.turn(t, b)
+	t.add(it)
+}
+
+// original is the message before anything was withheld.
+func original(e log.Entry) room.Message {
+	b, _ := e.Event.Body.(room.MessagePosted)
+	return b.Message
+}
+
+// turn adds what is known of the turn that the message ended.
+func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
+	if b.Turn == 0 {
+		return
+	}
+	it.Grant, t.grant = t.grant, nil
+	if b.Auto {
+		it.fact("sent", "without a review")
+	}
+	if b.Latency > 0 {
+		it.fact("took", shortDuration(b.Latency))
+	}
+	if b.Usage.Known {
+		it.fact("tokens", fmt.Sprintf("%d in, %d out", b.Usage.Input, b.Usage.Output))
+	}
+	if c := b.Message.Confidence; c != nil {
+		it.fact("confidence", decimals(*c))
+	}
+}
+
+func (it *item) fact(name, value string) { it.Facts = append(it.Facts, fact{name, value}) }
+
+func (t *timelineBuilder) turnGranted(b room.TurnGranted) {
+	g := &grant{Reason: b.Reason}
+	if b.Confidence != nil {
+		g.Confidence = decimals(*b.Confidence)
+	}
+	if b.Record != nil {
+		g.Policy = b.Record.Policy
+	}
+	scores := slices.Clone(b.Scores)
+	slices.SortStableFunc(scores, func(a, b policy.Score) int {
+		if a.Score > b.Score {
+			return -1
+		} else if a.Score < b.Score {
+			return 1
+		}
+		return 0
+	})
+	for _, s := range scores {
+		g.Scores = append(g.Scores, fact{s.Agent, decimals(s.Score)})
+	}
+	t.grant = g
+}
+
+func decisionFacts(r *policy.Record) []fact {
+	if r.Micros == 0 {
+		return nil
+	}
+	return []fact{{"decided in", shortDuration(time.Duration(r.Micros) * time.Microsecond)}}
+}
+
+func decimals(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// shortDuration is a duration for people.
+func shortDuration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(time.Microsecond).String()
+}
+
+// describe fills it in from a body that is neither a message nor a decision. It
+// reports whether there is anything to describe.
+func (it *item) describe(body room.Body, t *timelineBuilder) bool {
+	it.Kind = itemNote
+	switch b := body.(type) {
+	case room.Joined, room.SeatChanged, room.SeatTaken, room.SeatReleased, room.SeatForgot:
+		it.Note = seatNote(body)
+	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:
+		return it.draft(body, t)
+	case room.TurnPassed:
+		it.turnEnded(t, itemNote, b.Turn, t.speaking, t.speaking+" passed", b.Reason)
+	case room.TurnFailed:
+		it.turnEnded(t, itemFailure, b.Turn, t.speaking, "failed", b.Code+": "+b.Error)
+	case room.TurnInterrupted:
+		it.turnEnded(t, itemFailure, b.Turn, t.speaking, "interrupted", b.Reason)
+	case room.ReplyLate:
+		it.turnEnded(nil, itemFailure, b.Turn, b.Participant, "replied too late", fmt.Sprintf("%d bytes, forwarded to nobody", b.Bytes))
+	case room.Violation:
+		it.Kind, it.Actor = itemFailure, b.Participant
+		it.Note = join("broke its protocol", b.Code, b.Detail)
+	case room.PolicyChanged:
+		it.Note = "policy changed to " + b.Policy.Name
+	case room.LimitsChanged:
+		it.Note = "limits changed"
+	case room.SummaryMade:
+		it.Note, it.Text = "summary by "+b.By, b.Text
+	case room.Redacted:
+		it.Note = join(fmt.Sprintf("redacted event %d", b.Target), b.Reason)
+	default:
+		it.Note = phaseNote(body)
+		if _, failed := body.(room.Errored); failed {
+			it.Kind = itemFailure
+		}
+	}
+	return it.Note != ""
+}
+
+// turnEnded tells how a turn ended without a message.
+func (it *item) turnEnded(t *timelineBuilder, kind string, turn int, who, what, why string) {
+	it.Kind, it.Turn, it.Actor, it.Note = kind, turn, who, join(what, why)
+	if t != nil {
+		it.Grant, t.grant = t.grant, nil
+	}
+}
+
+func seatNote(body room.Body) string {
+	switch b := body.(type) {
+	case room.Joined:
+		return b.Participant.Label() + " joined"
+	case room.SeatChanged:
+		return join(b.Participant+" is now "+string(b.Standing), b.Reason)
+	case room.SeatTaken:
+		return b.By + " took over " + b.Participant
+	case room.SeatReleased:
+		return b.Participant + " was released"
+	case room.SeatForgot:
+		return b.Participant + " was started anew and is handed everything again"
+	}
+	return ""
+}
+
+func phaseNote(body room.Body) string {
+	switch b := body.(type) {
+	case room.Paused:
+		return join("paused", b.Reason)
+	case room.Resumed:
+		return "resumed"
+	case room.Stopped:
+		return join("stopped", b.Cause+" "+b.Name, b.Reason)
+	case room.Completed:
+		return join("completed", b.Cause, b.Reason)
+	case room.Errored:
+		return join("ended in an error", b.Code, b.Reason)
+	}
+	return ""
+}
+
+// draft tells what was proposed and what people did with it. An approval is
+// told with the message that it led to.
+func (it *item) draft(body room.Body, t *timelineBuilder) bool {
+	it.Kind = itemDraft
+	actor := it.Actor
+	it.Actor = t.speaking
+	did := func(what string) {
+		if t.grant != nil {
+			t.grant.Approval = append(t.grant.Approval, what+" by "+actor)
+		}
+	}
+	switch b := body.(type) {
+	case room.TurnDrafted:
+		it.Turn, it.Text, it.Note = b.Turn, b.Message.Text, join("draft waits for a review", b.Why)
+		it.Level = b.Message.Visibility
+	case room.TurnEdited:
+		it.Turn, it.Text, it.Note = b.Turn, b.Text, "draft edited by "+actor
+		did("edited")
+	case room.TurnApproved:
+		did("approved")
+		return false
+	case room.TurnRejected:
+		it.Turn, it.Note = b.Turn, join("draft rejected by "+actor, b.Reason)
+		t.grant = nil
+	}
+	return true
+}
+
+// join puts what happened and why on one line.
+func join(what string, why ...string) string {
+	for _, w := range why {
+		if w = strings.TrimSpace(w); w != "" {
+			what += ": " + w
+		}
+	}
+	return what
+}
