@@ -153,7 +153,7 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 	if err != nil {
 		return in.State, nil, nil // the same failure as recorded
 	}
-	state := nextState(in.State, decision.State)
+	state := room.NextPolicyState(in.State, decision.State)
 	was, is := recordedFields(s, e, record), repeatedFields(s, decision, state, repeated.Fuel)
 	for i := range was {
 		if was[i].text != is[i].text && !(was[i].name == "fuel" && record.Fuel == 0) {

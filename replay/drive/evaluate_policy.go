@@ -114,5 +114,5 @@ func (v *policyEvaluator) advance(p *history.Point, d *policy.Decision) {
 	v.cursor.Asked = true
 	v.cursor.Decision++
 	v.cursor.Through = p.State.Seq
-	v.cursor.State = nextState(v.cursor.State, d.State)
+	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)
 }

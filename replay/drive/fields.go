@@ -35,7 +35,7 @@ func repeatedFields(s *room.State, d policy.Decision, state policy.JSON, fuel ui
 	if d.Action != policy.ActionSpeak {
 		d.Agent, d.Confidence, d.Hints, d.Scores = "", nil, nil, nil
 	}
-	return fields(s, d, stateDigest(state), fuel)
+	return fields(s, d, room.PolicyStateDigest(state), fuel)
 }
 
 // fields lists the parts of d. A missing reason or delay has the default that
@@ -63,12 +63,4 @@ func fields(s *room.State, d policy.Decision, state string, fuel uint64) []field
 		{"state", state},
 		{"fuel", strconv.FormatUint(fuel, 10)},
 	}
-}
-
-// stateDigest is empty for no state, as in records.
-func stateDigest(state policy.JSON) string {
-	if state == nil || string(state) == "null" {
-		return ""
-	}
-	return digest(state)
 }

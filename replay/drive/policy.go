@@ -77,18 +77,6 @@ func maxText(policies []Policy) int {
 	return most
 }
 
-// nextState is the state of a policy after a decision that returned the state
-// returned: an absent one keeps the state, null clears it.
-func nextState(state, returned policy.JSON) policy.JSON {
-	switch {
-	case returned == nil:
-		return state
-	case string(returned) == "null":
-		return nil
-	}
-	return returned
-}
-
 // codeOf returns the code of the error of a policy.
 func codeOf(err error) string {
 	var coded interface{ ErrorCode() string }
