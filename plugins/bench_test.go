@@ -16,7 +16,7 @@ import (
 )
 
 // oneKiB is a call with an input of 1 KiB.
-func oneKiB() call {
+func oneKiB() request {
 	in := roster
 	in.Events = []policy.Event{
 		{Seq: 1, Turn: 1, From: "a", Kind: policy.KindMessage, Text: strings.Repeat("lock time and rollback ", 5), Bytes: 115},
@@ -25,15 +25,15 @@ func oneKiB() call {
 	for len(in.AppendJSON(nil)) < 1024 {
 		in.Events[1].Text += "x"
 	}
-	return call{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)}
+	return request{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)}
 }
 
 // BenchmarkDecision is one fresh, isolated, fuelled decision on an input of
 // 1 KiB, putting the instance back included.
 func BenchmarkDecision(b *testing.B) {
 	c := oneKiB()
-	for _, g := range guests(b)[1:] {
-		b.Run(g.name, func(b *testing.B) {
+	for _, g := range w.Guests(b, root)[1:] {
+		b.Run(g.Name, func(b *testing.B) {
 			p := loadGuest(b, newHost(b, Config{CacheDir: cacheDir(b)}), g, nil)
 			var fuel uint64
 			b.ReportAllocs()
@@ -54,8 +54,8 @@ func BenchmarkDecision(b *testing.B) {
 // BenchmarkDecisions is the same from as many rooms as there are processors.
 func BenchmarkDecisions(b *testing.B) {
 	c := oneKiB()
-	for _, g := range guests(b)[1:] {
-		b.Run(g.name, func(b *testing.B) {
+	for _, g := range w.Guests(b, root)[1:] {
+		b.Run(g.Name, func(b *testing.B) {
 			p := loadGuest(b, newHost(b, Config{CacheDir: cacheDir(b)}), g, nil)
 			start := processTime(b)
 			b.ResetTimer()
@@ -77,17 +77,17 @@ func BenchmarkDecisions(b *testing.B) {
 // processor is wanted by a stranger's policy that never ends, of another room.
 func BenchmarkBesideEndless(b *testing.B) {
 	h := newHost(b, Config{CacheDir: cacheDir(b)})
-	endless, err := loadOutside(b, h, decides("", nil, forever, zero64)())
+	endless, err := loadUntrusted(b, h, decides("", nil, forever, zero64)())
 	if err != nil {
 		b.Fatal(err)
 	}
-	good := loadGuest(b, h, guests(b)[1], nil)
+	good := loadGuest(b, h, w.Guests(b, root)[1], nil)
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				_, _ = endless.run(ctx, call{room: "endless", input: []byte("{}")})
+				_, _ = endless.run(ctx, request{room: "endless", input: []byte("{}")})
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func BenchmarkSettings(b *testing.B) {
 	m.Export("roompolicy_configure", w.Func, m.Func([]byte{w.I32, w.I32}, []byte{w.I32}, w.LocalGet(1))) // keeps them where they lie
 	m.Data(w.AnswerAt, []byte(spoken))
 	m.Decide(nil, w.Answer(len(spoken)))
-	g := guest{"keeper", "keeper", m.Bytes()}
+	g := w.Guest{Name: "keeper", Policy: "keeper", Module: m.Bytes()}
 	for name, size := range map[string]int{"1KiB": 1 << 10, "1MiB": 1<<20 - 2} {
 		b.Run(name, func(b *testing.B) {
 			p := loadGuest(b, newHost(b, Config{}), g, policy.JSON(`"`+strings.Repeat("x", size)+`"`))
@@ -140,7 +140,7 @@ func BenchmarkSettings(b *testing.B) {
 
 // BenchmarkLoad is what a program pays before its first decision.
 func BenchmarkLoad(b *testing.B) {
-	g := guest{"go", "roundrobin", builtins(b)}
+	g := w.Guest{Name: "go", Policy: "roundrobin", Module: w.Builtins(b, root)}
 	for _, warm := range []bool{false, true} {
 		name := "cold"
 		if warm {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 )
 
 const answersEnv = "PLUGINS_TEST_ANSWERS"
@@ -22,13 +24,13 @@ func answersOf(t *testing.T, interpreter bool) string {
 	t.Helper()
 	h := newHost(t, Config{CacheDir: cacheDir(t), Interpreter: interpreter})
 	sum := sha256.New()
-	for _, g := range guests(t) {
+	for _, g := range w.Guests(t, root) {
 		p := loadGuest(t, h, g, nil)
 		r := rand.New(rand.NewSource(7))
 		for range 6 {
-			in := randomInput(r, 200+r.Intn(4000), "MARK")
-			res, err := p.run(context.Background(), call{room: "r", nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)})
-			fmt.Fprintf(sum, "%s %q %q %d %v\n", g.name, res.Output, res.Log, res.Fuel, err)
+			in := w.RandomInput(r, 200+r.Intn(4000), "MARK")
+			res, err := p.run(context.Background(), request{room: "r", nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)})
+			fmt.Fprintf(sum, "%s %q %q %d %v\n", g.Name, res.Output, res.Log, res.Fuel, err)
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -58,13 +60,13 @@ func TestSameEverywhere(t *testing.T) {
 // fresh every time, from several goroutines.
 func TestSameTwentyTimes(t *testing.T) {
 	h := newHost(t, Config{CacheDir: cacheDir(t), Parallel: 4, AuditEvery: 5})
-	for _, g := range guests(t) {
-		t.Run(g.name, func(t *testing.T) {
+	for _, g := range w.Guests(t, root) {
+		t.Run(g.Name, func(t *testing.T) {
 			p := loadGuest(t, h, g, nil)
-			in := randomInput(rand.New(rand.NewSource(3)), 2000, "x")
+			in := w.RandomInput(rand.New(rand.NewSource(3)), 2000, "x")
 			input := in.AppendJSON(nil)
 			input = append(input, bytes.Repeat([]byte(" "), (3*7+1-len(input)%21)%21)...) // nasty traps at multiples of 7
-			c := call{room: "r", input: input}
+			c := request{room: "r", input: input}
 			want, err := p.run(context.Background(), c)
 			if err != nil {
 				t.Fatal(err)
@@ -91,11 +93,11 @@ func TestSameTwentyTimes(t *testing.T) {
 // and a room with a good one alternate.
 func TestEndlessRoomDelaysNobody(t *testing.T) {
 	h := newHost(t, Config{Parallel: 1})
-	endless, err := loadOutside(t, h, decides("", nil, forever, zero64)())
+	endless, err := loadUntrusted(t, h, decides("", nil, forever, zero64)())
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := load(t, h, counting())
+	good := load(t, h, w.Counting())
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {

@@ -15,7 +15,7 @@ type hostile struct {
 	module    func() []byte
 }
 
-const spoken = `{"action":"speak","agent":"a","reason":"r"}`
+const spoken = w.Spoken
 
 // decides is a policy with this decide; answer lies at w.AnswerAt.
 func decides(answer string, locals []byte, code ...[]byte) func() []byte {
@@ -131,7 +131,7 @@ var hostileModules = []hostile{
 	}},
 	{"fill-16MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(7), w.I32Const(16<<20), w.Bulk(11, 0), w.Br(0)), zero64)},
 	{"copy-8MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(8<<20), w.I32Const(8<<20), w.Bulk(10, 0, 0), w.Br(0)), zero64)},
-	{"chase-16MiB", "", CodeFuel, chase(256)},
+	{"chase-16MiB", "", CodeFuel, func() []byte { return w.Chase(256) }},
 	{"start-loop-compiled", CodeInit, "", startCompiled},
 	{"no-decide", CodeABI, "", module(func(m *w.Module) { m.Finish() })},
 	{"no-memory-export", CodeABI, "", func() []byte {
@@ -304,7 +304,7 @@ var hostileModules = []hostile{
 	{"long-id", "", CodeOutput, answers(`{"action":"speak","agent":"` + strings.Repeat("a", 1<<20) + `"}`)},
 	{"state-too-big", "", CodeState, answers(`{"action":"speak","agent":"a","state":"` + strings.Repeat("a", 65_536) + `"}`)},
 	{"ansi-and-bidi", "", "", answers(`{"action":"decline","reason":"\u001b[31mred\u202e <b>x</b>"}`)},
-	{"differs-by-calls", "", "", counting},
+	{"differs-by-calls", "", "", w.Counting},
 	{"nan-payload", "", "", decides(spoken, nil, w.Op(0x44, 0, 0, 0, 0, 0, 0, 0, 0), w.Op(0x44, 0, 0, 0, 0, 0, 0, 0, 0), w.Op(0xa3, 0xbd), // 0/0, its bits
 		w.I64Const(0x7ff8000000000000), w.Op(0x51), w.Op(w.I32Eqz, 4, w.Empty, w.Unreachable, w.End), w.Answer(len(spoken)))},
 }
@@ -331,19 +331,6 @@ func locals(n uint32, funcs int) func() []byte {
 	}
 }
 
-// chase follows pointers through all of a memory for ever, so that every load
-// misses the caches.
-func chase(n uint32) func() []byte {
-	// for i := 0; i < n<<16; i += 64 { store(i, (i*odd + c) & mask) }, a full cycle of lines
-	lines := int32(n<<16) / 64
-	next := cat(w.LocalGet(2), w.I32Const(1664525*4+1), w.Op(w.I32Mul), w.I32Const(1013904223), w.Op(w.I32Add), w.I32Const(lines-1), w.Op(w.I32And))
-	return pages(n,
-		w.Loop(w.LocalGet(2), w.I32Const(6), w.Op(w.I32Shl), next, w.I32Const(6), w.Op(w.I32Shl), w.Mem(0x36, 2, 0),
-			inc, w.LocalGet(2), w.I32Const(lines), w.Op(w.I32LtU), w.BrIf(0)),
-		w.I32Const(0), w.LocalSet(2),
-		w.Loop(w.LocalGet(2), w.Mem(0x28, 2, 0), w.LocalSet(2), w.Br(0)), zero64)
-}
-
 // startCompiled has a loop in the start function of a module that cannot start from
 // an image, so that it runs compiled.
 func startCompiled() []byte {
@@ -354,19 +341,5 @@ func startCompiled() []byte {
 	m.Table(w.FuncRef, 1, -1)
 	m.Start(m.Locals(nil, nil, []byte{w.I32}, w.I32Const(0), w.Op(0xd0, w.FuncRef), w.Op(0x26, 0), forever))
 	m.Decide(nil, zero64)
-	return m.Bytes()
-}
-
-// counting keeps a count in a global and in memory, and answers with it.
-func counting() []byte {
-	m := w.Policy().Finish()
-	answer := `{"action":"decline","reason":"0"}`
-	at := int32(w.AnswerAt + strings.Index(answer, "0"))
-	g := m.Global(w.I32, true, w.I32Const('0'))
-	m.Data(w.AnswerAt, []byte(answer))
-	m.Decide(nil,
-		w.GlobalGet(g), w.I32Const(1), w.Op(w.I32Add), w.GlobalSet(g),
-		w.I32Const(at), w.I32Const(at), w.Mem(0x2d, 0, 0), w.GlobalGet(g), w.Op(w.I32Add), w.I32Const('0'), w.Op(w.I32Sub), w.Mem(0x3a, 0, 0),
-		w.Answer(len(answer)))
 	return m.Bytes()
 }

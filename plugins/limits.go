@@ -1,6 +1,9 @@
 package plugins
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"github.com/folkmoot/moot/plugins/compile"
+	"github.com/folkmoot/moot/plugins/guest"
+)
 
 // Limits bound one policy. The zero value means the defaults.
 type Limits struct {
@@ -8,17 +11,15 @@ type Limits struct {
 	Fuel        uint64 // of one decision; 0 means 50 million; at most MaxFuel
 }
 
-// Bounds of the sandbox. Nothing else in the program repeats them.
+// Limits of the sandbox.
 const (
-	DefMemoryPages = 256
-	MaxMemoryPages = 1024
-	DefFuel        = 50_000_000
-	MaxFuel        = 500_000_000
-	MaxModule      = 8 << 20 // bytes of a module's file
-	MaxDepth       = 1000    // calls within calls
-	MaxSettings    = 1 << 20 // bytes of a policy's settings
-	maxLog         = policy.MaxLog
-	maxOutput      = policy.MaxOutput
+	DefMemoryPages = guest.DefMemoryPages
+	MaxMemoryPages = guest.MaxMemoryPages
+	DefFuel        = guest.DefFuel
+	MaxFuel        = guest.MaxFuel
+	MaxModule      = guest.MaxModule   // bytes of a module's file
+	MaxSettings    = guest.MaxSettings // bytes of a policy's settings
+	DefCompileTime = compile.DefCPUTime
 )
 
 func (l Limits) withDefaults() Limits {

@@ -2,32 +2,30 @@ package plugins
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 
-	"github.com/folkmoot/moot/plugins/wasm"
+	"github.com/folkmoot/moot/plugins/compile"
+	"github.com/folkmoot/moot/plugins/guest"
+	"github.com/folkmoot/moot/plugins/pool"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
 // A Module is a policy to load.
 type Module struct {
-	Name     string      // what the policy is called; handed to its configure
-	Use      string      // how `moot policy run --policy` finds it again, for messages; empty: Name
+	Name     string      // of the policy; its configure gets it
+	Use      string      // the argument of `moot policy run --policy` that finds it, for messages; empty: Name
 	Wasm     []byte      // the module
 	Digest   string      // SHA-256 that was approved, hex; empty: not checked
-	Settings policy.JSON // handed to its configure; nil means {}
+	Settings policy.JSON // its configure gets them; nil means {}
 	Limits   Limits
 	Trusted  bool // built in: it may be compiled in this process
 
 	// AllowFuel lets a module that is not trusted have more than DefFuel, and
-	// so hold a processor for longer than 100 ms.
+	// so use a processor for longer than 100 ms.
 	AllowFuel bool
 }
 
@@ -35,32 +33,39 @@ type Module struct {
 // settings and memory share what they can. Every error but ctx's is an
 // [*Error] with a load code.
 func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
-	p := &Policy{host: h, name: m.Name, again: againOptions(m), digest: digestOf(m.Wasm), config: digestOf(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults()}
+	p := &Policy{
+		host: h, name: m.Name, rerunOptions: rerunOptionsFor(m), digest: guest.Digest(m.Wasm),
+		config: guest.Digest(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults(),
+	}
 	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}
-	key := strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted, m.AllowFuel)}, "\x00")
-	t, err := h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
-	for (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && ctx.Err() == nil { // another caller's, for whom we waited
-		t, err = h.templates.take(key, func() (*template, error) { return h.template(ctx, key, p, m) })
-	}
-	if err != nil {
-		var e *Error
-		if !errors.As(err, &e) && ctx.Err() == nil {
-			err = &Error{Code: CodeInit, Where: p.name, What: clip(err.Error()), Fix: "report it: this should not happen", Err: err}
+	// A module is not shared between trusted and third-party policies.
+	p.moduleKey = fmt.Sprint(p.digest, m.Trusted)
+	p.key = strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted, m.AllowFuel)}, "\x00")
+	for {
+		c, err := h.configured.acquire(p.key, func() (*configured, error) { return h.configure(ctx, p, m) })
+		otherGone := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		if otherGone && ctx.Err() == nil { // the caller that we waited for gave up
+			continue
 		}
-		return nil, err
+		if err != nil {
+			return nil, loadError(ctx, p, err)
+		}
+		p.configured = c
+		return p, nil
 	}
-	p.template = t
-	return p, nil
 }
 
-func digestOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+// loadError gives every error but ctx's a code.
+func loadError(ctx context.Context, p *Policy, err error) error {
+	if ctx.Err() != nil || errors.As(err, new(*Error)) {
+		return err
+	}
+	return &Error{Code: CodeInit, Where: p.name, What: guest.Clip(err.Error()), Fix: "report it: this should not happen", Err: err}
 }
 
-// admit refuses what is not even looked at.
+// admit checks what needs no look into the module.
 func (h *Host) admit(p *Policy, m Module) error {
 	switch {
 	case len(m.Wasm) > MaxModule:
@@ -72,7 +77,7 @@ func (h *Host) admit(p *Policy, m Module) error {
 		return &Error{Code: CodeClosed, Where: p.name, What: "the sandbox is closed", Fix: "load policies before closing it"}
 	case m.Digest != "" && !strings.EqualFold(m.Digest, p.digest):
 		return &Error{
-			Code: CodeDigest, Where: p.name, What: "the module has the digest " + p.digest + ", not " + clip(m.Digest),
+			Code: CodeDigest, Where: p.name, What: "the module has the digest " + p.digest + ", not " + guest.Clip(m.Digest),
 			Fix: "get the module that was approved, or approve this one",
 		}
 	case !m.Trusted && !m.AllowFuel && p.limits.Fuel > DefFuel:
@@ -89,89 +94,53 @@ func (h *Host) admit(p *Policy, m Module) error {
 	return nil
 }
 
-// template makes what the instances of a policy start from.
-func (h *Host) template(ctx context.Context, key string, p *Policy, m Module) (*template, error) {
-	// A module that somebody trusts is not taken for one that nobody does.
-	codeKey, create, fuel := "trusted "+p.digest, h.code, uint64(configureFuel)
-	if !m.Trusted {
-		codeKey, create, fuel = p.digest, h.outsideCode, p.limits.Fuel
-	}
-	c, err := h.codes.take(codeKey, func() (*code, error) { return create(ctx, p, m.Wasm) })
-	if err != nil {
-		return nil, err
-	}
-	t, err := newTemplate(template{
-		key: key, name: p.name, code: c, settings: configureJSON(m.Name, m.Settings),
-		most: mostBytes(c.metered, p.limits.MemoryPages), time: timeFor(m),
-	}, fuel)
-	if err != nil {
-		h.dropCode(codeKey, c)
-		return nil, err
-	}
-	t.codeKey = codeKey
-	return t, nil
+// A configured is what policies of the same module and settings share.
+type configured struct {
+	*pool.Configured
+	module *compile.Module
 }
 
-// timeFor bounds what a run of a stranger's module takes of the processor.
-func timeFor(m Module) time.Duration {
+// configure prepares a module and configures it.
+func (h *Host) configure(ctx context.Context, p *Policy, m Module) (*configured, error) {
+	prepare, fuel := h.compiler.Trusted, uint64(MaxFuel)
+	if !m.Trusted {
+		prepare, fuel = h.compiler.Untrusted, p.limits.Fuel
+	}
+	module, err := h.modules.acquire(p.moduleKey, func() (*compile.Module, error) { return prepare(ctx, p.name, p.digest, m.Wasm) })
+	if err != nil {
+		return nil, err
+	}
+	c, err := pool.Configure(module.Module, pool.Spec{
+		Name: p.name, Settings: configureJSON(m.Name, m.Settings), Pages: p.limits.MemoryPages, Fuel: fuel, CPUTime: cpuTime(m),
+	})
+	if err != nil {
+		h.releaseModule(p.moduleKey, module)
+		return nil, err
+	}
+	return &configured{c, module}, nil
+}
+
+// cpuTime is the processor time of one run; 0 is unlimited.
+func cpuTime(m Module) time.Duration {
 	if m.Trusted || m.AllowFuel {
 		return 0
 	}
-	return strangersTime
+	return pool.UntrustedTime
 }
 
-// configureFuel is what a policy may use to take its settings in.
-const configureFuel = MaxFuel
-
-// code checks, initialises and compiles a module.
-func (h *Host) code(ctx context.Context, p *Policy, module []byte) (*code, error) {
-	metered, err := check(p.name, module)
-	if err != nil {
-		return nil, err
+// release frees what a policy uses, unless other policies use it too.
+func (h *Host) release(p *Policy) {
+	if !h.configured.release(p.key) {
+		return
 	}
-	c := &code{digest: p.digest, metered: metered, runtime: h.runtime}
-	imaged := make(chan error, 1)
-	go func() { // beside the compiler: on two cores the sum is as long as the longer
-		var err error
-		c.base, err = h.initialImage(p.name, p.digest, metered)
-		imaged <- err
-	}()
-	c.compiled, err = compile(ctx, h.runtime, p.name, metered, runtime.GOMAXPROCS(0))
-	if e := <-imaged; e != nil {
-		err = e // says more
-	}
-	if err != nil {
-		if c.compiled != nil {
-			_ = c.compiled.Close(context.Background())
-		}
-		return nil, err
-	}
-	metered.Whole, metered.Bare = nil, nil
-	return c, nil
+	h.pool.Drop(p.configured.Configured)
+	p.configured.Close()
+	h.releaseModule(p.moduleKey, p.configured.module)
 }
 
-// initialImage returns the image of an initialised instance, from the cache
-// if it is there. A cache that cannot be written to costs time only.
-func (h *Host) initialImage(where, digest string, m *wasm.Metered) ([]byte, error) {
-	if h.config.CacheDir == "" || !m.Rewindable {
-		return initialImage(where, digest, m)
-	}
-	path := imagePath(h.config.CacheDir, m.Whole)
-	if form, err := os.ReadFile(path); err == nil {
-		if _, err := readImage(form, len(m.Mutable)); err == nil {
-			return form, nil
-		}
-	}
-	form, err := initialImage(where, digest, m) // there is none, or it is damaged
-	if err == nil {
-		_ = keep(path, form)
-	}
-	return form, err
-}
-
-func (h *Host) dropCode(key string, c *code) {
-	if h.codes.release(key) {
-		_ = c.compiled.Close(context.Background())
+func (h *Host) releaseModule(key string, m *compile.Module) {
+	if h.modules.release(key) {
+		_ = m.Close()
 	}
 }
 
@@ -182,7 +151,7 @@ func settingsOrEmpty(s policy.JSON) policy.JSON {
 	return s
 }
 
-// configureJSON is what configure gets.
+// configureJSON returns the argument of a module's configure.
 func configureJSON(name string, settings policy.JSON) []byte {
 	quoted, _ := json.Marshal(name) // a string cannot fail
 	b := append([]byte(`{"policy":`), quoted...)

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// A queue lets a bounded number of decisions run at once and is fair by room:
-// free places go round the rooms that wait, one each, so that a room that
-// asks for much delays nobody by more than one decision.
+// A queue bounds the number of decisions that run at once. It is a round-robin
+// queue by room: a free place goes to the next waiting room. So a room with many
+// requests delays another by at most one decision.
 type queue struct {
 	mu      sync.Mutex
 	places  int
 	free    int
-	rooms   []*line // those that wait, next one first
+	rooms   []*roomQueue // that wait, the next one first
 	closing bool
-	empty   chan struct{} // closed when closing and nobody is inside
+	empty   chan struct{} // closed when closing and no decision runs
 }
 
-// A line holds the calls of one room that wait, oldest first.
-type line struct {
+// A roomQueue has the waiting calls of one room, oldest first.
+type roomQueue struct {
 	room  string
 	calls []chan error
 }
@@ -28,9 +28,9 @@ var errClosing = errors.New("the sandbox is closed")
 
 func newQueue(n int) *queue { return &queue{places: n, free: n, empty: make(chan struct{})} }
 
-// shut lets nobody in any more, those who wait included, and waits until
-// nobody is inside.
-func (q *queue) shut() {
+// close refuses all further calls, waiting ones included, and returns when no
+// decision runs any more.
+func (q *queue) close() {
 	q.mu.Lock()
 	if !q.closing {
 		q.closing = true
@@ -48,8 +48,8 @@ func (q *queue) shut() {
 	<-q.empty
 }
 
-// enter waits for a place. The caller must leave unless it gets an error,
-// which is ctx's or errClosing.
+// enter waits for a place. The caller must call leave, unless there is an error:
+// ctx's or errClosing.
 func (q *queue) enter(ctx context.Context, room string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (q *queue) enter(ctx context.Context, room string) error {
 		return err
 	case <-ctx.Done():
 		if !q.remove(room, turn) && <-turn == nil {
-			q.leave() // the place came at the same moment
+			q.leave() // the place was given at the same moment
 		}
 		return ctx.Err()
 	}
@@ -85,10 +85,10 @@ func (q *queue) add(room string, turn chan error) {
 			return
 		}
 	}
-	q.rooms = append(q.rooms, &line{room, []chan error{turn}})
+	q.rooms = append(q.rooms, &roomQueue{room, []chan error{turn}})
 }
 
-// remove reports whether turn was still waiting.
+// remove removes a waiting call. It reports whether it was still waiting.
 func (q *queue) remove(room string, turn chan error) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +109,7 @@ func (q *queue) remove(room string, turn chan error) bool {
 	return false
 }
 
-// leave gives the place to the next room, or back.
+// leave gives the place to the next room, or frees it.
 func (q *queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -81,13 +81,13 @@ func TestQueueGivesUp(t *testing.T) {
 // TestShelf: those who ask for the same thing at once get one, made once; it
 // goes when the last one is done with it; a failure is tried again.
 func TestShelf(t *testing.T) {
-	var s shelf[*int]
+	var s refCache[*int]
 	made := 0
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() {
-			v, err := s.take("k", func() (*int, error) { <-start; made++; return &made, nil })
+			v, err := s.acquire("k", func() (*int, error) { <-start; made++; return &made, nil })
 			if err != nil || v != &made {
 				t.Error(v, err)
 			}
@@ -107,10 +107,10 @@ func TestShelf(t *testing.T) {
 		t.Error("released what is gone")
 	}
 	failure := errors.New("no")
-	if _, err := s.take("f", func() (*int, error) { return nil, failure }); !errors.Is(err, failure) {
+	if _, err := s.acquire("f", func() (*int, error) { return nil, failure }); !errors.Is(err, failure) {
 		t.Error(err)
 	}
-	if v, err := s.take("f", func() (*int, error) { return &made, nil }); err != nil || v == nil {
+	if v, err := s.acquire("f", func() (*int, error) { return &made, nil }); err != nil || v == nil {
 		t.Error(v, err)
 	}
 }

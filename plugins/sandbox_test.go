@@ -12,6 +12,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
+
+	"github.com/folkmoot/moot/plugins/guest"
 )
 
 var update = flag.Bool("update", false, "write the hostile modules to testdata/hostile")
@@ -25,7 +29,7 @@ const largestCommitted = 32 << 10
 func TestHostile(t *testing.T) {
 	h := newHost(t, Config{CacheDir: t.TempDir(), CompileTime: 20 * time.Second})
 	quick := newHost(t, Config{CompileTime: time.Second})
-	good := load(t, h, counting())
+	good := load(t, h, w.Counting())
 	for _, m := range hostileModules {
 		t.Run(m.name, func(t *testing.T) {
 			if testing.Short() && slow[m.name] {
@@ -38,7 +42,7 @@ func TestHostile(t *testing.T) {
 			if m.load == CodeCompile {
 				h = quick
 			}
-			p, err := loadOutside(t, h, module)
+			p, err := loadUntrusted(t, h, module)
 			if m.load != "" {
 				e := wantCode(t, err, m.load)
 				t.Log(e)
@@ -83,7 +87,7 @@ func runHostile(t *testing.T, p *Policy, m hostile) {
 		return
 	}
 	wantCode(t, err, m.run)
-	if len(rec.Log) > maxLog+3 {
+	if len(rec.Log) > guest.MaxLog+3 {
 		t.Errorf("a log of %d bytes", len(rec.Log))
 	}
 }
@@ -157,7 +161,7 @@ func TestCaseFile(t *testing.T) {
 	if err != nil || string(b) != string(want) || !json.Valid(b) {
 		t.Errorf("%v; run with -update", err)
 	}
-	r, err := load(t, newHost(t, Config{}), counting()).Run(context.Background(), b)
+	r, err := load(t, newHost(t, Config{}), w.Counting()).Run(context.Background(), b)
 	if err != nil || len(r.Output) == 0 {
 		t.Error(err)
 	}
@@ -175,7 +179,7 @@ func TestFailureIsSaved(t *testing.T) {
 		t.Fatalf("%v: %s", files, e.Fix)
 	}
 	b, err := os.ReadFile(files[0])
-	if err != nil || digestOf(b) != rec.Input {
+	if err != nil || guest.Digest(b) != rec.Input {
 		t.Errorf("%v: not the input", err)
 	}
 	r, err := p.Run(context.Background(), b)

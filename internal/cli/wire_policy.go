@@ -28,7 +28,7 @@ func (a *app) sandbox() (*plugins.Host, error) {
 		return nil, err
 	}
 	return plugins.NewHost(plugins.Config{
-		CacheDir: filepath.Join(a.settings.Cache, "policies"), FailDir: filepath.Join(a.settings.Data, "failed"),
+		CacheDir: filepath.Join(a.settings.Cache, "policies"), FailDir: filepath.Join(a.settings.Data, "failed"), Tiered: true,
 	})
 }
 

@@ -68,6 +68,11 @@ var rules = []rule{
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
 	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight room internal/spawn internal/strict"},
 
+	{pkg: "plugins/wasm", bare: true},
+	{pkg: "plugins/wasm/wasmtest", may: "policies/policy", bare: true},
+	{pkg: "plugins/guest", may: "policies/policy plugins/wasm", bare: true},
+	{pkg: "plugins/pool", may: "policies/policy plugins/guest plugins/wasm", bare: true},
+	{pkg: "plugins/compile", may: "policies/policy plugins/guest plugins/pool plugins/wasm", bare: true},
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/history", may: "room room/names policies/policy"},

@@ -40,21 +40,21 @@ func (b *body) depthLeft() uint32 { return b.local(&b.depthAt, typeI32) }
 // the second arm: the compiler lays its registers out for the first, and
 // everything that lives would go through memory in every turn of a loop.
 func (b *body) lookAt(s []byte) []byte {
-	s = append(op(s, opGlobalGet, b.stop), opI64GeS, opIf, blockEmpty, opElse)
-	return append(op(s, opCall, b.pause), opEnd)
+	s = append(op(s, opGlobalGet, b.yieldAt), opI64GeS, opIf, blockEmpty, opElse)
+	return append(op(s, opCall, b.yield), opEnd)
 }
 
-// pauseBody is our function, behind all of the module's own. It traps when no
+// yieldBody is our function, behind all of the module's own. It traps when no
 // fuel is left. Else it asks the host, which decides whether the module may go
 // on. There is no import for that, because an import would give every function
 // another index; what leaves compiled code without one is memory.grow, by more
 // than any memory may grow, so that it is always refused.
-func (m *meter) pauseBody() []byte {
+func (m *meter) yieldBody() []byte {
 	b := trapIf(append(op([]byte{0}, opGlobalGet, m.fuel), opI64Const, 0, opI64LtS))
-	if m.start.Pauses && m.mod.memories > 0 {
-		b = append(sleb(append(b, opI32Const), PausePages), opMemoryGrow, 0, opDrop)
+	if m.start.Yields && m.mod.memories > 0 {
+		b = append(sleb(append(b, opI32Const), YieldPages), opMemoryGrow, 0, opDrop)
 	}
-	b = sleb(append(op(b, opGlobalGet, m.stop), opI64Const), StopNow)
+	b = sleb(append(op(b, opGlobalGet, m.yieldAt), opI64Const), StopNow)
 	return append(trapIf(append(b, opI64Eq)), opEnd)
 }
 

@@ -10,11 +10,11 @@ import (
 // Names under which a rewritten module exports what the host needs. Modules
 // must not export names that start so.
 const (
-	exportPrefix = "roompolicy!"
-	ExportFuel   = exportPrefix + "fuel"  // i64 that counts down
-	ExportDepth  = exportPrefix + "depth" // i32 that counts down
-	ExportStop   = exportPrefix + "stop"  // i64: with less fuel than that the host is asked
-	ExportStart  = exportPrefix + "start" // the start function, which the host calls
+	exportPrefix  = "roompolicy!"
+	ExportFuel    = exportPrefix + "fuel"     // i64 that counts down
+	ExportDepth   = exportPrefix + "depth"    // i32 that counts down
+	ExportYieldAt = exportPrefix + "yield_at" // i64: with less fuel than that the host is asked
+	ExportStart   = exportPrefix + "start"    // the start function, which the host calls
 )
 
 func reserved(name string) bool { return strings.HasPrefix(name, exportPrefix) }
@@ -25,18 +25,18 @@ type Budget struct {
 	Fuel  int64
 	Depth int32
 
-	// Pauses lets the host decide now and then whether the module goes on.
-	// Whenever the fuel is below the global ExportStop, the module tries to
-	// grow its memory by PausePages. That must fail, for which the host's
+	// Yields lets the host decide now and then whether the module goes on.
+	// Whenever the fuel is below the global ExportYieldAt, the module tries to
+	// grow its memory by YieldPages. That must fail, for which the host's
 	// memory refuses; it sets the global to where it wants to be asked next, or
 	// to StopNow, upon which the module traps. The greatest size that a
 	// memory declares is then for the host to observe, too: see
 	// [Metered.MaxPages].
-	Pauses bool
+	Yields bool
 }
 
 const (
-	PausePages = 1 << 15       // more than any memory may have
+	YieldPages = 1 << 15       // more than any memory may have
 	StopNow    = math.MaxInt64 // ends a module at its next look
 )
 
@@ -90,8 +90,8 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 	}
 	m := &meter{mod: mod, start: start}
 	m.fuel = uint32(mod.allGlobals() + padding)
-	m.depth, m.stop = m.fuel+1, m.fuel+2
-	m.pause = uint32(len(mod.funcs))
+	m.depth, m.yieldAt = m.fuel+1, m.fuel+2
+	m.yield = uint32(len(mod.funcs))
 	if err := m.code(); err != nil {
 		return nil, err
 	}
@@ -110,12 +110,12 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 
 // A meter rewrites one module.
 type meter struct {
-	mod               *module
-	start             Budget
-	fuel, depth, stop uint32 // globals of ours
-	pause             uint32 // function of ours
-	totalLocals       uint64
-	because           string // why instances cannot be rewound
+	mod                  *module
+	start                Budget
+	fuel, depth, yieldAt uint32 // globals of ours
+	yield                uint32 // function of ours
+	totalLocals          uint64
+	because              string // why instances cannot be rewound
 
 	bodies  []byte // the new code section
 	exports []byte // entries that are added to the export section
@@ -155,8 +155,8 @@ func (m *meter) code() error {
 		m.bodies = []byte{0}
 		return c.failure()
 	}
-	pause := m.pauseBody()
-	out = append(leb(out, uint64(len(pause))), pause...)
+	yield := m.yieldBody()
+	out = append(leb(out, uint64(len(yield))), yield...)
 	c.end("code section")
 	m.bodies = out
 	return c.failure()
@@ -180,7 +180,7 @@ func (m *meter) exportGlobals() []string {
 	}
 	add(ExportFuel, int(m.fuel))
 	add(ExportDepth, int(m.depth))
-	add(ExportStop, int(m.stop))
+	add(ExportYieldAt, int(m.yieldAt))
 	return names
 }
 
@@ -219,7 +219,7 @@ func (m *meter) assemble(bare bool) []byte {
 			}
 		case secGlobal, secExport, secStart:
 		case secType, secFunction:
-			put(s.id, m.withPause(s))
+			put(s.id, m.withYield(s))
 		case secMemory:
 			put(secMemory, m.memorySection(s.body))
 		case secCode:
@@ -236,8 +236,8 @@ func (m *meter) assemble(bare bool) []byte {
 	return out
 }
 
-// withPause adds our function, and its type, to a section that is a list.
-func (m *meter) withPause(s section) []byte {
+// withYield adds our function, and its type, to a section that is a list.
+func (m *meter) withYield(s section) []byte {
 	if m.mod.ownFuncs == 0 {
 		return s.body.b
 	}
@@ -252,7 +252,7 @@ func (m *meter) withPause(s section) []byte {
 
 // memorySection leaves the greatest size to the host, if that is asked.
 func (m *meter) memorySection(c cursor) []byte {
-	if !m.start.Pauses || m.mod.memories == 0 {
+	if !m.start.Yields || m.mod.memories == 0 {
 		return c.b
 	}
 	return leb([]byte{1, 0}, uint64(m.mod.pages))

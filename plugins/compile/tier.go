@@ -1,0 +1,122 @@
+package compile
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/folkmoot/moot/plugins/guest"
+	"github.com/folkmoot/moot/plugins/pool"
+	"github.com/folkmoot/moot/plugins/wasm"
+)
+
+// A Module is a module that is ready to be configured. One that runs on the
+// interpreter is compiled in the background when [Module.Ran] says that it is
+// worth it: tiered compilation.
+type Module struct {
+	*pool.Module
+	tier *tier // nil: no other code will come
+}
+
+const (
+	// A module is compiled after this time of interpreted decisions. By the
+	// ski-rental rule the loss is then small against the compilation, which
+	// takes one to two seconds of the processor.
+	maxInterpreted = 100 * time.Millisecond
+
+	// maxColdStart is the time after the first decision when a module is compiled
+	// in any case, for the next start. Programs that end before lose nothing.
+	maxColdStart = 3 * time.Second
+)
+
+// A tier is the pending compilation of a module.
+type tier struct {
+	compiler    *Compiler
+	where       string
+	metered     *wasm.Metered
+	interpreted atomic.Int64 // nanoseconds
+	first       sync.Once
+	start       sync.Once
+	timer       atomic.Pointer[time.Timer]
+	ctx         context.Context
+	cancel      context.CancelFunc
+	done        chan struct{} // closed when no compilation runs or will run
+}
+
+// interpreted prepares a module for the interpreter, which also takes the
+// initial snapshot.
+func (c *Compiler) interpreted(ctx context.Context, where, digest string, m *wasm.Metered) (*Module, error) {
+	code, err := pool.Interpret(ctx, where, m)
+	if err != nil {
+		return nil, err
+	}
+	initial, err := c.trusted.initialSnapshot(m, func() ([]byte, error) { return code.InitialSnapshot(where, digest, m) })
+	if err != nil {
+		_ = code.Close()
+		return nil, err
+	}
+	m.Whole = nil
+	t := &tier{compiler: c, where: where, metered: m, done: make(chan struct{})}
+	t.ctx, t.cancel = context.WithCancel(c.ctx)
+	return &Module{Module: pool.NewModule(digest, m, initial, code), tier: t}, nil
+}
+
+// Ran notes that a decision ran for d on the engine. It may start to compile
+// the module in the background.
+func (m *Module) Ran(engine string, d time.Duration) {
+	t := m.tier
+	if t == nil || engine != guest.EngineInterpreter {
+		return
+	}
+	t.first.Do(func() { t.timer.Store(time.AfterFunc(maxColdStart, func() { m.compile() })) })
+	if t.interpreted.Add(int64(d)) >= int64(maxInterpreted) {
+		m.compile()
+	}
+}
+
+// Compiled waits until the module runs on the engine of its compiler, and
+// compiles it at once if need be.
+func (m *Module) Compiled(ctx context.Context) error {
+	if m.tier == nil {
+		return nil
+	}
+	m.compile()
+	select {
+	case <-m.tier.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// compile starts the compilation, once. When it fails the interpreter goes on.
+func (m *Module) compile() {
+	t := m.tier
+	t.start.Do(func() {
+		t.compiler.tiers.Add(1)
+		go func() {
+			defer t.compiler.tiers.Done()
+			defer close(t.done)
+			code, err := t.compiler.trusted.compile(t.ctx, t.where, t.metered)
+			if err == nil {
+				_ = m.Replace(code)
+			}
+			t.metered.Bare = nil
+		}()
+	})
+}
+
+// Close ends the pending compilation and frees the code. No decision may be
+// under way.
+func (m *Module) Close() error {
+	if t := m.tier; t != nil {
+		t.cancel()
+		if timer := t.timer.Load(); timer != nil {
+			timer.Stop()
+		}
+		t.start.Do(func() { close(t.done) }) // a compilation that has not begun never will
+		<-t.done
+	}
+	return m.Module.Close()
+}

@@ -1,0 +1,147 @@
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/plugins/guest"
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Propose asks the policy for a decision and returns the record of it for the
+// audit. After an error the record has what is known of the failed decision.
+// Every error but ctx's is an [*Error] with a run code.
+func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
+	buffer := encode(&in)
+	defer recycle(buffer)
+	rec := p.record(&in, *buffer)
+	start := time.Now()
+	d, res, err := p.decide(ctx, &in, *buffer)
+	rec.Micros = time.Since(start).Microseconds()
+	rec.Log, rec.Fuel = res.Log, res.Fuel
+	if res.Engine != "" {
+		rec.Engine = res.Engine
+	}
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			rec.Code, rec.Error = e.Code, e.What
+		}
+		return policy.Decision{}, rec, err
+	}
+	rec.StateJSON = in.State
+	if d.State != nil {
+		rec.StateJSON = d.State
+	}
+	rec.State = stateDigest(rec.StateJSON)
+	return d, rec, nil
+}
+
+// Decide is Run with the answer decoded and checked. Bytes that are not an input
+// have no agent to choose.
+func (p *Policy) Decide(ctx context.Context, input []byte) (policy.Decision, Result, error) {
+	in, _ := policy.DecodeInput(input) // the policy says what is wrong with it
+	return p.decide(ctx, &in, input)
+}
+
+// decide makes one decision on an input and its encoded form.
+func (p *Policy) decide(ctx context.Context, in *policy.Input, encoded []byte) (policy.Decision, Result, error) {
+	q := request{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: encoded}
+	res, err := p.run(ctx, q)
+	if err != nil {
+		return policy.Decision{}, res, err
+	}
+	d, err := p.validateAnswer(q, in, res.Output)
+	if err != nil {
+		err = p.saveInput(q, err)
+	}
+	return d, res, err
+}
+
+// record fills in what is known before the policy is asked.
+func (p *Policy) record(in *policy.Input, input []byte) policy.Record {
+	r := policy.Record{
+		Decision: in.Decision, Policy: p.name, Digest: p.digest, ABI: policy.ABI,
+		Engine: p.host.Engine(), Host: WazeroVersion, Config: p.config,
+		AskedAtMS: in.NowMS, Seed: in.Seed, Input: guest.Digest(input),
+		State: stateDigest(in.State), StateJSON: in.State,
+	}
+	if n := len(in.Events); n > 0 {
+		r.Through = in.Events[n-1].Seq
+	}
+	return r
+}
+
+func stateDigest(s policy.JSON) string {
+	if s == nil || string(s) == "null" {
+		return ""
+	}
+	sum := sha256.Sum256(s)
+	return hex.EncodeToString(sum[:])
+}
+
+// validateAnswer decodes an answer strictly and checks the chosen agent.
+func (p *Policy) validateAnswer(q request, in *policy.Input, output []byte) (policy.Decision, error) {
+	d, err := policy.DecodeDecision(output)
+	if err != nil {
+		e := &Error{
+			Code: CodeOutput, Where: p.where(q), What: "the policy's answer is not a decision: " + guest.Clip(err.Error()),
+			Fix: "the policy's author has to fix it", Err: err,
+		}
+		var de *policy.DecodeError
+		if errors.As(err, &de) && de.Field == "state" && strings.Contains(de.What, "at most") {
+			e.Code, e.What = CodeState, "the policy's state is refused: "+guest.Clip(err.Error())
+		}
+		return d, e
+	}
+	switch d.Action {
+	case policy.ActionError:
+		return d, &Error{
+			Code: CodeRefused, Where: p.where(q), What: "the policy says: " + d.Message,
+			Fix: "do what it asks for, or use another policy",
+		}
+	case policy.ActionSpeak:
+		return d, p.checkChoice(q, in, d.Agent)
+	}
+	return d, nil
+}
+
+func (p *Policy) checkChoice(q request, in *policy.Input, agent string) error {
+	what := fmt.Sprintf("the policy chose %q, who is not in the room", guest.Clip(agent))
+	for i := range in.Agents {
+		a := &in.Agents[i]
+		if a.ID == agent && a.Eligible {
+			return nil
+		}
+		if a.ID == agent {
+			what = fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, a.Ineligible)
+		}
+	}
+	return &Error{Code: CodeChoice, Where: p.where(q), What: what, Fix: "the policy's author has to choose among the eligible agents"}
+}
+
+// buffers are reused for encoded inputs.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxReusedBuffer is the size in bytes over which a buffer is not reused.
+const maxReusedBuffer = 256 << 10
+
+// encode returns an encoded input. The caller passes it to recycle when no one
+// reads it any more.
+func encode(in *policy.Input) *[]byte {
+	b := buffers.Get().(*[]byte)
+	*b = in.AppendJSON((*b)[:0])
+	return b
+}
+
+func recycle(b *[]byte) {
+	if cap(*b) <= maxReusedBuffer {
+		buffers.Put(b)
+	}
+}

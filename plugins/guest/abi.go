@@ -1,0 +1,39 @@
+package guest
+
+import "github.com/tetratelabs/wazero/api"
+
+// Exports of a module of ABI 1. The host calls configure once, and alloc and
+// decide for every decision. alloc returns where the host may write.
+const (
+	ExportAlloc      = "roompolicy_alloc"
+	ExportDecide     = "roompolicy_decide"
+	ExportConfigure  = "roompolicy_configure" // optional
+	ExportInitialize = "_initialize"          // optional
+
+	exportMemory       = "memory"
+	exportMarkerPrefix = "roompolicy_abi_"
+	exportMarker       = exportMarkerPrefix + "1" // never called
+)
+
+// WazeroVersion is the version of the engine, as decision records name it.
+const WazeroVersion = "v1.12.0"
+
+const (
+	i32 = api.ValueTypeI32
+	i64 = api.ValueTypeI64
+)
+
+// An abiExport is a function that a policy exports.
+type abiExport struct {
+	name            string
+	params, results []api.ValueType
+	optional        bool
+}
+
+var abiExports = []abiExport{
+	{exportMarker, nil, nil, false},
+	{ExportAlloc, []api.ValueType{i32}, []api.ValueType{i32}, false},
+	{ExportDecide, []api.ValueType{i32, i32}, []api.ValueType{i64}, false},
+	{ExportConfigure, []api.ValueType{i32, i32}, []api.ValueType{i32}, true},
+	{ExportInitialize, nil, nil, true},
+}

@@ -1,0 +1,35 @@
+package pool
+
+import (
+	"os"
+	"testing"
+)
+
+// restoreWays runs f with each way to restore a memory. f must not run in
+// parallel with other tests.
+func restoreWays(t *testing.T, f func(t *testing.T)) {
+	find, counts := findPrivatePages, countsFaults
+	defer func() { findPrivatePages, countsFaults = find, counts }()
+	try := func(name string, way pageFinder, counting bool) {
+		t.Run(name, func(t *testing.T) {
+			findPrivatePages = func() pageFinder { return way }
+			countsFaults = func() bool { return counting }
+			f(t)
+		})
+	}
+	try("copy", nil, false)
+	file, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	p := &pagemap{file, file.Fd()}
+	for name, way := range map[string]pageFinder{"scan": p.scan, "read": p.read} {
+		if probe(way) {
+			try(name, way, false)
+			if counts() {
+				try(name+" after faults", way, true)
+			}
+		}
+	}
+}
