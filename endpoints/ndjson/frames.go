@@ -1,25 +1,26 @@
 package ndjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// Types of frames. The first two are the note's.
+// Types of frames. The first two are those of the one-to-one note.
 const (
-	typePrompt      = "desktop.local_prompt.request"
-	typeReply       = "desktop.local_prompt.response"
-	typeBid         = "desktop.bid.request"
-	typeBidReply    = "desktop.bid.response"
-	typeMessage     = "desktop.message"
-	typeMessageDone = "desktop.message.response"
-	typeCall        = "desktop.call"
-	typeCallDone    = "desktop.call.response"
+	typePrompt       = "desktop.local_prompt.request"
+	typeReply        = "desktop.local_prompt.response"
+	typeBid          = "desktop.bid.request"
+	typeBidReply     = "desktop.bid.response"
+	typeMessage      = "desktop.message"
+	typeMessageReply = "desktop.message.response"
+	typeCall         = "desktop.call"
+	typeCallReply    = "desktop.call.response"
 )
 
-// A request asks for a turn or a bid. Its first fields are the note's.
+// A request asks for a turn or a bid. Its first fields are those of the note.
 type request struct {
 	Type          string    `json:"type"`
 	RequestID     string    `json:"request_id"`
@@ -43,15 +44,15 @@ type request struct {
 	Trace           *trace          `json:"trace,omitempty"`
 }
 
-// An origin is the other owner who holds the room. What the frame says comes
-// from there, and YourOwner is false.
+// An origin is the owner of the room, when that is not the agent's owner.
+// YourOwner is always false: all of the request comes from there.
 type origin struct {
 	Name      string `json:"name"`
 	Device    string `json:"device_id"`
 	YourOwner bool   `json:"your_owner"`
 }
 
-// A trace is the note's orchestration metadata, and the devices that the
+// A trace has the orchestration metadata of the note, and the devices that the
 // request has passed.
 type trace struct {
 	ID      string   `json:"trace_id"`
@@ -67,7 +68,7 @@ type entry struct {
 	From string `json:"from,omitempty"`
 }
 
-// Roles of the note.
+// Roles in a history.
 const (
 	roleOwn   = "local_agent"
 	roleOther = "remote_agent"
@@ -93,8 +94,9 @@ type seat struct {
 	Device    string   `json:"device_id,omitempty"`
 }
 
-// asRequest maps a prompt of many seats to the note's frame of two sides.
-func asRequest(p endpoint.Prompt) request {
+// requestOf maps a prompt for a room of many seats to the frame of the note,
+// which has two sides.
+func requestOf(p endpoint.Prompt) request {
 	q := request{
 		Type: typePrompt, RequestID: p.Request, ProfileID: p.Profile, SessionID: p.Session,
 		TurnIndex: p.Turn, Mode: p.Mode, Objective: p.Objective, History: []entry{},
@@ -109,11 +111,11 @@ func asRequest(p endpoint.Prompt) request {
 		q.Type = typeBid
 	}
 	if p.You.ID != "" {
-		you := asSeat(p.You)
+		you := seatOf(p.You)
 		q.You = &you
 	}
 	for _, s := range p.Seats {
-		q.Participants = append(q.Participants, asSeat(s))
+		q.Participants = append(q.Participants, seatOf(s))
 	}
 	if p.Host.Device != "" {
 		q.Host = &origin{Name: p.Host.Name, Device: p.Host.Device}
@@ -121,12 +123,13 @@ func asRequest(p endpoint.Prompt) request {
 	if t := p.Trace; t.ID != "" {
 		q.Trace = &trace{t.ID, t.Hops, t.Origin, t.Profile, t.Path}
 	}
-	q.converse(append(p.History[:len(p.History):len(p.History)], p.CatchUp...))
+	q.setMessages(append(p.History[:len(p.History):len(p.History)], p.CatchUp...))
 	return q
 }
 
-// converse sets the newest message of another apart from the rest.
-func (q *request) converse(ls []endpoint.Line) {
+// setMessages sets the newest message of another seat as the remote message, and
+// all others as the history.
+func (q *request) setMessages(ls []endpoint.Line) {
 	newest := -1
 	for i, l := range ls {
 		if !l.Own {
@@ -145,11 +148,11 @@ func (q *request) converse(ls []endpoint.Line) {
 	}
 }
 
-func asSeat(s endpoint.Seat) seat {
+func seatOf(s endpoint.Seat) seat {
 	return seat{s.ID, s.Name, s.Kind, s.Role, s.Domains, s.SameOwner, s.Owner, s.Device}
 }
 
-// A response ends a request. Its first fields are the note's.
+// A response ends a request. Its first fields are those of the note.
 type response struct {
 	Type      string   `json:"type"`
 	RequestID string   `json:"request_id"`
@@ -174,8 +177,8 @@ type usage struct {
 	Output int64 `json:"output_tokens"`
 }
 
-// An aside is something that an agent raises beside its answer.
-type aside struct {
+// A sideMessage is a message or a call that an agent raises beside its answer.
+type sideMessage struct {
 	Type      string `json:"type"`
 	MessageID string `json:"message_id"`
 	CallID    string `json:"call_id"`
@@ -183,8 +186,8 @@ type aside struct {
 	Text      string `json:"text"`
 }
 
-// A verdict answers an aside that carried an id.
-type verdict struct {
+// A messageReply is the room's answer to a sideMessage with an id.
+type messageReply struct {
 	Type      string          `json:"type"`
 	MessageID string          `json:"message_id,omitempty"`
 	CallID    string          `json:"call_id,omitempty"`
@@ -193,20 +196,14 @@ type verdict struct {
 	Body      json.RawMessage `json:"body,omitempty"`
 }
 
-// line encodes v as one line. Markup stays readable for scripts.
-func line(v any) ([]byte, error) {
-	var b lineBuffer
+// encodeLine encodes v as one line. It does not escape HTML, so that scripts can
+// read the text.
+func encodeLine(v any) ([]byte, error) {
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return b, nil
-}
-
-type lineBuffer []byte
-
-func (b *lineBuffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
+	return b.Bytes(), nil
 }

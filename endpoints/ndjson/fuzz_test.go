@@ -15,12 +15,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/inflight"
 	"github.com/folkmoot/moot/endpoints/scripted"
 	"github.com/folkmoot/moot/internal/strict"
 )
 
-// FuzzOutput feeds arbitrary output to a wire with a request in flight. It
-// must end, never panic, and give at most one result, within all limits.
+// FuzzOutput feeds arbitrary output to a wire with a request in flight. The wire
+// must end, never panic, and give one result within all limits.
 func FuzzOutput(f *testing.F) {
 	const ok = `{"type":"desktop.local_prompt.response","request_id":"q","status":"ok","draft_message":"hi","usage":{"input_tokens":1,"output_tokens":2},"confidence":0.5}`
 	for _, s := range []string{
@@ -33,60 +34,61 @@ func FuzzOutput(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		floor := &counter{}
-		n := newNotes(func() endpoint.Floor { return floor })
-		w := newWire(io.Discard, 2048, 3, n)
-		x := &exchange{prompt: bounded(endpoint.Prompt{Kind: endpoint.Turn, Request: "q", MaxOutputChars: 20}), result: make(chan result, 2), late: make(chan struct{})}
-		if skip, err := w.begin(x); skip || err != nil {
-			t.Fatal(skip, err)
+		floor := refuser{}
+		q := inflight.NewQueue(func() endpoint.Floor { return floor })
+		w := newWire(io.Discard, 2048, 3, q)
+		x, err := w.begin(t.Context(), withLimits(endpoint.Prompt{Kind: endpoint.Turn, Request: "q", MaxOutputChars: 20}))
+		if x == nil || err != nil {
+			t.Fatal(x, err)
 		}
 		if err := w.read(bytes.NewReader(output)); err != io.EOF {
 			t.Fatal(err)
 		}
 		w.end(endpoint.ErrExited)
-		n.close(true)
-		if len(x.result) != 1 {
-			t.Fatalf("%d results", len(x.result))
+		q.Close(true)
+		if len(x.Result()) != 1 {
+			t.Fatalf("%d results", len(x.Result()))
 		}
-		sound(t, <-x.result)
+		checkResult(t, <-x.Result())
 	})
 }
 
-// sound checks a result against the limits of its prompt.
-func sound(t *testing.T, r result) {
+// checkResult checks a result against the limits of its prompt.
+func checkResult(t *testing.T, r inflight.Result) {
 	t.Helper()
-	if r.err != nil {
+	if r.Err != nil {
 		for _, known := range []error{endpoint.ErrProtocol, endpoint.ErrTooLarge, endpoint.ErrAgent, endpoint.ErrExited} {
-			if errors.Is(r.err, known) {
+			if errors.Is(r.Err, known) {
 				return
 			}
 		}
-		t.Fatalf("an error of no kind: %v", r.err)
+		t.Fatalf("an error of unknown kind: %v", r.Err)
 	}
-	p := r.reply
+	p := r.Reply
 	switch {
 	case p.Outcome != endpoint.Said && p.Outcome != endpoint.Passed && p.Outcome != endpoint.Refused,
 		(p.Outcome == endpoint.Said) != (strings.TrimSpace(p.Text) != ""),
 		utf8.RuneCountInString(p.Text) > 20, !utf8.ValidString(p.Text),
 		p.Usage.Input < 0, p.Usage.Output < 0, p.ToolRounds != 0, p.Bid != nil && p.Outcome == endpoint.Said,
 		p.Confidence != nil && !(*p.Confidence >= 0 && *p.Confidence <= 1):
-		t.Fatalf("unsound reply %+v", p)
+		t.Fatalf("bad reply %+v", p)
 	}
 }
 
-type counter struct{}
+// A refuser is a floor that refuses everything.
+type refuser struct{}
 
 // Raise refuses everything.
-func (*counter) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
+func (refuser) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
 	return endpoint.Answer{}, nil
 }
 
 // Show drops live text.
-func (*counter) Show(string) {}
+func (refuser) Show(string) {}
 
 // FuzzRequest feeds arbitrary requests to the agent's side.
 func FuzzRequest(f *testing.F) {
-	b, err := line(asRequest(endpoint.Prompt{Request: "q", You: endpoint.Seat{ID: "me"}, Hints: []byte("{}")}))
+	b, err := encodeLine(requestOf(endpoint.Prompt{Request: "q", You: endpoint.Seat{ID: "me"}, Hints: []byte("{}")}))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// TestRoundTrip: what one side writes the other side reads, both ways.
+// TestRoundTrip checks that each side reads what the other one writes.
 func TestRoundTrip(t *testing.T) {
 	text := rapid.StringN(0, 200, -1)
 	share := rapid.Custom(func(t *rapid.T) *float64 {
@@ -114,14 +116,14 @@ func TestRoundTrip(t *testing.T) {
 		return &v
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		p := bounded(endpoint.Prompt{
+		p := withLimits(endpoint.Prompt{
 			Kind: endpoint.Turn, Request: text.Draw(t, "request"), Objective: text.Draw(t, "objective"), Mode: "manual",
 			You: endpoint.Seat{ID: "me", Domains: []string{text.Draw(t, "domain")}}, Summary: text.Draw(t, "summary"),
 			History:      []endpoint.Line{{From: "me", Own: true, Text: text.Draw(t, "own")}},
 			CatchUp:      []endpoint.Line{{From: "you", Text: text.Draw(t, "newest")}},
 			AllowToolUse: true, MaxToolRounds: 3, MaxOutputChars: 1000,
 		})
-		b, err := line(asRequest(p))
+		b, err := encodeLine(requestOf(p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,12 +138,12 @@ func TestRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "known") {
 			want.Usage = endpoint.Usage{Known: true, Input: rapid.Int64Range(0, maxTokens).Draw(t, "in"), Output: 3}
 		}
-		got, f := carried(t, p, want)
+		got, f := transfer(t, p, want)
 		if f != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("reply: got\n%+v (%+v), want\n%+v", got, f, want)
 		}
 		p.Kind = endpoint.Bid
-		if got, f := carried(t, p, endpoint.Reply{Bid: &confident}); f != nil || got.Bid == nil || math.Abs(*got.Bid-confident) > 0 {
+		if got, f := transfer(t, p, endpoint.Reply{Bid: &confident}); f != nil || got.Bid == nil || math.Abs(*got.Bid-confident) > 0 {
 			t.Fatalf("bid: got %+v (%+v)", got, f)
 		}
 	})
@@ -149,33 +151,33 @@ func TestRoundTrip(t *testing.T) {
 
 var confident = 0.9
 
-func carried(t *rapid.T, p endpoint.Prompt, r endpoint.Reply) (endpoint.Reply, *fault) {
-	b, err := line(answerOf(p, r, nil))
+// transfer encodes a reply as the agent does and reads it as the host does.
+func transfer(t *rapid.T, p endpoint.Prompt, r endpoint.Reply) (endpoint.Reply, *fault) {
+	b, err := encodeLine(responseTo(p, r, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	piece, _ := read(b)
-	if piece.err != nil || piece.typ == "" {
-		t.Fatalf("%s: %+v", b, piece)
+	f, _ := findFrame(b)
+	if f.err != nil || f.typ == "" {
+		t.Fatalf("%s: %+v", b, f)
 	}
-	f, err := responseOf(piece.raw)
-	if err != nil || f.RequestID != p.Request {
+	response, err := responseOf(f)
+	if err != nil || response.RequestID != p.Request {
 		t.Fatalf("%s: %v", b, err)
 	}
-	return reply(f, p)
+	return replyTo(p, response)
 }
 
-// TestServeRefuses: a host that breaks the protocol is told
-// so by the end of the agent.
+// TestServeRefuses checks that the agent ends when the host breaks the protocol.
 func TestServeRefuses(t *testing.T) {
 	for _, in := range []string{"x\n", `{"type":"desktop.other"}` + "\n", `{"type":"desktop.bid.request","Type":"x"}` + "\n"} {
 		if err := Serve(t.Context(), strings.NewReader(in), io.Discard, scripted.New()); err == nil {
-			t.Errorf("%q is served", in)
+			t.Errorf("%q is accepted", in)
 		}
 	}
 	var out bytes.Buffer
 	step := scripted.Step{Text: "hello", Messages: []scripted.Message{{To: "dba", Text: "psst"}}}
-	b, err := line(asRequest(endpoint.Prompt{Request: "q"}))
+	b, err := encodeLine(requestOf(endpoint.Prompt{Request: "q"}))
 	if err != nil {
 		t.Fatal(err)
 	}

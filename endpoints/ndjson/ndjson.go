@@ -8,18 +8,18 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// A Config says which agent to drive, and how patiently.
+// A Config says which agent to run, and its limits.
 type Config struct {
-	Command  []string // argv; never given to a shell
+	Command  []string // the program and its arguments; no shell is used
 	Root     string   // when set, Dir must lie inside it
-	Dir      string   // working folder; "" is the present one
-	Env      []string // KEY=VALUE, beside the few variables that every agent gets
-	AllowEnv []string // variables of ours to pass on; "NAME" or "PREFIX*"
+	Dir      string   // working folder; "" is the current one
+	Env      []string // KEY=VALUE, in addition to the few variables that every agent gets
+	AllowEnv []string // variables of this process to pass on: "NAME" or "PREFIX*"
 	Profile  string   // profile_id of frames whose prompt names none
 
-	Restart  int           // how often a process that ended is replaced
+	Restart  int           // how often a process that has ended is replaced
 	MaxLine  int           // bytes of a line; 0 is 8 MiB
-	MaxNoise int           // lines between two frames that are no frames; 0 is 10, negative is none
+	MaxNoise int           // lines without a frame between two frames; 0 is 10, negative is none
 	Grace    time.Duration // see the package's "Time"; 0 is 5 s
 }
 
@@ -28,9 +28,9 @@ const (
 	defaultMaxNoise = 10
 	defaultGrace    = 5 * time.Second
 
-	// closePatience is how long a process has to end by itself at Close, and
-	// again after SIGTERM: together less than 5 s.
-	closePatience = 2 * time.Second
+	// closeGrace is the time that a process has to end at Close, and again after
+	// SIGTERM: together less than 5 s.
+	closeGrace = 2 * time.Second
 )
 
 func (c Config) withDefaults() Config {
@@ -49,28 +49,28 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// An Endpoint drives one agent. Its methods may be used concurrently, though
-// only one Speak at a time gets through.
+// An Endpoint drives one agent. Its methods may be called concurrently, but only
+// one Speak at a time gets through.
 type Endpoint struct {
 	cfg  Config
-	slot chan struct{} // a token: the request in flight
+	slot chan struct{} // holds a token while a request is in flight
 
 	mu       sync.Mutex
 	floor    endpoint.Floor // of the latest prompt
-	run      *run           // the latest process, or nil
+	process  *process       // the latest, or nil
 	restarts int
 	closed   bool
 }
 
-// New returns an endpoint whose process starts with its first prompt.
+// New returns an endpoint. Its process starts with the first prompt.
 func New(cfg Config) *Endpoint {
 	return &Endpoint{cfg: cfg.withDefaults(), slot: make(chan struct{}, 1)}
 }
 
-// Start starts the process ahead of the first prompt, which shows whether its
-// command is right. It does nothing when the process is running.
+// Start starts the process before the first prompt, which shows whether the
+// command is right. It does nothing if the process is running.
 func (e *Endpoint) Start(ctx context.Context) error {
-	release, err := e.take()
+	release, err := e.acquire()
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (e *Endpoint) Start(ctx context.Context) error {
 	return err
 }
 
-// Speak hands p to the agent and waits for its one answer. Errors wrap
+// Speak sends p to the agent and waits for its one answer. Errors wrap
 // endpoint's: ErrBusy, ErrClosed, ErrTimeout (also after p.Timeout), ErrExited,
-// ErrProtocol, ErrTooLarge and ErrAgent; the cause of ctx when it was
-// cancelled; or they say why the process cannot be started. A reply that comes
-// with an error holds at most the usage that was stated.
+// ErrProtocol, ErrTooLarge and ErrAgent. They wrap the cause of ctx when ctx was
+// cancelled. Other errors say why the process cannot be started. A reply that
+// comes with an error has at most a usage.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
-	release, err := e.take()
+	release, err := e.acquire()
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
@@ -96,7 +96,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		defer cancel()
 	}
 	if ctx.Err() != nil {
-		return endpoint.Reply{}, ended(ctx)
+		return endpoint.Reply{}, endedError(ctx)
 	}
 	if p.Profile == "" {
 		p.Profile = e.cfg.Profile
@@ -104,57 +104,58 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	e.mu.Lock()
 	e.floor = floor
 	e.mu.Unlock()
-	r, err := e.ready(ctx)
+	pr, err := e.ready(ctx)
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
-	r.hand()
-	reply, left, err := r.wire.ask(ctx, p)
-	if left != nil {
+	pr.setAsked()
+	reply, abandoned, err := pr.wire.ask(ctx, p)
+	if abandoned != nil {
 		if p.Kind != endpoint.Bid {
-			r.overdue(left, ctx.Err() == context.Canceled, e.cfg.Grace)
+			pr.awaitLate(abandoned, ctx.Err() == context.Canceled, e.cfg.Grace)
 		}
-		return endpoint.Reply{}, ended(ctx)
+		return endpoint.Reply{}, endedError(ctx)
 	}
-	return reply, e.ending(r, err)
+	return reply, e.markRestart(pr, err)
 }
 
-// Close ends the process and its group and waits for them: first by closing
-// its standard input. A Speak that is under way returns endpoint.ErrClosed.
+// Close ends the process and its group, first by closing its standard input, and
+// waits for them. A Speak in progress returns endpoint.ErrClosed.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	e.closed = true
-	r := e.run
+	pr := e.process
 	e.mu.Unlock()
-	if r != nil {
-		r.wire.end(errClosed)
-		r.notes.cancel() // the room that closes us may not listen any more
-		<-r.over
+	if pr != nil {
+		pr.wire.end(errClosed)
+		pr.signals.Cancel() // the room may not take signals any more
+		<-pr.done
 	}
 	return nil
 }
 
-// Noise returns how many lines of the agent's output were no frames.
+// Noise returns how many lines of the agent's output had no frame.
 func (e *Endpoint) Noise() int {
 	e.mu.Lock()
-	r := e.run
+	pr := e.process
 	e.mu.Unlock()
-	if r == nil {
+	if pr == nil {
 		return 0
 	}
-	return r.wire.noiseSeen()
+	return pr.wire.noiseSeen()
 }
 
-func (e *Endpoint) take() (release func(), err error) {
+// acquire takes the slot, or fails with endpoint.ErrBusy.
+func (e *Endpoint) acquire() (release func(), err error) {
 	select {
 	case e.slot <- struct{}{}:
 		return func() { <-e.slot }, nil
 	default:
-		return nil, fail("AGENT-BUSY", "the agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
+		return nil, codedError("AGENT-BUSY", "the agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
 	}
 }
 
-func (e *Endpoint) listener() endpoint.Floor {
+func (e *Endpoint) currentFloor() endpoint.Floor {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.floor

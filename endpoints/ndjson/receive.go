@@ -7,158 +7,149 @@ import (
 	"unicode/utf8"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/inflight"
 )
 
-// take handles one line of the agent's output. Half a frame at the end of the
-// output says less than the end itself does.
+// take handles one line of the agent's output. cut marks a last line without a
+// newline: if it is malformed, the end of the output says more than the line.
 func (w *wire) take(b []byte, cut bool) {
-	p, some := read(b)
-	if !some || cut && p.err != nil {
+	f, ok := findFrame(b)
+	if !ok || cut && f.err != nil {
 		return
 	}
-	w.count(p)
+	w.countNoise(f)
 	switch {
-	case p.err != nil:
-		w.breach("bad_frame", faultf("bad_frame", endpoint.ErrProtocol, "a frame cannot be read: %v", p.err))
-	case p.typ == "":
-	case p.typ == typeReply || p.typ == typeBidReply:
-		w.respond(p.raw)
-	case p.typ == typeMessage || p.typ == typeCall:
-		w.aside(p.raw)
+	case f.err != nil:
+		w.failRequest(faultf("bad_frame", endpoint.ErrProtocol, "a frame cannot be read: %v", f.err))
+	case f.typ == "":
+	case f.typ == typeReply || f.typ == typeBidReply:
+		w.respond(f)
+	case f.typ == typeMessage || f.typ == typeCall:
+		w.raise(f.raw)
 	default:
-		w.notes.violation("unknown_frame", "no such frame: "+brief(p.typ))
+		w.signals.Violation("unknown_frame", "no such frame: "+endpoint.Quote(f.typ))
 	}
 }
 
-// count keeps track of noise and fails the turn when there is too much.
-func (w *wire) count(p piece) {
+// countNoise counts lines without a frame. Too many since the last frame fail
+// the request in flight.
+func (w *wire) countNoise(f frame) {
 	w.mu.Lock()
-	if p.blot {
+	if f.noise {
 		w.noise++
-		w.skipped++
+		w.totalNoise++
 	}
 	n := w.noise
-	if p.typ != "" {
-		w.noise = 0
-	}
-	if n > w.maxNoise {
+	if f.typ != "" || n > w.maxNoise {
 		w.noise = 0
 	}
 	w.mu.Unlock()
-	if p.typ == "" && n > w.maxNoise {
-		w.breach("noise", faultf("noise", endpoint.ErrProtocol, "%d lines that are no frames; write logs to standard error", n))
+	if f.typ == "" && n > w.maxNoise {
+		w.failRequest(faultf("noise", endpoint.ErrProtocol, "%d lines that are no frames; write logs to standard error", n))
 	}
 }
 
-func (w *wire) overlong() {
-	w.breach("line_too_long", faultf("line_too_long", endpoint.ErrTooLarge, "a line of more than %d bytes", w.maxLine))
-}
-
-// breach records a broken rule that hangs on no request, and fails the one in
-// flight: its answer may be what was lost.
-func (w *wire) breach(code string, f *fault) {
-	w.notes.violation(code, f.text)
-	w.giveUp(w.current(), f.problem())
+// failRequest reports a violation that belongs to no response. It fails the
+// request in flight, whose response may be the line that cannot be read.
+func (w *wire) failRequest(f *fault) {
+	w.signals.Violation(f.rule, f.text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests.Fail(w.requests.Open(), f.problem())
 }
 
 // respond matches a response to its request.
-func (w *wire) respond(raw []byte) {
-	r, err := responseOf(raw)
-	x := w.current()
-	if x != nil && r.RequestID == x.prompt.Request {
+func (w *wire) respond(f frame) {
+	r, err := responseOf(f)
+	w.mu.Lock()
+	x := w.requests.Open()
+	w.mu.Unlock()
+	switch {
+	case x != nil && r.RequestID == x.Prompt.Request:
 		w.accept(x, r, err)
-		return
+	case err != nil && r.RequestID == "":
+		w.failRequest(faultf("bad_frame", endpoint.ErrProtocol, "a response cannot be read: %s", describe(err)))
+	default:
+		w.stray(r)
 	}
-	if err != nil && r.RequestID == "" {
-		w.breach("bad_frame", faultf("bad_frame", endpoint.ErrProtocol, "a response cannot be read: %s", mismatch(err)))
-		return
-	}
-	w.stray(r)
 }
 
-// accept ends the exchange in flight with its response.
-func (w *wire) accept(x *exchange, r response, err error) {
+// accept ends the request in flight with its response.
+func (w *wire) accept(x *inflight.Request, r response, err error) {
 	var f *fault
-	var out endpoint.Reply
+	var reply endpoint.Reply
 	if err != nil {
-		f = faultf("bad_frame", endpoint.ErrProtocol, "the response cannot be read: %s", mismatch(err))
+		f = faultf("bad_frame", endpoint.ErrProtocol, "the response cannot be read: %s", describe(err))
 	} else {
-		out, f = reply(r, x.prompt)
+		reply, f = replyTo(x.Prompt, r)
 	}
 	if f != nil && f.rule != "" {
-		w.notes.violation(f.rule, f.text)
+		w.signals.Violation(f.rule, f.text)
 	}
-	if x.prompt.Kind == endpoint.Bid {
-		w.knowsBids()
-	}
-	if !w.finish(x, result{out, f.problem()}) {
-		w.stray(r) // it had ended meanwhile
-	}
-}
-
-func (w *wire) knowsBids() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bids = -1
+	if x.Prompt.Kind == endpoint.Bid {
+		w.unansweredBids = -1
+	}
+	ok := w.requests.Answer(x, inflight.Result{Reply: reply, Err: f.problem()})
+	w.mu.Unlock()
+	if !ok {
+		w.stray(r) // the request has ended meanwhile
+	}
 }
 
-// stray handles a response whose request is not in flight. It changes nothing
-// but the log (rules R1 and R2).
+// stray handles a response whose request is not in flight. It only raises a
+// signal.
 func (w *wire) stray(r response) {
 	w.mu.Lock()
-	state := w.recent.state(r.RequestID)
-	left := w.recent.settle(r.RequestID)
+	state, left := w.requests.Late(r.RequestID)
 	w.mu.Unlock()
 	switch state {
-	case abandoned:
-		if left.prompt.Kind != endpoint.Bid { // a bid is no reply
-			w.notes.late(r.RequestID, r.Draft)
+	case inflight.Abandoned:
+		if left.Prompt.Kind != endpoint.Bid { // a bid has no text
+			w.signals.Late(r.RequestID, r.Draft)
 		}
-		close(left.late)
-	case answered:
-		w.notes.violation("duplicate_response", "a second response to "+brief(r.RequestID))
+	case inflight.Answered:
+		w.signals.Violation("duplicate_response", "a second response to "+endpoint.Quote(r.RequestID))
 	default:
-		w.notes.violation("unknown_request", "a response to "+brief(r.RequestID)+", which is no request of this seat")
+		w.signals.Violation("unknown_request", "a response to "+endpoint.Quote(r.RequestID)+", which is no request of this seat")
 	}
 }
 
-// aside raises a message or a call.
-func (w *wire) aside(raw []byte) {
-	var a aside
-	if err := json.Unmarshal(raw, &a); err != nil {
-		w.notes.violation("bad_frame", "a message cannot be read: "+mismatch(err))
+// raise raises a message or a call of the agent.
+func (w *wire) raise(raw []byte) {
+	var m sideMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		w.signals.Violation("bad_frame", "a message cannot be read: "+describe(err))
 		return
 	}
-	limit := 12_000
-	if x := w.current(); x != nil {
-		limit = x.prompt.MaxOutputChars
+	limit := defaultOutputChars
+	w.mu.Lock()
+	if x := w.requests.Open(); x != nil {
+		limit = x.Prompt.MaxOutputChars
 	}
-	s := endpoint.Signal{Kind: endpoint.SignalMessage, To: a.To, Detail: a.Text, Body: append([]byte(nil), raw...)}
-	switch n := utf8.RuneCountInString(a.Text); {
+	w.mu.Unlock()
+	s := endpoint.Signal{Kind: endpoint.SignalMessage, To: m.To, Detail: m.Text, Body: append([]byte(nil), raw...)}
+	then := func(a endpoint.Answer, err error) { w.answer(m, a, err) }
+	switch n := utf8.RuneCountInString(m.Text); {
 	case n > limit:
-		w.notes.violation("too_large", fmt.Sprintf("a message of %d characters, and the limit is %d", n, limit))
-		return
-	case a.Type == typeCall:
+		w.signals.Violation("too_large", fmt.Sprintf("a message of %d characters, and the limit is %d", n, limit))
+	case m.Type == typeCall:
 		s.Kind = endpoint.SignalCall
-	case strings.TrimSpace(a.Text) == "":
-		w.notes.violation("bad_frame", "a message without text")
-		return
-	}
-	x := note{s, func(ans endpoint.Answer, err error) { w.answer(a, ans, err) }}
-	if s.Kind == endpoint.SignalCall {
-		w.notes.call(x)
-	} else {
-		w.notes.put(x)
+		w.signals.Call(s, then)
+	case strings.TrimSpace(m.Text) == "":
+		w.signals.Violation("bad_frame", "a message without text")
+	default:
+		w.signals.Ask(s, then)
 	}
 }
 
-// answer tells the agent what became of an aside, if it gave it an id.
-func (w *wire) answer(a aside, ans endpoint.Answer, err error) {
-	v := verdict{Type: typeMessageDone, MessageID: a.MessageID, Allowed: ans.Allowed && err == nil, Reason: ans.Reason, Body: ans.Body}
-	id := a.MessageID
-	if a.Type == typeCall {
-		v.Type, v.MessageID, v.CallID = typeCallDone, "", a.CallID
-		id = a.CallID
+// answer sends the agent the room's answer to a message or call that has an id.
+func (w *wire) answer(m sideMessage, a endpoint.Answer, err error) {
+	v := messageReply{Type: typeMessageReply, MessageID: m.MessageID, Allowed: a.Allowed && err == nil, Reason: a.Reason, Body: a.Body}
+	id := m.MessageID
+	if m.Type == typeCall {
+		v.Type, v.MessageID, v.CallID = typeCallReply, "", m.CallID
+		id = m.CallID
 	}
 	if id == "" {
 		return
@@ -166,7 +157,7 @@ func (w *wire) answer(a aside, ans endpoint.Answer, err error) {
 	if err != nil {
 		v.Reason, v.Body = "the room did not take it", nil
 	}
-	if b, err := line(v); err == nil {
-		_, _ = w.send(w.notes.ctx, b) // an agent that has gone needs no verdict
+	if b, err := encodeLine(v); err == nil {
+		_, _ = w.send(w.signals.Context(), b) // an agent that has ended needs no answer
 	}
 }

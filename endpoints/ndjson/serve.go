@@ -13,15 +13,15 @@ import (
 	"github.com/folkmoot/moot/internal/strict"
 )
 
-// A Speaker answers prompts: any endpoint does.
+// A Speaker answers prompts. Any endpoint is one.
 type Speaker interface {
 	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
 }
 
-// Serve is the agent's side: it answers the requests that it reads from in,
-// one after the other, until in ends, ctx does, or a write fails. Messages that
-// the speaker raises go out as frames; calls are refused, and live text is
-// dropped. What is no request is an error, for the host never sends such.
+// Serve is the agent's side of the protocol. It reads requests from in and
+// answers one after the other until in or ctx ends, or a write fails. Messages
+// that the agent raises are written as frames. Calls are refused, and live text
+// is dropped. A line that is no request is an error.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) error {
 	lines := spawn.NewLines(in, defaultMaxLine)
 	for ctx.Err() == nil {
@@ -36,8 +36,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) erro
 		if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
-		reply, err := agent.Speak(ctx, p, outlet{out})
-		if err := write(out, answerOf(p, reply, err)); err != nil {
+		reply, err := agent.Speak(ctx, p, frameFloor{out})
+		if err := write(out, responseTo(p, reply, err)); err != nil {
 			return fmt.Errorf("writing a response: %w", err)
 		}
 	}
@@ -45,7 +45,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) erro
 }
 
 func write(out io.Writer, v any) error {
-	b, err := line(v)
+	b, err := encodeLine(v)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ var requestKeys = []string{
 	"/host", "/trace",
 }
 
-// promptOf is the way back of asRequest. The newest message of another is the
-// whole catch-up, for the frame does not say where that began.
+// promptOf is the inverse of requestOf. The catch-up is the remote message only:
+// the frame does not say where the catch-up began.
 func promptOf(b []byte) (endpoint.Prompt, error) {
 	if err := strict.Check(b, maxDepth, requestKeys); err != nil {
 		return endpoint.Prompt{}, err
@@ -83,7 +83,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	case typeBid:
 		p.Kind = endpoint.Bid
 	default:
-		return endpoint.Prompt{}, fmt.Errorf("no such request: %s", brief(q.Type))
+		return endpoint.Prompt{}, fmt.Errorf("no such request: %s", endpoint.Quote(q.Type))
 	}
 	if q.You != nil {
 		p.You = q.You.seat()
@@ -106,12 +106,13 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	return p, nil
 }
 
+// seat is the inverse of seatOf.
 func (s seat) seat() endpoint.Seat {
 	return endpoint.Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, SameOwner: s.SameOwner, Owner: s.Owner, Device: s.Device}
 }
 
-// answerOf is the way back of reply.
-func answerOf(p endpoint.Prompt, r endpoint.Reply, err error) response {
+// responseTo is the inverse of replyTo.
+func responseTo(p endpoint.Prompt, r endpoint.Reply, err error) response {
 	f := response{Type: typeReply, RequestID: p.Request, Status: "ok", Draft: r.Text, Reason: r.Reason, Outcome: r.Outcome, Confidence: r.Confidence, ToolRounds: r.ToolRounds}
 	if p.Kind == endpoint.Bid {
 		f.Type, f.Bid, f.Outcome = typeBidReply, r.Bid, ""
@@ -128,17 +129,17 @@ func answerOf(p endpoint.Prompt, r endpoint.Reply, err error) response {
 	return f
 }
 
-// An outlet writes what a speaker raises as frames.
-type outlet struct{ out io.Writer }
+// A frameFloor writes the messages that an agent raises as frames.
+type frameFloor struct{ out io.Writer }
 
-// Raise writes a message. The frames have no other signals for an agent.
-func (o outlet) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+// Raise writes a message. An agent has no frames for other signals.
+func (f frameFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	if s.Kind != endpoint.SignalMessage {
 		return endpoint.Answer{Reason: "only messages can be raised here"}, nil
 	}
-	err := write(o.out, map[string]string{"type": typeMessage, "to": s.To, "text": s.Detail})
+	err := write(f.out, map[string]string{"type": typeMessage, "to": s.To, "text": s.Detail})
 	return endpoint.Answer{Allowed: err == nil}, err
 }
 
 // Show drops live text.
-func (outlet) Show(string) {}
+func (frameFloor) Show(string) {}

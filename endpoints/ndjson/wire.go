@@ -8,190 +8,155 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/inflight"
 	"github.com/folkmoot/moot/internal/spawn"
 )
 
-// A wire speaks the frames over one connection to an agent: it matches
-// responses to the request in flight and turns everything else into signals.
+// A wire speaks the protocol over one connection to an agent. It matches
+// responses to the request in flight and turns all other frames into signals.
 type wire struct {
-	out   io.Writer
-	turn  chan struct{} // a token: who holds it may write
-	notes *notes
+	out     io.Writer
+	writing chan struct{} // holds a token while a line is written
+	signals *inflight.Queue
 
 	maxLine, maxNoise int
 
-	mu      sync.Mutex
-	open    *exchange
-	recent  history
-	noise   int // lines since the last frame
-	skipped int // lines of noise in all
-	bids    int // bids unanswered in a row; negative once one was answered
-	ended   error
-	done    chan struct{} // closed with ended
+	mu             sync.Mutex
+	requests       inflight.Table
+	noise          int // lines without a frame since the last frame
+	totalNoise     int
+	unansweredBids int // in a row; negative once a bid was answered
+	err            error
+	done           chan struct{} // closed when err is set
 }
 
-// An exchange is a request and where its result goes.
-type exchange struct {
-	prompt endpoint.Prompt
-	result chan result // holds one
-	late   chan struct{}
+// maxUnansweredBids in a row show that an agent does not know bids.
+const maxUnansweredBids = 2
+
+// Defaults of a prompt that states no limit (one-to-one note).
+const (
+	defaultOutputChars = 12_000
+	defaultToolRounds  = 3
+)
+
+func newWire(out io.Writer, maxLine, maxNoise int, q *inflight.Queue) *wire {
+	return &wire{out: out, writing: make(chan struct{}, 1), signals: q, maxLine: maxLine, maxNoise: maxNoise, done: make(chan struct{})}
 }
 
-type result struct {
-	reply endpoint.Reply
-	err   error
-}
-
-// enoughBids unanswered in a row show that an agent does not know bids.
-const enoughBids = 2
-
-func newWire(out io.Writer, maxLine, maxNoise int, n *notes) *wire {
-	return &wire{out: out, turn: make(chan struct{}, 1), notes: n, maxLine: maxLine, maxNoise: maxNoise, done: make(chan struct{})}
-}
-
-// ask sends p and returns its result. When ctx ends first it returns the open
-// exchange too, whose late channel is closed if the answer comes after all.
-func (w *wire) ask(ctx context.Context, p endpoint.Prompt) (endpoint.Reply, *exchange, error) {
-	p = bounded(p)
-	x := &exchange{prompt: p, result: make(chan result, 1), late: make(chan struct{})}
-	if skip, err := w.begin(x); skip || err != nil {
+// ask sends p and returns its result. If ctx ends first, it returns the
+// abandoned request, whose channel Late is closed if the response still comes.
+func (w *wire) ask(ctx context.Context, p endpoint.Prompt) (endpoint.Reply, *inflight.Request, error) {
+	x, err := w.begin(ctx, withLimits(p))
+	if x == nil || err != nil {
 		return endpoint.Reply{Outcome: endpoint.Passed}, nil, err
 	}
-	b, err := line(asRequest(p))
+	b, err := encodeLine(requestOf(x.Prompt))
 	sent := false
 	if err == nil {
 		sent, err = w.send(ctx, b)
 	}
 	switch {
 	case err == nil || sent:
-	case ctx.Err() != nil: // it knows of nothing, so it is in step
-		w.giveUp(x, nil)
-		return endpoint.Reply{}, nil, ended(ctx)
+	case ctx.Err() != nil: // the agent got nothing
+		w.mu.Lock()
+		w.requests.Fail(x, nil)
+		w.mu.Unlock()
+		return endpoint.Reply{}, nil, endedError(ctx)
 	default:
-		return w.unsent(x, err)
+		return w.notSent(x, err)
 	}
 	select {
-	case r := <-x.result:
-		return r.reply, nil, r.err
+	case r := <-x.Result():
+		return r.Reply, nil, r.Err
 	case <-ctx.Done():
 	}
 	return w.abandon(x)
 }
 
-// bounded fills in the limits that must not be absent (one-to-one note).
-func bounded(p endpoint.Prompt) endpoint.Prompt {
+// withLimits sets the limits that a request must state.
+func withLimits(p endpoint.Prompt) endpoint.Prompt {
 	if p.MaxOutputChars <= 0 {
-		p.MaxOutputChars = 12_000
+		p.MaxOutputChars = defaultOutputChars
 	}
 	if p.AllowToolUse && p.MaxToolRounds <= 0 {
-		p.MaxToolRounds = 3
+		p.MaxToolRounds = defaultToolRounds
 	}
 	return p
 }
 
-// begin makes x the exchange in flight. It reports whether there is no use in
-// asking.
-func (w *wire) begin(x *exchange) (skip bool, err error) {
+// begin makes p the request in flight. It returns nil for a bid to an agent that
+// does not know bids.
+func (w *wire) begin(ctx context.Context, p endpoint.Prompt) (*inflight.Request, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	known := w.requests.Open() != nil || w.requests.State(p.Request) != inflight.Unknown
 	switch {
-	case w.ended != nil:
-		return false, w.ended
-	case w.open != nil:
-		return false, endpoint.ErrBusy
-	case w.recent.state(x.prompt.Request) != unknown:
-		return false, fail("AGENT-PROTOCOL", "the request id "+brief(x.prompt.Request)+" was used before", "give every request an id of its own", endpoint.ErrProtocol)
-	case x.prompt.Kind == endpoint.Bid && w.bids >= enoughBids:
-		return true, nil
+	case w.err != nil:
+		return nil, w.err
+	case !known && p.Kind == endpoint.Bid && w.unansweredBids >= maxUnansweredBids:
+		return nil, nil
 	}
-	w.open = x
-	w.recent.put(x.prompt.Request, record{state: asked})
-	return false, nil
+	x, err := w.requests.Begin(ctx, p)
+	if errors.Is(err, inflight.ErrUsed) {
+		return nil, codedError("AGENT-PROTOCOL", "the request id "+endpoint.Quote(p.Request)+" was used before", "give every request an id of its own", endpoint.ErrProtocol)
+	}
+	return x, err
 }
 
-// unsent waits a moment for the reader to learn why nothing can be written:
-// the process's exit says more than a broken pipe.
-func (w *wire) unsent(x *exchange, err error) (endpoint.Reply, *exchange, error) {
-	t := time.NewTimer(2 * time.Second)
+// exitDelay is the time until a process whose input is closed is known to have
+// ended. Its exit status says more than a broken pipe.
+const exitDelay = 2 * time.Second
+
+// notSent ends a request that could not be written.
+func (w *wire) notSent(x *inflight.Request, err error) (endpoint.Reply, *inflight.Request, error) {
+	t := time.NewTimer(exitDelay)
 	defer t.Stop()
 	select {
-	case r := <-x.result:
-		return r.reply, nil, r.err
+	case r := <-x.Result():
+		return r.Reply, nil, r.Err
 	case <-t.C:
-		w.end(fail("AGENT-EXITED", "the agent has closed its input: "+err.Error(), "let it read its standard input to the end", endpoint.ErrExited))
+		w.end(codedError("AGENT-EXITED", "the agent has closed its input: "+err.Error(), "let it read its standard input to the end", endpoint.ErrExited))
 	}
-	r := <-x.result
-	return r.reply, nil, r.err
+	r := <-x.Result()
+	return r.Reply, nil, r.Err
 }
 
-// abandon ends x without an answer, unless one has just come.
-func (w *wire) abandon(x *exchange) (endpoint.Reply, *exchange, error) {
+// abandon ends x without a response, unless one has just come.
+func (w *wire) abandon(x *inflight.Request) (endpoint.Reply, *inflight.Request, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	select {
-	case r := <-x.result:
-		return r.reply, nil, r.err
-	default:
+	if !w.requests.Abandon(x) {
+		r := <-x.Result()
+		return r.Reply, nil, r.Err
 	}
-	w.open = nil
-	w.recent.put(x.prompt.Request, record{abandoned, x})
-	if x.prompt.Kind == endpoint.Bid && w.bids >= 0 {
-		w.bids++
+	if x.Prompt.Kind == endpoint.Bid && w.unansweredBids >= 0 {
+		w.unansweredBids++
 	}
 	return endpoint.Reply{}, x, nil
 }
 
-// finish gives x its one result, its answer. It reports false when x had
-// ended.
-func (w *wire) finish(x *exchange, r result) bool { return w.conclude(x, r, record{state: answered}) }
-
-// giveUp gives x a result that is no answer; one may still come, late.
-func (w *wire) giveUp(x *exchange, err error) {
-	w.conclude(x, result{err: err}, record{abandoned, x})
-}
-
-func (w *wire) conclude(x *exchange, r result, past record) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if x == nil || w.open != x {
-		return false
-	}
-	w.open = nil
-	w.recent.put(x.prompt.Request, past)
-	x.result <- r
-	return true
-}
-
-// current returns the exchange in flight, or nil.
-func (w *wire) current() *exchange {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.open
-}
-
-// end fails what is in flight and everything after. The first call counts.
+// end fails the request in flight and all later ones. Later calls do nothing.
 func (w *wire) end(err error) {
 	w.mu.Lock()
-	if w.ended == nil {
-		w.ended = err
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
 		close(w.done)
 	}
-	err, x := w.ended, w.open
-	w.mu.Unlock()
-	w.giveUp(x, err)
+	w.requests.Fail(w.requests.Open(), w.err)
 }
 
-// send writes a whole line. An error after a part of it has gone out ends the
-// wire. It reports whether anything was written.
+// send writes a whole line and reports whether any of it was written. A line
+// that is written in part ends the wire.
 func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
 	select {
-	case w.turn <- struct{}{}:
+	case w.writing <- struct{}{}:
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-w.done:
 		return false, io.ErrClosedPipe
 	}
-	defer func() { <-w.turn }()
+	defer func() { <-w.writing }()
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -199,7 +164,7 @@ func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
 	n, err := w.out.Write(b)
 	stop()
 	if err != nil && n > 0 {
-		w.end(fail("AGENT-EXITED", "the agent stopped reading in the middle of a frame", "let it read its standard input at all times", endpoint.ErrExited))
+		w.end(codedError("AGENT-EXITED", "the agent stopped reading in the middle of a frame", "let it read its standard input at all times", endpoint.ErrExited))
 	}
 	return n > 0, err
 }
@@ -218,19 +183,19 @@ func (w *wire) limitWrite(ctx context.Context) (stop func()) {
 	})
 	return func() {
 		if !cancel() {
-			<-fired // else it could hit the next write
+			<-fired // otherwise it could hit the next write
 		}
 	}
 }
 
-// read takes lines until the input ends, and returns its error.
+// read handles lines until the input ends, and returns its error.
 func (w *wire) read(in io.Reader) error {
 	lines := spawn.NewLines(in, w.maxLine)
 	for {
 		b, err := lines.Next()
 		switch {
 		case errors.Is(err, spawn.ErrLong):
-			w.overlong()
+			w.failRequest(faultf("line_too_long", endpoint.ErrTooLarge, "a line of more than %d bytes", w.maxLine))
 		case err != nil:
 			return err
 		default:
@@ -243,11 +208,11 @@ func (w *wire) read(in io.Reader) error {
 func (w *wire) cause() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.ended
+	return w.err
 }
 
 func (w *wire) noiseSeen() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.skipped
+	return w.totalNoise
 }

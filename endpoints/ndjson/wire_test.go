@@ -18,13 +18,14 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/inflight"
 )
 
 var update = flag.Bool("update", false, "rewrite the traces of testdata/*.txtar")
 
-// TestWire plays the scripts of testdata against a wire over pipes in memory,
-// in virtual time, and compares what happens with their traces. A script has
-// one command a line:
+// TestWire runs the scripts of testdata against a wire, over pipes in memory and
+// in virtual time, and compares the results with their traces. A script has one
+// command on each line:
 //
 //	ask ID [bid] [KEY=VALUE ...]  start a request; keys are limit, timeout, tools
 //	agent TEXT                    the agent writes TEXT and a newline
@@ -47,7 +48,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got string
-			synctest.Test(t, func(t *testing.T) { got = play(t, section(a, "prompt"), section(a, "script")) })
+			synctest.Test(t, func(t *testing.T) { got = runScript(t, section(a, "prompt"), section(a, "script")) })
 			if *update {
 				setSection(a, "trace", got)
 				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
@@ -80,38 +81,39 @@ func setSection(a *txtar.Archive, name, data string) {
 	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(data)})
 }
 
-// A stage is a wire and the two ends of the agent.
-type stage struct {
+// A wireTest is a wire and the two ends of its agent.
+type wireTest struct {
 	t       *testing.T
 	wire    *wire
 	prompt  string
-	in, out net.Conn // the agent's
+	in, out net.Conn // of the agent
 	cancels map[string]context.CancelFunc
 	wg      sync.WaitGroup
 
 	mu    sync.Mutex
 	trace strings.Builder
-	now   [3][]string // what the present command led to, in the order of the constants
-	whole bool
+	now   [3][]string // results of the current command, by kind
+	whole bool        // print requests whole
 }
 
-// What happens at one instant has no order of its own; it is listed so.
+// Kinds of trace lines. Lines of one instant have no order, so the trace lists
+// them by kind.
 const (
 	requests = iota
 	signals
 	results
 )
 
-func play(t *testing.T, prompt, script string) string {
+func runScript(t *testing.T, prompt, script string) string {
 	ours, in := net.Pipe()
 	out, theirs := net.Pipe()
-	s := &stage{t: t, prompt: prompt, in: in, out: out, cancels: map[string]context.CancelFunc{}}
-	n := newNotes(func() endpoint.Floor { return s })
-	s.wire = newWire(ours, 512, 3, n)
+	s := &wireTest{t: t, prompt: prompt, in: in, out: out, cancels: map[string]context.CancelFunc{}}
+	q := inflight.NewQueue(func() endpoint.Floor { return s })
+	s.wire = newWire(ours, 512, 3, q)
 	s.wg.Go(s.readRequests)
 	s.wg.Go(func() {
 		_ = s.wire.read(theirs)
-		s.wire.end(fail("AGENT-EXITED", "the agent has ended", "", endpoint.ErrExited))
+		s.wire.end(codedError("AGENT-EXITED", "the agent has ended", "", endpoint.ErrExited))
 	})
 	for l := range strings.Lines(script) {
 		l = strings.TrimRight(l, "\n")
@@ -129,12 +131,12 @@ func play(t *testing.T, prompt, script string) string {
 	ours.Close()
 	in.Close()
 	s.wg.Wait()
-	n.close(true)
+	q.Close(true)
 	s.flush()
 	return s.trace.String()
 }
 
-func (s *stage) do(word, arg string) {
+func (s *wireTest) do(word, arg string) {
 	s.t.Helper()
 	switch word {
 	case "ask":
@@ -166,13 +168,13 @@ func (s *stage) do(word, arg string) {
 	}
 }
 
-func (s *stage) write(text string) {
+func (s *wireTest) write(text string) {
 	if _, err := s.out.Write([]byte(text)); err != nil {
 		s.t.Errorf("the agent cannot write: %v", err)
 	}
 }
 
-func (s *stage) ask(arg string) {
+func (s *wireTest) ask(arg string) {
 	words := strings.Fields(arg)
 	p := endpoint.Prompt{Kind: endpoint.Turn, Request: words[0], MaxOutputChars: 100}
 	if s.prompt != "" {
@@ -205,13 +207,13 @@ func (s *stage) ask(arg string) {
 		defer cancel()
 		r, left, err := s.wire.ask(ctx, p)
 		if left != nil {
-			err = ended(ctx)
+			err = endedError(ctx)
 		}
 		s.result(p, r, err)
 	})
 }
 
-func (s *stage) result(p endpoint.Prompt, r endpoint.Reply, err error) {
+func (s *wireTest) result(p endpoint.Prompt, r endpoint.Reply, err error) {
 	if err != nil {
 		s.note(results, "%s failed: %v", p.Request, err)
 		return
@@ -232,8 +234,8 @@ func (s *stage) result(p endpoint.Prompt, r endpoint.Reply, err error) {
 	s.note(results, "%s", line)
 }
 
-// readRequests prints what the agent is sent.
-func (s *stage) readRequests() {
+// readRequests prints the requests that the agent gets.
+func (s *wireTest) readRequests() {
 	dec := json.NewDecoder(s.in)
 	for {
 		var raw json.RawMessage
@@ -259,7 +261,7 @@ func (s *stage) readRequests() {
 }
 
 // Raise prints a signal and allows it.
-func (s *stage) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
+func (s *wireTest) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
 	s.note(signals, "%s code %q to %q: %q", sig.Kind, sig.Code, sig.To, sig.Detail)
 	if sig.Kind == endpoint.SignalCall {
 		return endpoint.Answer{Allowed: true, Body: []byte(`{"result":"done"}`)}, nil
@@ -268,15 +270,15 @@ func (s *stage) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, 
 }
 
 // Show is not used by this endpoint.
-func (s *stage) Show(delta string) { s.t.Errorf("live text %q", delta) }
+func (s *wireTest) Show(delta string) { s.t.Errorf("live text %q", delta) }
 
-func (s *stage) note(kind int, format string, args ...any) {
+func (s *wireTest) note(kind int, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now[kind] = append(s.now[kind], fmt.Sprintf(format, args...))
 }
 
-func (s *stage) flush() {
+func (s *wireTest) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for kind, lines := range s.now {

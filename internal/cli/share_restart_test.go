@@ -151,7 +151,7 @@ func TestSharedShareRestarted(t *testing.T) {
 	}
 	for _, said := range []string{"question 1", "answered 1", "question 2", "answered 2", "question 3"} {
 		if !strings.Contains(frames[2], said) {
-			t.Errorf("an agent that was started anew was not handed %q:\n%s", said, frames[2])
+			t.Errorf("an agent that was restarted did not get %q:\n%s", said, frames[2])
 		}
 	}
 }
@@ -197,14 +197,14 @@ func TestSharedAgentCrashes(t *testing.T) {
 	}
 	for _, said := range []string{"question 1", "answered 1", "question 2"} {
 		if !strings.Contains(frames[2], said) {
-			t.Errorf("an agent that was started anew was not handed %q:\n%s", said, frames[2])
+			t.Errorf("an agent that was restarted did not get %q:\n%s", said, frames[2])
 		}
 	}
 	if err := p.share.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.share.end()
-	if log := p.share.stderr.String(); !strings.Contains(log, "out of memory") || !strings.Contains(log, "started anew for the next request") {
+	if log := p.share.stderr.String(); !strings.Contains(log, "out of memory") || !strings.Contains(log, "restarted for the next request") {
 		t.Errorf("the agent's owner is not told:\n%s", log)
 	}
 	if strings.Contains(p.run.stderr.String(), "out of memory") {

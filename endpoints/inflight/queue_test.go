@@ -1,0 +1,79 @@
+package inflight
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A gatedFloor takes no signal until its gate is open.
+type gatedFloor struct {
+	gate   chan struct{}
+	raised chan endpoint.Signal
+}
+
+func (f *gatedFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	<-f.gate
+	f.raised <- s
+	return endpoint.Answer{Allowed: true}, nil
+}
+
+func (*gatedFloor) Show(string) {}
+
+// TestQueueIsBounded puts signals faster than the room takes them. The queue
+// holds a bounded number, and reports that it dropped the rest.
+func TestQueueIsBounded(t *testing.T) {
+	f := &gatedFloor{gate: make(chan struct{}), raised: make(chan endpoint.Signal, 2*maxQueued)}
+	q := NewQueue(func() endpoint.Floor { return f })
+	for range 1000 {
+		q.Violation("noise", "again")
+	}
+	if len(q.queue) != maxQueued {
+		t.Errorf("%d signals wait, want %d", len(q.queue), maxQueued)
+	}
+	close(f.gate)
+	q.Close(true)
+	close(f.raised)
+	var all []endpoint.Signal
+	for s := range f.raised {
+		all = append(all, s)
+	}
+	if len(all) > maxQueued+2 || !strings.Contains(fmt.Sprint(all), "signals were dropped") {
+		t.Errorf("%d signals were raised: %v", len(all), all)
+	}
+}
+
+// TestQueueCalls checks that calls run side by side up to their limit, and that
+// Close without drain drops queued signals.
+func TestQueueCalls(t *testing.T) {
+	f := &gatedFloor{gate: make(chan struct{}), raised: make(chan endpoint.Signal, 2*maxQueued)}
+	q := NewQueue(func() endpoint.Floor { return f })
+	answers := make(chan endpoint.Answer, maxCalls+1)
+	for range maxCalls + 1 {
+		q.Call(endpoint.Signal{Kind: endpoint.SignalCall}, func(a endpoint.Answer, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- a
+		})
+	}
+	close(f.gate)
+	refused := 0
+	for range maxCalls + 1 {
+		if a := <-answers; !a.Allowed {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d calls were refused, want 1", refused)
+	}
+	q.Close(false)
+	q.Put(endpoint.Signal{Kind: endpoint.SignalForgot}) // has no effect
+}

@@ -1,0 +1,52 @@
+package ndjson
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/problem"
+)
+
+// A fault is the reason why a request ends without a reply. rule names the rule
+// that the agent broke, for the log. It is empty for an error that the agent
+// reported itself.
+type fault struct {
+	rule string
+	kind error // one of endpoint's
+	text string
+}
+
+func faultf(rule string, kind error, format string, args ...any) *fault {
+	return &fault{rule, kind, fmt.Sprintf(format, args...)}
+}
+
+const checkFix = "run `moot endpoint check -- COMMAND` to see what the agent must do"
+
+// problem returns the fault as the error that the room sees, nil for nil.
+func (f *fault) problem() error {
+	switch {
+	case f == nil:
+		return nil
+	case errors.Is(f.kind, endpoint.ErrTooLarge):
+		return codedError("AGENT-TOOLARGE", "the agent's answer is too large: "+f.text, "raise the limit, or have the agent keep to constraints.max_output_chars", f.kind)
+	case errors.Is(f.kind, endpoint.ErrAgent):
+		return codedError("AGENT-ERROR", "the agent reports an error: "+f.text, "fix what the agent reports", f.kind)
+	}
+	return codedError("AGENT-PROTOCOL", "the agent broke the protocol: "+f.text, checkFix, f.kind)
+}
+
+func codedError(code, what, fix string, kind error) error {
+	return &problem.Error{Code: code, What: what, Fix: fix, Kind: kind}
+}
+
+var errClosed = codedError("AGENT-CLOSED", "the agent's endpoint has been closed", "restore the seat, which restarts the agent", endpoint.ErrClosed)
+
+// endedError returns the error of a request whose context has ended.
+func endedError(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return codedError("AGENT-TIMEOUT", "the agent gave no answer in time", "give the seat a longer time-out, or see why the agent is slow", endpoint.ErrTimeout)
+	}
+	return fmt.Errorf("waiting for the agent: %w", context.Cause(ctx))
+}

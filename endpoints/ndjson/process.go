@@ -1,0 +1,216 @@
+package ndjson
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/inflight"
+	"github.com/folkmoot/moot/internal/spawn"
+	"github.com/folkmoot/moot/problem"
+)
+
+// A process is one process of the agent, from its start to its end.
+type process struct {
+	proc    *spawn.Process
+	wire    *wire
+	signals *inflight.Queue
+	wg      sync.WaitGroup
+	done    chan struct{} // closed when all goroutines have ended
+
+	mu        sync.Mutex
+	late      chan struct{} // closed when the latest abandoned turn has ended; nil before one
+	cancelled bool          // it was killed because its turn was cancelled: not its fault
+	asked     bool          // it has got a request, which it may remember
+	ending    bool          // wg is waited for: it must not grow
+}
+
+// ready returns a process that can take a prompt, and starts one if needed. The
+// caller has acquired the slot.
+func (e *Endpoint) ready(ctx context.Context) (*process, error) {
+	e.mu.Lock()
+	p, closed := e.process, e.closed
+	e.mu.Unlock()
+	if closed {
+		return nil, errClosed
+	}
+	if p == nil {
+		return e.start()
+	}
+	if err := await(ctx, p.lateTurn()); err != nil {
+		return nil, err
+	}
+	cause := p.wire.cause()
+	if cause == nil {
+		return p, nil
+	}
+	if err := await(ctx, p.done); err != nil { // two processes never run at once
+		return nil, err
+	}
+	if !e.countRestart(p) {
+		return nil, cause
+	}
+	return e.start()
+}
+
+// await waits until c is closed. A nil channel counts as closed.
+func await(ctx context.Context, c <-chan struct{}) error {
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return endedError(ctx)
+	}
+}
+
+// countRestart reports whether p may be replaced, and counts that unless p was
+// killed because its turn was cancelled.
+func (e *Endpoint) countRestart(p *process) bool {
+	if !e.mayRestart(p) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !p.cancelled {
+		e.restarts++
+	}
+	return true
+}
+
+// mayRestart reports whether a process that has ended may be replaced.
+func (e *Endpoint) mayRestart(p *process) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return p.cancelled || e.restarts < e.cfg.Restart
+}
+
+// markRestart marks the error of a process that will be replaced with
+// endpoint.ErrInterrupted, so that its seat is not suspended.
+func (e *Endpoint) markRestart(p *process, err error) error {
+	if !errors.Is(err, endpoint.ErrExited) || !e.mayRestart(p) {
+		return err
+	}
+	var coded *problem.Error
+	if !errors.As(err, &coded) {
+		return err
+	}
+	marked := *coded
+	marked.Fix, marked.Kind = "see its last words; it is restarted for its next turn", errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted)
+	return &marked
+}
+
+func (e *Endpoint) start() (*process, error) {
+	c := e.cfg
+	proc, err := spawn.Start(spawn.Config{Command: c.Command, Root: c.Root, Dir: c.Dir, Env: c.Env, AllowEnv: c.AllowEnv})
+	if err != nil {
+		return nil, err
+	}
+	p := &process{proc: proc, signals: inflight.NewQueue(e.currentFloor), done: make(chan struct{})}
+	p.wire = newWire(proc.Stdin(), c.MaxLine, c.MaxNoise, p.signals)
+	p.wg.Go(p.readOutput)
+	go p.cleanUp(c.Grace, e.mayRestart)
+	e.mu.Lock()
+	e.process = p
+	closed := e.closed
+	e.mu.Unlock()
+	if closed { // Close was called meanwhile and has not seen p
+		p.wire.end(errClosed)
+		<-p.done
+		return nil, errClosed
+	}
+	return p, nil
+}
+
+// setAsked records that the process gets a request.
+func (p *process) setAsked() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = true
+}
+
+// readOutput reads until the process closes its output, and ends the wire.
+func (p *process) readOutput() {
+	_ = p.wire.read(p.proc.Stdout()) // the error of a closed pipe says nothing more
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-p.proc.Done():
+		p.wire.end(p.exitError("the agent's process has ended: " + p.proc.State()))
+	case <-t.C:
+		p.wire.end(p.exitError("the agent has closed its output and can never answer"))
+	}
+}
+
+// exitError returns the error of a process that has ended, with the last lines
+// of its standard error.
+func (p *process) exitError(what string) error {
+	if words := p.proc.Stderr(); words != "" {
+		what += "; its last words:\n" + words
+	}
+	return codedError("AGENT-EXITED", what, "see its last words; restart: N allows N restarts", endpoint.ErrExited)
+}
+
+// cleanUp ends the process when its wire has ended, and waits for the goroutines
+// of p. If another process will follow, it tells the room that the agent has
+// lost what it was told.
+func (p *process) cleanUp(grace time.Duration, mayRestart func(*process) bool) {
+	<-p.wire.done
+	stdinGrace := time.Duration(0)
+	closing := errors.Is(p.wire.cause(), endpoint.ErrClosed)
+	if closing {
+		stdinGrace, grace = min(closeGrace, grace), min(closeGrace, grace)
+	}
+	p.proc.Close(stdinGrace, grace)
+	p.mu.Lock()
+	p.ending = true
+	asked := p.asked
+	p.mu.Unlock()
+	p.wg.Wait()
+	if asked && !closing && mayRestart(p) {
+		p.signals.Put(endpoint.Signal{Kind: endpoint.SignalForgot})
+	}
+	p.signals.Close(!closing)
+	close(p.done)
+}
+
+// awaitLate waits in the background for the late response of an abandoned turn.
+// Without one within the grace period it ends the process. cancelled says that
+// the turn was cancelled and did not time out.
+func (p *process) awaitLate(x *inflight.Request, cancelled bool, grace time.Duration) {
+	late := make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending {
+		return
+	}
+	p.late = late
+	p.wg.Go(func() {
+		defer close(late)
+		t := time.NewTimer(grace)
+		defer t.Stop()
+		select {
+		case <-x.Late:
+		case <-p.wire.done:
+		case <-t.C:
+			p.mu.Lock()
+			p.cancelled = cancelled
+			p.mu.Unlock()
+			p.wire.end(p.exitError("the agent was ended: it gave no answer within " + grace.String() + " after its turn was over"))
+		}
+	})
+}
+
+func (p *process) lateTurn() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late
+}
