@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/config"
 	"golang.org/x/term"
 )
@@ -69,6 +70,15 @@ func (a *app) run(args []string) int {
 	code := exitCode(ctx, err)
 	a.printError(err, args)
 	return code
+}
+
+// wiring constructs what the settings describe.
+func (a *app) wiring() moot.Wiring {
+	w := moot.Wiring{Settings: a.settings, Log: a.log, Output: a.stderr, Note: a.note, AllowFuel: a.allowFuel}
+	if a.interactive() {
+		w.Passphrase = a.askPassphrase
+	}
+	return w
 }
 
 // interactive reports whether a person can be asked on stdin.

@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/ndjson"
-	"github.com/folkmoot/moot/endpoints/scripted"
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -66,35 +65,33 @@ func (a *app) demo(ctx context.Context, headless bool) error {
 	if headless || !a.interactive() {
 		pace, retry = 0, demoRetryHeadless
 	}
-	ref, err := policyRef("mention", nil, false)
+	mention, err := a.catalog().Find(ctx, ".", "mention")
 	if err != nil {
 		return err
 	}
-	h, err := a.openHost()
+	h, err := a.wiring().OpenHost()
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	spec := room.Spec{
-		Room: newRoomID(), Name: "migration-review", Secret: newSecret(), Policy: ref,
-		Objective:   "Decide whether migration 0042 can be deployed on Friday, and what has to change first.",
-		Constraints: []string{"Nobody changes the database during the review."},
-		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
-	}
-	h.preload(spec.Policy)
-	n, err := h.neighbour(ctx, pace)
+	n, err := a.startNeighbour(ctx, h, pace)
 	if err != nil {
 		return err
 	}
 	defer n.leave()
-	cfg := h.config()
-	cfg.Headless = headless
-	cfg.ResumeAs, cfg.ResumeWith = demoPerson, []room.Act{room.Say{Text: demoOpening}}
-	r, err := coordinator.Open(ctx, cfg, spec, demoSeats(pace, n))
+	spec := room.Spec{
+		Name: "migration-review", Policy: mention.Ref(nil, false),
+		Objective:   "Decide whether migration 0042 can be deployed on Friday, and what has to change first.",
+		Constraints: []string{"Nobody changes the database during the review."},
+		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
+	}
+	r, err := h.Create(ctx, moot.Source{Spec: &spec, Participants: demoSeats(pace, n)}, moot.Options{
+		Headless: headless, Foreground: true, As: demoPerson, First: []room.Act{room.Say{Text: demoOpening}},
+	})
 	if err != nil {
 		return err
 	}
-	s := stage{app: a, host: h, room: r, headless: headless, badge: "DEMO", watch: playPerson}
+	s := foreground{app: a, host: h, room: r, headless: headless, badge: "DEMO", watch: playPerson}
 	return s.run(ctx)
 }
 
@@ -111,7 +108,7 @@ func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
 
 // demoCommand starts an agent of the demo.
 func demoCommand(id string, pace time.Duration) []string {
-	command := []string{"${" + selfVariable + "}", "demo-agent", id}
+	command := []string{"${" + moot.SelfVariable + "}", "demo-agent", id}
 	if pace > 0 {
 		command = append(command, "--pace", pace.String())
 	}
@@ -144,25 +141,14 @@ func newDemoAgentCmd(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			steps, err := demoSteps(args[0])
+			file := "demo/" + args[0] + ".txt"
+			script, err := demoScripts.ReadFile(file)
 			if err != nil {
-				return err
+				return &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("the demo has no agent %q", args[0]), Fix: "`moot demo` starts its agents itself", Err: err}
 			}
-			for i := range steps {
-				steps[i].Delay = pace
-			}
-			return ndjson.Serve(cmd.Context(), a.stdin, a.stdout, scripted.New(steps...))
+			return a.wiring().ServeScript(cmd.Context(), a.stdin, a.stdout, file, script, pace)
 		},
 	}
 	cmd.Flags().DurationVar(&pace, "pace", 0, "how long each answer takes")
 	return cmd
-}
-
-func demoSteps(name string) ([]scripted.Step, error) {
-	file := "demo/" + name + ".txt"
-	text, err := demoScripts.ReadFile(file)
-	if err != nil {
-		return nil, &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("the demo has no agent %q", name), Fix: "`moot demo` starts its agents itself", Err: err}
-	}
-	return scripted.Parse(file, text)
 }

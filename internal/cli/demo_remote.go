@@ -4,16 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/spawn"
@@ -32,144 +36,139 @@ const (
 // its own, which are started again when they are killed. Its keys stay in the
 // data folder, so that a room of the demo can go on another day.
 type neighbour struct {
-	host *host
-	dir  string
-	done func() error // when nothing of it runs any more
-	pace time.Duration
-	ours *device
-	id   identity.DeviceID
+	app     *app
+	dir     string
+	release func() error // releases dir when no process uses it any more
+	pace    time.Duration
+	ours    *device.Device
+	id      identity.DeviceID
 
-	stop context.CancelFunc
-	runs sync.WaitGroup
+	offline func()
+	stop    context.CancelFunc
+	runs    sync.WaitGroup
 }
 
-// neighbour makes the other owner's device and ours, which know each other as
-// after a pairing, and starts the processes. It does not wait for them: the
-// host's way to remote seats is closed until they are there.
-func (h *host) neighbour(ctx context.Context, pace time.Duration) (*neighbour, error) {
-	n := &neighbour{host: h, pace: pace}
-	if err := n.settle(); err != nil {
+// startNeighbour makes the other owner's device and ours, paired with each
+// other, and starts the processes. It does not wait for them: rooms of the host
+// wait for the connection when they need a remote seat.
+func (a *app) startNeighbour(ctx context.Context, h *moot.Host, pace time.Duration) (*neighbour, error) {
+	n := &neighbour{app: a, pace: pace}
+	if err := n.takeFolder(); err != nil {
 		return nil, fmt.Errorf("making a folder for the demo: %w", err)
 	}
-	if err := n.pair(); err != nil {
-		return nil, errors.Join(err, n.done())
+	rules, err := n.pair()
+	if err != nil {
+		return nil, errors.Join(err, n.release())
 	}
 	ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.remote.mu.Lock()
-	n.runs.Go(func() {
-		h.remote.conn, h.remote.err = n.start(ctx)
-		h.remote.mu.Unlock()
+	n.runs.Add(1)
+	n.offline = h.UseDevice(rules, func() (*device.Connection, error) {
+		defer n.runs.Done()
+		return n.start(ctx)
 	})
 	return n, nil
 }
 
-func (n *neighbour) close() error {
-	n.host.remote.close()
+// leave ends the processes and takes our device offline.
+func (n *neighbour) leave() {
+	n.offline()
 	n.stop()
 	n.runs.Wait()
-	return n.done()
-}
-
-// leave is close for who has nothing to do about an error.
-func (n *neighbour) leave() {
-	if err := n.close(); err != nil {
-		n.host.app.log.Warn("the demo left something behind", "error", err)
+	if err := n.release(); err != nil {
+		n.app.log.Warn("the demo left something behind", "error", err)
 	}
 }
 
 // demoFolder is where the devices of the demo are kept.
-func (h *host) demoFolder() string { return filepath.Join(h.app.settings.Data, "demo") }
+func (a *app) demoFolder() string { return filepath.Join(a.settings.Data, "demo") }
 
-// demoAgain starts what a room of the demo that is opened again needs.
-func (h *host) demoAgain(ctx context.Context, seats []room.Participant, headless bool) (leave func(), err error) {
+// demoAgain starts the neighbour for a stored room of the demo. Other rooms
+// need none.
+func (a *app) demoAgain(ctx context.Context, h *moot.Host, s *room.State, headless bool) (leave func(), err error) {
+	theirs, err := identity.Load(device.KeyFile(filepath.Join(a.demoFolder(), "theirs", "device")), nil)
+	if err != nil {
+		return func() {}, nil // no demo was run here
+	}
+	isTheirs := func(x *room.Seat) bool {
+		return config.Remote(x.Participant) && x.Device == theirs.ID().String()
+	}
+	if !slices.ContainsFunc(s.Seats, isTheirs) {
+		return func() {}, nil
+	}
 	pace := demoPace
 	if headless {
 		pace = 0
 	}
-	n, err := h.neighbourOf(ctx, seats, pace)
-	if n == nil || err != nil {
-		return func() {}, err
+	n, err := a.startNeighbour(ctx, h, pace)
+	if err != nil {
+		return nil, err
 	}
 	return n.leave, nil
 }
 
-// neighbourOf is the neighbour of a room of the demo that is opened again, nil
-// for any other room.
-func (h *host) neighbourOf(ctx context.Context, seats []room.Participant, pace time.Duration) (*neighbour, error) {
-	theirs, err := identity.Load(filepath.Join(h.demoFolder(), "theirs", "device", "keys.json"), nil)
-	if err != nil {
-		return nil, nil // there was never a demo here
-	}
-	for _, p := range seats {
-		if config.Remote(p) && p.Device == theirs.ID().String() {
-			return h.neighbour(ctx, pace)
-		}
-	}
-	return nil, nil
-}
-
-// settle finds the neighbour a folder: the one in the data folder or, beside
-// another demo, one that ends with it.
-func (n *neighbour) settle() error {
-	n.dir = n.host.demoFolder()
+// takeFolder takes the folder in the data folder or, while another demo uses
+// it, a temporary one.
+func (n *neighbour) takeFolder() error {
+	n.dir = n.app.demoFolder()
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return err
 	}
-	unlock, _, err := holdFile(filepath.Join(n.dir, "lock"))
+	unlock, _, err := device.LockFile(filepath.Join(n.dir, "lock"))
 	if err != nil {
 		return err
 	}
 	if unlock != nil {
-		n.done = func() error { unlock(); return nil }
+		n.release = func() error { unlock(); return nil }
 		return nil
 	}
 	n.dir, err = os.MkdirTemp("", "moot-demo-")
-	n.done = func() error { return os.RemoveAll(n.dir) }
+	n.release = func() error { return os.RemoveAll(n.dir) }
 	return err
 }
 
-// acquainted says whether two devices have been paired whole.
-func acquainted(a, b *device) bool {
-	x, errX := a.peers.Lookup(b.self.ID())
-	y, errY := b.peers.Lookup(a.self.ID())
+// pair writes the files of both devices and the settings of the share. It
+// returns the rules by which our host may ask.
+func (n *neighbour) pair() (rules config.Profile, err error) {
+	w := n.app.wiring()
+	w.Passphrase = nil
+	var both [2]*device.Device
+	for i, owner := range []string{"ours", "theirs"} {
+		if both[i], err = w.DeviceAt(filepath.Join(n.dir, owner, "device")); err != nil {
+			return rules, err
+		}
+	}
+	n.ours = both[0]
+	n.id = both[1].Self.ID()
+	if !arePaired(both[0], both[1]) {
+		if err := pairDevices(both[0], both[1]); err != nil {
+			return rules, err
+		}
+	}
+	rules = config.Profile{Name: demoProfile, Allow: true, Devices: []string{n.id.String()}, PerMinute: 600, Burst: 100}
+	return rules, n.writeSettings(rules)
+}
+
+// arePaired reports whether both devices have the other as a peer.
+func arePaired(a, b *device.Device) bool {
+	x, errX := a.Peers.Lookup(b.Self.ID())
+	y, errY := b.Peers.Lookup(a.Self.ID())
 	return errX == nil && errY == nil && bytes.Equal(x.PairPSK, y.PairPSK)
 }
 
-// pair writes the files of both devices.
-func (n *neighbour) pair() (err error) {
-	n.ours = &device{app: n.host.app, dir: filepath.Join(n.dir, "ours", "device")}
-	theirs := &device{dir: filepath.Join(n.dir, "theirs", "device")}
-	for _, d := range []*device{n.ours, theirs} {
-		if d.self, err = identity.LoadOrGenerate(filepath.Join(d.dir, "keys.json"), nil, time.Now()); err != nil {
-			return err
-		}
-		if d.peers, err = identity.OpenPeers(filepath.Join(d.dir, "peers.json")); err != nil {
-			return err
-		}
-	}
-	n.id = theirs.self.ID()
-	if !acquainted(n.ours, theirs) {
-		if err := introduce(n.ours, theirs); err != nil {
-			return err
-		}
-	}
-	return n.allow()
-}
-
-// introduce makes two devices know each other as after a pairing.
-func introduce(ours, theirs *device) error {
+// pairDevices makes two devices peers, as a pairing does.
+func pairDevices(ours, theirs *device.Device) error {
 	psk := make([]byte, 32)
-	copy(psk, newSecret()) // 32 characters, 128 random bits
+	rand.Read(psk)
 	for _, x := range []struct {
-		at, of *device
+		at, of *device.Device
 		name   string
 	}{{ours, theirs, demoOwner}, {theirs, ours, "the demo"}} {
-		if err := x.at.peers.Remove(x.of.self.ID()); err != nil && !errors.Is(err, identity.ErrNoPeer) {
+		if err := x.at.Peers.Remove(x.of.Self.ID()); err != nil && !errors.Is(err, identity.ErrNoPeer) {
 			return err
 		}
-		mine := x.at.self.Record().NK
-		if _, err := x.at.peers.Add(identity.Peer{
-			ID: x.of.self.ID(), Record: x.of.self.Record(), PairPSK: psk, Mine: mine[:], Name: x.name, Grant: identity.GrantAgent, Created: time.Now().UTC(),
+		mine := x.at.Self.Record().NK
+		if _, err := x.at.Peers.Add(identity.Peer{
+			ID: x.of.Self.ID(), Record: x.of.Self.Record(), PairPSK: psk, Mine: mine[:], Name: x.name, Grant: identity.GrantAgent, Created: time.Now().UTC(),
 		}); err != nil {
 			return err
 		}
@@ -177,11 +176,9 @@ func introduce(ours, theirs *device) error {
 	return nil
 }
 
-// allow lets our host ask and their share answer, and writes their settings.
-func (n *neighbour) allow() (err error) {
-	rules := config.Profile{Name: demoProfile, Allow: true, Devices: []string{n.id.String()}, PerMinute: 600, Burst: 100}
-	n.host.app.settings.Profiles = append([]config.Profile{rules}, n.host.app.settings.Profiles...)
-	rules.Name, rules.Devices = demoShared, []string{n.ours.self.ID().String()}
+// writeSettings lets their share answer our host.
+func (n *neighbour) writeSettings(rules config.Profile) (err error) {
+	rules.Name, rules.Devices = demoShared, []string{n.ours.Self.ID().String()}
 	rules.Endpoint, err = json.Marshal(map[string]any{"kind": config.KindNDJSON, "command": demoCommand(demoShared, n.pace)})
 	if err != nil {
 		return err
@@ -194,7 +191,7 @@ func (n *neighbour) allow() (err error) {
 }
 
 // start starts the relay, then the share, and connects our device.
-func (n *neighbour) start(ctx context.Context) (*connection, error) {
+func (n *neighbour) start(ctx context.Context) (*device.Connection, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -203,7 +200,7 @@ func (n *neighbour) start(ctx context.Context) (*connection, error) {
 	first := make(chan string, 1)
 	relay := func() (*spawn.Process, error) {
 		return spawn.Start(spawn.Config{Command: []string{
-			self, "relay", "--listen", listen, "--allow", n.id.String(), "--allow", n.ours.self.ID().String(),
+			self, "relay", "--listen", listen, "--allow", n.id.String(), "--allow", n.ours.Self.ID().String(),
 		}, Env: []string{"MOOT_CONFIG=" + os.DevNull}})
 	}
 	n.runs.Go(func() { n.keep(ctx, relay, first) })
@@ -224,7 +221,7 @@ func (n *neighbour) start(ctx context.Context) (*connection, error) {
 		})
 	}
 	n.runs.Go(func() { n.keep(ctx, share, nil) })
-	return n.ours.connect(ctx, online{url: url})
+	return n.ours.Connect(ctx, device.Options{Relay: url})
 }
 
 // restartAfter is how long a process of the demo stays away that was killed.
@@ -245,7 +242,7 @@ func (n *neighbour) keep(ctx context.Context, start func() (*spawn.Process, erro
 	for starts := 0; ctx.Err() == nil && starts < maxStarts; starts++ {
 		p, err := start()
 		if err != nil {
-			n.host.app.log.Error("a process of the demo cannot be started", "error", err)
+			n.app.log.Error("a process of the demo cannot be started", "error", err)
 			return
 		}
 		var read sync.WaitGroup

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/policies"
-	"github.com/folkmoot/moot/room"
 )
 
 // A moot of which one byte of the embedded policies was changed runs nothing
@@ -54,32 +53,5 @@ func TestFlippedPolicyByte(t *testing.T) {
 	}
 	if _, err := os.Stat(w.data()); err == nil {
 		t.Error("a room was opened")
-	}
-}
-
-// A room whose policy was another build is refused before anything is
-// recorded, unless a person puts another in its place.
-func TestOtherBuildOfPolicy(t *testing.T) {
-	ref, err := policyRef("mention", nil, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &room.State{}
-	s.Policy.Ref = ref
-	if _, err := (runFlags{}).changes(t.Context(), &host{}, s); err != nil {
-		t.Errorf("the policy of this build is refused: %v", err)
-	}
-	s.Policy.Ref.Digest = strings.Repeat("0", 64)
-	_, err = (runFlags{}).changes(t.Context(), &host{}, s)
-	if err == nil || !strings.Contains(err.Error(), s.Policy.Ref.Digest) || !strings.Contains(err.Error(), policies.Digest()) || !strings.Contains(err.Error(), policies.CodeDigest) {
-		t.Errorf("the error does not name both digests: %v", err)
-	}
-	acts, err := (runFlags{policy: "mention"}).changes(t.Context(), &host{}, s)
-	if err != nil || len(acts) != 1 || acts[0].(room.SetPolicy).Policy.Digest != policies.Digest() {
-		t.Errorf("changing the policy gives %v, %v", acts, err)
-	}
-	s.Policy.Ref.Name = "gone"
-	if _, err := (runFlags{}).changes(t.Context(), &host{}, s); err == nil || !strings.Contains(err.Error(), `"gone"`) {
-		t.Errorf("a policy that is missing: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	agentcheck "github.com/folkmoot/moot/endpoints/check"
-	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/internal/term"
 )
 
@@ -52,8 +51,7 @@ func (a *app) checkEndpoint(ctx context.Context, command []string, patience time
 	err := agentcheck.Run(ctx, agentcheck.Config{
 		Timeout: patience,
 		Open: func() (agentcheck.Endpoint, error) {
-			e := ndjson.New(ndjson.Config{Command: command})
-			return e, e.Start(ctx)
+			return a.wiring().StartAgent(ctx, command)
 		},
 		Report: func(r agentcheck.Result) {
 			t := requirement{r.Name, r.Asks, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/session"
 	"github.com/folkmoot/moot/internal/term"
@@ -73,7 +75,7 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 	case !f.auto && !a.interactive():
 		return &problem.Error{Code: "INVITE-NOBODY", What: "nobody is there to accept the other device", Fix: "run it in a terminal, or add --auto"}
 	}
-	d, err := a.openDevice()
+	d, err := a.wiring().Device()
 	if err != nil {
 		return err
 	}
@@ -84,27 +86,26 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 		default: // an invite has few uses
 		}
 	}
-	var c *connection
+	var c *device.Connection
+	var urls []string
 	if !f.noWait {
-		if c, err = d.connect(ctx, online{url: f.url, name: f.name, admit: admitter(asked), paired: told}); err != nil {
+		if c, err = d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Admit: admitter(asked), Paired: told}); err != nil {
 			return err
 		}
-		defer c.close()
-		if err := c.await(ctx); err != nil {
+		defer c.Close()
+		if err := c.Await(ctx); err != nil {
 			return ended(ctx, err)
 		}
-	} else {
-		c = &connection{device: d}
-		if c.urls, err = c.relays(f.url); err != nil {
-			return err
-		}
+		urls = c.URLs()
+	} else if urls, err = d.Relays(f.url); err != nil {
+		return err
 	}
 	now := time.Now()
-	in, err := identity.NewInvite(d.self, identity.Invite{Relay: c.urls[0], Grant: grant, Room: f.room, Auto: f.auto, Expires: now.Add(f.expires)}, now)
+	in, err := identity.NewInvite(d.Self, identity.Invite{Relay: urls[0], Grant: grant, Room: f.room, Auto: f.auto, Expires: now.Add(f.expires)}, now)
 	if err != nil {
 		return err
 	}
-	if err := d.invites.Add(in, now); err != nil {
+	if err := d.Invites.Add(in, now); err != nil {
 		return err
 	}
 	if err := a.say(pairing{Invite: in.String(), Expires: &in.Expires}, in.String()); err != nil || f.noWait {
@@ -113,7 +114,7 @@ func (a *app) invite(ctx context.Context, f inviteFlags) error {
 	a.note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
 	peer, err := a.paired(ctx, c, in, asked, done)
 	if err != nil {
-		return errors.Join(ended(ctx, err), d.invites.Remove(in.ID))
+		return errors.Join(ended(ctx, err), d.Invites.Remove(in.ID))
 	}
 	return a.sayPaired(peer)
 }
@@ -154,7 +155,7 @@ const (
 )
 
 // paired waits until a device has used the invite, is a peer, and knows it.
-func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer) (identity.Peer, error) {
+func (a *app) paired(ctx context.Context, c *device.Connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer) (identity.Peer, error) {
 	end, tick := time.NewTimer(time.Until(in.Expires)), time.NewTicker(pairedEvery)
 	defer end.Stop()
 	defer tick.Stop()
@@ -164,11 +165,11 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 	for {
 		select {
 		case p := <-done:
-			return p, c.meet(p, in.Relay)
+			return p, c.SetRelay(p.ID, in.Relay)
 		case <-settled:
-			return peer, c.meet(peer, in.Relay)
+			return peer, c.SetRelay(peer.ID, in.Relay)
 		case <-tick.C: // in the store it is before the other side knows
-			all, err := c.peers.List()
+			all, err := c.Peers.List()
 			if err != nil {
 				return peer, err
 			}
@@ -181,8 +182,8 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another for who it was meant for: `moot invite`"}
 		case <-ctx.Done():
 			return identity.Peer{}, ctx.Err()
-		case <-c.ctx.Done():
-			return identity.Peer{}, context.Cause(c.ctx)
+		case <-c.Done():
+			return identity.Peer{}, cmp.Or(c.Err(), context.Canceled)
 		case q := <-asked:
 			yes := a.accept(q.JoinRequest)
 			q.answer <- yes
@@ -193,11 +194,6 @@ func (a *app) paired(ctx context.Context, c *connection, in identity.Invite, ask
 			return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
 		}
 	}
-}
-
-// meet notes at which relay a peer is met, and lets the pairing finish.
-func (d *device) meet(p identity.Peer, url string) error {
-	return d.peers.Update(p.ID, func(q *identity.Peer) { q.Relay = url })
 }
 
 // accept asks the person in front of moot.
@@ -241,27 +237,27 @@ func (a *app) join(ctx context.Context, args []string, name string) error {
 	if err != nil {
 		return err
 	}
-	d, err := a.openDevice()
+	d, err := a.wiring().Device()
 	if err != nil {
 		return err
 	}
-	c, err := d.connect(ctx, online{url: in.Relay, name: name})
+	c, err := d.Connect(ctx, device.Options{Relay: in.Relay, Name: name})
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	if err := c.await(ctx); err != nil {
+	defer c.Close()
+	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	peer, err := c.link.Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
+	peer, err := c.Link().Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
 		if w, ok := e.(session.AwaitingApproval); ok {
 			a.note("waiting for %s to accept; digits %s (the other side must see the same)", w.Host, w.Digits)
 		}
 	})
 	if err != nil {
-		return errors.Join(c.refused(), inviteProblem(err))
+		return errors.Join(c.Err(), inviteProblem(err))
 	}
-	if err := d.meet(peer, in.Relay); err != nil {
+	if err := d.SetRelay(peer.ID, in.Relay); err != nil {
 		return err
 	}
 	sleepFor(ctx, ackTime)

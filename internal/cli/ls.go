@@ -13,7 +13,6 @@ import (
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
 // A brief is a room in the list of rooms.
@@ -54,7 +53,7 @@ func (a *app) ls(ctx context.Context) error {
 
 func (a *app) briefs(ctx context.Context) ([]brief, error) {
 	briefs := []brief{}
-	db, err := a.openLog(true)
+	db, err := a.wiring().OpenLog(true)
 	if errors.Is(err, log.ErrNotFound) {
 		return briefs, nil // nothing was ever run here
 	}
@@ -76,7 +75,7 @@ func (a *app) briefs(ctx context.Context) ([]brief, error) {
 }
 
 // briefOf looks at both ends of a room's log, not at the whole.
-func briefOf(ctx context.Context, db *sqlite.DB, info log.Info) (brief, error) {
+func briefOf(ctx context.Context, db roomLog, info log.Info) (brief, error) {
 	b := brief{Room: info.Room, Events: info.Last, Bytes: info.Bytes, Updated: info.Updated.UTC(), Process: db.Holder(info.Room)}
 	first, err := db.Read(ctx, info.Room, log.Pos{}, 1)
 	if err != nil {
@@ -95,7 +94,7 @@ const lookPage = 64
 
 // look goes back through the events until it knows the room's phase and how
 // many turns it has had.
-func (b *brief) look(ctx context.Context, db *sqlite.DB, last uint64) error {
+func (b *brief) look(ctx context.Context, db roomLog, last uint64) error {
 	person := false // somebody has spoken since
 	for end := int64(last); end > 0 && (b.Phase == "" || b.Turns == 0); {
 		start := max(0, end-lookPage)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/config"
 )
 
@@ -31,7 +32,7 @@ func newManCmd(a *app) *cobra.Command {
 
 // manual writes the page of all commands in the macros of man(7).
 func manual(b *strings.Builder, root *cobra.Command) {
-	fmt.Fprintf(b, ".TH MOOT 1 \"\" \"moot %s\" \"User Commands\"\n", roff(thisBuild().Version))
+	fmt.Fprintf(b, ".TH MOOT 1 \"\" \"moot %s\" \"User Commands\"\n", roff(catalog.Version()))
 	fmt.Fprintf(b, ".SH NAME\nmoot \\- %s\n", roff(root.Short))
 	b.WriteString(".SH SYNOPSIS\n.B moot\n.RI [ flags ]\n.I command\n")
 	fmt.Fprintf(b, ".SH DESCRIPTION\n%s\n", roff(root.Long))

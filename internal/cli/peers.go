@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/problem"
 )
@@ -52,11 +53,11 @@ func newPeersLsCmd(a *app) *cobra.Command {
 		Short: "List the devices that this one is paired with",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := a.openDevice()
+			d, err := a.wiring().Device()
 			if err != nil {
 				return err
 			}
-			all, err := d.peers.List()
+			all, err := d.Peers.List()
 			if err != nil {
 				return err
 			}
@@ -85,15 +86,15 @@ func printPeers(w io.Writer, all []identity.Peer) error {
 }
 
 // onPeer makes a command about one peer.
-func (a *app) onPeer(cmd *cobra.Command, more int, do func(*device, identity.Peer, []string) (identity.Peer, error)) *cobra.Command {
+func (a *app) onPeer(cmd *cobra.Command, more int, do func(*device.Device, identity.Peer, []string) (identity.Peer, error)) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1 + more)
 	cmd.ValidArgsFunction = a.completePeers
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		d, err := a.openDevice()
+		d, err := a.wiring().Device()
 		if err != nil {
 			return err
 		}
-		p, err := d.peers.Find(args[0])
+		p, err := d.Peers.Find(args[0])
 		if err != nil {
 			return err
 		}
@@ -108,8 +109,8 @@ func (a *app) onPeer(cmd *cobra.Command, more int, do func(*device, identity.Pee
 // completePeers completes names of peers.
 func (a *app) completePeers(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 	if len(args) == 0 && a.begin(cmd, nil) == nil {
-		if d, err := a.openDevice(); err == nil {
-			all, _ := d.peers.List() // completion says nothing of errors
+		if d, err := a.wiring().Device(); err == nil {
+			all, _ := d.Peers.List() // completion says nothing of errors
 			for _, p := range all {
 				names = append(names, p.Name)
 			}
@@ -123,7 +124,9 @@ func newPeersRmCmd(a *app) *cobra.Command {
 		Use:     "rm PEER",
 		Short:   "Forget a device: it is a stranger from now on, for processes that run too",
 		Example: "  moot peers rm bob",
-	}, 0, func(d *device, p identity.Peer, _ []string) (identity.Peer, error) { return p, d.peers.Remove(p.ID) })
+	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
+		return p, d.Peers.Remove(p.ID)
+	})
 }
 
 func newPeersRenameCmd(a *app) *cobra.Command {
@@ -131,11 +134,11 @@ func newPeersRenameCmd(a *app) *cobra.Command {
 		Use:     "rename PEER NAME",
 		Short:   "Call a device something else; only you see it",
 		Example: "  moot peers rename laptop bob",
-	}, 1, func(d *device, p identity.Peer, args []string) (identity.Peer, error) {
-		if err := d.peers.Rename(p.ID, args[0]); err != nil {
+	}, 1, func(d *device.Device, p identity.Peer, args []string) (identity.Peer, error) {
+		if err := d.Peers.Rename(p.ID, args[0]); err != nil {
 			return p, err
 		}
-		return d.peers.Lookup(p.ID)
+		return d.Peers.Lookup(p.ID)
 	})
 }
 
@@ -149,15 +152,15 @@ func newPeersVerifyCmd(a *app) *cobra.Command {
 			"yes the device counts as verified, and one whose keys had changed is spoken to\n" +
 			"again.",
 		Example: "  moot peers verify bob",
-	}, 0, func(d *device, p identity.Peer, _ []string) (identity.Peer, error) {
+	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
 		fmt.Fprintf(a.stderr, "%s\n  device  %s\n  digits  %s\n", p.Name, p.ID.Spoken(), p.Digits)
 		if !yes && !a.agree("does the other owner read the same digits? [y/N] ") {
 			return p, &problem.Error{Code: "PEER-UNVERIFIED", What: "the digits were not confirmed, so nothing has changed", Fix: "compare them by voice; if they differ, `moot peers rm` and pair again"}
 		}
-		if err := d.peers.Verify(p.ID, time.Now()); err != nil {
+		if err := d.Peers.Verify(p.ID, time.Now()); err != nil {
 			return p, err
 		}
-		return d.peers.Lookup(p.ID)
+		return d.Peers.Lookup(p.ID)
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "they have been compared")
 	return cmd
@@ -169,11 +172,11 @@ func newPeersSelfCmd(a *app) *cobra.Command {
 		Short: "Print this device's id, which others allow",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := a.openDevice()
+			d, err := a.wiring().Device()
 			if err != nil {
 				return err
 			}
-			id := d.self.ID()
+			id := d.Self.ID()
 			return a.emit(map[string]string{"device": id.String(), "spoken": id.Spoken()}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "%s\n%s\n", id, id.Spoken())
 				return err

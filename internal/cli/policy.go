@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies"
 )
@@ -41,7 +42,7 @@ func newPolicyLsCmd(a *app) *cobra.Command {
 			list := []policyBrief{}
 			for _, name := range policies.Names() {
 				m := policies.Manifest(name)
-				list = append(list, policyBrief{m.Name, m.Version, originBuiltIn, m.SHA256, m.Description, ""})
+				list = append(list, policyBrief{m.Name, m.Version, catalog.BuiltIn, m.SHA256, m.Description, ""})
 			}
 			installed, err := a.installed(".")
 			if err != nil {
@@ -81,7 +82,7 @@ func (a *app) installed(dir string) ([]policyBrief, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := a.store().List()
+	store, err := a.catalog().Store.List()
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +92,9 @@ func (a *app) installed(dir string) ([]policyBrief, error) {
 		have[i.SHA256] = true
 		b := policyBrief{Name: i.Name, Origin: originUnlocked, Pack: i.SHA256}
 		if e := lock.Find(i.Name); e != nil && e.SHA256 == i.SHA256 {
-			b.Origin = originInstalled
+			b.Origin = catalog.Installed
 		}
-		if s, err := a.policyOfStore(i.Name, i.SHA256); err != nil {
+		if s, err := a.catalog().Installed(i.Name, i.SHA256); err != nil {
 			b.Origin = "altered"
 		} else {
 			b.Version, b.SHA256, b.Description = s.Manifest.Version, s.Manifest.SHA256, s.Manifest.Description

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
@@ -77,7 +77,7 @@ type benched struct {
 }
 
 func (a *app) benchPolicy(ctx context.Context, f benchFlags, bounds []bound) error {
-	s, err := a.namedPolicy(ctx, f.policy)
+	s, err := a.catalog().Named(ctx, f.policy)
 	if err != nil {
 		return err
 	}
@@ -85,14 +85,14 @@ func (a *app) benchPolicy(ctx context.Context, f benchFlags, bounds []bound) err
 	if err != nil {
 		return err
 	}
-	h, err := plugins.NewHost(plugins.Config{CacheDir: filepath.Join(a.settings.Cache, "policies"), AuditEvery: -1})
+	h, err := a.wiring().Sandbox(plugins.Config{AuditEvery: -1})
 	if err != nil {
 		return err
 	}
 	defer h.Close()
 	b := &benched{Policy: s.Manifest.Name, SHA256: s.Manifest.SHA256, Engine: h.Engine(), Input: len(input)}
 	start := time.Now()
-	p, err := h.Load(ctx, a.module(s, settings))
+	p, err := h.Load(ctx, s.Module(settings, a.allowFuel))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (a *app) benchPolicy(ctx context.Context, f benchFlags, bounds []bound) err
 }
 
 // benchInput chooses what to ask.
-func benchInput(s *supply, f benchFlags) ([]byte, policy.JSON, error) {
+func benchInput(s *catalog.Entry, f benchFlags) ([]byte, policy.JSON, error) {
 	settings, err := settingsArg(f.settings)
 	if err != nil {
 		return nil, nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/authoring"
 	"github.com/folkmoot/moot/internal/pack"
+	"github.com/folkmoot/moot/internal/term"
 )
 
 // newPolicyBuildCmd builds a policy's folder.
@@ -43,7 +44,7 @@ func (a *app) buildPolicy(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	module, err := f.Build(ctx, stripped{a.stderr})
+	module, err := f.Build(ctx, term.Writer(a.stderr))
 	if err != nil {
 		return err
 	}

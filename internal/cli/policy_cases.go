@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/authoring"
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/problem"
 )
@@ -56,7 +57,7 @@ func newPolicyTestCmd(a *app) *cobra.Command {
 
 // testPolicy runs the cases once.
 func (a *app) testPolicy(ctx context.Context, arg string, f testFlags) error {
-	s, err := a.namedPolicy(ctx, arg)
+	s, err := a.catalog().Named(ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -90,10 +91,10 @@ func (a *app) testPolicy(ctx context.Context, arg string, f testFlags) error {
 // A saver writes a case's file with its answers; nil writes nothing.
 type saver func(name string, text []byte) error
 
-func saverOf(s *supply, cases string) (saver, error) {
+func saverOf(s *catalog.Entry, cases string) (saver, error) {
 	dir := cases
-	if dir == "" && s.folder != nil {
-		dir = s.folder.Path("cases")
+	if dir == "" && s.Folder != nil {
+		dir = s.Folder.Path("cases")
 	}
 	if dir == "" {
 		return nil, &problem.Error{Code: "CLI-USAGE", What: "--update needs a folder of cases to write to", Where: s.Use, Fix: "name a policy's folder, or --cases"}

@@ -9,11 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/internal/pack"
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
-	"github.com/folkmoot/moot/problem"
 )
 
 // newPolicyCheckCmd tells whether a policy can be used.
@@ -30,7 +28,7 @@ func newPolicyCheckCmd(a *app) *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completePolicy,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.namedPolicy(cmd.Context(), append(args, ".")[0])
+			s, err := a.catalog().Named(cmd.Context(), append(args, ".")[0])
 			if err != nil {
 				return err
 			}
@@ -89,7 +87,7 @@ type spent struct {
 	Memory int    `json:"memory_bytes"`
 }
 
-func (a *app) checkPolicy(ctx context.Context, s *supply) (*checked, error) {
+func (a *app) checkPolicy(ctx context.Context, s *catalog.Entry) (*checked, error) {
 	c := &checked{Policy: s.Manifest.Name, SHA256: s.Manifest.SHA256, Limits: limitsOf(s.Manifest.Limits)}
 	cache, err := os.MkdirTemp("", "moot-check-")
 	if err != nil {
@@ -104,23 +102,23 @@ func (a *app) checkPolicy(ctx context.Context, s *supply) (*checked, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if c.Module, err = anatomyOf(s.Module); err != nil {
+	if c.Module, err = anatomyOf(s.Wasm); err != nil {
 		return nil, err
 	}
 	c.Schema = s.Manifest.ConfigSchema != nil
-	return c, checkDefaults(s)
+	return c, s.CheckDefaults()
 }
 
 // loadTime loads the policy in a host of its own and returns how many
 // milliseconds that took.
-func (a *app) loadTime(ctx context.Context, s *supply, cache string, then func(*plugins.Host, *plugins.Policy)) (float64, error) {
-	h, err := plugins.NewHost(plugins.Config{CacheDir: cache})
+func (a *app) loadTime(ctx context.Context, s *catalog.Entry, cache string, then func(*plugins.Host, *plugins.Policy)) (float64, error) {
+	h, err := a.wiring().Sandbox(plugins.Config{CacheDir: cache})
 	if err != nil {
 		return 0, err
 	}
 	defer h.Close()
 	start := time.Now()
-	p, err := h.Load(ctx, a.module(s, defaultsOf(s)))
+	p, err := h.Load(ctx, s.Module(s.Defaults(), a.allowFuel))
 	if err != nil {
 		return 0, err
 	}
@@ -140,30 +138,6 @@ func tryEmpty(ctx context.Context, p *plugins.Policy) spent {
 		out.Error = reportOf(err).Code
 	}
 	return out
-}
-
-// defaultsOf are the settings that a policy says it has without any.
-func defaultsOf(s *supply) policy.JSON {
-	j, _ := s.Manifest.DefaultConfig.(policy.JSON)
-	return j
-}
-
-// checkDefaults refuses a manifest whose own defaults its schema refuses.
-func checkDefaults(s *supply) error {
-	err := checkSettings(s.Manifest, defaultsOf(s))
-	if err == nil {
-		return nil
-	}
-	return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: s.Where, Fix: "make them agree"}
-}
-
-// checkSettings checks settings against a manifest's schema, if it has one.
-func checkSettings(m policy.Manifest, settings policy.JSON) error {
-	schema := pack.Settings(m)
-	if schema == nil {
-		return nil
-	}
-	return config.CheckSettings(schema, settings)
 }
 
 func (c *checked) print(w io.Writer) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
@@ -25,7 +26,7 @@ func newPolicyInspectCmd(a *app) *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completePolicy,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.namedPolicy(cmd.Context(), append(args, ".")[0])
+			s, err := a.catalog().Named(cmd.Context(), append(args, ".")[0])
 			if err != nil {
 				return err
 			}
@@ -53,10 +54,10 @@ type anatomy struct {
 	Exports []string `json:"exports"`
 }
 
-func inspect(s *supply) inspection {
+func inspect(s *catalog.Entry) inspection {
 	i := inspection{Manifest: s.Manifest, Origin: s.Origin, Where: s.Where, Cases: len(s.Cases)}
 	var err error
-	if i.Module, err = anatomyOf(s.Module); err != nil {
+	if i.Module, err = anatomyOf(s.Wasm); err != nil {
 		i.Refused = err.Error()
 	}
 	return i

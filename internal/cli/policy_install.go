@@ -38,10 +38,10 @@ func (a *app) install(ctx context.Context, path string, f trustFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tryLoading(ctx, v.supply); err != nil {
+	if err := a.tryLoading(ctx, v.policy); err != nil {
 		return err
 	}
-	if _, err := a.store().Put(v.Policy, file); err != nil {
+	if _, err := a.catalog().Store.Put(v.Policy, file); err != nil {
 		return err
 	}
 	v.lock.Set(v.entry())
@@ -52,14 +52,6 @@ func (a *app) install(ctx context.Context, path string, f trustFlags) error {
 		a.note("use it in this folder's room.yaml: policy: {use: %s}", v.Policy)
 		return v.print(w)
 	})
-}
-
-// checkName refuses a policy that would hide behind a built-in one.
-func (s *supply) checkName() error {
-	if !policies.Has(s.Manifest.Name) {
-		return nil
-	}
-	return &problem.Error{Code: "POL-NAME", What: s.Manifest.Name + " is a built-in policy", Where: s.Where, Fix: "use the built-in one, or have the author choose another name"}
 }
 
 // newPolicyRmCmd forgets a policy.
@@ -113,7 +105,7 @@ func (a *app) forget(name string) error {
 		}
 	}
 	for _, digest := range remove {
-		gone, err := a.store().Remove(name, digest)
+		gone, err := a.catalog().Store.Remove(name, digest)
 		if err != nil {
 			return err
 		}
@@ -136,7 +128,7 @@ func (a *app) packsOf(name string, locked *pack.Locked) ([]string, error) {
 	if locked != nil {
 		return []string{locked.SHA256}, nil
 	}
-	all, err := a.store().List()
+	all, err := a.catalog().Store.List()
 	var digests []string
 	for _, i := range all {
 		if i.Name == name {

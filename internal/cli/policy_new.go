@@ -49,7 +49,7 @@ func (a *app) newPolicy(ctx context.Context, dir, lang string) error {
 		return err
 	}
 	out := started{Folder: dir, Files: files}
-	s, err := a.policyOfFolder(ctx, f.Dir)
+	s, err := a.catalog().InFolder(ctx, f.Dir)
 	var p *problem.Error
 	switch {
 	case errors.Is(err, authoring.ErrToolchain) && errors.As(err, &p):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/problem"
@@ -61,17 +62,17 @@ type packed struct {
 }
 
 func (a *app) packPolicy(ctx context.Context, dir string, f packFlags) error {
-	s, err := a.policyAt(ctx, dir)
+	s, err := a.catalog().At(ctx, dir)
 	if err != nil {
 		return err
 	}
-	if s.folder == nil {
+	if s.Folder == nil {
 		return &problem.Error{Code: "POL-FOLDER", What: "not a policy's folder", Where: dir, Fix: "name the folder that the policy is built in"}
 	}
 	if err := a.tryLoading(ctx, s); err != nil {
 		return err
 	}
-	contents, err := s.folder.Pack(s.Module)
+	contents, err := s.Folder.Pack(s.Wasm)
 	if err != nil {
 		return err
 	}
@@ -90,16 +91,16 @@ func (a *app) packPolicy(ctx context.Context, dir string, f packFlags) error {
 }
 
 // tryLoading refuses to share what no room could load.
-func (a *app) tryLoading(ctx context.Context, s *supply) error {
-	if err := checkDefaults(s); err != nil {
+func (a *app) tryLoading(ctx context.Context, s *catalog.Entry) error {
+	if err := s.CheckDefaults(); err != nil {
 		return err
 	}
-	h, err := plugins.NewHost(plugins.Config{CacheDir: filepath.Join(a.settings.Cache, "policies")})
+	h, err := a.wiring().Sandbox(plugins.Config{})
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	_, err = h.Load(ctx, a.module(s, defaultsOf(s)))
+	_, err = h.Load(ctx, s.Module(s.Defaults(), a.allowFuel))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
@@ -75,7 +76,7 @@ func (a *app) runPolicy(ctx context.Context, args []string, f decideFlags) error
 	if err != nil {
 		return err
 	}
-	s, err := a.namedPolicy(ctx, f.policy)
+	s, err := a.catalog().Named(ctx, f.policy)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (a *app) runPolicy(ctx context.Context, args []string, f decideFlags) error
 			return err
 		}
 	}
-	h, err := plugins.NewHost(plugins.Config{CacheDir: filepath.Join(a.settings.Cache, "policies")})
+	h, err := a.wiring().Sandbox(plugins.Config{})
 	if err != nil {
 		return err
 	}
@@ -120,13 +121,13 @@ func settingsArg(arg string) (policy.JSON, error) {
 }
 
 // savedInputs lists the inputs of failed decisions of a policy.
-func (a *app) savedInputs(s *supply) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(a.settings.Data, "failed", s.Manifest.Name+"-????????????????.json"))
+func (a *app) savedInputs(s *catalog.Entry) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(a.wiring().FailDir(), s.Manifest.Name+"-????????????????.json"))
 	if err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {
-		a.note("no input of %s was saved in %s", s.Manifest.Name, filepath.Join(a.settings.Data, "failed"))
+		a.note("no input of %s was saved in %s", s.Manifest.Name, a.wiring().FailDir())
 	}
 	return files, nil
 }
@@ -134,7 +135,7 @@ func (a *app) savedInputs(s *supply) ([]string, error) {
 // maxInputFile bounds what is read as an input or a case.
 const maxInputFile = 16 << 20
 
-func (a *app) runFile(ctx context.Context, h *plugins.Host, s *supply, file string, settings policy.JSON) ([]outcome, error) {
+func (a *app) runFile(ctx context.Context, h *plugins.Host, s *catalog.Entry, file string, settings policy.JSON) ([]outcome, error) {
 	unread := &problem.Error{Code: "POL-CASES", What: "the input cannot be read", Where: file, Fix: "name a file with an input in JSON or a case in YAML"}
 	if st, err := os.Stat(file); err == nil && st.Size() > maxInputFile {
 		unread.What = fmt.Sprintf("the file has %d bytes; at most %d", st.Size(), maxInputFile)
@@ -146,7 +147,7 @@ func (a *app) runFile(ctx context.Context, h *plugins.Host, s *supply, file stri
 		return nil, unread
 	}
 	if !strings.HasSuffix(file, ".yaml") {
-		p, err := h.Load(ctx, a.module(s, settings))
+		p, err := h.Load(ctx, s.Module(settings, a.allowFuel))
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func (a *app) runFile(ctx context.Context, h *plugins.Host, s *supply, file stri
 		unread.What, unread.Err = "the case cannot be read", err
 		return nil, unread
 	}
-	p, err := h.Load(ctx, a.module(s, c.Settings))
+	p, err := h.Load(ctx, s.Module(c.Settings, a.allowFuel))
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func (a *app) runFile(ctx context.Context, h *plugins.Host, s *supply, file stri
 	return all, nil
 }
 
-func decideOne(ctx context.Context, h *plugins.Host, s *supply, p *plugins.Policy, name string, input []byte) outcome {
+func decideOne(ctx context.Context, h *plugins.Host, s *catalog.Entry, p *plugins.Policy, name string, input []byte) outcome {
 	_, r, err := p.Decide(ctx, input)
 	o := outcome{
 		Input: name, Policy: s.Manifest.Name, SHA256: s.Manifest.SHA256, Engine: h.Engine(),

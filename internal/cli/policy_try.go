@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
@@ -52,7 +52,7 @@ type stepVerdict struct {
 
 // tryCases runs cases on both engines. An error is one of the policy as a
 // whole, such as a refusal to load it.
-func (a *app) tryCases(ctx context.Context, s *supply, cases []pack.File, save saver) (*testReport, error) {
+func (a *app) tryCases(ctx context.Context, s *catalog.Entry, cases []pack.File, save saver) (*testReport, error) {
 	t, err := a.newBothEngines(s)
 	if err != nil {
 		return nil, err
@@ -83,17 +83,17 @@ func (a *app) tryCases(ctx context.Context, s *supply, cases []pack.File, save s
 // A bothEngines holds the two engines that a policy is tried on.
 type bothEngines struct {
 	app    *app
-	supply *supply
+	policy *catalog.Entry
 	hosts  []*plugins.Host
 }
 
-func (a *app) newBothEngines(s *supply) (*bothEngines, error) {
+func (a *app) newBothEngines(s *catalog.Entry) (*bothEngines, error) {
 	if err := policies.Verify(); err != nil {
 		return nil, err
 	}
-	t := &bothEngines{app: a, supply: s}
+	t := &bothEngines{app: a, policy: s}
 	for _, interpreter := range []bool{false, true} {
-		h, err := plugins.NewHost(plugins.Config{CacheDir: filepath.Join(a.settings.Cache, "policies"), Interpreter: interpreter})
+		h, err := a.wiring().Sandbox(plugins.Config{Interpreter: interpreter})
 		if err != nil {
 			t.close()
 			return nil, err
@@ -120,7 +120,7 @@ func (t *bothEngines) try(ctx context.Context, f pack.File, save saver) (caseVer
 	v.About = c.About
 	var loaded []*plugins.Policy
 	for _, h := range t.hosts {
-		p, err := h.Load(ctx, t.app.module(t.supply, c.Settings))
+		p, err := h.Load(ctx, t.policy.Module(c.Settings, t.app.allowFuel))
 		if err != nil {
 			return v, err
 		}

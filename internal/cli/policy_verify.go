@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/problem"
 )
@@ -58,7 +59,7 @@ type vetted struct {
 	Module  string `json:"module_sha256"`
 	Key     string `json:"key,omitempty"` // whose signature it has; "" is nobody's
 	lock    *pack.Lock
-	supply  *supply
+	policy  *catalog.Entry
 }
 
 func (v *vetted) entry() pack.Locked {
@@ -81,15 +82,15 @@ func verifyPack(path string, f trustFlags) (*vetted, []byte, error) {
 	}
 	v := &vetted{
 		Policy: p.Manifest.Name, Version: p.Manifest.Version, File: path, SHA256: pack.Digest(file), Module: p.Manifest.SHA256,
-		lock: lock, supply: ofPack(p, originPack, path),
+		lock: lock, policy: catalog.FromPack(p, catalog.Pack, path),
 	}
 	if v.Key, err = vouched(path, file, f, lock.Find(v.Policy)); err != nil {
 		return nil, nil, err
 	}
-	if err := v.supply.checkName(); err != nil {
+	if err := v.policy.CheckName(); err != nil {
 		return nil, nil, err
 	}
-	if err := v.supply.checkHost(); err != nil {
+	if err := v.policy.CheckHost(); err != nil {
 		return nil, nil, err
 	}
 	return v, file, lock.Admit(path, v.entry())

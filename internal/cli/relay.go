@@ -129,7 +129,7 @@ func (a *app) relay(ctx context.Context, f relayFlags) error {
 		return err
 	}
 	cfg.Hosts = hosts
-	s, err := server.New(cfg)
+	s, err := a.wiring().Relay(cfg)
 	if err != nil {
 		return relayProblem(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/drive"
@@ -43,15 +44,19 @@ func (a *app) originals(h *plugins.Host, src *sources) drive.Loader {
 		if p, ok := loaded[key]; ok {
 			return p, nil
 		}
+		var blobs catalog.Blobs
 		db, err := src.log()
-		if err != nil && !errors.Is(err, log.ErrNotFound) {
+		switch {
+		case err == nil:
+			blobs = db
+		case !errors.Is(err, log.ErrNotFound):
 			return nil, err
 		}
-		s, err := moduleOf(ctx, db, ref)
+		s, err := catalog.Stored(ctx, blobs, ref)
 		if err != nil {
 			return nil, err
 		}
-		p, err := h.Load(ctx, a.module(s, ref.Settings))
+		p, err := h.Load(ctx, s.Module(ref.Settings, a.allowFuel))
 		if err != nil {
 			return nil, err
 		}

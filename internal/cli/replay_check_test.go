@@ -40,7 +40,7 @@ func TestCheckOfAnotherBuild(t *testing.T) {
 	}
 	defer sandbox.Close()
 	check := func() error {
-		src := &sources{dir: a.settings.Data, args: []string{file}}
+		src := &sources{dir: a.settings.Data, openLog: a.readLog, args: []string{file}}
 		defer src.close()
 		return a.check(t.Context(), sandbox, src)
 	}
@@ -52,8 +52,7 @@ func TestCheckOfAnotherBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{app: a, log: db, sandbox: sandbox}
-	if err := h.keep(t.Context(), &supply{Origin: originBuiltIn, Module: other}); err != nil {
+	if _, err := db.PutBlob(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
@@ -37,7 +38,7 @@ func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string)
 	name, settings := spec, policy.JSON(nil)
 	if i := strings.IndexByte(spec, '{'); i >= 0 {
 		name, settings = strings.TrimSpace(spec[:i]), policy.JSON(spec[i:])
-	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, digestPrefix) {
+	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, catalog.DigestPrefix) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return drive.Policy{}, &problem.Error{
@@ -53,15 +54,15 @@ func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string)
 			Fix: `write them right behind the name: --policy 'mention{"lookback":2}'`,
 		}
 	}
-	s, err := a.namedPolicy(ctx, name)
+	s, err := a.catalog().Named(ctx, name)
 	if err != nil {
 		return drive.Policy{}, err
 	}
-	p, err := h.Load(ctx, a.module(s, settings))
+	p, err := h.Load(ctx, s.Module(settings, a.allowFuel))
 	if err != nil {
 		return drive.Policy{}, err
 	}
-	ref := s.ref(settings, false)
+	ref := s.Ref(settings, false)
 	ref.Use = spec
 	return drive.Policy{Name: spec, Proposer: p, Ref: ref}, nil
 }

@@ -35,7 +35,7 @@ func newRmCmd(a *app) *cobra.Command {
 
 // rm removes what it can and reports the rest.
 func (a *app) rm(ctx context.Context, ids []string, yes bool) error {
-	db, err := a.openLog(false)
+	db, err := a.wiring().OpenLog(false)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func remove(ctx context.Context, l remover, id string) error {
 	unlock, err := l.Lock(ctx, id)
 	if errors.Is(err, log.ErrLocked) {
 		what := err.Error()
-		if p, ok := asProblem(err); ok {
+		if p, ok := errors.AsType[*problem.Error](err); ok {
 			what = p.What
 		}
 		return &problem.Error{Code: "ROOM-LOCKED", What: what + "; it is not removed", Fix: "end that process first", Kind: log.ErrLocked}
@@ -90,7 +90,3 @@ func remove(ctx context.Context, l remover, id string) error {
 	defer unlock()
 	return l.Remove(ctx, id)
 }
-
-func asProblem(err error) (*problem.Error, bool) { return errors.AsType[*problem.Error](err) }
-
-func isNotFound(err error) bool { return errors.Is(err, log.ErrNotFound) }

@@ -3,14 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/coordinator"
 )
 
 // runFlags are what `moot run` may change of a room.
@@ -64,120 +65,89 @@ func newRunCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// runNew opens the room that a file describes and runs it.
+// options are what the flags change of a room.
+func (f runFlags) options() moot.Options {
+	return moot.Options{
+		Headless: f.headless, Mode: room.Mode(f.mode), Policy: f.policy, MaxTurns: f.maxTurns, As: f.as, Share: f.share,
+		TrustCommands: f.trust, Foreground: true,
+	}
+}
+
+// runNew creates the room that a file describes and runs it.
 func (a *app) runNew(ctx context.Context, file string, f runFlags) error {
-	spec, seats, s, err := a.specOf(ctx, file, f)
-	if err != nil {
+	o := f.options()
+	_, problems := config.Load(file, a.wiring().RoomOptions(filepath.Dir(file), o.Headless && o.Mode != room.FullAuto))
+	if err := problems.Err(); err != nil { // before there is a data folder
 		return err
 	}
-	h, err := a.openHost()
+	if !a.flags.quiet {
+		_ = problems.Print(a.stderr) // warnings; there is nowhere else to report an error
+	}
+	h, err := a.wiring().OpenHost()
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	if err := h.keep(ctx, s); err != nil {
-		return err
-	}
-	h.preload(spec.Policy)
-	if err := h.dial(ctx, spec, seats, f.share); err != nil {
-		return err
-	}
-	cfg := h.config()
-	cfg.Headless = f.headless
-	r, err := coordinator.Open(ctx, cfg, spec, seats)
+	r, err := h.Create(ctx, moot.Source{File: file}, o)
 	if err != nil {
 		return err
 	}
-	on := stage{app: a, host: h, room: r, headless: f.headless, you: person(seats, f.as)}
+	on := foreground{app: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as)}
 	return on.run(ctx)
 }
 
-// specOf reads a room file, applies the flags to it and finds its policy.
-func (a *app) specOf(ctx context.Context, file string, f runFlags) (room.Spec, []room.Participant, *supply, error) {
-	o := a.roomOptions(file, f.headless && f.mode != string(room.FullAuto))
-	r, problems := config.Load(file, o)
-	if r == nil {
-		return room.Spec{}, nil, nil, problems.Err()
-	}
-	if !a.flags.quiet {
-		_ = problems.Print(a.stderr) // warnings; there is nowhere else to say so
-	}
-	spec, seats := r.Spec(newRoomID(), newSecret())
-	if err := f.apply(&spec, seats); err != nil {
-		return room.Spec{}, nil, nil, err
-	}
-	p, dir, digest := spec.Policy, r.Dir, r.Policy.SHA256
-	if f.policy != "" {
-		dir, digest = ".", ""
-	}
-	s, err := a.pinnedPolicy(ctx, dir, p.Use, digest)
+// runAgain opens a stored room. The user is the person at whose word a paused
+// room goes on.
+func (a *app) runAgain(ctx context.Context, f runFlags) error {
+	h, err := a.wiring().OpenHost()
 	if err != nil {
-		return room.Spec{}, nil, nil, err
+		return err
 	}
-	spec.Policy = s.ref(p.Settings, p.Hints)
-	return spec, seats, s, nil
+	defer h.Close()
+	before, err := a.stateOf(ctx, f.room)
+	if err != nil {
+		return err
+	}
+	leaveDemo, err := a.demoAgain(ctx, h, before, f.headless)
+	if err != nil {
+		return err
+	}
+	defer leaveDemo()
+	r, err := h.Open(ctx, f.room, f.options())
+	if err != nil {
+		return err
+	}
+	on := foreground{app: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as), after: int64(before.Seq), before: before}
+	return on.run(ctx)
 }
 
-// apply puts the flags in the place of what the file says.
-func (f runFlags) apply(spec *room.Spec, seats []room.Participant) error {
-	mode := room.Mode(f.mode)
-	switch {
-	case mode == "":
-	case mode != room.Manual && mode != room.SemiAuto && mode != room.FullAuto:
-		return flagProblem("--mode", f.mode, "it is manual, semi_auto or full_auto")
-	case mode != room.FullAuto && f.headless && mode == room.Manual:
-		return &problem.Error{Code: "ROOM-MANUAL", What: "manual seats need somebody who approves, and --headless means nobody", Fix: "use --mode full_auto, or leave --headless out"}
+// stateOf rebuilds a room's state from the log.
+func (a *app) stateOf(ctx context.Context, id string) (*room.State, error) {
+	db, err := a.readLog()
+	if err != nil {
+		return nil, err
 	}
-	for i := range seats {
-		if mode != "" && seats[i].Kind != policy.Human {
-			seats[i].Mode = mode
-		}
-	}
-	if f.policy != "" {
-		spec.Policy = room.PolicyRef{Use: f.policy, Hints: spec.Policy.Hints}
-	}
-	if f.maxTurns < 0 {
-		return flagProblem("--max-turns", fmt.Sprint(f.maxTurns), "it is a number above 0")
-	}
-	if f.maxTurns > 0 {
-		spec.Limits.MaxTurns = f.maxTurns
-	}
-	return checkPerson(seats, f.as)
+	defer db.Close()
+	return foldRoom(ctx, db, id)
 }
 
 func flagProblem(flag, value, fix string) error {
 	return &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("%s %q is not allowed", flag, value), Fix: fix}
 }
 
-// checkPerson refuses to speak as somebody who is no person of the room.
-func checkPerson(seats []room.Participant, id string) error {
-	if id == "" || id == room.ActorHost {
-		return nil
+// person returns the seat of the user: the one that as names, else the first
+// person at this device. "" is the host.
+func person(v room.View, as string) string {
+	if as == room.ActorHost {
+		return ""
 	}
-	for _, x := range seats {
-		if x.ID == id && atHand(x) {
-			return nil
-		}
-	}
-	return flagProblem("--as", id, "it names a participant with kind: human")
-}
-
-// person is the seat of who sits in front of moot; "" is the host.
-func person(seats []room.Participant, as string) string {
 	if as != "" {
-		if as == room.ActorHost {
-			return ""
-		}
 		return as
 	}
-	for _, x := range seats {
-		if atHand(x) {
+	for _, x := range v.Seats {
+		if x.Kind == policy.Human && x.Device == "" {
 			return x.ID
 		}
 	}
 	return ""
 }
-
-// atHand reports whether a seat is that of a person who can sit in front of
-// this moot: not one who speaks through another device.
-func atHand(x room.Participant) bool { return x.Kind == policy.Human && x.Device == "" }

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/room/log/audit"
 )
 
 type shareFlags struct{ url, name string }
@@ -74,54 +69,41 @@ type sharing struct {
 }
 
 func (a *app) share(ctx context.Context, names []string, f shareFlags) error {
-	serve, err := a.served(names)
-	if err != nil {
-		return err
-	}
-	d, err := a.openDevice()
-	if err != nil {
-		return err
-	}
-	book, err := audit.Open(audit.Config{Dir: a.settings.Data})
+	w := a.wiring()
+	book, err := w.OpenAudit()
 	if err != nil {
 		return err
 	}
 	defer book.Close()
-	c, err := d.connect(ctx, online{url: f.url, name: f.name, share: sharer(serve, book)})
+	share, err := w.Share(book, names)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	if err := c.await(ctx); err != nil {
+	d, err := w.Device()
+	if err != nil {
+		return err
+	}
+	c, err := d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Share: share})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	s := sharing{Device: d.self.ID().String(), Spoken: d.self.ID().Spoken(), Relays: c.urls}
-	for _, p := range serve {
+	s := sharing{Device: d.Self.ID().String(), Spoken: d.Self.ID().Spoken(), Relays: c.URLs()}
+	for _, p := range share.Agents {
 		s.Profiles = append(s.Profiles, p.Profile.Name)
 	}
 	if err := a.emit(s, func(w io.Writer) error { return printSharing(w, s) }); err != nil {
 		return err
 	}
-	a.warnOfNobody(serve)
+	a.warnOfNobody(share.Agents)
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-c.ctx.Done():
-		return c.refused()
-	}
-}
-
-// sharer serves agents on a connection. The journal is opened by who is online:
-// it has one writer.
-func sharer(serve []share.AgentConfig, book *audit.Log) func(*connection) (*share.Share, error) {
-	return func(c *connection) (s *share.Share, err error) {
-		if c.journal, err = share.OpenJournal(filepath.Join(c.dir, "journal.jsonl")); err != nil {
-			return nil, err
-		}
-		return share.New(share.Config{
-			Self: c.self.ID(), Agents: serve, Journal: c.journal, Quota: c.quota, Name: c.nameOf, Log: c.app.log,
-			Audit: func(q share.AuditEntry) error { return book.Append(auditOf(c.device, q)) },
-		}), nil
+	case <-c.Done():
+		return c.Err()
 	}
 }
 
@@ -153,60 +135,5 @@ func (a *app) warnOfNobody(serve []share.AgentConfig) {
 		if !s.Profile.Allow || len(s.Profile.Devices) == 0 {
 			a.note("profile %s is for nobody: set allow_shared_agent_calls and allowed_shared_device_ids", s.Profile.Name)
 		}
-	}
-}
-
-// served are the profiles to be shared.
-func (a *app) served(names []string) (all []share.AgentConfig, err error) {
-	for _, p := range a.settings.Profiles {
-		if p.Endpoint == nil || len(names) > 0 && !slices.Contains(names, p.Name) {
-			continue
-		}
-		s, err := a.servedBy(p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(all, func(s share.AgentConfig) bool { return s.Profile.Name == name }) {
-			return nil, noProfile("no profile "+name+" with an endpoint", a.settings.File)
-		}
-	}
-	if len(all) == 0 {
-		return nil, noProfile("no profile with an endpoint", a.settings.File)
-	}
-	return all, nil
-}
-
-func noProfile(what, file string) error {
-	return &problem.Error{Code: "SHARE-PROFILE", What: what, Where: file, Fix: "write one under profiles: with name, endpoint, allow_shared_agent_calls and allowed_shared_device_ids"}
-}
-
-func (a *app) servedBy(p config.Profile) (share.AgentConfig, error) {
-	rules, err := rulesOf(p)
-	if err != nil {
-		return share.AgentConfig{}, err
-	}
-	e, err := config.ExpandEndpoint([]byte(p.Endpoint), p.Dir, lookup)
-	if err != nil {
-		return share.AgentConfig{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: a.settings.File, Fix: "see the cause", Err: err}
-	}
-	if e.Kind == config.KindRelay {
-		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: a.settings.File, Fix: "let its own owner share it with whoever needs it"}
-	}
-	if e.Restart == 0 { // each start is for a request, and those are counted
-		e.Restart = math.MaxInt
-	}
-	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (share.Agent, error) {
-		return open(e, p.Name)
-	}}, nil
-}
-
-// auditOf is what the host log keeps of a request of another device.
-func auditOf(d *device, q share.AuditEntry) audit.Event {
-	return audit.Event{
-		Time: q.Time, Profile: q.Profile, Device: q.Device.String(), Requester: d.nameOf(q.Device), Room: q.Room, Turn: q.Turn,
-		Mode: q.Mode, Status: q.Status, Reason: q.Reason, MS: int64(q.Took / time.Millisecond),
 	}
 }

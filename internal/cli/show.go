@@ -50,7 +50,7 @@ type standing struct {
 }
 
 func (a *app) show(ctx context.Context, id string, last int) error {
-	db, err := a.openLog(true)
+	db, err := a.wiring().OpenLog(true)
 	if err != nil {
 		return err
 	}

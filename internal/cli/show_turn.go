@@ -11,7 +11,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
-	"github.com/folkmoot/moot/room/log"
 )
 
 // A sight is what an agent was handed at a turn.
@@ -31,7 +30,7 @@ type sight struct {
 // showTurn rebuilds a prompt from the log. One that is not what was recorded
 // is an error, unless something was redacted since.
 func (a *app) showTurn(ctx context.Context, id string, turn int) error {
-	db, err := a.openLog(true)
+	db, err := a.wiring().OpenLog(true)
 	if err != nil {
 		return err
 	}
@@ -114,12 +113,4 @@ func omissions(list []room.Omission) string {
 		parts[i] = fmt.Sprintf("%s in events %d to %d (%s)", count(o.Messages, "message"), o.From, o.To, strings.Join(by, ", "))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// unknownRoom says so in the user's words when there is no such room.
-func unknownRoom(id string, err error) error {
-	if _, ok := asProblem(err); ok || !isNotFound(err) {
-		return err
-	}
-	return &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 }

@@ -67,12 +67,12 @@ func (r *reading) sources(a *app, cmd *cobra.Command, args []string) (*sources, 
 	if f != "" && !f.Valid() {
 		return nil, usagef(cmd, "there is no form %s; `moot transcript import --help` lists them", r.format)
 	}
-	return &sources{dir: a.settings.Data, args: args, stdin: a.stdin, format: f, note: a.note}, nil
+	return &sources{dir: a.settings.Data, openLog: a.readLog, args: args, stdin: a.stdin, format: f, note: a.note}, nil
 }
 
 // one returns the only transcript that is meant.
 func (a *app) one(ctx context.Context, name, conversation string, use func(origin) error) error {
-	src := sources{dir: a.settings.Data, stdin: a.stdin, note: a.note}
+	src := sources{dir: a.settings.Data, openLog: a.readLog, stdin: a.stdin, note: a.note}
 	defer src.close()
 	return src.one(ctx, name, conversation, use)
 }
@@ -83,7 +83,8 @@ func (a *app) completeRooms(cmd *cobra.Command, _ []string, _ string) ([]cobra.C
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	src := sources{dir: settings.Data}
+	a.settings = settings
+	src := sources{dir: settings.Data, openLog: a.readLog}
 	defer src.close()
 	rooms, err := src.rooms(cmd.Context())
 	if err != nil {

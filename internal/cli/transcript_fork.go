@@ -12,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/folkmoot/moot/transcripts"
 )
 
@@ -46,7 +46,7 @@ func newTranscriptForkCmd(a *app) *cobra.Command {
 			}
 			defer src.close()
 			if as == "" {
-				as = newRoomID()
+				as = coordinator.NewRoomID()
 			}
 			return src.one(cmd.Context(), args[0], conversation, func(o origin) error { return a.fork(cmd.Context(), o, where, as) })
 		},
@@ -84,7 +84,7 @@ func (a *app) fork(ctx context.Context, o origin, at place, as string) error {
 			Fix: "fork it at an earlier turn",
 		}
 	}
-	db, err := a.openLog(false)
+	db, err := a.wiring().OpenLog(false)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func renamed(events []room.Event, from, as string) *room.State {
 
 // keepFork stores the new room. What a stranger's log says to start is still
 // a stranger's word in a fork of it, so that is kept as imported.
-func keepFork(ctx context.Context, db *sqlite.DB, o origin, as string, events []room.Event) error {
+func keepFork(ctx context.Context, db roomLog, o origin, as string, events []room.Event) error {
 	if err := log.CheckName(as); err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/folkmoot/moot/transcripts/foreign"
 )
 
@@ -77,7 +76,7 @@ type imported struct {
 // importFiles stores all that files hold as rooms. What was stored before an
 // error stays, and is reported.
 func (a *app) importFiles(ctx context.Context, src *sources) error {
-	db, err := sqlite.Open(sqlite.Config{Dir: a.settings.Data})
+	db, err := a.wiring().OpenLog(false)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,7 @@ func (c converted) text() string {
 }
 
 // importOne stores a transcript as a room, all of it or nothing.
-func (a *app) importOne(ctx context.Context, db *sqlite.DB, o origin) (imported, error) {
+func (a *app) importOne(ctx context.Context, db roomLog, o origin) (imported, error) {
 	i := imported{Room: o.room, Chain: o.chain, File: o.file, Report: o.report}
 	if o.file == "" {
 		return i, &problem.Error{Code: "TRANSCRIPT-READ", What: o.room + " is a room and no file", Fix: "import takes files; `moot transcript export` writes them"}
@@ -217,7 +216,7 @@ func (a *app) importOne(ctx context.Context, db *sqlite.DB, o origin) (imported,
 
 // store puts a room into the log as one that was imported: a file without a
 // chain is no less a stranger's than one with.
-func store(ctx context.Context, db *sqlite.DB, o origin, entries []log.Entry) error {
+func store(ctx context.Context, db roomLog, o origin, entries []log.Entry) error {
 	if o.chain {
 		return db.Restore(ctx, o.room, entries)
 	}

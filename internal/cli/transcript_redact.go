@@ -15,7 +15,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
 // newTranscriptRedactCmd removes what was said.
@@ -55,7 +54,7 @@ type redacted struct {
 }
 
 func (a *app) redact(ctx context.Context, id string, places []place, reason string) error {
-	db, err := a.openLog(false)
+	db, err := a.wiring().OpenLog(false)
 	if err != nil {
 		return err
 	}
@@ -141,7 +140,7 @@ func draftsOf(events []room.Event, e room.Event) (seqs []int64) {
 
 // redactAll appends the events that say so, then removes the texts: a crash
 // between the two is made good when the room is opened again.
-func redactAll(ctx context.Context, db *sqlite.DB, state *room.State, events []room.Event, targets []int64, reason string) error {
+func redactAll(ctx context.Context, db roomLog, state *room.State, events []room.Event, targets []int64, reason string) error {
 	do := room.Redact{Target: targets[0], Reason: reason, Drafts: targets[1:]}
 	now := room.Now{Wall: time.Now().UTC(), Clock: state.Clock}
 	said, err := state.Decide(room.Command{Actor: room.ActorHost, Do: do}, now)

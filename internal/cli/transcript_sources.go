@@ -12,7 +12,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/folkmoot/moot/transcripts"
 	"github.com/folkmoot/moot/transcripts/foreign"
 )
@@ -20,12 +19,13 @@ import (
 // sources finds transcripts by what the user calls them: a file, - for stdin,
 // or else a room of the data folder, which is read without any lock.
 type sources struct {
-	dir    string // data folder
-	args   []string
-	stdin  io.Reader                        // nil when - is only a name
-	format foreign.Format                   // of files; "" is told by what they hold
-	note   func(format string, args ...any) // told what was left out of files of other programs; may be nil
-	db     *sqlite.DB                       // opened when the first room is read
+	dir     string // data folder
+	args    []string
+	stdin   io.Reader                        // nil when - is only a name
+	format  foreign.Format                   // of files; "" is told by what they hold
+	note    func(format string, args ...any) // told what was left out of files of other programs; may be nil
+	openLog func() (roomLog, error)          // of the data folder, for reading
+	db      roomLog                          // opened when the first room is read
 }
 
 // An origin is one transcript, wherever it is.
@@ -51,9 +51,9 @@ func (s *sources) close() {
 }
 
 // log opens the data folder for reading.
-func (s *sources) log() (*sqlite.DB, error) {
+func (s *sources) log() (roomLog, error) {
 	if s.db == nil {
-		db, err := sqlite.Open(sqlite.Config{Dir: s.dir, ReadOnly: true})
+		db, err := s.openLog()
 		if err != nil {
 			return nil, err
 		}

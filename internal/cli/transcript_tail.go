@@ -42,7 +42,7 @@ func newTranscriptTailCmd(a *app) *cobra.Command {
 
 // tail shows what is in the log and then follows it.
 func (a *app) tail(ctx context.Context, id string, level room.Visibility, last int) error {
-	db, err := a.openLog(true)
+	db, err := a.wiring().OpenLog(true)
 	if err != nil {
 		return err
 	}

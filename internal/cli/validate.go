@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ func (a *app) validate(files []string, headless, strict bool) error {
 	verdicts := make([]verdict, len(files))
 	bad, problems := 0, 0
 	for i, file := range files {
-		r, ps := config.Load(file, a.roomOptions(file, headless))
+		r, ps := config.Load(file, a.wiring().RoomOptions(filepath.Dir(file), headless))
 		v := verdict{File: file, OK: r != nil && (!strict || len(ps) == 0), Problems: ps}
 		if r != nil {
 			v.Participants, v.Policy = len(r.Participants), r.Policy.Use

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
@@ -77,24 +78,24 @@ const maxWatchLast = 10_000
 
 // watch watches until the room has ended.
 func (a *app) watch(ctx context.Context, peer string, f watchFlags, after *int64) error {
-	d, err := a.openDevice()
+	d, err := a.wiring().Device()
 	if err != nil {
 		return err
 	}
-	p, err := d.peers.Find(peer)
+	p, err := d.Peers.Find(peer)
 	if err != nil {
 		return err
 	}
 	v := &viewer{app: a, printer: a.printer()}
-	w := spectate.NewClient(spectate.ClientConfig{
+	w := a.wiring().Watcher(spectate.ClientConfig{
 		Host: p.ID, Room: f.room, After: after, Last: f.last, Wait: f.wait, Show: v.show,
 		Silent: func() { a.note("%s does not answer; waiting", p.Name) },
 	})
-	c, err := d.connect(ctx, online{url: orElse(f.url, p.Relay), name: f.name, listen: func(c *connection) { c.dispatcher.Handle(w) }})
+	c, err := d.Connect(ctx, device.Options{Relay: orElse(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher().Handle(w) }})
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	talk, hush := context.WithCancel(ctx)
 	defer hush()
 	said := a.talk(talk, hush, w, f.say)
@@ -103,7 +104,7 @@ func (a *app) watch(ctx context.Context, peer string, f watchFlags, after *int64
 		return nil // as asked
 	}
 	if err != nil {
-		return errors.Join(c.refused(), err)
+		return errors.Join(c.Err(), err)
 	}
 	return said()
 }

@@ -151,6 +151,26 @@ func open(path string, lookup func(string) (string, bool)) *document {
 	return d
 }
 
+// openText reads text as the main file of dir.
+func openText(text []byte, dir string, lookup func(string) (string, bool)) *document {
+	d := newDocument(lookup)
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		d.problems = append(d.problems, *unreadable(textName, err))
+		return d
+	}
+	s, p := newSource(textName, dir, text)
+	if p != nil {
+		d.problems = append(d.problems, *p)
+		return d
+	}
+	d.start(s, filepath.Join(dir, textName))
+	return d
+}
+
+// textName stands for the name of a room.yaml that is in no file.
+const textName = "room.yaml"
+
 // start makes s the main file and includes the others. key is s's canonical
 // path.
 func (d *document) start(s *source, key string) {

@@ -18,6 +18,7 @@ const (
 	KindNDJSON   = "ndjson"
 	KindScripted = "scripted"
 	KindRelay    = "relay"
+	KindGo       = "go" // an agent of the Go program that hosts the room
 )
 
 // An Endpoint is how an agent is reached, with variables expanded and paths
@@ -32,6 +33,7 @@ type Endpoint struct {
 	Lines   []string
 	Peer    string // name or id of the device that a remote agent is on
 	Profile string // its profile there
+	Name    string // of an agent in Go
 }
 
 // wireEndpoint is an endpoint as it is written. Base is only in the form that
@@ -46,12 +48,13 @@ type wireEndpoint struct {
 	Lines   []string          `json:"lines,omitempty"`
 	Peer    string            `json:"peer,omitempty"`
 	Profile string            `json:"profile,omitempty"`
+	Name    string            `json:"name,omitempty"`
 	Base    string            `json:"base,omitempty"`
 }
 
 // resolve makes paths absolute; relative ones start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
-	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile}
+	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
 	if w.Kind == KindNDJSON {
 		e.Command, e.Dir = slices.Clone(w.Command), join(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {

@@ -64,6 +64,9 @@ type Options struct {
 	// CheckScript checks the text of a scripted agent; name is for messages.
 	// A nil func leaves scripts unchecked.
 	CheckScript func(name string, text []byte) error
+	// GoEndpoint reports an agent in Go that the program does not have. A nil
+	// func has none.
+	GoEndpoint func(name string) error
 	// Device finds the device that a relay seat is on, by name or id, and what
 	// its owner is called. A nil func leaves peers unchecked.
 	Device func(peer string) (id, owner string, err error)
@@ -80,6 +83,15 @@ func Load(path string, o Options) (*Room, Problems) {
 		o.Lookup = os.LookupEnv
 	}
 	return open(path, o.Lookup).load(o)
+}
+
+// LoadText is like Load for the text of a room.yaml. Relative paths start at
+// dir, "" being the working folder.
+func LoadText(text []byte, dir string, o Options) (*Room, Problems) {
+	if o.Lookup == nil {
+		o.Lookup = os.LookupEnv
+	}
+	return openText(text, dir, o.Lookup).load(o)
 }
 
 // load checks and decodes what was read.

@@ -84,7 +84,18 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 		if e.Script != "" {
 			d.checkScript(i, e, o)
 		}
+	case KindGo:
+		d.checkGo(i, e, o)
 	}
+}
+
+// checkGo asks the program whether it has an agent in Go.
+func (d *document) checkGo(i int, e Endpoint, o Options) {
+	err := &problem.Error{What: "this program has no agents in Go"}
+	if o.GoEndpoint != nil && !errors.As(o.GoEndpoint(e.Name), &err) {
+		return
+	}
+	d.reportAt(at(i, "endpoint", "name"), "ROOM-ENDPOINT", err.What, err.Fix)
 }
 
 // checkScript reads the script of a scripted agent.

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,6 +50,9 @@ func TestArrows(t *testing.T) {
 func check(e edge) (broken []string) {
 	r, _ := ruleFor(e.pkg)
 	dep, ours := strings.CutPrefix(e.dep, module)
+	if e.dep+"/" == module {
+		dep, ours = ".", true
+	}
 	switch {
 	case ours && matchAny("cmd/...", dep):
 		broken = append(broken, "may not import a command: "+dep)
@@ -86,6 +90,10 @@ func TestRulesBite(t *testing.T) {
 		{"endpoints/relay/server", "github.com/gorilla/websocket", ""},
 		{"test/e2e", module + "cmd/moot", "may not import a command"},
 		{"cmd/moot", module + "internal/cli", ""},
+		{".", module + "internal/cli", "may not import internal/cli"},
+		{"room", strings.TrimSuffix(module, "/"), "may not import ."},
+		{"internal/cli", module + "room/log/sqlite", "may not import room/log/sqlite"},
+		{"internal/cli/roomcmd", strings.TrimSuffix(module, "/"), ""},
 		{"cmd/moot", module + "plugins", "may not import plugins"},
 	} {
 		got := strings.Join(check(edge{file: "x.go", pkg: c.pkg, dep: c.dep}), "; ")
@@ -129,6 +137,58 @@ func TestRoomReadsNoClock(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWiring finds concrete types that are constructed outside wire.go.
+func TestWiring(t *testing.T) {
+	edges, _ := scan(t)
+	found := 0
+	for _, e := range edges {
+		dep, ours := strings.CutPrefix(e.dep, module)
+		if !ours || e.test() || !matchAny(wired, dep) || matchAny(mayConstruct, e.pkg) || e.pkg == dep {
+			continue
+		}
+		for _, call := range constructors(t, e.file, path.Base(dep)) {
+			found++
+			if e.file != "wire.go" {
+				t.Errorf("%s: %s.%s is called outside wire.go of the root package", call.pos, dep, call.name)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d constructors are called: the scan is broken", found)
+	}
+}
+
+type call struct {
+	pos  token.Position
+	name string
+}
+
+// constructors lists the calls of functions of a package that make something.
+func constructors(t *testing.T, file, pkg string) (calls []call) {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, filepath.Join(root, file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		s, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, ok := s.X.(*ast.Ident)
+		if ok && x.Name == pkg && (strings.HasPrefix(s.Sel.Name, "New") || strings.HasPrefix(s.Sel.Name, "Open")) {
+			calls = append(calls, call{fset.Position(s.Pos()), s.Sel.Name})
+		}
+		return true
+	})
+	return calls
 }
 
 // scan parses the import clauses of every Go file of the module.

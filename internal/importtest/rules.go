@@ -96,7 +96,11 @@ var rules = []rule{
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
-	{pkg: "internal/cli/...", may: "..."},
+	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
+	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
+	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/config internal/pack internal/spawn internal/timeline " +
+		"endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
+		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
 }
 
@@ -118,6 +122,16 @@ var reserves = []reserve{
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/...", "room/log/jetstream"},
 }
+
+// wired are the packages whose constructors only wire.go of the root package
+// calls, besides the packages below them: what a program is made of is written
+// down in one file.
+const wired = "room/log/* plugins endpoints/ndjson endpoints/scripted endpoints/relay endpoints/relay/client endpoints/relay/device " +
+	"endpoints/relay/seat endpoints/relay/server endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
+
+// mayConstruct are the packages beside it that may: the parts of the relay
+// construct each other, and the suite of policies is for authors' tests.
+const mayConstruct = "endpoints/relay/... policies/policytest test/... examples/..."
 
 // ruleFor returns the rule of a package of this module.
 func ruleFor(pkg string) (rule, bool) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package device
 
 import (
 	"errors"
@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdFile takes a file's lock, which the system gives back when the process
-// dies. Without an error and without unlock, holder has it.
-func holdFile(path string) (unlock func(), holder string, err error) {
+// LockFile takes the lock of a file without waiting. The system gives the lock
+// back when the process ends. A nil unlock without an error means that holder,
+// a process id, has the lock.
+func LockFile(path string) (unlock func(), holder string, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, "", err

@@ -1,6 +1,7 @@
-package cli
+package catalog
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 )
 
 func TestMinHost(t *testing.T) {
@@ -22,17 +24,17 @@ func TestMinHost(t *testing.T) {
 		{"1.0.0", "v1.0.0-rc.1", false},
 		{"9.0.0", "(devel)", true},
 	} {
-		s := supply{Manifest: policy.Manifest{Name: "new", MinHost: c.want}}
+		s := Entry{Manifest: policy.Manifest{Name: "new", MinHost: c.want}}
 		if err := s.checkVersion(c.have); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "[POL-HOST]") {
 			t.Errorf("wants %q, has %q: %v", c.want, c.have, err)
 		}
 	}
 }
 
-// A module says by itself what it is called and may use, wherever it lies.
+// A module carries its own name and limits, whatever its file is called.
 func TestModuleIsItsManifest(t *testing.T) {
 	module := []byte("\x00asm\x01\x00\x00\x00")
-	s, err := ofModule(module, originFile, filepath.Join("x", "Odd Name.wasm"))
+	s, err := fromModule(module, File, filepath.Join("x", "Odd Name.wasm"))
 	if err != nil || s.Manifest.Name != "unnamed" || s.named {
 		t.Errorf("without one: %+v, %v", s, err)
 	}
@@ -40,31 +42,38 @@ func TestModuleIsItsManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = ofModule(carrying, originLog, "x")
+	s, err = fromModule(carrying, Log, "x")
 	if err != nil || s.Manifest.Name != "greedy" || s.Manifest.SHA256 != pack.Digest(carrying) {
 		t.Fatalf("with one: %+v, %v", s, err)
 	}
 	for _, allow := range []bool{false, true} {
-		m := (&app{allowFuel: allow}).module(s, nil)
+		m := s.Module(nil, allow)
 		if m.Trusted || m.AllowFuel != allow || m.Limits.Fuel != 400_000_000 {
 			t.Errorf("loaded as %+v", m)
 		}
 	}
 }
 
-// What a flag names by itself may be a name, or a folder beside it without ./
+// An argument is a name, or a folder without ./ before it.
 func TestNameOrFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a := &app{stderr: os.Stderr}
+	c := &Catalog{Store: pack.NewStore(t.TempDir())}
 	if err := os.Mkdir("mine", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := a.namedPolicy(t.Context(), "mention"); err != nil || s.Origin != originBuiltIn {
+	if s, err := c.Named(t.Context(), "mention"); err != nil || s.Origin != BuiltIn {
 		t.Errorf("a name: %+v, %v", s, err)
 	}
 	for arg, want := range map[string]string{"mine": "POL-FOLDER", "./mine": "POL-FOLDER", "yours": "ROOM-POLICY", "./yours": "ROOM-POLICY", "Mention": "ROOM-POLICY"} {
-		if _, err := a.namedPolicy(t.Context(), arg); codeOfError(err) != want {
+		if _, err := c.Named(t.Context(), arg); codeOf(err) != want {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
 	}
+}
+
+func codeOf(err error) string {
+	if c, ok := errors.AsType[problem.Coded](err); ok {
+		return c.ErrorCode()
+	}
+	return ""
 }

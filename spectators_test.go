@@ -1,4 +1,4 @@
-package cli
+package moot
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// Nobody who speaks from another device can take a name that is somebody's, or
-// that means something else.
+// A spectator who speaks gets a seat whose id no other seat has as its id or
+// name, and that is not reserved.
 func TestFreeSeat(t *testing.T) {
 	v := room.View{Seats: []room.SeatView{{ID: "dba", Name: "Dr. Base"}, {ID: "bob"}, {ID: "Bob-2"}, {ID: "x1", Name: "carol"}}}
 	for name, want := range map[string]string{

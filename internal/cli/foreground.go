@@ -8,16 +8,17 @@ import (
 	"os"
 	"sync"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// A stage is one room that runs in the foreground, and who looks at it.
-type stage struct {
+// A foreground is one room that runs in the foreground, shown to the user.
+type foreground struct {
 	*app
-	host     *host
+	host     *moot.Host
 	room     *coordinator.Room
 	headless bool
 	you      string      // the person's seat; "" is the host
@@ -30,26 +31,18 @@ type stage struct {
 }
 
 // run runs the room to its end and returns its exit code as an error.
-func (s *stage) run(ctx context.Context) error {
+func (s *foreground) run(ctx context.Context) error {
 	s.note("room %s, kept in %s", s.room.ID(), s.settings.Data)
-	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	ran := make(chan error, 1)
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var follower sync.WaitGroup
+	defer follower.Wait()
 	if s.watch != nil {
-		beside.Go(func() { s.follow(running) })
+		follower.Go(func() { s.follow(watching) })
 	}
-	leave := s.host.exhibit(ctx, s.room)
-	go func() { ran <- s.room.Run(running) }()
 	shown := s.show(ctx)
 	end()
-	err := <-ran
-	leave()
-	if errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	if err := errors.Join(err, shown); err != nil {
+	if err := errors.Join(s.host.Stop(), shown); err != nil {
 		s.whereabouts()
 		return err
 	}
@@ -62,10 +55,10 @@ func (s *stage) run(ctx context.Context) error {
 	return s.ending(s.room.View())
 }
 
-func (s *stage) follow(ctx context.Context) {
+func (s *foreground) follow(ctx context.Context) {
 	for u, err := range s.room.Watch(ctx, s.after, room.Internal) {
 		if err != nil {
-			return // whoever shows the room says so
+			return // show returns the error too
 		}
 		if u.Event != nil {
 			s.watch(ctx, s.room, *u.Event)
@@ -75,7 +68,7 @@ func (s *stage) follow(ctx context.Context) {
 
 // show shows the room until it has ended, or rests with nobody there. When
 // ctx ends it pauses the room first.
-func (s *stage) show(ctx context.Context) error {
+func (s *foreground) show(ctx context.Context) error {
 	if s.headless {
 		return s.stream(ctx)
 	}
@@ -84,7 +77,7 @@ func (s *stage) show(ctx context.Context) error {
 		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.stdin, Out: s.stdout, Err: s.stderr,
 		Quiet: s.flags.quiet,
 		Policy: func(name string) (room.PolicyRef, error) {
-			return s.host.newRef(context.WithoutCancel(ctx), ".", name, nil, false)
+			return s.host.FindPolicy(context.WithoutCancel(ctx), name)
 		},
 	}
 	if err := s.begin(head); err != nil {
@@ -104,7 +97,7 @@ func (s *stage) show(ctx context.Context) error {
 }
 
 // stream writes events as they become durable.
-func (s *stage) stream(ctx context.Context) error {
+func (s *foreground) stream(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		// The room may have ended by itself meanwhile; then there is nothing to pause.
 		_, _ = s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{}})
@@ -138,7 +131,7 @@ func (s *stage) stream(ctx context.Context) error {
 
 // printer shows a room in this terminal's colours and width. Of a room that
 // was opened again it knows what had happened, and what to say of that first.
-func (s *stage) printer() (p *timeline.Printer, head string) {
+func (s *foreground) printer() (p *timeline.Printer, head string) {
 	p = s.app.printer()
 	p.You, p.Badge = s.you, s.badge
 	if s.before != nil {
@@ -147,7 +140,7 @@ func (s *stage) printer() (p *timeline.Printer, head string) {
 	return p, head
 }
 
-func (s *stage) begin(head string) error {
+func (s *foreground) begin(head string) error {
 	if s.format != formatTable || s.flags.quiet {
 		return nil
 	}
@@ -156,7 +149,7 @@ func (s *stage) begin(head string) error {
 }
 
 // eventLine is an event as -o jsonl has it, "" for the other forms.
-func (s *stage) eventLine(e room.Event) string {
+func (s *foreground) eventLine(e room.Event) string {
 	if s.format != formatJSONL {
 		return ""
 	}
@@ -169,7 +162,7 @@ func (s *stage) eventLine(e room.Event) string {
 }
 
 // whereabouts says where the transcript is and how to go on.
-func (s *stage) whereabouts() {
+func (s *foreground) whereabouts() {
 	s.note("transcript: moot transcript export %s -o md", s.room.ID())
 	v := s.room.View()
 	switch {
@@ -181,7 +174,7 @@ func (s *stage) whereabouts() {
 }
 
 // ending is the exit code of a room that is at rest, by the table of endings.
-func (s *stage) ending(v room.View) error {
+func (s *foreground) ending(v room.View) error {
 	code := codeOf(v)
 	switch code {
 	case exitOK:

@@ -1,0 +1,249 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/folkmoot/moot/endpoints/relay"
+	"github.com/folkmoot/moot/endpoints/relay/client"
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
+	"github.com/folkmoot/moot/problem"
+)
+
+// Options say how a device connects.
+type Options struct {
+	Relay  string // URL; "" is that of the Config, else those of the peers
+	Name   string // what the device calls itself; "" is the machine's name
+	Share  *ShareConfig
+	Admit  func(context.Context, session.JoinRequest) bool // decides about a device that used an invite
+	Paired func(identity.Peer)                             // told of each device that was paired
+	Listen func(*Connection)                               // called before anything arrives; may be nil
+}
+
+// ShareConfig says which agents a connection serves to other owners.
+type ShareConfig struct {
+	Agents []share.AgentConfig
+	// Audit records one request of another device and how it ended.
+	Audit func(d *Device, asked share.AuditEntry) error
+}
+
+// A Connection is a device that is online. Close ends it.
+type Connection struct {
+	*Device
+	link       *session.Link
+	journal    *share.Journal // of shared agents; nil when none is shared
+	dispatcher *relay.Dispatcher
+	quota      *quota.Quota
+	urls       []string
+	ready      chan struct{} // closed when a relay has let the device in
+
+	unlock func()
+	stop   context.CancelCauseFunc
+	runs   sync.WaitGroup
+	once   sync.Once
+	ctx    context.Context
+}
+
+// Connect brings the device online until Close is called. The end of ctx does
+// not end the connection.
+func (d *Device) Connect(ctx context.Context, o Options) (*Connection, error) {
+	unlock, err := d.hold()
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection{Device: d, ready: make(chan struct{}), unlock: unlock}
+	c.ctx, c.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := c.start(o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Connection) start(o Options) (err error) {
+	if c.urls, err = c.Relays(o.Relay); err != nil {
+		return err
+	}
+	if c.quota, err = quota.Open(filepath.Join(c.cfg.Dir, "calls")); err != nil {
+		return err
+	}
+	routes := &router{peers: c.Peers, first: c.urls[0], clients: map[string]*client.Client{}}
+	c.link = session.NewLink(session.LinkConfig{
+		Self: c.Self, Name: orElse(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired,
+		Log: func(from identity.DeviceID, err error) {
+			c.cfg.Log.Warn("another device was not answered", "device", from.Short(), "reason", err)
+		},
+	})
+	for _, url := range c.urls {
+		if routes.clients[url], err = c.client(url); err != nil {
+			return err
+		}
+	}
+	c.dispatcher = relay.NewDispatcher(c.Self.ID(), c.link, c.cfg.Log)
+	if o.Share != nil {
+		s, err := c.share(o.Share)
+		if err != nil {
+			return err
+		}
+		c.dispatcher.Handle(s)
+	}
+	if o.Listen != nil {
+		o.Listen(c)
+	}
+	c.runs.Go(func() { _ = c.link.Run(c.ctx) })
+	c.runs.Go(c.logCounts)
+	c.runs.Go(func() { _ = c.dispatcher.Run(c.ctx) })
+	for _, cl := range routes.clients {
+		c.runs.Go(func() {
+			if err := cl.Run(c.ctx); err != nil {
+				c.stop(err) // refused for good: Err and Await return the reason
+			}
+		})
+	}
+	return nil
+}
+
+// share serves agents on the connection. The journal has one writer, the
+// process that is online.
+func (c *Connection) share(cfg *ShareConfig) (s *share.Share, err error) {
+	if c.journal, err = share.OpenJournal(filepath.Join(c.cfg.Dir, "journal.jsonl")); err != nil {
+		return nil, err
+	}
+	return share.New(share.Config{
+		Self: c.Self.ID(), Agents: cfg.Agents, Journal: c.journal, Quota: c.quota, Name: c.NameOf, Log: c.cfg.Log,
+		Audit: func(asked share.AuditEntry) error { return cfg.Audit(c.Device, asked) },
+	}), nil
+}
+
+func (c *Connection) client(url string) (*client.Client, error) {
+	token := ""
+	if c.cfg.Token != nil {
+		var err error
+		if token, err = c.cfg.Token(url); err != nil {
+			return nil, err
+		}
+	}
+	return client.New(client.Config{
+		URL: url, Device: frame.ID(c.Self.ID()), Signer: c.Self, Token: token,
+		Deliver: func(from frame.ID, payload []byte) { c.link.Deliver(from, payload) },
+		Changed: func(s client.Status) {
+			if s.Connected {
+				c.once.Do(func() { close(c.ready) })
+				c.link.Reconnected()
+				c.cfg.Log.Info("connected to the relay", "relay", url)
+				return
+			}
+			c.cfg.Log.Warn("not connected to the relay", "relay", url, "error", s.Err, "retry", s.Retry)
+		},
+	})
+}
+
+// Relays lists the relays that the device connects to; new devices are met at
+// the first. A url replaces the relay of the Config.
+func (d *Device) Relays(url string) ([]string, error) {
+	urls := []string{orElse(url, d.cfg.Relay)}
+	peers, err := d.Peers.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range peers {
+		if !slices.Contains(urls, p.Relay) {
+			urls = append(urls, p.Relay)
+		}
+	}
+	urls = slices.DeleteFunc(urls, func(u string) bool { return u == "" })
+	if len(urls) == 0 {
+		return nil, &problem.Error{Code: "RELAY-NONE", What: "this device knows no relay", Fix: "name one: --relay wss://relay.example.org, or relay: {url: ...} in the settings file; an invite brings its own"}
+	}
+	return urls, nil
+}
+
+// URLs returns the relays of the connection.
+func (c *Connection) URLs() []string { return c.urls }
+
+// Link returns the encrypted sessions with other devices.
+func (c *Connection) Link() *session.Link { return c.link }
+
+// Dispatcher returns the dispatcher of messages from other devices.
+func (c *Connection) Dispatcher() *relay.Dispatcher { return c.dispatcher }
+
+// Quota returns the counts that limit calls between devices.
+func (c *Connection) Quota() *quota.Quota { return c.quota }
+
+// Done is closed when the connection has ended, by Close or because no relay
+// lets the device in.
+func (c *Connection) Done() <-chan struct{} { return c.ctx.Done() }
+
+// Err returns why no relay lets the device in, nil while one may.
+func (c *Connection) Err() error {
+	if err := context.Cause(c.ctx); c.ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// Await returns when a relay has let the device in.
+func (c *Connection) Await(ctx context.Context) error {
+	select {
+	case <-c.ready:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close takes the device offline and waits for everything that Connect
+// started.
+func (c *Connection) Close() {
+	c.stop(nil)
+	c.runs.Wait()
+	if c.journal != nil {
+		if err := c.journal.Close(); err != nil {
+			c.cfg.Log.Error("the journal cannot be closed", "error", err)
+		}
+	}
+	c.unlock()
+}
+
+// A router sends payloads by the relay where a peer is met.
+type router struct {
+	peers   *identity.Peers
+	first   string
+	clients map[string]*client.Client // by URL; constant
+}
+
+// Send implements [session.Transport]. A device that is not paired yet is met
+// at the first relay.
+func (r *router) Send(ctx context.Context, to [32]byte, payload []byte) error {
+	url := r.first
+	if p, err := r.peers.Lookup(to); err == nil && r.clients[p.Relay] != nil {
+		url = p.Relay
+	}
+	return r.clients[url].Send(ctx, to, payload)
+}
+
+func machineName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "moot"
+	}
+	return strings.SplitN(name, ".", 2)[0]
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,149 @@
+// Package device is one data folder toward other owners: its keys, its peers,
+// its open invites, and its connection to relays.
+//
+// A [Device] reads and writes the files. [Device.Connect] brings it online: a
+// [Connection] logs in at every relay that the device or its peers use, and
+// carries what the device asks, shares and watches. One process of a data
+// folder can be online, because a relay lets a device in once.
+package device
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/problem"
+)
+
+// Config says where a device is kept. Dir is required.
+type Config struct {
+	Dir   string // folder of its keys, peers and invites
+	Relay string // URL of the relay where it meets others; "" is that of an invite or of a peer
+	// Token returns the token that a private relay asks for, "" when it asks
+	// for none. A nil func has no tokens.
+	Token func(url string) (string, error)
+	// Passphrase asks for the passphrase of the key file. A nil func has none.
+	Passphrase func(prompt string) ([]byte, error)
+	Log        *slog.Logger // nil discards
+}
+
+// A Device is this data folder toward other owners. Its methods are safe for
+// concurrent use.
+type Device struct {
+	cfg     Config
+	Self    *identity.Device
+	Peers   *identity.Peers
+	Invites *identity.Invites
+}
+
+// Open reads the device's files. It makes keys when there are none.
+func Open(cfg Config) (*Device, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Device{cfg: cfg}
+	var err error
+	if d.Self, err = d.keys(); err != nil {
+		return nil, err
+	}
+	if d.Peers, err = OpenPeers(cfg.Dir); err != nil {
+		return nil, err
+	}
+	d.Invites, err = identity.OpenInvites(filepath.Join(cfg.Dir, "invites.json"))
+	return d, err
+}
+
+// OpenPeers reads the peers of the device in dir. It needs no keys and makes
+// none.
+func OpenPeers(dir string) (*identity.Peers, error) {
+	return identity.OpenPeers(filepath.Join(dir, "peers.json"))
+}
+
+// KeyFile returns where the device in dir keeps its keys.
+func KeyFile(dir string) string { return filepath.Join(dir, "keys.json") }
+
+// keys asks for a passphrase only when the key file has one.
+func (d *Device) keys() (*identity.Device, error) {
+	path := KeyFile(d.cfg.Dir)
+	self, err := identity.LoadOrGenerate(path, nil, time.Now())
+	if !errors.Is(err, identity.ErrPassphrase) || d.cfg.Passphrase == nil {
+		return self, err
+	}
+	phrase, err := d.cfg.Passphrase("passphrase of " + path + ": ")
+	if err != nil {
+		return nil, err
+	}
+	return identity.LoadOrGenerate(path, phrase, time.Now())
+}
+
+// Find returns the id and the name of a peer, by either.
+func (d *Device) Find(peer string) (id, name string, err error) {
+	p, err := d.Peers.Find(peer)
+	return p.ID.String(), p.Name, err
+}
+
+// FindObserver is like Find for a peer that may watch any room of this device.
+// Other peers are an error.
+func (d *Device) FindObserver(peer string) (id, name string, err error) {
+	p, err := d.Peers.Find(peer)
+	if err != nil {
+		return "", "", err
+	}
+	fix := "make it an invite: `moot invite --grant observer`"
+	switch {
+	case p.Grant != identity.GrantObserver:
+		return "", "", &problem.Error{Code: "ROOM-PEER", What: fmt.Sprintf("%q was not paired as observer but as %s", p.Name, p.Grant), Fix: fix}
+	case p.Room != "":
+		return "", "", &problem.Error{Code: "ROOM-PEER", What: fmt.Sprintf("%q was invited to room %s and may watch no other", p.Name, p.Room), Fix: fix + " without --room"}
+	}
+	return p.ID.String(), p.Name, nil
+}
+
+// NameOf returns what the device's owner calls another device, "" when it is
+// no peer.
+func (d *Device) NameOf(id identity.DeviceID) string {
+	p, err := d.Peers.Lookup(id)
+	if err != nil {
+		return ""
+	}
+	return p.Name
+}
+
+// Trusted returns a func that reports whether a peer may be spoken to now: the
+// store of peers can change while a room runs.
+func (d *Device) Trusted(id identity.DeviceID) func() error {
+	return func() error {
+		p, err := d.Peers.Lookup(id)
+		switch {
+		case errors.Is(err, identity.ErrNoPeer):
+			return session.ErrUnknownPeer
+		case err == nil && p.Suspended():
+			return session.ErrSuspended
+		}
+		return nil // when the store cannot be read, the Link refuses
+	}
+}
+
+// SetRelay stores at which relay a peer is met, and so lets a pairing finish.
+func (d *Device) SetRelay(id identity.DeviceID, url string) error {
+	return d.Peers.Update(id, func(q *identity.Peer) { q.Relay = url })
+}
+
+// hold makes this process the only one of the device that is online.
+func (d *Device) hold() (unlock func(), err error) {
+	unlock, holder, err := LockFile(filepath.Join(d.cfg.Dir, "online.lock"))
+	switch {
+	case err != nil:
+		return nil, &problem.Error{Code: "RELAY-FILE", What: "the device's folder cannot be used", Where: d.cfg.Dir, Fix: "make it writable", Err: err}
+	case unlock == nil:
+		return nil, &problem.Error{
+			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", holder), Where: d.cfg.Dir,
+			Fix: "end that process, or use another data folder: --data; `moot run --share` does both at once",
+		}
+	}
+	return unlock, nil
+}

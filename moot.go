@@ -1,0 +1,163 @@
+package moot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log/audit"
+	"github.com/folkmoot/moot/room/log/sqlite"
+)
+
+// Config says how rooms are hosted. The zero Config works: it takes what the
+// moot command takes, from the environment, the settings file and the
+// defaults.
+type Config struct {
+	// Data is the folder of rooms, keys and installed policies. Only one Host
+	// at a time can run a room of it. "" is the folder of the moot command.
+	Data string
+	// Cache is the folder of compiled policies. It may be deleted at any time.
+	Cache string
+	// Log gets what a user of the program need not see; nil discards it.
+	Log *slog.Logger
+	// Policies are policies in Go, by the names that rooms use them by. They
+	// run in this process, outside the sandbox.
+	Policies map[string]Policy
+	// Endpoints are agents in Go, by the names that rooms use them by:
+	// endpoint: {kind: go, name: NAME}. A func makes the endpoint of one seat.
+	Endpoints map[string]func(context.Context, Participant) (Endpoint, error)
+}
+
+// A Host runs rooms. Its methods are safe for concurrent use.
+type Host struct {
+	wiring  Wiring
+	log     *sqlite.DB
+	audit   *audit.Log
+	sandbox *plugins.Host
+	remote  remote
+	rooms   coordinator.Host
+	stop    context.CancelFunc
+	stopped chan struct{} // closed when every room has ended
+
+	mu     sync.Mutex
+	early  []*loading // policies that are being loaded before a room asks
+	failed error      // of rooms that ended with an error
+}
+
+// Open opens the data folder and runs its rooms from then on. The caller must
+// close the Host.
+func Open(cfg Config) (*Host, error) {
+	settings, _, err := config.LoadSettings(nil)
+	if err != nil {
+		return nil, err
+	}
+	settings.Data, settings.Cache = orElse(cfg.Data, settings.Data), orElse(cfg.Cache, settings.Cache)
+	w := Wiring{Settings: settings, Log: cfg.Log, Policies: cfg.Policies, Endpoints: cfg.Endpoints}
+	return w.OpenHost()
+}
+
+// OpenHost opens the log for writing and starts to run rooms.
+func (w Wiring) OpenHost() (*Host, error) {
+	if err := policies.Verify(); err != nil {
+		return nil, err
+	}
+	if w.Log == nil {
+		w.Log = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{wiring: w, stopped: make(chan struct{})}
+	var err error
+	if h.log, err = w.OpenLog(false); err != nil {
+		return nil, err
+	}
+	if h.audit, err = w.OpenAudit(); err != nil {
+		return nil, errors.Join(err, h.log.Close())
+	}
+	if h.sandbox, err = w.Sandbox(plugins.Config{FailDir: w.FailDir(), Tiered: true}); err != nil {
+		return nil, errors.Join(err, h.log.Close(), h.audit.Close())
+	}
+	h.rooms = coordinator.Host{
+		Config: coordinator.Config{
+			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{},
+		},
+		Failed: h.fail,
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	go func() {
+		defer close(h.stopped)
+		_ = h.rooms.Run(ctx) // it ends with ctx only
+	}()
+	return h, nil
+}
+
+// fail keeps why a room ended.
+func (h *Host) fail(id string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = errors.Join(h.failed, err)
+	h.wiring.Log.Error("a room ended with an error", "room", id, "error", err)
+}
+
+// Stop ends every room and waits for it, and refuses new ones. A room that had
+// something to do is interrupted: pause it first to end it at rest. The error
+// joins those with which rooms have ended by themselves.
+func (h *Host) Stop() error {
+	h.stop()
+	<-h.stopped
+	h.remote.leaveAll()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed
+}
+
+// Close stops the Host and frees everything.
+func (h *Host) Close() error {
+	err := h.Stop()
+	h.mu.Lock()
+	early := h.early
+	h.mu.Unlock()
+	for _, l := range early {
+		<-l.done
+	}
+	err = errors.Join(err, h.sandbox.Close())
+	h.remote.close()
+	return errors.Join(err, h.log.Close(), h.audit.Close())
+}
+
+// record keeps one thing that was asked of an agent or a room in the host log.
+func (h *Host) record(a coordinator.AuditEntry) error {
+	return h.audit.Append(audit.Event{
+		Time: a.Time, Profile: a.Profile, Device: a.Device, Requester: a.Requester, Room: a.Room, Turn: a.Turn,
+		Mode: a.Mode, Status: a.Status, Reason: a.Reason, MS: a.Took.Milliseconds(),
+	})
+}
+
+// endpoint makes the endpoint of a seat from what room.yaml says, which the
+// log keeps. Variables are expanded again, so that secrets stay out of the
+// log.
+func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordinator.Endpoint, error) {
+	e, err := config.ExpandEndpoint(p.Endpoint, spec.Dir, Lookup)
+	if err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", p.ID, err)
+	}
+	switch e.Kind {
+	case config.KindRelay:
+		return h.remoteSeat(ctx, p, e)
+	case config.KindGo:
+		return h.goEndpoint(ctx, p, e)
+	}
+	return h.wiring.Agent(e, orElse(p.Profile, p.ID))
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,218 @@
+package moot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// prepare describes a new room in full: what room.yaml says with the options
+// applied, and the policy, whose module is kept in the log and begins to load.
+func (h *Host) prepare(ctx context.Context, r Source, o Options) (Spec, []Participant, error) {
+	spec, participants, dir, digest, err := h.describe(r, o)
+	if err != nil {
+		return Spec{}, nil, err
+	}
+	if err := o.apply(&spec, participants); err != nil {
+		return Spec{}, nil, err
+	}
+	if o.Policy != "" {
+		dir, digest = ".", ""
+	}
+	if spec.Policy.Digest != "" { // a built-in policy that the caller has looked up
+		h.preload(spec.Policy)
+		return spec, participants, nil
+	}
+	if spec.Policy, err = h.keepPolicy(ctx, dir, spec.Policy, digest); err != nil {
+		return Spec{}, nil, err
+	}
+	h.preload(spec.Policy)
+	return spec, participants, nil
+}
+
+// describe reads room.yaml. Policies are found from dir; digest is the
+// policy's module that room.yaml wants.
+func (h *Host) describe(r Source, o Options) (spec Spec, participants []Participant, dir, digest string, err error) {
+	if r.Spec != nil {
+		spec = *r.Spec
+		spec.Room, spec.Secret = orElse(spec.Room, coordinator.NewRoomID()), orElse(spec.Secret, newSecret())
+		return spec, r.Participants, orElse(r.Dir, "."), "", nil
+	}
+	var described *config.Room
+	var problems config.Problems
+	headless := o.Headless && o.Mode != room.FullAuto
+	if r.File != "" {
+		described, problems = config.Load(r.File, h.wiring.RoomOptions(filepath.Dir(r.File), headless))
+	} else {
+		described, problems = config.LoadText([]byte(r.YAML), r.Dir, h.wiring.RoomOptions(r.Dir, headless))
+	}
+	if described == nil {
+		return spec, nil, "", "", problems.Err()
+	}
+	if o.Warn != nil && len(problems) > 0 {
+		o.Warn(problems)
+	}
+	spec, participants = described.Spec(coordinator.NewRoomID(), newSecret())
+	return spec, participants, described.Dir, described.Policy.SHA256, nil
+}
+
+// apply replaces what the description says.
+func (o Options) apply(spec *Spec, participants []Participant) error {
+	switch {
+	case o.Mode == "":
+	case o.Mode != room.Manual && o.Mode != room.SemiAuto && o.Mode != room.FullAuto:
+		return badOption("--mode", string(o.Mode), "it is manual, semi_auto or full_auto")
+	case o.Mode == room.Manual && o.Headless:
+		return &problem.Error{Code: "ROOM-MANUAL", What: "manual seats need somebody who approves, and --headless means nobody", Fix: "use --mode full_auto, or leave --headless out"}
+	}
+	for i := range participants {
+		if o.Mode != "" && participants[i].Kind != policy.Human {
+			participants[i].Mode = o.Mode
+		}
+	}
+	if o.Policy != "" {
+		spec.Policy = room.PolicyRef{Use: o.Policy, Hints: spec.Policy.Hints}
+	}
+	if o.MaxTurns < 0 {
+		return badOption("--max-turns", fmt.Sprint(o.MaxTurns), "it is a number above 0")
+	}
+	if o.MaxTurns > 0 {
+		spec.Limits.MaxTurns = o.MaxTurns
+	}
+	return checkPerson(participants, o.As)
+}
+
+func badOption(flag, value, fix string) error {
+	return &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("%s %q is not allowed", flag, value), Fix: fix}
+}
+
+// checkPerson reports an id that is no person at this host.
+func checkPerson(participants []Participant, id string) error {
+	if id == "" || id == room.ActorHost {
+		return nil
+	}
+	for _, p := range participants {
+		if p.ID == id && isHere(p) {
+			return nil
+		}
+	}
+	return badOption("--as", id, "it names a participant with kind: human")
+}
+
+// person returns the seat of the person at this host, "" for the host.
+func person(participants []Participant, as string) string {
+	if as == room.ActorHost {
+		return ""
+	}
+	if as != "" {
+		return as
+	}
+	for _, p := range participants {
+		if isHere(p) {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+// isHere reports whether a seat is that of a person at this host, not of one
+// who speaks through another device.
+func isHere(p Participant) bool { return p.Kind == policy.Human && p.Device == "" }
+
+// changes returns what the options change of a stored room before it runs.
+func (h *Host) changes(ctx context.Context, s *room.State, o Options) ([]Act, error) {
+	var acts []Act
+	if o.MaxTurns > 0 {
+		l := s.Limits
+		l.MaxTurns = o.MaxTurns
+		acts = append(acts, room.SetLimits{Limits: l})
+	}
+	if o.Policy == "" {
+		if err := h.checkPolicy(ctx, s.Policy.Ref); err != nil {
+			return nil, err
+		}
+	} else {
+		ref := room.PolicyRef{Use: o.Policy, Hints: s.Policy.Ref.Hints}
+		if o.Policy == s.Policy.Ref.Use {
+			ref.Settings = s.Policy.Ref.Settings
+		}
+		ref, err := h.keepPolicy(ctx, ".", ref, "")
+		if err != nil {
+			return nil, err
+		}
+		acts = append(acts, room.SetPolicy{Policy: ref})
+	}
+	return append(acts, o.First...), checkPerson(participantsOf(s), o.As)
+}
+
+// checkAttended reports a headless room that would wait for a person.
+func checkAttended(s *room.State, o Options) error {
+	if !o.Headless {
+		return nil
+	}
+	for _, x := range s.Seats {
+		if x.Driven() && x.Standing == room.Active && (x.Mode == room.Manual || x.Mode == "") {
+			return &problem.Error{
+				Code: "ROOM-MANUAL", What: fmt.Sprintf("%s is manual: somebody must approve what it says, and --headless means nobody", x.ID),
+				Where: "room " + s.Spec.Room, Fix: "leave --headless out",
+			}
+		}
+	}
+	return nil
+}
+
+// checkTrusted reports an imported room whose log, written elsewhere, names
+// commands to start, until the caller trusts them.
+func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error {
+	imported, err := h.log.Imported(ctx, s.Spec.Room)
+	if err != nil || !imported || o.TrustCommands {
+		return err
+	}
+	var commands []string
+	for _, x := range s.Seats {
+		e, err := config.ExpandEndpoint(x.Endpoint, s.Spec.Dir, func(string) (string, bool) { return "", true })
+		if err == nil && len(e.Command) > 0 {
+			commands = append(commands, x.ID+": "+strings.Join(e.Command, " "))
+		}
+	}
+	if len(commands) == 0 {
+		return nil
+	}
+	return &problem.Error{
+		Code: "ROOM-IMPORTED", Where: "room " + s.Spec.Room,
+		What: "the room was imported, and to go on would start what its log says: " + strings.Join(commands, "; "),
+		Fix:  "if you trust these commands, add --trust-commands",
+	}
+}
+
+func participantsOf(s *room.State) []Participant {
+	out := make([]Participant, len(s.Seats))
+	for i, x := range s.Seats {
+		out[i] = x.Participant
+	}
+	return out
+}
+
+// fold rebuilds a room's state from the log, without taking the room's lock.
+func (h *Host) fold(ctx context.Context, id string) (*room.State, error) {
+	s := &room.State{}
+	for e, err := range log.Scan(ctx, h.log, id, log.Pos{}) {
+		if _, coded := errors.AsType[*problem.Error](err); errors.Is(err, log.ErrNotFound) && !coded {
+			return nil, &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.Apply(e.Event)
+	}
+	return s, nil
+}

@@ -1,0 +1,143 @@
+package moot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/seat"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log/audit"
+)
+
+// A remote is the Host's connection to devices of other owners. It is made
+// when the first room needs it.
+type remote struct {
+	mu    sync.Mutex
+	conn  *device.Connection
+	err   error               // why UseDevice has none
+	share *device.ShareConfig // agents that are shared over the connection
+
+	// Spectators have a lock of their own, because connecting takes time.
+	watching sync.Mutex
+	gallery  *spectate.Server // nil while the Host is offline
+	rooms    []spectate.Room
+	leave    []func(context.Context)
+}
+
+func (r *remote) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn != nil {
+		r.conn.Close()
+		r.conn = nil
+	}
+}
+
+// UseDevice makes the Host connect to other owners by connect instead of as
+// this device, and adds rules for an agent that asks there. connect runs at
+// once, in its own goroutine: rooms wait for it when they need a remote seat.
+// The caller calls closeDevice before it closes the Host.
+func (h *Host) UseDevice(rules config.Profile, connect func() (*device.Connection, error)) (closeDevice func()) {
+	h.wiring.Settings.Profiles = append([]config.Profile{rules}, h.wiring.Settings.Profiles...)
+	h.remote.mu.Lock()
+	go func() {
+		defer h.remote.mu.Unlock()
+		h.remote.conn, h.remote.err = connect()
+	}()
+	return h.remote.close
+}
+
+// connectFor goes online for a room with remote seats or spectators, so that
+// its first turn does not wait for the connection, and to share agents.
+func (h *Host) connectFor(ctx context.Context, spec Spec, participants []Participant, share bool) error {
+	if share {
+		var err error
+		if h.remote.share, err = h.wiring.Share(h.audit, nil); err != nil {
+			return err
+		}
+	} else if !h.mayBeWatched(spec) && !slices.ContainsFunc(participants, config.Remote) {
+		return nil
+	}
+	_, err := h.online(ctx)
+	return err
+}
+
+func (h *Host) online(ctx context.Context) (*device.Connection, error) {
+	h.remote.mu.Lock()
+	defer h.remote.mu.Unlock()
+	switch {
+	case h.remote.err != nil:
+		return nil, h.remote.err
+	case h.remote.conn != nil:
+		return h.remote.conn, h.remote.conn.Err()
+	}
+	d, err := h.wiring.Device()
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.Connect(ctx, device.Options{Share: h.remote.share, Listen: h.serveSpectators})
+	h.remote.conn = c
+	return c, err
+}
+
+// remoteSeat makes the endpoint of a seat on another owner's device.
+func (h *Host) remoteSeat(ctx context.Context, p Participant, e config.Endpoint) (coordinator.Endpoint, error) {
+	id, err := identity.ParseDeviceID(p.Device)
+	if err != nil {
+		return nil, &problem.Error{Code: "ROOM-PEER", What: p.ID + " is on no device that is known", Fix: "open a new room from its file", Err: err}
+	}
+	rules, err := h.wiring.profile(p.Profile)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.online(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refused := func(q endpoint.Prompt, err error) {
+		h.auditRefusal(audit.Event{Time: time.Now(), Profile: rules.Name, Device: p.Device, Requester: p.ID, Room: q.Room, Turn: q.Turn, Mode: q.Mode, Status: "refused", Reason: codeOf(err)})
+	}
+	return newRemoteSeat(c, seat.Config{Device: id, Remote: e.Profile, Profile: rules, Refused: refused}), nil
+}
+
+// auditRefusal records a request that this device did not send. The turn has
+// failed already, so an error is only logged.
+func (h *Host) auditRefusal(e audit.Event) {
+	if err := h.audit.Append(e); err != nil {
+		h.wiring.Log.Error("a refusal is not in the host log", "error", err)
+	}
+}
+
+// codeOf returns the stable code of an error, for records.
+func codeOf(err error) string {
+	if c, ok := err.(problem.Coded); ok {
+		return c.ErrorCode()
+	}
+	return "failed"
+}
+
+// goEndpoint makes the endpoint of an agent in Go.
+func (h *Host) goEndpoint(ctx context.Context, p Participant, e config.Endpoint) (coordinator.Endpoint, error) {
+	open := h.wiring.Endpoints[e.Name]
+	if open == nil {
+		return nil, noGoEndpoint(e.Name)
+	}
+	made, err := open(ctx, p)
+	if err == nil && made == nil {
+		err = errors.New("Config.Endpoints returned nil")
+	}
+	return made, err
+}
+
+func noGoEndpoint(name string) error {
+	return &problem.Error{Code: "ROOM-ENDPOINT", What: "this program has no agent in Go named " + name, Fix: "add it to moot.Config.Endpoints; the moot command has none"}
+}

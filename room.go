@@ -1,0 +1,138 @@
+package moot
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"iter"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// A Source describes a room to create, by exactly one of File, YAML and Spec.
+type Source struct {
+	File string // path of a room.yaml
+	YAML string // text of a room.yaml; its relative paths start at Dir
+	Dir  string // "" is the working folder
+
+	// Spec describes the room in Go. Of its policy Use is enough; an empty id
+	// and an empty secret are made.
+	Spec         *Spec
+	Participants []Participant
+}
+
+// Options change how a room is run. The zero Options run it as it is described.
+type Options struct {
+	// Headless ends the room when it is no longer live, because no person is
+	// there to go on with it.
+	Headless bool
+	// Mode is the approval mode of all agents of a new room; "" is that of
+	// room.yaml.
+	Mode Mode
+	// Policy replaces the policy: a built-in or installed one by its name, one
+	// of Config.Policies, ./folder or ./file.wasm.
+	Policy string
+	// MaxTurns replaces the limit of turns when it is not 0.
+	MaxTurns int
+	// As is the person who opens the room; "" is the first person on the
+	// roster, else the host.
+	As string
+	// First is what that person does before the room runs.
+	First []Act
+	// TrustCommands lets a room that was imported start the commands that its
+	// log names.
+	TrustCommands bool
+	// Foreground keeps the room loaded until it ends, and no longer. Otherwise
+	// it answers commands after its end and is unloaded when it is idle.
+	Foreground bool
+	// Share also shares the agents of the settings' profiles with other owners
+	// for as long as the Host is open.
+	Share bool
+	// Warn gets what is questionable in room.yaml; may be nil.
+	Warn func(warnings error)
+}
+
+// Create makes a new room and runs it.
+func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
+	spec, participants, err := h.prepare(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.connectFor(ctx, spec, participants, o.Share); err != nil {
+		return nil, err
+	}
+	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground}
+	if len(o.First) > 0 {
+		run.ResumeAs, run.ResumeWith = orElse(person(participants, o.As), room.ActorHost), o.First
+	}
+	r, err := h.rooms.Create(ctx, spec, participants, run)
+	if err != nil {
+		return nil, err
+	}
+	h.publish(ctx, r)
+	return r, nil
+}
+
+// Open runs a stored room again, after a crash as after a pause. The person
+// that Options name resumes a room that is paused. A room that is loaded
+// already stays as it is.
+func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
+	state, err := h.fold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	participants := participantsOf(state)
+	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, ResumeAs: orElse(person(participants, o.As), room.ActorHost)}
+	if err := h.checkTrusted(ctx, state, o); err != nil {
+		return nil, err
+	}
+	if run.ResumeWith, err = h.changes(ctx, state, o); err != nil {
+		return nil, err
+	}
+	if err := checkAttended(state, o); err != nil {
+		return nil, err
+	}
+	if err := h.connectFor(ctx, state.Spec, participants, o.Share); err != nil {
+		h.wiring.note("remote seats cannot be reached: %v", err) // their turns fail, other seats go on
+	}
+	r, err := h.rooms.Open(ctx, id, run)
+	if err != nil {
+		return nil, err
+	}
+	h.publish(ctx, r)
+	return r, nil
+}
+
+// Do carries out a command in a room, which it loads if need be, and returns
+// the events that record it once they are on stable storage. The caller
+// authenticates Command.Actor.
+func (h *Host) Do(ctx context.Context, id string, c Command) ([]Event, error) {
+	return h.rooms.Do(ctx, id, c)
+}
+
+// Watch yields what happens in a room after the event with the number after:
+// first what is stored, then what comes, without gap or duplicate. It ends
+// when the room has ended, when ctx ends and when the Host stops. It is what
+// the host may see: everything.
+func (h *Host) Watch(ctx context.Context, id string, after int64) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		r, err := h.rooms.Get(ctx, id)
+		if err != nil {
+			yield(Update{}, err)
+			return
+		}
+		for u, err := range r.Watch(ctx, after, room.Internal) {
+			if !yield(u, err) {
+				return
+			}
+		}
+	}
+}
+
+// newSecret returns 128 random bits in hex.
+func newSecret() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

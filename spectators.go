@@ -1,0 +1,178 @@
+package moot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/audit"
+)
+
+// mayBeWatched reports whether a device of another owner may watch a room.
+func (h *Host) mayBeWatched(spec Spec) bool {
+	if len(spec.Observers) > 0 {
+		return true
+	}
+	all, err := h.wiring.peers()
+	if err != nil {
+		h.wiring.Log.Warn("nobody may watch the room", "error", err)
+	}
+	return slices.ContainsFunc(all, func(p identity.Peer) bool { return p.Grant == identity.GrantObserver && p.Room == spec.Room })
+}
+
+// serveSpectators answers devices that watch, on a connection that is being
+// made.
+func (h *Host) serveSpectators(c *device.Connection) {
+	g := newSpectatorServer(c, h.wiring.Log, func(o spectate.AuditEntry) error {
+		return h.audit.Append(audit.Event{Time: o.Time, Device: o.Device.String(), Requester: c.NameOf(o.Device), Room: o.Room, Status: o.Status, Reason: o.Reason})
+	})
+	c.Dispatcher().Handle(g)
+	h.remote.watching.Lock()
+	defer h.remote.watching.Unlock()
+	h.remote.gallery, h.remote.leave = g, nil
+	for _, r := range h.remote.rooms {
+		h.remote.leave = append(h.remote.leave, g.Publish(r))
+	}
+}
+
+// lingerTime is how long a stopped Host tells spectators how rooms ended.
+const lingerTime = 3 * time.Second
+
+// publish lets other devices watch a room, as far as they may, until the Host
+// stops.
+func (h *Host) publish(ctx context.Context, r *coordinator.Room) {
+	w := &watchable{Room: r, host: h}
+	if state, err := h.fold(ctx, r.ID()); err == nil {
+		w.observers = state.Spec.Observers
+	}
+	if imported, err := h.log.Imported(ctx, r.ID()); err != nil || imported {
+		w.observers = nil // its log was written elsewhere
+	}
+	h.remote.watching.Lock()
+	defer h.remote.watching.Unlock()
+	h.remote.rooms = append(h.remote.rooms, w)
+	if g := h.remote.gallery; g != nil {
+		h.remote.leave = append(h.remote.leave, g.Publish(w))
+	}
+}
+
+// leaveAll ends what publish has begun, once the rooms have ended.
+func (r *remote) leaveAll() {
+	r.watching.Lock()
+	all := r.leave
+	r.rooms, r.leave = nil, nil
+	r.watching.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), lingerTime)
+	defer cancel()
+	for _, leave := range all {
+		leave(ctx)
+	}
+}
+
+// A watchable is a room that other devices may watch.
+type watchable struct {
+	*coordinator.Room
+	host      *Host
+	observers []room.Observer
+
+	seating sync.Mutex
+}
+
+// Observers implements [spectate.Room], like the other methods.
+func (w *watchable) Observers() []room.Observer { return w.observers }
+
+func (w *watchable) Tail() int64 { return w.View().Seq }
+
+func (w *watchable) Head(ctx context.Context, most int) ([]room.Event, error) {
+	entries, err := w.host.log.Read(ctx, w.ID(), log.Pos{}, most)
+	events := make([]room.Event, len(entries))
+	for i, e := range entries {
+		events[i] = e.Event
+	}
+	return events, err
+}
+
+// Watch leaves live text out: its pace would say too much on the way.
+func (w *watchable) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		for u, err := range w.Room.Watch(ctx, after, level) {
+			if err != nil {
+				yield(room.Event{}, err)
+				return
+			}
+			if u.Event != nil && !yield(*u.Event, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *watchable) Ending() (phase room.Phase, reason string, over bool) {
+	v := w.View()
+	return v.Phase, v.Ending.Reason, v.Phase == room.PhaseCompleted || v.Phase == room.PhaseStopped || v.Phase == room.PhaseError
+}
+
+// Say posts what a spectator says, who is given a seat first.
+func (w *watchable) Say(ctx context.Context, g spectate.Spectator, id, text string) error {
+	seat, err := w.seat(ctx, g)
+	if err != nil {
+		return err
+	}
+	_, err = w.Do(ctx, room.Command{ID: id, Actor: seat, Do: room.Say{Text: text}})
+	return err
+}
+
+// seat finds the seat of a device's owner, or makes one.
+func (w *watchable) seat(ctx context.Context, g spectate.Spectator) (id string, err error) {
+	w.seating.Lock()
+	defer w.seating.Unlock()
+	v := w.View()
+	for _, x := range v.Seats {
+		if x.Kind == policy.Human && x.Device == g.Device.String() {
+			return x.ID, nil
+		}
+	}
+	id = freeSeat(v, g.Name)
+	_, err = w.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Join{
+		Participant: room.Participant{ID: id, Kind: policy.Human, Owner: g.Name, Device: g.Device.String()},
+	}})
+	return id, err
+}
+
+// maxSeatName is the length of an id in room.yaml, less a number.
+const maxSeatName = 28
+
+// freeSeat makes an id from a name. No seat of the room has it as its id or
+// name.
+func freeSeat(v room.View, name string) string {
+	base := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
+			return r
+		}
+		return '-'
+	}, name), "-_0123456789")
+	if base == "" {
+		base = "observer"
+	}
+	base = base[:min(len(base), maxSeatName)]
+	reserved := []string{room.ActorRoom, room.ActorPolicy, room.ActorHost, room.Broadcast}
+	taken := func(id string) bool {
+		return slices.Contains(reserved, strings.ToLower(id)) || slices.ContainsFunc(v.Seats, func(x room.SeatView) bool { return strings.EqualFold(x.ID, id) || strings.EqualFold(x.Name, id) })
+	}
+	id := base
+	for n := 2; taken(id); n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	return id
+}

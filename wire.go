@@ -1,0 +1,350 @@
+package moot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/ndjson"
+	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/seat"
+	"github.com/folkmoot/moot/endpoints/relay/server"
+	"github.com/folkmoot/moot/endpoints/relay/share"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
+	"github.com/folkmoot/moot/endpoints/scripted"
+	"github.com/folkmoot/moot/internal/catalog"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/pack"
+	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log/audit"
+	"github.com/folkmoot/moot/room/log/sqlite"
+)
+
+// Wiring constructs the concrete parts of a host: the log, the sandbox,
+// endpoints and the relay. No other package constructs them. It serves the moot
+// command, whose commands need single parts, and is no part of the stable
+// interface: other programs use Open.
+type Wiring struct {
+	Settings   config.Settings
+	Log        *slog.Logger
+	Policies   map[string]Policy
+	Endpoints  map[string]func(context.Context, Participant) (Endpoint, error)
+	Output     io.Writer                           // what compilers print; nil discards it
+	Note       func(format string, args ...any)    // tells the user; may be nil
+	Passphrase func(prompt string) ([]byte, error) // asks the user; nil cannot
+	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
+}
+
+func (w Wiring) note(format string, args ...any) {
+	if w.Note != nil {
+		w.Note(format, args...)
+	}
+}
+
+// OpenLog opens the log in the data folder. The caller closes it.
+func (w Wiring) OpenLog(readOnly bool) (*sqlite.DB, error) {
+	return sqlite.Open(sqlite.Config{Dir: w.Settings.Data, ReadOnly: readOnly})
+}
+
+// OpenAudit opens the host log, which holds what agents were asked and how it
+// ended. The caller closes it.
+func (w Wiring) OpenAudit() (*audit.Log, error) {
+	return audit.Open(audit.Config{Dir: w.Settings.Data})
+}
+
+// Sandbox starts a sandbox of policies, with the cache of the settings unless
+// c names another. The caller closes it.
+func (w Wiring) Sandbox(c plugins.Config) (*plugins.Host, error) {
+	if c.CacheDir == "" {
+		c.CacheDir = filepath.Join(w.Settings.Cache, "policies")
+	}
+	return plugins.NewHost(c)
+}
+
+// FailDir is the folder that inputs of failed decisions are saved in.
+func (w Wiring) FailDir() string { return filepath.Join(w.Settings.Data, "failed") }
+
+// DeviceDir is the folder of this device's keys and peers.
+func (w Wiring) DeviceDir() string { return filepath.Join(w.Settings.Data, "device") }
+
+// Catalog returns the policies that can be found here.
+func (w Wiring) Catalog() *catalog.Catalog {
+	return &catalog.Catalog{
+		Store:     pack.NewStore(filepath.Join(w.Settings.Data, "policies")),
+		OpenBlobs: func() (catalog.BlobsCloser, error) { return w.OpenLog(true) },
+		Output:    w.Output, Note: w.Note,
+	}
+}
+
+// RoomOptions says how a room.yaml in dir is checked on this machine.
+func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
+	c := w.Catalog()
+	names := catalog.Names(dir)
+	if names != nil {
+		for name := range w.Policies {
+			names = append(names, name)
+		}
+	}
+	return config.Options{
+		Headless: headless, Policies: names, CheckScript: checkScript,
+		SettingsSchema: func(use string) ([]byte, error) {
+			if _, ok := w.Policies[use]; ok {
+				return nil, nil
+			}
+			return c.SettingsSchema(dir, use)
+		},
+		GoEndpoint: func(name string) error {
+			if w.Endpoints[name] == nil {
+				return noGoEndpoint(name)
+			}
+			return nil
+		},
+		Device: func(peer string) (id, owner string, err error) {
+			d, err := w.Device()
+			if err != nil {
+				return "", "", err
+			}
+			return d.Find(peer)
+		},
+		Observer: func(peer string) (id, name string, err error) {
+			d, err := w.Device()
+			if err != nil {
+				return "", "", err
+			}
+			return d.FindObserver(peer)
+		},
+	}
+}
+
+// checkScript checks the script of a scripted agent.
+func checkScript(name string, text []byte) error {
+	_, err := scripted.Parse(name, text)
+	return err
+}
+
+// Agent makes the endpoint of an agent of this device.
+func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, error) {
+	switch e.Kind {
+	case config.KindNDJSON:
+		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart}), nil
+	case config.KindScripted:
+		steps, err := script(e)
+		if err != nil {
+			return nil, err
+		}
+		return scripted.New(steps...), nil
+	}
+	return nil, &problem.Error{
+		Code: "ROOM-ENDPOINT", What: fmt.Sprintf("%s has an endpoint of kind %q, which this moot does not have", profile, e.Kind),
+		Fix: "use " + config.KindNDJSON + " or " + config.KindScripted + ", or a newer moot",
+	}
+}
+
+// StartAgent starts the agent of a command, for a check of it.
+func (w Wiring) StartAgent(ctx context.Context, command []string) (coordinator.Endpoint, error) {
+	e := ndjson.New(ndjson.Config{Command: command})
+	return e, e.Start(ctx)
+}
+
+// ServeScript is an agent that answers the stdio frames on in and out with the
+// steps of a script, each after a delay.
+func (w Wiring) ServeScript(ctx context.Context, in io.Reader, out io.Writer, name string, text []byte, delay time.Duration) error {
+	steps, err := scripted.Parse(name, text)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		steps[i].Delay = delay
+	}
+	return ndjson.Serve(ctx, in, out, scripted.New(steps...))
+}
+
+// script reads what a scripted agent says: a file in the form of package
+// scripted, or plain lines, one a turn.
+func script(e config.Endpoint) ([]scripted.Step, error) {
+	if e.Script == "" {
+		steps := make([]scripted.Step, len(e.Lines))
+		for i, line := range e.Lines {
+			steps[i].Text = line
+		}
+		return steps, nil
+	}
+	text, err := os.ReadFile(e.Script)
+	if err != nil {
+		return nil, fmt.Errorf("reading a script: %w", err)
+	}
+	return scripted.Parse(e.Script, text)
+}
+
+func assignments(env map[string]string) []string {
+	out := make([]string, 0, len(env))
+	for name, value := range env {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Device opens this device: its keys, its peers and its invites.
+func (w Wiring) Device() (*device.Device, error) { return w.DeviceAt(w.DeviceDir()) }
+
+// DeviceAt opens the device that is kept in dir.
+func (w Wiring) DeviceAt(dir string) (*device.Device, error) {
+	return device.Open(device.Config{Dir: dir, Relay: w.Settings.RelayURL, Token: w.relayToken, Passphrase: w.Passphrase, Log: w.Log})
+}
+
+// peers lists the peers of this device. It makes no keys.
+func (w Wiring) peers() ([]identity.Peer, error) {
+	peers, err := device.OpenPeers(w.DeviceDir())
+	if err != nil {
+		return nil, err
+	}
+	return peers.List()
+}
+
+// relayToken returns the token for a relay, "" when there is none.
+func (w Wiring) relayToken(url string) (string, error) {
+	s := w.Settings
+	if s.TokenFile == "" || s.RelayURL != "" && s.RelayURL != url {
+		return "", nil
+	}
+	tokens, err := server.ReadTokens(s.TokenFile)
+	if err != nil || len(tokens) == 0 {
+		return "", err
+	}
+	return tokens[0], nil
+}
+
+// Relay makes a relay server.
+func (w Wiring) Relay(c server.Config) (*server.Server, error) { return server.New(c) }
+
+// Watcher makes a watcher of a room on another owner's device.
+func (w Wiring) Watcher(c spectate.ClientConfig) *spectate.Client { return spectate.NewClient(c) }
+
+func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spectate.AuditEntry) error) *spectate.Server {
+	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota(), Log: log, Audit: audit})
+}
+
+func newRemoteSeat(c *device.Connection, e seat.Config) *seat.Endpoint {
+	e.Dispatcher, e.Quota, e.Trusted = c.Dispatcher(), c.Quota(), c.Trusted(e.Device)
+	return seat.New(e)
+}
+
+// Share says what a connection shares: the agents of the named profiles, of
+// all that have an endpoint when none is named. Requests are recorded in book.
+func (w Wiring) Share(book *audit.Log, names []string) (*device.ShareConfig, error) {
+	serve, err := w.served(names)
+	if err != nil {
+		return nil, err
+	}
+	return &device.ShareConfig{Agents: serve, Audit: func(d *device.Device, q share.AuditEntry) error {
+		return book.Append(audit.Event{
+			Time: q.Time, Profile: q.Profile, Device: q.Device.String(), Requester: d.NameOf(q.Device), Room: q.Room, Turn: q.Turn,
+			Mode: q.Mode, Status: q.Status, Reason: q.Reason, MS: int64(q.Took / time.Millisecond),
+		})
+	}}, nil
+}
+
+func (w Wiring) served(names []string) (all []share.AgentConfig, err error) {
+	for _, p := range w.Settings.Profiles {
+		if p.Endpoint == nil || len(names) > 0 && !slices.Contains(names, p.Name) {
+			continue
+		}
+		s, err := w.serve(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(s share.AgentConfig) bool { return s.Profile.Name == name }) {
+			return nil, w.noProfile("no profile " + name + " with an endpoint")
+		}
+	}
+	if len(all) == 0 {
+		return nil, w.noProfile("no profile with an endpoint")
+	}
+	return all, nil
+}
+
+func (w Wiring) noProfile(what string) error {
+	return &problem.Error{Code: "SHARE-PROFILE", What: what, Where: w.Settings.File, Fix: "write one under profiles: with name, endpoint, allow_shared_agent_calls and allowed_shared_device_ids"}
+}
+
+func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
+	rules, err := rulesOf(p)
+	if err != nil {
+		return share.AgentConfig{}, err
+	}
+	e, err := config.ExpandEndpoint([]byte(p.Endpoint), p.Dir, Lookup)
+	if err != nil {
+		return share.AgentConfig{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: w.Settings.File, Fix: "see the cause", Err: err}
+	}
+	if e.Kind == config.KindRelay {
+		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: w.Settings.File, Fix: "let its own owner share it with whoever needs it"}
+	}
+	if e.Restart == 0 { // each start answers a request, and requests are limited
+		e.Restart = math.MaxInt
+	}
+	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (share.Agent, error) {
+		return w.Agent(e, p.Name)
+	}}, nil
+}
+
+// profile returns the rules of a local agent. Nothing is allowed to one that
+// has none.
+func (w Wiring) profile(name string) (quota.Profile, error) {
+	for _, p := range w.Settings.Profiles {
+		if p.Name == name {
+			return rulesOf(p)
+		}
+	}
+	return quota.Profile{Name: name}, nil
+}
+
+func rulesOf(p config.Profile) (quota.Profile, error) {
+	r := quota.Profile{Name: p.Name, Allow: p.Allow, MaxConcurrent: p.MaxConcurrent, MaxHops: p.MaxHops, PerMinute: p.PerMinute, Burst: p.Burst}
+	for _, text := range p.Devices {
+		id, err := identity.ParseDeviceID(text)
+		if err != nil {
+			return r, &problem.Error{
+				Code: "CONFIG-VALUE", What: "profile " + p.Name + " allows what is no device id", Where: text,
+				Fix: "`moot peers ls` prints the ids of paired devices", Err: err,
+			}
+		}
+		r.Devices = append(r.Devices, id)
+	}
+	return r, nil
+}
+
+// SelfVariable stands for this program in endpoints: a path that the log keeps
+// would be that of an old build.
+const SelfVariable = "MOOT_SELF"
+
+// Lookup finds the variables of endpoints.
+func Lookup(name string) (string, bool) {
+	if name == SelfVariable {
+		exe, err := os.Executable()
+		return exe, err == nil
+	}
+	return os.LookupEnv(name)
+}
+
+// owner names this process in logs.
+func owner() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	return fmt.Sprintf("%s:%d", name, os.Getpid())
+}
