@@ -109,7 +109,7 @@ func (s *sources) read(r io.Reader, name string, visit func(origin) error) error
 	if f.Format != foreign.Moot {
 		return s.readForeign(f, name, visit)
 	}
-	t, err := transcripts.NewReader(f.Own(), name)
+	t, err := transcripts.NewReader(f.MootReader(), name)
 	if err != nil {
 		return err
 	}

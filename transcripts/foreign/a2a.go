@@ -8,9 +8,9 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// readTasks reads tasks of the A2A protocol as its JSON has them, of version
-// 0.3 and 1: a task, or an answer of JSON-RPC that holds one, or several in
-// an array or one a line. A list of messages is one conversation.
+// readTasks reads A2A tasks of protocol versions 0.3 and 1 as JSON: a task, a
+// JSON-RPC response that holds one, or several of either, in an array or one a
+// line. A list of messages is one conversation.
 func readTasks(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		for _, doc := range in.docs {
@@ -23,28 +23,28 @@ func readTasks(in *input) iter.Seq2[*Conversation, error] {
 
 func tasksOf(name string, doc value, yield func(*Conversation, error) bool) bool {
 	if doc.kind() != '[' {
-		t := task(name, unwrapped(doc))
+		t := task(name, unwrapTask(doc))
 		return yield(t.done(doc.failed())) && doc.failed() == nil
 	}
-	var loose *talk
+	var loose *builder
 	for item := range doc.items() {
-		if isTask(unwrapped(item)) {
-			t := task(name, unwrapped(item))
+		if isTask(unwrapTask(item)) {
+			t := task(name, unwrapTask(item))
 			if !yield(t.done(doc.failed())) || doc.failed() != nil {
 				return false
 			}
 			continue
 		}
 		if loose == nil {
-			loose = newTalk(name, A2A, item.get("contextId").word())
+			loose = newBuilder(name, A2A, item.get("contextId").maybeText())
 		}
 		loose.a2aMessage(item, time.Time{})
 	}
 	return loose == nil || yield(loose.done(doc.failed()))
 }
 
-// unwrapped returns the task in an answer.
-func unwrapped(v value) value {
+// unwrapTask returns the task in a JSON-RPC response, or v itself.
+func unwrapTask(v value) value {
 	for _, key := range []string{"result", "task"} {
 		if inner := v.get(key); inner.kind() == '{' {
 			v = inner
@@ -55,69 +55,68 @@ func unwrapped(v value) value {
 
 // isTask reports whether v is a task.
 func isTask(v value) bool {
-	return v.get("kind").word() == "task" ||
+	return v.get("kind").maybeText() == "task" ||
 		v.has("contextId") && v.get("status").kind() == '{' || v.has("artifacts") && v.get("history").kind() == '['
 }
 
-func task(name string, v value) *talk {
-	t := newTalk(name, A2A, v.get("id").word())
+func task(name string, v value) *builder {
+	t := newBuilder(name, A2A, v.get("id").maybeText())
 	seen := map[string]bool{}
 	if list := v.get("history"); list.kind() != 0 {
 		for m := range list.items() {
-			seen[m.get("messageId").word()] = true
+			seen[m.get("messageId").maybeText()] = true
 			t.a2aMessage(m, time.Time{})
 		}
 	}
 	status := v.get("status")
 	if m := status.get("message"); m.kind() == '{' {
-		at, _ := time.Parse(time.RFC3339Nano, status.get("timestamp").word())
-		if id := m.get("messageId").word(); id != "" && seen[id] {
-			t.leave("message of the status, which is in the history")
+		at, _ := time.Parse(time.RFC3339Nano, status.get("timestamp").maybeText())
+		if id := m.get("messageId").maybeText(); id != "" && seen[id] {
+			t.leaveOut("status message that is in the history too")
 		} else {
 			t.a2aMessage(m, at)
 		}
 	}
 	if list := v.get("artifacts"); list.kind() != 0 {
 		for a := range list.items() {
-			p := piece{speaker: t.seat("agent", "", transcripts.KindAgent, ""), id: "artifact " + a.get("artifactId").word()}
+			p := piece{speaker: t.participant("agent", "", transcripts.KindAgent, ""), id: "artifact " + a.get("artifactId").maybeText()}
 			t.a2aParts(p, a)
 		}
 	}
 	return t
 }
 
-// a2aMessage takes a message. Its role is the only name that its sender has.
-func (t *talk) a2aMessage(m value, at time.Time) {
-	p := piece{id: m.need("messageId").text(), at: at}
-	switch role := m.need("role").text(); role {
+// a2aMessage adds a message. A2A names the sender by its role only.
+func (t *builder) a2aMessage(m value, at time.Time) {
+	p := piece{id: m.require("messageId").text(), at: at}
+	switch role := m.require("role").text(); role {
 	case "user", "ROLE_USER":
-		p.speaker = t.seat("user", "", transcripts.KindHuman, "")
+		p.speaker = t.participant("user", "", transcripts.KindHuman, "")
 	case "agent", "ROLE_AGENT":
-		p.speaker = t.seat("agent", "", transcripts.KindAgent, "")
+		p.speaker = t.participant("agent", "", transcripts.KindAgent, "")
 	default:
-		m.get("role").fail("a role is user or agent")
+		m.get("role").fail("the role must be user or agent")
 		return
 	}
 	t.a2aParts(p, m)
 }
 
-// a2aParts takes the parts of a message or an artifact; those of one are one
-// turn.
-func (t *talk) a2aParts(p piece, of value) {
-	for part := range of.need("parts").items() {
+// a2aParts adds the parts of a message or an artifact as one turn.
+func (t *builder) a2aParts(p piece, of value) {
+	for part := range of.require("parts").items() {
 		switch {
 		case part.get("text").kind() == '"':
 			p.text = part.get("text").text()
 		case part.has("data"):
 			p.text = part.get("data").compact()
 		default:
-			t.leave("part that is a file")
+			t.leaveOut("part that is a file")
 			continue
 		}
 		if strings.TrimSpace(p.text) == "" {
-			t.leave("part without a text")
+			t.leaveOut("part without a text")
 			continue
 		}
-		t.say(p)
+		t.addTurn(p)
 	}
 }

@@ -1,55 +1,225 @@
 package foreign
 
 import (
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/transcripts"
 )
 
 // readAutoGen reads a chat history of AutoGen 0.2 and AG2: an array of
-// {content, role, name}, or an object that wraps one. The speaker is name;
-// role is relative to whoever saved the history, so it says nothing.
-func readAutoGen(in *input) (*talk, error) {
+// {content, role, name}, or an object that wraps one. The speaker is name. The
+// role is relative to the agent that saved the history and is ignored.
+func readAutoGen(in *input) (*builder, error) {
 	doc, err := in.document()
 	if err != nil {
 		return nil, err
 	}
-	t := newTalk(in.name, AutoGen, "")
-	t.seatless = true
+	t := newBuilder(in.name, AutoGen, "")
+	t.toolsHaveNoSeat = true
 	list := doc
 	if doc.kind() == '{' {
-		if list = listed(doc); list.kind() == 0 {
-			doc.need("history")
+		if list = messageList(doc); list.kind() == 0 {
+			doc.require("history")
 		}
-		t.objective = doc.get("question").word()
+		t.objective = doc.get("question").maybeText()
 	}
-	made := calls{}
+	made := toolCalls{}
 	for m := range list.items() {
 		if m.kind() != '{' {
-			m.fail("this is to be a message, an object")
+			m.fail("expected a message, an object")
 			break
 		}
-		t.chat(m, made, autoGenSpeaker)
+		t.chatMessage(m, made, autoGenSpeaker)
 	}
 	return t, doc.failed()
 }
 
-// autoGenSpeaker returns who says m.
-func autoGenSpeaker(t *talk, m value) string {
+// autoGenSpeaker returns the participant that says m.
+func autoGenSpeaker(t *builder, m value) string {
 	name := m.get("name").text()
 	if name == "" {
 		name = m.get("role").text() // the first message of some histories
 	}
-	return t.seat(name, "", autoGenKind(name), "")
+	return t.participant(name, "", autoGenKind(name), "")
 }
 
-// autoGenKind knows the names that AutoGen's examples and its builder give to
-// people and to the shell. All others are agents.
+// autoGenKind recognizes the names that AutoGen's examples and its builder give
+// to people and to tools. All others are agents.
 func autoGenKind(name string) string {
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 	case "user", "human", "userproxy", "humanproxy", "admin", "humanadmin":
 		return transcripts.KindHuman
 	case "computerterminal", "tool", "codeexecutor":
+		return transcripts.KindTool
+	}
+	return transcripts.KindAgent
+}
+
+// readAutoGenState reads files of AutoGen 0.4 and later: the state of a team,
+// in which the group chat manager holds the message_thread; the state of that
+// manager alone; the result of a task; or a list of its messages. Message types
+// are those of autogen_agentchat.messages.
+func readAutoGenState(in *input) (*builder, error) {
+	doc, err := in.document()
+	if err != nil {
+		return nil, err
+	}
+	t := newBuilder(in.name, AutoGenState, "")
+	made := toolCalls{}
+	for m := range t.autoGenThread(doc).items() {
+		if m.failed() != nil {
+			break
+		}
+		t.autoGenMessage(m, made)
+	}
+	return t, doc.failed()
+}
+
+// autoGenThread returns the list of messages in doc.
+func (t *builder) autoGenThread(doc value) value {
+	if doc.kind() == '[' {
+		return doc
+	}
+	for _, key := range []string{"message_thread", "messages"} {
+		if list := doc.get(key); list.kind() == '[' {
+			return list
+		}
+	}
+	states := doc.require("agent_states")
+	for _, state := range states.members() {
+		if state.kind() == '{' && state.has("message_thread") {
+			return state.require("message_thread")
+		}
+	}
+	states.fail(`no agent has a "message_thread"`)
+	return value{nil, states.at}
+}
+
+// autoGenMessage adds one message.
+func (t *builder) autoGenMessage(m value, made toolCalls) {
+	kind := m.require("type").text()
+	who := clean(m.require("source").text())
+	if m.failed() != nil {
+		return
+	}
+	p := piece{id: m.get("id").maybeText()}
+	if at, err := time.Parse(time.RFC3339Nano, m.get("created_at").maybeText()); err == nil {
+		p.at = at
+	}
+	if who == "" {
+		t.leaveOut("message without a source")
+		return
+	}
+	p.speaker = t.participant(who, "", autoGenKind(who), "")
+	content := m.get("content")
+	switch kind {
+	case "ToolCallRequestEvent":
+		for call := range content.items() {
+			name := call.require("name").text()
+			if to, ok := strings.CutPrefix(name, "transfer_to_"); ok { // a HandoffMessage follows
+				made[call.get("id").text()] = toolCall{by: p.speaker}
+				t.leaveOut("call of a hand-off to " + truncate(clean(to), 60) + ", which has its own message")
+				continue
+			}
+			t.toolCallTurn(p.speaker, name, arguments(call.get("arguments")), call.get("id").text(), made, piece{at: p.at})
+		}
+	case "ToolCallExecutionEvent":
+		for result := range content.items() {
+			call, known := made[result.get("call_id").text()]
+			if known && call.tool == "" {
+				t.leaveOut("result of a hand-off call")
+				continue
+			}
+			t.toolAnswer(toolCall{result.get("name").text(), p.speaker}, result.get("content").text(), piece{at: p.at})
+		}
+	case "ToolCallSummaryMessage":
+		t.leaveOut("summary that repeats a tool result")
+	case "ModelClientStreamingChunkEvent":
+		t.leaveOut("streamed part of a later message")
+	case "UserInputRequestedEvent", "SelectSpeakerEvent":
+		t.leaveOut("event of the team (" + kind + ")")
+	case "ThoughtEvent", "SelectorEvent":
+		p.channel = channelThought
+		p.text = content.text()
+		t.addTurn(p)
+	case "HandoffMessage":
+		p.to = []string{m.require("target").text()}
+		p.text = content.text()
+		t.addTurn(p)
+	default:
+		t.autoGenText(p, kind, content)
+	}
+}
+
+// autoGenText adds a message of text, of any other type: TextMessage,
+// StopMessage, MultiModalMessage and those of later releases.
+func (t *builder) autoGenText(p piece, kind string, content value) {
+	switch content.kind() {
+	case '"', '[':
+		p.text = t.content(content)
+	case '{': // StructuredMessage
+		p.text = content.compact()
+	}
+	if strings.TrimSpace(p.text) == "" {
+		t.leaveOut("message without a text (" + truncate(clean(kind), 60) + ")")
+		return
+	}
+	t.addTurn(p)
+}
+
+// magenticRoute matches a role in a Magentic-One log: the speaker and, in
+// brackets, the agent it hands off to or the kind of the text.
+var magenticRoute = regexp.MustCompile(`^(.*?)\s*\((.*)\)$`)
+
+// readMagentic reads a log of Magentic-One: an array of {content, role}, or
+// an object that wraps one as "history". "Orchestrator (-> WebSurfer)" hands
+// off to WebSurfer. "Orchestrator (thought)" is its internal reasoning. Any
+// other word in brackets is the channel of the turn.
+func readMagentic(in *input) (*builder, error) {
+	doc, err := in.document()
+	if err != nil {
+		return nil, err
+	}
+	t := newBuilder(in.name, MagenticOne, "")
+	list := doc
+	if doc.kind() == '{' {
+		if list = messageList(doc); list.kind() == 0 {
+			doc.require("history")
+		}
+		t.objective = doc.get("question").maybeText()
+	}
+	for m := range list.items() {
+		p := piece{speaker: clean(m.require("role").text())}
+		if parts := magenticRoute.FindStringSubmatch(p.speaker); parts != nil && parts[1] != "" {
+			p.speaker = parts[1]
+			if to, ok := strings.CutPrefix(strings.TrimSpace(parts[2]), "->"); ok {
+				p.to = []string{strings.TrimSpace(to)}
+			} else {
+				p.channel = strings.TrimSpace(parts[2])
+			}
+		}
+		if m.failed() != nil {
+			break
+		}
+		p.text = t.content(m.get("content"))
+		if p.speaker == "" {
+			t.leaveOut("message without a speaker")
+			continue
+		}
+		t.participant(p.speaker, "", magenticKind(p.speaker), "")
+		t.addTurn(p)
+	}
+	return t, doc.failed()
+}
+
+// magenticKind recognizes the people and tools of Magentic-One.
+func magenticKind(name string) string {
+	switch name {
+	case "human", "user", "UserProxy":
+		return transcripts.KindHuman
+	case "ComputerTerminal", "Computer_terminal":
 		return transcripts.KindTool
 	}
 	return transcripts.KindAgent

@@ -7,18 +7,19 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// calls knows by its id which tool a call was of, and whose it was.
-type calls map[string]madeCall
+// toolCalls maps the id of a call to the call.
+type toolCalls map[string]toolCall
 
-type madeCall struct{ tool, by string }
+// A toolCall is the call of a tool by a participant.
+type toolCall struct{ tool, by string }
 
-// chat takes one message of the shape {role, content, name, tool_calls,
-// tool_call_id}, which OpenAI's interface has and many others follow.
-func (t *talk) chat(m value, made calls, speaker func(*talk, value) string) {
+// chatMessage adds one message of the shape {role, content, name, tool_calls,
+// tool_call_id}. It is the shape of OpenAI's API, which many others use too.
+func (t *builder) chatMessage(m value, made toolCalls, speaker func(*builder, value) string) {
 	role := m.get("role").text()
 	switch role {
 	case "system", "developer":
-		t.leave("instructions of the role " + role)
+		t.leaveOut("instructions of the role " + role)
 		return
 	case "tool", "function":
 		t.toolMessage(m, made)
@@ -26,82 +27,82 @@ func (t *talk) chat(m value, made calls, speaker func(*talk, value) string) {
 	}
 	who := speaker(t, m)
 	if who == "" {
-		t.leave("message without a speaker")
+		t.leaveOut("message without a speaker")
 		return
 	}
 	said := false
 	if text := t.content(m.get("content")); strings.TrimSpace(text) != "" {
-		t.say(piece{speaker: who, text: text})
+		t.addTurn(piece{speaker: who, text: text})
 		said = true
 	}
 	if text := m.get("refusal").text(); text != "" {
-		t.say(piece{speaker: who, text: text})
+		t.addTurn(piece{speaker: who, text: text})
 		said = true
 	}
 	for call := range m.get("tool_calls").items() {
-		f := call.need("function")
-		t.call(who, f.need("name").text(), arguments(f.get("arguments")), call.get("id").text(), made, piece{})
+		f := call.require("function")
+		t.toolCallTurn(who, f.require("name").text(), arguments(f.get("arguments")), call.get("id").text(), made, piece{})
 		said = true
 	}
 	if f := m.get("function_call"); f.kind() == '{' {
-		t.call(who, f.need("name").text(), arguments(f.get("arguments")), "", made, piece{})
+		t.toolCallTurn(who, f.require("name").text(), arguments(f.get("arguments")), "", made, piece{})
 		said = true
 	}
 	if !said {
-		t.leave("message without a text")
+		t.leaveOut("message without a text")
 	}
 }
 
-// call is a turn in which who calls a tool, which has a seat of its own. of
-// holds what else is known of the turn.
-func (t *talk) call(who, name, args, id string, made calls, of piece) {
-	of.speaker, of.channel = who, tool
-	if of.text = name + " " + args; !t.seatless {
-		name = t.toolSeat(name)
+// toolCallTurn adds a turn in which who calls a tool. The tool is a participant,
+// unless toolsHaveNoSeat is set. of holds the other fields of the turn.
+func (t *builder) toolCallTurn(who, name, args, id string, made toolCalls, of piece) {
+	of.speaker, of.channel = who, channelTool
+	if of.text = name + " " + args; !t.toolsHaveNoSeat {
+		name = t.toolParticipant(name)
 		of.to = []string{name}
 	}
 	if id != "" {
-		made[id] = madeCall{name, who}
+		made[id] = toolCall{name, who}
 	}
-	t.say(of)
+	t.addTurn(of)
 }
 
-// toolSeat seats a tool.
-func (t *talk) toolSeat(name string) string {
+// toolParticipant makes a tool a participant.
+func (t *builder) toolParticipant(name string) string {
 	if clean(name) == "" {
 		name = "tool"
 	}
-	return t.seat(name, "", transcripts.KindTool, "")
+	return t.participant(name, "", transcripts.KindTool, "")
 }
 
-// answer is the turn in which a tool answers a call.
-func (t *talk) answer(call madeCall, text string, of piece) {
-	of.speaker, of.text = t.toolSeat(call.tool), text
-	if i, ok := t.people[of.speaker]; ok && t.c.Participants[i].Kind == transcripts.KindTool {
-		of.channel = tool // and not of a sub-agent
+// toolAnswer adds the turn in which a tool answers a call.
+func (t *builder) toolAnswer(call toolCall, text string, of piece) {
+	of.speaker, of.text = t.toolParticipant(call.tool), text
+	if i, ok := t.index[of.speaker]; ok && t.c.Participants[i].Kind == transcripts.KindTool {
+		of.channel = channelTool // a sub-agent answers in the normal channel
 	}
 	if call.by != "" {
 		of.to = []string{call.by}
 	}
-	t.say(of)
+	t.addTurn(of)
 }
 
-// toolMessage takes a message of the role tool or function.
-func (t *talk) toolMessage(m value, made calls) {
+// toolMessage adds a message of the role tool or function.
+func (t *builder) toolMessage(m value, made toolCalls) {
 	id := m.get("tool_call_id").text()
-	if list := m.get("tool_responses"); id == "" && list.kind() == '[' { // of AutoGen
+	if list := m.get("tool_responses"); id == "" && list.kind() == '[' { // AutoGen
 		for r := range list.items() {
 			id = r.get("tool_call_id").text()
 		}
 	}
 	call := made[id]
-	if name := m.get("name").text(); call.tool == "" || t.seatless && name != "" {
+	if name := m.get("name").text(); call.tool == "" || t.toolsHaveNoSeat && name != "" {
 		call.tool = name
 	}
-	t.answer(call, t.content(m.get("content")), piece{})
+	t.toolAnswer(call, t.content(m.get("content")), piece{})
 }
 
-// arguments returns those of a call: JSON, or a string that holds it.
+// arguments returns the arguments of a call: JSON, or a string that holds JSON.
 func arguments(v value) string {
 	if v.kind() == '"' {
 		return v.text()
@@ -110,14 +111,14 @@ func arguments(v value) string {
 }
 
 // content returns the text of a message: a string, or a list of strings and
-// parts. What is no text is counted.
-func (t *talk) content(v value) string {
+// parts. Parts of other kinds are counted as left out.
+func (t *builder) content(v value) string {
 	if v.kind() != '[' {
 		return v.text()
 	}
 	var all []string
 	for part := range v.items() {
-		switch kind := part.get("type").word(); {
+		switch kind := part.get("type").maybeText(); {
 		case part.kind() == '"':
 			all = append(all, part.text())
 		case part.get("text").kind() == '"':
@@ -125,37 +126,38 @@ func (t *talk) content(v value) string {
 		case part.get("refusal").kind() == '"':
 			all = append(all, part.get("refusal").text())
 		case part.kind() == '{':
-			t.leave("part that is no text (" + orPlain(kind) + ")")
+			t.leaveOut("part that is no text (" + typeOrNone(kind) + ")")
 		default:
-			part.fail("this is to be a string or a part of a message")
+			part.fail("expected a string or a part of a message")
 		}
 	}
 	return strings.Join(all, "\n")
 }
 
-func orPlain(kind string) string {
-	if kind = cut(clean(kind), 40); kind == "" {
+// typeOrNone returns a type for a reason in a report.
+func typeOrNone(kind string) string {
+	if kind = truncate(clean(kind), 40); kind == "" {
 		return "of no type"
 	}
 	return kind
 }
 
-// readChats reads OpenAI's chat messages: an array, an object with
-// "messages", or lines, each a message or an object with messages. Each
-// object with messages is a conversation.
+// readChats reads OpenAI chat messages: an array, an object with "messages", or
+// lines, each a message or an object with messages. Each object with messages
+// is a conversation.
 func readChats(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		if len(in.docs) > 1 && in.docs[0].has("role") {
-			t := newTalk(in.name, OpenAI, "")
-			made := calls{}
+			t := newBuilder(in.name, OpenAI, "")
+			made := toolCalls{}
 			for _, m := range in.docs {
-				t.chat(m, made, chatSpeaker)
+				t.chatMessage(m, made, chatSpeaker)
 			}
-			yield(t.done(in.first()))
+			yield(t.done(in.firstError()))
 			return
 		}
 		for _, doc := range in.docs {
-			t := newTalk(in.name, OpenAI, "")
+			t := newBuilder(in.name, OpenAI, "")
 			if n := doc.at.document().line; n > 0 {
 				t.c.ID += "/" + doc.at.document().where()[strings.LastIndexByte(doc.at.document().where(), ':')+1:]
 			}
@@ -167,37 +169,38 @@ func readChats(in *input) iter.Seq2[*Conversation, error] {
 	}
 }
 
-func (t *talk) messages(doc value) {
-	list, made := doc, calls{}
+// messages adds all messages of a document.
+func (t *builder) messages(doc value) {
+	list, made := doc, toolCalls{}
 	if doc.kind() == '{' {
-		list = listed(doc)
+		list = messageList(doc)
 		if doc.has("role") {
-			t.chat(doc, made, chatSpeaker)
+			t.chatMessage(doc, made, chatSpeaker)
 			return
 		}
 		if list.kind() == 0 {
-			doc.need("messages")
+			doc.require("messages")
 		}
 	}
 	for m := range list.items() {
 		if m.kind() != '{' {
-			m.fail("this is to be a message, an object")
+			m.fail("expected a message, an object")
 			return
 		}
-		t.chat(m, made, chatSpeaker)
+		t.chatMessage(m, made, chatSpeaker)
 	}
 }
 
-// chatSpeaker returns who says m: its name, which is there to tell those of
-// one role apart, or the role.
-func chatSpeaker(t *talk, m value) string {
-	role := m.need("role").text()
+// chatSpeaker returns the participant that says m: its name, which tells
+// speakers of one role apart, or else its role.
+func chatSpeaker(t *builder, m value) string {
+	role := m.require("role").text()
 	kind := transcripts.KindAgent
 	if role == "user" {
 		kind = transcripts.KindHuman
 	}
 	if name := m.get("name").text(); name != "" {
-		return t.seat(name, "", kind, "")
+		return t.participant(name, "", kind, "")
 	}
-	return t.seat(role, "", kind, "")
+	return t.participant(role, "", kind, "")
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// claudeOrder states how the tree of a session becomes a line.
-const claudeOrder = "as written; sub-agents where they were written; of prompts with the same parent the last one, with what follows from it"
+// claudeOrder says how the tree of a session becomes a sequence.
+const claudeOrder = "as written, sub-agents included; of several prompts with the same parent, the last one and its replies"
 
-// claudeLine reports whether v is a line of a session of Claude Code.
+// claudeLine reports whether v is a line of a Claude Code session.
 func claudeLine(v value) bool {
-	switch kind := v.get("type").word(); {
+	switch kind := v.get("type").maybeText(); {
 	case v.has("uuid") && v.has("sessionId"):
 		return true
 	case kind == "summary":
@@ -23,31 +23,31 @@ func claudeLine(v value) bool {
 	return v.has("sessionId") || v.has("messageId") && v.has("snapshot")
 }
 
-// A claude reads a session: lines {type, uuid, parentUuid, isSidechain,
-// timestamp, message}, of which those of type user and assistant hold a
-// message in the shape of Anthropic's interface. One message may be written
-// as several lines, a block each, which share its id.
-type claude struct {
-	*talk
-	made    calls
-	up      map[string]string // uuid to parentUuid
-	roots   map[string]string // uuid to that of the line that starts its chain
-	given   map[string]bool   // uuids on branches that were given up
-	seen    map[string]bool   // uuids
-	agents  map[string]string // root of a side chain to the sub-agent's seat
-	prompts map[string]string // a sub-agent's prompt to its seat
-	alone   string            // the sub-agent whose file this is
+// A claudeReader reads a session: lines {type, uuid, parentUuid, isSidechain,
+// timestamp, message}. Lines of type user and assistant hold a message in the
+// shape of Anthropic's API. A message may span several lines, one block each,
+// which share its id.
+type claudeReader struct {
+	*builder
+	calls     toolCalls
+	parents   map[string]string // uuid to parentUuid
+	roots     map[string]string // uuid to that of the line that starts its chain
+	abandoned map[string]bool   // uuids on branches that were given up
+	seen      map[string]bool   // uuids
+	agents    map[string]string // root of a side chain to the sub-agent's seat
+	prompts   map[string]string // a sub-agent's prompt to its seat
+	onlyAgent string            // the sub-agent whose file this is
 }
 
-func readClaude(in *input) (*talk, error) {
-	c := claude{
-		talk: newTalk(in.name, ClaudeCode, ""), made: calls{}, up: map[string]string{}, roots: map[string]string{}, given: map[string]bool{},
+func readClaude(in *input) (*builder, error) {
+	c := claudeReader{
+		builder: newBuilder(in.name, ClaudeCode, ""), calls: toolCalls{}, parents: map[string]string{}, roots: map[string]string{}, abandoned: map[string]bool{},
 		seen: map[string]bool{}, agents: map[string]string{}, prompts: map[string]string{},
 	}
 	c.report.Order = claudeOrder
 	c.c.ID = ""
 	c.branches(in.docs)
-	c.alone = onlyAgent(in.docs)
+	c.onlyAgent = onlyAgent(in.docs)
 	for _, line := range in.docs {
 		c.line(line)
 		if err := line.failed(); err != nil {
@@ -57,18 +57,18 @@ func readClaude(in *input) (*talk, error) {
 	if c.c.ID == "" {
 		c.c.ID = stem(in.name)
 	}
-	if c.alone != "" { // its session is a file of its own, with the same id
-		c.c.ID += "/" + c.alone
+	if c.onlyAgent != "" { // the file of the main session has the same id
+		c.c.ID += "/" + c.onlyAgent
 	}
-	return c.talk, nil
+	return c.builder, nil
 }
 
-// onlyAgent returns the sub-agent of which all lines are, if there is one:
-// newer releases give each sub-agent a file.
+// onlyAgent returns the sub-agent that wrote all lines, or "". Newer releases
+// write one file for each sub-agent.
 func onlyAgent(lines []value) string {
 	agent := ""
 	for _, line := range lines {
-		id := clean(line.get("agentId").word())
+		id := clean(line.get("agentId").maybeText())
 		if !line.get("isSidechain").flag() || id == "" || agent != "" && id != agent {
 			return ""
 		}
@@ -77,39 +77,39 @@ func onlyAgent(lines []value) string {
 	return agent
 }
 
-// branches finds what the user went back over: of two prompts with the same
-// parent the earlier one was given up, and all that hangs on it.
-func (c *claude) branches(lines []value) {
+// branches marks the abandoned lines. When the user edits a prompt, two prompts
+// have the same parent; the earlier one and all its descendants are abandoned.
+func (c *claudeReader) branches(lines []value) {
 	last := map[string]string{} // parent to the latest prompt under it
 	for _, line := range lines {
-		id, parent := line.get("uuid").word(), line.get("parentUuid").word()
-		if id == "" || c.up[id] != "" {
+		id, parent := line.get("uuid").maybeText(), line.get("parentUuid").maybeText()
+		if id == "" || c.parents[id] != "" {
 			continue
 		}
-		c.up[id] = parent
+		c.parents[id] = parent
 		if parent == "" || !prompt(line) {
 			continue
 		}
 		if before := last[parent]; before != "" && before != id {
-			c.given[before] = true
+			c.abandoned[before] = true
 		}
 		last[parent] = id
 	}
 	for _, line := range lines { // lines are written after their parents
-		id := line.get("uuid").word()
+		id := line.get("uuid").maybeText()
 		c.roots[id] = id
-		if root := c.roots[c.up[id]]; root != "" {
+		if root := c.roots[c.parents[id]]; root != "" {
 			c.roots[id] = root
 		}
-		if c.given[c.up[id]] {
-			c.given[id] = true
+		if c.abandoned[c.parents[id]] {
+			c.abandoned[id] = true
 		}
 	}
 }
 
-// prompt reports whether a line is something that the user typed.
+// prompt reports whether the user typed the text of a line.
 func prompt(line value) bool {
-	if line.get("type").word() != "user" || line.get("isMeta").flag() || line.get("isSidechain").flag() {
+	if line.get("type").maybeText() != "user" || line.get("isMeta").flag() || line.get("isSidechain").flag() {
 		return false
 	}
 	content := line.get("message").get("content")
@@ -117,63 +117,63 @@ func prompt(line value) bool {
 		return content.kind() == '"'
 	}
 	for block := range content.items() {
-		if block.get("type").word() == "tool_result" {
+		if block.get("type").maybeText() == "tool_result" {
 			return false
 		}
 	}
 	return true
 }
 
-// line takes one line.
-func (c *claude) line(v value) {
+// line adds one line.
+func (c *claudeReader) line(v value) {
 	if v.kind() != '{' {
-		v.fail("this is to be a line of a session, an object")
+		v.fail("expected a line of a session, an object")
 		return
 	}
 	if id := v.get("sessionId").text(); c.c.ID == "" {
 		c.c.ID = clean(id)
 	}
-	kind, id := v.need("type").text(), v.get("uuid").text()
+	kind, id := v.require("type").text(), v.get("uuid").text()
 	switch {
 	case v.failed() != nil:
 	case kind != "user" && kind != "assistant":
 		if kind == "summary" && c.objective == "" {
-			c.objective = v.get("summary").word()
+			c.objective = v.get("summary").maybeText()
 		}
-		c.leave("line of type " + cut(clean(kind), 60))
+		c.leaveOut("line of type " + truncate(clean(kind), 60))
 	case id != "" && c.seen[id]:
-		c.leave("line that is there twice")
-	case c.given[id]:
-		c.leave("on a branch that was given up")
+		c.leaveOut("repeated line")
+	case c.abandoned[id]:
+		c.leaveOut("on an abandoned branch")
 	case v.get("isMeta").flag():
-		c.leave("text that the program added")
+		c.leaveOut("text added by the program")
 	case v.get("isCompactSummary").flag():
-		c.leave("summary of what was said before")
+		c.leaveOut("summary of earlier messages")
 	case v.get("isApiErrorMessage").flag():
-		c.leave("error of the program")
+		c.leaveOut("error of the program")
 	default:
 		c.message(v, kind)
 	}
 	c.seen[id] = id != ""
 }
 
-// message takes the blocks of a message.
-func (c *claude) message(v value, kind string) {
-	m := v.need("message")
-	at, _ := time.Parse(time.RFC3339Nano, v.get("timestamp").word())
-	p := piece{at: at, id: m.get("id").word()}
+// message adds the blocks of a message.
+func (c *claudeReader) message(v value, kind string) {
+	m := v.require("message")
+	at, _ := time.Parse(time.RFC3339Nano, v.get("timestamp").maybeText())
+	p := piece{at: at, id: m.get("id").maybeText()}
 	side := v.get("isSidechain").flag()
 	switch {
 	case kind == "assistant" && !side:
-		p.speaker = c.seat("assistant", "Claude", transcripts.KindAgent, "")
+		p.speaker = c.participant("assistant", "Claude", transcripts.KindAgent, "")
 	case kind == "assistant":
 		p.speaker = c.subAgent(v, m)
 	case side:
-		p.speaker, p.to = c.seat("assistant", "Claude", transcripts.KindAgent, ""), []string{c.subAgent(v, m)}
+		p.speaker, p.to = c.participant("assistant", "Claude", transcripts.KindAgent, ""), []string{c.subAgent(v, m)}
 	default:
-		p.speaker = c.seat("user", "", transcripts.KindHuman, "")
+		p.speaker = c.participant("user", "", transcripts.KindHuman, "")
 	}
-	content := m.need("content")
+	content := m.require("content")
 	if content.kind() != '[' {
 		c.text(p, content.text(), side)
 		return
@@ -183,58 +183,58 @@ func (c *claude) message(v value, kind string) {
 	}
 }
 
-func (c *claude) text(p piece, text string, side bool) {
+func (c *claudeReader) text(p piece, text string, side bool) {
 	switch {
 	case strings.TrimSpace(text) == "":
-		c.leave("message without a text")
+		c.leaveOut("message without a text")
 	case side && len(p.to) > 0 && c.prompts[text] != "":
-		c.leave("prompt of a sub-agent, which is in the call")
+		c.leaveOut("prompt of a sub-agent that is in the call too")
 	default:
 		p.text = text
-		c.say(p)
+		c.addTurn(p)
 	}
 }
 
-// block takes one block.
-func (c *claude) block(p piece, b value, side bool) {
-	switch kind := b.need("type").text(); kind {
+// block adds one block of a message.
+func (c *claudeReader) block(p piece, b value, side bool) {
+	switch kind := b.require("type").text(); kind {
 	case "text":
-		c.text(p, b.need("text").text(), side)
+		c.text(p, b.require("text").text(), side)
 	case "thinking":
-		p.channel = thought
-		c.text(p, b.need("thinking").text(), side)
+		p.channel = channelThought
+		c.text(p, b.require("thinking").text(), side)
 	case "tool_use", "server_tool_use":
-		c.use(p, b)
+		c.toolUse(p, b)
 	case "tool_result":
-		call := c.made[b.need("tool_use_id").text()]
-		c.answer(call, c.content(b.get("content")), piece{at: p.at})
+		call := c.calls[b.require("tool_use_id").text()]
+		c.toolAnswer(call, c.content(b.get("content")), piece{at: p.at})
 	default:
-		c.leave("block that is no text (" + cut(clean(kind), 60) + ")")
+		c.leaveOut("block that is no text (" + truncate(clean(kind), 60) + ")")
 	}
 }
 
-// use takes the call of a tool. The one that starts a sub-agent is a hand-off
-// to it.
-func (c *claude) use(p piece, b value) {
-	name, input := b.need("name").text(), b.get("input")
+// toolUse adds the call of a tool. A call that starts a sub-agent becomes a
+// message to it.
+func (c *claudeReader) toolUse(p piece, b value) {
+	name, input := b.require("name").text(), b.get("input")
 	p.id = ""
-	if kind := input.get("subagent_type").word(); kind != "" && input.has("prompt") {
-		kind = c.seat(kind, "", transcripts.KindAgent, "sub-agent")
-		c.made[b.get("id").text()] = madeCall{kind, p.speaker}
+	if kind := input.get("subagent_type").maybeText(); kind != "" && input.has("prompt") {
+		kind = c.participant(kind, "", transcripts.KindAgent, "sub-agent")
+		c.calls[b.get("id").text()] = toolCall{kind, p.speaker}
 		c.prompts[input.get("prompt").text()] = kind
 		p.to, p.text = []string{kind}, input.get("prompt").text()
-		c.say(p)
+		c.addTurn(p)
 		return
 	}
-	c.call(p.speaker, name, arguments(input), b.get("id").text(), c.made, p)
+	c.toolCallTurn(p.speaker, name, arguments(input), b.get("id").text(), c.calls, p)
 }
 
-// subAgent returns the seat of whom a line of a side chain is of: the one
-// whose prompt started the chain.
-func (c *claude) subAgent(v, m value) string {
-	root := v.get("agentId").word()
+// subAgent returns the participant that wrote a line of a side chain: the
+// sub-agent whose prompt started the chain.
+func (c *claudeReader) subAgent(v, m value) string {
+	root := v.get("agentId").maybeText()
 	if root == "" {
-		root = c.roots[v.get("uuid").word()]
+		root = c.roots[v.get("uuid").maybeText()]
 	}
 	seat := c.agents[root]
 	if seat == "" {
@@ -243,7 +243,7 @@ func (c *claude) subAgent(v, m value) string {
 		} else if content.kind() == '[' {
 			for b := range content.items() {
 				if seat == "" {
-					seat = c.prompts[b.get("text").word()]
+					seat = c.prompts[b.get("text").maybeText()]
 				}
 			}
 		}
@@ -252,5 +252,5 @@ func (c *claude) subAgent(v, m value) string {
 		}
 		c.agents[root] = seat
 	}
-	return c.seat(seat, "", transcripts.KindAgent, "sub-agent")
+	return c.participant(seat, "", transcripts.KindAgent, "sub-agent")
 }

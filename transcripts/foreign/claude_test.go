@@ -2,8 +2,8 @@ package foreign
 
 import "testing"
 
-// TestClaudeSubAgentFile reads the file of a sub-agent, whose session has a
-// file of its own with the same id.
+// TestClaudeSubAgentFile reads the file of a sub-agent. The main session is in
+// another file with the same id.
 func TestClaudeSubAgentFile(t *testing.T) {
 	const in = `{"type":"user","uuid":"1","parentUuid":null,"isSidechain":true,"agentId":"a17","sessionId":"s","message":{"role":"user","content":"Count them."}}
 {"type":"assistant","uuid":"2","parentUuid":"1","isSidechain":true,"agentId":"a17","sessionId":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Two."}]}}
@@ -23,8 +23,8 @@ agent "subagent" name="" role="sub-agent"
 	}
 }
 
-// TestClaudeCircle reads lines that are their own ancestors.
-func TestClaudeCircle(t *testing.T) {
+// TestClaudeCycle reads lines that are their own ancestors.
+func TestClaudeCycle(t *testing.T) {
 	const in = `{"type":"user","uuid":"1","parentUuid":"2","isSidechain":true,"sessionId":"s","message":{"role":"user","content":"a"}}
 {"type":"user","uuid":"2","parentUuid":"1","isSidechain":true,"sessionId":"s","message":{"role":"user","content":"b"}}
 {"type":"user","uuid":"3","parentUuid":"3","sessionId":"s","message":{"role":"user","content":"c"}}

@@ -7,22 +7,22 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// A codex reads a rollout: lines {timestamp, type, payload}. What was said is
-// in lines of type response_item; those of type event_msg say it again for
-// the screen. A sub-agent has a file of its own, whose session_meta names the
-// session that started it; its user is that session.
-type codex struct {
-	*talk
-	made calls
-	user string
-	me   string
+// A codexReader reads a rollout: lines {timestamp, type, payload}. The messages
+// are in lines of type response_item; lines of type event_msg repeat them for
+// the screen. A sub-agent has its own file, whose session_meta names the
+// session that started it. That session is the user of the sub-agent.
+type codexReader struct {
+	*builder
+	calls toolCalls
+	user  string
+	agent string
 }
 
-func readCodex(in *input) (*talk, error) {
-	c := codex{talk: newTalk(in.name, Codex, ""), made: calls{}}
+func readCodex(in *input) (*builder, error) {
+	c := codexReader{builder: newBuilder(in.name, Codex, ""), calls: toolCalls{}}
 	c.c.ID = ""
 	for _, line := range in.docs {
-		at, _ := time.Parse(time.RFC3339Nano, line.get("timestamp").word())
+		at, _ := time.Parse(time.RFC3339Nano, line.get("timestamp").maybeText())
 		c.line(line, at)
 		if err := line.failed(); err != nil {
 			return nil, err
@@ -31,52 +31,53 @@ func readCodex(in *input) (*talk, error) {
 	if c.c.ID == "" {
 		c.c.ID = stem(in.name)
 	}
-	return c.talk, nil
+	return c.builder, nil
 }
 
-func (c *codex) line(v value, at time.Time) {
-	payload := v.need("payload")
-	switch kind := v.need("type").text(); kind {
+func (c *codexReader) line(v value, at time.Time) {
+	payload := v.require("payload")
+	switch kind := v.require("type").text(); kind {
 	case "session_meta":
 		c.session(payload)
 	case "response_item":
 		c.item(payload, at)
 	case "event_msg":
-		c.leave("event for the screen")
+		c.leaveOut("event for the screen")
 	default:
-		c.leave("line of type " + cut(clean(kind), 60))
+		c.leaveOut("line of type " + truncate(clean(kind), 60))
 	}
 }
 
-// session takes the first line: whose session it is.
-func (c *codex) session(v value) {
-	c.leave("line of type session_meta")
+// session reads the session_meta line, which names the session.
+func (c *codexReader) session(v value) {
+	c.leaveOut("line of type session_meta")
 	if c.c.ID != "" {
-		return // a session that was resumed repeats those before it
+		return // a resumed session repeats earlier session_meta lines
 	}
 	c.c.ID = clean(v.get("id").text())
 	spawn := v.get("source").get("subagent").get("thread_spawn")
-	if parent := spawn.get("parent_thread_id").word(); parent != "" {
-		c.user = c.seat(parent, "parent", transcripts.KindAgent, "started this sub-agent")
-		c.me = c.seat(c.c.ID, spawn.get("agent_nickname").word(), transcripts.KindAgent, spawn.get("agent_role").word())
+	if parent := spawn.get("parent_thread_id").maybeText(); parent != "" {
+		c.user = c.participant(parent, "parent", transcripts.KindAgent, "started this sub-agent")
+		c.agent = c.participant(c.c.ID, spawn.get("agent_nickname").maybeText(), transcripts.KindAgent, spawn.get("agent_role").maybeText())
 	}
 }
 
-func (c *codex) people() (user, me string) {
+// speakers returns the participants of the session, and adds them if needed.
+func (c *codexReader) speakers() (user, me string) {
 	if c.user == "" {
-		c.user = c.seat("user", "", transcripts.KindHuman, "")
+		c.user = c.participant("user", "", transcripts.KindHuman, "")
 	}
-	if c.me == "" {
-		c.me = c.seat("assistant", "Codex", transcripts.KindAgent, "")
+	if c.agent == "" {
+		c.agent = c.participant("assistant", "Codex", transcripts.KindAgent, "")
 	}
-	return c.user, c.me
+	return c.user, c.agent
 }
 
-// item takes one item of the conversation with the model.
-func (c *codex) item(v value, at time.Time) {
+// item adds one item of the conversation with the model.
+func (c *codexReader) item(v value, at time.Time) {
 	p := piece{at: at}
-	id := v.get("call_id").word()
-	switch kind := v.need("type").text(); kind {
+	id := v.get("call_id").maybeText()
+	switch kind := v.require("type").text(); kind {
 	case "message":
 		c.message(v, p)
 	case "reasoning":
@@ -86,20 +87,20 @@ func (c *codex) item(v value, at time.Time) {
 		if args.kind() == 0 {
 			args = v.get("input")
 		}
-		_, me := c.people()
-		c.call(me, v.need("name").text(), arguments(args), id, c.made, p)
+		_, me := c.speakers()
+		c.toolCallTurn(me, v.require("name").text(), arguments(args), id, c.calls, p)
 	case "local_shell_call", "web_search_call":
-		_, me := c.people()
-		c.call(me, strings.TrimSuffix(kind, "_call"), arguments(v.get("action")), id, c.made, p)
+		_, me := c.speakers()
+		c.toolCallTurn(me, strings.TrimSuffix(kind, "_call"), arguments(v.get("action")), id, c.calls, p)
 	case "function_call_output", "custom_tool_call_output":
-		c.answer(c.made[id], c.output(v.get("output")), p)
+		c.toolAnswer(c.calls[id], c.output(v.get("output")), p)
 	default:
-		c.leave("item of type " + cut(clean(kind), 60))
+		c.leaveOut("item of type " + truncate(clean(kind), 60))
 	}
 }
 
-// output is what a tool answered: a string, parts, or an object with either.
-func (c *codex) output(v value) string {
+// output returns the result of a tool: a string, parts, or an object with either.
+func (c *codexReader) output(v value) string {
 	if v.kind() == '{' {
 		if inner := v.get("content"); inner.kind() != 0 {
 			return c.content(inner)
@@ -109,32 +110,32 @@ func (c *codex) output(v value) string {
 	return c.content(v)
 }
 
-func (c *codex) message(v value, p piece) {
-	user, me := c.people()
+func (c *codexReader) message(v value, p piece) {
+	user, me := c.speakers()
 	text := c.content(v.get("content"))
-	switch role := v.need("role").text(); {
+	switch role := v.require("role").text(); {
 	case role == "assistant":
 		p.speaker = me
 	case role != "user":
-		c.leave("instructions of the role " + cut(clean(role), 60))
+		c.leaveOut("instructions of the role " + truncate(clean(role), 60))
 		return
-	case added(text):
-		c.leave("text that the program added")
+	case addedByProgram(text):
+		c.leaveOut("text added by the program")
 		return
 	default:
 		p.speaker = user
 	}
 	if strings.TrimSpace(text) == "" {
-		c.leave("message without a text")
+		c.leaveOut("message without a text")
 		return
 	}
 	p.text = text
-	c.say(p)
+	c.addTurn(p)
 }
 
-// added reports whether a text of the role user is one with which Codex
-// starts a session.
-func added(text string) bool {
+// addedByProgram reports whether Codex itself wrote a text of the role user, as
+// it does at the start of a session.
+func addedByProgram(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, start := range []string{"<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
 		if strings.HasPrefix(text, start) {
@@ -144,23 +145,23 @@ func added(text string) bool {
 	return false
 }
 
-// reasoning takes the summary of what the model thought; the whole is
+// reasoning adds the summary of the model's reasoning. The full reasoning is
 // encrypted.
-func (c *codex) reasoning(v value, p piece) {
+func (c *codexReader) reasoning(v value, p piece) {
 	var all []string
 	for _, key := range []string{"summary", "content"} {
 		if list := v.get(key); list.kind() == '[' {
 			for part := range list.items() {
-				all = append(all, part.get("text").word())
+				all = append(all, part.get("text").maybeText())
 			}
 		}
 	}
 	p.text = strings.Join(all, "\n")
 	if strings.TrimSpace(p.text) == "" {
-		c.leave("thoughts that are encrypted")
+		c.leaveOut("encrypted reasoning")
 		return
 	}
-	_, p.speaker = c.people()
-	p.channel = thought
-	c.say(p)
+	_, p.speaker = c.speakers()
+	p.channel = channelThought
+	c.addTurn(p)
 }

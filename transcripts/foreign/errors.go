@@ -6,49 +6,49 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// unread is the problem with a file that the machine does not hand over.
-func unread(name string, err error) error {
+// readError is the error for a file that cannot be read.
+func readError(name string, err error) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-READ", What: "the file cannot be read", Where: name, Err: err,
 		Fix: "check that it is a file and its permissions",
 	}
 }
 
-// unknown is the problem with a file of no form that is read.
-func unknown(name, why string) error {
+// formatError is the error for a file of unknown format.
+func formatError(name, why string) error {
 	return &problem.Error{
-		Code: "TRANSCRIPT-FORMAT", What: "the file has no form of transcripts that is known: " + why, Where: name,
-		Fix: "read it as what it is with --format, one of " + names(),
+		Code: "TRANSCRIPT-FORMAT", What: "unknown transcript format: " + why, Where: name,
+		Fix: "name the format with --format, one of " + formatNames(),
 	}
 }
 
-// misshapen is the problem with something that is not as its form promises.
-func misshapen(where, what string, err error) error {
+// shapeError is the error for content that violates its format.
+func shapeError(where, what string, err error) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-SHAPE", What: what, Where: where, Err: err,
-		Fix: "export it again with the program that wrote it; if the file is of another form, name that with --format",
+		Fix: "export it again with the program that wrote it, or name another format with --format",
 	}
 }
 
-// oversized is the problem with what is over a bound.
-func oversized(where, what string) error {
+// sizeError is the error for content over a bound.
+func sizeError(where, what string) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-SIZE", What: what, Where: where,
-		Fix: "import it in parts, or convert it to the neutral form, which is read line by line",
+		Fix: "import it in parts, or convert it to the neutral format, which is read line by line",
 	}
 }
 
-// damaged is the problem with an archive.
-func damaged(where, what string, err error) error {
+// archiveError is the error for a damaged or hostile archive.
+func archiveError(where, what string, err error) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-ARCHIVE", What: what, Where: where, Err: err,
 		Fix: "do not trust this archive; export it again from its source",
 	}
 }
 
-// silent is the problem with a file in which nothing is said.
-func silent(name string, f Format, r *Report) error {
-	what := fmt.Sprintf("nothing is said in it, read as %s", f)
+// emptyError is the error for a file without messages.
+func emptyError(name string, f Format, r *Report) error {
+	what := fmt.Sprintf("no messages, read as %s", f)
 	if r != nil {
 		what += fmt.Sprintf(": %d pieces", r.Pieces)
 		for i, c := range r.Left {
@@ -57,6 +57,6 @@ func silent(name string, f Format, r *Report) error {
 	}
 	return &problem.Error{
 		Code: "TRANSCRIPT-EMPTY", What: what, Where: name,
-		Fix: "check that it is the right file; --format reads it as another form",
+		Fix: "check that it is the right file, or name another format with --format",
 	}
 }

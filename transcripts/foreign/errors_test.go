@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// TestErrors holds what does not fit to its code, its place and its words.
+// TestErrors checks the code, the place and the message of errors.
 func TestErrors(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1)
 	for name, c := range map[string]struct {
@@ -19,24 +19,24 @@ func TestErrors(t *testing.T) {
 		what   string
 	}{
 		"nothing known":      {in: "hello\n", code: "TRANSCRIPT-FORMAT", where: "f", what: "neither JSON"},
-		"binary":             {in: "\x7fELF\x00\x01", code: "TRANSCRIPT-FORMAT", where: "f", what: "no text"},
+		"binary":             {in: "\x7fELF\x00\x01", code: "TRANSCRIPT-FORMAT", where: "f", what: "binary data"},
 		"keys":               {in: `{"a":1,"b":2}`, code: "TRANSCRIPT-FORMAT", where: "f", what: "with the keys a, b"},
-		"numbers":            {in: `[1,2]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "neither JSON, nor captions"},
-		"strings":            {in: `["x"]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "something else than objects"},
+		"numbers":            {in: `[1,2]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "neither JSON, captions"},
+		"strings":            {in: `["x"]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not of objects"},
 		"empty array":        {in: `[]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "an empty JSON array"},
-		"no roles":           {in: `[{"x":1}]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not of messages"},
+		"no roles":           {in: `[{"x":1}]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not messages"},
 		"cut off":            {in: "[{\"role\":\"user\",\n\"content\":\"x\"", code: "TRANSCRIPT-SHAPE", where: "f:2:13", what: "invalid JSON"},
 		"cut line":           {in: "{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"s\"}\n{\"type\":\"user\",", code: "TRANSCRIPT-SHAPE", where: "f:2:15", what: "invalid JSON"},
 		"no UTF-8":           {in: "[{\"role\":\"user\",\n \"content\":\"\xff\"}]", code: "TRANSCRIPT-SHAPE", where: "f:2:13", what: "not valid UTF-8"},
 		"repeated key":       {in: `[{"role":"user","content":"a","content":"b"}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0]", what: `repeats the key "content"`},
 		"escaped repeat":     {in: `[{"role":"user","content":"a","\u0063ontent":"b"}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0]", what: `repeats the key "content"`},
 		"deep":               {in: `[{"role":"user","content":` + deep + `}]`, code: "TRANSCRIPT-SHAPE", where: "f: $", what: "nests deeper than 128"},
-		"role":               {in: `[{"role":"user","content":"a"},{"role":7,"content":"a"}]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not of messages"},
-		"content":            {in: `[{"role":"user","content":7}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].content", what: "to be a string"},
+		"role":               {in: `[{"role":"user","content":"a"},{"role":7,"content":"a"}]`, code: "TRANSCRIPT-FORMAT", where: "f", what: "not messages"},
+		"content":            {in: `[{"role":"user","content":7}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].content", what: "expected a string"},
 		"part":               {in: `{"messages":[{"role":"user","content":["a",7]}]}`, code: "TRANSCRIPT-SHAPE", where: "f: $.messages[0].content[1]", what: "string or a part"},
 		"call":               {in: `[{"role":"assistant","content":"","tool_calls":[{"id":"x"}]}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].tool_calls[0]", what: `"function" is missing`},
 		"finetune line":      {in: "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[3]}\n", code: "TRANSCRIPT-SHAPE", where: "f:2: $.messages[0]", what: "an object"},
-		"autogen name":       {in: `[{"role":"user","name":"a","content":{"x":1}}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].content", what: "to be a string"},
+		"autogen name":       {in: `[{"role":"user","name":"a","content":{"x":1}}]`, code: "TRANSCRIPT-SHAPE", where: "f: $[0].content", what: "expected a string"},
 		"two documents":      {in: "{\"history\":[{\"role\":\"a (thought)\",\"content\":\"\"}]}\n{\"history\":[]}", code: "TRANSCRIPT-SHAPE", where: "f:2", what: "one JSON document"},
 		"team without":       {in: `{"agent_states":{"a":{}}}`, code: "TRANSCRIPT-SHAPE", where: "f: $.agent_states", what: "message_thread"},
 		"team source":        {in: `{"message_thread":[{"type":"TextMessage","content":"x"}]}`, code: "TRANSCRIPT-SHAPE", where: "f: $.message_thread[0]", what: "missing"},
@@ -44,12 +44,12 @@ func TestErrors(t *testing.T) {
 		"claude second line": {in: "{\"type\":\"summary\",\"leafUuid\":\"x\"}\n{\"type\":\"user\",\"uuid\":\"1\",\"sessionId\":\"s\",\"message\":{\"content\":[{\"type\":\"text\"}]}}\n", code: "TRANSCRIPT-SHAPE", where: "f:2: $.message.content[0]", what: "missing"},
 		"codex":              {in: `{"type":"response_item","payload":{"type":"message","content":[]}}`, code: "TRANSCRIPT-SHAPE", where: "f: $.payload", what: "missing"},
 		"span":               {in: `{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.input.messages","value":{"stringValue":"[{"}}]}]}]}]}`, code: "TRANSCRIPT-SHAPE", what: "invalid JSON", where: "f: $.resourceSpans[0].scopeSpans[0].spans[0].attributes[0].value.stringValue:1:2"},
-		"no spans":           {in: `{"resourceSpans":[]}`, code: "TRANSCRIPT-EMPTY", where: "f", what: "nothing is said"},
+		"no spans":           {in: `{"resourceSpans":[]}`, code: "TRANSCRIPT-EMPTY", where: "f", what: "no messages"},
 		"a2a role":           {in: `{"kind":"task","id":"1","history":[{"messageId":"m","role":"boss","parts":[]}]}`, code: "TRANSCRIPT-SHAPE", where: "f: $.history[0].role", what: "user or agent"},
 		"opencode":           {in: `{"info":{"id":"s"},"messages":[{"info":{"role":"user"}}]}`, code: "TRANSCRIPT-SHAPE", where: "f: $.messages[0]", what: "missing"},
-		"irc":                {in: "[10:00] <a> x\nwhat?\n", format: IRC, code: "TRANSCRIPT-SHAPE", where: "f:2", what: "neither said by somebody nor a notice"},
-		"vtt":                {in: "WEBVTT\n\n00:01 -> 00:02\nx\n", code: "TRANSCRIPT-SHAPE", where: "f:3", what: "to be a cue"},
-		"srt":                {in: "1\n00:00:01,000 --> 00:00:02,000\nx\n\nlost\n", code: "TRANSCRIPT-SHAPE", where: "f:5", what: "to be a cue"},
+		"irc":                {in: "[10:00] <a> x\nwhat?\n", format: IRC, code: "TRANSCRIPT-SHAPE", where: "f:2", what: "neither a message nor a notice"},
+		"vtt":                {in: "WEBVTT\n\n00:01 -> 00:02\nx\n", code: "TRANSCRIPT-SHAPE", where: "f:3", what: "expected a cue"},
+		"srt":                {in: "1\n00:00:01,000 --> 00:00:02,000\nx\n\nlost\n", code: "TRANSCRIPT-SHAPE", where: "f:5", what: "expected a cue"},
 		"all left out":       {in: `[{"role":"system","content":"x"}]`, code: "TRANSCRIPT-EMPTY", where: "f", what: "1 pieces, left out 1 instructions of the role system"},
 		"no zip":             {in: "PK\x03\x04rubbish", code: "TRANSCRIPT-ARCHIVE", where: "f", what: "zip cannot be read"},
 		"no gzip":            {in: "\x1f\x8brubbish", code: "TRANSCRIPT-ARCHIVE", where: "f", what: "starts like gzip"},

@@ -31,7 +31,7 @@ func read(tb testing.TB, content []byte, name string, want Format) (Format, []*C
 	return f.Format, all, nil
 }
 
-// told writes conversations as a test wants to see them.
+// told formats conversations for goldens.
 func told(all []*Conversation) string {
 	var b strings.Builder
 	for _, c := range all {
@@ -73,8 +73,8 @@ func told(all []*Conversation) string {
 	return b.String()
 }
 
-// sound checks what holds for every conversation that is read: the report
-// adds up, and the neutral form takes it.
+// sound checks invariants of every imported conversation: the counts of the
+// report add up, and the neutral format accepts it.
 func sound(tb testing.TB, c *Conversation) {
 	tb.Helper()
 	if r := c.Report; r.Pieces != r.Turns+r.Joined+r.LeftOut() || r.Turns != len(c.Turns) {
@@ -113,8 +113,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// fixtures are the files of testdata and what detection makes of them.
-// README.md there says where each is from.
+// fixtures are the files of testdata and their detected formats.
+// README.md there names the source of each.
 var fixtures = map[string]Format{
 	"autogen-groupchat.json": AutoGen, "autogen-team-state.json": AutoGenState, "magentic-log.json": MagenticOne,
 	"claude-session.jsonl": ClaudeCode, "codex-rollout.jsonl": Codex, "codex-subagent.jsonl": Codex,
@@ -142,7 +142,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// samples is where files of other programs lie whose content is not ours.
+// samples is a folder with files of other programs, outside the repository.
 const samples = "../../../shared/transcripts/format-samples/"
 
 func sample(t *testing.T, name string) []byte {
@@ -178,7 +178,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// code returns the code of a problem, and fails on any other error.
+// code returns the code of a *problem.Error and fails on any other error.
 func code(t *testing.T, err error) string {
 	t.Helper()
 	p, ok := errors.AsType[*problem.Error](err)
@@ -188,8 +188,8 @@ func code(t *testing.T, err error) string {
 	return p.Code
 }
 
-// TestAgreesWithSet reads the raw log of a channel and finds in it what the
-// shared set, which somebody else made of the same log, has.
+// TestAgreesWithSet compares the import of a raw channel log with the shared
+// set, which was made from the same log by other means.
 func TestAgreesWithSet(t *testing.T) {
 	_, all, err := read(t, sample(t, "irc-ubuntu.raw.txt"), "irc-ubuntu.raw.txt", "")
 	if err != nil {

@@ -2,10 +2,10 @@ package foreign
 
 import "strings"
 
-// A Format is a form of transcripts.
+// A Format is a transcript format.
 type Format string
 
-// Formats. Moot stands for the two forms that package transcripts reads.
+// Formats. Moot stands for the two formats that package transcripts reads.
 const (
 	Moot         Format = "moot"
 	AutoGen      Format = "autogen"       // chat history of AutoGen 0.2 and AG2
@@ -32,7 +32,7 @@ type Kind struct {
 // Kinds returns all formats, Moot first.
 func Kinds() []Kind {
 	return []Kind{
-		{Moot, "what moot transcript export wrote, or the neutral form, one conversation a line"},
+		{Moot, "output of moot transcript export, or the neutral format, one conversation a line"},
 		{AutoGen, "AutoGen 0.2 and AG2: chat history, JSON"},
 		{AutoGenState, "AutoGen 0.4: state of a team or result of a task, JSON"},
 		{MagenticOne, "Magentic-One: log with routing in its roles, JSON"},
@@ -59,11 +59,20 @@ func (f Format) Valid() bool {
 	return false
 }
 
-// names lists the formats for an error.
-func names() string {
+// formatNames lists the formats for an error.
+func formatNames() string {
 	var all []string
 	for _, k := range Kinds() {
 		all = append(all, string(k.Format))
 	}
 	return strings.Join(all, ", ")
+}
+
+// json reports whether a format is JSON or JSON lines.
+func (f Format) json() bool {
+	switch f {
+	case Slack, IRC, WebVTT, SRT:
+		return false
+	}
+	return true
 }

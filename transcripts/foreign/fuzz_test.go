@@ -9,9 +9,8 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// fuzz feeds a decoder. Whatever comes, it ends with conversations that the
-// neutral form takes and a report that adds up, or with a problem that says
-// where.
+// fuzz feeds a reader. It must return conversations that the neutral format
+// accepts, with a report that adds up, or a *problem.Error with a place.
 func fuzz(f *testing.F, format Format, seeds ...[]byte) {
 	for file, of := range fixtures {
 		if of != format {
@@ -56,7 +55,7 @@ func FuzzSlack(f *testing.F) {
 	fuzz(f, Slack, zipped(f, "users.json", slackUsers, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"<@U2> x","ts":"1.5"}]`))
 }
 
-// FuzzSlackDay feeds what stands in a day of an export, past the zip.
+// FuzzSlackDay feeds the files inside a Slack export.
 func FuzzSlackDay(f *testing.F) {
 	f.Add([]byte(`[{"type":"message","user":"U1","text":"<@U2|x> &amp;","ts":"1.5","thread_ts":"1.0"}]`), []byte(slackUsers), []byte(slackChannels))
 	f.Fuzz(func(t *testing.T, day, users, channels []byte) {

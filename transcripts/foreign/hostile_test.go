@@ -14,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// zipped makes a zip of names and contents, in pairs.
+// zipped returns a zip of names and contents, given in pairs.
 func zipped(t testing.TB, pairs ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -39,7 +39,7 @@ const (
 	slackChannels = `[{"id":"C1","name":"shop","purpose":{"value":"the old table"}}]`
 )
 
-// TestSlack reads threads, bots, mentions and what is no message.
+// TestSlack reads threads, bots, mentions and entries that are not messages.
 func TestSlack(t *testing.T) {
 	day1 := `[{"type":"message","user":"U1","text":"<@U2> may we drop &lt;orders_old&gt;? see <https://x.example/a|the plan> in <#C1|shop> <!here>","ts":"1770000000.000100","thread_ts":"1770000000.000100"},
 	 {"type":"message","user":"U1","text":"another matter","ts":"1770000050.000100"},
@@ -58,7 +58,7 @@ func TestSlack(t *testing.T) {
 	golden(t, "slack", told(all))
 }
 
-// TestHostileArchives refuses zips that were made to do harm.
+// TestHostileArchives checks that malicious zips are refused.
 func TestHostileArchives(t *testing.T) {
 	day := `[{"type":"message","user":"U1","text":"x","ts":"1.0"}]`
 	bomb := `[{"type":"message","user":"U1","ts":"1.0","text":"` + strings.Repeat("a", 8<<20) + `"}]`
@@ -73,8 +73,8 @@ func TestHostileArchives(t *testing.T) {
 		"backslashes": {zipped(t, `shop\2026-02-02.json`, day), "TRANSCRIPT-ARCHIVE", "leads out"},
 		"twice":       {zipped(t, "shop/2026-02-02.json", day, "shop/2026-02-02.json", day), "TRANSCRIPT-ARCHIVE", "twice"},
 		"bomb":        {zipped(t, "shop/2026-02-02.json", bomb), "TRANSCRIPT-ARCHIVE", "more than 100 times"},
-		"many files":  {crowded(t), "TRANSCRIPT-SIZE", "more than 100000"},
-		"no days":     {zipped(t, "a.txt", "x"), "TRANSCRIPT-FORMAT", "no folder"},
+		"many files":  {manyFiles(t), "TRANSCRIPT-SIZE", "more than 100000"},
+		"no days":     {zipped(t, "a.txt", "x"), "TRANSCRIPT-FORMAT", "without files CHANNEL"},
 		"bad day":     {zipped(t, "shop/2026-02-02.json", `{"a":`), "TRANSCRIPT-SHAPE", "invalid JSON"},
 		"no ts":       {zipped(t, "shop/2026-02-02.json", `[{"type":"message"}]`), "TRANSCRIPT-SHAPE", `"ts" is missing`},
 		"link":        {linked(t), "TRANSCRIPT-ARCHIVE", "neither a file nor a folder"},
@@ -88,8 +88,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestLyingArchive unpacks to more than the zip says of itself.
-func TestLyingArchive(t *testing.T) {
+// TestWrongSize unpacks a file that is larger than the zip states.
+func TestWrongSize(t *testing.T) {
 	b := zipped(t, "shop/2026-02-02.json", `[`+strings.Repeat(" ", 4<<20)+`]`)
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -101,8 +101,8 @@ func TestLyingArchive(t *testing.T) {
 	}
 }
 
-// crowded is a zip of more empty files than are looked at.
-func crowded(t *testing.T) []byte {
+// manyFiles returns a zip with more files than allowed.
+func manyFiles(t *testing.T) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i := range maxFiles + 1 {
@@ -116,6 +116,7 @@ func crowded(t *testing.T) []byte {
 	return b.Bytes()
 }
 
+// linked returns a zip with a symbolic link.
 func linked(t *testing.T) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -134,7 +135,7 @@ func linked(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// endless yields one byte for ever.
+// endless repeats one byte without end.
 type endless byte
 
 func (e endless) Read(b []byte) (int, error) {
@@ -144,7 +145,7 @@ func (e endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestTooLarge reads no more than the bound.
+// TestTooLarge checks that reading stops at the bound.
 func TestTooLarge(t *testing.T) {
 	_, err := Open(io.MultiReader(strings.NewReader("WEBVTT"), endless('\n')), "f", "")
 	if err == nil || code(t, err) != "TRANSCRIPT-SIZE" {
@@ -152,7 +153,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestCutGzip names a compressed file that ends too early.
+// TestCutGzip reads a truncated gzip file.
 func TestCutGzip(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -164,8 +165,8 @@ func TestCutGzip(t *testing.T) {
 	}
 }
 
-// TestBounds takes ids and texts that are too long, and counts them; of
-// participants there may not be too many.
+// TestBounds checks that long ids and texts are shortened and counted, and that
+// too many participants are refused.
 func TestBounds(t *testing.T) {
 	long := strings.Repeat("é", transcripts.MaxID)
 	text := strings.Repeat("x", transcripts.MaxText+7)
@@ -187,7 +188,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestInvalidText replaces what is no UTF-8 in a text, and counts the lines.
+// TestInvalidText checks that invalid UTF-8 in text is replaced and counted.
 func TestInvalidText(t *testing.T) {
 	_, all, err := read(t, []byte("[10:00] <a> caf\xe9\n[10:01] <b> ok\n"), "f", "")
 	if err != nil || all[0].Turns[0].Text != "caf\uFFFD" || len(all[0].Report.Changed) != 1 || all[0].Report.Changed[0].N != 1 {
@@ -195,7 +196,7 @@ func TestInvalidText(t *testing.T) {
 	}
 }
 
-// TestLineEnds reads lines that end as on Windows.
+// TestLineEnds reads lines with Windows line ends.
 func TestLineEnds(t *testing.T) {
 	for in, want := range map[string]Format{
 		"1\r\n00:00:01,000 --> 00:00:02,000\r\nyes\r\n\r\n": SRT, "\ufeffWEBVTT\r\n\r\n00:01.000 --> 00:02.000\r\nyes\r\n": WebVTT, "[10:00] <a> yes\r\n": IRC,

@@ -8,15 +8,15 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// readOpenCode reads what `opencode export` writes: {info, messages: [{info,
-// parts}]}; several of them, one a line, are a conversation
-// each, as a child session is.
+// readOpenCode reads the output of `opencode export`: {info, messages: [{info,
+// parts}]}. Several sessions, one a line, are one conversation each; child
+// sessions too.
 func readOpenCode(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		for _, doc := range in.docs {
-			o := opencode{newTalk(in.name, OpenCode, doc.get("info").get("id").word()), calls{}}
-			o.objective = doc.get("info").get("title").word()
-			for m := range doc.need("messages").items() {
+			o := openCodeReader{newBuilder(in.name, OpenCode, doc.get("info").get("id").maybeText()), toolCalls{}}
+			o.objective = doc.get("info").get("title").maybeText()
+			for m := range doc.require("messages").items() {
 				o.message(m)
 			}
 			if !yield(o.done(doc.failed())) || doc.failed() != nil {
@@ -26,88 +26,90 @@ func readOpenCode(in *input) iter.Seq2[*Conversation, error] {
 	}
 }
 
-type opencode struct {
-	*talk
-	made calls
+// An openCodeReader reads one session.
+type openCodeReader struct {
+	*builder
+	calls toolCalls
 }
 
-// message takes the parts of a message.
-func (o opencode) message(m value) {
-	info := m.need("info")
-	p := piece{id: info.get("id").word(), at: millis(info.get("time").get("created"))}
-	switch role := info.need("role").text(); role {
+// message adds the parts of a message.
+func (o openCodeReader) message(m value) {
+	info := m.require("info")
+	p := piece{id: info.get("id").maybeText(), at: millis(info.get("time").get("created"))}
+	switch role := info.require("role").text(); role {
 	case "user":
-		p.speaker = o.seat("user", "", transcripts.KindHuman, "")
+		p.speaker = o.participant("user", "", transcripts.KindHuman, "")
 	case "assistant":
-		agent := info.get("agent").word()
+		agent := info.get("agent").maybeText()
 		if agent == "" {
-			agent = info.get("mode").word() // older releases
+			agent = info.get("mode").maybeText() // older releases
 		}
 		if agent == "" {
 			agent = role
 		}
-		p.speaker = o.seat(agent, "", transcripts.KindAgent, "")
+		p.speaker = o.participant(agent, "", transcripts.KindAgent, "")
 	default:
-		info.get("role").fail("a role is user or assistant")
+		info.get("role").fail("the role must be user or assistant")
 		return
 	}
-	for part := range m.need("parts").items() {
+	for part := range m.require("parts").items() {
 		o.part(p, part)
 	}
 	if e := info.get("error"); e.kind() == '{' {
-		o.leave("error of the model (" + orPlain(e.get("name").word()) + ")")
+		o.leaveOut("error of the model (" + typeOrNone(e.get("name").maybeText()) + ")")
 	}
 }
 
-func (o opencode) part(p piece, part value) {
-	switch kind := part.need("type").text(); kind {
+// part adds one part of a message.
+func (o openCodeReader) part(p piece, part value) {
+	switch kind := part.require("type").text(); kind {
 	case "text", "reasoning":
-		p.text = part.need("text").text()
+		p.text = part.require("text").text()
 		if kind == "reasoning" {
-			p.channel = thought
+			p.channel = channelThought
 		}
 		switch {
 		case part.get("synthetic").flag():
-			o.leave("text that the program added")
+			o.leaveOut("text added by the program")
 		case strings.TrimSpace(p.text) == "":
-			o.leave("message without a text")
+			o.leaveOut("message without a text")
 		default:
-			o.say(p)
+			o.addTurn(p)
 		}
 	case "tool":
-		o.tool(p, part)
+		o.toolPart(p, part)
 	case "agent":
-		o.leave("mention of an agent (" + orPlain(part.get("name").word()) + ")")
+		o.leaveOut("mention of an agent (" + typeOrNone(part.get("name").maybeText()) + ")")
 	default:
-		o.leave("part that is no text (" + cut(clean(kind), 60) + ")")
+		o.leaveOut("part that is no text (" + truncate(clean(kind), 60) + ")")
 	}
 }
 
-// tool takes the call of a tool and its answer, which are one part. The tool
-// that starts a sub-agent is a hand-off to it.
-func (o opencode) tool(p piece, part value) {
-	state, p := part.need("state"), piece{speaker: p.speaker, at: millis(part.get("state").get("time").get("start"))}
-	name, input := part.need("tool").text(), state.get("input")
-	call := madeCall{name, p.speaker}
-	if kind := input.get("subagent_type").word(); kind != "" && input.has("prompt") {
-		call.tool = o.seat(kind, "", transcripts.KindAgent, "sub-agent")
+// toolPart adds a call of a tool and its result, which are one part. A call that
+// starts a sub-agent becomes a message to it.
+func (o openCodeReader) toolPart(p piece, part value) {
+	state, p := part.require("state"), piece{speaker: p.speaker, at: millis(part.get("state").get("time").get("start"))}
+	name, input := part.require("tool").text(), state.get("input")
+	call := toolCall{name, p.speaker}
+	if kind := input.get("subagent_type").maybeText(); kind != "" && input.has("prompt") {
+		call.tool = o.participant(kind, "", transcripts.KindAgent, "sub-agent")
 		p.to, p.text = []string{call.tool}, input.get("prompt").text()
-		o.say(p)
+		o.addTurn(p)
 	} else {
-		o.call(p.speaker, name, arguments(input), "", o.made, p)
+		o.toolCallTurn(p.speaker, name, arguments(input), "", o.calls, p)
 	}
 	p = piece{at: millis(state.get("time").get("end"))}
-	switch status := state.get("status").word(); status {
+	switch status := state.get("status").maybeText(); status {
 	case "completed":
-		o.answer(call, state.get("output").text(), p)
+		o.toolAnswer(call, state.get("output").text(), p)
 	case "error":
-		o.answer(call, "error: "+state.get("error").text(), p)
+		o.toolAnswer(call, "error: "+state.get("error").text(), p)
 	default:
-		o.leave("call that has no answer yet")
+		o.leaveOut("call without a result yet")
 	}
 }
 
-// millis is a time in milliseconds since 1970; the zero Time without one.
+// millis converts milliseconds since 1970; null is the zero Time.
 func millis(v value) time.Time {
 	if n := v.number(); n > 0 && n < 253402300800000 {
 		return time.UnixMilli(int64(n))

@@ -7,68 +7,68 @@ import (
 	"time"
 )
 
-// spansOrder states how spans were put in line.
-const spansOrder = "by the start of the span; of what spans repeat the first"
+// spansOrder says how spans were ordered.
+const spansOrder = "by the start of the span; repeated messages once, where they are first"
 
-// A span is one that says something about an agent. Attributes are as values
-// of OTLP.
+// A span is an OpenTelemetry span. Attributes are OTLP values.
 type span struct {
-	v          value
-	id, parent string
-	talk       string // gen_ai.conversation.id, or that of an outer span, or the trace
-	start      int64  // nanoseconds since 1970
-	attrs      map[string]value
-	outer      *span
-	inner      bool // an inner span holds messages too
+	v             value
+	id, parent    string
+	conversation  string // gen_ai.conversation.id, or that of an outer span, or the trace
+	start         int64  // nanoseconds since 1970
+	attrs         map[string]value
+	outer         *span
+	innerMessages bool // an inner span holds messages too
 }
 
 // readSpans reads OTLP JSON: {resourceSpans: [{scopeSpans: [{spans}]}]}, one
-// document or one a line. Spans with gen_ai attributes make conversations, by
-// gen_ai.conversation.id or else by trace.
+// document or one a line. Spans with gen_ai attributes are grouped into
+// conversations by gen_ai.conversation.id, else by trace.
 func readSpans(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		var spans []*span
 		others := 0
 		for _, doc := range in.docs {
-			spans, others = collect(doc, spans, others)
+			spans, others = collectSpans(doc, spans, others)
 		}
-		if err := in.first(); err != nil {
+		if err := in.firstError(); err != nil {
 			yield(nil, err)
 			return
 		}
-		nest(spans)
+		linkSpans(spans)
 		slices.SortStableFunc(spans, func(a, b *span) int { return cmp.Compare(a.start, b.start) })
-		for _, spans := range talksOf(spans) {
-			t := speech{talk: newTalk(in.name, OTel, spans[0].talk), made: calls{}, known: map[string]int{}}
+		for _, spans := range conversationsOf(spans) {
+			t := spanConverter{builder: newBuilder(in.name, OTel, spans[0].conversation), calls: toolCalls{}, taken: map[string]int{}}
 			t.report.Order = spansOrder
 			for range others {
-				t.leave("span without gen_ai attributes")
+				t.leaveOut("span without gen_ai attributes")
 			}
 			others = 0 // they are counted once
-			t.tell(spans)
-			if !yield(t.done(in.first())) || in.first() != nil {
+			t.convert(spans)
+			if !yield(t.done(in.firstError())) || in.firstError() != nil {
 				return
 			}
 		}
 	}
 }
 
-// collect adds the spans of a document.
-func collect(doc value, spans []*span, others int) ([]*span, int) {
+// collectSpans appends the spans of a document and counts those without gen_ai
+// attributes.
+func collectSpans(doc value, spans []*span, others int) ([]*span, int) {
 	if doc.kind() == '[' {
 		for item := range doc.items() {
-			spans, others = collect(item, spans, others)
+			spans, others = collectSpans(item, spans, others)
 		}
 		return spans, others
 	}
-	for resource := range doc.need("resourceSpans").items() {
+	for resource := range doc.require("resourceSpans").items() {
 		for scope := range resource.get("scopeSpans").items() {
 			for v := range scope.get("spans").items() {
 				s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), start: v.get("startTimeUnixNano").integer()}
-				if s.attrs = attributes(v); s.own() { // in the order in which they were said
+				if s.attrs = attributes(v); s.isOwn() { // our exports are in the order of their ends
 					s.start = v.get("endTimeUnixNano").integer()
 				}
-				if s.talk = s.text("gen_ai.conversation.id"); !s.generative() {
+				if s.conversation = s.text("gen_ai.conversation.id"); !s.hasGenAI() {
 					others++
 				}
 				spans = append(spans, s)
@@ -78,26 +78,26 @@ func collect(doc value, spans []*span, others int) ([]*span, int) {
 	return spans, others
 }
 
-// attributes returns those of a span by name.
+// attributes returns the attributes of a span by name.
 func attributes(v value) map[string]value {
 	all := map[string]value{}
 	for a := range v.get("attributes").items() {
-		all[a.need("key").text()] = a.get("value")
+		all[a.require("key").text()] = a.get("value")
 	}
 	return all
 }
 
-// text returns an attribute that is a string.
+// text returns a string attribute, or "".
 func (s *span) text(key string) string {
 	v, ok := s.attrs[key]
 	if !ok {
 		return ""
 	}
-	return v.get("stringValue").word()
+	return v.get("stringValue").maybeText()
 }
 
-// generative reports whether the span is about an agent or a model.
-func (s *span) generative() bool {
+// hasGenAI reports whether the span has gen_ai attributes.
+func (s *span) hasGenAI() bool {
 	for key := range s.attrs {
 		if len(key) > 7 && key[:7] == "gen_ai." {
 			return true
@@ -106,8 +106,8 @@ func (s *span) generative() bool {
 	return false
 }
 
-// nest finds for each span the one around it, and what follows from that.
-func nest(spans []*span) {
+// linkSpans links each span to its enclosing span and inherits its conversation.
+func linkSpans(spans []*span) {
 	byID := make(map[string]*span, len(spans))
 	for _, s := range spans {
 		byID[s.v.get("traceId").text()+"/"+s.id] = s
@@ -118,26 +118,26 @@ func nest(spans []*span) {
 		}
 	}
 	for _, s := range spans {
-		says := s.speaks()
+		says := s.hasMessages()
 		for o, n := s.outer, 0; o != nil && n < len(spans) && n < maxNested; o, n = o.outer, n+1 {
-			o.inner = o.inner || says
-			if s.talk == "" {
-				s.talk = o.text("gen_ai.conversation.id")
+			o.innerMessages = o.innerMessages || says
+			if s.conversation == "" {
+				s.conversation = o.text("gen_ai.conversation.id")
 			}
 		}
 	}
 	for _, s := range spans {
-		if s.talk == "" {
-			s.talk = s.v.get("traceId").text()
+		if s.conversation == "" {
+			s.conversation = s.v.get("traceId").text()
 		}
 	}
 }
 
-// maxNested bounds how far a span looks out; a circle of parents ends there.
+// maxNested bounds the number of enclosing spans, because parents can be cyclic.
 const maxNested = 256
 
-// speaks reports whether a span holds messages of a model.
-func (s *span) speaks() bool {
+// hasMessages reports whether a span contains messages of a model.
+func (s *span) hasMessages() bool {
 	for _, key := range []string{"gen_ai.output.messages", "gen_ai.input.messages", "gen_ai.completion", "gen_ai.prompt", "gen_ai.completion.0.content", "gen_ai.prompt.0.content"} {
 		if _, ok := s.attrs[key]; ok {
 			return true
@@ -146,18 +146,17 @@ func (s *span) speaks() bool {
 	return false
 }
 
-// talksOf returns the spans of each conversation, in the order of their
-// starts.
-func talksOf(spans []*span) (talks [][]*span) {
+// conversationsOf groups spans by conversation, in the order of their starts.
+func conversationsOf(spans []*span) (talks [][]*span) {
 	at := map[string]int{}
 	for _, s := range spans {
-		if !s.generative() {
+		if !s.hasGenAI() {
 			continue
 		}
-		i, ok := at[s.talk]
+		i, ok := at[s.conversation]
 		if !ok {
 			i = len(talks)
-			at[s.talk] = i
+			at[s.conversation] = i
 			talks = append(talks, nil)
 		}
 		talks[i] = append(talks[i], s)
@@ -165,7 +164,7 @@ func talksOf(spans []*span) (talks [][]*span) {
 	return talks
 }
 
-// agent returns who acts in a span: the agent that it or one around it names.
+// agent returns the agent that the span, or the nearest enclosing one, names.
 func (s *span) agent() (id, name string) {
 	for n := 0; s != nil && n < maxNested; s, n = s.outer, n+1 {
 		if name = s.text("gen_ai.agent.name"); name != "" {
@@ -178,8 +177,8 @@ func (s *span) agent() (id, name string) {
 	return "", ""
 }
 
-// when is the time at which a span ended, so when its output was said.
-func (s *span) when() time.Time {
+// endTime returns the end of a span, which is the time of its output.
+func (s *span) endTime() time.Time {
 	if end := s.v.get("endTimeUnixNano"); end.kind() != 0 {
 		return nanos(end.integer())
 	}

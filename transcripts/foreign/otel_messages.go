@@ -1,37 +1,39 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// A speech tells one conversation of spans. Each span of a model repeats all
-// that was said before as its input, so of each message that is known as
-// often as it stands in an input nothing is taken; every agent of a
-// conversation hears the others as user, so roles do not count.
-type speech struct {
-	*talk
-	made  calls
-	known map[string]int // messages that were taken, by what they hold
+// A spanConverter converts the spans of one conversation. The input of each
+// span repeats all earlier messages, so an input message counts only when it
+// occurs more often than in the spans before. Roles are ignored in this
+// comparison, because each agent sees the others as user.
+type spanConverter struct {
+	*builder
+	calls toolCalls
+	taken map[string]int // number of converted messages by content
 }
 
-// tell takes the spans of a conversation. Those around others come after
-// them, for what they hold is mostly what the inner ones held.
-func (t *speech) tell(spans []*span) {
+// convert adds the spans of a conversation. Enclosing spans come after inner
+// ones, because they mostly repeat the messages of the inner ones.
+func (t *spanConverter) convert(spans []*span) {
 	seen := map[string]bool{}
-	for _, around := range []bool{false, true} {
+	for _, enclosing := range []bool{false, true} {
 		for _, s := range spans {
-			if s.inner != around {
+			if s.innerMessages != enclosing {
 				continue
 			}
 			id := s.v.get("traceId").text() + "/" + s.id
 			if s.id != "" && seen[id] {
-				t.leave("span that is there twice")
+				t.leaveOut("repeated span")
 				continue
 			}
 			seen[id] = true
@@ -43,37 +45,37 @@ func (t *speech) tell(spans []*span) {
 	}
 }
 
-func (t *speech) span(s *span) {
+func (t *spanConverter) span(s *span) {
 	switch {
-	case s.own():
-		t.exported(s)
-	case s.speaks():
+	case s.isOwn():
+		t.ownSpan(s)
+	case s.hasMessages():
 		here := map[string]int{}
 		for _, m := range s.messages("gen_ai.input.messages", "gen_ai.prompt") {
 			t.message(s, m, here, nanos(s.start), true)
 		}
 		for _, m := range s.messages("gen_ai.output.messages", "gen_ai.completion") {
-			t.message(s, m, here, s.when(), s.inner)
+			t.message(s, m, here, s.endTime(), s.innerMessages)
 		}
 	case s.text("gen_ai.operation.name") == "execute_tool" || s.text("gen_ai.tool.name") != "":
-		t.ran(s)
+		t.toolSpan(s)
 	default:
 		if t.objective == "" {
 			t.objective = s.text(transcripts.AttrObjective)
 		}
-		t.leave("span without messages (" + orPlain(s.text("gen_ai.operation.name")) + ")")
+		t.leaveOut("span without messages (" + typeOrNone(s.text("gen_ai.operation.name")) + ")")
 	}
 }
 
-// messages returns those of an attribute, which is a JSON text, or the same as
-// a value of OTLP; or of the older numbered attributes, key.0.role and so on.
+// messages returns the messages of an attribute, which is JSON text or an OTLP
+// value, or those of the older numbered attributes, key.0.role and so on.
 func (s *span) messages(key, older string) []value {
 	for _, k := range []string{key, older} {
 		a, ok := s.attrs[k]
 		if !ok {
 			continue
 		}
-		list := embedded(a)
+		list := embeddedJSON(a)
 		if list.kind() == '"' || list.kind() == '{' { // a text, or one message
 			return []value{list}
 		}
@@ -90,7 +92,7 @@ func (s *span) messages(key, older string) []value {
 		if !ok {
 			return all
 		}
-		raw, err := json.Marshal(map[string]string{"role": s.text(prefix + "role"), "content": text.get("stringValue").word()})
+		raw, err := json.Marshal(map[string]string{"role": s.text(prefix + "role"), "content": text.get("stringValue").maybeText()})
 		if err != nil {
 			return all
 		}
@@ -98,13 +100,13 @@ func (s *span) messages(key, older string) []value {
 	}
 }
 
-// embedded returns the JSON that an attribute holds.
-func embedded(a value) value {
+// embeddedJSON returns the JSON in an attribute.
+func embeddedJSON(a value) value {
 	if text := a.get("stringValue"); text.kind() == '"' {
 		v, err := parse([]byte(text.text()), text.at.String(), 0)
 		if err != nil {
 			if !strings.HasPrefix(strings.TrimLeft(text.text(), " \n"), "[") {
-				return text // an emitter that puts the plain text there
+				return text // some emitters write plain text
 			}
 			if d := text.at.document(); d.err == nil {
 				d.err = err
@@ -114,15 +116,15 @@ func embedded(a value) value {
 		v.at = &place{up: text.at, key: "(text)"}
 		return v
 	}
-	raw, err := json.Marshal(plain(a, 0))
+	raw, err := json.Marshal(plainOTLP(a, 0))
 	if err != nil {
 		return value{nil, a.at}
 	}
 	return value{raw, a.at}
 }
 
-// plain turns a value of OTLP into the JSON that it stands for.
-func plain(a value, depth int) any {
+// plainOTLP converts an OTLP value to the JSON that it represents.
+func plainOTLP(a value, depth int) any {
 	if depth > MaxDepth {
 		return nil
 	}
@@ -137,13 +139,13 @@ func plain(a value, depth int) any {
 		case "arrayValue":
 			all := []any{}
 			for item := range v.get("values").items() {
-				all = append(all, plain(item, depth+1))
+				all = append(all, plainOTLP(item, depth+1))
 			}
 			return all
 		case "kvlistValue":
 			all := map[string]any{}
 			for pair := range v.get("values").items() {
-				all[pair.get("key").word()] = plain(pair.get("value"), depth+1)
+				all[pair.get("key").maybeText()] = plainOTLP(pair.get("value"), depth+1)
 			}
 			return all
 		}
@@ -151,43 +153,44 @@ func plain(a value, depth int) any {
 	return nil
 }
 
-// message takes a message: {role, parts: [{type: text, content}, {type:
+// message adds a message: {role, parts: [{type: text, content}, {type:
 // tool_call, id, name, arguments}, {type: tool_call_response, id, response}]}
 // or the older {role, content}.
-func (t *speech) message(s *span, m value, here map[string]int, at time.Time, repeats bool) {
+func (t *spanConverter) message(s *span, m value, here map[string]int, at time.Time, repeats bool) {
 	if m.kind() == '"' {
 		t.part(s, "user", "", m, "text "+m.text(), here, at, repeats)
 		return
 	}
-	role, name := m.get("role").word(), m.get("name").word()
+	role, name := m.get("role").maybeText(), m.get("name").maybeText()
 	parts := m.get("parts")
 	switch {
 	case role == "system" || role == "developer":
-		t.leave("instructions of the role " + role)
+		t.leaveOut("instructions of the role " + role)
 	case parts.kind() == '[':
 		for part := range parts.items() {
-			t.part(s, role, name, part, keyOf(part), here, at, repeats)
+			t.part(s, role, name, part, partKey(part), here, at, repeats)
 		}
 	default:
 		text := m.get("content")
 		if text.kind() != '"' {
-			t.leave("message without a text")
+			t.leaveOut("message without a text")
 			return
 		}
 		t.part(s, role, name, text, "text "+text.text(), here, at, repeats)
 	}
 }
 
-// keyOf says what a part holds, for finding it again. Calls and answers have
-// ids; some emitters write their contents otherwise the second time.
-func keyOf(part value) string {
-	kind := part.get("type").word()
-	if id := part.get("id").word(); id != "" && strings.HasPrefix(kind, "tool_call") {
+// partKey returns the key of a part in taken. Calls and results have ids; some
+// emitters change their content when they repeat them.
+func partKey(part value) string {
+	kind := part.get("type").maybeText()
+	if id := part.get("id").maybeText(); id != "" && strings.HasPrefix(kind, "tool_call") {
 		return kind + " " + id
 	}
 	return kind + " " + firstText(part)
 }
 
+// firstText returns the text of a part, or its JSON.
 func firstText(part value) string {
 	for _, key := range []string{"content", "text", "response", "result"} {
 		if v := part.get(key); v.kind() == '"' {
@@ -197,55 +200,57 @@ func firstText(part value) string {
 	return part.compact()
 }
 
-// part takes one part of a message.
-func (t *speech) part(s *span, role, name string, part value, key string, here map[string]int, at time.Time, repeats bool) {
+// part adds one part of a message. repeats says that the message may repeat one
+// of an earlier span; here counts the parts of this span.
+func (t *spanConverter) part(s *span, role, name string, part value, key string, here map[string]int, at time.Time, repeats bool) {
 	here[key]++
-	if repeats && here[key] <= t.known[key] {
-		t.leave("repeated by a later span")
+	if repeats && here[key] <= t.taken[key] {
+		t.leaveOut("repeated by a later span")
 		return
 	}
-	t.known[key] = max(t.known[key]+1, here[key])
+	t.taken[key] = max(t.taken[key]+1, here[key])
 	p := piece{at: at, id: fmt.Sprintf("%s %s", s.id, role)}
-	switch kind := part.get("type").word(); {
+	switch kind := part.get("type").maybeText(); {
 	case kind == "tool_call":
 		p.id = ""
-		t.call(t.speaker(s, "assistant", name), part.need("name").text(), arguments(part.get("arguments")), part.get("id").word(), t.made, p)
+		t.toolCallTurn(t.speaker(s, "assistant", name), part.require("name").text(), arguments(part.get("arguments")), part.get("id").maybeText(), t.calls, p)
 	case kind == "tool_call_response":
 		p.id = ""
-		t.answer(t.made[part.get("id").word()], firstText(part), p)
+		t.toolAnswer(t.calls[part.get("id").maybeText()], firstText(part), p)
 	case kind == "text", kind == "reasoning", part.kind() == '"':
 		t.text(s, role, name, kind, part, p)
 	default:
-		t.leave("part that is no text (" + orPlain(kind) + ")")
+		t.leaveOut("part that is no text (" + typeOrNone(kind) + ")")
 	}
 }
 
-func (t *speech) text(s *span, role, name, kind string, part value, p piece) {
-	if p.text = part.word(); part.kind() == '{' {
+// text adds a part of text.
+func (t *spanConverter) text(s *span, role, name, kind string, part value, p piece) {
+	if p.text = part.maybeText(); part.kind() == '{' {
 		p.text = firstText(part)
 	}
 	if strings.TrimSpace(p.text) == "" {
-		t.leave("message without a text")
+		t.leaveOut("message without a text")
 		return
 	}
 	if role == "tool" {
-		t.answer(madeCall{tool: name}, p.text, p)
+		t.toolAnswer(toolCall{tool: name}, p.text, p)
 		return
 	}
 	p.speaker = t.speaker(s, role, name)
 	if kind == "reasoning" {
-		p.channel = thought
+		p.channel = channelThought
 	}
-	t.say(p)
+	t.addTurn(p)
 }
 
-// speaker seats who says something in a span.
-func (t *speech) speaker(s *span, role, name string) string {
+// speaker returns the participant that speaks in a span.
+func (t *spanConverter) speaker(s *span, role, name string) string {
 	if role == "user" {
 		if name == "" {
 			name = role
 		}
-		return t.seat(name, "", transcripts.KindHuman, "")
+		return t.participant(name, "", transcripts.KindHuman, "")
 	}
 	id, label := s.agent()
 	switch {
@@ -254,31 +259,78 @@ func (t *speech) speaker(s *span, role, name string) string {
 	case id == "":
 		id = "assistant"
 	}
-	return t.seat(id, label, transcripts.KindAgent, "")
+	return t.participant(id, label, transcripts.KindAgent, "")
 }
 
-// ran takes a span in which a tool ran, which may hold its answer.
-func (t *speech) ran(s *span) {
+// toolSpan adds the result of a tool, if its span has one.
+func (t *spanConverter) toolSpan(s *span) {
 	id, name := s.text("gen_ai.tool.call.id"), s.text("gen_ai.tool.name")
 	result, ok := s.attrs["gen_ai.tool.call.result"]
 	key := "tool_call_response " + id
 	switch {
 	case !ok:
-		t.leave("span of a tool without its answer")
-	case id != "" && t.known[key] > 0:
-		t.leave("repeated by a later span")
+		t.leaveOut("span of a tool without a result")
+	case id != "" && t.taken[key] > 0:
+		t.leaveOut("repeated by a later span")
 	default:
 		if id != "" {
-			t.known[key]++
+			t.taken[key]++
 		}
-		call := t.made[id]
+		call := t.calls[id]
 		if call.tool == "" {
 			call.tool = name
 		}
-		text := result.get("stringValue").word()
+		text := result.get("stringValue").maybeText()
 		if text == "" {
-			text = embedded(result).compact()
+			text = embeddedJSON(result).compact()
 		}
-		t.answer(call, text, piece{at: s.when()})
+		t.toolAnswer(call, text, piece{at: s.endTime()})
 	}
+}
+
+// isOwn reports whether transcripts.WriteSpans wrote the span. Such a span is
+// one message.
+func (s *span) isOwn() bool { return s.text(transcripts.AttrKind) != "" }
+
+// ownSpan adds a span that WriteSpans wrote. Its moot attributes state all
+// fields, so nothing is inferred.
+func (t *spanConverter) ownSpan(s *span) {
+	kind := s.text(transcripts.AttrKind)
+	if kind != transcripts.KindAgent && kind != transcripts.KindHuman && kind != transcripts.KindTool {
+		s.attrs[transcripts.AttrKind].fail("the kind must be agent, human or tool")
+		return
+	}
+	if shown := s.text(transcripts.AttrShown); shown == "hidden" || shown == "redacted" {
+		t.leaveOut("message hidden by the export (" + shown + ")")
+		return
+	}
+	name := s.text("gen_ai.agent.name")
+	p := piece{speaker: t.participant(cmp.Or(s.text("gen_ai.agent.id"), name), name, kind, "")}
+	if p.speaker == "" {
+		t.leaveOut("message without a speaker")
+		return
+	}
+	if to, ok := s.attrs[transcripts.AttrTo]; ok {
+		for v := range to.get("arrayValue").get("values").items() {
+			p.to = append(p.to, v.get("stringValue").text())
+		}
+	}
+	if s.text(transcripts.AttrVisibility) == string(room.Internal) {
+		p.channel = channelThought
+	}
+	if clock, ok := s.attrs[transcripts.AttrClock]; ok {
+		n := clock.get("stringValue").number()
+		p.seconds = &n
+	}
+	if at := s.endTime(); at.Year() > 1970 { // otherwise it is the room clock, which has no date
+		p.at = at
+	}
+	var texts []string
+	for _, m := range s.messages("gen_ai.output.messages", "gen_ai.completion") {
+		for part := range m.get("parts").items() {
+			texts = append(texts, part.get("content").maybeText())
+		}
+	}
+	p.text = strings.Join(texts, "\n")
+	t.addTurn(p)
 }

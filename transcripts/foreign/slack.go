@@ -13,12 +13,12 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// slackOrder states how threads were put in line.
-const slackOrder = "by the time of posting; replies in threads where they were posted"
+// slackOrder says how threads were ordered.
+const slackOrder = "by time of posting, replies in threads included"
 
-// A slack reads an export: users.json, channels.json and its like, and a
-// folder a channel with a file a day, an array of messages.
-type slack struct {
+// A slackReader reads an export: users.json, channels.json and similar lists,
+// and one folder a channel with one file a day, an array of messages.
+type slackReader struct {
 	*archive
 	users map[string]slackUser
 }
@@ -28,7 +28,7 @@ type slackUser struct {
 	bot  bool
 }
 
-// A slackChannel is a folder, and what the export says of it.
+// A slackChannel is the folder of a channel and its description.
 type slackChannel struct {
 	folder, about string
 	days          []string
@@ -41,7 +41,7 @@ func readSlack(in *input) iter.Seq2[*Conversation, error] {
 			yield(nil, err)
 			return
 		}
-		s := slack{a, map[string]slackUser{}}
+		s := slackReader{a, map[string]slackUser{}}
 		channels, err := s.channels()
 		if err == nil {
 			err = s.readUsers()
@@ -58,11 +58,11 @@ func readSlack(in *input) iter.Seq2[*Conversation, error] {
 	}
 }
 
-// day is the name of a file of messages.
+// day matches the name of a file of messages.
 var day = regexp.MustCompile(`^\d{4}-\d\d-\d\d\.json$`)
 
 // channels finds the folders with messages.
-func (s slack) channels() ([]*slackChannel, error) {
+func (s slackReader) channels() ([]*slackChannel, error) {
 	found := map[string]*slackChannel{}
 	var all []*slackChannel
 	for _, name := range s.order {
@@ -78,7 +78,7 @@ func (s slack) channels() ([]*slackChannel, error) {
 		found[folder].days = append(found[folder].days, name)
 	}
 	if len(all) == 0 {
-		return nil, unknown(s.name, "it is a zip, but no folder of it holds days of messages, CHANNEL/YYYY-MM-DD.json, as an export of Slack does")
+		return nil, formatError(s.name, "a zip, but without files CHANNEL/YYYY-MM-DD.json as in a Slack export")
 	}
 	slices.SortFunc(all, func(a, b *slackChannel) int { return cmp.Compare(a.folder, b.folder) })
 	for _, list := range []string{"channels.json", "groups.json", "mpims.json"} {
@@ -90,8 +90,8 @@ func (s slack) channels() ([]*slackChannel, error) {
 			return nil, err
 		}
 		for c := range doc.items() {
-			if f := found[c.get("name").word()]; f != nil {
-				f.about = cmp.Or(c.get("purpose").get("value").word(), c.get("topic").get("value").word())
+			if f := found[c.get("name").maybeText()]; f != nil {
+				f.about = cmp.Or(c.get("purpose").get("value").maybeText(), c.get("topic").get("value").maybeText())
 			}
 		}
 		if doc.failed() != nil {
@@ -101,8 +101,8 @@ func (s slack) channels() ([]*slackChannel, error) {
 	return all, nil
 }
 
-// readUsers reads what people are called.
-func (s slack) readUsers() error {
+// readUsers reads the names of the users.
+func (s slackReader) readUsers() error {
 	if s.files["users.json"] == nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (s slack) readUsers() error {
 	}
 	for u := range doc.items() {
 		profile := u.get("profile")
-		s.users[u.need("id").text()] = slackUser{
-			name: cmp.Or(profile.get("display_name").word(), u.get("name").word(), profile.get("real_name").word()),
+		s.users[u.require("id").text()] = slackUser{
+			name: cmp.Or(profile.get("display_name").maybeText(), u.get("name").maybeText(), profile.get("real_name").maybeText()),
 			bot:  u.get("is_bot").flag(),
 		}
 	}
@@ -121,8 +121,8 @@ func (s slack) readUsers() error {
 }
 
 // channel reads the days of a channel.
-func (s slack) channel(file string, c *slackChannel) (*Conversation, error) {
-	t := newTalk(file, Slack, stem(file)+"/"+c.folder)
+func (s slackReader) channel(file string, c *slackChannel) (*Conversation, error) {
+	t := newBuilder(file, Slack, stem(file)+"/"+c.folder)
 	t.objective, t.report.Order = c.about, slackOrder
 	var said []slackMessage
 	slices.Sort(c.days)
@@ -132,7 +132,7 @@ func (s slack) channel(file string, c *slackChannel) (*Conversation, error) {
 			return nil, err
 		}
 		for m := range doc.items() {
-			said = append(said, slackMessage{m, m.need("ts").text(), m.need("ts").number()})
+			said = append(said, slackMessage{m, m.require("ts").text(), m.require("ts").number()})
 		}
 		if doc.failed() != nil {
 			return nil, doc.failed()
@@ -149,81 +149,83 @@ func (s slack) channel(file string, c *slackChannel) (*Conversation, error) {
 	return t.done(nil)
 }
 
+// A slackMessage is a message and its time.
 type slackMessage struct {
 	value
 	ts string
 	at float64 // seconds since 1970
 }
 
-// spoken are the subtypes of messages that somebody wrote.
-var spoken = map[string]bool{
+// messageSubtypes are the subtypes of messages that people and bots write.
+var messageSubtypes = map[string]bool{
 	"": true, "bot_message": true, "me_message": true, "thread_broadcast": true, "reply_broadcast": true,
 	"file_share": true, "file_comment": true, "file_mention": true,
 }
 
-func (s slack) message(t *talk, m slackMessage, authors map[string]string) {
+// message adds a message.
+func (s slackReader) message(t *builder, m slackMessage, authors map[string]string) {
 	kind := m.get("subtype").text()
 	switch {
 	case m.get("type").text() != "message":
-		t.leave("entry of type " + orPlain(m.get("type").word()))
+		t.leaveOut("entry of type " + typeOrNone(m.get("type").maybeText()))
 		return
-	case !spoken[kind]:
-		t.leave("notice of the program (" + cut(clean(kind), 60) + ")")
+	case !messageSubtypes[kind]:
+		t.leaveOut("notice of the program (" + truncate(clean(kind), 60) + ")")
 		return
 	}
 	who := s.author(t, m, kind)
 	if who == "" {
-		t.leave("message without an author")
+		t.leaveOut("message without an author")
 		return
 	}
 	p := piece{speaker: who, at: slackTime(m.ts)}
-	p.text, p.to = s.readable(t, m.get("text").text())
+	p.text, p.to = s.plainText(t, m.get("text").text())
 	if strings.TrimSpace(p.text) == "" {
-		p.text, p.to = s.attached(t, m)
+		p.text, p.to = s.attachmentText(t, m)
 	} else if list := m.get("attachments"); list.kind() == '[' {
 		for range list.items() {
-			t.leave("preview of a link beside a text")
+			t.leaveOut("link preview of a message with text")
 		}
 	}
 	authors[m.ts] = who
-	if thread := m.get("thread_ts").word(); thread != "" && thread != m.ts {
-		if parent := cmp.Or(m.get("parent_user_id").word(), authors[thread]); parent != "" {
-			p.to = append([]string{s.person(t, parent)}, p.to...)
+	if thread := m.get("thread_ts").maybeText(); thread != "" && thread != m.ts {
+		if parent := cmp.Or(m.get("parent_user_id").maybeText(), authors[thread]); parent != "" {
+			p.to = append([]string{s.participant(t, parent)}, p.to...)
 		}
 	}
 	if strings.TrimSpace(p.text) == "" {
-		t.leave("message without a text")
+		t.leaveOut("message without a text")
 		return
 	}
-	t.say(p)
+	t.addTurn(p)
 }
 
-// author seats who wrote a message.
-func (s slack) author(t *talk, m slackMessage, kind string) string {
+// author returns the participant that wrote a message.
+func (s slackReader) author(t *builder, m slackMessage, kind string) string {
 	id := m.get("user").text()
 	if kind == "file_comment" && id == "" {
-		id = m.get("comment").get("user").word()
+		id = m.get("comment").get("user").maybeText()
 	}
 	if id != "" {
-		return s.person(t, id)
+		return s.participant(t, id)
 	}
 	bot := m.get("bot_id").text()
-	name := cmp.Or(m.get("username").word(), m.get("bot_profile").get("name").word())
-	return t.seat(cmp.Or(bot, name), name, transcripts.KindTool, "")
+	name := cmp.Or(m.get("username").maybeText(), m.get("bot_profile").get("name").maybeText())
+	return t.participant(cmp.Or(bot, name), name, transcripts.KindTool, "")
 }
 
-// person seats a member of the workspace.
-func (s slack) person(t *talk, id string) string {
+// participant adds a member of the workspace.
+func (s slackReader) participant(t *builder, id string) string {
 	kind := transcripts.KindHuman
 	if s.users[id].bot {
 		kind = transcripts.KindAgent
 	}
-	return t.seat(id, s.users[id].name, kind, "")
+	return t.participant(id, s.users[id].name, kind, "")
 }
 
-// attached returns the texts of the attachments of a message that has no text
-// of its own, as those of applications have none.
-func (s slack) attached(t *talk, m slackMessage) (string, []string) {
+// attachmentText returns the text in the attachments of a message without text,
+// as applications post them.
+func (s slackReader) attachmentText(t *builder, m slackMessage) (string, []string) {
 	list := m.get("attachments")
 	if list.kind() != '[' {
 		return "", nil
@@ -231,13 +233,13 @@ func (s slack) attached(t *talk, m slackMessage) (string, []string) {
 	var texts, to []string
 	for a := range list.items() {
 		for _, key := range []string{"pretext", "title", "text"} {
-			text, ids := s.readable(t, a.get(key).word())
+			text, ids := s.plainText(t, a.get(key).maybeText())
 			if text != "" {
 				texts, to = append(texts, text), append(to, ids...)
 			}
 		}
 		if len(texts) == 0 {
-			if text, ids := s.readable(t, a.get("fallback").word()); text != "" {
+			if text, ids := s.plainText(t, a.get("fallback").maybeText()); text != "" {
 				texts, to = append(texts, text), append(to, ids...)
 			}
 		}
@@ -245,19 +247,19 @@ func (s slack) attached(t *talk, m slackMessage) (string, []string) {
 	return strings.Join(texts, "\n"), to
 }
 
-// marked is what Slack puts between angle brackets: a mention of a person,
-// channel or group, or a link.
-var marked = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
+// slackMarkup matches markup in angle brackets: a mention of a person, channel
+// or group, or a link.
+var slackMarkup = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 
-// readable writes a text as Slack shows it, and returns whom it mentions.
-func (s slack) readable(t *talk, text string) (string, []string) {
+// plainText returns a text as Slack displays it, and the users it mentions.
+func (s slackReader) plainText(t *builder, text string) (string, []string) {
 	var to []string
-	text = marked.ReplaceAllStringFunc(text, func(m string) string {
-		parts := marked.FindStringSubmatch(m)
+	text = slackMarkup.ReplaceAllStringFunc(text, func(m string) string {
+		parts := slackMarkup.FindStringSubmatch(m)
 		sign, id, label := parts[1], parts[2], parts[3]
 		switch sign {
 		case "@":
-			if id = s.person(t, id); id == "" {
+			if id = s.participant(t, id); id == "" {
 				return m
 			}
 			to = append(to, id)
@@ -278,8 +280,8 @@ func (s slack) readable(t *talk, text string) (string, []string) {
 // entities are the three characters that Slack escapes.
 var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// slackTime reads a message's ts: seconds since 1970, a dot, and a number that
-// makes it unique.
+// slackTime parses the ts of a message: seconds since 1970, a dot, and a number
+// that makes it unique.
 func slackTime(ts string) time.Time {
 	whole, frac, _ := strings.Cut(ts, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)

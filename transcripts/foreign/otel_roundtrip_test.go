@@ -53,7 +53,7 @@ func TestSpansRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSpansVisibility exports for everybody what is not for everybody.
+// TestSpansVisibility checks that an export for all readers hides internal messages.
 func TestSpansVisibility(t *testing.T) {
 	const talk = `{"id":"x","participants":[{"id":"a","kind":"agent"},{"id":"b","kind":"agent"}],"turns":[` +
 		`{"i":0,"speaker":"a","text":"the secret plan","channel":"thought"},{"i":1,"speaker":"b","text":"hello"}]}`
@@ -66,7 +66,7 @@ func TestSpansVisibility(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Contains(b.Bytes(), []byte("secret plan")) {
-			t.Errorf("what is internal is in the export: %s", b.Bytes())
+			t.Errorf("an internal message is in the export: %s", b.Bytes())
 		}
 		_, all, err := read(t, b.Bytes(), "spans.json", "")
 		if err != nil || len(all) != 1 || len(all[0].Turns) != 1 || all[0].Report.LeftOut() != 2 {
