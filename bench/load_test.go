@@ -20,7 +20,7 @@ func BenchmarkLoad(b *testing.B) {
 		name string
 		load func(b *testing.B, guest, cache string)
 	}{
-		{"moot/go-kit", loadMoot("go:github.com/folkmoot/moot/policies/kits/go", true)},
+		{"moot/go-kit", loadMoot("go:github.com/folkmoot/moot/policies/templates/go", true)},
 		{"moot/c", loadMoot("../policies/policytest/testdata/guests/c.wasm", true)},
 		{"moot-untrusted/c", loadMoot("../policies/policytest/testdata/guests/c.wasm", false)},
 		{"extism/go-kit", loadExtism},

@@ -20,7 +20,7 @@ type subject struct {
 
 // subjects are all lines: ours, then the peers.
 func subjects() []subject {
-	const kits, prebuilt = "go:github.com/folkmoot/moot/policies/kits/", "../policies/policytest/testdata/guests/"
+	const kits, prebuilt = "go:github.com/folkmoot/moot/policies/templates/", "../policies/policytest/testdata/guests/"
 	all := []subject{
 		moot("wat", prebuilt+"wat.wasm"),
 		moot("c", prebuilt+"c.wasm"),

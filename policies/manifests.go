@@ -7,15 +7,15 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// names are the built-in policies in byte order; a test holds the list
-// against the module's sources and the manifests.
+// names are the names of the built-in policies in byte order. A test compares
+// the list with the sources of the module and with the manifests.
 var names = []string{"adaptive", "alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
 
 //go:embed */policy.json
 var manifests embed.FS
 
-// read parses the manifest of a built-in policy. It was written beside the
-// source and is tested, so an error is a mistake of the build.
+// read parses the manifest of a built-in policy. The manifests are embedded and
+// tested, so it panics on an error.
 func read(name string) policy.Manifest {
 	b, err := manifests.ReadFile(name + "/policy.json")
 	if err != nil {

@@ -1,49 +1,55 @@
-// Package policies holds the built-in policies: their one WebAssembly module,
-// embedded, and their manifests.
+// Package policies holds the built-in policies: one embedded WebAssembly module
+// and their manifests.
 //
-// The sources are the packages below this one. Each is a policy as anybody
-// could write it, against the kit in policies/policy only, and runs in the
-// sandbox like a stranger's. [Module] is what `go generate ./policies` built
-// from them; the build is reproducible, a test compares, and [Verify] tells
-// when the embedded bytes are not the ones that were built.
+// The sources are the packages below this one. They use the SDK in
+// policies/policy only, and run in the sandbox like any other policy. `go
+// generate ./policies` builds [Module] from them. The build is reproducible and
+// a test repeats it. [Verify] reports embedded bytes that differ from the ones
+// that were built.
 package policies
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
 // The toolchain is pinned so that the same sources give the same bytes on
-// every machine; neither paths nor the checkout's state get into the module.
+// every machine. The module holds neither paths nor the state of the checkout.
+// It is embedded in compressed form.
 //
 //go:generate env GOOS=wasip1 GOARCH=wasm GOWASM= CGO_ENABLED=0 GOTOOLCHAIN=go1.26.8 GOFLAGS= GOEXPERIMENT= GOWORK=off go build -buildmode=c-shared -trimpath -buildvcs=false "-ldflags=-s -w -buildid=" -o builtins.wasm ./builtins/guest
-//go:generate sh -c "sha256sum builtins.wasm | cut -c1-64 >builtins.sha256"
+//go:generate env GOTOOLCHAIN=go1.26.8 go run ./builtins/embed builtins.wasm
 
-//go:embed builtins.wasm
-var module []byte
+//go:embed builtins.wasm.gz
+var compressed []byte
 
 //go:embed builtins.sha256
 var digest string
 
-// ErrDigest is what [Verify] returns when the module was altered.
+// ErrDigest is the error that a [DigestError] wraps.
 var ErrDigest = errors.New("the built-in policies are not the ones that were built")
 
 // CodeDigest is the stable code of a [DigestError].
 const CodeDigest = "POL-DIGEST"
 
-// A DigestError says that the embedded module has another digest than it was
-// built with. It is an [ErrDigest].
+// A DigestError reports that the embedded module has another digest than the
+// module that was built. It wraps [ErrDigest].
 type DigestError struct {
 	Want, Got string // SHA-256, hex
 }
 
-// Error names both digests.
+// Error returns a message with both digests.
 func (e *DigestError) Error() string {
 	return ErrDigest.Error() + ": SHA-256 " + e.Got + ", expected " + e.Want
 }
@@ -54,20 +60,39 @@ func (e *DigestError) Unwrap() error { return ErrDigest }
 // ErrorCode returns CodeDigest.
 func (e *DigestError) ErrorCode() string { return CodeDigest }
 
-// Fix says what a user can do.
+// Fix returns advice for the user.
 func (e *DigestError) Fix() string {
 	return "install moot again from a source you trust; after a change of the sources run: go generate ./policies"
 }
 
-// Module returns the WebAssembly module of all built-in policies. Its
-// configure call chooses one. The bytes are shared: do not write to them.
-func Module() []byte { return module }
+// Module returns the WebAssembly module of all built-in policies. Its configure
+// call chooses one. The first call decompresses the module; if the embedded
+// bytes are damaged it returns nil and [Verify] fails. The result is shared and
+// must not be changed. Module is safe for concurrent use.
+var Module = sync.OnceValue(func() []byte { return decompress(compressed) })
 
-// Digest returns the SHA-256 that [Module] was built with, in hex.
+// maxModule bounds the memory for a damaged module, in bytes.
+const maxModule = 64 << 20
+
+func decompress(b []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	size := binary.LittleEndian.Uint32(b[len(b)-4:]) // RFC 1952: the last field is the size of the content
+	module := make([]byte, min(size, maxModule))
+	if _, err := io.ReadFull(z, module); err != nil {
+		return nil
+	}
+	return module
+}
+
+// Digest returns the SHA-256 of the module that was built, in hex.
 func Digest() string { return strings.TrimSpace(digest) }
 
-// Verify checks that [Module] is what was built. The error is a *[DigestError].
-func Verify() error { return verify(module, Digest()) }
+// Verify checks that [Module] has the digest [Digest]. The error is a
+// *[DigestError].
+func Verify() error { return verify(Module(), Digest()) }
 
 func verify(b []byte, want string) error {
 	sum := sha256.Sum256(b)
@@ -80,11 +105,11 @@ func verify(b []byte, want string) error {
 // Names returns the names of the built-in policies, in byte order.
 func Names() []string { return slices.Clone(names) }
 
-// Has reports whether there is a built-in policy of this name.
+// Has reports whether a built-in policy has this name.
 func Has(name string) bool { return slices.Contains(names, name) }
 
-// Manifest returns the manifest of the built-in policy name, and the zero
-// Manifest when there is none.
+// Manifest returns the manifest of the built-in policy name, or the zero
+// Manifest if none has this name.
 func Manifest(name string) policy.Manifest {
 	if !Has(name) {
 		return policy.Manifest{}

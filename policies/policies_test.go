@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-func TestModuleIsWhatWasBuilt(t *testing.T) {
+func TestModuleHasItsDigest(t *testing.T) {
 	t.Parallel()
 	if err := Verify(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestFlippedByteIsFound(t *testing.T) {
+func TestVerifyFindsFlippedByte(t *testing.T) {
 	t.Parallel()
 	b := bytes.Clone(Module())
 	b[len(b)/2] ^= 1
@@ -29,12 +29,26 @@ func TestFlippedByteIsFound(t *testing.T) {
 	}
 }
 
-// generateCommand is the build line of policies.go, so that the test runs
-// what go generate runs.
+func TestDecompressDamaged(t *testing.T) {
+	t.Parallel()
+	for i := 10; i < len(compressed); i += len(compressed) / 7 {
+		b := bytes.Clone(compressed)
+		b[i] ^= 0x10
+		if err := verify(decompress(b), Digest()); err == nil {
+			t.Errorf("byte %d: the damage was not found", i)
+		}
+	}
+	if decompress(nil) != nil || decompress(compressed[:100]) != nil {
+		t.Error("a part of the file was decompressed")
+	}
+}
+
+// generateCommand matches the build command of policies.go, so that the test
+// runs the same command as go generate.
 var generateCommand = regexp.MustCompile(`(?m)^//go:generate env (.*) go build (.*) "(-ldflags=[^"]*)" -o builtins.wasm (.*)$`)
 
-// TestBuildIsReproducible builds the module again, from a clean path, and
-// compares every byte with the committed one.
+// TestBuildIsReproducible builds the module again and compares every byte with
+// the embedded one.
 func TestBuildIsReproducible(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -63,6 +77,6 @@ func TestBuildIsReproducible(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, Module()) {
-		t.Error("builtins.wasm is not what its sources give; run: go generate ./policies")
+		t.Error("the embedded module is not what its sources give; run: go generate ./policies")
 	}
 }

@@ -67,7 +67,7 @@ func (f *Folder) Module(ctx context.Context, said io.Writer, building func()) ([
 func (f *Folder) runScript(ctx context.Context, said io.Writer) error {
 	script := f.Path(scriptFile)
 	if _, err := os.Stat(script); err != nil {
-		return refuse("POL-BUILD", script, "copy the one of a kit: moot policy new", "the folder has no %s", scriptFile)
+		return refuse("POL-BUILD", script, "copy the one of a template: moot policy new", "the folder has no %s", scriptFile)
 	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies"
-	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/policies/templates"
 )
 
 // New makes the folder of a new policy from a kit. The last part of dir is
@@ -22,9 +22,9 @@ func New(dir, lang string) (*Folder, []string, error) {
 	case policies.Has(name):
 		return nil, nil, refuse("POL-NAME", dir, "choose another name", "%s is a built-in policy", name)
 	}
-	files, ok := kits.Files(lang, name)
+	files, ok := templates.Files(lang, name)
 	if !ok {
-		return nil, nil, refuse("CLI-USAGE", "", "there are kits for "+strings.Join(kits.Languages(), ", "), "there is no kit for %q", lang)
+		return nil, nil, refuse("CLI-USAGE", "", "there are templates for "+strings.Join(templates.Languages(), ", "), "there is no template for %q", lang)
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		return nil, nil, refuse("POL-EXISTS", dir, "choose another name, or remove it", "there is a file or folder of that name")
@@ -41,7 +41,7 @@ func New(dir, lang string) (*Folder, []string, error) {
 	return f, names, err
 }
 
-func writeFile(path string, f kits.File) error {
+func writeFile(path string, f templates.File) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -11,26 +11,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/authoring"
-	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/policies/templates"
 	"github.com/folkmoot/moot/problem"
 )
 
-// newPolicyNewCmd starts a policy from a kit.
+// newPolicyNewCmd creates a policy from a template.
 func newPolicyNewCmd(a *app) *cobra.Command {
 	var lang string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Start a policy: a folder that builds and passes its own cases",
-		Long: "new makes the folder NAME with a small whole policy, its kit and its cases,\n" +
+		Long: "new makes the folder NAME with a small complete policy, its SDK and its cases,\n" +
 			"builds it and runs the cases. Where the language's compiler is missing it says\n" +
 			"what to install; the folder is complete all the same.\n\n" +
-			"Languages: " + strings.Join(kits.Languages(), ", "),
+			"Languages: " + strings.Join(templates.Languages(), ", "),
 		Example: "  moot policy new polite --lang go\n  moot policy new polite --lang rust && cd polite && moot policy test",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.newPolicy(cmd.Context(), args[0], lang) },
 	}
-	cmd.Flags().StringVar(&lang, "lang", "go", strings.Join(kits.Languages(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(kits.Languages(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	cmd.Flags().StringVar(&lang, "lang", "go", strings.Join(templates.Languages(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(templates.Languages(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
@@ -75,8 +75,8 @@ func (a *app) newPolicy(ctx context.Context, dir, lang string) error {
 
 func (s started) print(w io.Writer) error {
 	for _, name := range s.Files {
-		if strings.HasPrefix(name, "kit/") {
-			continue // the kit's own sources: not to be changed
+		if strings.HasPrefix(name, "sdk/") {
+			continue // the sources of the SDK: not to be changed
 		}
 		if _, err := fmt.Fprintln(w, filepath.Join(s.Folder, filepath.FromSlash(name))); err != nil {
 			return err

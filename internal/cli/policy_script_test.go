@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/folkmoot/moot/policies/kits"
+	"github.com/folkmoot/moot/policies/templates"
 )
 
 // TestPolicyScripts runs the author's tools as they are typed.
@@ -98,7 +98,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 // once, where its compiler is; elsewhere it says what to install.
 func TestNewInEveryLanguage(t *testing.T) {
 	cache, goCache := sharedCache(t), goCache(t)
-	for _, lang := range kits.Languages() {
+	for _, lang := range templates.Languages() {
 		t.Run(lang, func(t *testing.T) {
 			dir := t.TempDir()
 			var stderr bytes.Buffer

@@ -38,7 +38,7 @@ var rules = []rule{
 	{pkg: "policies/policy", never: impure + " " + heavy, bare: true},
 	{pkg: "policies/policytest", may: "policies/policy plugins"},
 	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the guest that holds them all
-	{pkg: "policies/kits", may: "policies policies/policy", bare: true},
+	{pkg: "policies/templates", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
 	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names"}, // no part of the module
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
@@ -87,7 +87,7 @@ var rules = []rule{
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
-	{pkg: "internal/authoring", may: "policies policies/kits policies/policy plugins plugins/wasm internal/pack"},
+	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/server/...", may: "room/coordinator room/log replay/... transcripts room policies/policy internal/server/..."},
 	{pkg: "internal/mcp", may: "room/coordinator room/log replay/... transcripts room policies/policy"},

@@ -2,26 +2,23 @@ package policy
 
 import "strconv"
 
-// DecodeDecision reads what a policy answered, strictly, because a policy is
-// not trusted and its author wants to hear of a slip: it refuses keys it does
-// not know or that come twice (at any depth), other spellings of a key, other
-// actions, numbers that a float64 cannot hold, anything after the value, and
-// what exceeds the bounds of the contract. Every error is a *[DecodeError].
+// DecodeDecision reads the answer of a policy strictly, because a policy is not
+// trusted. It rejects unknown keys, repeated keys at any depth, keys in other
+// case, unknown actions, numbers that a float64 cannot hold, bytes after the
+// value, and values that exceed the bounds of the contract. The error is a
+// *[DecodeError].
 //
-// Hints and State come out without white space between their tokens, so that
-// they pass through a log that compacts JSON unchanged. The other strings
-// share memory with b.
+// Hints and State are returned without white space between their tokens, so
+// that a log that compacts JSON does not change them. Other strings share
+// memory with b.
 func DecodeDecision(b []byte) (Decision, error) {
 	d := decisionDecoder{strictReader: strictReader{Reader: Reader{b: b}}}
 	if len(b) > MaxOutput {
 		d.Fail("an answer of " + strconv.Itoa(len(b)) + " bytes; at most " + strconv.Itoa(MaxOutput))
 		return Decision{}, d.err
 	}
-	if !d.inOrder() {
-		d = decisionDecoder{strictReader: strictReader{Reader: Reader{b: b}}}
-		for d.Object(); d.More(); {
-			d.member()
-		}
+	for d.Object(); d.More(); {
+		d.member()
 	}
 	d.End()
 	d.check()
@@ -37,7 +34,8 @@ type decisionDecoder struct {
 	seen uint16
 }
 
-// keys in the order of [Decision.AppendJSON]; the index is the bit in seen.
+// decisionKeys are the keys in the order of [Decision.AppendJSON]. The index
+// of a key is its bit in decisionDecoder.seen.
 var decisionKeys = [...]string{
 	"action", "agent", "reason", "message", "confidence", "retry_ms", "hints", "scores", "state",
 }
@@ -76,7 +74,7 @@ func (d *decisionDecoder) member() {
 	d.name(k)
 }
 
-// once refuses an unknown key and one that has come before.
+// once rejects an unknown key and a repeated one.
 func (d *decisionDecoder) once(k string) bool {
 	for i, known := range decisionKeys {
 		if k != known {
@@ -99,7 +97,7 @@ func (d *decisionDecoder) once(k string) bool {
 	return false
 }
 
-// name puts the key in front of the field of an error that has just happened.
+// name puts the key before the field of an error that has just happened.
 func (d *decisionDecoder) name(k string) {
 	if d.err != nil {
 		d.err.Field = k + d.err.Field
@@ -124,7 +122,7 @@ func (d *decisionDecoder) bounded() string {
 	return s
 }
 
-// bulk reads any value of at most limit bytes.
+// bulk reads any value of at most limit bytes after compaction.
 func (d *decisionDecoder) bulk(limit int) JSON {
 	d.peek()
 	start := d.p
@@ -165,7 +163,7 @@ func (d *decisionDecoder) scores() {
 	}
 }
 
-// check holds what one key demands of another.
+// check tests the keys that an action requires.
 func (d *decisionDecoder) check() {
 	switch o := &d.out; {
 	case d.err != nil:
@@ -183,33 +181,92 @@ func (d *decisionDecoder) missing(field, what string) {
 	d.err.Field = field
 }
 
-// clip cuts s to at most n bytes, on a rune's border, and says that it did.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n] + "..."
+// A strictReader is a Reader that also rejects repeated keys of one object, and
+// numbers that a float64 cannot hold, in values of any form.
+type strictReader struct {
+	Reader
+	keys []string // of all open objects, the innermost last
 }
 
-// foldEqual compares ASCII without regard to case.
-func foldEqual(a, b string) bool {
-	if len(a) != len(b) {
-		return false
+// manyKeys is the number of keys of an object from which on a map finds the
+// repeated ones. Below it a linear search is faster; above it a search would
+// take quadratic time.
+const manyKeys = 16
+
+// skip reads and checks any value.
+func (r *strictReader) skip() {
+	switch c := r.peek(); c {
+	case '{':
+		r.object()
+	case '[':
+		for r.Array(); r.More(); {
+			r.skip()
+		}
+	case '"', 't', 'f', 'n':
+		r.Skip()
+	default:
+		r.Float()
 	}
-	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
+}
+
+func (r *strictReader) object() {
+	base := len(r.keys)
+	var many map[string]bool
+	for r.Object(); r.More(); r.skip() {
+		k := r.Key()
+		if r.err != nil {
+			break
+		}
+		if r.repeated(k, base, many) {
+			r.Fail("key " + strconv.Quote(clip(k, 40)) + " comes twice")
+			break
+		}
+		r.keys = append(r.keys, k)
+		if many != nil {
+			many[k] = true
+		} else if len(r.keys)-base == manyKeys {
+			many = make(map[string]bool, 4*manyKeys)
+			for _, k := range r.keys[base:] {
+				many[k] = true
+			}
 		}
 	}
-	return true
+	r.keys = r.keys[:base]
 }
 
-func lower(c byte) byte {
-	if c-'A' < 26 {
-		return c | 0x20
+func (r *strictReader) repeated(k string, base int, many map[string]bool) bool {
+	if many != nil {
+		return many[k]
 	}
-	return c
+	for _, have := range r.keys[base:] {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// compact returns a copy of the valid JSON text j without white space between
+// its tokens.
+func compact(j []byte) JSON {
+	out := make(JSON, 0, len(j))
+	if j[0] == '"' {
+		return append(out, j...) // a string is one token; many states are strings
+	}
+	quoted := false
+	for i := 0; i < len(j); i++ {
+		c := j[i]
+		if !quoted && c <= ' ' {
+			continue
+		}
+		out = append(out, c)
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+			out = append(out, j[i])
+		}
+	}
+	return out
 }

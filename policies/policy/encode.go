@@ -2,9 +2,10 @@ package policy
 
 import "math"
 
-// AppendJSON appends the input as policies see it. The order of keys is fixed
-// and optional keys are left out when unset, so the same Input always gives
-// the same bytes. Config and State must be JSON; nil stands for {} and null.
+// AppendJSON appends the input as policies receive it. The order of the keys
+// is fixed and unset optional keys are left out, so the same Input always
+// gives the same bytes. Config and State must be valid JSON or nil, which is
+// written as {} and null.
 func (in *Input) AppendJSON(dst []byte) []byte {
 	w := Writer{b: dst}
 	w.Object()
@@ -106,8 +107,8 @@ func (w *Writer) event(e *Event) {
 	w.EndObject()
 }
 
-// AppendJSON appends the decision as a policy answers it, without the keys
-// that are unset. The zero Decision declines with the reason "no decision".
+// AppendJSON appends the decision as a policy returns it, without unset keys.
+// The zero Decision declines with the reason "no decision".
 func (d *Decision) AppendJSON(dst []byte) []byte {
 	w := Writer{b: dst}
 	w.Object()

@@ -1,23 +1,23 @@
 package policy
 
-// A Finder returns the policy of a name, or nil when there is none.
+// A Finder returns the policy with a name, or nil.
 type Finder func(name string) Policy
 
-// A Fallback is the policy that another follows when it has nothing to say
-// itself. It is chosen by two settings of that other policy: "fallback", a
-// name, and "fallbackSettings". The name "decline" stands for none.
+// A Fallback is the policy that another policy asks when it has no candidate of
+// its own. Two settings of the other policy choose it: "fallback", a name, and
+// "fallbackSettings". The name "decline" means no fallback.
 type Fallback struct {
 	Find     Finder
-	Default  string // "" is "decline"
+	Default  string // name of the policy without a setting; "" means "decline"
 	name     string
 	settings JSON
 	next     Policy
 }
 
-// Reset goes back to the default.
+// Reset chooses the default.
 func (f *Fallback) Reset() { f.name, f.settings, f.next = f.Default, nil, nil }
 
-// Setting reads the setting k and fails when it is not one of a fallback.
+// Setting reads the setting k. It fails r if k is no setting of a fallback.
 func (f *Fallback) Setting(k string, r *Reader) {
 	switch k {
 	case "fallback":
@@ -29,8 +29,9 @@ func (f *Fallback) Setting(k string, r *Reader) {
 	}
 }
 
-// Apply makes the chosen policy, once all settings are read, and fails r when
-// there is none of that name or it refuses its settings.
+// Apply finds and configures the chosen policy. Call it after all settings are
+// read. It fails r if no policy has the name or the policy rejects its
+// settings.
 func (f *Fallback) Apply(r *Reader) {
 	f.next = nil
 	if r.err != nil || f.name == "" || f.name == "decline" {
@@ -54,8 +55,8 @@ func (f *Fallback) Apply(r *Reader) {
 	}
 }
 
-// Decide asks the fallback, which has state for its own, and declines with
-// reason when there is none. The Decision's State is the fallback's.
+// Decide asks the fallback, whose own state is state. Without a fallback it
+// declines with reason. The State of the result belongs to the fallback.
 func (f *Fallback) Decide(in *Input, state JSON, reason string) Decision {
 	if f.next == nil {
 		return Decline(reason)

@@ -1,6 +1,6 @@
 package policy
 
-// Agent returns the agent with id, or nil.
+// Agent returns the agent with the given id, or nil.
 func (in *Input) Agent(id string) *Agent {
 	if i := in.Seat(id); i >= 0 {
 		return &in.Agents[i]
@@ -8,7 +8,7 @@ func (in *Input) Agent(id string) *Agent {
 	return nil
 }
 
-// Seat returns the place of id in the roster, or -1.
+// Seat returns the index of the agent id in in.Agents, or -1.
 func (in *Input) Seat(id string) int {
 	for i := range in.Agents {
 		if in.Agents[i].ID == id {
@@ -18,15 +18,15 @@ func (in *Input) Seat(id string) int {
 	return -1
 }
 
-// Soon reports whether an agent that cannot speak now will be able to without
-// anybody doing anything: it cools down, or is at work.
+// Soon reports whether an ineligible agent becomes eligible by itself: it is in
+// its cooldown, or busy.
 func (a *Agent) Soon() bool { return a.Ineligible == "cooldown" || a.Ineligible == "busy" }
 
-// Said reports whether somebody spoke: an agent or a person.
+// Said reports whether the event is a message of an agent or a person.
 func (e *Event) Said() bool { return e.Kind == KindMessage || e.Kind == KindHuman }
 
-// LastSaid returns the newest event in which somebody spoke, or nil when
-// nobody did since the previous decision.
+// LastSaid returns the newest message of an agent or a person, or nil if there
+// was none since the previous decision.
 func (in *Input) LastSaid() *Event {
 	for i := len(in.Events) - 1; i >= 0; i-- {
 		if in.Events[i].Said() {
@@ -36,8 +36,8 @@ func (in *Input) LastSaid() *Event {
 	return nil
 }
 
-// LastTurn returns the place in the roster of the agent that had the latest
-// turn, or -1 before the first.
+// LastTurn returns the index of the agent that had the latest turn, or -1
+// before the first turn.
 func (in *Input) LastTurn() int {
 	last := -1
 	for i := range in.Agents {
@@ -48,8 +48,9 @@ func (in *Input) LastTurn() int {
 	return last
 }
 
-// LeastRecent returns the eligible agent that has been silent for longest,
-// the first in the roster among equals, or nil. It passes over except.
+// LeastRecent returns the eligible agent whose latest turn is the oldest, or nil.
+// It never returns the agent with the id except. Of equals it returns the first
+// in the order of in.Agents.
 func (in *Input) LeastRecent(except string) *Agent {
 	var best *Agent
 	for i := range in.Agents {
@@ -61,7 +62,7 @@ func (in *Input) LeastRecent(except string) *Agent {
 	return best
 }
 
-// Has reports whether all holds s.
+// Has reports whether all contains s.
 func Has(all []string, s string) bool {
 	for _, x := range all {
 		if x == s {
@@ -69,4 +70,17 @@ func Has(all []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// Fits counts the domains of a that text mentions and returns the first of
+// them.
+func (a *Agent) Fits(text string) (n int, domain string) {
+	for _, d := range a.Domains {
+		if Mentions(text, d) {
+			if n++; n == 1 {
+				domain = d
+			}
+		}
+	}
+	return n, domain
 }

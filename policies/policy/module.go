@@ -1,27 +1,27 @@
 package policy
 
-// A Named is a policy under the name that rooms use it by.
+// A Named is a policy with the name that rooms use for it.
 type Named struct {
 	Name   string
 	Policy Policy
 }
 
-// A Module is what a policy module does, apart from WebAssembly: it is
-// configured at most once and then turns input bytes into answer bytes. A
-// module of several policies is one of them from Configure on; a module of
-// one is that one from the start. It is not safe for concurrent use.
+// A Module is a set of policies that answers the calls of a host. It is
+// configured at most once and then decodes inputs, asks the policy and encodes
+// its decisions. Configure chooses one policy; a module with one policy needs
+// no choice. It is not safe for concurrent use.
 type Module struct {
 	all    []Named
 	chosen Policy
-	failed error // why Configure, or the settings that nobody gave, were refused
+	failed error // why the policy rejected its settings
 	in     Input
-	texts  []byte // where strings with escapes are written
+	texts  []byte // memory for strings with escapes
 	out    []byte
 }
 
-// NewModule returns a Module of all. It makes the room that a decision needs
-// beforehand, because a host bakes the memory of a module that has been loaded
-// and configured into the image that every decision starts from.
+// NewModule returns a Module of all. It allocates the memory that a decision
+// needs in advance, because a host saves the memory of a configured module and
+// starts each decision from that snapshot.
 func NewModule(all ...Named) *Module {
 	m := &Module{all: all, texts: make([]byte, 0, 8<<10), out: make([]byte, 0, 4<<10)}
 	m.in.Agents = make([]Agent, 32)
@@ -40,7 +40,8 @@ func NewModule(all ...Named) *Module {
 	return m
 }
 
-// Configure takes {"policy":name,"settings":{...}}. It keeps memory of text.
+// Configure chooses a policy and gives it its settings. Text has the form
+// {"policy":name,"settings":{...}} and must not change afterwards.
 func (m *Module) Configure(text []byte) error {
 	var name string
 	var settings JSON
@@ -83,8 +84,9 @@ func (m *Module) choose(p Policy, settings JSON) {
 	}
 }
 
-// Decide answers one input. The answer is valid until the next call. It is
-// never empty: what goes wrong is an answer with the action error.
+// Decide returns the encoded decision for an encoded input. The result is valid
+// until the next call. It is never empty: a fault gives a decision with the
+// action error.
 func (m *Module) Decide(input []byte) []byte {
 	d := m.decide(input)
 	d.Reason, d.Message = clip(d.Reason, MaxReason-3), clip(d.Message, MaxReason-3)
@@ -108,7 +110,7 @@ func (m *Module) decide(input []byte) Decision {
 	return m.chosen.Decide(&m.in)
 }
 
-// A phrase is an error that is only a text.
+// A phrase is an error without data. It avoids package errors in small modules.
 type phrase string
 
 func (p phrase) Error() string { return string(p) }

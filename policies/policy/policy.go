@@ -1,17 +1,6 @@
-// Package policy is the contract between a room and the policy that decides
-// who speaks next, and the kit for writing one in Go.
-//
-// A policy is a fold: a room hands it what happened since its previous
-// decision together with the state it returned then, and gets a [Decision]
-// and the next state. It keeps nothing else: every decision is made by a fresh
-// instance. The same input bytes always give the same output bytes.
-//
-// The package builds for the host and for WebAssembly and imports neither
-// encoding/json nor reflect, so that a policy stays small; [Input] and
-// [Decision] carry their own codec.
 package policy
 
-// ABI is the version of the contract that this package speaks.
+// ABI is the version of the contract that this package implements.
 const ABI = 1
 
 // JSON is a raw JSON value. The nil JSON encodes as null.
@@ -25,7 +14,7 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return j, nil
 }
 
-// UnmarshalJSON keeps a copy of b; null is nil.
+// UnmarshalJSON stores a copy of b. It stores null as nil.
 func (j *JSON) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*j = nil
@@ -35,68 +24,69 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// An Input is everything a policy may know. It is a pure function of the
-// room's log and the room clock at which the policy was asked: the same log
-// prefix and clock always yield the same bytes.
+// An Input is everything that a policy may know. It is a pure function of the
+// room's log and of the room's clock when the policy was asked: the same log
+// prefix and clock always give the same bytes.
 type Input struct {
 	ABI         int      // always [ABI]
 	Init        bool     // the first decision of this policy in this room
 	Room        string   // room id
 	Decision    int64    // number of this decision in the room, from 1
-	Turn        int      // number that the next turn would get, from 1
-	NowMS       int64    // the room's clock, in milliseconds
-	Seed        string   // hex; a hash of room and decision
-	Objective   string   // what the room is for
-	Constraints []string // rules that hold for everybody
-	Config      JSON     // settings, empty object when given through configure
+	Turn        int      // number of the next turn, from 1
+	NowMS       int64    // running time of the room, in milliseconds
+	Seed        string   // hash of room and decision, hex
+	Objective   string   // purpose of the room
+	Constraints []string // rules for all participants
+	Config      JSON     // settings; {} when they were given to Configure
 	Limits      Limits
-	Agents      []Agent // the roster, in roster order
-	Events      []Event // what happened since the previous decision, oldest first
+	Agents      []Agent // participants of the room, in the order of room.yaml
+	Events      []Event // events since the previous decision, oldest first
 	Truncated   bool    // older events were left out
-	State       JSON    // what the previous decision returned, or null
+	State       JSON    // state after the previous decision; nil is null
 }
 
-// Limits tell a policy how much of the room is left. -1 means no such limit.
+// Limits tell a policy how much of the room's limits is left. -1 means that a
+// limit does not exist.
 type Limits struct {
 	MaxTurns   int
 	TurnsLeft  int
 	TokensLeft int64
-	MSLeft     int64
+	MSLeft     int64 // milliseconds of running time
 }
 
 // Kinds of agents.
 const (
 	Local  = "local"  // driven on this machine
-	Remote = "remote" // driven on another owner's machine
-	Human  = "human"  // a person, who attends
+	Remote = "remote" // driven on the machine of another owner
+	Human  = "human"  // a person
 )
 
-// An Agent is one seat of the room.
+// An Agent is a participant of the room.
 type Agent struct {
 	ID         string
 	Name       string
 	Kind       string // Local, Remote or Human
 	Role       string
 	Domains    []string
-	Eligible   bool   // may be chosen now
-	Ineligible string // why not; empty when eligible ("ineligible_reason")
+	Eligible   bool   // can be granted the next turn
+	Ineligible string // reason why not, such as "cooldown"; empty when eligible
 	Turns      int    // turns granted so far
-	LastTurn   int    // 0 when it has not had one
-	Failures   int    // consecutive
+	LastTurn   int    // number of its latest turn; 0 before the first
+	Failures   int    // failed turns in a row
 	Tokens     int64
-	AvgMS      int64    // mean latency of its turns
-	Unread     int      // addressed messages it has not acknowledged
-	Urgent     int      // how many of those are of high or urgent priority
-	Followed   Followed // habits of the room
-	Confidence *float64 // what it stated with its last reply; nil when unknown
-	Bid        *Bid     // nil when it was not asked or did not answer
+	AvgMS      int64    // mean latency of its turns, in milliseconds
+	Unread     int      // messages in its inbox that it has not acknowledged
+	Urgent     int      // unread messages of high or urgent priority
+	Followed   Followed // how often it followed the latest speakers
+	Confidence *float64 // stated with its latest reply; nil when unknown
+	Bid        *Bid     // nil without a bid
 }
 
-// Followed counts how often an agent spoke next after the last speaker, and
-// after the last two.
+// Followed counts how often an agent spoke directly after the latest speaker,
+// and after the latest two speakers, in their order.
 type Followed struct{ Last, LastTwo int }
 
-// A Bid is what an agent answered when asked how much it wants the floor.
+// A Bid is the answer of an agent to the question how useful its turn would be.
 type Bid struct {
 	Score  float64 `json:"score"` // 0 to 1
 	Reason string  `json:"reason,omitempty"`
@@ -108,20 +98,20 @@ const (
 	KindHuman   = "human"   // a person spoke
 	KindDecline = "decline" // a round was declined
 	KindError   = "error"   // a turn failed
-	KindSystem  = "system"  // anything else that the room did
+	KindSystem  = "system"  // all other events
 )
 
-// An Event is what a policy sees of one event of the log.
+// An Event is the view of a policy on an event of the log.
 type Event struct {
 	Seq       int64
-	Turn      int // the turn it belongs to; 0 when to none
+	Turn      int // the turn it belongs to, or 0
 	From      string
-	To        []string // empty: everybody
+	To        []string // empty: all participants
 	Kind      string
-	Text      string   // cut at the manifest's max_text_bytes; empty when withheld
+	Text      string   // at most max_text_bytes of the manifest; empty when withheld
 	Truncated bool     // Text was cut
-	Mentions  []string // agents named anywhere in the text; the last was named last
-	Addressed []string // agents named at its start or end, or after @; the last is the strongest
+	Mentions  []string // agents named in the text, in the order of their last mention
+	Addressed []string // agents named at its start or end, or after @; the strongest last
 	Bytes     int      // length of the whole text
 }
 
@@ -133,27 +123,27 @@ const (
 	ActionError   = "error"
 )
 
-// A Decision is a policy's answer. The zero Decision declines with the reason
+// A Decision is the answer of a policy. The zero Decision declines with the reason
 // "no decision".
 type Decision struct {
 	Action     string
-	Agent      string // whom to grant the floor; ActionSpeak only
-	Reason     string // at most 500 bytes; required to decline and to finish
+	Agent      string // id of the agent that gets the turn; ActionSpeak only
+	Reason     string // shown to users; at most MaxReason bytes; required to decline and to finish
 	Confidence *float64
-	RetryMS    int64   // decline: ask again after so long; 0 means the room's default
-	Hints      JSON    // metadata for the chosen agent; needs a grant
-	Scores     []Score // how the candidates compared
-	State      JSON    // nil leaves the state unchanged; null clears it
+	RetryMS    int64   // decline: milliseconds until the policy is asked again; 0 is the room's default
+	Hints      JSON    // metadata for the chosen agent, if the room permits hints
+	Scores     []Score // scores of the candidates, informative
+	State      JSON    // next state; nil leaves it unchanged, null clears it
 	Message    string  // ActionError only
 }
 
-// A Score is what a policy gave one candidate.
+// A Score is the score that a policy gave a candidate.
 type Score struct {
 	Agent string  `json:"agent"`
 	Score float64 `json:"score"`
 }
 
-// Bounds of the contract, in bytes unless said otherwise.
+// Bounds of the contract, in bytes if not stated otherwise.
 const (
 	MaxReason  = 500
 	MaxHints   = 2 << 10
@@ -162,31 +152,33 @@ const (
 	MaxOutput  = 256 << 10
 	MaxEvents  = 500 // events in one input
 	MaxLog     = 8 << 10
-	DefHistory = 50      // history_events of a manifest that has none
-	DefText    = 8 << 10 // max_text_bytes of a manifest that has none
+	DefHistory = 50      // default of history_events in a manifest, events
+	DefText    = 8 << 10 // default of max_text_bytes in a manifest
 )
 
-// Speak gives the floor to the agent with id.
+// Speak grants the turn to the agent with the given id.
 func Speak(id, reason string) Decision {
 	return Decision{Action: ActionSpeak, Agent: id, Reason: reason}
 }
 
-// Decline records that nobody should speak this round.
+// Decline grants no turn in this round.
 func Decline(reason string) Decision { return Decision{Action: ActionDecline, Reason: reason} }
 
 // Finish ends the room as completed.
 func Finish(reason string) Decision { return Decision{Action: ActionFinish, Reason: reason} }
 
-// Fail reports that the policy cannot decide; the room pauses with message.
+// Fail reports that the policy cannot decide. The room pauses and shows message.
 func Fail(message string) Decision { return Decision{Action: ActionError, Message: message} }
 
-// A Policy chooses who speaks next. Decide must depend on nothing but in.
+// A Policy decides which agent speaks next. Decide must depend on nothing but
+// in. It may change in, whose slices are reused for the next decision.
 type Policy interface {
 	Decide(in *Input) Decision
 }
 
-// A Configurer is a Policy that takes settings, once, before its first
-// decision; what it builds from them is part of every later instance.
+// A Configurer is a Policy with settings. Configure is called once, before the
+// first decision. The host saves the memory after it, so all decisions see its
+// result. An error is shown to the user as a fault of the settings.
 type Configurer interface {
 	Policy
 	Configure(settings JSON) error
@@ -197,3 +189,14 @@ type Func func(in *Input) Decision
 
 // Decide calls f.
 func (f Func) Decide(in *Input) Decision { return f(in) }
+
+// A Level is the severity of a logged line.
+type Level int32
+
+// Levels of [Log].
+const (
+	Debug Level = iota
+	Info
+	Warn
+	Error
+)

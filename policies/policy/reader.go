@@ -5,17 +5,18 @@ import (
 	"unsafe"
 )
 
-// maxDepth bounds how deep a Reader follows objects and arrays.
+// maxDepth bounds how deep the objects and arrays of a text may nest.
 const maxDepth = 64
 
-// A DecodeError says where a JSON text is not what was expected.
+// A DecodeError reports a JSON text that is invalid, or not of the expected
+// form.
 type DecodeError struct {
-	Field  string // path of the value, "scores[2].agent"; empty when the text itself is broken
-	Offset int    // byte at which it was noticed
-	What   string // what is wrong, as a phrase
+	Field  string // path of the value, such as "scores[2].agent"; empty if unknown
+	Offset int    // in bytes, where the fault was found
+	What   string // the fault, as a phrase
 }
 
-// Error gives place and phrase in one line.
+// Error returns place and fault in one line.
 func (e *DecodeError) Error() string {
 	s := "byte " + strconv.Itoa(e.Offset) + ": "
 	if e.Field != "" {
@@ -24,10 +25,10 @@ func (e *DecodeError) Error() string {
 	return s + e.What
 }
 
-// A Reader reads one JSON text value by value, without reflection and with
-// hardly an allocation. The first error sticks: later calls return zero
-// values, loops end, and [Reader.Err] tells what it was. So a caller reads to
-// the end and checks once.
+// A Reader reads a JSON text value by value, without reflection and almost
+// without allocations. It keeps the first error: later calls return zero
+// values, loops end, and [Reader.Err] returns the error. A caller therefore
+// reads to the end and checks once.
 //
 //	for r.Object(); r.More(); {
 //		switch r.Key() {
@@ -38,17 +39,18 @@ func (e *DecodeError) Error() string {
 //		}
 //	}
 //
-// A Reader accepts what RFC 8259 does, in valid UTF-8 and at most 64 levels
-// deep. Strings that hold no escape share memory with the text, which must
-// therefore not change while they live.
+// A Reader accepts JSON as RFC 8259 defines it, in valid UTF-8 and at most 64
+// levels deep. Strings without an escape share memory with the text, so the
+// text must not change while they are in use. A Reader is not safe for
+// concurrent use.
 type Reader struct {
 	b     []byte
 	p     int
-	first bool // just behind an opening bracket: no comma is due
+	first bool // after an opening bracket: no comma is expected
 	depth int
-	kinds uint64 // a bit for each open bracket, the innermost lowest: 1 is an object
+	kinds uint64 // one bit for each open bracket, the innermost lowest: 1 is an object
 	err   *DecodeError
-	spare []byte // strings with escapes are written here while there is room
+	spare []byte // holds decoded strings with escapes while there is room
 }
 
 // NewReader returns a Reader at the start of text.
@@ -62,19 +64,19 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// Fail makes what the Reader's error unless it has one.
+// Fail makes what the error of the Reader unless it has one already.
 func (r *Reader) Fail(what string) {
 	if r.err == nil {
 		r.err = &DecodeError{Offset: r.p, What: what}
-		r.b = r.b[:0] // nothing matches any more, so the fast paths need not ask for the error
+		r.b = r.b[:0] // nothing matches after an error, so single reads need not check for it
 	}
 }
 
-// Offset returns how many bytes have been read.
+// Offset returns the number of bytes read.
 func (r *Reader) Offset() int { return r.p }
 
-// peek skips white space and returns the next byte, 0 at the end or after an
-// error.
+// peek skips white space and returns the next byte. It returns 0 at the end
+// and after an error.
 func (r *Reader) peek() byte {
 	for r.p < len(r.b) {
 		switch c := r.b[r.p]; c {
@@ -107,17 +109,9 @@ func (r *Reader) Object() { r.open('{', 1, "expected an object") }
 // Array enters an array; [Reader.More] walks its elements.
 func (r *Reader) Array() { r.open('[', 0, "expected an array") }
 
-// More reports whether the innermost open object or array has another member,
-// and leaves it when there is none.
+// More reports whether the innermost open object or array has another member.
+// It leaves the object or array at its end.
 func (r *Reader) More() bool {
-	if p := r.p; p < len(r.b) && r.b[p] == ',' && !r.first && r.depth > 0 {
-		r.p = p + 1
-		return true
-	}
-	return r.more()
-}
-
-func (r *Reader) more() bool {
 	c := r.peek()
 	if r.err != nil {
 		return false
@@ -144,20 +138,8 @@ func (r *Reader) more() bool {
 	return true
 }
 
-// Key reads the name of the next member and the colon behind it.
+// Key reads the name of the next member and the colon after it.
 func (r *Reader) Key() string {
-	b, p := r.b, r.p
-	if p < len(b) && b[p] == '"' && r.kinds&1 == 1 {
-		i := plainEnd(b, p+1)
-		if i+1 < len(b) && b[i] == '"' && b[i+1] == ':' {
-			r.p = i + 2
-			return view(b[p+1 : i])
-		}
-	}
-	return r.key()
-}
-
-func (r *Reader) key() string {
 	if r.kinds&1 == 0 || r.peek() != '"' {
 		r.Fail("expected a key")
 		return ""
@@ -190,7 +172,7 @@ func (r *Reader) Bool() bool {
 	return false
 }
 
-// Null reads null if it comes next and reports whether it did.
+// Null reads null if it comes next, and reports whether it did.
 func (r *Reader) Null() bool { return r.literal("null") }
 
 func (r *Reader) literal(s string) bool {
@@ -201,7 +183,8 @@ func (r *Reader) literal(s string) bool {
 	return true
 }
 
-// Raw reads any value and returns its text, which shares the Reader's memory.
+// Raw reads any value and returns its text, which shares memory with the
+// text of the Reader.
 func (r *Reader) Raw() JSON {
 	r.peek()
 	start := r.p
@@ -212,7 +195,7 @@ func (r *Reader) Raw() JSON {
 	return JSON(r.b[start:r.p:r.p])
 }
 
-// Skip reads any value and drops it.
+// Skip reads any value and ignores it.
 func (r *Reader) Skip() {
 	switch c := r.peek(); c {
 	case '{':
@@ -236,7 +219,7 @@ func (r *Reader) Skip() {
 	}
 }
 
-// view returns b as a string without copying it.
+// view returns b as a string that shares its memory.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Strings reads an array of strings.
@@ -249,6 +232,6 @@ func (r *Reader) appendStrings(dst []string) []string {
 	return dst
 }
 
-// Unknown fails because of key k. Settings are read so, because a misspelt
-// key would otherwise silently mean the default.
+// Unknown fails because the key k is unknown. Policies use it to read their
+// settings: otherwise a misspelt key would silently mean the default.
 func (r *Reader) Unknown(k string) { r.Fail("unknown key " + strconv.Quote(clip(k, 40))) }

@@ -2,10 +2,10 @@
 
 package policy
 
-// Serve makes all the policies of this module. On the host it only returns
-// the [Module], which tests may call.
+// Serve registers the policies of a module. On the host it only returns the
+// [Module], for tests.
 func Serve(all ...Named) *Module { return NewModule(all...) }
 
-// Log keeps text in the record of the decision that is being made. On the
-// host it does nothing.
+// Log appends text to the audit record of the current decision. On the host it
+// does nothing.
 func Log(Level, string) {}

@@ -7,19 +7,19 @@ import (
 	"unsafe"
 )
 
-// A Writer appends one JSON text and sets the commas. The zero Writer is
-// ready; [NewWriter] appends to what is there. It does not check that what is
-// written is a whole value: every Object needs its EndObject, every member its
-// Key.
+// A Writer appends one JSON text and writes its commas. The zero Writer is
+// ready to use; [NewWriter] appends to existing bytes. A Writer does not check
+// the structure: every Object needs its EndObject, every member its Key. It is
+// not safe for concurrent use.
 type Writer struct {
 	b     []byte
-	comma bool // a value precedes in the same bracket
+	comma bool // the next value needs a comma before it
 }
 
 // NewWriter returns a Writer that appends to dst.
 func NewWriter(dst []byte) Writer { return Writer{b: dst} }
 
-// Bytes returns everything written so far.
+// Bytes returns the bytes of dst and all that was written.
 func (w *Writer) Bytes() []byte { return w.b }
 
 func (w *Writer) value() {
@@ -66,7 +66,7 @@ func (w *Writer) name(k string) {
 	w.comma = false
 }
 
-// String writes s; bytes that are not UTF-8 become U+FFFD.
+// String writes s. Invalid UTF-8 becomes U+FFFD.
 func (w *Writer) String(s string) {
 	w.value()
 	w.b = appendString(w.b, s)
@@ -78,8 +78,8 @@ func (w *Writer) Int(n int64) {
 	w.b = strconv.AppendInt(w.b, n, 10)
 }
 
-// Float writes f in the shortest form that reads back as f, and null for what
-// JSON cannot say: an infinity or not a number.
+// Float writes f in the shortest form that reads back as f. It writes null for
+// an infinity and for NaN, which JSON does not have.
 func (w *Writer) Float(f float64) {
 	w.value()
 	w.b = appendFloat(w.b, f)
@@ -91,7 +91,7 @@ func (w *Writer) Bool(v bool) {
 	w.b = strconv.AppendBool(w.b, v)
 }
 
-// Raw writes a value that is JSON already, null for nil.
+// Raw writes j, which is a JSON value, and null for nil.
 func (w *Writer) Raw(j JSON) {
 	w.value()
 	if j == nil {
@@ -110,17 +110,14 @@ func (w *Writer) Strings(all []string) {
 	w.EndArray()
 }
 
-// appendFloat writes numbers as ECMAScript and encoding/json do, so that every
-// language's shortest form is the same bytes.
+// appendFloat writes f in the form of ECMAScript (Number::toString) and of
+// encoding/json, so that policies in all languages write the same bytes.
 func appendFloat(dst []byte, f float64) []byte {
 	if n := int64(f); float64(n) == f && n > -1e15 && n < 1e15 && (n != 0 || !math.Signbit(f)) {
-		return strconv.AppendInt(dst, n, 10) // whole numbers are quick
+		return strconv.AppendInt(dst, n, 10)
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
-	}
-	if out, ok := appendShort(dst, f); ok {
-		return out
 	}
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
@@ -128,39 +125,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	}
 	dst = strconv.AppendFloat(dst, f, format, -1, 64)
 	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1] // e-09 is e-9
+		dst[n-2] = dst[n-1] // e-09 becomes e-9
 		dst = dst[:n-1]
 	}
 	return dst
-}
-
-// appendShort writes numbers of at most six decimals, as scores are, because
-// package strconv is slow in the sandbox. A number of at most 15 digits has no
-// shorter form that reads back as the same, so that the bytes are the same.
-func appendShort(dst []byte, f float64) ([]byte, bool) {
-	const unit = 1e6
-	a := math.Abs(f)
-	if a < 1/unit || a >= 1e9 {
-		return dst, false
-	}
-	n := int64(float64(a*unit) + .5)
-	if float64(n)/unit != a {
-		return dst, false
-	}
-	if f < 0 {
-		dst = append(dst, '-')
-	}
-	if n < unit {
-		dst = append(dst, '0', '.')
-	} else {
-		dst = append(strconv.AppendInt(dst, n/unit, 10), '.')
-		n %= unit
-	}
-	for rest := uint32(n); rest > 0; rest %= unit { // 32 bits are divided by multiplying
-		rest *= 10
-		dst = append(dst, byte('0'+rest/unit))
-	}
-	return dst, true
 }
 
 const hexDigits = "0123456789abcdef"

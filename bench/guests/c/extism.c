@@ -1,6 +1,6 @@
 /* The author kit's policy in C as a guest of Extism. The imports are the ones
  * that Extism's PDKs use; input and output pass eight bytes a call, as there. */
-#include "../../../policies/kits/c/policy.c"
+#include "../../../policies/templates/c/policy.c"
 
 #define IMPORT(name) __attribute__((import_module("extism:host/env"), import_name(name)))
 IMPORT("input_length") rp_u64 extism_input_length(void);

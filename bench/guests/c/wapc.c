@@ -1,5 +1,5 @@
 /* The author kit's policy in C as a guest of waPC (https://wapc.io/docs/spec/). */
-#include "../../../policies/kits/c/policy.c"
+#include "../../../policies/templates/c/policy.c"
 
 #define IMPORT(name) __attribute__((import_module("wapc"), import_name(name)))
 IMPORT("__guest_request") void wapc_guest_request(char *operation, char *payload);

@@ -1,7 +1,9 @@
 package wasmtest
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -48,9 +50,18 @@ func Kit(tb testing.TB, root, lang string) []byte {
 // Builtins returns the module of the built-in policies.
 func Builtins(tb testing.TB, root string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join(root, "policies", "builtins.wasm"))
+	file, err := os.Open(filepath.Join(root, "policies", "builtins.wasm.gz"))
 	if err != nil {
 		tb.Fatalf("the built-in policies are committed: %v", err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return b
 }

@@ -1,8 +1,8 @@
 package policy
 
-// A Manifest describes a policy to the host: what it needs and what it may
-// use. It is the policy's policy.json and, embedded in its module, the custom
-// section "roompolicy.manifest".
+// A Manifest describes a policy to the host: its name, settings, and needs. It
+// is stored in policy.json and in the custom section "roompolicy.manifest" of
+// the module.
 type Manifest struct {
 	Name          string         `json:"name"`
 	Version       string         `json:"version"`
@@ -19,8 +19,8 @@ type Manifest struct {
 	MinHost       string         `json:"min_host,omitempty"`
 }
 
-// Needs say what a policy's input holds. The zero Needs means the defaults
-// with text and without bids.
+// Needs select the content of a policy's input. The zero Needs select the
+// defaults: with text and without bids.
 type Needs struct {
 	HistoryEvents int   `json:"history_events,omitempty"` // events of the first input; 0 means DefHistory
 	MaxTextBytes  int   `json:"max_text_bytes,omitempty"` // 0 means DefText
@@ -28,20 +28,20 @@ type Needs struct {
 	Bids          bool  `json:"bids,omitempty"`           // ask every eligible agent for a bid first
 }
 
-// NoText reports whether the policy asked never to see texts.
+// NoText reports whether the policy receives events without their texts.
 func (n Needs) NoText() bool { return n.NeedsText != nil && !*n.NeedsText }
 
-// ManifestLimits are what a policy asks of the sandbox. Zero means the default.
+// ManifestLimits are the resources that a policy needs. Zero means the default.
 type ManifestLimits struct {
 	Fuel        uint64 `json:"fuel,omitempty"`
 	MemoryPages uint32 `json:"memory_pages,omitempty"`
 }
 
-// A Record is what a room's log keeps of one decision. With the log it is
-// enough to rebuild the input byte for byte.
+// A Record is the audit record of a decision in a room's log. With the log it
+// suffices to rebuild the input byte for byte.
 type Record struct {
 	Decision  int64  `json:"decision"` // Input.Decision
-	Policy    string `json:"policy"`   // the name asked for
+	Policy    string `json:"policy"`   // name or path in the room's settings
 	Digest    string `json:"digest"`   // SHA-256 of the module, hex
 	ABI       int    `json:"abi"`
 	Engine    string `json:"engine"`               // "compiler" or "interpreter"
@@ -49,14 +49,14 @@ type Record struct {
 	Config    string `json:"config_digest"`        // SHA-256 of the settings, hex
 	AskedAtMS int64  `json:"asked_at_ms"`          // Input.NowMS
 	Seed      string `json:"seed"`                 // Input.Seed
-	Through   int64  `json:"through_seq"`          // newest event that the input knew of
+	Through   int64  `json:"through_seq"`          // newest event known to the input
 	Input     string `json:"input_digest"`         // SHA-256 of the input, hex
 	State     string `json:"state_digest"`         // SHA-256 of the state after the decision, hex; empty for null
-	StateJSON JSON   `json:"state_json,omitempty"` // the state after the decision; the log holds it when small or at every 64th
-	Fuel      uint64 `json:"fuel"`                 // 0 when the module ran unmetered
-	Log       string `json:"log,omitempty"`        // what the guest logged, at most MaxLog
-	Micros    int64  `json:"micros,omitempty"`     // how long it took; informative
-	Code      string `json:"code,omitempty"`       // error code, when it failed
-	Error     string `json:"error,omitempty"`      // what failed
-	Fix       string `json:"fix,omitempty"`        // what a person can do about it
+	StateJSON JSON   `json:"state_json,omitempty"` // state after the decision; in the log if it is small, and for every 64th decision
+	Fuel      uint64 `json:"fuel"`                 // 0 without metering
+	Log       string `json:"log,omitempty"`        // lines that the guest logged, at most MaxLog bytes
+	Micros    int64  `json:"micros,omitempty"`     // duration in microseconds; informative
+	Code      string `json:"code,omitempty"`       // error code of a failed decision
+	Error     string `json:"error,omitempty"`      // error message of a failed decision
+	Fix       string `json:"fix,omitempty"`        // what a user can do about it
 }

@@ -1,4 +1,4 @@
-package kits_test
+package templates_test
 
 import (
 	"math/rand"
@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestDamaged: an input in which some bytes are others, too many or missing is
-// answered or refused, soon, and is never a trap.
+// TestDamaged: an input with changed, inserted or deleted bytes is answered or
+// rejected within a bounded amount of fuel, and never traps.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	const bytes, most = "\"\\{}[],: 0-tx\n\x00\xff", 2_000_000
 	for lang, p := range load(t, "c", "rust", "assemblyscript") {
 		r := rand.New(rand.NewSource(3))
 		for range 2000 {
-			in := odd(r)
+			in := oddInput(r)
 			input := in.AppendJSON(nil)
 			for range 1 + r.Intn(4) {
 				at, c := r.Intn(len(input)), bytes[r.Intn(len(bytes))]

@@ -1,4 +1,4 @@
-package kits_test
+package templates_test
 
 import (
 	"bytes"
@@ -10,17 +10,17 @@ import (
 	"github.com/folkmoot/moot/plugins"
 )
 
-// strangers puts a member that no kit knows into every object of a JSON value.
-func strangers(v any) any {
+// withUnknown adds an unknown member to every object of a JSON value.
+func withUnknown(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = strangers(v[i])
+			v[i] = withUnknown(v[i])
 		}
 	case map[string]any:
 		for k := range v {
 			if k != "state" && k != "config" {
-				v[k] = strangers(v[k])
+				v[k] = withUnknown(v[k])
 			}
 		}
 		v["agent"] = map[string]any{"id": "x", "deep": []any{[]any{map[string]any{"y": nil}, "]}"}, -1.5e-7, true}}
@@ -28,8 +28,8 @@ func strangers(v any) any {
 	return v
 }
 
-// rewritten is an input as another host might write it: its members in byte
-// order, with spaces, and with some that are new.
+// rewritten returns an input as another host might write it: its members in
+// byte order, with spaces, and with unknown members.
 func rewritten(t *testing.T, input []byte) []byte {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(input))
@@ -42,13 +42,13 @@ func rewritten(t *testing.T, input []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("\t", " ")
-	if err := e.Encode(strangers(v)); err != nil {
+	if err := e.Encode(withUnknown(v)); err != nil {
 		t.Fatal(err)
 	}
 	return bytes.ReplaceAll(b.Bytes(), []byte(`": `), []byte("\" :\r\n"))
 }
 
-// load returns the kits' policy as it was built beforehand, by language.
+// load returns the prebuilt modules of the templates, by language.
 func load(t *testing.T, langs ...string) map[string]*plugins.Policy {
 	t.Helper()
 	host, err := plugins.NewHost(plugins.Config{})
@@ -69,14 +69,14 @@ func load(t *testing.T, langs ...string) map[string]*plugins.Policy {
 	return all
 }
 
-// TestAnyOrder: kits are quick where a host writes what ours does, and read all
-// other JSON to the same answer.
+// TestAnyOrder: the order of members, spaces and unknown members do not change
+// the answer.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	for lang, p := range load(t, "c", "rust", "assemblyscript") {
 		r := rand.New(rand.NewSource(2))
 		for range 100 {
-			in := odd(r)
+			in := oddInput(r)
 			input := in.AppendJSON(nil)
 			want, err := p.Run(t.Context(), input)
 			if err != nil {
@@ -90,8 +90,8 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no input has no answer.
-func TestRefused(t *testing.T) {
+// TestInvalidInput: an invalid input gets no answer.
+func TestInvalidInput(t *testing.T) {
 	t.Parallel()
 	for lang, p := range load(t, "c", "rust", "assemblyscript") {
 		for _, input := range []string{

@@ -6,31 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// Int reads a number that is written without fraction or exponent.
+// Int reads a whole number. It fails if the number has a fraction or an
+// exponent, or is out of the range of int64.
 func (r *Reader) Int() int64 {
-	b, p := r.b, r.p
-	if p+8 <= len(b) {
-		// A number of at most seven digits, which nearly every one is: the first
-		// byte that is no digit ends it, and three multiplications weigh the rest.
-		w := load8(b, p)
-		past := (w ^ lowBits*'0') + lowBits*(0x80-10)
-		past = (past | w) & highBits
-		n := bits.TrailingZeros64(past) / 8
-		if end := p + n; n > 0 && n < 8 && (n == 1 || b[p] != '0') && (b[end] == ',' || b[end] == '}') {
-			r.p = end
-			return digits8((w ^ lowBits*'0') << (64 - n*8))
-		}
+	r.peek()
+	n, b, p := int64(0), r.b, r.p
+	for p < len(b) && b[p]-'0' <= 9 && p-r.p < 18 { // 18 digits cannot overflow
+		n = n*10 + int64(b[p]-'0')
+		p++
+	}
+	if p < len(b) && (b[p] == ',' || b[p] == '}') && p > r.p && (b[r.p] != '0' || p == r.p+1) {
+		r.p = p
+		return n
 	}
 	return r.int()
 }
 
-// digits8 adds up eight digits, the first in the lowest byte.
-func digits8(w uint64) int64 {
-	w = w*10 + w>>8
-	const pairs = 0x000000ff000000ff
-	return int64((w&pairs*(100+1000000<<32) + w>>16&pairs*(1+10000<<32)) >> 32)
-}
-
+// int reads a number that has a sign, is large, or is wrong.
 func (r *Reader) int() int64 {
 	s, whole := r.number()
 	if r.err != nil {
@@ -40,32 +32,15 @@ func (r *Reader) int() int64 {
 		r.Fail("expected a whole number")
 		return 0
 	}
-	// Nineteen bytes cannot overflow, and nearly every number is shorter.
-	if len(s) >= 19 {
-		n, err := strconv.ParseInt(view(s), 10, 64)
-		if err != nil {
-			r.Fail("number out of range")
-		}
-		return n
-	}
-	n, digits := int64(0), s
-	if s[0] == '-' {
-		digits = s[1:]
-	}
-	for _, c := range digits {
-		n = n*10 + int64(c-'0')
-	}
-	if s[0] == '-' {
-		return -n
+	n, err := strconv.ParseInt(view(s), 10, 64)
+	if err != nil {
+		r.Fail("number out of range")
 	}
 	return n
 }
 
-// Float reads a number that a float64 can hold.
+// Float reads a number. It fails if a float64 cannot hold it.
 func (r *Reader) Float() float64 {
-	if f, ok := r.decimal(); ok {
-		return f
-	}
 	s, _ := r.number()
 	if r.err != nil {
 		return 0
@@ -78,31 +53,7 @@ func (r *Reader) Float() float64 {
 	return f
 }
 
-// decimal reads a number without a sign that begins with one digit and a point,
-// as shares do, and has at most 15 digits. Those and the power of ten are exact,
-// so that their quotient is the nearest float64 there is.
-func (r *Reader) decimal() (f float64, ok bool) {
-	const most = 15
-	b, p := r.b, r.p
-	if p+2+most > len(b) || b[p]-'0' > 9 || b[p+1] != '.' {
-		return 0, false
-	}
-	n, tens, i := int64(b[p]-'0'), int64(1), p+2
-	for ; i < p+1+most; i++ {
-		c := b[i] - '0'
-		if c > 9 {
-			break
-		}
-		n, tens = n*10+int64(c), tens*10
-	}
-	if c := b[i]; i == p+2 || c != ',' && c != '}' && c != ']' {
-		return 0, false
-	}
-	r.p = i
-	return float64(n) / float64(tens), true
-}
-
-// number scans one number and reports whether it is written as an integer.
+// number reads a number and reports whether it is written as an integer.
 func (r *Reader) number() (text []byte, whole bool) {
 	r.peek()
 	if r.err != nil {
@@ -150,22 +101,18 @@ func (r *Reader) digits() (n int) {
 	return n
 }
 
-// String reads a string. It shares the text's memory unless it holds an
-// escape. Half a surrogate pair becomes U+FFFD.
+// String reads a string. The result shares memory with the text unless it
+// holds an escape. Half of a surrogate pair becomes U+FFFD.
 func (r *Reader) String() string {
-	b, p := r.b, r.p
-	if p < len(b) && b[p] == '"' {
-		if i := plainEnd(b, p+1); i < len(b) && b[i] == '"' {
-			r.p = i + 1
-			return view(b[p+1 : i])
-		}
+	if r.peek() != '"' {
+		r.Fail("expected a string")
+		return ""
 	}
-	return r.string()
-}
-
-func (r *Reader) string() string {
-	r.peek()
 	start := r.p + 1
+	if end := plainEnd(r.b, start); end < len(r.b) && r.b[end] == '"' {
+		r.p = end + 1
+		return view(r.b[start:end])
+	}
 	escaped := r.skipString()
 	if r.err != nil {
 		return ""
@@ -182,8 +129,8 @@ func (r *Reader) string() string {
 	return view(out)
 }
 
-// skipString reads a string, checks it, and reports whether it holds an
-// escape.
+// skipString checks a string and moves past it. It reports whether the string
+// holds an escape.
 func (r *Reader) skipString() (escaped bool) {
 	if r.peek() != '"' {
 		r.Fail("expected a string")
@@ -221,19 +168,14 @@ func (r *Reader) skipString() (escaped bool) {
 	return escaped
 }
 
-// plainEnd returns the first place from i on that is neither an ASCII
-// character nor free of a meaning inside a string: the end of b, a quote, a
-// backslash, a control character or a byte of a longer character.
+// plainEnd returns the index, from i on, of the first byte that is not a plain
+// ASCII character of a string: a quote, a backslash, a control character, a
+// byte of a longer character, or the end of b. It tests eight bytes at a time:
+// otherwise the texts of a large input exceed the fuel of a policy.
 func plainEnd(b []byte, i int) int {
-	for i+16 <= len(b) {
-		if odd8(load8(b, i))|odd8(load8(b, i+8)) != 0 {
-			break
-		}
-		i += 16
-	}
 	for i+8 <= len(b) {
-		if odd := odd8(load8(b, i)); odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
+		if special := special8(load8(b[i : i+8])); special != 0 {
+			return i + bits.TrailingZeros64(special)/8
 		}
 		i += 8
 	}
@@ -243,29 +185,24 @@ func plainEnd(b []byte, i int) int {
 	return i
 }
 
-// load8 reads the eight bytes of b from i on, which the compiler makes one load
-// of.
-func load8(b []byte, i int) uint64 {
-	b = b[i : i+8]
+// load8 returns the first eight bytes of b as a little-endian word. The compiler
+// makes it one load. (Package encoding/binary would bring reflect.)
+func load8(b []byte) uint64 {
+	_ = b[7]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-const (
-	lowBits  = 0x0101010101010101
-	highBits = 0x8080808080808080
-)
-
-// odd8 marks, with its high bit, the first of eight bytes that is not plain; what
-// it says of later bytes is not exact. A byte is under n when subtracting n
-// borrows its high bit; a byte is c when it is under 1 after an exclusive or
-// with c. Bytes above 0x7f, which would spoil that, are not plain themselves.
-func odd8(x uint64) uint64 {
-	quote, slash := x^lowBits*'"', x^lowBits*'\\'
-	return (x | (x - lowBits*' ') | (quote - lowBits) | (slash - lowBits)) & highBits
+// special8 returns a word whose lowest set bit is in the first byte of x that
+// is not plain, or 0. In Hacker's Delight (Warren, section 6-1), a byte is 0 if
+// subtracting 1 borrows its high bit.
+func special8(x uint64) uint64 {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := x^low*'"', x^low*'\\'
+	return (x | (x - low*' ') | (quote - low) | (backslash - low)) & high
 }
 
-// escape passes one escape sequence and reports whether it is one.
+// escape moves past an escape sequence and reports whether it is valid.
 func (r *Reader) escape() bool {
 	if r.p+1 >= len(r.b) {
 		return false
@@ -284,8 +221,8 @@ func (r *Reader) escape() bool {
 	return false
 }
 
-// unescape appends the inside of a string that skipString has checked. It does
-// not become longer.
+// unescape appends the decoded content of a string that skipString has
+// checked. The result is not longer than s.
 func unescape(out, s []byte) []byte {
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
@@ -321,8 +258,8 @@ func unescape(out, s []byte) []byte {
 	return out
 }
 
-// codepoint decodes the \u sequence that s begins with, both halves of a
-// pair, and returns its length.
+// codepoint decodes the \u sequence at the start of s, with both halves of a
+// surrogate pair, and returns its length.
 func codepoint(s []byte) (rune, int) {
 	v := hex4(s[2:])
 	if v < 0xd800 || v >= 0xe000 {
@@ -336,7 +273,7 @@ func codepoint(s []byte) (rune, int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 reads four hexadecimal digits; -1 when they are not.
+// hex4 reads four hexadecimal digits. It returns -1 if they are invalid.
 func hex4(s []byte) rune {
 	if len(s) < 4 {
 		return -1

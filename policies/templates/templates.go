@@ -1,8 +1,8 @@
-// Package kits holds a folder for each language that policies are written in:
-// a whole small policy with its kit, its build script and its cases, to start
-// from. All five are the same policy, polite, and are held to the same cases,
+// Package templates holds a template of a new policy for each supported
+// language: a complete small policy with its SDK, build script and test cases.
+// All templates are the same policy, polite. Tests hold them to the same cases,
 // byte for byte.
-package kits
+package templates
 
 import (
 	"embed"
@@ -18,20 +18,20 @@ import (
 //go:embed go/*.go c/*.c c/*.h rust/Cargo.toml rust/src/*.rs wat/*.wat assemblyscript/package.json assemblyscript/assembly/*.ts
 var files embed.FS
 
-// A File of a new policy's folder.
+// A File is a file in the folder of a new policy.
 type File struct {
 	Name       string // slash-separated, relative to the folder
 	Data       []byte
 	Executable bool
 }
 
-// Languages returns the languages there is a kit for, in byte order.
+// Languages returns the languages that have a template, in byte order.
 func Languages() []string { return []string{"assemblyscript", "c", "go", "rust", "wat"} }
 
-// Files returns the folder of a new policy called name, in lang, and whether
-// there is a kit for lang. Name must be a word of letters, digits and dashes.
-// The folder of a Go policy holds a copy of the author kit, so that it builds
-// without a network.
+// Files returns the files of a new policy with the given name in the language
+// lang. It reports false if lang has no template. Name consists of letters,
+// digits and dashes. The folder of a Go policy holds a copy of the SDK, so that
+// it builds without network access.
 func Files(lang, name string) ([]File, bool) {
 	if !slices.Contains(Languages(), lang) {
 		return nil, false
@@ -46,14 +46,15 @@ func Files(lang, name string) ([]File, bool) {
 	return out, true
 }
 
-// goModule makes a Go policy a module of its own, with the kit inside.
+// goModule returns the files that make a Go policy a module of its own, with
+// the SDK inside.
 func goModule(name string) []File {
 	const self, module = "github.com/folkmoot/moot", "module "
 	out := []File{
-		{Name: "go.mod", Data: []byte(module + name + "\n\ngo 1.24\n\nrequire " + self + " v0.0.0\n\nreplace " + self + " => ./kit\n")},
-		{Name: "kit/go.mod", Data: []byte(module + self + "\n\ngo 1.24\n")},
+		{Name: "go.mod", Data: []byte(module + name + "\n\ngo 1.24\n\nrequire " + self + " v0.0.0\n\nreplace " + self + " => ./sdk\n")},
+		{Name: "sdk/go.mod", Data: []byte(module + self + "\n\ngo 1.24\n")},
 	}
-	return append(out, read(policies.Kit(), "policy", func(s string) string { return "kit/policies/policy/" + s })...)
+	return append(out, read(policies.SDK(), "policy", func(s string) string { return "sdk/policies/policy/" + s })...)
 }
 
 func read(from fs.FS, dir string, name func(string) string) (out []File) {
@@ -70,12 +71,12 @@ func read(from fs.FS, dir string, name func(string) string) (out []File) {
 		return nil
 	})
 	if err != nil {
-		panic("kits: reading embedded files: " + err.Error()) // they are in the binary
+		panic("templates: reading embedded files: " + err.Error()) // they are in the binary
 	}
 	return out
 }
 
-// rename puts name where the kit's files name the policy.
+// rename replaces the name of the template's policy by name.
 func rename(f File, name string) []byte {
 	s := string(f.Data)
 	switch path.Base(f.Name) {

@@ -1,4 +1,4 @@
-package kits_test
+package templates_test
 
 import (
 	"errors"
@@ -10,25 +10,25 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
-	"github.com/folkmoot/moot/policies/kits"
 	"github.com/folkmoot/moot/policies/policytest"
+	"github.com/folkmoot/moot/policies/templates"
 )
 
-// With -update the answers of the first kit that is run replace the recorded
-// ones of policytest; copy them into the kits then:
+// With -update the answers of the first template that runs replace the recorded
+// answers of policytest. Copy them into the templates afterwards:
 //
-//	go test ./policies/kits -run TestKits/go -update
-var update = flag.Bool("update", false, "replace the recorded answers by those given")
+//	go test ./policies/templates -run TestTemplates/go -update
+var update = flag.Bool("update", false, "replace the recorded answers by the given ones")
 
-// noToolchain is what a build script exits with when its compiler is missing.
+// noToolchain is the exit code of a build script whose compiler is missing.
 const noToolchain = 3
 
-// write makes the folder of a new policy.
+// write creates the folder of a new policy.
 func write(t *testing.T, lang, name string) string {
 	t.Helper()
-	files, ok := kits.Files(lang, name)
+	files, ok := templates.Files(lang, name)
 	if !ok {
-		t.Fatalf("no kit for %s", lang)
+		t.Fatalf("no template for %s", lang)
 	}
 	dir := filepath.Join(t.TempDir(), name)
 	for _, f := range files {
@@ -47,7 +47,7 @@ func write(t *testing.T, lang, name string) string {
 	return dir
 }
 
-// build runs the folder's own script and returns the module.
+// build runs the build script of the folder and returns the module.
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
 	cmd := exec.Command("sh", "build.sh")
@@ -57,7 +57,7 @@ func build(t *testing.T, dir string) []byte {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == noToolchain {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf(".ci/run installs this toolchain, and it is not here: %s", out)
+			t.Fatalf(".ci/run installs this toolchain, but it is missing: %s", out)
 		}
 		t.Skipf("not built: %s", out)
 	}
@@ -71,11 +71,11 @@ func build(t *testing.T, dir string) []byte {
 	return wasm
 }
 
-// TestKits makes a policy in every language, builds it with its own script and
-// holds it to its own cases on both engines.
-func TestKits(t *testing.T) {
+// TestTemplates creates a policy in every language, builds it with its script and
+// runs its cases on both engines.
+func TestTemplates(t *testing.T) {
 	t.Parallel()
-	for _, lang := range kits.Languages() {
+	for _, lang := range templates.Languages() {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 			dir := write(t, lang, "my-policy")
@@ -90,9 +90,9 @@ func TestKits(t *testing.T) {
 	}
 }
 
-// TestBuiltKits holds the modules that were built beforehand to the cases, so
-// that they are tested where no compiler is.
-func TestBuiltKits(t *testing.T) {
+// TestPrebuilt runs the cases on prebuilt modules, so that they are tested
+// without a compiler.
+func TestPrebuilt(t *testing.T) {
 	t.Parallel()
 	for _, lang := range []string{"assemblyscript", "c", "rust", "wat"} {
 		t.Run(lang, func(t *testing.T) {
@@ -123,11 +123,11 @@ func check(t *testing.T, wasm []byte, cases string) {
 			t.Fatal(err)
 		}
 		for _, c := range all {
-			judge := c.Check
+			run := c.Check
 			if *update {
-				judge = c.Rewrite
+				run = c.Rewrite
 			}
-			if err := judge(func(in []byte) ([]byte, error) {
+			if err := run(func(in []byte) ([]byte, error) {
 				r, err := p.Run(t.Context(), in)
 				fuel[i] = append(fuel[i], r.Fuel)
 				return r.Output, err
@@ -146,12 +146,12 @@ func check(t *testing.T, wasm []byte, cases string) {
 	}
 }
 
-// TestFoldersAgree: every kit's folder has the cases of policytest, byte for
-// byte, a README, a manifest of the policy's name and a script.
-func TestFoldersAgree(t *testing.T) {
+// TestFolders: the folder of every template has the cases of policytest, byte
+// for byte, a README, a manifest with the policy's name, and a build script.
+func TestFolders(t *testing.T) {
 	t.Parallel()
-	for _, lang := range kits.Languages() {
-		files, _ := kits.Files(lang, "other-name")
+	for _, lang := range templates.Languages() {
+		files, _ := templates.Files(lang, "other-name")
 		have := map[string]string{}
 		for _, f := range files {
 			have[f.Name] = string(f.Data)
@@ -175,11 +175,11 @@ func TestFoldersAgree(t *testing.T) {
 		}
 		for name := range have {
 			if strings.HasSuffix(name, "/codec_test.go") {
-				t.Errorf("%s has the kit's own tests: %s", lang, name)
+				t.Errorf("%s has the tests of the SDK: %s", lang, name)
 			}
 		}
 	}
-	if _, ok := kits.Files("cobol", "x"); ok {
-		t.Error("a kit for COBOL")
+	if _, ok := templates.Files("cobol", "x"); ok {
+		t.Error("there is a template for COBOL")
 	}
 }

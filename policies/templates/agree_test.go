@@ -1,4 +1,4 @@
-package kits_test
+package templates_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// word is a text of up to so many characters, of those that a JSON string
-// escapes, that end things outside of strings, and others.
+// word returns a random text of at most so many characters: some that a JSON
+// string escapes, some that end values outside of strings, and others.
 func word(r *rand.Rand, most int) string {
 	var b strings.Builder
 	for range r.Intn(most + 1) {
@@ -26,7 +26,8 @@ func words(r *rand.Rand) (all []string) {
 	return all
 }
 
-func odd(r *rand.Rand) policy.Input {
+// oddInput returns a random input with unusual texts.
+func oddInput(r *rand.Rand) policy.Input {
 	in := policy.Input{ABI: 1, Room: word(r, 9), Decision: r.Int63(), Turn: r.Intn(99), NowMS: r.Int63(), Seed: "9f", Objective: word(r, 40)}
 	in.Constraints = words(r)
 	for i := range r.Intn(12) {
@@ -46,15 +47,15 @@ func odd(r *rand.Rand) policy.Input {
 	return in
 }
 
-// TestKitsAgree: whatever stands in an input, the kits answer the same; and
-// none answers to half of one.
-func TestKitsAgree(t *testing.T) {
+// TestTemplatesAgree: the templates give the same answer to the same input, and
+// no answer to the first half of an input.
+func TestTemplatesAgree(t *testing.T) {
 	t.Parallel()
 	langs := []string{"c", "rust", "assemblyscript"}
 	loaded := load(t, langs...)
 	r := rand.New(rand.NewSource(1))
 	for range 300 {
-		in := odd(r)
+		in := oddInput(r)
 		input := in.AppendJSON(nil)
 		var first string
 		for i, lang := range langs {
