@@ -199,7 +199,7 @@ func (a *app) paired(ctx context.Context, c *device.Connection, in identity.Invi
 // accept asks the person in front of moot.
 func (a *app) accept(n session.JoinRequest) bool {
 	fmt.Fprintf(a.stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
-		term.Line(n.Name), n.Grant, n.ID.Spoken(), n.Digits)
+		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)
 	return a.agree("accept? [y/N] ")
 }
 

@@ -35,7 +35,7 @@ type peerLine struct {
 
 func peerOf(p identity.Peer) peerLine {
 	return peerLine{
-		Name: p.Name, Device: p.ID.String(), Spoken: p.ID.Spoken(), Grant: p.Grant.String(), Room: p.Room, Relay: p.Relay, Created: p.Created,
+		Name: p.Name, Device: p.ID.String(), Spoken: p.ID.Display(), Grant: p.Grant.String(), Room: p.Room, Relay: p.Relay, Created: p.Created,
 		LastSeen: set(p.LastSeen), Verified: set(p.Verified), Changed: set(p.Changed), Digits: p.Digits,
 	}
 }
@@ -153,7 +153,7 @@ func newPeersVerifyCmd(a *app) *cobra.Command {
 			"again.",
 		Example: "  moot peers verify bob",
 	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
-		fmt.Fprintf(a.stderr, "%s\n  device  %s\n  digits  %s\n", p.Name, p.ID.Spoken(), p.Digits)
+		fmt.Fprintf(a.stderr, "%s\n  device  %s\n  digits  %s\n", p.Name, p.ID.Display(), p.Digits)
 		if !yes && !a.agree("does the other owner read the same digits? [y/N] ") {
 			return p, &problem.Error{Code: "PEER-UNVERIFIED", What: "the digits were not confirmed, so nothing has changed", Fix: "compare them by voice; if they differ, `moot peers rm` and pair again"}
 		}
@@ -177,8 +177,8 @@ func newPeersSelfCmd(a *app) *cobra.Command {
 				return err
 			}
 			id := d.Self.ID()
-			return a.emit(map[string]string{"device": id.String(), "spoken": id.Spoken()}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\n%s\n", id, id.Spoken())
+			return a.emit(map[string]string{"device": id.String(), "spoken": id.Display()}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s\n%s\n", id, id.Display())
 				return err
 			})
 		},

@@ -91,7 +91,7 @@ func (a *app) share(ctx context.Context, names []string, f shareFlags) error {
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	s := sharing{Device: d.Self.ID().String(), Spoken: d.Self.ID().Spoken(), Relays: c.URLs()}
+	s := sharing{Device: d.Self.ID().String(), Spoken: d.Self.ID().Display(), Relays: c.URLs()}
 	for _, p := range share.Agents {
 		s.Profiles = append(s.Profiles, p.Profile.Name)
 	}

@@ -28,10 +28,10 @@ var ErrDeviceID = errors.New("not a device id")
 // String returns the 52 characters that logs and room.yaml contain.
 func (d DeviceID) String() string { return encoding.EncodeToString(d[:]) }
 
-// Spoken returns the form for people: a check character after every 13
+// Display returns the form for people: a check character after every 13
 // characters, in eight groups of seven. It detects every single wrong
 // character.
-func (d DeviceID) Spoken() string {
+func (d DeviceID) Display() string {
 	plain := d.String()
 	var checked strings.Builder
 	for i := 0; i < plainLen; i += blockLen {

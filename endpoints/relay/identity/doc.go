@@ -14,7 +14,7 @@
 //	device, err := identity.LoadOrGenerate(filepath.Join(data, "device.json"), nil, time.Now())
 //	peers, err := identity.OpenPeers(filepath.Join(data, "peers.json"))
 //	invites, err := identity.OpenInvites(filepath.Join(data, "invites.json"))
-//	fmt.Println(device.ID().Spoken())
+//	fmt.Println(device.ID().Display())
 //
 //	in, err := identity.NewInvite(device, identity.Invite{Relay: "wss://relay.example"}, time.Now())
 //	err = invites.Add(in, time.Now())

@@ -40,13 +40,13 @@ func code(err error) string {
 func TestDeviceID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := DeviceID(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "id"))
-		for _, text := range []string{id.String(), id.Spoken(), strings.ToUpper(id.Spoken()), strings.ReplaceAll(id.Spoken(), "-", " ")} {
+		for _, text := range []string{id.String(), id.Display(), strings.ToUpper(id.Display()), strings.ReplaceAll(id.Display(), "-", " ")} {
 			if got, err := ParseDeviceID(text); err != nil || got != id {
 				t.Fatalf("%s: %v, %v", text, got, err)
 			}
 		}
-		if len(id.String()) != 52 || len(id.Spoken()) != 63 || !strings.HasPrefix(id.String(), id.Short()) {
-			t.Fatalf("%s %s", id, id.Spoken())
+		if len(id.String()) != 52 || len(id.Display()) != 63 || !strings.HasPrefix(id.String(), id.Short()) {
+			t.Fatalf("%s %s", id, id.Display())
 		}
 	})
 }
@@ -55,7 +55,7 @@ func TestDeviceID(t *testing.T) {
 // error names its group.
 func TestDeviceIDTypingErrors(t *testing.T) {
 	id := DeviceID(bytes.Repeat([]byte{0xa7, 0x13, 0x5c, 0x00}, 8))
-	spoken := id.Spoken()
+	spoken := id.Display()
 	swaps := 0
 	for i := range len(spoken) {
 		if spoken[i] == '-' {
@@ -298,11 +298,11 @@ func FuzzKeyFile(f *testing.F) {
 }
 
 func FuzzDeviceID(f *testing.F) {
-	f.Add(DeviceID{1, 2, 3}.Spoken())
+	f.Add(DeviceID{1, 2, 3}.Display())
 	f.Add(DeviceID{}.String())
 	f.Fuzz(func(t *testing.T, s string) {
 		if id, err := ParseDeviceID(s); err == nil {
-			if again, err := ParseDeviceID(id.Spoken()); err != nil || again != id {
+			if again, err := ParseDeviceID(id.Display()); err != nil || again != id {
 				t.Fatal(err)
 			}
 		}

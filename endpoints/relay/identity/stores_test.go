@@ -215,7 +215,7 @@ func TestPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"bob 's laptop", bob.ID.String(), bob.ID.Spoken()} {
+	for _, key := range []string{"bob 's laptop", bob.ID.String(), bob.ID.Display()} {
 		if got, err := other.Find(key); err != nil || got.ID != bob.ID {
 			t.Errorf("%s: %v, %v", key, got.Name, err)
 		}

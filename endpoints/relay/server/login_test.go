@@ -72,7 +72,7 @@ func TestLoginIsBound(t *testing.T) {
 			l.Device = seen.id()
 			return l
 		},
-		"signed by nobody": func(e *endpoint) frame.Login { return frame.Login{Device: e.id()} },
+		"without a signature": func(e *endpoint) frame.Login { return frame.Login{Device: e.id()} },
 		"bound to a TLS connection that there is not": func(e *endpoint) frame.Login {
 			d, err := identity.Generate(time.Now())
 			if err != nil {

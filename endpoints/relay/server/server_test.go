@@ -238,7 +238,7 @@ func TestPasses(t *testing.T) {
 	b.expectFrom(a, big)
 	a.sendTo(a, "myself")
 	a.expectFrom(a, "myself")
-	a.send(frame.Send{To: idOf(newKey(t)), Payload: []byte("to nobody")})
+	a.send(frame.Send{To: idOf(newKey(t)), Payload: []byte("to an unknown device")})
 	if g := want[frame.Gone](a); g.Reason != frame.GoneNotHere {
 		t.Error(g.Reason)
 	}

@@ -29,7 +29,7 @@ type channel struct {
 	// repeated counts frames that decrypted but were useless: duplicates, or
 	// too far ahead of the next expected frame.
 	repeated int
-	audit    func(print [32]byte, number uint64, frame []byte) // tests only
+	audit    func(fingerprint [32]byte, number uint64, frame []byte) // tests only
 }
 
 type retiredKeys struct {
@@ -87,9 +87,9 @@ func (c *channel) sendCtlWanted(k *keys, typ byte, wanted uint64) {
 	c.ackDue, c.unacknowledged = time.Time{}, 0
 }
 
-func (c *channel) emit(print [32]byte, number uint64, frame []byte) {
+func (c *channel) emit(fingerprint [32]byte, number uint64, frame []byte) {
 	if c.audit != nil {
-		c.audit(print, number, frame)
+		c.audit(fingerprint, number, frame)
 	}
 	c.out = append(c.out, slices.Clone(frame))
 }

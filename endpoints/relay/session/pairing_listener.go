@@ -49,30 +49,30 @@ func NewPairingListener(self *identity.Device, name string, book InviteStore) *P
 
 // Owns reports whether a payload of the device belongs to a pairing, and not to
 // a session that the two devices may already have.
-func (d *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
+func (l *PairingListener) Owns(from identity.DeviceID, payload []byte) bool {
 	if len(payload) > 0 && payload[0] == kindPair1 {
 		return true
 	}
-	a := d.attempts[from]
+	a := l.attempts[from]
 	return a != nil && a.owns(payload)
 }
 
 // Tick advances all pairing attempts to now and returns them. The caller calls
 // Take on each.
-func (d *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAttempt {
-	d.expire(now)
-	for _, a := range d.attempts {
+func (l *PairingListener) Tick(now time.Time) map[identity.DeviceID]*PairingAttempt {
+	l.expire(now)
+	for _, a := range l.attempts {
 		a.Tick(now)
 	}
-	return d.attempts
+	return l.attempts
 }
 
 // Receive handles a payload of a device that is not a peer, or of a peer that
 // pairs again. It returns the attempt that the payload belongs to. It returns
 // false if it dropped the payload. Errors come from the invite store.
-func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload []byte) (*PairingAttempt, bool, error) {
-	d.expire(now)
-	a := d.attempts[from]
+func (l *PairingListener) Receive(now time.Time, from identity.DeviceID, payload []byte) (*PairingAttempt, bool, error) {
+	l.expire(now)
+	a := l.attempts[from]
 	if len(payload) == 0 || payload[0] != kindPair1 {
 		if a != nil {
 			a.receive(now, payload)
@@ -87,45 +87,47 @@ func (d *PairingListener) Receive(now time.Time, from identity.DeviceID, payload
 		a.out = append(a.out, a.message2)
 		return a, true, nil
 	}
-	return d.attempt(now, from, id, message)
+	return l.attempt(now, from, id, message)
 }
 
 // expire removes attempts that are finished and failure counts that are too
 // old.
-func (d *PairingListener) expire(now time.Time) {
-	for id, a := range d.attempts {
+func (l *PairingListener) expire(now time.Time) {
+	for id, a := range l.attempts {
 		if a.finished(now) {
-			delete(d.attempts, id)
+			delete(l.attempts, id)
 		}
 	}
-	for id, k := range d.failures {
+	for id, k := range l.failures {
 		if !now.Before(k.since.Add(failureWindow)) {
-			delete(d.failures, id)
+			delete(l.failures, id)
 		}
 	}
 }
 
-func (d *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]byte, message []byte) (*PairingAttempt, bool, error) {
-	in, err := d.invites.Lookup(id)
+// attempt handles a new message 1. It decrypts it and consumes a use of the
+// invite.
+func (l *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]byte, message []byte) (*PairingAttempt, bool, error) {
+	in, err := l.invites.Lookup(id)
 	if errors.Is(err, identity.ErrNoInvite) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	if k := d.failures[id]; k != nil && k.n >= maxFailedAttempts || d.attempts[from] == nil && len(d.attempts) >= maxPairingAttempts {
+	if k := l.failures[id]; k != nil && k.n >= maxFailedAttempts || l.attempts[from] == nil && len(l.attempts) >= maxPairingAttempts {
 		return nil, false, nil
 	}
-	a, ok := d.decrypt(now, from, in, message)
+	a, ok := l.decrypt(now, from, in, message)
 	if !ok {
-		if d.failures[id] == nil {
-			d.failures[id] = &failureCount{since: now}
+		if l.failures[id] == nil {
+			l.failures[id] = &failureCount{since: now}
 		}
-		d.failures[id].n++
+		l.failures[id].n++
 		return nil, false, nil
 	}
 	refused := ""
-	switch err := d.invites.Use(id, from, now); {
+	switch err := l.invites.Use(id, from, now); {
 	case errors.Is(err, identity.ErrInviteExpired):
 		refused = refusedExpired
 	case errors.Is(err, identity.ErrInviteUsed):
@@ -133,29 +135,29 @@ func (d *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 	case err != nil:
 		return nil, false, err
 	}
-	return a, d.reply(now, a, refused), nil
+	return a, l.reply(now, a, refused), nil
 }
 
 // decrypt decrypts message 1 and checks that its sender is the device that the
 // relay names. It reports false if not.
-func (d *PairingListener) decrypt(now time.Time, from identity.DeviceID, in identity.Invite, message []byte) (*PairingAttempt, bool) {
-	static, ok := d.self.Static(in.Host.NK)
-	if !ok || in.Host.ID != d.self.ID() || from == d.self.ID() {
+func (l *PairingListener) decrypt(now time.Time, from identity.DeviceID, in identity.Invite, message []byte) (*PairingAttempt, bool) {
+	static, ok := l.self.Static(in.Host.NK)
+	if !ok || in.Host.ID != l.self.ID() || from == l.self.ID() {
 		return nil, false
 	}
-	ans, err := newResponder(pairNoise(false, in, from, static), message)
+	handshake, err := newResponder(pairNoise(false, in, from, static), message)
 	if err != nil {
 		return nil, false
 	}
 	var h joinerHello
-	if err := decodePadded(ans.payload, &h); err != nil || h.V != version {
+	if err := decodePadded(handshake.payload, &h); err != nil || h.V != version {
 		return nil, false
 	}
-	if h.Record.ID != from || h.Record.NK != ans.static || h.Record.Check(now) != nil {
+	if h.Record.ID != from || h.Record.NK != handshake.static || h.Record.Check(now) != nil {
 		return nil, false
 	}
 	return &PairingAttempt{
-		pairConn: pairConn{channel: newChannel()}, invite: in, handshake: ans, message1: bytes.Clone(message), record: h.Record,
+		pairConn: pairConn{channel: newChannel()}, invite: in, handshake: handshake, message1: bytes.Clone(message), record: h.Record,
 		request: JoinRequest{
 			ID: from, Name: identity.CleanName(h.Name), Capabilities: cleanCapabilities(h.Capabilities),
 			Grant: in.Grant, Room: in.Room, Auto: in.Auto,
@@ -164,9 +166,11 @@ func (d *PairingListener) decrypt(now time.Time, from identity.DeviceID, in iden
 	}, true
 }
 
-func (d *PairingListener) reply(now time.Time, a *PairingAttempt, refused string) bool {
+// reply sends message 2 and adds the attempt. refused is the reason if the
+// invite is not valid any more.
+func (l *PairingListener) reply(now time.Time, a *PairingAttempt, refused string) bool {
 	payload, err := padded(hostHello{
-		V: version, Name: d.name, Grant: a.invite.Grant, Room: a.invite.Room, Limits: ownLimits(), Refused: refused,
+		V: version, Name: l.name, Grant: a.invite.Grant, Room: a.invite.Room, Limits: ownLimits(), Refused: refused,
 	})
 	if err != nil {
 		return false
@@ -182,7 +186,7 @@ func (d *PairingListener) reply(now time.Time, a *PairingAttempt, refused string
 	if refused != "" {
 		a.done = true // kept for handshakeTimeout, to repeat the reply
 	}
-	d.attempts[a.request.ID] = a
+	l.attempts[a.request.ID] = a
 	return true
 }
 

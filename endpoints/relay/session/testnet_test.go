@@ -119,10 +119,10 @@ func (w *testNet) restart(s *endpoint) {
 }
 
 // auditNonce fails the test if a key encrypts two frames under one number.
-func (w *testNet) auditNonce(print [32]byte, number uint64, frame []byte) {
-	key, sum := fmt.Sprintf("%x/%d", print, number), sha256.Sum256(frame)
+func (w *testNet) auditNonce(fingerprint [32]byte, number uint64, frame []byte) {
+	key, sum := fmt.Sprintf("%x/%d", fingerprint, number), sha256.Sum256(frame)
 	if old, ok := w.audit[key]; ok && old != sum {
-		w.t.Fatalf("key %x encrypted two frames under number %d", print[:4], number)
+		w.t.Fatalf("key %x encrypted two frames under number %d", fingerprint[:4], number)
 	}
 	w.audit[key] = sum
 }
