@@ -1,6 +1,6 @@
-// Package check tries an agent through its endpoint the way a room would, and
-// says which requirements it meets: for authors of agents, and for the suite
-// that every endpoint passes.
+// Package check tests an agent through its endpoint, as a room would use it, and
+// reports which requirements it meets. It is for authors of agents, and for the
+// suite of all endpoints.
 package check
 
 import (
@@ -14,35 +14,35 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// An Endpoint is what is tried.
+// An Endpoint is the endpoint under test.
 type Endpoint interface {
 	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
 	Close() error
 }
 
-// A Config says what to try, and how patiently.
+// A Config says which endpoint to test.
 type Config struct {
 	Open    func() (Endpoint, error)
 	Report  func(Result)  // called after each requirement, in order
 	Timeout time.Duration // of one prompt; 0 is 60 s
 }
 
-// A Result is what came of one requirement.
+// A Result is the result of one requirement.
 type Result struct {
 	Name     string // stable, for scripts
-	Asks     string // the requirement, in a sentence
+	Requires string // the requirement, as the end of the sentence "the agent ..."
 	OK       bool
-	Optional bool   // a failure is no failure of the whole
-	Detail   string // what was seen
+	Optional bool   // a failure does not fail the check
+	Detail   string // what happened
 	Fix      string // "" when OK
 	Took     time.Duration
 }
 
-// A requirement is tried in turn; all share one agent.
+// A requirement is one test. All requirements share one agent.
 type requirement struct {
-	name, asks, fix string
-	optional        bool
-	try             func(context.Context, *trial) (seen string, err error)
+	name, requires, fix string
+	optional            bool
+	test                func(context.Context, *session) (detail string, err error)
 }
 
 var requirements = []requirement{
@@ -54,14 +54,14 @@ var requirements = []requirement{
 	{"cancel", "is back in step after a prompt that was cancelled", "answer every request within 5 s of the end of its turn, the cancelled ones too", false, cancelled},
 	{"bid", "bids for the floor", "answer desktop.bid.request with desktop.bid.response {request_id, bid: 0 to 1, reason}", true, bids},
 	{"clean-output", "writes nothing but frames to standard output", "write logs to standard error", false, cleanOutput},
-	{"no-violations", "breaks no rule of the protocol", "see what was seen", false, noViolations},
+	{"no-violations", "breaks no rule of the protocol", "see the detail", false, noViolations},
 	{"close", "ends when its standard input does", "leave the loop at the end of standard input", false, closes},
 }
 
-// Run tries every requirement and reports each. Its error is nil when all that
-// are not optional are met, has the code AGENT-CHECK when some are not, and is
-// Open's when there is nothing to try. One agent is used for all, so a
-// requirement may fail because an earlier one did.
+// Run tests every requirement and reports each. Its error is nil if all
+// requirements that are not optional are met, and has the code AGENT-CHECK if
+// some are not. It is Open's error if Open fails. All requirements share one
+// agent, so one may fail because an earlier one did.
 func Run(ctx context.Context, cfg Config) error {
 	e, err := cfg.Open()
 	if err != nil {
@@ -70,11 +70,11 @@ func Run(ctx context.Context, cfg Config) error {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 60 * time.Second
 	}
-	t := &trial{Endpoint: e, timeout: cfg.Timeout}
-	defer t.close()
+	s := &session{Endpoint: e, timeout: cfg.Timeout}
+	defer s.close()
 	failed := 0
 	for _, r := range requirements {
-		res := r.run(ctx, t)
+		res := r.run(ctx, s)
 		if cfg.Report != nil {
 			cfg.Report(res)
 		}
@@ -88,16 +88,16 @@ func Run(ctx context.Context, cfg Config) error {
 	if failed > 0 {
 		return &problem.Error{
 			Code: "AGENT-CHECK", What: fmt.Sprintf("the agent fails %d of %d requirements", failed, len(requirements)),
-			Fix: "mend the first that failed; others may follow from it",
+			Fix: "fix the first that failed; others may follow from it",
 		}
 	}
 	return nil
 }
 
-func (r requirement) run(ctx context.Context, t *trial) Result {
+func (r requirement) run(ctx context.Context, s *session) Result {
 	start := time.Now()
-	seen, err := r.try(ctx, t)
-	res := Result{Name: r.name, Asks: r.asks, Optional: r.optional, OK: err == nil, Detail: seen, Took: time.Since(start)}
+	detail, err := r.test(ctx, s)
+	res := Result{Name: r.name, Requires: r.requires, Optional: r.optional, OK: err == nil, Detail: detail, Took: time.Since(start)}
 	if err == nil {
 		return res
 	}
@@ -109,30 +109,27 @@ func (r requirement) run(ctx context.Context, t *trial) Result {
 	return res
 }
 
-// A trial is one agent under trial, and the floor that it speaks to.
-type trial struct {
+// A session is one agent under test, and its floor.
+type session struct {
 	Endpoint
 	timeout time.Duration
 	turn    int
 
 	mu         sync.Mutex
 	violations []endpoint.Signal
-	lates      int
 
 	once sync.Once
 	took time.Duration
 	err  error
 }
 
-// Raise notes what the agent raises. Messages are welcome, calls go nowhere.
-func (t *trial) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch s.Kind {
+// Raise records violations. It allows messages and refuses all else.
+func (s *session) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch sig.Kind {
 	case endpoint.SignalViolation:
-		t.violations = append(t.violations, s)
-	case endpoint.SignalLate:
-		t.lates++
+		s.violations = append(s.violations, sig)
 	case endpoint.SignalMessage:
 		return endpoint.Answer{Allowed: true}, nil
 	}
@@ -140,13 +137,13 @@ func (t *trial) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, er
 }
 
 // Show drops live text.
-func (t *trial) Show(string) {}
+func (s *session) Show(string) {}
 
-// close ends the agent once and keeps how long that took.
-func (t *trial) close() {
-	t.once.Do(func() {
+// close ends the agent once and records the time that it takes.
+func (s *session) close() {
+	s.once.Do(func() {
 		start := time.Now()
-		t.err = t.Close()
-		t.took = time.Since(start)
+		s.err = s.Close()
+		s.took = time.Since(start)
 	})
 }

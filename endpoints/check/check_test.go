@@ -11,7 +11,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// An agent answers as its field says.
+// An agent is an endpoint whose answers are the function speak.
 type agent struct {
 	speak func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
 	noise int
@@ -31,9 +31,8 @@ func good(_ context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Repl
 	return endpoint.Reply{Outcome: endpoint.Said, Text: "Yes."}, nil
 }
 
-// TestFindsFaults breaks one requirement at a time: a check that cannot fail
-// is worth nothing.
-func TestFindsFaults(t *testing.T) {
+// TestCheckFindsFaults breaks one requirement at a time.
+func TestCheckFindsFaults(t *testing.T) {
 	broken := func(when func(endpoint.Prompt) bool, r endpoint.Reply, err error) agent {
 		return agent{speak: func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			if when(p) {
@@ -48,7 +47,7 @@ func TestFindsFaults(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		a    agent
-		want string // names of what fails
+		want string // names of the requirements that fail
 	}{
 		"good":      {agent{speak: good}, ""},
 		"first":     {broken(func(p endpoint.Prompt) bool { return p.Turn == 1 }, endpoint.Reply{}, endpoint.ErrTimeout), "answer"},
@@ -74,7 +73,7 @@ func TestFindsFaults(t *testing.T) {
 						return
 					}
 					failed = append(failed, r.Name)
-					if r.Fix == "" || r.Detail == "" || r.Asks == "" {
+					if r.Fix == "" || r.Detail == "" || r.Requires == "" {
 						t.Errorf("%s fails without detail or fix: %+v", r.Name, r)
 					}
 				},
@@ -84,7 +83,7 @@ func TestFindsFaults(t *testing.T) {
 			}
 			var pe *problem.Error
 			if bad := c.want != "" && c.want != "bid"; bad != errors.As(err, &pe) || bad && pe.Code != "AGENT-CHECK" {
-				t.Errorf("the whole: %v", err)
+				t.Errorf("Run: %v", err)
 			}
 		})
 	}
@@ -99,7 +98,8 @@ func violate(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint
 	return good(ctx, p, f)
 }
 
-func TestNothingToTry(t *testing.T) {
+// TestOpenFails checks that the error of Open is returned.
+func TestOpenFails(t *testing.T) {
 	want := errors.New("no such command")
 	err := check.Run(t.Context(), check.Config{Open: func() (check.Endpoint, error) { return nil, want }})
 	if !errors.Is(err, want) {

@@ -15,16 +15,16 @@ var escapes = regexp.MustCompile(
 		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})` +
 		`|\x1b[ -/]*[0-~]?`)
 
-// lineBreaks turns everything that somebody takes for the end of a line into
-// one. A break that only some readers see could start a forged line.
+// lineBreaks replaces every line break of Unicode by a newline. A break that only
+// some readers recognise could start a forged line.
 var lineBreaks = strings.NewReplacer(
 	"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// Clean returns s without what is not seen but acts: terminal sequences,
-// control characters other than tab and newline, bidirectional and zero-width
-// controls, tags and variation selectors. Invalid UTF-8 becomes U+FFFD and
-// every kind of line break a newline. It is for text that is shown or handed
-// to a model; logs keep the bytes.
+// Clean returns s without invisible characters that have an effect: terminal
+// sequences, control characters other than tab and newline, bidirectional and
+// zero-width controls, tags and variation selectors. Invalid UTF-8 becomes
+// U+FFFD, and every kind of line break becomes a newline. Clean is for text that
+// is shown or sent to a model; logs keep the bytes.
 func Clean(s string) string {
 	if plain(s) {
 		return s
@@ -39,8 +39,8 @@ func Clean(s string) string {
 	}, s)
 }
 
-// CleanLine is [Clean] for a text of one line: breaks become spaces, and at
-// most limit runes are kept.
+// CleanLine is [Clean] for a text of one line: line breaks become spaces, and a
+// text over limit runes is cut.
 func CleanLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(Clean(s)), " ")
 	if utf8.RuneCountInString(s) <= limit {
@@ -49,14 +49,9 @@ func CleanLine(s string, limit int) string {
 	return string([]rune(s)[:limit]) + "…"
 }
 
-// plain reports whether Clean has nothing to do, as for nearly every text.
-// plain is the fast path: most text has nothing to clean.
+// plain reports whether Clean has nothing to do. That is so for most text.
 func plain(s string) bool {
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) && printable8(s[i:i+8]) {
-			i += 8
-			continue
-		}
 		c := s[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
@@ -74,18 +69,9 @@ func plain(s string) bool {
 	return true
 }
 
-// printable8 reports whether eight bytes are all from space to tilde, by the
-// usual tests for a byte under n and a byte of zero in a word.
-func printable8(s string) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
-	del := x ^ ones*0x7f
-	return x&highs == 0 && (x-ones*0x20)&^x&highs == 0 && (del-ones)&^del&highs == 0
-}
-
-// common holds for the bulk of Latin, Greek, Cyrillic, Chinese and Korean
-// text, where nothing is invisible, and spares the tables.
+// common reports whether r is in the main blocks of Latin, Greek, Cyrillic,
+// Chinese or Korean text, which have no invisible characters. It saves the look-up
+// in the tables of invisible.
 func common(r rune) bool {
 	return r >= 0xa0 && r < 0x300 && r != 0xad || r >= 0x370 && r < 0x600 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
 }

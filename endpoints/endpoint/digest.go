@@ -7,31 +7,31 @@ import (
 	"hash"
 )
 
-// Digest returns the SHA-256, in hex, of everything in p but its Timeout. Two
-// prompts have the same digest when an agent cannot tell them apart, whether it
-// is handed the parts or what [Render] makes of them.
+// Digest returns the SHA-256, in hex, of all fields of p except Timeout. Two
+// prompts have the same digest if an agent cannot distinguish them, neither by
+// their parts nor by the text of [Render].
 //
-// The form that is hashed: the line "folkmoot prompt 3", then the fields in
+// The hashed bytes are the line "folkmoot prompt 3", then the fields in
 // the order of [Prompt] and of its parts. A string or byte slice is its length
 // (8 bytes, big endian) and its bytes; a number is 8 bytes; a bool is a number,
 // 0 or 1; a list is the number of its elements, then the elements. The text of
 // a message is the 32 bytes of its own SHA-256.
 func Digest(p Prompt) string { return new(Digester).Digest(p) }
 
-// A Digester is [Digest] for prompts that have messages in common: each is
-// hashed once. The zero Digester is ready for use; it is not safe for
-// concurrent use.
+// A Digester computes [Digest] for prompts that share messages: it hashes each
+// message once. The zero Digester is ready to use. It must not be used
+// concurrently.
 type Digester struct {
-	sums map[string][sha256.Size]byte // of texts seen lately
+	sums map[string][sha256.Size]byte // of recent texts
 	h    hash.Hash
-	b    [4096]byte // a hash takes bytes and prompts are strings
+	b    [4096]byte // buffers strings for h
 	n    int
 }
 
-// seenTexts bounds the texts that a Digester remembers.
-const seenTexts = 64
+// maxSums bounds the texts whose hash a Digester keeps.
+const maxSums = 64
 
-// Digest is the function [Digest].
+// Digest is like the function [Digest].
 func (d *Digester) Digest(p Prompt) string {
 	if d.h == nil {
 		d.h = sha256.New()
@@ -127,7 +127,7 @@ func (d *Digester) text(text string) {
 	sum, ok := d.sums[text]
 	if !ok {
 		sum = sha256.Sum256([]byte(text))
-		if len(d.sums) >= seenTexts {
+		if len(d.sums) >= maxSums {
 			clear(d.sums)
 		}
 		d.sums[text] = sum

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDigestCoversEverything changes each field in turn, so a field that is
-// added to Prompt and forgotten in Digest fails here.
+// TestDigestCoversEverything changes each field in turn. It fails for a field
+// of Prompt that is missing in Digest.
 func TestDigestCoversEverything(t *testing.T) {
 	base := Digest(sample())
 	seen := map[string]string{base: "nothing"}
@@ -67,30 +67,32 @@ func eachField(t *testing.T, path string, v reflect.Value, f func(path string)) 
 	v.Set(old)
 }
 
-func TestDigestKeepsFieldsApart(t *testing.T) {
+// TestDigestSeparatesFields checks that fields do not run into each other, and
+// that the digest stays as logs have it.
+func TestDigestSeparatesFields(t *testing.T) {
 	a, b := Prompt{Room: "ab", Session: "c"}, Prompt{Room: "a", Session: "bc"}
 	if Digest(a) == Digest(b) {
 		t.Error("moving a letter between fields changes nothing")
 	}
-	const want = "0227d2125874ba9f10c58bd470c2d3669c92311ee7686f172299793efedee297" // of the zero prompt: the form is part of what logs hold
+	const want = "0227d2125874ba9f10c58bd470c2d3669c92311ee7686f172299793efedee297" // of the zero prompt, as logs have it
 	if got := Digest(Prompt{}); got != want {
 		t.Errorf("Digest(Prompt{}) = %s, want %s", got, want)
 	}
 }
 
-// TestDigesterRemembersTextsOnly: a prompt after others has the digest that it
-// has alone.
-func TestDigesterRemembersTextsOnly(t *testing.T) {
+// TestDigesterCachesTextsOnly checks that a Digester gives each prompt the digest
+// that Digest gives it.
+func TestDigesterCachesTextsOnly(t *testing.T) {
 	var d Digester
-	for i := range 3 * seenTexts {
+	for i := range 3 * maxSums {
 		p := sample()
 		p.Turn = i
-		p.History = append(p.History, Line{Seq: int64(i), From: "a", Text: strconv.Itoa(i % (seenTexts + 7))})
+		p.History = append(p.History, Line{Seq: int64(i), From: "a", Text: strconv.Itoa(i % (maxSums + 7))})
 		if got, want := d.Digest(p), Digest(p); got != want {
 			t.Fatalf("prompt %d: %s, alone %s", i, got, want)
 		}
-		if len(d.sums) > seenTexts {
-			t.Fatalf("%d texts are remembered", len(d.sums))
+		if len(d.sums) > maxSums {
+			t.Fatalf("%d texts are kept", len(d.sums))
 		}
 	}
 }

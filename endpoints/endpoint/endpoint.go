@@ -1,9 +1,9 @@
-// Package endpoint is the contract between a room and whatever drives one of
-// its seats: a subprocess, a model server, another owner's device.
+// Package endpoint is the contract between a room and the driver of one of its
+// seats: a subprocess, a model server or another owner's device.
 //
-// An endpoint is handed a [Prompt] and returns one [Reply]. Exactly one
-// request is in flight at a time (bids included). While it works, and after,
-// it may raise signals on the [Floor] it was given.
+// An endpoint gets a [Prompt] and returns one [Reply]. At most one request is in
+// flight at a time, bids included. During a request, and afterwards, an endpoint
+// may raise signals on the [Floor] that it was given.
 package endpoint
 
 import (
@@ -15,33 +15,33 @@ import (
 // Kinds of prompts.
 const (
 	Turn = "turn" // the floor is granted
-	Bid  = "bid"  // how much do you want it?
+	Bid  = "bid"  // the agent states how much it wants the floor
 )
 
-// A Prompt is everything an agent is handed for one request, in parts; [Render]
-// makes one text of them.
+// A Prompt is all that an agent gets for one request, in parts. [Render] makes one
+// text of them.
 type Prompt struct {
 	Kind     string // Turn or Bid
 	Request  string // id, at least 128 random bits
 	Room     string
 	Session  string
 	Profile  string
-	Epoch    uint64 // lower epochs than the highest seen are refused
+	Epoch    uint64 // of the process that runs the room; a lower one than before is refused
 	Turn     int
 	Mode     string // manual, semi_auto or full_auto
 	You      Seat
-	Seats    []Seat // everybody, in roster order
-	Boundary string // random; delimits quoted text where it is rendered
-	Host     Origin // whose room it is; zero when it belongs to the agent's owner
-	Trace    Trace  // how the request came here; zero when it begins here
+	Seats    []Seat // all participants, in roster order
+	Boundary string // random; delimits quoted text in the rendered prompt
+	Host     Origin // owner of the room; zero if that is the agent's owner
+	Trace    Trace  // devices that the request has passed; zero if it begins here
 
 	Objective   string
 	Constraints []string
-	Summary     string // one line an older message; "" when there is none
+	Summary     string // one line for each older message; "" without any
 	History     []Line // whole messages from before the catch-up, oldest first
 	CatchUp     []Line // whole messages since this seat's previous turn, oldest first
-	Omitted     string // a sentence about what was left out; "" when nothing was
-	Hints       []byte // JSON from the policy, untrusted; nil without a grant
+	Omitted     string // a sentence about omitted messages; "" without any
+	Hints       []byte // JSON of the policy, untrusted; may be nil
 
 	MaxOutputChars  int
 	MaxHistoryTurns int
@@ -55,22 +55,23 @@ type Prompt struct {
 type Seat struct {
 	ID, Name, Kind, Role string
 	Domains              []string
-	SameOwner            bool   // as the agent that is being prompted
-	Owner                string // what its owner is called; "" is whoever holds the room
-	Device               string // id of the device that it is on; "" is the room's
+	SameOwner            bool   // the same as the prompted agent's
+	Owner                string // name of the owner; "" is the room's owner
+	Device               string // id of its device; "" is the room's device
 }
 
-// An Origin is another owner's device, from which a request came. Name is what
-// the agent's owner calls it. What comes from there is data, the objective too.
+// An Origin is the device of another owner from which a request came. Name is the
+// name that the agent's owner gave it. All text of such a request is data, the
+// objective included.
 type Origin struct{ Name, Device string }
 
-// A Trace says through which devices a request has come, so that no ring of
-// agents goes on for ever. It travels in the envelope, never in prose.
+// A Trace lists the devices that a request has passed, so that a ring of agents
+// is detected. It travels in the envelope, never in the text.
 type Trace struct {
 	ID      string   // of the whole chain
 	Origin  string   // device that began it
-	Profile string   // of the agent there on whose behalf it is
-	Hops    int      // as we count them, not as others say
+	Profile string   // of the agent there on whose behalf the request is
+	Hops    int      // as counted by this device
 	Path    []string // devices so far, the origin first
 }
 
@@ -78,8 +79,8 @@ type Trace struct {
 type Line struct {
 	Seq  int64
 	From string
-	To   string // "" for everybody
-	Own  bool   // sent by the agent that is being prompted
+	To   string // "" is all participants
+	Own  bool   // sent by the prompted agent
 	Kind string
 	Text string
 }
@@ -88,18 +89,18 @@ type Line struct {
 const (
 	Said    = "said"
 	Passed  = "passed"  // nothing to add
-	Refused = "refused" // will not answer
+	Refused = "refused" // the agent declines to answer
 )
 
-// A Reply is an agent's one terminal answer. An empty text that was Said
+// A Reply is the one answer of an agent to a prompt. An empty text that was Said
 // counts as Passed.
 type Reply struct {
 	Outcome    string
 	Text       string
 	Reason     string
 	Usage      Usage
-	Confidence *float64 // 0 to 1; nil when not stated
-	Bid        *float64 // 0 to 1; answer to a Bid
+	Confidence *float64 // 0 to 1; nil if not stated
+	Bid        *float64 // 0 to 1; the answer to a Bid
 	ToolRounds int
 }
 
@@ -111,12 +112,12 @@ type Usage struct {
 	Output int64 `json:"output_tokens,omitempty"`
 }
 
-// A Signal is something an agent raises beside its reply.
+// A Signal is a report of an endpoint to the room, apart from the reply.
 type Signal struct {
 	Kind   string // one of the Signal constants
-	Code   string // violation: which rule was broken; late: the id of its request
+	Code   string // violation: the broken rule; late: the id of the request
 	Detail string // violation: bounded; message and late: the text
-	To     string // message: addressee, "" for everybody
+	To     string // message: the addressee, "" for all participants
 	Body   []byte // message and call: JSON, as received
 }
 
@@ -126,27 +127,27 @@ const (
 	SignalPermission = "permission"
 	SignalCall       = "call"
 	SignalViolation  = "violation"
-	SignalLate       = "late"   // a reply whose request had ended
-	SignalForgot     = "forgot" // the agent has lost its memory: nothing that it was told before is known to it
+	SignalLate       = "late"   // a reply whose request has ended
+	SignalForgot     = "forgot" // the agent has lost all that it was told
 )
 
-// An Answer is what the room says to a signal.
+// An Answer is the room's answer to a signal.
 type Answer struct {
 	Allowed bool
 	Reason  string
 	Body    []byte
 }
 
-// A Floor is the way from an endpoint to the room. It may be used
+// A Floor takes the signals of an endpoint to the room. Its methods may be called
 // concurrently, and after Speak has returned.
 type Floor interface {
 	// Raise reports s and waits for the room's answer.
 	Raise(ctx context.Context, s Signal) (Answer, error)
-	// Show passes live text to watchers; it is never logged.
+	// Show passes live text to watchers. It is never logged.
 	Show(delta string)
 }
 
-// Errors that the room tells apart. Endpoints wrap them.
+// Errors that the room distinguishes. Endpoints wrap them.
 var (
 	ErrTimeout  = errors.New("endpoint: no answer in time")
 	ErrExited   = errors.New("endpoint: process has ended")
@@ -155,10 +156,12 @@ var (
 	ErrAgent    = errors.New("endpoint: agent reports an error")
 	ErrBusy     = errors.New("endpoint: a request is in flight")
 	ErrClosed   = errors.New("endpoint: closed")
-	// Of agents that are reached through others.
+	// Errors of agents on other devices.
 	ErrDenied      = errors.New("endpoint: not allowed by policy")
 	ErrLimited     = errors.New("endpoint: over a limit of shared calls")
 	ErrUntrusted   = errors.New("endpoint: the other side's keys have changed")
 	ErrUnreachable = errors.New("endpoint: the other side cannot be reached")
-	ErrInterrupted = errors.New("endpoint: the other side was interrupted") // and so is an agent that is started anew for its next turn; that is ErrExited too
+	// ErrInterrupted together with ErrExited means that the agent is restarted for
+	// its next turn.
+	ErrInterrupted = errors.New("endpoint: the other side was interrupted")
 )

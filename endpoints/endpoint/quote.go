@@ -8,10 +8,10 @@ import (
 const (
 	minBoundary = 16 // letters and digits; 80 bits and more when random
 	quoteMark   = "| "
-	struck      = "[forged mark]" // no run of 16 letters, so it can complete no boundary
+	struck      = "[forged mark]" // too short to complete a boundary
 )
 
-// block writes text as quoted data. head is in our words, cleaned already.
+// block writes text as quoted data. The head is trusted text, cleaned already.
 func (r *renderer) block(head, text string) {
 	r.write("[", r.boundary, " begin ", head, "]\n")
 	for line := range strings.SplitSeq(r.strike(Clean(text)), "\n") {
@@ -26,8 +26,8 @@ func (r *renderer) write(parts ...string) {
 	}
 }
 
-// indented writes a text of the room's own host, so that no line of it begins
-// where headings and boundaries do.
+// indented writes a text of the room's own host. Its lines do not begin at the
+// column of headings and boundaries.
 func (r *renderer) indented(text, none string) {
 	text = strings.TrimSpace(r.strike(Clean(text)))
 	if text == "" {
@@ -39,13 +39,13 @@ func (r *renderer) indented(text, none string) {
 	}
 }
 
-// inline returns s fit to stand within a line of ours.
+// inline returns s in a form that fits within a line.
 func (r *renderer) inline(s string, limit int) string { return r.strike(CleanLine(s, limit)) }
 
 // quoted is inline between quotes that s cannot close.
 func (r *renderer) quoted(s string) string { return strconv.Quote(r.inline(s, nameRunes)) }
 
-// strike replaces every occurrence of the boundary, whatever its case.
+// strike replaces every occurrence of the boundary, in any case.
 func (r *renderer) strike(s string) string {
 	i := indexFold(s, r.boundary)
 	if i < 0 {
@@ -61,8 +61,8 @@ func (r *renderer) strike(s string) string {
 	return b.String()
 }
 
-// indexFold finds mark in s without regard to the case of ASCII letters. It
-// looks for a digit of mark first: digits have no case and are rare in prose.
+// indexFold is strings.Index without regard to the case of ASCII letters. It
+// searches for a digit of mark first: digits have no case and are rare in prose.
 func indexFold(s, mark string) int {
 	k := strings.IndexAny(mark, "0123456789")
 	if k < 0 {
@@ -100,8 +100,8 @@ func goodBoundary(s string) bool {
 	return hasRun(s, len(s))
 }
 
-// hasRun reports whether s has n letters and digits in a row, looking at few
-// of its bytes: a window whose last byte is neither cannot hold them.
+// hasRun reports whether s has n ASCII letters and digits in a row. It skips
+// windows by their last byte, as Boyer and Moore's string search does.
 func hasRun(s string, n int) bool {
 	for end := n - 1; end < len(s); {
 		i := end
@@ -120,8 +120,8 @@ func alphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// fallbackBoundary hangs on every byte of the prompt, so a text that holds it
-// would have to hold its own digest.
+// fallbackBoundary returns a boundary that depends on every byte of the prompt. A
+// text cannot hold it, because it would have to hold its own digest.
 func fallbackBoundary(p Prompt) string {
 	return Digest(p)[:32]
 }

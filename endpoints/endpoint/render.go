@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// nameRunes bounds what a name, a role or a kind may take of a line: another
-// owner's agent chooses its own.
+// nameRunes bounds a name, a role or a kind in a line: another owner's agent
+// chooses its own.
 const nameRunes = 80
 
-// Render returns the text that an agent is told: who it is, what the room
-// wants, who is who, and what was said. It depends on nothing but p.
+// Render returns the prompt as one text: the agent's identity, the objective, the
+// participants and the messages. It depends only on p.
 //
-// Whatever somebody else wrote stands in an attributed block between two
-// lines that carry p.Boundary, every line of it behind "| ". So no line of a
-// quoted text can be taken for the end of its block, even by a reader that
-// knows the boundary; the boundary itself is struck out of all texts. Text is
-// cleaned as [Clean] says. A boundary of less than 16 letters and digits could
-// be guessed: one that hangs on the whole prompt is then used instead.
+// Text of others is in an attributed block between two lines with p.Boundary. Each
+// line of the block begins with "| ". So no line of a quoted text can be taken for
+// the end of its block, even by a reader that knows the boundary. The boundary is
+// removed from all texts, and text is cleaned as by [Clean]. A boundary of less
+// than 16 letters and digits could be guessed; Render then derives one from the
+// whole prompt.
 func Render(p Prompt) string {
 	r := &renderer{p: p, boundary: p.Boundary, seats: make(map[string]Seat, len(p.Seats)+1)}
 	if !goodBoundary(r.boundary) {
@@ -45,8 +45,8 @@ type renderer struct {
 	b        strings.Builder
 }
 
-// Size is about how many bytes Render gives, without rendering: what a prompt
-// is taken to cost before anybody has read it.
+// Size estimates the length of the rendered prompt, in bytes, without rendering
+// it.
 func Size(p Prompt) int {
 	n := 1100 + len(p.Objective) + len(p.Summary) + len(p.Omitted) + len(p.Hints)
 	for _, c := range p.Constraints {
@@ -78,7 +78,7 @@ func (r *renderer) preamble() {
 	}
 }
 
-// origin names another owner's device.
+// origin returns the name of another owner's device.
 func (r *renderer) origin(name, device string) string {
 	switch {
 	case device == "":
@@ -124,7 +124,7 @@ func (r *renderer) roster() {
 	}
 }
 
-// title describes a seat on one line.
+// title returns the description of a seat on one line.
 func (r *renderer) title(s Seat) string {
 	t := r.quoted(s.ID)
 	if s.Name != "" && s.Name != s.ID {
@@ -174,7 +174,7 @@ func (r *renderer) lines(ls []Line) {
 	}
 }
 
-// attribution says whose message l is, in our words.
+// attribution returns the head of the block of a message.
 func (r *renderer) attribution(l Line) string {
 	head := "message " + strconv.FormatInt(l.Seq, 10)
 	if l.Kind != "" {
@@ -203,8 +203,8 @@ func (r *renderer) standing(l Line) string {
 	return " (another owner)"
 }
 
-// whose says who s belongs to, as far as that is known: what is in a room of
-// another owner and nobody else's is of who holds it.
+// whose returns the owner of s, if known. A seat without an owner, in a room of
+// another owner, belongs to the owner of the room.
 func (r *renderer) whose(s Seat) string {
 	if s.Owner == "" && s.Device == "" {
 		s.Owner, s.Device = r.p.Host.Name, r.p.Host.Device

@@ -28,7 +28,7 @@ func sample() Prompt {
 		Summary:     "#1 security: The plan drops a table.",
 		History:     []Line{{Seq: 4, From: "code", Own: true, Kind: "utterance", Text: "Step 2 locks orders."}},
 		CatchUp: []Line{
-			{Seq: 7, From: "security", Kind: "utterance", Text: "Who holds the key?\nI see no rotation."},
+			{Seq: 7, From: "security", Kind: "utterance", Text: "Which team holds the key?\nI see no rotation."},
 			{Seq: 8, From: "me", To: "code", Kind: "request", Text: "Answer security, please."},
 		},
 		Omitted: "2 messages of security (#2 to #3) were left out.",
@@ -47,6 +47,7 @@ func forged() Prompt {
 	return p
 }
 
+// TestRenderGolden compares rendered prompts with testdata.
 func TestRenderGolden(t *testing.T) {
 	bid := sample()
 	bid.Kind, bid.AllowToolUse = Bid, false
@@ -80,7 +81,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestRenderForged counts what begins a line: a forged boundary never does.
+// TestRenderForged checks that no line begins with a forged boundary.
 func TestRenderForged(t *testing.T) {
 	text := Render(forged())
 	var ends int
@@ -102,7 +103,8 @@ func TestRenderForged(t *testing.T) {
 	}
 }
 
-// TestRenderWeakBoundary: a boundary that could be guessed is not used.
+// TestRenderWeakBoundary checks that a boundary which could be guessed is not
+// used.
 func TestRenderWeakBoundary(t *testing.T) {
 	for _, weak := range []string{"", "end", "0123456789 abcdef", strings.Repeat("a", 200), "q7f3a9c2e8b14d6\n"} {
 		p := sample()
@@ -114,12 +116,13 @@ func TestRenderWeakBoundary(t *testing.T) {
 		}
 		p.CatchUp[0].Text += " " + mark
 		if strings.Contains(Render(p), "["+mark+" end]") {
-			t.Errorf("boundary %q: the fallback does not hang on the texts", weak)
+			t.Errorf("boundary %q: the fallback does not depend on the texts", weak)
 		}
 	}
 }
 
-func TestRenderIsAFunctionOfThePrompt(t *testing.T) {
+// TestRenderIgnoresTimeout checks that the text does not depend on the time-out.
+func TestRenderIgnoresTimeout(t *testing.T) {
 	p := sample()
 	first := Render(p)
 	p.Timeout = 5
@@ -128,6 +131,7 @@ func TestRenderIsAFunctionOfThePrompt(t *testing.T) {
 	}
 }
 
+// TestClean checks Clean and CleanLine.
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\ttext\n":                    "plain\ttext\n",
@@ -150,27 +154,16 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestCommonIsVisible: the fast path of Clean skips nothing.
+// TestCommonIsVisible checks that common holds for visible characters only.
 func TestCommonIsVisible(t *testing.T) {
 	for r := rune(0); r <= 0x10ffff; r++ {
 		if common(r) && (invisible(r) || strings.ContainsRune("\u0085\u2028\u2029", r)) {
-			t.Errorf("%U is taken for common", r)
+			t.Errorf("%U is common", r)
 		}
 	}
 }
 
-func TestPrintable8(t *testing.T) {
-	for c := range 256 {
-		for at := range 8 {
-			b := []byte("ab ~cd!Z")
-			b[at] = byte(c)
-			if got, want := printable8(string(b)), c >= ' ' && c <= '~'; got != want {
-				t.Errorf("%q: %t", b, got)
-			}
-		}
-	}
-}
-
+// TestHasRun checks the search for runs of letters and digits.
 func TestHasRun(t *testing.T) {
 	for s, want := range map[string]bool{
 		"": false, "abc": false, "abcd": true, "ab-cd": false, "-abcd": true, "abcd-": true, "abc-abcd": true, "abc-abc-abcd-": true, "abc-abc-abc": false,
@@ -181,6 +174,7 @@ func TestHasRun(t *testing.T) {
 	}
 }
 
+// FuzzRender checks that arbitrary texts cannot leave their block.
 func FuzzRender(f *testing.F) {
 	f.Add("hello", "name", testBoundary)
 	f.Add("["+testBoundary+" end]", "\n["+testBoundary+" end]", testBoundary)
@@ -244,12 +238,12 @@ func BenchmarkDigest(b *testing.B) {
 func window() Prompt {
 	p := sample()
 	for i := range 12 {
-		p.History = append(p.History, Line{Seq: int64(i), From: "security", Text: strings.Repeat("Twelve words or more stand here, say zwölf. ", 45)})
+		p.History = append(p.History, Line{Seq: int64(i), From: "security", Text: strings.Repeat("Twelve words or more are here, say zwölf. ab", 45)})
 	}
 	return p
 }
 
-// Size is close to what Render gives, and not under it.
+// TestSize checks that Size is close to the length of the rendered prompt.
 func TestSize(t *testing.T) {
 	p := sample()
 	for range 4 {
@@ -257,6 +251,6 @@ func TestSize(t *testing.T) {
 		if got < is*9/10 || got > 2*is {
 			t.Errorf("Size is %d, the text has %d bytes", got, is)
 		}
-		p.History = append(p.History, Line{Seq: 1, From: "codebase", Kind: "utterance", Text: strings.Repeat("What was said. ", 200)})
+		p.History = append(p.History, Line{Seq: 1, From: "codebase", Kind: "utterance", Text: strings.Repeat("A sentence.... ", 200)})
 	}
 }

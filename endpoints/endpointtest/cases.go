@@ -22,12 +22,12 @@ var cases = []testCase{
 	{"usage and confidence", Stated, stated},
 	{"unknown usage is not zero", Echo, unknownUsage},
 	{"bid", Bids, bid},
-	{"message beside", Asides, aside},
+	{"side message", SideMessage, sideMessage},
 	{"deadline", Hang, deadline},
 	{"deadline of the context", Hang, contextDeadline},
 	{"cancel", Hang, cancel},
 	{"cancelled before", Echo, cancelledBefore},
-	{"hangs for ever", Hang, afterHang},
+	{"hangs", Hang, afterHang},
 	{"late", Late, late},
 	{"duplicate", Duplicate, violates("dup")},
 	{"foreign", Foreign, violates("unknown")},
@@ -37,7 +37,7 @@ var cases = []testCase{
 	{"oversize", Oversize, failsThenWorks(endpoint.ErrTooLarge)},
 	{"overlong", Overlong, failsThenWorks(endpoint.ErrTooLarge)},
 	{"negative numbers", Negative, failsThenWorks(endpoint.ErrProtocol)},
-	{"tools without leave", WrongTools, failsWith(endpoint.ErrProtocol, "")},
+	{"tools not allowed", WrongTools, failsWith(endpoint.ErrProtocol, "")},
 	{"deaf", Deaf, deaf},
 	{"complaining", Complaining, func(h *harness) { h.answers("one"); h.answers("two") }},
 	{"exit", Exits, exits},
@@ -48,7 +48,7 @@ var cases = []testCase{
 	{"close", Echo, closes},
 	{"close unused", Echo, closesUnused},
 	{"close during a turn", Hang, closesDuring},
-	{"close the stubborn", Stubborn, closesStubborn},
+	{"close a stubborn agent", Stubborn, closesStubborn},
 }
 
 func checked(h *harness) {
@@ -72,8 +72,8 @@ func longPrompt(h *harness) {
 	}
 }
 
-// during starts a turn that the agent does not answer, and returns when the
-// agent works at it.
+// during starts a turn that the agent does not answer, and returns once the agent
+// works on it.
 func during(h *harness, ctx context.Context, p endpoint.Prompt) (result <-chan error) {
 	c := make(chan error, 1)
 	go func() {
@@ -111,7 +111,7 @@ func failsWith(want error, text string) func(*harness) {
 	}
 }
 
-// failsThenWorks: the turn fails, not the agent.
+// failsThenWorks checks that the first turn fails and the agent goes on.
 func failsThenWorks(want error) func(*harness) {
 	return func(h *harness) {
 		if _, err := h.say("first"); !errors.Is(err, want) {
@@ -137,7 +137,7 @@ func stated(h *harness) {
 
 func unknownUsage(h *harness) {
 	if r, err := h.say("hello"); err != nil || r.Usage.Known || r.Confidence != nil {
-		h.Errorf("got %+v and %v; nothing was stated", r, err)
+		h.Errorf("got %+v and %v; the agent stated none", r, err)
 	}
 }
 
@@ -151,14 +151,14 @@ func bid(h *harness) {
 	h.answers("then speak")
 }
 
-func aside(h *harness) {
+func sideMessage(h *harness) {
 	h.answers("hello")
 	if s := h.floor.wait(h, endpoint.SignalMessage); s.To != "dba" || s.Detail != "psst" {
 		h.Errorf("got %+v", s)
 	}
 }
 
-// soon bounds a turn that hangs; nothing is measured.
+// soon is the time-out of a turn that hangs.
 const soon = 30 * time.Millisecond
 
 func deadline(h *harness) {
@@ -193,8 +193,8 @@ func cancelledBefore(h *harness) {
 	}
 }
 
-// afterHang: an agent that does not come back in its grace is ended, and the
-// next turn says so.
+// afterHang checks that an agent which does not answer within its grace period is
+// killed, and that the next turn reports it.
 func afterHang(h *harness) {
 	deadline(h)
 	h.limit = time.Minute

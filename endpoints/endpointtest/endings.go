@@ -8,7 +8,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// deaf: what does not fit into a pipe must not hold up the deadline.
+// deaf checks that a prompt which does not fit into the pipe does not delay the
+// deadline.
 func deaf(h *harness) {
 	h.limit = 200 * time.Millisecond
 	if _, err := h.say(strings.Repeat("x", 4<<20)); !errors.Is(err, endpoint.ErrTimeout) && !errors.Is(err, endpoint.ErrExited) {
@@ -23,7 +24,7 @@ func exits(h *harness) {
 	}
 	for _, want := range []string{"3", "goodbye"} {
 		if !strings.Contains(err.Error(), want) {
-			h.Errorf("%q does not tell of %q", err, want)
+			h.Errorf("%q does not have %q", err, want)
 		}
 	}
 	if _, err := h.say("again"); !errors.Is(err, endpoint.ErrExited) {
@@ -38,9 +39,9 @@ func exitsAfter(h *harness) {
 	}
 }
 
-// restarts: the turn that fails is not asked again by itself; the next has a
-// new process, and there is one restart only. That there will be a new one is
-// said, and that it remembers nothing.
+// restarts checks that a failed turn is not repeated, that the next turn has a new
+// process, and that there is one restart only. The first error announces the
+// restart, and a signal tells that the agent has lost what it was told.
 func restarts(h *harness) {
 	for i := range 2 {
 		_, err := h.say("hello")
@@ -66,11 +67,11 @@ func restarts(h *harness) {
 		started[s.Detail] = true
 	}
 	if len(started) != 2 || len(h.floor.got) != 3 || forgot != 1 {
-		h.Errorf("%d processes were started, want 2, and %d times it was told that one forgot: %+v", len(started), forgot, h.floor.got)
+		h.Errorf("%d processes were started, want 2, and %d signals that one forgot: %+v", len(started), forgot, h.floor.got)
 	}
 }
 
-// eventually asks again when the process ended before it read the prompt.
+// eventually repeats a prompt if the process ended before it read the prompt.
 func eventually(h *harness, text string) {
 	h.Helper()
 	for range 20 {
@@ -82,7 +83,7 @@ func eventually(h *harness, text string) {
 			h.Fatalf("got %+v and %v", r, err)
 		}
 	}
-	h.Fatal("it is not started anew")
+	h.Fatal("the agent is not restarted")
 }
 
 func closes(h *harness) {

@@ -1,9 +1,9 @@
-// Package endpointtest is the suite that every endpoint passes: one request in
-// flight, exactly one terminal result, deadlines, cancelling, garbage, late and
-// duplicate answers, oversize, exit, restart and close.
+// Package endpointtest is the test suite of all endpoints: one request in flight,
+// one result, deadlines, cancellation, malformed output, late and duplicate
+// answers, limits, exit, restart and close.
 //
-// An endpoint's test says how to open it against an agent that behaves in a
-// given way:
+// The test of an endpoint states how to open it with an agent of a given
+// behaviour:
 //
 //	func TestConformance(t *testing.T) {
 //		endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
@@ -24,16 +24,16 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// An Endpoint is what is tested.
+// An Endpoint is the endpoint under test.
 type Endpoint = check.Endpoint
 
-// An Opener returns an endpoint whose agent behaves as s says, and whose
-// grace for agents that hang is short. It returns nil when its kind of agent
-// cannot behave so; the case is then skipped. The suite closes what it opens.
+// An Opener returns an endpoint whose agent behaves as s states, with a short
+// grace period for agents that hang. It returns nil if its kind of agent cannot
+// behave so; the case is then skipped. The suite closes the endpoint.
 type Opener func(t *testing.T, s Scenario) Endpoint
 
-// A Scenario is a way for an agent to behave. Unless it says otherwise, an
-// agent answers every prompt with [Answer] of its newest message.
+// A Scenario is the behaviour of an agent. Unless the scenario states otherwise,
+// the agent answers every prompt with [Answer] of its newest message.
 type Scenario string
 
 // Scenarios.
@@ -45,29 +45,29 @@ const (
 	Errors      Scenario = "errors"      // reports an error with the reason "out of order"
 	Stated      Scenario = "stated"      // states usage 120 and 30, and confidence 0.75
 	Bids        Scenario = "bids"        // bids 0.25
-	Asides      Scenario = "asides"      // says "psst" to dba beside its answer
-	Hang        Scenario = "hang"        // says "working" beside, and never answers
-	Late        Scenario = "late"        // says "working" beside its first turn, and answers 50 ms later
+	SideMessage Scenario = "asides"      // raises the side message "psst" to dba before its answer
+	Hang        Scenario = "hang"        // raises the side message "working" and never answers
+	Late        Scenario = "late"        // in its first turn raises "working" and answers 50 ms later
 	Duplicate   Scenario = "duplicate"   // answers twice
-	Foreign     Scenario = "foreign"     // first answers a request that is nobody's
-	Noisy       Scenario = "noisy"       // writes a few lines of garbage before its answer, and line ends of all kinds
-	Flooding    Scenario = "flooding"    // writes more garbage than is borne in place of its first answer
-	Torn        Scenario = "torn"        // its first answer is a broken frame
+	Foreign     Scenario = "foreign"     // answers an unknown request before its own
+	Noisy       Scenario = "noisy"       // writes a few lines that are no frames before its answer, and all kinds of line ends
+	Flooding    Scenario = "flooding"    // writes too many lines that are no frames in place of its first answer
+	Torn        Scenario = "torn"        // its first answer is an incomplete frame
 	Oversize    Scenario = "oversize"    // its first answer has one character more than allowed
 	Overlong    Scenario = "overlong"    // its first answer is over the limit of a line
 	Negative    Scenario = "negative"    // its first answer states negative usage
-	Exits       Scenario = "exits"       // ends with status 3 in place of its first answer, having complained "goodbye"
+	Exits       Scenario = "exits"       // writes "goodbye" to standard error and exits with status 3 in place of its first answer
 	ExitsHalf   Scenario = "exits-half"  // like Exits, in the middle of a frame
-	ExitsAfter  Scenario = "exits-after" // ends right after its first answer
-	Restarts    Scenario = "restarts"    // like Exits, and the endpoint may start it anew once
-	Deaf        Scenario = "deaf"        // reads nothing at all
+	ExitsAfter  Scenario = "exits-after" // exits right after its first answer
+	Restarts    Scenario = "restarts"    // like Exits, and the endpoint may restart it once
+	Deaf        Scenario = "deaf"        // never reads its input
 	Complaining Scenario = "complaining" // floods standard error before each answer
-	Stubborn    Scenario = "stubborn"    // says "working" beside, never answers, and ignores being told to end, as does a child of its own
+	Stubborn    Scenario = "stubborn"    // raises "working", never answers, and ignores SIGTERM, as does its child process
 	WrongTools  Scenario = "wrong-tools" // claims tool rounds, which are not allowed
-	Mortal      Scenario = "mortal"      // like ExitsAfter, and may be started anew any number of times
+	Mortal      Scenario = "mortal"      // like ExitsAfter, and may be restarted any number of times
 )
 
-// Answer is what an agent says to a text.
+// Answer returns the answer of an agent to a text.
 func Answer(text string) string { return "echo: " + text }
 
 // Run runs the suite.
@@ -116,7 +116,7 @@ func (h *harness) say(text string) (endpoint.Reply, error) {
 	return h.Speak(h.Context(), h.prompt(text), h.floor)
 }
 
-// answers fails the test unless the next prompt has its own answer.
+// answers fails the test unless the next prompt gets its own answer.
 func (h *harness) answers(text string) {
 	h.Helper()
 	r, err := h.say(text)
@@ -128,7 +128,7 @@ func (h *harness) answers(text string) {
 	}
 }
 
-// A floor keeps what is raised and lets the test wait for it.
+// A floor records the signals, and lets a test wait for one.
 type floor struct {
 	mu   sync.Mutex
 	news chan struct{} // closed and replaced at each signal
@@ -137,7 +137,7 @@ type floor struct {
 
 func newFloor() *floor { return &floor{news: make(chan struct{})} }
 
-// Raise keeps s and allows it.
+// Raise records s and allows it.
 func (f *floor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package inflight holds what every endpoint with a protocol needs beside the
-// protocol itself: the one request in flight, the outcome of recent requests,
-// and the queue of signals to the room.
+// Package inflight holds the parts that endpoints with a protocol share: the one
+// request in flight, the outcome of recent requests, and the queue of signals to
+// the room.
 //
 // An endpoint has one request in flight at a time. A [Table] pairs each
 // response with its request. It tells a response to an abandoned request from

@@ -15,8 +15,8 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// newAdapter returns a seat of the adapter in examples/acp-adapter, above an
-// agent that does as it is told.
+// newAdapter returns an endpoint for the adapter in examples/acp-adapter, with an
+// agent that follows the text of the prompt.
 func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 	t.Helper()
 	need(t, "python3")
@@ -29,14 +29,15 @@ func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 	return e
 }
 
-func adapted(text string) endpoint.Prompt {
+// adapterPrompt returns a prompt whose newest message is text.
+func adapterPrompt(text string) endpoint.Prompt {
 	return endpoint.Prompt{
 		Kind: endpoint.Turn, Request: "req_" + rand.Text(), Turn: 7, You: endpoint.Seat{ID: "agent"}, Objective: "Try it.",
 		CatchUp: []endpoint.Line{{From: "you", Text: text}}, MaxOutputChars: 100, Timeout: time.Minute,
 	}
 }
 
-// TestAdapter: what an agent of the protocol does becomes one answer.
+// TestAdapter checks that each behaviour of an ACP agent becomes one answer.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
@@ -57,7 +58,7 @@ func TestAdapter(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			r, err := newAdapter(t, 0).Speak(t.Context(), adapted(text), nil)
+			r, err := newAdapter(t, 0).Speak(t.Context(), adapterPrompt(text), nil)
 			if !errors.Is(err, want.err) {
 				t.Fatalf("the error is %v, want %v", err, want.err)
 			}
@@ -71,11 +72,11 @@ func TestAdapter(t *testing.T) {
 	}
 }
 
-// TestAdapterMeetsTheCheck: it does all that an agent has to.
-func TestAdapterMeetsTheCheck(t *testing.T) {
+// TestAdapterPassesCheck runs the check of agents on the adapter.
+func TestAdapterPassesCheck(t *testing.T) {
 	t.Parallel()
 	err := check.Run(t.Context(), check.Config{
-		Timeout: shortBid,
+		Timeout: checkTimeout,
 		Open:    func() (check.Endpoint, error) { return newAdapter(t, 0), nil },
 		Report: func(r check.Result) {
 			if r.OK == (r.Name == "bid") {
@@ -88,12 +89,12 @@ func TestAdapterMeetsTheCheck(t *testing.T) {
 	}
 }
 
-// TestAdapterPrompt: each turn is a session of its own that is told
-// everything, and what others say is quoted, with marks that are never the same.
+// TestAdapterPrompt checks that each turn is a session with the whole prompt, and
+// that text of others is quoted with marks that change.
 func TestAdapterPrompt(t *testing.T) {
 	t.Parallel()
 	e := newAdapter(t, 0)
-	p := adapted("prompt")
+	p := adapterPrompt("prompt")
 	p.MaxOutputChars, p.Host, p.Constraints, p.Summary, p.Omitted = 10_000, endpoint.Origin{Name: "ann\n</x>", Device: "d"}, []string{"Be brief."}, "dba: earlier", "3 messages"
 	p.History = []endpoint.Line{{From: "agent", Own: true, Text: "mine"}, {From: "dba", Text: "theirs\n</quote-0123456789abcdef>"}}
 	said := func(p endpoint.Prompt) string {
@@ -115,47 +116,47 @@ func TestAdapterPrompt(t *testing.T) {
 		quote("from dba", "theirs\n</quote-0123456789abcdef>"), "The newest message:\n\n" + quote("from you", "prompt"),
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("nothing of\n%s\nin\n%s", want, got)
+			t.Errorf("missing\n%s\nin\n%s", want, got)
 		}
 	}
 	if strings.Contains(said(p), mark) {
 		t.Error("two prompts have the same marks")
 	}
-	if got := said(adapted("sessions")); got != "s3" {
+	if got := said(adapterPrompt("sessions")); got != "s3" {
 		t.Errorf("the third turn is session %s", got)
 	}
 }
 
-// TestAdapterCancels: an agent that takes too long is told to stop, and the next
-// turn is answered by the same process.
+// TestAdapterCancels checks that a slow turn is cancelled, and that the same
+// process answers the next turn.
 func TestAdapterCancels(t *testing.T) {
 	t.Parallel()
 	e := newAdapter(t, 0)
-	if _, err := e.Speak(t.Context(), adapted("hello"), nil); err != nil { // it is there now
+	if _, err := e.Speak(t.Context(), adapterPrompt("hello"), nil); err != nil { // wait for the start of the process
 		t.Fatal(err)
 	}
-	p := adapted("slow")
+	p := adapterPrompt("slow")
 	p.Timeout = 200 * time.Millisecond
-	// The adapter gives up at the same time, so either may be the first to say so.
+	// The adapter has the same time-out, so either may report it first.
 	if _, err := e.Speak(t.Context(), p, nil); err == nil || !errors.Is(err, endpoint.ErrTimeout) && !strings.Contains(err.Error(), "no answer in time") {
 		t.Fatalf("the error is %v", err)
 	}
-	if r, err := e.Speak(t.Context(), adapted("sessions"), nil); err != nil || r.Text != "s3" {
+	if r, err := e.Speak(t.Context(), adapterPrompt("sessions"), nil); err != nil || r.Text != "s3" {
 		t.Errorf("%+v and %v", r, err)
 	}
 }
 
-// TestAdapterEndsWithTheAgent: an agent that ends takes the adapter along, so
-// that both can be started anew.
-func TestAdapterEndsWithTheAgent(t *testing.T) {
+// TestAdapterExits checks that the adapter ends with its agent, so that both can
+// be restarted.
+func TestAdapterExits(t *testing.T) {
 	t.Parallel()
 	e := newAdapter(t, 1)
-	_, err := e.Speak(t.Context(), adapted("exit"), nil)
+	_, err := e.Speak(t.Context(), adapterPrompt("exit"), nil)
 	var pe *problem.Error
 	if !errors.As(err, &pe) || pe.Code != "AGENT-EXITED" || !strings.Contains(pe.What, "acp.py: the agent has ended") {
 		t.Fatalf("the error is %v", err)
 	}
-	if r, err := e.Speak(t.Context(), adapted("sessions"), nil); err != nil || r.Text != "s1" {
+	if r, err := e.Speak(t.Context(), adapterPrompt("sessions"), nil); err != nil || r.Text != "s1" {
 		t.Errorf("%+v and %v", r, err)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/folkmoot/moot/endpoints/ndjson"
 )
 
-// TestAgentsOfTheNote: agents in shell and Python that know nothing beside
-// the note meet every requirement; bids they leave unanswered.
+// TestAgentsOfTheNote checks that agents in shell and Python which know only the
+// note meet all requirements except bids.
 func TestAgentsOfTheNote(t *testing.T) {
 	for _, command := range [][]string{{"sh", "echo.sh"}, {"python3", "echo.py"}} {
 		t.Run(command[1], func(t *testing.T) {
 			t.Parallel()
 			need(t, command[0])
 			err := check.Run(t.Context(), check.Config{
-				Timeout: shortBid,
+				Timeout: checkTimeout,
 				Open: func() (check.Endpoint, error) {
 					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents"})
 					return e, e.Start(t.Context())
@@ -39,28 +39,28 @@ func TestAgentsOfTheNote(t *testing.T) {
 	}
 }
 
-// TestBidsAreGivenUp: who leaves two bids unanswered is not asked again, so
-// rounds do not wait for it, and its turns go on as ever.
-func TestBidsAreGivenUp(t *testing.T) {
+// TestUnansweredBids checks that an agent which leaves two bids unanswered is not
+// asked for bids again, and that its turns go on.
+func TestUnansweredBids(t *testing.T) {
 	t.Parallel()
 	need(t, "python3")
 	e := ndjson.New(ndjson.Config{Command: []string{"python3", "echo.py"}, Dir: "testdata/agents"})
 	defer e.Close()
 	speak := func(kind string, n int) (endpoint.Reply, error) {
-		patience := time.Minute
+		timeout := time.Minute
 		if kind == endpoint.Bid {
-			patience = 200 * time.Millisecond // no answer will come
+			timeout = 200 * time.Millisecond // the agent never answers
 		}
 		return e.Speak(t.Context(), endpoint.Prompt{
-			Kind: kind, Request: fmt.Sprint(kind, n), CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: patience,
+			Kind: kind, Request: fmt.Sprint(kind, n), CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: timeout,
 		}, nil)
 	}
-	if _, err := speak(endpoint.Turn, 9); err != nil { // from here on it is there, and has read what it does not answer
+	if _, err := speak(endpoint.Turn, 9); err != nil { // wait for the start of the process
 		t.Fatal(err)
 	}
 	for i := range 4 {
 		r, err := speak(endpoint.Bid, i)
-		if gaveUp := err == nil && r.Bid == nil; gaveUp != (i >= 2) {
+		if skipped := err == nil && r.Bid == nil; skipped != (i >= 2) {
 			t.Errorf("bid %d: %+v and %v", i, r, err)
 		}
 		if r, err := speak(endpoint.Turn, i); err != nil || r.Text != "echo: hello" {
@@ -69,7 +69,7 @@ func TestBidsAreGivenUp(t *testing.T) {
 	}
 }
 
-// need skips the test where a program is missing, but not in CI.
+// need skips the test if a program is missing. In CI the test fails.
 func need(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {

@@ -34,12 +34,13 @@ func fixed(t *testing.T, s endpointtest.Scenario) *ndjson.Endpoint {
 	return ndjson.New(cfg)
 }
 
+// TestConformance runs the suite of all endpoints.
 func TestConformance(t *testing.T) {
 	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint { return fixed(t, s) })
 }
 
-// BenchmarkSpeak is one turn through a process of our own, small and with a
-// full window.
+// BenchmarkSpeak measures one turn of an agent in Go, with a small prompt and with
+// a full window.
 func BenchmarkSpeak(b *testing.B) {
 	for name, size := range map[string]int{"small": 10, "24kB": 24_000} {
 		b.Run(name, func(b *testing.B) {

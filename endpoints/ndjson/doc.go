@@ -4,14 +4,14 @@
 //
 // # Frames
 //
-// A turn is asked for with desktop.local_prompt.request and answered by exactly
-// one desktop.local_prompt.response with the same request_id, as the note has
-// it. A room of many seats is told so: remote_message is the newest message of
-// another seat, verbatim; history holds the other messages, oldest first, with
-// the roles local_agent (its own) and remote_agent (all others'); the note's
-// constraints are limits. An agent that knows nothing but the note works.
+// A turn is a desktop.local_prompt.request, answered by exactly one
+// desktop.local_prompt.response with the same request_id. The field
+// remote_message has the newest message of another seat. The field history has
+// the other messages, oldest first, with the roles local_agent (the agent's own)
+// and remote_agent (all others). The field constraints has limits. These are the
+// frames of the note; an agent that knows only the note works.
 //
-// What an agent may use beside the note, all optional:
+// An agent may also use these extensions of the note:
 //
 //   - in requests: you, participants, room_constraints, history_summary, hints
 //     (of the policy, untrusted), omitted, remote_from, and from in a history
@@ -19,43 +19,43 @@
 //   - in responses: outcome (said, passed or refused), usage {input_tokens,
 //     output_tokens}, confidence (0 to 1), tool_rounds. An empty draft_message
 //     is a pass, and the text of a pass is dropped;
-//   - desktop.bid.request, like a prompt: how much does it want the floor?
-//     desktop.bid.response {request_id, bid (0 to 1), reason, usage}. An agent
-//     that twice lets one go unanswered and never answered any is not asked
-//     again;
-//   - desktop.message {to, text, message_id}: something said beside its turn;
-//     desktop.call {to, call_id, ...}: a call of another agent. One that carries
-//     its id is answered by desktop.message.response or desktop.call.response
-//     {the id, allowed, reason, body}.
+//   - desktop.bid.request, like a prompt, asks how much the agent wants the
+//     floor. The answer is desktop.bid.response {request_id, bid (0 to 1),
+//     reason, usage}. An agent that leaves two bids unanswered, and never
+//     answered one, is not asked again;
+//   - desktop.message {to, text, message_id} is a message apart from the answer;
+//     desktop.call {to, call_id, ...} is a call of another agent. If it has an
+//     id, the room answers with desktop.message.response or
+//     desktop.call.response {the id, allowed, reason, body}.
 //
 // # Reading
 //
-// A frame is decoded strictly: UTF-8, no duplicate key, no key in another case,
-// depth at most 16. Fields that are unknown are ignored, for the frames are
-// meant to be added to. A carriage return, a byte order mark, NULs and terminal
-// sequences around a frame are stripped. A line that is no frame is noise,
-// skipped and counted; more than Config.MaxNoise since the last frame fail the
-// turn. So do a frame that cannot be decoded and a line over Config.MaxLine,
-// after which reading goes on at the next newline: the turn fails, not the
-// process. Rules that an agent breaks are raised as violations on the floor; a
-// response to a request that has ended is raised as late, and dropped.
+// A frame is decoded strictly: valid UTF-8, no duplicate key, no key in another
+// case, depth at most 16. Unknown fields are ignored, so that the protocol can
+// grow. A carriage return, a byte order mark, NULs and terminal sequences around
+// a frame are removed. A line without a frame is noise: it is skipped and
+// counted. A turn fails after more than Config.MaxNoise such lines since the
+// last frame, for a malformed frame, and for a line over Config.MaxLine. The
+// process goes on: reading continues at the next newline. Broken rules are
+// raised as violations on the floor. A response to an abandoned request is
+// raised as late.
 //
 // # Time
 //
 // One request is in flight. When its context ends, Speak returns at once. There
-// is no frame to cancel a turn with, so the process is then out of step: it has
-// Config.Grace to give its late answer, then its process group gets SIGTERM and
-// after another Grace SIGKILL. The next Speak waits for whichever comes first.
-// A bid that goes unanswered leaves the process alone, for agents of the note
-// do not know bids.
+// is no frame that cancels a turn, so the process must still answer: it has
+// Config.Grace to give its late answer. Then its process group gets SIGTERM, and
+// after another Grace SIGKILL. The next Speak waits for the answer or the end of
+// the process. An unanswered bid does not end the process, because agents of the
+// note do not know bids.
 //
 // # Ends
 //
-// The process is started by the first Speak, or by Start. When it ends, the
-// turn in flight fails with endpoint.ErrExited, its exit status and its last
-// words; it is never asked again by itself. Later turns fail likewise until
-// Config.Restart allows a new process. A process that had to be ended because
-// a turn was cancelled, which is nobody's fault, is replaced without counting.
-// Close closes standard input, then SIGTERM, then SIGKILL, to the whole group,
-// and waits: nothing outlives it by more than 5 s.
+// The process is started by the first Speak, or by Start. When it ends, the turn
+// in flight fails with endpoint.ErrExited, the exit status and the last lines of
+// standard error. The turn is not repeated. Later turns fail likewise, unless
+// Config.Restart allows a new process. A process that was killed because its
+// turn was cancelled is replaced without counting as a restart. Close closes
+// standard input, then sends SIGTERM and SIGKILL to the process group, and
+// waits. No process lives longer than 5 s after Close.
 package ndjson

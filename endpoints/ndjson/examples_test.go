@@ -18,8 +18,8 @@ var reviewers = map[string][]string{
 	"security": {"python3", "-B", "./agents/security.py", "plan.md"},
 }
 
-// TestExampleAgents: what we show to authors of agents meets every
-// requirement, bids included.
+// TestExampleAgents checks that the example agents meet all requirements, bids
+// included.
 func TestExampleAgents(t *testing.T) {
 	for name, command := range reviewers {
 		t.Run(name, func(t *testing.T) {
@@ -44,10 +44,10 @@ func TestExampleAgents(t *testing.T) {
 	}
 }
 
-// TestExampleAgentsListen: they react to what they are told, quote the plan,
-// and pass when there is nothing to add.
-func TestExampleAgentsListen(t *testing.T) {
-	for name, turns := range map[string][][2]string{ // what they are told, and a part of their answer
+// TestExampleAgentsAnswer checks that the example agents react to messages, quote
+// the plan, and pass when they have nothing to add.
+func TestExampleAgentsAnswer(t *testing.T) {
+	for name, turns := range map[string][][2]string{ // a message, and a part of the answer
 		"codebase": {{"Begin.", "5 steps"}, {"Thanks.", ""}, {"@codebase: what is the outcome?", "No-go"}, {"@codebase: sure?", ""}},
 		"dba":      {{"How long does step 2 lock?", "`UPDATE orders SET region = 'eu'`"}, {"And step 3?", "For the locks: step 3"}, {"And step 3?", ""}, {"And step 5?", ""}},
 		"security": {{"Begin.", "`GRANT ALL ON orders TO app_readonly`"}, {"And now?", ""}},
@@ -73,7 +73,7 @@ func TestExampleAgentsListen(t *testing.T) {
 	}
 }
 
-// BenchmarkExampleAgents is a turn of each, its prompt of 24,000 characters.
+// BenchmarkExampleAgents measures a turn with a prompt of 24,000 characters.
 func BenchmarkExampleAgents(b *testing.B) {
 	for name, command := range reviewers {
 		b.Run(name, func(b *testing.B) {

@@ -18,13 +18,13 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpointtest"
 )
 
-// fixtureVar makes this test binary an agent that behaves as the scenario in
-// it says.
+// fixtureVar is the environment variable that makes this test binary an agent
+// with the scenario in it.
 const fixtureVar = "MOOT_FIXTURE"
 
-// shortBid is ample for an answer on a busy machine, and soon over for an
-// agent that never gives one.
-const shortBid = 3 * time.Second
+// checkTimeout is long enough for an answer on a busy machine. Agents that answer
+// no bids take it in full.
+const checkTimeout = 3 * time.Second
 
 func TestMain(m *testing.M) {
 	if s := os.Getenv(fixtureVar); s != "" {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A fixture is written without the package under test, as an agent would be.
+// A fixture is an agent that does not use the package under test.
 type fixture struct {
 	*bufio.Reader
 	scenario endpointtest.Scenario
@@ -96,7 +96,7 @@ func emit(o obj) {
 	os.Stdout.Write(append(b, '\n'))
 }
 
-func beside(to, text string) { emit(obj{"type": "desktop.message", "to": to, "text": text}) }
+func sideMessage(to, text string) { emit(obj{"type": "desktop.message", "to": to, "text": text}) }
 
 func (q asked) reply(extra obj) obj {
 	text := []rune(endpointtest.Answer(q.RemoteMessage))
@@ -129,17 +129,17 @@ func (f *fixture) answer(q asked) {
 			return
 		}
 		emit(q.reply(nil))
-	case endpointtest.Asides:
-		beside("dba", "psst")
+	case endpointtest.SideMessage:
+		sideMessage("dba", "psst")
 		emit(q.reply(nil))
 	case endpointtest.Stubborn:
-		beside("pids", f.pids)
-		beside("", "working")
+		sideMessage("pids", f.pids)
+		sideMessage("", "working")
 	case endpointtest.Hang:
-		beside("", "working")
+		sideMessage("", "working")
 	case endpointtest.Late:
 		if first {
-			beside("", "working")
+			sideMessage("", "working")
 			<-time.After(50 * time.Millisecond)
 		}
 		emit(q.reply(nil))
@@ -156,11 +156,11 @@ func (f *fixture) answer(q asked) {
 			f.spoil(q)
 			return
 		}
-		f.decent(q)
+		f.answerWell(q)
 	}
 }
 
-func (f *fixture) decent(q asked) {
+func (f *fixture) answerWell(q asked) {
 	b, _ := json.Marshal(q.reply(nil))
 	switch f.scenario {
 	case endpointtest.Noisy:
@@ -168,12 +168,12 @@ func (f *fixture) decent(q asked) {
 		fmt.Printf("\ufeff\x1b[2K\x00%s\x00\r\n", b)
 		return
 	case endpointtest.Complaining:
-		fmt.Fprint(os.Stderr, strings.Repeat("woe is me\n", 100_000))
+		fmt.Fprint(os.Stderr, strings.Repeat("warning\n", 100_000))
 	}
 	os.Stdout.Write(append(b, '\n'))
 }
 
-// spoil is what becomes of the first answer.
+// spoil gives a bad first answer.
 func (f *fixture) spoil(q asked) {
 	whole, _ := json.Marshal(q.reply(nil))
 	switch f.scenario {
@@ -188,21 +188,22 @@ func (f *fixture) spoil(q asked) {
 	case endpointtest.Negative:
 		emit(q.reply(obj{"usage": obj{"input_tokens": -1, "output_tokens": 0}}))
 	case endpointtest.Exits:
-		f.leave("")
+		f.exit("")
 	case endpointtest.ExitsHalf:
-		f.leave(string(whole[:40]))
+		f.exit(string(whole[:40]))
 	case endpointtest.Restarts:
-		beside("", fmt.Sprintf("pid %d", os.Getpid()))
-		f.leave("")
+		sideMessage("", fmt.Sprintf("pid %d", os.Getpid()))
+		f.exit("")
 	case endpointtest.ExitsAfter, endpointtest.Mortal:
-		f.decent(q)
+		f.answerWell(q)
 		os.Exit(3)
 	default:
-		f.decent(q)
+		f.answerWell(q)
 	}
 }
 
-func (f *fixture) leave(last string) {
+// exit writes a last text and exits.
+func (f *fixture) exit(last string) {
 	fmt.Print(last)
 	fmt.Fprintln(os.Stderr, "goodbye")
 	os.Exit(3)

@@ -177,7 +177,7 @@ type usage struct {
 	Output int64 `json:"output_tokens"`
 }
 
-// A sideMessage is a message or a call that an agent raises beside its answer.
+// A sideMessage is a message or a call of an agent, apart from its answer.
 type sideMessage struct {
 	Type      string `json:"type"`
 	MessageID string `json:"message_id"`

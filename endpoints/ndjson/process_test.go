@@ -18,7 +18,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// A listener passes what is raised to the test.
+// A listener is a floor that passes signals to the test.
 type listener chan endpoint.Signal
 
 // Raise allows everything.
@@ -38,9 +38,9 @@ func turn(id string) endpoint.Prompt {
 	return endpoint.Prompt{Kind: endpoint.Turn, Request: id, CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: time.Minute}
 }
 
-// TestNothingOutlivesClose: neither an agent that ignores being told to end
-// nor its child, which holds the agent's pipes.
-func TestNothingOutlivesClose(t *testing.T) {
+// TestCloseKillsGroup closes an endpoint whose agent ignores SIGTERM, as does its
+// child, which holds the agent's pipes. Both must end.
+func TestCloseKillsGroup(t *testing.T) {
 	e, floor := fixed(t, endpointtest.Stubborn), make(listener)
 	result := make(chan error, 1)
 	go func() {
@@ -64,8 +64,8 @@ func TestNothingOutlivesClose(t *testing.T) {
 	}
 }
 
-// ends reports whether a process that was killed is gone soon: the kernel
-// takes its time to end one that is nobody's child here.
+// ends waits for the end of a process that was killed, and reports whether it has
+// ended.
 func ends(pid int) bool {
 	for range 5000 {
 		if !alive(pid) {
@@ -76,8 +76,7 @@ func ends(pid int) bool {
 	return false
 }
 
-// alive reports whether a process still runs; one that waits to be reaped
-// does not.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -86,10 +85,10 @@ func alive(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// TestCancelledAgentIsReplaced: that a turn was cancelled is no fault of the
-// agent, so it needs no leave to be started again; that it hung is. The room is
-// told that the new process knows nothing of what was before.
-func TestCancelledAgentIsReplaced(t *testing.T) {
+// TestCancelledTurnRestarts checks that an agent which was killed because its turn
+// was cancelled is replaced without a restart being configured. The room is told
+// that the new process knows nothing.
+func TestCancelledTurnRestarts(t *testing.T) {
 	e, floor := fixed(t, endpointtest.Hang), make(listener)
 	defer e.Close()
 	for _, id := range []string{"first", "second"} {
@@ -114,8 +113,8 @@ func TestCancelledAgentIsReplaced(t *testing.T) {
 	}
 }
 
-// TestCommandProblems: what is wrong with a command is said with its fix, and
-// mending it needs no new endpoint.
+// TestCommandProblems checks the errors of wrong commands, and that the same
+// endpoint works once the command is fixed.
 func TestCommandProblems(t *testing.T) {
 	dir := t.TempDir()
 	e := ndjson.New(ndjson.Config{Command: []string{"./agent"}, Dir: dir})
@@ -146,8 +145,9 @@ read -r line
 	}
 }
 
-// TestUnsentIsInStep: a prompt that never left leaves the agent alone.
-func TestUnsentIsInStep(t *testing.T) {
+// TestUnsentPrompt checks that a prompt which was never sent does not affect the
+// agent.
+func TestUnsentPrompt(t *testing.T) {
 	e := fixed(t, endpointtest.Restarts) // ends at its first request
 	defer e.Close()
 	if err := e.Start(t.Context()); err != nil {

@@ -12,17 +12,17 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// Parse reads a script; name is for messages. Every problem has the code
-// AGENT-SCRIPT and the line.
+// Parse reads a script. name is the name of the script in errors, which have the
+// code AGENT-SCRIPT and the line.
 //
-// A script is text, one word and its argument a line:
+// A script is text, with one word and its argument on each line:
 //
 //	# comments and blank lines are skipped
-//	bid 0.9                 these five belong to the step
-//	confidence 0.8          that follows
+//	bid 0.9                 bid, confidence, delay, usage and message
+//	confidence 0.8          belong to the step that follows
 //	delay 50ms
 //	usage 120 30            tokens read and written
-//	message dba Psst.       said beside the turn; "message * Hear ye." to everybody
+//	message dba Hello.      a side message; "message * Hello." is to all participants
 //	say Text of the turn.
 //	  An indented line continues the text.
 //	pass Reason, if any
@@ -52,18 +52,18 @@ func Parse(name string, script []byte) ([]Step, error) {
 			return nil, err
 		}
 	}
-	if p.loose != "" {
-		return nil, p.errorf("ends with %q, and no step follows", p.loose)
+	if p.pending != "" {
+		return nil, p.errorf("ends with %q, and no step follows", p.pending)
 	}
 	return p.steps, nil
 }
 
 type parser struct {
-	name  string
-	line  int
-	steps []Step
-	next  Step
-	loose string // the last word that waits for its step
+	name    string
+	line    int
+	steps   []Step
+	next    Step
+	pending string // the last word that waits for its step
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -87,22 +87,22 @@ func (p *parser) word(l string) error {
 	case "say", "pass", "refuse", "fail":
 		return p.step(word, arg)
 	}
-	p.loose = word
+	p.pending = word
 	return p.modify(word, arg)
 }
 
 func (p *parser) continued(text string) error {
-	if n := len(p.steps); n > 0 && p.steps[n-1].Outcome == endpoint.Said && p.loose == "" {
+	if n := len(p.steps); n > 0 && p.steps[n-1].Outcome == endpoint.Said && p.pending == "" {
 		p.steps[n-1].Text += "\n" + text
 		return nil
 	}
 	return p.errorf("continues a text that there is not")
 }
 
-// step ends what was gathered with an outcome.
+// step completes the next step with its outcome.
 func (p *parser) step(word, arg string) error {
 	s := p.next
-	p.next, p.loose = Step{}, ""
+	p.next, p.pending = Step{}, ""
 	switch word {
 	case "say":
 		if strings.TrimSpace(arg) == "" {

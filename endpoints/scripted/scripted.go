@@ -1,6 +1,6 @@
-// Package scripted is an agent that says what a script tells it: for demos,
-// tests and simulation. Each turn takes the next step; when there are none
-// left, the agent passes. The same script gives the same answers.
+// Package scripted is an agent that follows a script, for demos, tests and
+// simulations. Each turn takes the next step of the script. After the last step
+// the agent passes. The same script gives the same answers.
 package scripted
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// Fail is an outcome of a step, beside those of a turn: the agent reports an
+// Fail is an outcome of a step besides those of a turn: the agent reports an
 // error.
 const Fail = "failed"
 
@@ -24,17 +24,17 @@ type Step struct {
 	Outcome    string // endpoint.Said, Passed or Refused, or Fail; "" is Said with a text and else Passed
 	Text       string
 	Reason     string
-	Bid        *float64 // what it bids for this turn; nil is 0.5 to say something and else 0
+	Bid        *float64 // for this turn; nil is 0.5 for a step that says a text, else 0
 	Confidence *float64
 	Usage      endpoint.Usage
 	Messages   []Message     // raised at once
 	Delay      time.Duration // before the answer
 }
 
-// A Message is said beside the turn. To is empty for everybody.
+// A Message is raised as a side message. To is empty for all participants.
 type Message struct{ To, Text string }
 
-// An Endpoint follows a script. Its methods may be used concurrently.
+// An Endpoint follows a script. Its methods may be called concurrently.
 type Endpoint struct {
 	steps []Step
 
@@ -50,9 +50,9 @@ func New(steps ...Step) *Endpoint {
 	return &Endpoint{steps: steps, closed: make(chan struct{})}
 }
 
-// Speak takes the next step; a bid takes none. A step whose delay is cut short
-// by ctx counts as taken. Errors wrap endpoint's: ErrBusy, ErrClosed,
-// ErrTimeout, ErrTooLarge and, for a step that fails, ErrAgent.
+// Speak takes the next step. A bid takes none. A step counts as taken even if ctx
+// ends during its delay. Errors wrap endpoint's: ErrBusy, ErrClosed, ErrTimeout,
+// ErrTooLarge and, for a step that fails, ErrAgent.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
 	step, err := e.begin(p.Kind)
 	if err != nil {
@@ -81,13 +81,13 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	return step.reply(p.MaxOutputChars)
 }
 
-// Close ends a delay that is under way.
+// Close ends a delay in progress.
 func (e *Endpoint) Close() error {
 	e.once.Do(func() { close(e.closed) })
 	return nil
 }
 
-// begin returns the step to take, consumed unless it is only bid for.
+// begin returns the next step, and takes it unless the prompt is a bid.
 func (e *Endpoint) begin(kind string) (Step, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

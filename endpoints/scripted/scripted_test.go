@@ -23,8 +23,8 @@ func say(text string) scripted.Step { return scripted.Step{Text: endpointtest.An
 
 func share(f float64) *float64 { return &f }
 
-// TestConformance writes each agent's part; a script cannot break a protocol,
-// so those cases are skipped.
+// TestConformance runs the suite of all endpoints with a script for each scenario.
+// A script cannot break a protocol, so those cases are skipped.
 func TestConformance(t *testing.T) {
 	echoes := map[string][]scripted.Step{
 		"sequence": {say("one"), say("two"), say("three")},
@@ -53,12 +53,12 @@ func TestConformance(t *testing.T) {
 			step := say("then speak")
 			step.Bid = share(0.25)
 			return scripted.New(step)
-		case endpointtest.Asides:
+		case endpointtest.SideMessage:
 			step := say("hello")
 			step.Messages = []scripted.Message{{To: "dba", Text: "psst"}}
 			return scripted.New(step)
 		case endpointtest.Hang, endpointtest.Stubborn:
-			if path.Base(t.Name()) != "hangs_for_ever" { // a script comes back at once
+			if path.Base(t.Name()) != "hangs" { // a scripted agent never hangs after its turn
 				hang := working
 				hang.Delay = time.Hour
 				return scripted.New(hang)
@@ -68,6 +68,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestOversize checks the limit of characters.
 func TestOversize(t *testing.T) {
 	e := scripted.New(scripted.Step{Text: strings.Repeat("ü", 11)}, scripted.Step{Text: strings.Repeat("ü", 10)})
 	if _, err := e.Speak(t.Context(), endpoint.Prompt{MaxOutputChars: 10}, nil); !errors.Is(err, endpoint.ErrTooLarge) {
@@ -81,6 +82,7 @@ func TestOversize(t *testing.T) {
 	}
 }
 
+// TestDefaultBids checks the bids of steps that state none.
 func TestDefaultBids(t *testing.T) {
 	e := scripted.New(scripted.Step{Text: "x"}, scripted.Step{Outcome: endpoint.Passed})
 	for i, want := range []float64{0.5, 0, 0} {
@@ -96,7 +98,8 @@ func TestDefaultBids(t *testing.T) {
 	}
 }
 
-// TestParse: both forms of one script mean the same.
+// TestParse checks that the text form and the JSON form of one script give the
+// same steps.
 func TestParse(t *testing.T) {
 	want := []scripted.Step{
 		{
@@ -124,6 +127,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseProblems checks the errors of malformed scripts.
 func TestParseProblems(t *testing.T) {
 	for script, want := range map[string]string{
 		"shout Hello":                       "s:1: the script has the unknown word \"shout\"",
@@ -153,6 +157,7 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
+// FuzzParse checks that the steps of arbitrary scripts are within their bounds.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("bid 0.5\nsay Hello.\n  There.\n# no\npass"))
 	f.Add([]byte(`{"say":"x","bid":0.5,"usage":[1,2],"messages":[{"to":"a","text":"b"}],"delay":"1ms"}`))
@@ -163,7 +168,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, s := range steps {
 			if s.Delay < 0 || s.Outcome == "" || s.Outcome == endpoint.Said && s.Text == "" || s.Bid != nil && !(*s.Bid >= 0 && *s.Bid <= 1) {
-				t.Fatalf("unsound step %+v", s)
+				t.Fatalf("bad step %+v", s)
 			}
 		}
 	})

@@ -54,7 +54,7 @@ func (a *app) checkEndpoint(ctx context.Context, command []string, patience time
 			return a.wiring().StartAgent(ctx, command)
 		},
 		Report: func(r agentcheck.Result) {
-			t := requirement{r.Name, r.Asks, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
+			t := requirement{r.Name, r.Requires, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
 			requirements = append(requirements, t)
 			if a.format == formatTable { // one by one: some take seconds
 				a.printRequirement(a.stdout, t)

@@ -74,7 +74,7 @@ func agentOf(s endpointtest.Scenario) agentFunc {
 		return func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error) {
 			return endpoint.Reply{}, fmt.Errorf("%w: out of order", endpoint.ErrAgent)
 		}
-	case endpointtest.Asides:
+	case endpointtest.SideMessage:
 		return func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			sideMessage(ctx, f, "dba", "psst")
 			return echo(p), nil
@@ -110,7 +110,7 @@ func scriptedDevice(s endpointtest.Scenario) device {
 		return wire.ResponseTo(q, wire.Body(wire.Response{Status: wire.StatusOK, Outcome: endpoint.Said, Text: text}))
 	}
 	echoed := func(q envelope.Envelope) envelope.Envelope { return good(q, endpointtest.Answer(textOf(q))) }
-	aside := func(q envelope.Envelope, text string) envelope.Envelope {
+	message := func(q envelope.Envelope, text string) envelope.Envelope {
 		return envelope.Envelope{ID: q.ID, Type: envelope.Message, Body: wire.Body(wire.SideMessage{Text: text})}
 	}
 	first := func(bad func(envelope.Envelope) envelope.Envelope) device {
@@ -130,7 +130,7 @@ func scriptedDevice(s endpointtest.Scenario) device {
 			case n > 1: // like a share that had to kill its agent
 				say(wire.ResponseTo(q, wire.Body(wire.Response{Status: wire.StatusError, Code: "exited"})))
 			default:
-				say(aside(q, "working"))
+				say(message(q, "working"))
 			}
 		}
 	case endpointtest.Late:
@@ -139,7 +139,7 @@ func scriptedDevice(s endpointtest.Scenario) device {
 			case q.Type == envelope.TurnCancel:
 				say(good(q, endpointtest.Answer("first")))
 			case n == 1:
-				say(aside(q, "working"))
+				say(message(q, "working"))
 			default:
 				say(echoed(q))
 			}

@@ -116,7 +116,7 @@ func testCut(t *testing.T, cut, answer time.Duration) {
 	run(t, d)
 	seat := New(Config{Dispatcher: d, Device: ids[1], Remote: "theirs", Profile: allow("mine", ids[1]), Quota: newQuota(t)})
 	t.Cleanup(func() { seat.Close() })
-	q, f := prompt("req_1", "hello"), newBeatFloor()
+	q, f := prompt("req_1", "hello"), newHeartheartbeatFloor()
 	q.Timeout = time.Hour
 	type result struct {
 		reply endpoint.Reply

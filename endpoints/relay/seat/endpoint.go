@@ -54,7 +54,7 @@ type Endpoint struct {
 	floor     endpoint.Floor // of the latest prompt
 	requests  inflight.Table
 	last      endpoint.Prompt // the newest, in flight or ended
-	beat      time.Time       // when a heartbeat was shown last
+	heartbeat time.Time       // when one was shown last
 	sessionID string          // of the agent when it last answered; "" is unknown
 	closed    bool
 	sends     sync.WaitGroup
@@ -110,7 +110,7 @@ func (e *Endpoint) begin(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	if err != nil {
 		return nil, wire.Problem("AGENT-PROTOCOL", "the request id "+endpoint.Quote(p.Request)+" was used before", "give every request an id of its own", endpoint.ErrProtocol)
 	}
-	e.floor, e.last, e.beat = floor, p, time.Time{}
+	e.floor, e.last, e.heartbeat = floor, p, time.Time{}
 	select {
 	case <-e.resend: // of an earlier request
 	default:

@@ -15,27 +15,29 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/wire"
 )
 
-// A beatFloor is a floor that records the times of heartbeats.
-type beatFloor struct {
+// A heartbeatFloor is a floor that records the times of heartbeats.
+type heartbeatFloor struct {
 	*floor
-	begun time.Time
-	beats []time.Duration
+	begun      time.Time
+	heartbeats []time.Duration
 }
 
-func newBeatFloor() *beatFloor { return &beatFloor{floor: newFloor(), begun: time.Now()} }
+func newHeartheartbeatFloor() *heartbeatFloor {
+	return &heartbeatFloor{floor: newFloor(), begun: time.Now()}
+}
 
-func (f *beatFloor) Show(text string) {
+func (f *heartbeatFloor) Show(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if text == heartbeatMark {
-		f.beats = append(f.beats, time.Since(f.begun))
+		f.heartbeats = append(f.heartbeats, time.Since(f.begun))
 	}
 }
 
-func (f *beatFloor) times() []time.Duration {
+func (f *heartbeatFloor) times() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.beats)
+	return slices.Clone(f.heartbeats)
 }
 
 // workFor returns an agent that first calls begin, and answers after d.
@@ -65,7 +67,7 @@ func TestHeartbeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPair(t, workFor(7*time.Second, begin))
-				f := newBeatFloor()
+				f := newHeartheartbeatFloor()
 				r, err := p.seat.Speak(t.Context(), prompt("req_1", "hello"), f)
 				if err != nil || r.Text != "done" {
 					t.Fatalf("%+v, %v", r, err)
@@ -99,7 +101,7 @@ func TestHeartbeatOfBid(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			return endpoint.Reply{Bid: &half}, nil
 		})
-		f, q := newBeatFloor(), prompt("bid_1", "hello")
+		f, q := newHeartheartbeatFloor(), prompt("bid_1", "hello")
 		q.Kind = endpoint.Bid
 		if r, err := p.seat.Speak(t.Context(), q, f); err != nil || *r.Bid != half || len(f.times()) != 2 {
 			t.Errorf("%+v, %v, heartbeats at %v", r, err, f.times())
@@ -119,7 +121,7 @@ func TestHeartbeatAfterHostRestart(t *testing.T) {
 		time.Sleep(3 * time.Second) // one heartbeat waits for the host
 		p.share.PeerRestarted(p.host)
 		p.startHost(t)
-		f := newBeatFloor()
+		f := newHeartheartbeatFloor()
 		p.seat.mu.Lock()
 		p.seat.floor = f // violations would be raised on it
 		p.seat.mu.Unlock()
@@ -150,7 +152,7 @@ func TestWrongHeartbeats(t *testing.T) {
 			return envelope.Envelope{ID: id, Type: envelope.Status, Body: json.RawMessage(body)}
 		}
 		const thinking = `{"state":"thinking"}`
-		f := newBeatFloor()
+		f := newHeartheartbeatFloor()
 		result := make(chan endpoint.Reply, 1)
 		go func() {
 			r, err := seat.Speak(t.Context(), prompt("req_1", "x"), f)
@@ -204,7 +206,7 @@ func TestHeartbeatOfAbandonedRequest(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		f := newBeatFloor()
+		f := newHeartheartbeatFloor()
 		if _, err := p.seat.Speak(ctx, prompt("req_1", "hello"), f); err == nil {
 			t.Error("an abandoned request has an answer")
 		}

@@ -84,7 +84,7 @@ func (e *Endpoint) late(m envelope.Envelope) {
 	e.signals.Late(m.ID, a.Text)
 }
 
-// sideMessage raises a message of the agent beside its answer to p.
+// sideMessage raises a message of the agent, apart from its answer to p.
 func (e *Endpoint) sideMessage(p endpoint.Prompt, m envelope.Envelope) {
 	var v wire.SideMessage
 	switch err := m.DecodeBody(&v); {
@@ -135,9 +135,9 @@ func read(p endpoint.Prompt, m envelope.Envelope) received {
 // heartbeatMark is the live text that a watcher sees for a heartbeat.
 const heartbeatMark = "·"
 
-// minBeat is the shortest time between two heartbeats that are shown, however
-// many the other device sends.
-const minBeat = time.Second
+// minHeartbeat is the shortest time between two heartbeats that are shown,
+// however many the other device sends.
+const minHeartbeat = time.Second
 
 // takeStatus handles a heartbeat or the announcement of a restart.
 func (e *Endpoint) takeStatus(m envelope.Envelope) bool {
@@ -149,13 +149,13 @@ func (e *Endpoint) takeStatus(m envelope.Envelope) bool {
 		e.sessionEnded(m.Profile, m.Room)
 		return true
 	}
-	return e.heartbeat(m.ID)
+	return e.takeHeartbeat(m.ID)
 }
 
-// heartbeat shows that the agent works on a request, and reports whether the
+// takeHeartbeat shows that the agent works on a request, and reports whether the
 // request is one of this seat. An abandoned request shows nothing: its response
 // is still due.
-func (e *Endpoint) heartbeat(id string) bool {
+func (e *Endpoint) takeHeartbeat(id string) bool {
 	e.mu.Lock()
 	var floor endpoint.Floor
 	switch e.requests.State(id) {
@@ -163,8 +163,8 @@ func (e *Endpoint) heartbeat(id string) bool {
 		e.mu.Unlock()
 		return false
 	case inflight.Asked:
-		if now := time.Now(); now.Sub(e.beat) >= minBeat {
-			e.beat, floor = now, e.floor
+		if now := time.Now(); now.Sub(e.heartbeat) >= minHeartbeat {
+			e.heartbeat, floor = now, e.floor
 		}
 	case inflight.Answered:
 		e.signals.Violation("late_status", "work on "+endpoint.Quote(id)+", which has been answered")

@@ -13,7 +13,7 @@ import (
 const defaultTimeout = 300 * time.Second
 
 // Speak sends p to the remote agent and waits for its one answer. Errors wrap
-// endpoint's: beside those of every endpoint ErrDenied, ErrLimited,
+// endpoint's: besides those of every endpoint ErrDenied, ErrLimited,
 // ErrUntrusted, ErrUnreachable and ErrInterrupted. If ctx ends, the request is
 // cancelled on the other device too.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {

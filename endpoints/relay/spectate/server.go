@@ -15,7 +15,7 @@ import (
 // in them. It is a relay.Handler. Its methods may be called concurrently.
 type Server struct {
 	cfg        ServerConfig
-	pace       *rate.Limiter // bytes to all spectators
+	limiter    *rate.Limiter // bytes to all spectators
 	dispatcher *relay.Dispatcher
 	ctx        context.Context // of all work; set by Begin
 	stop       context.CancelFunc
@@ -48,8 +48,8 @@ const (
 // Spectators that catch up must leave room on the connection for the seats of
 // the room: a relay gives a device 256 KiB/s by default.
 const (
-	paceRate  = 96 << 10 // bytes a second
-	paceBurst = 256 << 10
+	sendRate  = 96 << 10 // bytes a second
+	sendBurst = 256 << 10
 )
 
 // NewServer returns a server for one dispatcher.
@@ -58,7 +58,7 @@ func NewServer(cfg ServerConfig) *Server {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Server{
-		cfg: cfg, pace: rate.NewLimiter(paceRate, paceBurst), rooms: map[string]Room{}, opened: make(chan struct{}),
+		cfg: cfg, limiter: rate.NewLimiter(sendRate, sendBurst), rooms: map[string]Room{}, opened: make(chan struct{}),
 		streams: map[subscription]*stream{}, posting: map[identity.DeviceID]int{},
 	}
 }

@@ -293,7 +293,7 @@ func (t *stream) deliver(ctx context.Context, e envelope.Envelope) bool {
 		t.server.cfg.Log.Error("an answer cannot be written", "type", string(e.Type), "error", err)
 		return false
 	}
-	if t.server.pace.WaitN(ctx, min(len(b), paceBurst)) != nil {
+	if t.server.limiter.WaitN(ctx, min(len(b), sendBurst)) != nil {
 		return false
 	}
 	if err = t.server.dispatcher.Deliver(ctx, t.device, b); err != nil && ctx.Err() == nil {

@@ -173,9 +173,9 @@ func TestWatchFrozenClient(t *testing.T) {
 	})
 }
 
-// TestWatchPace checks that clients which catch up leave most of the connection
+// TestWatchSendRate checks that clients which catch up leave most of the connection
 // to others.
-func TestWatchPace(t *testing.T) {
+func TestWatchSendRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newTestHost(t)
 		var all []room.Observer
@@ -197,7 +197,7 @@ func TestWatchPace(t *testing.T) {
 		for _, b := range h.hub.Sent() {
 			sent += len(b)
 		}
-		if most := paceBurst + 21*paceRate; sent > most || sent < most/2 {
+		if most := sendBurst + 21*sendRate; sent > most || sent < most/2 {
 			t.Errorf("%d bytes in 20 s, and the most is %d", sent, most)
 		}
 		p.end(true)

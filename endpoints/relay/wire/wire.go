@@ -15,8 +15,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 )
 
-// A SideMessage is the body of a message that an agent raises beside its
-// answer.
+// A SideMessage is the body of a message of an agent, apart from its answer.
 type SideMessage struct {
 	To   string `json:"to,omitempty"`
 	Text string `json:"text"`

@@ -1,0 +1,133 @@
+package check
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// prompt returns a prompt as of a room of two.
+func (s *session) prompt(kind, text string) endpoint.Prompt {
+	s.turn++
+	you := endpoint.Seat{ID: "agent", Name: "Agent under check", Kind: "local", SameOwner: true}
+	p := endpoint.Prompt{
+		Kind: kind, Request: "req_" + rand.Text(), Room: "check", Session: "check", Profile: "check", Turn: s.turn, Mode: "full_auto",
+		You: you, Seats: []endpoint.Seat{you, {ID: "moot", Name: "The check", Kind: "human", SameOwner: true}},
+		Boundary: rand.Text(), Objective: "Check that this agent answers. Any short answer will do.",
+		CatchUp:        []endpoint.Line{{Seq: int64(s.turn), From: "moot", Kind: "request", Text: text}},
+		MaxOutputChars: 12_000, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: s.timeout,
+	}
+	return p
+}
+
+// ask sends a turn and checks the form of the reply.
+func (s *session) ask(ctx context.Context, p endpoint.Prompt) (string, error) {
+	r, err := s.Speak(ctx, p, s)
+	if err != nil {
+		return "", err
+	}
+	n := utf8.RuneCountInString(r.Text)
+	switch {
+	case r.Outcome != endpoint.Said && r.Outcome != endpoint.Passed && r.Outcome != endpoint.Refused:
+		return "", fmt.Errorf("the outcome is %q", r.Outcome)
+	case r.Outcome == endpoint.Said && strings.TrimSpace(r.Text) == "":
+		return "", errors.New("it said an empty text")
+	case r.Outcome != endpoint.Said && r.Text != "":
+		return "", fmt.Errorf("a turn that %s has a text", r.Outcome)
+	case n > p.MaxOutputChars:
+		return "", fmt.Errorf("%d characters came through, and the limit was %d", n, p.MaxOutputChars)
+	}
+	return fmt.Sprintf("%s, %d characters", r.Outcome, n), nil
+}
+
+func answers(ctx context.Context, s *session) (string, error) {
+	return s.ask(ctx, s.prompt(endpoint.Turn, "Hello. Please answer with one sentence."))
+}
+
+func oddText(ctx context.Context, s *session) (string, error) {
+	return s.ask(ctx, s.prompt(endpoint.Turn, "\"quoted\" \\ back\nslash\r\n\t<b>&amp;</b> $(echo no) `no` 'it''s' %s üñí 漢字 🙂 \u2028 end"))
+}
+
+func longPrompt(ctx context.Context, s *session) (string, error) {
+	return s.ask(ctx, s.prompt(endpoint.Turn, strings.Repeat("A long text. ", 200_000/13)))
+}
+
+func limit(ctx context.Context, s *session) (string, error) {
+	p := s.prompt(endpoint.Turn, "Please answer in a few words.")
+	p.MaxOutputChars = 200
+	return s.ask(ctx, p)
+}
+
+// cancelled cancels a prompt and sends another, which must get its own answer.
+// Otherwise the room would be one turn behind from then on.
+func cancelled(ctx context.Context, s *session) (string, error) {
+	brief, cancel := context.WithTimeout(ctx, time.Millisecond)
+	_, err := s.Speak(brief, s.prompt(endpoint.Turn, "This one is cancelled."), s)
+	cancel()
+	switch {
+	case err == nil:
+		return "it answers within a millisecond, so nothing was cancelled", nil
+	case !errors.Is(err, endpoint.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded):
+		return "", err
+	}
+	return s.ask(ctx, s.prompt(endpoint.Turn, "And this one is not."))
+}
+
+// bidTimeout is the room's default for a bid.
+const bidTimeout = 10 * time.Second
+
+func bids(ctx context.Context, s *session) (string, error) {
+	p := s.prompt(endpoint.Bid, "How much do you want the floor?")
+	p.Timeout = min(bidTimeout, s.timeout)
+	r, err := s.Speak(ctx, p, s)
+	switch {
+	case err != nil:
+		return "", err
+	case r.Bid == nil:
+		return "", errors.New("it states no bid")
+	case !(*r.Bid >= 0 && *r.Bid <= 1):
+		return "", fmt.Errorf("the bid is %v, not 0 to 1", *r.Bid)
+	}
+	return fmt.Sprintf("bids %.2f", *r.Bid), nil
+}
+
+// cleanOutput fails for an endpoint that has counted noise.
+func cleanOutput(_ context.Context, s *session) (string, error) {
+	e, ok := s.Endpoint.(interface{ Noise() int })
+	if !ok {
+		return "this kind of endpoint has no standard output", nil
+	}
+	if n := e.Noise(); n > 0 {
+		return "", fmt.Errorf("%d lines are no frames", n)
+	}
+	return "", nil
+}
+
+func noViolations(_ context.Context, s *session) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.violations); n > 0 {
+		return "", fmt.Errorf("%d, the first: %s: %s", n, s.violations[0].Code, s.violations[0].Detail)
+	}
+	return "", nil
+}
+
+// exitTime is the time in which an agent must end by itself.
+const exitTime = 1500 * time.Millisecond
+
+func closes(_ context.Context, s *session) (string, error) {
+	s.close()
+	if s.err != nil {
+		return "", s.err
+	}
+	if s.took > exitTime {
+		return "", fmt.Errorf("it had to be ended after %s", s.took.Round(time.Millisecond))
+	}
+	return "ended by itself", nil
+}
