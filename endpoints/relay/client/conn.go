@@ -40,16 +40,16 @@ func newConn(cfg *Config, ws *websocket.Conn, l frame.Limits) *conn {
 }
 
 // run forwards frames until the connection or ctx ends, and returns the reason.
-func (l *conn) run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, l.startClosing)
+func (c *conn) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, c.startClosing)
 	defer stop()
 	var writer sync.WaitGroup
-	writer.Go(l.write)
-	err := l.read()
-	close(l.closed)
-	l.ws.Close()
+	writer.Go(c.write)
+	err := c.read()
+	close(c.closed)
+	c.ws.Close()
 	writer.Wait()
-	if r := l.restart.Load(); r != nil {
+	if r := c.restart.Load(); r != nil {
 		return r
 	}
 	var closed *websocket.CloseError
@@ -63,30 +63,30 @@ func (l *conn) run(ctx context.Context) error {
 const closeTimeout = time.Second
 
 // startClosing makes the writer send the queue and a close message, then end.
-func (l *conn) startClosing() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.noExtend = true
-	_ = l.ws.NetConn().SetDeadline(time.Now().Add(closeTimeout)) // a dead connection fails at its next use
-	close(l.closing)
+func (c *conn) startClosing() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noExtend = true
+	_ = c.ws.NetConn().SetDeadline(time.Now().Add(closeTimeout)) // a dead connection fails at its next use
+	close(c.closing)
 }
 
 // extendDeadline extends the read deadline, unless it is final.
-func (l *conn) extendDeadline() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.noExtend {
+func (c *conn) extendDeadline() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.noExtend {
 		return nil
 	}
-	return l.ws.SetReadDeadline(time.Now().Add(l.silence))
+	return c.ws.SetReadDeadline(time.Now().Add(c.silence))
 }
 
 // enqueue passes a frame to the writer.
-func (l *conn) enqueue(ctx context.Context, b []byte) error {
+func (c *conn) enqueue(ctx context.Context, b []byte) error {
 	select {
-	case l.out <- b:
+	case c.out <- b:
 		return nil
-	case <-l.closed:
+	case <-c.closed:
 		return ErrOffline
 	case <-ctx.Done():
 		return ctx.Err()
@@ -94,61 +94,61 @@ func (l *conn) enqueue(ctx context.Context, b []byte) error {
 }
 
 // write is the only writer of the connection.
-func (l *conn) write() {
+func (c *conn) write() {
 	for {
 		select {
-		case b := <-l.out:
-			if !l.writeFrame(b, l.cfg.Timing.Write) {
+		case b := <-c.out:
+			if !c.writeFrame(b, c.cfg.Timing.Write) {
 				return
 			}
-		case text := <-l.pong:
-			_ = l.ws.WriteControl(websocket.PongMessage, []byte(text), time.Now().Add(l.cfg.Timing.Write)) // the next write reports the error
-		case <-l.closing:
-			l.drain()
+		case text := <-c.pong:
+			_ = c.ws.WriteControl(websocket.PongMessage, []byte(text), time.Now().Add(c.cfg.Timing.Write)) // the next write reports the error
+		case <-c.closing:
+			c.drain()
 			return
-		case <-l.closed:
+		case <-c.closed:
 			return
 		}
 	}
 }
 
-func (l *conn) writeFrame(b []byte, timeout time.Duration) bool {
-	_ = l.ws.SetWriteDeadline(time.Now().Add(timeout)) // a dead connection fails at the write
-	if l.ws.WriteMessage(websocket.BinaryMessage, b) != nil {
-		l.ws.Close() // this also ends the reader
+func (c *conn) writeFrame(b []byte, timeout time.Duration) bool {
+	_ = c.ws.SetWriteDeadline(time.Now().Add(timeout)) // a dead connection fails at the write
+	if c.ws.WriteMessage(websocket.BinaryMessage, b) != nil {
+		c.ws.Close() // this also ends the reader
 		return false
 	}
 	return true
 }
 
 // drain sends the queue and a close message.
-func (l *conn) drain() {
+func (c *conn) drain() {
 	for {
 		select {
-		case b := <-l.out:
-			if !l.writeFrame(b, closeTimeout) {
+		case b := <-c.out:
+			if !c.writeFrame(b, closeTimeout) {
 				return
 			}
 		default:
 			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-			_ = l.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(closeTimeout)) // the reader ends at its deadline
+			_ = c.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(closeTimeout)) // the reader ends at its deadline
 			return
 		}
 	}
 }
 
 // read handles frames until the connection ends.
-func (l *conn) read() error {
-	l.ws.SetPingHandler(l.onPing)
+func (c *conn) read() error {
+	c.ws.SetPingHandler(c.onPing)
 	for {
-		if err := l.extendDeadline(); err != nil {
+		if err := c.extendDeadline(); err != nil {
 			return err
 		}
-		f, err := receive(l.ws)
+		f, err := receive(c.ws)
 		if err != nil {
 			return err
 		}
-		if err := l.handle(f); err != nil {
+		if err := c.handle(f); err != nil {
 			return err
 		}
 	}
@@ -156,28 +156,28 @@ func (l *conn) read() error {
 
 // onPing makes the writer answer. A ping is a sign that the relay is alive, so
 // it extends the deadline.
-func (l *conn) onPing(text string) error {
+func (c *conn) onPing(text string) error {
 	select {
-	case l.pong <- text:
+	case c.pong <- text:
 	default: // a pong is already queued
 	}
-	return l.extendDeadline()
+	return c.extendDeadline()
 }
 
-func (l *conn) handle(f frame.Frame) error {
+func (c *conn) handle(f frame.Frame) error {
 	switch f := f.(type) {
 	case frame.Recv:
-		if l.cfg.Deliver != nil {
-			l.cfg.Deliver(f.From, f.Payload)
+		if c.cfg.Deliver != nil {
+			c.cfg.Deliver(f.From, f.Payload)
 		}
 	case frame.Gone:
-		if l.cfg.Gone != nil {
-			l.cfg.Gone(f.To, f.Reason)
+		if c.cfg.Gone != nil {
+			c.cfg.Gone(f.To, f.Reason)
 		}
 	case frame.Restart:
-		l.restart.Store(&Restarting{time.Duration(f.ReconnectInMS) * time.Millisecond, time.Duration(f.TryForMS) * time.Millisecond})
+		c.restart.Store(&Restarting{time.Duration(f.ReconnectInMS) * time.Millisecond, time.Duration(f.TryForMS) * time.Millisecond})
 	case frame.Health:
-		l.health.Store(&f.Text)
+		c.health.Store(&f.Text)
 	default:
 		return fmt.Errorf("%w: %T after the login", errProtocol, f)
 	}

@@ -28,85 +28,85 @@ func newSendQueue(all *atomic.Int64) *sendQueue {
 }
 
 // push appends a frame. It reports false if the queue is full or closed.
-func (o *sendQueue) push(f []byte, l Limits) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed || len(o.frames) >= l.QueueFrames || o.bytes+len(f) > l.QueueBytes {
+func (q *sendQueue) push(f []byte, l Limits) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || len(q.frames) >= l.QueueFrames || q.bytes+len(f) > l.QueueBytes {
 		return false
 	}
-	if o.total.Add(int64(len(f))) > int64(l.TotalBytes) {
-		o.total.Add(-int64(len(f)))
+	if q.total.Add(int64(len(f))) > int64(l.TotalBytes) {
+		q.total.Add(-int64(len(f)))
 		return false
 	}
-	o.frames = append(o.frames, f)
-	o.bytes += len(f)
-	o.wake()
+	q.frames = append(q.frames, f)
+	q.bytes += len(f)
+	q.wake()
 	return true
 }
 
 // pushNotice appends a frame of the relay itself.
-func (o *sendQueue) pushNotice(f []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.closed && len(o.notices) < maxNotices {
-		o.notices = append(o.notices, f)
-		o.wake()
+func (q *sendQueue) pushNotice(f []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed && len(q.notices) < maxNotices {
+		q.notices = append(q.notices, f)
+		q.wake()
 	}
 }
 
 // close ends the queue. With flush the writer first sends all frames, otherwise
 // only notices. Only the first call has an effect.
-func (o *sendQueue) close(code int, flush bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
+func (q *sendQueue) close(code int, flush bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
 		return
 	}
-	o.closed, o.code = true, code
+	q.closed, q.code = true, code
 	if !flush {
-		o.dropFrames()
+		q.dropFrames()
 	}
-	o.wake()
+	q.wake()
 }
 
 // dropFrames removes the frames; the caller holds mu.
-func (o *sendQueue) dropFrames() {
-	o.total.Add(-int64(o.bytes))
-	o.frames, o.bytes = nil, 0
+func (q *sendQueue) dropFrames() {
+	q.total.Add(-int64(q.bytes))
+	q.frames, q.bytes = nil, 0
 }
 
 // discard closes the queue and removes everything.
-func (o *sendQueue) discard() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.closed = true
-	o.notices = nil
-	o.dropFrames()
+func (q *sendQueue) discard() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.notices = nil
+	q.dropFrames()
 }
 
-func (o *sendQueue) wake() {
+func (q *sendQueue) wake() {
 	select {
-	case o.ready <- struct{}{}:
+	case q.ready <- struct{}{}:
 	default:
 	}
 }
 
 // pop returns the next frame to write. If f is nil, code is the close code to
 // send, or 0 while the queue is open.
-func (o *sendQueue) pop() (f []byte, notice bool, code int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (q *sendQueue) pop() (f []byte, notice bool, code int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
-	case len(o.notices) > 0:
-		f, o.notices = popFront(o.notices)
+	case len(q.notices) > 0:
+		f, q.notices = popFront(q.notices)
 		return f, true, 0
-	case len(o.frames) > 0:
-		f, o.frames = popFront(o.frames)
-		o.bytes -= len(f)
-		o.total.Add(-int64(len(f)))
+	case len(q.frames) > 0:
+		f, q.frames = popFront(q.frames)
+		q.bytes -= len(f)
+		q.total.Add(-int64(len(f)))
 		return f, false, 0
-	case o.closed:
-		return nil, false, o.code
+	case q.closed:
+		return nil, false, q.code
 	}
 	return nil, false, 0
 }

@@ -31,23 +31,23 @@ type knownPeer struct {
 }
 
 // expect records that the endpoint has sent to a device and expects answers.
-func (d *senderFilter) expect(id frame.ID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.peer(id).expected = true
+func (f *senderFilter) expect(id frame.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.peer(id).expected = true
 }
 
 // admit reports whether a frame of a device may pass, and records the sender.
-func (d *senderFilter) admit(id frame.ID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.allowlist != nil && !d.allowlist[id] {
+func (f *senderFilter) admit(id frame.ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.allowlist != nil && !f.allowlist[id] {
 		return false
 	}
-	p := d.peer(id)
-	if d.allowlist == nil && !p.expected {
+	p := f.peer(id)
+	if f.allowlist == nil && !p.expected {
 		if p.strangerLimit == nil {
-			p.strangerLimit = rate.NewLimiter(rate.Limit(float64(d.strangerFrames)/60), d.strangerFrames)
+			p.strangerLimit = rate.NewLimiter(rate.Limit(float64(f.strangerFrames)/60), f.strangerFrames)
 		}
 		if !p.strangerLimit.AllowN(time.Now(), 1) {
 			return false
@@ -58,21 +58,21 @@ func (d *senderFilter) admit(id frame.ID) bool {
 }
 
 // setAllowlist replaces the allowlist.
-func (d *senderFilter) setAllowlist(ids []frame.ID) {
+func (f *senderFilter) setAllowlist(ids []frame.ID) {
 	list := make(map[frame.ID]bool, len(ids))
 	for _, id := range ids {
 		list[id] = true
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.allowlist = list
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.allowlist = list
 }
 
 // senders returns the devices that have sent to the endpoint.
-func (d *senderFilter) senders() (ids []frame.ID) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for id, p := range d.peers {
+func (f *senderFilter) senders() (ids []frame.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, p := range f.peers {
 		if p.sent {
 			ids = append(ids, id)
 		}
@@ -82,29 +82,29 @@ func (d *senderFilter) senders() (ids []frame.ID) {
 
 // peer returns the state of a device and creates it if needed. If there are too
 // many, devices that are not expected are evicted first.
-func (d *senderFilter) peer(id frame.ID) *knownPeer {
-	if p := d.peers[id]; p != nil {
+func (f *senderFilter) peer(id frame.ID) *knownPeer {
+	if p := f.peers[id]; p != nil {
 		return p
 	}
-	if d.peers == nil {
-		d.peers = map[frame.ID]*knownPeer{}
+	if f.peers == nil {
+		f.peers = map[frame.ID]*knownPeer{}
 	}
-	if len(d.peers) >= maxPeers {
-		d.evict()
+	if len(f.peers) >= maxPeers {
+		f.evict()
 	}
 	p := &knownPeer{}
-	d.peers[id] = p
+	f.peers[id] = p
 	return p
 }
 
-func (d *senderFilter) evict() {
+func (f *senderFilter) evict() {
 	var any frame.ID
-	for id, p := range d.peers {
+	for id, p := range f.peers {
 		if !p.expected {
-			delete(d.peers, id)
+			delete(f.peers, id)
 			return
 		}
 		any = id
 	}
-	delete(d.peers, any)
+	delete(f.peers, any)
 }

@@ -83,19 +83,19 @@ type initiator struct {
 }
 
 func newInitiator(c noise.Config, payload []byte) (*initiator, error) {
-	o := &initiator{config: c, payload: payload, ephemeral: make([]byte, 32)}
-	if _, err := io.ReadFull(c.Random, o.ephemeral); err != nil {
+	i := &initiator{config: c, payload: payload, ephemeral: make([]byte, 32)}
+	if _, err := io.ReadFull(c.Random, i.ephemeral); err != nil {
 		return nil, err
 	}
-	return o, o.writeMessage1()
+	return i, i.writeMessage1()
 }
 
-func (o *initiator) writeMessage1() (err error) {
-	o.config.Random = bytes.NewReader(o.ephemeral)
-	if o.state, err = noise.NewHandshakeState(o.config); err != nil {
+func (i *initiator) writeMessage1() (err error) {
+	i.config.Random = bytes.NewReader(i.ephemeral)
+	if i.state, err = noise.NewHandshakeState(i.config); err != nil {
 		return fmt.Errorf("starting a handshake: %w", err)
 	}
-	if o.message1, _, _, err = o.state.WriteMessage(nil, o.payload); err != nil {
+	if i.message1, _, _, err = i.state.WriteMessage(nil, i.payload); err != nil {
 		return fmt.Errorf("writing a handshake: %w", err)
 	}
 	return nil
@@ -103,12 +103,12 @@ func (o *initiator) writeMessage1() (err error) {
 
 // readMessage2 reads message 2. After an error the initiator still accepts the
 // correct message.
-func (o *initiator) readMessage2(message []byte) (payload []byte, k *keys, err error) {
-	payload, out, in, err := o.state.ReadMessage(nil, message)
+func (i *initiator) readMessage2(message []byte) (payload []byte, k *keys, err error) {
+	payload, out, in, err := i.state.ReadMessage(nil, message)
 	if err != nil {
-		return nil, nil, errors.Join(errHandshake, o.writeMessage1())
+		return nil, nil, errors.Join(errHandshake, i.writeMessage1())
 	}
-	k, err = newKeys(out, in, o.state.ChannelBinding())
+	k, err = newKeys(out, in, i.state.ChannelBinding())
 	return payload, k, err
 }
 
@@ -132,12 +132,12 @@ func newResponder(c noise.Config, message []byte) (*responder, error) {
 }
 
 // writeMessage2 completes the handshake on the responder's side.
-func (a *responder) writeMessage2(payload []byte) (message []byte, k *keys, err error) {
-	message, in, out, err := a.state.WriteMessage(nil, payload)
+func (r *responder) writeMessage2(payload []byte) (message []byte, k *keys, err error) {
+	message, in, out, err := r.state.WriteMessage(nil, payload)
 	if err != nil {
 		return nil, nil, fmt.Errorf("answering a handshake: %w", err)
 	}
-	k, err = newKeys(out, in, a.state.ChannelBinding())
+	k, err = newKeys(out, in, r.state.ChannelBinding())
 	return message, k, err
 }
 
