@@ -11,7 +11,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// long is a room of n messages of a KiB.
+// long returns a room of n messages of 1 KiB each.
 func long(n int) []room.Event {
 	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r_long"}})

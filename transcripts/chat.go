@@ -11,25 +11,23 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A chatMessage is one of OpenAI's chat messages.
+// A chatMessage is a chat message of the OpenAI API.
 type chatMessage struct {
 	Role    string `json:"role"`
 	Name    string `json:"name,omitempty"`
 	Content string `json:"content"`
 }
 
-// WriteChat writes the room that entries are of as OpenAI's chat messages,
-// {"messages": [...]}, as a reader at that level sees it: the objective with
-// the role system, what people and tools said with the role user, agents with
-// assistant, and everybody's id as the name, which tells those of one role
-// apart. A name has letters, digits, _ and - only, at most 64; what an id has
-// else becomes _, and a number keeps two of them apart. What this reader does
-// not see is left out.
+// WriteChat writes a room as OpenAI chat messages, {"messages": [...]}, as
+// readers at level see it. The objective has the role system, people and tools
+// have the role user, agents the role assistant. The name is the id of the
+// participant; characters other than letters, digits, _ and - become _, and a
+// number keeps equal names apart. Hidden messages are left out.
 func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	c := chatWriter{w: out, names: map[string]string{}, taken: map[string]bool{}}
 	out.WriteString(`{"messages":[`)
-	for s, err := range c.heard(entries, level) {
+	for s, err := range c.records(entries, level) {
 		if err != nil {
 			return err
 		}
@@ -44,7 +42,7 @@ func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) er
 	return nil
 }
 
-// A chatWriter writes messages one by one.
+// A chatWriter writes the messages of a room.
 type chatWriter struct {
 	recordReader
 	w     *bufio.Writer
@@ -85,10 +83,10 @@ func (c *chatWriter) write(m chatMessage) error {
 	return nil
 }
 
-// maxChatName is how long a name may be, of OpenAI's interface.
+// maxChatName bounds the length of a name in the OpenAI API.
 const maxChatName = 64
 
-// nameFor returns an id as a name that the interface takes.
+// nameFor returns a valid and unique name for an id.
 func (c *chatWriter) nameFor(id string) string {
 	if name, ok := c.names[id]; ok {
 		return name

@@ -13,19 +13,19 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Conversation is one transcript of the neutral form: what was said
-// elsewhere, with nothing of a room around it.
+// A Conversation is a conversation in the neutral format: messages from
+// elsewhere, without the events of a room.
 type Conversation struct {
 	ID           string        `json:"id"`
-	Source       string        `json:"source,omitempty"` // where it is from: repository, commit, path
+	Source       string        `json:"source,omitempty"` // origin, such as repository, commit and path
 	License      string        `json:"license,omitempty"`
 	Participants []Participant `json:"participants"`
 	Turns        []Turn        `json:"turns"`
 	Extra        policy.JSON   `json:"extra,omitempty"`
 }
 
-// A Participant is a participant of a conversation. Turns and addressees go by ID,
-// the source's own; Name is what people call them there, when that is another.
+// A Participant takes part in a conversation. Turns and addressees refer to the
+// ID, which is that of the source. Name is the display name, if it differs.
 type Participant struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
@@ -33,25 +33,25 @@ type Participant struct {
 	Role string `json:"role,omitempty"`
 }
 
-// Kinds of participants in the neutral form.
+// Kinds of participants in the neutral format.
 const (
 	KindAgent = "agent"
 	KindHuman = "human"
 	KindTool  = "tool"
 )
 
-// A Turn is one contribution, as the source has it.
+// A Turn is one message of a conversation.
 type Turn struct {
-	I          int      `json:"i"` // place, from 0
+	I          int      `json:"i"` // index, from 0
 	Speaker    string   `json:"speaker"`
 	Text       string   `json:"text"`
 	At         string   `json:"at,omitempty"`  // ISO time, when the source has a date
-	Seconds    *float64 `json:"t_s,omitempty"` // from the start; may be negative before it
+	Seconds    *float64 `json:"t_s,omitempty"` // seconds from the start; negative before it
 	Channel    string   `json:"channel,omitempty"`
-	Addressees []string `json:"addressees,omitempty"` // as labelled by the source, never guessed
+	Addressees []string `json:"addressees,omitempty"` // as stated by the source, never guessed
 }
 
-// ChannelThought is the channel of what an orchestrator says to itself.
+// ChannelThought is the channel of internal reasoning.
 const ChannelThought = "thought"
 
 // Bounds of a conversation.
@@ -62,9 +62,9 @@ const (
 	maxDepth        = 64      // of the JSON
 )
 
-// ReadConversations reads the neutral form, one conversation a line, plain or
-// in gzip. name stands for the file in errors. After an error the sequence
-// ends.
+// ReadConversations reads the neutral format, one conversation a line, plain or
+// compressed with gzip. name is the name of the file in errors. The sequence
+// ends after an error.
 func ReadConversations(r io.Reader, name string) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		l, err := newLineReader(r, name)
@@ -104,7 +104,7 @@ func decodeConversation(line []byte) (*Conversation, error) {
 	return c, c.check()
 }
 
-// check holds c to what its form promises.
+// check validates c.
 func (c *Conversation) check() error {
 	switch {
 	case c.ID == "":
@@ -140,9 +140,9 @@ func (p Participant) check(ids map[string]bool) error {
 	case len(p.Name) > MaxID:
 		return fmt.Errorf("name is longer than %d bytes", MaxID)
 	case ids[p.ID]:
-		return fmt.Errorf("%q joins twice", p.ID)
+		return fmt.Errorf("%q is listed twice", p.ID)
 	case p.Kind != KindAgent && p.Kind != KindHuman && p.Kind != KindTool:
-		return fmt.Errorf("kind %q is none of agent, human, tool", p.Kind)
+		return fmt.Errorf("kind %q is not agent, human or tool", p.Kind)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	case t.I != i:
 		return fmt.Errorf("i is %d", t.I)
 	case !ids[t.Speaker]:
-		return fmt.Errorf("speaker %q is no participant", t.Speaker)
+		return fmt.Errorf("speaker %q is not a participant", t.Speaker)
 	case len(t.Text) > MaxText:
 		return fmt.Errorf("text is longer than %d MiB", MaxText>>20)
 	case t.Seconds != nil && math.Abs(*t.Seconds) > maxSeconds:
@@ -163,16 +163,16 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	}
 	for _, a := range t.Addressees {
 		if !ids[a] {
-			return fmt.Errorf("addressee %q is no participant", a)
+			return fmt.Errorf("addressee %q is not a participant", a)
 		}
 	}
 	return nil
 }
 
-// maxSeconds is a century: a clock beyond it is a mistake.
+// maxSeconds is a century. A larger clock is a mistake.
 const maxSeconds = 100 * 366 * 24 * 3600
 
-// wallTime returns the time of day in UTC; the zero Time when there is none.
+// wallTime returns the date and time in UTC, the zero Time if there is none.
 func (t *Turn) wallTime() (time.Time, error) {
 	if t.At == "" {
 		return time.Time{}, nil
@@ -187,5 +187,5 @@ func (t *Turn) wallTime() (time.Time, error) {
 	if at, err := time.Parse(layout, t.At); err == nil && at.Year() > 0 {
 		return at.UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("at %q is no ISO time", t.At)
+	return time.Time{}, fmt.Errorf("at %q is not an ISO time", t.At)
 }

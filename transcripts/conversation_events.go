@@ -12,10 +12,10 @@ import (
 	"github.com/folkmoot/moot/room/names"
 )
 
-// Events returns the conversation as the log of a room: it is opened, the
-// participants join in byte order of their ids, and each turn is a message.
-// Nothing that was not recorded is made up: no turn was granted and no round
-// declined. The room clock is the source's own, where it has one.
+// Events converts the conversation to the log of a room: the room opens, the
+// participants join in byte order of their ids, and each turn becomes a message.
+// There are no grants and no declined rounds, because the source has none. The
+// room clock is that of the source, if it has one.
 func (c *Conversation) Events() []room.Event {
 	b := eventBuilder{names: c.names()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: c.ID, Name: c.ID, Objective: c.Objective()}})
@@ -31,7 +31,8 @@ func (c *Conversation) Events() []room.Event {
 	return b.events
 }
 
-// Objective returns what the source says that the conversation was for, or "".
+// Objective returns the objective of the conversation as stated by the source,
+// or "".
 func (c *Conversation) Objective() string {
 	var extra struct {
 		Objective string `json:"objective"`
@@ -50,7 +51,8 @@ func (c *Conversation) names() *names.Matcher {
 	return names.New(ids, display)
 }
 
-// roomParticipant returns the participant as a room has it. A tool is a driven roomParticipant.
+// roomParticipant converts p to a participant of a room. A tool becomes a local
+// agent with the role tool.
 func (p Participant) roomParticipant() room.Participant {
 	s := room.Participant{ID: p.ID, Name: p.Name, Kind: policy.Local, Role: p.Role}
 	switch {
@@ -62,21 +64,21 @@ func (p Participant) roomParticipant() room.Participant {
 	return s
 }
 
-// A turnTime is when a turn was.
+// A turnTime is the time of a turn.
 type turnTime struct {
 	clock time.Duration
 	wall  time.Time
 }
 
-// times returns when each turn was. The clock never runs back: sources with
-// whole minutes or edited lines do.
+// times returns the time of each turn. The room clock never runs back, although
+// the times of a source may.
 func (c *Conversation) times() []turnTime {
 	var all []turnTime
 	var start time.Time // wall time of the first turn that has one
 	var clock, offset time.Duration
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		wall, _ := t.wallTime() // checked when it was read
+		wall, _ := t.wallTime() // checked by check
 		if start.IsZero() {
 			start = wall
 		}
@@ -95,7 +97,7 @@ func (c *Conversation) times() []turnTime {
 	return all
 }
 
-// Clocks returns the room clock at each turn; see [Conversation.Events].
+// Clocks returns the room clock at each turn, as in [Conversation.Events].
 func (c *Conversation) Clocks() []time.Duration {
 	clocks := make([]time.Duration, len(c.Turns))
 	for i, m := range c.times() {
@@ -104,7 +106,7 @@ func (c *Conversation) Clocks() []time.Duration {
 	return clocks
 }
 
-// A eventBuilder numbers events.
+// An eventBuilder numbers events.
 type eventBuilder struct {
 	names  *names.Matcher
 	events []room.Event
@@ -135,13 +137,13 @@ func (b *eventBuilder) message(c *Conversation, t *Turn) room.Message {
 		m.CreatedAt = float64(b.at.UnixMilli()) / 1000
 	}
 	m.Mentions, m.Addressed = b.names.Scan(t.Text, t.Speaker)
-	if len(t.Addressees) > 1 { // an envelope has one receiver; the others are addressed too
+	if len(t.Addressees) > 1 { // a message has one receiver; Addressed holds the others
 		m.Mentions, m.Addressed = union(m.Mentions, t.Addressees), union(m.Addressed, t.Addressees)
 	}
 	return m
 }
 
-// union appends to ids those of more that it has not got.
+// union appends to ids those of more that are missing.
 func union(ids, more []string) []string {
 	for _, id := range more {
 		if !slices.Contains(ids, id) {

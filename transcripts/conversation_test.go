@@ -112,12 +112,12 @@ func TestConversationRefused(t *testing.T) {
 		"key in caps":      {strings.Replace(good, `"id"`, `"ID"`, 1), `unknown key "ID"`},
 		"repeated key":     {strings.Replace(good, `"i":0`, `"i":0,"i":0`, 1), `duplicate key "i"`},
 		"repeated inside":  {strings.Replace(good, `{"objective":`, `{"objective":1,"objective":`, 1), `duplicate key "objective"`},
-		"joins twice":      {strings.Replace(good, `"id":"dba"`, `"id":"yuki"`, 1), `"yuki" joins twice`},
+		"listed twice":      {strings.Replace(good, `"id":"dba"`, `"id":"yuki"`, 1), `"yuki" is listed twice`},
 		"kind":             {strings.Replace(good, `"tool"`, `"bot"`, 1), `kind "bot"`},
-		"stranger speaks":  {strings.Replace(good, `"speaker":"Shell"`, `"speaker":"shell"`, 1), `speaker "shell" is no participant`},
+		"stranger speaks":  {strings.Replace(good, `"speaker":"Shell"`, `"speaker":"shell"`, 1), `speaker "shell" is not a participant`},
 		"stranger is told": {strings.Replace(good, `["dba"]`, `["eve"]`, 1), `addressee "eve"`},
 		"place":            {strings.Replace(good, `"i":2`, `"i":3`, 1), `turns[2]: i is 3`},
-		"time":             {strings.Replace(good, `"t_s":0.5`, `"at":"noon"`, 1), `"noon" is no ISO time`},
+		"time":             {strings.Replace(good, `"t_s":0.5`, `"at":"noon"`, 1), `"noon" is not an ISO time`},
 		"year 1e400":       {strings.Replace(good, `0.25`, `1e400`, 1), `"turns[2].t_s" may not be the number 1e400`},
 		"clock":            {strings.Replace(good, `0.25`, `1e300`, 1), `out of range`},
 		"type":             {strings.Replace(good, `"text":"0 rows"`, `"text":0`, 1), `"turns[3].text" may not be a number`},
@@ -163,7 +163,7 @@ func TestLineTooLong(t *testing.T) {
 func TestConversationsShared(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "transcripts", "*.jsonl.gz"))
 	if len(files) == 0 {
-		t.Skip("the shared transcripts are not beside this checkout")
+		t.Skip("the shared transcripts are not next to this checkout")
 	}
 	for _, name := range files {
 		base := strings.TrimSuffix(filepath.Base(name), ".jsonl.gz")
@@ -219,9 +219,9 @@ func FuzzConversation(f *testing.F) {
 	})
 }
 
-// TestWall: a time is read by the layout that it looks like, and as if all of
-// them had been tried.
-func TestWall(t *testing.T) {
+// TestWallTime checks that choosing a layout gives the same result as trying all
+// layouts.
+func TestWallTime(t *testing.T) {
 	tried := func(s string) (time.Time, bool) {
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 			if at, err := time.Parse(layout, s); err == nil && at.Year() > 0 {

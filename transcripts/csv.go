@@ -13,27 +13,26 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// csvColumns are those of WriteCSV, for ever in this order; later ones are
-// added behind.
+// csvColumns are the columns of WriteCSV. Their order is stable; new columns are
+// appended.
 var csvColumns = []string{
 	"seq", "turn", "clock_s", "at", "speaker", "name", "kind", "to", "message_kind", "visibility", "shown", "text", "input_tokens", "output_tokens", "reason",
 }
 
-// WriteCSV writes a row for each message of the room that entries are of, as
-// a reader at that level sees it; a header comes first. shown is whole,
-// summary, hidden or redacted.
+// WriteCSV writes a header and one row for each message of a room, as readers at
+// level see it. The column shown is whole, summary, hidden or redacted.
 //
-// No cell starts a formula: one that begins with =, +, -, @, a tab or a
-// carriage return, be it behind white space, gets an apostrophe in front,
-// which spreadsheets show as text. Control characters other than line breaks
-// and tabs are removed.
+// No cell starts a formula. A cell that begins with =, +, -, @, a tab or a
+// carriage return, even after white space, gets an apostrophe in front, so that
+// spreadsheets show it as text. Control characters other than line breaks and
+// tabs are removed.
 func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvColumns); err != nil {
 		return fmt.Errorf("writing CSV: %w", err)
 	}
 	var h recordReader
-	for s, err := range h.heard(entries, level) {
+	for s, err := range h.records(entries, level) {
 		if err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (s *record) row() []string {
 	return row
 }
 
-// escapeFormula defuses a cell.
+// escapeFormula keeps a spreadsheet from running a cell as a formula.
 func escapeFormula(cell string) string {
 	cell = term.Strip(cell)
 	first := strings.TrimLeft(cell, " \n\u00a0\ufeff")

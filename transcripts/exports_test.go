@@ -30,7 +30,7 @@ func export(t testing.TB, w writer, events []room.Event, level Level) string {
 	return b.String()
 }
 
-// hostile is what agents have said to get out of an export.
+// hostile are messages that try to break out of an export.
 var hostile = []string{
 	`<script>alert(1)</script>`,
 	`<img src=x onerror=alert(1)>`,
@@ -84,9 +84,9 @@ var (
 	link = regexp.MustCompile(`href="([^"]*)"`)
 )
 
-// TestHTMLIsHarmless: whatever was said, the page holds the tags of its
-// template and no others, its style is the one that its policy allows, and
-// links go to http, https, mailto and places of the page.
+// TestHTMLIsHarmless checks that the page contains only the tags of its template,
+// only the style that its policy allows, and only links to http, https, mailto
+// and the page itself.
 func TestHTMLIsHarmless(t *testing.T) {
 	tags := map[string]bool{}
 	for _, m := range tag.FindAllStringSubmatch(pageHTML, -1) {
@@ -124,7 +124,7 @@ func TestHTMLIsHarmless(t *testing.T) {
 	noControls(t, page)
 }
 
-// noControls checks that nothing steers a terminal or the direction of text.
+// noControls checks for characters that control a terminal or text direction.
 func noControls(t *testing.T, s string) {
 	t.Helper()
 	for i, r := range s {
@@ -134,11 +134,11 @@ func noControls(t *testing.T, s string) {
 	}
 }
 
-// escaped is what Markdown takes as it stands.
+// escaped matches characters that Markdown does not interpret.
 var escaped = regexp.MustCompile(`\\[[:punct:]]`)
 
-// TestMarkdownIsHarmless: nothing that was said stands outside a fence or
-// unescaped.
+// TestMarkdownIsHarmless checks that all text of participants is fenced or
+// escaped.
 func TestMarkdownIsHarmless(t *testing.T) {
 	md := export(t, WriteMarkdown, hostileRoom(hostile), Internal)
 	noControls(t, md)
@@ -162,7 +162,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 }
 
-// TestExportsOfLevels (V1): Markdown and HTML show no more than the level.
+// TestExportsOfLevels checks that Markdown and HTML hide content by level (V1).
 func TestExportsOfLevels(t *testing.T) {
 	for name, w := range map[string]writer{"md": WriteMarkdown, "html": WriteHTML} {
 		for level, want := range map[Level][2]bool{ // the redacted message, the internal one
@@ -177,14 +177,14 @@ func TestExportsOfLevels(t *testing.T) {
 			}
 			for _, always := range []string{"draft waits for a review", "edited by yuki", "nobody is addressed", "no reply within 60 s", "mention", "4 of 4 turns"} {
 				if !strings.Contains(got, always) {
-					t.Errorf("%s at %s does not tell %q", name, level, always)
+					t.Errorf("%s at %s does not show %q", name, level, always)
 				}
 			}
 		}
 	}
 }
 
-func TestHTMLPutsDeclinesTogether(t *testing.T) {
+func TestHTMLGroupsDeclines(t *testing.T) {
 	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r"}})
 	for range 4 {
@@ -192,7 +192,7 @@ func TestHTMLPutsDeclinesTogether(t *testing.T) {
 	}
 	page := export(t, WriteHTML, b.events, UserVisible)
 	if !strings.Contains(page, "⌀ 4 rounds declined") || strings.Count(page, "declined the round: nothing new") != 4 {
-		t.Error("four declined rounds are not one entry with four")
+		t.Error("four declined rounds are not one group of four")
 	}
 }
 
@@ -251,7 +251,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs; look at it and run the test with UPDATE_GOLDEN=1", file)
+			t.Errorf("%s differs; check it and run the test with UPDATE_GOLDEN=1", file)
 		}
 	}
 }

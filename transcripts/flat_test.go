@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// said is a room in which the texts are said, one by one, by ana and dba.
+// said returns a room in which ana and dba alternate in saying texts.
 func said(visibility room.Visibility, texts ...string) []room.Event {
 	b := eventBuilder{at: time.Unix(1_770_000_000, 0).UTC()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r", Objective: "=1+1"}})
@@ -25,7 +25,7 @@ func said(visibility room.Visibility, texts ...string) []room.Event {
 	return b.events
 }
 
-// TestCSVFormulas writes what spreadsheets would run.
+// TestCSVFormulas exports texts that spreadsheets run as formulas.
 func TestCSVFormulas(t *testing.T) {
 	texts := []string{
 		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =cmd|' /C calc'!A0", "\n=1", "\ufeff=1", "＝1+1", "plain", "a=1", "", "\"quoted\", with\nlines",
@@ -52,7 +52,7 @@ func TestCSVFormulas(t *testing.T) {
 	}
 }
 
-// TestFlatVisibility exports at each level what is not for all of them.
+// TestFlatVisibility exports messages that some levels hide.
 func TestFlatVisibility(t *testing.T) {
 	for _, c := range []struct {
 		visibility room.Visibility
@@ -78,14 +78,13 @@ func TestFlatVisibility(t *testing.T) {
 				t.Errorf("%s, %s for %s: %s", name, c.visibility, c.level, out)
 			}
 			if !json.Valid([]byte(out)) {
-				t.Errorf("%s is no JSON: %s", name, out)
+				t.Errorf("%s is not JSON: %s", name, out)
 			}
 		}
 	}
 }
 
-// TestChatNames gives everybody a name that the interface takes, and keeps
-// them apart.
+// TestChatNames checks that names are valid and unique.
 func TestChatNames(t *testing.T) {
 	b := eventBuilder{}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r", Objective: "why"}})
@@ -109,7 +108,7 @@ func TestChatNames(t *testing.T) {
 	}
 }
 
-// TestFlatHostile exports what agents have said to get out, and redacted events.
+// TestFlatHostile exports hostile messages and redacted events.
 func TestFlatHostile(t *testing.T) {
 	for name, w := range map[string]writer{"chat": WriteChat, "spans": WriteSpans} {
 		out := export(t, w, hostileRoom(hostile), All)

@@ -32,11 +32,10 @@ func sha256Base64(s string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// WriteHTML writes the room that entries are of as one file of HTML, as a
-// reader at that level sees it. The file holds its style, runs no script and
-// loads nothing; its content security policy forbids both. What people and
-// agents wrote is shown as text: nothing of it becomes markup but code blocks
-// and links to http, https and mailto.
+// WriteHTML writes a room as one HTML file, as readers at level see it. The file
+// contains its style, runs no script and loads nothing; its content security
+// policy forbids both. Texts of participants are escaped. Only code blocks and
+// links to http, https and mailto become markup.
 func WriteHTML(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	s, err := buildTimeline(entries, level)
 	if err != nil {
@@ -49,8 +48,8 @@ func WriteHTML(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) er
 	return out.Flush()
 }
 
-// page is what the template shows. All its texts are stripped of control and
-// bidirectional characters; the template escapes them.
+// page is the data of the template. Control and bidirectional characters are
+// stripped from all its texts; the template escapes them.
 type page struct {
 	Title, Objective string
 	Rules            []string
@@ -104,7 +103,7 @@ func newPage(s *timeline) *page {
 		p.Rules = append(p.Rules, term.Line(c))
 	}
 	for _, f := range s.summary() {
-		if f.Name != "ended" { // it stands at the end
+		if f.Name != "ended" { // shown at the end of the page
 			p.Summary = append(p.Summary, pageFact{f.Name, term.Line(f.Value), len(f.Value) > 60})
 		}
 	}
@@ -126,7 +125,7 @@ func newPageSeat(s ParticipantStats, class string) pageSeat {
 	}
 }
 
-// add appends a block; declined rounds in a row are put together.
+// add appends a block and groups consecutive declined rounds.
 func (p *page) add(b block) {
 	n := len(p.Blocks)
 	if b.Kind != itemDecline || n == 0 {
@@ -161,7 +160,7 @@ func newBlock(it *item, class map[string]string) block {
 	case itemDecline:
 		b.Note = "declined the round: " + b.Note
 	case itemHidden:
-		b.Note = "said something that is not shown at this level"
+		b.Note = "message hidden at this level"
 	}
 	b.chips(it)
 	if it.Grant != nil {
@@ -179,7 +178,7 @@ func newBlock(it *item, class map[string]string) block {
 	return b
 }
 
-// chips are what stands beside the name of who speaks.
+// chips sets the labels next to the name of the speaker.
 func (b *block) chips(it *item) {
 	if it.Level != room.UserVisible && it.Level != "" {
 		b.Chips = append(b.Chips, strings.ReplaceAll(term.Line(string(it.Level)), "_", " "))

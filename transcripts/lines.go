@@ -12,20 +12,20 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Bounds of what is read.
+// Bounds of the input.
 const (
-	MaxLine = 32 << 20 // one line: a whole conversation of the neutral form
-	MaxFile = 4 << 30  // one file, after decompression
+	MaxLine = 32 << 20 // bytes of a line, which can be a whole conversation
+	MaxFile = 4 << 30  // bytes of a file, after decompression
 )
 
-// lineReader reads a file line by line. It sees through gzip.
+// A lineReader reads a file line by line and decompresses gzip.
 type lineReader struct {
 	name       string // for errors
 	r          *bufio.Reader
 	remaining  int64
-	n          int // of the line last returned, from 1
+	n          int // number of the last line, from 1
 	buf        []byte
-	unreadLine bool // the line last returned is to be returned again
+	unreadLine bool // next returns buf again
 }
 
 // gzipMagic starts every gzip file, whatever its name.
@@ -42,14 +42,14 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	}
 	z, err := gzip.NewReader(l.r)
 	if err != nil {
-		return nil, l.readError("starts like gzip and is none", err)
+		return nil, l.readError("starts like gzip but is not", err)
 	}
 	l.r = bufio.NewReaderSize(z, 64<<10)
 	return l, nil
 }
 
-// next returns the next line without its line break, good until the next
-// call. Lines of white space alone are skipped. At the end it is io.EOF.
+// next returns the next line without its line break. It is valid until the next
+// call. Blank lines are skipped. The error at the end is io.EOF.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
@@ -62,7 +62,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// unread makes next return line, which it has just returned, once more.
+// unread makes next return line again.
 func (l *lineReader) unread(line []byte) { l.buf, l.unreadLine = line, true }
 
 func (l *lineReader) read() ([]byte, error) {
@@ -91,20 +91,19 @@ func (l *lineReader) read() ([]byte, error) {
 	}
 }
 
-// readError returns a problem with the line last returned.
+// readError returns an error at the last line.
 func (l *lineReader) readError(what string, err error) error {
 	return &problem.Error{
 		Code: "TRANSCRIPT-READ", What: what, Where: l.where(), Err: err,
-		Fix: "check that the file is a whole transcript, as `moot transcript export` or its source wrote it",
+		Fix: "check that the file is a complete transcript, as written by `moot transcript export` or its source",
 	}
 }
 
-// chainError returns a problem with the chain at the event of the line last
-// returned. Its commitment is made of what the line holds, so body, salt and
-// hash cannot be told apart.
+// chainError returns an error for a broken hash chain at the last line. It cannot
+// tell whether the event, the salt or the hash was changed.
 func (l *lineReader) chainError(seq uint64) error {
 	return &problem.Error{
-		Code: "TRANSCRIPT-CHAIN", What: fmt.Sprintf("the chain breaks at event %d: it is not what was exported, or not in its place", seq),
+		Code: "TRANSCRIPT-CHAIN", What: fmt.Sprintf("the chain breaks at event %d: the event was changed or moved", seq),
 		Where: l.where(), Kind: log.ErrCorrupt, Fix: "export the room again from its log; do not trust this copy from here on",
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// WriteMarkdown writes the room that entries are of as Markdown, as a reader
-// at that level sees it. What people and agents wrote stands in fences, so
-// that none of it is taken for Markdown; control and bidirectional characters
-// are left out.
+// WriteMarkdown writes a room as Markdown, as readers at level see it. Texts of
+// participants are fenced, so that none of it is parsed as Markdown. Control and
+// bidirectional characters are removed.
 func WriteMarkdown(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	s, err := buildTimeline(entries, level)
 	if err != nil {
@@ -34,7 +33,7 @@ func WriteMarkdown(w io.Writer, entries iter.Seq2[log.Entry, error], level Level
 	return err
 }
 
-// markdown writes blocks, each with an empty line behind it.
+// markdown writes blocks, each followed by an empty line.
 type markdown struct{ b *strings.Builder }
 
 func (m markdown) line(format string, args ...any) {
@@ -113,7 +112,7 @@ func (m markdown) item(it *item) {
 	}
 }
 
-// heading of a message: #12 dba → yuki · 3:20.
+// heading returns the heading of a message: #12 dba → yuki · 3:20.
 func heading(it *item) string {
 	h := it.Actor
 	if it.Turn > 0 {
@@ -135,7 +134,7 @@ func heading(it *item) string {
 	return h
 }
 
-// grant says why who spoke had the floor, and what else is known.
+// grant writes the decision that led to the item, and its facts.
 func (m markdown) grant(it *item) {
 	var parts []string
 	if why := it.reason(); why != "" {
@@ -155,7 +154,7 @@ func (m markdown) grant(it *item) {
 	}
 }
 
-// reason is the decision in one phrase.
+// reason returns the decision that led to the item in one phrase.
 func (it *item) reason() string {
 	g := it.Grant
 	if g == nil {
@@ -182,7 +181,7 @@ func (m markdown) foot(s *timeline) {
 	m.line("Shown at level %s; %d of %d messages are not for this level.", s.Level, s.Hidden, s.Stats.Messages)
 }
 
-// summary is what stands at the top, for every form.
+// summary returns the facts at the top of Markdown and HTML.
 func (s *timeline) summary() []fact {
 	st := s.Stats
 	all := []fact{{"room", s.Spec.Room}}
@@ -218,7 +217,7 @@ func (s *timeline) summary() []fact {
 	return all
 }
 
-// clock is a room clock: 1:02:03 or 3:20.
+// clock formats a room clock: 1:02:03 or 3:20.
 func clock(d time.Duration) string {
 	s := int64(d / time.Second)
 	if h := s / 3600; h > 0 {

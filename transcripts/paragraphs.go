@@ -15,14 +15,14 @@ type paragraph struct {
 	Spans []inlineRun
 }
 
-// A inlineRun is plain text, code, or a link.
+// An inlineRun is plain text, code, or a link.
 type inlineRun struct {
 	Text string
 	Link string
 	Code bool
 }
 
-// paragraphs takes apart what was said: code between fences, and the rest.
+// paragraphs splits a message into fenced code blocks and text.
 func paragraphs(text string) []paragraph {
 	var all []paragraph
 	var run []string
@@ -54,7 +54,7 @@ func paragraphs(text string) []paragraph {
 	return all
 }
 
-// fenceOf returns the fence that a line starts with.
+// fenceOf returns the fence that a line starts with, or "".
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, c := range []string{"`", "~"} {
@@ -67,7 +67,7 @@ func fenceOf(line string) string {
 
 var inlineRunForm = regexp.MustCompile("`[^`\n]+`|(?:https?://|mailto:)[^\\s<>\"'`]+")
 
-// inlineRuns finds code and links.
+// inlineRuns splits text into code, links and plain text.
 func inlineRuns(s string) []inlineRun {
 	var all []inlineRun
 	at := 0
@@ -95,7 +95,7 @@ func inlineRuns(s string) []inlineRun {
 	return all
 }
 
-// trimLink cuts what ends the sentence rather than the link.
+// trimLink removes punctuation that ends the sentence, not the link.
 func trimLink(s string) string {
 	s = strings.TrimRight(s, ".,;:!?*_")
 	if strings.HasSuffix(s, ")") && !strings.Contains(s, "(") {
@@ -104,7 +104,7 @@ func trimLink(s string) string {
 	return s
 }
 
-// safeLink lets http, https and mailto pass.
+// safeLink reports whether a link is http, https or mailto.
 func safeLink(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Version is the version of the portable form that this release writes. It
-// reads 1 to Version.
+// Version is the version of the portable format that this release writes. It
+// reads versions 1 to Version.
 const Version = 1
 
-// A Level says whose eyes a transcript is for. The three visibilities of
-// package room are levels: a reader sees what is at its own level and wider.
+// A Level is the audience of a transcript. The three visibilities of package
+// room are levels. A reader sees messages of its own level and of wider ones.
 type Level string
 
 // Levels, from the widest audience to the narrowest.
 const (
-	UserVisible  = Level(room.UserVisible)  // everybody: redacted messages by their summary alone
-	UserRedacted = Level(room.UserRedacted) // those messages too
+	UserVisible  = Level(room.UserVisible)  // all readers; of redacted messages the summary
+	UserRedacted = Level(room.UserRedacted) // redacted messages in full too
 	Internal     = Level(room.Internal)     // every message
-	All          = Level("all")             // the log as it is stored, settings, secrets of the room and chain included
+	All          = Level("all")             // the stored log, with settings, secrets and the chain
 )
 
 // Levels returns all levels, from the widest audience to the narrowest.
@@ -30,7 +30,7 @@ func Levels() []Level { return []Level{UserVisible, UserRedacted, Internal, All}
 // Valid reports whether l is a level.
 func (l Level) Valid() bool { return slices.Contains(Levels(), l) }
 
-// visibility is what a reader at this level sees of messages.
+// visibility returns the visibility of messages that readers at l see.
 func (l Level) visibility() room.Visibility {
 	if l == All {
 		return room.Internal
@@ -38,36 +38,35 @@ func (l Level) visibility() room.Visibility {
 	return room.Visibility(l)
 }
 
-// A Header is the first line of the portable form.
+// A Header is the first line of the portable format.
 //
-// Every line after it is one event. At level All it holds the stored bytes of
-// the event, and where the source has a chain, the salt and the hash, so that
-// the file proves itself; of a redacted event the commitment is left. At the
-// other levels texts are withheld, the bytes are no longer those of the log,
-// and there is no chain.
+// Every other line is one event. At level All it holds the stored bytes of the
+// event. If the source has a hash chain, it also holds the salt and the hash,
+// which make the file verifiable; a redacted event keeps its commitment. At the
+// other levels texts are withheld and there is no chain.
 type Header struct {
 	Version int    `json:"moot_transcript"`
 	Room    string `json:"room"`
 	Level   Level  `json:"level"`
-	Events  int64  `json:"events,omitempty"` // how many lines follow; 0 when the writer did not know
-	Chain   bool   `json:"chain,omitempty"`  // lines carry their salt and hash
+	Events  int64  `json:"events,omitempty"` // number of events; 0 if unknown
+	Chain   bool   `json:"chain,omitempty"`  // lines have salt and hash
 }
 
 func (h Header) check() error {
 	switch {
 	case h.Version < 1 || h.Version > Version:
-		return fmt.Errorf("version %d of the transcript form; this moot reads 1 to %d", h.Version, Version)
+		return fmt.Errorf("transcript version %d is not supported; this moot reads 1 to %d", h.Version, Version)
 	case h.Room == "":
 		return fmt.Errorf(`"room" is missing`)
 	case !h.Level.Valid():
-		return fmt.Errorf("level %q is none of %v", h.Level, Levels())
+		return fmt.Errorf("level %q is not one of %v", h.Level, Levels())
 	case h.Events < 0:
-		return fmt.Errorf("%d events", h.Events)
+		return fmt.Errorf("events is %d", h.Events)
 	case h.Chain && h.Level != All:
-		return fmt.Errorf("a chain at level %s", h.Level)
+		return fmt.Errorf("level %s cannot have a chain", h.Level)
 	}
 	return nil
 }
 
-// chained reports whether e comes from a log with a chain.
+// chained reports whether e comes from a log with a hash chain.
 func chained(e log.Entry) bool { return e.Hash != [32]byte{} }

@@ -14,18 +14,19 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A Reader reads a transcript of either form, plain or in gzip.
+// A Reader reads a transcript in either format, plain or compressed with gzip.
+// It is not safe for concurrent use.
 type Reader struct {
-	// Header is that of the portable form; its Version is 0 when the file is
-	// in the neutral form.
+	// Header is the header of the portable format. Its Version is 0 for the
+	// neutral format.
 	Header Header
 
 	lines      *lineReader
 	eventsOnly bool // the lines are events alone
 }
 
-// NewReader looks at the first line of r to learn its form. name stands for
-// the file in errors.
+// NewReader detects the format from the first line of r. name is the name of the
+// file in errors.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	l, err := newLineReader(r, name)
 	if err != nil {
@@ -53,13 +54,13 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return t, nil
 }
 
-// isHeader reports whether line starts the portable form.
+// isHeader reports whether line is a header of the portable format.
 func isHeader(line []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`))
 }
 
-// eventStreamHeader is the header that a stream of events, as `moot run -o jsonl`
-// prints one, would have. Its first line opens the room.
+// eventStreamHeader returns the header for a stream of events without one, as
+// `moot run -o jsonl` prints it. Its first line is room.opened.
 func eventStreamHeader(line []byte) (Header, bool) {
 	if e, err := room.UnmarshalEvent(line); err == nil {
 		if b, ok := e.Body.(room.Opened); ok {
@@ -69,16 +70,16 @@ func eventStreamHeader(line []byte) (Header, bool) {
 	return Header{}, false
 }
 
-// Portable reports whether the file is in the portable form, so has entries
-// and no conversations.
+// Portable reports whether the file is in the portable format. Then it has
+// entries, otherwise conversations.
 func (t *Reader) Portable() bool { return t.Header.Version != 0 }
 
-// Conversations returns what a file of the neutral form holds.
+// Conversations returns the conversations of a file in the neutral format.
 func (t *Reader) Conversations() iter.Seq2[*Conversation, error] { return conversations(t.lines) }
 
-// Entries returns the entries of a file of the portable form. Their order and
-// count are checked, and the chain where the file has one. After an error the
-// sequence ends.
+// Entries returns the entries of a file in the portable format. It verifies
+// order, count and the hash chain, if there is one. The sequence ends after an
+// error.
 func (t *Reader) Entries() iter.Seq2[log.Entry, error] {
 	return func(yield func(log.Entry, error) bool) {
 		var last log.Entry
@@ -98,7 +99,7 @@ func (t *Reader) Entries() iter.Seq2[log.Entry, error] {
 	}
 }
 
-// entry reads the entry after last.
+// entry reads the entry that follows last.
 func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 	line, err := t.lines.next()
 	if err != nil {
@@ -119,12 +120,12 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 
 func (t *Reader) decode(line []byte) (log.Entry, error) {
 	if t.eventsOnly {
-		return decodeBody(entryLine{Event: bytes.Clone(line)}) // the line's buffer is used again
+		return decodeBody(entryLine{Event: bytes.Clone(line)}) // the reader reuses the line
 	}
 	return decodeEntry(line, t.Header)
 }
 
-// entryLine is one line after the header.
+// An entryLine is one line after the header.
 type entryLine struct {
 	Event    json.RawMessage `json:"event"`
 	Redacted uint64          `json:"redacted"`
@@ -139,7 +140,7 @@ func decodeEntry(line []byte, h Header) (log.Entry, error) {
 		return log.Entry{}, err
 	}
 	if w.Event == nil && w.Redacted == 0 {
-		return log.Entry{}, errors.New(`has neither "event" nor "redacted"`)
+		return log.Entry{}, errors.New(`"event" and "redacted" are missing`)
 	}
 	e, err := decodeBody(w)
 	if err != nil || !h.Chain {
@@ -148,7 +149,7 @@ func decodeEntry(line []byte, h Header) (log.Entry, error) {
 	return e, decodeChain(&e, w)
 }
 
-// decodeBody reads the event. Of a redacted one a stub may be left.
+// decodeBody decodes the event. A redacted event may still have a stub.
 func decodeBody(w entryLine) (log.Entry, error) {
 	e := log.Entry{Pos: log.Pos{Seq: w.Redacted}, Redacted: w.Redacted != 0, Event: room.Event{Seq: int64(w.Redacted)}}
 	if w.Event == nil {
@@ -159,7 +160,7 @@ func decodeBody(w entryLine) (log.Entry, error) {
 	case err != nil:
 		return e, err
 	case event.Seq < 1, e.Redacted && event.Seq != int64(w.Redacted):
-		return e, fmt.Errorf("event says that it is number %d", event.Seq)
+		return e, fmt.Errorf("event has the sequence number %d", event.Seq)
 	}
 	e.Seq, e.Event = uint64(event.Seq), event
 	if !e.Redacted {
@@ -185,10 +186,10 @@ func decodeChain(e *log.Entry, w entryLine) error {
 
 func fromHex(to []byte, key, s string) error {
 	if len(s) != 2*len(to) {
-		return fmt.Errorf("%q has %d characters, not %d", key, len(s), 2*len(to))
+		return fmt.Errorf("%q has %d characters instead of %d", key, len(s), 2*len(to))
 	}
 	if _, err := hex.Decode(to, []byte(s)); err != nil {
-		return fmt.Errorf("%q is no hexadecimal number", key)
+		return fmt.Errorf("%q is not a hexadecimal number", key)
 	}
 	return nil
 }

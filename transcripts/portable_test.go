@@ -18,7 +18,7 @@ import (
 
 const secretWord = "canary-7f3a"
 
-// meeting is a room with one of everything that a transcript shows.
+// meeting returns a room with every kind of event that a transcript shows.
 func meeting() []room.Event {
 	record := &policy.Record{
 		Decision: 1, Policy: "mention", Digest: "5f1c", Through: 4, Log: "log " + secretWord, StateJSON: policy.JSON(`"` + secretWord + `"`),
@@ -63,7 +63,7 @@ func meeting() []room.Event {
 	return b.events
 }
 
-// chainOf seals events as an engine does.
+// chainOf returns entries with a hash chain, as a log engine does.
 func chainOf(t testing.TB, events []room.Event) []log.Entry {
 	t.Helper()
 	entries, err := log.Seal(0, events)
@@ -126,7 +126,7 @@ func TestPortableIsLossless(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if second := write(t, got, again); second != first {
-			t.Errorf("%s: written anew it differs:\n%s\n%s", name, first, second)
+			t.Errorf("%s: a second write differs:\n%s\n%s", name, first, second)
 		}
 		for i := range entries {
 			if !bytes.Equal(again[i].Raw, entries[i].Raw) || h.Chain && again[i].Hash != entries[i].Hash {
@@ -136,7 +136,7 @@ func TestPortableIsLossless(t *testing.T) {
 	}
 }
 
-// TestPortableFindsEveryFlip flips one byte at each place of the file.
+// TestPortableFindsEveryFlip flips one bit in each byte of the file.
 func TestPortableFindsEveryFlip(t *testing.T) {
 	entries := chainOf(t, meeting()[:6])
 	whole := write(t, Header{Room: "r_1", Level: All, Chain: true, Events: 6}, entries)
@@ -146,12 +146,12 @@ func TestPortableFindsEveryFlip(t *testing.T) {
 		b[i] ^= 0x01
 		_, got, err := read(lines[0] + string(b))
 		if err == nil && !sameEntries(got, entries) {
-			t.Fatalf("flip at %d goes unnoticed: %q", i, b[max(0, i-20):min(len(b), i+20)])
+			t.Fatalf("flip at %d is not detected: %q", i, b[max(0, i-20):min(len(b), i+20)])
 		}
 	}
 	for i := range whole {
 		if _, got, err := read(whole[:i]); err == nil && !sameEntries(got, entries) {
-			t.Fatalf("%d of %d bytes are read as a whole file", i, len(whole))
+			t.Fatalf("%d of %d bytes are accepted as a whole file", i, len(whole))
 		}
 	}
 }
@@ -174,8 +174,8 @@ func TestPortableRefused(t *testing.T) {
 		"cut":          {line[0] + line[1], "2 of 3 events are missing"},
 		"without salt": {line[0] + strings.Replace(line[1], `"salt"`, `"solt"`, 1), `unknown key "solt"`},
 		"text changed": {line[0] + strings.Replace(line[1], "Decide", "decide", 1), "room.jsonl:2: the chain breaks at event 1"},
-		"neither":      {line[0] + "{}\n", `neither "event" nor "redacted"`},
-		"chain below":  {strings.Replace(whole, `"all"`, `"internal"`, 1), "a chain at level internal"},
+		"neither":      {line[0] + "{}\n", `"event" and "redacted" are missing`},
+		"chain below":  {strings.Replace(whole, `"all"`, `"internal"`, 1), "level internal cannot have a chain"},
 	} {
 		_, _, err := read(c.file)
 		var p *problem.Error
@@ -185,7 +185,7 @@ func TestPortableRefused(t *testing.T) {
 	}
 }
 
-// TestPortableLevels checks who gets to read what (V1), over every event.
+// TestPortableLevels checks the content of every event at each level (V1).
 func TestPortableLevels(t *testing.T) {
 	entries := chainOf(t, meeting())
 	for level, want := range map[Level]struct {
@@ -221,7 +221,7 @@ func TestPortableLevels(t *testing.T) {
 			}
 		}
 		if again := write(t, h, got); again != file {
-			t.Errorf("%s: written anew it differs", level)
+			t.Errorf("%s: a second write differs", level)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func FuzzPortable(f *testing.F) {
 			t.Fatal(err)
 		}
 		if second := write(t, h, again); second != first {
-			t.Error("written anew it differs")
+			t.Error("a second write differs")
 		}
 	})
 }

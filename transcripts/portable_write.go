@@ -13,8 +13,8 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Write writes the portable form: the header, then entries as they come. The
-// header's version is filled in. The same log always gives the same bytes.
+// Write writes the portable format: the header, then the entries in order. It
+// sets h.Version. The same log always gives the same bytes.
 func Write(w io.Writer, h Header, entries iter.Seq2[log.Entry, error]) error {
 	h.Version = Version
 	if err := h.check(); err != nil {
@@ -49,7 +49,7 @@ func Write(w io.Writer, h Header, entries iter.Seq2[log.Entry, error]) error {
 	return nil
 }
 
-// Entries makes entries of events that come from no log.
+// Entries returns entries for events without a log.
 func Entries(events []room.Event) iter.Seq2[log.Entry, error] {
 	return func(yield func(log.Entry, error) bool) {
 		for _, e := range events {
@@ -70,7 +70,7 @@ func writeLine(w io.Writer, v any) error {
 	return nil
 }
 
-// lineEncoder returns how lines are made under h.
+// lineEncoder returns the encoder of entries for the level of h.
 func lineEncoder(h Header) func(log.Entry) ([]byte, error) {
 	if h.Level == All {
 		return func(e log.Entry) ([]byte, error) { return fullLine(e, h.Chain) }
@@ -87,7 +87,7 @@ func lineEncoder(h Header) func(log.Entry) ([]byte, error) {
 	}
 }
 
-// redactedLine starts the line of a redacted event with what is left of it.
+// redactedLine starts the line of a redacted event with its stub.
 func redactedLine(e log.Entry) ([]byte, error) {
 	b := fmt.Appendf(nil, `{"redacted":%d`, e.Seq)
 	if e.Event.Body == nil {
@@ -97,7 +97,7 @@ func redactedLine(e log.Entry) ([]byte, error) {
 	return fmt.Appendf(b, `,"event":%s`, raw), err
 }
 
-// fullLine holds what the log stores.
+// fullLine encodes the stored bytes of an entry.
 func fullLine(e log.Entry, chain bool) (b []byte, err error) {
 	switch {
 	case e.Redacted:
@@ -108,7 +108,7 @@ func fullLine(e log.Entry, chain bool) (b []byte, err error) {
 			b = appendHex(b, "commit", e.Commit[:])
 		}
 	case bytes.ContainsAny(e.Raw, "\r\n"):
-		return nil, fmt.Errorf("its stored form has a line break")
+		return nil, fmt.Errorf("the stored event contains a line break")
 	default:
 		b = fmt.Appendf(b, `{"event":%s`, e.Raw)
 		if chain {
@@ -117,7 +117,7 @@ func fullLine(e log.Entry, chain bool) (b []byte, err error) {
 	}
 	if chain {
 		if !chained(e) {
-			return nil, fmt.Errorf("it has no hash")
+			return nil, fmt.Errorf("the entry has no hash")
 		}
 		b = appendHex(b, "hash", e.Hash[:])
 	}

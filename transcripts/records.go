@@ -10,29 +10,29 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A record is a message or a declined round as a reader of one level sees it,
-// for exports that are a row or a record of each.
+// A record is a message or a declined round as readers at one level see it, for
+// exports with one row or object for each.
 type record struct {
 	seq     int64
 	clock   time.Duration
 	at      time.Time
-	sender  room.Participant // a seat; of the host or another without one the id alone
+	sender  room.Participant // only the id for the host and other senders without a seat
 	message room.Message
-	posted  room.MessagePosted // of a message; its own message is not to be used
+	posted  room.MessagePosted // of a message; use message instead of posted.Message
 	shown   string             // one of the constants below
 	granted *room.TurnGranted  // the decision that led to it
 	decline *room.RoundDeclined
 }
 
-// How much of a message is shown.
+// Values of record.shown.
 const (
 	shownWhole    = "whole"
-	shownSummary  = "summary"  // a message of which this reader sees the summary
-	shownHidden   = "hidden"   // one that is not for this reader
-	shownRedacted = "redacted" // one that was removed
+	shownSummary  = "summary"  // only the summary is visible
+	shownHidden   = "hidden"   // not visible at this level
+	shownRedacted = "redacted" // removed from the log
 )
 
-// A recordReader goes through the events of a room and keeps what rows need.
+// A recordReader converts the events of a room to records.
 type recordReader struct {
 	redact       redactor
 	spec         room.Spec
@@ -40,8 +40,8 @@ type recordReader struct {
 	grant        *room.TurnGranted
 }
 
-// heard yields what is said in a room. spec is filled in before the first.
-func (h *recordReader) heard(entries iter.Seq2[log.Entry, error], level Level) iter.Seq2[record, error] {
+// records yields the records of a room. It sets spec before the first.
+func (h *recordReader) records(entries iter.Seq2[log.Entry, error], level Level) iter.Seq2[record, error] {
 	h.redact, h.participants = redactor{level: level}, map[string]room.Participant{}
 	return func(yield func(record, error) bool) {
 		for e, err := range entries {
@@ -104,7 +104,7 @@ func (h *recordReader) shown(e log.Entry) string {
 	return shownWhole
 }
 
-// receivers returns whom a message is for, nobody for everybody.
+// receivers returns the receivers of a message, none for a broadcast.
 func (s *record) receivers() []string {
 	m := s.message
 	if m.To != "" && m.To != room.Broadcast {
@@ -113,7 +113,7 @@ func (s *record) receivers() []string {
 	return slices.Clone(m.Addressed)
 }
 
-// kindOf returns the neutral form's kind of a participant.
+// kindOf returns the kind of a participant in the neutral format.
 func kindOf(p room.Participant) string {
 	switch {
 	case p.Kind == policy.Human:

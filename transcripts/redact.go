@@ -4,16 +4,16 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A redactor withholds from events what readers of a level may not see. It
-// must be given all events of a room, in order: an edit of a draft shows as
-// much as the draft it edits.
+// A redactor removes from events the content that readers of a level may not
+// see. It needs all events of a room in order, because an edit has the
+// visibility of its draft.
 type redactor struct {
 	level  Level
 	drafts map[int]room.Visibility // by turn
 }
 
-// event returns e as the level shows it. The event itself always remains, so
-// that what happened can be followed and counted.
+// event returns e with hidden content removed. The event itself always remains,
+// so that events can be followed and counted.
 func (r *redactor) event(e room.Event) room.Event {
 	if r.level == All {
 		return e
@@ -43,7 +43,7 @@ func (r *redactor) event(e room.Event) room.Event {
 	return e
 }
 
-// message returns m as the level shows it.
+// message returns m with hidden content removed.
 func (r *redactor) message(m room.Message) room.Message {
 	seen, ok := m.VisibleAt(r.level.visibility())
 	if ok {
@@ -55,7 +55,7 @@ func (r *redactor) message(m room.Message) room.Message {
 	}
 }
 
-// draft treats what is said of drafts like the message they would become.
+// draft redacts drafts and edits like the message they would become.
 func (r *redactor) draft(body room.Body) room.Body {
 	switch b := body.(type) {
 	case room.TurnDrafted:
@@ -72,8 +72,8 @@ func (r *redactor) draft(body room.Body) room.Body {
 	return body
 }
 
-// policyRecord drops what a policy keeps and logs: both may quote any message that
-// it has seen.
+// policyRecord removes the state and the log of a policy, which may quote any
+// message that the policy has seen.
 func (r *redactor) policyRecord(body room.Body) room.Body {
 	switch b := body.(type) {
 	case room.RoundDeclined:
@@ -104,7 +104,7 @@ func (r *redactor) policyRecord(body room.Body) room.Body {
 	return body
 }
 
-// withoutSettings keeps which policy it is and drops how it is set up.
+// withoutSettings removes the settings of a policy.
 func withoutSettings(p room.PolicyRef) room.PolicyRef {
 	p.Settings, p.Config = nil, nil
 	return p

@@ -15,9 +15,8 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Names of attributes and operations; gen_ai.* are those of OpenTelemetry's
-// semantic conventions for generative AI, moot.* say what those have no word
-// for.
+// Names of attributes. Those of gen_ai.* follow OpenTelemetry's semantic
+// conventions for generative AI; moot.* cover the rest.
 const (
 	attrOperation    = "gen_ai.operation.name"
 	attrConversation = "gen_ai.conversation.id"
@@ -46,19 +45,18 @@ type spanWriter struct {
 	start time.Time // wall time at clock 0; the zero Time without one
 }
 
-// WriteSpans writes the room that entries are of as OTLP JSON, as a reader at
-// that level sees it: a span invoke_workflow for the room, in it a span
-// invoke_agent for each message with its text as the output, and a span
-// moot.policy.decide for each round that was declined. Ids of spans follow
-// from the room and the event, so the same room gives the same bytes. What is
-// not shown has its span without a text.
+// WriteSpans writes a room as OTLP JSON, as readers at level see it: a span
+// invoke_workflow for the room, within it a span invoke_agent for each message,
+// with the text as output, and a span moot.policy.decide for each declined
+// round. Span ids are derived from the room and the event, so the same room gives
+// the same bytes. Hidden messages have a span without text.
 func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	t := spanWriter{w: out}
 	out.WriteString(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"moot"}}]},` +
 		`"scopeSpans":[{"scope":{"name":"github.com/folkmoot/moot/transcripts"},"spans":[`)
 	var last record
-	for s, err := range t.heard(entries, level) {
+	for s, err := range t.records(entries, level) {
 		if err != nil {
 			return err
 		}
@@ -126,7 +124,7 @@ func (s *otlpSpan) list(key string, values []string) {
 	s.Attributes = append(s.Attributes, otlpAttr{key, otlpValue{Array: a}})
 }
 
-// span starts a span of the room.
+// span returns a span of the room, to be completed.
 func (t *spanWriter) span(name string, s *record) otlpSpan {
 	if t.room == "" {
 		t.room = t.spec.Room
@@ -147,7 +145,7 @@ func (t *spanWriter) span(name string, s *record) otlpSpan {
 	return span
 }
 
-// spanID makes ids out of what is there.
+// spanID derives an id of size bytes from the room and a sequence number.
 func (t *spanWriter) spanID(seq uint64, size int) string {
 	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, seq), t.room...))
 	return hex.EncodeToString(sum[:size])
@@ -191,7 +189,7 @@ func (t *spanWriter) record(s *record) error {
 	return t.write(span)
 }
 
-// outputMessages is the message in the shape of gen_ai.output.messages.
+// outputMessages returns the message in the shape of gen_ai.output.messages.
 func outputMessages(s *record) (string, error) {
 	type part struct {
 		Type    string `json:"type"`
@@ -208,8 +206,8 @@ func outputMessages(s *record) (string, error) {
 	return string(b), err
 }
 
-// workflow writes the span of the room, around the others; last is the last
-// thing that was said in it.
+// workflow writes the span of the room, which encloses the others; last is the
+// last record of the room.
 func (t *spanWriter) workflow(last *record) error {
 	span := t.span("invoke_workflow "+t.spec.Room, last)
 	span.SpanID, span.ParentID = t.spanID(0, 8), ""

@@ -10,7 +10,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Stats counts what happened in a room. Durations are of the room's clock.
+// Stats are the counts of a room. Durations are of the room clock.
 type Stats struct {
 	Room         string             `json:"room"`
 	Events       int                `json:"events"`
@@ -22,15 +22,15 @@ type Stats struct {
 	Failures     int                `json:"failures"`
 	Interrupted  int                `json:"interrupted"`
 	Redacted     int                `json:"redacted"`
-	Tokens       int64              `json:"tokens"` // stated, or estimated where a turn did not say
+	Tokens       int64              `json:"tokens"` // reported, or estimated for turns without a report
 	Cost         int64              `json:"cost"`   // in millionths
-	Gini         float64            `json:"gini"`   // of the texts' bytes: 0 when all said as much, nearly 1 when one said all
+	Gini         float64            `json:"gini"`   // Gini coefficient of text bytes: 0 if all are equal, near 1 if one dominates
 	Ending       string             `json:"ending,omitempty"`
 	Policies     []PolicyStats      `json:"policies,omitempty"`
 	Participants []ParticipantStats `json:"participants"`
 }
 
-// ParticipantStats counts what one participant did.
+// ParticipantStats are the counts of one participant.
 type ParticipantStats struct {
 	ID       string  `json:"id"`
 	Name     string  `json:"name,omitempty"`
@@ -39,7 +39,7 @@ type ParticipantStats struct {
 	Turns    int     `json:"turns"`
 	Messages int     `json:"messages"`
 	Bytes    int     `json:"bytes"`
-	Airtime  float64 `json:"airtime"` // share of all texts' bytes
+	Airtime  float64 `json:"airtime"` // share of the bytes of all texts
 	Tokens   int64   `json:"tokens"`
 	Cost     int64   `json:"cost"`
 	Passes   int     `json:"passes"`
@@ -53,7 +53,7 @@ type ParticipantStats struct {
 	times []time.Duration
 }
 
-// Latency is how long replies took.
+// Latency summarizes reply times.
 type Latency struct {
 	Mean time.Duration `json:"mean_ns"`
 	P50  time.Duration `json:"p50_ns"`
@@ -61,19 +61,19 @@ type Latency struct {
 	Max  time.Duration `json:"max_ns"`
 }
 
-// PolicyStats counts the decisions of one policy.
+// PolicyStats are the counts of one policy.
 type PolicyStats struct {
 	Policy    string  `json:"policy"`
 	Decisions int     `json:"decisions"`
 	Declines  int     `json:"declines"`
 	Errors    int     `json:"errors"`
 	Fuel      uint64  `json:"fuel"` // of all decisions
-	Micros    Latency `json:"time"` // of a decision; informative
+	Micros    Latency `json:"time"` // of a decision; not part of the replayable record
 
 	times []time.Duration
 }
 
-// Collect counts what happened in the room that entries are of.
+// Collect computes the statistics of a room.
 func Collect(entries iter.Seq2[log.Entry, error]) (*Stats, error) {
 	c := counter{index: map[string]int{}}
 	for e, err := range entries {
@@ -85,12 +85,12 @@ func Collect(entries iter.Seq2[log.Entry, error]) (*Stats, error) {
 	return c.finish(), nil
 }
 
-// A counter counts events. Tokens, cost and turns are those of the fold.
+// A counter counts events. Tokens, cost and turns come from the room state.
 type counter struct {
 	Stats
 	state    room.State
-	index    map[string]int // place of a participant
-	speaking string         // who has the floor
+	index    map[string]int // index in Participants by id
+	speaking string         // participant that has the floor
 }
 
 func (c *counter) count(e log.Entry) {
@@ -164,8 +164,8 @@ func (c *counter) message(b room.MessagePosted) {
 	}
 }
 
-// participant returns the counts of a participant; somebody without a participant, the host
-// say, gets a row of its own when it speaks.
+// participant returns the counts of a participant. A sender without a seat, such
+// as the host, gets a row too.
 func (c *counter) participant(id string) *ParticipantStats {
 	i, ok := c.index[id]
 	if !ok {
@@ -235,6 +235,8 @@ func latency(times []time.Duration) Latency {
 	return Latency{Mean: sum / time.Duration(len(times)), P50: at(50), P95: at(95), Max: times[len(times)-1]}
 }
 
+// gini returns the Gini coefficient of n: half the relative mean absolute
+// difference.
 func gini(n []int) float64 {
 	n = slices.Clone(n)
 	slices.Sort(n)

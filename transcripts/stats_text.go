@@ -9,7 +9,7 @@ import (
 	"github.com/folkmoot/moot/internal/term"
 )
 
-// WriteText writes the statistics for people.
+// WriteText writes the statistics as a table for a terminal.
 func (s *Stats) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d turns, %d messages, %d declined, %d passed, %d failed in %s; about %d tokens; gini of airtime %.2f\n",
@@ -33,7 +33,8 @@ func (s *Stats) WriteText(w io.Writer) error {
 	return err
 }
 
-// columns lines up cells that are safe to show.
+// columns writes rows as aligned columns. Cells must not contain control
+// characters.
 func columns(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -50,7 +51,7 @@ func columns(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// Bounds of a drawing, in columns.
+// Bounds of a bar chart, in columns.
 const (
 	minBars   = 40
 	mostBars  = 100
@@ -58,11 +59,12 @@ const (
 	figure    = len(" 100.0 %")
 )
 
-// eighths are blocks of one to eight eighths of a column.
+// eighths are blocks of zero to eight eighths of a column.
 var eighths = []rune(" ▏▎▍▌▋▊▉█")
 
-// WriteBars draws the airtime of each participant as a bar, for a terminal of
-// so many columns. Nothing is drawn where there is no room or no airtime.
+// WriteBars draws the airtime of each participant as a bar, for a terminal with
+// width columns. It draws nothing if the terminal is too narrow or there is no
+// airtime.
 func (s *Stats) WriteBars(w io.Writer, width int) error {
 	longest := 0
 	for _, p := range s.Participants {
@@ -85,11 +87,11 @@ func (s *Stats) WriteBars(w io.Writer, width int) error {
 	return err
 }
 
-// bar is a share of so many columns, filled up with blanks.
+// bar returns a bar for a share of columns, padded with blanks.
 func bar(share float64, columns int) string {
 	n := int(share*float64(columns)*8 + 0.5)
 	if n == 0 && share > 0 {
-		n = 1 // something is not nothing
+		n = 1 // keep small shares visible
 	}
 	full, rest := n/8, n%8
 	text := strings.Repeat(string(eighths[8]), full)

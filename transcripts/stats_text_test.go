@@ -24,7 +24,7 @@ func TestWriteBars(t *testing.T) {
 		}
 	}
 	if !strings.Contains(lines[2], "▏") || strings.ContainsAny(lines[3], "▏▎▍▌▋▊▉█") {
-		t.Errorf("little is not nothing, and nothing is:\n%s", b.String())
+		t.Errorf("a small share needs a bar, no share needs none:\n%s", b.String())
 	}
 	b.Reset()
 	if err := s.WriteBars(&b, 30); err != nil || b.Len() > 0 {

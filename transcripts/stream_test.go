@@ -9,7 +9,8 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// What `moot run -o jsonl` prints, events alone, is read as a transcript.
+// TestReadsAStreamOfEvents reads the output of `moot run -o jsonl`, which has no
+// header.
 func TestReadsAStreamOfEvents(t *testing.T) {
 	spec := room.Spec{Room: "r1", Objective: "count", Policy: room.PolicyRef{Use: "mention", Name: "mention"}}
 	var s room.State
@@ -52,6 +53,6 @@ func TestReadsAStreamOfEvents(t *testing.T) {
 
 	cut := whole[strings.Index(whole, "\n")+1:]
 	if r, err := transcripts.NewReader(strings.NewReader(cut), "tail.jsonl"); err == nil && r.Portable() {
-		t.Error("a stream that does not begin with the room's opening is taken for a transcript")
+		t.Error("a stream that does not begin with room.opened is accepted")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// WriteText writes the timeline of the room that entries are of for a
-// terminal, as a reader at that level sees it: its last items, or with 0 all.
+// WriteText writes the timeline of a room for a terminal, as readers at level
+// see it: the last items, or all if last is 0.
 func WriteText(w io.Writer, entries iter.Seq2[log.Entry, error], level Level, last int) error {
 	s, err := buildTimeline(entries, level)
 	if err != nil {
@@ -54,7 +54,7 @@ func (it *item) text(w io.Writer) {
 	}
 }
 
-// writeBody writes the text, set in.
+// writeBody writes the text, indented.
 func (it *item) writeBody(w io.Writer) {
 	if it.Text == "" {
 		return

@@ -13,27 +13,27 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A timeline is a room as a reader of one level is told it: what Markdown and
-// HTML are made of.
+// A timeline is a room as readers at one level see it. Markdown, HTML and text
+// are rendered from it.
 type timeline struct {
 	Level  Level
 	Spec   room.Spec
 	Limits room.Limits // in force at the end
 	Stats  *Stats
 	Items  []item
-	Hidden int // messages that this level does not show
+	Hidden int // number of messages hidden at this level
 	From   time.Time
 	To     time.Time
 }
 
 // Kinds of items.
 const (
-	itemMessage = "message" // said
+	itemMessage = "message"
 	itemDraft   = "draft"   // proposed, edited or rejected
-	itemDecline = "decline" // a round in which nobody spoke
-	itemFailure = "trouble" // failed, interrupted, late, against the protocol
-	itemNote    = "note"    // what the room did
-	itemHidden  = "hidden"  // a message that is not for this reader
+	itemDecline = "decline" // a declined round
+	itemFailure = "trouble" // a failed, interrupted or late turn, a protocol violation
+	itemNote    = "note"    // another event of the room
+	itemHidden  = "hidden"  // a message hidden at this level
 )
 
 // An item is one entry of the timeline.
@@ -43,28 +43,28 @@ type item struct {
 	Clock       time.Duration
 	Turn        int
 	Actor       string // id
-	To          string // id; "" for everybody
+	To          string // id; "" for a broadcast
 	Text        string // what was said
-	Note        string // what happened, in a few words
+	Note        string // the event in a few words
 	SummaryOnly bool   // only the summary is shown
 	Level       room.Visibility
-	Facts       []fact // what explains it
+	Facts       []fact // details
 	Grant       *grant // the decision that led to it
 }
 
 // A fact is a name with a value.
 type fact struct{ Name, Value string }
 
-// grant is why somebody has the floor.
+// A grant is the decision that gave a participant the floor.
 type grant struct {
 	Reason     string
-	Policy     string // "" when a person chose
+	Policy     string // "" if a person chose
 	Confidence string
 	Scores     []fact
-	Approval   []string // what people did with the draft
+	Approval   []string // reviews of the draft
 }
 
-// buildTimeline makes the story of the room that entries are of.
+// buildTimeline returns the timeline of a room.
 func buildTimeline(entries iter.Seq2[log.Entry, error], level Level) (*timeline, error) {
 	t := timelineBuilder{counter: counter{index: map[string]int{}}, redact: redactor{level: level}, timeline: &timeline{Level: level}}
 	for e, err := range entries {
@@ -76,12 +76,12 @@ func buildTimeline(entries iter.Seq2[log.Entry, error], level Level) (*timeline,
 		t.event(e)
 	}
 	t.timeline.Spec, t.timeline.Limits = t.state.Spec, t.state.Limits
-	t.timeline.Spec.Secret = "" // nobody needs it, at any level
+	t.timeline.Spec.Secret = "" // not shown at any level
 	t.timeline.Stats = t.counter.finish()
 	return t.timeline, nil
 }
 
-// A timelineBuilder turns events into items.
+// A timelineBuilder converts events to items.
 type timelineBuilder struct {
 	counter
 	redact   redactor
@@ -150,13 +150,13 @@ func (t *timelineBuilder) message(it item, b room.MessagePosted, e log.Entry) {
 	t.add(it)
 }
 
-// original is the message before anything was withheld.
+// original returns the message of e before redaction.
 func original(e log.Entry) room.Message {
 	b, _ := e.Event.Body.(room.MessagePosted)
 	return b.Message
 }
 
-// turn adds what is known of the turn that the message ended.
+// turn adds the facts of the turn that the message ended.
 func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 	if b.Turn == 0 {
 		return
@@ -210,7 +210,7 @@ func decisionFacts(r *policy.Record) []fact {
 
 func decimals(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// shortDuration is a duration for people.
+// shortDuration formats a duration with the precision that matters.
 func shortDuration(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
@@ -223,8 +223,8 @@ func shortDuration(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// describe fills it in from a body that is neither a message nor a decision. It
-// reports whether there is anything to describe.
+// describe sets the fields from a body that is neither a message nor a decision. It
+// reports whether the item belongs in the timeline.
 func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	it.Kind = itemNote
 	switch b := body.(type) {
@@ -239,7 +239,7 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.TurnInterrupted:
 		it.turnEnded(t, itemFailure, b.Turn, t.speaking, "interrupted", b.Reason)
 	case room.ReplyLate:
-		it.turnEnded(nil, itemFailure, b.Turn, b.Participant, "replied too late", fmt.Sprintf("%d bytes, forwarded to nobody", b.Bytes))
+		it.turnEnded(nil, itemFailure, b.Turn, b.Participant, "replied too late", fmt.Sprintf("%d bytes, not delivered", b.Bytes))
 	case room.Violation:
 		it.Kind, it.Actor = itemFailure, b.Participant
 		it.Note = join("broke its protocol", b.Code, b.Detail)
@@ -260,7 +260,7 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	return it.Note != ""
 }
 
-// turnEnded tells how a turn ended without a message.
+// turnEnded describes the end of a turn without a message.
 func (it *item) turnEnded(t *timelineBuilder, kind string, turn int, who, what, why string) {
 	it.Kind, it.Turn, it.Actor, it.Note = kind, turn, who, join(what, why)
 	if t != nil {
@@ -268,6 +268,7 @@ func (it *item) turnEnded(t *timelineBuilder, kind string, turn int, who, what, 
 	}
 }
 
+// seatNote describes a change of a participant.
 func seatNote(body room.Body) string {
 	switch b := body.(type) {
 	case room.Joined:
@@ -279,11 +280,12 @@ func seatNote(body room.Body) string {
 	case room.SeatReleased:
 		return b.Participant + " was released"
 	case room.SeatForgot:
-		return b.Participant + " was started anew and is handed everything again"
+		return b.Participant + " was restarted and gets the full history"
 	}
 	return ""
 }
 
+// phaseNote describes a change of the phase of the room.
 func phaseNote(body room.Body) string {
 	switch b := body.(type) {
 	case room.Paused:
@@ -300,8 +302,8 @@ func phaseNote(body room.Body) string {
 	return ""
 }
 
-// draft tells what was proposed and what people did with it. An approval is
-// told with the message that it led to.
+// draft describes a draft and its reviews. An approval is shown with the message
+// that follows it.
 func (it *item) draft(body room.Body, t *timelineBuilder) bool {
 	it.Kind = itemDraft
 	actor := it.Actor
@@ -328,7 +330,7 @@ func (it *item) draft(body room.Body, t *timelineBuilder) bool {
 	return true
 }
 
-// join puts what happened and why on one line.
+// join joins an event and its reasons on one line.
 func join(what string, why ...string) string {
 	for _, w := range why {
 		if w = strings.TrimSpace(w); w != "" {

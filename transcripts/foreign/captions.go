@@ -79,7 +79,7 @@ func (c *captionReader) block(lines []string, n int, f Format) error {
 			p.id = m[1]
 		}
 	}
-	c.addCue(p, lines[at+1:])
+	c.addCaption(p, lines[at+1:])
 	return nil
 }
 
@@ -106,8 +106,8 @@ func captionStart(line string) float64 {
 	return n[0]*3600 + n[1]*60 + n[2] + millis/1000
 }
 
-// addCue adds the text of a cue: one turn for each voice in it.
-func (c *captionReader) addCue(p piece, lines []string) {
+// addCaption adds the text of a cue: one turn for each voice in it.
+func (c *captionReader) addCaption(p piece, lines []string) {
 	text := strings.Join(lines, "\n")
 	voices := captionVoice.FindAllStringSubmatchIndex(text, -1)
 	if len(voices) == 0 {
