@@ -112,7 +112,7 @@ func TestConversationRefused(t *testing.T) {
 		"key in caps":      {strings.Replace(good, `"id"`, `"ID"`, 1), `unknown key "ID"`},
 		"repeated key":     {strings.Replace(good, `"i":0`, `"i":0,"i":0`, 1), `duplicate key "i"`},
 		"repeated inside":  {strings.Replace(good, `{"objective":`, `{"objective":1,"objective":`, 1), `duplicate key "objective"`},
-		"listed twice":      {strings.Replace(good, `"id":"dba"`, `"id":"yuki"`, 1), `"yuki" is listed twice`},
+		"listed twice":     {strings.Replace(good, `"id":"dba"`, `"id":"yuki"`, 1), `"yuki" is listed twice`},
 		"kind":             {strings.Replace(good, `"tool"`, `"bot"`, 1), `kind "bot"`},
 		"stranger speaks":  {strings.Replace(good, `"speaker":"Shell"`, `"speaker":"shell"`, 1), `speaker "shell" is not a participant`},
 		"stranger is told": {strings.Replace(good, `["dba"]`, `["eve"]`, 1), `addressee "eve"`},
