@@ -16,24 +16,24 @@ import (
 	reports "github.com/folkmoot/moot/replay/report"
 )
 
-// newReplayCmd runs policies over what has happened.
+// newReplayCmd runs policies over recorded rooms and conversations.
 func newReplayCmd(a *app) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay TRANSCRIPT... --policy POLICY...",
-		Short: "Say what other policies would have decided, over rooms and transcripts",
-		Long: "replay gives each policy the true history of every transcript, decision by\n" +
-			"decision, and reports how often it chooses as was chosen, whom else it would\n" +
-			"have asked, when it would have declined, and what its choices cost. It sends\n" +
-			"nothing and starts nothing.\n\n" +
+		Short: "Compare the decisions of policies with recorded ones",
+		Long: "replay gives each policy the true history before every decision of a transcript.\n" +
+			"It reports how often the policy picks the speaker who actually spoke, whom it\n" +
+			"would have picked instead, when it would have declined, and what its choices\n" +
+			"cost. It sends nothing and starts nothing.\n\n" +
 			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
-			"wrote, or conversations of another program or in the neutral form, see\n" +
-			"`moot transcript import --help`; gzip is seen through.\n" +
-			"A POLICY is the name of a built-in or installed one, a policy's folder or its\n" +
-			".wasm file, with settings right behind it if need be; or baseline:NAME, one of\n" +
-			"the reference rules: " + strings.Join(drive.BaselineNames(), ", ") + ".\n\n" +
-			"--simulate lets each policy drive the recorded agents instead: who is chosen\n" +
-			"says its next recorded line and passes when it has none left.",
+			"wrote, or a file with conversations of another program or in the neutral form,\n" +
+			"see `moot transcript import --help`. Files may be compressed with gzip.\n" +
+			"A POLICY is the name of a built-in or installed policy, its folder or its .wasm\n" +
+			"file. Settings in JSON may follow the name. baseline:NAME is one of the\n" +
+			"baselines: " + strings.Join(drive.BaselineNames(), ", ") + ".\n\n" +
+			"--simulate lets each policy run the recorded agents instead: a chosen agent\n" +
+			"posts its next recorded line, and passes when none is left.",
 		Example: "  moot replay r_01 --policy mention\n" +
 			"  moot replay talks.jsonl.gz --policy roundrobin --policy 'mention{\"fallback\":\"roundrobin\"}'\n" +
 			"  moot replay talks.jsonl.gz --policy mention --fail-if 'accuracy < 40%' -o json\n" +
@@ -45,12 +45,12 @@ func newReplayCmd(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(newReplayShowCmd(a), newReplayDiffCmd(a))
 	f := cmd.Flags()
-	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; may be given often, the first is what others are compared with")
-	f.StringArrayVar(&o.failIf, "fail-if", nil, "end with 6 when [POLICY.]FIGURE OP NUMBER holds; may be given often")
-	f.IntVar(&o.repeat, "repeat", 8, "make every so-manieth decision twice and compare the bytes; 1 repeats all")
-	f.BoolVar(&o.simulate, "simulate", false, "let each policy drive the recorded agents from the start, instead of asking what it would have done")
-	f.StringVar(&o.html, "html", "", "write the report as one HTML `file`, too")
-	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide again as they did, byte for byte and fuel for fuel")
+	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; repeatable, the others are compared with the first")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 6 if [POLICY.]FIGURE OP NUMBER holds; repeatable")
+	f.IntVar(&o.repeat, "repeat", 8, "repeat every Nth decision and compare the bytes; 1 repeats all")
+	f.BoolVar(&o.simulate, "simulate", false, "let each policy run the recorded agents from the start, instead of asking what it would have done")
+	f.StringVar(&o.html, "html", "", "also write the report as one HTML `file`")
+	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide as recorded, with the same bytes and the same fuel")
 	o.from.add(cmd)
 	a.fuelFlag(cmd)
 	completePolicyFlag(cmd)
@@ -103,7 +103,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, o replayOptions) error {
 }
 
 func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, conditions []reports.Condition, page string) error {
-	if os.Getenv("GOGC") == "" { // little is held and much is made: collecting less often is a tenth to a fifth faster
+	if os.Getenv("GOGC") == "" { // a larger heap and fewer collections are 10 to 20 % faster here
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	progress := a.progress("decisions")
@@ -130,11 +130,11 @@ func (a *app) runReplay(ctx context.Context, c replay.Config, src *sources, cond
 	}
 	return exitWith(exitGate, &problem.Error{
 		Code: "REPLAY-GATE-FAILED", What: count(len(failed), "gate") + " failed: " + strings.Join(failed, "; "),
-		Fix: "look at the figures of the report, or move the gate",
+		Fix: "check the figures of the report, or change the condition",
 	})
 }
 
-// reportWriter is how people read the report, in the format that was chosen.
+// reportWriter returns the writer of the chosen format.
 func (a *app) reportWriter(r *reports.Report) func(io.Writer) error {
 	switch a.format {
 	case formatHTML:
@@ -145,14 +145,14 @@ func (a *app) reportWriter(r *reports.Report) func(io.Writer) error {
 	return r.WriteText
 }
 
-// writePage writes the HTML report beside what goes to standard output.
+// writePage writes the HTML report to a file.
 func writePage(name string, r *reports.Report) error {
 	f, err := os.Create(name)
 	if err == nil {
 		err = errors.Join(r.WriteHTML(f), f.Close())
 	}
 	if err != nil {
-		return &problem.Error{Code: "REPLAY-PAGE", What: "the page cannot be written", Where: name, Err: err, Fix: "choose a file that can be written to"}
+		return &problem.Error{Code: "REPLAY-PAGE", What: "the page cannot be written", Where: name, Err: err, Fix: "choose a file that can be written"}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// check replays rooms with the policies that ran.
+// check repeats the decisions of rooms with the policies that ran.
 func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
 	c, err := drive.Check(ctx, a.originals(h, src), src.replayable(ctx))
 	if errors.Is(err, drive.ErrNotRecorded) {
@@ -30,13 +30,13 @@ func (a *app) check(ctx context.Context, h *plugins.Host, src *sources) error {
 		return err
 	}
 	return exitWith(exitGate, &problem.Error{
-		Code: "REPLAY-CHECK-FAILED", What: "a policy does not decide again as it did",
-		Fix: "the first difference is named above; compare the module's digest, its settings and the release of moot",
+		Code: "REPLAY-CHECK-FAILED", What: "a policy does not decide as recorded",
+		Fix: "the first difference is shown above; compare the digest of the module, its settings and the release of moot",
 	})
 }
 
-// originals loads the policies that rooms were run with, each once: the
-// built-in ones, and those that were kept in the data folder.
+// originals returns a loader of the policies that ran: the built-in ones and
+// those that the data folder keeps. It loads each policy once.
 func (a *app) originals(h *plugins.Host, src *sources) drive.Loader {
 	loaded := map[string]drive.Proposer{}
 	return func(ctx context.Context, ref room.PolicyRef) (drive.Proposer, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// loadReplayed loads the policies of the command line.
+// loadReplayed loads the policies of --policy.
 func (a *app) loadReplayed(ctx context.Context, h *plugins.Host, specs []string) ([]drive.Policy, error) {
 	var all []drive.Policy
 	for _, spec := range specs {
@@ -29,8 +29,8 @@ func (a *app) loadReplayed(ctx context.Context, h *plugins.Host, specs []string)
 	return all, nil
 }
 
-// loadOneReplayed loads one policy: a name or path, with settings in JSON right
-// behind it, or in a file behind @.
+// loadOneReplayed loads one policy: a name or path, with settings in JSON after it,
+// or in a file after @.
 func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string) (drive.Policy, error) {
 	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
 		return replayedBaseline(spec, name)
@@ -51,7 +51,7 @@ func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string)
 	if settings != nil && !json.Valid(settings) {
 		return drive.Policy{}, &problem.Error{
 			Code: "ROOM-SETTINGS", What: "the settings are not JSON", Where: "--policy " + spec,
-			Fix: `write them right behind the name: --policy 'mention{"lookback":2}'`,
+			Fix: `write them directly after the name: --policy 'mention{"lookback":2}'`,
 		}
 	}
 	s, err := a.catalog().Named(ctx, name)
@@ -67,12 +67,12 @@ func (a *app) loadOneReplayed(ctx context.Context, h *plugins.Host, spec string)
 	return drive.Policy{Name: spec, Proposer: p, Ref: ref}, nil
 }
 
-// replayedBaseline is one of replay's own reference rules.
+// replayedBaseline returns a baseline of replay.
 func replayedBaseline(spec, name string) (drive.Policy, error) {
 	baseline := drive.FindBaseline(name)
 	if baseline == "" {
 		return drive.Policy{}, &problem.Error{
-			Code: "REPLAY-BASELINE", What: "there is no baseline " + strconv.Quote(name), Where: "--policy " + spec,
+			Code: "REPLAY-BASELINE", What: "unknown baseline " + strconv.Quote(name), Where: "--policy " + spec,
 			Fix: "the baselines are " + strings.Join(drive.BaselineNames(), ", "),
 		}
 	}

@@ -15,16 +15,16 @@ import (
 	reports "github.com/folkmoot/moot/replay/report"
 )
 
-// newReplayShowCmd tells one decision in full.
+// newReplayShowCmd shows one decision in full.
 func newReplayShowCmd(a *app) *cobra.Command {
 	var policies []string
 	var conversation string
 	cmd := &cobra.Command{
 		Use:   "show TRANSCRIPT#N --policy POLICY...",
-		Short: "Show one decision in full: what led to it, what happened, what policies say",
-		Long: "show replays policies up to one decision and prints it: the last messages, what\n" +
-			"happened, and what each policy says, with its reason, its scores and what it\n" +
-			"logged. N counts decisions from 1; in a room of moot it is the number of the\n" +
+		Short: "Show one decision in full, with the decisions of other policies",
+		Long: "show replays policies up to one decision and prints it: the last messages, the\n" +
+			"recorded choice, and the decision of each policy with its reason, its scores and\n" +
+			"its log. N counts decisions from 1. In a room of moot it is the number of the\n" +
 			"event that holds the decision.",
 		Example: "  moot replay show r_01#88 --policy mention\n" +
 			"  moot replay show talks.jsonl.gz#12 --conversation talk/7 --policy mention",
@@ -41,10 +41,10 @@ func newReplayShowCmd(a *app) *cobra.Command {
 			return a.explain(cmd.Context(), name, conversation, n, policies)
 		},
 	}
-	cmd.Flags().StringArrayVar(&policies, "policy", nil, "policy to ask; may be given often")
+	cmd.Flags().StringArrayVar(&policies, "policy", nil, "policy to ask; repeatable")
 	a.fuelFlag(cmd)
 	completePolicyFlag(cmd)
-	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
+	cmd.Flags().StringVar(&conversation, "conversation", "", "conversation to use, in a file with several")
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 		if errors.Is(err, drive.ErrNoPoint) {
 			return exitWith(exitUsage, &problem.Error{
 				Code: "REPLAY-POINT", What: "there is no decision " + strconv.Itoa(n), Where: o.room, Err: err,
-				Fix: "decisions count from 1; in a room of moot the number is that of the event, see `moot transcript export`",
+				Fix: "decisions count from 1; in a room of moot use the number of the event, see `moot transcript export`",
 			})
 		}
 		if err != nil {
@@ -88,9 +88,9 @@ func (a *app) explain(ctx context.Context, name, conversation string, n int, pol
 func newReplayDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A.json B.json",
-		Short: "Say in what two reports differ",
+		Short: "Show the differences of two reports",
 		Long: "diff compares the policies that two reports of `moot replay -o json` have in\n" +
-			"common. -o html is the page of a replay with both in it.",
+			"common. -o html writes a page with the policies of both reports.",
 		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -13,12 +13,12 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// errEnough ends a walk over transcripts early.
+// errEnough ends an iteration over transcripts early.
 var errEnough = errors.New("enough")
 
-// replayable yields what replay works on. A room is not read here but when
-// its turn comes, event by event and by whoever replays it, so that a long one
-// need not fit in memory.
+// replayable yields the transcripts for a replay. A room is not read here: the
+// replay reads its events one by one, so that a long room need not fit in
+// memory.
 func (s *sources) replayable(ctx context.Context) iter.Seq2[history.Transcript, error] {
 	return func(yield func(history.Transcript, error) bool) {
 		err := s.each(ctx, func(o origin) error {
@@ -37,8 +37,8 @@ func (s *sources) replayable(ctx context.Context) iter.Seq2[history.Transcript, 
 	}
 }
 
-// streamed is transcriptOf for what can be read again later: a room of the data
-// folder, which stays open, or a file.
+// streamed returns a transcript whose events are read on demand, if the room or
+// the file can be read again.
 func (s *sources) streamed(o origin) (history.Transcript, error) {
 	t := history.Transcript{Name: o.room}
 	switch {
@@ -52,18 +52,19 @@ func (s *sources) streamed(o origin) (history.Transcript, error) {
 	return t, nil
 }
 
-// reopens reports whether a file can be opened once more.
+// reopens reports whether a file can be opened again.
 func reopens(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// again reads the room in a file from its start, every time that it is called.
+// again returns a sequence that reads the room in a file from its start each
+// time.
 func (s *sources) again(file string) iter.Seq2[room.Event, error] {
 	return func(yield func(room.Event, error) bool) {
 		f, err := os.Open(file)
 		if err != nil {
-			yield(room.Event{}, &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read again", Where: file, Err: err, Fix: "leave it where it is until the replay is done"})
+			yield(room.Event{}, &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read again", Where: file, Err: err, Fix: "keep the file until the replay ends"})
 			return
 		}
 		defer f.Close()
@@ -96,7 +97,7 @@ func eventsIn(entries iter.Seq2[log.Entry, error]) iter.Seq2[room.Event, error] 
 func transcriptOf(o origin) (history.Transcript, error) {
 	t := history.Transcript{Name: o.room}
 	if o.talk != nil {
-		t.Conversation = talkOf(o.talk)
+		t.Conversation = replayedConversation(o.talk)
 		return t, nil
 	}
 	var err error
@@ -104,8 +105,8 @@ func transcriptOf(o origin) (history.Transcript, error) {
 	return t, err
 }
 
-// talkOf hands a conversation to replay.
-func talkOf(c *transcripts.Conversation) *history.Conversation {
+// replayedConversation converts a conversation for replay.
+func replayedConversation(c *transcripts.Conversation) *history.Conversation {
 	t := &history.Conversation{ID: c.ID, Objective: c.Objective()}
 	for _, p := range c.Participants {
 		t.Participants = append(t.Participants, history.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})

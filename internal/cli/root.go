@@ -98,7 +98,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.BoolVar(&a.flags.noColour, "no-color", false, "no colours; also NO_COLOR")
 	f.BoolVar(&a.flags.noInput, "no-input", false, "never ask; fail instead")
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "results and errors only")
-	f.String("data", "", "folder that rooms are kept in; also MOOT_DATA")
+	f.String("data", "", "folder of the rooms; also MOOT_DATA")
 	f.String("log-level", "", "debug, info, warn or error; also MOOT_LOG_LEVEL")
 	f.String("log-format", "", "text or json; also MOOT_LOG_FORMAT")
 }

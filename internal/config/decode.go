@@ -13,13 +13,13 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// decode checks the document against the schema and decodes what passed.
+// decode checks the document against the schema and decodes the valid parts.
 func (d *document) decode() wireRoom {
 	var w wireRoom
-	v := d.value(d.root, nil)
+	v := d.convert(d.root, nil)
 	c, err := schema()
 	if err != nil {
-		panic(err) // the embedded schema, which every test compiles
+		panic(err) // the embedded schema is invalid; every test would fail
 	}
 	if !d.overflowed {
 		checker{d: d, c: c}.check(v)
@@ -30,7 +30,7 @@ func (d *document) decode() wireRoom {
 	}
 	b, err := json.Marshal(v)
 	if err == nil {
-		err = strict(b, &w)
+		err = decodeStrict(b, &w)
 	}
 	if err != nil && d.problems.Errors() == 0 {
 		d.report(d.root, nil, "ROOM-VALUE", err.Error(), "")
@@ -38,25 +38,25 @@ func (d *document) decode() wireRoom {
 	return w
 }
 
-// durationKeys hold durations, wherever the schema allows them.
+// durationKeys are the keys with durations, at any level.
 var durationKeys = map[string]bool{
 	"maxDuration": true, "turnTimeout": true, "toolTurnTimeout": true, "remoteTimeout": true,
 	"bidTimeout": true, "declineRetry": true, "timeout": true,
 }
 
-// maxDuration is the longest duration that is taken, a year.
+// maxDuration is the longest duration that is accepted.
 const maxDuration = 366 * 24 * time.Hour
 
-// checkDurations refuses what the pattern of the schema cannot: zero, and
-// more than a year.
+// checkDurations rejects durations that the pattern of the schema accepts: zero,
+// and more than maxDuration.
 func (d *document) checkDurations(v any, path []string) {
 	m, _ := v.(map[string]any)
 	for key, val := range m {
-		p := step(path, key)
+		p := appendStep(path, key)
 		if s, ok := val.(string); ok && durationKeys[key] && !d.isBroken(p...) {
 			if t, err := time.ParseDuration(s); err != nil || t <= 0 || t > maxDuration {
 				n, _ := d.find(p)
-				d.bad(n, p, "ROOM-VALUE", strconv.Quote(n.Value)+" is not between 1ms and 366 days", "")
+				d.reject(n, p, "ROOM-VALUE", strconv.Quote(n.Value)+" is not between 1ms and 366 days", "")
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (d *document) checkDurations(v any, path []string) {
 	}
 }
 
-// prune removes what has a problem, so that the rest can be decoded. Items of
-// lists become nil: the places of the others must not change.
+// prune removes the value at a path that has a problem, so that the rest can be
+// decoded. List items become nil, to keep the indexes of the others.
 func prune(v any, path []string) any {
 	if len(path) == 0 {
 		return nil
@@ -93,10 +93,10 @@ func prune(v any, path []string) any {
 	return v
 }
 
-// build turns what was decoded into a Room.
+// build makes a Room of the decoded document.
 func (d *document) build(w wireRoom) *Room {
 	r := &Room{
-		Path: d.main.name, Dir: d.main.dir, Files: d.list(),
+		Path: d.main.name, Dir: d.main.dir, Files: d.fileList(),
 		Name: w.Name, Objective: strings.TrimSpace(w.Objective), Constraints: w.Constraints,
 		OneToOne: w.OneToOne, OnRestart: w.OnRestart, Limits: w.Limits.limits(), Context: w.Context.context(),
 	}
@@ -109,18 +109,18 @@ func (d *document) build(w wireRoom) *Room {
 		Use:      w.Policy.Use, SHA256: w.Policy.SHA256, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints,
 	}
 	if IsPath(w.Policy.Use) {
-		r.Policy.Path = join(d.main.dir, w.Policy.Use)
+		r.Policy.Path = absolutePath(d.main.dir, w.Policy.Use)
 	}
 	for i, seat := range w.Participants {
 		if seat != nil {
-			r.Participants = append(r.Participants, d.seat(i, seat))
+			r.Participants = append(r.Participants, d.participant(i, seat))
 		}
 	}
 	return r
 }
 
-// seat builds participant i.
-func (d *document) seat(i int, w *wireSeat) Participant {
+// participant builds participant i.
+func (d *document) participant(i int, w *wireParticipant) Participant {
 	path := []string{"participants", strconv.Itoa(i)}
 	n, _ := d.find(path)
 	p := Participant{
@@ -144,14 +144,13 @@ func (d *document) seat(i int, w *wireSeat) Participant {
 	}
 	if w.Endpoint != nil {
 		e := w.Endpoint.resolve(d.sourceOf(i).dir)
-		p.Endpoint, p.Seat.Endpoint = &e, d.written(i)
+		p.Endpoint, p.Seat.Endpoint = &e, d.endpointAsWritten(i)
 	}
 	return p
 }
 
-// kind follows from what a seat has: another owner's agent is remote, also
-// when a script stands in for it.
-func (w *wireSeat) kind() string {
+// kind is derived: an agent of another owner is remote, even if it is scripted.
+func (w *wireParticipant) kind() string {
 	switch {
 	case w.Kind == policy.Human:
 		return policy.Human
@@ -161,7 +160,7 @@ func (w *wireSeat) kind() string {
 	return policy.Local
 }
 
-// sourceOf returns the file that participant i stands in.
+// sourceOf returns the file that defines participant i.
 func (d *document) sourceOf(i int) *source {
 	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
 	if s := d.owner[n]; s != nil {
@@ -170,8 +169,8 @@ func (d *document) sourceOf(i int) *source {
 	return d.main
 }
 
-// list names every file that was read.
-func (d *document) list() []File {
+// fileList lists the files that were read.
+func (d *document) fileList() []File {
 	files := make([]File, len(d.files))
 	for i, s := range d.files {
 		sum := sha256.Sum256(s.text)

@@ -12,12 +12,12 @@ import (
 // Bounds of a document with everything it includes.
 const (
 	maxFiles = 32
-	maxNodes = 100_000 // after aliases are followed: what an alias bomb runs into
+	maxNodes = 100_000 // with aliases followed, which stops alias bombs
 	maxDepth = 64
 )
 
-// A document is room.yaml with what it includes, as one tree of YAML nodes
-// that still know where they were written.
+// A document is room.yaml with the files that it includes, as one tree of YAML
+// nodes that keep their positions.
 type document struct {
 	root     *yaml.Node
 	main     *source
@@ -25,20 +25,20 @@ type document struct {
 	owner    map[*yaml.Node]*source // of every node
 	lookup   func(string) (string, bool)
 	problems Problems
-	broken   [][]string // paths that have a problem; nothing more is said about them
+	broken   [][]string // paths with a problem; further problems there are suppressed
 	nodes    int
-	secrets  []string // written in a file; masked wherever it is quoted
+	secrets  []string // written in a file; masked in source lines
 
 	overflowed bool
-	verbatim   bool // leave ${...} as it is
+	verbatim   bool // do not expand ${...}
 }
 
-// own records which file n and all below it come from. Aliases are not
-// followed, so this ends.
-func (d *document) own(n *yaml.Node, s *source) {
+// setSource records the file of n and of all nodes below it. It does not follow
+// aliases, so it terminates.
+func (d *document) setSource(n *yaml.Node, s *source) {
 	d.owner[n] = s
 	for _, c := range n.Content {
-		d.own(c, s)
+		d.setSource(c, s)
 	}
 }
 
@@ -47,7 +47,7 @@ func (d *document) report(n *yaml.Node, path []string, code, what, hint string) 
 	d.problems = append(d.problems, d.problem(n, path, code, what, hint))
 }
 
-// warn adds one that leaves the file usable.
+// warn adds a warning at node n.
 func (d *document) warn(n *yaml.Node, path []string, code, what, hint string) {
 	p := d.problem(n, path, code, what, hint)
 	p.Warning = true
@@ -59,13 +59,13 @@ func (d *document) problem(n *yaml.Node, path []string, code, what, hint string)
 	if s == nil {
 		s = d.main
 	}
-	p := s.at(n.Line, n.Column, code, what)
-	p.Path, p.Hint = d.show(path), hint
+	p := s.problemAt(n.Line, n.Column, code, what)
+	p.Path, p.Hint = d.formatPath(path), hint
 	return p
 }
 
-// show writes a path as people do: participants[1].endpoint.command[0].
-func (d *document) show(path []string) string {
+// formatPath formats a path: participants[1].endpoint.command[0].
+func (d *document) formatPath(path []string) string {
 	var b strings.Builder
 	n := d.root
 	for _, p := range path {
@@ -83,8 +83,8 @@ func (d *document) show(path []string) string {
 	return b.String()
 }
 
-// find returns the node at path and, in a mapping, its key. Where the path
-// ends early, so does the search, with the node above.
+// find returns the node at path and, in a mapping, its key. If the path does not
+// exist, it returns the deepest node on the way.
 func (d *document) find(path []string) (val, key *yaml.Node) {
 	val = d.root
 	for _, p := range path {
@@ -97,7 +97,7 @@ func (d *document) find(path []string) (val, key *yaml.Node) {
 	return val, key
 }
 
-// follow resolves an alias. An anchor cannot be an alias itself.
+// follow resolves an alias. One step is enough: an anchor is not an alias.
 func follow(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -124,7 +124,7 @@ func child(n *yaml.Node, step string) (val, key *yaml.Node) {
 	return nil, nil
 }
 
-// isBroken says whether something at, above or below path has a problem.
+// isBroken reports whether path, or a path above or below it, has a problem.
 func (d *document) isBroken(path ...string) bool {
 	for _, b := range d.broken {
 		n := min(len(b), len(path))
@@ -139,7 +139,7 @@ func newDocument(lookup func(string) (string, bool)) *document {
 	return &document{owner: map[*yaml.Node]*source{}, lookup: lookup}
 }
 
-// open reads the file at path and what it includes.
+// open reads the file at path and the files that it includes.
 func open(path string, lookup func(string) (string, bool)) *document {
 	d := newDocument(lookup)
 	s, p := readSource(path, path, false)
@@ -151,7 +151,7 @@ func open(path string, lookup func(string) (string, bool)) *document {
 	return d
 }
 
-// openText reads text as the main file of dir.
+// openText reads text as the main file in the folder dir.
 func openText(text []byte, dir string, lookup func(string) (string, bool)) *document {
 	d := newDocument(lookup)
 	dir, err := filepath.Abs(dir)
@@ -168,16 +168,16 @@ func openText(text []byte, dir string, lookup func(string) (string, bool)) *docu
 	return d
 }
 
-// textName stands for the name of a room.yaml that is in no file.
+// textName is the file name of a room.yaml that is not in a file.
 const textName = "room.yaml"
 
-// start makes s the main file and includes the others. key is s's canonical
-// path.
+// start makes s the main file and includes the others. key is the canonical
+// path of s.
 func (d *document) start(s *source, key string) {
 	d.main, d.files, d.root = s, []*source{s}, s.root
-	d.own(s.root, s)
+	d.setSource(s.root, s)
 	inc := includer{d: d, seen: map[string]string{key: s.name}}
-	inc.from(s, []string{key})
+	inc.includeAll(s, []string{key})
 }
 
 func canonical(path string) string {

@@ -21,23 +21,23 @@ const (
 	KindGo       = "go" // an agent of the Go program that hosts the room
 )
 
-// An Endpoint is how an agent is reached, with variables expanded and paths
-// absolute. It may hold secrets: it is neither logged nor shown.
+// An Endpoint says how to reach an agent. Variables are expanded and paths are
+// absolute. It may contain secrets, so it must not be logged or shown.
 type Endpoint struct {
 	Kind    string
-	Command []string          // the program, absolute unless it is looked up in PATH, and its arguments
-	Dir     string            // folder it runs in, absolute
-	Env     map[string]string // beside what every agent gets
-	Restart int               // times it is started again by itself
+	Command []string          // the program (an absolute path, or a name in PATH) and its arguments
+	Dir     string            // working folder, absolute
+	Env     map[string]string // in addition to the variables that every agent gets
+	Restart int               // how often it is restarted automatically
 	Script  string            // file of lines, absolute
 	Lines   []string
-	Peer    string // name or id of the device that a remote agent is on
-	Profile string // its profile there
+	Peer    string // name or ID of the device of a remote agent
+	Profile string // profile on that device
 	Name    string // of an agent in Go
 }
 
-// wireEndpoint is an endpoint as it is written. Base is only in the form that
-// the log keeps: the folder of an included file, relative to the room's.
+// wireEndpoint is an endpoint as written. Base is set only in logs: the folder of
+// the included file that defines it, relative to the folder of the room.
 type wireEndpoint struct {
 	Kind    string            `json:"kind"`
 	Command []string          `json:"command,omitempty"`
@@ -52,39 +52,39 @@ type wireEndpoint struct {
 	Base    string            `json:"base,omitempty"`
 }
 
-// resolve makes paths absolute; relative ones start at dir.
+// resolve makes paths absolute. Relative paths start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
 	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
 	if w.Kind == KindNDJSON {
-		e.Command, e.Dir = slices.Clone(w.Command), join(dir, w.Cwd)
+		e.Command, e.Dir = slices.Clone(w.Command), absolutePath(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {
-			e.Command[0] = join(dir, e.Command[0])
+			e.Command[0] = absolutePath(dir, e.Command[0])
 		}
 	}
 	if w.Script != "" {
-		e.Script = join(dir, w.Script)
+		e.Script = absolutePath(dir, w.Script)
 	}
 	return e
 }
 
-func join(dir, path string) string {
+func absolutePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
 }
 
-// IsPath tells a policy's path from a name.
+// IsPath reports whether the value of policy.use is a path and not a name.
 func IsPath(use string) bool {
 	return strings.HasPrefix(use, ".") || strings.ContainsAny(use, `/\`) || strings.HasSuffix(use, ".wasm")
 }
 
-// written returns participant i's endpoint as it was written, variables
-// unexpanded, in JSON: what the log keeps.
-func (d *document) written(i int) policy.JSON {
+// endpointAsWritten returns the endpoint of participant i as JSON, with variables
+// not expanded. This form is stored in the log.
+func (d *document) endpointAsWritten(i int) policy.JSON {
 	n, _ := d.find([]string{"participants", strconv.Itoa(i), "endpoint"})
 	plain := document{owner: d.owner, main: d.main, root: d.root, verbatim: true}
-	v, ok := plain.value(n, []string{"participants", strconv.Itoa(i), "endpoint"}).(map[string]any)
+	v, ok := plain.convert(n, []string{"participants", strconv.Itoa(i), "endpoint"}).(map[string]any)
 	if !ok {
 		return nil
 	}
@@ -98,9 +98,9 @@ func (d *document) written(i int) policy.JSON {
 	return b
 }
 
-// ExpandEndpoint makes an endpoint usable that was kept as it was written,
-// such as [room.Participant].Endpoint of a room that is opened again. dir is
-// the room's folder; a nil lookup is os.LookupEnv.
+// ExpandEndpoint expands an endpoint that was stored as written, such as
+// [room.Participant].Endpoint of a reopened room. dir is the folder of the room.
+// A nil lookup means os.LookupEnv.
 func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string, bool)) (Endpoint, error) {
 	if lookup == nil {
 		lookup = os.LookupEnv
@@ -120,10 +120,10 @@ func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string
 		return Endpoint{}, fmt.Errorf("encoding endpoint: %w", err)
 	}
 	var w wireEndpoint
-	if err := strict(b, &w); err != nil {
+	if err := decodeStrict(b, &w); err != nil {
 		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
 	}
-	return w.resolve(join(dir, filepath.FromSlash(w.Base))), nil
+	return w.resolve(absolutePath(dir, filepath.FromSlash(w.Base))), nil
 }
 
 // expandAll expands every string of a JSON value.

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A variableError is a ${...} that has no value.
+// A variableError reports a ${...} without a value.
 type variableError struct{ name, what, hint string }
 
 func (e *variableError) Error() string { return e.what }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${NAME}, ${NAME:-default} (also when NAME is empty) and
-// ${NAME:?message}. $${ stands for ${ and every other $ for itself. On an
-// error what could be expanded is returned too.
+// expand replaces ${NAME}, ${NAME:-default} (also if NAME is empty) and
+// ${NAME:?message}. $${ means ${, and any other $ is kept. With an error it
+// returns the text that could be expanded too.
 func expand(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	var first error
@@ -33,7 +33,7 @@ func expand(s string, lookup func(string) (string, bool)) (string, error) {
 		b.WriteString(s[:i])
 		ref, rest, closed := strings.Cut(s[i+2:], "}")
 		if !closed {
-			return b.String(), &variableError{what: "${ without }", hint: "write $${ for the characters themselves"}
+			return b.String(), &variableError{what: "${ without }", hint: "write $${ for a literal ${"}
 		}
 		val, err := variable(ref, lookup)
 		if err != nil && first == nil {
@@ -44,7 +44,7 @@ func expand(s string, lookup func(string) (string, bool)) (string, error) {
 	}
 }
 
-// variable returns the value of what stands between the braces.
+// variable returns the value of a reference, the text between the braces.
 func variable(ref string, lookup func(string) (string, bool)) (string, error) {
 	name, op, arg := ref, "", ""
 	if i := strings.IndexByte(ref, ':'); i >= 0 {
@@ -54,7 +54,7 @@ func variable(ref string, lookup func(string) (string, bool)) (string, error) {
 	if !variableName.MatchString(name) || op != "" && op != ":-" && op != ":?" {
 		return "", &variableError{
 			what: fmt.Sprintf("${%s} is not a variable", ref),
-			hint: "write ${NAME}, ${NAME:-default} or ${NAME:?message}; $${ for the characters themselves",
+			hint: "write ${NAME}, ${NAME:-default} or ${NAME:?message}; $${ for a literal ${",
 		}
 	}
 	val, ok := lookup(name)
@@ -78,7 +78,7 @@ func variables(s string) (names []string) {
 	return names
 }
 
-// secretName says whether a variable's name says that its value is a secret.
+// secretName reports whether a name suggests that the value is a secret.
 func secretName(name string) bool {
 	parts := strings.Split(strings.ToUpper(name), "_")
 	for i, p := range parts {

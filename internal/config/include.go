@@ -10,36 +10,36 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fragmentKeys are what an included file may hold: lists, which are appended
-// to those of the main file. Everything else has one place.
+// fragmentKeys are the keys that an included file may have. Its lists are
+// appended to those of the main file.
 var fragmentKeys = []string{"version", "include", "participants", "constraints"}
 
-// An includer appends the lists of included files to those of the main one,
-// in the order in which they are named.
+// An includer appends the lists of included files to those of the main file, in
+// the order of their names.
 type includer struct {
 	d    *document
-	seen map[string]string // canonical path to the name it was included by
+	seen map[string]string // canonical path to the name of the including file
 }
 
-// from follows the include list of s. stack holds the canonical paths from
-// the main file to s.
-func (i *includer) from(s *source, stack []string) {
+// includeAll includes the files of the include list of s. stack holds the
+// canonical paths from the main file to s.
+func (i *includer) includeAll(s *source, stack []string) {
 	list, _ := child(s.root, "include")
 	if list = follow(list); list == nil || list.Kind != yaml.SequenceNode {
 		return
 	}
 	for k, n := range list.Content {
 		if follow(n).Kind == yaml.ScalarNode {
-			i.one(s, follow(n), []string{"include", strconv.Itoa(k)}, stack)
+			i.include(s, follow(n), []string{"include", strconv.Itoa(k)}, stack)
 		}
 	}
 }
 
-func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
+func (i *includer) include(from *source, n *yaml.Node, at, stack []string) {
 	refuse := func(what, hint string) { i.d.report(n, at, "ROOM-INCLUDE", what, hint) }
 	rel, err := expand(n.Value, i.d.lookup)
 	if err != nil {
-		return // reported with all other variables
+		return // convertText reports it
 	}
 	path := filepath.Join(from.dir, rel)
 	key := canonical(path)
@@ -47,13 +47,13 @@ func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
 	case rel == "":
 		return
 	case filepath.IsAbs(rel):
-		refuse("is absolute", "name it relative to this file, so that the folder can be moved")
+		refuse("absolute path", "use a path relative to this file, so that the folder can be moved")
 		return
 	case slices.Contains(stack, key):
 		refuse("the file includes itself", "")
 		return
 	case i.seen[key] != "":
-		refuse("included before by "+i.seen[key], "")
+		refuse("already included by "+i.seen[key], "")
 		return
 	case len(i.d.files) >= maxFiles:
 		refuse(fmt.Sprintf("more than %d files", maxFiles), "")
@@ -62,7 +62,7 @@ func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
 	i.seen[key] = from.name
 	s, p := readSource(path, filepath.Join(filepath.Dir(from.name), rel), true)
 	if p != nil {
-		if p.Line == 0 { // not readable: that is the include's fault
+		if p.Line == 0 { // not readable, so the include is wrong
 			refuse(p.File+": "+p.What, "")
 			return
 		}
@@ -70,13 +70,13 @@ func (i *includer) one(from *source, n *yaml.Node, at, stack []string) {
 		return
 	}
 	i.d.files = append(i.d.files, s)
-	i.d.own(s.root, s)
-	i.take(s)
-	i.from(s, append(slices.Clone(stack), key))
+	i.d.setSource(s.root, s)
+	i.merge(s)
+	i.includeAll(s, append(slices.Clone(stack), key))
 }
 
-// take appends what s has to the document.
-func (i *includer) take(s *source) {
+// merge appends the lists of s to the document.
+func (i *includer) merge(s *source) {
 	for k := 0; k+1 < len(s.root.Content); k += 2 {
 		key, val := s.root.Content[k], follow(s.root.Content[k+1])
 		switch key.Value {
@@ -89,21 +89,22 @@ func (i *includer) take(s *source) {
 				i.d.report(val, []string{key.Value}, "ROOM-TYPE", "got "+kindOf(val)+", want a list", "")
 				continue
 			}
-			i.append(key, val)
+			i.appendList(key, val)
 		case "include":
 		default:
 			hint := suggest(key.Value, fragmentKeys)
 			if hint == "" {
-				hint = "an included file holds " + strings.Join(fragmentKeys[1:], ", ") + " only; the rest stands in " + i.d.main.name
+				hint = "an included file may only have " + strings.Join(fragmentKeys[1:], ", ") + "; move other keys to " + i.d.main.name
 			}
 			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), hint)
 		}
 	}
 }
 
-// append adds the items of list to the document's own list of that name. The
-// main file's nodes are copied first: config show prints them as written.
-func (i *includer) append(key, list *yaml.Node) {
+// appendList appends the items of list to the list of the document with that
+// key. It copies the nodes of the main file first, because config show prints
+// them as written.
+func (i *includer) appendList(key, list *yaml.Node) {
 	d := i.d
 	if d.root == d.main.root {
 		top := *d.root
@@ -119,7 +120,7 @@ func (i *includer) append(key, list *yaml.Node) {
 	merged := *follow(own)
 	merged.Content = append(slices.Clone(merged.Content), list.Content...)
 	if merged.Kind != yaml.SequenceNode {
-		return // the schema says so
+		return // the schema reports it
 	}
 	d.owner[&merged] = d.owner[follow(own)]
 	for k := 0; k+1 < len(d.root.Content); k += 2 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// head is a valid start, on lines 1 to 5; what follows starts on line 6.
+// head is a valid file of five lines. A test appends text from line 6.
 const head = `version: room/v1
 policy: {use: mention}
 participants:
@@ -41,7 +41,7 @@ var testOptions = Options{
 	Policies: []string{"alternate", "mention", "roundrobin"},
 	CheckScript: func(name string, text []byte) error {
 		if string(text) == "text" {
-			return errors.New(name + ":1: is no script")
+			return errors.New(name + ":1: is not a script")
 		}
 		return nil
 	},
@@ -51,7 +51,7 @@ var testOptions = Options{
 	},
 }
 
-// brief writes problems as "line:col CODE", with a ? behind warnings.
+// brief formats problems as "line:col CODE", with a ? after warnings.
 func brief(ps Problems) string {
 	var out []string
 	for _, p := range ps {
@@ -64,10 +64,10 @@ func brief(ps Problems) string {
 	return strings.Join(out, ", ")
 }
 
-// seats begins a file whose participants are what matters.
+// seats is the start of a file up to the participants.
 const seats = "version: room/v1\npolicy: {use: mention}\nparticipants:\n"
 
-// problems are files, and what is wrong with them: line, column and code.
+// problems are files with the expected problems: line, column and code.
 var problems = []struct{ name, yaml, want string }{
 	{"fine", head, ""},
 
@@ -78,8 +78,8 @@ var problems = []struct{ name, yaml, want string }{
 	{"a word", "hello\n", "1:1 ROOM-TYPE"},
 	{"two documents", head + "---\nversion: room/v1\n", "6:1 ROOM-YAML"},
 	{"tab", "version: room/v1\npolicy:\n\tuse: mention\n", "3:1 ROOM-YAML"},
-	{"tab within a block is content", head + "objective: |\n  a\n  \tb\n", ""},
-	{"unclosed further down", head + "include: [{x].yaml]\n", "6:1 ROOM-YAML"},
+	{"tab within a block scalar", head + "objective: |\n  a\n  \tb\n", ""},
+	{"unclosed on a later line", head + "include: [{x].yaml]\n", "6:1 ROOM-YAML"},
 	{"unclosed", "version: [room/v1\n", "1:1 ROOM-YAML"},
 	{"latin-1", "version: room/v1\nname: caf\xe9\n", "2:10 ROOM-UTF8"},
 	{"UTF-16", "\xff\xfev\x00e\x00", "1:1 ROOM-UTF8"},
@@ -96,13 +96,13 @@ var problems = []struct{ name, yaml, want string }{
 	{"tag", head + "name: !secret x\n", "6:7 ROOM-TYPE"},
 	{"binary", head + "name: !!binary aGk=\n", "6:7 ROOM-TYPE"},
 	{"alias bomb", bomb(), "1:10 ROOM-ALIAS"},
-	{"anchor in itself", head + "context: &x {summary: *x}\n", "6:10 ROOM-ALIAS"},
+	{"anchor that contains itself", head + "context: &x {summary: *x}\n", "6:10 ROOM-ALIAS"},
 	{"not a number", head + "limits: {maxCost: .nan}\n", "6:19 ROOM-VALUE"},
 	{"infinite", head + "limits: {maxCost: .inf}\n", "6:19 ROOM-VALUE"},
 	{"hexadecimal", head + "limits: {maxTurns: 0x10}\n", ""},
 
 	// the schema
-	{"nothing required", "name: x\n", "1:1 ROOM-MISSING"},
+	{"required keys missing", "name: x\n", "1:1 ROOM-MISSING"},
 	{"version", strings.Replace(head, "room/v1", "room/v2", 1), "1:10 ROOM-VALUE"},
 	{"unknown key at the top", head + "limts: {}\n", "6:1 ROOM-KEY"},
 	{"unknown key, wrong case", head + "Limits: {}\n", "6:1 ROOM-KEY"},
@@ -114,12 +114,12 @@ var problems = []struct{ name, yaml, want string }{
 	{"script and lines", seats + "  - {id: a, endpoint: {kind: scripted, lines: [], script: x}}\n", "4:23 ROOM-MISSING"},
 	{"bad id", seats + "  - {id: 1st, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-VALUE"},
 	{"id is a number", seats + "  - {id: 17, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-TYPE"},
-	{"nothing where something is needed", head + "limits:\n  maxTurns:\n", "7:12 ROOM-TYPE"},
+	{"empty value", head + "limits:\n  maxTurns:\n", "7:12 ROOM-TYPE"},
 	{"fraction", head + "limits: {maxTurns: 1.5}\n", "6:20 ROOM-TYPE"},
 	{"zero", head + "limits: {maxTurns: 0}\n", "6:20 ROOM-VALUE"},
 	{"huge", head + "limits: {maxTurns: 99999999999999999999}\n", "6:20 ROOM-VALUE"},
 	{"duration without a unit", head + "limits: {maxDuration: 10}\n", "6:23 ROOM-TYPE"},
-	{"no duration at all", head + "limits: {maxDuration: 0s}\n", "6:23 ROOM-VALUE"},
+	{"zero duration", head + "limits: {maxDuration: 0s}\n", "6:23 ROOM-VALUE"},
 	{"a hundred years", head + "limits: {maxDuration: 876000h}\n", "6:23 ROOM-VALUE"},
 	{"variable name in env", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {A-B: x}}}\n", "4:59 ROOM-KEY"},
 
@@ -133,27 +133,27 @@ var problems = []struct{ name, yaml, want string }{
 	{"keys are not expanded", head + "${NAME}: x\n", "6:1 ROOM-KEY"},
 	{"secret in a prompt", head + "objective: ${GREETING_TOKEN}\n", "6:12 ROOM-SECRET"},
 	{"secret for an agent", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {T: \"${GREETING_TOKEN}\"}}}\n", ""},
-	{"secret written down", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {MY_API_KEY: abc}}}\n", "4:71 ROOM-SECRET"},
+	{"secret in the file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {MY_API_KEY: abc}}}\n", "4:71 ROOM-SECRET"},
 
-	// meaning
+	// semantics
 	{"same id", seats + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
-	{"same id but for case", seats + "  - {id: Sec, endpoint: {kind: scripted, lines: []}}\n  - {id: sec, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
-	{"same look", seats + "  - {id: db0, endpoint: {kind: scripted, lines: []}}\n  - {id: dbO, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID?"},
+	{"same id in another case", seats + "  - {id: Sec, endpoint: {kind: scripted, lines: []}}\n  - {id: sec, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
+	{"confusable ids", seats + "  - {id: db0, endpoint: {kind: scripted, lines: []}}\n  - {id: dbO, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID?"},
 	{"reserved", seats + "  - {id: Policy, endpoint: {kind: scripted, lines: []}}\n", "4:10 ROOM-RESERVED-ID"},
-	{"manager roles are free", seats + "  - {id: manager, endpoint: {kind: scripted, lines: []}}\n  - {id: worker, endpoint: {kind: scripted, lines: []}}\n", ""},
+	{"manager and worker are not reserved", seats + "  - {id: manager, endpoint: {kind: scripted, lines: []}}\n  - {id: worker, endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"an agent without endpoint", seats + "  - {id: a}\n", "4:5 ROOM-ENDPOINT"},
-	{"a person with one", head + "  - {id: ana, kind: human, endpoint: *say}\n", "6:38 ROOM-ENDPOINT"},
+	{"a person with an endpoint", head + "  - {id: ana, kind: human, endpoint: *say}\n", "6:38 ROOM-ENDPOINT"},
 	{"a person with a mode", head + "  - {id: ana, kind: human, mode: manual}\n", "6:34 ROOM-HUMAN?"},
 	{"people only", seats + "  - {id: ana, kind: human}\n", "4:3 ROOM-NOBODY"},
-	{"nobody", "version: room/v1\npolicy: {use: mention}\nparticipants: []\n", "3:15 ROOM-VALUE"},
+	{"no participants", "version: room/v1\npolicy: {use: mention}\nparticipants: []\n", "3:15 ROOM-VALUE"},
 	{"no such policy", strings.Replace(head, "mention", "menton", 1), "2:15 ROOM-POLICY"},
 	{"no policy at that path", strings.Replace(head, "mention", "./polite", 1), "2:15 ROOM-POLICY"},
 	{"no such program", seats + "  - {id: a, endpoint: {kind: ndjson, command: [no-such-program-here]}}\n", "4:48 ROOM-COMMAND"},
-	{"no program there", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agnet.sh]}}\n", "4:48 ROOM-COMMAND"},
+	{"no program at the path", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agnet.sh]}}\n", "4:48 ROOM-COMMAND"},
 	{"not executable", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./notes.txt]}}\n", "4:48 ROOM-COMMAND"},
 	{"a folder", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./sub]}}\n", "4:48 ROOM-COMMAND"},
 	{"executable", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agent.sh], cwd: ./sub}}\n", ""},
-	{"an argument that is no file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh, ./agnet.sh]}}\n", "4:52 ROOM-COMMAND?"},
+	{"an argument that is a missing file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh, ./agnet.sh]}}\n", "4:52 ROOM-COMMAND?"},
 	{"no cwd", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./nowhere}}\n", "4:58 ROOM-CWD"},
 	{"cwd is a file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], cwd: ./notes.txt}}\n", "4:58 ROOM-CWD"},
 	{"no script", seats + "  - {id: a, endpoint: {kind: scripted, script: ./lines.txt}}\n", "4:48 ROOM-SCRIPT"},
@@ -162,12 +162,12 @@ var problems = []struct{ name, yaml, want string }{
 	{"one-to-one of three", head + "  - {id: c, endpoint: *say}\none_to_one: true\n", "7:13 ROOM-ONE-TO-ONE"},
 	{"one-to-one with a person", head + "  - {id: ana, kind: human}\none_to_one: true\n", ""},
 	{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longer_than: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},
-	{"cooldown alone", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-COOLDOWN"},
+	{"cooldown of a single agent", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-COOLDOWN"},
 	{"cooldown of both", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"cooldown of both, one too long", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 2, endpoint: {kind: scripted, lines: []}}\n", "5:23 ROOM-COOLDOWN"},
 	{"cooldown of one, the other free", seats + "  - {id: a, cooldown: 9, endpoint: {kind: scripted, lines: []}}\n  - {id: b, endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"failures beyond the turns", head + "limits: {maxTurns: 2, maxFailures: 3}\n", "6:36 ROOM-LIMIT?"},
-	{"time-out beyond the end", head + "limits: {maxDuration: 1m, turnTimeout: 2m}\n", "6:40 ROOM-LIMIT?"},
+	{"timeout beyond the end", head + "limits: {maxDuration: 1m, turnTimeout: 2m}\n", "6:40 ROOM-LIMIT?"},
 	{"cost without a price", head + "limits: {maxCost: 1}\n", "6:19 ROOM-LIMIT?"},
 	{"same text beyond the window", head + "limits: {sameText: 5, sameTextOf: 4}\n", "6:20 ROOM-LIMIT?"},
 }
@@ -225,7 +225,7 @@ participants:
 	}
 }
 
-func TestNotThere(t *testing.T) {
+func TestLoadMissing(t *testing.T) {
 	_, ps := Load(filepath.Join(t.TempDir(), "room.yaml"), testOptions)
 	if got := brief(ps); got != "0:0 ROOM-READ" {
 		t.Error(got, ps)

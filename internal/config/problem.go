@@ -11,7 +11,7 @@ import (
 )
 
 // A Position is a place in a file. Line and Col count from 1, Col in
-// characters; both are 0 when the whole file is meant.
+// characters; both are 0 for the whole file.
 type Position struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
@@ -26,15 +26,15 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// A Problem is one thing that is wrong with a file.
+// A Problem is an error or a warning about a file.
 type Problem struct {
 	Position
 	Code    string `json:"code"`
-	Warning bool   `json:"warning,omitempty"` // the file can be used all the same
+	Warning bool   `json:"warning,omitempty"` // the file can still be used
 	Path    string `json:"path,omitempty"`    // such as participants[1].mode
 	What    string `json:"what"`
 	Hint    string `json:"hint,omitempty"`
-	Source  string `json:"source,omitempty"` // the line, as it was written
+	Source  string `json:"source,omitempty"` // the source line as written
 }
 
 // Error returns the problem on one line.
@@ -49,13 +49,13 @@ func (p Problem) Error() string {
 // ErrorCode returns the stable code.
 func (p Problem) ErrorCode() string { return p.Code }
 
-// Problems are all that is wrong with one file and those it includes.
+// Problems are all problems of one file and the files that it includes.
 type Problems []Problem
 
 // CodeInvalid is the code of [Problems] as a whole.
 const CodeInvalid = "ROOM-INVALID"
 
-// Err returns ps as an error, or nil when they are warnings only.
+// Err returns ps as an error, or nil if there are only warnings.
 func (ps Problems) Err() error {
 	if ps.Errors() == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// Errors counts the problems that are no warnings.
+// Errors counts the problems that are not warnings.
 func (ps Problems) Errors() int {
 	n := 0
 	for _, p := range ps {
@@ -112,7 +112,7 @@ func (p Problem) print(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "%s   [%s]\n", term.Line(p.What), p.Code)
 	if p.Source != "" && p.Line > 0 {
-		line, col := excerpt(p.Source, p.Col)
+		line, col := cutLine(p.Source, p.Col)
 		fmt.Fprintf(&b, "  %4d | %s\n       | %s^\n", p.Line, line, strings.Repeat(" ", col-1))
 	}
 	if p.Hint != "" {
@@ -122,12 +122,12 @@ func (p Problem) print(w io.Writer) error {
 	return err
 }
 
-// excerptWidth is how much of a long line is shown around its problem.
+// excerptWidth is how many characters of a long line are shown.
 const excerptWidth = 100
 
-// excerpt cuts a line around column col, both in characters, and makes it safe
-// to show.
-func excerpt(line string, col int) (string, int) {
+// cutLine cuts a line around column col, counted in characters, and removes
+// control characters. It returns the new column too.
+func cutLine(line string, col int) (string, int) {
 	before, after := []rune(line), []rune(nil)
 	if col-1 <= len(before) && col > 0 {
 		before, after = before[:col-1], before[col-1:]
@@ -142,8 +142,8 @@ func excerpt(line string, col int) (string, int) {
 	return left + term.Line(string(after)), len([]rune(left)) + 1
 }
 
-// sortProblems orders by file, in the order in which they were read, then by
-// line and column. What has no place comes first.
+// sortProblems sorts by file, in the order of reading, then by line and column.
+// Problems without a line come first.
 func (d *document) sortProblems() {
 	file := func(p Problem) int {
 		return slices.IndexFunc(d.files, func(s *source) bool { return s.name == p.File })
@@ -153,8 +153,8 @@ func (d *document) sortProblems() {
 	})
 }
 
-// hide masks a secret wherever a source line shows it.
-func (d *document) hide(secret string) {
+// maskSecret masks a secret in the source lines of problems.
+func (d *document) maskSecret(secret string) {
 	mask := strings.Repeat("*", len([]rune(secret)))
 	for i := range d.problems {
 		d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)

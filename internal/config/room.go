@@ -7,9 +7,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A Room is room.yaml with what it includes, checked and expanded.
+// A Room is room.yaml with its included files, checked and expanded.
 type Room struct {
-	Path         string // of room.yaml, as it was given
+	Path         string // of room.yaml, as given
 	Dir          string // its folder, absolute: relative paths start here
 	Files        []File // every file read, room.yaml first
 	Name         string
@@ -20,64 +20,62 @@ type Room struct {
 	Participants []Participant
 	Observers    []room.Observer
 	Policy       Policy
-	Limits       room.Limits  // as written; zero fields mean the defaults
-	Context      room.Context // likewise
+	Limits       room.Limits  // zero fields mean the defaults
+	Context      room.Context // zero fields mean the defaults
 }
 
-// A File is one file that was read. Outside says that an include led out of
-// room.yaml's folder.
+// A File is one file that was read. Outside means that it is not in the folder
+// of room.yaml.
 type File struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256"`
 	Outside bool   `json:"outside,omitempty"`
 }
 
-// A Participant is one seat.
+// A Participant is one entry of participants.
 type Participant struct {
 	Position
-	Seat     room.Participant // Seat.Endpoint is as it was written
-	Endpoint *Endpoint        // expanded; nil for a person. Never logged, never shown
+	Seat     room.Participant // Seat.Endpoint is as written
+	Endpoint *Endpoint        // expanded; nil for a person. Must not be logged or shown
 }
 
-// A Policy is which policy decides.
+// A Policy names the policy of the room.
 type Policy struct {
 	Position
-	Use      string      // a built-in's name, or a path
-	Path     string      // absolute, when Use is a path
-	SHA256   string      // of the module that is meant; "" is any
-	Settings policy.JSON // nil when there are none
-	Hints    bool        // it may hand hints to agents
+	Use      string      // a name or a path
+	Path     string      // absolute, if Use is a path
+	SHA256   string      // required digest of the module; "" allows any
+	Settings policy.JSON // nil for none
+	Hints    bool        // the policy may give hints to agents
 }
 
 // Options say how to read a room.
 type Options struct {
-	// Headless means that nobody is there to approve a draft.
+	// Headless means that no person can approve drafts.
 	Headless bool
-	// Lookup finds variables; nil is os.LookupEnv.
+	// Lookup returns variables; nil means os.LookupEnv.
 	Lookup func(name string) (value string, ok bool)
-	// Policies are the names of the policies that are there; nil leaves names
-	// unchecked.
+	// Policies are the names of the available policies; nil allows any name.
 	Policies []string
-	// SettingsSchema returns the JSON Schema of a policy's settings, nil when
-	// it has none. A nil func leaves settings unchecked.
+	// SettingsSchema returns the JSON Schema of the settings of a policy, nil for
+	// none. A nil func disables the check of settings.
 	SettingsSchema func(use string) ([]byte, error)
-	// CheckScript checks the text of a scripted agent; name is for messages.
-	// A nil func leaves scripts unchecked.
+	// CheckScript checks the script of a scripted agent. name is for messages. A
+	// nil func disables the check.
 	CheckScript func(name string, text []byte) error
-	// GoEndpoint reports an agent in Go that the program does not have. A nil
-	// func has none.
+	// GoEndpoint returns an error for an agent in Go that the program does not
+	// have. A nil func means that it has none.
 	GoEndpoint func(name string) error
-	// Device finds the device that a relay seat is on, by name or id, and what
-	// its owner is called. A nil func leaves peers unchecked.
+	// Device finds a device by name or ID, and returns its ID and the name of its
+	// owner. A nil func disables the check of peers.
 	Device func(peer string) (id, owner string, err error)
-	// Observer finds the device of an observer, and what its owner is called; the
-	// error says why it cannot be one. A nil func leaves observers unchecked.
+	// Observer finds the device of an observer, and returns its ID and the name
+	// of its owner. A nil func disables the check of observers.
 	Observer func(peer string) (id, name string, err error)
 }
 
-// Load reads the room at path with everything that it includes. The problems
-// are all there are, warnings too; the room is nil when one of them is an
-// error.
+// Load reads the room at path with its included files. It returns all problems,
+// warnings included. The room is nil if one of them is an error.
 func Load(path string, o Options) (*Room, Problems) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
@@ -86,7 +84,7 @@ func Load(path string, o Options) (*Room, Problems) {
 }
 
 // LoadText is like Load for the text of a room.yaml. Relative paths start at
-// dir, "" being the working folder.
+// dir; "" means the working folder.
 func LoadText(text []byte, dir string, o Options) (*Room, Problems) {
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
@@ -94,19 +92,19 @@ func LoadText(text []byte, dir string, o Options) (*Room, Problems) {
 	return openText(text, dir, o.Lookup).load(o)
 }
 
-// load checks and decodes what was read.
+// load decodes and checks the document.
 func (d *document) load(o Options) (*Room, Problems) {
 	if d.root == nil {
 		return nil, d.problems
 	}
 	w := d.decode()
 	r := d.build(w)
-	d.checkMeaning(w, r, o)
-	d.seatRemotes(w, r, o)
-	d.findObservers(w, r, o)
+	d.checkSemantics(w, r, o)
+	d.resolveRemotes(w, r, o)
+	d.resolveObservers(w, r, o)
 	d.sortProblems()
 	for _, s := range d.secrets {
-		d.hide(s)
+		d.maskSecret(s)
 	}
 	if d.problems.Errors() > 0 {
 		return nil, d.problems
@@ -114,8 +112,8 @@ func (d *document) load(o Options) (*Room, Problems) {
 	return r, d.problems
 }
 
-// Spec returns what the room is opened with. id and secret are the caller's;
-// of the policy only what room.yaml says is set.
+// Spec returns the specification and the participants of a new room with that
+// id and secret. Of the policy it sets only what room.yaml contains.
 func (r *Room) Spec(id, secret string) (room.Spec, []room.Participant) {
 	seats := make([]room.Participant, len(r.Participants))
 	for i, p := range r.Participants {

@@ -109,8 +109,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestEndpoints: what was written in the log is enough to reach the agent
-// again, also one from an included file.
+// TestEndpoints: an endpoint can be expanded again from its form in the log, also
+// one of an included file.
 func TestEndpoints(t *testing.T) {
 	r, dir := loadFull(t)
 	want := []*Endpoint{
@@ -179,17 +179,17 @@ func TestIncludeProblems(t *testing.T) {
 		want          string
 	}{
 		{"itself", "./room.yaml", nil, "room.yaml:6:11 ROOM-INCLUDE"},
-		{"in a circle", "a.yaml", map[string]string{"a.yaml": "include: [b.yaml]\n", "b.yaml": "include: [./a.yaml]\n"}, "b.yaml:1:11 ROOM-INCLUDE"},
+		{"cycle", "a.yaml", map[string]string{"a.yaml": "include: [b.yaml]\n", "b.yaml": "include: [./a.yaml]\n"}, "b.yaml:1:11 ROOM-INCLUDE"},
 		{"twice", "a.yaml, ./a.yaml", map[string]string{"a.yaml": "constraints: []\n"}, "room.yaml:6:19 ROOM-INCLUDE"},
 		{"absolute", "/etc/passwd", nil, "room.yaml:6:11 ROOM-INCLUDE"},
-		{"not there", "a.yaml", nil, "room.yaml:6:11 ROOM-INCLUDE"},
+		{"missing file", "a.yaml", nil, "room.yaml:6:11 ROOM-INCLUDE"},
 		{"a folder", "sub", map[string]string{"sub/x": ""}, "room.yaml:6:11 ROOM-INCLUDE"},
 		{"broken", "a.yaml", map[string]string{"a.yaml": "participants: [\n"}, "a.yaml:1:1 ROOM-YAML"},
-		{"not its business", "a.yaml", map[string]string{"a.yaml": "policy: {use: mention}\n"}, "a.yaml:1:1 ROOM-KEY"},
+		{"key of the main file", "a.yaml", map[string]string{"a.yaml": "policy: {use: mention}\n"}, "a.yaml:1:1 ROOM-KEY"},
 		{"other version", "a.yaml", map[string]string{"a.yaml": "version: room/v9\n"}, "a.yaml:1:10 ROOM-VALUE"},
-		{"no list", "a.yaml", map[string]string{"a.yaml": "participants: {}\n"}, "a.yaml:1:15 ROOM-TYPE"},
-		{"a seat of it", "a.yaml", map[string]string{"a.yaml": "participants:\n  - {id: c, endpoint: {kind: scripted, lines: []}, x: 1}\n"}, "a.yaml:2:52 ROOM-KEY"},
-		{"an id of both", "a.yaml", map[string]string{"a.yaml": "participants:\n  - {id: a, endpoint: {kind: scripted, lines: []}}\n"}, "a.yaml:2:10 ROOM-DUPLICATE-ID"},
+		{"not a list", "a.yaml", map[string]string{"a.yaml": "participants: {}\n"}, "a.yaml:1:15 ROOM-TYPE"},
+		{"problem in a participant", "a.yaml", map[string]string{"a.yaml": "participants:\n  - {id: c, endpoint: {kind: scripted, lines: []}, x: 1}\n"}, "a.yaml:2:52 ROOM-KEY"},
+		{"same id in both", "a.yaml", map[string]string{"a.yaml": "participants:\n  - {id: a, endpoint: {kind: scripted, lines: []}}\n"}, "a.yaml:2:10 ROOM-DUPLICATE-ID"},
 		{"a variable in the name", "\"${UNSET}.yaml\"", nil, "room.yaml:6:11 ROOM-VARIABLE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,8 +229,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestSchemaKeys: every key of the schema is decoded into a wire struct, and
-// every field of a wire struct is in the schema.
+// TestSchemaKeys: the schema and the wire structs have the same keys.
 func TestSchemaKeys(t *testing.T) {
 	c, err := schema()
 	if err != nil {
@@ -241,7 +240,7 @@ func TestSchemaKeys(t *testing.T) {
 		wire any
 	}{
 		{"#", wireRoom{}},
-		{"#/$defs/participant", wireSeat{}},
+		{"#/$defs/participant", wireParticipant{}},
 		{"#/$defs/policy", wirePolicy{}},
 		{"#/$defs/limits", wireLimits{}},
 		{"#/$defs/context", wireContext{}},
@@ -327,8 +326,8 @@ func TestSecretName(t *testing.T) {
 	}
 }
 
-// FuzzLoad: no file makes the reader panic or hang, every problem has a place
-// in the file, and what is accepted can be opened as a room.
+// FuzzLoad: no file makes the reader panic or hang, every problem has a position
+// in the file, and an accepted file gives a specification.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{full, security, head, bomb(), head + "context: &x {summary: *x}\n", "a:\n\t- b", "\x00", "- ? [", "!!binary a"} {
 		f.Add([]byte(s))

@@ -21,7 +21,7 @@ var roomSchema []byte
 // Schema returns the JSON Schema of room.yaml.
 func Schema() []byte { return slices.Clone(roomSchema) }
 
-// A compiled schema keeps its source beside it: the hints come from there.
+// A compiled schema with its source, which has the texts of hints.
 type compiled struct {
 	schema *jsonschema.Schema
 	doc    any
@@ -29,7 +29,7 @@ type compiled struct {
 
 var schema = sync.OnceValues(func() (compiled, error) { return compile("room.schema.json", roomSchema, nil) })
 
-// compile reads a schema. Formats are checked only where one is given.
+// compile compiles a schema. It checks formats only if f is not nil.
 func compile(name string, text []byte, f *jsonschema.Format) (compiled, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -51,19 +51,19 @@ func compile(name string, text []byte, f *jsonschema.Format) (compiled, error) {
 	return compiled{s, doc}, nil
 }
 
-// noLoader keeps schemas of others from reading files or the network.
+// noLoader prevents schemas of policies from loading files or URLs.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("schema refers to %s; only its own parts may be referred to", url)
+	return nil, fmt.Errorf("schema refers to %s; it may refer only to its own parts", url)
 }
 
-// A checker turns the errors of a schema into problems with places.
+// A checker converts validation errors of a schema to problems.
 type checker struct {
 	d    *document
 	c    compiled
-	code string   // replaces every code, for settings of a policy
-	base []string // path of the value that is checked
+	code string   // replaces all codes, for settings of a policy
+	base []string // path of the checked value
 }
 
 // check validates v, the value at base.
@@ -71,26 +71,26 @@ func (k checker) check(v any) {
 	err := k.c.schema.Validate(v)
 	var ve *jsonschema.ValidationError
 	if errors.As(err, &ve) {
-		k.walk(ve)
+		k.reportTree(ve)
 	}
 }
 
-func (k checker) walk(e *jsonschema.ValidationError) {
+func (k checker) reportTree(e *jsonschema.ValidationError) {
 	path := append(slices.Clone(k.base), e.InstanceLocation...)
 	if g, ok := e.ErrorKind.(*kind.OneOf); ok {
-		k.oneOf(e, g, path)
+		k.reportOneOf(e, g, path)
 		return
 	}
 	for _, c := range e.Causes {
-		k.walk(c)
+		k.reportTree(c)
 	}
 	if len(e.Causes) == 0 {
-		k.report(e, path)
+		k.reportLeaf(e, path)
 	}
 }
 
-// oneOf is used for keys of which exactly one must be there.
-func (k checker) oneOf(e *jsonschema.ValidationError, g *kind.OneOf, path []string) {
+// reportOneOf reports keys of which exactly one is required.
+func (k checker) reportOneOf(e *jsonschema.ValidationError, g *kind.OneOf, path []string) {
 	var keys []string
 	for _, c := range e.Causes {
 		for _, l := range leaves(c) {
@@ -101,9 +101,9 @@ func (k checker) oneOf(e *jsonschema.ValidationError, g *kind.OneOf, path []stri
 	}
 	what := "needs " + strings.Join(keys, " or ")
 	if len(g.Subschemas) > 0 {
-		what = "has two of what excludes each other; keep one"
+		what = "has keys that exclude each other; keep one"
 	}
-	k.say(path, nil, "ROOM-MISSING", what, "")
+	k.reportOnce(path, nil, "ROOM-MISSING", what, "")
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
@@ -117,40 +117,40 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return out
 }
 
-// report says what one leaf means.
-func (k checker) report(e *jsonschema.ValidationError, path []string) {
+// reportLeaf reports one error without causes.
+func (k checker) reportLeaf(e *jsonschema.ValidationError, path []string) {
 	node, _ := k.d.find(path)
 	got := describe(node)
 	switch x := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range x.Properties {
-			p := step(path, name)
+			p := appendStep(path, name)
 			_, key := k.d.find(p)
 			if want, ok := k.c.lookup(e.SchemaURL)["x-keys"].(string); ok {
-				k.say(p, key, "ROOM-KEY", strconv.Quote(name)+" is not "+want, "")
+				k.reportOnce(p, key, "ROOM-KEY", strconv.Quote(name)+" is not "+want, "")
 				continue
 			}
-			k.say(p, key, "ROOM-KEY", fmt.Sprintf("unknown key %q", name), hintKey(name, k.properties(e, path)))
+			k.reportOnce(p, key, "ROOM-KEY", fmt.Sprintf("unknown key %q", name), hintKey(name, k.properties(e, path)))
 		}
 	case *kind.Required:
-		k.say(path, nil, "ROOM-MISSING", "missing "+strings.Join(x.Missing, ", "), "")
+		k.reportOnce(path, nil, "ROOM-MISSING", "missing "+strings.Join(x.Missing, ", "), "")
 	case *kind.Type:
-		k.say(path, nil, "ROOM-TYPE", "got "+got+", want "+k.want(e, strings.Join(typeNames(x.Want), " or ")), "")
+		k.reportOnce(path, nil, "ROOM-TYPE", "got "+got+", want "+k.want(e, strings.Join(typeNames(x.Want), " or ")), "")
 	case *kind.Enum:
-		k.choice(path, node, got, words(x.Want))
+		k.reportChoice(path, node, got, formatValues(x.Want))
 	case *kind.Const:
-		k.choice(path, node, got, words([]any{x.Want}))
+		k.reportChoice(path, node, got, formatValues([]any{x.Want}))
 	case *kind.Pattern:
-		k.say(path, nil, "ROOM-VALUE", got+" is not "+k.want(e, "of the form "+x.Want), "")
+		k.reportOnce(path, nil, "ROOM-VALUE", got+" is not "+k.want(e, "of the form "+x.Want), "")
 	case *kind.Format:
-		k.format(path, x)
+		k.reportFormat(path, x)
 	default:
-		k.say(path, nil, "ROOM-VALUE", bound(e), "")
+		k.reportOnce(path, nil, "ROOM-VALUE", describeBound(e), "")
 	}
 }
 
-// choice reports a word that is none of those allowed.
-func (k checker) choice(path []string, n *yaml.Node, got string, allowed []string) {
+// reportChoice reports a value that is not one of the allowed ones.
+func (k checker) reportChoice(path []string, n *yaml.Node, got string, allowed []string) {
 	n = follow(n)
 	what := got + " is not one of " + strings.Join(allowed, ", ")
 	if len(allowed) == 1 {
@@ -160,11 +160,11 @@ func (k checker) choice(path []string, n *yaml.Node, got string, allowed []strin
 	if n != nil && n.Kind == yaml.ScalarNode {
 		hint = suggest(n.Value, allowed)
 	}
-	k.say(path, nil, "ROOM-VALUE", what, hint)
+	k.reportOnce(path, nil, "ROOM-VALUE", what, hint)
 }
 
-// say reports once for each path.
-func (k checker) say(path []string, at *yaml.Node, code, what, hint string) {
+// reportOnce reports a problem unless its path, or one above it, has one.
+func (k checker) reportOnce(path []string, at *yaml.Node, code, what, hint string) {
 	for _, b := range k.d.broken {
 		if len(b) <= len(path) && slices.Equal(b, path[:len(b)]) {
 			return
@@ -178,7 +178,7 @@ func (k checker) say(path []string, at *yaml.Node, code, what, hint string) {
 	}
 	k.d.report(at, path, code, what, hint)
 	if code == "ROOM-MISSING" {
-		path = step(path, "?") // what is there may still be checked
+		path = appendStep(path, "?") // the existing keys are still checked
 	}
 	k.d.broken = append(k.d.broken, path)
 }
@@ -190,8 +190,8 @@ func describe(n *yaml.Node) string {
 	return kindOf(n)
 }
 
-// bound describes a number, a length or a count that is out of bounds.
-func bound(e *jsonschema.ValidationError) string {
+// describeBound describes a number, a length or a count out of bounds.
+func describeBound(e *jsonschema.ValidationError) string {
 	switch x := e.ErrorKind.(type) {
 	case *kind.Minimum:
 		return "must be at least " + x.Want.RatString()

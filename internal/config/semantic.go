@@ -13,19 +13,19 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// reserved are ids that mean something else in logs and addresses.
-var reserved = []string{room.ActorRoom, room.ActorPolicy, room.ActorHost, room.Broadcast}
+// reservedIDs have another meaning in logs and addresses.
+var reservedIDs = []string{room.ActorRoom, room.ActorPolicy, room.ActorHost, room.Broadcast}
 
-// checkMeaning finds what only the whole file shows. It says nothing about
-// what the schema has refused already.
-func (d *document) checkMeaning(w wireRoom, r *Room, o Options) {
+// checkSemantics finds problems of the whole file. It skips parts that violate
+// the schema.
+func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	if d.overflowed {
 		return
 	}
 	d.checkIDs(w)
 	for i, seat := range w.Participants {
 		if seat != nil {
-			d.checkSeat(i, seat, o)
+			d.checkParticipant(i, seat, o)
 		}
 	}
 	d.checkPolicy(w, r, o)
@@ -34,120 +34,122 @@ func (d *document) checkMeaning(w wireRoom, r *Room, o Options) {
 	d.checkLimits(w)
 }
 
-// at returns the path of something of participant i.
-func at(i int, more ...string) []string {
+// participantPath returns the path of a part of participant i.
+func participantPath(i int, more ...string) []string {
 	return append([]string{"participants", strconv.Itoa(i)}, more...)
 }
 
-// reportAt and warnAt add a problem at a path, unless that path has one.
-func (d *document) reportAt(path []string, code, what, hint string) {
+// reportUnlessBroken adds a problem at a path, unless the path has one.
+func (d *document) reportUnlessBroken(path []string, code, what, hint string) {
 	if !d.isBroken(path...) {
 		n, _ := d.find(path)
 		d.report(n, path, code, what, hint)
 	}
 }
 
-func (d *document) warnAt(path []string, code, what, hint string) {
+func (d *document) warnUnlessBroken(path []string, code, what, hint string) {
 	if !d.isBroken(path...) {
 		n, _ := d.find(path)
 		d.warn(n, path, code, what, hint)
 	}
 }
 
-// checkIDs wants ids that people and programs can tell apart.
+// checkIDs reports reserved IDs, duplicates, and IDs that are easily confused.
 func (d *document) checkIDs(w wireRoom) {
-	folded, looks := map[string]int{}, map[string]int{}
+	folded, forms := map[string]int{}, map[string]int{}
 	for i, seat := range w.Participants {
 		if seat == nil || seat.ID == "" {
 			continue
 		}
-		path, fold, look := at(i, "id"), strings.ToLower(seat.ID), skeleton(seat.ID)
+		path, fold, form := participantPath(i, "id"), strings.ToLower(seat.ID), confusableForm(seat.ID)
 		j, dup := folded[fold]
-		k, alike := looks[look]
+		k, alike := forms[form]
 		switch {
-		case slices.Contains(reserved, fold):
-			d.reportAt(path, "ROOM-RESERVED-ID", strconv.Quote(seat.ID)+" is reserved", "reserved are "+strings.Join(reserved, ", "))
+		case slices.Contains(reservedIDs, fold):
+			d.reportUnlessBroken(path, "ROOM-RESERVED-ID", strconv.Quote(seat.ID)+" is reserved", "reserved are "+strings.Join(reservedIDs, ", "))
 		case dup && w.Participants[j].ID == seat.ID:
-			d.reportAt(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q is taken by participants[%d] at %s", seat.ID, j, d.place(j)), "")
+			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q is taken by participants[%d] at %s", seat.ID, j, d.positionOf(j)), "")
 		case dup:
-			d.reportAt(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q differs from %q (%s) in case only", seat.ID, w.Participants[j].ID, d.place(j)), "people and agents would mix them up")
+			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q differs from %q (%s) in case only", seat.ID, w.Participants[j].ID, d.positionOf(j)), "people and agents would confuse them")
 		case alike:
-			d.warnAt(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q looks like %q (%s)", seat.ID, w.Participants[k].ID, d.place(k)), "")
+			d.warnUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q looks like %q (%s)", seat.ID, w.Participants[k].ID, d.positionOf(k)), "")
 		}
 		if !dup {
 			folded[fold] = i
 		}
 		if !alike {
-			looks[look] = i
+			forms[form] = i
 		}
 	}
 }
 
-func (d *document) place(i int) string {
-	n, _ := d.find(at(i, "id"))
+func (d *document) positionOf(i int) string {
+	n, _ := d.find(participantPath(i, "id"))
 	return d.problem(n, nil, "", "", "").Position.String()
 }
 
-// skeleton is the same for ids that look the same.
-func skeleton(id string) string {
+// confusableForm is equal for IDs that are easily confused (see Unicode
+// Technical Standard 39, skeletons).
+func confusableForm(id string) string {
 	return strings.NewReplacer("0", "o", "1", "l", "i", "l", "5", "s", "_", "-", "rn", "m").Replace(strings.ToLower(id))
 }
 
-// checkSeat checks one seat by itself.
-func (d *document) checkSeat(i int, s *wireSeat, o Options) {
-	human, driven := s.Kind == policy.Human, s.Endpoint != nil || d.isBroken(at(i, "endpoint")...)
+// checkParticipant checks one participant.
+func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
+	human, driven := s.Kind == policy.Human, s.Endpoint != nil || d.isBroken(participantPath(i, "endpoint")...)
 	switch {
 	case human && driven:
-		d.reportAt(at(i, "endpoint"), "ROOM-ENDPOINT", "a person has no endpoint", "people attend: in the terminal or on the page; remove endpoint, or kind: human")
+		d.reportUnlessBroken(participantPath(i, "endpoint"), "ROOM-ENDPOINT", "a person has no endpoint", "people take part in the terminal or on the page; remove endpoint, or kind: human")
 	case human:
 		d.checkPerson(i, s)
 	case !driven:
-		d.reportAt(at(i), "ROOM-ENDPOINT", "an agent needs an endpoint", "add endpoint: {kind: ndjson, command: [...]}, or kind: human for a person")
+		d.reportUnlessBroken(participantPath(i), "ROOM-ENDPOINT", "an agent needs an endpoint", "add endpoint: {kind: ndjson, command: [...]}, or kind: human for a person")
 	default:
 		d.checkMode(i, s, o)
 		d.checkEndpoint(i, s.Endpoint, o)
 	}
 }
 
-// checkPerson warns of what has no meaning for people.
-func (d *document) checkPerson(i int, s *wireSeat) {
+// checkPerson warns of keys that have no effect for people.
+func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers, "timeout": s.Timeout != 0,
 		"price": s.Price != wirePrice{}, "max_tokens": s.MaxTokens != 0, "allow_tool_use": s.Tools, "profile": s.Profile != "",
 	} {
 		if set {
-			d.warnAt(at(i, key), "ROOM-HUMAN", "means nothing for a person", "")
+			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")
 		}
 	}
 }
 
-// checkMode refuses a room that would wait for ever for an approval.
-func (d *document) checkMode(i int, s *wireSeat, o Options) {
-	mode, path := room.Mode(s.Mode), at(i)
+// checkMode reports participants whose drafts nobody could approve, and checks
+// the review rules.
+func (d *document) checkMode(i int, s *wireParticipant, o Options) {
+	mode, path := room.Mode(s.Mode), participantPath(i)
 	if s.Mode != "" {
-		path = at(i, "mode")
+		path = participantPath(i, "mode")
 	}
 	switch {
-	case d.isBroken(at(i, "mode")...):
+	case d.isBroken(participantPath(i, "mode")...):
 	case o.Headless && (mode == "" || mode == room.Manual):
-		d.reportAt(path, "ROOM-MANUAL", "the seat is manual and nobody is there to approve", "set mode: full_auto, or run with a terminal")
+		d.reportUnlessBroken(path, "ROOM-MANUAL", "the participant is manual, and no person can approve its drafts", "set mode: full_auto, or run with a terminal")
 	case o.Headless && mode == room.SemiAuto:
-		d.warnAt(path, "ROOM-MANUAL", "a draft that a rule holds back waits until the room's time is over: nobody is there to approve", "set mode: full_auto, or run with a terminal")
+		d.warnUnlessBroken(path, "ROOM-MANUAL", "a draft that needs review waits until the room ends, because no person can approve it", "set mode: full_auto, or run with a terminal")
 	}
-	if s.Review != nil && mode != room.SemiAuto && !d.isBroken(at(i, "mode")...) {
-		d.warnAt(at(i, "review"), "ROOM-REVIEW", "review rules count in mode semi_auto only", "")
+	if s.Review != nil && mode != room.SemiAuto && !d.isBroken(participantPath(i, "mode")...) {
+		d.warnUnlessBroken(participantPath(i, "review"), "ROOM-REVIEW", "review rules have an effect in mode semi_auto only", "")
 	}
 	if s.Review == nil {
 		return
 	}
 	for k, p := range s.Review.Patterns {
 		if _, err := regexp.Compile(p); err != nil {
-			d.reportAt(at(i, "review", "patterns", strconv.Itoa(k)), "ROOM-REVIEW", "not a regular expression: "+err.Error(), "RE2's syntax; \\ escapes")
+			d.reportUnlessBroken(participantPath(i, "review", "patterns", strconv.Itoa(k)), "ROOM-REVIEW", "not a regular expression: "+err.Error(), "the syntax is that of RE2; \\ escapes a character")
 		}
 	}
 }
 
-// checkPolicy looks for the policy and at its settings.
+// checkPolicy checks that the policy exists, and its settings.
 func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 	path := []string{"policy", "use"}
 	use := r.Policy.Use
@@ -156,33 +158,33 @@ func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 		return
 	case r.Policy.Path != "":
 		if _, err := os.Stat(r.Policy.Path); err != nil {
-			d.reportAt(path, "ROOM-POLICY", "no policy at "+d.rel(r.Policy.Path)+": "+reason(err), d.nearFile(r.Policy.Path))
+			d.reportUnlessBroken(path, "ROOM-POLICY", "no policy at "+d.relativePath(r.Policy.Path)+": "+reasonWithoutPath(err), d.suggestFile(r.Policy.Path))
 			return
 		}
 	case o.Policies != nil && !slices.Contains(o.Policies, use):
 		hint := suggest(use, o.Policies)
 		if hint == "" {
-			hint = "there are " + strings.Join(o.Policies, ", ") + "; a path starts with ./"
+			hint = "available: " + strings.Join(o.Policies, ", ") + "; a path starts with ./"
 		}
-		d.reportAt(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
+		d.reportUnlessBroken(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
 		return
 	}
 	d.checkSettings(w, o)
 }
 
-// rel shortens a path for messages.
-func (d *document) rel(path string) string {
+// relativePath is path relative to the main file, for messages.
+func (d *document) relativePath(path string) string {
 	if r, err := filepath.Rel(d.main.dir, path); err == nil {
 		return r
 	}
 	return path
 }
 
-// nearFile suggests a file beside one that does not exist.
-func (d *document) nearFile(path string) string {
+// suggestFile suggests a file in the same folder with a similar name.
+func (d *document) suggestFile(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return "there is no folder " + d.rel(filepath.Dir(path))
+		return "no folder " + d.relativePath(filepath.Dir(path))
 	}
 	var names []string
 	for _, e := range entries {

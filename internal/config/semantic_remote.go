@@ -9,13 +9,13 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// DefaultProfile is the local agent on whose behalf a remote one is asked when
+// DefaultProfile is the local agent on whose behalf a remote agent is asked, if
 // the room names none.
 const DefaultProfile = "default"
 
-// seatRemotes finds the devices of relay seats, and the local agents on whose
-// behalf they are asked.
-func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
+// resolveRemotes sets the devices of remote agents, and the local agents on
+// whose behalf they are asked.
+func (d *document) resolveRemotes(w wireRoom, r *Room, o Options) {
 	k := 0
 	for i, seat := range w.Participants {
 		if seat == nil {
@@ -23,18 +23,18 @@ func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
 		}
 		p := &r.Participants[k]
 		k++
-		if p.Endpoint == nil || p.Endpoint.Kind != KindRelay || d.isBroken(at(i, "endpoint")...) {
+		if p.Endpoint == nil || p.Endpoint.Kind != KindRelay || d.isBroken(participantPath(i, "endpoint")...) {
 			continue
 		}
 		if p.Seat.Profile == "" {
-			p.Seat.Profile = orchestrator(r)
+			p.Seat.Profile = callerProfile(r)
 		}
 		if o.Device == nil {
 			continue
 		}
 		id, owner, err := o.Device(p.Endpoint.Peer)
 		if err != nil {
-			d.reportPeer(at(i, "endpoint", "peer"), err)
+			d.reportPeer(participantPath(i, "endpoint", "peer"), err)
 			continue
 		}
 		p.Seat.Device = id
@@ -44,8 +44,8 @@ func (d *document) seatRemotes(w wireRoom, r *Room, o Options) {
 	}
 }
 
-// findObservers finds the devices of those who may watch.
-func (d *document) findObservers(w wireRoom, r *Room, o Options) {
+// resolveObservers sets the devices of the observers.
+func (d *document) resolveObservers(w wireRoom, r *Room, o Options) {
 	seen := map[string]bool{}
 	for i, x := range w.Observers {
 		path := []string{"observers", strconv.Itoa(i), "peer"}
@@ -58,7 +58,7 @@ func (d *document) findObservers(w wireRoom, r *Room, o Options) {
 			d.reportPeer(path, err)
 			continue
 		case seen[id]:
-			d.reportAt(path, "ROOM-PEER", strconv.Quote(x.Peer)+" is the same device as another observer", "list each device once")
+			d.reportUnlessBroken(path, "ROOM-PEER", strconv.Quote(x.Peer)+" is the same device as another observer", "list each device once")
 			continue
 		}
 		seen[id] = true
@@ -66,18 +66,19 @@ func (d *document) findObservers(w wireRoom, r *Room, o Options) {
 	}
 }
 
-// reportPeer says why a device cannot be what the file wants it to be.
+// reportPeer reports why a device cannot be used.
 func (d *document) reportPeer(path []string, err error) {
 	what, hint := err.Error(), ""
 	var pe *problem.Error
 	if errors.As(err, &pe) {
 		what, hint = pe.What, pe.Fix
 	}
-	d.reportAt(path, "ROOM-PEER", what, hint)
+	d.reportUnlessBroken(path, "ROOM-PEER", what, hint)
 }
 
-// orchestrator is the profile of the room's only local agent, if there is one.
-func orchestrator(r *Room) string {
+// callerProfile is the profile of the only local agent of the room, or else
+// DefaultProfile.
+func callerProfile(r *Room) string {
 	found, agents := "", 0
 	for _, p := range r.Participants {
 		if p.Seat.Kind == policy.Local {
@@ -91,5 +92,5 @@ func orchestrator(r *Room) string {
 	return DefaultProfile
 }
 
-// Remote reports whether a seat is on another device.
+// Remote reports whether a participant is on another device.
 func Remote(p room.Participant) bool { return p.Device != "" }

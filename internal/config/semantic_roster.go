@@ -16,38 +16,38 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// driven returns the seats that the room calls: those that are no persons.
-func driven(w wireRoom) (seats []int) {
+// agentIndexes returns the indexes of the participants that are not people.
+func agentIndexes(w wireRoom) (agents []int) {
 	for i, s := range w.Participants {
 		if s == nil || s.Kind != policy.Human {
-			seats = append(seats, i)
+			agents = append(agents, i)
 		}
 	}
-	return seats
+	return agents
 }
 
-// checkRoster checks who is there at all.
+// checkRoster checks the number of agents.
 func (d *document) checkRoster(w wireRoom) {
-	n := len(driven(w))
+	n := len(agentIndexes(w))
 	switch {
 	case len(w.Participants) == 0:
 	case n == 0:
-		d.reportAt([]string{"participants"}, "ROOM-NOBODY", "no agent: nobody could be given the floor", "")
+		d.reportUnlessBroken([]string{"participants"}, "ROOM-NOBODY", "no agent: the policy could choose no participant", "")
 	case w.OneToOne && n != 2:
-		d.reportAt([]string{"one_to_one"}, "ROOM-ONE-TO-ONE", fmt.Sprintf("a one-to-one room has two agents; this one has %d", n), "people may attend beside the two")
+		d.reportUnlessBroken([]string{"one_to_one"}, "ROOM-ONE-TO-ONE", fmt.Sprintf("a one-to-one room has two agents; this one has %d", n), "people may take part in addition to the two")
 	}
 }
 
-// checkCooldowns finds cooldowns under which the room would come to a turn
-// that nobody may have. A seat with cooldown c has at most one turn in c+1, so
-// over all seats 1/(c+1) must add up to 1.
+// checkCooldowns reports cooldowns that would leave a turn without an eligible
+// agent. An agent with cooldown c has at most one of c+1 turns, so 1/(c+1) over
+// all agents must add up to at least 1.
 func (d *document) checkCooldowns(w wireRoom) {
 	sum, longest := new(big.Rat), -1
-	seats := driven(w)
+	seats := agentIndexes(w)
 	for _, i := range seats {
 		s := w.Participants[i]
-		if s == nil || d.isBroken(at(i, "cooldown")...) {
-			return // unknown, so nothing can be said
+		if s == nil || d.isBroken(participantPath(i, "cooldown")...) {
+			return // a cooldown is unknown
 		}
 		sum.Add(sum, big.NewRat(1, int64(s.Cooldown)+1))
 		if longest < 0 || s.Cooldown > w.Participants[longest].Cooldown {
@@ -57,9 +57,9 @@ func (d *document) checkCooldowns(w wireRoom) {
 	if longest < 0 || sum.Cmp(big.NewRat(1, 1)) >= 0 || w.Limits.MaxTurns == 1 {
 		return
 	}
-	d.reportAt(at(longest, "cooldown"), "ROOM-COOLDOWN",
-		fmt.Sprintf("with %d %s and these cooldowns a turn comes that nobody may have", len(seats), plural(len(seats), "agent")),
-		fmt.Sprintf("a cooldown counts turns of others: %d here is met for all", len(seats)-1))
+	d.reportUnlessBroken(participantPath(longest, "cooldown"), "ROOM-COOLDOWN",
+		fmt.Sprintf("with %d %s and these cooldowns, no agent is eligible for some turn", len(seats), plural(len(seats), "agent")),
+		fmt.Sprintf("a cooldown counts turns of others; use at most %d for all agents", len(seats)-1))
 }
 
 func plural(n int, word string) string {
@@ -69,9 +69,9 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// checkEndpoint looks for what an endpoint needs on this machine.
+// checkEndpoint checks that the files and programs of an endpoint exist.
 func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
-	if w == nil || d.isBroken(at(i, "endpoint")...) {
+	if w == nil || d.isBroken(participantPath(i, "endpoint")...) {
 		return
 	}
 	e := w.resolve(d.sourceOf(i).dir)
@@ -89,30 +89,30 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 	}
 }
 
-// checkGo asks the program whether it has an agent in Go.
+// checkGo checks that the program has the agent in Go.
 func (d *document) checkGo(i int, e Endpoint, o Options) {
 	err := &problem.Error{What: "this program has no agents in Go"}
 	if o.GoEndpoint != nil && !errors.As(o.GoEndpoint(e.Name), &err) {
 		return
 	}
-	d.reportAt(at(i, "endpoint", "name"), "ROOM-ENDPOINT", err.What, err.Fix)
+	d.reportUnlessBroken(participantPath(i, "endpoint", "name"), "ROOM-ENDPOINT", err.What, err.Fix)
 }
 
-// checkScript reads the script of a scripted agent.
+// checkScript reads and checks the script of a scripted agent.
 func (d *document) checkScript(i int, e Endpoint, o Options) {
-	path := at(i, "endpoint", "script")
+	path := participantPath(i, "endpoint", "script")
 	text, err := readBounded(e.Script, true)
 	switch {
 	case err != nil:
-		d.reportAt(path, "ROOM-SCRIPT", "no script at "+d.rel(e.Script)+": "+reason(err), d.nearFile(e.Script))
+		d.reportUnlessBroken(path, "ROOM-SCRIPT", "no script at "+d.relativePath(e.Script)+": "+reasonWithoutPath(err), d.suggestFile(e.Script))
 	case len(text) > MaxFileBytes:
-		d.reportAt(path, "ROOM-SCRIPT", fmt.Sprintf("%s is over %d bytes", d.rel(e.Script), MaxFileBytes), "")
+		d.reportUnlessBroken(path, "ROOM-SCRIPT", fmt.Sprintf("%s is over %d bytes", d.relativePath(e.Script), MaxFileBytes), "")
 	case o.CheckScript != nil:
-		err := o.CheckScript(d.rel(e.Script), text)
+		err := o.CheckScript(d.relativePath(e.Script), text)
 		if p, ok := errors.AsType[*problem.Error](err); ok {
-			d.reportAt(path, "ROOM-SCRIPT", p.Where+": "+p.What, p.Fix)
+			d.reportUnlessBroken(path, "ROOM-SCRIPT", p.Where+": "+p.What, p.Fix)
 		} else if err != nil {
-			d.reportAt(path, "ROOM-SCRIPT", err.Error(), "")
+			d.reportUnlessBroken(path, "ROOM-SCRIPT", err.Error(), "")
 		}
 	}
 }
@@ -121,50 +121,50 @@ func (d *document) checkCwd(i int, w *wireEndpoint, e Endpoint) {
 	if w.Cwd == "" {
 		return
 	}
-	path := at(i, "endpoint", "cwd")
+	path := participantPath(i, "endpoint", "cwd")
 	if st, err := os.Stat(e.Dir); err != nil {
-		d.reportAt(path, "ROOM-CWD", "no folder "+d.rel(e.Dir)+": "+reason(err), "mkdir -p "+d.rel(e.Dir))
+		d.reportUnlessBroken(path, "ROOM-CWD", "no folder "+d.relativePath(e.Dir)+": "+reasonWithoutPath(err), "mkdir -p "+d.relativePath(e.Dir))
 	} else if !st.IsDir() {
-		d.reportAt(path, "ROOM-CWD", d.rel(e.Dir)+" is not a folder", "")
+		d.reportUnlessBroken(path, "ROOM-CWD", d.relativePath(e.Dir)+" is not a folder", "")
 	}
 }
 
-// checkCommand wants a program that can be started.
+// checkCommand checks that the program can be started.
 func (d *document) checkCommand(i int, e Endpoint) {
-	prog, path := e.Command[0], at(i, "endpoint", "command", "0")
+	prog, path := e.Command[0], participantPath(i, "endpoint", "command", "0")
 	if !filepath.IsAbs(prog) {
 		if _, err := exec.LookPath(prog); err != nil {
-			d.reportAt(path, "ROOM-COMMAND", fmt.Sprintf("no program %q in PATH", prog), "a path starts with ./")
+			d.reportUnlessBroken(path, "ROOM-COMMAND", fmt.Sprintf("no program %q in PATH", prog), "a path starts with ./")
 		}
 	} else if st, err := os.Stat(prog); errors.Is(err, fs.ErrNotExist) {
-		d.reportAt(path, "ROOM-COMMAND", "no program at "+d.rel(prog), d.nearFile(prog))
+		d.reportUnlessBroken(path, "ROOM-COMMAND", "no program at "+d.relativePath(prog), d.suggestFile(prog))
 	} else if err != nil {
-		d.reportAt(path, "ROOM-COMMAND", d.rel(prog)+": "+reason(err), "")
+		d.reportUnlessBroken(path, "ROOM-COMMAND", d.relativePath(prog)+": "+reasonWithoutPath(err), "")
 	} else if st.IsDir() {
-		d.reportAt(path, "ROOM-COMMAND", d.rel(prog)+" is a folder", "")
+		d.reportUnlessBroken(path, "ROOM-COMMAND", d.relativePath(prog)+" is a folder", "")
 	} else if st.Mode()&0o111 == 0 && runtime.GOOS != "windows" {
-		d.reportAt(path, "ROOM-COMMAND", d.rel(prog)+" is not executable", "chmod +x "+d.rel(prog))
+		d.reportUnlessBroken(path, "ROOM-COMMAND", d.relativePath(prog)+" is not executable", "chmod +x "+d.relativePath(prog))
 	}
 	for k, arg := range e.Command[1:] {
 		if !strings.HasPrefix(arg, "./") && !strings.HasPrefix(arg, "../") {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(e.Dir, arg)); errors.Is(err, fs.ErrNotExist) {
-			d.warnAt(at(i, "endpoint", "command", strconv.Itoa(k+1)), "ROOM-COMMAND", "no file "+arg+" in the folder that the agent runs in", d.nearFile(filepath.Join(e.Dir, arg)))
+			d.warnUnlessBroken(participantPath(i, "endpoint", "command", strconv.Itoa(k+1)), "ROOM-COMMAND", "no file "+arg+" in the working folder of the agent", d.suggestFile(filepath.Join(e.Dir, arg)))
 		}
 	}
 }
 
-// checkSecrets refuses secrets that are written down: endpoints are logged as
-// they are written.
+// checkSecrets reports secrets that are written in the file, because endpoints
+// are logged as written.
 func (d *document) checkSecrets(i int, w *wireEndpoint) {
 	for name, val := range w.Env {
-		path := at(i, "endpoint", "env", name)
+		path := participantPath(i, "endpoint", "env", name)
 		n, _ := d.find(path)
 		if n = follow(n); !secretName(name) || val == "" || n == nil || len(variables(n.Value)) > 0 {
 			continue
 		}
-		d.report(n, path, "ROOM-SECRET", "a secret is written in the file, and would be in the room's log", "export it and write "+name+": \"${"+name+"}\"")
+		d.report(n, path, "ROOM-SECRET", "a secret is written in the file and would be part of the log of the room", "export the variable and write "+name+": \"${"+name+"}\"")
 		d.secrets = append(d.secrets, val)
 	}
 }

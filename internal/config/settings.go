@@ -17,79 +17,80 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// Settings are what the program itself needs to know. Folders are absolute.
+// Settings are the settings of the program. Folders are absolute paths.
 type Settings struct {
-	Data      string // folder that rooms are kept in
+	Data      string // folder of the rooms
 	Cache     string // folder of compiled policies; may be deleted at any time
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 	Relay     Relay
-	RelayURL  string    // of the relay that this device meets others at; "" is the one of the invite
-	TokenFile string    // with the token of that relay; "" is none
-	Profiles  []Profile // local agents that have to do with those of others
+	RelayURL  string    // relay of this device; "" uses that of the invite
+	TokenFile string    // with the token for that relay; "" for none
+	Profiles  []Profile // local agents that work with agents of other devices
 	File      string    // the settings file, whether it exists or not
 }
 
-// A Setting is one value and where it comes from.
+// A Setting is one value and its origin.
 type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // "flag --data", "env MOOT_DATA", a file or "default"
 }
 
-// SettingsName is where the settings file is, below the user's configuration
-// folder.
+// SettingsName is the path of the settings file, relative to the configuration
+// folder of the user.
 const SettingsName = "moot/config.yaml"
 
-// A key is one setting: its name in the file, its variable, its flag.
-type key struct {
+// A settingKey is one setting with its name in the file, its variable and its
+// flag.
+type settingKey struct {
 	name, env, flag string
 	kind            valueKind
-	allowed         []string // of a word
+	allowed         []string // for isWord
 	doc             string
 }
 
-// A valueKind is what a setting's value is.
+// A valueKind is the type of a setting.
 type valueKind int
 
 const (
 	isFolder valueKind = iota
-	isWord             // one of a few
-	isText             // anything, also nothing
-	isFile             // a path, or nothing
+	isWord             // one of the allowed words
+	isText             // any text, may be empty
+	isFile             // a path, may be empty
 )
 
-var keys = []key{
-	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder that rooms are kept in"},
-	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; may be deleted at any time"},
-	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "what is logged to stderr"},
-	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "form of the log"},
+var settingKeys = []settingKey{
+	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder of the rooms"},
+	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; can be deleted at any time"},
+	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr"},
+	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "format of the log"},
 	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, doc: "address that `moot relay` listens on"},
-	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "name that devices know the relay by"},
-	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file of the relay's tokens"},
-	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file of devices that the relay lets in"},
-	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file of the relay's TLS certificate"},
-	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file of its key"},
-	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay that this device meets others at"},
-	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token of that relay"},
-	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address that the relay serves its counters on"},
+	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices"},
+	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens of the relay"},
+	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits"},
+	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file with the TLS certificate of the relay"},
+	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate"},
+	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device"},
+	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for that relay"},
+	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics"},
 }
 
 // A Variable is an environment variable that the program reads.
 type Variable struct{ Name, Doc string }
 
-// Variables returns the environment variables that settings are read from.
+// Variables returns the environment variables of the settings.
 func Variables() []Variable {
 	vs := []Variable{{"MOOT_CONFIG", "the settings file; default: moot/config.yaml in the user's configuration folder"}}
-	for _, k := range keys {
+	for _, k := range settingKeys {
 		vs = append(vs, Variable{k.env, k.doc})
 	}
 	return vs
 }
 
-// LoadSettings reads the settings: flags that were given, then the
-// environment, then the settings file, then defaults. A settings file that
-// does not exist is no error unless MOOT_CONFIG names it. flags may be nil.
+// LoadSettings reads the settings. Flags have precedence over the environment,
+// the settings file and the defaults, in this order. A missing settings file is
+// an error only if MOOT_CONFIG names it. flags may be nil.
 func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	v := viper.New()
 	file, err := settingsFile()
@@ -100,17 +101,17 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	if err != nil {
 		return Settings{}, nil, err
 	}
-	for _, k := range keys {
-		v.SetDefault(k.name, k.byDefault())
+	for _, k := range settingKeys {
+		v.SetDefault(k.name, k.defaultValue())
 		if err := v.BindEnv(k.name, k.env); err != nil {
 			return Settings{}, nil, fmt.Errorf("binding %s: %w", k.env, err)
 		}
-		if f := k.given(flags); f != nil {
+		if f := k.changedFlag(flags); f != nil {
 			v.Set(k.name, f.Value.String())
 		}
 	}
-	list := make([]Setting, len(keys))
-	for i, k := range keys {
+	list := make([]Setting, len(settingKeys))
+	for i, k := range settingKeys {
 		if list[i], err = k.setting(v, flags, file); err != nil {
 			return Settings{}, nil, err
 		}
@@ -131,8 +132,8 @@ func valueIn(list []Setting, key string) string {
 	return ""
 }
 
-// given returns the key's flag when the user gave it.
-func (k key) given(flags *pflag.FlagSet) *pflag.Flag {
+// changedFlag returns the flag of k if the user set it; nil otherwise.
+func (k settingKey) changedFlag(flags *pflag.FlagSet) *pflag.Flag {
 	if flags == nil || k.flag == "" {
 		return nil
 	}
@@ -142,12 +143,12 @@ func (k key) given(flags *pflag.FlagSet) *pflag.Flag {
 	return nil
 }
 
-// setting returns the value in force and its origin.
-func (k key) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting, error) {
+// setting returns the effective value and its origin.
+func (k settingKey) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting, error) {
 	s := Setting{Key: k.name, Value: v.GetString(k.name), Origin: "default"}
-	base := "" // relative folders start at the working folder
+	base := "" // relative paths start at the working folder
 	switch env := os.Getenv(k.env); {
-	case k.given(flags) != nil:
+	case k.changedFlag(flags) != nil:
 		s.Origin = "flag --" + k.flag
 	case env != "":
 		s.Origin = "env " + k.env
@@ -156,7 +157,7 @@ func (k key) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting
 	}
 	switch k.kind {
 	case isWord:
-		return s, k.among(s)
+		return s, k.checkAllowed(s)
 	case isText:
 		return s, nil
 	case isFile:
@@ -165,11 +166,11 @@ func (k key) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (Setting
 		}
 	case isFolder:
 	}
-	return s, s.path(base)
+	return s, s.makeAbsolute(base)
 }
 
-// among checks a word.
-func (k key) among(s Setting) error {
+// checkAllowed checks that a word is allowed.
+func (k settingKey) checkAllowed(s Setting) error {
 	if slices.Contains(k.allowed, s.Value) {
 		return nil
 	}
@@ -179,8 +180,8 @@ func (k key) among(s Setting) error {
 	}
 }
 
-// path makes the value an absolute path.
-func (s *Setting) path(base string) error {
+// makeAbsolute makes the value an absolute path.
+func (s *Setting) makeAbsolute(base string) error {
 	if s.Value == "" {
 		return &problem.Error{
 			Code: "CONFIG-HOME", What: "no folder for " + s.Key + ": the user has no home folder",
@@ -195,18 +196,19 @@ func (s *Setting) path(base string) error {
 		s.Value = filepath.Join(home, rest)
 	}
 	if base != "" {
-		s.Value = join(base, s.Value)
+		s.Value = absolutePath(base, s.Value)
 	}
 	abs, err := filepath.Abs(s.Value)
 	if err != nil {
-		return &problem.Error{Code: "CONFIG-VALUE", What: s.Key + " is no path", Where: s.Origin, Err: err}
+		return &problem.Error{Code: "CONFIG-VALUE", What: s.Key + " is not a path", Where: s.Origin, Err: err}
 	}
 	s.Value = abs
 	return nil
 }
 
-// byDefault returns the default, "" when the user has no home folder.
-func (k key) byDefault() string {
+// defaultValue returns the default. It is "" if it needs a home folder and the
+// user has none.
+func (k settingKey) defaultValue() string {
 	switch k.name {
 	case "data":
 		if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
@@ -229,11 +231,12 @@ func (k key) byDefault() string {
 	return ""
 }
 
-// settingsFile returns where the settings file is, if there is one.
+// settingsFile returns the path of the settings file; "" if the user has no
+// home folder.
 func settingsFile() (string, error) {
 	if file := os.Getenv("MOOT_CONFIG"); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			return "", &problem.Error{Code: "CONFIG-READ", What: "no settings file: " + reason(err), Where: file, Fix: "unset MOOT_CONFIG, or let it name a file", Err: err}
+			return "", &problem.Error{Code: "CONFIG-READ", What: "no settings file: " + reasonWithoutPath(err), Where: file, Fix: "unset MOOT_CONFIG, or set it to a file", Err: err}
 		}
 		return filepath.Abs(file)
 	}
@@ -244,7 +247,7 @@ func settingsFile() (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(SettingsName)), nil
 }
 
-// readSettings reads the settings file and refuses keys it does not know.
+// readSettings reads the settings file and rejects unknown keys.
 func readSettings(v *viper.Viper, file string) ([]Profile, error) {
 	if file == "" {
 		return nil, nil
@@ -254,7 +257,7 @@ func readSettings(v *viper.Viper, file string) ([]Profile, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reason(err), Where: file, Err: err}
+		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reasonWithoutPath(err), Where: file, Err: err}
 	case len(text) > MaxFileBytes:
 		return nil, &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
 	case len(bytes.TrimSpace(text)) == 0:
@@ -266,7 +269,7 @@ func readSettings(v *viper.Viper, file string) ([]Profile, error) {
 		p = checkSettingsKeys(s, s.root, "")
 	}
 	if p == nil {
-		profiles, p = profilesOf(s)
+		profiles, p = readProfiles(s)
 	}
 	if p != nil {
 		return nil, &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
@@ -278,11 +281,11 @@ func readSettings(v *viper.Viper, file string) ([]Profile, error) {
 	return profiles, nil
 }
 
-// checkSettingsKeys refuses what viper would pass over, or fold into another
+// checkSettingsKeys rejects keys that viper would ignore or merge with another
 // key.
 func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 	var names []string
-	for _, k := range keys {
+	for _, k := range settingKeys {
 		names = append(names, k.name)
 	}
 	seen := map[string]bool{}
@@ -290,12 +293,12 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 		k, val := n.Content[i], n.Content[i+1]
 		full := prefix + k.Value
 		known, group := slices.Contains(names, full), slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, full+".") })
-		p := s.at(k.Line, k.Column, "CONFIG-KEY", "")
+		p := s.problemAt(k.Line, k.Column, "CONFIG-KEY", "")
 		switch {
 		case seen[full]:
 			p.What = fmt.Sprintf("%q is set twice", full)
 			return &p
-		case full == profilesKey: // see profilesOf
+		case full == profilesKey: // see readProfiles
 		case group && val.Kind == yaml.MappingNode:
 			if q := checkSettingsKeys(s, val, full+"."); q != nil {
 				return q
@@ -310,4 +313,34 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 		seen[full] = true
 	}
 	return nil
+}
+
+// DefaultRelayListen is the default address of a relay. Only this machine can
+// reach it.
+const DefaultRelayListen = "127.0.0.1:7447"
+
+// Relay holds the defaults of the flags of `moot relay`. Files are absolute
+// paths; "" means none.
+type Relay struct {
+	Listen  string // address
+	Host    string // name in its URL; on loopback "" means the address
+	Tokens  string // file
+	Devices string // file
+	Cert    string // file
+	Key     string // file
+	Metrics string // address; "" disables metrics
+}
+
+// relaySettings selects the settings of the relay.
+func relaySettings(list []Setting) (r Relay) {
+	by := map[string]*string{
+		"relay.listen": &r.Listen, "relay.host": &r.Host, "relay.tokens": &r.Tokens, "relay.devices": &r.Devices,
+		"relay.cert": &r.Cert, "relay.key": &r.Key, "relay.metrics": &r.Metrics,
+	}
+	for _, s := range list {
+		if p := by[s.Key]; p != nil {
+			*p = s.Value
+		}
+	}
+	return r
 }

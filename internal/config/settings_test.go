@@ -13,7 +13,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// home gives the test an empty home folder and no variables of ours.
+// home gives the test an empty home folder and clears the variables of moot.
 func home(t *testing.T, settings string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func TestSettingsDefaults(t *testing.T) {
 	}
 }
 
-// TestSettingsOrder: each source wins over the next, and says so.
+// TestSettingsOrder tests the precedence and the origin of settings.
 func TestSettingsOrder(t *testing.T) {
 	dir := home(t, "data: rooms\ncache: ~/c\nlog: {level: info, format: json}\n")
 	t.Setenv("MOOT_LOG_LEVEL", "error")
@@ -94,8 +94,8 @@ func TestSettingsOrder(t *testing.T) {
 	}
 }
 
-// TestSettingsOfRelay: files are found beside the settings file, words stay
-// as they are written.
+// TestSettingsOfRelay: relative files start at the folder of the settings file;
+// other values are kept.
 func TestSettingsOfRelay(t *testing.T) {
 	dir := home(t, "relay: {host: relay.example.org, tokens: tokens, metrics: \"127.0.0.1:9447\"}\n")
 	t.Setenv("MOOT_RELAY_HOST", "other.example.org:7447")
@@ -110,14 +110,14 @@ func TestSettingsProblems(t *testing.T) {
 	for _, c := range []struct{ name, file, level, code, what string }{
 		{"unknown key", "dta: x\n", "", "CONFIG-KEY", `"dta"`},
 		{"unknown key below", "log: {levle: x}\n", "", "CONFIG-KEY", `"log.levle"`},
-		{"wrong case, which viper would take", "Data: x\n", "", "CONFIG-KEY", `"Data"`},
+		{"wrong case, which viper would accept", "Data: x\n", "", "CONFIG-KEY", `"Data"`},
 		{"twice", "data: x\ndata: y\n", "", "CONFIG-KEY", "twice"},
 		{"value in the file", "log: {level: loud}\n", "", "CONFIG-VALUE", `"loud"`},
 		{"value in the environment", "", "trace", "CONFIG-VALUE", `"trace"`},
 		{"a list", "data: [x]\n", "", "CONFIG-VALUE", "a list"},
 		{"log as a word", "log: debug\n", "", "CONFIG-KEY", `"log"`},
-		{"no mapping", "- x\n", "", "ROOM-TYPE", "list"},
-		{"no YAML", "a: [\n", "", "ROOM-YAML", ""},
+		{"not a mapping", "- x\n", "", "ROOM-TYPE", "list"},
+		{"invalid YAML", "a: [\n", "", "ROOM-YAML", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			home(t, c.file)
@@ -132,7 +132,7 @@ func TestSettingsProblems(t *testing.T) {
 	home(t, "")
 	t.Setenv("MOOT_CONFIG", "/nowhere/at/all.yaml")
 	if _, _, err := LoadSettings(nil); err == nil {
-		t.Error("a named file that does not exist is no error")
+		t.Error("MOOT_CONFIG names a missing file: no error")
 	}
 	home(t, "")
 	t.Setenv("HOME", "")

@@ -8,10 +8,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Show returns the room at path with what it includes as one YAML text:
-// variables unexpanded, secrets that are written down masked. With origin
-// each top-level key and each participant says where it was written. The text
-// is nil when the file is no YAML mapping.
+// Show returns the room at path with its included files as one YAML text.
+// Variables are not expanded, and secrets are masked. With origin, a comment
+// gives the position of each top-level key and of each participant. The text is
+// nil if the file is not a YAML mapping.
 func Show(path string, origin bool) ([]byte, Problems) {
 	d := open(path, os.LookupEnv)
 	if d.root == nil {
@@ -31,8 +31,8 @@ func Show(path string, origin bool) ([]byte, Problems) {
 	return b.Bytes(), d.problems
 }
 
-// mask hides the values of keys whose names say that they are secret, unless
-// they only refer to a variable.
+// mask masks the values of keys whose names suggest a secret, unless they refer
+// to a variable.
 func (d *document) mask(n *yaml.Node, depth int) {
 	if depth > maxDepth {
 		return
@@ -48,20 +48,20 @@ func (d *document) mask(n *yaml.Node, depth int) {
 	}
 }
 
-// annotate comments each top-level key and each participant with its place.
+// annotate adds comments with the positions of top-level keys and participants.
 func (d *document) annotate() {
 	for i := 0; i+1 < len(d.root.Content); i += 2 {
 		key, val := d.root.Content[i], d.root.Content[i+1]
-		key.HeadComment = d.comment(key)
+		key.HeadComment = d.positionComment(key)
 		if key.Value != "participants" || val.Kind != yaml.SequenceNode {
 			continue
 		}
 		for _, seat := range val.Content {
-			seat.HeadComment = d.comment(seat)
+			seat.HeadComment = d.positionComment(seat)
 		}
 	}
 }
 
-func (d *document) comment(n *yaml.Node) string {
+func (d *document) positionComment(n *yaml.Node) string {
 	return fmt.Sprintf("# %s", d.problem(n, nil, "", "", "").Position)
 }

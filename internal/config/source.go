@@ -19,7 +19,7 @@ import (
 // MaxFileBytes bounds one file.
 const MaxFileBytes = 1 << 20
 
-// A source is one file as it was read.
+// A source is the text of one file.
 type source struct {
 	name  string // as the user wrote it
 	dir   string // absolute folder
@@ -28,8 +28,8 @@ type source struct {
 	root  *yaml.Node // the top mapping; nil when there is none
 }
 
-// readSource reads and parses the file at path. The problem is nil when root
-// can be used.
+// readSource reads and parses the file at path. The problem is nil if the file
+// could be parsed.
 func readSource(path, name string, included bool) (*source, *Problem) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func newSource(name, dir string, text []byte) (*source, *Problem) {
 	if len(text) > MaxFileBytes {
 		return nil, &Problem{
 			Position: Position{File: name}, Code: "ROOM-SIZE",
-			What: fmt.Sprintf("over %d bytes", MaxFileBytes), Hint: "a long script belongs in a file of its own",
+			What: fmt.Sprintf("over %d bytes", MaxFileBytes), Hint: "move a long script to its own file",
 		}
 	}
 	s.text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -60,15 +60,16 @@ func newSource(name, dir string, text []byte) (*source, *Problem) {
 }
 
 func unreadable(name string, err error) *Problem {
-	p := &Problem{Position: Position{File: name}, Code: "ROOM-READ", What: "cannot be read: " + reason(err)}
+	p := &Problem{Position: Position{File: name}, Code: "ROOM-READ", What: "cannot be read: " + reasonWithoutPath(err)}
 	if errors.Is(err, fs.ErrNotExist) {
-		p.What, p.Hint = "no such file", "`moot init` writes one to start from"
+		p.What, p.Hint = "no such file", "create one with `moot init`"
 	}
 	return p
 }
 
-// reason is err without the path, which the position already says.
-func reason(err error) string {
+// reasonWithoutPath is the text of err without the path, which is part of the
+// position.
+func reasonWithoutPath(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err.Error()
@@ -76,8 +77,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// readBounded reads one byte more than is allowed. An included file must be a
-// regular one: a pipe would wait for ever.
+// readBounded reads at most MaxFileBytes+1 bytes. An included file must be a
+// regular file, because reading a pipe could block for ever.
 func readBounded(path string, included bool) ([]byte, error) {
 	if included {
 		if st, err := os.Stat(path); err != nil {
@@ -94,8 +95,8 @@ func readBounded(path string, included bool) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 }
 
-// checkText finds what is no text: bytes that are not UTF-8, and control
-// characters, for which the parser has no line.
+// checkText finds bytes that are not UTF-8 and control characters. The YAML
+// parser gives no line for them.
 func (s *source) checkText() *Problem {
 	line, col := 1, 0
 	for rest := s.text; len(rest) > 0; {
@@ -103,11 +104,11 @@ func (s *source) checkText() *Problem {
 		col++
 		switch {
 		case r == utf8.RuneError && n == 1:
-			p := s.at(line, col, "ROOM-UTF8", fmt.Sprintf("byte 0x%02x is not UTF-8", rest[0]))
+			p := s.problemAt(line, col, "ROOM-UTF8", fmt.Sprintf("byte 0x%02x is not UTF-8", rest[0]))
 			p.Hint = "save the file as UTF-8"
 			return &p
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
-			p := s.at(line, col, "ROOM-UTF8", fmt.Sprintf("control character 0x%02x", r))
+			p := s.problemAt(line, col, "ROOM-UTF8", fmt.Sprintf("control character 0x%02x", r))
 			return &p
 		case r == '\n':
 			line, col = line+1, 0
@@ -117,30 +118,30 @@ func (s *source) checkText() *Problem {
 	return nil
 }
 
-// parse reads exactly one YAML document, whose top is a mapping.
+// parse parses exactly one YAML document, which must be a mapping.
 func (s *source) parse() *Problem {
 	dec := yaml.NewDecoder(bytes.NewReader(s.text))
 	var doc, more yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			p := s.at(0, 0, "ROOM-YAML", "the file is empty")
+			p := s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
 			return &p
 		}
-		return s.syntax(err)
+		return s.syntaxProblem(err)
 	}
 	if err := dec.Decode(&more); err == nil {
-		p := s.at(more.Line, more.Column, "ROOM-YAML", "a second document; one file holds one room")
+		p := s.problemAt(more.Line, more.Column, "ROOM-YAML", "a second YAML document; a file describes one room")
 		return &p
 	} else if !errors.Is(err, io.EOF) {
-		return s.syntax(err)
+		return s.syntaxProblem(err)
 	}
 	if len(doc.Content) == 0 {
-		p := s.at(0, 0, "ROOM-YAML", "the file is empty")
+		p := s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
 		return &p
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		p := s.at(top.Line, top.Column, "ROOM-TYPE", "got "+kindOf(top)+", want a mapping such as `version: room/v1`")
+		p := s.problemAt(top.Line, top.Column, "ROOM-TYPE", "got "+kindOf(top)+", want a mapping such as `version: room/v1`")
 		return &p
 	}
 	s.root = top
@@ -149,32 +150,33 @@ func (s *source) parse() *Problem {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntax places an error of the YAML parser. It names a line, and not always
-// the right one; a tab in the indentation is by far the most frequent cause.
-func (s *source) syntax(err error) *Problem {
+// syntaxProblem finds the position of an error of the YAML parser. The parser
+// names a line, but not always the right one. The most frequent cause is a tab
+// in the indentation.
+func (s *source) syntaxProblem(err error) *Problem {
 	msg, line := err.Error(), 0
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
 		msg = msg[len(m[0]):]
 		line, _ = strconv.Atoi(m[1])
 	}
 	if strings.HasPrefix(msg, "did not find expected") {
-		line++ // these count from 0
+		line++ // these errors count from 0
 	}
 	line = min(line, len(s.lines))
 	for line > 1 && strings.TrimSpace(s.lines[line-1]) == "" {
-		line-- // the end of the file is no help
+		line-- // skip empty lines at the end of the file
 	}
-	if l, c := s.tab(); l > 0 && (line == 0 || l <= line+1) {
-		p := s.at(l, c, "ROOM-YAML", "a tab in the indentation")
-		p.Hint = "YAML is indented with spaces only"
+	if l, c := s.findTab(); l > 0 && (line == 0 || l <= line+1) {
+		p := s.problemAt(l, c, "ROOM-YAML", "a tab in the indentation")
+		p.Hint = "indent YAML with spaces"
 		return &p
 	}
-	p := s.at(line, 1, "ROOM-YAML", msg)
+	p := s.problemAt(line, 1, "ROOM-YAML", msg)
 	return &p
 }
 
-// tab returns the place of the first tab that indents something.
-func (s *source) tab() (line, col int) {
+// findTab returns the position of the first tab in an indentation; 0 for none.
+func (s *source) findTab() (line, col int) {
 	for i, l := range s.lines {
 		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
 		if c := strings.IndexByte(indent, '\t'); c >= 0 && len(indent) < len(l) {
@@ -184,8 +186,8 @@ func (s *source) tab() (line, col int) {
 	return 0, 0
 }
 
-// at makes a problem of a place in the file.
-func (s *source) at(line, col int, code, what string) Problem {
+// problemAt returns a problem at a position in the file.
+func (s *source) problemAt(line, col int, code, what string) Problem {
 	p := Problem{Position: Position{File: s.name, Line: line, Col: col}, Code: code, What: what}
 	if line > 0 && line <= len(s.lines) {
 		p.Source = strings.TrimRight(s.lines[line-1], "\r")
@@ -193,8 +195,8 @@ func (s *source) at(line, col int, code, what string) Problem {
 	return p
 }
 
-// kindOf names what a node is, for people: as it was written, never what a
-// variable expanded to.
+// kindOf describes a node in messages, as written. It never shows the value of
+// a variable.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

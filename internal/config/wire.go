@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// The wire types mirror room.schema.json. Pointers in lists are nil where an
-// item was refused.
+// The wire types mirror room.schema.json. A nil pointer in a list is an item
+// with a problem.
 type (
 	wireRoom struct {
-		Version      string          `json:"version"`
-		Name         string          `json:"name"`
-		Objective    string          `json:"objective"`
-		Constraints  []string        `json:"constraints"`
-		Include      []string        `json:"include"`
-		OneToOne     bool            `json:"one_to_one"`
-		OnRestart    string          `json:"onRestart"`
-		Participants []*wireSeat     `json:"participants"`
-		Observers    []*wireObserver `json:"observers"`
-		Policy       wirePolicy      `json:"policy"`
-		Limits       wireLimits      `json:"limits"`
-		Context      wireContext     `json:"context"`
+		Version      string             `json:"version"`
+		Name         string             `json:"name"`
+		Objective    string             `json:"objective"`
+		Constraints  []string           `json:"constraints"`
+		Include      []string           `json:"include"`
+		OneToOne     bool               `json:"one_to_one"`
+		OnRestart    string             `json:"onRestart"`
+		Participants []*wireParticipant `json:"participants"`
+		Observers    []*wireObserver    `json:"observers"`
+		Policy       wirePolicy         `json:"policy"`
+		Limits       wireLimits         `json:"limits"`
+		Context      wireContext        `json:"context"`
 	}
-	wireSeat struct {
+	wireParticipant struct {
 		ID        string        `json:"id"`
 		Name      string        `json:"name"`
 		Kind      string        `json:"kind"`
@@ -98,10 +98,10 @@ type (
 	}
 )
 
-// A duration is written as time.ParseDuration reads it.
+// A duration is written in the form of time.ParseDuration.
 type duration time.Duration
 
-// UnmarshalJSON takes what the schema's pattern let through.
+// UnmarshalJSON reads a text that matches the pattern of the schema.
 func (d *duration) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil || s == "" {
@@ -112,11 +112,11 @@ func (d *duration) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// millionths is how money is counted.
+// millionths converts an amount of money to millionths.
 func millionths(v float64) int64 { return int64(math.Round(v * 1e6)) }
 
-// strict decodes JSON that has been through a schema.
-func strict(b []byte, v any) error {
+// decodeStrict decodes JSON and rejects unknown fields.
+func decodeStrict(b []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	return dec.Decode(v)

@@ -33,7 +33,7 @@ type recordedLine struct {
 const defaultLatency = time.Second
 
 // maxLineBytes is how much may be kept in memory, lineOverhead what a line
-// takes beside its text. With more than maxReaders participants everything is
+// takes in addition to its text. With more than maxReaders participants everything is
 // kept, because each would need a reader and an open file.
 var maxLineBytes = 16 << 20
 

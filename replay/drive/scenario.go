@@ -106,8 +106,8 @@ func (s *Scenario) count(line *recordedLine) {
 }
 
 // setLimits gives the room of a conversation as many turns as the conversation
-// had and no other limit. Nobody has two turns in a row, because consecutive
-// turns are merged.
+// had and no other limit. No participant has two turns in a row, because
+// consecutive turns are merged.
 func (s *Scenario) setLimits(turns int) {
 	const unlimited = 1 << 30
 	s.spec.Limits = room.Limits{MaxDuration: unlimited * time.Second, SameText: unlimited, SameTextOf: 1, MaxOutput: unlimited}

@@ -6,10 +6,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// lookup returns the part of the schema at a URL's fragment.
+// suggest returns `did you mean "x"?` for the word with the smallest Levenshtein
+// distance, or "" if none is near.
+func suggest(word string, words []string) string {
+	best, dist := "", len(word)/4+2
+	for _, w := range words {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(w)); d < dist {
+			best, dist = w, d
+		}
+	}
+	if best == "" || best == word {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// lookup returns the part of the schema at the fragment of a URL.
 func (c compiled) lookup(url string) map[string]any {
 	_, frag, _ := strings.Cut(url, "#")
 	cur := c.doc
@@ -33,8 +49,8 @@ func (c compiled) lookup(url string) map[string]any {
 	return m
 }
 
-// want says in words what the schema asks for; otherwise is for schemas that
-// have no words for it.
+// want returns the x-want text of the schema, which describes the expected
+// value, or else otherwise.
 func (k checker) want(e *jsonschema.ValidationError, otherwise string) string {
 	if w, ok := k.c.lookup(e.SchemaURL)["x-want"].(string); ok {
 		return w
@@ -42,7 +58,7 @@ func (k checker) want(e *jsonschema.ValidationError, otherwise string) string {
 	return otherwise
 }
 
-// properties returns the keys that are allowed and not there yet.
+// properties returns the allowed keys that are not used yet.
 func (k checker) properties(e *jsonschema.ValidationError, path []string) []string {
 	props, _ := k.c.lookup(e.SchemaURL)["properties"].(map[string]any)
 	n, _ := k.d.find(path)
@@ -56,24 +72,24 @@ func (k checker) properties(e *jsonschema.ValidationError, path []string) []stri
 	return names
 }
 
-// moved are keys that other tools or older drafts have.
-var moved = map[string]string{
+// renamedKeys are keys of other tools or of older drafts.
+var renamedKeys = map[string]string{
 	"onError":       "a policy error always pauses the room",
-	"maxIdleRounds": "it is limits.maxDeclines",
-	"maxTokens":     "a seat's is max_tokens; the room's is limits.maxTokens",
-	"visibility":    "visibility follows from the kind of a message",
-	"permissions":   "rights follow from kind and moderator",
-	"transcript":    "rooms are kept in the data folder; `moot transcript export` writes them out",
-	"maxDurationMs": "it is maxDuration, such as 10m",
-	"timeout":       "it belongs to the participant, beside endpoint",
+	"maxIdleRounds": "use limits.maxDeclines",
+	"maxTokens":     "use max_tokens for a participant, limits.maxTokens for the room",
+	"visibility":    "the kind of a message determines its visibility",
+	"permissions":   "kind and moderator determine the permissions",
+	"transcript":    "rooms are stored in the data folder; `moot transcript export` exports them",
+	"maxDurationMs": "use maxDuration, such as 10m",
+	"timeout":       "set it on the participant, next to endpoint",
 }
 
-// hintKey helps with an unknown key.
+// hintKey returns a hint for an unknown key.
 func hintKey(name string, known []string) string {
 	if s := suggest(name, known); s != "" {
 		return s
 	}
-	if s := moved[name]; s != "" {
+	if s := renamedKeys[name]; s != "" {
 		return s
 	}
 	if len(known) == 0 {
@@ -82,10 +98,10 @@ func hintKey(name string, known []string) string {
 	if len(known) > 12 {
 		known = append(slices.Clone(known[:12]), "...")
 	}
-	return "known here: " + strings.Join(known, ", ")
+	return "known keys: " + strings.Join(known, ", ")
 }
 
-func words(list []any) []string {
+func formatValues(list []any) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i] = fmt.Sprint(v)
@@ -93,7 +109,7 @@ func words(list []any) []string {
 	return out
 }
 
-// typeNames are JSON Schema's names of types in the words of YAML.
+// typeNames translates the type names of JSON Schema to those of YAML.
 func typeNames(types []string) []string {
 	names := map[string]string{
 		"object": "a mapping", "array": "a list", "string": "a text", "integer": "a whole number",
