@@ -136,7 +136,18 @@ func validShare(p *float64) *float64 {
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // validID reports whether id is one that can be kept; "" is none at all.
-func validID(id string) bool { return len(id) <= maxID && plain(id) }
+func validID(id string) bool { return len(id) <= maxID && plainASCII(id) }
+
+// plainASCII reports whether s is printable ASCII without quotes and backslashes,
+// so that it stands in JSON unchanged.
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
 
 // ownID reports whether id is one that the room gives to messages itself.
 func (s *State) ownID(id string) bool {
