@@ -132,12 +132,6 @@ type (
 	}
 	// Forgot says that an agent has lost its memory.
 	Forgot struct{ Participant string }
-	// Summarised is a summary that an agent made.
-	Summarised struct {
-		By      string
-		Through int64
-		Text    string
-	}
 	// Broken ends the room: its log or a guard failed.
 	Broken struct{ Code, Reason string }
 	// Tick lets time pass; see State.Deadline.
@@ -179,6 +173,5 @@ func (Failed) act()       {}
 func (Posted) act()       {}
 func (Violated) act()     {}
 func (Forgot) act()       {}
-func (Summarised) act()   {}
 func (Broken) act()       {}
 func (Tick) act()         {}

@@ -106,8 +106,6 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideViolated(do)
 	case Forgot:
 		return s.decideForgot(do), nil
-	case Summarised:
-		return []Body{SummaryMade(do)}, nil
 	case Broken:
 		return s.decideBroken(do)
 	case Tick:
