@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Seats an agent that speaks the Agent Client Protocol (ACP): `acp.py COMMAND [ARGUMENT...]`.
+"""Connects an agent of the Agent Client Protocol (ACP) to a room: `acp.py COMMAND [ARGUMENT...]`.
 
-Above are the frames of the one-to-one note: a request a line on stdin, exactly one answer a line on stdout. Below is the
-agent, a process of its own that is asked in ACP version 1. Each turn is a new session, for a request holds all that the
-agent is to know. Nobody is here to allow anything, so whatever the agent asks permission for is refused.
+The script reads one request of moot per line from stdin and writes exactly one answer per line to stdout. It starts COMMAND,
+the agent, and talks to it in ACP version 1. Each turn is a new session, because a request has the whole context. No person is
+here to grant permissions, so the script refuses every permission that the agent asks for.
 """
 import json
 import os
@@ -14,17 +14,17 @@ import sys
 import threading
 import time
 
-LINE = 8 << 20  # bytes; what is longer is no frame
-START = 60  # seconds until the agent has to be there
-GRACE = 4  # seconds to let go of a cancelled turn; moot waits 5 and then ends us
+LINE = 8 << 20  # the longest line, in bytes
+START = 60  # seconds for the start of the agent
+GRACE = 4  # seconds for the end of a cancelled turn; after 5 s moot kills the process group
 
 
 class Failed(Exception):
-    """Why a turn has no answer."""
+    """The reason why a turn has no answer."""
 
 
 class Agent:
-    """The agent below, and all that arrives. The agent is in our process group: whoever ends that ends both."""
+    """The agent process, and a queue of lines from both sides. The agent is in the process group of the script."""
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -39,7 +39,7 @@ class Agent:
         self.arrived.put((source, b""))
 
     def step(self, until):
-        """Handles one line that arrives. The end of either side is the end."""
+        """Handles one line. The script ends when either side does."""
         try:
             source, line = self.arrived.get(timeout=until and max(0, until - time.monotonic()))
         except queue.Empty:
@@ -48,15 +48,15 @@ class Agent:
             raise SystemExit(0 if source is sys.stdin.buffer else "the agent has ended")
         if source is sys.stdin.buffer:
             self.requests.append(json.loads(line))
-        elif line.lstrip().startswith(b"{"):  # anything else is a line of some log
+        elif line.lstrip().startswith(b"{"):  # other lines are logs
             message = json.loads(line)
             if "method" in message:
-                self.heed(message["method"], message.get("params") or {}, message.get("id"))
+                self.handle(message["method"], message.get("params") or {}, message.get("id"))
             else:
                 self.results[message["id"]] = message
 
-    def heed(self, method, params, call):
-        """Handles what the agent sends by itself."""
+    def handle(self, method, params, call):
+        """Handles a request or notification of the agent."""
         if method == "session/update" and params["sessionId"] == self.session:
             update = params["update"]
             if update["sessionUpdate"] == "agent_message_chunk" and update["content"]["type"] == "text":
@@ -87,7 +87,7 @@ class Agent:
         return message["result"]
 
     def turn(self, prompt, until):
-        """Returns what the agent says to a prompt, and why it stopped."""
+        """Returns the agent's answer to a prompt, and its stop reason."""
         self.session, self.said = self.call("session/new", until, cwd=os.getcwd(), mcpServers=[])["sessionId"], []
         try:
             end = self.call("session/prompt", until, sessionId=self.session, prompt=[{"type": "text", "text": prompt}])
@@ -98,21 +98,21 @@ class Agent:
         return "".join(self.said).encode(errors="replace").decode().strip(), end["stopReason"]
 
     def end(self):
-        """Ends the agent: asks it to, tells it to, makes it."""
+        """Ends the agent: closes its input, then terminates it, then kills it."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:
             pass
-        for more in self.process.terminate, self.process.kill:
+        for stronger in self.process.terminate, self.process.kill:
             try:
                 self.process.wait(timeout=0.5)
             except subprocess.TimeoutExpired:
-                more()
+                stronger()
         self.process.wait()
 
 
 def prompt(request):
-    """Words a request. What others say stands between marks that nobody can have known when he said it."""
+    """Returns a request as text. Text of others is quoted between marks that are new for each request."""
     mark = "quote-" + secrets.token_hex(8)
 
     def quote(what, text):
@@ -145,13 +145,13 @@ def answer(agent, request):
     until = time.monotonic() + (limits["local_turn_timeout_ms"] / 1000 or 3600)
     try:
         text, stop = agent.turn(prompt(request), until)
-    except Failed as why:
-        return {"status": "error", "draft_message": "", "reason": str(why)}
+    except Failed as reason:
+        return {"status": "error", "draft_message": "", "reason": str(reason)}
     if stop == "refusal":
         return {"status": "ok", "draft_message": "", "reason": text, "outcome": "refused"}
     if text == "PASS":
         return {"status": "ok", "draft_message": "", "reason": "nothing to add", "outcome": "passed"}
-    if not text:  # so end turns of some agents whose model has failed, or that were refused a tool
+    if not text:  # some agents end so when their model failed or a permission was refused
         return {"status": "error", "draft_message": "", "reason": f"the agent said nothing; it stopped with {stop}"}
     return {"status": "ok", "draft_message": text[: limits["max_output_chars"]], "reason": ""}
 
@@ -165,7 +165,7 @@ def main(command):
             while not agent.requests:
                 agent.step(None)
             request = agent.requests.pop(0)
-            if request["type"] == "desktop.local_prompt.request":  # bids are left out
+            if request["type"] == "desktop.local_prompt.request":  # bids are not answered
                 frame = {"type": "desktop.local_prompt.response", "request_id": request["request_id"]}
                 print(json.dumps(frame | answer(agent, request)), flush=True)
     finally:
@@ -176,8 +176,8 @@ if __name__ == "__main__":
     code = 0
     try:
         main(sys.argv[1:])
-    except (Exception, SystemExit) as why:
-        if why.args != (0,):  # moot shows the agent's owner what is written here
-            print(f"acp.py: {why or type(why).__name__}", file=sys.stderr, flush=True)
+    except (Exception, SystemExit) as error:
+        if error.args != (0,):  # moot shows stderr to the agent's owner
+            print(f"acp.py: {error or type(error).__name__}", file=sys.stderr, flush=True)
             code = 1
     os._exit(code)  # a thread may still read
