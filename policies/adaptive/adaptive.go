@@ -1,23 +1,30 @@
-// Package adaptive foresees who speaks next, learns from every turn, and gives
-// the floor to the likeliest.
+// Package adaptive predicts the next speaker, learns from every turn, and grants
+// the turn to the most likely eligible candidate.
 //
-// No fixed rule suits every room: question and answer returns to the speaker
-// before, a pipeline never does, and a meeting follows whoever is addressed.
-// So every candidate for the next turn is described by some forty features,
-// several rules each make a probability of them, and the rules that foresaw
-// the room's turns gain weight from turn to turn. What it learns is its state,
-// a few KiB; it needs no model. What talk at large is like was learnt from
-// transcripts beforehand (prior.go, made by the command in training/prior),
-// and what a team is like can be (settings made by `moot policy learn`).
+// No fixed rule suits every room. After a question the turn returns to the
+// previous speaker; in a pipeline it never does; in a meeting the addressed
+// participant speaks. The policy is therefore a mixture of experts (Jacobs,
+// Jordan, Nowlan and Hinton, Adaptive Mixtures of Local Experts, 1991). Each
+// candidate has about forty features. Each component of the mixture is a
+// multinomial logistic regression: a weighted sum of the features and a softmax
+// over the candidates. The weights of the components follow Bayes' rule with a
+// fixed share (Herbster and Warmuth, Tracking the Best Expert, 1998), so that
+// the components that predict this room's turns gain weight. A gradient step
+// corrects the weights of the features after each turn.
 //
-// In the order in which one decision uses them: state.go, counts.go,
-// packing.go and digits.go read the state; learner.go learns from who spoke, by
-// what recall.go kept; tables.go counts; text.go and places.go read what was
-// said; rows.go, features.go, chances.go, team.go and words.go describe the
-// candidates; mixture.go gives them their probabilities; reasons.go says why.
+// The state is a few KiB; no language model is needed. The prior, the weights
+// for conversations in general, was trained on transcripts (prior.go, written by
+// the command in training/prior). The settings may hold weights for one team,
+// which `moot policy learn` trains.
 //
-// It foresees what people and agents would do, which is not always what would
-// be best for the room.
+// A decision uses the files in this order: state.go and packing.go decode the
+// state; learner.go compares the prediction with the actual speaker; room.go
+// counts; text.go and mentions.go read the messages; rows.go, features.go,
+// probabilities.go and team.go describe the candidates; mixture.go predicts;
+// reasons.go explains.
+//
+// The policy predicts the turns that people and agents would take. These are
+// not always the best turns for the room.
 package adaptive
 
 import (
@@ -32,26 +39,26 @@ type Policy struct {
 	threshold float64
 	prior     *Prior
 	model     *model
-	room      *room // reused from decision to decision; it holds nothing that the state does not
+	room      *room // reused by all decisions; it holds nothing beyond the state
 
-	// What the answer is made of. An allocation would cost a decision more than
-	// the words that it is for.
+	// Memory of the answer. It is reused because allocations are slow in the
+	// sandbox.
 	confidence float64
 	reason     []byte
 	scores     []policy.Score
 }
 
-// surely is the probability from which on an agent that cools down is waited
-// for rather than replaced.
-const surely = 0.5
+// waitThreshold is the probability above which the policy waits for an
+// ineligible agent that soon becomes eligible, instead of choosing another.
+const waitThreshold = 0.5
 
 // New returns the policy with its default settings.
 func New() *Policy { return NewWith(nil, nil) }
 
-// NewWith returns the policy with another prior than its own, for those who
-// train one, and with what is known of a team; nil for none. It makes the
-// memory for its decisions beforehand, because in the sandbox that is part of
-// the image that every decision starts from.
+// NewWith returns the policy with another prior, for training, and with the
+// weights of a team. Nil means the built-in prior, and no team. It allocates the
+// memory for decisions in advance, because in the sandbox that memory is part of
+// the snapshot from which each decision starts.
 func NewWith(p *Prior, t *Team) *Policy {
 	if p == nil {
 		p = &prior
@@ -59,43 +66,41 @@ func NewWith(p *Prior, t *Team) *Policy {
 	r := &room{people: make([]person, 0, maxPeople)}
 	r.last.bag = make([]uint16, 0, maxWords)
 	r.packed, r.text = make([]byte, 0, maxState), make([]byte, 0, maxState)
-	r.forget()
+	r.reset()
 	const seats = 256
-	r.seats = seating{ids: make([]uint32, 0, seats), spoke: make([]bool, 0, seats), shown: make([]bool, 0, seats), table: make([]int16, 2*seats)}
-	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, mostRows), reason: make([]byte, 0, policy.MaxReason)}
+	r.seats = rosterIndex{ids: make([]uint32, 0, seats), spoke: make([]bool, 0, seats), shown: make([]bool, 0, seats), table: make([]int16, 2*seats)}
+	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, maxRows), reason: make([]byte, 0, policy.MaxReason)}
 }
 
-// maxState is more than a state takes, in bytes.
+// maxState is more than the size of any state, in bytes.
 const maxState = 16 << 10
 
-// What one input is learnt from: its latest messages, and so many bytes of
-// their texts. Those before are counted only. A room that was joined late, or
-// one in which hundreds speak at once, would otherwise take more fuel than a
-// decision has.
+// Bounds of the messages of one input that the policy learns from. The turns of
+// earlier messages are only counted. Otherwise the first input of a long room
+// could exceed the fuel of a decision.
 const (
-	maxLearnt = 40
-	maxRead   = 6 << 10
+	maxLearned = 40
+	maxRead    = 6 << 10
 )
 
-// Decide learns from what was said since the previous decision and chooses
-// the likeliest of those who may speak. What it returns is valid until the
-// next call.
+// Decide learns from the messages since the previous decision and chooses the
+// most likely eligible candidate. The result is valid until the next call.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
-	heard := p.hear(in, true)
-	p.room.foresee(p.model)
+	observed := p.observe(in, true)
+	p.room.predict(p.model)
 	d := p.choose(in)
-	if heard || in.State == nil {
+	if observed || in.State == nil {
 		d.State = p.room.save(p.model)
 	}
 	return d
 }
 
-// hear takes up the state and the messages, and reports whether there were
-// any. It learns from them when learn says so.
-func (p *Policy) hear(in *policy.Input, learn bool) bool {
+// observe restores the state and adds the messages of in. It reports whether
+// there were any. If learn is set it also learns from them.
+func (p *Policy) observe(in *policy.Input, learn bool) bool {
 	r := p.room
 	r.restore(in.State)
-	if r.components != p.model.n { // of other settings
+	if r.components != p.model.n { // the settings have changed
 		r.weighed, r.noted = false, nil
 	}
 	r.team = p.model.team
@@ -106,7 +111,7 @@ func (p *Policy) hear(in *policy.Input, learn bool) bool {
 			continue
 		}
 		said++
-		if bytes += len(in.Events[i].Text); said > maxLearnt || bytes > maxRead && said > 1 {
+		if bytes += len(in.Events[i].Text); said > maxLearned || bytes > maxRead && said > 1 {
 			whole = max(whole, i+1)
 		}
 	}
@@ -123,7 +128,7 @@ func (p *Policy) hear(in *policy.Input, learn bool) bool {
 			}
 			r.count(id, r.lastKind(), r.kindOf(id))
 		}
-		r.listen(e, more, i >= whole)
+		r.addMessage(e, more, i >= whole)
 	}
 	return said > 0
 }
@@ -134,7 +139,7 @@ func (p *Policy) choose(in *policy.Input) policy.Decision {
 	var most, highest float64
 	for i := range p.room.rows {
 		w := &p.room.rows[i]
-		a, chance := &in.Agents[w.seat], w.p/w.size // of one of the group
+		a, chance := &in.Agents[w.seat], w.p/w.size // probability of one candidate of a group
 		if likeliest < 0 || chance > highest {
 			likeliest, highest = i, chance
 		}
@@ -146,18 +151,18 @@ func (p *Policy) choose(in *policy.Input) policy.Decision {
 			best, most = i, chance
 		}
 	}
-	if highest > surely {
+	if highest > waitThreshold {
 		if a := &in.Agents[p.room.rows[likeliest].seat]; !a.Eligible && a.Soon() {
-			return policy.Decline("waiting for " + a.ID + ", who likely follows and cannot speak now (" + a.Ineligible + ")")
+			return policy.Decline("waiting for " + a.ID + ", the likely next speaker, who cannot speak now (" + a.Ineligible + ")")
 		}
 	}
 	if best < 0 {
-		return policy.Decline("nobody but the last speaker is eligible")
+		return policy.Decline("only the last speaker is eligible")
 	}
 	return p.answer(in, best, rounded(most))
 }
 
-// answer chooses row best, or declines when it is too unlikely.
+// answer chooses row best, or declines if its probability is below the threshold.
 func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decision {
 	id := in.Agents[p.room.rows[best].seat].ID
 	p.confidence = chance
@@ -166,9 +171,35 @@ func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decis
 		p.reason = append(p.room.reason(p.reason[:0], p.model, best), ", "...)
 	} else {
 		d.Action, d.Agent = policy.ActionDecline, ""
-		p.reason = say(p.reason[:0], "unsure who should speak: ", id, " at best, ")
+		p.reason = appendAll(p.reason[:0], "no candidate is likely enough: ", id, " is the most likely, ")
 	}
 	p.reason = append(strconv.AppendInt(p.reason, int64(chance*100+.5), 10), " %"...)
 	d.Reason = unsafe.String(unsafe.SliceData(p.reason), len(p.reason)) // valid as long as the rest
 	return d
+}
+
+// Configure reads {"threshold":0,"team":{...}}. The threshold, from 0 to 1, is
+// the least probability of a choice; with the default, 0, the policy always
+// chooses. The team is the output of `moot policy learn`.
+func (p *Policy) Configure(settings policy.JSON) error {
+	p.threshold = 0
+	var t *Team
+	r := policy.NewReader(settings)
+	for r.Object(); r.More(); {
+		switch k := r.Key(); k {
+		case "threshold":
+			if p.threshold = r.Float(); p.threshold < 0 || p.threshold > 1 {
+				r.Fail("threshold must be from 0 to 1")
+			}
+		case "team":
+			t = readTeam(&r)
+		default:
+			r.Unknown(k)
+		}
+	}
+	if r.End(); r.Err() != nil {
+		return r.Err()
+	}
+	p.model = newModel(p.prior, t)
+	return nil
 }

@@ -2,18 +2,17 @@ package adaptive
 
 import "math"
 
-// The logarithm and the exponential are spelt out here because package math
-// has versions in assembly whose last bit differs from processor to
-// processor. A decision must be the same bytes on every host and in the
-// sandbox. For the same reason every product is converted before it is added:
-// the language then forbids to fuse the two.
+// This file has its own logarithm and exponential, because package math has
+// assembly versions whose last bit differs between processors. A decision must
+// have the same bytes on every host and in the sandbox. For the same reason
+// every product is converted to float64 before it is added: the Go
+// specification then forbids a fused multiply-add.
 
-// probabilityFloor is the least probability that a logarithm is taken of: a
-// count of nothing is not a verdict.
+// probabilityFloor is the least argument of ln, so that a count of 0 does not
+// exclude a candidate.
 const probabilityFloor = 1e-5
 
-// ln is the natural logarithm of a probability or a count, at least that of
-// probabilityFloor.
+// ln is the natural logarithm of max(x, probabilityFloor).
 func ln(x float64) float64 {
 	if x < probabilityFloor {
 		x = probabilityFloor
@@ -21,10 +20,11 @@ func ln(x float64) float64 {
 	return logarithm(x)
 }
 
-// logarithm is that of any positive, normal number, with an error below 1e-9.
-// The number is m*2^e with m from 1 to 2; a table has ln c and 1/c for the
-// middle c of the 64th of that range that holds m; and ln m = ln c + ln(1+r)
-// with r = m/c - 1, which is so small that four terms of the series do.
+// logarithm is the natural logarithm of a positive, normal number, with an error
+// below 1e-9. It uses a table-driven method (Tang, Table-driven Implementation of
+// the Logarithm Function, 1990): x = m*2^e with 1 <= m < 2, c is the middle of
+// the 64th of that range that holds m, and ln m = ln c + ln(1+r) with
+// r = m/c - 1. Four terms of the Taylor series of ln(1+r) suffice.
 func logarithm(x float64) float64 {
 	b := math.Float64bits(x)
 	c := &middles[b>>46&63]
@@ -33,7 +33,7 @@ func logarithm(x float64) float64 {
 	return float64(float64(int(b>>52)-1023)*math.Ln2) + c.ln + r + float64(float64(p*r)*r)
 }
 
-// middles are the middles of the 64 parts of 1 to 2.
+// middles has 1/c and ln c for the middles c of the 64 parts of [1, 2).
 var middles = func() (all [64]struct{ inverse, ln float64 }) {
 	for i := range all {
 		c := 1 + (float64(i)+.5)/64
@@ -48,9 +48,9 @@ var middles = func() (all [64]struct{ inverse, ln float64 }) {
 	return all
 }()
 
-// exponentials sets to[i] to e to the power of z[i]; beyond 700 and -700 it is
-// as there. The error is below 1e-8 of the value: x is written as k*ln 2 + r
-// and the series of e^r is cut where it no longer matters.
+// exponentials sets to[i] to e^z[i], with z[i] clamped to [-700, 700]. The
+// relative error is below 1e-8. It writes x as k*ln 2 + r and uses the Taylor
+// series of e^r.
 func exponentials(to, z []float64) {
 	to = to[:len(z)]
 	for i, x := range z {

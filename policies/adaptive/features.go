@@ -1,25 +1,25 @@
 package adaptive
 
-// What a rule looks at. A candidate's score is the sum of its features, each
-// times the weight that the rule gives it. A feature that is said to be a fact
-// is 1 when it holds, and all are 0 otherwise; ln is the natural logarithm.
+// Features of a candidate. The score of a candidate is the sum of its features
+// times the weights of a component. A fact is a feature that is 0 or 1. All
+// features are 0 by default; ln is the natural logarithm.
 const (
-	// Logarithms of probabilities, from the counts of tables.go.
+	// Logarithms of probabilities, from the counts of room.go.
 	fRecency     = iota // by recency
 	fRecency2           // by recency, after the last two transitions
-	fRecencyFast        // by recency, lately
+	fRecencyFast        // by recency, recent turns
 	fTurns              // by turns
-	fTurnsFast          // by turns, lately
+	fTurnsFast          // by turns, recent turns
 	fPair               // after the last speaker
 	fTriple             // after the last two
 	fKind               // by kind, after the kind of the last speaker
 
-	// When the candidate spoke.
-	fBack       // fact: before the last speaker (A, B, A)
+	// Time since the candidate spoke.
+	fBack       // fact: directly before the last speaker (A, B, A)
 	fSecond     // fact: before that one
 	fThird      // fact: and before that one
 	fNever      // fact: never
-	fNewcomer   // 1/(1 + ln turns) if never: newcomers come early
+	fNewcomer   // 1/(1 + ln turns) if never: newcomers speak early
 	fSilence    // ln of the turns since
 	fNear       // 2/turns since
 	fRound      // fact: not in this round
@@ -27,7 +27,7 @@ const (
 	fTopPair    // fact: has the largest fPair
 	fBackStreak // fBack times ln(1 + transitions back in a row)
 
-	// Whom the latest turn names; facts.
+	// Mentions in the latest turn; facts.
 	fAddressed
 	fNamed
 	fNamedLast
@@ -39,64 +39,64 @@ const (
 	fAddressedByAgent
 	fNamedLastByAgent
 
-	// Who owes a word; facts.
-	fPending     // named in one of the two turns before, and silent since
+	// Unanswered turns; facts.
+	fPending     // named in one of the two previous turns, and silent since
 	fNamedBack   // the candidate's latest turn named the last speaker
-	fAsked       // it ended in a question, and the candidate is among the last three others
-	fNamedBefore // the turn that the last speaker had before named the candidate
+	fAsked       // the candidate's latest turn ended in a question, and it is one of the last three other speakers
+	fNamedBefore // the previous turn of the last speaker named the candidate
 
-	// What the latest turn is like.
+	// Form of the latest turn.
 	fBackQuestion  // fBack if it has a question mark
 	fBackAsked     // fBack if it ends in one
 	fBackShort     // fBack if it is short
 	fTurnsShort    // the candidate's share of the turns if it is short
 	fTurnsQuestion // fTurns/4 if it has a question mark
-	fCodeForTool   // fact: it has code, and the candidate runs it
-	fTool          // fact: the candidate runs things
+	fCodeForTool   // fact: it has code, and the candidate is a tool
+	fTool          // fact: the candidate is a tool
 	fPerson        // fact: the candidate is a person, and an agent is a candidate too
 
 	roomFeatures
 
-	// From past talks of the team: logarithms of probabilities (see team.go).
-	fTeamTurns  = iota - 1 // of anybody's turn
+	// From past conversations of the team: logarithms of probabilities (see team.go).
+	fTeamTurns  = iota - 1 // of a turn
 	fTeamPair              // after the last speaker
 	fTeamTriple            // after the last two
 	fTeamFour              // after the last three
-	fTeamPlace             // at this turn, the first twelve being told apart
-	fTeamNamed             // by who is named
-	fTeamText              // by what the text is like
+	fTeamPlace             // at this turn number, up to twelve
+	fTeamNamed             // by mentions
+	fTeamText              // by the form of the text
 	fTeamKind              // by kind
 
-	correctable // learnt while the room runs: all of the above
+	correctable // all of the above; their weights are corrected while the room runs
 
-	fWords   = correctable // what the words of the latest turn make of the candidate (see words.go)
+	fWords   = correctable // weight of the words of the latest turn for the candidate (see team.go)
 	features = correctable + 1
 )
 
-// A row is a candidate, or the group of all who never spoke in a large room,
-// for each of whom the same is true.
+// A row holds the features of a candidate. In a large room one row stands for
+// the group of all candidates that never spoke and have equal features.
 type row struct {
-	seat   int // in the roster; of a group the first
+	seat   int // index in the agents; of a group, the first
 	id     uint32
-	rank   int // recency, neverSpoke for never
+	rank   int // recency rank, or neverSpoke
 	bucket int // of the rank
-	turn   int // the latest, 0 for never
+	turn   int // latest turn, or 0
 	kind   int
 	tool   bool
-	size   float64 // of the group, else 1
+	size   float64 // candidates of the group, or 1
 
 	byRank, byPair, byTriple float64 // probabilities
 	share                    float64 // ln of the share of the turns
 
-	has uint64 // a bit for each feature that is not 0; most are
+	has uint64 // one bit for each feature that is not 0
 	x   [features]float64
 
 	z [components]float64 // score of each component
-	q [components]float64 // and its exponential
+	q [components]float64 // exponential of the score
 	p float64             // probability that one of the row speaks next
 }
 
-// set gives the row a feature.
+// set sets a feature.
 func (w *row) set(feature int, x float64) {
 	w.x[feature] = x
 	if x != 0 {
@@ -104,6 +104,7 @@ func (w *row) set(feature int, x float64) {
 	}
 }
 
+// fact sets a feature that is a fact.
 func (w *row) fact(feature int, v bool) {
 	if v {
 		w.x[feature] = 1
@@ -111,7 +112,7 @@ func (w *row) fact(feature int, v bool) {
 	}
 }
 
-// corrected has the bits of the features whose weights are corrected.
+// corrected has the bits of the features whose weights are corrected online.
 const corrected = 1<<correctable - 1
 
 // facts has the bits of the features that are facts.
@@ -121,15 +122,15 @@ const facts = 1<<fBack | 1<<fSecond | 1<<fThird | 1<<fNever | 1<<fRound | 1<<fTo
 	1<<fPending | 1<<fNamedBack | 1<<fAsked | 1<<fNamedBefore |
 	1<<fBackQuestion | 1<<fBackAsked | 1<<fBackShort | 1<<fCodeForTool | 1<<fTool | 1<<fPerson
 
-// lawPrior is how recency goes in talk at large, by bucket.
+// lawPrior is the probability of each recency bucket in conversations in general.
 var lawPrior = [buckets]float64{.45, .17, .09, .05, .035, .025, .02, .015, .03, .03, .03, .055}
 
-// describe makes a row of every candidate for the turn after the latest one,
-// with its features.
+// describe makes the rows of all candidates for the next turn and sets their
+// features.
 func (r *room) describe() {
 	r.seatRows()
 	r.probabilities()
-	topPair, topTriple := r.tops()
+	topPair, topTriple := r.topRows()
 	newcomer := 1 / (1 + ln(float64(max(r.turns, 1))))
 	for i := range r.rows {
 		w := &r.rows[i]
@@ -140,19 +141,19 @@ func (r *room) describe() {
 			w.set(fNever, 1)
 			w.set(fNewcomer, newcomer)
 		} else {
-			r.timing(w)
+			r.timingFeatures(w)
 		}
-		r.manner(w)
+		r.textFeatures(w)
 	}
-	r.namings()
-	r.debts()
+	r.mentionFeatures()
+	r.pendingFeatures()
 	if r.team != nil {
 		r.teamFeatures()
 	}
 }
 
-// timing sets when the candidate spoke.
-func (r *room) timing(w *row) {
+// timingFeatures sets the features of the time since the candidate spoke.
+func (r *room) timingFeatures(w *row) {
 	w.fact(fRound, !r.people[w.rank].marked)
 	switch w.rank {
 	case 1:
@@ -170,8 +171,8 @@ func (r *room) timing(w *row) {
 	w.set(fNear, 2/since)
 }
 
-// namings sets what the latest turn says by naming.
-func (r *room) namings() {
+// mentionFeatures sets the features of the mentions in the latest turn.
+func (r *room) mentionFeatures() {
 	t := &r.last
 	agent := r.lastKind() == agentKind
 	if w := r.rowOf(t.voc); w != nil && t.voc != 0 {
@@ -190,12 +191,12 @@ func (r *room) namings() {
 		w.fact(fNamedFirst, n.sign&namedFirst != 0)
 		w.fact(fNamedOnly, t.names == 1)
 		w.fact(fNamedLate, n.sign&namedLate != 0)
-		w.fact(fHandedTo, n.sign&namedHand != 0)
+		w.fact(fHandedTo, n.sign&namedHandover != 0)
 		w.fact(fNamedColon, n.sign&namedColon != 0)
 	}
 }
 
-// rowOf returns the row of somebody named, or nil.
+// rowOf returns the row of one candidate, or nil.
 func (r *room) rowOf(who uint32) *row {
 	for i := range r.rows {
 		if w := &r.rows[i]; w.id == who && w.size == 1 {
@@ -205,13 +206,12 @@ func (r *room) rowOf(who uint32) *row {
 	return nil
 }
 
-// fresh bounds how far back the turn that a speaker had before still says
-// whom it waits for.
-const fresh = 11
+// maxPending is the largest distance, in turns, at which the previous turn of a
+// speaker still counts.
+const maxPending = 11
 
-// debts sets who owes a word. Who is named is looked up, rather than every
-// candidate in every turn.
-func (r *room) debts() {
+// pendingFeatures sets the features of unanswered turns.
+func (r *room) pendingFeatures() {
 	if r.turns == 0 {
 		return
 	}
@@ -232,7 +232,7 @@ func (r *room) debts() {
 		w.fact(fNamedBack, p.named.has(speaker))
 		w.fact(fAsked, p.asked && w.rank <= 3)
 	}
-	if b := &r.before; b.number > 0 && r.turns-b.number <= fresh {
+	if b := &r.before; b.number > 0 && r.turns-b.number <= maxPending {
 		for _, who := range b.named.list() {
 			if w := r.rowOf(who); w != nil && w.rank != neverSpoke {
 				w.set(fNamedBefore, 1)
@@ -241,8 +241,8 @@ func (r *room) debts() {
 	}
 }
 
-// namedAt returns who was named in one of the two turns before the latest.
-// Who had that turn has spoken once since at most, so it is still known.
+// namedAt returns the ids named in turn number, one of the two turns before the
+// latest. Its speaker has had at most one turn since, so its mentions are kept.
 func (r *room) namedAt(number int) []uint32 {
 	if number < 1 {
 		return nil
@@ -258,8 +258,8 @@ func (r *room) namedAt(number int) []uint32 {
 	return nil
 }
 
-// manner sets what the latest turn is like.
-func (r *room) manner(w *row) {
+// textFeatures sets what the latest turn is like.
+func (r *room) textFeatures(w *row) {
 	t := &r.last
 	if w.rank == 1 {
 		w.fact(fBackQuestion, t.question)

@@ -15,7 +15,7 @@ func seated(t *testing.T, ids string, said ...policy.Event) *Policy {
 		agents = append(agents, policy.Agent{ID: string(id), Name: string(id), Kind: policy.Local, Eligible: true})
 	}
 	p := New()
-	p.hear(&policy.Input{Agents: agents, Events: said}, true)
+	p.observe(&policy.Input{Agents: agents, Events: said}, true)
 	return p
 }
 
@@ -97,7 +97,7 @@ func TestChances(t *testing.T) {
 func TestLearning(t *testing.T) {
 	t.Parallel()
 	p := seated(t, "abcd", talk("abca")...)
-	p.room.foresee(p.model)
+	p.room.predict(p.model)
 	n := p.model.n
 	start, before := *p.room.begin(p.model), p.room.weights
 	var y int
@@ -115,7 +115,7 @@ func TestLearning(t *testing.T) {
 		}
 		q := p.room.rows[y].q[j] / all
 		mix += before[j] * q
-		want[j] = before[j] * math.Pow(max(q, 1e-6), temper)
+		want[j] = before[j] * math.Pow(max(q, 1e-6), tempering)
 		sum += want[j]
 	}
 	if got := p.room.rows[y].p; math.Abs(got-mix) > 1e-9 {
@@ -169,7 +169,7 @@ func TestGroup(t *testing.T) {
 	p := seated(t, "abcdefghijklmnopqrstuvwxyz", append(talk("abcabcd"), policy.Event{
 		From: "e", Kind: policy.KindMessage, Text: "ask z", Mentions: []string{"z"}, Addressed: []string{"z"},
 	})...)
-	p.room.foresee(p.model)
+	p.room.predict(p.model)
 	sum, size := 0.0, 0.0
 	for i := range p.room.rows {
 		sum += p.room.rows[i].p

@@ -2,26 +2,27 @@ package adaptive
 
 import "math/bits"
 
-// A component of the mixture gives every candidate a probability: the softmax
-// of its score. No component suits every room, so they are mixed, each with a
-// weight that grows as it foresees the room's turns (see learner.go).
+// A component of the mixture gives each candidate a probability: the softmax of
+// its score. No component suits every room, so the mixture weights them. The
+// weight of a component grows when it predicts the turns of the room (see
+// learner.go).
 //
-// There are hand-made rules, vectors that were trained on sets of transcripts
-// of one sort each (see prior.go), one trained on all, and three from the
-// team's past talks where these were given (see team.go).
+// The components are heuristics with fixed weights, one vector trained on each
+// set of transcripts and one on all sets (see prior.go), and three trained on
+// past conversations of the team, if the settings have them (see team.go).
 
-// A Vector is a trained component: what talk of one sort is like.
+// A Vector is a trained component: the weights for one sort of conversation.
 type Vector struct {
 	Name    string
-	Agents  bool // the set's rooms are agent rooms
+	Agents  bool // trained on rooms of agents
 	Weights [RoomFeatures]float64
 }
 
-// RoomFeatures is how many features a Vector has weights for. Names has their
+// RoomFeatures is the number of weights of a Vector. [FeatureNames] has their
 // names.
 const RoomFeatures = roomFeatures
 
-// A Prior is what is known of talk at large.
+// A Prior holds the weights for conversations in general.
 type Prior struct {
 	Joint Vector   // trained on all sets
 	Sets  []Vector // at most 10
@@ -29,74 +30,74 @@ type Prior struct {
 
 // Bounds of the mixture.
 const (
-	mostSets    = 10
-	taughtMost  = 3
-	mostVectors = 1 + mostSets + taughtMost
-	ruleCount   = 8
-	components  = mostVectors + ruleCount
+	maxSets        = 10
+	teamComponents = 3
+	maxVectors     = 1 + maxSets + teamComponents
+	heuristicCount = 8
+	components     = maxVectors + heuristicCount
 )
 
-// Hand-made rules that start with another weight than the rest.
+// Heuristics with an initial weight of their own.
 const (
-	uniformRule = ruleCount - 2 // gives everybody the same
-	agentRule   = ruleCount - 1 // for rooms of agents
+	uniformHeuristic = heuristicCount - 2 // gives all candidates the same probability
+	agentHeuristic   = heuristicCount - 1 // for rooms of agents
 )
 
-// handMade are the scores that the hand-made rules give a row.
-func handMade(x *[features]float64) [ruleCount]float64 {
+// heuristics returns the scores of a row by the heuristics.
+func heuristics(x *[features]float64) [heuristicCount]float64 {
 	named := x[fTriple] + float64(3*x[fAddressed])
 	often := float64(.7 * x[fTriple])
-	return [ruleCount]float64{
+	return [heuristicCount]float64{
 		x[fTriple],
 		named,
 		named + float64(2*x[fNamedLast]),
 		often + float64(7*x[fAddressed]) + float64(6*x[fNamedLast]),
 		x[fRecency2],
 		float64(.5*x[fTurns]) + float64(.5*x[fTurnsFast]),
-		uniformRule: 0,
-		agentRule: often + float64(4*x[fAddressed]) + float64(2.5*x[fNamedLast]) + x[fHandedTo] +
+		uniformHeuristic: 0,
+		agentHeuristic: often + float64(4*x[fAddressed]) + float64(2.5*x[fNamedLast]) + x[fHandedTo] +
 			float64(2*x[fCodeForTool]) - float64(2*x[fPerson]),
 	}
 }
 
-// ruleWeights are the weights of the hand-made rules, by feature.
-var ruleWeights = func() (all [features][ruleCount]float64) {
+// heuristicWeights are the feature weights of the heuristics.
+var heuristicWeights = func() (all [features][heuristicCount]float64) {
 	for f := range all {
 		var one [features]float64
 		one[f] = 1
-		all[f] = handMade(&one)
+		all[f] = heuristics(&one)
 	}
 	return all
 }()
 
 // some are as many vectors as are summed up at once.
-type some [6]float64
+type lanes [6]float64
 
-// model is the mixture before any room: the same for every decision. First
-// come the vectors, then the rules.
+// model holds the components and their initial weights. It is the same for all
+// decisions. The vectors come first, then the heuristics.
 type model struct {
 	n       int                    // components in use
-	vectors int                    // of them
-	weights [3][features]some      // by feature, so that one that is 0 is passed over
-	start   [2][components]float64 // weights of the components in rooms of others, and of agents; they sum to 1
+	vectors int                    // how many of them are vectors
+	weights [3][features]lanes     // by feature, so that features that are 0 are skipped
+	start   [2][components]float64 // initial weights of the components in other rooms, and in rooms of agents; they sum to 1
 	team    *Team
 }
 
-// newModel puts the components in a row. What was taught gets most of the
-// weight, because it is about this team.
+// newModel returns the model of a prior and a team. The components of the team
+// get most of the initial weight, because they know this team.
 func newModel(prior *Prior, t *Team) *model {
 	m := &model{team: t}
-	taught := 0.0
+	fromTeam := 0.0
 	if t != nil {
 		for i := range t.Vectors {
-			m.vector(t.Vectors[i][:], taughtShare[i], taughtShare[i])
-			taught += taughtShare[i]
+			m.vector(t.Vectors[i][:], teamShare[i], teamShare[i])
+			fromTeam += teamShare[i]
 		}
 		*m.weight(fWords, m.n-1) = 1
 	}
 	known := m.n
 	m.vector(prior.Joint.Weights[:], 8, 8)
-	for i := range prior.Sets[:min(mostSets, len(prior.Sets))] {
+	for i := range prior.Sets[:min(maxSets, len(prior.Sets))] {
 		v := &prior.Sets[i]
 		if v.Agents {
 			m.vector(v.Weights[:], 1, 3)
@@ -105,22 +106,21 @@ func newModel(prior *Prior, t *Team) *model {
 		}
 	}
 	m.vectors = m.n
-	for i := range ruleCount {
+	for i := range heuristicCount {
 		switch i {
-		case uniformRule:
+		case uniformHeuristic:
 			m.add(1, 1)
-		case agentRule:
+		case agentHeuristic:
 			m.add(.5, 16)
 		default:
 			m.add(.5, .5)
 		}
 	}
-	m.share(known, 1-taught)
+	m.share(known, 1-fromTeam)
 	return m
 }
 
-// corrected is how many features can differ from 0, so that their weights are
-// corrected.
+// corrected returns the number of features whose weights are corrected online.
 func (m *model) corrected() int {
 	if m.team == nil {
 		return roomFeatures
@@ -128,8 +128,8 @@ func (m *model) corrected() int {
 	return correctable
 }
 
-// weight is that of feature f in vector j.
-func (m *model) weight(f, j int) *float64 { return &m.weights[j/len(some{})][f][j%len(some{})] }
+// weight returns the weight of feature f in vector j.
+func (m *model) weight(f, j int) *float64 { return &m.weights[j/len(lanes{})][f][j%len(lanes{})] }
 
 func (m *model) vector(w []float64, others, agents float64) {
 	for f := range w {
@@ -138,13 +138,13 @@ func (m *model) vector(w []float64, others, agents float64) {
 	m.add(others, agents)
 }
 
-// add gives the next component its weight in the mixture.
+// add sets the initial weight of the next component.
 func (m *model) add(others, agents float64) {
 	m.start[0][m.n], m.start[1][m.n] = others, agents
 	m.n++
 }
 
-// share makes the weights of the components from one on sum up to sum.
+// share scales the initial weights of the components from on to the given sum.
 func (m *model) share(from int, sum float64) {
 	for k := range m.start {
 		all := 0.0
@@ -157,8 +157,8 @@ func (m *model) share(from int, sum float64) {
 	}
 }
 
-// agentRoom reports whether the roster has an agent, and agents and tools are
-// at least half of it.
+// agentRoom reports whether the room has an agent, and at least half of its
+// participants are agents or tools.
 func (r *room) agentRoom() bool {
 	var n [kindCount]int
 	for i := range r.agents {
@@ -167,16 +167,16 @@ func (r *room) agentRoom() bool {
 	return n[agentKind] > 0 && n[agentKind]+n[toolKind] >= n[humanKind]
 }
 
-// begin returns the weights of the components before the first turn.
+// begin returns the initial weights of the components.
 func (r *room) begin(m *model) *[components]float64 {
 	return &m.start[sign(r.agentRoom())]
 }
 
-// foresee gives every row its probability, by each component j and by the
-// mixture, whose weights are a:
+// predict computes the probability of each row by each component j and by the
+// mixture with the weights a:
 //
 //	z_j = (w_j + d).f    p_j = size exp z_j / sum of size exp z_j    p = sum of a_j p_j
-func (r *room) foresee(m *model) {
+func (r *room) predict(m *model) {
 	r.describe()
 	if !r.weighed {
 		for j, a := range r.begin(m) {
@@ -191,7 +191,7 @@ func (r *room) foresee(m *model) {
 	r.current = true
 }
 
-// scoreRow sets z of row i.
+// scoreRow computes the scores of row i by all components.
 func (r *room) scoreRow(m *model, i int) {
 	w := &r.all[i]
 	z := &w.z
@@ -201,22 +201,21 @@ func (r *room) scoreRow(m *model, i int) {
 			shared += float64(r.correction[f] * w.x[f])
 		}
 	}
-	for at := 0; at*len(some{}) < m.vectors; at++ {
+	for at := 0; at*len(lanes{}) < m.vectors; at++ {
 		sums := w.sums(&m.weights[at])
 		for j, sum := range &sums {
-			z[at*len(sums)+j] = sum + shared // those beyond the vectors are set again below
+			z[at*len(sums)+j] = sum + shared // the heuristics overwrite those beyond the vectors
 		}
 	}
-	rules := handMade(&w.x)
+	rules := heuristics(&w.x)
 	for j, sum := range &rules {
 		z[m.vectors+j] = sum + shared
 	}
 }
 
-// sums are those of the features, each times its weight in six vectors. It is
-// written out because it is where most of a decision goes: the sums stay in
-// registers so.
-func (w *row) sums(of *[features]some) some {
+// sums returns the weighted sums of the features for six vectors. The loop over
+// the vectors is unrolled, because most of the time of a decision is spent here.
+func (w *row) sums(of *[features]lanes) lanes {
 	var a, b, c, d, e, f float64
 	for set := w.has; set != 0; set &= set - 1 {
 		feature := bits.TrailingZeros64(set)
@@ -231,11 +230,11 @@ func (w *row) sums(of *[features]some) some {
 		e += float64(v[4] * x)
 		f += float64(v[5] * x)
 	}
-	return some{a, b, c, d, e, f}
+	return lanes{a, b, c, d, e, f}
 }
 
-// softmax turns the scores of each component into probabilities, and mixes
-// them. Scores are small enough for their exponentials.
+// softmax turns the scores of each component into probabilities and mixes them.
+// Scores are too small for their exponentials to overflow.
 func (r *room) softmax(n int) {
 	var sums, parts [components]float64
 	for i := range r.rows {

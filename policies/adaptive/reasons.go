@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// Sorts of reasons, each a group of features.
+// Sorts of reasons. Each is a group of features.
 const (
 	byTiming = iota // the default
 	byNaming
-	byDebt
+	byPending
 	byHabit
 	byShare
 	byKind
@@ -18,7 +18,7 @@ const (
 	reasonSorts
 )
 
-// sortOf says which sort of reason a feature is.
+// sortOf is the sort of reason of each feature.
 var sortOf = func() (s [features]uint8) {
 	for f := range s {
 		s[f] = uint8(sortOfFeature(f))
@@ -35,7 +35,7 @@ func sortOfFeature(feature int) int {
 	case feature >= fAddressed && feature <= fNamedLastByAgent:
 		return byNaming
 	case feature >= fPending && feature <= fNamedBefore:
-		return byDebt
+		return byPending
 	}
 	switch feature {
 	case fPair, fTriple, fTopPair, fTopTriple:
@@ -48,12 +48,12 @@ func sortOfFeature(feature int) int {
 	return byTiming
 }
 
-// reason appends what speaks for row best: the sort of features that does most
-// to set it apart from the likeliest other row, in the eyes of the component
-// that is trusted most.
+// reason appends the reason for row best: the group of features that adds most to
+// its score, compared with the second most likely row, in the component with the
+// largest weight.
 func (r *room) reason(to []byte, m *model, best int) []byte {
 	if len(r.rows) == 1 && r.rows[best].size == 1 {
-		return say(to, r.agents[r.rows[best].seat].ID, " is the only other one here")
+		return appendAll(to, r.agents[r.rows[best].seat].ID, " is the only other participant")
 	}
 	var none [features]float64
 	other := &none
@@ -76,7 +76,7 @@ func (r *room) reason(to []byte, m *model, best int) []byte {
 	return r.words(to, w, most)
 }
 
-// second returns the likeliest row but one, or -1.
+// second returns the most likely row except best, or -1.
 func (r *room) second(best int) int {
 	second := -1
 	for i := range r.rows {
@@ -87,7 +87,7 @@ func (r *room) second(best int) int {
 	return second
 }
 
-// trusted returns the component that has the most weight.
+// trusted returns the component with the largest weight.
 func (r *room) trusted(m *model) int {
 	most := 0
 	for j, a := range r.weights[:m.n] {
@@ -98,7 +98,7 @@ func (r *room) trusted(m *model) int {
 	return most
 }
 
-// weightOf is the weight of a feature in component j.
+// weightOf returns the weight of feature f in component j.
 func (r *room) weightOf(m *model, j, f int) float64 {
 	weight := 0.0
 	if f < correctable {
@@ -107,72 +107,72 @@ func (r *room) weightOf(m *model, j, f int) float64 {
 	if j < m.vectors {
 		return weight + *m.weight(f, j)
 	}
-	return weight + ruleWeights[f][j-m.vectors]
+	return weight + heuristicWeights[f][j-m.vectors]
 }
 
-// say appends texts.
-func say(to []byte, texts ...string) []byte {
+// appendAll appends texts.
+func appendAll(to []byte, texts ...string) []byte {
 	for _, s := range texts {
 		to = append(to, s...)
 	}
 	return to
 }
 
-// words appends a sort of reason in words.
+// words appends the sentence for a sort of reason.
 func (r *room) words(to []byte, w *row, sort int) []byte {
 	id := r.agents[w.seat].ID
 	switch sort {
 	case byNaming:
 		if r.last.voc == w.id {
-			return say(to, id, " is addressed")
+			return appendAll(to, id, " is addressed")
 		}
 		if len(r.people) > 0 && r.people[0].named.has(w.id) {
-			return say(to, id, " is named")
+			return appendAll(to, id, " is named")
 		}
-		return say(to, "nobody else is named")
-	case byDebt:
-		return say(to, id, " still owes a word")
+		return appendAll(to, "no other participant is named")
+	case byPending:
+		return appendAll(to, id, " has not answered yet")
 	case byHabit:
-		return say(to, id, " usually follows ", r.lastName())
+		return appendAll(to, id, " usually follows ", r.lastName())
 	case byShare:
-		return say(to, id, " takes most turns")
+		return appendAll(to, id, " speaks most often")
 	case byKind:
 		return r.kindReason(to, w, id)
 	case byTeam:
-		return say(to, id, " followed here in past talks")
+		return appendAll(to, id, " spoke here in past conversations of the team")
 	case byWords:
-		return say(to, "what was said was for ", id, " in past talks")
+		return appendAll(to, id, " answered such messages in past conversations of the team")
 	}
 	switch w.rank {
 	case neverSpoke:
-		return say(to, id, " has not spoken yet")
+		return appendAll(to, id, " has not spoken yet")
 	case 1:
-		return say(to, id, " spoke just before ", r.lastName())
+		return appendAll(to, id, " spoke just before ", r.lastName())
 	}
-	return say(to, "it is ", id, "'s turn, as turns go here")
+	return appendAll(to, id, " is next in the usual order")
 }
 
 func (r *room) kindReason(to []byte, w *row, id string) []byte {
 	switch {
 	case w.tool && r.last.code:
-		return say(to, id, " runs the code")
+		return appendAll(to, id, " runs the code")
 	case w.tool:
-		return say(to, "a tool follows here")
+		return appendAll(to, "a tool usually speaks next here")
 	case w.kind == humanKind:
-		return say(to, "a person follows here")
+		return appendAll(to, "a person usually speaks next here")
 	}
-	return say(to, "an agent follows here")
+	return appendAll(to, "an agent usually speaks next here")
 }
 
-// lastName is the name of the last speaker.
+// lastName returns the id of the last speaker.
 func (r *room) lastName() string {
 	if last, _ := r.speakers(); last != 0 {
 		if s := r.seats.find(last); s >= 0 {
 			return r.agents[s].ID
 		}
 	}
-	return "this"
+	return "the last speaker"
 }
 
-// rounded keeps six decimals, which is more than the figure is worth.
+// rounded rounds to six decimals.
 func rounded(f float64) float64 { return math.Floor(float64(f*1e6)+.5) / 1e6 }

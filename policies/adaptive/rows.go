@@ -2,42 +2,42 @@ package adaptive
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// Bounds of the rows. In a larger room those who never spoke share one.
+// Bounds of the rows. In a room with more than smallRoom candidates, those that
+// never spoke share one row.
 const (
 	smallRoom  = 20 // candidates
 	recentRows = 12
 	namedRows  = 20
-	mostRows   = namedRows + 1
+	maxRows    = namedRows + 1
 )
 
-// scratch is what one decision works with; nothing of it is kept. What most
-// decisions write to comes first: a sandbox puts back every page of memory that
-// was written to.
+// scratch is the working memory of a decision. Fields that most decisions write
+// come first, because the sandbox restores each written page.
 type scratch struct {
-	used   bool           // by a decision before, so that not all is 0
-	agents []policy.Agent // of the input at hand
-	seats  seating
-	team   *Team  // nil when nothing was taught
-	packed []byte // the state that was read, then the one that is written
-	text   []byte // of the latter
+	used   bool           // by an earlier decision, so it must be reset
+	agents []policy.Agent // of the current input
+	seats  rosterIndex
+	team   *Team  // nil without a team
+	packed []byte // the decoded state, then the encoded one
+	text   []byte // text of the encoded state
 	scan   scan
 
 	available  [buckets]float64    // candidates in each bucket
 	candidates [kindCount]float64  // of each kind
-	sums       [components]float64 // ln of what each component's probabilities were divided by
-	rows       []row               // in all
-	all        [mostRows]row
+	sums       [components]float64 // ln of the softmax denominators
+	rows       []row               // the used part of all
+	all        [maxRows]row
 	owners     owners
 }
 
-// seat tells who is in the room.
+// seat sets the participants of the room.
 func (r *room) seat(agents []policy.Agent) {
 	r.agents = agents
 	r.seats.fill(agents)
 	r.owners.filled = false
 }
 
-// kindOf is the kind of somebody. Who is not in the roster is a person.
+// kindOf returns the kind of a participant. An unknown id counts as a person.
 func (r *room) kindOf(id uint32) int {
 	if s := r.seats.find(id); s >= 0 {
 		return kindOf(&r.agents[s])
@@ -45,13 +45,13 @@ func (r *room) kindOf(id uint32) int {
 	return humanKind
 }
 
-// lastKind is the kind of the last speaker.
+// lastKind returns the kind of the last speaker.
 func (r *room) lastKind() int {
 	last, _ := r.speakers()
 	return r.kindOf(last)
 }
 
-// others is how many could have the next turn.
+// others returns the number of candidates for the next turn.
 func (r *room) others() int {
 	n := len(r.agents)
 	if last, _ := r.speakers(); r.seats.find(last) >= 0 {
@@ -60,8 +60,8 @@ func (r *room) others() int {
 	return n
 }
 
-// seatRows makes the rows: most recent speakers first, then who never spoke,
-// in the order of the roster.
+// seatRows makes the rows: first the speakers, the most recent first, then the
+// candidates that never spoke, in the order of the agents.
 func (r *room) seatRows() {
 	r.rows = r.all[:0]
 	r.seats.clear()
@@ -107,8 +107,8 @@ func (r *room) addRow(seat, rank int) {
 	r.seats.shown[seat] = true
 }
 
-// addNamed adds those who were named in the last three turns, and puts those
-// who have spoken where they belong.
+// addNamed adds the candidates named in the last three turns and keeps the rows
+// in the order of seatRows.
 func (r *room) addNamed() {
 	for back := range 3 {
 		var named []uint32
@@ -130,7 +130,7 @@ func (r *room) addNamed() {
 	}
 }
 
-// addGroup adds one row for all who never spoke and have none.
+// addGroup adds one row for all candidates that never spoke and have no row.
 func (r *room) addGroup() {
 	size, first := 0, 0
 	for s, spoke := range r.seats.spoke {
@@ -146,15 +146,14 @@ func (r *room) addGroup() {
 	}
 }
 
-// runs reports whether a participant runs things rather than talks, which its
-// kind or its name tells.
+// runs reports whether a participant is a tool, by its role or its name.
 func runs(a *policy.Agent) bool {
 	if a.Role == "tool" {
 		return true
 	}
 	for i := range len(a.ID) {
 		if i > 0 && wordBytes[a.ID[i-1]] && a.ID[i] >= 'a' {
-			continue // within a word
+			continue // inside of a word
 		}
 		word := ""
 		switch a.ID[i] | 0x20 {
@@ -180,16 +179,16 @@ func runs(a *policy.Agent) bool {
 	return false
 }
 
-// A seating is the roster by the hashes of its ids.
-type seating struct {
+// A seating finds participants by the hashes of their ids.
+type rosterIndex struct {
 	ids   []uint32 // by seat
 	spoke []bool   // by seat
 	shown []bool   // by seat: has a row
-	table []int16  // seat+1 at the place of its hash, or behind it; 0 for none
+	table []int16  // open addressing: seat+1 at the index of the hash or after it; 0 is empty
 }
 
-// fill takes a roster.
-func (t *seating) fill(agents []policy.Agent) {
+// fill sets the participants.
+func (t *rosterIndex) fill(agents []policy.Agent) {
 	t.ids = t.ids[:0]
 	for i := range agents {
 		t.ids = append(t.ids, hash(agents[i].ID))
@@ -213,7 +212,7 @@ func (t *seating) fill(agents []policy.Agent) {
 }
 
 // find returns the seat of id, or -1.
-func (t *seating) find(id uint32) int {
+func (t *rosterIndex) find(id uint32) int {
 	mask := len(t.table) - 1
 	for at := int(id>>1) & mask; at <= mask; at = (at + 1) & mask {
 		s := int(t.table[at]) - 1
@@ -224,8 +223,8 @@ func (t *seating) find(id uint32) int {
 	return -1
 }
 
-// clear forgets who spoke and who has a row.
-func (t *seating) clear() {
+// clear resets spoke and shown.
+func (t *rosterIndex) clear() {
 	n := len(t.ids)
 	if cap(t.spoke) < n {
 		t.spoke, t.shown = make([]bool, n), make([]bool, n)

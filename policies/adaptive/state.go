@@ -2,21 +2,22 @@ package adaptive
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// The state is one JSON string (packing.go). It is a cache of what the room has
-// said, so that a state that cannot be read, of another policy or of another
-// version, counts as none: the room is learnt anew. It is below 16 KiB whatever
-// was said (TestStateIsBounded).
+// The state is one JSON string (see packing.go) of less than 16 KiB
+// (TestStateIsBounded). It is derived from the messages of the room. A state that
+// cannot be decoded, of another policy or version, counts as no state: the policy
+// then learns the room again.
 
 // stateVersion is the first byte of a state.
 const stateVersion = 4
 
-// save writes the room.
+// save encodes the room.
 func (r *room) save(m *model) policy.JSON {
-	p := pen{b: r.packed[:0]}
+	p := encoder{b: r.packed[:0]}
 	p.byte(stateVersion)
 	p.number(uint32(r.turns))
 	p.number(uint32(r.streak))
@@ -46,16 +47,16 @@ func (r *room) save(m *model) policy.JSON {
 	return r.write()
 }
 
-// write turns what was packed into a JSON string.
+// write returns the encoded bytes as a JSON string.
 func (r *room) write() policy.JSON {
 	r.text = append(appendDigits(append(r.text[:0], '"'), r.packed), '"')
 	return r.text
 }
 
-// restore reads what save wrote.
+// restore decodes the state.
 func (r *room) restore(j policy.JSON) {
 	if r.used {
-		r.forget()
+		r.reset()
 	}
 	r.used = true
 	if len(j) < 2 || j[0] != '"' {
@@ -63,13 +64,13 @@ func (r *room) restore(j policy.JSON) {
 	}
 	b, ok := appendBytes(r.packed[:0], j[1:len(j)-1])
 	r.packed = b
-	in := reader{b: b}
+	in := decoder{b: b}
 	if !ok || in.below(256) != stateVersion || !r.read(&in) {
-		r.forget()
+		r.reset()
 	}
 }
 
-func (r *room) read(in *reader) bool {
+func (r *room) read(in *decoder) bool {
 	r.turns, r.streak = in.count(), in.count()
 	r.class = [2]int{in.below(classes), in.below(classes)}
 	r.people = in.people(r.people[:0])
@@ -90,11 +91,11 @@ func (r *room) read(in *reader) bool {
 	n = in.below(correctable + 1)
 	in.parts(r.correction[:n], 1.0/fineUnit)
 	r.noted = in.b[in.p:]
-	return !in.failed && r.sound()
+	return !in.failed && r.valid()
 }
 
-// sound reports whether what was read can be worked with.
-func (r *room) sound() bool {
+// valid reports whether the decoded numbers are consistent.
+func (r *room) valid() bool {
 	if len(r.people) > r.turns || r.turns > 0 && len(r.people) == 0 || r.before.number >= max(r.turns, 1) {
 		return false
 	}
@@ -116,8 +117,8 @@ func (r *room) sound() bool {
 	return true
 }
 
-// forget makes the room new and keeps its memory.
-func (r *room) forget() {
+// reset makes the room empty and keeps its memory.
+func (r *room) reset() {
 	r.turns, r.people, r.streak, r.class = 0, r.people[:0], 0, [2]int{noClass, noClass}
 	r.last = turn{bag: r.last.bag[:0]}
 	r.before = earlier{}
@@ -126,13 +127,13 @@ func (r *room) forget() {
 	clear(r.law2[:])
 	clear(r.cells[:])
 	r.inLaw2, r.inCells = marks{}, marks{}
-	r.learnt, r.noted, r.current = learnt{}, nil, false
+	r.onlineWeights, r.noted, r.current = onlineWeights{}, nil, false
 }
 
-// personBytes is what a person takes without those named.
+// personBytes is the encoded size of a person without its mentions.
 const personBytes = 18
 
-func (p *pen) people(all []person) {
+func (p *encoder) people(all []person) {
 	p.byte(len(all))
 	for i := range all {
 		w := &all[i]
@@ -146,7 +147,7 @@ func (p *pen) people(all []person) {
 	}
 }
 
-func (r *reader) people(all []person) []person {
+func (r *decoder) people(all []person) []person {
 	for range r.below(maxPeople + 1) {
 		if n := len(all); n < cap(all) {
 			all = all[:n+1]
@@ -169,20 +170,20 @@ func (r *reader) people(all []person) []person {
 	return all
 }
 
-// ids writes hashes.
-func (p *pen) ids(all []uint32) {
+// ids encodes hashes.
+func (p *encoder) ids(all []uint32) {
 	for _, id := range all {
 		p.number(id)
 	}
 }
 
-func (r *reader) ids(all []uint32) {
+func (r *decoder) ids(all []uint32) {
 	for i := range all {
 		all[i] = r.number()
 	}
 }
 
-func (p *pen) turn(t *turn) {
+func (p *encoder) turn(t *turn) {
 	p.byte(t.names)
 	for _, n := range t.named() {
 		p.number(n.who)
@@ -196,7 +197,7 @@ func (p *pen) turn(t *turn) {
 	}
 }
 
-func (r *reader) turn(t *turn) {
+func (r *decoder) turn(t *turn) {
 	t.names = r.below(maxNames + 1)
 	for i := range t.named() {
 		t.name[i] = name{who: r.number(), sign: uint8(r.below(1 << 5))}
@@ -206,5 +207,129 @@ func (r *reader) turn(t *turn) {
 	t.question, t.asks, t.code, t.words = bits&1 != 0, bits&2 != 0, bits&4 != 0, bits>>3
 	for range r.below(maxWords + 1) {
 		t.bag = append(t.bag, uint16(r.word()))
+	}
+}
+
+// Counters are encoded sparsely: a bitmap of those that are not 0, and their
+// values.
+
+// writeLaw encodes law2; law1 and law are its sums.
+func (r *room) writeLaw(p *encoder) {
+	p.marks(r.inLaw2[:lawWords])
+	for at, set := range r.inLaw2[:lawWords] {
+		for ; set != 0; set &= set - 1 {
+			p.word(int(r.law2[at*64+bits.TrailingZeros64(set)]))
+		}
+	}
+	p.parts(r.lawFast[:], fractionUnit)
+}
+
+// lawWords is the size of the bitmap of law2 in words.
+const lawWords = (classes*classes*buckets + 63) / 64
+
+func (r *room) readLaw(in *decoder) {
+	in.marks(r.inLaw2[:lawWords])
+	for at, set := range r.inLaw2[:lawWords] {
+		for ; set != 0; set &= set - 1 {
+			i, n := at*64+bits.TrailingZeros64(set), in.word()
+			if i >= len(r.law2) || n == 0 {
+				in.fail()
+				return
+			}
+			r.law2[i] = uint16(n)
+			class, bucket := uint16(i)/(classes*buckets), uint16(i)%buckets
+			r.law1[class][bucket] += uint32(n)
+			r.law[bucket] += uint32(n)
+		}
+	}
+	in.parts(r.lawFast[:], 1.0/fractionUnit)
+}
+
+// writeCells encodes the cells: a bitmap of the words that are not 0, and these
+// words.
+func (r *room) writeCells(p *encoder) {
+	p.marks(r.inCells[:])
+	for at, set := range r.inCells {
+		for ; set != 0; set &= set - 1 {
+			p.cells(r.cells[at*64+bits.TrailingZeros64(set)])
+		}
+	}
+}
+
+func (r *room) readCells(in *decoder) {
+	in.marks(r.inCells[:])
+	for at, set := range r.inCells {
+		for ; set != 0; set &= set - 1 {
+			r.cells[at*64+bits.TrailingZeros64(set)] = in.cells()
+		}
+	}
+}
+
+// marks is a bitmap of 512 bits. It makes it cheap to skip counters that are 0,
+// which most are in most rooms.
+type marks [8]uint64
+
+func (m *marks) set(i int) { m[i/64&7] |= 1 << (i % 64) }
+
+func (p *encoder) marks(words []uint64) {
+	b := p.more(8 * len(words))
+	for i, w := range words {
+		binary.LittleEndian.PutUint64(b[8*i:], w)
+	}
+}
+
+func (r *decoder) marks(words []uint64) {
+	b := r.take(8 * len(words))
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+}
+
+// cells encodes a word of eight cells: a bitmap of those that are not 0, and
+// their values.
+func (p *encoder) cells(word uint64) {
+	start, at := len(p.b), 1
+	b := (*[16]byte)(p.more(16))
+	set := filled(word)
+	b[0] = byte(set)
+	for ; set != 0; set &= set - 1 {
+		b[at&15] = byte(word >> (8 * bits.TrailingZeros64(set)))
+		at++
+	}
+	p.b = p.b[:start+at]
+}
+
+// filled returns a bitmap of the bytes of word that are not 0. A multiplication
+// gathers their high bits.
+func filled(word uint64) uint64 {
+	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	set := (word&low + low | word) & high
+	return set >> 7 * 0x0102040810204080 >> 56
+}
+
+func (r *decoder) cells() (word uint64) {
+	b, p := r.b, r.p
+	if p >= len(b) {
+		r.fail()
+		return 0
+	}
+	set := uint64(b[p])
+	p++
+	if p+bits.OnesCount64(set) > len(b) {
+		r.fail()
+		return 0
+	}
+	for ; set != 0; set &= set - 1 {
+		word |= uint64(b[p]) << (8 * bits.TrailingZeros64(set) & 63)
+		p++
+	}
+	r.p = p
+	return word
+}
+
+// halve halves all cells.
+func (r *room) halve() {
+	for i := range r.cells {
+		r.cells[i] = r.cells[i] >> 1 & 0x7f7f7f7f7f7f7f7f
 	}
 }

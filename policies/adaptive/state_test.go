@@ -16,7 +16,7 @@ const mostBytes = 16 << 10
 // full is a room whose every counter takes as many digits as it can.
 func full(p *Policy) *room {
 	r := p.room
-	r.forget()
+	r.reset()
 	r.turns, r.streak, r.class = maxNumber, maxNumber, [2]int{newcomer, newcomer}
 	for i := range maxPeople {
 		q := person{id: 1<<32 - 1, slot: maxPeople - 1, turn: maxNumber - i, count: maxNumber, fast: 16, marked: true, asked: true}
@@ -28,7 +28,7 @@ func full(p *Policy) *room {
 		r.last.bag = append(r.last.bag, 1<<16-1)
 	}
 	for i := range r.law2 {
-		r.law2[i] = most16
+		r.law2[i] = maxCount16
 		r.inLaw2.set(i)
 	}
 	for i := range r.cells {
@@ -37,7 +37,7 @@ func full(p *Policy) *room {
 	}
 	for i := range r.kinds {
 		for j := range r.kinds[i] {
-			r.kinds[i][j] = most16
+			r.kinds[i][j] = maxCount16
 		}
 	}
 	r.weighed = true
@@ -48,7 +48,7 @@ func full(p *Policy) *room {
 	return r
 }
 
-// TestStateIsBounded: 16 KiB, whatever was said and whatever was taught.
+// TestStateIsBounded: a state has at most 16 KiB.
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
 	p := NewWith(nil, &Team{})
@@ -57,8 +57,9 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// crowd is a room of n, of whom a few talk most and name others.
-func crowd(n int, seed uint64) (agents []policy.Agent, next func() policy.Event) {
+// largeRoom returns a room of n participants, of which a few speak most and
+// mention others.
+func largeRoom(n int, seed uint64) (agents []policy.Agent, next func() policy.Event) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for i := range n {
 		id := fmt.Sprintf("p%03d", i)
@@ -88,7 +89,7 @@ func crowd(n int, seed uint64) (agents []policy.Agent, next func() policy.Event)
 func TestStateComesBack(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{3, 13, 40, 90} {
-		agents, next := crowd(n, uint64(n))
+		agents, next := largeRoom(n, uint64(n))
 		p, q := New(), New()
 		var state policy.JSON
 		for k := range 600 {
@@ -113,18 +114,18 @@ func TestStateComesBack(t *testing.T) {
 // decided about other rooms before.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
-	agents, next := crowd(30, 1)
-	others, other := crowd(7, 2)
+	agents, next := largeRoom(30, 1)
+	others, other := largeRoom(7, 2)
 	used, state := New(), policy.JSON(nil)
 	for k := range 200 {
 		used.Decide(&policy.Input{Agents: others, Events: []policy.Event{other(), other()}})
 		in := policy.Input{ABI: policy.ABI, Agents: agents, Events: []policy.Event{next(), next()}, State: state}
-		fresh := New().Decide(&in)
-		want, d := fresh.AppendJSON(nil), used.Decide(&in)
+		maxPending := New().Decide(&in)
+		want, d := maxPending.AppendJSON(nil), used.Decide(&in)
 		if got := d.AppendJSON(nil); !bytes.Equal(got, want) {
 			t.Fatalf("turn %d: %s, then %s", k, want, got)
 		}
-		state = append(policy.JSON(nil), fresh.State...)
+		state = append(policy.JSON(nil), maxPending.State...)
 	}
 }
 
@@ -132,7 +133,7 @@ func TestSameBytes(t *testing.T) {
 // learning from the decision.
 func TestRecallIsWitness(t *testing.T) {
 	t.Parallel()
-	agents, next := crowd(9, 3)
+	agents, next := largeRoom(9, 3)
 	byState, byRows := New(), New()
 	var a, b policy.JSON
 	for range 300 {
@@ -163,7 +164,7 @@ func withoutNotes(p *Policy, state policy.JSON) policy.JSON {
 		return nil
 	}
 	p.room.restore(state)
-	all := unpack(string(state[1 : len(state)-1])).b
+	all := newDecoder(string(state[1 : len(state)-1])).b
 	p.room.packed = all[:len(all)-len(p.room.noted)]
 	return bytes.Clone(p.room.write())
 }
@@ -171,7 +172,7 @@ func withoutNotes(p *Policy, state policy.JSON) policy.JSON {
 // FuzzRestore: a state that cannot be read counts as none, and one that can
 // gives a decision.
 func FuzzRestore(f *testing.F) {
-	agents, next := crowd(5, 4)
+	agents, next := largeRoom(5, 4)
 	p := New()
 	var state policy.JSON
 	for range 40 {
@@ -201,7 +202,7 @@ func FuzzRestore(f *testing.F) {
 // as they can, is read in part.
 func TestCrowdedInput(t *testing.T) {
 	t.Parallel()
-	agents, next := crowd(100, 9)
+	agents, next := largeRoom(100, 9)
 	in := policy.Input{ABI: policy.ABI, Init: true, Agents: agents}
 	for len(in.Events) < policy.MaxEvents {
 		e := next()

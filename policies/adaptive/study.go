@@ -6,27 +6,27 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Study is one decision as a trainer sees it.
+// A Study is a decision with the features of its candidates, for training.
 type Study struct {
-	State policy.JSON // for the next
+	State policy.JSON // state for the next decision
 	room  *room
 }
 
-// Study takes up what in has, as Decide does, and describes the candidates.
-// It learns no weights, on which features do not depend. The result is valid
-// until the next call.
+// Study adds the messages of in, like Decide, and computes the features of the
+// candidates. It does not update weights; features do not depend on them. The
+// result is valid until the next call.
 func (p *Policy) Study(in *policy.Input) Study {
-	p.hear(in, false)
+	p.observe(in, false)
 	p.room.describe()
 	return Study{State: p.room.save(p.model), room: p.room}
 }
 
-// Rows returns how many rows there are. In a large room one stands for all who
-// never spoke.
+// Rows returns the number of rows. In a large room one row stands for all
+// candidates that never spoke.
 func (s Study) Rows() int { return len(s.room.rows) }
 
-// Row returns the features of row i that are not 0, and for how many
-// candidates it stands.
+// Row returns the features of row i that are not 0, and the number of candidates
+// of the row.
 func (s Study) Row(i int) (features []uint8, values []float64, size float64) {
 	w := &s.room.rows[i]
 	for set := w.has; set != 0; set &= set - 1 {
@@ -36,10 +36,10 @@ func (s Study) Row(i int) (features []uint8, values []float64, size float64) {
 	return features, values, w.size
 }
 
-// Of returns the row that stands for id, or -1.
+// Of returns the index of the row that stands for id, or -1.
 func (s Study) Of(id string) int { return s.room.rowFor(hash(id)) }
 
-// Keys returns the keys under which a Team counts that id spoke then.
+// Keys returns the keys under which a Team counts that id was the next speaker.
 func (s Study) Keys(id string) (keys [contexts]uint32) {
 	c := s.room.context()
 	who := hash(id)
@@ -62,22 +62,20 @@ func (s Study) Slots(i int) (slotsOf []int) {
 	return slotsOf
 }
 
-// Shipped returns the prior that policies have unless another is given. It is
-// not to be changed.
+// Shipped returns the built-in prior. It must not be changed.
 func Shipped() *Prior { return &prior }
 
-// AgentRoom reports whether the roster is one of an agent room: it has an
-// agent, and agents and tools are at least half of it.
+// AgentRoom reports whether a room has an agent, and at least half of its
+// participants are agents or tools.
 func AgentRoom(agents []policy.Agent) bool {
 	r := room{scratch: scratch{agents: agents}}
 	return r.agentRoom()
 }
 
-// Triple is the feature that trained vectors start from: ln of the probability
-// after the last two speakers.
+// Triple is the feature that training starts from: ln of the trigram probability.
 const Triple = fTriple
 
-// FeatureNames are the names of the RoomFeatures in the sources.
+// FeatureNames are the names of the features in the source code.
 var FeatureNames = [RoomFeatures]string{
 	"fRecency", "fRecency2", "fRecencyFast", "fTurns", "fTurnsFast", "fPair", "fTriple", "fKind",
 	"fBack", "fSecond", "fThird", "fNever", "fNewcomer", "fSilence", "fNear", "fRound", "fTopTriple", "fTopPair", "fBackStreak",

@@ -8,23 +8,23 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A team in the settings is an object of packed strings, see packing.go: its
-// vectors, its counts in the order of their keys, and its words.
+// In the settings a team is an object of packed strings (see packing.go): the
+// vectors, the counts in the order of their keys, and the words.
 
-// Units of what is written.
+// Precisions of the settings, in parts of 1.
 const (
 	vectorUnit = 1e4
 	wordUnit   = 256
 )
 
-// AppendJSON appends the team as the settings have it.
+// AppendJSON appends the team in the form of the settings.
 func (t *Team) AppendJSON(dst []byte) []byte {
 	w := policy.NewWriter(dst)
 	w.Object()
 	w.Key("vectors")
 	w.Array()
 	for i := range t.Vectors {
-		p := pen{}
+		p := encoder{}
 		p.parts(t.Vectors[i][:], vectorUnit)
 		w.String(digits(p.b))
 	}
@@ -32,7 +32,7 @@ func (t *Team) AppendJSON(dst []byte) []byte {
 	w.Key("counts")
 	w.String(t.counts.text())
 	if len(t.Words) > 0 {
-		p := pen{}
+		p := encoder{}
 		for _, u := range t.Words {
 			p.word(within16(math.Round(u * wordUnit)))
 		}
@@ -43,8 +43,8 @@ func (t *Team) AppendJSON(dst []byte) []byte {
 	return w.Bytes()
 }
 
-// text writes the counts in the order of their keys, each key as the
-// difference to the one before.
+// text returns the counts in the order of their keys. Each key is encoded as the
+// difference to the previous one.
 func (t *countTable) text() string {
 	var order []int
 	for at, key := range t.keys {
@@ -63,10 +63,11 @@ func (t *countTable) text() string {
 	return digits(b)
 }
 
-// stale is said of what cannot be read; the sandbox cuts a long answer short.
-const stale = "of another version; run `moot policy learn` again"
+// stale is the error for data that cannot be decoded. It is short because the sandbox
+// cuts long messages.
+const otherVersion = "of another version; run `moot policy learn` again"
 
-// readTeam reads a team from the settings.
+// readTeam decodes a team from the settings.
 func readTeam(in *policy.Reader) *Team {
 	t, vectors := &Team{}, false
 	for in.Object(); in.More(); {
@@ -76,7 +77,7 @@ func readTeam(in *policy.Reader) *Team {
 			t.readVectors(in)
 		case "counts":
 			if !t.counts.read(in.String()) {
-				in.Fail("counts " + stale)
+				in.Fail("counts " + otherVersion)
 			}
 		case "words":
 			t.readWords(in)
@@ -93,38 +94,38 @@ func readTeam(in *policy.Reader) *Team {
 func (t *Team) readVectors(in *policy.Reader) {
 	i := 0
 	for in.Array(); in.More(); i++ {
-		d := unpack(in.String())
+		d := newDecoder(in.String())
 		if i < len(t.Vectors) {
 			d.parts(t.Vectors[i][:], 1/vectorUnit)
 		}
 		if i >= len(t.Vectors) || !d.done() {
-			in.Fail("vectors " + stale)
+			in.Fail("vectors " + otherVersion)
 		}
 	}
 	if i != len(t.Vectors) {
-		in.Fail("vectors " + stale)
+		in.Fail("vectors " + otherVersion)
 	}
 }
 
 func (t *Team) readWords(in *policy.Reader) {
-	d := unpack(in.String())
+	d := newDecoder(in.String())
 	t.Words = make([]float64, WordSlots)
 	for i := range t.Words {
 		t.Words[i] = float64(int16(d.word())) * (1.0 / wordUnit)
 	}
 	if !d.done() {
-		in.Fail("words " + stale)
+		in.Fail("words " + otherVersion)
 	}
 }
 
 func (t *countTable) read(written string) bool {
-	d := unpack(written)
+	d := newDecoder(written)
 	n := d.varint(MaxCounts)
 	*t = newCountTable(int(n))
 	key := uint32(0)
 	for range n {
 		key += uint32(d.varint(math.MaxUint32))
-		t.put(key, uint16(d.varint(most16)))
+		t.put(key, uint16(d.varint(maxCount16)))
 	}
 	return d.done()
 }

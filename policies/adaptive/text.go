@@ -7,9 +7,9 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// listen takes up a message into the latest turn: its first, or one more of
-// the same speaker. Unless it is read, only whom it names is taken.
-func (r *room) listen(e *policy.Event, more, read bool) {
+// addMessage adds a message to the latest turn. It starts a new turn unless more
+// is set. If read is not set it uses only the mentions.
+func (r *room) addMessage(e *policy.Event, more, read bool) {
 	t := &r.last
 	if !more {
 		*t = turn{bag: t.bag[:0]}
@@ -48,7 +48,7 @@ func (r *room) listen(e *policy.Event, more, read bool) {
 	}
 }
 
-// asks reports whether a text ends in a question mark.
+// asks reports whether a text ends in a question mark, ignoring quotes and space.
 func asks(text string) bool {
 	for i := len(text) - 1; i >= 0; i-- {
 		switch text[i] {
@@ -60,11 +60,11 @@ func asks(text string) bool {
 	return false
 }
 
-// countWords counts what stands between white space, up to most.
+// countWords counts words that are separated by white space, at most most.
 func countWords(text string, most int) (n int) {
 	in := false
 	for i := 0; i < len(text) && n < most; i++ {
-		visible := text[i] > ' ' // other white space than ASCII's is rare enough
+		visible := text[i] > ' '
 		if visible && !in {
 			n++
 		}
@@ -75,7 +75,7 @@ func countWords(text string, most int) (n int) {
 
 func (t *turn) named() []name { return t.name[:t.names] }
 
-// note notes somebody as named last. Of too many the first is forgotten.
+// note adds a mention as the last one. If there are too many it drops the first.
 func (t *turn) note(n name) {
 	out := 0
 	for out < t.names && t.name[out].who != n.who {
@@ -93,7 +93,7 @@ func (t *turn) note(n name) {
 	t.name[t.names-1] = n
 }
 
-// A letter or a digit is part of a word.
+// wordRune reports whether r is part of a word: a letter or a digit.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z'
@@ -101,7 +101,8 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// wordStart returns where the next word at or after at begins, or the end.
+// wordStart returns the start of the next word at or after the index at, or the
+// end of text.
 func wordStart(text string, at int) int {
 	for at < len(text) {
 		c, size := decode(text, at)
@@ -113,7 +114,7 @@ func wordStart(text string, at int) int {
 	return at
 }
 
-// wordEnd returns where the word that holds at ends.
+// wordEnd returns the end of the word at the index at.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		c, size := decode(text, at)
@@ -132,8 +133,8 @@ func decode(s string, at int) (rune, int) {
 	return utf8.DecodeRuneInString(s[at:])
 }
 
-// startsWord reports whether a word of a name starts at i. Words in camelCase
-// are apart.
+// startsWord reports whether a word of a name starts at i. camelCase counts as
+// several words.
 func startsWord(s string, i int) bool {
 	if c := s[i]; c < utf8.RuneSelf {
 		if i == 0 || !wordBytes[c] {
@@ -148,10 +149,10 @@ func startsWord(s string, i int) bool {
 	return wordRune(c) && (!wordRune(before) || (unicode.IsLower(before) || unicode.IsNumber(before)) && unicode.IsUpper(c))
 }
 
-// wordOf returns the end of the word that starts at i, as startsWord has it.
+// wordOf returns the end of the word that starts at i, in the sense of startsWord.
 func wordOf(s string, i int) int {
 	end := i + 1
-	for end < len(s) && s[end-1] < utf8.RuneSelf && s[end] < utf8.RuneSelf { // most names are of ASCII
+	for end < len(s) && s[end-1] < utf8.RuneSelf && s[end] < utf8.RuneSelf { // fast path for ASCII
 		if c, b := s[end], s[end-1]; !wordBytes[c] || c >= 'A' && c <= 'Z' && (b >= 'a' && b <= 'z' || b <= '9') {
 			return end
 		}
@@ -168,7 +169,8 @@ func wordRuneAt(s string, i int) bool {
 	return wordRune(c)
 }
 
-// startsFold reports whether s starts with prefix, which is in lower case.
+// startsFold reports whether s starts with prefix in any case. Prefix is in lower
+// case.
 func startsFold(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false

@@ -1,10 +1,9 @@
-// Package alternate is the policy of one-to-one rooms: two seats speak in
-// turn.
+// Package alternate is the policy of one-to-one rooms: two agents speak in turn.
 //
-// The seats are the two agents of the room; people only listen and step in. A
-// seat whose turn failed is asked again, because the other has nothing new to
-// answer. A seat that cannot speak now is waited for. A room with more or
-// fewer than two agents is a mistake of its settings, and the policy says so.
+// People may speak at any time and do not change the order. An agent whose turn
+// failed is asked again, because the other agent has nothing new to answer. The
+// policy waits for an agent that cannot speak now. It fails in a room that does
+// not have two agents.
 package alternate
 
 import (
@@ -21,8 +20,8 @@ type Policy struct {
 // New returns the policy with its default settings.
 func New() *Policy { return &Policy{} }
 
-// Configure reads {"first":id}: who begins. Without it the first local seat
-// of the roster begins, and the first seat when none is local.
+// Configure reads {"first":id}, the agent that begins. By default the first local
+// agent begins, or the first agent if none is local.
 func (p *Policy) Configure(settings policy.JSON) error {
 	p.first = ""
 	r := policy.NewReader(settings)
@@ -38,7 +37,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide gives the floor to the seat whose turn it is.
+// Decide grants the turn to the agent that follows.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	pair, n := seats(in)
 	if n != 2 {
@@ -56,7 +55,7 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// seats returns the two agents, and how many there are.
+// seats returns the first two agents and the number of agents.
 func seats(in *policy.Input) (pair [2]*policy.Agent, n int) {
 	for i := range in.Agents {
 		if a := &in.Agents[i]; a.Kind != policy.Human {
@@ -69,8 +68,8 @@ func seats(in *policy.Input) (pair [2]*policy.Agent, n int) {
 	return pair, n
 }
 
-// next returns whose turn it is and the new state: the id of the seat that is
-// asked again after a failure, so that a declined round does not forget it.
+// next returns the agent that follows and the new state. The state is the id of
+// an agent that is asked again after a failure; it survives declined rounds.
 func (p *Policy) next(in *policy.Input, pair [2]*policy.Agent) (a *policy.Agent, why string, state policy.JSON) {
 	for i := len(in.Events) - 1; i >= 0; i-- {
 		e := &in.Events[i]

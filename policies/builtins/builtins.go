@@ -1,5 +1,5 @@
 // Package builtins lists the policies that come with moot, for the one module
-// that holds them all (policies/builtins.wasm) and for tests.
+// that holds them all (policies/builtins.wasm.gz) and for tests.
 package builtins
 
 import (
@@ -25,9 +25,8 @@ func All() []policy.Named {
 	return all
 }
 
-// New returns a fresh built-in policy, or nil when there is none of that
-// name. Its settings are not applied before it is configured, if only with an
-// empty object.
+// New returns a new instance of the built-in policy with the given name, or nil.
+// It must be configured before its first decision.
 func New(name string) policy.Policy {
 	switch name {
 	case "adaptive":

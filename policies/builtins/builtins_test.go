@@ -32,7 +32,7 @@ func TestNamesAgree(t *testing.T) {
 	}
 }
 
-// TestCases holds every built-in policy against the cases beside its source.
+// TestCases runs the cases of every built-in policy.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for _, name := range policies.Names() {
@@ -59,7 +59,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestSettingsAreStrict: what the schema refuses, the policy refuses.
+// TestSettingsAreStrict: a policy rejects the settings that its schema rejects.
 func TestSettingsAreStrict(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, settings, want string }{
@@ -81,8 +81,8 @@ func TestSettingsAreStrict(t *testing.T) {
 	}
 }
 
-// TestDefaultSettingsAreTheDefault: the manifest's default_config configures
-// and changes nothing.
+// TestDefaultSettings: the manifest's default_config is valid and equals the
+// defaults of the policy.
 func TestDefaultSettingsAreTheDefault(t *testing.T) {
 	t.Parallel()
 	in := policy.Input{ABI: 1, Agents: []policy.Agent{

@@ -8,8 +8,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// FuzzState gives every policy any state, of another policy or of nobody, and
-// a small room: each must answer with a valid decision, twice the same.
+// FuzzState gives every policy a random state and a small room. Each policy must
+// return a valid decision, and the same one twice.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"turns":3,"people":[["a",1,1],["b",2,1.5]],"kinds":[0,9],"fast":[1],"weights":[0.5],"cells":"AAAB__8_"}`), "a", "b")
 	f.Add([]byte(`{"waits":[["p","a","r"],[]],"with":[["p"]],"fallback":{"wait":"b","reason":"x"}}`), "p", "a")
@@ -18,7 +18,7 @@ func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state []byte, from, named string) {
 		answer := `{"action":"finish","reason":"r","state":` + string(state) + "}"
 		if _, err := policy.DecodeDecision([]byte(answer)); err != nil {
-			return // no room holds such a state
+			return // a room rejects such a state
 		}
 		in := policy.Input{
 			ABI: policy.ABI, State: state,
@@ -51,8 +51,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// tooDeep reports whether a state is nested so deep that a room would not
-// have taken it.
+// tooDeep reports whether a room rejects a state because of its depth.
 func tooDeep(state []byte) bool {
 	r := policy.NewReader([]byte(`{"state":{"fallback":` + string(state) + "}}"))
 	r.Skip()

@@ -11,8 +11,8 @@ import (
 	"github.com/folkmoot/moot/policies/policytest"
 )
 
-// TestCasesInTheSandbox holds the embedded module against the same cases, byte
-// for byte, on both engines.
+// TestCasesInTheSandbox runs the same cases on the embedded module, on both
+// engines.
 func TestCasesInTheSandbox(t *testing.T) {
 	t.Parallel()
 	for _, interpreter := range []bool{false, true} {
@@ -53,8 +53,8 @@ func sandboxed(t *testing.T, host *plugins.Host, name string) {
 	}
 }
 
-// TestSettingsAreRefusedInTheSandbox: configure answers 0 for settings that a
-// policy refuses, and says why in its log.
+// TestSettingsAreRefusedInTheSandbox: configure returns 0 for invalid settings,
+// and logs the reason.
 func TestSettingsAreRefusedInTheSandbox(t *testing.T) {
 	t.Parallel()
 	host, err := plugins.NewHost(plugins.Config{Interpreter: true})

@@ -1,15 +1,15 @@
-// Package humanfirst answers people before anything else.
+// Package humanfirst lets an agent answer each message of a person first.
 //
-// A person who spoke waits until an agent has spoken. While one waits, the
-// floor goes to the agent they addressed; else to the one whose domains their
-// words fit best; else to the one that last spoke with them. Who is asked for
-// but cools down is waited for. When nobody fits, the fallback policy says,
-// and if that declines too, the agent that has been silent for longest
-// answers: to leave a person without an answer is worse than a weak one.
+// A person who spoke waits until an agent has spoken. While a person waits, the
+// turn goes to the agent that the person addressed, or else to the agent with the
+// most domains in the message, or else to the agent that last spoke with the
+// person. If that agent is in its cooldown, the policy waits for it. If there is
+// no such agent, the fallback policy decides. If it declines, the least recent
+// speaker answers: a weak answer is better than none.
 //
-// While nobody waits, the fallback policy decides: mention, unless the
-// settings name another. Several people are answered in the order in which
-// they spoke. What one person says to another person makes nobody wait.
+// While no person waits, the fallback policy decides. It is mention, unless the
+// settings name another one. Several people are answered in the order in which
+// they spoke. A message from one person to another does not count.
 package humanfirst
 
 import "github.com/folkmoot/moot/policies/policy"
@@ -20,8 +20,8 @@ type Policy struct {
 	fallback policy.Fallback
 }
 
-// New returns the policy with its default settings. find returns the built-in
-// policy of a name, for the setting fallback.
+// New returns the policy with its default settings. find returns the policy with
+// a name, for the setting fallback, or nil.
 func New(find policy.Finder) *Policy {
 	p := &Policy{anyway: true, fallback: policy.Fallback{Find: find, Default: "mention"}}
 	return p
@@ -31,7 +31,8 @@ func New(find policy.Finder) *Policy {
 //
 //	{"answerAnyway":true,"fallback":"mention","fallbackSettings":{}}
 //
-// answerAnyway is whether somebody answers a person whom nobody fits.
+// answerAnyway is whether the least recent speaker answers a person if no agent
+// fits.
 func (p *Policy) Configure(settings policy.JSON) error {
 	p.anyway = true
 	p.fallback.Reset()
@@ -49,11 +50,11 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide answers who waits, and follows the fallback when nobody does.
+// Decide answers the people who wait. If there are none it asks the fallback.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	s := readState(in.State)
 	for i := range in.Events {
-		s.hear(in, &in.Events[i])
+		s.update(in, &in.Events[i])
 	}
 	d, done := s.answer(in)
 	if !done {
@@ -63,7 +64,8 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// otherwise asks the fallback, and helps a person whom it leaves alone.
+// otherwise asks the fallback. If it declines while a person waits, the least
+// recent speaker answers.
 func (p *Policy) otherwise(in *policy.Input, s *state) policy.Decision {
 	d := p.fallback.Decide(in, s.fallback, "nobody waits for an answer")
 	if d.State != nil {

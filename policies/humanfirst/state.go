@@ -2,18 +2,17 @@ package humanfirst
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// state is what the policy hands to its next decision.
+// state is the state of the policy between decisions.
 type state struct {
 	waits    []wait
 	with     []pair
-	fallback policy.JSON // the fallback policy's own state
+	fallback policy.JSON // state of the fallback policy
 }
 
-// A pair says who last spoke with a person.
+// A pair holds a person and the agent that last spoke with the person.
 type pair struct{ person, agent string }
 
-// readState reads what changed wrote. A state that it cannot read counts as
-// none.
+// readState decodes a state. A state that it cannot decode counts as none.
 func readState(j policy.JSON) state {
 	var s state
 	if j == nil {
@@ -57,7 +56,7 @@ func readWait(r *policy.Reader) wait {
 	return w
 }
 
-// changed returns the JSON of s, nil when that is what old holds already.
+// changed returns the JSON of s, or nil if it equals old.
 func (s *state) changed(old policy.JSON) policy.JSON {
 	if len(s.waits) == 0 && len(s.with) == 0 && s.fallback == nil {
 		if old == nil {

@@ -2,14 +2,14 @@ package humanfirst
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// Bounds of what the state keeps.
+// Bounds of the state.
 const (
 	maxWaits = 8
 	maxWants = 4
 	maxWith  = 16
 )
 
-// A wait is a person without an answer, and whom it should come from, the
+// A wait is a person without an answer, and the agents that should answer, the
 // best first.
 type wait struct {
 	person string
@@ -18,8 +18,8 @@ type wait struct {
 
 type want struct{ agent, reason string }
 
-// hear updates who waits after one event.
-func (s *state) hear(in *policy.Input, e *policy.Event) {
+// update updates the waiting people after an event.
+func (s *state) update(in *policy.Input, e *policy.Event) {
 	switch e.Kind {
 	case policy.KindHuman:
 		if !toPeopleOnly(in, e) {
@@ -30,7 +30,7 @@ func (s *state) hear(in *policy.Input, e *policy.Event) {
 	}
 }
 
-// toPeopleOnly reports whether a person spoke to other persons.
+// toPeopleOnly reports whether the event is addressed to people only.
 func toPeopleOnly(in *policy.Input, e *policy.Event) bool {
 	people := 0
 	for _, list := range [][]string{e.To, e.Addressed} {
@@ -45,8 +45,8 @@ func toPeopleOnly(in *policy.Input, e *policy.Event) bool {
 	return people > 0
 }
 
-// asks notes that person waits. Who asks twice keeps the place, and the wish
-// too, when the second message has none of its own.
+// asks adds a waiting person. A person who waits already keeps the place in the
+// queue, and the wanted agents unless the new message has some.
 func (s *state) asks(person string, wants []want) {
 	for i := range s.waits {
 		if s.waits[i].person == person {
@@ -61,8 +61,8 @@ func (s *state) asks(person string, wants []want) {
 	}
 }
 
-// answers takes the person whom an agent's message answers off the list: the
-// one it addresses, else who has waited for longest.
+// answers removes the person whom an agent's message answers: the addressed one,
+// or else the one who has waited for longest.
 func (s *state) answers(in *policy.Input, e *policy.Event) {
 	who := -1
 	for i := range s.waits {
@@ -85,7 +85,7 @@ func (s *state) answers(in *policy.Input, e *policy.Event) {
 	}
 }
 
-// spoke remembers that agent was the last to speak with person.
+// spoke records agent as the last one that spoke with person.
 func (s *state) spoke(person, agent string) {
 	for i := range s.with {
 		if s.with[i].person == person {
@@ -99,7 +99,7 @@ func (s *state) spoke(person, agent string) {
 	s.with = append(s.with, pair{person, agent})
 }
 
-// wanted lists whom a person's message asks for.
+// wanted returns the agents that a message of a person asks for.
 func (s *state) wanted(in *policy.Input, e *policy.Event) []want {
 	var out []want
 	add := func(id, reason string) {
@@ -130,8 +130,8 @@ func (s *state) wanted(in *policy.Input, e *policy.Event) []want {
 	return out
 }
 
-// best returns the agent most of whose domains text mentions, the one that
-// has been silent for longer among equals.
+// best returns the agent with the most domains in text. Of equals it returns the
+// less recent speaker.
 func best(in *policy.Input, text string) (fit *policy.Agent, domain string) {
 	most := 0
 	for i := range in.Agents {
@@ -144,8 +144,8 @@ func best(in *policy.Input, text string) (fit *policy.Agent, domain string) {
 	return fit, domain
 }
 
-// answer gives the floor to the first wanted agent that can speak. It
-// declines when one that is wanted will be able to soon.
+// answer grants the turn to the first wanted agent that is eligible. It declines
+// if a wanted agent becomes eligible soon.
 func (s *state) answer(in *policy.Input) (policy.Decision, bool) {
 	var soon *policy.Agent
 	var person string

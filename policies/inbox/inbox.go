@@ -1,10 +1,10 @@
-// Package inbox gives the floor to whoever has unread messages.
+// Package inbox grants the turn to an agent with unread messages.
 //
-// It is the policy of rooms in which a manager and workers send each other
-// typed messages: an agent works when something lies in its inbox and is
-// silent otherwise. Urgent messages go first, then the fuller inbox, then the
-// agent that has been silent for longest. When all inboxes are empty it
-// declines, or follows the fallback policy.
+// It is the policy for rooms in which a manager and workers send each other typed
+// messages: an agent speaks only while its inbox has messages. Agents with more
+// urgent messages come first, then those with more messages, then the least
+// recent speaker. If all inboxes are empty it declines, or asks the fallback
+// policy.
 package inbox
 
 import (
@@ -18,8 +18,8 @@ type Policy struct {
 	fallback policy.Fallback
 }
 
-// New returns the policy with its default settings. find returns the built-in
-// policy of a name, for the setting fallback; nil means there is none.
+// New returns the policy with its default settings. find returns the policy with
+// a name, for the setting fallback, or nil. find may be nil.
 func New(find policy.Finder) *Policy { return &Policy{policy.Fallback{Find: find}} }
 
 // Configure reads
@@ -36,7 +36,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide chooses the inbox to be emptied next.
+// Decide chooses an agent with unread messages.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	var best *policy.Agent
 	stuck := ""
@@ -67,7 +67,7 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return p.fallback.Decide(in, in.State, "all inboxes are empty")
 }
 
-// before reports whether a is to be served before b.
+// before reports whether a comes before b.
 func before(a, b *policy.Agent) bool {
 	switch {
 	case a.Urgent != b.Urgent:
@@ -79,7 +79,10 @@ func before(a, b *policy.Agent) bool {
 }
 
 func reason(a *policy.Agent) string {
-	s := a.ID + " has " + strconv.Itoa(a.Unread) + " unread"
+	s := a.ID + " has " + strconv.Itoa(a.Unread) + " unread messages"
+	if a.Unread == 1 {
+		s = a.ID + " has 1 unread message"
+	}
 	if a.Urgent > 0 {
 		s += ", " + strconv.Itoa(a.Urgent) + " of them urgent"
 	}

@@ -2,21 +2,22 @@ package mention
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// The scores of the three signs. Domains add a point for each that came up.
+// Scores of an address and of a mention. The score of a domain match is the
+// number of matching domains.
 const (
 	scoreAddressed = 1000
 	scoreMentioned = 100
 )
 
-// candidates finds whom one event asks for.
+// candidates finds the agents that an event asks for.
 type candidates struct {
 	in    *policy.Input
 	event *policy.Event
-	later []policy.Event // what followed; who spoke there has answered
+	later []policy.Event // later events; an agent that spoke there has answered
 
 	best    *policy.Agent
 	why     string
-	wait    *policy.Agent // asked for by name, not eligible now
+	wait    *policy.Agent // the first one asked for by name that is not eligible now
 	waitWhy string
 	scores  []policy.Score
 }
@@ -30,8 +31,8 @@ func (c *candidates) find(domains bool) {
 	}
 }
 
-// named goes through ids from the last to the first: of several names the
-// latest in a text is most often who speaks next.
+// named adds the agents of ids, from the last to the first: of several names in a
+// text the last one speaks next most often.
 func (c *candidates) named(ids []string, score float64, why string) {
 	for i := len(ids) - 1; i >= 0; i-- {
 		a := c.in.Agent(ids[i])
@@ -66,15 +67,15 @@ func (c *candidates) domains() {
 			first, most, why = a, n, "the domain "+domain+" of "+a.ID+" came up"
 		}
 	}
-	// Who was asked for by name and cannot speak now is waited for rather than
-	// replaced by somebody who fits the words.
+	// An agent that was asked for by name and cannot speak now is waited for. A
+	// domain match does not replace it.
 	if c.best == nil && c.wait == nil && first != nil {
 		c.best, c.why = first, why
 	}
 }
 
-// open reports whether a may answer the event: it did not say it, and has not
-// spoken since.
+// open reports whether a may answer the event: it is not the speaker, and it has
+// not spoken since.
 func (c *candidates) open(a *policy.Agent) bool {
 	if a.ID == c.event.From {
 		return false

@@ -1,14 +1,12 @@
-// Package mention gives the floor to whom the conversation asks for, and
-// declines otherwise: an agent speaks only when somebody addresses it or
-// names it, or when one of its domains comes up.
+// Package mention grants the turn to an agent that a message addresses or
+// mentions, or whose domain it mentions. Otherwise it declines.
 //
-// The latest message that asks for anybody decides. Within it being addressed
-// (named at its start or end, or after @) comes before being mentioned, and
-// that before a domain; the strength of the three signs differs a lot. An
-// agent never answers itself. Whoever is asked for but cannot speak now, for
-// a cooldown say, is kept in the state and gets the floor as soon as it can,
-// unless the talk has moved on to somebody else. Whose turn failed is asked
-// again; the room's limit of failures ends that.
+// The latest message that asks for an agent decides. An address (a name at the
+// start or end, or after @) takes precedence over a mention, and a mention over
+// a domain. An agent never answers itself. If the agent cannot speak now, for
+// example because of a cooldown, the policy waits for it, unless a later message
+// asks for another agent. An agent whose turn failed is asked again, until the
+// room's limit of failures.
 package mention
 
 import "github.com/folkmoot/moot/policies/policy"
@@ -20,8 +18,8 @@ type Policy struct {
 	fallback policy.Fallback
 }
 
-// New returns the policy with its default settings. find returns the built-in
-// policy of a name, for the setting fallback; nil means there is none.
+// New returns the policy with its default settings. find returns the policy with
+// a name, for the setting fallback, or nil. find may be nil.
 func New(find policy.Finder) *Policy {
 	p := &Policy{fallback: policy.Fallback{Find: find}}
 	p.reset()
@@ -37,9 +35,8 @@ func (p *Policy) reset() {
 //
 //	{"lookback":4,"domains":true,"fallback":"decline","fallbackSettings":{}}
 //
-// lookback is how many of the newest messages may ask for somebody, domains
-// whether a domain counts, fallback the policy to follow when nobody is asked
-// for.
+// lookback is the number of newest messages that are examined, domains whether a
+// domain counts, fallback the policy that decides if no agent is asked for.
 func (p *Policy) Configure(settings policy.JSON) error {
 	p.reset()
 	r := policy.NewReader(settings)
@@ -61,7 +58,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide gives the floor to whom the newest messages ask for.
+// Decide grants the turn to the agent that the newest messages ask for.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	old := readState(in.State)
 	next := state{fallback: old.fallback}
@@ -82,7 +79,7 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 		return d
 	}
 	next.agent, next.reason = "", ""
-	d := p.fallback.Decide(in, old.fallback, nobody(in))
+	d := p.fallback.Decide(in, old.fallback, notAsked(in))
 	if d.State != nil {
 		next.fallback = d.State
 	}
@@ -90,22 +87,23 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// interrupted reports whether e ended somebody's turn before an answer, by a
+// interrupted reports whether e ended a turn before its answer, because of a
 // pause or a restart.
 func interrupted(e *policy.Event) bool {
 	const word = "interrupted"
 	return e.Kind == policy.KindSystem && len(e.Text) >= len(word) && e.Text[:len(word)] == word
 }
 
-func nobody(in *policy.Input) string {
+func notAsked(in *policy.Input) string {
 	if e := in.LastSaid(); e != nil {
 		return e.From + " addressed nobody who could answer and named no domain"
 	}
 	return "nothing new was said"
 }
 
-// asked looks for whom the newest messages ask for. It returns nil when that
-// is nobody, and when it is somebody who cannot speak now notes it in wait.
+// asked returns the agent that the newest messages ask for, the reason, and the
+// scores. It returns nil if there is none. If the agent cannot speak now it also
+// returns nil and sets wait.
 func (p *Policy) asked(in *policy.Input, wait *state) (*policy.Agent, string, []policy.Score) {
 	left := p.lookback
 	for i := len(in.Events) - 1; i >= 0 && left > 0; i-- {

@@ -2,15 +2,15 @@ package mention
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// state is what the policy hands to its next decision.
+// state is the state of the policy between decisions.
 type state struct {
-	agent    string // who was asked for and could not speak
+	agent    string // id of the agent that is waited for
 	reason   string
-	fallback policy.JSON // the fallback policy's own state
+	fallback policy.JSON // state of the fallback policy
 }
 
-// readState reads what changed wrote. It is lenient: a state of an earlier
-// version, or of another policy before a change, counts as none.
+// readState decodes a state. A state that it cannot decode, of an earlier version
+// or of another policy, counts as none.
 func readState(j policy.JSON) state {
 	var s state
 	if j == nil {
@@ -35,7 +35,7 @@ func readState(j policy.JSON) state {
 	return s
 }
 
-// due returns who was waited for, if it can speak now.
+// due returns the agent that was waited for, if it can speak now.
 func (s state) due(in *policy.Input) (*policy.Agent, string) {
 	a := in.Agent(s.agent)
 	if a == nil || !a.Eligible {
@@ -44,7 +44,7 @@ func (s state) due(in *policy.Input) (*policy.Agent, string) {
 	return a, s.reason
 }
 
-// changed returns the JSON of s, nil when it says the same as old.
+// changed returns the JSON of s, or nil if s equals old.
 func (s state) changed(old state) policy.JSON {
 	if s.agent == old.agent && s.reason == old.reason && string(s.fallback) == string(old.fallback) {
 		return nil

@@ -13,9 +13,9 @@ import (
 
 // A Case is one YAML file.
 type Case struct {
-	Name     string // the file's name
+	Name     string // name of the file
 	About    string
-	Settings policy.JSON // for configure; an empty object when it has none
+	Settings policy.JSON // for configure; {} without settings
 	Steps    []Step
 	source   []byte
 }
@@ -23,25 +23,24 @@ type Case struct {
 // A Step is one decision of a case.
 type Step struct {
 	About    string
-	Want     string // the answer's bytes; empty when none is recorded yet
+	Want     string // bytes of the expected answer; empty if none is recorded
 	input    policy.Input
-	ownState bool // do not carry the state of the step before
+	ownState bool // the input has a state of its own
 }
 
-// An Ask is a policy that is ready: it answers the bytes of an input with the
-// bytes of a decision, as Module.Decide does natively and a sandbox does for
-// a module.
+// An Ask asks a configured policy: it returns the encoded decision for an encoded
+// input.
 type Ask func(input []byte) ([]byte, error)
 
-// A Result is what a policy answered at one step.
+// A Result is the answer of a policy at one step.
 type Result struct {
 	Step  Step
 	Input []byte
 	Got   []byte
-	Err   error // the answer is no valid decision, or there was none
+	Err   error // the answer is missing or invalid
 }
 
-// Same reports whether the answer is the recorded one.
+// Same reports whether the answer equals the expected one.
 func (r Result) Same() bool { return r.Err == nil && string(r.Got) == r.Step.Want }
 
 // Load reads the cases of a folder, *.yaml in byte order of their names.
@@ -68,9 +67,9 @@ func Load(dir string) ([]*Case, error) {
 	return cases, nil
 }
 
-// Run asks at every step, in order, and carries the state from one to the
-// next as a room does. It goes on after a wrong answer and ends after one
-// that is none, because then there is no state.
+// Run asks at each step, in order, and carries the state to the next one. It
+// continues after a wrong answer and ends after an invalid one, which has no
+// state.
 func (c *Case) Run(ask Ask) []Result {
 	var state policy.JSON
 	results := make([]Result, 0, len(c.Steps))
@@ -101,8 +100,8 @@ func (c *Case) Run(ask Ask) []Result {
 	return results
 }
 
-// Native makes an Ask of a policy that runs in this process, configured with
-// the settings as its module would be.
+// Native returns an Ask for a policy that runs in this process, configured with
+// the settings.
 func Native(p policy.Named, settings policy.JSON) (Ask, error) {
 	m := policy.NewModule(p)
 	if err := m.Configure(Configure(p.Name, settings)); err != nil {
@@ -111,7 +110,7 @@ func Native(p policy.Named, settings policy.JSON) (Ask, error) {
 	return func(in []byte) ([]byte, error) { return m.Decide(in), nil }, nil
 }
 
-// Configure returns the bytes that configure is called with.
+// Configure returns the argument of the configure call.
 func Configure(name string, settings policy.JSON) []byte {
 	var w policy.Writer
 	w.Object()
@@ -123,8 +122,8 @@ func Configure(name string, settings policy.JSON) []byte {
 	return w.Bytes()
 }
 
-// Update returns the case's file with the answers in results as what is
-// wanted; comments and order stay.
+// Update returns the file of the case with the answers in results as the expected
+// ones. Comments and order stay.
 func (c *Case) Update(results []Result) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(c.source, &doc); err != nil {

@@ -1,9 +1,8 @@
-// Package policytest runs policies over cases: YAML files that say what a
-// policy is asked and, byte for byte, what it must answer. A case is a short
-// room: its steps are decisions in a row, and the state of one is handed to
-// the next.
+// Package policytest runs test cases of policies. A case is a YAML file with the
+// inputs of a policy and, byte for byte, its expected answers. Its steps are
+// consecutive decisions: the state of one is part of the next input.
 //
-//	about: Whoever is addressed speaks next.
+//	about: The addressed agent speaks next.
 //	settings: {lookback: 4}
 //	input:
 //	  agents:
@@ -16,10 +15,9 @@
 //	        - {from: sec, text: "dba: which locks?", addressed: [dba], mentions: [dba]}
 //	    want: '{"action":"speak","agent":"dba","reason":"sec addressed dba"}'
 //
-// The keys of an input are those of the ABI. What a case leaves out has a
-// plain value: an agent is local, eligible and called by its id, an event is a
-// message, numbers count up. A step's input replaces the keys of the case's
-// input that it holds. Because a case becomes ABI bytes before a policy sees
-// it, the same cases hold policies in every language, natively and in the
-// sandbox.
+// The keys of an input are those of the ABI. Missing keys have defaults: an agent
+// is local, eligible and named like its id, an event is a message, numbers count
+// up. The input of a step replaces the keys of the case's input. The input is
+// encoded before a policy sees it, so the same cases test policies in every
+// language, in this process and in the sandbox.
 package policytest

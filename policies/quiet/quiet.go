@@ -1,10 +1,10 @@
-// Package quiet lets an agent speak only when one is confident enough, and
-// declines otherwise.
+// Package quiet grants the turn to the most confident agent, and declines if none
+// is confident enough.
 //
-// An agent's confidence is the score of its bid where it made one, else what
-// it stated with its last reply, else the setting unknown. The highest wins;
-// among equals the agent that has been silent for longest. An agent that has
-// just spoken does not go on. The manifest asks for bids.
+// The confidence of an agent is the score of its bid, or else the confidence that
+// it stated with its last reply, or else the setting unknown. The highest
+// confidence wins; of equals the least recent speaker. The last speaker never
+// continues. The manifest asks for bids.
 package quiet
 
 import (
@@ -19,8 +19,8 @@ type Policy struct {
 	unknown float64
 }
 
-// Default settings. Before it has said anything an agent's confidence is
-// unknown, which is not low: otherwise a room without bids would never begin.
+// Default settings. The default of an unknown confidence suffices to speak.
+// Otherwise a room without bids would never begin.
 const (
 	defaultBelow   = 0.5
 	defaultUnknown = 0.5
@@ -33,9 +33,9 @@ func New() *Policy { return &Policy{below: defaultBelow, unknown: defaultUnknown
 //
 //	{"declineBelow":0.5,"unknown":0.5}
 //
-// both from 0 to 1: the confidence that an agent needs, and the one that
-// counts for an agent that told none. An unknown under declineBelow keeps
-// silent whoever does not say how sure it is.
+// both from 0 to 1: the least confidence for a turn, and the assumed confidence
+// of an agent that gave none. With an unknown below declineBelow, an agent without
+// a confidence never speaks.
 func (p *Policy) Configure(settings policy.JSON) error {
 	p.below, p.unknown = defaultBelow, defaultUnknown
 	r := policy.NewReader(settings)
@@ -61,7 +61,7 @@ func share(r *policy.Reader, k string) float64 {
 	return f
 }
 
-// Decide chooses the most confident, if that is enough.
+// Decide chooses the most confident agent if its confidence suffices.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	last := ""
 	if e := in.LastSaid(); e != nil {
@@ -69,7 +69,7 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	} else if i := in.LastTurn(); i >= 0 {
 		last = in.Agents[i].ID
 	}
-	best, top, source := (*policy.Agent)(nil), 0.0, ""
+	best, top, claim := (*policy.Agent)(nil), 0.0, ""
 	scores := make([]policy.Score, 0, len(in.Agents))
 	for i := range in.Agents {
 		a := &in.Agents[i]
@@ -79,16 +79,16 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 		f, from := p.confidence(a)
 		scores = append(scores, policy.Score{Agent: a.ID, Score: f})
 		if best == nil || f > top || f == top && a.LastTurn < best.LastTurn {
-			best, top, source = a, f, from
+			best, top, claim = a, f, from
 		}
 	}
 	if best == nil {
-		return policy.Decline("nobody but the last speaker is eligible")
+		return policy.Decline("only the last speaker is eligible")
 	}
-	d := policy.Speak(best.ID, best.ID+" "+source+" "+percent(top)+", the highest confidence")
+	d := policy.Speak(best.ID, best.ID+" has the highest confidence: "+claim)
 	if top < p.below {
-		d = policy.Decline("nobody is confident enough: " + best.ID + " " + source + " " + percent(top) +
-			", under " + percent(p.below))
+		d = policy.Decline("no agent is confident enough: " + best.ID + " has the highest confidence, " + claim +
+			", below " + percent(p.below))
 	} else {
 		d.Confidence = &top
 	}
@@ -96,19 +96,21 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// confidence returns how sure an agent is, and how that is known.
-func (p *Policy) confidence(a *policy.Agent) (f float64, source string) {
+// confidence returns the confidence of an agent, as a number and in words.
+func (p *Policy) confidence(a *policy.Agent) (f float64, claim string) {
 	switch {
 	case a.Bid != nil:
-		return clamp(a.Bid.Score), "bids"
+		f = clamp(a.Bid.Score)
+		return f, "it bids " + percent(f)
 	case a.Confidence != nil:
-		return clamp(*a.Confidence), "stated"
+		f = clamp(*a.Confidence)
+		return f, "it stated " + percent(f)
 	}
-	return p.unknown, "told none and counts as"
+	return p.unknown, "it gave no bid; " + percent(p.unknown) + " is assumed"
 }
 
 func clamp(f float64) float64 { return min(max(f, 0), 1) }
 
-// percent writes a confidence with whole percents, cut and not rounded, so
-// that one just under a threshold is not shown as being on it.
+// percent returns f in whole percents, rounded down, so that a confidence just
+// below a threshold is not shown as equal to it.
 func percent(f float64) string { return strconv.Itoa(int(f*100+1e-9)) + " %" }

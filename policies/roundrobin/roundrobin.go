@@ -1,12 +1,11 @@
-// Package roundrobin gives everybody the floor in the order of the roster.
+// Package roundrobin grants turns in the order of the participants.
 //
-// The roster is a ring. The next speaker is the first eligible agent behind
-// the one that spoke last; seats that cannot speak now are passed over. So
-// airtime is fair whatever is said. When the only agent that could speak is
-// the one that just spoke, it declines: a monologue is filler.
+// The next speaker is the first eligible agent after the last speaker; after the
+// last participant follows the first one. Agents that cannot speak now are
+// skipped. If only the last speaker is eligible, the policy declines.
 //
-// It is a fairness policy, not a guess: in natural talk it agrees with what
-// people did about as often as chance.
+// The policy is fair and does not predict: in conversations of people it agrees
+// with the actual turns about as often as chance.
 package roundrobin
 
 import "github.com/folkmoot/moot/policies/policy"
@@ -19,8 +18,8 @@ type Policy struct {
 // New returns the policy with its default settings.
 func New() *Policy { return &Policy{} }
 
-// Configure reads {"skip":[id,...]}: agents that never get the floor, though
-// they keep their place in the ring.
+// Configure reads {"skip":[id,...]}, the agents that never get a turn. They keep
+// their place in the order.
 func (p *Policy) Configure(settings policy.JSON) error {
 	p.skip = nil
 	r := policy.NewReader(settings)
@@ -36,7 +35,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide chooses the next in the ring.
+// Decide chooses the next agent in the order.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	last := lastSpeaker(in)
 	best := -1
@@ -62,8 +61,8 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// distance is how many places i lies behind last in the ring, from 1; the
-// ring starts at the head of the roster when nobody has spoken.
+// distance returns the number of steps from last to i in the order, from 1. Last
+// is -1 if no participant has spoken.
 func distance(in *policy.Input, last, i int) int {
 	if i > last {
 		return i - last
@@ -71,10 +70,10 @@ func distance(in *policy.Input, last, i int) int {
 	return i - last + len(in.Agents)
 }
 
-// lastSpeaker returns the place in the ring that the turn comes from, or -1.
-// What was said since the previous decision tells it, and when nothing was,
-// the latest turn. A person who attends and takes no turns does not move the
-// ring: otherwise the agent behind that seat would get every other turn.
+// lastSpeaker returns the index of the last speaker, or -1: of the latest message
+// since the previous decision, or else of the latest turn. A person without turns
+// does not count. Otherwise the agent after the person would get every second
+// turn.
 func lastSpeaker(in *policy.Input) int {
 	for i := len(in.Events) - 1; i >= 0; i-- {
 		if e := &in.Events[i]; e.Said() {
@@ -87,7 +86,7 @@ func lastSpeaker(in *policy.Input) int {
 	return in.LastTurn()
 }
 
-// spokeLast reports whether nobody has said anything after the agent at last.
+// spokeLast reports whether the latest message is of the agent at index last.
 func spokeLast(in *policy.Input, last int) bool {
 	e := in.LastSaid()
 	return last >= 0 && (e == nil || e.From == in.Agents[last].ID)

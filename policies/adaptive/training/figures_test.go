@@ -116,29 +116,29 @@ func team(t *testing.T, n int) (talks []*Talk) {
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	talks := team(t, 42)
-	taught := Learn(talks[:40], nil)
+	fromTeam := Learn(talks[:40], nil)
 	settings := func(team *adaptive.Team) policy.JSON {
 		return append(append([]byte(`{"team":`), team.AppendJSON(nil)...), '}')
 	}
-	if again := Learn(talks[:40], nil); !bytes.Equal(settings(taught), settings(again)) {
+	if again := Learn(talks[:40], nil); !bytes.Equal(settings(fromTeam), settings(again)) {
 		t.Error("learning twice gives other settings")
 	}
 	p := adaptive.New()
-	if err := p.Configure(settings(taught)); err != nil {
+	if err := p.Configure(settings(fromTeam)); err != nil {
 		t.Fatal(err)
 	}
-	plain, byHand, bySettings := Measure(adaptive.New(), talks[40:]), Measure(adaptive.NewWith(nil, taught), talks[40:]), Measure(p, talks[40:])
+	plain, byHand, bySettings := Measure(adaptive.New(), talks[40:]), Measure(adaptive.NewWith(nil, fromTeam), talks[40:]), Measure(p, talks[40:])
 	if byHand.Accuracy() < plain.Accuracy()+.1 {
-		t.Errorf("taught %.1f %%, untaught %.1f %%", 100*byHand.Accuracy(), 100*plain.Accuracy())
+		t.Errorf("fromTeam %.1f %%, untaught %.1f %%", 100*byHand.Accuracy(), 100*plain.Accuracy())
 	}
 	if math.Abs(bySettings.Accuracy()-byHand.Accuracy()) > .01 {
 		t.Errorf("by its settings %.2f %%, else %.2f %%", 100*bySettings.Accuracy(), 100*byHand.Accuracy())
 	}
-	guest, native := sandboxed(t, "adaptive", settings(taught)), policy.NewModule(policy.Named{Name: "adaptive", Policy: p})
-	if err := native.Configure(policytest.Configure("adaptive", settings(taught))); err != nil {
+	guest, native := sandboxed(t, "adaptive", settings(fromTeam)), policy.NewModule(policy.Named{Name: "adaptive", Policy: p})
+	if err := native.Configure(policytest.Configure("adaptive", settings(fromTeam))); err != nil {
 		t.Fatal(err)
 	}
-	for i, in := range inputs(adaptive.NewWith(nil, taught), talks[41], 30) {
+	for i, in := range inputs(adaptive.NewWith(nil, fromTeam), talks[41], 30) {
 		r, err := guest.Run(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)

@@ -8,15 +8,15 @@ import "github.com/folkmoot/moot/policies/adaptive"
 func Folds(prior *adaptive.Prior, talks []*Talk, n int, progress func(part float64)) *Score {
 	total := &Score{}
 	for fold := range min(n, len(talks)) {
-		var learnt, asked []*Talk
+		var onlineWeights, asked []*Talk
 		for i, t := range talks {
 			if i%n == fold {
 				asked = append(asked, t)
 			} else {
-				learnt = append(learnt, t)
+				onlineWeights = append(onlineWeights, t)
 			}
 		}
-		total.Add(Measure(adaptive.NewWith(prior, Learn(learnt, nil)), asked))
+		total.Add(Measure(adaptive.NewWith(prior, Learn(onlineWeights, nil)), asked))
 		if progress != nil {
 			progress(float64(fold+1) / float64(n))
 		}

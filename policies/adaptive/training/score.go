@@ -37,11 +37,11 @@ func Measure(p *adaptive.Policy, talks []*Talk) *Score {
 }
 
 func (s *Score) talk(p *adaptive.Policy, t *Talk) {
-	heard := map[string]int{} // the latest turn of each
+	observed := map[string]int{} // the latest turn of each
 	var state policy.JSON
 	hits := 0.0
 	for in, truth := range t.asked() {
-		heard[in.Events[0].From] = in.Turn
+		observed[in.Events[0].From] = in.Turn
 		in.State = state
 		d := p.Decide(in)
 		state = d.State
@@ -51,7 +51,7 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 			hits++
 		}
 		if d.Action == policy.ActionSpeak {
-			s.inverse += 1 / float64(rank(&d, in.Agents, heard, truth))
+			s.inverse += 1 / float64(rank(&d, in.Agents, observed, truth))
 		}
 		if d.Confidence != nil {
 			s.answers = append(s.answers, answer{*d.Confidence, right})
@@ -65,7 +65,7 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 
 // rank is the place of truth: the choice, then by score, then by who spoke
 // more recently, then in the order of the roster.
-func rank(d *policy.Decision, agents []policy.Agent, heard map[string]int, truth string) int {
+func rank(d *policy.Decision, agents []policy.Agent, observed map[string]int, truth string) int {
 	if d.Agent == truth {
 		return 1
 	}
@@ -87,7 +87,7 @@ func rank(d *policy.Decision, agents []policy.Agent, heard map[string]int, truth
 		if !a.Eligible {
 			continue
 		}
-		c := cmp.Or(cmp.Compare(score(a.ID), own), cmp.Compare(heard[a.ID], heard[truth]))
+		c := cmp.Or(cmp.Compare(score(a.ID), own), cmp.Compare(observed[a.ID], observed[truth]))
 		if a.ID == d.Agent || c > 0 || c == 0 && !passed {
 			place++
 		}

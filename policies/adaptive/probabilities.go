@@ -1,21 +1,22 @@
 package adaptive
 
 // probabilities sets the features that are logarithms of probabilities. Each
-// estimate adds to its counts a few turns spread as a simpler estimate has it,
-// so that little evidence weighs little.
+// estimate is smoothed with a Dirichlet prior (MacKay and Peto, A Hierarchical
+// Dirichlet Language Model, 1995): it adds to its counts a few turns, distributed
+// like a simpler estimate.
 func (r *room) probabilities() {
 	r.recency()
 	r.shares()
 	r.followers()
-	kinds := r.kindLaw()
+	kinds := r.kindProbabilities()
 	for i := range r.rows {
 		w := &r.rows[i]
 		w.set(fKind, kinds[w.kind])
 	}
 }
 
-// recency sets the probability of each candidate by how long ago it spoke. A
-// bucket's probability is shared among those in it.
+// recency sets the probabilities by recency. The candidates of a bucket share
+// its probability equally.
 func (r *room) recency() {
 	law, law2, lately := r.laws()
 	var logs [3][buckets]float64
@@ -34,9 +35,9 @@ func (r *room) recency() {
 	}
 }
 
-// laws are the probabilities of the buckets: from all transitions so far; from
-// those after the same two classes, backing off to one class and to all; and
-// from those of late.
+// laws returns the probabilities of the buckets: from all transitions; from those
+// after the same two classes, backing off to one class and to all; and from the
+// recent ones.
 func (r *room) laws() (all, after2, lately [buckets]float64) {
 	var n, after1 [buckets]float64
 	for b := range n {
@@ -55,28 +56,28 @@ func (r *room) laws() (all, after2, lately [buckets]float64) {
 	return all, after2, lately
 }
 
-// blend adds alpha turns, spread as base is, to the counts n, over the
-// buckets that somebody is in:
+// blend adds alpha turns, distributed like base, to the counts n, over the
+// buckets that have a candidate:
 //
 //	(n[b] + alpha base[b]/sum base) / (sum n + alpha)
 func (r *room) blend(to, n *[buckets]float64, alpha float64, base *[buckets]float64) {
 	var sum, sumBase float64
-	for b, some := range r.available[:] {
-		if some > 0 {
+	for b, count := range r.available[:] {
+		if count > 0 {
 			sum += n[b]
 			sumBase += base[b]
 		}
 	}
 	weight, all := alpha/sumBase, 1/(sum+alpha)
-	for b, some := range r.available[:] {
-		if some > 0 {
+	for b, count := range r.available[:] {
+		if count > 0 {
 			to[b] = (n[b] + float64(weight*base[b])) * all
 		}
 	}
 }
 
-// shares sets the shares of the turns: (n + 1/2)/(sum n + half of everybody),
-// and of the turns of late with 0.3.
+// shares sets the candidates' shares of the turns with additive smoothing:
+// (n + 1/2)/(sum n + 1/2 for each candidate), and 0.3 for the recent turns.
 func (r *room) shares() {
 	n := float64(r.others())
 	turns, fast := float64(.5*n), float64(.3*n)
@@ -100,8 +101,8 @@ func (r *room) shares() {
 	}
 }
 
-// followers sets who follows the last speaker, backing off to recency, and who
-// the last two, backing off to that:
+// followers sets the bigram and trigram probabilities of the speakers. The bigram
+// backs off to recency, the trigram to the bigram:
 //
 //	(n + alpha base) / (sum n + alpha)
 func (r *room) followers() {
@@ -126,29 +127,29 @@ func (r *room) followers() {
 	}
 }
 
-// kindLaw is ln of the probability of a candidate by its kind, after one of
-// the last speaker's: the counts and two turns spread as the candidates are,
-// shared among those of the kind.
-func (r *room) kindLaw() (p [kindCount]float64) {
+// kindProbabilities returns ln of the probability of a candidate by its kind, given
+// the kind of the last speaker: the counts and two turns distributed like the
+// candidates, shared among the candidates of the kind.
+func (r *room) kindProbabilities() (p [kindCount]float64) {
 	n := &r.kinds[r.lastKind()]
 	var sum, all float64
-	for k, some := range r.candidates[:] {
-		if some > 0 {
+	for k, count := range r.candidates[:] {
+		if count > 0 {
 			sum += float64(n[k])
-			all += some
+			all += count
 		}
 	}
-	for k, some := range r.candidates[:] {
-		if some > 0 {
-			p[k] = ln((float64(n[k]) + 2*some/all) / (sum + 2) / some)
+	for k, count := range r.candidates[:] {
+		if count > 0 {
+			p[k] = ln((float64(n[k]) + 2*count/all) / (sum + 2) / count)
 		}
 	}
 	return p
 }
 
-// tops returns the rows with the largest probability after the last speaker,
-// and after the last two; the first among equals.
-func (r *room) tops() (topPair, topTriple int) {
+// topRows returns the rows with the largest bigram and trigram probability; of
+// equals the first.
+func (r *room) topRows() (topPair, topTriple int) {
 	for i := range r.rows {
 		if r.rows[i].byPair > r.rows[topPair].byPair {
 			topPair = i

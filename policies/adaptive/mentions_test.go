@@ -33,14 +33,14 @@ func TestPlaces(t *testing.T) {
 		if strings.Contains(c.text, "dba or") {
 			e.Mentions = []string{"dba", "WebSurfer"}
 		}
-		r.listen(&e, false, true)
+		r.addMessage(&e, false, true)
 		got := ""
 		for _, n := range r.last.named() {
 			if n.who != hash(c.named) {
 				continue
 			}
 			for i, word := range []string{"hand", "colon", "late", "first"} {
-				if n.sign&[]uint8{namedHand, namedColon, namedLate, namedFirst}[i] != 0 {
+				if n.sign&[]uint8{namedHandover, namedColon, namedLate, namedFirst}[i] != 0 {
 					got += " " + word
 				}
 			}
@@ -63,7 +63,7 @@ func TestTextFlags(t *testing.T) {
 	} {
 		r := New().room
 		r.count(hash("p"), humanKind, humanKind)
-		r.listen(&policy.Event{From: "p", Text: text}, false, true)
+		r.addMessage(&policy.Event{From: "p", Text: text}, false, true)
 		got := r.last
 		got.bag = nil
 		if got.question != want.question || got.asks != want.asks || got.code != want.code || got.words != want.words {

@@ -2,58 +2,58 @@ package adaptive
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// Bounds of what is remembered of a room.
+// Bounds of the state of a room.
 const (
-	maxPeople = 48   // most recent speakers; the next is forgotten, and has then never spoken
-	maxNames  = 6    // people named in one turn; of more, the last
+	maxPeople = 48   // most recent speakers; an older one counts as one that never spoke
+	maxNames  = 6    // mentions of one turn; of more, the last ones
 	cellCount = 4096 // counters of pairs and triples of speakers
 	cellMost  = 255
 )
 
-// room is what has been learnt. It is the state, and nothing else is kept.
+// room holds all that the policy has learned. It is encoded as the state.
 //
-// Consecutive messages of one speaker are one turn. Turns count from 1, so
-// that 0 means never.
+// Consecutive messages of one speaker are one turn. Turns count from 1; 0 means
+// never.
 type room struct {
 	turns  int
-	people []person // who has spoken, the latest first
+	people []person // speakers, the latest first
 	last   turn     // the latest turn
-	before earlier  // the turn that its speaker had before
+	before earlier  // the previous turn of its speaker
 
-	streak int    // transitions of class back in a row
-	class  [2]int // of the last transition and the one before
+	streak int    // consecutive transitions of class back
+	class  [2]int // of the latest two transitions
 
-	// How recency goes here: which bucket takes the turn, always, lately, after
-	// the class of one transition and of two.
+	// Counts of the recency bucket that took the turn: of all turns, after the
+	// class of one transition, after the classes of two, and with decay.
 	law     [buckets]uint32
 	law1    [classes][buckets]uint32
 	law2    [classes * classes * buckets]uint16 // see after
-	inLaw2  marks                               // which of them are not 0
+	inLaw2  marks                               // entries of law2 that are not 0
 	lawFast [buckets]float64
-	kinds   [kindCount][kindCount]uint16 // of the speaker, of the next
-	inCells marks                        // which words of them are not 0
-	cells   [cellCount / 8]uint64        // pairs and triples of speakers, eight counters each
+	kinds   [kindCount][kindCount]uint16 // by the kinds of a speaker and the next one
+	inCells marks                        // words of cells that are not 0
+	cells   [cellCount / 8]uint64        // bigrams and trigrams of speakers, eight counters in each word
 
-	learnt   // what the mixture has learnt
-	foreseen // what it foresaw for the turn that is to come
+	onlineWeights // what the mixture has learnt
+	prediction    // what it foresaw for the turn that is to come
 
 	scratch
 }
 
-// A person is somebody who has spoken.
+// A person is a participant who has spoken.
 type person struct {
-	id     uint32 // a hash
-	slot   int    // stands for it in the cells: in the order of first turns
-	turn   int    // the latest
-	count  int    // turns
-	fast   float64
-	marked bool // has spoken in this round: since somebody spoke a second time
-	asked  bool // the latest turn ends in a question mark
+	id     uint32  // a hash
+	slot   int     // its number in the cells, in the order of first turns
+	turn   int     // latest turn
+	count  int     // turns
+	fast   float64 // turns with exponential decay
+	marked bool    // has spoken in this round; a second turn of a participant starts a new round
+	asked  bool    // its latest turn ends in a question mark
 	named  group
 }
 
-// A group is some people, by their hashes. It has its own memory, because the
-// first allocations of a decision cost more than all else.
+// A group is a set of participants, by their hashes. It is an array, because
+// allocations are slow in the sandbox.
 type group struct {
 	n   int
 	who [maxNames]uint32
@@ -70,48 +70,50 @@ func (g *group) has(who uint32) bool {
 	return false
 }
 
-// A turn is what is kept of a text.
+// A turn holds the properties of the messages of one turn.
 type turn struct {
 	names    int
-	name     [maxNames]name // in the order in which they were named last
-	voc      uint32         // the one addressed; 0 for nobody
+	name     [maxNames]name // in the order of their last mention
+	voc      uint32         // hash of the addressed participant, or 0
 	question bool           // has a question mark
 	asks     bool           // ends in one
 	code     bool           // has a code fence
-	words    int            // counted up to shortTurn+1
-	bag      []uint16
+	words    int            // at most shortTurn+1
+	bag      []uint16       // hashes of its words
 }
 
-// An earlier turn is of who speaks again.
+// An earlier turn is the previous turn of the latest speaker.
 type earlier struct {
-	number int // 0 for none
+	number int // 0 if there is none
 	named  group
 }
 
-// A name is somebody named in a turn, with what the place says.
+// A name is a mention of a participant in a turn.
 type name struct {
 	who  uint32 // a hash
-	sign uint8  // of the signs below
+	sign uint8  // set of the signs below
 }
 
-// Signs of a name.
+// Signs of a mention.
 const (
-	namedFirst = 1 << iota // nobody was named before
-	namedLate              // in the last fifth of the words
-	namedHand              // behind or before a word that hands over
-	namedColon             // a comma or a colon follows
+	namedFirst    = 1 << iota // the first mention of the turn
+	namedLate                 // in the last fifth of the text
+	namedHandover             // next to a word that hands the turn over, such as "ask"
+	namedColon                // a comma or a colon follows
 )
 
-// shortTurn is how many words a short turn has at most.
+// shortTurn is the largest number of words of a short turn.
 const shortTurn = 3
 
-// Buckets of recency: how many others have spoken since somebody last did.
+// Recency buckets. The rank of a participant is the number of others who have
+// spoken since its latest turn.
 const (
 	buckets    = 12
-	neverSpoke = 0 // the rank of who has not spoken
+	neverSpoke = 0 // rank of a participant that has not spoken
 )
 
-// bucketOf puts rank 1, who spoke before the last speaker, into 0.
+// bucketOf returns the recency bucket of a rank. Rank 1, the speaker before the
+// last one, has bucket 0.
 func bucketOf(rank int) int {
 	switch {
 	case rank == neverSpoke:
@@ -126,12 +128,12 @@ func bucketOf(rank int) int {
 	return 10
 }
 
-// Classes of a transition, by the bucket of who took the turn.
+// Classes of a transition, by the bucket of the next speaker.
 const (
-	back    = iota // to the speaker before: A, B, A
+	back    = iota // to the previous speaker: A, B, A
 	second         // to the one before that
-	farther        // to somebody else who has spoken
-	noClass        // there was none yet
+	farther        // to another participant that has spoken
+	noClass        // before the first transition
 	newcomer
 	classes
 )
@@ -148,14 +150,13 @@ func classOf(bucket int) int {
 	return farther
 }
 
-// How fast the fast counts forget, with every turn.
+// Factors of the exponential decay, for each turn.
 const (
 	fastLaw   = 0.85
 	fastCount = 0.92
 )
 
-// rank returns how many others have spoken since id did: 1 for who spoke
-// before the last speaker.
+// rank returns the recency rank of id.
 func (r *room) rank(id uint32) int {
 	for i := range r.people {
 		if r.people[i].id == id {
@@ -165,7 +166,7 @@ func (r *room) rank(id uint32) int {
 	return neverSpoke
 }
 
-// speakers returns who had the latest turn and the one before; 0 for nobody.
+// speakers returns the speakers of the latest two turns, or 0.
 func (r *room) speakers() (last, before uint32) {
 	if len(r.people) > 0 {
 		last = r.people[0].id
@@ -180,8 +181,8 @@ func (r *room) speakers() (last, before uint32) {
 func (r *room) count(id uint32, from, k int) {
 	rank := r.rank(id)
 	if r.turns > 0 {
-		r.transit(bucketOf(rank))
-		if n := &r.kinds[from][k]; *n < most16 {
+		r.countTransition(bucketOf(rank))
+		if n := &r.kinds[from][k]; *n < maxCount16 {
 			*n++
 		}
 	}
@@ -195,24 +196,24 @@ func (r *room) count(id uint32, from, k int) {
 	for i := range r.people {
 		r.people[i].fast = fraction(r.people[i].fast * fastCount)
 	}
-	r.toFront(id, rank)
+	r.moveToFront(id, rank)
 	p := &r.people[0]
 	r.before = earlier{p.turn, p.named}
 	p.turn, p.marked, p.asked, p.named.n = r.turns, true, false, 0
 	p.count++
-	r.follow()
+	r.countFollowers()
 	p.fast = fraction(p.fast + 1)
 }
 
-// toFront moves id, who has that rank or is new, to the front of people.
-func (r *room) toFront(id uint32, rank int) {
+// moveToFront moves id to the front of people. A rank of neverSpoke adds it.
+func (r *room) moveToFront(id uint32, rank int) {
 	if rank == neverSpoke {
 		slot := len(r.people)
 		if rank = slot; rank < maxPeople {
 			r.people = append(r.people, person{})
 		} else {
 			rank--
-			slot = r.people[rank].slot // of the one who is forgotten
+			slot = r.people[rank].slot // of the removed person
 		}
 		r.people[rank] = person{id: id, slot: slot}
 	}
@@ -221,10 +222,10 @@ func (r *room) toFront(id uint32, rank int) {
 	r.people[0] = p
 }
 
-// transit counts the transition to somebody in that bucket.
-func (r *room) transit(bucket int) {
+// countTransition counts the transition to a speaker in the given bucket.
+func (r *room) countTransition(bucket int) {
 	at := r.after() + bucket
-	if n := &r.law2[at]; *n < most16 {
+	if n := &r.law2[at]; *n < maxCount16 {
 		r.inLaw2.set(at)
 		*n++
 		r.law1[r.class[0]][bucket]++
@@ -242,14 +243,14 @@ func (r *room) transit(bucket int) {
 	}
 }
 
-// after returns where the law after the last two transitions stands.
+// after returns the index in law2 of the latest two transitions.
 func (r *room) after() int { return (r.class[0]*classes + r.class[1]) * buckets }
 
-// most16 is where counters of 16 bits stay.
-const most16 = 1<<16 - 1
+// maxCount16 is the largest value of a 16-bit counter.
+const maxCount16 = 1<<16 - 1
 
-// follow counts who has the turn after the last speaker and the last two.
-func (r *room) follow() {
+// countFollowers counts the bigram and the trigram of the latest speakers.
+func (r *room) countFollowers() {
 	if len(r.people) > 1 {
 		r.add(pairCell(r.people[1].slot, r.people[0].slot))
 	}
@@ -258,7 +259,7 @@ func (r *room) follow() {
 	}
 }
 
-// beforeLast returns the slot of who had the turn before the last two, or -1.
+// beforeLast returns the slot of the speaker before the latest two, or -1.
 func (r *room) beforeLast() int {
 	switch {
 	case r.before.number > 0 && r.before.number == r.turns-2:
@@ -269,11 +270,11 @@ func (r *room) beforeLast() int {
 	return -1
 }
 
-// The cells hold counters of pairs and triples of speakers. The first twelve
-// to speak have a cell for each; in larger rooms others share the rest of the
-// cells by a hash, and two contexts that meet in a cell are added up. People
-// are told apart by the order in which they first spoke: what they are called
-// has no bearing on what is foreseen.
+// The cells count bigrams and trigrams of speakers. Those of the first twelve
+// speakers have a cell each. Others share the remaining cells by a hash (feature
+// hashing: Weinberger and others, 2009), and contexts with the same hash are
+// added up. Speakers are numbered in the order of their first turns, so names do
+// not change the prediction.
 const (
 	exact       = 12
 	firstTriple = exact * exact
@@ -298,7 +299,7 @@ func hashedCell(n uint64) int {
 	return firstHashed + int((n+1)*0x9e3779b97f4a7c15>>33%(cellCount-firstHashed))
 }
 
-// add counts one more; before a cell overflows all are halved.
+// add increments a cell. Before a cell overflows, all cells are halved.
 func (r *room) add(cell int) {
 	word, shift := cell/8, cell%8*8
 	if r.cells[word]>>shift&255 == cellMost {
@@ -310,22 +311,22 @@ func (r *room) add(cell int) {
 
 func (r *room) get(cell int) float64 { return float64(r.cells[cell/8] >> (cell % 8 * 8) & 255) }
 
-// Tags keep what is hashed of one sort apart from that of another.
+// Tags separate the hashes of different sorts of keys.
 const (
 	tagTeam = iota + 1
 	tagWord
 	tagClass
 )
 
-// mix is one step of FNV-1a on a word, with the high bits folded in.
+// mix is a step of FNV-1a on a word, with the high bits folded in.
 func mix(h uint64, x uint32) uint64 {
 	h = (h ^ 14695981039346656037 ^ uint64(x)) * 1099511628211
 	return (h ^ h>>29) * 0x9e3779b97f4a7c15
 }
 
-// hash stands for an id. It is never 0, which is nobody. Of a hundred
-// participants two have the same once in a million rooms, and then count as
-// one.
+// hash returns the FNV-1a hash of an id, finished with a multiplication. It is
+// never 0. In a room of a hundred participants the probability of a collision is
+// about one in a million; the two then count as one participant.
 func hash(s string) uint32 {
 	h := uint64(len(s))
 	for i := range len(s) {
