@@ -20,6 +20,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/spawn"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -113,11 +114,11 @@ func (n *neighbour) takeFolder() error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return err
 	}
-	unlock, _, err := device.LockFile(filepath.Join(n.dir, "lock"))
+	unlock, ok, err := flock.TryLock(filepath.Join(n.dir, "lock"))
 	if err != nil {
 		return err
 	}
-	if unlock != nil {
+	if ok {
 		n.release = func() error { unlock(); return nil }
 		return nil
 	}

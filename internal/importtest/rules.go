@@ -56,15 +56,15 @@ var rules = []rule{
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
-	{pkg: "endpoints/relay/identity", may: "endpoints/relay/frame internal/strict"},
+	{pkg: "endpoints/relay/identity", may: "endpoints/relay/frame internal/flock internal/strict"},
 	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
 	{pkg: "endpoints/relay/wire", may: "endpoints/endpoint endpoints/relay/envelope endpoints/relay/session room internal/strict"},
-	{pkg: "endpoints/relay/quota", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity"},
+	{pkg: "endpoints/relay/quota", may: "internal/flock endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity"},
 	{pkg: "endpoints/relay", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"},
 	{pkg: "endpoints/relay/seat", may: "endpoints/endpoint endpoints/inflight endpoints/relay " + relayParts},
 	{pkg: "endpoints/relay/share", may: "endpoints/endpoint endpoints/relay " + relayParts},
 	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
-	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/strict"},
+	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
 	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight room internal/spawn internal/strict"},
 
@@ -85,6 +85,7 @@ var rules = []rule{
 	{pkg: "internal/term", bare: true},
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/importtest", bare: true},
+	{pkg: "internal/flock"},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
@@ -98,7 +99,7 @@ var rules = []rule{
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
-	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/config internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/config internal/flock internal/pack internal/spawn internal/timeline " +
 		"endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

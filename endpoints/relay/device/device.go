@@ -8,14 +8,17 @@
 package device
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -135,15 +138,21 @@ func (d *Device) SetRelay(id identity.DeviceID, url string) error {
 
 // hold makes this process the only one of the device that is online.
 func (d *Device) hold() (unlock func(), err error) {
-	unlock, holder, err := LockFile(filepath.Join(d.cfg.Dir, "online.lock"))
+	path := filepath.Join(d.cfg.Dir, "online.lock")
+	unlock, ok, err := flock.TryLock(path)
 	switch {
 	case err != nil:
 		return nil, &problem.Error{Code: "RELAY-FILE", What: "the device's folder cannot be used", Where: d.cfg.Dir, Fix: "make it writable", Err: err}
-	case unlock == nil:
+	case !ok:
+		holder, _ := os.ReadFile(path) // only for the message
 		return nil, &problem.Error{
-			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", holder), Where: d.cfg.Dir,
+			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", bytes.TrimSpace(holder)), Where: d.cfg.Dir,
 			Fix: "end that process, or use another data folder: --data; `moot run --share` does both at once",
 		}
+	}
+	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		unlock()
+		return nil, err
 	}
 	return unlock, nil
 }

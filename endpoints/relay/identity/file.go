@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
 )
@@ -124,7 +125,7 @@ func (d *jsonFile[T]) update(edit func(*T) error) error {
 	if err := makeDir(d.path); err != nil {
 		return err
 	}
-	unlock, err := lockFile(d.path + ".lock")
+	unlock, err := flock.Lock(d.path + ".lock")
 	if err != nil {
 		return fmt.Errorf("locking %s: %w", d.path, err)
 	}

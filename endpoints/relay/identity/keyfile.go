@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/nacl/secretbox"
 
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
 )
@@ -103,7 +104,7 @@ func rotateOrGenerate(path string, passphrase []byte, now time.Time) (*Device, e
 	if err := makeDir(path); err != nil {
 		return nil, err
 	}
-	unlock, err := lockFile(path + ".lock")
+	unlock, err := flock.Lock(path + ".lock")
 	if err != nil {
 		return nil, fmt.Errorf("locking the key file: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/wire"
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -98,7 +99,7 @@ func (q *Quota) Enter(ctx context.Context, d Direction, p Profile, with identity
 // slot locks one of the files that stand for the concurrent calls of p.
 func (q *Quota) slot(d Direction, p Profile) (leave func(), err error) {
 	for i := range p.MaxConcurrent {
-		unlock, ok, err := tryLock(filepath.Join(q.dir, fmt.Sprintf("%s-%s.%d", d, wire.ShortHash(p.Name), i)))
+		unlock, ok, err := flock.TryLock(filepath.Join(q.dir, fmt.Sprintf("%s-%s.%d", d, wire.ShortHash(p.Name), i)))
 		if err != nil {
 			return nil, fileError(err)
 		}
@@ -127,7 +128,7 @@ type bucket struct {
 func (q *Quota) Take(d Direction, p Profile, with identity.DeviceID, kind string) (wait time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	unlock, err := lock(filepath.Join(q.dir, "rates.lock"))
+	unlock, err := flock.Lock(filepath.Join(q.dir, "rates.lock"))
 	if err != nil {
 		return 0, fileError(err)
 	}

@@ -16,8 +16,8 @@ import (
 // maxAccessFile bounds the files of tokens and devices, in bytes.
 const maxAccessFile = 1 << 20
 
-// ReadTokens reads a file of tokens, one a line; "" has none. It is an error
-// when other users can read the file.
+// ReadTokens reads a file of tokens, one per line. The path "" means no
+// tokens. Files that other users can read are refused.
 func ReadTokens(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
@@ -40,33 +40,33 @@ func ReadTokens(path string) ([]string, error) {
 	return tokens, nil
 }
 
-// ReadDevices reads device ids from a file, one a line, and from a list; the
-// path "" is no file.
+// ReadDevices reads device ids from a file, one per line, and from a list. The
+// path "" means no file.
 func ReadDevices(path string, list []string) (ids []frame.ID, err error) {
 	var lines []line
 	if path != "" {
 		if lines, err = readLines(path); err != nil {
-			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "the devices cannot be read", Where: path, Fix: "write one device id a line", Err: err}
+			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "the devices cannot be read", Where: path, Fix: "write one device id per line", Err: err}
 		}
 	}
 	for _, l := range lines {
 		id, err := identity.ParseDeviceID(l.text)
 		if err != nil {
-			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "this line is no device id", Where: fmt.Sprintf("%s:%d", path, l.number), Fix: "write one device id a line", Err: err}
+			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "this line is not a device id", Where: fmt.Sprintf("%s:%d", path, l.number), Fix: "write one device id per line", Err: err}
 		}
 		ids = append(ids, frame.ID(id))
 	}
 	for _, text := range list {
 		id, err := identity.ParseDeviceID(text)
 		if err != nil {
-			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "--allow names no device", Fix: "give it a device id", Err: err}
+			return nil, &problem.Error{Code: "RELAY-DEVICES", What: "the value of --allow is not a device id", Fix: "give it a device id", Err: err}
 		}
 		ids = append(ids, frame.ID(id))
 	}
 	return ids, nil
 }
 
-// A line is one that is neither empty nor a comment.
+// A line is a line of a file that is neither empty nor a comment.
 type line struct {
 	number int
 	text   string

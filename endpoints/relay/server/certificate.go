@@ -22,7 +22,7 @@ func LoadTLS(cert, key string) (*tls.Config, error) {
 	}
 	c := &certificate{cert: cert, key: key}
 	if _, err := c.get(nil); err != nil {
-		return nil, &problem.Error{Code: "RELAY-CERT", What: "the certificate cannot be used", Where: cert, Fix: "both files are PEM, and the key is the certificate's", Err: err}
+		return nil, &problem.Error{Code: "RELAY-CERT", What: "the certificate cannot be used", Where: cert, Fix: "both files must be PEM, and the key must belong to the certificate", Err: err}
 	}
 	return &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS13}, nil
 }
