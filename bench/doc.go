@@ -1,4 +1,5 @@
-// Package bench measures the sandbox of policies beside other ways to run
-// WebAssembly plugins from Go. It is a module of its own, so that nobody who
-// uses Folkmoot pulls the peers. See README.md.
+// Package bench compares the sandbox of policies with other ways to run
+// WebAssembly plugins from Go, and measures the start of the program. It is a
+// module of its own, so that users of Folkmoot do not download the other
+// systems. See README.md.
 package bench

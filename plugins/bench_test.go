@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oneKiB is a call with an input of 1 KiB.
+// oneKiB is a request with an input of 1 KiB.
 func oneKiB() request {
 	in := roster
 	in.Events = []policy.Event{
@@ -28,8 +28,8 @@ func oneKiB() request {
 	return request{room: in.Room, nowMS: in.NowMS, seed: in.Seed, input: in.AppendJSON(nil)}
 }
 
-// BenchmarkDecision is one fresh, isolated, fuelled decision on an input of
-// 1 KiB, putting the instance back included.
+// BenchmarkDecision is one isolated, metered decision on an input of 1 KiB in a
+// restored instance. It includes restoring the instance.
 func BenchmarkDecision(b *testing.B) {
 	c := oneKiB()
 	for _, g := range w.Guests(b, root)[1:] {
@@ -51,7 +51,7 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// BenchmarkDecisions is the same from as many rooms as there are processors.
+// BenchmarkDecisions makes decisions in parallel, one room for each processor.
 func BenchmarkDecisions(b *testing.B) {
 	c := oneKiB()
 	for _, g := range w.Guests(b, root)[1:] {
@@ -73,9 +73,9 @@ func BenchmarkDecisions(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideEndless is what a room waits for a decision while every
-// processor is wanted by a stranger's policy that never ends, of another room.
-func BenchmarkBesideEndless(b *testing.B) {
+// BenchmarkNextToEndless is the time that a room waits for a decision while
+// third-party policies of another room use every processor without end.
+func BenchmarkNextToEndless(b *testing.B) {
 	h := newHost(b, Config{CacheDir: cacheDir(b)})
 	endless, err := loadUntrusted(b, h, decides("", nil, forever, zero64)())
 	if err != nil {
@@ -105,8 +105,8 @@ func BenchmarkBesideEndless(b *testing.B) {
 	b.ReportMetric(float64(worst.Microseconds())/1e3, "worst-ms")
 }
 
-// processTime is what this process had of the processors, in nanoseconds: on
-// a machine that does other things it says more than the time that went by.
+// processTime is the processor time of this process, in nanoseconds. On a busy
+// machine it says more than wall time.
 func processTime(b *testing.B) int64 {
 	b.Helper()
 	var u unix.Rusage
@@ -116,8 +116,7 @@ func processTime(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkSettings shows that a large table given through configure adds
-// nothing to a decision.
+// BenchmarkSettings shows that large settings add nothing to a decision.
 func BenchmarkSettings(b *testing.B) {
 	m := w.Policy()
 	m.Finish()
@@ -138,7 +137,8 @@ func BenchmarkSettings(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is what a program pays before its first decision.
+// BenchmarkLoad is the time before the first decision, without a compile cache
+// and with one.
 func BenchmarkLoad(b *testing.B) {
 	g := w.Guest{Name: "go", Policy: "roundrobin", Module: w.Builtins(b, root)}
 	for _, warm := range []bool{false, true} {

@@ -18,8 +18,8 @@ import (
 
 const answersEnv = "PLUGINS_TEST_ANSWERS"
 
-// answersOf runs every guest over random inputs and digests all answers, logs
-// and fuel.
+// answersOf runs every guest on random inputs. It returns the digest of all
+// answers, logs and fuel.
 func answersOf(t *testing.T, interpreter bool) string {
 	t.Helper()
 	h := newHost(t, Config{CacheDir: cacheDir(t), Interpreter: interpreter})
@@ -36,8 +36,8 @@ func answersOf(t *testing.T, interpreter bool) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// TestSameEverywhere: both engines, and another process, give the same bytes
-// and use the same fuel, for every guest.
+// TestSameEverywhere: both engines, and another process, give the same bytes and
+// use the same fuel for every guest.
 func TestSameEverywhere(t *testing.T) {
 	if os.Getenv(answersEnv) != "" {
 		fmt.Printf("answers %s\n", answersOf(t, false))
@@ -56,8 +56,8 @@ func TestSameEverywhere(t *testing.T) {
 	}
 }
 
-// TestSameTwentyTimes: the same input gives the same bytes twenty times,
-// fresh every time, from several goroutines.
+// TestSameTwentyTimes: the same input gives the same bytes twenty times, from
+// several goroutines.
 func TestSameTwentyTimes(t *testing.T) {
 	h := newHost(t, Config{CacheDir: cacheDir(t), Parallel: 4, AuditEvery: 5})
 	for _, g := range w.Guests(t, root) {
@@ -89,9 +89,9 @@ func TestSameTwentyTimes(t *testing.T) {
 	}
 }
 
-// TestEndlessRoomDelaysNobody: with one place, a room whose policy never ends
-// and a room with a good one alternate.
-func TestEndlessRoomDelaysNobody(t *testing.T) {
+// TestEndlessRoom: with one place, a room whose policy never ends and a room with
+// a good policy alternate.
+func TestEndlessRoom(t *testing.T) {
 	h := newHost(t, Config{Parallel: 1})
 	endless, err := loadUntrusted(t, h, decides("", nil, forever, zero64)())
 	if err != nil {

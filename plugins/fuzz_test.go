@@ -8,8 +8,7 @@ import (
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 )
 
-// FuzzRun: whatever bytes a policy is handed and answers with, a run ends
-// with an answer or a coded error.
+// FuzzRun: for any bytes of an input a run ends with an answer or a coded error.
 func FuzzRun(f *testing.F) {
 	h := newHost(f, Config{CacheDir: cacheDir(f)})
 	p := loadGuest(f, h, w.Guest{Name: "c", Policy: "kit", Module: w.Kit(f, root, "c")}, nil)
@@ -24,7 +23,7 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// FuzzLoad: no module that the rewriter lets pass breaks the host.
+// FuzzLoad: no module that the rewriter accepts breaks the host.
 func FuzzLoad(f *testing.F) {
 	f.Add(w.Answering(spoken))
 	f.Add(w.Nasty())

@@ -2,9 +2,9 @@ package plugins
 
 import "testing"
 
-// TestHeaded: what a run takes from its input is the input's own, and nothing
-// of what is no input.
-func TestHeaded(t *testing.T) {
+// TestParseHeader: a run reads its fields from the top level of the input, and
+// reads none from bytes that are not an input.
+func TestParseHeader(t *testing.T) {
 	for _, c := range []struct {
 		input, room, seed string
 		nowMS             int64

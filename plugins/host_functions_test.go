@@ -55,7 +55,7 @@ func calling(module, name string, args ...int64) []byte {
 	return m.Bytes()
 }
 
-// TestImports: what a guest may call, with good arguments and bad ones.
+// TestImports: the host functions, with valid and invalid arguments.
 func TestImports(t *testing.T) {
 	for _, tt := range []struct {
 		name, module, call string
@@ -105,7 +105,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestRandom: the stream follows from the seed, and from nothing else.
+// TestRandom: the random stream depends on the seed only.
 func TestRandom(t *testing.T) {
 	p := load(t, newHost(t, Config{}), calling(wasi, "random_get", 512, 8))
 	get := func(input string) string {
@@ -121,7 +121,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestLogIsBounded: a flood keeps its beginning.
+// TestLogIsBounded: the beginning of a long log is kept.
 func TestLogIsBounded(t *testing.T) {
 	m := &w.Module{}
 	m.Memory(1, -1)

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQueueIsFair: with one place, two rooms that ask for much and one that
-// asks for little take turns, whatever order they came in.
+// TestQueueIsFair: with one place, three rooms take turns in any order of
+// arrival, however many calls each has.
 func TestQueueIsFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
@@ -52,8 +52,8 @@ func TestQueueIsFair(t *testing.T) {
 	})
 }
 
-// TestQueueGivesUp: who stops waiting leaves no trace, and a place that comes
-// at that moment is not lost.
+// TestQueueGivesUp: a call that stops waiting leaves the queue, and a place that
+// is given at that moment is not lost.
 func TestQueueGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)
@@ -78,9 +78,9 @@ func TestQueueGivesUp(t *testing.T) {
 	})
 }
 
-// TestShelf: those who ask for the same thing at once get one, made once; it
-// goes when the last one is done with it; a failure is tried again.
-func TestShelf(t *testing.T) {
+// TestRefCache: callers that ask for a key at once get one value, created once.
+// The last release removes it. A failed value is created again.
+func TestRefCache(t *testing.T) {
 	var s refCache[*int]
 	made := 0
 	start := make(chan struct{})
@@ -104,7 +104,7 @@ func TestShelf(t *testing.T) {
 		}
 	}
 	if s.release("k") {
-		t.Error("released what is gone")
+		t.Error("released a value that is gone")
 	}
 	failure := errors.New("no")
 	if _, err := s.acquire("f", func() (*int, error) { return nil, failure }); !errors.Is(err, failure) {

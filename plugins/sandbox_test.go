@@ -20,12 +20,12 @@ import (
 
 var update = flag.Bool("update", false, "write the hostile modules to testdata/hostile")
 
-// largestCommitted is the size up to which hostile modules are kept as files.
+// largestCommitted is the size in bytes up to which hostile modules are committed.
 const largestCommitted = 32 << 10
 
-// TestHostile: every hostile module is refused at load or ends with its own
-// code, or answers harmlessly, the same twice; a good policy goes on beside
-// it; the memory of the host stays small.
+// TestHostile: every hostile module is refused at load, fails with its code, or
+// answers harmlessly, the same twice. Meanwhile a good policy still decides, and
+// the memory of the host stays small.
 func TestHostile(t *testing.T) {
 	h := newHost(t, Config{CacheDir: t.TempDir(), CompileTime: 20 * time.Second})
 	quick := newHost(t, Config{CompileTime: time.Second})
@@ -113,7 +113,7 @@ func keepModule(t *testing.T, name string, module []byte) {
 	}
 }
 
-// TestHostileIsListed: no file lies there that the table does not know.
+// TestHostileIsListed: every file of testdata/hostile is in the table.
 func TestHostileIsListed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "hostile", "*.wasm"))
 	if err != nil || len(files) < 60 {
@@ -130,7 +130,8 @@ func TestHostileIsListed(t *testing.T) {
 	}
 }
 
-// peak returns how many MiB the resident memory has grown since, at most.
+// peak returns a function that returns the largest growth of the resident
+// memory since, in MiB.
 func peak() func() int {
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // resets VmHWM (proc(5)); Linux only
@@ -148,7 +149,7 @@ func status(key string) int {
 	return n
 }
 
-// TestCaseFile: testdata/case.json is an input that a policy can be run on.
+// TestCaseFile: testdata/case.json is a valid input.
 func TestCaseFile(t *testing.T) {
 	path := filepath.Join("testdata", "case.json")
 	want := roster.AppendJSON(nil)
@@ -167,8 +168,8 @@ func TestCaseFile(t *testing.T) {
 	}
 }
 
-// TestFailureIsSaved: the exact input of a failed decision is kept, and the
-// message says how to see it again.
+// TestFailureIsSaved: the exact input of a failed decision is saved, and the
+// error says how to repeat the decision.
 func TestFailureIsSaved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "failed")
 	p := load(t, newHost(t, Config{FailDir: dir}), decides("", nil, forever, zero64)())

@@ -13,10 +13,12 @@ import (
 
 func loadUntrusted(t testing.TB, h *Host, wasm []byte) (*Policy, error) {
 	t.Helper()
-	return h.Load(context.Background(), Module{Name: "stranger", Wasm: wasm})
+	return h.Load(context.Background(), Module{Name: "third-party", Wasm: wasm})
 }
 
-func TestOutside(t *testing.T) {
+// TestUntrusted: a third-party module runs with a cold cache, a warm cache, no
+// cache, and on the interpreter.
+func TestUntrusted(t *testing.T) {
 	dir := t.TempDir()
 	wasm := w.Answering(`{"action":"decline","reason":"quiet"}`)
 	for _, c := range []Config{{CacheDir: dir}, {CacheDir: dir}, {}, {Interpreter: true}} { // cold, warm, without a cache, without a compiler
@@ -38,11 +40,11 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestCompileBomb: a module that takes long to compile ends with the child.
+// TestCompileBomb: a module that takes too long to compile is refused.
 func TestCompileBomb(t *testing.T) {
 	fill := cat(w.I32Const(0), w.I32Const(7), w.I32Const(65536), w.Bulk(11, 0))
 	m := w.Policy().Finish()
-	m.Decide(nil, w.Repeat(20_000, fill), w.I64Const(0)) // 240 kB, 27 s of compiling
+	m.Decide(nil, w.Repeat(20_000, fill), w.I64Const(0)) // 240 kB; compiling takes 27 s
 	h := newHost(t, Config{CompileTime: time.Second})
 	start := time.Now()
 	_, err := loadUntrusted(t, h, m.Bytes())
@@ -53,8 +55,8 @@ func TestCompileBomb(t *testing.T) {
 	t.Log(time.Since(start), e)
 }
 
-// TestCallerOfChildGoes: the child ends when nobody waits for it.
-func TestCallerOfChildGoes(t *testing.T) {
+// TestCallerOfChildGone: the child ends when its caller is gone.
+func TestCallerOfChildGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := newHost(t, Config{}).Load(ctx, Module{Name: "x", Wasm: w.Answering(spoken)})

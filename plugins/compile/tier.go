@@ -25,9 +25,9 @@ const (
 	// takes one to two seconds of the processor.
 	maxInterpreted = 100 * time.Millisecond
 
-	// maxColdStart is the time after the first decision when a module is compiled
+	// maxDelay is the time after the first decision when a module is compiled
 	// in any case, for the next start. Programs that end before lose nothing.
-	maxColdStart = 3 * time.Second
+	maxDelay = 3 * time.Second
 )
 
 // A tier is the pending compilation of a module.
@@ -69,7 +69,7 @@ func (m *Module) Ran(engine string, d time.Duration) {
 	if t == nil || engine != guest.EngineInterpreter {
 		return
 	}
-	t.first.Do(func() { t.timer.Store(time.AfterFunc(maxColdStart, func() { m.compile() })) })
+	t.first.Do(func() { t.timer.Store(time.AfterFunc(maxDelay, func() { m.compile() })) })
 	if t.interpreted.Add(int64(d)) >= int64(maxInterpreted) {
 		m.compile()
 	}

@@ -12,9 +12,10 @@ import (
 )
 
 // TestCasesInTheSandbox runs the same cases on the embedded module, on both
-// engines.
+// engines. Both give the same bytes and use the same fuel for every policy.
 func TestCasesInTheSandbox(t *testing.T) {
 	t.Parallel()
+	outcomes := map[string]outcome{}
 	for _, interpreter := range []bool{false, true} {
 		host, err := plugins.NewHost(plugins.Config{Interpreter: interpreter, CacheDir: t.TempDir()})
 		if err != nil {
@@ -22,7 +23,7 @@ func TestCasesInTheSandbox(t *testing.T) {
 		}
 		t.Run(host.Engine(), func(t *testing.T) {
 			for _, name := range policies.Names() {
-				sandboxed(t, host, name)
+				sandboxed(t, host, name, outcomes)
 			}
 		})
 		if err := host.Close(); err != nil {
@@ -31,7 +32,13 @@ func TestCasesInTheSandbox(t *testing.T) {
 	}
 }
 
-func sandboxed(t *testing.T, host *plugins.Host, name string) {
+// An outcome is what a decision gave on one engine.
+type outcome struct {
+	output, log string
+	fuel        uint64
+}
+
+func sandboxed(t *testing.T, host *plugins.Host, name string, outcomes map[string]outcome) {
 	t.Helper()
 	cases, err := policytest.Load(filepath.Join("..", name, "testdata", "cases"))
 	if err != nil {
@@ -46,6 +53,14 @@ func sandboxed(t *testing.T, host *plugins.Host, name string) {
 		}
 		if err := c.Check(func(in []byte) ([]byte, error) {
 			r, err := p.Run(t.Context(), in)
+			key, got := name+" "+c.Name+" "+string(in), outcome{string(r.Output), r.Log, r.Fuel}
+			if first, ok := outcomes[key]; ok && first != got {
+				t.Errorf("%s: %s gives %+v, the other engine %+v", c.Name, host.Engine(), got, first)
+			}
+			outcomes[key] = got
+			if r.Engine != host.Engine() || r.Fuel == 0 {
+				t.Errorf("%s: ran on the %s with %d units of fuel", c.Name, r.Engine, r.Fuel)
+			}
 			return r.Output, err
 		}); err != nil {
 			t.Error(err)
