@@ -7,14 +7,15 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// passed are the variables that every agent gets; anything else may hold a
-// secret that is no business of an agent.
+// passed are the variables that every agent gets. Other variables may contain
+// secrets.
 var passed = []string{"PATH", "HOME", "LANG", "LC_*", "TZ", "TMPDIR"}
 
-// windows cannot start most programs without these.
+// passedWindows are variables that most Windows programs need to start.
 var passedWindows = []string{"SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}
 
-// environ picks from base what is allowed and adds cfg.Env, which wins.
+// environ returns the allowed variables of base and those of cfg.Env, which take
+// precedence.
 func environ(cfg Config, base []string, dir string) ([]string, error) {
 	allow := append(append([]string(nil), passed...), cfg.AllowEnv...)
 	if runtime.GOOS == "windows" {
@@ -44,7 +45,7 @@ func environ(cfg Config, base []string, dir string) ([]string, error) {
 				Fix: "write it as NAME: value under env:",
 			}
 		}
-		env = append(env, kv) // of two with one name exec takes the last
+		env = append(env, kv) // exec uses the last entry of a name
 	}
 	return env, nil
 }

@@ -8,16 +8,15 @@ import (
 	"syscall"
 )
 
-// keeper waits in an agent's group until the pipe to us breaks, which it does
-// however we end, and then kills the group. Killed ourselves we can kill
-// nobody, and what the kernel does for us where it does anything reaches the
-// agent alone, not what that has started. It is in the group, so the group's id
-// cannot become somebody else's, and ends with it.
+// keeper is a process in the group of the agent. It waits until the pipe to the
+// host breaks, which happens however the host ends, and then kills the group. A
+// killed host cannot do this, and the kernel kills at most the agent, not its
+// children. The keeper belongs to the group, so the group id cannot be reused.
 const keeper = `trap "" TERM INT HUP; read -r _; kill -KILL 0`
 
-// keep starts a keeper of the group. It returns what waits for it, after the
-// group was killed. Without a keeper, for want of a shell or because the agent
-// has ended already, things are as they would be without.
+// keep starts a keeper of the group. The returned function waits for it; call it
+// after the group was killed. If the keeper cannot start, because there is no
+// shell or the agent has ended already, the agent runs without one.
 func keep(group int) (wait func()) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// ErrLong says that a line was over the limit and has been skipped.
+// ErrLong reports a line over the limit, which was skipped.
 var ErrLong = errors.New("spawn: line over the limit")
 
-const keepBuffer = 64 << 10 // a larger buffer is given back after use
+const keepBuffer = 64 << 10 // a larger buffer is released after use
 
-// Lines reads lines of a bounded length. Unlike a bufio.Scanner it survives a
-// longer one: that line is skipped in constant memory, and the next is read.
+// Lines reads lines of bounded length. Unlike bufio.Scanner it continues after a
+// longer line, which it skips in constant memory.
 type Lines struct {
 	r   *bufio.Reader
 	max int
@@ -20,8 +20,7 @@ type Lines struct {
 	cut bool
 }
 
-// NewLines returns a reader of lines of at most limit bytes, the newline not
-// counted.
+// NewLines returns a reader of lines of at most limit bytes, without the newline.
 func NewLines(r io.Reader, limit int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 32<<10), max: limit}
 }
@@ -30,8 +29,8 @@ func NewLines(r io.Reader, limit int) *Lines {
 func (l *Lines) Cut() bool { return l.cut }
 
 // Next returns the next line without its newline; it is valid until the next
-// call. A last line without newline is returned too, and then the reader's
-// error, io.EOF at the end. ErrLong stands in the place of a longer line.
+// call. A last line without newline is returned too. Then the error of the reader
+// follows, io.EOF at the end. The error is ErrLong for a longer line.
 func (l *Lines) Next() ([]byte, error) {
 	if cap(l.buf) > keepBuffer {
 		l.buf = nil

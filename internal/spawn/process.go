@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// Stdin is where the process reads from. Its write deadline may be set.
+// Stdin is the standard input of the process. The caller may set its write
+// deadline.
 func (p *Process) Stdin() *os.File { return p.stdin }
 
-// Stdout is what the process writes. It ends at the latest a second after
-// the process has.
+// Stdout is the standard output of the process. It ends at most one second after
+// the process.
 func (p *Process) Stdout() *os.File { return p.stdout }
 
 // Done is closed when the process has ended and its group was killed.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// State says how the process ended, such as "exit status 3". It is "" before
+// State returns how the process ended, such as "exit status 3". It is "" before
 // Done is closed.
 func (p *Process) State() string {
 	select {
@@ -40,12 +41,12 @@ func (p *Process) Terminate(grace time.Duration) {
 	<-p.done
 }
 
-// Close closes the standard input, which asks a well-behaved agent to end,
-// and after patience continues as Terminate. It returns when the process has
-// ended and the descriptors are closed; nobody may read Stdout afterwards.
-func (p *Process) Close(patience, grace time.Duration) {
+// Close closes the standard input, which asks an agent to end. After wait it
+// continues like Terminate. It returns when the process has ended and the
+// descriptors are closed. The caller must not read Stdout afterwards.
+func (p *Process) Close(wait, grace time.Duration) {
 	p.stdin.Close()
-	if !p.ended(patience) {
+	if !p.ended(wait) {
 		p.Terminate(grace)
 	}
 	p.stdout.Close()
@@ -62,7 +63,7 @@ func (p *Process) ended(within time.Duration) bool {
 	}
 }
 
-// signal reaches the whole group, unless the process has been waited for.
+// signal signals the whole group, unless the process was reaped.
 func (p *Process) signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,9 +72,9 @@ func (p *Process) signal(s os.Signal) {
 	}
 }
 
-// await returns how the process ended, having killed what is left of its
-// group: before it is reaped where the system allows, for until then its id
-// belongs to nobody else.
+// await waits for the process, kills the rest of its group, and returns the exit
+// state. Where the system allows, it kills the group before it reaps the
+// process, because until then the pid cannot be reused.
 func (p *Process) await() string {
 	awaitExit(p.cmd.Process.Pid)
 	if exitIsSeenFirst {

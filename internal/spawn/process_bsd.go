@@ -12,5 +12,5 @@ func holdThread() (release func()) { return func() {} }
 
 func awaitExit(int) {}
 
-// sealDescriptors has nothing to do with the ones that Go opened.
+// sealDescriptors does nothing: Go seals the descriptors that it opens.
 func sealDescriptors() {}

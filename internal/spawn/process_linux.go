@@ -13,20 +13,20 @@ import (
 
 const exitIsSeenFirst = true
 
-// attributes put the child in a group of its own and have the kernel kill it
-// when we die.
+// attributes puts the child in its own process group and lets the kernel kill it
+// when the host dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// holdThread keeps the thread that starts the child: the kernel sends
+// holdThread locks the thread that starts the child, because the kernel sends
 // Pdeathsig when that thread ends, not the process (golang.org/issue/27505).
 func holdThread() (release func()) {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread
 }
 
-// awaitExit blocks until the child has ended and leaves it to be reaped.
+// awaitExit blocks until the child has ended, without reaping it.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -36,8 +36,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// sealDescriptors makes sure that the child gets none of the descriptors that
-// we were started with ourselves; Go seals only those that it opens.
+// sealDescriptors sets close-on-exec on the descriptors that the host inherited
+// from its parent. Go sets it only on those that it opens.
 func sealDescriptors() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return

@@ -17,10 +17,10 @@ func holdThread() (release func()) { return func() {} }
 
 func awaitExit(int) {}
 
-// signalGroup reaches the process alone: there are no groups here.
+// signalGroup kills only the process, because there are no process groups.
 func signalGroup(p *os.Process, _ os.Signal) { _ = p.Kill() }
 
 func keep(int) (wait func()) { return func() {} }
 
-// sealDescriptors has nothing to do with the ones that Go opened.
+// sealDescriptors does nothing: Go seals the descriptors that it opens.
 func sealDescriptors() {}

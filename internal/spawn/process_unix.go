@@ -10,6 +10,6 @@ import (
 var polite, final os.Signal = syscall.SIGTERM, syscall.SIGKILL
 
 func signalGroup(p *os.Process, s os.Signal) {
-	// The group may be gone already: there is nothing to do about an error.
+	// An error means that the group is gone already.
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }

@@ -59,7 +59,7 @@ func existingDir(dir string) (string, error) {
 func dirProblem(dir string, err error) error {
 	return &problem.Error{
 		Code: "AGENT-CWD", What: fmt.Sprintf("the agent's working folder %s cannot be used: %v", quote(dir), err),
-		Fix: "make the folder, or correct cwd: of the endpoint", Err: err,
+		Fix: "create the folder, or correct cwd: of the endpoint", Err: err,
 	}
 }
 
@@ -86,8 +86,8 @@ func program(argv []string, dir string, env []string) (string, error) {
 	return search(name, lookup(env, "PATH"))
 }
 
-// search looks through the child's PATH. Relative entries are skipped: what
-// they mean depends on a folder that others may write.
+// search searches the PATH of the child. It skips relative entries, because they
+// depend on a folder that other users may be able to write.
 func search(name, path string) (string, error) {
 	var refused error
 	for _, dir := range filepath.SplitList(path) {
@@ -139,7 +139,7 @@ func notFound(name string, err error) error {
 	return &problem.Error{Code: "AGENT-NOTFOUND", What: "the agent's command " + quote(name) + " was not found", Fix: fix, Err: hidden{err}}
 }
 
-// startProblem says why the system did not start a program that is there.
+// startProblem explains why the system did not start an existing program.
 func startProblem(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -152,7 +152,7 @@ func startProblem(name string, err error) error {
 	return &problem.Error{Code: "AGENT-START", What: "the agent's command " + quote(name) + " did not start", Fix: "see the cause", Err: err}
 }
 
-// hidden keeps a cause for errors.Is whose text would only repeat What.
+// hidden wraps a cause for errors.Is, without its text, which would repeat What.
 type hidden struct{ error }
 
 func (hidden) Error() string   { return "" }

@@ -1,12 +1,11 @@
-// Package spawn starts an agent's process by the house's rules and makes sure
-// that it ends: an argv and never a shell, a program that comes from
-// configuration, a clean environment, its own process group, no inherited
-// descriptors, and a working folder that exists and, where a root is given,
-// lies within it. Whenever the process ends, or we do, be it by kill -9, its
-// whole group is killed.
+// Package spawn starts the process of an agent and ensures that it ends. The
+// command is an argv from the configuration, never a shell command. The process
+// gets a clean environment, its own process group, no inherited descriptors and
+// an existing working folder, which lies within the root if there is one. When
+// the process or the host ends, even by kill -9, the whole group is killed.
 //
-// A process that moved to a session of its own has left the group and is out
-// of reach; its hold on our pipes is cut a second after its parent's end.
+// A child that starts its own session leaves the group and is not killed. Its
+// access to our pipes ends one second after the process has ended.
 package spawn
 
 import (
@@ -16,13 +15,13 @@ import (
 	"time"
 )
 
-// A Config says what to start.
+// A Config describes the process to start.
 type Config struct {
 	Command  []string // argv; a name without a slash is looked up in PATH, one with is relative to Dir
 	Root     string   // when set, Dir is a path inside it; links that lead out are refused
-	Dir      string   // working folder; "" is the present one, or Root
+	Dir      string   // working folder; "" is the current folder, or Root
 	Env      []string // KEY=VALUE; the values are kept out of what Stderr returns
-	AllowEnv []string // variables passed on beside the usual ones; "NAME" or "PREFIX*"
+	AllowEnv []string // additional variables to pass on; "NAME" or "PREFIX*"
 }
 
 // A Process is a running agent. Its methods may be used concurrently.
@@ -33,10 +32,10 @@ type Process struct {
 	stderr *os.File
 	tail   *tail
 	done   chan struct{}
-	state  string // how it ended; set before done is closed
+	state  string // exit state; set before done is closed
 
 	mu     sync.Mutex
-	reaped bool // its id may belong to somebody else: no more signals
+	reaped bool // its pid may be reused, so no more signals
 }
 
 // Start starts the process. Errors are of type *problem.Error with the codes
@@ -63,8 +62,8 @@ func Start(cfg Config) (*Process, error) {
 	return p, nil
 }
 
-// start connects the pipes and leaves the process to a goroutine of its own,
-// which waits for it and ends when both have.
+// start connects the pipes and starts the process in a goroutine, which ends
+// after the process and its group.
 func (p *Process) start() error {
 	ours, theirs, err := pipes()
 	if err != nil {
@@ -100,7 +99,7 @@ func (p *Process) run(started chan<- error, theirs []*os.File) {
 	}()
 	p.state = p.await()
 	kept()
-	// Whoever still holds the other ends has left the group.
+	// Only processes that left the group still hold the other ends.
 	end := time.Now().Add(time.Second)
 	p.stdout.SetReadDeadline(end)
 	p.stderr.SetReadDeadline(end)

@@ -21,7 +21,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// hostVar makes this test binary a host that starts a script and then waits.
+// hostVar makes this test binary act as a host that starts a script and waits.
 const hostVar = "SPAWN_TEST_HOST"
 
 func TestMain(m *testing.M) {
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestHostDies: neither an agent nor what it has started outlives a host that
-// is killed, though they take no notice of their closed standard input.
+// TestHostDies kills a host and checks that its agent and the children of the
+// agent end, although they ignore that their standard input is closed.
 func TestHostDies(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -112,7 +112,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestNoDescriptorIsInherited(t *testing.T) {
+func TestNoDescriptorLeaks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("descriptors are listed with /proc, which this system has not")
 	}
@@ -181,7 +181,7 @@ func TestStartProblems(t *testing.T) {
 	}
 }
 
-func TestRootAllowsWhatIsInside(t *testing.T) {
+func TestRootAllowsSubfolder(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "in"), 0o755); err != nil {
 		t.Fatal(err)
@@ -192,8 +192,8 @@ func TestRootAllowsWhatIsInside(t *testing.T) {
 	}
 }
 
-// TestGroupDies: when the leader ends by itself, what it left behind is
-// killed, though it ignores SIGTERM and holds the pipes.
+// TestGroupDies checks that the children of an agent that ended are killed,
+// although they ignore SIGTERM and hold the pipes.
 func TestGroupDies(t *testing.T) {
 	p := start(t, `sh -c 'trap "" TERM HUP; echo $$; while :; do sleep 60; done' & read x <&0; exit 3`)
 	line, err := bufio.NewReader(p.Stdout()).ReadString('\n')
@@ -208,8 +208,8 @@ func TestGroupDies(t *testing.T) {
 	gone(t, strings.TrimSpace(line))
 }
 
-// gone waits until a process is dead; killed orphans may wait for their new
-// parent to reap them.
+// gone waits until a process is dead. Killed orphans may be zombies until their
+// new parent reaps them.
 func gone(t *testing.T, pid string) {
 	t.Helper()
 	n, err := strconv.Atoi(pid)
@@ -222,7 +222,7 @@ func gone(t *testing.T, pid string) {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-	t.Errorf("process %d still lives", n)
+	t.Errorf("process %d is still alive", n)
 }
 
 func zombie(pid string) bool {
@@ -230,7 +230,7 @@ func zombie(pid string) bool {
 	return err == nil && strings.Contains(string(b), ") Z ")
 }
 
-func TestTerminateIsFinal(t *testing.T) {
+func TestTerminateKills(t *testing.T) {
 	p := start(t, `trap "" TERM; echo ready; while :; do sleep 60; done`)
 	if _, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestTerminateIsFinal(t *testing.T) {
 	}
 }
 
-func TestTerminateIsPoliteFirst(t *testing.T) {
+func TestTerminateSendsSIGTERMFirst(t *testing.T) {
 	p := start(t, `trap "exit 7" TERM; echo ready; while :; do sleep 0.02; done`)
 	if _, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestStderrTail(t *testing.T) {
 		t.Errorf("%d bytes, ending in %q", len(got), got[max(0, len(got)-60):])
 	}
 	if strings.Contains(got, "hunter2") {
-		t.Error("a value of the environment is shown")
+		t.Error("the text contains a value of the environment")
 	}
 }
 
@@ -281,7 +281,7 @@ func TestLines(t *testing.T) {
 		got = append(got, strconv.Itoa(len(b)))
 	}
 	if !l.Cut() {
-		t.Error("the last line is not known to be cut")
+		t.Error("Cut is false for a truncated last line")
 	}
 	want := "3 0 " + ErrLong.Error() + " 4 70000 4"
 	if strings.Join(got, " ") != want {
@@ -289,7 +289,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestEndlessLine: a line without end costs no memory.
+// TestEndlessLine checks that a line without end uses bounded memory.
 func TestEndlessLine(t *testing.T) {
 	l := NewLines(io.MultiReader(io.LimitReader(endless('x'), 1<<28), strings.NewReader("\nnext\n")), 8<<20)
 	var before, after runtime.MemStats

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkStart is the start and the end of an agent that ends by itself with
-// its standard input.
+// BenchmarkStart measures start and end of an agent that ends when its standard
+// input is closed.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		p, err := Start(Config{Command: []string{"cat"}})

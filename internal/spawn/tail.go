@@ -8,14 +8,14 @@ import (
 	"github.com/folkmoot/moot/internal/term"
 )
 
-// tailBytes is how much of a process's standard error is kept.
+// tailBytes is how much of the standard error of a process is kept.
 const tailBytes = 8 << 10
 
-// shortSecret is the length under which a value is too common to be struck
-// out: "1" and "true" would blank whole texts.
+// shortSecret is the minimum length of a value to redact. Shorter values, such
+// as "1" and "true", would redact whole texts.
 const shortSecret = 6
 
-// A tail keeps the end of what was written and the values to hide in it.
+// A tail keeps the end of the standard error and the values to redact in it.
 type tail struct {
 	mu      sync.Mutex
 	ring    []byte
@@ -33,7 +33,7 @@ func newTail(env []string) *tail {
 	return t
 }
 
-// fill reads r to its end, so that the process never waits for us.
+// fill reads r to its end, so that the process never blocks on writing.
 func (t *tail) fill(r io.Reader) {
 	buf := make([]byte, tailBytes)
 	for {
@@ -55,13 +55,13 @@ func (t *tail) add(b []byte) {
 	}
 }
 
-// String returns the text, whole lines where it was cut.
+// String returns the text. A truncated first line is dropped.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := string(t.ring)
 	if t.cut {
-		// A cut could leave the end of a secret: drop the torn line.
+		// The truncated line could hold the end of a secret.
 		if _, rest, ok := strings.Cut(s, "\n"); ok {
 			s = rest
 		} else if len(t.secrets) > 0 {

@@ -1,6 +1,6 @@
-// Package term makes text of others safe to show on a terminal: an agent's
-// words must not move the cursor, change colours, set the title, or read in
-// another order than they are stored.
+// Package term makes untrusted text safe to show on a terminal. The text of an
+// agent must not move the cursor, change colours, set the title, or appear in
+// another order than it is stored.
 package term
 
 import (
@@ -11,7 +11,7 @@ import (
 // Strip returns s without terminal control sequences, control characters
 // other than tab and line feed, bidirectional controls and invisible
 // characters. Invalid UTF-8 becomes U+FFFD. Text without any of these is
-// returned as it is.
+// returned unchanged, without a copy.
 func Strip(s string) string {
 	if clean(s) {
 		return s
@@ -32,13 +32,13 @@ func Strip(s string) string {
 	return b.String()
 }
 
-// Line is Strip for what must stay on one line: line feeds and tabs become
+// Line is Strip for text that must stay on one line. Line feeds and tabs become
 // spaces.
 func Line(s string) string {
 	return strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(Strip(s))
 }
 
-// clean is the fast path: most text holds nothing to remove.
+// clean reports whether s needs no change, as most text does.
 func clean(s string) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || unsafeRune(r) {
@@ -48,7 +48,7 @@ func clean(s string) bool {
 	return true
 }
 
-// unsafeRune reports whether r is invisible or steers the terminal.
+// unsafeRune reports whether r is invisible or controls the terminal.
 func unsafeRune(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -65,12 +65,12 @@ func unsafeRune(r rune) bool {
 	return false
 }
 
-// maxSequence bounds how much an unfinished sequence may swallow.
+// maxSequence bounds the length of a control sequence.
 const maxSequence = 4096
 
 // sequence returns the length of the control sequence that s starts with, or
-// 0. A string sequence (title, hyperlink, device control) counts only when it
-// is ended in time: text behind an unfinished one must stay readable.
+// 0. A string sequence (title, hyperlink, device control) counts only if it ends
+// within the bound, so that text after an unfinished one stays readable.
 func sequence(s string) int {
 	kind, n := introducer(s)
 	switch kind {
@@ -82,7 +82,7 @@ func sequence(s string) int {
 	return 0
 }
 
-// introducer reads ESC and a letter, or the C1 control that means the same.
+// introducer reads ESC and a letter, or the equivalent C1 control.
 func introducer(s string) (kind byte, n int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -96,7 +96,8 @@ func introducer(s string) (kind byte, n int) {
 	return 0, 0
 }
 
-// csi measures parameters, intermediates and the final byte.
+// csi returns the length of a CSI sequence: parameters, intermediates and the
+// final byte.
 func csi(s string, n int) int {
 	for i := n; i < len(s) && i < maxSequence; i++ {
 		switch c := s[i]; {
@@ -109,7 +110,8 @@ func csi(s string, n int) int {
 	return n
 }
 
-// str measures up to BEL or the string terminator.
+// str returns the length of a string sequence up to BEL or the string terminator,
+// or 0 if it does not end.
 func str(s string, n int) int {
 	for i := n; i < len(s) && i < maxSequence; i++ {
 		switch {

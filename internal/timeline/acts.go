@@ -21,7 +21,7 @@ func (s *Session) say(text string) (room.Act, error) {
 	return say, nil
 }
 
-// mine is the seat that has the floor and that the person speaks for.
+// mine returns the seat that has the floor and that the person has taken over.
 func (s *Session) mine() string {
 	for _, x := range s.Room.View().Seats {
 		if x.Phase == "thinking" && s.taken[x.ID] {
@@ -47,8 +47,8 @@ func sayAs(s *Session, rest string) (room.Act, error) {
 	return room.Say{Text: text, As: who}, err
 }
 
-// The hash is that of the draft that the person has seen, so that nobody
-// approves a text that has changed meanwhile.
+// approve approves the draft that the person has seen. Its hash prevents approval
+// of a text that has changed since.
 func approve(s *Session, _ string) (room.Act, error) { return room.Approve{Draft: s.draft}, nil }
 
 func edit(s *Session, text string) (room.Act, error) {
@@ -106,7 +106,7 @@ func changePolicy(s *Session, name string) (room.Act, error) {
 	return room.SetPolicy{Policy: ref}, err
 }
 
-// limits replaces those that are named; the others stay.
+// limits changes the named limits and keeps the others.
 func limits(s *Session, rest string) (room.Act, error) {
 	l := s.Room.View().Limits
 	fields := strings.Fields(rest)
@@ -132,7 +132,7 @@ func setLimit(l *room.Limits, name, value string) error {
 		n, err = strconv.Atoi(value)
 	}
 	if err != nil || n <= 0 {
-		return usage(fmt.Sprintf("%q is no value for a limit", term.Line(name+"="+value)), "write a number above 0, a duration for maxDuration: limits maxTurns=60 maxDuration=1h")
+		return usage(fmt.Sprintf("%q is not a value for a limit", term.Line(name+"="+value)), "write a number above 0, a duration for maxDuration: limits maxTurns=60 maxDuration=1h")
 	}
 	switch name {
 	case "maxDuration":

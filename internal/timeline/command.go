@@ -11,14 +11,13 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A verb is one command of the person.
+// A verb is a command of the person.
 type verb struct {
 	name, args, help string
-	// ready says whether a script's command can be carried out yet; nil is at
-	// once.
+	// ready reports whether a command of a script can run now; nil means always.
 	ready func(s *Session, rest string) bool
-	// act makes the command's act of its arguments. nil is for those that the
-	// session itself answers.
+	// act returns the act of the command. It is nil for commands that the session
+	// itself runs.
 	act func(s *Session, rest string) (room.Act, error)
 }
 
@@ -26,7 +25,7 @@ func drafted(s *Session, _ string) bool { return s.draft != "" }
 
 func resting(s *Session, _ string) bool { return s.phase != room.PhaseLive }
 
-// verbs in the order in which help shows them.
+// verbs returns the commands in the order of help.
 func verbs() []verb {
 	return []verb{
 		{"say", "TEXT", "say something to everybody", nil, (*Session).say},
@@ -57,7 +56,7 @@ func verbs() []verb {
 	}
 }
 
-// awaited says whether what the command wait waits for has come.
+// awaited reports whether the condition of the command wait is met.
 func awaited(s *Session, rest string) bool {
 	what, number, _ := strings.Cut(rest, " ")
 	switch what {
@@ -70,7 +69,7 @@ func awaited(s *Session, rest string) bool {
 	return s.phase != room.PhaseLive
 }
 
-// parse splits a command line and finds its verb.
+// parse splits a command line into its verb and the rest.
 func parse(line string) (verb, string, error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	for _, v := range verbs() {
@@ -85,8 +84,8 @@ func usage(what, fix string) error {
 	return &problem.Error{Code: "CLI-COMMAND", What: what, Fix: fix}
 }
 
-// who splits the name of a participant off rest: an id, a display name, or
-// the start of one that fits only one participant.
+// who splits the name of a participant off rest: an id, a display name, or an
+// unambiguous prefix of one.
 func (s *Session) who(rest string) (id, text string, err error) {
 	name, text, _ := strings.Cut(rest, " ")
 	name, text = strings.TrimPrefix(strings.TrimSuffix(name, ":"), "@"), strings.TrimSpace(text)
@@ -120,7 +119,7 @@ func (s *Session) ids() []string {
 	return ids
 }
 
-// agents are the participants whose seats a person can take, mute and so on.
+// agents returns the participants that a person can take over, mute and so on.
 func (s *Session) agents() []room.SeatView {
 	var out []room.SeatView
 	for _, x := range s.Room.View().Seats {

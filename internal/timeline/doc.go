@@ -1,14 +1,13 @@
-// Package timeline shows a room in a terminal while it runs, and hands the
-// room what the person in front of it wants.
+// Package timeline shows a running room in a terminal and sends the commands of
+// a person to the room.
 //
-// It is no full-screen program: what has happened is written line by line and
-// never touched again, so it scrolls, copies and redirects like any output.
-// Only the last line of a terminal is redrawn: how the room stands, or what
-// the person is typing. [Printer] turns events into those lines and needs
-// nothing else; [Session] adds the person.
+// It is not a full-screen program. Events are written line by line and never
+// redrawn, so the output scrolls, copies and redirects like any other. Only the
+// last line of a terminal is redrawn: the status of the room, or the line that
+// the person is typing. [Printer] converts events to lines. [Session] adds the
+// input of the person.
 //
-// A session reads keys where there is a terminal, and otherwise commands, one
-// a line, so that a script can be the person. Everything that others wrote
-// passes through internal/term first: an agent's words cannot steer the
-// terminal.
+// A session reads keys from a terminal. Without a terminal it reads commands, one
+// a line, so that a script can act as the person. Untrusted text passes through
+// internal/term, so an agent cannot control the terminal.
 package timeline

@@ -40,5 +40,5 @@ func (s *Session) draw() {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// tail is the end of s, at most n bytes of it.
+// tail returns the last n bytes of s.
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }

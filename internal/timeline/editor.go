@@ -9,8 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A key is one press: a character, or one of the constants, which are no
-// characters of Unicode's.
+// A key is a character, or one of the constants below, which are negative and so
+// never characters.
 type key rune
 
 const (
@@ -23,11 +23,11 @@ const (
 	keyEnd
 	keyLeft
 	keyRight
-	keyOther // an arrow, a function key: nothing we know
+	keyOther // an unsupported key, such as a function key
 )
 
-// decodeKeys splits what a terminal sent in one read into keys. Bytes of an
-// unfinished character are dropped: terminals send characters whole.
+// decodeKeys splits the bytes of one read into keys. It drops incomplete
+// characters, because terminals send whole characters.
 func decodeKeys(b []byte) []key {
 	var keys []key
 	for len(b) > 0 {
@@ -61,8 +61,8 @@ func decodeKey(b []byte) (key, int) {
 	return key(r), n
 }
 
-// decodeEscape tells the key Escape, which comes alone or twice, from the
-// sequence that an arrow or a function key sends.
+// decodeEscape distinguishes the Escape key, which comes alone or twice, from the
+// sequence of an arrow or a function key.
 func decodeEscape(b []byte) (key, int) {
 	if len(b) == 1 || b[1] == 0x1b {
 		return keyEscape, 1
@@ -127,8 +127,8 @@ func (e *editor) erase(from int) {
 	e.at = from
 }
 
-// line returns what fits into width columns around the cursor, and the
-// cursor's column.
+// line returns the part of the text around the cursor that fits into width
+// columns, and the column of the cursor.
 func (e *editor) line(width int) (string, int) {
 	head, tail := shown(e.text[:e.at]), shown(e.text[e.at:])
 	for uniseg.StringWidth(head) >= width && head != "" {
@@ -144,7 +144,7 @@ func (e *editor) line(width int) (string, int) {
 	return head + tail, col
 }
 
-// shown is text on one line. A draft that is edited is somebody else's text.
+// shown returns text as one safe line. An edited draft is text of an agent.
 func shown(text []rune) string {
 	return term.Line(strings.ReplaceAll(string(text), "\n", "⏎"))
 }

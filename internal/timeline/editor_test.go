@@ -60,7 +60,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// Whatever a terminal sends, the line fits and the cursor is in it.
+// FuzzKeys checks that the line fits and contains the cursor for any input.
 func FuzzKeys(f *testing.F) {
 	for _, s := range []string{"hello", "\x1b[D\x7f漢字", "\x1b[1;1;1;1", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb\x1b[D\x7f", "\x1b]0;x\a", "a\x17\x15\x1bOP"} {
 		f.Add([]byte(s), 20)

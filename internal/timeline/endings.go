@@ -14,7 +14,7 @@ func (p *Printer) claimed(b room.Claimed) string {
 	return p.notice(yellow, "reopened: the host had ended while the room was live")
 }
 
-// standing shows changes of a seat.
+// standing shows a change of a seat.
 func (p *Printer) standing(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.SeatChanged:
@@ -31,7 +31,7 @@ func (p *Printer) standing(e room.Event) string {
 	return ""
 }
 
-// ending shows the end of a live phase, and its beginning.
+// ending shows the end or the start of a live phase.
 func (p *Printer) ending(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Paused:
@@ -60,8 +60,8 @@ func (p *Printer) ending(e room.Event) string {
 	return ""
 }
 
-// byWhom says what ended the live phase: the reason, or who did it where that
-// is all the reason says.
+// byWhom describes the end of a live phase by the actor and the reason, unless
+// the reason only repeats the actor.
 func (p *Printer) byWhom(what, actor, reason string) string {
 	if reason == "" || reason == what+" by "+actor {
 		return what + p.by(actor)

@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// An input is where the person's keys or commands come from.
+// An input is the source of keys or commands of the person.
 type input struct {
 	keys  chan []byte
 	lines chan string // closed at the end
@@ -61,9 +61,9 @@ func (s *Session) readLines(lines chan<- string, quit <-chan struct{}) {
 	}
 }
 
-// keys serves what was pressed. Several characters at once are a paste, or
-// somebody who types fast: they are text, not commands. Twice the same key, as
-// in q q, is no paste.
+// keys handles the keys of one read. Several characters at once are a paste or
+// fast typing, so they are text, not commands. The same key twice, as in q q, is
+// not a paste.
 func (s *Session) keys(b []byte, act func(room.Act)) {
 	keys := decodeKeys(b)
 	if s.edit == nil && s.menu == nil && len(keys) > 1 && keys[0] > ' ' && keys[1] >= ' ' && keys[1] != keys[0] {
@@ -83,8 +83,8 @@ func (s *Session) keys(b []byte, act func(room.Act)) {
 	}
 }
 
-// interrupt hands the terminal back first, so that the next Ctrl-C is a
-// signal again and ends moot at once.
+// interrupt restores the terminal first, so that the next Ctrl-C is a signal
+// again and ends moot immediately.
 func (s *Session) interrupt(act func(room.Act)) {
 	s.raw = nil
 	s.Screen.Close()
@@ -95,7 +95,7 @@ func (s *Session) interrupt(act func(room.Act)) {
 	s.leave(act)
 }
 
-// typed edits the line.
+// typed handles a key of the line editor.
 func (s *Session) typed(k key, act func(room.Act)) {
 	switch {
 	case k == keyEscape, k == keyEnd && len(s.edit.text) == 0:
@@ -109,8 +109,7 @@ func (s *Session) typed(k key, act func(room.Act)) {
 	}
 }
 
-// entered carries out a line that was typed: a command behind a slash, else
-// something to say.
+// entered runs a typed line: a command after a slash, otherwise a message.
 func (s *Session) entered(text string, act func(room.Act)) {
 	if text == "" {
 		return
@@ -127,10 +126,10 @@ func (s *Session) entered(text string, act func(room.Act)) {
 	s.carryOut(v, rest, act)
 }
 
-// twice is how soon a second Escape must follow the first.
+// twice is the time within which a second Escape must follow the first.
 const twice = time.Second
 
-// pressed carries out a key. A key that is no command begins a message.
+// pressed runs the command of a key. Any other key starts a message.
 func (s *Session) pressed(k key, act func(room.Act)) {
 	asked := s.asked
 	s.asked = false
@@ -158,7 +157,7 @@ func (s *Session) pressed(k key, act func(room.Act)) {
 	case 'm':
 		s.menu = mute
 	case 'r':
-		s.handBack(act)
+		s.releaseSeat(act)
 	case '?', 'h':
 		s.show(s.Err, keyHelp+"\nCommands, behind a /:\n"+help())
 	default:
@@ -172,7 +171,7 @@ func (s *Session) pressed(k key, act func(room.Act)) {
 const keyHelp = `Keys:
   p pause, resume       s say something (or just begin to type, then Enter)
   a approve  e edit  x reject: the draft that waits
-  t take over a seat    r release it    n give somebody the floor    m mute, unmute
+  t take over a seat    r release it    n give an agent the floor    m mute, unmute
   Esc Esc stop the room    q q pause and leave    Ctrl-C pause and leave
 `
 
@@ -188,7 +187,7 @@ func (s *Session) pauseOrResume(act func(room.Act)) {
 	}
 }
 
-// review decides about the draft that the person sees.
+// review approves, rejects or edits the draft that the person sees.
 func (s *Session) review(k key, act func(room.Act)) {
 	switch {
 	case s.draft == "":
@@ -212,7 +211,8 @@ func mute(x room.SeatView) room.Act {
 	return room.SetStanding{Participant: x.ID, Standing: room.Muted}
 }
 
-func (s *Session) handBack(act func(room.Act)) {
+// releaseSeat releases a seat that the person has taken over.
+func (s *Session) releaseSeat(act func(room.Act)) {
 	switch len(s.taken) {
 	case 0:
 		s.warn("you have taken over no seat")
@@ -225,7 +225,7 @@ func (s *Session) handBack(act func(room.Act)) {
 	}
 }
 
-// chosen answers a menu.
+// chosen handles a key of a menu.
 func (s *Session) chosen(k key, act func(room.Act)) {
 	menu := s.menu
 	s.menu = nil
@@ -234,7 +234,7 @@ func (s *Session) chosen(k key, act func(room.Act)) {
 	}
 }
 
-// choices are the agents that a menu offers.
+// choices returns the line of a menu, with the agents to choose from.
 func (s *Session) choices() string {
 	var b strings.Builder
 	b.WriteString("which? ")
@@ -247,7 +247,7 @@ func (s *Session) choices() string {
 	return clip(b.String()+" Esc none", s.screenWidth()-1)
 }
 
-// prompt says for whom the line is.
+// prompt returns the prompt of the line editor.
 func (s *Session) prompt() string {
 	if strings.HasPrefix(s.edit.String(), "/") {
 		return "command "

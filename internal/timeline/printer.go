@@ -10,13 +10,13 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A Printer turns a room's events, in order, into lines for people. It is not
+// A Printer converts the events of a room, in order, to lines of text. It is not
 // safe for concurrent use.
 type Printer struct {
 	Style
-	// You is the participant that reads; "" is the host.
+	// You is the participant that reads the output; "" is the host.
 	You string
-	// Badge is shown beside the room's name, such as DEMO.
+	// Badge is shown next to the name of the room, such as DEMO.
 	Badge string
 
 	name     string // of the policy
@@ -24,18 +24,18 @@ type Printer struct {
 	order    []string
 	opened   *room.Opened // until the roster is complete
 	turn     granted
-	approved string // who approved the draft that is about to be posted
+	approved string // the actor that approved the draft of this turn
 	edited   string
 	declines int
 }
 
-// A seat is what the printer knows of a participant.
+// A seat is a participant and its colour.
 type seat struct {
 	room.Participant
 	color string
 }
 
-// granted is the turn that is open.
+// granted is the open turn.
 type granted struct {
 	number int
 	who    string
@@ -44,8 +44,7 @@ type granted struct {
 	usage  room.Usage
 }
 
-// Event returns the lines for e, each ended by a line feed, or "" when there
-// is nothing to show.
+// Event returns the lines for e, each with a line feed, or "" if e is not shown.
 func (p *Printer) Event(e room.Event) string {
 	head := p.head(e)
 	if _, ok := e.Body.(room.RoundDeclined); !ok {
@@ -66,7 +65,7 @@ func (p *Printer) event(e room.Event) string {
 	case room.SeatChanged, room.SeatTaken, room.SeatReleased:
 		return p.standing(e)
 	case room.SeatForgot:
-		return p.notice(dim, p.label(b.Participant)+" was started anew and is handed everything again")
+		return p.notice(dim, p.label(b.Participant)+" was restarted and gets the full history")
 	case room.RoundDeclined:
 		return p.declined(b)
 	case room.TurnGranted:
@@ -92,7 +91,7 @@ func (p *Printer) event(e room.Event) string {
 	return ""
 }
 
-// head collects the roster and shows it once, before whatever follows.
+// head collects the roster and returns it once, before the first other event.
 func (p *Printer) head(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Opened:
@@ -127,7 +126,7 @@ func (p *Printer) join(x room.Participant) {
 	p.seats[x.ID] = s
 }
 
-// title opens the timeline: what the room is for, who is in it, what bounds it.
+// title returns the head of the timeline: objective, participants and limits.
 func (p *Printer) title(spec room.Spec) string {
 	var b strings.Builder
 	name := spec.Name
@@ -165,7 +164,7 @@ func policyName(r room.PolicyRef) string {
 	return strings.TrimSpace(term.Line(name) + " " + term.Line(r.Version))
 }
 
-// label is what a participant is called; the reader is "You".
+// label returns the display name of a participant; that of the reader is "You".
 func (p *Printer) label(id string) string {
 	switch {
 	case id == p.You && id != "":
@@ -179,7 +178,7 @@ func (p *Printer) label(id string) string {
 	return clip(id, 40)
 }
 
-// speaker is a label in the participant's colour.
+// speaker returns the label in the colour of the participant.
 func (p *Printer) speaker(id string) string {
 	code := bold
 	if s, ok := p.seats[id]; ok && s.color != "" {
@@ -188,7 +187,7 @@ func (p *Printer) speaker(id string) string {
 	return p.paint(code, p.label(id))
 }
 
-// kind is the badge of a participant.
+// kind returns the kind of a participant and the owner of a remote one.
 func (p *Printer) kind(id string) string {
 	s, ok := p.seats[id]
 	switch {
@@ -207,7 +206,7 @@ func (p *Printer) kind(id string) string {
 	return s.Kind
 }
 
-// by names who did something, unless it was the room itself.
+// by returns " by ACTOR", or "" for the room and the policy.
 func (p *Printer) by(actor string) string {
 	if actor == "" || actor == room.ActorRoom || actor == room.ActorPolicy {
 		return ""
@@ -226,7 +225,7 @@ func because(reason string) string {
 	return ": " + term.Line(reason)
 }
 
-// notice is a line about the room, not of anybody in it.
+// notice returns a line about the room.
 func (p *Printer) notice(code, text string) string {
 	if code == "" {
 		code = dim
@@ -242,7 +241,7 @@ func (p *Printer) notice(code, text string) string {
 	return b.String() + "\n"
 }
 
-// seconds is a latency as people read it.
+// seconds formats a latency.
 func seconds(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -253,7 +252,7 @@ func seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// thousands is a count in at most four characters and a k or M.
+// thousands formats a count with at most four digits and a k or M.
 func thousands(n int64) string {
 	switch {
 	case n < 10_000:

@@ -13,7 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// story holds every kind of event that is shown, in an order that could be.
+// story returns every kind of event that is shown, in a possible order.
 func story() []room.Event {
 	who := func(id, name, kind, owner string) room.Body {
 		return room.Joined{Participant: room.Participant{ID: id, Name: name, Kind: kind, Owner: owner}}
@@ -96,7 +96,7 @@ func shownAt(s Style, you string) string {
 	return b.String()
 }
 
-// UPDATE_GOLDEN=1 rewrites the goldens.
+// TestPrinter compares with goldens; UPDATE_GOLDEN=1 rewrites them.
 func TestPrinter(t *testing.T) {
 	for _, width := range []int{32, 80} {
 		got := shownAt(Style{Width: width}, "me")
@@ -116,8 +116,8 @@ func TestPrinter(t *testing.T) {
 	}
 }
 
-// Whatever is said, no line is wider than the terminal, and nothing that
-// steers it gets through.
+// TestPrinterFits checks that no line is wider than the terminal or contains
+// control characters.
 func TestPrinterFits(t *testing.T) {
 	for width := minWidth; width <= maxWidth; width += 7 {
 		for line := range strings.Lines(shownAt(Style{Width: width}, "")) {
@@ -126,13 +126,13 @@ func TestPrinterFits(t *testing.T) {
 				t.Errorf("at %d columns a line has %d: %q", width, w, line)
 			}
 			if strings.ContainsAny(line, "\x1b\a\u202e") {
-				t.Errorf("a line steers the terminal: %q", line)
+				t.Errorf("a line controls the terminal: %q", line)
 			}
 		}
 	}
 }
 
-// Colours add to the lines and change nothing else.
+// TestPrinterColour checks that colours only add escape sequences.
 func TestPrinterColour(t *testing.T) {
 	coloured := shownAt(Style{Width: 80, Color: true}, "me")
 	var plain strings.Builder

@@ -2,10 +2,9 @@ package timeline
 
 import "github.com/folkmoot/moot/room"
 
-// Recall tells the printer what had happened before the first event that it
-// is given, for a room that is opened again, and returns the lines that a
-// person needs to go on: what the room is for, who is in it, and the draft
-// that waits.
+// Recall sets the state before the first event, for a resumed room. It returns
+// the lines that a person needs to continue: objective, participants and the
+// waiting draft.
 func (p *Printer) Recall(s *room.State) string {
 	p.name = policyName(s.Policy.Ref)
 	for _, x := range s.Seats {

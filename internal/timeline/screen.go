@@ -8,15 +8,15 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is a terminal of which the last line is redrawn.
+// A Screen is a terminal whose last line is redrawn.
 type Screen struct {
 	in, out *os.File
 	saved   *term.State
-	shown   string // what the last line holds; "" when there is none
+	shown   string // content of the last line; "" if there is none
 }
 
-// OpenScreen takes over the terminal in, so that single keys can be read, and
-// draws on out. It returns nil where that cannot be done. The caller Closes it.
+// OpenScreen sets the terminal in to raw mode, to read single keys, and draws on
+// out. It returns nil if they are not terminals. The caller must call Close.
 func OpenScreen(in, out *os.File) *Screen {
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -28,7 +28,7 @@ func OpenScreen(in, out *os.File) *Screen {
 	return &Screen{in: in, out: out, saved: saved}
 }
 
-// Close gives the terminal back as it was. It may be called again.
+// Close restores the terminal. It may be called again.
 func (c *Screen) Close() {
 	if c == nil || c.saved == nil {
 		return
@@ -59,8 +59,8 @@ func (c *Screen) clear() {
 	}
 }
 
-// last draws the last line; the cursor stands at column col of it, or at its
-// end when col is negative.
+// last draws the last line. The cursor is at column col, or at the end if col is
+// negative.
 func (c *Screen) last(line string, col int) {
 	s := "\r\x1b[K" + line
 	if col == 0 {
@@ -74,8 +74,8 @@ func (c *Screen) last(line string, col int) {
 	}
 }
 
-// lines prepares finished lines for w. A terminal in raw mode does not return
-// the carriage by itself.
+// lines prepares finished lines for w. A terminal in raw mode needs carriage
+// returns.
 func (c *Screen) lines(w io.Writer, text string) string {
 	if f, ok := w.(*os.File); ok && c.live() && term.IsTerminal(int(f.Fd())) {
 		return strings.ReplaceAll(text, "\n", "\r\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// line carries out a script's command, or holds it until it can be.
+// line runs a command of a script, or holds it until it can run.
 func (s *Session) line(text string, ok bool, act func(room.Act)) {
 	switch {
 	case !ok:
@@ -24,7 +24,7 @@ func (s *Session) line(text string, ok bool, act func(room.Act)) {
 	s.retry(act)
 }
 
-// retry carries out the command that is held, if it can be now.
+// retry runs the held command if it can run now.
 func (s *Session) retry(act func(room.Act)) {
 	if s.held == "" || !s.current() {
 		return
@@ -42,7 +42,7 @@ func (s *Session) retry(act func(room.Act)) {
 	s.unattended(act)
 }
 
-// carryOut does what a command says.
+// carryOut runs a command.
 func (s *Session) carryOut(v verb, rest string, act func(room.Act)) {
 	switch v.name {
 	case "quit":
@@ -65,7 +65,7 @@ func (s *Session) carryOut(v verb, rest string, act func(room.Act)) {
 	act(do)
 }
 
-// answer tells the person why a command was refused.
+// answer shows the person why a command was refused.
 func (s *Session) answer(err error) {
 	if err == nil || errors.Is(err, coordinator.ErrClosed) || errors.Is(err, context.Canceled) {
 		return
@@ -84,7 +84,7 @@ func (s *Session) warn(text string) {
 	s.show(s.Err, s.Printer.paint(yellow, "! ")+s.Printer.body(text, ""))
 }
 
-// roster lists who is in the room.
+// roster lists the participants of the room.
 func (s *Session) roster() string {
 	out := ""
 	for _, x := range s.Room.View().Seats {

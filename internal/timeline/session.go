@@ -12,52 +12,52 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// A Room is what a session needs of a running room.
+// A Room is a running room, as a session needs it.
 type Room interface {
 	Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[coordinator.Update, error]
 	Do(ctx context.Context, c room.Command) ([]room.Event, error)
 	View() room.View
 }
 
-// A Session is one person in front of one room. Fill in the exported fields,
-// then Run it once. Somebody else runs the room.
+// A Session connects one person with one room. Set the exported fields, then call
+// Run once. The caller runs the room.
 type Session struct {
 	Room    Room
 	Printer *Printer
-	Before  *room.State // what was shown before, of a room that is opened again; else nil
+	Before  *room.State // state shown before, for a resumed room; else nil
 	Actor   string      // the person; "" is the host
 	In      io.Reader   // keys with a Screen, else commands, one a line
 	Out     io.Writer   // the timeline
 	Err     io.Writer   // answers, errors, and the prompt
-	Screen  *Screen     // nil where there is no terminal
-	Quiet   bool        // no timeline, only what needs the person
-	// Events writes events in another form than lines for people; nil is for
-	// people.
+	Screen  *Screen     // nil without a terminal
+	Quiet   bool        // show only drafts, which need the person
+	// Events formats events in place of the Printer; nil uses the Printer.
 	Events func(room.Event) string
-	// Policy finds a built-in policy for the command policy; nil has none.
+	// Policy returns a built-in policy by name, for the command policy; it may be
+	// nil.
 	Policy func(name string) (room.PolicyRef, error)
 	// Interrupt is called at Ctrl-C, which a terminal in raw mode does not
 	// turn into a signal.
 	Interrupt func()
 
 	raw     *Screen // Screen while it is in use
-	edit    *editor // what is being typed; nil when keys are commands
+	edit    *editor // the line being typed; nil while keys are commands
 	menu    func(room.SeatView) room.Act
 	escaped time.Time // when Escape was last pressed
 	asked   bool      // q was pressed once
 	ended   bool      // there is no more input
 	leaving bool
-	held    string // a script's command that waits
-	busy    int    // commands under way
-	caused  int64  // the last event that a command caused
+	held    string // a command of a script that cannot run yet
+	busy    int    // commands in flight
+	caused  int64  // sequence number of the last event caused by a command
 	pausing bool
 
-	// What the events shown so far say.
+	// The state after the events shown so far.
 	seq     int64
 	view    room.View // at seq, or older
 	phase   room.Phase
 	ending  room.Ending
-	draft   string // hash of the draft that waits
+	draft   string // hash of the waiting draft
 	turns   int    // turns that have ended
 	taken   map[string]bool
 	seen    time.Time // when the last event came
@@ -65,18 +65,18 @@ type Session struct {
 	delta   struct{ who, text string }
 }
 
-// An outcome is what came of a command of the person.
+// An outcome is the result of a command of the person.
 type outcome struct {
 	events []room.Event
 	err    error
 }
 
-// Run shows the room and serves the person until the room has ended for good,
-// until the person leaves, or ctx ends: then the room is paused first. What
-// happened is in the room's View.
+// Run shows the room and runs the commands of the person. It returns when the
+// room has ended for good or the person leaves. When ctx ends it pauses the room
+// first. The result is in the View of the room.
 //
-// Reading In cannot be interrupted, so a goroutine may stay in it until In
-// ends or the process does.
+// A read of In cannot be interrupted, so a goroutine may block in it until In or
+// the process ends.
 func (s *Session) Run(ctx context.Context) error {
 	s.begin()
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
@@ -150,7 +150,7 @@ func (s *Session) begin() {
 			}
 		}
 	}
-	s.caused = s.Room.View().Seq // the room goes on before the first line is drawn
+	s.caused = s.Room.View().Seq // the room continues before the first line is drawn
 	if s.Screen.live() {
 		s.raw = s.Screen
 	}
@@ -173,8 +173,8 @@ func (s *Session) watch(ctx context.Context, after int64, updates chan<- coordin
 	return nil
 }
 
-// current reports whether everything that the person has caused was shown, so
-// that the next command of a script is decided on what the last one did.
+// current reports whether all events that the person caused were shown. The next
+// command of a script waits for them.
 func (s *Session) current() bool { return s.busy == 0 && s.seq >= s.caused }
 
 // over reports whether the session has nothing left to do.

@@ -7,7 +7,7 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// update shows what the room tells.
+// update handles an update of the room.
 func (s *Session) update(u coordinator.Update, act func(room.Act)) {
 	switch {
 	case u.Pausing:
@@ -40,14 +40,14 @@ func (s *Session) tell(e room.Event) {
 	}
 }
 
-// needed are the events that are shown in spite of Quiet: without them nobody
-// knows what is asked of them.
+// needed reports whether an event is shown even if Quiet is set, because the
+// person must act on it.
 func (s *Session) needed(e room.Event) bool {
 	_, draft := e.Body.(room.TurnDrafted)
 	return draft && s.raw != nil
 }
 
-// note keeps what the session needs to know of an event.
+// note updates the state of the session from an event.
 func (s *Session) note(e room.Event) {
 	s.seen, s.seq = time.Now(), e.Seq
 	if v := s.Room.View(); v.Seq <= s.seq {
@@ -92,7 +92,7 @@ func (s *Session) note(e room.Event) {
 
 func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }
 
-// unattended pauses a room whose draft nobody will ever look at.
+// unattended pauses a room with a waiting draft after the end of the input.
 func (s *Session) unattended(act func(room.Act)) {
 	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.PhaseLive {
 		s.warn("a draft waits and there is no more input: the room is paused")

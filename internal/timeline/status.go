@@ -10,9 +10,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// statusLine says what the room is doing, its meters, the keys that matter
-// now, as of the events that were shown. What does not fit is left out, from
-// the right.
+// statusLine returns the state of the room, its meters and the useful keys, as of
+// the events shown. Parts that do not fit are left out from the right.
 func (s *Session) statusLine(now time.Time) string {
 	v := s.view
 	state, code := s.state(v, now)
@@ -44,7 +43,8 @@ func (s *Session) statusLine(now time.Time) string {
 	return s.Printer.paint(code, line)
 }
 
-// clock is the room's running time now; the view has that of the last event.
+// clock returns the running time of the room now; the view has that of the last
+// event.
 func (s *Session) clock(v room.View, now time.Time) time.Duration {
 	if v.Phase != room.PhaseLive || s.seen.IsZero() {
 		return v.Clock
@@ -52,7 +52,7 @@ func (s *Session) clock(v room.View, now time.Time) time.Duration {
 	return v.Clock + max(0, now.Sub(s.seen))
 }
 
-// state says in a few words what the room is doing.
+// state returns the state of the room in a few words, and its colour.
 func (s *Session) state(v room.View, now time.Time) (text, code string) {
 	switch {
 	case s.pausing && v.Phase == room.PhaseLive && v.Turn > 0:
@@ -84,7 +84,7 @@ func (s *Session) state(v room.View, now time.Time) (text, code string) {
 	return "● LIVE", green
 }
 
-// elapsed is how long the open turn has taken.
+// elapsed returns the duration of the open turn.
 func (s *Session) elapsed(now time.Time) string {
 	if s.started.IsZero() {
 		return ""
@@ -95,7 +95,7 @@ func (s *Session) elapsed(now time.Time) string {
 	return ""
 }
 
-// live is the end of what a participant is writing.
+// live returns the end of the live text of a participant.
 func (s *Session) live(id string) string {
 	if s.delta.who != id || s.delta.text == "" {
 		return ""
@@ -104,7 +104,7 @@ func (s *Session) live(id string) string {
 	return ": …" + string(tail[max(0, len(tail)-30):])
 }
 
-// hint is what the person can do now.
+// hint returns the keys that the person can use now.
 func (s *Session) hint(v room.View) string {
 	switch {
 	case s.raw == nil:
@@ -123,7 +123,7 @@ func (s *Session) hint(v room.View) string {
 	return "p pause  s say  ? help"
 }
 
-// clockOf is a duration as minutes and seconds.
+// clockOf formats a duration as minutes and seconds.
 func clockOf(d time.Duration) string {
 	d = d.Truncate(time.Second)
 	if d >= time.Hour {

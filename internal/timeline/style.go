@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A Style says how lines look. The zero Style is plain text, 80 columns wide.
+// A Style is the style of lines. The zero Style is plain text, 80 columns wide.
 type Style struct {
 	Color bool // SGR sequences; false where NO_COLOR is set
 	Width int  // columns; 0 is 80
@@ -48,7 +48,7 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// body is a text of others, made safe and wrapped, every line behind indent.
+// body returns untrusted text, stripped and wrapped, with indent before each line.
 func (s Style) body(text, indent string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(term.Strip(text), "\n"), "\n") {
@@ -59,8 +59,8 @@ func (s Style) body(text, indent string) string {
 	return b.String()
 }
 
-// wrap breaks a line at spaces, and inside words only where one is longer
-// than a line. It keeps the indentation of what it breaks.
+// wrap breaks a line at spaces, and within words that are longer than a line. It
+// keeps the indentation.
 func wrap(line string, width int) []string {
 	if uniseg.StringWidth(line) <= width {
 		return []string{line}
@@ -90,8 +90,8 @@ func wrap(line string, width int) []string {
 	return append(out, now)
 }
 
-// cutWidth is the longest start of s that is at most width columns wide, and
-// never empty: a character wider than the terminal is shown all the same.
+// cutWidth returns the longest prefix of s that is at most width columns wide. It
+// is never empty, so a character wider than the terminal is shown too.
 func cutWidth(s string, width int) string {
 	end, used, state := 0, 0, -1
 	for rest := s; rest != ""; {
@@ -106,7 +106,7 @@ func cutWidth(s string, width int) string {
 	return s[:end]
 }
 
-// clip is s on one line of at most width columns.
+// clip returns s on one line of at most width columns.
 func clip(s string, width int) string {
 	if s = term.Line(s); uniseg.StringWidth(s) <= width {
 		return s

@@ -9,8 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// message shows what was said, by whom, why they had the floor, how long it
-// took and whether somebody approved it.
+// message shows a message with its sender, the reason of the grant, the latency
+// and the approval.
 func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	m := b.Message
 	facts := []string{p.kind(m.From)}
@@ -36,7 +36,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	return out + p.body(m.Text, "  ") + "\n"
 }
 
-// sent says how a message came to be sent.
+// sent describes how a message was sent.
 func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
 	switch {
 	case b.Message.By != "":
@@ -53,8 +53,8 @@ func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
 	return nil
 }
 
-// tokens says what a turn cost, ~ where the agent did not say and it is
-// estimated.
+// tokens returns the tokens of a turn. A ~ marks an estimate, for agents that
+// report no usage.
 func (p *Printer) tokens(u room.Usage, text string) string {
 	if !u.Known {
 		u = p.turn.usage
@@ -65,8 +65,8 @@ func (p *Printer) tokens(u room.Usage, text string) string {
 	return "~" + thousands(p.turn.tokens+int64(len(text)+3)/4) + " tokens"
 }
 
-// header is the first line of a turn or message, wrapped where it is narrow.
-// label stands before it.
+// header returns the first line of a turn or message after label. It is wrapped
+// if the terminal is narrow.
 func (p *Printer) header(label string, turn int, who string, facts []string) string {
 	number := ""
 	if turn > 0 {
@@ -88,7 +88,7 @@ func (p *Printer) header(label string, turn int, who string, facts []string) str
 	return b.String()
 }
 
-// why is the policy's reason for its choice.
+// why returns the reason of the policy for its choice.
 func (p *Printer) why(reason string) string {
 	if reason == "" {
 		return ""
@@ -104,7 +104,7 @@ func (p *Printer) why(reason string) string {
 	return b.String()
 }
 
-// draft shows a reply that waits for a person, and what became of it.
+// draft shows a draft and its reviews.
 func (p *Printer) draft(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.TurnDrafted:
@@ -130,7 +130,7 @@ func (p *Printer) drafted(b room.TurnDrafted) string {
 	return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
 }
 
-// unsaid is a text with a bar before every line: it was not sent yet.
+// unsaid returns a text with a bar before each line, because it is not sent yet.
 func (p *Printer) unsaid(text string) string {
 	const bar = "  │"
 	var b strings.Builder
@@ -166,8 +166,7 @@ func (p *Printer) outcome(turn int, what, code string) string {
 	return out + "\n"
 }
 
-// declined shows a round in which nobody got the floor. The same again, and
-// again, is said shortly.
+// declined shows a declined round. Repetitions get a shorter text.
 func (p *Printer) declined(b room.RoundDeclined) string {
 	p.declines++
 	text := "round declined: " + term.Line(b.Reason) + " (" + p.name + ")"
