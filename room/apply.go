@@ -6,8 +6,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Apply folds e into s. It is total: it never fails, whatever e says, and
-// what it does depends on nothing but s and e.
+// Apply folds e into s. It is total: it never fails, and its effect depends only
+// on s and e.
 func (s *State) Apply(e Event) {
 	s.Seq = e.Seq
 	s.Clock = max(s.Clock, e.Clock)
@@ -90,7 +90,7 @@ func (s *State) applyOpened(b Opened) {
 	s.Counts = []int32{0}
 }
 
-// applyClaimed: a new epoch means new processes, which remember nothing.
+// applyClaimed starts an epoch, in which all agents are new processes.
 func (s *State) applyClaimed() {
 	for _, x := range s.Seats {
 		x.NeedsFullContext = true
@@ -121,8 +121,8 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	s.addNews(e, x.ID+" is now "+string(b.Standing))
 }
 
-// setTakenBy gives a seat to a person or, with no owner, back to its agent, which
-// has not been handed what the person was.
+// setTakenBy gives a seat to a person or, without an owner, back to its agent,
+// which needs the messages that the person has read.
 func (s *State) setTakenBy(id, owner string) {
 	if x := s.seat(id); x != nil {
 		x.TakenBy = owner
@@ -130,8 +130,8 @@ func (s *State) setTakenBy(id, owner string) {
 	}
 }
 
-// applyForgot: whether the agent forgot before or after it was handed the open
-// turn nobody knows, so it is handed everything after it too.
+// applyForgot marks the seat for a full window. If it has the open turn, it may
+// have forgotten before or after the prompt, so the mark survives that turn.
 func (s *State) applyForgot(b SeatForgot) {
 	if x := s.seat(b.Participant); x != nil {
 		x.NeedsFullContext = true
@@ -153,13 +153,13 @@ func (s *State) end(p Phase, cause, name, reason string) {
 	s.Phase, s.Ending = p, Ending{Cause: cause, Name: name, Reason: reason}
 }
 
-// addNews records something that a policy should hear of at once.
+// addNews records a change after which the policy is asked at once.
 func (s *State) addNews(e Event, text string) {
 	s.addNote(e, "", policy.KindSystem, text)
 	s.LastNews = e.Seq
 }
 
-// addNote adds what policies see of an event that is no message.
+// addNote adds an event that is no message to the events that policies see.
 func (s *State) addNote(e Event, from, kind, text string) {
 	turn := 0
 	if s.Turn != nil {
@@ -168,8 +168,8 @@ func (s *State) addNote(e Event, from, kind, text string) {
 	s.Recent.push(policy.Event{Seq: e.Seq, Turn: turn, From: from, Kind: kind, Text: text, Bytes: len(text)})
 }
 
-// applyRecord advances the policy to what r records. A policy that failed leaves
-// no record here: its state does not advance.
+// applyRecord moves the policy's cursor to the decision that r records. After a
+// failed decision r is nil, and the cursor stays.
 func (s *State) applyRecord(r *policy.Record) {
 	if r == nil {
 		return
@@ -187,9 +187,8 @@ func (s *State) applyRecord(r *policy.Record) {
 	s.Bids = nil
 }
 
-// SetPolicyState puts back a policy state that the log holds only the digest of.
-// The caller has recomputed it, see [PolicyCursor.Lost], or has just been
-// given it by the policy itself.
+// SetPolicyState sets a policy state of which the log has only the digest; see
+// [PolicyCursor.Lost]. The caller has it from the policy, or has computed it again.
 func (s *State) SetPolicyState(state policy.JSON) {
 	s.Policy.State, s.Policy.Lost = state, false
 }
@@ -241,7 +240,7 @@ func (s *State) applyPassed(e Event, b TurnPassed) {
 		if x := s.seat(t.Participant); x != nil {
 			s.finishServed(x, t, b.Latency)
 			s.charge(x, b.Usage, t.Tokens, "")
-			x.Confidence = nil // what it stated was about what it said
+			x.Confidence = nil // the stated confidence belongs to a message
 		}
 	}
 	text := "passed"
@@ -261,7 +260,7 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 	x := s.seat(t.Participant)
 	if x != nil {
 		x.Failures++
-		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // so did what it knew
+		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // the restarted agent has no memory
 		s.charge(x, b.Usage, t.Tokens, "")
 		s.addNote(e, x.ID, policy.KindError, b.Code+": "+b.Error)
 	}
@@ -279,7 +278,7 @@ func (s *State) endTurn(e Event, turn int, text string) {
 	s.Turn = nil
 }
 
-// finishServed records that a seat has had its window: only now does its cursor move.
+// finishServed records that a seat has had its window, and moves its cursor.
 func (s *State) finishServed(x *Seat, t *Turn, latency time.Duration) {
 	x.Cursor = max(x.Cursor, t.Window.Through)
 	x.clearInbox(t.Window.Through)
@@ -329,13 +328,13 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		}
 		s.finishServed(x, t, b.Latency)
 		x.Confidence = m.Confidence
-		x.NeedsFullContext = t.Forgot || t.Draft != nil && t.Draft.Edited // it remembers another text than was posted
+		x.NeedsFullContext = t.Forgot || t.Draft != nil && t.Draft.Edited // its memory differs from the posted text
 		s.Turn = nil
 	}
 }
 
-// addRecent keeps what policies see of a message. The text of one that is not
-// for everybody is withheld from them.
+// addRecent adds a message to the events that policies see. It withholds the text
+// of a message that not every participant may read.
 func (s *State) addRecent(e Event, m Message, human bool) {
 	kind := policy.KindMessage
 	if human {

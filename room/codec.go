@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// MaxEventBytes bounds an encoded event.
+// MaxEventBytes is the largest size of an encoded event.
 const MaxEventBytes = 4 << 20
 
-// ErrUnknownType reports an event of a type that this release cannot fold.
+// ErrUnknownType reports an event whose type this release does not know.
 var ErrUnknownType = errors.New("room: unknown event type")
 
 // eventJSON is the JSON form of an event. Key order is the order of the fields.
@@ -49,7 +49,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return b, err
 }
 
-// encode is json.Marshal without its escapes for HTML, which texts pay for.
+// encode is json.Marshal without the escapes for HTML, which make texts longer.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -60,9 +60,8 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// UnmarshalEvent is the inverse of [MarshalEvent]. Unknown fields are
-// tolerated, for newer releases add them; an unknown type is
-// [ErrUnknownType].
+// UnmarshalEvent is the inverse of [MarshalEvent]. It ignores unknown fields,
+// which newer releases may add. An unknown type is [ErrUnknownType].
 func UnmarshalEvent(b []byte) (Event, error) {
 	if len(b) > MaxEventBytes {
 		return Event{}, fmt.Errorf("event of %d bytes is over the limit of %d", len(b), MaxEventBytes)

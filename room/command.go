@@ -7,31 +7,31 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Command asks for a change. [State.Decide] says which events, if any,
-// record it. A command whose ID the room has seen changes nothing.
+// A Command asks for a change. [State.Decide] returns the events that record
+// it. A command whose ID the room has seen before changes nothing.
 type Command struct {
 	ID    string // idempotency key; "" for commands of the coordinator itself
-	Actor string // whose command it is: a participant's id or an Actor constant
+	Actor string // its author: a participant's id or an Actor constant
 	Do    Act
 }
 
-// Now is what a decision may know of time. The coordinator supplies it.
+// Now is the time of a decision. The coordinator supplies it.
 type Now struct {
 	Wall  time.Time     // recorded, never compared
 	Clock time.Duration // the room's running time; stands still while paused
 }
 
-// An Act is what a command asks for: one of the types below.
+// An Act is the request of a command: one of the types below.
 type Act interface{ act() }
 
 // Acts of people. Those marked (control) need an actor that is ActorHost, a
 // person of the room, or a moderator's seat.
 type (
-	// Say posts a message. As names a seat that the actor has taken over.
+	// Say posts a message.
 	Say struct {
 		Text       string
 		To         string // "" for everybody
-		As         string
+		As         string // a seat that the actor has taken over; "" for the actor
 		Kind       string // "" is KindUtterance
 		Visibility Visibility
 		MessageID  string // "" lets the room name it
@@ -59,9 +59,8 @@ type (
 		Participant string
 		Grant       Grant
 	}
-	// Join seats a person who came while the room runs and is on another device,
-	// which the caller has authenticated. Such a person speaks, and has no
-	// control (control).
+	// Join adds a person of another device to a running room. The caller has
+	// authenticated the device. The person may speak and has no control (control).
 	Join struct{ Participant Participant }
 	// SetStanding mutes, suspends, restores or removes a seat (control).
 	SetStanding struct {
@@ -69,8 +68,8 @@ type (
 		Standing    Standing
 		Reason      string
 	}
-	// Redact removes what an event said (control). Drafts are the events that
-	// hold the same text, for a message that was a draft before.
+	// Redact removes the text of an event (control). Drafts are the events with
+	// drafts of the same message.
 	Redact struct {
 		Target int64
 		Reason string
@@ -92,15 +91,15 @@ type (
 		Owner   string
 		Restart bool
 	}
-	// Decided is a policy's decision. Grant is set when it names a speaker.
+	// Decided is a decision of the policy. Grant is set when it names a speaker.
 	Decided struct {
 		Decision policy.Decision
 		Record   policy.Record
 		Grant    Grant
 	}
-	// PolicyFailed is a policy that gave no valid decision.
+	// PolicyFailed says that the policy gave no valid decision.
 	PolicyFailed struct{ Record policy.Record }
-	// BidMade is an agent's bid, or why there is none.
+	// BidMade is an agent's bid. Failed says why it gave none.
 	BidMade struct {
 		Decision    int64
 		Participant string
@@ -124,25 +123,25 @@ type (
 		Usage   Usage
 		Latency time.Duration
 	}
-	// Posted is a message that an agent raised beside its reply.
+	// Posted is a message that an agent sends in addition to its replies.
 	Posted struct{ Message Message }
-	// Violated counts what an endpoint did against its protocol.
+	// Violated reports that an endpoint broke its protocol.
 	Violated struct {
 		Participant, Code, Detail string
 	}
-	// Forgot says that an agent has lost its memory.
+	// Forgot reports that an agent has lost its memory.
 	Forgot struct{ Participant string }
 	// Broken ends the room: its log or a guard failed.
 	Broken struct{ Code, Reason string }
-	// Tick lets time pass; see State.Deadline.
+	// Tick reports that time has passed; see [State.Deadline].
 	Tick struct{}
 )
 
-// A Grant is what the coordinator has prepared for the participant that is
-// about to get the floor.
+// A Grant is what the coordinator knows of the prompt of the participant that
+// is about to get the floor.
 type Grant struct {
 	Request string // id of the request, at least 128 random bits
-	Window  Window // what the prompt was made of: what [State.WindowFor] gave in the same state
+	Window  Window // of the prompt: the result of [State.WindowFor] in the same state
 	Prompt  string // SHA-256 of the prompt, hex
 	Tokens  int64  // estimate of the prompt
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Decide returns the events that record c, or the reason why it may not be.
-// No events and no error mean that c changes nothing. It leaves s as it is.
+// Decide returns the events that record c, or an error that says why c is not
+// allowed. No events and no error mean that c changes nothing. Decide does not
+// change s.
 func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if s.Commands.has(c.ID) {
 		return nil, nil
@@ -38,8 +39,8 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 			V: FormatVersion, Seq: seq, Actor: actorOf(b, c.Actor), Command: c.ID,
 			Epoch: epoch, At: now.Wall.UTC(), Clock: max(s.Clock, now.Clock), Body: b,
 		}
-		// Two owners that both believe in an epoch differ in the ids of their
-		// claims, which come from outside; so does whatever follows.
+		// Two processes that claim the same epoch differ in their random
+		// command ids, and therefore in all their event ids.
 		evs[i].ID = strconv.FormatUint(epoch, 10) + "." + strconv.FormatInt(seq, 10)
 		if c.ID != "" {
 			evs[i].ID += "." + c.ID
@@ -48,8 +49,8 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	return evs
 }
 
-// actorOf is who an event is put down to: what follows from a command by the
-// room's own rules is the room's doing, not that of whoever spoke last.
+// actorOf returns the actor of an event. Events that follow from the room's own
+// rules have the actor room, not the author of the last command.
 func actorOf(b Body, actor string) string {
 	switch b := b.(type) {
 	case Stopped:
@@ -114,7 +115,7 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 	return nil, invalidError("ROOM-COMMAND", "unknown command", "")
 }
 
-// reservedIDs are those that no participant has.
+// reservedIDs returns the ids that no participant may have.
 func reservedIDs() map[string]bool {
 	return map[string]bool{ActorRoom: true, ActorHost: true, ActorPolicy: true, Broadcast: true}
 }
@@ -142,11 +143,11 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 	return bodies, nil
 }
 
-// decideClaim starts an epoch. What was in flight ended with the process that
-// had started it; it is not repeated by itself.
+// decideClaim starts an epoch. A turn in flight ended with the process that had
+// started it, and is interrupted instead of repeated.
 func (s *State) decideClaim(do Claim) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person who has the turn was not interrupted
+	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person's turn is not interrupted by a restart
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
 	}
 	if do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue {
@@ -155,9 +156,9 @@ func (s *State) decideClaim(do Claim) ([]Body, error) {
 	return bodies, nil
 }
 
-// answersByRequest reports whether the agent that has the turn may be asked again:
-// another device keeps its answer by the request's id, so that whoever asks
-// twice gets it once. Nothing of the turn is lost with the host then.
+// answersByRequest reports whether the agent that has the turn may get the same
+// request again. Another device keeps its answer by the id of the request, so the
+// turn survives the end of the host.
 func (s *State) answersByRequest(t *Turn) bool {
 	x := s.seat(t.Participant)
 	return x != nil && x.Device != "" && x.Standing == Active && s.agentHas(t)
@@ -173,7 +174,8 @@ func (s *State) decideBroken(do Broken) ([]Body, error) {
 // inFlight reports whether an agent is working on the open turn.
 func (s *State) inFlight() bool { return s.Turn != nil && s.Turn.Draft == nil }
 
-// abandon ends the open turn, whoever has it: the room is about to end.
+// abandon ends the open turn of an agent or a person, because the room is about
+// to end.
 func (s *State) abandon(reason string) []Body {
 	if s.Turn == nil {
 		return nil
@@ -181,8 +183,8 @@ func (s *State) abandon(reason string) []Body {
 	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
 }
 
-// interrupt ends the open turn, if an agent is working on it. A draft waits
-// on: it is not in flight.
+// interrupt ends the open turn if an agent is working on it. A draft is not in
+// flight and remains.
 func (s *State) interrupt(reason string) []Body {
 	if !s.inFlight() {
 		return nil

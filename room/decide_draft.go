@@ -10,7 +10,7 @@ import (
 )
 
 // decideDraft approves, edits or rejects the draft that waits. An approval
-// names the hash of what it approves, so that it cannot approve another text.
+// names the hash of the text, so that it cannot approve another text.
 func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
 	if !s.control(c.Actor) {
 		return nil, deniedError(c.Actor, "review drafts")

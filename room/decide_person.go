@@ -6,8 +6,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// control reports whether actor holds the reins: the host, or a person of
-// the room who is on the host's device.
+// control reports whether actor is the host or a person of the room on the
+// host's device.
 func (s *State) control(actor string) bool {
 	if actor == ActorHost {
 		return true
@@ -59,8 +59,8 @@ func (s *State) decideResume() ([]Body, error) {
 	return []Body{Resumed{}}, nil
 }
 
-// decideSay posts a person's message. It is never refused because of what
-// the room is doing, unless the room has ended.
+// decideSay posts a person's message. The room accepts it in every phase unless
+// it has ended for good.
 func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	x := s.seat(actor)
 	if actor != ActorHost && (x == nil || x.Kind != policy.Human || x.Standing == Removed) {
@@ -112,8 +112,8 @@ func (s *State) decidePolicy(actor string, do SetPolicy) ([]Body, error) {
 	return []Body{PolicyChanged(do)}, nil
 }
 
-// decideLimits lets only a person raise a limit; lowering one below what is
-// used ends the room.
+// decideLimits replaces the limits. A limit below the amount that is used stops
+// the room; a raised limit resumes a room that it had stopped.
 func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error) {
 	if !s.control(actor) {
 		return nil, deniedError(actor, "change the limits")
@@ -132,7 +132,8 @@ func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error
 	return bodies, nil
 }
 
-// decideNext gives the floor at a person's word, without the policy.
+// decideNext gives the floor to the agent that a person names, without asking
+// the policy.
 func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
 	if !s.control(actor) {
 		return nil, deniedError(actor, "give the floor")

@@ -4,7 +4,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// decideDecided turns a policy's decision into events.
+// decideDecided turns a decision of the policy into events.
 func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	if err := s.checkDue(do.Record); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 	return s.decline(d, rec), nil
 }
 
-// invalidDecision says what is wrong with a decision that no log could hold.
+// invalidDecision says why a log cannot hold the decision, or returns "".
 func invalidDecision(d policy.Decision) string {
 	if d.Confidence != nil && validShare(d.Confidence) == nil {
 		return "its confidence is no number from 0 to 1"
@@ -41,10 +41,10 @@ func invalidDecision(d policy.Decision) string {
 	return ""
 }
 
-// checkDue refuses a decision that the room no longer waits for. Anything that
-// happened while the policy computed makes its decision stale, a person's
-// message above all: the policy is asked again, with that in its input. So the
-// input of a recorded decision is always the fold of the log just before it.
+// checkDue refuses a decision that the room no longer waits for. Each event that
+// is stored while the policy computes makes the decision stale, and the policy is
+// asked again. So the input of a recorded decision is always the fold of the log
+// just before it.
 func (s *State) checkDue(r policy.Record) error {
 	if s.Phase != PhaseLive || s.Turn != nil || r.Decision != s.Policy.Decision+1 || r.Through != s.Seq || r.Digest != s.Policy.Ref.Digest {
 		return ErrStale
@@ -52,8 +52,8 @@ func (s *State) checkDue(r policy.Record) error {
 	return nil
 }
 
-// inlineState and stateEvery say which records hold the policy's state itself:
-// a small one always, any at every so-manieth decision.
+// A record holds the policy's state itself if it has at most inlineState bytes,
+// or at every stateEvery-th decision. Other records have its digest only.
 const (
 	inlineState = 512
 	stateEvery  = 64
@@ -97,7 +97,7 @@ func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) (
 	return []Body{s.grantEvent(x, d, rec, g)}, nil
 }
 
-// grantEvent is the event that gives x the grantEvent.
+// grantEvent returns the event that gives x the floor.
 func (s *State) grantEvent(x *Seat, d policy.Decision, rec *policy.Record, g Grant) TurnGranted {
 	return TurnGranted{
 		Turn: s.Tally.Turns + 1, Participant: x.ID, Reason: d.Reason, Confidence: d.Confidence,
@@ -107,8 +107,8 @@ func (s *State) grantEvent(x *Seat, d policy.Decision, rec *policy.Record, g Gra
 	}
 }
 
-// window is what x is handed: what its prompt was made of or, where nobody has
-// made one, what it would be made of.
+// window returns the window of the prompt or, without a prompt, the window that
+// it would have.
 func (s *State) window(x *Seat, g Grant) Window {
 	if g.Window.Through == s.Seq {
 		return g.Window
@@ -116,7 +116,8 @@ func (s *State) window(x *Seat, g Grant) Window {
 	return s.WindowFor(x.ID)
 }
 
-// limitStop is the end of a room whose next send would pass a limit.
+// limitStop returns the event that stops the room if the next prompt would pass
+// a limit, or nil.
 func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	l := s.Limits
 	stop := func(name, reason string) *Stopped {
@@ -137,7 +138,8 @@ func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	return nil
 }
 
-// decidePolicyFailed pauses: nobody is asked instead, nobody is guessed.
+// decidePolicyFailed pauses the room. There is no fallback that chooses a
+// speaker.
 func (s *State) decidePolicyFailed(r policy.Record) ([]Body, error) {
 	if err := s.checkDue(r); err != nil {
 		return nil, err

@@ -7,17 +7,17 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// maxSeats bounds the roster, as room.yaml does.
+// maxSeats is the largest roster, as in room.yaml.
 const maxSeats = 256
 
-// Controls reports whether the seat is that of a person who holds the reins. A
-// person on another device only speaks.
+// Controls reports whether the seat is that of a person with control: one on the
+// host's device. A person on another device may only speak.
 func (x *Seat) Controls() bool {
 	return x.Kind == policy.Human && x.Device == "" && x.Standing != Removed
 }
 
-// decideJoin seats a person of another device. Of p only what says who that is
-// counts, so that nobody joins with rights, or under a name of somebody else.
+// decideJoin adds a person of another device to the roster. It takes only the
+// identity from p, so that no one joins with rights or under another's name.
 func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
 	if !s.control(actor) {
 		return nil, deniedError(actor, "seat somebody")
@@ -36,14 +36,14 @@ func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
 	return []Body{Joined{Participant{ID: p.ID, Kind: policy.Human, Owner: cut(validUTF8(p.Owner), maxID), Device: p.Device}}}, nil
 }
 
-// nameTaken reports whether somebody has had that name, in any case: who comes
-// later is taken for nobody else.
+// nameTaken reports whether a participant has or had that id or display name,
+// without regard to case.
 func (s *State) nameTaken(name string) bool {
 	return slices.ContainsFunc(s.Seats, func(x *Seat) bool { return strings.EqualFold(x.ID, name) || strings.EqualFold(x.Name, name) })
 }
 
-// decideSeat hands seats over. Taking one over cancels what its agent is
-// doing.
+// decideSeat takes a seat over for a person or releases it. Either interrupts
+// the turn of the seat.
 func (s *State) decideSeat(c Command) ([]Body, error) {
 	if !s.control(c.Actor) {
 		return nil, deniedError(c.Actor, "take over or release a seat")
@@ -118,8 +118,8 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 	return s.withSeatChange(nil, x, do.Standing, cleanReason(do.Reason)), nil
 }
 
-// withSeatChange adds a change of standing, what it interrupts, and the end
-// of a room in which nobody is left.
+// withSeatChange adds to bodies a change of standing, the turn that it
+// interrupts, and the end of a room without a seat that could speak.
 func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
 	if to != Active && s.Turn != nil && s.Turn.Participant == x.ID && len(bodies) == 0 {
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " " + string(to)})
@@ -137,7 +137,7 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason strin
 
 func (s *State) anyoneLeft() bool { return s.anyoneLeftWithout(nil) }
 
-// anyoneLeftWithout reports whether somebody but x could ever be given the floor.
+// anyoneLeftWithout reports whether a seat other than x could get the floor.
 func (s *State) anyoneLeftWithout(x *Seat) bool {
 	for _, y := range s.Seats {
 		if y != x && y.Driven() && y.Standing == Active {

@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// openTurn returns the openTurn turn if the request is the one that it waits for.
+// openTurn returns the open turn if it waits for that request, else nil.
 func (s *State) openTurn(turn int, request string) *Turn {
 	if t := s.Turn; t != nil && t.Number == turn && t.Request == request && t.Draft == nil {
 		return t
@@ -17,7 +17,7 @@ func (s *State) openTurn(turn int, request string) *Turn {
 }
 
 // decideReplied turns an agent's reply into a message, a draft or a pass. A
-// reply whose turn has ended is recorded and forwarded to nobody.
+// reply whose turn has ended is recorded and not forwarded.
 func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	do.Text, do.Reason, do.Confidence = validUTF8(do.Text), cleanReason(do.Reason), validShare(do.Confidence)
 	t := s.openTurn(do.Turn, do.Request)
@@ -48,7 +48,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
 }
 
-// completeMessage fills in what the room knows of a message.
+// completeMessage sets the fields of a message that the room knows.
 func (s *State) completeMessage(m Message, turn int, now Now) Message {
 	m.Run, m.Turn = s.Spec.Room, turn
 	if m.ID == "" {
@@ -61,8 +61,8 @@ func (s *State) completeMessage(m Message, turn int, now Now) Message {
 	return m
 }
 
-// decideFailed ends a turn without a reply, suspends a seat that failed too
-// often or whose process is gone, and stops a room that fails again and again.
+// decideFailed ends a turn without a reply. It suspends a seat that has failed
+// too often or whose process has ended, and stops a room at maxFailures.
 func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	t := s.openTurn(do.Turn, do.Request)
 	if t == nil {
@@ -102,15 +102,16 @@ const (
 	FailFailed   = "failed"
 
 	// Of agents on other devices.
-	FailDenied      = "denied"      // by the rules of either side
-	FailUntrusted   = "untrusted"   // its device has other keys, or is paired no more
-	FailUnreachable = "unreachable" // its device does not answer
+	FailDenied      = "denied"      // by the rules of one of the devices
+	FailUntrusted   = "untrusted"   // the device has other keys or is not paired any more
+	FailUnreachable = "unreachable" // the device does not answer
 	FailLimited     = "limited"     // a limit of shared calls
-	FailInterrupted = "interrupted" // its device was started again, or it is, as restart: N allows
-	FailHeld        = "held"        // nothing left: a pause that changed nothing had cancelled it
+	FailInterrupted = "interrupted" // the device, or the agent itself, was restarted
+	FailHeld        = "held"        // its prompt is not sent (again): a pause without effect cancelled it, or the room has changed
 )
 
-// withLimits adds to the end of a turn the end of the room that it causes.
+// withLimits returns the end of a turn with the end of the room that it causes,
+// if it reaches a limit or trips a loop guard.
 func (s *State) withLimits(now Now, last Body) []Body {
 	after := s.Tally
 	texts := s.Texts
@@ -143,7 +144,7 @@ func (s *State) withLimits(now Now, last Body) []Body {
 	return []Body{last, Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}}
 }
 
-// projectCharge charges the open turn to a copy of the tally.
+// projectCharge charges the open turn to t, a copy of the tally.
 func (s *State) projectCharge(t *Tally, u Usage, text string) {
 	x := s.seat(s.Turn.Participant)
 	tokens, in, out := charge(u, s.Turn.Tokens, text)
@@ -151,7 +152,7 @@ func (s *State) projectCharge(t *Tally, u Usage, text string) {
 	t.Cost += cost(x.Price, in, out)
 }
 
-// loopGuard names the guard against loopGuard that the newest texts trip.
+// loopGuard returns the name of the loop guard that the newest texts trip, or "".
 func (s *State) loopGuard(texts []uint64) string {
 	if len(texts) == 0 {
 		return ""
@@ -169,9 +170,8 @@ func (s *State) loopGuard(texts []uint64) string {
 	return ""
 }
 
-// decidePosted adds a message that an agent raised beside its reply. Its
-// sender is the seat, whatever the message says; it may lower its visibility
-// and never raise it.
+// decidePosted posts a message that an agent sends in addition to its replies.
+// The sender is always the seat.
 func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	x := s.seat(actor)
 	if x == nil || x.Standing != Active {
@@ -180,8 +180,8 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	if s.Phase != PhaseLive {
 		return nil, deniedError(actor, "post while the room is "+string(s.Phase))
 	}
-	// Every message makes the policy think anew: an agent that never stops
-	// would keep the floor from everybody.
+	// Each message makes the policy decide again, so that an agent that never
+	// stops would keep the floor from the others.
 	if x.SideMessages >= s.Limits.MaxInternal {
 		return nil, invalidError("ROOM-ASIDES", x.ID+" has posted "+count(x.SideMessages, "message")+" beside its turn", "wait for the floor")
 	}
@@ -216,8 +216,8 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	return []Body{posted}, nil
 }
 
-// decideViolated counts what an endpoint does against its protocol. Only
-// powers of two are written down, so that violations cannot fill the log.
+// decideViolated records that an endpoint broke its protocol. Beyond
+// MaxViolations the seat is suspended, so that violations cannot fill the log.
 func (s *State) decideViolated(do Violated) ([]Body, error) {
 	x := s.seat(do.Participant)
 	if x == nil || x.Standing != Active {
@@ -231,9 +231,9 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 	return s.withSeatChange(bodies, x, Suspended, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
 }
 
-// decideForgot notes that an agent has lost its memory, where that changes what
-// it is handed: once until it is handed everything. A seat that is not active
-// is, when it becomes so.
+// decideForgot records that an agent has lost its memory, if that changes its
+// next window: once until it gets a full window. A seat that is not active gets a
+// full window when it becomes active.
 func (s *State) decideForgot(do Forgot) []Body {
 	x := s.seat(do.Participant)
 	if x == nil || !x.Remembers || x.Standing != Active || s.ended() {

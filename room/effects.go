@@ -7,16 +7,16 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// An Effect is something that must be under way outside: one of the types
-// below. The coordinator starts those that are missing and cancels those that
-// have gone; Key tells which is which.
+// An Effect is work that must be in progress outside this package: one of the
+// types below. The coordinator starts effects that are missing and cancels those
+// that the state no longer has. Key identifies an effect.
 type Effect interface{ Key() string }
 
 type (
-	// Ask asks the policy, not before the room's clock says NotBefore.
+	// Ask asks the policy. It starts when the room's clock reaches NotBefore.
 	Ask struct {
 		Decision  int64
-		Through   int64 // newest event that the input knows of; a newer one makes this Ask another
+		Through   int64 // newest event in the input; a newer event makes another Ask
 		NotBefore time.Duration
 	}
 	// AskBid asks an agent how much it wants the floor.
@@ -26,7 +26,7 @@ type (
 		Timeout     time.Duration
 		NotBefore   time.Duration
 	}
-	// Speak hands a prompt to an agent that has been granted the floor.
+	// Speak sends the prompt of the open turn to its agent.
 	Speak struct {
 		Turn        int
 		Participant string
@@ -51,14 +51,14 @@ func (e AskBid) Key() string {
 // Key returns the stable id of the effect.
 func (e Speak) Key() string { return "speak " + strconv.Itoa(e.Turn) + " " + e.Request }
 
-// Effects returns everything that must be under way in s.
+// Effects returns all work that must be in progress in s.
 func (s *State) Effects() []Effect {
 	if s.Phase != PhaseLive {
 		return nil
 	}
 	if t := s.Turn; t != nil {
 		if t.Draft != nil || !s.agentHas(t) {
-			return nil // a person has it
+			return nil // a person has the turn
 		}
 		speak := Speak{Turn: t.Number, Participant: t.Participant, Request: t.Request, Window: t.Window, Hints: t.Hints, Timeout: t.Timeout}
 		if t.Epoch == s.Epoch {
@@ -76,8 +76,8 @@ func (s *State) Effects() []Effect {
 	return []Effect{Ask{Decision: next, Through: s.Seq, NotBefore: at}}
 }
 
-// notBefore is when a policy that declined is asked again: at once when there
-// is news, else after its delay.
+// notBefore returns the clock at which the policy is asked: after a decline at
+// its retry time, or at once if there is a new message or change.
 func (s *State) notBefore() time.Duration {
 	if s.Tally.Declines == 0 || s.LastNews > s.Declined {
 		return 0
@@ -105,7 +105,7 @@ func (s *State) bid(id string) *BidPosted {
 	return nil
 }
 
-// policyKind is what policies call the seat.
+// policyKind returns the kind of the seat in policy inputs.
 func (x *Seat) policyKind() string {
 	if x.Kind == "" {
 		return policy.Local
@@ -113,7 +113,7 @@ func (x *Seat) policyKind() string {
 	return x.Kind
 }
 
-// Timeout is how long a turn of the participant with id may take.
+// Timeout returns the time limit of a turn of the participant with id.
 func (s *State) Timeout(id string) time.Duration {
 	if x := s.seat(id); x != nil {
 		return s.Limits.timeout(x.Participant)
@@ -121,11 +121,11 @@ func (s *State) Timeout(id string) time.Duration {
 	return s.Limits.TurnTimeout
 }
 
-// grace is how long after its time-out a turn is given up whatever its
-// endpoint does.
+// grace is the time after its time-out at which a turn ends even if its
+// endpoint does not return.
 const grace = time.Second
 
-// decideTick lets the room's clock end what it ends.
+// decideTick ends a turn or the room when its time is over.
 func (s *State) decideTick(now Now) ([]Body, error) {
 	if s.Phase != PhaseLive {
 		return nil, nil
@@ -149,8 +149,8 @@ func (s *State) agentHas(t *Turn) bool {
 	return x != nil && x.Driven() && x.TakenBy == ""
 }
 
-// Deadline returns the clock at which Tick would yield events if nothing else
-// happens, and false when there is none.
+// Deadline returns the clock at which [Tick] would yield events if no other
+// command comes, and false if it never would.
 func (s *State) Deadline() (time.Duration, bool) {
 	if s.Phase != PhaseLive {
 		return 0, false
@@ -162,8 +162,8 @@ func (s *State) Deadline() (time.Duration, bool) {
 	return at, true
 }
 
-// Ineligible says why x may not be chosen now, or "" when it may. The words
-// are part of the policy ABI: "ineligible_reason".
+// Ineligible returns why x may not be chosen now, or "" if it may. The words are
+// part of the policy ABI ("ineligible_reason").
 func (s *State) Ineligible(x *Seat) string {
 	switch {
 	case x.Kind == policy.Human:

@@ -8,8 +8,7 @@ import (
 
 // Errors that callers of Decide branch on.
 var (
-	// ErrStale: the room has moved on since the decision was asked for; ask
-	// again.
+	// ErrStale: the room has changed since the policy was asked; ask it again.
 	ErrStale = errors.New("room: decision is stale")
 	// ErrLate: the request that the reply answers has ended.
 	ErrLate = errors.New("room: reply is late")

@@ -9,13 +9,13 @@ import (
 // FormatVersion is the version of the event format that this package writes.
 const FormatVersion = 1
 
-// An Event is one entry of a room's log. What it says is in Body; the rest is
-// its envelope.
+// An Event is one entry of a room's log. Its content is in Body; the other
+// fields are its envelope.
 type Event struct {
 	V       int           // format version, [FormatVersion]
 	Seq     int64         // place in the room's log: 1, 2, 3, ... without gaps
 	ID      string        // unique in the room; the idempotency key of an append
-	Actor   string        // who caused it: a participant's id, or one of the Actor constants
+	Actor   string        // its cause: a participant's id, or one of the Actor constants
 	Command string        // id of the command that caused it; "" for the room's own
 	Epoch   uint64        // ownership epoch of the coordinator that wrote it
 	At      time.Time     // wall time, informative only; UTC
@@ -30,14 +30,14 @@ const (
 	ActorHost   = "host"   // the person or program that hosts the room
 )
 
-// A Body is what an event says. The set is sealed: the types of this package
-// whose names are listed in [Types].
+// A Body is the content of an event. The set is sealed: the types of this
+// package whose names [Types] lists.
 type Body interface {
 	// Type returns the stable name of the body, such as "message.posted".
 	Type() string
 }
 
-// Bodies of events, by topic. Their JSON forms are the log's format: fields
+// Bodies of events by topic. Their JSON forms are the log's format: fields
 // are added, never renamed or removed.
 type (
 	// Opened is the first event of every room.
@@ -67,8 +67,8 @@ type (
 	SeatReleased struct {
 		Participant string `json:"participant"`
 	}
-	// SeatForgot says that the agent of a seat has lost its memory: it is handed
-	// a full window next.
+	// SeatForgot records that the agent of a seat has lost its memory. Its next
+	// window is a full one.
 	SeatForgot struct {
 		Participant string `json:"participant"`
 	}
@@ -81,15 +81,15 @@ type (
 		Limits Limits `json:"limits"`
 	}
 
-	// BidPosted is an agent's answer to a request for bids; Failed says why
-	// there is none.
+	// BidPosted is an agent's answer to a request for a bid. Failed says why it
+	// gave none.
 	BidPosted struct {
 		Decision    int64      `json:"decision"`
 		Participant string     `json:"participant"`
 		Bid         policy.Bid `json:"bid"`
 		Failed      string     `json:"failed,omitempty"`
 	}
-	// RoundDeclined says that nobody should speak this round.
+	// RoundDeclined records that the policy declined a round.
 	RoundDeclined struct {
 		Record policy.Record `json:"record"`
 		Reason string        `json:"reason"`
@@ -137,7 +137,7 @@ type (
 		Draft  string `json:"draft"`
 		Reason string `json:"reason,omitempty"`
 	}
-	// TurnPassed ends a turn in which the agent had nothing to say.
+	// TurnPassed ends a turn in which the agent had nothing to add.
 	TurnPassed struct {
 		Turn    int           `json:"turn"`
 		Reason  string        `json:"reason,omitempty"`
@@ -152,13 +152,13 @@ type (
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns"`
 	}
-	// TurnInterrupted ends a turn that was cut short by a person, a take-over
-	// or a crash. It is no failure.
+	// TurnInterrupted ends a turn because of a person, a take-over or a crash. It
+	// does not count as a failure.
 	TurnInterrupted struct {
 		Turn   int    `json:"turn"`
 		Reason string `json:"reason"`
 	}
-	// ReplyLate records a reply whose turn had ended; it is forwarded to nobody.
+	// ReplyLate records a reply whose turn had ended. It is not forwarded.
 	ReplyLate struct {
 		Turn        int    `json:"turn"`
 		Participant string `json:"participant"`
@@ -182,35 +182,35 @@ type (
 		Latency time.Duration `json:"latency_ns,omitempty"`
 		Auto    bool          `json:"auto,omitempty"` // sent without an approval
 	}
-	// Redacted removes what an earlier event said; the log drops its body.
+	// Redacted removes the text of an earlier event from the log.
 	Redacted struct {
 		Target int64  `json:"target"` // seq
 		Reason string `json:"reason,omitempty"`
 	}
-	// SummaryMade is a summary written by an agent, so that replay need not
-	// ask for it again.
+	// SummaryMade is a summary that an agent wrote. No code produces it any more;
+	// it remains readable.
 	SummaryMade struct {
 		By      string `json:"by"`
 		Through int64  `json:"through"`
 		Text    string `json:"text"`
 	}
 
-	// Paused stops the room from sending anything until somebody resumes it.
+	// Paused stops the room from sending anything until a person resumes it.
 	Paused struct {
 		Cause  string         `json:"cause"` // PauseBy, PausePolicy or PauseCrash
 		Code   string         `json:"code,omitempty"`
 		Reason string         `json:"reason"`
-		Record *policy.Record `json:"record,omitempty"` // of a policy that failed
+		Record *policy.Record `json:"record,omitempty"` // set when the policy failed
 	}
 	// Resumed lifts a pause.
 	Resumed struct{}
 	// Stopped ends the room by a person, a limit or a loop guard.
 	Stopped struct {
 		Cause  string `json:"cause"` // PauseBy, StopLimit, StopLoop
-		Name   string `json:"name"`  // of the limit or guard; who, for PauseBy
+		Name   string `json:"name"`  // of the limit, the guard or the person
 		Reason string `json:"reason"`
 	}
-	// Completed ends the room as designed.
+	// Completed ends the room as planned.
 	Completed struct {
 		Cause  string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, PauseBy
 		Reason string         `json:"reason"`
@@ -294,9 +294,9 @@ func (Completed) Type() string { return "room.completed" }
 
 func (Errored) Type() string { return "room.error" }
 
-// VisibleAt returns what a reader with that level sees of e, and whether anything.
-// Below [Internal] the host's own affairs are left out: the room's secret,
-// how its agents are started, and who watches.
+// VisibleAt returns e as a reader with that level sees it, and false when the
+// reader sees nothing of it. Readers below [Internal] do not see the room's
+// secret, the commands of its agents, drafts, or the list of observers.
 func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
@@ -316,7 +316,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		b.Message = m
 		e.Body = b
 	case TurnEdited:
-		b.Text = "" // until it is posted, a draft is between its writer and who reviews it
+		b.Text = "" // a draft is visible to its author and its reviewers only
 		e.Body = b
 	case SummaryMade:
 		b.Text = ""
@@ -328,8 +328,8 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	return e, true
 }
 
-// Redacted returns e without the texts that people or agents wrote: what a
-// log keeps of an event that was redacted.
+// Redacted returns e without the texts that people or agents wrote. It is what
+// a log keeps of a redacted event.
 func (e Event) Redacted() Event {
 	switch b := e.Body.(type) {
 	case MessagePosted:

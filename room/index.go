@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// chunkLen is how many elements a chunk holds.
+// chunkLen is the number of elements in a full chunk.
 const chunkLen = 512
 
-// A packable element has a short form: what it differs in from the one before
-// it. Snapshots hold hundreds of thousands of them.
+// A packable element can be stored as its difference from the previous one
+// (delta encoding). Snapshots hold hundreds of thousands of them.
 type packable[T any] interface {
 	pack(b []byte, before T) []byte
-	// unpack is given the element before it, and what is left to read; it
-	// returns what is left then, or nil and false when that is no element.
+	// unpack decodes the element after before from the front of b and returns
+	// the rest of b. ok is false when b does not begin with an element.
 	unpack(b []byte, before T) (T, []byte, bool)
 }
 
-// chunkedList is a list that only grows. Growing never moves what it holds, so an
-// append costs the same at the hundredth and the millionth element.
+// A chunkedList is an append-only list in chunks. An append never moves elements,
+// so that its cost does not depend on the length.
 type chunkedList[T packable[T]] struct {
 	C [][]T
 	N int
 
-	gone int // elements that were dropped, all of them older than those in C
+	gone int // number of dropped elements, which preceded those in C
 }
 
 func (c *chunkedList[T]) push(v T) {
@@ -42,7 +42,7 @@ func (c *chunkedList[T]) at(i int) T {
 	return c.C[i/chunkLen][i%chunkLen]
 }
 
-// drop drops the chunks in which all are old, but for the last.
+// drop removes the chunks in which all elements are old, except the last chunk.
 func (c *chunkedList[T]) drop(old func(T) bool) {
 	n := 0
 	for n < len(c.C)-1 && old(c.C[n][chunkLen-1]) {
@@ -51,7 +51,7 @@ func (c *chunkedList[T]) drop(old func(T) bool) {
 	c.C, c.gone = slices.Delete(c.C, 0, n), c.gone+n*chunkLen
 }
 
-// MarshalJSON writes the elements packed, in base64.
+// MarshalJSON writes the packed elements in base64.
 func (c chunkedList[T]) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 4*c.N)
 	var before T
@@ -64,7 +64,7 @@ func (c chunkedList[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(b)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON is the inverse of MarshalJSON.
 func (c *chunkedList[T]) UnmarshalJSON(data []byte) error {
 	var b []byte
 	if err := json.Unmarshal(data, &b); err != nil {
@@ -81,7 +81,7 @@ func (c *chunkedList[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// messageIndex is where in Messages a message is.
+// A messageIndex is the place of a message in State.Messages.
 type messageIndex int32
 
 func (p messageIndex) pack(b []byte, before messageIndex) []byte {
@@ -111,8 +111,8 @@ func (indexEntry) unpack(b []byte, before indexEntry) (m indexEntry, rest []byte
 	return indexEntry{Seq: before.Seq + v[0], Tokens: int32(v[1]), From: int16(v[2])}, b, true
 }
 
-// index files a message: under everybody when everybody may read it, else
-// under each seat that may.
+// index adds a message to the index: to Public if every participant may read it,
+// else to the seats that may.
 func (s *State) index(e Event, m Message, from *Seat) {
 	sender := int16(-1)
 	if from != nil {
@@ -134,13 +134,13 @@ func (s *State) index(e Event, m Message, from *Seat) {
 	s.follow(sender)
 }
 
-// unread is a message in a seat's inbox.
+// An unread is a message in a seat's inbox.
 type unread struct {
 	Seq    int64
 	Urgent bool
 }
 
-// maxInbox bounds what is counted as unread.
+// maxInbox is the largest number of unread messages that are counted.
 const maxInbox = 1000
 
 // deliver counts a message as unread by the seat that it is addressed to.
@@ -150,7 +150,7 @@ func (s *State) deliver(e Event, m Message) {
 	}
 }
 
-// clearInbox empties the inbox of what the seat was handed.
+// clearInbox removes the messages up to through, which the seat has been given.
 func (x *Seat) clearInbox(through int64) {
 	i := 0
 	for i < len(x.Inbox) && x.Inbox[i].Seq <= through {
@@ -159,7 +159,7 @@ func (x *Seat) clearInbox(through int64) {
 	x.Inbox = x.Inbox[i:]
 }
 
-// countUnread counts the inbox, and of it what is urgent.
+// countUnread returns the number of messages in the inbox and of urgent ones.
 func (x *Seat) countUnread() (all, urgent int) {
 	for _, w := range x.Inbox {
 		if w.Urgent {
@@ -169,7 +169,7 @@ func (x *Seat) countUnread() (all, urgent int) {
 	return len(x.Inbox), urgent
 }
 
-// follow counts who spoke after the last speaker and after the last two.
+// follow counts which speaker followed the last one and the last two.
 func (s *State) follow(sender int16) {
 	if sender < 0 || sender+1 == s.Speakers[0] {
 		return
@@ -183,15 +183,15 @@ func (s *State) follow(sender int16) {
 	s.Speakers = [2]int16{sender + 1, s.Speakers[0]}
 }
 
-// maxFollowed bounds the table of who follows whom.
+// maxFollowed is the largest number of entries in State.Followed.
 const maxFollowed = 1 << 14
 
 func followKey(before, last, next int16) uint64 {
 	return uint64(uint16(before))<<32 | uint64(uint16(last))<<16 | uint64(uint16(next+1))
 }
 
-// backwards yields the messages that x may read, newest first, as far as s knows
-// of them: see Shorten.
+// backwards yields the messages that x may read, newest first. After
+// [State.Shorten] it ends at the oldest message that is left.
 func (s *State) backwards(x *Seat, yield func(indexEntry) bool) {
 	i, j := s.Public.N-1, x.Private.N-1
 	for i >= s.Public.gone || j >= x.Private.gone {
@@ -209,7 +209,7 @@ func (s *State) backwards(x *Seat, yield func(indexEntry) bool) {
 	}
 }
 
-// readableTotal is how many messages x may read in all.
+// readableTotal returns the number of messages that x may read.
 func (s *State) readableTotal(x *Seat) int {
 	n := 0
 	for i := -1; i < len(s.Seats); i++ {
@@ -218,16 +218,15 @@ func (s *State) readableTotal(x *Seat) int {
 	return n
 }
 
-// readable is how many messages of a sender x may read in all.
+// readable returns the number of messages of a sender that x may read.
 func (s *State) readable(x *Seat, sender int16) int {
 	return int(x.Counts[sender]) + int(s.Counts[sender+1])
 }
 
-// Shorten drops what s knows of the oldest messages: of each it keeps twenty
-// bytes for ever, so that windows may reach back to it. The newest keep, and up
-// to a chunk more, are kept. A window that would reach back further is not what
-// it was; [State.WindowWithin] tells. A state that was shortened must not become
-// a snapshot: it is for who can read the log again, as replay does.
+// Shorten drops the index entries of old messages and keeps the newest keep
+// messages and up to a chunk more. [State.TryWindowFor] tells when a window would
+// need a dropped entry. A shortened state must not become a snapshot. It is for
+// callers that can read the log again, such as replay.
 func (s *State) Shorten(keep int) {
 	if s.Messages.N <= keep {
 		return
@@ -241,7 +240,7 @@ func (s *State) Shorten(keep int) {
 	}
 }
 
-// indexEntry is what remains of a message for ever.
+// An indexEntry is what the state keeps of a message permanently.
 type indexEntry struct {
 	Seq    int64
 	Tokens int32

@@ -11,13 +11,13 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A TextFunc returns what the message at seq said, for messages whose text
-// has left the state.
+// A TextFunc returns the text of the message at seq, for messages whose text the
+// state does not hold any more.
 type TextFunc func(seq int64) (string, error)
 
-// Input returns what the policy at cursor c is asked at room clock at. It
-// depends on nothing but s, c and at, so a replay rebuilds it byte for byte.
-// text is consulted only for messages older than the state's tail.
+// Input returns the input of the policy at cursor c and room clock at. It depends
+// only on s, c and at, so that a replay rebuilds it byte for byte. text is called
+// only for messages whose text the state does not hold.
 func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.Input, error) {
 	var in policy.Input
 	if err := s.AppendInput(&in, c, at, text); err != nil {
@@ -26,8 +26,8 @@ func (s *State) Input(c PolicyCursor, at time.Duration, text TextFunc) (policy.I
 	return in, nil
 }
 
-// AppendInput is Input for who asks often: it takes over the lists of agents and
-// events that in has, which nobody else may hold then.
+// AppendInput is like Input but reuses the slices of in, which the caller must
+// own.
 func (s *State) AppendInput(in *policy.Input, c PolicyCursor, at time.Duration, text TextFunc) error {
 	id := s.originalID()
 	agents, events := s.agents(in.Agents[:0]), in.Events[:0]
@@ -63,8 +63,8 @@ func (s *State) AppendInput(in *policy.Input, c PolicyCursor, at time.Duration, 
 	return nil
 }
 
-// Seed is the policy's source of randomness: 128 bits that depend on the room
-// and the decision only.
+// Seed returns the seed of the policy's random numbers: 128 bits in hex that
+// depend only on the room and the decision.
 func Seed(room string, decision int64) string {
 	var b [96]byte
 	of := append(append(append(b[:0], "moot policy seed\x00"...), room...), 0)
@@ -72,7 +72,7 @@ func Seed(room string, decision int64) string {
 	return string(hex.AppendEncode(b[:0], sum[:16]))
 }
 
-// textOf puts back a text that has left the state, and cuts or withholds it
+// textOf restores a text that the state does not hold, and cuts or withholds it
 // as the policy's manifest says.
 func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (policy.Event, error) {
 	if needs.NoText() {
@@ -97,7 +97,7 @@ func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (poli
 	return ev, nil
 }
 
-// textsFrom is the seq from which on texts are in the state.
+// textsFrom returns the seq of the first event whose text is in the state.
 func (r *recent) textsFrom() int64 {
 	if r.Texts < len(r.Events) {
 		return r.Events[r.Texts].Seq
@@ -153,9 +153,9 @@ func (s *State) followed(next int16) policy.Followed {
 	return f
 }
 
-// fitInput keeps in within [policy.MaxInput], whatever its texts become in JSON:
-// the oldest events go first. An objective and constraints that leave no room
-// for events are cut.
+// fitInput drops the oldest events of an input whose JSON would exceed
+// [policy.MaxInput]. It cuts an objective and constraints that leave no space for
+// events.
 func fitInput(in policy.Input) policy.Input {
 	if maxSize(&in) <= policy.MaxInput || encodedSize(in) <= policy.MaxInput {
 		return in
@@ -165,7 +165,7 @@ func fitInput(in policy.Input) policy.Input {
 	if in.Events = nil; encodedSize(in) > policy.MaxInput/2 {
 		shortenOpening(&in)
 	}
-	for most := len(all); keep < most; { // the largest number of events that fits
+	for most := len(all); keep < most; { // binary search for the largest number of events that fits
 		n := (keep + most + 1) / 2
 		in.Events = all[len(all)-n:]
 		if encodedSize(in) <= policy.MaxInput {
@@ -178,7 +178,7 @@ func fitInput(in policy.Input) policy.Input {
 	return in
 }
 
-// shortenOpening cuts what a room was opened with.
+// shortenOpening cuts the objective and the constraints.
 func shortenOpening(in *policy.Input) {
 	in.Objective = cut(in.Objective, maxObjective)
 	constraints, left := in.Constraints, maxObjective
@@ -191,14 +191,14 @@ func shortenOpening(in *policy.Input) {
 	}
 }
 
-// maxObjective is what is left of an objective, and of the constraints, that
-// are too long.
+// maxObjective is the length in bytes to which an objective, and all constraints
+// together, are cut.
 const maxObjective = 32 << 10
 
 func encodedSize(in policy.Input) int { return len(in.AppendJSON(nil)) }
 
-// maxSize is a bound of the size of in that costs no encoding: a byte of text
-// becomes six at most.
+// maxSize returns an upper bound of the encoded size, without encoding: a byte of
+// text becomes at most six bytes.
 func maxSize(in *policy.Input) int {
 	n := 6*len(in.Objective) + len(in.Config) + len(in.State) + 4096
 	for _, c := range in.Constraints {
@@ -218,7 +218,7 @@ func maxSize(in *policy.Input) int {
 	return n
 }
 
-// maxListSize bounds what a list takes.
+// maxListSize returns an upper bound of the encoded size of a list.
 func maxListSize(ids []string) int {
 	n := 0
 	for _, id := range ids {

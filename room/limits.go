@@ -28,30 +28,29 @@ type Limits struct {
 	DeclineRetry    time.Duration `json:"decline_retry_ns,omitempty"`
 	MaxToolRounds   int           `json:"max_tool_rounds,omitempty"`
 	MaxViolations   int           `json:"max_violations,omitempty"`
-	SameText        int           `json:"same_text,omitempty"`     // the same text so often ...
-	SameTextOf      int           `json:"same_text_of,omitempty"`  // ... among so many messages
+	SameText        int           `json:"same_text,omitempty"`     // the same text this many times ...
+	SameTextOf      int           `json:"same_text_of,omitempty"`  // ... among this many messages
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
 }
 
-// minRetry keeps a policy that declines from spinning.
+// minRetry limits how often a declining policy is asked.
 const minRetry = 100 * time.Millisecond
 
-// Retry is how long a room waits after a declined round, when the policy asked
-// for that many milliseconds; 0 means that it did not say. l is in force.
+// Retry returns how long a room waits after a declined round for which the policy
+// asked for ms milliseconds; 0 means the default. l are the limits in force.
 func (l Limits) Retry(ms int64) time.Duration {
 	retry := Duration(ms) * time.Millisecond
 	switch most := l.MaxDuration; {
 	case ms <= 0:
 		retry = l.DeclineRetry
 	case ms > most.Milliseconds():
-		retry = most // the room ends before
+		retry = most // the room ends earlier
 	}
 	return max(retry, minRetry)
 }
 
-// Defaults returns the limits of a room that sets none. They are those of the
-// one-to-one note where it has them.
+// Defaults returns the limits of a room that sets none.
 func Defaults(oneToOne bool) Limits {
 	l := Limits{
 		MaxTurns:    40,
@@ -119,8 +118,7 @@ func (c Context) orDefaults() Context {
 	return c
 }
 
-// setDefault puts def in the place of a number that is not set; a negative one is not
-// a number that any limit could have.
+// setDefault sets *v to def if it is zero or negative; no limit is negative.
 func setDefault[T cmp.Ordered](v *T, def T) {
 	var zero T
 	if *v <= zero {
@@ -128,7 +126,7 @@ func setDefault[T cmp.Ordered](v *T, def T) {
 	}
 }
 
-// timeout is how long a turn of p may take.
+// timeout returns the time limit of a turn of p.
 func (l Limits) timeout(p Participant) time.Duration {
 	switch {
 	case p.Timeout > 0:
@@ -141,7 +139,7 @@ func (l Limits) timeout(p Participant) time.Duration {
 	return l.TurnTimeout
 }
 
-// Tally is what limits count.
+// A Tally holds the counts that limits apply to.
 type Tally struct {
 	Turns    int   `json:"turns"`
 	Failures int   `json:"failures"` // consecutive; only a success resets them
@@ -153,11 +151,10 @@ type Tally struct {
 	Declined int   `json:"declined"` // declined rounds in all
 }
 
-// maxUsage is the most that a turn can have used of either; what is stated
-// over it is no count of tokens.
+// maxUsage is the largest number of tokens that a statement is believed.
 const maxUsage = 1_000_000_000
 
-// charge returns what a turn costs: the stated usage, or the estimate.
+// charge returns the tokens of a turn: as stated, or else as estimated.
 func charge(u Usage, prompt int64, text string) (tokens, input, output int64) {
 	if u.Known && u.Input >= 0 && u.Output >= 0 && u.Input <= maxUsage && u.Output <= maxUsage {
 		return u.Input + u.Output, u.Input, u.Output
@@ -166,15 +163,15 @@ func charge(u Usage, prompt int64, text string) (tokens, input, output int64) {
 	return prompt + out, prompt, out
 }
 
-// estimate is how many tokens a text is taken for.
+// estimate returns the estimated number of tokens of a text: bytes / 4.
 func estimate(text string) int { return (len(text) + 3) / 4 }
 
 func cost(p Price, input, output int64) int64 {
 	return price(input, p.Input) + price(output, p.Output)
 }
 
-// price is what so many tokens cost, never less than nothing and never so
-// much that a sum of it runs over.
+// price returns the price of tokens, at least 0 and at most maxCost, so that sums
+// do not overflow.
 func price(tokens, perMillion int64) int64 {
 	if tokens <= 0 || perMillion <= 0 {
 		return 0
@@ -189,7 +186,7 @@ func price(tokens, perMillion int64) int64 {
 
 const maxCost = 1 << 52
 
-// reached returns the limit that t has reached once a turn has ended.
+// reached returns the limit that t has reached after a turn, or "".
 func (t Tally) reached(l Limits) (name, reason string) {
 	switch {
 	case t.Turns >= l.MaxTurns:

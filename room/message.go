@@ -5,8 +5,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Message is the one envelope for everything that is said in a room. Its
-// first fifteen fields are those of the manager/worker messaging note.
+// A Message is the envelope of every text that is posted in a room. Its first
+// fifteen fields are those of the manager/worker messaging note.
 type Message struct {
 	ID          string      `json:"message_id"`
 	Run         string      `json:"run_id"` // the room
@@ -24,27 +24,27 @@ type Message struct {
 	Parent      string      `json:"parent_id,omitempty"`
 	CreatedAt   float64     `json:"created_at"` // seconds since 1970; informative, the order is the log's
 
-	Text   string `json:"text"`             // what is said, whole
+	Text   string `json:"text"`             // the whole text
 	Turn   int    `json:"turn,omitempty"`   // 0 outside a turn
 	Source string `json:"source,omitempty"` // user, applet or agent
 	By     string `json:"by,omitempty"`     // the person who typed for a seat that was taken over
 	Trace  *Trace `json:"trace,omitempty"`
 
-	Mentions   []string `json:"mentions,omitempty"`   // participants named anywhere in Text
-	Addressed  []string `json:"addressed,omitempty"`  // participants named at its start or end, or after @
+	Mentions   []string `json:"mentions,omitempty"`   // participants mentioned anywhere in Text
+	Addressed  []string `json:"addressed,omitempty"`  // participants mentioned at its start or end, or after @
 	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
 }
 
-// Broadcast addresses everybody.
+// Broadcast addresses every participant.
 const Broadcast = "broadcast"
 
-// Kinds of ordinary talk; the other kinds are those of the manager/worker note.
+// Kinds of ordinary messages; the manager/worker note has the others.
 const (
 	KindUtterance = "utterance"
-	KindRequest   = "request" // a person's wish
+	KindRequest   = "request" // a request of a person
 )
 
-// A Trace says through whose hands a message came (one-to-one note).
+// A Trace lists the devices that a message has passed.
 type Trace struct {
 	ID           string   `json:"trace_id"`
 	Hops         int      `json:"hop_count"`
@@ -57,25 +57,27 @@ type Trace struct {
 // charges the estimate of the prompt and of the reply.
 type Usage = endpoint.Usage
 
-// Visibility says who may read a message. An agent may lower it, never raise it.
+// Visibility restricts the readers of a message. An agent may narrow it and never
+// widen it.
 type Visibility string
 
 // Levels of visibility, from the widest to the narrowest.
 const (
-	UserVisible  Visibility = "user_visible"  // everybody
-	UserRedacted Visibility = "user_redacted" // others see only the summary
+	UserVisible  Visibility = "user_visible"  // every participant
+	UserRedacted Visibility = "user_redacted" // the others see only the summary
 	Internal     Visibility = "internal"      // its sender, its receiver and people with control
 )
 
-// Readers says who may read a message. It is the only rule of visibility:
-// windows, summaries, policy inputs, views, watchers and exports all ask it.
+// Readers is the set of participants that may read a message. It is the only rule
+// of visibility, used by windows, summaries, policy inputs, views, watchers and
+// exports.
 type Readers struct {
 	all      bool
 	from, to string
 }
 
-// Audience returns who may read m among the participants. People with
-// control read everything.
+// Audience returns the participants that may read m. People with control may
+// read every message.
 func Audience(m Message) Readers {
 	return Readers{
 		all:  m.Visibility != Internal,
@@ -92,9 +94,10 @@ func (r Readers) Includes(id string) bool {
 	return r.all || id == r.from || id == r.to || r.to == Broadcast
 }
 
-// VisibleTo returns what the participant with id sees of m: the whole message, of a
-// user_redacted one that is not its own only the summary, or nothing.
-func (m Message) VisibleTo(id string) (Message, bool) {
+// VisibleTo returns m as the participant with id sees it: whole or, if it is
+// user_redacted and neither from nor to that participant, only its summary. ok is
+// false when the participant sees nothing.
+func (m Message) VisibleTo(id string) (_ Message, ok bool) {
 	r := Audience(m)
 	if !r.Includes(id) {
 		return Message{}, false
@@ -105,9 +108,9 @@ func (m Message) VisibleTo(id string) (Message, bool) {
 	return m, true
 }
 
-// VisibleAt returns what a reader with that level sees of m: the whole message, a
-// message of which only the summary is left, or nothing.
-func (m Message) VisibleAt(level Visibility) (Message, bool) {
+// VisibleAt returns m as a reader with that level sees it: whole or only its
+// summary. ok is false when the reader sees nothing.
+func (m Message) VisibleAt(level Visibility) (_ Message, ok bool) {
 	switch {
 	case level == Internal || m.Visibility == "" || m.Visibility == UserVisible:
 		return m, true

@@ -4,14 +4,14 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Bounds of what a state keeps of texts.
+// Limits of the texts that a state holds.
 const (
 	recentEvents = policy.MaxEvents
 	recentBytes  = 32 << 10
 )
 
-// recent holds the newest events as policies see them: at most recentEvents,
-// of which only the newest texts, recentBytes in all, are kept.
+// recent holds the newest events as policies see them. At most recentEvents of
+// them, with recentBytes in all, have their text.
 type recent struct {
 	Events []policy.Event
 	Texts  int // index of the first event whose text is kept
@@ -35,8 +35,8 @@ func (r *recent) push(e policy.Event) {
 	}
 }
 
-// after returns the events after seq, at most n of them, and whether older
-// ones were left out.
+// after returns at most n of the events after seq, the newest, and whether it
+// left out others.
 func (r *recent) after(seq int64, n int) (evs []policy.Event, cut bool) {
 	i := len(r.Events)
 	for i > 0 && r.Events[i-1].Seq > seq && len(r.Events)-i < n {
@@ -46,15 +46,15 @@ func (r *recent) after(seq int64, n int) (evs []policy.Event, cut bool) {
 	return r.Events[i:], cut
 }
 
-// seenIDs is how many ids of commands and messages a room remembers.
+// seenIDs is the number of ids of commands and messages that a room remembers.
 const seenIDs = 10_000
 
-// idSet remembers the newest ids and where their events ended.
+// An idSet remembers the newest ids and the seq of their last event, in a ring.
 type idSet struct {
 	At      map[string]int64
 	Order   []string
 	Content map[string]uint64 `json:"Said"` // contentHash of each message, by its id
-	Next    int               // the slot of Order that is overwritten next, once it is full
+	Next    int               // index in Order that is overwritten next, once it is full
 }
 
 func (m *idSet) add(id string, seq int64) {
@@ -79,7 +79,7 @@ func (m *idSet) add(id string, seq int64) {
 	m.At[id] = seq
 }
 
-// addContent notes what the message with id said.
+// addContent stores the content hash of the message with id.
 func (m *idSet) addContent(id string, said uint64) {
 	if id == "" {
 		return

@@ -10,11 +10,9 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// CompleteRecord returns the record of one decision: run, which says how the
-// policy ran, with everything that the room knows of it. in is what the policy
-// was asked at cursor c when the log ended at through; d and err are its
-// answer. It is the only author of those fields, so a policy that returns the
-// zero record is recorded as well as a sandboxed one.
+// CompleteRecord returns the record of one decision. run says how the policy ran;
+// CompleteRecord sets all other fields and is their only author. in is the input
+// at cursor c when the log ended at through; d and err are the policy's answer.
 func (c PolicyCursor) CompleteRecord(run policy.Record, in *policy.Input, through int64, d policy.Decision, err error) policy.Record {
 	r := run
 	r.Policy, r.Digest = c.Ref.Name, c.Ref.Digest
@@ -86,8 +84,8 @@ func RecordOf(e Event) *policy.Record {
 	return nil
 }
 
-// RecordedInput returns the input that the policy was given for the decision recorded
-// in r. s must be the fold of everything before the event that holds r.
+// RecordedInput returns the input of the decision that r records. s must be the
+// fold of all events before the one that holds r.
 func (s *State) RecordedInput(r *policy.Record, text TextFunc) (policy.Input, error) {
 	return s.Input(s.Policy, time.Duration(r.AskedAtMS)*time.Millisecond, text)
 }

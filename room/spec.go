@@ -6,33 +6,33 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Spec is what a room is opened with. Every field has a useful zero value.
+// A Spec describes a room at its opening. Every field has a useful zero value.
 type Spec struct {
 	Room        string    `json:"room"` // id
 	Name        string    `json:"name,omitempty"`
 	Objective   string    `json:"objective,omitempty"`
 	Constraints []string  `json:"constraints,omitempty"`
 	OneToOne    bool      `json:"one_to_one,omitempty"`
-	Secret      string    `json:"secret"` // 128 random bits, hex; seeds prompt boundaries; shown to nobody
+	Secret      string    `json:"secret"` // 128 random bits, hex; seeds prompt boundaries; never shown
 	Limits      Limits    `json:"limits"`
 	Context     Context   `json:"context"`
 	Policy      PolicyRef `json:"policy"`
 	OnRestart   string    `json:"on_restart,omitempty"` // RestartPause (default) or RestartContinue
 	Dir         string    `json:"dir,omitempty"`        // folder that relative commands start in
 	ForkedFrom  *Fork     `json:"forked_from,omitempty"`
-	Ancestors   []Fork    `json:"forebears,omitempty"` // what the room of ForkedFrom was forked from, and so on
+	Ancestors   []Fork    `json:"forebears,omitempty"` // the room that ForkedFrom was forked from, and so on
 
-	Observers []Observer `json:"observers,omitempty"` // who may watch from other devices
+	Observers []Observer `json:"observers,omitempty"` // devices whose owners may watch
 }
 
 // An Observer is a device whose owner may watch the room.
 type Observer struct {
 	Device string     `json:"device"`
-	Name   string     `json:"name,omitempty"`  // what the host calls its owner
+	Name   string     `json:"name,omitempty"`  // the host's name for the owner
 	Level  Visibility `json:"level,omitempty"` // UserVisible (default) or UserRedacted; never Internal
 }
 
-// What a room does after a crash.
+// Behaviours of a room after a crash.
 const (
 	RestartPause    = "pause"
 	RestartContinue = "continue"
@@ -44,9 +44,8 @@ type Fork struct {
 	Seq  int64  `json:"seq"`
 }
 
-// originalID returns the room's id as it was when the events so far were
-// recorded: those that a fork took over are of the room that it was forked
-// from, and what policies were asked then had that room's id in it.
+// originalID returns the id of the room that recorded the newest event so far. A
+// fork begins with events of another room, whose policy inputs contain that id.
 func (s *State) originalID() string {
 	f := s.Spec.ForkedFrom
 	if f == nil || s.Seq >= f.Seq {
@@ -62,7 +61,7 @@ func (s *State) originalID() string {
 	return id
 }
 
-// A PolicyRef is everything about a policy that its inputs depend on.
+// A PolicyRef identifies a policy with everything that its inputs depend on.
 type PolicyRef struct {
 	Use      string       `json:"use"`                // as the user wrote it
 	Name     string       `json:"name"`               // of the manifest
@@ -74,7 +73,7 @@ type PolicyRef struct {
 	Hints    bool         `json:"hints,omitempty"` // granted in room.yaml
 }
 
-// Context bounds what an agent is handed. Zero means the default.
+// Context limits the window of an agent. Zero means the default.
 type Context struct {
 	Tokens        int `json:"tokens,omitempty"`            // whole window, estimated as bytes/4
 	SummaryTokens int `json:"summary_tokens,omitempty"`    // lines about older messages
@@ -90,8 +89,8 @@ type Participant struct {
 	Kind      string   `json:"kind"` // policy.Local, policy.Remote or policy.Human
 	Role      string   `json:"role,omitempty"`
 	Domains   []string `json:"domains,omitempty"`
-	Owner     string   `json:"owner,omitempty"`   // whose agent it is; "" is the host's
-	Device    string   `json:"device,omitempty"`  // id of the device that it is on; "" is the host's
+	Owner     string   `json:"owner,omitempty"`   // of the agent; "" is the host
+	Device    string   `json:"device,omitempty"`  // id of its device; "" is the host's
 	Profile   string   `json:"profile,omitempty"` // named local agent; one request in flight each
 	Mode      Mode     `json:"mode,omitempty"`    // "" is Manual
 	Remembers bool     `json:"remembers,omitempty"`
@@ -103,8 +102,8 @@ type Participant struct {
 	Review    Review   `json:"review,omitzero"`
 	Timeout   Duration `json:"timeout_ns,omitempty"` // of one turn; 0 is the default
 
-	// Endpoint is how the host reaches a driven seat, as it was written and
-	// before ${...} was expanded. Opaque to this package.
+	// Endpoint says how the host reaches a driven seat, as it was written,
+	// before ${...} was expanded. It is opaque to this package.
 	Endpoint policy.JSON `json:"endpoint,omitempty"`
 }
 
@@ -124,7 +123,7 @@ type Mode string
 const (
 	Manual   Mode = "manual"    // a person approves every message
 	SemiAuto Mode = "semi_auto" // a person approves when a review rule says so
-	FullAuto Mode = "full_auto" // nobody does
+	FullAuto Mode = "full_auto" // no person does
 )
 
 // Review holds the rules of a semi_auto seat. The zero Review asks for a
@@ -134,17 +133,17 @@ type Review struct {
 	Words           []string `json:"words,omitempty"` // any of these, ignoring case
 	LongerThan      int      `json:"longer_than,omitempty"`
 	Patterns        []string `json:"patterns,omitempty"`      // any of these regular expressions (RE2) matches
-	Remote          bool     `json:"remote,omitempty"`        // an agent of another owner takes part, or somebody may watch
+	Remote          bool     `json:"remote,omitempty"`        // an agent of another owner takes part, or another owner may watch
 	FirstContact    bool     `json:"first_contact,omitempty"` // likewise, and it is the seat's first message
 }
 
-// Standing is what a seat may do.
+// Standing says what a seat may do.
 type Standing string
 
 // Standings.
 const (
 	Active    Standing = "active"
-	Muted     Standing = "muted"     // hears, may not speak
-	Suspended Standing = "suspended" // neither; a person restores it
+	Muted     Standing = "muted"     // reads and may not speak
+	Suspended Standing = "suspended" // neither reads nor speaks until a person restores it
 	Removed   Standing = "removed"
 )

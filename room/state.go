@@ -7,7 +7,7 @@ import (
 	"github.com/folkmoot/moot/room/names"
 )
 
-// Phase is what a room is doing.
+// Phase is the state of a room as a whole.
 type Phase string
 
 // Phases. PhaseUnopened is the zero State's.
@@ -21,8 +21,8 @@ const (
 )
 
 // State is the fold of a room's log. The zero State is a room not yet opened.
-// Its fields may be read by anybody who owns it and are written only by
-// Apply. It is not safe for concurrent use.
+// The owner may read its fields; only Apply and the Set methods write them. It is
+// not safe for concurrent use. Its JSON form is that of snapshots.
 type State struct {
 	Spec   Spec
 	Limits Limits  // in force, defaults filled in
@@ -42,13 +42,13 @@ type State struct {
 
 	Recent   recent                    // newest events as policies see them
 	Messages chunkedList[indexEntry]   // every message, without its text
-	Public   chunkedList[messageIndex] // those that everybody may read
-	Followed map[uint64]int32          // who spoke after whom; see follow
+	Public   chunkedList[messageIndex] // those that every participant may read
+	Followed map[uint64]int32          // how often a speaker followed others; see follow
 	Speakers [2]int16                  // seats of the last two speakers plus one, newest first
 	Counts   []int32                   // public messages by sender: the host, then every seat
 
-	LastNews int64         // seq of the newest message or change that a policy should hear of
-	RetryAt  time.Duration // clock before which a declined policy is not asked again without news
+	LastNews int64         // seq of the newest message or change after which the policy is asked at once
+	RetryAt  time.Duration // clock at which the policy is asked again after a decline
 	Declined int64         // seq of the last declined round
 	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
 	Commands idSet         // ids of commands and messages already applied
@@ -64,26 +64,26 @@ type Ending struct {
 	Fix    string `json:"fix,omitempty"` // what a person can do about it
 }
 
-// A Seat is a participant with everything the room knows of it.
+// A Seat is a participant with the state of its seat.
 type Seat struct {
 	Participant
 	Index            int16
 	Standing         Standing
 	TakenBy          string `json:"Owner"` // person who has taken it over; "" when the agent has it
-	Cursor           int64  // catch-up cursor: it has been handed everything up to here
-	NeedsFullContext bool   `json:"Fresh"` // it has lost its memory, or never had one
+	Cursor           int64  // catch-up cursor: it has been given all messages up to here
+	NeedsFullContext bool   `json:"Fresh"` // it has lost its memory, or has none yet
 	Turns            int
 	LastTurn         int
 	Failures         int // consecutive
 	Violations       int
-	SideMessages     int   `json:"Asides"` // messages beside its turns, since the last one
+	SideMessages     int   `json:"Asides"` // messages outside its turns, since the last turn
 	Spent            int64 // tokens
 	Cost             int64
 	Replies          int
 	Latency          time.Duration // of all replies
 	Confidence       *float64
-	Inbox            []unread                  // messages addressed to it that it has not been handed; at most maxInbox
-	Private          chunkedList[messageIndex] // messages not for everybody that it may read
+	Inbox            []unread                  // messages to it that it has not been given; at most maxInbox
+	Private          chunkedList[messageIndex] // messages that it may read and not every participant may
 	Counts           map[int16]int32
 }
 
@@ -113,15 +113,15 @@ type Draft struct {
 	Edited  bool          `json:"edited"`
 }
 
-// PolicyCursor is how far the policy in force has got.
+// A PolicyCursor is the position of the policy in force.
 type PolicyCursor struct {
 	Ref      PolicyRef
-	Asked    bool        // it has decided at least once in this room
+	Asked    bool        // it has made a decision in this room
 	Decision int64       // number of the last recorded decision
 	Through  int64       // newest event its last input knew of
-	State    policy.JSON // what it returned; nil is null
+	State    policy.JSON // that it returned; nil for null
 	Digest   string      // SHA-256 of State, hex; "" for null
-	Lost     bool        // State is not in the log and must be recomputed; see Relearn
+	Lost     bool        // the log lacks State, which must be computed again; see SetPolicyState
 }
 
 // seat returns the seat with id, or nil.
@@ -142,10 +142,10 @@ func (s *State) Seat(id string) (Seat, bool) {
 	return Seat{}, false
 }
 
-// Driven reports whether the room calls the seat, and not the seat the room.
+// Driven reports whether the room calls the seat through an endpoint.
 func (x *Seat) Driven() bool { return x.Kind != policy.Human }
 
-// Label returns what to call the participant.
+// Label returns the display name, or the id without one.
 func (p Participant) Label() string {
 	if p.Name != "" {
 		return p.Name

@@ -20,14 +20,13 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// fingerprint hashes a text so that case, space and punctuation do not count:
-// eight letters at a time, as FNV-1a does one. Texts are not out to deceive
-// it; who wants to repeat itself unnoticed changes a word. It takes letters
-// and leaves out the rest without a branch, which in running text nobody could
-// foretell.
+// fingerprint hashes the letters and digits of a text without regard to case. It
+// mixes eight bytes at a time (multiply and xor-shift, in the manner of FNV-1a)
+// and skips other bytes without a branch, which the processor could not predict.
+// It need not resist deliberate collisions.
 func fingerprint(text string) uint64 {
 	var sum, word uint64
-	var bits uint // of word that are in use
+	var bits uint // in use in word
 	for i := 0; i < len(text); i++ {
 		b := text[i]
 		if b >= utf8.RuneSelf {
@@ -58,8 +57,8 @@ type letter struct {
 	bits uint
 }
 
-// letters says what a fingerprint takes of each ASCII byte: letters in lower
-// case and digits.
+// letters has, for each ASCII byte, its contribution to a fingerprint: a letter
+// in lower case or a digit, or no bits.
 var letters = func() (t [utf8.RuneSelf]letter) {
 	for b := range t {
 		if r := rune(b); unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -103,29 +102,29 @@ func cut(s string, n int) string {
 	return s[:max(n, 0)]
 }
 
-// Whatever comes from outside is brought into a form that the log gives back
-// as it was: JSON holds no NaN and no invalid UTF-8, and an event that cannot
-// be stored would end the room.
+// Input from people, policies and agents is converted to a form that the log
+// returns unchanged. JSON has no NaN and no invalid UTF-8, and an event that
+// cannot be stored would end the room.
 
-// Bounds of what others write, in bytes.
+// Limits of such input, in bytes.
 const (
 	maxReason = 2_000   // reasons and errors; the rest is cut off
 	maxText   = 1 << 20 // a person's message; an agent's is bounded by MaxOutput
 	maxID     = 128     // ids of commands and messages
 )
 
-// validUTF8 returns s in UTF-8, nearly always s itself.
+// validUTF8 returns s with invalid bytes replaced by U+FFFD.
 func validUTF8(s string) string {
-	if utf8.ValidString(s) { // ToValidUTF8 takes longer to see it
+	if utf8.ValidString(s) { // faster than ToValidUTF8 in the usual case
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// cleanReason returns a reason as it is kept.
+// cleanReason returns a reason as the log holds it.
 func cleanReason(s string) string { return cut(validUTF8(s), maxReason) }
 
-// validShare returns p if it is a validShare from 0 to 1, else nil: not known.
+// validShare returns p if it is a number from 0 to 1, else nil.
 func validShare(p *float64) *float64 {
 	if p == nil || !(*p >= 0 && *p <= 1) {
 		return nil
@@ -135,7 +134,7 @@ func validShare(p *float64) *float64 {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// validID reports whether id is one that can be kept; "" is none at all.
+// validID reports whether the log can hold id; "" stands for no id.
 func validID(id string) bool { return len(id) <= maxID && plainASCII(id) }
 
 // plainASCII reports whether s is printable ASCII without quotes and backslashes,
@@ -149,21 +148,21 @@ func plainASCII(s string) bool {
 	return true
 }
 
-// ownID reports whether id is one that the room gives to messages itself.
+// ownID reports whether id has the form of the ids that the room itself gives.
 func (s *State) ownID(id string) bool {
 	rest, ok := strings.CutPrefix(id, s.Spec.Room)
 	return ok && strings.HasPrefix(rest, ".")
 }
 
-// contentHash identifies what a message says and to whom, so that an id that comes
-// again can be told from an id used for something else.
+// contentHash returns a hash of a message and its addressee. It tells a repeated
+// message from another message with the same id.
 func (m Message) contentHash() uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{m.From, m.By, m.To, m.Kind, string(m.Visibility), m.Text, string(m.Payload)}, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// isRepeat reports whether m has been isRepeat already. Its id may be nobody
-// else's: not a command's, another message's or one that the room gives.
+// isRepeat reports whether m has been posted already. It refuses an id that
+// belongs to a command or another message, or that has the form of the room's own.
 func (s *State) isRepeat(m Message) (bool, error) {
 	switch {
 	case m.ID == "":
@@ -178,7 +177,7 @@ func (s *State) isRepeat(m Message) (bool, error) {
 	return true, nil
 }
 
-// checkAddress refuses a message that nobody or everybody would see by mistake.
+// checkAddress refuses a message with an unknown visibility or addressee.
 func (s *State) checkAddress(m Message) error {
 	switch m.Visibility {
 	case "", UserVisible, UserRedacted, Internal:
@@ -191,7 +190,7 @@ func (s *State) checkAddress(m Message) error {
 	return nil
 }
 
-// checkLength refuses a person's text that no event could hold.
+// checkLength refuses a text that is too long for an event.
 func checkLength(text string) error {
 	if len(text) <= maxText {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A View is what people and programs are shown of a room.
+// A View is a room as people and programs see it.
 type View struct {
 	Room      string        `json:"room"`
 	Name      string        `json:"name,omitempty"`
 	Objective string        `json:"objective"`
 	Phase     Phase         `json:"phase"`
 	Ending    Ending        `json:"ending,omitzero"`
-	State     string        `json:"state"` // as the one-to-one note calls it
+	State     string        `json:"state"` // in the words of the one-to-one note
 	Seq       int64         `json:"seq"`
 	Clock     time.Duration `json:"clock_ns"`
 	Turn      int           `json:"turn"`
@@ -24,14 +24,14 @@ type View struct {
 	Draft     *Draft        `json:"draft,omitempty"`
 }
 
-// A SeatView is what is shown of a seat.
+// A SeatView is a seat as people and programs see it.
 type SeatView struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`
 	Kind      string        `json:"kind"`
 	Badge     string        `json:"badge"`            // local, shared or human
-	Owner     string        `json:"owner,omitempty"`  // whose agent it is; "" is the host's
-	Device    string        `json:"device,omitempty"` // that it is on; "" is the host's
+	Owner     string        `json:"owner,omitempty"`  // of the agent; "" is the host
+	Device    string        `json:"device,omitempty"` // of the seat; "" is the host's
 	Role      string        `json:"role,omitempty"`
 	Phase     string        `json:"phase"` // idle, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
@@ -45,7 +45,7 @@ type SeatView struct {
 	Violation int           `json:"violations,omitempty"`
 }
 
-// View returns what a reader with that level is shown.
+// View returns the room as a reader with that level sees it.
 func (s *State) View(level Visibility) View {
 	v := View{
 		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
@@ -56,7 +56,7 @@ func (s *State) View(level Visibility) View {
 		v.Seats = append(v.Seats, s.seatView(x))
 	}
 	if s.Turn != nil && s.Turn.Draft != nil && level == Internal {
-		d := *s.Turn.Draft // of those who review it, until it is posted
+		d := *s.Turn.Draft // only reviewers see a draft
 		v.Draft = &d
 	}
 	return v
@@ -88,7 +88,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	return v
 }
 
-// badge tells one's own agents from those of other owners.
+// badge tells the host's agents from those of other owners.
 func (x *Seat) badge() string {
 	switch x.policyKind() {
 	case policy.Human:

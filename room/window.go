@@ -1,53 +1,52 @@
 package room
 
-// A Span is a run of the log, both ends included. Of its events it means the
-// messages that the window's participant may read.
+// A Span is a range of the log, both ends included. It stands for those messages
+// in the range that the window's participant may read.
 type Span struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// An Omission is a span whose messages are left out and only counted.
+// An Omission is a span whose messages are only counted.
 type Omission struct {
 	Span
 	Messages int     `json:"messages"`
 	By       []Count `json:"by,omitempty"` // in order of first appearance
 }
 
-// A Count is how many messages somebody sent.
+// A Count is the number of messages of one sender.
 type Count struct {
 	From     string `json:"from"`
 	Messages int    `json:"messages"`
 }
 
-// A Window is what a participant is handed at its turn: which messages, not
-// their texts. What is delivered, summarised and omitted is together
-// everything that the participant may read since After.
+// A Window lists the messages that a participant is given for one turn, without
+// their texts. Verbatim, Lines and Omitted together cover all messages after After
+// that the participant may read.
 type Window struct {
-	After    int64      `json:"after"`              // its catch-up cursor: it has been handed everything up to here
+	After    int64      `json:"after"`              // its catch-up cursor: it has been given all messages up to here
 	Through  int64      `json:"through"`            // newest event taken into account
-	Full     bool       `json:"full,omitempty"`     // it does not remember: nothing before is taken as known
-	Verbatim []Span     `json:"verbatim,omitempty"` // handed over whole
-	Lines    []Span     `json:"lines,omitempty"`    // handed over as one line a message
-	Omitted  []Omission `json:"omitted,omitempty"`  // only counted, and said to be
+	Full     bool       `json:"full,omitempty"`     // it remembers no earlier message
+	Verbatim []Span     `json:"verbatim,omitempty"` // given whole
+	Lines    []Span     `json:"lines,omitempty"`    // given as one line each
+	Omitted  []Omission `json:"omitted,omitempty"`  // only counted; the prompt says so
 	Tokens   int        `json:"tokens"`             // estimate
 }
 
-// lineOverhead is what a summary line costs beside its text, in tokens.
+// lineOverhead is the number of tokens of a summary line without its text.
 const lineOverhead = 6
 
-// WindowFor returns what the participant with id would be handed now: its
-// catch-up whole, or as much of it as fits; before that, within the bounds of
-// history, whole messages; before those, one line a message; the rest counted.
-//
-// Of a participant that remembers, its own messages are no part of a span.
+// WindowFor returns the window that the participant with id would get now: its
+// catch-up whole, as far as it fits; before that, whole messages within the limits
+// of history; before those, one line for each message; the rest counted. The
+// window of a participant that remembers leaves out its own messages.
 func (s *State) WindowFor(id string) Window {
 	w, _ := s.TryWindowFor(id)
 	return w
 }
 
-// TryWindowFor is WindowFor of a state that may have been shortened, and tells
-// whether the window is what it would be without: it ends within what is kept.
+// TryWindowFor is like WindowFor for a state that may have been shortened. ok is
+// false when the window would need an entry that [State.Shorten] has dropped.
 func (s *State) TryWindowFor(id string) (w Window, ok bool) {
 	x := s.seat(id)
 	if x == nil {
@@ -105,7 +104,7 @@ func (f *windowBuilder) addVerbatim(m indexEntry, own bool) bool {
 			extend(&f.w.Verbatim, m.Seq)
 			return true
 		}
-		return false // what precedes is known to it; lines refresh it
+		return false // it knows older messages; lines remind it
 	case int(m.Tokens) > f.tokens && f.w.Tokens > 0:
 		return false
 	case !catchUp && (!f.w.Full || f.turns >= f.s.Bounds.HistoryTurns || f.chars+4*int(m.Tokens) > f.s.Bounds.HistoryChars):
@@ -158,12 +157,12 @@ func (f *windowBuilder) finish() {
 	}
 	o.Messages += f.s.readable(f.x, -1) - f.counted(-1)
 	if len(o.By) == 0 {
-		o.By = nil // as it is read back
+		o.By = nil // equal to the decoded form
 	}
 	f.w.Omitted = []Omission{o}
 }
 
-// maxCounts bounds the senders that an omission names.
+// maxCounts is the largest number of senders that an omission names.
 const maxCounts = 16
 
 func (f *windowBuilder) counted(from int16) int {
@@ -175,7 +174,7 @@ func (f *windowBuilder) counted(from int16) int {
 	return 0
 }
 
-// extend lets a list of one span reach back to seq.
+// extend extends a list of one span back to seq.
 func extend(spans *[]Span, seq int64) {
 	if len(*spans) == 0 {
 		*spans = []Span{{seq, seq}}
