@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -39,7 +40,7 @@ func TestCodesDocumented(t *testing.T) {
 		if used[m.Code] == "" {
 			t.Errorf("%s is documented but used nowhere", m.Code)
 		}
-		known := slices.ContainsFunc(exitCodes[1:], func(e ending) bool { return e.Code == m.Exit })
+		known := slices.ContainsFunc(app.ExitCodes[1:], func(e app.Ending) bool { return e.Code == m.Exit })
 		if m.Means == "" || !known {
 			t.Errorf("%s: incomplete: %+v", m.Code, m)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -164,7 +165,7 @@ func (c *cut) run(ctx context.Context, first *cut) error {
 	if err := share.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if code := share.end(); code != exitOK || ran != exitLimit {
+	if code := share.end(); code != app.ExitOK || ran != app.ExitLimit {
 		return fmt.Errorf("run ended with %d, share with %d\nrun: %s\nshare: %s", ran, code, host.stderr, share.stderr)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -37,7 +38,7 @@ func TestDemoKilled(t *testing.T) {
 			}
 		}
 	}
-	if code := r.end(); code != exitOK {
+	if code := r.end(); code != app.ExitOK {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	for turn, n := range ends {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/sqlite"
@@ -46,7 +47,7 @@ func TestKill(t *testing.T) {
 		}
 		acked[id] = append(acked[id], lines...)
 		switch code {
-		case exitLimit:
+		case app.ExitLimit:
 			id = ""
 		case -1:
 			done++
@@ -100,12 +101,12 @@ func (w *workbench) finish(id string) {
 	for r.lines.Scan() {
 		out.WriteString(r.lines.Text())
 	}
-	if code := r.end(); code != exitLimit {
+	if code := r.end(); code != app.ExitLimit {
 		w.t.Fatalf("room %s: exit code %d\n%s", id, code, r.stderr)
 	}
 	db := w.open()
 	defer db.Close()
-	s, err := foldRoom(w.t.Context(), db, id)
+	s, err := app.FoldRoom(w.t.Context(), db, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func (w *workbench) checkRoom(id string, acked []string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		line, err := room.MarshalEvent(secretless(e.Event))
+		line, err := room.MarshalEvent(app.Secretless(e.Event))
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -58,4 +60,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[0]; got != want {
 		ts.Fatalf("%v: exit code %s, want %s", args[1:], got, want)
 	}
+}
+
+// exitCodeOf returns a process's exit code from what running it returned.
+func exitCodeOf(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "0"
+	case errors.As(err, &exit):
+		return strconv.Itoa(exit.ExitCode())
+	}
+	return err.Error()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/folkmoot/moot/internal/cli/policycmd"
 	"github.com/folkmoot/moot/policies/templates"
 )
 
@@ -109,7 +110,7 @@ func TestNewInEveryLanguage(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr.String())
 			}
-			var s started
+			var s policycmd.Started
 			if err := json.Unmarshal(out, &s); err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/roomcmd"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -181,7 +183,7 @@ func TestInterrupt(t *testing.T) {
 			if !strings.Contains(paused, `"cause":"person"`) {
 				t.Errorf("paused by %s", paused)
 			}
-			if code := r.end(); code != exitInterrupted {
+			if code := r.end(); code != app.ExitInterrupted {
 				t.Errorf("exit code %d\n%s", code, r.stderr)
 			}
 			if !strings.Contains(r.stderr.String(), "once more ends at once") {
@@ -221,7 +223,7 @@ func TestInterruptTwice(t *testing.T) {
 			continue
 		}
 	}
-	if code := r.end(); code != exitInterrupted {
+	if code := r.end(); code != app.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	w.gone("pids")
@@ -277,7 +279,7 @@ func TestHeldRoom(t *testing.T) {
 	}
 	r.end()
 	out, err := w.moot("ls")
-	if err != nil || !strings.Contains(out, phaseInterrupted) {
+	if err != nil || !strings.Contains(out, roomcmd.PhaseInterrupted) {
 		t.Errorf("after a kill: %v\n%s", err, out)
 	}
 }

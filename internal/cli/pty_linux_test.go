@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"golang.org/x/sys/unix"
 )
 
@@ -171,7 +172,7 @@ func TestTerminal(t *testing.T) {
 	x.press("\x1b")
 	x.press("\x1b")
 	seen := x.wait("stopped by you")
-	if code := x.end(); code != exitOK {
+	if code := x.end(); code != app.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 	for _, line := range strings.Split(seen, "\n") {
@@ -190,7 +191,7 @@ func TestTerminalQuit(t *testing.T) {
 	x.press("q")
 	x.wait("paused by you")
 	x.wait("go on with: moot run --room")
-	if code := x.end(); code != exitInterrupted {
+	if code := x.end(); code != app.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -204,7 +205,7 @@ func TestTerminalInterrupt(t *testing.T) {
 	x.press("\x03")
 	x.wait("once more ends at once")
 	x.wait("paused by you")
-	if code := x.end(); code != exitInterrupted {
+	if code := x.end(); code != app.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/client"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/relaycmd"
 )
 
 // relayPair is two devices that are paired through a relay. stop takes them
@@ -82,7 +84,7 @@ func TestRelayLearnsNothing(t *testing.T) {
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.end(); code != exitOK {
+	if code := r.end(); code != app.ExitOK {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	said += r.stderr.String()
@@ -106,7 +108,7 @@ func TestRelayLearnsNothing(t *testing.T) {
 }
 
 // ready waits for what the relay says when it accepts connections.
-func (r *running) ready(t *testing.T) (at runningRelay) {
+func (r *running) ready(t *testing.T) (at relaycmd.RunningRelay) {
 	t.Helper()
 	decodeLine(t, r.until(t, "url"), &at)
 	return at
@@ -159,7 +161,7 @@ func used(memory []byte) (all []byte) {
 // nothing.
 func TestRelayKilled(t *testing.T) {
 	w := newWorkbench(t, nil)
-	start := func(listen string) (*running, runningRelay) {
+	start := func(listen string) (*running, relaycmd.RunningRelay) {
 		r := w.start("relay", "--listen", listen, "--open", "--login-burst", "1000", "-o", "jsonl")
 		return r, r.ready(t)
 	}

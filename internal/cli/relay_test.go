@@ -21,6 +21,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/relaycmd"
 )
 
 // relayClient connects a new device and hands on what becomes of it. stop
@@ -51,7 +53,7 @@ func TestRelay(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"tokens": token + "\n"})
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		r := w.start("relay", "--listen", "127.0.0.1:0", "--tokens", "tokens", "-o", "jsonl", "--metrics", "127.0.0.1:0", "--log-level", "info")
-		var at runningRelay
+		var at relaycmd.RunningRelay
 		if decodeLine(t, r.until(t, "url"), &at); at.Access != "private" {
 			t.Errorf("%+v", at)
 		}
@@ -77,7 +79,7 @@ func TestRelay(t *testing.T) {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
-		if code := r.end(); code != exitOK {
+		if code := r.end(); code != app.ExitOK {
 			t.Errorf("exit code %d\n%s", code, r.stderr)
 		}
 		for _, secret := range []string{token, device.ID().String(), "127.0.0.1"} {

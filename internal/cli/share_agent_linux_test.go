@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -173,7 +174,7 @@ func (s *siege) run() {
 		case line, more := <-s.lines:
 			if !more {
 				_ = s.host.Wait() // the code says it
-				if code := s.host.ProcessState.ExitCode(); code != exitLimit {
+				if code := s.host.ProcessState.ExitCode(); code != app.ExitLimit {
 					s.t.Fatalf("the room ended with %d\n%s\nshare: %s", code, s.host.stderr, s.share.stderr)
 				}
 				return
@@ -251,7 +252,7 @@ func (s *siege) strike(side string) {
 			s.room = roomOf(s.t, s.acked)
 		}
 	}
-	if code := r.end(); code != -1 && (side != "host" || code != exitLimit) {
+	if code := r.end(); code != -1 && (side != "host" || code != app.ExitLimit) {
 		s.t.Fatalf("the %s ended with %d\n%s", side, code, r.stderr)
 	}
 	vanish(s.t, started)
@@ -278,7 +279,7 @@ func (s *siege) end() {
 		if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 			s.t.Fatal(err)
 		}
-		if code := r.end(); code != exitOK {
+		if code := r.end(); code != app.ExitOK {
 			s.t.Errorf("exit code %d\n%s", code, r.stderr)
 		}
 	}

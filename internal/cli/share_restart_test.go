@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -100,7 +101,7 @@ func (p *paced) speak() {
 // ends waits for the room's end, and checks which turns failed.
 func (p *paced) ends(failures ...string) {
 	p.t.Helper()
-	if code := p.run.end(); code != exitLimit {
+	if code := p.run.end(); code != app.ExitLimit {
 		p.t.Errorf("exit code %d\n%s\nshare: %s", code, p.run.stderr, p.share.stderr)
 	}
 	db := p.ann.open()

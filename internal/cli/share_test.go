@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/relaycmd"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -97,14 +99,14 @@ func (w *two) startShare() {
 func (w *two) pair() {
 	w.t.Helper()
 	host := w.ann.start("invite", "--auto", "--name", "ann", "--relay", "ws://127.0.0.1:"+w.port, "-o", "jsonl")
-	var p pairing
+	var p relaycmd.Pairing
 	if err := json.Unmarshal([]byte(host.until(w.t, "invite")), &p); err != nil {
 		w.t.Fatal(err)
 	}
 	if out, err := w.bob.moot("join", "--name", "bob", p.Invite); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
-	if code := host.end(); code != exitOK {
+	if code := host.end(); code != app.ExitOK {
 		w.t.Fatalf("invite ended with %d\n%s", code, host.stderr)
 	}
 	w.allow(w.ann.device(), w.bob.device())
@@ -208,7 +210,7 @@ func TestSharedRelayKilled(t *testing.T) {
 	}
 	w.startRelay()
 	w.bob.write("go", "")
-	if code := r.end(); code != exitLimit {
+	if code := r.end(); code != app.ExitLimit {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	w.once(id, posted)
@@ -223,7 +225,7 @@ func TestSharedShareKilled(t *testing.T) {
 	w.working()
 	w.share.kill(t)
 	w.startShare()
-	if code := r.end(); code != exitLimit {
+	if code := r.end(); code != app.ExitLimit {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	w.once(id, func(b room.Body) bool {
@@ -243,7 +245,7 @@ func TestSharedHostKilled(t *testing.T) {
 	r.kill(t)
 	w.bob.write("go", "")
 	again := w.ann.start("run", "--headless", "-o", "jsonl", "--room", id)
-	if code := again.end(); code != exitLimit {
+	if code := again.end(); code != app.ExitLimit {
 		t.Errorf("exit code %d\n%s\nshare: %s", code, again.stderr, w.share.stderr)
 	}
 	w.once(id, posted)
@@ -269,7 +271,7 @@ func TestShareEnds(t *testing.T) {
 	if err := w.share.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := w.share.end(); code != exitOK {
+	if code := w.share.end(); code != app.ExitOK {
 		t.Errorf("exit code %d\n%s", code, w.share.stderr)
 	}
 	w.bob.env = append(w.bob.env, "MOOT_LOG_LEVEL=debug")
@@ -304,7 +306,7 @@ policy: {use: roundrobin}
 	id := roomOf(t, []string{r.until(t, "room.opened")})
 	w.working()
 	w.bob.write("go", "")
-	if code := r.end(); code != exitLimit {
+	if code := r.end(); code != app.ExitLimit {
 		t.Errorf("exit code %d\n%s", code, r.stderr)
 	}
 	w.once(id, posted)

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/folkmoot/moot/internal/cli/app"
 )
 
-// waitForSignals is a program that ends neither gracefully nor otherwise.
+// waitForSignals is a program that does not end at an interrupt.
 func waitForSignals() {
-	a := &app{stdout: os.Stdout, stderr: os.Stderr}
-	ctx, stop := a.interruptible(context.Background())
+	a := &app.App{Stdout: os.Stdout, Stderr: os.Stderr}
+	ctx, stop := a.Interruptible(context.Background())
 	defer stop()
 	_, _ = io.WriteString(os.Stdout, "ready\n")
 	<-ctx.Done()
@@ -53,10 +55,10 @@ func TestSignals(t *testing.T) {
 
 // TestInterruptibleStops: without a signal nothing is left behind.
 func TestInterruptibleStops(t *testing.T) {
-	a := &app{stderr: io.Discard}
-	ctx, stop := a.interruptible(context.Background())
+	a := &app.App{Stderr: io.Discard}
+	ctx, stop := a.Interruptible(context.Background())
 	stop()
-	if ctx.Err() == nil || context.Cause(ctx) == errInterrupted {
+	if ctx.Err() == nil || context.Cause(ctx) == app.ErrInterrupted {
 		t.Error(ctx.Err(), context.Cause(ctx))
 	}
 }

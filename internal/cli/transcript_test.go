@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/folkmoot/moot/internal/cli/app"
 )
 
 // TestImportSlackSample imports an export that Slack wrote.
@@ -15,8 +17,8 @@ func TestImportSlackSample(t *testing.T) {
 		t.Skip("the shared samples of foreign formats are not on this machine")
 	}
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
-	if code := a.run([]string{"transcript", "import", file, "--data", t.TempDir()}); code != exitOK {
+	a := &app.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	if code := run(a, []string{"transcript", "import", file, "--data", t.TempDir()}); code != app.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	for _, want := range []string{

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/relaycmd"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -78,14 +80,14 @@ func (w *watchers) guest(name string, invite ...string) *workbench {
 	b := newWorkbench(w.t, nil)
 	b.env = append(b.env, "MOOT_CONFIG="+os.DevNull)
 	host := w.ann.start(append([]string{"invite", "--auto", "--name", "ann", "--relay", "ws://127.0.0.1:" + w.port, "-o", "jsonl"}, invite...)...)
-	var p pairing
+	var p relaycmd.Pairing
 	if err := json.Unmarshal([]byte(host.until(w.t, "invite")), &p); err != nil {
 		w.t.Fatal(err)
 	}
 	if out, err := b.moot("join", "--name", name, p.Invite); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
-	if code := host.end(); code != exitOK {
+	if code := host.end(); code != app.ExitOK {
 		w.t.Fatalf("invite ended with %d\n%s", code, host.stderr)
 	}
 	return b
@@ -105,7 +107,7 @@ func exitOf(err error) int {
 	if errors.As(err, &exit) {
 		return exit.ExitCode()
 	}
-	return exitOK
+	return app.ExitOK
 }
 
 // A diary is what somebody saw, over several processes.
@@ -210,10 +212,10 @@ func TestWatchKilled(t *testing.T) {
 	d.until(v, room.Resumed{})
 	w.answers(8)
 	d.write(v, -1)
-	if code := v.end(); code != exitOK {
+	if code := v.end(); code != app.ExitOK {
 		t.Errorf("who watched ended with %d\n%s", code, v.stderr)
 	}
-	if code := host.end(); code != exitLimit {
+	if code := host.end(); code != app.ExitLimit {
 		t.Errorf("the room ended with %d\n%s", code, host.stderr)
 	}
 	if want, _ := w.ann.shown(id); !reflect.DeepEqual(d.seqs, want) {
@@ -249,7 +251,7 @@ func TestWatchFrozen(t *testing.T) {
 	slow.write(vs, -1)
 	quick.write(vq, -1)
 	for _, v := range []*running{vs, vq, host} {
-		if code, want := v.end(), map[bool]int{true: exitLimit, false: exitOK}[v == host]; code != want {
+		if code, want := v.end(), map[bool]int{true: app.ExitLimit, false: app.ExitOK}[v == host]; code != want {
 			t.Errorf("it ended with %d, not %d\n%s", code, want, v.stderr)
 		}
 	}
@@ -271,10 +273,10 @@ func TestWatchSays(t *testing.T) {
 	v.until(t, `"text":"what about the index?"`)
 	v.until(t, `"text":"and the lock?"`)
 	out, err := eve.moot("watch", "ann", "--say", "me too")
-	if exit := exitOf(err); exit != exitAuth || !strings.Contains(out, "WATCH-DENIED") {
+	if exit := exitOf(err); exit != app.ExitAuth || !strings.Contains(out, "WATCH-DENIED") {
 		t.Errorf("eve: %d\n%s", exit, out)
 	}
-	if out, err := bob.moot("watch", "eve"); exitOf(err) != exitInput || !strings.Contains(out, "RELAY-PEER") {
+	if out, err := bob.moot("watch", "eve"); exitOf(err) != app.ExitInput || !strings.Contains(out, "RELAY-PEER") {
 		t.Errorf("somebody who is not paired: %v\n%s", err, out)
 	}
 	if out, err := w.ann.moot("peers", "rm", "bob"); err != nil {
@@ -287,10 +289,10 @@ func TestWatchSays(t *testing.T) {
 			seen++
 		}
 	}
-	if code := v.end(); code != exitFailure || !strings.Contains(v.stderr.String(), "RELAY-UNREACHABLE") || seen > 0 {
+	if code := v.end(); code != app.ExitFailure || !strings.Contains(v.stderr.String(), "RELAY-UNREACHABLE") || seen > 0 {
 		t.Errorf("one who was removed saw %d messages and ended with %d\n%s", seen, code, v.stderr)
 	}
-	if code := host.end(); code != exitLimit {
+	if code := host.end(); code != app.ExitLimit {
 		t.Errorf("the room ended with %d\n%s", code, host.stderr)
 	}
 	_, seats := w.ann.shown(id)
@@ -350,10 +352,10 @@ func TestWatchTyped(t *testing.T) {
 	}
 	w.answers(8)
 	r.until(t, "■ stopped")
-	if code := r.end(); code != exitOK || stderr.Len() > 0 {
+	if code := r.end(); code != app.ExitOK || stderr.Len() > 0 {
 		t.Errorf("it ended with %d\n%s", code, &stderr)
 	}
-	if code := host.end(); code != exitLimit {
+	if code := host.end(); code != app.ExitLimit {
 		t.Errorf("the room ended with %d\n%s", code, host.stderr)
 	}
 }
@@ -371,7 +373,7 @@ func TestWatchInvited(t *testing.T) {
 	host = w.ann.start("run", "--headless", "-o", "jsonl", "--room", id)
 	v := carol.start("watch", "ann", "-o", "jsonl", "--last", "1000")
 	v.until(t, "room.resumed")
-	if out, err := dave.moot("watch", "ann"); exitOf(err) != exitAuth || !strings.Contains(out, "WATCH-DENIED") {
+	if out, err := dave.moot("watch", "ann"); exitOf(err) != app.ExitAuth || !strings.Contains(out, "WATCH-DENIED") {
 		t.Errorf("dave: %v\n%s", err, out)
 	}
 	if out, err := carol.moot("__complete", "watch", ""); err != nil || !strings.HasPrefix(out, "ann\n") {
@@ -380,7 +382,7 @@ func TestWatchInvited(t *testing.T) {
 	if err := v.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := v.end(); code != exitOK {
+	if code := v.end(); code != app.ExitOK {
 		t.Errorf("told to end it ended with %d\n%s", code, v.stderr)
 	}
 	w.answers(8)

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/internal/term"
+)
+
+// Emit writes a command's result: v as JSON, its items as JSON lines when it
+// is a list, or for people by calling human.
+func (a *App) Emit(v any, human func(w io.Writer) error) error {
+	switch a.Format {
+	case FormatJSON:
+		enc := json.NewEncoder(a.Stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	case FormatJSONL:
+		return a.emitLines(v)
+	}
+	return human(a.Stdout)
+}
+
+func (a *App) emitLines(v any) error {
+	enc := json.NewEncoder(a.Stdout)
+	enc.SetEscapeHTML(false)
+	list := reflect.ValueOf(v)
+	if list.Kind() != reflect.Slice {
+		return enc.Encode(v)
+	}
+	for i := range list.Len() {
+		if err := enc.Encode(list.Index(i).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Note writes a line for people to stderr, unless --quiet.
+func (a *App) Note(format string, args ...any) {
+	if !a.Flags.Quiet {
+		fmt.Fprintln(a.Stderr, term.Strip(fmt.Sprintf(format, args...)))
+	}
+}
+
+// Table writes rows in columns, each cell made safe to show.
+func Table(w io.Writer, head []string, rows [][]string) error {
+	all := append([][]string{head}, rows...)
+	width := make([]int, len(head))
+	for r, row := range all {
+		safe := make([]string, len(row))
+		for c, cell := range row {
+			safe[c] = term.Line(cell)
+			width[c] = max(width[c], utf8.RuneCountInString(safe[c]))
+		}
+		all[r] = safe
+	}
+	var b strings.Builder
+	for _, row := range all {
+		line := ""
+		for c, cell := range row {
+			line += cell + strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A Style is how something stands out, as the parameter of an SGR sequence.
+type Style string
+
+const (
+	StyleError Style = "1;31"
+	StyleWarn  Style = "33"
+	StyleGood  Style = "32"
+	styleDim   Style = "2"
+	styleBold  Style = "1"
+)
+
+// Paint colours s when w shows colours.
+func (a *App) Paint(w io.Writer, st Style, s string) string {
+	if !a.Colours(w) {
+		return s
+	}
+	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
+}
+
+// Colours reports whether w is a terminal that is to show colours; see
+// no-color.org.
+func (a *App) Colours(w io.Writer) bool {
+	return !a.Flags.noColour && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(w)
+}
+
+func OrElse(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}

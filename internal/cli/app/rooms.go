@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A RoomLog is what commands need of the log.
+type RoomLog interface {
+	log.Log
+	Holder(room string) int
+	Imported(ctx context.Context, room string) (bool, error)
+	Restore(ctx context.Context, room string, entries []log.Entry) error
+	Close() error
+}
+
+// ReadLog opens the log for reading.
+func (a *App) ReadLog() (RoomLog, error) {
+	db, err := a.Wiring().OpenLog(true)
+	if err != nil {
+		return nil, err // a nil *DB would be no nil roomLog
+	}
+	return db, nil
+}
+
+// FoldRoom rebuilds a room's state from its log, taking no lock.
+func FoldRoom(ctx context.Context, l log.Reader, id string) (*room.State, error) {
+	s := &room.State{}
+	err := EachEvent(ctx, l, id, func(e room.Event) error {
+		s.Apply(e)
+		return nil
+	})
+	return s, err
+}
+
+// EachEvent calls f with every event of a room. A room that is not there is
+// an error.
+func EachEvent(ctx context.Context, l log.Reader, id string, f func(room.Event) error) error {
+	for e, err := range log.Scan(ctx, l, id, log.Pos{}) {
+		if err != nil {
+			return UnknownRoom(id, err)
+		}
+		if err := f(e.Event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UnknownRoom says in the user's words that there is no such room.
+func UnknownRoom(id string, err error) error {
+	if _, coded := errors.AsType[*problem.Error](err); coded || !errors.Is(err, log.ErrNotFound) {
+		return err
+	}
+	return &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
+}
+
+// Secretless is an event without the room's secret, which bounds prompts and
+// stays in the log.
+func Secretless(e room.Event) room.Event {
+	if b, ok := e.Body.(room.Opened); ok {
+		b.Spec.Secret = ""
+		e.Body = b
+	}
+	return e
+}
+
+// KeepLast is the last n of a list.
+func KeepLast[T any](list []T, n int) []T {
+	if len(list) <= max(n, 0) {
+		return list
+	}
+	return list[len(list)-max(n, 0):]
+}

@@ -1,0 +1,235 @@
+package policycmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/policies/adaptive"
+	"github.com/folkmoot/moot/policies/adaptive/training"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
+)
+
+// learnFlags are those of `moot policy learn`.
+type learnFlags struct {
+	source.Reading
+	out       string
+	folds     int
+	threshold float64
+}
+
+// newPolicyLearnCmd teaches the policy adaptive a team's past.
+func newPolicyLearnCmd(a *commands) *cobra.Command {
+	var f learnFlags
+	cmd := &cobra.Command{
+		Use:   "learn TRANSCRIPT...",
+		Short: "Teach the policy adaptive from past transcripts of the same team",
+		Long: "learn counts who followed whom in past talks of a team, weighs what was said\n" +
+			"before whom, and writes settings for the policy adaptive that hold both. Talks\n" +
+			"that nearly repeat an earlier one are named and left out, because they would\n" +
+			"teach that the past comes again to the letter.\n\n" +
+			"A TRANSCRIPT is a room of the data folder or a file, as for `moot replay`. What\n" +
+			"is learnt is about these participants, by their ids; it holds no text.\n\n" +
+			"With --folds the talks are dealt out into so many parts, and each is foreseen\n" +
+			"after learning from the others: what to expect of a talk that is to come.",
+		Example: "  moot policy learn runs/*.jsonl --out team.json\n" +
+			"  moot policy learn runs/*.jsonl --folds 5\n" +
+			"  moot replay new.jsonl --policy adaptive --policy adaptive@team.json",
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: source.CompleteRooms(a.App),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.folds == 1 || f.folds < 0 || f.threshold < 0 || f.threshold > 1 {
+				return app.Usagef(cmd, "--folds takes 2 or more, --threshold a number from 0 to 1")
+			}
+			src, err := f.Sources(a.App, cmd, args)
+			if err != nil {
+				return err
+			}
+			if f.folds > 0 && !cmd.Flags().Changed("out") {
+				f.out = ""
+			}
+			return a.learn(cmd.Context(), src, f)
+		},
+	}
+	f.Add(cmd)
+	cmd.Flags().StringVar(&f.out, "out", "team.json", "file for the settings, or - for stdout; with --folds none unless it is given")
+	cmd.Flags().IntVar(&f.folds, "folds", 0, "measure what learning is worth, in so many parts")
+	cmd.Flags().Float64Var(&f.threshold, "threshold", 0, "the probability that a choice needs, as part of the settings")
+	return cmd
+}
+
+// A learnt is what `moot policy learn` reports.
+type learnt struct {
+	Talks     int             `json:"talks"`
+	Decisions int             `json:"decisions"`
+	TooShort  int             `json:"too_short"` // fewer than three participants or two turns
+	Near      []training.Near `json:"near"`      // left out
+	File      string          `json:"file,omitempty"`
+	Bytes     int             `json:"bytes,omitempty"` // of the settings
+	Folds     int             `json:"folds,omitempty"`
+	Untaught  *foresight      `json:"untaught,omitempty"` // with folds: without learning from other talks
+	Taught    *foresight      `json:"taught,omitempty"`
+}
+
+// A foresight is how well talks were foreseen. Shares are from 0 to 1.
+type foresight struct {
+	Accuracy float64    `json:"accuracy"`
+	Interval [2]float64 `json:"interval"`
+	MRR      float64    `json:"mrr"`
+	Surest   [3]float64 `json:"surest_25_50_75"` // right when it answers the surest quarter, half, three quarters
+	ECE      float64    `json:"ece"`
+}
+
+func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags) error {
+	defer src.Close()
+	r := learnt{Near: []training.Near{}, Folds: f.folds}
+	talks, err := r.read(ctx, src)
+	if err != nil {
+		return err
+	}
+	if f.folds > len(talks) {
+		return &problem.Error{Code: "POL-LEARN", What: fmt.Sprintf("%s cannot be dealt out into %d parts", app.Count(len(talks), "talk"), f.folds), Fix: "give more transcripts, or fewer --folds"}
+	}
+	if f.folds > 0 {
+		r.measure(a, talks, f.folds)
+	}
+	var settings []byte
+	if f.out != "" {
+		p := a.Percent("learning")
+		settings = settingsOf(training.Learn(talks, p.Part), f.threshold)
+		p.End()
+		r.File, r.Bytes = f.out, len(settings)
+		if f.out == "-" {
+			_, err := a.Stdout.Write(settings)
+			return err
+		}
+		if err := writeNew(f.out, settings); err != nil {
+			return err
+		}
+	}
+	return a.Emit(r, r.print)
+}
+
+// read collects the talks that differ.
+func (r *learnt) read(ctx context.Context, src *source.Sources) ([]*training.Talk, error) {
+	var all []*training.Talk
+	err := src.Each(ctx, func(o source.Origin) error {
+		c, err := source.ConversationOf(o)
+		if err != nil {
+			return err
+		}
+		if t := training.NewTalk(c); t != nil {
+			all = append(all, t)
+		} else {
+			r.TooShort++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	distinct, near := training.Distinct(all)
+	if len(distinct) == 0 {
+		return nil, &problem.Error{
+			Code: "POL-LEARN", What: "there is nothing to learn from: no transcript has three participants and two turns",
+			Fix: "give rooms or files in which a team talked",
+		}
+	}
+	r.Near = append(r.Near, near...)
+	r.Talks = len(distinct)
+	for _, t := range distinct {
+		r.Decisions += t.Decisions()
+	}
+	return distinct, nil
+}
+
+// measure says what learning is worth.
+func (r *learnt) measure(a *commands, talks []*training.Talk, folds int) {
+	p := a.Percent("folds")
+	defer p.End()
+	r.Untaught = foresightOf(training.Measure(adaptive.New(), talks))
+	r.Taught = foresightOf(training.Folds(nil, talks, folds, p.Part))
+}
+
+func foresightOf(s *training.Score) *foresight {
+	f := &foresight{Accuracy: s.Accuracy(), MRR: s.MRR(), ECE: s.Miscalibration(), Surest: [3]float64{s.Surest(.25), s.Surest(.5), s.Surest(.75)}}
+	f.Interval[0], f.Interval[1] = s.Interval()
+	return f
+}
+
+// settingsOf is what the policy adaptive is configured with.
+func settingsOf(t *adaptive.Team, threshold float64) policy.JSON {
+	w := policy.Writer{}
+	w.Object()
+	if threshold > 0 {
+		w.Key("threshold")
+		w.Float(threshold)
+	}
+	w.Key("team")
+	w.Raw(t.AppendJSON(nil))
+	w.EndObject()
+	return append(w.Bytes(), '\n')
+}
+
+// writeNew writes a file that settings are read from. One that holds other
+// than settings of this kind is left alone.
+func writeNew(path string, settings []byte) error {
+	if old, err := os.ReadFile(path); err == nil {
+		var have struct {
+			Team json.RawMessage `json:"team"`
+		}
+		if json.Unmarshal(old, &have) != nil || have.Team == nil {
+			return &problem.Error{Code: "POL-LEARN", What: "the file is there and holds something else", Where: path, Fix: "choose another with --out"}
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("looking at %s: %w", path, err)
+	}
+	if err := os.WriteFile(path, settings, 0o644); err != nil {
+		return &problem.Error{Code: "POL-LEARN", What: "the settings cannot be written", Where: path, Err: err, Fix: "choose another file with --out"}
+	}
+	return nil
+}
+
+func (r *learnt) print(w io.Writer) error {
+	fmt.Fprintf(w, "learnt from %s, %s", app.Count(r.Talks, "talk"), app.Count(r.Decisions, "decision"))
+	if r.TooShort > 0 {
+		fmt.Fprintf(w, "; %d too short", r.TooShort)
+	}
+	fmt.Fprintln(w)
+	for _, n := range r.Near {
+		fmt.Fprintf(w, "left out %s: nearly %s, %.0f %% alike\n", term.Line(n.Talk), term.Line(n.Like), 100*n.Alike)
+	}
+	if r.Taught != nil {
+		if err := r.printFolds(w); err != nil {
+			return err
+		}
+	}
+	if r.File == "" {
+		return nil
+	}
+	name := filepath.ToSlash(r.File)
+	_, err := fmt.Fprintf(w, "wrote %s, %d bytes\nnext: moot replay NEW --policy adaptive --policy adaptive@%s\n", term.Line(name), r.Bytes, term.Line(name))
+	return err
+}
+
+func (r *learnt) printFolds(w io.Writer) error {
+	row := func(name string, f *foresight) []string {
+		return []string{
+			name, fmt.Sprintf("%.1f %% [%.1f,%.1f]", 100*f.Accuracy, 100*f.Interval[0], 100*f.Interval[1]), fmt.Sprintf("%.3f", f.MRR),
+			fmt.Sprintf("%.1f %%", 100*f.Surest[0]), fmt.Sprintf("%.1f %%", 100*f.Surest[1]), fmt.Sprintf("%.1f %%", 100*f.Surest[2]),
+			fmt.Sprintf("%.1f", 100*f.ECE),
+		}
+	}
+	return app.Table(w, []string{"", "RIGHT", "MRR", "SUREST 25 %", "50 %", "75 %", "ECE"}, [][]string{
+		row("untaught", r.Untaught), row(fmt.Sprintf("taught, %d folds", r.Folds), r.Taught),
+	})
+}

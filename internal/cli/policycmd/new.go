@@ -1,0 +1,89 @@
+package policycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/authoring"
+	"github.com/folkmoot/moot/policies/templates"
+	"github.com/folkmoot/moot/problem"
+)
+
+// newPolicyNewCmd creates a policy from a template.
+func newPolicyNewCmd(a *commands) *cobra.Command {
+	var lang string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Start a policy: a folder that builds and passes its own cases",
+		Long: "new makes the folder NAME with a small complete policy, its SDK and its cases,\n" +
+			"builds it and runs the cases. Where the language's compiler is missing it says\n" +
+			"what to install; the folder is complete all the same.\n\n" +
+			"Languages: " + strings.Join(templates.Languages(), ", "),
+		Example: "  moot policy new polite --lang go\n  moot policy new polite --lang rust && cd polite && moot policy test",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.newPolicy(cmd.Context(), args[0], lang) },
+	}
+	cmd.Flags().StringVar(&lang, "lang", "go", strings.Join(templates.Languages(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(templates.Languages(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	return cmd
+}
+
+// A Started is a new policy.
+type Started struct {
+	Folder  string      `json:"folder"`
+	Files   []string    `json:"files"`
+	Built   bool        `json:"built"`
+	Missing string      `json:"missing,omitempty"` // what has to be installed to build it
+	Test    *testReport `json:"test,omitempty"`
+}
+
+func (a *commands) newPolicy(ctx context.Context, dir, lang string) error {
+	f, files, err := authoring.New(dir, lang)
+	if err != nil {
+		return err
+	}
+	out := Started{Folder: dir, Files: files}
+	s, err := a.Catalog().InFolder(ctx, f.Dir)
+	var p *problem.Error
+	switch {
+	case errors.Is(err, authoring.ErrToolchain) && errors.As(err, &p):
+		out.Missing = p.Fix
+	case err != nil:
+		return err
+	default:
+		out.Built = true
+		if out.Test, err = a.tryCases(ctx, s, s.Cases, nil); err != nil {
+			return err
+		}
+	}
+	if err := a.Emit(out, func(w io.Writer) error { return out.print(w) }); err != nil {
+		return err
+	}
+	if out.Test == nil {
+		a.Note("to build it, install its compiler: %s", out.Missing)
+		return nil
+	}
+	a.Note("next: cd %s, change it and its cases, then moot policy test", dir)
+	return out.Test.failure()
+}
+
+func (s Started) print(w io.Writer) error {
+	for _, name := range s.Files {
+		if strings.HasPrefix(name, "sdk/") {
+			continue // the sources of the SDK: not to be changed
+		}
+		if _, err := fmt.Fprintln(w, filepath.Join(s.Folder, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	if s.Test == nil {
+		return nil
+	}
+	return s.Test.print(w)
+}

@@ -1,0 +1,306 @@
+package relaycmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
+)
+
+type inviteFlags struct {
+	shareFlags
+	auto    bool
+	noWait  bool
+	grant   string
+	room    string
+	expires time.Duration
+}
+
+// newInviteCmd makes an invite and waits for who uses it.
+func newInviteCmd(a *commands) *cobra.Command {
+	var f inviteFlags
+	cmd := &cobra.Command{
+		Use:   "invite",
+		Short: "Pair this device with another owner's: print an invite and wait for its answer",
+		Long: "invite prints a text for one other owner, who gives it to `moot join`. It is a\n" +
+			"secret: whoever has it can use it, once, within 15 minutes. Send it by a way that\n" +
+			"nobody else reads. When the other device knocks you see its name and twelve\n" +
+			"digits; they are the same on both sides exactly when nobody sits between. You\n" +
+			"then accept it or not; --auto accepts whoever holds the invite.\n\n" +
+			"Pairing allows nothing by itself: what devices may do is under profiles: of the\n" +
+			"settings file.",
+		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.invite(cmd.Context(), f) },
+	}
+	app.Formats(cmd, app.FormatTable, app.FormatJSONL)
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.auto, "auto", false, "accept whoever holds the invite, without asking")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "only print it; `moot share`, while it runs, answers it: needs --auto")
+	cmd.Flags().StringVar(&f.grant, "grant", identity.GrantAgent.String(), "what the device may be: agent or observer")
+	cmd.Flags().StringVar(&f.room, "room", "", "id of the room that it is for; default: any")
+	cmd.Flags().DurationVar(&f.expires, "expires", 15*time.Minute, "how long the invite is good for")
+	return cmd
+}
+
+// A Pairing is what becomes of an invite: two lines of -o jsonl.
+type Pairing struct {
+	Invite  string     `json:"invite,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"`
+	Peer    *peerLine  `json:"peer,omitempty"`
+}
+
+func (a *commands) invite(ctx context.Context, f inviteFlags) error {
+	grant, ok := identity.ParseGrant(f.grant)
+	switch {
+	case !ok:
+		return app.FlagProblem("--grant", f.grant, "it is agent or observer")
+	case f.expires <= 0 || f.expires > 24*time.Hour:
+		return app.FlagProblem("--expires", f.expires.String(), "an invite is good for up to 24h")
+	case f.noWait && !f.auto:
+		return &problem.Error{Code: "CLI-USAGE", What: "--no-wait leaves nobody who could accept", Fix: "add --auto, or wait"}
+	case !f.auto && !a.Interactive():
+		return &problem.Error{Code: "INVITE-NOBODY", What: "nobody is there to accept the other device", Fix: "run it in a terminal, or add --auto"}
+	}
+	d, err := a.Wiring().Device()
+	if err != nil {
+		return err
+	}
+	asked, done := make(chan question, 1), make(chan identity.Peer, 8)
+	told := func(p identity.Peer) {
+		select {
+		case done <- p:
+		default: // an invite has few uses
+		}
+	}
+	var c *device.Connection
+	var urls []string
+	if !f.noWait {
+		if c, err = d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Admit: admitter(asked), Paired: told}); err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := c.Await(ctx); err != nil {
+			return ended(ctx, err)
+		}
+		urls = c.URLs()
+	} else if urls, err = d.Relays(f.url); err != nil {
+		return err
+	}
+	now := time.Now()
+	in, err := identity.NewInvite(d.Self, identity.Invite{Relay: urls[0], Grant: grant, Room: f.room, Auto: f.auto, Expires: now.Add(f.expires)}, now)
+	if err != nil {
+		return err
+	}
+	if err := d.Invites.Add(in, now); err != nil {
+		return err
+	}
+	if err := a.say(Pairing{Invite: in.String(), Expires: &in.Expires}, in.String()); err != nil || f.noWait {
+		return err
+	}
+	a.Note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
+	peer, err := a.paired(ctx, c, in, asked, done)
+	if err != nil {
+		return errors.Join(ended(ctx, err), d.Invites.Remove(in.ID))
+	}
+	return a.sayPaired(peer)
+}
+
+// A question is whether to accept a newcomer.
+type question struct {
+	session.JoinRequest
+	answer chan<- bool
+}
+
+// admitter hands newcomers to whoever can ask a person.
+func admitter(asked chan<- question) func(context.Context, session.JoinRequest) bool {
+	return func(ctx context.Context, n session.JoinRequest) bool {
+		answer := make(chan bool, 1)
+		select {
+		case asked <- question{n, answer}:
+		case <-ctx.Done():
+			return false
+		}
+		select {
+		case yes := <-answer:
+			return yes
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// refusalTime is how long a refusal may take to leave.
+const refusalTime = time.Second
+
+// A device that was paired says so to the other before it goes offline; should
+// that be lost on the way, the other does not wait for long.
+const (
+	ackTime     = 250 * time.Millisecond
+	pairedEvery = 100 * time.Millisecond
+	settleTime  = 5 * time.Second
+)
+
+// paired waits until a device has used the invite, is a peer, and knows it.
+func (a *commands) paired(ctx context.Context, c *device.Connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer) (identity.Peer, error) {
+	end, tick := time.NewTimer(time.Until(in.Expires)), time.NewTicker(pairedEvery)
+	defer end.Stop()
+	defer tick.Stop()
+	begun := time.Now().UTC().Add(-time.Second)
+	var refused, settled <-chan time.Time
+	var peer identity.Peer
+	for {
+		select {
+		case p := <-done:
+			return p, c.SetRelay(p.ID, in.Relay)
+		case <-settled:
+			return peer, c.SetRelay(peer.ID, in.Relay)
+		case <-tick.C: // in the store it is before the other side knows
+			all, err := c.Peers.List()
+			if err != nil {
+				return peer, err
+			}
+			for _, p := range all {
+				if settled == nil && p.Created.After(begun) {
+					peer, settled = p, time.After(settleTime)
+				}
+			}
+		case <-refused:
+			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another for who it was meant for: `moot invite`"}
+		case <-ctx.Done():
+			return identity.Peer{}, ctx.Err()
+		case <-c.Done():
+			return identity.Peer{}, cmp.Or(c.Err(), context.Canceled)
+		case q := <-asked:
+			yes := a.accept(q.JoinRequest)
+			q.answer <- yes
+			if !yes { // the invite is used up; the other side is still to be told
+				refused = time.After(refusalTime)
+			}
+		case <-end.C:
+			return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
+		}
+	}
+}
+
+// accept asks the person in front of moot.
+func (a *commands) accept(n session.JoinRequest) bool {
+	fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
+		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)
+	return a.Agree("accept? [y/N] ")
+}
+
+// newJoinCmd uses an invite.
+func newJoinCmd(a *commands) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "join [INVITE]",
+		Short: "Pair this device with the one that made an invite",
+		Long: "join uses an invite of another owner, read from stdin when it is not given: what\n" +
+			"stands in the command line other users of the machine can see. It waits until\n" +
+			"the other owner has accepted, and prints the device that it is now paired with.",
+		Example: "  moot join <invite.txt\n  moot join mootinv1.q83v...",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.join(cmd.Context(), args, name) },
+	}
+	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
+	cmd.Flags().StringVar(&name, "name", "", "what this device calls itself to the other; default: the machine's name")
+	return cmd
+}
+
+func (a *commands) join(ctx context.Context, args []string, name string) error {
+	in, err := a.readInvite(args)
+	if err != nil {
+		return err
+	}
+	d, err := a.Wiring().Device()
+	if err != nil {
+		return err
+	}
+	c, err := d.Connect(ctx, device.Options{Relay: in.Relay, Name: name})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Await(ctx); err != nil {
+		return ended(ctx, err)
+	}
+	peer, err := c.Link().Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
+		if w, ok := e.(session.AwaitingApproval); ok {
+			a.Note("waiting for %s to accept; digits %s (the other side must see the same)", w.Host, w.Digits)
+		}
+	})
+	if err != nil {
+		return errors.Join(c.Err(), inviteProblem(err))
+	}
+	if err := d.SetRelay(peer.ID, in.Relay); err != nil {
+		return err
+	}
+	app.SleepFor(ctx, ackTime)
+	return a.sayPaired(peer)
+}
+
+const maxInviteText = 4096
+
+func (a *commands) readInvite(args []string) (identity.Invite, error) {
+	text := strings.Join(args, "")
+	if text == "" || text == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.Stdin, maxInviteText))
+		if err != nil {
+			return identity.Invite{}, fmt.Errorf("reading the invite: %w", err)
+		}
+		text = string(b)
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") { // a line of `moot invite -o jsonl`
+		var p Pairing
+		if json.Unmarshal([]byte(strings.SplitN(strings.TrimSpace(text), "\n", 2)[0]), &p) == nil {
+			text = p.Invite
+		}
+	}
+	in, err := identity.ParseInvite(text)
+	if err != nil {
+		return in, inviteProblem(err)
+	}
+	return in, nil
+}
+
+// inviteProblem makes errors of pairing ones with a fix.
+func inviteProblem(err error) error {
+	for kind, p := range map[error]problem.Error{
+		identity.ErrInvite:        {Code: "INVITE-INVALID", What: "this is no invite", Fix: "copy the whole text that starts with mootinv1."},
+		identity.ErrInviteExpired: {Code: "INVITE-EXPIRED", What: "the invite has expired", Fix: "ask for another"},
+		identity.ErrInviteUsed:    {Code: "INVITE-USED", What: "the invite has been used", Fix: "ask for another; if it was not you, tell the other owner"},
+		session.ErrRefused:        {Code: "INVITE-REFUSED", What: "the other owner has refused", Fix: "ask them, and compare the digits"},
+		session.ErrNoAnswer:       {Code: "INVITE-EXPIRED", What: "nobody has accepted in time", Fix: "ask for another invite"},
+		session.ErrUnreachable:    {Code: "INVITE-UNREACHABLE", What: "the device that made the invite cannot be reached", Fix: "see that `moot invite` waits there"},
+	} {
+		if errors.Is(err, kind) {
+			p.Err, p.Kind = err, kind
+			return &p
+		}
+	}
+	return err
+}
+
+// say prints one line of a command that goes on.
+func (a *commands) say(v any, text string) error {
+	return a.Emit(v, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
+}
+
+func (a *commands) sayPaired(p identity.Peer) error {
+	l := peerOf(p)
+	return a.say(Pairing{Peer: &l}, fmt.Sprintf("paired with %s, device %s", p.Name, p.ID))
+}

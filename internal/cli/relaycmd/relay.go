@@ -1,0 +1,186 @@
+package relaycmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/endpoints/relay/server"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/problem"
+)
+
+// relayFlags are what the command line says of a relay.
+type relayFlags struct {
+	config.Relay
+	allow, proxies        []string
+	open, plain, logPeers bool
+	limits                server.Limits
+}
+
+// newRelayCmd runs a relay.
+func newRelayCmd(a *commands) *cobra.Command {
+	var f relayFlags
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Run a relay, through which devices of several owners reach each other",
+		Long: "relay passes on what devices send each other, end to end encrypted: it can read\n" +
+			"none of it. It lets in only devices that it is told of, or that have a token.\n" +
+			"Its URL goes to stdout when it is ready. An interrupt ends it gracefully: devices\n" +
+			"are told to come back.\n\n" +
+			"Without a certificate it listens on this machine only, for a proxy in front.",
+		Example: "  moot relay --open\n" +
+			"  moot relay --host relay.example.org --tokens tokens.txt\n" +
+			"  moot relay --listen :443 --host relay.example.org --cert cert.pem --key key.pem --devices devices.txt",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.fillIn(cmd, a.Settings.Relay)
+			return a.relay(cmd.Context(), f)
+		},
+	}
+	f.define(cmd)
+	return cmd
+}
+
+func (f *relayFlags) define(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.Listen, "listen", "", "address to listen on; port 0 takes any that is free (default "+config.DefaultRelayListen+")")
+	fl.StringVar(&f.Host, "host", "", "name in the relay's URL, with the port when the URL has one; logins are bound to it")
+	fl.StringVar(&f.Tokens, "tokens", "", "file of tokens, one a line: a device that has one is let in")
+	fl.StringVar(&f.Devices, "devices", "", "file of device ids, one a line: these are let in")
+	fl.StringArrayVar(&f.allow, "allow", nil, "a device id that is let in; can be repeated")
+	fl.BoolVar(&f.open, "open", false, "let every device in")
+	fl.StringVar(&f.Cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
+	fl.StringVar(&f.Key, "key", "", "file of its key, in PEM")
+	fl.BoolVar(&f.plain, "plain", false, "listen without TLS on other than loopback addresses too, as for a proxy on another machine")
+	fl.StringArrayVar(&f.proxies, "trusted-proxy", nil, "network of a proxy whose X-Forwarded-For is believed, as 10.0.0.0/8; can be repeated")
+	fl.StringVar(&f.Metrics, "metrics", "", "address to serve counters for Prometheus on, at /metrics (default none)")
+	fl.BoolVar(&f.logPeers, "log-peers", false, "log who sends to whom too, by names of the day, at level debug")
+	f.defineLimits(cmd)
+	for _, name := range []string{"tokens", "devices", "cert", "key"} {
+		_ = cmd.MarkFlagFilename(name) // the flag is there
+	}
+}
+
+func (f *relayFlags) defineLimits(cmd *cobra.Command) {
+	fl, d := cmd.Flags(), server.DefaultLimits()
+	fl.IntVar(&f.limits.Connections, "max-connections", d.Connections, "connections in all")
+	fl.IntVar(&f.limits.PerAddress, "max-per-address", d.PerAddress, "connections of one address")
+	fl.IntVar(&f.limits.LoginsPerMinute, "logins-per-minute", d.LoginsPerMinute, "logins of one address")
+	fl.IntVar(&f.limits.LoginBurst, "login-burst", d.LoginBurst, "logins of one address at once")
+	fl.IntVar(&f.limits.BytesPerSecond, "bytes-per-second", d.BytesPerSecond, "read from one connection")
+	fl.IntVar(&f.limits.BurstBytes, "burst-bytes", d.BurstBytes, "read from one connection at once")
+	fl.IntVar(&f.limits.FramesPerSecond, "frames-per-second", d.FramesPerSecond, "read from one connection")
+	fl.IntVar(&f.limits.BurstFrames, "burst-frames", d.BurstFrames, "read from one connection at once")
+	fl.IntVar(&f.limits.QueueFrames, "queue-frames", d.QueueFrames, "frames that wait for one device")
+	fl.IntVar(&f.limits.QueueBytes, "queue-bytes", d.QueueBytes, "bytes that wait for one device")
+	fl.IntVar(&f.limits.TotalBytes, "total-bytes", d.TotalBytes, "bytes that wait for all devices")
+	fl.IntVar(&f.limits.StrangerFramesPerMinute, "knocks-per-minute", d.StrangerFramesPerMinute, "frames of a device to one that has not written to it")
+}
+
+// fillIn takes from the settings what no flag says.
+func (f *relayFlags) fillIn(cmd *cobra.Command, s config.Relay) {
+	for _, p := range []struct {
+		flag string
+		have *string
+		set  string
+	}{
+		{"listen", &f.Listen, s.Listen},
+		{"host", &f.Host, s.Host},
+		{"tokens", &f.Tokens, s.Tokens},
+		{"devices", &f.Devices, s.Devices},
+		{"cert", &f.Cert, s.Cert},
+		{"key", &f.Key, s.Key},
+		{"metrics", &f.Metrics, s.Metrics},
+	} {
+		if !cmd.Flags().Changed(p.flag) {
+			*p.have = p.set
+		}
+	}
+}
+
+// A RunningRelay is what a relay says when it is ready.
+type RunningRelay struct {
+	URL     string `json:"url"`
+	Host    string `json:"host"`   // that logins are bound to
+	Access  string `json:"access"` // open, or private
+	Metrics string `json:"metrics,omitempty"`
+}
+
+// relay runs a relay until ctx ends.
+func (a *commands) relay(ctx context.Context, f relayFlags) error {
+	cfg, err := a.relayConfig(f)
+	if err != nil {
+		return err
+	}
+	l, err := listenRelay(f.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // when something else fails; Serve closes it too
+	u, hosts, err := f.urls(l.Addr())
+	if err != nil {
+		return err
+	}
+	cfg.Hosts = hosts
+	s, err := a.Wiring().Relay(cfg)
+	if err != nil {
+		return relayProblem(err)
+	}
+	r := RunningRelay{URL: u, Host: hosts[0], Access: "private"}
+	if f.open {
+		r.Access = "open"
+	}
+	stop, err := a.relayMetrics(f, s, &r)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := a.Emit(r, func(w io.Writer) error { _, err := io.WriteString(w, u+"\n"); return err }); err != nil {
+		return err
+	}
+	if err := s.Serve(ctx, l); err != nil {
+		return &problem.Error{Code: "RELAY-LISTEN", What: "the relay cannot go on listening", Where: f.Listen, Err: err}
+	}
+	return nil
+}
+
+func listenRelay(address string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, relayAddress("no address to listen on: "+address, "write it as 127.0.0.1:7447, or :443 for all addresses")
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, &problem.Error{Code: "RELAY-LISTEN", What: "cannot listen", Where: address, Fix: "choose another address with --listen; port 0 takes any that is free", Err: err}
+	}
+	return l, nil
+}
+
+// relayMetrics serves the counters, where they are wanted, until stop is
+// called.
+func (a *commands) relayMetrics(f relayFlags, s *server.Server, r *RunningRelay) (stop func(), err error) {
+	if f.Metrics == "" {
+		return func() {}, nil
+	}
+	l, err := listenRelay(f.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	r.Metrics = "http://" + l.Addr().String() + "/metrics"
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.Metrics())
+	h := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.Log.Error("the counters are served no longer", "err", err)
+		}
+	})
+	return func() { h.Close(); served.Wait() }, nil
+}

@@ -1,0 +1,109 @@
+package replaycmd
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+
+	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/transcripts"
+)
+
+// errEnough ends an iteration over transcripts early.
+var errEnough = errors.New("enough")
+
+// replayable yields the transcripts for a replay. A room is not read here: the
+// replay reads its events one by one, so that a long room need not fit in
+// memory.
+func replayable(ctx context.Context, s *source.Sources) iter.Seq2[history.Transcript, error] {
+	return func(yield func(history.Transcript, error) bool) {
+		err := s.Each(ctx, func(o source.Origin) error {
+			t, err := streamed(s, o)
+			if err != nil {
+				return err
+			}
+			if !yield(t, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(history.Transcript{}, err)
+		}
+	}
+}
+
+// streamed returns a transcript whose events are read on demand, if the room or
+// the file can be read again.
+func streamed(s *source.Sources, o source.Origin) (history.Transcript, error) {
+	t := history.Transcript{Name: o.Room}
+	switch {
+	case o.Talk != nil || o.File != "" && !reopens(o.File):
+		return transcriptOf(o)
+	case o.File != "":
+		t.Events = again(s, o.File)
+	default:
+		t.Events = source.EventsIn(o.Entries)
+	}
+	return t, nil
+}
+
+// reopens reports whether a file can be opened again.
+func reopens(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// again returns a sequence that reads the room in a file from its start each
+// time.
+func again(s *source.Sources, file string) iter.Seq2[room.Event, error] {
+	return func(yield func(room.Event, error) bool) {
+		f, err := os.Open(file)
+		if err != nil {
+			yield(room.Event{}, &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read again", Where: file, Err: err, Fix: "keep the file until the replay ends"})
+			return
+		}
+		defer f.Close()
+		err = s.Read(f, file, func(o source.Origin) error {
+			for e, err := range source.EventsIn(o.Entries) {
+				if !yield(e, err) || err != nil {
+					return errEnough
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(room.Event{}, err)
+		}
+	}
+}
+
+// transcriptOf reads all of a transcript.
+func transcriptOf(o source.Origin) (history.Transcript, error) {
+	t := history.Transcript{Name: o.Room}
+	if o.Talk != nil {
+		t.Conversation = replayedConversation(o.Talk)
+		return t, nil
+	}
+	var err error
+	t.Room, err = source.EventsOf(o.Entries)
+	return t, err
+}
+
+// replayedConversation converts a conversation for replay.
+func replayedConversation(c *transcripts.Conversation) *history.Conversation {
+	t := &history.Conversation{ID: c.ID, Objective: c.Objective()}
+	for _, p := range c.Participants {
+		t.Participants = append(t.Participants, history.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
+	}
+	clocks := c.Clocks()
+	t.Turns = make([]history.Turn, 0, len(c.Turns))
+	for i, turn := range c.Turns {
+		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
+	}
+	return t
+}

@@ -1,0 +1,155 @@
+package roomcmd
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// demoScripts are what the agents of the demo say, by their ids.
+//
+//go:embed demo/*.txt
+var demoScripts embed.FS
+
+// Demo pace: a person needs time to read along, a script does not.
+const (
+	demoPace          = 1200 * time.Millisecond // before each answer
+	demoRetry         = 5 * time.Second         // after a declined round
+	demoRetryHeadless = 200 * time.Millisecond
+)
+
+// demoPerson is the person of the demo, whom the demo itself plays. Whoever
+// sits in front of it is the host.
+const demoPerson = "Ana"
+
+// What the person of the demo says: first, and when a round was declined.
+const (
+	demoOpening = "@Codebase, please walk us through migration 0042. It is planned for Friday."
+	demoThen    = "@Codebase, can you fold both points into one plan?"
+)
+
+// newDemoCmd runs a room that needs nothing: no key, no network, no file.
+func newDemoCmd(a *commands) *cobra.Command {
+	var headless bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch a room of three agents and a person, from nothing",
+		Long: "demo runs a real room: three specialists, each a process of its own that speaks\n" +
+			"the stdio frames of agents, review a migration with a person. One of them is\n" +
+			"another owner's: a share and a relay, two more processes, stand in for that owner,\n" +
+			"and what is said to it is end to end encrypted. Policy mention runs in its\n" +
+			"sandbox and gives the floor to who is asked, and to nobody when nobody is.\n" +
+			"What they say is scripted; everything else is as in any room, which stays in the\n" +
+			"data folder: look at it with `moot show`, export it, replay it.",
+		Example: "  moot demo\n  moot demo --headless -o jsonl",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), headless) },
+	}
+	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
+	cmd.Flags().BoolVar(&headless, "headless", false, "do not wait for anybody: end when the room has settled")
+	return cmd
+}
+
+func (a *commands) demo(ctx context.Context, headless bool) error {
+	pace, retry := demoPace, demoRetry
+	if headless || !a.Interactive() {
+		pace, retry = 0, demoRetryHeadless
+	}
+	mention, err := a.Catalog().Find(ctx, ".", "mention")
+	if err != nil {
+		return err
+	}
+	h, err := a.Wiring().OpenHost()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	n, err := a.startNeighbour(ctx, h, pace)
+	if err != nil {
+		return err
+	}
+	defer n.leave()
+	spec := room.Spec{
+		Name: "migration-review", Policy: mention.Ref(nil, false),
+		Objective:   "Decide whether migration 0042 can be deployed on Friday, and what has to change first.",
+		Constraints: []string{"Nobody changes the database during the review."},
+		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
+	}
+	r, err := h.Create(ctx, moot.Source{Spec: &spec, Participants: demoSeats(pace, n)}, moot.Options{
+		Headless: headless, Foreground: true, As: demoPerson, First: []room.Act{room.Say{Text: demoOpening}},
+	})
+	if err != nil {
+		return err
+	}
+	s := foreground{commands: a, host: h, room: r, headless: headless, badge: "DEMO", watch: playPerson}
+	return s.run(ctx)
+}
+
+// playPerson answers the first declined round. Whoever asks nobody in
+// particular is answered by nobody, until somebody is asked.
+func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
+	if _, ok := e.Body.(room.RoundDeclined); !ok {
+		return
+	}
+	// The same message id again changes nothing, so it is said once. A room
+	// that has ended meanwhile refuses it, which is fine too.
+	_, _ = r.Do(ctx, room.Command{Actor: demoPerson, Do: room.Say{Text: demoThen, MessageID: "demo-2"}})
+}
+
+// demoCommand starts an agent of the demo.
+func demoCommand(id string, pace time.Duration) []string {
+	command := []string{"${" + moot.SelfVariable + "}", "demo-agent", id}
+	if pace > 0 {
+		command = append(command, "--pace", pace.String())
+	}
+	return command
+}
+
+func demoSeats(pace time.Duration, n *neighbour) []room.Participant {
+	agent := func(id, role string, domains ...string) room.Participant {
+		at, err := json.Marshal(map[string]any{"kind": "ndjson", "command": demoCommand(id, pace)})
+		if err != nil {
+			panic("demo: " + err.Error()) // strings only
+		}
+		return room.Participant{ID: id, Kind: policy.Local, Role: role, Domains: domains, Mode: room.FullAuto, Endpoint: at}
+	}
+	return []room.Participant{
+		agent("Codebase", "knows the application and its migrations", "ORM", "code review"),
+		agent("DBA", "keeps the database", "vacuum", "query plan"),
+		n.seat("knows what must not leak", "encryption", "audit"),
+		{ID: demoPerson, Kind: policy.Human, Role: "releases on Friday"},
+	}
+}
+
+// newDemoAgentCmd is one agent of the demo: a process that speaks the frames
+// of package ndjson, as anybody's agent would.
+func newDemoAgentCmd(a *commands) *cobra.Command {
+	var pace time.Duration
+	cmd := &cobra.Command{
+		Use:    "demo-agent NAME",
+		Short:  "One agent of the demo, on stdin and stdout",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := "demo/" + args[0] + ".txt"
+			script, err := demoScripts.ReadFile(file)
+			if err != nil {
+				return &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("the demo has no agent %q", args[0]), Fix: "`moot demo` starts its agents itself", Err: err}
+			}
+			return a.Wiring().ServeScript(cmd.Context(), a.Stdin, a.Stdout, file, script, pace)
+		},
+	}
+	cmd.Flags().DurationVar(&pace, "pace", 0, "how long each answer takes")
+	return cmd
+}

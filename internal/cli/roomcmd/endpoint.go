@@ -1,0 +1,86 @@
+package roomcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	agentcheck "github.com/folkmoot/moot/endpoints/check"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/term"
+)
+
+// newEndpointCmd holds what concerns the ways to reach agents.
+func newEndpointCmd(a *commands) *cobra.Command {
+	return a.Group(&cobra.Command{Use: "endpoint", Short: "Check the ways to reach agents"}, newEndpointCheckCmd(a))
+}
+
+func newEndpointCheckCmd(a *commands) *cobra.Command {
+	var patience time.Duration
+	cmd := &cobra.Command{
+		Use:   "check -- COMMAND [ARG...]",
+		Short: "Try an agent as a room would, and say which requirements it meets",
+		Long: "check starts COMMAND and speaks the stdio frames with it (docs of `kind: ndjson`):\n" +
+			"answers, odd texts, long prompts, limits, cancellation, and how it ends. Each\n" +
+			"requirement is reported with what was seen and how to mend it.",
+		Example: "  moot endpoint check -- python3 agent.py",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkEndpoint(cmd.Context(), args, patience) },
+	}
+	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
+	cmd.Flags().DurationVar(&patience, "timeout", 60*time.Second, "how long one answer may take")
+	return cmd
+}
+
+// A requirement of agents, and what came of it.
+type requirement struct {
+	Name     string `json:"name"`
+	Asks     string `json:"asks"`
+	OK       bool   `json:"ok"`
+	Optional bool   `json:"optional,omitempty"`
+	Seen     string `json:"seen,omitempty"`
+	Fix      string `json:"fix,omitempty"`
+	MS       int64  `json:"ms"`
+}
+
+func (a *commands) checkEndpoint(ctx context.Context, command []string, patience time.Duration) error {
+	var requirements []requirement
+	err := agentcheck.Run(ctx, agentcheck.Config{
+		Timeout: patience,
+		Open: func() (agentcheck.Endpoint, error) {
+			return a.Wiring().StartAgent(ctx, command)
+		},
+		Report: func(r agentcheck.Result) {
+			t := requirement{r.Name, r.Requires, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
+			requirements = append(requirements, t)
+			if a.Format == app.FormatTable { // one by one: some take seconds
+				a.printRequirement(a.Stdout, t)
+			}
+		},
+	})
+	if len(requirements) == 0 || a.Format == app.FormatTable {
+		return err
+	}
+	if eerr := a.Emit(requirements, nil); eerr != nil {
+		return eerr
+	}
+	return err
+}
+
+func (a *commands) printRequirement(w io.Writer, t requirement) {
+	mark := a.Paint(w, app.StyleGood, "ok      ")
+	switch {
+	case !t.OK && t.Optional:
+		mark = a.Paint(w, app.StyleWarn, "optional")
+	case !t.OK:
+		mark = a.Paint(w, app.StyleError, "FAILED  ")
+	}
+	fmt.Fprintf(w, "%s  %-14s %s (%d ms)\n", mark, t.Name, t.Asks, t.MS)
+	if !t.OK {
+		fmt.Fprintf(w, "          seen: %s\n          fix:  %s\n", strings.TrimSpace(term.Line(t.Seen)), term.Line(t.Fix))
+	}
+}

@@ -1,0 +1,212 @@
+package roomcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/timeline"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// A foreground is one room that runs in the foreground, shown to the user.
+type foreground struct {
+	*commands
+	host     *moot.Host
+	room     *coordinator.Room
+	headless bool
+	you      string      // the person's seat; "" is the host
+	after    int64       // events up to here are not shown
+	before   *room.State // of a room that was reopened: what had happened
+	badge    string
+	// watch is told every event as it becomes durable; nil is nobody. It runs
+	// beside the room and may give it commands.
+	watch func(context.Context, *coordinator.Room, room.Event)
+}
+
+// run runs the room to its end and returns its exit code as an error.
+func (s *foreground) run(ctx context.Context) error {
+	s.Note("room %s, kept in %s", s.room.ID(), s.Settings.Data)
+	watching, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var follower sync.WaitGroup
+	defer follower.Wait()
+	if s.watch != nil {
+		follower.Go(func() { s.follow(watching) })
+	}
+	shown := s.show(ctx)
+	end()
+	if err := errors.Join(s.host.Stop(), shown); err != nil {
+		s.whereabouts()
+		return err
+	}
+	if s.Format == app.FormatJSON {
+		if err := s.Emit(s.room.View(), nil); err != nil {
+			return err
+		}
+	}
+	s.whereabouts()
+	return s.ending(s.room.View())
+}
+
+func (s *foreground) follow(ctx context.Context) {
+	for u, err := range s.room.Watch(ctx, s.after, room.Internal) {
+		if err != nil {
+			return // show returns the error too
+		}
+		if u.Event != nil {
+			s.watch(ctx, s.room, *u.Event)
+		}
+	}
+}
+
+// show shows the room until it has ended, or rests with nobody there. When
+// ctx ends it pauses the room first.
+func (s *foreground) show(ctx context.Context) error {
+	if s.headless {
+		return s.stream(ctx)
+	}
+	printer, head := s.printer()
+	session := &timeline.Session{
+		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
+		Quiet: s.Flags.Quiet,
+		Policy: func(name string) (room.PolicyRef, error) {
+			return s.host.FindPolicy(context.WithoutCancel(ctx), name)
+		},
+	}
+	if err := s.begin(head); err != nil {
+		return err
+	}
+	if s.Format != app.FormatTable {
+		session.Events = s.eventLine
+	}
+	if s.Flags.NoInput {
+		session.In = nil
+	}
+	if in, ok := s.Stdin.(*os.File); ok && s.Interactive() {
+		session.Screen = timeline.OpenScreen(in, os.Stderr)
+		session.Interrupt = app.InterruptSelf
+	}
+	return session.Run(ctx)
+}
+
+// stream writes events as they become durable.
+func (s *foreground) stream(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		// The room may have ended by itself meanwhile; then there is nothing to pause.
+		_, _ = s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{}})
+	})
+	defer stop()
+	p, head := s.printer()
+	if err := s.begin(head); err != nil {
+		return err
+	}
+	for u, err := range s.room.Watch(context.WithoutCancel(ctx), s.after, room.Internal) {
+		if err != nil {
+			return err
+		}
+		if u.Event == nil {
+			continue
+		}
+		line := p.Event(*u.Event)
+		switch {
+		case s.Format != app.FormatTable:
+			line = s.eventLine(*u.Event)
+		case s.Flags.Quiet:
+			line = ""
+		}
+		if _, err := fmt.Fprint(s.Stdout, line); err != nil {
+			_, perr := s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "nobody reads the output"}})
+			return errors.Join(fmt.Errorf("writing events: %w", err), perr)
+		}
+	}
+	return nil
+}
+
+// printer shows a room in this terminal's colours and width. Of a room that
+// was opened again it knows what had happened, and what to say of that first.
+func (s *foreground) printer() (p *timeline.Printer, head string) {
+	p = s.App.Printer()
+	p.You, p.Badge = s.you, s.badge
+	if s.before != nil {
+		head = p.Recall(s.before)
+	}
+	return p, head
+}
+
+func (s *foreground) begin(head string) error {
+	if s.Format != app.FormatTable || s.Flags.Quiet {
+		return nil
+	}
+	_, err := io.WriteString(s.Stdout, head)
+	return err
+}
+
+// eventLine is an event as -o jsonl has it, "" for the other forms.
+func (s *foreground) eventLine(e room.Event) string {
+	if s.Format != app.FormatJSONL {
+		return ""
+	}
+	line, err := room.MarshalEvent(app.Secretless(e))
+	if err != nil {
+		s.Log.Error("an event cannot be written", "room", s.room.ID(), "seq", e.Seq, "error", err)
+		return ""
+	}
+	return string(line) + "\n"
+}
+
+// whereabouts says where the transcript is and how to go on.
+func (s *foreground) whereabouts() {
+	s.Note("transcript: moot transcript export %s -o md", s.room.ID())
+	v := s.room.View()
+	switch {
+	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
+		s.Note("go on with: moot run --room %s --max-turns N", s.room.ID())
+	case v.Phase == room.PhasePaused, v.Phase == room.PhaseError, v.Phase == room.PhaseLive:
+		s.Note("go on with: moot run --room %s", s.room.ID())
+	}
+}
+
+// ending is the exit code of a room that is at rest, by the table of endings.
+func (s *foreground) ending(v room.View) error {
+	code := codeOf(v)
+	switch code {
+	case app.ExitOK:
+		return nil
+	case app.ExitPolicy, app.ExitFailure:
+		return app.ExitWith(code, &problem.Error{
+			Code: app.OrElse(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
+			Fix: app.OrElse(v.Ending.Fix, "mend it") + ", then `moot run --room " + s.room.ID() + "`",
+		})
+	}
+	if s.Flags.Quiet || s.Format != app.FormatTable {
+		s.Note("%s: %s", v.Phase, v.Ending.Reason)
+	}
+	return app.ExitWith(code, nil)
+}
+
+// codeOf is the table of endings.
+func codeOf(v room.View) int {
+	switch v.Phase {
+	case room.PhaseCompleted:
+		return app.ExitOK
+	case room.PhaseStopped:
+		if v.Ending.Cause == room.CausePerson {
+			return app.ExitOK
+		}
+		return app.ExitLimit
+	case room.PhasePaused:
+		if v.Ending.Cause == room.CausePolicy {
+			return app.ExitPolicy
+		}
+		return app.ExitInterrupted
+	}
+	return app.ExitFailure
+}

@@ -1,0 +1,148 @@
+package roomcmd
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// runFlags are what `moot run` may change of a room.
+type runFlags struct {
+	room     string
+	trust    bool
+	headless bool
+	mode     string
+	policy   string
+	maxTurns int
+	as       string
+	share    bool
+}
+
+// newRunCmd runs a room in the foreground.
+func newRunCmd(a *commands) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [FILE]",
+		Short: "Run a room in the foreground, new or again",
+		Long: "run opens the room that FILE describes, room.yaml when none is named, and runs\n" +
+			"it until it ends. In a terminal you see what is said and may take part: press ?\n" +
+			"for the keys. Where stdin is no terminal it is read for commands, one a line\n" +
+			"(`help` lists them); at its end the room runs on until it rests.\n\n" +
+			"--headless runs without anybody: the room ends when it is not live any more, and\n" +
+			"the exit code says why (`moot help exit-codes`). --room opens a room of the log\n" +
+			"again, after a crash as after a pause; it needs no file.",
+		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run --room r_01k5... --max-turns 60",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.room != "" && (len(args) > 0 || f.mode != "") {
+				return app.Usagef(cmd, "--room opens a room as it is in the log: it goes with no file and no --mode")
+			}
+			if f.room != "" {
+				return a.runAgain(cmd.Context(), f)
+			}
+			return a.runNew(cmd.Context(), append(args, "room.yaml")[0], f)
+		},
+	}
+	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
+	cmd.Flags().StringVar(&f.room, "room", "", "open this room of the log again")
+	cmd.Flags().BoolVar(&f.trust, "trust-commands", false, "with --room: start what the log of an imported room says")
+	cmd.Flags().BoolVar(&f.headless, "headless", false, "nobody is there: end when the room rests")
+	cmd.Flags().StringVar(&f.mode, "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
+	a.FuelFlag(cmd)
+	app.CompletePolicyFlag(cmd)
+	cmd.Flags().IntVar(&f.maxTurns, "max-turns", 0, "limit of turns instead of the room's")
+	cmd.Flags().StringVar(&f.as, "as", "", "which person you are; default: the first of the roster, else the host")
+	cmd.Flags().BoolVar(&f.share, "share", false, "also do what `moot share` does, as long as the room runs: a device is online in one process")
+	return cmd
+}
+
+// options are what the flags change of a room.
+func (f runFlags) options() moot.Options {
+	return moot.Options{
+		Headless: f.headless, Mode: room.Mode(f.mode), Policy: f.policy, MaxTurns: f.maxTurns, As: f.as, Share: f.share,
+		TrustCommands: f.trust, Foreground: true,
+	}
+}
+
+// runNew creates the room that a file describes and runs it.
+func (a *commands) runNew(ctx context.Context, file string, f runFlags) error {
+	o := f.options()
+	_, problems := config.Load(file, a.Wiring().RoomOptions(filepath.Dir(file), o.Headless && o.Mode != room.FullAuto))
+	if err := problems.Err(); err != nil { // before there is a data folder
+		return err
+	}
+	if !a.Flags.Quiet {
+		_ = problems.Print(a.Stderr) // warnings; there is nowhere else to report an error
+	}
+	h, err := a.Wiring().OpenHost()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	r, err := h.Create(ctx, moot.Source{File: file}, o)
+	if err != nil {
+		return err
+	}
+	on := foreground{commands: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as)}
+	return on.run(ctx)
+}
+
+// runAgain opens a stored room. The user is the person at whose word a paused
+// room goes on.
+func (a *commands) runAgain(ctx context.Context, f runFlags) error {
+	h, err := a.Wiring().OpenHost()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	before, err := a.stateOf(ctx, f.room)
+	if err != nil {
+		return err
+	}
+	leaveDemo, err := a.demoAgain(ctx, h, before, f.headless)
+	if err != nil {
+		return err
+	}
+	defer leaveDemo()
+	r, err := h.Open(ctx, f.room, f.options())
+	if err != nil {
+		return err
+	}
+	on := foreground{commands: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as), after: int64(before.Seq), before: before}
+	return on.run(ctx)
+}
+
+// stateOf rebuilds a room's state from the log.
+func (a *commands) stateOf(ctx context.Context, id string) (*room.State, error) {
+	db, err := a.ReadLog()
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return app.FoldRoom(ctx, db, id)
+}
+
+// person returns the seat of the user: the one that as names, else the first
+// person at this device. "" is the host.
+func person(v room.View, as string) string {
+	if as == room.ActorHost {
+		return ""
+	}
+	if as != "" {
+		return as
+	}
+	for _, x := range v.Seats {
+		if x.Kind == policy.Human && x.Device == "" {
+			return x.ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package roomcmd
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/problem"
+)
+
+// newValidateCmd checks room files.
+func newValidateCmd(a *commands) *cobra.Command {
+	var headless, strict bool
+	cmd := &cobra.Command{
+		Use:   "validate [FILE...]",
+		Short: "Check room files and list every problem with its place",
+		Long: "validate checks room files, room.yaml when none is named: first against the\n" +
+			"schema (`moot schema room`), then what only the whole file and this machine\n" +
+			"show. It ends with 3 when a file has an error; warnings count with --strict.",
+		Example: "  moot validate\n  moot validate --headless rooms/*.yaml\n  moot validate -o json room.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"room.yaml"}
+			}
+			return a.validate(args, headless, strict)
+		},
+	}
+	cmd.Flags().BoolVar(&headless, "headless", false, "also what would keep the room from running with nobody there")
+	cmd.Flags().BoolVar(&strict, "strict", false, "warnings are errors")
+	return cmd
+}
+
+// A verdict is what is said about one file.
+type verdict struct {
+	File         string          `json:"file"`
+	OK           bool            `json:"ok"`
+	Participants int             `json:"participants,omitempty"`
+	Policy       string          `json:"policy,omitempty"`
+	Problems     config.Problems `json:"problems"`
+}
+
+func (a *commands) validate(files []string, headless, strict bool) error {
+	verdicts := make([]verdict, len(files))
+	bad, problems := 0, 0
+	for i, file := range files {
+		r, ps := config.Load(file, a.Wiring().RoomOptions(filepath.Dir(file), headless))
+		v := verdict{File: file, OK: r != nil && (!strict || len(ps) == 0), Problems: ps}
+		if r != nil {
+			v.Participants, v.Policy = len(r.Participants), r.Policy.Use
+		}
+		if ps == nil {
+			v.Problems = config.Problems{} // [] in JSON
+		}
+		if !v.OK {
+			bad, problems = bad+1, problems+len(ps)
+		}
+		verdicts[i] = v
+	}
+	if err := a.Emit(verdicts, func(w io.Writer) error { return printVerdicts(w, verdicts) }); err != nil {
+		return err
+	}
+	if bad == 0 {
+		return nil
+	}
+	return &problem.Error{
+		Code: config.CodeInvalid, What: app.Count(problems, "problem") + " in " + app.Count(bad, "file"),
+		Fix: "`moot help CODE` explains a code, `moot schema room` the keys",
+	}
+}
+
+func printVerdicts(w io.Writer, verdicts []verdict) error {
+	for _, v := range verdicts {
+		if err := v.Problems.Print(w); err != nil {
+			return err
+		}
+		if !v.OK {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s: ok, %s, policy %s\n", v.File, app.Count(v.Participants, "participant"), v.Policy); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package setupcmd
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/problem"
+)
+
+// Outcomes of a check.
+const (
+	checkOK   = "ok"
+	checkWarn = "warn" // moot works, with less
+	checkFail = "fail"
+)
+
+// A check is one thing that doctor looked at.
+type check struct {
+	Name   string `json:"name"`
+	Result string `json:"result"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// newDoctorCmd looks at what moot needs on this machine.
+func newDoctorCmd(a *commands) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what moot needs on this machine, each with its fix",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			checks := a.examine()
+			if err := a.Emit(checks, func(w io.Writer) error { return a.printChecks(w, checks) }); err != nil {
+				return err
+			}
+			failed := 0
+			for _, c := range checks {
+				if c.Result == checkFail {
+					failed++
+				}
+			}
+			if failed > 0 {
+				return &problem.Error{Code: "DOCTOR-FAILED", What: app.Count(failed, "check") + " failed", Fix: "each says what to do"}
+			}
+			return nil
+		},
+	}
+}
+
+// examine runs every check. None of them changes anything.
+func (a *commands) examine() []check {
+	return []check{
+		checkFolder("data folder", a.Settings.Data, "choose another with --data or MOOT_DATA"),
+		checkPrivate(a.Settings.Data),
+		checkDisk(a.Settings.Data),
+		checkFolder("policy cache", a.Settings.Cache, "choose another with MOOT_CACHE"),
+		checkPolicies(),
+		checkSandbox(),
+		checkGo(),
+		checkPython(),
+		a.checkTerminal(),
+	}
+}
+
+// checkFolder checks that a folder, or the nearest one above it that exists,
+// can be written to.
+func checkFolder(name, dir, fix string) check {
+	at := nearest(dir)
+	f, err := os.CreateTemp(at, ".moot-doctor-*")
+	if err != nil {
+		return check{name, checkFail, fmt.Sprintf("%s cannot be written to: %v", at, err), fix}
+	}
+	_ = f.Close() // nothing was written
+	if err := os.Remove(f.Name()); err != nil {
+		return check{name, checkWarn, fmt.Sprintf("%s: nothing can be removed: %v", at, err), fix}
+	}
+	if at != dir {
+		return check{Name: name, Result: checkOK, Detail: dir + " (made when it is needed)"}
+	}
+	return check{Name: name, Result: checkOK, Detail: dir}
+}
+
+// nearest returns dir or the first above it that exists, a file too: it is
+// then what is in the way.
+func nearest(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return dir
+		}
+		dir = up
+	}
+}
+
+// checkPrivate warns when others on this machine can read the rooms.
+func checkPrivate(dir string) check {
+	const name = "privacy"
+	st, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return check{Name: name, Result: checkOK, Detail: "no rooms yet"}
+	case runtime.GOOS != "windows" && st.Mode().Perm()&(fs.ModePerm&0o077) != 0:
+		return check{name, checkWarn, fmt.Sprintf("%s can be read by others (%s)", dir, st.Mode().Perm()), "chmod 700 " + dir}
+	}
+	return check{Name: name, Result: checkOK, Detail: "only you can read your rooms"}
+}
+
+// wantFree is how much room there should be for logs.
+const wantFree = 100 << 20
+
+func checkDisk(dir string) check {
+	const name = "free disk"
+	free, err := freeBytes(nearest(dir))
+	switch {
+	case err != nil:
+		return check{name, checkWarn, "unknown: " + err.Error(), ""}
+	case free < wantFree:
+		return check{name, checkFail, fmt.Sprintf("%d MiB", free>>20), "free some space, or choose another folder with --data"}
+	}
+	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%d MiB", free>>20)}
+}
+
+func checkPolicies() check {
+	const name = "built-in policies"
+	if err := policies.Verify(); err != nil {
+		return check{name, checkFail, err.Error(), app.ReportOf(err).Fix}
+	}
+	return check{Name: name, Result: checkOK, Detail: strings.Join(policies.Names(), ", ")}
+}
+
+// checkSandbox says which of wazero's engines this platform has.
+func checkSandbox() check {
+	const name = "policy sandbox"
+	if runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" {
+		return check{Name: name, Result: checkOK, Detail: "compiler and interpreter on " + runtime.GOARCH}
+	}
+	return check{name, checkWarn, "interpreter only on " + runtime.GOARCH + ": decisions take longer", ""}
+}
+
+func checkGo() check {
+	return checkProgram("go", "writing policies in Go", "https://go.dev/dl", "version")
+}
+
+func checkPython() check {
+	return checkProgram("python3", "the Python examples", "install Python 3", "--version")
+}
+
+// checkProgram looks for something that only some uses need.
+func checkProgram(program, use, fix string, args ...string) check {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return check{program, checkWarn, "not found; needed for " + use, fix}
+	}
+	out, err := exec.Command(path, args...).Output()
+	if err != nil {
+		return check{program, checkWarn, path + " does not run: " + err.Error(), fix}
+	}
+	return check{Name: program, Result: checkOK, Detail: strings.TrimSpace(string(out))}
+}
+
+func (a *commands) checkTerminal() check {
+	const name = "terminal"
+	if !app.IsTerminal(a.Stdin) || !app.IsTerminal(a.Stdout) {
+		return check{Name: name, Result: checkOK, Detail: "none: nobody can be asked here; rooms run with --headless"}
+	}
+	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("colours %v", a.Colours(a.Stdout))}
+}
+
+func (a *commands) printChecks(w io.Writer, checks []check) error {
+	styles := map[string]app.Style{checkOK: app.StyleGood, checkWarn: app.StyleWarn, checkFail: app.StyleError}
+	for _, c := range checks {
+		mark := a.Paint(w, styles[c.Result], fmt.Sprintf("%-4s", c.Result))
+		if _, err := fmt.Fprintf(w, "%s  %-18s %s\n", mark, c.Name, c.Detail); err != nil {
+			return err
+		}
+		if c.Fix != "" {
+			if _, err := fmt.Fprintf(w, "      fix: %s\n", c.Fix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/transcripts/foreign"
+	"github.com/spf13/cobra"
+)
+
+// Reading is what commands that read transcripts have in common.
+type Reading struct{ format string }
+
+func (r *Reading) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.format, "format", "", "read files as this form instead of looking at what they hold")
+	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []cobra.Completion
+		for _, k := range foreign.Kinds() {
+			all = append(all, cobra.CompletionWithDesc(string(k.Format), k.What))
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}) // fails only for a flag that is not there
+}
+
+// Sources returns where the transcripts are that args name.
+func (r *Reading) Sources(a *app.App, cmd *cobra.Command, args []string) (*Sources, error) {
+	f := foreign.Format(r.format)
+	if f != "" && !f.Valid() {
+		return nil, app.Usagef(cmd, "there is no form %s; `moot transcript import --help` lists them", r.format)
+	}
+	return &Sources{Dir: a.Settings.Data, OpenLog: a.ReadLog, Args: args, stdin: a.Stdin, format: f, Note: a.Note}, nil
+}
+
+// One returns the only transcript that is meant.
+func One(ctx context.Context, a *app.App, name, conversation string, use func(Origin) error) error {
+	src := Sources{Dir: a.Settings.Data, OpenLog: a.ReadLog, stdin: a.Stdin, Note: a.Note}
+	defer src.Close()
+	return src.One(ctx, name, conversation, use)
+}
+
+// CompleteRooms completes rooms of the data folder, and files.
+func CompleteRooms(a *app.App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		settings, _, err := config.LoadSettings(cmd.Flags())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		a.Settings = settings
+		src := Sources{Dir: settings.Data, OpenLog: a.ReadLog}
+		defer src.Close()
+		rooms, err := src.Rooms(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var all []cobra.Completion
+		for _, r := range rooms {
+			all = append(all, cobra.CompletionWithDesc(r.Room, fmt.Sprintf("%d events", r.Last)))
+		}
+		return all, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// levelsUpTo returns whether a transcript of level has may be shown at want.
+func levelsUpTo(has, want transcripts.Level) transcripts.Level {
+	all := transcripts.Levels()
+	return all[min(slices.Index(all, has), slices.Index(all, want))]
+}
