@@ -25,7 +25,7 @@ type Client struct {
 	host string
 
 	mu           sync.Mutex
-	conn         *conn //
+	conn         *conn
 	allowlist    []frame.ID
 	hasAllowlist bool // send allowlist after each login
 }

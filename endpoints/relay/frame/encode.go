@@ -10,7 +10,7 @@ import (
 // Append appends the encoding of f to b. It refuses frames that Decode would
 // refuse.
 func Append(b []byte, f Frame) ([]byte, error) {
-	return f.append(append(b, byte(f.Kind())))
+	return f.append(append(b, byte(f.kind())))
 }
 
 // Readdress turns a well-formed SEND into the RECV for its destination, in

@@ -83,7 +83,7 @@ func errorf(format string, args ...any) error {
 
 // A Frame is one of the structs of this package.
 type Frame interface {
-	Kind() Kind
+	kind() Kind
 	append(b []byte) ([]byte, error)
 }
 
@@ -166,32 +166,13 @@ type Health struct {
 	Text string
 }
 
-// Kind returns the frame's first byte.
-func (Hello) Kind() Kind { return KindHello }
-
-// Kind returns the frame's first byte.
-func (Login) Kind() Kind { return KindLogin }
-
-// Kind returns the frame's first byte.
-func (Welcome) Kind() Kind { return KindWelcome }
-
-// Kind returns the frame's first byte.
-func (Reject) Kind() Kind { return KindReject }
-
-// Kind returns the frame's first byte.
-func (Send) Kind() Kind { return KindSend }
-
-// Kind returns the frame's first byte.
-func (Recv) Kind() Kind { return KindRecv }
-
-// Kind returns the frame's first byte.
-func (Gone) Kind() Kind { return KindGone }
-
-// Kind returns the frame's first byte.
-func (Allow) Kind() Kind { return KindAllow }
-
-// Kind returns the frame's first byte.
-func (Restart) Kind() Kind { return KindRestart }
-
-// Kind returns the frame's first byte.
-func (Health) Kind() Kind { return KindHealth }
+func (Hello) kind() Kind   { return KindHello }
+func (Login) kind() Kind   { return KindLogin }
+func (Welcome) kind() Kind { return KindWelcome }
+func (Reject) kind() Kind  { return KindReject }
+func (Send) kind() Kind    { return KindSend }
+func (Recv) kind() Kind    { return KindRecv }
+func (Gone) kind() Kind    { return KindGone }
+func (Allow) kind() Kind   { return KindAllow }
+func (Restart) kind() Kind { return KindRestart }
+func (Health) kind() Kind  { return KindHealth }

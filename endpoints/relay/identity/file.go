@@ -68,7 +68,7 @@ func writePrivate(path string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") //
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // has mode 0600
 	if err != nil {
 		return err
 	}

@@ -26,14 +26,14 @@ const (
 // A Peer is a device that is paired with this one.
 type Peer struct {
 	ID       DeviceID  `json:"id"`
-	Record   KeyRecord `json:"record"`             // the latest that it has sent
-	PairPSK  []byte    `json:"pair_psk"`           // 32 bytes, the shared secret of the pair
-	Mine     []byte    `json:"mine"`               // our X25519 key that it knows
-	Name     string    `json:"name"`               // unique in this store; proposed by its owner
-	Grant    Grant     `json:"grant"`              // its role here; zero: none, because this device joined it
-	Room     string    `json:"room,omitempty"`     // restricts the grant to a room; empty: any
-	Relay    string    `json:"relay,omitempty"`    // URL of the common relay; set by the caller of Add
-	Created  time.Time `json:"created"`            //
+	Record   KeyRecord `json:"record"`          // the latest that it has sent
+	PairPSK  []byte    `json:"pair_psk"`        // 32 bytes, the shared secret of the pair
+	Mine     []byte    `json:"mine"`            // our X25519 key that it knows
+	Name     string    `json:"name"`            // unique in this store; proposed by its owner
+	Grant    Grant     `json:"grant"`           // its role here; zero: none, because this device joined it
+	Room     string    `json:"room,omitempty"`  // restricts the grant to a room; empty: any
+	Relay    string    `json:"relay,omitempty"` // URL of the common relay; set by the caller of Add
+	Created  time.Time `json:"created"`
 	LastSeen time.Time `json:"last_seen,omitzero"` // accurate to an hour
 	Verified time.Time `json:"verified,omitzero"`  // when the owners compared the digits
 	Changed  time.Time `json:"changed,omitzero"`   // when it paired again with other keys; suspended until accepted

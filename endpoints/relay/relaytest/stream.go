@@ -18,9 +18,9 @@ type stream struct {
 
 	mu          sync.Mutex
 	data        []byte
-	blackholed  bool          // written data is lost
-	writeClosed bool          // the reader gets EOF after data
-	readClosed  bool          //
+	blackholed  bool // written data is lost
+	writeClosed bool // the reader gets EOF after data
+	readClosed  bool
 	change      chan struct{} // closed and replaced when a field above changes
 }
 

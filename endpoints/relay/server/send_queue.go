@@ -17,7 +17,7 @@ type sendQueue struct {
 
 	mu      sync.Mutex
 	frames  [][]byte // from other endpoints
-	bytes   int      //
+	bytes   int
 	notices [][]byte // from the relay itself; sent first
 	closed  bool     // no more frames are accepted
 	code    int      // the WebSocket close code to send when empty

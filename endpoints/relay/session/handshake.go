@@ -78,7 +78,7 @@ type initiator struct {
 	config    noise.Config
 	ephemeral []byte
 	payload   []byte
-	message1  []byte //
+	message1  []byte
 	state     *noise.HandshakeState
 }
 
@@ -115,7 +115,7 @@ func (i *initiator) readMessage2(message []byte) (payload []byte, k *keys, err e
 // A responder is the responder's side after message 1 has decrypted.
 type responder struct {
 	state   *noise.HandshakeState
-	payload []byte //
+	payload []byte // of message 1
 	static  [32]byte
 }
 
@@ -152,7 +152,7 @@ type keys struct {
 
 	ctrOut uint64 // last counter sent
 	ctrIn  uint64 // last counter accepted
-	frames uint64 //
+	frames uint64 // data frames of both directions
 }
 
 func newKeys(out, in *noise.CipherState, binding []byte) (*keys, error) {

@@ -179,7 +179,7 @@ func TestEachBitOfHandshake(t *testing.T) {
 	if reply[0] != kindHS2 {
 		t.Fatal("no reply")
 	}
-	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) //
+	zero := slices.Concat(reply[:1], make([]byte, 32), reply[33:]) // a public key of low order
 	for _, bad := range [][]byte{zero, flip(reply, 9), flip(reply, 300), reply[:40], reply[:1], flip(reply, 8*len(reply)-1)} {
 		w.a.Receive(w.now, bad)
 		w.collect(w.a)

@@ -345,7 +345,7 @@ func TestLinkCounts(t *testing.T) {
 			t.Errorf("without faults: %+v", before)
 		}
 		for _, p := range passed {
-			guest.Deliver(host.self.ID(), bytes.Clone(p)) //
+			guest.Deliver(host.self.ID(), bytes.Clone(p))
 			p[len(p)-1] ^= 1
 			guest.Deliver(host.self.ID(), p) // modified
 		}

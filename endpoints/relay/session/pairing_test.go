@@ -205,7 +205,7 @@ func TestPairingRefused(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
 	p.attempt().Refuse(p.now)
-	p.attempt().Accept(p.now) //
+	p.attempt().Accept(p.now) // too late
 	p.run(time.Second)
 	if err := pairingError(p.joinerEvents); !errors.Is(err, ErrRefused) || len(pairedPeers(p.joinerEvents))+len(pairedPeers(p.hostEvents)) != 0 {
 		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)

@@ -18,7 +18,7 @@ const (
 type receiver struct {
 	last    uint64 // number of the last frame passed on
 	held    map[uint64][]byte
-	bytes   int //
+	bytes   int
 	partial map[uint32]*partial
 }
 
