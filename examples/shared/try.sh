@@ -1,10 +1,10 @@
 #!/bin/sh
-# Two owners on one machine: a relay, an invite, a share and a room, each its
+# Two owners on one machine: a relay, an invite, a share and a room, each in its
 # own process. Prints the transcript.
 set -eu
 cd "$(dirname "$0")"
 moot=${MOOT:-$(cd ../.. && pwd)/moot}
-if [ ! -x "$moot" ] || ! "$moot" help share >/dev/null 2>&1; then # none, or one from before there was a share
+if [ ! -x "$moot" ] || ! "$moot" help share >/dev/null 2>&1; then # missing, or without the command share
 	(cd ../.. && go build -o "$moot" ./cmd/moot)
 fi
 
@@ -16,23 +16,23 @@ ann() { env MOOT_CONFIG="$work/ann.yaml" "$moot" --data "$work/ann" "$@"; }
 bob() { env MOOT_CONFIG="$work/bob.yaml" "$moot" --data "$work/bob" "$@"; }
 : >"$work/ann.yaml"
 : >"$work/bob.yaml"
-line() { # waits for the first line of a file
+line() { # wait for the first line of a file
 	until [ -s "$1" ]; do sleep 0.05; done
 	head -n 1 "$1"
 }
 
-# The relay lets in these two devices and nobody else.
+# The relay admits only these two devices.
 "$moot" relay --listen 127.0.0.1:0 --allow "$(ann peers self | head -n 1)" --allow "$(bob peers self | head -n 1)" >"$work/url" &
 relay=$!
 url=$(line "$work/url")
 
-# Ann invites Bob. On one machine nobody sits between, so nobody compares digits.
+# Ann invites Bob. On one machine there is no attacker in between, so the digits are not compared.
 env MOOT_CONFIG="$work/ann.yaml" "$moot" --data "$work/ann" invite --auto --relay "$url" --name ann >"$work/invite" &
 invite=$!
 line "$work/invite" | bob join --name bob
 wait $invite
 
-# Each of the two allows the other, and nobody else.
+# Each device allows only the other.
 cat >"$work/ann.yaml" <<EOF
 profiles:
   - name: orchestrator
@@ -53,5 +53,5 @@ line "$work/shared" >/dev/null
 
 code=0
 ann run room.yaml --headless || code=$?
-[ $code -eq 5 ] # it ended at its limit of turns
+[ $code -eq 5 ] # the room ended at its turn limit
 ann transcript export "$(ann ls -o jsonl | sed 's/.*"room":"\([^"]*\)".*/\1/')" -o md

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Ann's room, watched by Bob from another device: a relay, an invite, the room
-# and who watches it, each its own process. Prints what Bob sees.
+# Bob watches Ann's room from another device: a relay, an invite, the room and
+# the spectator, each in its own process. Prints the output of Bob.
 set -eu
 cd "$(dirname "$0")"
 moot=${MOOT:-$(cd ../.. && pwd)/moot}
-if [ ! -x "$moot" ] || ! "$moot" help watch >/dev/null 2>&1; then # none, or one from before there was a watch
+if [ ! -x "$moot" ] || ! "$moot" help watch >/dev/null 2>&1; then # missing, or without the command watch
 	(cd ../.. && go build -o "$moot" ./cmd/moot)
 fi
 
@@ -16,12 +16,12 @@ export MOOT_CONFIG="$work/config.yaml"
 : >"$MOOT_CONFIG"
 ann() { "$moot" --data "$work/ann" "$@"; }
 bob() { "$moot" --data "$work/bob" "$@"; }
-line() { # waits for the first line of a file
+line() { # wait for the first line of a file
 	until [ -s "$1" ]; do sleep 0.05; done
 	head -n 1 "$1"
 }
 
-# The relay lets in these two devices and nobody else.
+# The relay admits only these two devices.
 "$moot" relay --listen 127.0.0.1:0 --allow "$(ann peers self | head -n 1)" --allow "$(bob peers self | head -n 1)" >"$work/url" &
 relay=$!
 url=$(line "$work/url")
@@ -32,7 +32,7 @@ invite=$!
 line "$work/invite" | bob join --name bob >&2
 wait $invite
 
-# Bob waits for the room and asks something in it.
+# Bob waits for the room and asks a question in it.
 "$moot" --data "$work/bob" watch ann --say "@dba, how long does it take?" >"$work/seen" &
 watch=$!
 ann run room.yaml --headless >&2

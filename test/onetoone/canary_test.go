@@ -22,7 +22,7 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// canaries are 32 texts that occur nowhere else.
+// canaries returns 32 texts that occur nowhere else.
 func canaries() (all []string) {
 	for i := range 32 {
 		all = append(all, fmt.Sprintf("canary-%02d-%x", i, 0x9e3779b97f4a7c15*uint64(i+1)))
@@ -30,7 +30,7 @@ func canaries() (all []string) {
 	return all
 }
 
-// encodings are eight forms in which a text could be written somewhere.
+// encodings returns eight encodings in which a text could leak.
 func encodings(s string) [8][]byte {
 	quoted, _ := json.Marshal(s)
 	var wide, reversed []byte
@@ -44,8 +44,8 @@ func encodings(s string) [8][]byte {
 	}
 }
 
-// TestCanary: a room full of texts that occur nowhere else says none of them
-// to whoever is in between, nor to the host logs of either side.
+// TestCanary fills a room with unique texts and checks that none of them appears
+// on the wire or in the host log of either side.
 func TestCanary(t *testing.T) {
 	c := canaries()
 	f := newFlow(t)

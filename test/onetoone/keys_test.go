@@ -10,8 +10,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// TestChangedKeys: a device that comes with other keys has its seat suspended,
-// not the room, until a person accepts them.
+// TestChangedKeys checks that changed keys of a device suspend its seat, not the
+// room, until a person accepts the keys.
 func TestChangedKeys(t *testing.T) {
 	f := newFlow(t)
 	f.hosts, f.limits.MaxTurns = true, 20
@@ -24,7 +24,7 @@ func TestChangedKeys(t *testing.T) {
 		return "still here"
 	})
 	r := f.open()
-	defer f.beside(r)()
+	defer f.runInBackground(r)()
 	e := f.until(r, 0, body[room.SeatChanged])
 	if b := e.Body.(room.SeatChanged); b.Participant != "theirs" || b.Standing != room.Suspended || !strings.Contains(b.Reason, "RELAY-KEYS") {
 		t.Errorf("%+v", b)

@@ -17,10 +17,10 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// Verifications 7 to 11: what bounds a session, and what is kept of it.
+// Verifications 7 to 11: the limits of a session and its audit log.
 
-// 7. Confirm loop-prevention blocks recursive chains: A to B to A, and rings
-// of three, found out at the first return; and chains that are too long.
+// TestVerification7: confirm loop-prevention blocks recursive chains. It covers
+// A to B to A and rings of three, detected at the first return, and long chains.
 func TestVerification7(t *testing.T) {
 	for n, want := range map[int]string{1: "itself", 2: "passed this device", 3: "passed this device"} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { ringOf(t, n, n+1, want) })
@@ -28,8 +28,8 @@ func TestVerification7(t *testing.T) {
 	t.Run("too far", func(t *testing.T) { ringOf(t, 4, 2, "too many devices") })
 }
 
-// ringOf lets n devices pass a question on to the next of them, for ever if
-// they were let.
+// ringOf connects n devices, each of which forwards a question to the next,
+// without end unless it is stopped.
 func ringOf(t *testing.T, n, hops int, want string) {
 	w := &wire{links: map[[32]byte]*session.Link{}}
 	owners := make([]*owner, n)
@@ -83,7 +83,7 @@ func (f forward) Speak(ctx context.Context, p endpoint.Prompt, fl endpoint.Floor
 	return r, err
 }
 
-// 8. Confirm audit/log entries are profile-scoped and redacted.
+// TestVerification8: confirm audit/log entries are profile-scoped and redacted.
 func TestVerification8(t *testing.T) {
 	const secret = "sk-live-canary-4711"
 	f := newFlow(t)
@@ -112,7 +112,7 @@ func TestVerification8(t *testing.T) {
 	}
 }
 
-// 9. Kill local agent mid-run -> channel timeout/error path is surfaced and
+// TestVerification9: kill local agent mid-run -> channel timeout/error path is surfaced and
 // loop halts safely.
 func TestVerification9(t *testing.T) {
 	f := newFlow(t)
@@ -143,7 +143,7 @@ kill -9 $$`}})
 	}
 }
 
-// 10. Oversized history is truncated/summarized deterministically and stays
+// TestVerification10: oversized history is truncated/summarized deterministically and stays
 // within configured bounds.
 func TestVerification10(t *testing.T) {
 	handed := func() (prompts []endpoint.Prompt) {
@@ -194,8 +194,8 @@ func TestVerification10(t *testing.T) {
 	}
 }
 
-// 11. Tool-enabled runs respect max_tool_rounds and timeout constraints, of
-// the local agent as of the remote one.
+// TestVerification11: tool-enabled runs respect max_tool_rounds and timeout
+// constraints, for the local agent and the remote one.
 func TestVerification11(t *testing.T) {
 	for name, remote := range map[string]bool{"local": false, "remote": true} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestVerification11(t *testing.T) {
 	}
 }
 
-// toolAgent claims one tool round too many.
+// toolAgent reports one tool round too many.
 const toolAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"x","tool_rounds":4}\n' "$id"

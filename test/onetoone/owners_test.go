@@ -30,8 +30,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A wire stands for the relay: it passes payloads on, counts them, and keeps
-// what it has seen.
+// A wire replaces the relay. It forwards payloads and records them.
 type wire struct {
 	mu    sync.Mutex
 	links map[[32]byte]*session.Link
@@ -53,7 +52,7 @@ func (p plug) Send(_ context.Context, to [32]byte, payload []byte) error {
 	return nil
 }
 
-// count returns how many payloads of a kind have passed.
+// count returns the number of forwarded payloads of a kind.
 func (w *wire) count(kind byte) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +69,7 @@ const (
 	kindData    = 5
 )
 
-// An owner is one device with everything that stands in its data folder.
+// An owner is a device with its data folder.
 type owner struct {
 	t     testing.TB
 	dir   string
@@ -110,7 +109,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// befriend makes two devices peers, as a pairing would.
+// befriend makes two devices peers, as pairing does.
 func befriend(a, b *owner) {
 	psk := make([]byte, 32)
 	psk[0] = byte(len(a.name)) // any secret of the two
@@ -163,7 +162,7 @@ func (o *owner) seat(on *owner, remote string, rules quota.Profile) *seat.Endpoi
 	}})
 }
 
-// allows is a profile that may deal with some devices, as fast as it likes.
+// allows returns a profile that admits some devices, without rate limits.
 func allows(name string, with ...*owner) quota.Profile {
 	p := quota.Profile{Name: name, Allow: true, PerMinute: 10_000, Burst: 1_000}
 	for _, o := range with {
@@ -172,7 +171,7 @@ func allows(name string, with ...*owner) quota.Profile {
 	return p
 }
 
-// An agent is one in the test's own process.
+// An agent is an agent in the process of the test.
 type agent func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
 
 func (a agent) Speak(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
@@ -193,8 +192,8 @@ func newest(p endpoint.Prompt) string {
 	return p.CatchUp[len(p.CatchUp)-1].Text
 }
 
-// A flow is the one-to-one flow of two owners: ann's room, her agent, and
-// bob's agent behind his device.
+// A flow is a one-to-one room of two owners: the room and the agent of ann, and
+// the agent of bob on his device.
 type flow struct {
 	t        testing.TB
 	wire     *wire
@@ -270,7 +269,7 @@ func (f *flow) open() *coordinator.Room {
 	return r
 }
 
-// run runs the room to its end.
+// run runs the room until it ends.
 func (f *flow) run() []room.Event {
 	f.t.Helper()
 	must(f.t, f.open().Run(f.t.Context()))
@@ -287,8 +286,8 @@ func (f *flow) events() (all []room.Event) {
 	return all
 }
 
-// beside runs a room while the test gives it commands.
-func (f *flow) beside(r *coordinator.Room) (stop func()) {
+// runInBackground runs a room while the test sends commands.
+func (f *flow) runInBackground(r *coordinator.Room) (stop func()) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -298,7 +297,7 @@ func (f *flow) beside(r *coordinator.Room) (stop func()) {
 	return stop
 }
 
-// until waits for an event that is as wanted.
+// until waits for an event for which wanted returns true.
 func (f *flow) until(r *coordinator.Room, after int64, wanted func(room.Event) bool) room.Event {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
@@ -315,7 +314,7 @@ func (f *flow) until(r *coordinator.Room, after int64, wanted func(room.Event) b
 	for _, e := range f.events() {
 		came = append(came, fmt.Sprintf("%d %s %.200v", e.Seq, e.Body.Type(), e.Body))
 	}
-	f.t.Fatalf("the event that was waited for did not come; what came is\n%s", strings.Join(came, "\n"))
+	f.t.Fatalf("the expected event did not arrive; the events are\n%s", strings.Join(came, "\n"))
 	return room.Event{}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// script is what an agent of TestSame does: it speaks, passes, refuses, says
-// something beside, states numbers and fails.
+// script returns an agent for TestSame: it speaks, passes, refuses, reports
+// usage and confidence, and fails.
 func script(name string) agent {
 	n := 0
 	sure := 0.7
@@ -39,8 +39,8 @@ func script(name string) agent {
 	}
 }
 
-// TestSame: one scripted room with all seats local, then all remote, gives the
-// same events but for kinds and times.
+// TestSame runs one scripted room with all seats local, then with all remote, and
+// checks that the events differ only in kinds and times.
 func TestSame(t *testing.T) {
 	local, remote := sameRoom(t, false), sameRoom(t, true)
 	if len(local) != len(remote) {
@@ -96,11 +96,10 @@ func (rounds) Propose(ctx context.Context, in policy.Input) (policy.Decision, po
 	return roundrobin.New().Decide(&in), policy.Record{}, ctx.Err()
 }
 
-// varying are the keys that kinds and times, and what hangs on ids made of
-// them, stand under.
+// varying are the keys of kinds, times, and ids and digests derived from them.
 var varying = []string{"kind", "owner", "device", "at", "clock", "clock_ns", "id", "latency_ns", "timeout_ns", "asked_at_ms", "request", "prompt_digest", "created_at", "seed", "tokens", "command", "error", "participant_kind"}
 
-// plain is an event without what may differ.
+// plain returns an event without the keys of varying.
 func plain(t *testing.T, e room.Event) any {
 	t.Helper()
 	b, err := room.MarshalEvent(e)

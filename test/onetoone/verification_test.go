@@ -1,6 +1,6 @@
-// Package onetoone shows the eleven verifications of the one-to-one
-// orchestration note, each as one test with its number: one local agent, one
-// agent of another owner, real sessions between their devices.
+// Package onetoone contains the eleven verifications of the one-to-one
+// orchestration design, one numbered test each. The room has a local agent and an
+// agent of another owner, with real sessions between their devices.
 package onetoone
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/folkmoot/moot/room/log/audit"
 )
 
-// 1. Start orchestrated session from shared chat with selected local agent.
+// TestVerification1: start orchestrated session from shared chat with selected local agent.
 func TestVerification1(t *testing.T) {
 	f := newFlow(t)
 	f.limits.MaxTurns = 1
@@ -36,7 +36,7 @@ func TestVerification1(t *testing.T) {
 	}
 }
 
-// 2. Confirm loop: local draft -> remote send -> remote response -> local
+// TestVerification2: confirm loop: local draft -> remote send -> remote response -> local
 // follow-up.
 func TestVerification2(t *testing.T) {
 	f := newFlow(t)
@@ -67,14 +67,14 @@ func TestVerification2(t *testing.T) {
 	}
 }
 
-// 3. Confirm manual mode requires approval before each send.
+// TestVerification3: confirm manual mode requires approval before each send.
 func TestVerification3(t *testing.T) {
 	f := newFlow(t)
 	f.mode, f.limits.MaxTurns, f.hosts = room.Manual, 4, true
 	var asked atomic.Int32
 	f.theirs = says(func(p endpoint.Prompt) string { asked.Add(1); return "heard " + newest(p) })
 	r := f.open()
-	stop := f.beside(r)
+	stop := f.runInBackground(r)
 	after := int64(0)
 	for n := range int32(2) {
 		e := f.until(r, after, body[room.TurnDrafted])
@@ -96,8 +96,8 @@ func TestVerification3(t *testing.T) {
 	}
 }
 
-// 3 and semi_auto: each rule that is triggered, or cannot be applied, holds a
-// draft back; nothing has left then.
+// TestVerification3SemiAuto checks that each rule that matches, or cannot be
+// evaluated, holds the draft for review, and nothing is sent before.
 func TestVerification3SemiAuto(t *testing.T) {
 	sure := 0.9
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestVerification3SemiAuto(t *testing.T) {
 				return endpoint.Reply{Outcome: endpoint.Said, Text: c.text, Confidence: c.sure}, nil
 			}
 			r := f.open()
-			defer f.beside(r)()
+			defer f.runInBackground(r)()
 			e := f.until(r, 0, func(e room.Event) bool { return body[room.TurnDrafted](e) || body[room.MessagePosted](e) })
 			d, held := e.Body.(room.TurnDrafted)
 			if held != (c.want != "") || !strings.Contains(d.Why, c.want) {
@@ -132,7 +132,7 @@ func TestVerification3SemiAuto(t *testing.T) {
 	}
 }
 
-// 4. Confirm full-auto runs until max-turn stop condition.
+// TestVerification4: confirm full-auto runs until max-turn stop condition.
 func TestVerification4(t *testing.T) {
 	f := newFlow(t)
 	all := f.run()
@@ -144,7 +144,7 @@ func TestVerification4(t *testing.T) {
 	}
 }
 
-// 5. Confirm pause/resume/stop work without breaking E2EE session integrity.
+// TestVerification5: confirm pause/resume/stop work without breaking E2EE session integrity.
 func TestVerification5(t *testing.T) {
 	f := newFlow(t)
 	f.hosts, f.limits.MaxTurns = true, 6
@@ -160,7 +160,7 @@ func TestVerification5(t *testing.T) {
 		return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint("turn ", p.Turn)}, nil
 	}
 	r := f.open()
-	stop := f.beside(r)
+	stop := f.runInBackground(r)
 	<-working
 	before := f.wire.count(kindOpening)
 	f.do(r, room.Pause{})
@@ -183,8 +183,8 @@ func TestVerification5(t *testing.T) {
 	}
 }
 
-// 6. Confirm policy blocks disallowed target: on the caller, with a responder
-// that would accept.
+// TestVerification6: confirm policy blocks disallowed target. The caller blocks
+// it, although the responder would accept.
 func TestVerification6(t *testing.T) {
 	for name, rules := range map[string]func(f *flow) quota.Profile{
 		"default":      func(*flow) quota.Profile { return quota.Profile{Name: "orchestrator"} },
