@@ -7,18 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/problem"
 )
-
-// An Endpoint is the endpoint under test.
-type Endpoint interface {
-	Speak(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error)
-	Close() error
-}
 
 // A Config says which endpoint to test.
 type Config struct {
@@ -107,43 +99,4 @@ func (r requirement) run(ctx context.Context, s *session) Result {
 		res.Fix = pe.Fix
 	}
 	return res
-}
-
-// A session is one agent under test, and its floor.
-type session struct {
-	Endpoint
-	timeout time.Duration
-	turn    int
-
-	mu         sync.Mutex
-	violations []endpoint.Signal
-
-	once sync.Once
-	took time.Duration
-	err  error
-}
-
-// Raise records violations. It allows messages and refuses all else.
-func (s *session) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch sig.Kind {
-	case endpoint.SignalViolation:
-		s.violations = append(s.violations, sig)
-	case endpoint.SignalMessage:
-		return endpoint.Answer{Allowed: true}, nil
-	}
-	return endpoint.Answer{Reason: "this is only a check"}, nil
-}
-
-// Show drops live text.
-func (s *session) Show(string) {}
-
-// close ends the agent once and records the time that it takes.
-func (s *session) close() {
-	s.once.Do(func() {
-		start := time.Now()
-		s.err = s.Close()
-		s.took = time.Since(start)
-	})
 }

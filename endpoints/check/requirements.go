@@ -2,49 +2,13 @@ package check
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
-
-// prompt returns a prompt as of a room of two.
-func (s *session) prompt(kind, text string) endpoint.Prompt {
-	s.turn++
-	you := endpoint.Seat{ID: "agent", Name: "Agent under check", Kind: "local", SameOwner: true}
-	p := endpoint.Prompt{
-		Kind: kind, Request: "req_" + rand.Text(), Room: "check", Session: "check", Profile: "check", Turn: s.turn, Mode: "full_auto",
-		You: you, Seats: []endpoint.Seat{you, {ID: "moot", Name: "The check", Kind: "human", SameOwner: true}},
-		Boundary: rand.Text(), Objective: "Check that this agent answers. Any short answer will do.",
-		CatchUp:        []endpoint.Line{{Seq: int64(s.turn), From: "moot", Kind: "request", Text: text}},
-		MaxOutputChars: 12_000, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: s.timeout,
-	}
-	return p
-}
-
-// ask sends a turn and checks the form of the reply.
-func (s *session) ask(ctx context.Context, p endpoint.Prompt) (string, error) {
-	r, err := s.Speak(ctx, p, s)
-	if err != nil {
-		return "", err
-	}
-	n := utf8.RuneCountInString(r.Text)
-	switch {
-	case r.Outcome != endpoint.Said && r.Outcome != endpoint.Passed && r.Outcome != endpoint.Refused:
-		return "", fmt.Errorf("the outcome is %q", r.Outcome)
-	case r.Outcome == endpoint.Said && strings.TrimSpace(r.Text) == "":
-		return "", errors.New("it said an empty text")
-	case r.Outcome != endpoint.Said && r.Text != "":
-		return "", fmt.Errorf("a turn that %s has a text", r.Outcome)
-	case n > p.MaxOutputChars:
-		return "", fmt.Errorf("%d characters came through, and the limit was %d", n, p.MaxOutputChars)
-	}
-	return fmt.Sprintf("%s, %d characters", r.Outcome, n), nil
-}
 
 func answers(ctx context.Context, s *session) (string, error) {
 	return s.ask(ctx, s.prompt(endpoint.Turn, "Hello. Please answer with one sentence."))

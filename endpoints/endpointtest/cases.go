@@ -72,18 +72,6 @@ func longPrompt(h *harness) {
 	}
 }
 
-// during starts a turn that the agent does not answer, and returns once the agent
-// works on it.
-func during(h *harness, ctx context.Context, p endpoint.Prompt) (result <-chan error) {
-	c := make(chan error, 1)
-	go func() {
-		_, err := h.Speak(ctx, p, h.floor)
-		c <- err
-	}()
-	h.floor.wait(h, endpoint.SignalMessage)
-	return c
-}
-
 func oneInFlight(h *harness) {
 	ctx, stop := context.WithCancel(h.Context())
 	first := during(h, ctx, h.prompt("first"))

@@ -24,7 +24,7 @@ const fixtureVar = "MOOT_FIXTURE"
 
 // checkTimeout is long enough for an answer on a busy machine. Agents that answer
 // no bids take it in full.
-const checkTimeout = 3 * time.Second
+const checkTimeout = 6 * time.Second
 
 func TestMain(m *testing.M) {
 	if s := os.Getenv(fixtureVar); s != "" {

@@ -9,11 +9,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// Bounds of a Response.
-const (
-	maxTokens = 1_000_000_000
-	maxReason = 500 // runes
-)
+// maxTokens bounds each number of a Usage.
+const maxTokens = 1_000_000_000
 
 // Defaults of a prompt that states no limit (one-to-one note).
 const (

@@ -36,6 +36,9 @@ const (
 	StateRestarted = "anew"
 )
 
+// maxReason bounds a reason, in runes.
+const maxReason = 500
+
 // Body encodes the body of a message.
 func Body(v any) json.RawMessage {
 	b, err := json.Marshal(v)
