@@ -84,3 +84,25 @@ func TestJournalBounds(t *testing.T) {
 		t.Error("the journal keeps more than a day")
 	}
 }
+
+// TestJournalFormat reads lines as every release writes them.
+func TestJournalFormat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	from := relaytest.NewID(t)
+	at, err := time.Now().UTC().MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := fmt.Sprintf(`{"at":"%s","from":"%s","room":"r","epoch":2,"request":"q"}`+"\n", at, from) +
+		fmt.Sprintf(`{"at":"%s","from":"%s","room":"r","epoch":0,"request":"q","answer":{"status":"ok"}}`+"\n", at, from)
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := newJournal(t, path)
+	if known, answer, err := j.find(from, "r", "q", 2); !known || string(answer) != `{"status":"ok"}` || err != nil {
+		t.Errorf("known %t, answer %s, %v", known, answer, err)
+	}
+	if _, _, err := j.find(from, "r", "q", 1); !errors.Is(err, ErrStale) {
+		t.Errorf("a lower epoch: %v", err)
+	}
+}

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// TestWireFormat compares the bodies of all messages with the text that devices
+// of other releases send and read.
+func TestWireFormat(t *testing.T) {
+	half, after := 0.5, int64(7)
+	for _, c := range []struct {
+		body any
+		want string
+	}{
+		{
+			Request{
+				Session: "s", Mode: "manual", You: "bob", Seats: []Seat{{ID: "bob", Name: "Bob", Kind: "remote", Role: "r", Domains: []string{"d"}, Owner: "o", Device: "v"}},
+				Objective: "obj", Constraints: []string{"c"}, Summary: "sum", History: []Line{{Seq: 1, From: "a", To: "b", Own: true, Kind: "k", Text: "x"}},
+				CatchUp: []Line{{From: "a", Text: "y"}}, Omitted: "om", Hints: json.RawMessage(`{}`), Knows: "m",
+				MaxOutputChars: 1, MaxHistoryTurns: 2, MaxHistoryChars: 3, MaxToolRounds: 4, AllowToolUse: true, TimeoutMS: 5,
+			},
+			`{"session":"s","mode":"manual","you":"bob","seats":[{"id":"bob","name":"Bob","kind":"remote","role":"r","domains":["d"],"owner":"o","device":"v"}],` +
+				`"objective":"obj","constraints":["c"],"summary":"sum","history":[{"seq":1,"from":"a","to":"b","own":true,"kind":"k","text":"x"}],` +
+				`"catch_up":[{"from":"a","text":"y"}],"omitted":"om","hints":{},"knows":"m","max_output_chars":1,"max_history_turns":2,"max_history_chars":3,` +
+				`"max_tool_rounds":4,"allow_tool_use":true,"timeout_ms":5}`,
+		},
+		{
+			Response{Status: StatusOK, Reason: "r", Outcome: "said", Text: "x", Usage: &Usage{1, 2}, Confidence: &half, Bid: &half, ToolRounds: 1, SessionID: "m"},
+			`{"status":"ok","reason":"r","outcome":"said","text":"x","usage":{"input_tokens":1,"output_tokens":2},"confidence":0.5,"bid":0.5,"tool_rounds":1,"memory":"m"}`,
+		},
+		{Refusal(CodeForgot), `{"status":"error","code":"forgot"}`},
+		{SideMessage{To: "a", Text: "x"}, `{"to":"a","text":"x"}`},
+		{Status{State: StateThinking}, `{"state":"thinking"}`},
+		{Status{State: StateRestarted}, `{"state":"anew"}`},
+		{Subscribe{After: &after}, `{"after":7}`},
+		{Subscribe{Last: 5}, `{"last":5}`},
+		{
+			Snapshot{After: 1, Through: 2, Opening: []json.RawMessage{[]byte(`{}`)}, Events: []json.RawMessage{[]byte(`{}`)}, State: RoomOver, Phase: "completed", Reason: "r"},
+			`{"after":1,"through":2,"head":[{}],"events":[{}],"state":"over","phase":"completed","reason":"r"}`,
+		},
+		{Say{Text: "x"}, `{"text":"x"}`},
+		{Reply{Status: StatusError, Code: ReplyLimit, RetryMS: 3}, `{"status":"error","code":"limit","retry_ms":3}`},
+	} {
+		if got := string(Body(c.body)); got != c.want {
+			t.Errorf("%T is\n%s, want\n%s", c.body, got, c.want)
+		}
+	}
+}
+
+// TestPromptRoundTrip checks that a prompt survives the wire, and that only the
+// agent's own seat is of the same owner on the other device.
+func TestPromptRoundTrip(t *testing.T) {
+	p := endpoint.Prompt{
+		You: endpoint.Seat{ID: "bob", SameOwner: true, Owner: "x"}, Seats: []endpoint.Seat{{ID: "ann", SameOwner: true}}, Objective: "o", Hints: []byte("not JSON"),
+		CatchUp: []endpoint.Line{{Seq: 1, From: "ann", Text: "hello"}}, MaxOutputChars: 10, Timeout: time.Second,
+	}
+	q := RequestOf(p)
+	if err := q.Check(); err != nil {
+		t.Fatal(err)
+	}
+	got := q.Prompt()
+	if got.Objective != "o" || got.Timeout != time.Second || len(got.CatchUp) != 1 || got.CatchUp[0] != p.CatchUp[0] || got.Hints != nil {
+		t.Errorf("got %+v", got)
+	}
+	if !got.You.SameOwner || got.You.Owner != "" || len(got.Seats) != 2 || got.Seats[0].SameOwner {
+		t.Errorf("the seats are %+v, and the agent's is %+v", got.Seats, got.You)
+	}
+}
+
+// TestErrorCodes checks that the error of each code leads back to the code, and
+// that an unknown code is an error of the agent.
+func TestErrorCodes(t *testing.T) {
+	for _, code := range []string{CodeDenied, CodeLimit, CodeInterrupted, CodeTimeout, CodeExited, CodeTooLarge, CodeProtocol, CodeAgent} {
+		if got := CodeOf(fmt.Errorf("x: %w", ErrorOf(code, "reason"))); got != code {
+			t.Errorf("the error of %s has the code %s", code, got)
+		}
+	}
+	if got := CodeOf(errors.Join(endpoint.ErrExited, endpoint.ErrInterrupted)); got != CodeRestarts {
+		t.Errorf("a restarted agent has the code %s", got)
+	}
+	if err := ErrorOf("other", ""); !errors.Is(err, endpoint.ErrAgent) {
+		t.Errorf("an unknown code: %v", err)
+	}
+}
