@@ -20,7 +20,7 @@ func (x *Seat) Controls() bool {
 // identity from p, so that no one joins with rights or under another's name.
 func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
 	if !s.control(actor) {
-		return nil, deniedError(actor, "seat somebody")
+		return nil, deniedError(actor, "add a participant")
 	}
 	if s.ended() {
 		return nil, endedError(s)

@@ -183,7 +183,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	// Each message makes the policy decide again, so that an agent that never
 	// stops would keep the floor from the others.
 	if x.SideMessages >= s.Limits.MaxInternal {
-		return nil, invalidError("ROOM-ASIDES", x.ID+" has posted "+count(x.SideMessages, "message")+" beside its turn", "wait for the floor")
+		return nil, invalidError("ROOM-ASIDES", x.ID+" has posted "+count(x.SideMessages, "message")+" outside its turns", "wait for the floor")
 	}
 	m := do.Message
 	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
@@ -193,7 +193,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	m.To, m.Text, m.Summary = orDefault(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
 	m.Visibility = Visibility(orDefault(string(m.Visibility), string(UserVisible)))
 	if x.Mode != FullAuto {
-		return nil, deniedError(actor, "post beside its turn: its messages are reviewed by a person")
+		return nil, deniedError(actor, "post outside its turns: its messages are reviewed by a person")
 	}
 	if x.TakenBy != "" {
 		return nil, deniedError(actor, "post while "+x.TakenBy+" has its seat")

@@ -16,7 +16,7 @@ import (
 const SaltSize = 16
 
 // Commit returns H(salt | raw), the commitment to one event. With the salt
-// gone nobody can test a guess of the body against it.
+// removed, a guess of the body cannot be tested against it.
 func Commit(salt, raw []byte) [32]byte {
 	h := sha256.New()
 	h.Write(salt)

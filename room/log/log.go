@@ -1,6 +1,6 @@
-// Package log is where rooms are kept: the interface of a durable,
-// append-only log, the hash chain over its events, and blobs by digest.
-// Engines are in subfolders; every one passes the suite in logtest.
+// Package log defines the durable, append-only log of rooms: its interface, the
+// hash chain over its events, and blobs by digest. Engines are in subfolders; each
+// passes the suite in logtest.
 package log
 
 import (
@@ -21,8 +21,8 @@ import (
 // the first event.
 type Pos struct{ Seq, Tok uint64 }
 
-// At is the place of the event with that seq when its Tok is not at hand:
-// readers accept it, appends do not need to.
+// At returns the place of the event with that seq without its Tok. Readers accept
+// it; appends need not.
 func At(seq int64) Pos { return Pos{Seq: uint64(max(seq, 0))} }
 
 // An Entry is an event as it is stored.
@@ -41,7 +41,7 @@ var (
 	// ErrConflict: the tail is not the position given. The caller has been
 	// fenced, or must reload.
 	ErrConflict = errors.New("log: room has moved on")
-	// ErrUnknown: the outcome is not known. Appending the same events at the
+	// ErrUnknown: the outcome of the append is not known. Appending the same events at the
 	// same position again is always safe.
 	ErrUnknown = errors.New("log: outcome unknown")
 	// ErrCorrupt: what is stored is not what was appended.
@@ -50,8 +50,8 @@ var (
 	ErrLocked = errors.New("log: room is held by another process")
 	// ErrNotFound: no such room, event or blob.
 	ErrNotFound = errors.New("log: not found")
-	// ErrFailed: an earlier write failed; nothing more is acknowledged by
-	// this handle. Reopen it.
+	// ErrFailed: an earlier write failed, and this handle acknowledges nothing
+	// any more. Reopen it.
 	ErrFailed = errors.New("log: an earlier write failed")
 )
 
@@ -86,7 +86,7 @@ type Reader interface {
 	Due(ctx context.Context, now time.Time) ([]string, error)
 }
 
-// Info is what the index knows of a room.
+// Info is a room's entry in the index.
 type Info struct {
 	Room    string
 	Last    uint64    // seq of the tail
@@ -95,7 +95,7 @@ type Info struct {
 	Bytes   int64
 }
 
-// A Snapshot is a disposable shortcut: what a room's state was at Seq.
+// A Snapshot is the disposable encoded state of a room at Seq.
 type Snapshot struct {
 	Seq  uint64
 	Hash [32]byte // of the chain at Seq
@@ -114,16 +114,16 @@ type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (digest string, err error)
 }
 
-// A Redactor removes: the texts of single events, or whole rooms. Redact puts
-// stubs, see room.Event.Redacted, in the place of the events with the same
-// seq, drops what they said, their salts and the room's snapshot, and keeps
-// their commitments: the chain stays verifiable, the room can still be folded.
+// A Redactor removes the texts of single events, or whole rooms. Redact replaces
+// the events with the same seq by stubs (see [room.Event.Redacted]), and removes
+// their bytes, their salts and the room's snapshot. It keeps their commitments, so
+// that the chain stays verifiable and the room can still be folded.
 type Redactor interface {
 	Redact(ctx context.Context, room string, stubs ...room.Event) error
 	Remove(ctx context.Context, room string) error
 }
 
-// A Log is all of it.
+// A Log is a whole log.
 type Log interface {
 	Appender
 	Reader
@@ -136,9 +136,8 @@ type Log interface {
 // MaxName bounds the id of a room, in bytes.
 const MaxName = 512
 
-// CheckName refuses what no room can be called: 1 to [MaxName] bytes of valid
-// UTF-8 without NUL are an id, whatever they mean to a file system or a
-// database. The error is coded LOG-ROOM.
+// CheckName refuses an invalid id of a room. A valid one has 1 to [MaxName] bytes
+// of UTF-8 without NUL. The error has the code LOG-ROOM.
 func CheckName(room string) error {
 	if room == "" || len(room) > MaxName || !utf8.ValidString(room) || strings.ContainsRune(room, 0) {
 		return &problem.Error{

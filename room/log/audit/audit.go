@@ -1,13 +1,12 @@
-// Package audit keeps the host log: who asked which agent of this device for
-// what, in which room, and how it ended, refusals included. It is a file of
-// JSON lines in the data folder, beside the rooms and not in them, for it is
-// about the device.
+// Package audit writes the host log: requests to the agents of this device, with
+// requester, room and result, refusals included. It is a file of JSON lines in the
+// data folder, separate from the rooms, because it is about the device.
 //
 //	{"time":"2026-03-01T12:00:00Z","profile":"coder","device":"d1","requester":"alice",
 //	 "room":"r1","turn":4,"mode":"manual","status":"refused","reason":"rate limit","ms":2}
 //
-// Nothing that was said is ever in it. What its fields hold may come from
-// strangers, so every value is freed of control characters and cut to a bound.
+// It never holds a text of a message. Its values may come from other devices, so
+// control characters are removed from each, and each is cut to a limit.
 package audit
 
 import (
@@ -29,8 +28,8 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// FileName is the name of the host log in the data folder. Earlier parts are
-// beside it, as audit-TIME.jsonl.
+// FileName is the name of the host log in the data folder. Earlier parts are in
+// the same folder, as audit-TIME.jsonl.
 const FileName = "audit.jsonl"
 
 const (
@@ -40,12 +39,12 @@ const (
 	maxReason = 500      // bytes of a reason
 )
 
-// An Event is one thing that was asked of this device.
+// An Event is one request to this device.
 type Event struct {
 	Time      time.Time `json:"time"`
-	Profile   string    `json:"profile,omitempty"`   // the agent that was asked for
-	Device    string    `json:"device,omitempty"`    // that asked; empty for this one
-	Requester string    `json:"requester,omitempty"` // the person or program behind it
+	Profile   string    `json:"profile,omitempty"`   // the requested agent
+	Device    string    `json:"device,omitempty"`    // of the requester; empty for this one
+	Requester string    `json:"requester,omitempty"` // a person or program
 	Room      string    `json:"room,omitempty"`
 	Turn      int       `json:"turn,omitempty"` // 0 outside a turn
 	Mode      string    `json:"mode,omitempty"` // approval mode
@@ -108,7 +107,7 @@ func (l *Log) open() error {
 }
 
 // Append adds an event. A zero Time becomes now. An error means that the event
-// may not be in the log: whoever guards something by it must refuse.
+// may be missing from the log; a caller that requires the entry must refuse.
 func (l *Log) Append(e Event) error {
 	line, err := l.line(e)
 	if err != nil {
@@ -150,8 +149,8 @@ func (l *Log) line(e Event) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// value redacts, cleans and cuts one value. It redacts before it cuts: half a
-// secret is no longer recognised as one.
+// value redacts, cleans and cuts one value. It redacts before it cuts, because a
+// cut secret would not be recognised.
 func (l *Log) value(s string, limit int) string {
 	if l.c.Redact != nil {
 		s = l.c.Redact(s)
@@ -167,7 +166,7 @@ func (l *Log) value(s string, limit int) string {
 	return s + more
 }
 
-// Close waits for what is being written. Closing again does nothing.
+// Close waits for a write in progress. A second Close does nothing.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

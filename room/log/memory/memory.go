@@ -93,8 +93,8 @@ func (l *Log) Append(ctx context.Context, id string, after log.Pos, wake time.Ti
 
 func pos(seq uint64) log.Pos { return log.Pos{Seq: seq, Tok: seq} }
 
-// has says whether entries are stored where a retry brings them. Of one that
-// was redacted since only the id can be compared.
+// has reports whether the entries of a retry are stored at their places. Of a
+// redacted entry only the id can be compared.
 func (r *entries) has(retried []log.Entry) bool {
 	for i := range retried {
 		e := &retried[i]
@@ -135,7 +135,7 @@ func (r *entries) link(added []log.Entry) error {
 	return nil
 }
 
-// changed wakes those who follow.
+// changed wakes the followers.
 func (l *Log) changed() {
 	if l.more != nil {
 		close(l.more)
@@ -166,7 +166,7 @@ func (l *Log) Lock(ctx context.Context, id string) (func(), error) {
 	}), nil
 }
 
-// Close ends every Follow. What is read or appended later is an error.
+// Close ends every Follow. Later calls return an error.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

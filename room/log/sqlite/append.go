@@ -21,7 +21,7 @@ const (
 )
 
 // Append implements [log.Appender]. An id that the room has at another place
-// is a conflict: the caller's picture of the room is wrong.
+// is a conflict: the caller knows an old state of the room.
 func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
 	if err := log.CheckName(name); err != nil {
 		return log.Pos{}, false, err
@@ -40,8 +40,8 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 	return log.Pos{Seq: a.last, Tok: a.last}, a.dup, nil
 }
 
-// submit hands a write to the writer and waits for its end. When ctx ends
-// first the write may still happen.
+// submit gives a write to the writer and waits for its end. When ctx ends first,
+// the write may still happen.
 func (d *DB) submit(ctx context.Context, run func(*writer) error) error {
 	if d.readOnly {
 		return &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Kind: log.ErrFailed}
@@ -108,12 +108,12 @@ func (a *appending) run(w *writer) error {
 	return a.write(w, t)
 }
 
-// write inserts the events at the tail and stages the room's row.
+// write inserts the events at the tail and marks the room's row as changed.
 func (a *appending) write(w *writer, t *tail) error {
 	if a.after+uint64(len(a.entries)) > maxSeq {
 		return fmt.Errorf("appending: room %s is full", a.room)
 	}
-	w.change(t) // first: what is inserted for t is forgotten with it
+	w.change(t) // first, so that a rollback forgets t
 	for i := range a.entries {
 		e := &a.entries[i]
 		e.Hash = log.Link(t.hash, e.Seq, e.Commit)
@@ -134,9 +134,9 @@ func (a *appending) write(w *writer, t *tail) error {
 	return nil
 }
 
-// again tells a retry, whose events are all where they should be, from a
-// writer that lost the room. Ids do not suffice: two coordinators that claim a
-// room at once may give the same id to different events.
+// again distinguishes a retry, whose events are all stored at their places, from
+// a writer that has lost the room. It compares whole events, because two
+// coordinators that claim a room at once may give the same id to different events.
 func (a *appending) again(w *writer, t *tail) error {
 	i := 0
 	err := w.stored.each(func(row []driver.Value) error {
@@ -144,7 +144,7 @@ func (a *appending) again(w *writer, t *tail) error {
 		if err == nil && i < len(a.entries) && same(&e, &a.entries[i]) {
 			i++
 		}
-		return nil // what is damaged is no retry; readers will name it
+		return nil // a damaged event is no retry; readers report it
 	}, key(t.id, a.after+1), key(t.id, a.after+uint64(len(a.entries))))
 	if err != nil {
 		return err
@@ -156,8 +156,8 @@ func (a *appending) again(w *writer, t *tail) error {
 	return nil
 }
 
-// same says whether a stored entry is the one that a retry brings. Of one that
-// was redacted since only the id can be compared.
+// same reports whether a stored entry is the one of a retry. Of a redacted entry
+// only the id can be compared.
 func same(stored, retried *log.Entry) bool {
 	return stored.Seq == retried.Seq && stored.Event.ID == retried.Event.ID &&
 		(stored.Redacted || bytes.Equal(stored.Raw, retried.Raw))

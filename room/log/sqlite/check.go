@@ -9,9 +9,8 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Check looks at everything that is kept: the structure of the file, the index
-// of rooms, the chain of every room from its first event, snapshots and blobs.
-// It reads the whole file. The error joins one for each thing that is wrong.
+// Check verifies the whole file: its structure, the index of rooms, the chain of
+// every room, snapshots and blobs. The error joins one error for each defect.
 func (d *DB) Check(ctx context.Context) error {
 	var rooms []tail
 	var events int64
@@ -72,8 +71,8 @@ func (d *DB) checkStructure(r *reader) error {
 	return errors.Join(found, err)
 }
 
-// list runs a query that is needed once. A row that f refuses does not end it;
-// its error is joined to the others.
+// list runs a query once and calls f for each row. An error of f does not end it;
+// list joins all errors.
 func (r *reader) list(sql string, f func([]driver.Value) error, args ...driver.Value) error {
 	s, err := r.Prepare(sql)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// errClosed is what a closed handle answers.
+// errClosed is the error of every method of a closed handle.
 var errClosed = &problem.Error{Code: "LOG-CLOSED", What: "the log is closed", Kind: log.ErrFailed}
 
 // primary returns SQLite's primary result code of err, 0 when it has none.
@@ -60,9 +60,9 @@ func (d *DB) explain(doing string, err error) error {
 	return p
 }
 
-// cause looks for what lies behind an error that SQLite only calls one of
-// input and output: it cannot tell a full or read-only folder from a bad disk
-// where it makes files of its own.
+// cause finds the cause of an error that SQLite reports as an input and output
+// error. Where SQLite creates files itself, it does not distinguish a full or
+// read-only folder from a bad disk.
 func (d *DB) cause(code int) int {
 	f, err := os.CreateTemp(d.dir, FileName+".probe-*")
 	if err == nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// news wakes those who wait for a room to change.
+// news wakes goroutines that wait for a room to change.
 type news struct {
 	mu      sync.Mutex
 	waiting map[string]*wait
 }
 
-// A wait is what all who wait for one room share.
+// A wait is shared by all goroutines that wait for one room.
 type wait struct {
 	changed chan struct{} // closed by the change
-	count   int           // of those who wait
+	count   int           // of the goroutines that wait
 }
 
-// ask registers interest in a room's next change. It must be called before
-// the log is read, or the change between could be missed.
+// ask registers for the next change of a room. It must be called before the log
+// is read, or a change in between would be missed.
 func (n *news) ask(room string) *wait {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -39,7 +39,7 @@ func (n *news) ask(room string) *wait {
 	return w
 }
 
-// leave ends what ask began.
+// leave undoes ask.
 func (n *news) leave(room string, w *wait) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -48,7 +48,7 @@ func (n *news) leave(room string, w *wait) {
 	}
 }
 
-// tell wakes those who wait for one of rooms.
+// tell wakes the goroutines that wait for one of rooms.
 func (n *news) tell(rooms []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,8 @@ func (n *news) tell(rooms []string) {
 	}
 }
 
-// tellAll wakes everybody: nobody knows what another process wrote.
+// tellAll wakes all goroutines, because the changes of another process are not
+// known.
 func (n *news) tellAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -70,7 +71,7 @@ func (n *news) tellAll() {
 	}
 }
 
-// wanted says whether anybody waits.
+// wanted reports whether a goroutine waits.
 func (n *news) wanted() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,8 +102,8 @@ func (d *DB) Follow(ctx context.Context, name string, after log.Pos) iter.Seq2[l
 	}
 }
 
-// next returns what is stored after a place, and waits for a change when that
-// is nothing.
+// next returns the entries after a place. When there are none, it waits for a
+// change and returns none.
 func (d *DB) next(ctx context.Context, name string, after log.Pos) ([]log.Entry, error) {
 	w := d.news.ask(name)
 	defer d.news.leave(name, w)

@@ -41,8 +41,9 @@ func (l *locks) add(room string, f *os.File) {
 	l.files[room] = f
 }
 
-// release gives the lock up if f still is it. The file goes first, while the
-// lock is held; who opened it meanwhile finds that it has no name any more.
+// release gives up the lock of a room if f still holds it. It removes the file
+// while the lock is held; a process that has opened the file meanwhile finds that
+// the name is gone.
 func (l *locks) release(room string, f *os.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +51,7 @@ func (l *locks) release(room string, f *os.File) {
 		return
 	}
 	delete(l.files, room)
-	os.Remove(f.Name()) // best effort: a file without a lock holds nobody up
+	os.Remove(f.Name()) // best effort: a file without a lock blocks no process
 	f.Close()
 }
 
@@ -122,8 +123,8 @@ func acquire(path string) (*os.File, error) {
 			f.Close()
 			return nil, err
 		}
-		// The holder before us may have removed the file between our opening
-		// and locking it; somebody else may hold the new one of that name.
+		// The previous holder may have removed the file between open and lock.
+		// Another process may then hold a new file of that name.
 		if !sameFile(f, path) {
 			f.Close()
 			continue

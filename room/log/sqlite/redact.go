@@ -9,14 +9,12 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// Redact implements [log.Redactor]. Nobody else may hold the room: the next
-// snapshot of another owner would bring back what was redacted. An event that
-// is redacted already is passed over; all others are redacted or none. A stub
-// names its event by Seq and ID.
+// Redact implements [log.Redactor]. No other process may hold the room, because
+// its next snapshot would restore the text. Redact skips events that are redacted
+// already, and redacts all others or none. A stub names its event by Seq and ID.
 //
-// The bytes are overwritten in the file, and the write-ahead log that holds
-// copies is emptied before Redact returns, unless somebody reads just then; it
-// is then emptied soon after.
+// The bytes are overwritten in the file. The write-ahead log, which holds copies,
+// is emptied before Redact returns or, if a reader prevents that, soon after.
 func (d *DB) Redact(ctx context.Context, name string, stubs ...room.Event) error {
 	raws := make([][]byte, len(stubs))
 	for i, stub := range stubs {
@@ -47,8 +45,8 @@ func (d *DB) Redact(ctx context.Context, name string, stubs ...room.Event) error
 	})
 }
 
-// redact puts a stub in the place of an event's body and salt, after a check
-// that the chain vouches for them.
+// redact replaces an event's body and salt by a stub, after it has verified them
+// against the chain.
 func (w *writer) redact(t *tail, stub room.Event, raw []byte) error {
 	seq := uint64(stub.Seq)
 	if seq == 0 || seq > t.last {
@@ -93,7 +91,7 @@ func (w *writer) commitment(t *tail, e *log.Entry) error {
 	return nil
 }
 
-// Remove implements [log.Redactor]. Nobody else may hold the room.
+// Remove implements [log.Redactor]. No other process may hold the room.
 func (d *DB) Remove(ctx context.Context, name string) error {
 	return d.holding(ctx, name, func(w *writer) error {
 		t, err := w.room(name)
@@ -103,7 +101,7 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		if t == nil {
 			return fmt.Errorf("removing: room %s: %w", name, log.ErrNotFound)
 		}
-		w.change(t) // those who follow the room are told
+		w.change(t) // wakes followers of the room
 		for _, sql := range []string{
 			"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",
 			"delete from snapshots where room = ?1", "delete from imported where room = ?1", "delete from rooms where id = ?1",
@@ -118,8 +116,8 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 	})
 }
 
-// holding submits a write that needs the room's lock, which it takes when
-// this handle has not got it.
+// holding submits a write that needs the room's lock. It takes the lock if this
+// handle does not hold it.
 func (d *DB) holding(ctx context.Context, name string, run func(*writer) error) error {
 	if err := log.CheckName(name); err != nil {
 		return err

@@ -36,8 +36,8 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 	return d.submit(ctx, r.run)
 }
 
-// Imported reports whether the room was restored: its log was written
-// elsewhere, and what it says to start is nobody's word on this machine.
+// Imported reports whether the room was restored. The log of such a room was
+// written elsewhere, so its commands are not trusted on this machine.
 func (d *DB) Imported(ctx context.Context, name string) (bool, error) {
 	found := false
 	err := d.read(ctx, func(r *reader) error {
@@ -49,7 +49,7 @@ func (d *DB) Imported(ctx context.Context, name string) (bool, error) {
 	return found, err
 }
 
-// stored is what stands in the column raw: the event, or what is left of it.
+// stored returns the column raw: the event or, if it is redacted, its stub.
 func stored(e *log.Entry) ([]byte, error) {
 	switch {
 	case !e.Redacted:

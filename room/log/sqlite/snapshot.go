@@ -10,7 +10,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// snapshotSum guards a snapshot against flipped bytes.
+// snapshotSum is the checksum of a snapshot.
 func snapshotSum(s *log.Snapshot) [32]byte {
 	h := sha256.New()
 	h.Write(binary.BigEndian.AppendUint64(nil, s.Seq))
@@ -62,8 +62,8 @@ func (w *writer) hash(t *tail, seq uint64) ([32]byte, error) {
 	return [32]byte(b[:32]), nil
 }
 
-// Snapshot implements [log.Snapshots]. A damaged snapshot is both
-// [log.ErrNotFound], for who can do without, and [log.ErrCorrupt].
+// Snapshot implements [log.Snapshots]. The error of a damaged snapshot is both
+// [log.ErrNotFound], because callers can do without it, and [log.ErrCorrupt].
 func (d *DB) Snapshot(ctx context.Context, name string) (log.Snapshot, error) {
 	var s log.Snapshot
 	err := d.read(ctx, func(r *reader) error {

@@ -1,15 +1,15 @@
 // Package sqlite keeps rooms in one SQLite file in the data folder. It is the
 // engine for one machine.
 //
-// One goroutine writes. It gathers what all rooms want to append into one
-// transaction, which is one fsync (group commit); an append returns when its
-// transaction is on stable storage. Several processes may share a file: a
+// One goroutine writes. It gathers the appends of all rooms into one transaction
+// with one fsync (group commit). An append returns when its transaction is on
+// stable storage. Several processes may share a file: a
 // transaction takes the database's write lock when it begins, and each room
 // has a lock of its own. Readers take no lock and see the last commit.
 //
-// After a write that failed the handle acknowledges nothing more: what the
-// kernel made of its buffers is not known. A new handle finds the last state
-// that was on stable storage.
+// After a failed write the handle acknowledges nothing any more, because the state
+// of the kernel's buffers is not known. A new handle finds the last state that was
+// on stable storage.
 package sqlite
 
 import (

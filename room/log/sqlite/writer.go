@@ -22,25 +22,25 @@ type request struct {
 	done chan struct{}
 }
 
-// errAlone is what a request answers that has changed something before it was
-// refused: the transaction is rolled back and done again without it.
+// errAlone is the error of a request that failed after it had changed something.
+// The transaction is rolled back and repeated without it.
 type errAlone struct{ cause error }
 
 func (e errAlone) Error() string { return e.cause.Error() }
 
 // A writer is the one goroutine that writes, with its connection.
 type writer struct {
-	d     *DB
-	c     *conn
-	known map[string]*tail // as committed or staged; empty after another process wrote
-	stage []*tail          // changed in the open transaction
+	d       *DB
+	c       *conn
+	known   map[string]*tail // as committed or changed; empty after another process wrote
+	changed []*tail          // in the open transaction
 
 	begin, commit, rollback, version, find, insertRoom, updateRoom,
 	insertEvent, stored *statement
 
 	seen   int64 // data_version: changes when another process commits
 	pages  int   // estimate of the write-ahead log's growth since the last checkpoint
-	purge  bool  // the write-ahead log holds what has been redacted
+	purge  bool  // the write-ahead log holds redacted text
 	failed error
 }
 
@@ -95,7 +95,7 @@ func (w *writer) loop() {
 		case r := <-w.d.queue:
 			w.serve(w.gather(r))
 		case <-poll.C:
-			w.look()
+			w.checkOthers()
 		case <-w.d.closing:
 			w.finish()
 			return
@@ -103,7 +103,7 @@ func (w *writer) loop() {
 	}
 }
 
-// gather takes what else is waiting.
+// gather adds the other waiting requests, up to batchLimit.
 func (w *writer) gather(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < batchLimit {
@@ -117,7 +117,8 @@ func (w *writer) gather(first *request) []*request {
 	return batch
 }
 
-// serve answers a batch: all that succeeds is on stable storage by then.
+// serve executes a batch and answers its requests after the commit is on stable
+// storage.
 func (w *writer) serve(batch []*request) {
 	touched, err := w.write(batch)
 	for _, r := range batch {
@@ -126,7 +127,7 @@ func (w *writer) serve(batch []*request) {
 		}
 	}
 	if w.purge {
-		w.tidy() // before the answer: what was redacted is gone by then
+		w.tidy() // before the answer, so that redacted text is gone by then
 	}
 	if err == nil {
 		w.d.news.tell(touched)
@@ -139,11 +140,11 @@ func (w *writer) serve(batch []*request) {
 	}
 }
 
-// look wakes followers when another process has written, and tries again to
-// empty the write-ahead log.
-func (w *writer) look() {
+// checkOthers wakes followers when another process has written, and tries again
+// to empty the write-ahead log.
+func (w *writer) checkOthers() {
 	if w.failed == nil && w.purge {
-		// Its failure is that of the next write.
+		// A failure shows at the next write.
 		_ = w.empty(0)
 	}
 	if w.failed != nil || !w.d.news.wanted() {
@@ -155,7 +156,7 @@ func (w *writer) look() {
 	}
 }
 
-// finish answers what is queued with an error and closes the connection.
+// finish answers queued requests with an error and closes the connection.
 func (w *writer) finish() {
 	for {
 		select {
@@ -191,17 +192,17 @@ func (w *writer) write(batch []*request) ([]string, error) {
 			break
 		}
 	}
-	touched := make([]string, 0, len(w.stage))
-	for _, t := range w.stage {
+	touched := make([]string, 0, len(w.changed))
+	for _, t := range w.changed {
 		t.dirty = false
 		touched = append(touched, t.name)
 	}
-	w.stage = w.stage[:0]
+	w.changed = w.changed[:0]
 	return touched, nil
 }
 
-// attempt is one transaction. again says that it was rolled back because a
-// request in it must be left out.
+// attempt runs one transaction. again says that it was rolled back because a
+// request must be left out.
 func (w *writer) attempt(batch []*request) (again bool, err error) {
 	if err := w.begin.exec(); err != nil {
 		return false, err
@@ -222,7 +223,7 @@ func (w *writer) attempt(batch []*request) (again bool, err error) {
 			return false, w.abandon(r.err)
 		}
 	}
-	for _, t := range w.stage {
+	for _, t := range w.changed {
 		sum := t.sum()
 		if err := w.updateRoom.exec(int64(t.last), t.hash[:], t.updated, t.wakeValue(), t.bytes, sum[:], t.id); err != nil {
 			return false, w.abandon(err)
@@ -234,12 +235,12 @@ func (w *writer) attempt(batch []*request) (again bool, err error) {
 	return false, nil
 }
 
-// abandon rolls back and forgets what was staged. It returns err.
+// abandon rolls back, forgets the changed rooms, and returns err.
 func (w *writer) abandon(err error) error {
-	for _, t := range w.stage {
+	for _, t := range w.changed {
 		delete(w.known, t.name)
 	}
-	w.stage = w.stage[:0]
+	w.changed = w.changed[:0]
 	// SQLite has rolled back by itself after some errors and then says so.
 	if rollback := w.rollback.exec(); rollback != nil && err == nil {
 		return rollback
@@ -247,18 +248,18 @@ func (w *writer) abandon(err error) error {
 	return err
 }
 
-// fail makes the handle acknowledge nothing more, but for an error that is
-// known to have written nothing.
+// fail makes the handle acknowledge nothing any more, unless the error is known
+// to have written nothing.
 func (w *writer) fail(err error) error {
 	explained := w.d.explain("writing", err)
-	if errors.Is(explained, log.ErrUnknown) { // busy: the lock was not had
+	if errors.Is(explained, log.ErrUnknown) { // busy: the lock was not obtained
 		return explained
 	}
 	w.failed = failure(explained)
 	return w.failed
 }
 
-// refresh forgets what is known when another process has written.
+// refresh forgets the known rooms when another process has written.
 func (w *writer) refresh() error {
 	version, err := integer(w.version.one())
 	if err != nil {
@@ -271,7 +272,7 @@ func (w *writer) refresh() error {
 	return nil
 }
 
-// room returns what is known of a room, nil when there is no such room.
+// room returns the tail of a room, nil when there is no such room.
 func (w *writer) room(name string) (*tail, error) {
 	if t := w.known[name]; t != nil {
 		return t, nil
@@ -291,11 +292,11 @@ func (w *writer) room(name string) (*tail, error) {
 	return &t, nil
 }
 
-// change notes that a room's row is to be written with the transaction.
+// change marks a room's row to be written with the transaction.
 func (w *writer) change(t *tail) {
 	if !t.dirty {
 		t.dirty = true
-		w.stage = append(w.stage, t)
+		w.changed = append(w.changed, t)
 	}
 	w.known[t.name] = t
 }
@@ -304,8 +305,8 @@ func (w *writer) change(t *tail) {
 // into the database: 16 MB.
 const checkpointPages = 4000
 
-// tidy moves the write-ahead log into the database when it has grown, and
-// empties it when it holds what was redacted.
+// tidy moves the write-ahead log into the database when it has grown, and empties
+// it when it holds redacted text.
 func (w *writer) tidy() {
 	var err error
 	switch {
@@ -320,9 +321,9 @@ func (w *writer) tidy() {
 	}
 }
 
-// empty cuts the write-ahead log to nothing. Somebody who reads prevents that;
-// it waits for them so many milliseconds, for nobody can write meanwhile, and
-// is otherwise tried again when the writer is idle.
+// empty truncates the write-ahead log. Readers prevent that; empty waits for them
+// for wait milliseconds, during which no process can write. The writer tries again
+// when it is idle.
 func (w *writer) empty(wait int) error {
 	if err := w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", wait)); err != nil {
 		return err
