@@ -1,6 +1,6 @@
 #!/bin/sh
 # An agent in plain shell: one request a line on stdin, one answer a line on stdout. See docs/agents.md.
-# It opens with the plan's steps, closes with a verdict when it is asked for the outcome, and else passes.
+# It first lists the steps of the plan, gives a verdict when it is asked for the outcome, and passes otherwise.
 set -eu
 plan=$1
 opened= closed=
@@ -25,13 +25,13 @@ say() {
 		"$(field request_id)" "$1"
 }
 
-# pass REASON answers that there is nothing to say.
+# pass REASON answers that the agent passes.
 pass() {
 	printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"","outcome":"passed","reason":"%s"}\n' \
 		"$(field request_id)" "$1"
 }
 
-# bid SCORE REASON says how much it wants the next turn.
+# bid SCORE REASON answers how much the agent wants the next turn.
 bid() {
 	printf '{"type":"desktop.bid.response","request_id":"%s","status":"ok","draft_message":"","reason":"%s","bid":%s}\n' \
 		"$(field request_id)" "$2" "$1"

@@ -1,4 +1,4 @@
-"""The frames that an agent exchanges with a room, standard library only."""
+"""Frames that an agent exchanges with a room, standard library only."""
 import json
 import re
 import sys
@@ -7,8 +7,8 @@ import sys
 def serve(speak):
     """Answer requests until stdin ends.
 
-    speak(request) returns a text and a confidence from 0 to 1; no text means that there is nothing to add. What was said
-    once is not said again: the agent passes. For a turn it bids much when the newest message names it, little otherwise.
+    speak(request) returns a text and a confidence from 0 to 1. An empty text means that there is nothing to add. The
+    agent passes instead of repeating a text. It bids high when the newest message names it, low otherwise.
     """
     said = set()
     for line in sys.stdin:

@@ -29,7 +29,7 @@ func newReplayCmd(a *commands) *cobra.Command {
 			"would have picked instead, when it would have declined, and what its choices\n" +
 			"cost. It sends nothing and starts nothing.\n\n" +
 			"A TRANSCRIPT is a room of the data folder, a file that `moot transcript export`\n" +
-			"wrote, or a file with conversations of another program or in the neutral form,\n" +
+			"wrote, or a file with conversations of another program or in the neutral format,\n" +
 			"see `moot transcript import --help`. Files may be compressed with gzip.\n" +
 			"A POLICY is the name of a built-in or installed policy, its folder or its .wasm\n" +
 			"file. Settings in JSON may follow the name. baseline:NAME is one of the\n" +

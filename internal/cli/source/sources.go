@@ -40,7 +40,7 @@ type Origin struct {
 	Events  int64 // 0 when not known
 	Chain   bool
 	Entries iter.Seq2[log.Entry, error]
-	Talk    *transcripts.Conversation // of the neutral form, or made of another program's
+	Talk    *transcripts.Conversation // in the neutral format, or converted to it
 	Report  *foreign.Report           // of another program's
 }
 

@@ -19,7 +19,7 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export ROOM|FILE",
 		Short: "Write a transcript as JSONL, Markdown, HTML, CSV, chat messages or spans",
-		Long: "export writes the portable form, JSON lines, which loses nothing and can be\n" +
+		Long: "export writes the portable format, JSON lines, which loses nothing and can be\n" +
 			"imported again; or Markdown, or one self-contained file of HTML; or csv, a row a\n" +
 			"turn, in which no cell starts a formula; or openai, chat messages as JSON; or\n" +
 			"otel, gen_ai spans of OpenTelemetry as OTLP JSON. What a reader sees depends on\n" +

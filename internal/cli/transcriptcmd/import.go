@@ -29,13 +29,13 @@ func newTranscriptImportCmd(a *commands) *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Put transcripts, also those of other programs, into the data folder as rooms",
 		Long: "import reads files that `moot transcript export` wrote, conversations in the\n" +
-			"neutral form, and transcripts of other programs; - is stdin. What a file is shows\n" +
+			"neutral format, and transcripts of other programs; - is stdin. What a file is shows\n" +
 			"in what it holds, not in its name; --format says it where that is not enough:\n\n" +
 			kindsOfFiles() +
 			"\nOf another program's transcript it is reported how much of it became turns, and\n" +
 			"what was left out and why. A file with a chain is stored as it stands, so that\n" +
 			"exporting the room again gives the same bytes. A room that exists is left alone.\n" +
-			"With --out nothing is stored: the conversations are written in the neutral form.",
+			"With --out nothing is stored: the conversations are written in the neutral format.",
 		Example: "  moot transcript import slack-export.zip\n" +
 			"  moot transcript import session.jsonl --out talks.jsonl\n" +
 			"  opencode export ses_1 | moot transcript import -",
@@ -53,7 +53,7 @@ func newTranscriptImportCmd(a *commands) *cobra.Command {
 		},
 	}
 	from.Add(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "write the neutral form to this new file, or to stdout if it is -, and store nothing")
+	cmd.Flags().StringVar(&out, "out", "", "write the neutral format to this new file, or to stdout if it is -, and store nothing")
 	return cmd
 }
 
@@ -138,7 +138,7 @@ type converted struct {
 	Report       *foreign.Report `json:"report,omitempty"`
 }
 
-// convertFiles writes what files hold in the neutral form, one conversation a
+// convertFiles writes what files contain in the neutral format, one conversation a
 // line, as they come. The report goes to stdout, or where the conversations
 // do to stderr.
 func (a *commands) convertFiles(ctx context.Context, src *source.Sources, out string) error {
@@ -150,7 +150,7 @@ func (a *commands) convertFiles(ctx context.Context, src *source.Sources, out st
 		return src.Each(ctx, func(o source.Origin) error {
 			if o.Talk == nil {
 				return &problem.Error{
-					Code: "CLI-USAGE", What: "of a room, as " + o.Room + " is, there is no neutral form", Where: o.File,
+					Code: "CLI-USAGE", What: o.Room + " is a room; only conversations have a neutral format", Where: o.File,
 					Fix: "`moot transcript export` writes rooms",
 				}
 			}

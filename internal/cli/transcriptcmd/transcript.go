@@ -19,7 +19,7 @@ func newTranscriptCmd(a *commands) *cobra.Command {
 		Use:   "transcript",
 		Short: "List, show, follow, export, import, fork, redact, count and verify transcripts",
 		Long: "transcript works on rooms of the data folder and on files alike: files that\n" +
-			"`moot transcript export` wrote, conversations in the neutral form, one a line, and\n" +
+			"`moot transcript export` wrote, conversations in the neutral format, one a line, and\n" +
 			"what other programs wrote, which `moot transcript import --help` lists. gzip is\n" +
 			"seen through, - is stdin. Reading takes no lock.",
 	}, newTranscriptLsCmd(a), newTranscriptShowCmd(a), newTranscriptTailCmd(a), newTranscriptExportCmd(a),

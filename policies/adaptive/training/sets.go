@@ -19,7 +19,7 @@ type Set struct {
 	Talks  []*Talk
 }
 
-// ReadSet reads a file of conversations in the neutral form as a set that is
+// ReadSet reads a file of conversations in the neutral format as a set that is
 // called as the file is.
 func ReadSet(path string) (*Set, error) {
 	f, err := os.Open(path)

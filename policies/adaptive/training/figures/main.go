@@ -3,7 +3,7 @@
 //
 //	go run ./policies/adaptive/training/figures FILE...
 //
-// A FILE holds conversations in the neutral form, one a line, and is a set.
+// A FILE holds conversations in the neutral format, one a line, and is a set.
 // The prior of every set is trained anew on all other sets, without the set
 // itself and those of the same source.
 package main

@@ -3,7 +3,7 @@
 //
 //	go run ./policies/adaptive/training/prior -o policies/adaptive/prior.go FILE...
 //
-// A FILE holds conversations in the neutral form, one a line; each is a set
+// A FILE holds conversations in the neutral format, one a line; each is a set
 // of one sort of talk and gets a vector of its own.
 package main
 
