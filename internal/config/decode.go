@@ -160,15 +160,6 @@ func (w *wireParticipant) kind() string {
 	return policy.Local
 }
 
-// sourceOf returns the file that defines participant i.
-func (d *document) sourceOf(i int) *source {
-	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
-	if s := d.owner[n]; s != nil {
-		return s
-	}
-	return d.main
-}
-
 // fileList lists the files that were read.
 func (d *document) fileList() []File {
 	files := make([]File, len(d.files))

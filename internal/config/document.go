@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -139,47 +142,6 @@ func newDocument(lookup func(string) (string, bool)) *document {
 	return &document{owner: map[*yaml.Node]*source{}, lookup: lookup}
 }
 
-// open reads the file at path and the files that it includes.
-func open(path string, lookup func(string) (string, bool)) *document {
-	d := newDocument(lookup)
-	s, p := readSource(path, path, false)
-	if p != nil {
-		d.problems = append(d.problems, *p)
-		return d
-	}
-	d.start(s, canonical(path))
-	return d
-}
-
-// openText reads text as the main file in the folder dir.
-func openText(text []byte, dir string, lookup func(string) (string, bool)) *document {
-	d := newDocument(lookup)
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		d.problems = append(d.problems, *unreadable(textName, err))
-		return d
-	}
-	s, p := newSource(textName, dir, text)
-	if p != nil {
-		d.problems = append(d.problems, *p)
-		return d
-	}
-	d.start(s, filepath.Join(dir, textName))
-	return d
-}
-
-// textName is the file name of a room.yaml that is not in a file.
-const textName = "room.yaml"
-
-// start makes s the main file and includes the others. key is the canonical
-// path of s.
-func (d *document) start(s *source, key string) {
-	d.main, d.files, d.root = s, []*source{s}, s.root
-	d.setSource(s.root, s)
-	inc := includer{d: d, seen: map[string]string{key: s.name}}
-	inc.includeAll(s, []string{key})
-}
-
 func canonical(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -188,4 +150,73 @@ func canonical(path string) string {
 		return real
 	}
 	return path
+}
+
+// participantPath returns the path of a part of participant i.
+func participantPath(i int, more ...string) []string {
+	return append([]string{"participants", strconv.Itoa(i)}, more...)
+}
+
+// reportUnlessBroken adds a problem at a path, unless the path has one.
+func (d *document) reportUnlessBroken(path []string, code, what, hint string) {
+	if !d.isBroken(path...) {
+		n, _ := d.find(path)
+		d.report(n, path, code, what, hint)
+	}
+}
+
+func (d *document) warnUnlessBroken(path []string, code, what, hint string) {
+	if !d.isBroken(path...) {
+		n, _ := d.find(path)
+		d.warn(n, path, code, what, hint)
+	}
+}
+
+// relativePath is path relative to the main file, for messages.
+func (d *document) relativePath(path string) string {
+	if r, err := filepath.Rel(d.main.dir, path); err == nil {
+		return r
+	}
+	return path
+}
+
+// suggestFile suggests a file in the same folder with a similar name.
+func (d *document) suggestFile(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return "no folder " + d.relativePath(filepath.Dir(path))
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return suggest(filepath.Base(path), names)
+}
+
+// sortProblems sorts by file, in the order of reading, then by line and column.
+// Problems without a line come first.
+func (d *document) sortProblems() {
+	file := func(p Problem) int {
+		return slices.IndexFunc(d.files, func(s *source) bool { return s.name == p.File })
+	}
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+}
+
+// maskSecret masks a secret in the source lines of problems.
+func (d *document) maskSecret(secret string) {
+	mask := strings.Repeat("*", len([]rune(secret)))
+	for i := range d.problems {
+		d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)
+	}
+}
+
+// sourceOf returns the file that defines participant i.
+func (d *document) sourceOf(i int) *source {
+	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
+	if s := d.owner[n]; s != nil {
+		return s
+	}
+	return d.main
 }

@@ -36,22 +36,6 @@ type Endpoint struct {
 	Name    string // of an agent in Go
 }
 
-// wireEndpoint is an endpoint as written. Base is set only in logs: the folder of
-// the included file that defines it, relative to the folder of the room.
-type wireEndpoint struct {
-	Kind    string            `json:"kind"`
-	Command []string          `json:"command,omitempty"`
-	Cwd     string            `json:"cwd,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	Restart int               `json:"restart,omitempty"`
-	Script  string            `json:"script,omitempty"`
-	Lines   []string          `json:"lines,omitempty"`
-	Peer    string            `json:"peer,omitempty"`
-	Profile string            `json:"profile,omitempty"`
-	Name    string            `json:"name,omitempty"`
-	Base    string            `json:"base,omitempty"`
-}
-
 // resolve makes paths absolute. Relative paths start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
 	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}

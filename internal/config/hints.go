@@ -3,11 +3,9 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // suggest returns `did you mean "x"?` for the word with the smallest Levenshtein
@@ -23,53 +21,6 @@ func suggest(word string, words []string) string {
 		return ""
 	}
 	return fmt.Sprintf("did you mean %q?", best)
-}
-
-// lookup returns the part of the schema at the fragment of a URL.
-func (c compiled) lookup(url string) map[string]any {
-	_, frag, _ := strings.Cut(url, "#")
-	cur := c.doc
-	for part := range strings.SplitSeq(strings.Trim(frag, "/"), "/") {
-		if part == "" {
-			continue
-		}
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		switch t := cur.(type) {
-		case map[string]any:
-			cur = t[part]
-		case []any:
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(t) {
-				return nil
-			}
-			cur = t[i]
-		}
-	}
-	m, _ := cur.(map[string]any)
-	return m
-}
-
-// want returns the x-want text of the schema, which describes the expected
-// value, or else otherwise.
-func (k checker) want(e *jsonschema.ValidationError, otherwise string) string {
-	if w, ok := k.c.lookup(e.SchemaURL)["x-want"].(string); ok {
-		return w
-	}
-	return otherwise
-}
-
-// properties returns the allowed keys that are not used yet.
-func (k checker) properties(e *jsonschema.ValidationError, path []string) []string {
-	props, _ := k.c.lookup(e.SchemaURL)["properties"].(map[string]any)
-	n, _ := k.d.find(path)
-	var names []string
-	for name := range props {
-		if v, _ := child(n, name); v == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // renamedKeys are keys of other tools or of older drafts.

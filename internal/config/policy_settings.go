@@ -5,26 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // formatParticipant is the format of a setting that must be the ID of a
 // participant: {"type": "string", "format": "participant"}.
 const formatParticipant = "participant"
-
-// An unknownParticipant reports a setting that is not the ID of a participant.
-type unknownParticipant struct {
-	id  string
-	ids []string
-}
-
-func (e *unknownParticipant) Error() string {
-	return strconv.Quote(e.id) + " is not the ID of a participant"
-}
 
 // compileSettings compiles the settings schema of a policy for a room with the
 // participants of w. An empty ID is valid. Without participants any ID is valid.
@@ -44,16 +32,6 @@ func compileSettings(text []byte, w wireRoom) (compiled, error) {
 			return nil
 		},
 	})
-}
-
-// reportFormat reports a text that does not have the required format.
-func (k checker) reportFormat(path []string, x *kind.Format) {
-	if u, ok := x.Err.(*unknownParticipant); ok {
-		k.reportOnce(path, nil, "ROOM-UNKNOWN-ID", u.Error(), suggest(u.id, u.ids))
-		return
-	}
-	n, _ := k.d.find(path)
-	k.reportOnce(path, nil, "ROOM-VALUE", fmt.Sprintf("%s is not a valid %s", describe(n), x.Want), "")
 }
 
 // CheckSettings checks settings against the schema of a policy, without a room:

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -140,23 +139,4 @@ func cutLine(line string, col int) (string, int) {
 	}
 	left := term.Line(string(before))
 	return left + term.Line(string(after)), len([]rune(left)) + 1
-}
-
-// sortProblems sorts by file, in the order of reading, then by line and column.
-// Problems without a line come first.
-func (d *document) sortProblems() {
-	file := func(p Problem) int {
-		return slices.IndexFunc(d.files, func(s *source) bool { return s.name == p.File })
-	}
-	slices.SortStableFunc(d.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(file(a), file(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
-	})
-}
-
-// maskSecret masks a secret in the source lines of problems.
-func (d *document) maskSecret(secret string) {
-	mask := strings.Repeat("*", len([]rune(secret)))
-	for i := range d.problems {
-		d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)
-	}
 }

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"os"
-
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -72,44 +70,6 @@ type Options struct {
 	// Observer finds the device of an observer, and returns its ID and the name
 	// of its owner. A nil func disables the check of observers.
 	Observer func(peer string) (id, name string, err error)
-}
-
-// Load reads the room at path with its included files. It returns all problems,
-// warnings included. The room is nil if one of them is an error.
-func Load(path string, o Options) (*Room, Problems) {
-	if o.Lookup == nil {
-		o.Lookup = os.LookupEnv
-	}
-	return open(path, o.Lookup).load(o)
-}
-
-// LoadText is like Load for the text of a room.yaml. Relative paths start at
-// dir; "" means the working folder.
-func LoadText(text []byte, dir string, o Options) (*Room, Problems) {
-	if o.Lookup == nil {
-		o.Lookup = os.LookupEnv
-	}
-	return openText(text, dir, o.Lookup).load(o)
-}
-
-// load decodes and checks the document.
-func (d *document) load(o Options) (*Room, Problems) {
-	if d.root == nil {
-		return nil, d.problems
-	}
-	w := d.decode()
-	r := d.build(w)
-	d.checkSemantics(w, r, o)
-	d.resolveRemotes(w, r, o)
-	d.resolveObservers(w, r, o)
-	d.sortProblems()
-	for _, s := range d.secrets {
-		d.maskSecret(s)
-	}
-	if d.problems.Errors() > 0 {
-		return nil, d.problems
-	}
-	return r, d.problems
 }
 
 // Spec returns the specification and the participants of a new room with that

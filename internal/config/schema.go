@@ -217,3 +217,70 @@ func describeBound(e *jsonschema.ValidationError) string {
 	}
 	return "is not allowed here"
 }
+
+// lookup returns the part of the schema at the fragment of a URL.
+func (c compiled) lookup(url string) map[string]any {
+	_, frag, _ := strings.Cut(url, "#")
+	cur := c.doc
+	for part := range strings.SplitSeq(strings.Trim(frag, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		switch t := cur.(type) {
+		case map[string]any:
+			cur = t[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(t) {
+				return nil
+			}
+			cur = t[i]
+		}
+	}
+	m, _ := cur.(map[string]any)
+	return m
+}
+
+// want returns the x-want text of the schema, which describes the expected
+// value, or else otherwise.
+func (k checker) want(e *jsonschema.ValidationError, otherwise string) string {
+	if w, ok := k.c.lookup(e.SchemaURL)["x-want"].(string); ok {
+		return w
+	}
+	return otherwise
+}
+
+// properties returns the allowed keys that are not used yet.
+func (k checker) properties(e *jsonschema.ValidationError, path []string) []string {
+	props, _ := k.c.lookup(e.SchemaURL)["properties"].(map[string]any)
+	n, _ := k.d.find(path)
+	var names []string
+	for name := range props {
+		if v, _ := child(n, name); v == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// An unknownParticipant reports a setting that is not the ID of a participant.
+type unknownParticipant struct {
+	id  string
+	ids []string
+}
+
+func (e *unknownParticipant) Error() string {
+	return strconv.Quote(e.id) + " is not the ID of a participant"
+}
+
+// reportFormat reports a text that does not have the required format.
+func (k checker) reportFormat(path []string, x *kind.Format) {
+	if u, ok := x.Err.(*unknownParticipant); ok {
+		k.reportOnce(path, nil, "ROOM-UNKNOWN-ID", u.Error(), suggest(u.id, u.ids))
+		return
+	}
+	n, _ := k.d.find(path)
+	k.reportOnce(path, nil, "ROOM-VALUE", fmt.Sprintf("%s is not a valid %s", describe(n), x.Want), "")
+}

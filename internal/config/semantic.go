@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,26 +31,6 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	d.checkRoster(w)
 	d.checkCooldowns(w)
 	d.checkLimits(w)
-}
-
-// participantPath returns the path of a part of participant i.
-func participantPath(i int, more ...string) []string {
-	return append([]string{"participants", strconv.Itoa(i)}, more...)
-}
-
-// reportUnlessBroken adds a problem at a path, unless the path has one.
-func (d *document) reportUnlessBroken(path []string, code, what, hint string) {
-	if !d.isBroken(path...) {
-		n, _ := d.find(path)
-		d.report(n, path, code, what, hint)
-	}
-}
-
-func (d *document) warnUnlessBroken(path []string, code, what, hint string) {
-	if !d.isBroken(path...) {
-		n, _ := d.find(path)
-		d.warn(n, path, code, what, hint)
-	}
 }
 
 // checkIDs reports reserved IDs, duplicates, and IDs that are easily confused.
@@ -170,25 +149,4 @@ func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 		return
 	}
 	d.checkSettings(w, o)
-}
-
-// relativePath is path relative to the main file, for messages.
-func (d *document) relativePath(path string) string {
-	if r, err := filepath.Rel(d.main.dir, path); err == nil {
-		return r
-	}
-	return path
-}
-
-// suggestFile suggests a file in the same folder with a similar name.
-func (d *document) suggestFile(path string) string {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return "no folder " + d.relativePath(filepath.Dir(path))
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return suggest(filepath.Base(path), names)
 }

@@ -121,3 +121,19 @@ func decodeStrict(b []byte, v any) error {
 	dec.DisallowUnknownFields()
 	return dec.Decode(v)
 }
+
+// wireEndpoint is an endpoint as written. Base is set only in logs: the folder of
+// the included file that defines it, relative to the folder of the room.
+type wireEndpoint struct {
+	Kind    string            `json:"kind"`
+	Command []string          `json:"command,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Restart int               `json:"restart,omitempty"`
+	Script  string            `json:"script,omitempty"`
+	Lines   []string          `json:"lines,omitempty"`
+	Peer    string            `json:"peer,omitempty"`
+	Profile string            `json:"profile,omitempty"`
+	Name    string            `json:"name,omitempty"`
+	Base    string            `json:"base,omitempty"`
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/folkmoot/moot/replay/drive"
+	"github.com/folkmoot/moot/replay/history"
 )
 
 // maxFlips is how many flips of a policy a report has, at most about that many.
@@ -31,6 +32,23 @@ func NewBatch(policies []drive.Policy, simulated bool) *Batch {
 		b.calibrations = append(b.calibrations, &Calibration{})
 	}
 	return b
+}
+
+// Begin prepares r for the decisions of h. With detailed it keeps the first
+// decisions one by one.
+func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
+	r.History = h
+	r.recorded = &Tally{detailed: detailed}
+	for i := range b.Policies {
+		r.tallies = append(r.tallies, &Tally{timing: b.timings[i], calibration: b.calibrations[i], detailed: detailed})
+	}
+	if !b.Simulated {
+		r.equal = make([][]int, len(b.Policies)+1)
+		for i := range r.equal {
+			r.equal[i] = make([]int, len(b.Policies)+1)
+		}
+		r.choices = make([]history.Choice, len(b.Policies)+1)
+	}
 }
 
 // DropEmpty removes the runs of transcripts without decision points, and
@@ -86,7 +104,7 @@ func (b *Batch) result(policy int, values [][]float64) Result {
 	r := Result{Intervals: map[string][2]Figure{}, N: map[string]int{}, P50: None(), P99: None()}
 	for _, run := range b.Runs {
 		t := run.tally(policy)
-		total.add(&t.sums)
+		total.addSums(&t.sums)
 		if r.FirstError == "" {
 			r.FirstError = t.firstError
 		}
@@ -103,7 +121,7 @@ func (b *Batch) result(policy int, values [][]float64) Result {
 			*m.field(&r), r.Intervals[m.key], r.N[m.key] = None(), interval(nil), 0
 		}
 	}
-	r.Reasons = b.reasons(policy)
+	r.Reasons = sumReasons(b.Runs, policy)
 	r.Run = b.simulated(policy)
 	return r
 }

@@ -62,7 +62,7 @@ type Calibration struct {
 	without atomic.Uint32
 }
 
-func (c *Calibration) add(p *history.Point, e *drive.Evaluation) {
+func (c *Calibration) addDecision(p *history.Point, e *drive.Evaluation) {
 	switch {
 	case e.Err != nil || p.Simulated || !p.Truth.Speaks():
 	case e.Confidence < 0 || e.Confidence > 1:

@@ -11,11 +11,11 @@ import (
 // maxListed is how many reasons a result lists.
 const maxListed = 12
 
-// reasons adds up the reasons of a policy. IDs of participants are left out, so
+// sumReasons adds up the reasons of a policy. IDs of participants are left out, so
 // that "ann addressed bob" and "bob addressed ann" are one reason.
-func (b *Batch) reasons(policy int) []Reason {
+func sumReasons(runs []*Run, policy int) []Reason {
 	counts := map[string]int{}
-	for _, r := range b.Runs {
+	for _, r := range runs {
 		reasons := r.tally(policy).reasons
 		if len(reasons) == 0 {
 			continue

@@ -16,36 +16,19 @@ type Run struct {
 	choices  []history.Choice
 }
 
-// Begin prepares r for the decisions of h. With detailed it keeps the first
-// decisions one by one.
-func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
-	r.History = h
-	r.recorded = &Tally{detailed: detailed}
-	for i := range b.Policies {
-		r.tallies = append(r.tallies, &Tally{timing: b.timings[i], calibration: b.calibrations[i], detailed: detailed})
-	}
-	if !b.Simulated {
-		r.equal = make([][]int, len(b.Policies)+1)
-		for i := range r.equal {
-			r.equal[i] = make([]int, len(b.Policies)+1)
-		}
-		r.choices = make([]history.Choice, len(b.Policies)+1)
-	}
-}
-
 // AddRecorded counts the recorded decision at p.
 func (r *Run) AddRecorded(p *history.Point) {
 	e := drive.Recorded(p)
-	r.recorded.add(p, &e)
+	r.recorded.addEvaluation(p, &e)
 }
 
 // AddWhatIf counts the recorded decision at p and those of all policies.
 func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 	r.AddRecorded(p)
-	r.windows.add(p)
+	r.windows.addPoint(p)
 	r.choices[0] = p.Truth
 	for i := range evaluations {
-		r.tallies[i].add(p, &evaluations[i])
+		r.tallies[i].addEvaluation(p, &evaluations[i])
 		r.choices[i+1] = evaluations[i].Choice
 	}
 	for i, a := range r.choices {
@@ -61,7 +44,7 @@ func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 
 // AddSimulated counts a decision of a policy in its simulation.
 func (r *Run) AddSimulated(policy int, p *history.Point, e *drive.Evaluation) {
-	r.tallies[policy].add(p, e)
+	r.tallies[policy].addEvaluation(p, e)
 }
 
 // SetSimulation sets the result of the simulation of a policy. recordedLines is
@@ -73,9 +56,9 @@ func (r *Run) SetSimulation(policy, recordedLines int, s drive.Simulation) {
 
 // Finish completes the tallies at the end of the transcript and releases it.
 func (r *Run) Finish() {
-	r.recorded.finish(r.History)
+	r.recorded.finishSums(r.History)
 	for _, t := range r.tallies {
-		t.finish(r.History)
+		t.finishSums(r.History)
 	}
 	r.History.Release()
 }

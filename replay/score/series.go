@@ -12,7 +12,7 @@ type series struct {
 	last   float64
 }
 
-func (s *series) add(total float64) {
+func (s *series) addTotal(total float64) {
 	s.step = max(s.step, 1)
 	s.n++
 	s.last = total

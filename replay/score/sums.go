@@ -41,7 +41,7 @@ const (
 
 type sums [allSums]float64
 
-func (s *sums) add(o *sums) {
+func (s *sums) addSums(o *sums) {
 	for i := range s {
 		s[i] += o[i]
 	}

@@ -35,12 +35,12 @@ type Tally struct {
 	details  []string         // their reasons
 }
 
-// add counts an evaluation.
-func (t *Tally) add(p *history.Point, e *drive.Evaluation) {
+// addEvaluation counts an evaluation.
+func (t *Tally) addEvaluation(p *history.Point, e *drive.Evaluation) {
 	t.addChoice(p, e)
 	if t.timing != nil {
-		t.timing.add(e.Elapsed)
-		t.calibration.add(p, e)
+		t.timing.addTime(e.Elapsed)
+		t.calibration.addDecision(p, e)
 		t.addFlip(p, e)
 	}
 	if e.Repeated {
@@ -48,7 +48,7 @@ func (t *Tally) add(p *history.Point, e *drive.Evaluation) {
 		t.sums[sumDiffering] += indicator(e.Differed)
 	}
 	t.addReason(e)
-	t.tokens.add(t.sums[sumTokens])
+	t.tokens.addTotal(t.sums[sumTokens])
 	if e.Choice.Speaks() {
 		seat := int(e.Choice)
 		n := float64(p.Tokens(seat))
@@ -183,8 +183,8 @@ func (t *Tally) addSilence(p *history.Point, c history.Choice) {
 	}
 }
 
-// finish adds the sums that are known at the end of the transcript.
-func (t *Tally) finish(h *history.History) {
+// finishSums adds the sums that are known at the end of the transcript.
+func (t *Tally) finishSums(h *history.History) {
 	if t.sums[sumDecisions] == 0 {
 		return
 	}

@@ -23,7 +23,7 @@ type TimeSlot struct {
 	Count int    `json:"count"`
 }
 
-func (t *Timing) add(d time.Duration) {
+func (t *Timing) addTime(d time.Duration) {
 	if d > 0 {
 		t.bins[timeBin(d)].Add(1)
 	}

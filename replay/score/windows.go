@@ -1,11 +1,6 @@
 package score
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/folkmoot/moot/replay/history"
-)
+import "github.com/folkmoot/moot/replay/history"
 
 // budgets are the window budgets that reports compare, in tokens; 0 is
 // unbounded.
@@ -30,8 +25,8 @@ type windowTally struct {
 	seats []SeatWindows // by seat
 }
 
-// add counts the windows that the recorded speaker would get at p.
-func (t *windowTally) add(p *history.Point) {
+// addPoint counts the windows that the recorded speaker would get at p.
+func (t *windowTally) addPoint(p *history.Point) {
 	if !p.Truth.Speaks() {
 		return
 	}
@@ -56,36 +51,4 @@ func (t *windowTally) add(p *history.Point) {
 		b.Tokens += int64(tokens)
 		b.Omitted += omitted
 	}
-}
-
-// Windows adds up the windows of all transcripts by participant, the most turns
-// first.
-func (b *Batch) Windows() []SeatWindows {
-	byID := map[string]*SeatWindows{}
-	for _, r := range b.Runs {
-		for _, s := range r.windows.seats {
-			if s.Turns == 0 {
-				continue
-			}
-			sum := byID[s.Participant]
-			if sum == nil {
-				sum = &SeatWindows{Participant: s.Participant, Budgets: make([]Budget, len(budgets))}
-				byID[s.Participant] = sum
-			}
-			sum.Turns += s.Turns
-			for i, x := range s.Budgets {
-				sum.Budgets[i].Budget = x.Budget
-				sum.Budgets[i].Tokens += x.Tokens
-				sum.Budgets[i].Omitted += x.Omitted
-			}
-		}
-	}
-	var all []SeatWindows
-	for _, s := range byID {
-		all = append(all, *s)
-	}
-	slices.SortFunc(all, func(a, b SeatWindows) int {
-		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Participant, b.Participant))
-	})
-	return all[:min(len(all), maxParticipants)]
 }

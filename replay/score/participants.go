@@ -48,6 +48,38 @@ func (b *Batch) Airtime() []Airtime {
 	return append(all[:maxParticipants-1:maxParticipants-1], rest)
 }
 
+// Windows adds up the windows of all transcripts by participant, the most turns
+// first.
+func (b *Batch) Windows() []SeatWindows {
+	byID := map[string]*SeatWindows{}
+	for _, r := range b.Runs {
+		for _, s := range r.windows.seats {
+			if s.Turns == 0 {
+				continue
+			}
+			sum := byID[s.Participant]
+			if sum == nil {
+				sum = &SeatWindows{Participant: s.Participant, Budgets: make([]Budget, len(budgets))}
+				byID[s.Participant] = sum
+			}
+			sum.Turns += s.Turns
+			for i, x := range s.Budgets {
+				sum.Budgets[i].Budget = x.Budget
+				sum.Budgets[i].Tokens += x.Tokens
+				sum.Budgets[i].Omitted += x.Omitted
+			}
+		}
+	}
+	var all []SeatWindows
+	for _, s := range byID {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b SeatWindows) int {
+		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Participant, b.Participant))
+	})
+	return all[:min(len(all), maxParticipants)]
+}
+
 // A Curve is the cumulative tokens of prompts.
 type Curve struct {
 	Unit   string    `json:"unit"` // transcripts or decisions
