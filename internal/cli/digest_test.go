@@ -4,8 +4,10 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +17,9 @@ import (
 	"github.com/folkmoot/moot/policies"
 )
 
-// A moot of which one byte of the embedded policies was changed runs nothing
-// and names the digest that it has and the one that it was built with.
+// TestFlippedPolicyByte changes one byte of the embedded policies: moot then
+// runs nothing and names the digest that it has and the one that it was built
+// with.
 func TestFlippedPolicyByte(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -26,13 +29,16 @@ func TestFlippedPolicyByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := bytes.Index(program, policies.Module())
-	if at < 0 {
-		t.Fatal("the program does not hold the module in one piece")
+	embedded, err := os.ReadFile("../../policies/builtins.wasm.gz")
+	if err != nil {
+		t.Fatal(err)
 	}
-	program[at+len(policies.Module())/2] ^= 1
-	module := program[at : at+len(policies.Module())]
-	sum := sha256.Sum256(module)
+	at := bytes.Index(program, embedded)
+	if at < 0 {
+		t.Fatal("the program does not hold the embedded policies in one piece")
+	}
+	program[at+len(embedded)/2] ^= 1
+	sum := sha256.Sum256(unzipped(program[at : at+len(embedded)]))
 	moot := filepath.Join(t.TempDir(), "moot") // the test binary under this name is moot
 	if err := os.WriteFile(moot, program, 0o700); err != nil {
 		t.Fatal(err)
@@ -54,4 +60,17 @@ func TestFlippedPolicyByte(t *testing.T) {
 	if _, err := os.Stat(w.data()); err == nil {
 		t.Error("a room was opened")
 	}
+}
+
+// unzipped returns what the bytes decompress to, nil when they are damaged.
+func unzipped(b []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	out := make([]byte, len(policies.Module()))
+	if _, err := io.ReadFull(z, out); err != nil {
+		return nil
+	}
+	return out
 }
