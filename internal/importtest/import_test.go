@@ -46,6 +46,21 @@ func TestArrows(t *testing.T) {
 	}
 }
 
+// TestRulesAreUsed finds rules of packages and libraries that do not exist.
+func TestRulesAreUsed(t *testing.T) {
+	edges, pkgs := scan(t)
+	for _, r := range rules {
+		if !slices.ContainsFunc(pkgs, func(pkg string) bool { got, _ := ruleFor(pkg); return got == r }) {
+			t.Errorf("the rule of %q applies to no package", r.pkg)
+		}
+	}
+	for _, l := range reserves {
+		if !slices.ContainsFunc(edges, func(e edge) bool { return matchAny(l.lib, e.dep) }) {
+			t.Errorf("no package imports %s", l.lib)
+		}
+	}
+}
+
 // check returns what is wrong with one import.
 func check(e edge) (broken []string) {
 	r, _ := ruleFor(e.pkg)
@@ -76,17 +91,17 @@ func TestRulesBite(t *testing.T) {
 		{"room", "math/rand/v2", "must stay pure"},
 		{"room", module + "room/log", "may not import room/log"},
 		{"room", module + "policies/policy", ""},
-		{"room/log/sqlite", module + "room/log/jetstream", "may not import room/log/jetstream"},
+		{"room/log/sqlite", module + "room/log/memory", "may not import room/log/memory"},
 		{"room/coordinator", module + "endpoints/ndjson", "may not import endpoints/ndjson"},
 		{"endpoints/acp", module + "endpoints/ndjson", "may not import endpoints/ndjson"},
 		{"endpoints/ndjson", module + "problem", ""},
 		{"policies/policy", "encoding/json", "must stay pure"},
 		{"policies/mention", module + "problem", "may not import problem"},
 		{"plugins", module + "problem", "may not import problem"},
-		{"plugins", module + "plugins/child", ""},
+		{"plugins", module + "plugins/pool", ""},
 		{"replay", "github.com/tetratelabs/wazero/api", "is for plugins/..."},
 		{"room/coordinator", "github.com/spf13/viper", "is for internal/config"},
-		{"internal/mcp", "github.com/gorilla/websocket", "is for endpoints/relay/..."},
+		{"internal/timeline", "github.com/gorilla/websocket", "is for endpoints/relay/..."},
 		{"endpoints/relay/server", "github.com/gorilla/websocket", ""},
 		{"test/e2e", module + "cmd/moot", "may not import a command"},
 		{"cmd/moot", module + "internal/cli", ""},

@@ -1,6 +1,7 @@
-// Package importtest holds the arrows between the packages of this module as
-// a table, and the test that checks them. The table is the architecture: who
-// adds a package adds a rule, and so decides what it may know.
+// Package importtest tests the architecture: which package may import which,
+// the words of names and prose, and the sizes of files and folders. The import
+// table is the architecture: a new package needs a rule that says what it may
+// import.
 package importtest
 
 import (
@@ -9,13 +10,13 @@ import (
 	"strings"
 )
 
-// A rule says what the packages that match pkg may import. Lists are
-// separated by spaces. "a/*" matches the direct children of a, "a/..." a and
-// everything below it. The first rule that matches a package is its rule.
+// A rule lists the packages that a package may import. Lists are separated by
+// spaces. "a/*" matches the direct children of a, "a/..." matches a and
+// everything below it. The first rule that matches a package applies.
 type rule struct {
 	pkg   string
 	may   string // packages of this module
-	never string // packages of anybody, outside test files
+	never string // any packages, outside test files
 	bare  bool   // not even the leaves that all others may import
 }
 
@@ -23,21 +24,21 @@ type rule struct {
 // them.
 const leaves = "problem internal/term"
 
-// What the pure packages keep away from: everything by which the same input
-// could give another result, or an effect could leave.
+// impure lists the packages that pure packages may not import: with them, the
+// same input could give another result, or the code could have an effect.
 const impure = "context crypto/rand database/... io/fs io/ioutil log/... math/rand/... net/... os/... " +
 	"path/filepath plugin runtime/... sync/... syscall/... testing/..."
 
-// What makes a guest large: a policy in Go is compiled to WebAssembly.
+// heavy lists packages that would make a policy's WebAssembly module large.
 const heavy = "encoding/json/... fmt reflect/..."
 
-// What the roles of a device in calls between owners have in common.
+// relayParts are shared by the roles of a device in calls between owners.
 const relayParts = "endpoints/relay/wire endpoints/relay/quota endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"
 
 var rules = []rule{
 	{pkg: "policies/policy", never: impure + " " + heavy, bare: true},
 	{pkg: "policies/policytest", may: "policies/policy plugins"},
-	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the guest that holds them all
+	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the module that holds all of them
 	{pkg: "policies/templates", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
 	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names"}, // no part of the module
@@ -46,9 +47,7 @@ var rules = []rule{
 
 	{pkg: "room/names", never: impure, bare: true},
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
-	{pkg: "room/roomtest", may: "room policies/policy"},
 	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
-	{pkg: "room/coordinator/...", may: "room room/log room/coordinator policies/policy endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 
@@ -90,10 +89,7 @@ var rules = []rule{
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
-	{pkg: "internal/server/...", may: "room/coordinator room/log replay/... transcripts room policies/policy internal/server/..."},
-	{pkg: "internal/mcp", may: "room/coordinator room/log replay/... transcripts room policies/policy"},
 	{pkg: "internal/timeline", may: "room room/coordinator policies/policy"},
-	{pkg: "internal/client", may: "room policies/policy"},
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
@@ -105,8 +101,8 @@ var rules = []rule{
 	{pkg: "cmd/moot", may: "internal/cli"},
 }
 
-// A reserve keeps a library of somebody else to the packages that wrap it,
-// so that replacing it stays a local change.
+// A reserve limits a third-party library to the packages that wrap it, so that
+// replacing it stays a local change.
 type reserve struct{ lib, packages string }
 
 var reserves = []reserve{
@@ -118,20 +114,18 @@ var reserves = []reserve{
 	{"golang.org/x/mod/...", "internal/pack"},
 	{"github.com/go-json-experiment/json/...", "internal/strict transcripts/foreign"},
 	{"github.com/flynn/noise", "endpoints/relay/session"},
-	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server/... internal/client"},
+	{"github.com/gorilla/websocket/...", "endpoints/relay/..."},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
-	{"github.com/nats-io/...", "room/log/jetstream"},
 }
 
-// wired are the packages whose constructors only wire.go of the root package
-// calls, besides the packages below them: what a program is made of is written
-// down in one file.
+// wired are the packages whose constructors may be called by wire.go of the
+// root package only: one file shows the concrete types of the program.
 const wired = "room/log/* plugins endpoints/ndjson endpoints/scripted endpoints/relay endpoints/relay/client endpoints/relay/device " +
 	"endpoints/relay/seat endpoints/relay/server endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
 
-// mayConstruct are the packages beside it that may: the parts of the relay
-// construct each other, and the suite of policies is for authors' tests.
+// mayConstruct are the exceptions: the parts of the relay construct each
+// other, and policytest constructs a sandbox for the tests of policy authors.
 const mayConstruct = "endpoints/relay/... policies/policytest test/... examples/..."
 
 // ruleFor returns the rule of a package of this module.
