@@ -132,11 +132,11 @@ func (e Envelope) check() error {
 	case e.V != Version:
 		return errorf("version %d", e.V)
 	case e.ID == "" || !isPlainName(e.ID):
-		return errorf("id is empty, too long or not plain")
+		return errorf("id is empty, too long or contains special characters")
 	case !e.Type.Known():
 		return errorf("type %.40q", e.Type)
 	case !isPlainName(e.Profile) || !isPlainName(e.Room):
-		return errorf("profile or room is too long or not plain")
+		return errorf("profile or room is too long or contains special characters")
 	case e.Turn < 0:
 		return errorf("turn %d", e.Turn)
 	case len(e.Body) == 0 || bytes.TrimLeft(e.Body, " \t\r\n")[0] != '{':

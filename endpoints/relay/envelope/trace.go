@@ -43,7 +43,7 @@ var (
 	ErrHops     = errors.New("the request has come through too many devices")
 	ErrSelfLoop = errors.New("a device calls itself")
 	ErrLoop     = errors.New("the request has passed this device before")
-	ErrTrace    = errors.New("the trace does not fit its sender")
+	ErrTrace    = errors.New("the trace does not match its sender")
 )
 
 // NewTrace returns the trace of a request that starts at this device.
@@ -125,11 +125,11 @@ func hasDuplicate(path []string) bool {
 
 func (t Trace) check() error {
 	if !isPlainName(t.ID) || !isPlainName(t.Origin) || !isPlainName(t.Profile) || len(t.Path) > MaxPath || t.Hops < 0 {
-		return errorf("the trace is too long or not plain")
+		return errorf("the trace is too long or contains special characters")
 	}
 	for _, id := range t.Path {
 		if id == "" || !isPlainName(id) {
-			return errorf("the trace's path is not plain")
+			return errorf("the path of the trace contains special characters")
 		}
 	}
 	return nil

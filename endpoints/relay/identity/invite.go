@@ -104,7 +104,7 @@ func (in Invite) check() error {
 	u, err := url.Parse(in.Relay)
 	switch {
 	case err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" || u.User != nil || u.Fragment != "":
-		return fmt.Errorf("%w: its relay is no ws or wss URL", ErrInvite)
+		return fmt.Errorf("%w: its relay is not a ws or wss URL", ErrInvite)
 	case len(in.Relay) > maxRelayURL || !printable(in.Relay):
 		return fmt.Errorf("%w: its relay's URL is too long or not printable", ErrInvite)
 	case len(in.Room) > maxRoomID || !printable(in.Room):
@@ -190,7 +190,7 @@ func decodeInvite(b []byte) (in Invite, err error) {
 		*field, b = string(b[1:1+int(b[0])]), b[1+int(b[0]):]
 	}
 	if len(b) != 0 {
-		return in, fmt.Errorf("%w: something stands behind it", ErrInvite)
+		return in, fmt.Errorf("%w: it has trailing bytes", ErrInvite)
 	}
 	return in, nil
 }

@@ -52,7 +52,7 @@ func OpenInvites(path string) (*Invites, error) {
 
 func checkInvites(f *inviteFile) error {
 	if f.V != 1 || len(f.Invites) > maxInvites {
-		return fmt.Errorf("version %d with %d invites is not known", f.V, len(f.Invites))
+		return fmt.Errorf("version %d with %d invites is not supported", f.V, len(f.Invites))
 	}
 	for i, o := range f.Invites {
 		in, err := ParseInvite(o.Invite)

@@ -64,7 +64,7 @@ func Load(path string, passphrase []byte) (*Device, error) {
 	d, err := decodeKeyFile(b, passphrase)
 	switch {
 	case errors.Is(err, ErrPassphrase):
-		return nil, &problem.Error{Code: "RELAY-PASSPHRASE", What: "the key file is sealed with a passphrase, and this is not it", Where: path, Fix: "give the right one; without it the device's peers have to be paired again", Kind: ErrPassphrase, Err: err}
+		return nil, &problem.Error{Code: "RELAY-PASSPHRASE", What: "the key file is sealed with a passphrase, and the given one is wrong", Where: path, Fix: "give the right one; without it the device's peers have to be paired again", Kind: ErrPassphrase, Err: err}
 	case err != nil:
 		return nil, &problem.Error{Code: "RELAY-FILE", What: "the key file is damaged: " + err.Error(), Where: path, Fix: "restore it from a backup, or remove it and pair the devices again", Err: err}
 	}
@@ -156,7 +156,7 @@ func (s *sealedKeys) key(passphrase []byte) *[32]byte {
 func (s *sealedKeys) open(passphrase []byte) ([]byte, error) {
 	switch {
 	case s.KDF != "argon2id" || s.Time < 1 || s.Time > maxKDFTime || s.Memory < 1 || s.Memory > maxKDFMemory || s.Threads < 1:
-		return nil, errors.New("its key derivation is not known or out of bounds")
+		return nil, errors.New("its key derivation is unknown or out of bounds")
 	case len(s.Salt) != 16 || len(s.Nonce) != 24:
 		return nil, errors.New("its salt or nonce has the wrong length")
 	case len(passphrase) == 0:
@@ -176,7 +176,7 @@ func decodeKeyFile(b, passphrase []byte) (*Device, error) {
 	}
 	switch {
 	case file.V != 1:
-		return nil, fmt.Errorf("version %d is not known", file.V)
+		return nil, fmt.Errorf("version %d is not supported", file.V)
 	case (file.Keys == nil) == (file.Sealed == nil):
 		return nil, errors.New("it holds no keys, or both kinds")
 	case file.Sealed != nil:
@@ -197,7 +197,7 @@ func (k *deviceKeys) device() (*Device, error) {
 		return nil, errors.New("the device key has the wrong length")
 	}
 	if k.NotAfter < 0 || k.NotAfter > 1<<40 {
-		return nil, errors.New("not_after is no time")
+		return nil, errors.New("not_after is out of range")
 	}
 	d := &Device{sign: ed25519.NewKeyFromSeed(k.IDK), notAfter: time.Unix(k.NotAfter, 0).UTC()}
 	var err error
@@ -206,7 +206,7 @@ func (k *deviceKeys) device() (*Device, error) {
 	}
 	if len(k.Previous) > 0 {
 		if d.previous, err = ecdh.X25519().NewPrivateKey(k.Previous); err != nil {
-			return nil, fmt.Errorf("the session key before: %w", err)
+			return nil, fmt.Errorf("the previous session key: %w", err)
 		}
 	}
 	return d, nil

@@ -61,7 +61,7 @@ func OpenPeers(path string) (*Peers, error) {
 
 func checkPeers(f *peerFile) error {
 	if f.V != 1 || len(f.Peers) > maxPeers {
-		return fmt.Errorf("version %d with %d peers is not known", f.V, len(f.Peers))
+		return fmt.Errorf("version %d with %d peers is not supported", f.V, len(f.Peers))
 	}
 	ids, names := map[DeviceID]bool{}, map[string]bool{}
 	for _, p := range f.Peers {
@@ -73,7 +73,7 @@ func checkPeers(f *peerFile) error {
 		case CleanName(p.Name) != p.Name || p.Name == "":
 			return fmt.Errorf("peer %s has no proper name", p.ID.Short())
 		case ids[p.ID] || names[strings.ToLower(p.Name)]:
-			return fmt.Errorf("peer %s stands there twice, or its name does", p.ID.Short())
+			return fmt.Errorf("peer %s occurs twice, or its name does", p.ID.Short())
 		}
 		ids[p.ID], names[strings.ToLower(p.Name)] = true, true
 	}

@@ -68,7 +68,7 @@ func DecodeRecord(b []byte) (KeyRecord, error) {
 	}
 	end := binary.BigEndian.Uint64(b[65:])
 	if end > 1<<40 { // the year 36812
-		return KeyRecord{}, fmt.Errorf("%w: its end is no time", ErrRecord)
+		return KeyRecord{}, fmt.Errorf("%w: its expiry is out of range", ErrRecord)
 	}
 	return KeyRecord{
 		ID: DeviceID(b[1:33]), NK: [32]byte(b[33:65]),
