@@ -7,8 +7,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// What waits for a review, and the host's own affairs, are no business of
-// readers without control.
+// TestVisibleAtHidesDrafts checks that readers without control see no drafts and
+// no settings of the host.
 func TestSeen(t *testing.T) {
 	s := &script{}
 	for _, line := range []string{"open a/manual me/human", "claim", "speak a go", "said a secret draft", "edit a better secret"} {

@@ -7,7 +7,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// The defaults, as users are told them.
+// TestDefaults checks the defaults that the documentation states.
 func TestDefaults(t *testing.T) {
 	one, many := room.Defaults(true), room.Defaults(false)
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The zero Limits means the defaults, never unlimited.
+// The zero Limits means the defaults and never unlimited.
 func TestZeroLimits(t *testing.T) {
 	s := &script{}
 	s.do(t, discard(), "open a b")

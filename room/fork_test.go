@@ -2,9 +2,8 @@ package room
 
 import "testing"
 
-// TestForkedInputs asks a policy at places of a room that was forked twice:
-// up to where it was forked the inputs are those of the rooms before, or the
-// digests that they recorded would not be met again.
+// TestForkedInputs builds inputs of a room that was forked twice. Up to each fork
+// they equal the inputs of the room before, whose digests are recorded.
 func TestForkedInputs(t *testing.T) {
 	s := &State{Spec: Spec{Room: "c", ForkedFrom: &Fork{Room: "b", Seq: 20}, Ancestors: []Fork{{Room: "a", Seq: 10}}}}
 	for seq, want := range map[int64]string{1: "a", 9: "a", 10: "b", 19: "b", 20: "c", 99: "c"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A bench is a room that is given commands directly.
+// A bench is a room that gets commands directly.
 type bench struct {
 	*testing.T
 	script
@@ -31,8 +31,8 @@ func (b *bench) play(lines ...string) {
 	}
 }
 
-// act carries out a command: what it causes can be stored, and the fold of
-// what is stored is the state.
+// act executes a command. It checks that the events can be stored, and that the
+// fold of the stored events equals the state.
 func (b *bench) act(actor string, do room.Act) error {
 	b.Helper()
 	evs, err := b.state.Decide(room.Command{Actor: actor, Do: do}, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: b.clock})
@@ -61,8 +61,7 @@ const bad = "\xff\xfe no UTF-8 \xc0"
 
 var huge = strings.Repeat("x", 5<<20)
 
-// A number that is no share makes no event that the log cannot hold, and is
-// believed by nobody.
+// A number outside 0 to 1 counts as not stated, and can be stored.
 func TestHostileShares(t *testing.T) {
 	nan, over := math.NaN(), 5.0
 	for name, v := range map[string]*float64{"NaN": &nan, "over": &over} {
@@ -97,8 +96,8 @@ func TestHostileShares(t *testing.T) {
 	}
 }
 
-// What people and agents write is kept as the log gives it back; what no
-// event could hold is refused or cut.
+// TestHostileTexts checks that a text of people or agents is stored so that the
+// log returns it unchanged, and is refused or cut if no event can hold it.
 func TestHostileTexts(t *testing.T) {
 	b := opened(t, "a/manual b me/human")
 	b.play("speak a go")
@@ -141,8 +140,8 @@ func TestHostileIDs(t *testing.T) {
 	}
 }
 
-// Usage that no turn can have is charged at the estimate: it neither makes
-// budgets run over nor gives tokens back.
+// An impossible usage is replaced by the estimate, so that budgets neither
+// overflow nor grow.
 func TestHostileUsage(t *testing.T) {
 	for _, u := range []room.Usage{
 		{Known: true, Input: math.MaxInt64, Output: math.MaxInt64},
@@ -164,7 +163,7 @@ func TestHostileUsage(t *testing.T) {
 	}
 }
 
-// Numbers that no limit can have are the default; they never break the fold.
+// A negative limit means the default and does not break the fold.
 func TestHostileLimits(t *testing.T) {
 	b := opened(t, "a b me/human")
 	if err := b.act("me", room.SetLimits{Limits: room.Limits{MaxTurns: -1, SameTextOf: -5, MaxDuration: -1, MaxFailures: -1}}); err != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/folkmoot/moot/room/names"
 )
 
-// Whatever is said, and whatever the room is about, a policy can be asked: the
-// oldest events go first, and it is told.
+// TestInputFits checks that the input of every room fits. The oldest events are
+// dropped, and the input says so.
 func TestInputFits(t *testing.T) {
-	crowd := ""
+	roster500 := ""
 	for i := range 500 {
-		crowd += fmt.Sprintf("p%03d ", i)
+		roster500 += fmt.Sprintf("p%03d ", i)
 	}
 	for name, c := range map[string]struct{ roster, objective, text string }{
 		"controls":  {"a b me/human ", "talk", strings.Repeat("\x01", 8<<10)},
-		"mentions":  {crowd + "me/human ", "talk", crowd},
+		"mentions":  {roster500 + "me/human ", "talk", roster500},
 		"objective": {"a b me/human ", strings.Repeat("\x01 all ", 1<<18), "hello"},
 	} {
 		t.Run(name, func(t *testing.T) {

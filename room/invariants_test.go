@@ -6,9 +6,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A history checks what must hold over every prefix of a log, from the events
-// alone: it knows nothing of State. The names are those of the reliability
-// catalogue.
+// A history checks invariants over every prefix of a log, from the events alone,
+// without a State. The names are those of the reliability catalogue.
 type history struct {
 	seq      int64
 	clock    int64
@@ -129,7 +128,7 @@ func (h *history) phases(b room.Body) string {
 	return ""
 }
 
-// harmless events may follow the end: they send nothing.
+// harmless reports whether an event may follow the end, because it sends nothing.
 func harmless(b room.Body) bool {
 	switch b.(type) {
 	case room.ReplyLate, room.Violation, room.SeatChanged, room.Redacted, room.Claimed, room.LimitsChanged, room.SummaryMade:

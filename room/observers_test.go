@@ -10,8 +10,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// What a seat says to a room that somebody of another owner watches leaves, so
-// the rules about that pick it; and who watches is the host's own affair.
+// TestObservedRoom checks that the review rules about other owners apply to a room
+// that another owner may watch, and that the list of observers stays hidden.
 func TestObservedRoom(t *testing.T) {
 	sure := 0.9
 	for _, c := range []struct {

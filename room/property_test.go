@@ -12,9 +12,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// TestProperties throws random commands at a room. Whatever they are, the
-// invariants hold over every prefix of the log, Decide leaves the state as it
-// is, and the fold of the stored log equals the live state.
+// TestProperties gives random commands to a room. It checks that the invariants
+// hold over every prefix of the log, that Decide does not change the state, and that
+// the fold of the stored log equals the live state.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &script{}
@@ -91,8 +91,8 @@ func command(rt *rapid.T) string {
 	}).Draw(rt, "command")
 }
 
-// windows checks that what a participant is handed accounts for everything
-// that it may read: delivered, summarised and omitted together.
+// windows checks that a window covers all messages that the participant may read:
+// delivered, summarised and omitted together.
 func windows(rt *rapid.T, s *script) {
 	for _, x := range s.state.Seats {
 		w := s.state.WindowFor(x.ID)

@@ -98,7 +98,7 @@ func limits(t *testing.T, line string) room.Limits {
 	return l
 }
 
-// describe prints what matters of a body.
+// describe returns the important fields of a body.
 func describe(b room.Body) string {
 	switch b := b.(type) {
 	case room.Joined:

@@ -15,8 +15,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// TestScripts plays testdata/*: every command is decided and applied, and what
-// it caused is printed. Rewrite the expectations with
+// TestScripts runs the scripts in testdata: it decides and applies each command and
+// prints the events. To rewrite the expectations, run
 // go test ./room -run Scripts -rewrite.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
@@ -114,7 +114,7 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 	}
 }
 
-// clone folds the log anew, through its stored form.
+// clone folds the stored form of the log into a new state.
 func clone(t *testing.T, log []room.Event) room.State {
 	var s room.State
 	for _, e := range log {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestShorten: a state that was shortened gives the windows that it would have
-// given, or says that it cannot.
+// TestShorten checks that a shortened state gives the same windows, or reports that
+// it cannot.
 func TestShorten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var whole, short State

@@ -12,7 +12,7 @@ import (
 	"github.com/folkmoot/moot/room/log/logtest"
 )
 
-// Computed with Python's hashlib, so that the chain does not vouch for itself.
+// Computed with Python's hashlib, independently of this package.
 const (
 	wantCommit = "333b13ff02f57ae18049b82ca66f37592c5a3d8fd54e44e23ae5c7085c24fd2a"
 	wantLink   = "f988b638142d991b7aeaa04a9836bbfc62bbfa9cfe5e1294632f253cf3fa90d1"
@@ -101,7 +101,7 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-// moveSalt moves a byte from the salt to the body, which leaves what is hashed.
+// moveSalt moves a byte from the salt to the body. The hashed bytes stay the same.
 func moveSalt(entries []log.Entry, i int) []log.Entry {
 	e := &entries[i]
 	last := len(e.Salt) - 1
@@ -142,7 +142,7 @@ func TestCorruptError(t *testing.T) {
 	}
 }
 
-// FuzzCheck changes one bit anywhere in a chain: it is found, at its place.
+// FuzzCheck changes one bit of a chain. Check must find it and name its place.
 func FuzzCheck(f *testing.F) {
 	f.Add(uint8(5), uint8(2), uint8(0), uint16(77), uint16(0))
 	f.Add(uint8(1), uint8(0), uint8(1), uint16(3), uint16(1))

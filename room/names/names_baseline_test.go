@@ -72,7 +72,7 @@ type turn struct {
 func readConversations(t *testing.T, set string) []conversation {
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "transcripts", set+".jsonl.gz"))
 	if err != nil {
-		t.Skip("the shared transcripts are not beside this checkout")
+		t.Skip("the shared transcripts are not in the parent folder of this checkout")
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

@@ -78,8 +78,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// What strangers choose can neither forge a line nor steer a terminal, nor
-// fill the disk.
+// TestValuesAreHarmless checks that values of other devices cannot forge a line,
+// control a terminal or fill the disk.
 func TestValuesAreHarmless(t *testing.T) {
 	dir := t.TempDir()
 	l := opened(t, Config{Dir: dir, Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") }})
@@ -142,7 +142,8 @@ func TestNewFile(t *testing.T) {
 	}
 }
 
-// Two processes, here two handles, write to one file and begin new ones.
+// TestTwoWriters lets two handles, as two processes do, write to one file and
+// rotate it.
 func TestTwoHandles(t *testing.T) {
 	dir := t.TempDir()
 	const each = 60

@@ -61,7 +61,7 @@ func testRetry(t *testing.T, f *fixture) {
 	}
 }
 
-// A retry is the same events: with fewer or others stored it is a conflict.
+// A retry has the same events. If fewer or others are stored, it is a conflict.
 func testRetryOfPart(t *testing.T, f *fixture) {
 	p1 := f.append("a", log.Pos{}, Event("1", "one"))
 	_, _, err := f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "one"), Event("2", "two"))
@@ -71,8 +71,8 @@ func testRetryOfPart(t *testing.T, f *fixture) {
 	want(t, err, log.ErrConflict)
 }
 
-// Two writers may give one id to different events, as two coordinators do that
-// claim a room at once. The second must not take the first's for its own.
+// Two coordinators that claim a room at once may give one id to different events.
+// The second must not take the first's event for its own.
 func testOtherWords(t *testing.T, f *fixture) {
 	f.append("a", log.Pos{}, Event("1", "mine"), Event("2", "mine"))
 	_, _, err := f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "mine"), Event("2", "yours"))
@@ -136,7 +136,7 @@ func testLarge(t *testing.T, f *fixture) {
 	}
 }
 
-// Ids of rooms are data, whatever is in them.
+// Any valid string can be the id of a room.
 func testRoomsSeparate(t *testing.T, f *fixture) {
 	names := []string{
 		"a", "A", "b", "a'; drop table rooms; --", "../../etc/passwd", "a/b", "a%b", "a*", "a?", "ä", "日本",
@@ -184,7 +184,7 @@ func testManyWriters(t *testing.T, f *fixture) {
 	}
 }
 
-// Writers that fence one another leave one chain in which epochs only grow.
+// Writers that fence each other leave one chain with growing epochs.
 func testFencing(t *testing.T, f *fixture) {
 	var wg sync.WaitGroup
 	var fenced atomic.Int64
@@ -234,7 +234,7 @@ func testCancelled(t *testing.T, f *fixture) {
 	}
 }
 
-// A writer that gives up at any moment and tries again stores each event once.
+// A writer that gives up and tries again stores each event once.
 func testCancelledAnyTime(t *testing.T, f *fixture) {
 	at := log.Pos{}
 	random := rand.New(rand.NewPCG(1, 2))

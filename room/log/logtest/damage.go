@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// flip damages what is stored while no log is open.
+// flip damages the stored data while no log is open.
 func (f *fixture) flip(needle string) {
 	f.t.Helper()
 	if f.Flip == nil {
@@ -42,7 +42,7 @@ func testFlippedBody(t *testing.T, f *fixture) {
 	if got := f.all("b"); len(got) != 10 {
 		t.Errorf("the other room has %d events", len(got))
 	}
-	// What is damaged is not made to look whole.
+	// A redaction does not hide the damage.
 	e := Event("16", "").Redacted()
 	e.Seq = 17
 	corrupt(t, f.Redact(f.ctx, "a", e), "a", 17)
@@ -59,7 +59,7 @@ func testFlippedBlob(t *testing.T, f *fixture) {
 	}
 }
 
-// A damaged snapshot is as good as none.
+// A damaged snapshot reads as a missing one.
 func testFlippedSnapshot(t *testing.T, f *fixture) {
 	f.fill("a", 3)
 	must(t, f.PutSnapshot(f.ctx, "a", log.Snapshot{Seq: 3, Hash: f.all("a")[2].Hash, Data: []byte("a needle in the state")}))

@@ -82,7 +82,7 @@ func testFollowRemoved(t *testing.T, f *fixture) {
 	want(t, <-ended, log.ErrNotFound)
 }
 
-// What another process appends is followed too.
+// testFollowOther checks that Follow yields events that another handle appends.
 func testFollowOther(t *testing.T, f *fixture) {
 	if !f.Shared {
 		t.Skip("the engine does not share a folder between handles")

@@ -16,7 +16,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// An Engine is what the suite needs of an engine under test.
+// An Engine describes the engine under test.
 type Engine struct {
 	// Open opens the log that is kept in dir, an existing folder, and makes
 	// it when there is none. The suite closes what it opens. With Shared it

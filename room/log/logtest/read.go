@@ -51,7 +51,7 @@ func testRead(t *testing.T, f *fixture) {
 	}
 }
 
-// sameEvent checks an entry against what was appended.
+// sameEvent compares an entry with the appended event.
 func sameEvent(t *testing.T, e log.Entry, seq uint64, event room.Event) {
 	t.Helper()
 	event.Seq = int64(seq)
@@ -107,7 +107,7 @@ func testVerifyMark(t *testing.T, f *fixture) {
 	corrupt(t, err, "a", 31)
 }
 
-// corrupt fails the test when err is not of damage at that place.
+// corrupt fails the test unless err reports damage at that place.
 func corrupt(t *testing.T, err error, name string, seq uint64) {
 	t.Helper()
 	want(t, err, log.ErrCorrupt)

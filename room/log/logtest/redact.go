@@ -11,7 +11,7 @@ import (
 
 var at0 time.Time
 
-// stub is what is left of an entry.
+// stub returns the stub of an entry.
 func stub(e log.Entry) room.Event { return e.Event.Redacted() }
 
 func testRedact(t *testing.T, f *fixture) {
@@ -58,7 +58,7 @@ func testRedactAtomic(t *testing.T, f *fixture) {
 	beyond.Seq = 4
 	want(t, f.Redact(f.ctx, "a", stub(entries[0]), beyond), log.ErrNotFound)
 	other := stub(entries[1])
-	other.ID = "somebody else's"
+	other.ID = "another id"
 	if err := f.Redact(f.ctx, "a", stub(entries[0]), other); err == nil {
 		t.Error("a stub of another event was taken")
 	}

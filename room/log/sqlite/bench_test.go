@@ -30,7 +30,7 @@ func sized(id string, size int) room.Event {
 }
 
 // BenchmarkAppend measures appends of 512 bytes, each on stable storage before
-// it returns, by so many rooms at once. The figures that count are events/s
+// it returns, by several rooms at once. The figures that count are events/s
 // and p50-ms.
 func BenchmarkAppend(b *testing.B) {
 	for _, rooms := range []int{1, 8, 64, 256} {

@@ -133,8 +133,7 @@ func appendSome(d *sqlite.DB, name string, n int) {
 	}
 }
 
-// code returns an error's stable code, and whether it says that the handle is
-// of no more use.
+// code returns an error's stable code, and whether the handle has failed for good.
 func code(err error) string {
 	text := "NONE"
 	if c, ok := errors.AsType[*problem.Error](err); ok {
@@ -221,8 +220,7 @@ func holds(t testing.TB, d log.Log, acked []ack) {
 	}
 }
 
-// lacking ends a test that needs what this machine has not got. In CI that is
-// a failure.
+// lacking skips a test that needs a missing tool, and fails it in CI.
 func lacking(t testing.TB, sentence string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -60,8 +60,8 @@ func entry(t testing.TB, d log.Log, room string, seq uint64) log.Entry {
 	return got[0]
 }
 
-// TestFlippedAnywhere changes one bit of the file, at many places. Either it is
-// found, or nothing that was stored reads differently.
+// TestFlippedAnywhere changes one bit of the file, at many places. Either the change
+// is found, or all stored data reads the same.
 func TestFlippedAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	hashes := small(t, dir)
@@ -98,8 +98,8 @@ func TestFlippedAnywhere(t *testing.T) {
 	t.Logf("%d bytes, %d flips, %d found, the others in unused space", len(whole), tries, found)
 }
 
-// inspect opens a log, checks all of it, and fails the test when the check
-// finds nothing although what is stored is not what was.
+// inspect opens a log and checks it. It fails the test when the check finds no
+// damage and the data differs.
 func inspect(t *testing.T, dir string, hashes [][32]byte) error {
 	t.Helper()
 	d, err := sqlite.Open(sqlite.Config{Dir: dir})
@@ -131,8 +131,8 @@ func inspect(t *testing.T, dir string, hashes [][32]byte) error {
 	return nil
 }
 
-// TestDamagedPage damages what SQLite itself needs of the page that holds an
-// event: the error names the room all the same.
+// TestDamagedPage damages the page header of the page with an event. The error must
+// still name the room.
 func TestDamagedPage(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
@@ -173,7 +173,7 @@ func TestDamagedPage(t *testing.T) {
 	}
 }
 
-// TestCutFile cuts the file short: it is refused with its code.
+// TestCutFile checks that a truncated file is refused with its code.
 func TestCutFile(t *testing.T) {
 	dir := t.TempDir()
 	small(t, dir)
@@ -201,9 +201,8 @@ func TestCutFile(t *testing.T) {
 	}
 }
 
-// TestDamagedTail damages the write-ahead log of a process that was killed:
-// what is found is a prefix of what was stored, whole in itself, or a refusal,
-// and what is appended then stands.
+// TestDamagedTail damages the write-ahead log of a killed process. The log must
+// hold an intact prefix of the stored events, or be refused, and must take appends.
 func TestDamagedTail(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)

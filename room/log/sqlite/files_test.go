@@ -16,7 +16,8 @@ import (
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
-// TestPermissions: nobody but the user may read anything in a new data folder.
+// TestPermissions checks that only the user may read the files of a new data
+// folder.
 func TestPermissions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "data folder?mode=memory")
 	d := open(t, dir)
@@ -49,7 +50,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestModeIsTightened: a log that others may read is not left so.
+// TestModeIsTightened checks that Open removes read permissions of other users.
 func TestModeIsTightened(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, sqlite.FileName)
@@ -62,7 +63,7 @@ func TestModeIsTightened(t *testing.T) {
 	}
 }
 
-// TestRedactedIsGone: what was redacted or removed is in no file any more.
+// TestRedactedIsGone checks that redacted or removed text is in no file.
 func TestRedactedIsGone(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
@@ -100,8 +101,8 @@ func TestRedactedIsGone(t *testing.T) {
 	}
 }
 
-// TestRedactedIsGoneLater: somebody who reads keeps what was redacted from
-// going at once, but neither holds up the redaction nor keeps it for good.
+// TestRedactedIsGoneLater checks that a reader does not delay a redaction, and that
+// the redacted bytes are gone from the file once the reader has ended.
 func TestRedactedIsGoneLater(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
@@ -115,7 +116,7 @@ func TestRedactedIsGoneLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !stored(t, dir, secret) {
-		t.Error("it is gone although somebody reads: the test tests nothing")
+		t.Error("the bytes are gone although a reader is active: the test has no effect")
 	}
 	release()
 	for deadline := time.Now().Add(time.Minute); stored(t, dir, secret); {
@@ -125,8 +126,8 @@ func TestRedactedIsGoneLater(t *testing.T) {
 	}
 }
 
-// stored looks for a text in the files of a log. It opens them in another
-// process' stead: closing a file would drop this process' locks on it.
+// stored reports whether a text is in the files of a log. A child process reads
+// them, because closing a file would drop the locks of this process.
 func stored(t *testing.T, dir, text string) bool {
 	t.Helper()
 	c := command(t, dir, roleGrep)
@@ -138,8 +139,9 @@ func stored(t *testing.T, dir, text string) bool {
 	return bytes.Contains(out, []byte("found"))
 }
 
-// TestStalled: a disk, here another program's lock, that holds up an append
-// does not hold up who waits for it. Later it is found to have been stored.
+// TestStalled checks that a caller with a deadline does not wait for a stalled
+// append (here because of the lock of another program), and that the append is
+// stored later.
 func TestStalled(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)

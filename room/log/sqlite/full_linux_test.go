@@ -25,9 +25,9 @@ func mount(t *testing.T, size string) string {
 	return dir
 }
 
-// TestDiskFull fills a disk: the append that finds no room fails with its
-// code, so do all after it, at once; what was acknowledged can still be read,
-// and after space was made a new handle goes on.
+// TestDiskFull fills a disk. The append without space and all later ones must fail
+// with the code, acknowledged events must stay readable, and a new handle must go on
+// when there is space again.
 func TestDiskFull(t *testing.T) {
 	dir := mount(t, "1500k")
 	ballast := filepath.Join(dir, "ballast")
@@ -73,7 +73,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestNoSpaceToBegin: not even an empty log fits.
+// TestNoSpaceToBegin opens a log on a disk without space for an empty one.
 func TestNoSpaceToBegin(t *testing.T) {
 	dir := mount(t, "16k")
 	if _, err := sqlite.Open(sqlite.Config{Dir: dir}); code(err) != "LOG-FULL" {
@@ -81,8 +81,8 @@ func TestNoSpaceToBegin(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFolder: a folder that cannot be written is refused for writing
-// and read all the same.
+// TestReadOnlyFolder checks that a read-only folder can be opened for reading and
+// is refused for writing.
 func TestReadOnlyFolder(t *testing.T) {
 	dir := mount(t, "4m")
 	empty := filepath.Join(dir, "empty")

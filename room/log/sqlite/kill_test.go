@@ -66,8 +66,8 @@ func TestKillWhileMaking(t *testing.T) {
 	}
 }
 
-// killed runs a child, kills it a moment after so many acknowledgements, and
-// returns all that it got.
+// killed runs a child, kills it shortly after a number of acknowledgements, and
+// returns all acknowledgements.
 func killed(t *testing.T, dir string, after int, moment time.Duration) []ack {
 	t.Helper()
 	c := command(t, dir, roleAppend)

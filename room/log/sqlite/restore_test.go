@@ -12,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
-// TestRestore: a room that was read out of one log and put into another is
-// the same there, entry for entry, redactions included.
+// TestRestore checks that a room restored in another log has the same entries,
+// redactions included.
 func TestRestore(t *testing.T) {
 	from, to := openLog(t, t.TempDir()), openLog(t, t.TempDir())
 	var events []room.Event

@@ -29,7 +29,7 @@ func TestNanos(t *testing.T) {
 	}
 }
 
-// FuzzTail: a row of the index is taken only when it is as it was written.
+// FuzzTail checks that a changed row of the index is refused.
 func FuzzTail(f *testing.F) {
 	f.Add(int64(1), "a", int64(7), []byte("0123456789abcdef0123456789abcdef"), int64(5), int64(6), int64(7), []byte("12345678"), uint8(0))
 	f.Add(int64(1), "a", int64(-7), []byte("short"), int64(5), int64(0), int64(-7), []byte{}, uint8(9))
@@ -53,8 +53,8 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// FuzzEntry: whatever a row holds, reading it does not panic, and what is
-// taken is a link of the chain.
+// FuzzEntry checks that no row makes reading panic, and that an accepted row is a
+// link of the chain.
 func FuzzEntry(f *testing.F) {
 	entries, err := log.Seal(0, []room.Event{logtest.Event("1", "x")})
 	if err != nil {

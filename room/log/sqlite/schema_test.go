@@ -31,8 +31,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestOlderLog: a log that was begun before rooms could be imported gets what
-// it lacks.
+// TestOlderLog checks that a log of an older schema is migrated.
 func TestOlderLog(t *testing.T) {
 	dir := t.TempDir()
 	if err := open(t, dir).Close(); err != nil {

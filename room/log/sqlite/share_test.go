@@ -15,8 +15,8 @@ import (
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
-// TestLockOfKilledProcess: who holds a room is named by its process id, and
-// holds it no longer when it is killed.
+// TestLockOfKilledProcess checks that the error names the process that holds a
+// room, and that the lock ends when this process is killed.
 func TestLockOfKilledProcess(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
@@ -59,8 +59,8 @@ func TestLockOfKilledProcess(t *testing.T) {
 	unlock()
 }
 
-// TestTwoProcesses: two processes append to rooms of one file, while a third
-// that may only read follows both.
+// TestTwoProcesses lets two processes append to rooms of one file while a third,
+// which may only read, follows both.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	if err := open(t, dir).Close(); err != nil {
@@ -121,7 +121,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Logf("%d events acknowledged", len(acked))
 }
 
-// TestOpenAtOnce: whoever comes first makes the log; all find one and the same.
+// TestOpenAtOnce checks that concurrent calls of Open create one log.
 func TestOpenAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup

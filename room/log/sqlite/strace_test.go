@@ -30,9 +30,9 @@ func strace(t *testing.T, dir, inject string) []string {
 	return line
 }
 
-// TestFaults has one system call on the log's files fail, or the process die
-// in it: once, at each of many points. Nothing acknowledged is lost, after a
-// failure nothing more is acknowledged, and the failure has its code.
+// TestFaults makes one system call on the log's files fail, or kills the process in
+// it, at many points. No acknowledged event may be lost, nothing may be acknowledged
+// after a failure, and the failure must have its code.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes under strace")
@@ -67,7 +67,7 @@ func TestFaults(t *testing.T) {
 }
 
 // faulty runs one child with a fault at the point-th call of a thread, and
-// says whether the fault came to pass.
+// reports whether the fault occurred.
 func faulty(t *testing.T, inject string, point int, codes []string) bool {
 	t.Helper()
 	dir := t.TempDir()
