@@ -1,6 +1,6 @@
-// Package politejson is the author kit's policy "polite" as somebody writes it
-// who has only encoding/json: it declares what it reads and nothing else,
-// which is less work than reading the whole input.
+// Package politejson is the author kit's policy "polite" on encoding/json. It
+// declares only the fields that it reads, which is less work than reading the
+// whole input.
 package politejson
 
 import "encoding/json"
