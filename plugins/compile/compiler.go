@@ -80,7 +80,7 @@ func (c *Compiler) Trusted(ctx context.Context, where, digest string, module []b
 	if err != nil {
 		return nil, err
 	}
-	if c.config.Tiered && m.Rewindable && c.trusted.name == guest.EngineCompiler && !c.trusted.has(m) {
+	if c.config.Tiered && m.Restorable && c.trusted.name == guest.EngineCompiler && !c.trusted.has(m) {
 		return c.interpreted(ctx, where, digest, m)
 	}
 	type result struct {
@@ -223,7 +223,7 @@ func (e *engine) has(m *wasm.Metered) bool {
 // initialSnapshot returns the encoded initial snapshot of a module from the
 // cache, or takes it. A cache that cannot be written to costs time only.
 func (e *engine) initialSnapshot(m *wasm.Metered, take func() ([]byte, error)) ([]byte, error) {
-	if e.dir == "" || !m.Rewindable {
+	if e.dir == "" || !m.Restorable {
 		return take()
 	}
 	path := filepath.Join(e.dir, "images", guest.Digest(m.Whole))

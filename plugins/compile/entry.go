@@ -61,7 +61,7 @@ func compileIn(ctx context.Context, dir, where string, m *wasm.Metered) error {
 // entryNamePath is the file with the name of a module's entry.
 func entryNamePath(cache string, m *wasm.Metered) string {
 	module := m.Bare
-	if !m.Rewindable {
+	if !m.Restorable {
 		module = m.Whole
 	}
 	return filepath.Join(cache, "compiled", guest.Digest(module))

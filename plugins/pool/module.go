@@ -27,7 +27,7 @@ type Code struct {
 // it ends soon after ctx is done.
 func Compile(ctx context.Context, r wazero.Runtime, engine, where string, m *wasm.Metered, workers int) (*Code, error) {
 	module := m.Bare
-	if !m.Rewindable {
+	if !m.Restorable {
 		module = m.Whole
 	}
 	c, err := r.CompileModule(experimental.WithCompilationWorkers(ctx, workers), module)
@@ -37,7 +37,7 @@ func Compile(ctx context.Context, r wazero.Runtime, engine, where string, m *was
 		}
 		return nil, guest.EngineError(where, err)
 	}
-	return &Code{Engine: engine, runtime: r, compiled: c, whole: !m.Rewindable}, nil
+	return &Code{Engine: engine, runtime: r, compiled: c, whole: !m.Restorable}, nil
 }
 
 // Interpret prepares the whole module for the interpreter, in a runtime of its
@@ -70,7 +70,7 @@ func (c *Code) Close() error {
 // compiling a module to run it once takes longer, and because native code
 // cannot be interrupted.
 func InitialSnapshot(where, digest string, m *wasm.Metered) ([]byte, error) {
-	if !m.Rewindable {
+	if !m.Restorable {
 		return nil, nil
 	}
 	c, err := Interpret(context.Background(), where, m)
@@ -101,7 +101,7 @@ func (c *Code) InitialSnapshot(where, digest string, m *wasm.Metered) ([]byte, e
 // absent snapshot of a module that cannot start from one.
 func ValidSnapshot(b []byte, m *wasm.Metered) bool {
 	if len(b) == 0 {
-		return !m.Rewindable
+		return !m.Restorable
 	}
 	_, err := decodeSnapshot(b, len(m.Mutable))
 	return err == nil

@@ -4,42 +4,42 @@ package wasm
 type body struct {
 	*meter
 	in     cursor
-	locals uint64 // parameters and locals of the module's own; ours follow
+	locals uint64 // parameters and locals of the module; added ones follow
 
 	out    []byte // finished code
-	seg    []byte // code of the segment being read
+	seg    []byte // code of the current segment
 	cost   int64  // of the segment
-	check  bool   // look at the fuel when the segment starts
-	frames []frame
-	weight int64 // depth that a function takes that calls others
+	check  bool   // check the fuel at the start of the segment
+	open   []openBlock
+	weight int64 // depth that calls take
 
-	first   int64 // cost of the first segment, whose payment is written last
-	entered bool  // the first segment has ended
-	total   int64 // cost of all segments
-	leaf    bool  // no loops, no calls, no costs by an operand
-	calling bool  // calls functions of the module's own
-	calls   int   // since the last look, on whichever way
-	called  int   // calls so far
+	first          int64 // cost of the first segment, which is charged in entry
+	entered        bool  // the first segment has ended
+	total          int64 // cost of all segments
+	leaf           bool  // no loops, no calls, no costs by an operand
+	callsOwn       bool  // it calls functions of the module
+	uncheckedCalls int   // since the last check, on any path
+	totalCalls     int   // calls so far
 
-	scratch         []byte          // types of our locals
-	at              map[byte]uint32 // type to our local
-	fuelAt, depthAt uint32          // our locals for these, plus one
+	scratch         []byte          // types of the added locals
+	at              map[byte]uint32 // added local of a type, plus one
+	fuelAt, depthAt uint32          // added locals for these, plus one
 }
 
 // rewrite returns the new body, without its size.
 func (b *body) rewrite() []byte {
 	decl := b.declare()
 	b.cost, b.leaf = 1, true
-	b.frames = append(b.frames, frame{})
-	for len(b.frames) > 0 && b.in.more() {
+	b.open = append(b.open, openBlock{})
+	for len(b.open) > 0 && b.in.more() {
 		b.instruction()
 	}
-	if len(b.frames) > 0 {
+	if len(b.open) > 0 {
 		b.in.fail(Malformed, "a body without an end")
 	}
 	b.flush()
 	b.in.end("body")
-	enter := b.enter()
+	enter := b.entry()
 	out := leb(nil, uint64(decl.groups+len(b.scratch)))
 	out = append(out, decl.bytes...)
 	for _, t := range b.scratch {
@@ -76,11 +76,11 @@ func (b *body) declare() localGroups {
 	if b.totalLocals += own; b.totalLocals > uint64(b.mod.limits.TotalLocals) {
 		c.fail(Exceeds, "more than %d locals in all functions", b.mod.limits.TotalLocals)
 	}
-	b.weight = frameWeight(b.locals, len(c.b))
+	b.weight = depthWeight(b.locals, len(c.b))
 	return localGroups{groups, c.b[from:c.p]}
 }
 
-// instruction reads one instruction and writes it with what belongs to it.
+// instruction reads one instruction and writes it with its added code.
 func (b *body) instruction() {
 	c := &b.in
 	from := c.p
@@ -94,7 +94,7 @@ func (b *body) instruction() {
 		b.block(op)
 		return
 	case label:
-		c.index("label", len(b.frames))
+		c.index("label", len(b.open))
 		b.copy(from)
 		if op == opBr {
 			b.flush()
@@ -102,7 +102,7 @@ func (b *body) instruction() {
 		return
 	case labels:
 		for range c.count("labels", b.mod.limits.BrTable, 1) + 1 {
-			c.index("label", len(b.frames))
+			c.index("label", len(b.open))
 		}
 		b.copy(from)
 		b.flush()
@@ -111,8 +111,8 @@ func (b *body) instruction() {
 		b.call(op)
 		return
 	case memIndex:
-		b.memory()
-		b.zero()
+		b.needMemory()
+		b.memoryIndex()
 		if op == opMemoryGrow {
 			b.chargeGrowth()
 		}
@@ -131,7 +131,7 @@ func (b *body) instruction() {
 	b.copy(from)
 }
 
-// operands reads what follows an instruction that is taken over as it is.
+// operands reads the operands of an instruction that is copied unchanged.
 func (b *body) operands(op byte) {
 	c := &b.in
 	switch shapes[op] {
@@ -145,7 +145,7 @@ func (b *body) operands(op byte) {
 		c.index("table", b.mod.tables)
 		b.mutatesTable(op == opTableSet)
 	case memArg:
-		b.memory()
+		b.needMemory()
 		b.memArg()
 	case const32:
 		c.signed(5)
@@ -168,20 +168,20 @@ func (b *body) operands(op byte) {
 	}
 }
 
-// copy takes the instruction that was read since from into the segment.
+// copy appends the input since from to the segment.
 func (b *body) copy(from int) { b.seg = append(b.seg, b.in.b[from:b.in.p]...) }
 
-// plain takes over an instruction that is one byte long.
+// plain copies an instruction without operands.
 func (b *body) plain(op byte) {
 	b.seg = append(b.seg, op)
 	switch op {
 	case opEnd:
 		b.flush()
 		b.join()
-		b.frames = b.frames[:len(b.frames)-1]
+		b.open = b.open[:len(b.open)-1]
 	case opElse:
 		b.flush()
-		b.calls = b.frames[len(b.frames)-1].calls
+		b.uncheckedCalls = b.open[len(b.open)-1].unchecked
 	case opReturn, opUnreachable:
 		b.flush()
 	default:
@@ -194,7 +194,7 @@ func (b *body) block(op byte) {
 	c := &b.in
 	from := c.p - 1
 	b.blockType()
-	if b.frames = append(b.frames, frame{b.calls, b.called}); len(b.frames) > b.mod.limits.Nesting {
+	if b.open = append(b.open, openBlock{b.uncheckedCalls, b.totalCalls}); len(b.open) > b.mod.limits.Nesting {
 		c.fail(Exceeds, "blocks nested deeper than %d", b.mod.limits.Nesting)
 	}
 	b.copy(from)
@@ -203,7 +203,7 @@ func (b *body) block(op byte) {
 	}
 	if op == opLoop {
 		b.leaf = false
-		b.look()
+		b.requestCheck()
 	}
 }
 
@@ -229,7 +229,7 @@ func (b *body) blockType() {
 	}
 }
 
-// positive decodes a signed LEB128 number that is not negative.
+// positive decodes a signed LEB128 number, and reports whether it is not negative.
 func positive(b []byte) (uint64, bool) {
 	var v uint64
 	for i, c := range b {
@@ -238,7 +238,7 @@ func positive(b []byte) (uint64, bool) {
 	return v, len(b) > 0 && b[len(b)-1]&0x40 == 0
 }
 
-// flush ends a segment: its cost is charged in front of it.
+// flush ends a segment, and charges its cost in front of it.
 func (b *body) flush() {
 	if b.check || !b.entered {
 		b.cost += costCheck
@@ -248,37 +248,38 @@ func (b *body) flush() {
 	case !b.entered:
 		b.first, b.entered = b.cost, true
 	case b.cost > 0:
-		b.out = b.pay(op(b.out, opLocalGet, b.fuelLeft()), b.cost, b.check)
+		b.out = b.appendCharge(op(b.out, opLocalGet, b.fuelLeft()), b.cost, b.check)
 	}
 	b.out = append(b.out, b.seg...)
 	b.seg = b.seg[:0]
 	b.cost, b.check = 0, false
 }
 
-// A frame is a block that is open.
-type frame struct{ calls, called int } // where it starts
+// An openBlock is a block whose end was not read yet, with the counts of calls at
+// its start.
+type openBlock struct{ unchecked, total int }
 
-// look has the fuel looked at when the next segment starts.
-func (b *body) look() { b.check, b.calls = true, 0 }
+// requestCheck makes the next segment check the fuel.
+func (b *body) requestCheck() { b.check, b.uncheckedCalls = true, 0 }
 
-// join is where ways through a block come together. One of them may have gone
-// round every look inside.
+// join counts the calls at the end of a block, where paths meet. One of them may
+// have passed no check inside the block.
 func (b *body) join() {
-	f := b.frames[len(b.frames)-1]
-	if b.calls = f.calls + b.called - f.called; b.calls >= mostCalls && len(b.frames) > 1 {
-		b.look()
+	f := b.open[len(b.open)-1]
+	if b.uncheckedCalls = f.unchecked + b.totalCalls - f.total; b.uncheckedCalls >= maxUncheckedCalls && len(b.open) > 1 {
+		b.requestCheck()
 	}
 }
 
-// ours returns a local of our own of a type.
-func (b *body) ours(t byte) uint32 {
+// scratchLocal returns the added local of a type.
+func (b *body) scratchLocal(t byte) uint32 {
 	at := b.at[t]
 	i := b.local(&at, t)
 	b.at[t] = at
 	return i
 }
 
-// local returns a local of our own whose number, plus one, is kept in at.
+// local returns the added local whose index plus one is in at.
 func (b *body) local(at *uint32, t byte) uint32 {
 	if *at == 0 {
 		b.scratch = append(b.scratch, t)
@@ -311,14 +312,14 @@ func sleb(b []byte, v int64) []byte {
 // op appends an instruction with an index.
 func op(b []byte, code byte, index uint32) []byte { return leb(append(b, code), uint64(index)) }
 
-// trapIf appends what traps when the i32 on the stack is not zero.
+// trapIf appends code that traps when the i32 on the stack is not zero.
 func trapIf(b []byte) []byte { return append(b, opIf, blockEmpty, opUnreachable, opEnd) }
 
 func (b *body) reset(fn int, in cursor, params int) {
 	in.fn = fn
 	*b = body{
 		meter: b.meter, in: in, locals: uint64(params), out: b.out[:0], seg: b.seg[:0],
-		scratch: b.scratch[:0], at: b.at, frames: b.frames[:0],
+		scratch: b.scratch[:0], at: b.at, open: b.open[:0],
 	}
 	clear(b.at)
 }

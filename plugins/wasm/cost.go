@@ -1,32 +1,31 @@
 package wasm
 
-// Fuel that instructions cost, beyond 1 for most of them, such that 50 million
-// units end within 100 ms on the compiler, whatever they are spent on: what is
-// slow is dear, or a module would choose it. BenchmarkFuel of the package above
-// measures the worst of each kind. Only what misses the cache at every load
-// is slower than it is dear (making every load dear would take the fuel from
-// those who mean well); the host has a clock for that.
+// Fuel that instructions cost; most cost 1. The costs are chosen so that 50
+// million units end within 100 ms of compiled code for any mix of instructions.
+// BenchmarkFuel of package pool measures the worst of each kind. Loads that miss
+// the processor's cache are slower than their cost, because a higher cost of all
+// loads would take fuel from honest modules; the host limits their time.
 const (
 	costCheck    = 2   // at the head of a loop, on entering a function
 	costCall     = 3   // frame, depth counter
 	costIndirect = 6   // and the check of its type
-	costImport   = 100 // leaves the compiled code
+	costImport   = 100 // it leaves compiled code
 	costDivide   = 4
-	costRoot     = 6
+	costSqrt     = 6
 	costRound    = 3
 	costGrow     = 200
-	costBulk     = 50 // before its length counts
+	costBulk     = 50 // before the cost of its length
 	costTable    = 3
 	costSIMD     = 2
-	costSIMDRoot = 12
+	costSIMDSqrt = 12
 
-	// Bytes, as a power of two, that one unit fills, copies or grows by.
+	// Bytes, as a power of two, that one unit fills, copies or grows.
 	shiftBulk  = 3
 	shiftGrow  = 12 // a page of 64 KiB costs 4096
 	shiftTable = 2  // elements are charged four units each
 )
 
-// costs of the instructions that are one byte long.
+// costs has the costs of the one-byte instructions.
 var costs = func() (t [256]uint8) {
 	for op := range t {
 		switch s := shapes[op]; {
@@ -35,7 +34,7 @@ var costs = func() (t [256]uint8) {
 		case op >= 0x6d && op <= 0x70, op >= 0x7f && op <= 0x82, op == 0x95, op == 0xa3: // div and rem
 			t[op] = costDivide
 		case op == 0x91, op == 0x9f: // sqrt
-			t[op] = costRoot
+			t[op] = costSqrt
 		case op >= 0x8d && op <= 0x90, op >= 0x9b && op <= 0x9e, op >= 0xa8 && op <= 0xbf: // rounding, conversion
 			t[op] = costRound
 		case op == opNop, op == opBlock, op == opLoop, op == opElse, op == opEnd:
@@ -48,20 +47,20 @@ var costs = func() (t [256]uint8) {
 	return t
 }()
 
-// A frame of compiled code takes stack for every local and for values that
-// wait while it calls, of which there are never more than instructions. The
-// depth that a call takes grows with that, so that MaxDepth bounds the bytes
-// of the stack as well as the calls.
+// A stack frame of compiled code holds the locals, and values that live across a
+// call, of which there are at most as many as instructions. The depth of a call
+// grows with the size of the frame, so that the limit of depth also limits the
+// bytes of the stack.
 const frameBytes = 16 << 10
 
-func frameWeight(locals uint64, body int) int64 {
+func depthWeight(locals uint64, body int) int64 {
 	return 1 + int64(8*locals+4*uint64(body))/frameBytes
 }
 
-// A leaf is a function without loops and calls that costs so little that the
-// fuel is not looked at in it. So that leaves do not add up to much, there is a
-// look in a body after so many calls, whichever way it takes.
+// A leaf is a function without loops and calls that costs at most maxLeafCost. It
+// does not check the fuel. So that calls of leaves do not add up, a body checks
+// the fuel after maxUncheckedCalls calls on any path.
 const (
-	mostLeaf  = 128
-	mostCalls = 1000
+	maxLeafCost       = 128
+	maxUncheckedCalls = 1000
 )

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// A cursor reads a part of a module. Its first error sticks: later reads
-// return zeros, and whoever loops looks at failed.
+// A cursor reads a part of a module. It keeps its first error, after which all
+// reads return zeros. Loops must check failed.
 type cursor struct {
 	b    []byte
 	p    int
 	base int // of b in the module
-	fn   int // function that b is the body of; -1: none
+	fn   int // whose body b is; -1: none
 	err  *Error
 }
 
@@ -23,7 +23,7 @@ func (c *cursor) fail(k Kind, format string, args ...any) {
 
 func (c *cursor) failed() bool { return c.err != nil }
 
-// failure returns the error, or a nil one.
+// failure returns the error as an interface, which is nil without one.
 func (c *cursor) failure() error {
 	if c.err != nil {
 		return c.err
@@ -63,8 +63,8 @@ func (c *cursor) u32() uint32 {
 	return 0
 }
 
-// signed passes over a signed LEB128 number of at most size bytes; the engine
-// checks its last bits.
+// signed skips a signed LEB128 number of at most size bytes. The engine checks its
+// last bits.
 func (c *cursor) signed(size int) {
 	for range size {
 		if c.byte() < 0x80 {
@@ -83,17 +83,17 @@ func (c *cursor) take(n uint32) []byte {
 	return c.b[c.p-int(n) : c.p]
 }
 
-// vec reads a length and so many bytes.
+// vec reads a length and as many bytes.
 func (c *cursor) vec() []byte { return c.take(c.u32()) }
 
-// sub returns a cursor over a length and so many bytes.
+// sub reads a length and returns a cursor over as many bytes.
 func (c *cursor) sub() cursor {
 	b := c.vec()
 	return cursor{b: b, base: c.base + c.p - len(b), fn: c.fn, err: c.err}
 }
 
-// count reads the length of a list and refuses one over limit, or one that the
-// bytes left cannot hold at least bytes each; 0 leaves that unchecked.
+// count reads the length of a list. It fails above limit, or when the remaining
+// bytes cannot hold entries of least bytes each. A least of 0 is not checked.
 func (c *cursor) count(what string, limit, least int) int {
 	n := c.u32()
 	if c.err == nil && uint64(n) > uint64(limit) {
@@ -107,7 +107,7 @@ func (c *cursor) count(what string, limit, least int) int {
 	return int(n)
 }
 
-// index reads an index of n things.
+// index reads an index below n.
 func (c *cursor) index(what string, n int) uint32 {
 	i := c.u32()
 	if c.err == nil && uint64(i) >= uint64(n) {

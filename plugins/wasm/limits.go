@@ -1,12 +1,12 @@
 package wasm
 
-// Limits bound the structure of a module. They exist because an engine
-// allocates and works in proportion to what a module claims, not to its size:
-// a module of 56 bytes can claim four billion locals.
+// Limits bound the structure of a module. An engine allocates memory in
+// proportion to the declared counts and not to the size of the module: one of 56
+// bytes can declare four billion locals.
 type Limits struct {
 	Bytes       int // of the whole module
 	Types       int
-	Params      int // of one function, and as many results
+	Params      int // of one function, and its results as well
 	Imports     int
 	Funcs       int // of the module itself
 	Body        int // bytes of one function
@@ -17,15 +17,15 @@ type Limits struct {
 	Tables      int
 	Table       int // elements of one table
 	Memories    int
-	Pages       int // of 64 KiB, that a memory starts with
+	Pages       int // of 64 KiB, initial size of a memory
 	Globals     int
 	Exports     int
-	Elems       int // segments, and as many elements in all of them as Table
+	Elems       int // segments; all their elements together are limited by Table
 	Datas       int // segments
 	Name        int // bytes of a name
 }
 
-// Default are the limits of a policy.
+// Default has the limits of a policy.
 var Default = Limits{
 	Bytes: 8 << 20, Types: 10_000, Params: 128, Imports: 100, Funcs: 100_000, Body: 1 << 20,
 	Locals: 50_000, TotalLocals: 4_000_000, BrTable: 4096, Nesting: 1000, Tables: 1, Table: 100_000,

@@ -7,55 +7,54 @@ import (
 	"strings"
 )
 
-// Names under which a rewritten module exports what the host needs. Modules
-// must not export names that start so.
+// Names of the exports that the rewriter adds. A module must not export names
+// with this prefix.
 const (
 	exportPrefix  = "roompolicy!"
 	ExportFuel    = exportPrefix + "fuel"     // i64 that counts down
 	ExportDepth   = exportPrefix + "depth"    // i32 that counts down
-	ExportYieldAt = exportPrefix + "yield_at" // i64: with less fuel than that the host is asked
+	ExportYieldAt = exportPrefix + "yield_at" // i64: with less fuel than that the module calls the host
 	ExportStart   = exportPrefix + "start"    // the start function, which the host calls
 )
 
 func reserved(name string) bool { return strings.HasPrefix(name, exportPrefix) }
 
-// Budget is what a rewritten module starts with, until the host says
-// otherwise.
+// A Budget has the initial values of a rewritten module's counters. The host may
+// change them later.
 type Budget struct {
 	Fuel  int64
 	Depth int32
 
-	// Yields lets the host decide now and then whether the module goes on.
-	// Whenever the fuel is below the global ExportYieldAt, the module tries to
-	// grow its memory by YieldPages. That must fail, for which the host's
-	// memory refuses; it sets the global to where it wants to be asked next, or
-	// to StopNow, upon which the module traps. The greatest size that a
-	// memory declares is then for the host to observe, too: see
-	// [Metered.MaxPages].
+	// Yields lets the host decide from time to time whether the module goes on.
+	// When the fuel is below the global ExportYieldAt, the module tries to grow
+	// its memory by YieldPages. The host's memory must refuse that. It sets the
+	// global to the fuel of the next call, or to StopNow, upon which the module
+	// traps. The host must then also observe the declared maximum of the memory:
+	// see [Metered.MaxPages].
 	Yields bool
 }
 
 const (
-	YieldPages = 1 << 15       // more than any memory may have
-	StopNow    = math.MaxInt64 // ends a module at its next look
+	YieldPages = 1 << 15       // more than the limit of any memory
+	StopNow    = math.MaxInt64 // ends a module at its next check
 )
 
-// A Metered is a module that was found in order, and rewritten.
+// A Metered is a module that was validated and rewritten.
 type Metered struct {
 	Whole []byte // the module, rewritten; its start function is an export instead
-	Bare  []byte // Whole without data: for a memory that comes from an image
+	Bare  []byte // Whole without data, for a memory that is a snapshot
 
 	Imports  []Import
 	Exports  []Export
-	Pages    uint32   // that its memory starts with
-	MaxPages uint32   // that it declares to grow to at most
-	Mutable  []string // exports of its mutable globals; fuel, depth and stop are the last
+	Pages    uint32   // initial size of its memory
+	MaxPages uint32   // declared maximum of its memory
+	Mutable  []string // exports of its mutable globals; ExportFuel, ExportDepth and ExportYieldAt are the last
 	Memories int
 
-	// Rewindable tells whether memory and Mutable are all that can change in
-	// an instance. Because says why not.
-	Rewindable bool
-	Because    string
+	// Restorable reports whether memory and Mutable are all mutable state of an
+	// instance. Reason says why not.
+	Restorable bool
+	Reason     string
 
 	types []FuncType
 	funcs []uint32
@@ -69,17 +68,17 @@ func (m *Metered) FuncType(e Export) FuncType {
 	return m.types[m.funcs[e.Index]]
 }
 
-// IsFunc tells whether e is a function.
+// IsFunc reports whether e is a function.
 func (e Export) IsFunc() bool { return e.Kind == kindFunc }
 
-// IsMemory tells whether e is a memory.
+// IsMemory reports whether e is a memory.
 func (e Export) IsMemory() bool { return e.Kind == kindMemory }
 
-// padding keeps the fuel of two instances from sharing a cache line: so many
-// globals that nobody uses stand on either side.
+// padding is the number of unused globals on either side of the fuel. They keep
+// the fuel of two instances from sharing a cache line.
 const padding = 8
 
-// Meter checks a module and rewrites it. Every error is an [*Error].
+// Meter validates a module and rewrites it. Every error is an [*Error].
 func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 	mod, err := split(b, &l)
 	if err != nil {
@@ -104,7 +103,7 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 	}
 	out.Whole = m.assemble(false)
 	out.Bare = m.assemble(true)
-	out.Rewindable, out.Because = m.because == "", m.because
+	out.Restorable, out.Reason = m.reason == "", m.reason
 	return out, nil
 }
 
@@ -112,17 +111,17 @@ func Meter(b []byte, l Limits, start Budget) (*Metered, error) {
 type meter struct {
 	mod                  *module
 	start                Budget
-	fuel, depth, yieldAt uint32 // globals of ours
-	yield                uint32 // function of ours
+	fuel, depth, yieldAt uint32 // indices of the added globals
+	yield                uint32 // index of the added function
 	totalLocals          uint64
-	because              string // why instances cannot be rewound
+	reason               string // why instances cannot be restored
 
-	bodies  []byte // the new code section
-	exports []byte // entries that are added to the export section
-	added   int    // how many
+	bodies  []byte // new code section
+	exports []byte // entries to add to the export section
+	added   int    // number of entries
 }
 
-// code rewrites every function.
+// code rewrites all functions.
 func (m *meter) code() error {
 	i := slices.IndexFunc(m.mod.sections, func(s section) bool { return s.id == secCode })
 	if i < 0 && m.mod.ownFuncs > 0 {
@@ -162,7 +161,8 @@ func (m *meter) code() error {
 	return c.failure()
 }
 
-// exportGlobals exports every mutable global, ours too, and returns the names.
+// exportGlobals exports every mutable global, added ones included, and returns the
+// names.
 func (m *meter) exportGlobals() []string {
 	var names []string
 	add := func(name string, index int) {
@@ -173,7 +173,7 @@ func (m *meter) exportGlobals() []string {
 		switch {
 		case !g.mutable:
 		case g.typ == typeV128 || g.typ == typeFuncRef || g.typ == typeExternRef:
-			m.because = "a mutable global that is a vector or a reference"
+			m.reason = "a mutable global that is a vector or a reference"
 		default:
 			add(exportPrefix+"g"+strconv.Itoa(i), m.mod.imported+i)
 		}
@@ -190,7 +190,7 @@ func (m *meter) export(name string, kind byte, index int) {
 	m.added++
 }
 
-// assemble puts the sections together again.
+// assemble writes the sections of the new module.
 func (m *meter) assemble(bare bool) []byte {
 	out := append(make([]byte, 0, m.mod.size+len(m.bodies)), header...)
 	put := func(id byte, body []byte) {
@@ -198,7 +198,7 @@ func (m *meter) assemble(bare bool) []byte {
 		out = append(leb(out, uint64(len(body))), body...)
 	}
 	var globals, exports bool
-	ours := func(next int) { // sections that the module may lack
+	added := func(next int) { // sections that the module may lack
 		if !globals && next >= rank[secGlobal] {
 			globals = true
 			put(secGlobal, m.globalSection())
@@ -210,7 +210,7 @@ func (m *meter) assemble(bare bool) []byte {
 	}
 	for _, s := range m.mod.sections {
 		if s.id != secCustom {
-			ours(rank[s.id])
+			added(rank[s.id])
 		}
 		switch s.id {
 		case secCustom:
@@ -219,7 +219,7 @@ func (m *meter) assemble(bare bool) []byte {
 			}
 		case secGlobal, secExport, secStart:
 		case secType, secFunction:
-			put(s.id, m.withYield(s))
+			put(s.id, m.withYieldFunction(s))
 		case secMemory:
 			put(secMemory, m.memorySection(s.body))
 		case secCode:
@@ -232,12 +232,12 @@ func (m *meter) assemble(bare bool) []byte {
 			put(s.id, s.body.b)
 		}
 	}
-	ours(len(rank) + 1)
+	added(len(rank) + 1)
 	return out
 }
 
-// withYield adds our function, and its type, to a section that is a list.
-func (m *meter) withYield(s section) []byte {
+// withYieldFunction adds the function, or its type, to a section that is a list.
+func (m *meter) withYieldFunction(s section) []byte {
 	if m.mod.ownFuncs == 0 {
 		return s.body.b
 	}
@@ -250,7 +250,7 @@ func (m *meter) withYield(s section) []byte {
 	return append(append(b, c.b[c.p:]...), entry...)
 }
 
-// memorySection leaves the greatest size to the host, if that is asked.
+// memorySection drops the declared maximum when the host observes it.
 func (m *meter) memorySection(c cursor) []byte {
 	if !m.start.Yields || m.mod.memories == 0 {
 		return c.b

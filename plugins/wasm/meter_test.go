@@ -217,7 +217,7 @@ func TestLeavesDoNotAddUp(t *testing.T) {
 		b := budget
 		b.Fuel = 200_000
 		left, _, err := run(t, m.Bytes(), b)
-		if err == nil || left >= 0 || left < -(1000*mostLeaf+50_000) { // the body itself may cost its length
+		if err == nil || left >= 0 || left < -(1000*maxLeafCost+50_000) { // the body itself may cost its length
 			t.Errorf("%s: %d left, %v", name, left, err)
 		}
 	}
@@ -268,8 +268,8 @@ func TestRewindable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.Rewindable != (tt.because == "") || !strings.HasPrefix(m.Because, tt.because) {
-				t.Errorf("%v %q", m.Rewindable, m.Because)
+			if m.Restorable != (tt.because == "") || !strings.HasPrefix(m.Reason, tt.because) {
+				t.Errorf("%v %q", m.Restorable, m.Reason)
 			}
 		})
 	}

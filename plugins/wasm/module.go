@@ -11,7 +11,7 @@ const (
 	typeExternRef = 0x6f
 )
 
-// Kinds of what is imported and exported.
+// Kinds of imports and exports.
 const (
 	kindFunc = iota
 	kindTable
@@ -36,7 +36,7 @@ const (
 	secDataCount
 )
 
-// rank is the order that sections must have; 0 is no section.
+// rank is the required order of sections; 0 is not a section.
 var rank = [...]int{
 	secType: 1, secImport: 2, secFunction: 3, secTable: 4, secMemory: 5, secGlobal: 6, secExport: 7,
 	secStart: 8, secElement: 9, secDataCount: 10, secCode: 11, secData: 12,
@@ -44,18 +44,17 @@ var rank = [...]int{
 
 const header = "\x00asm\x01\x00\x00\x00"
 
-// A FuncType is the type of a function; the slices hold value types as they
-// are encoded.
+// A FuncType is the type of a function, in encoded value types.
 type FuncType struct{ Params, Results []byte }
 
 // An Import is a function that a module imports.
 type Import struct {
 	Module, Name string
 	Type         FuncType
-	Other        string // what it is when it is no function: "a memory"
+	Other        string // kind of an import that is not a function, such as "a memory"
 }
 
-// An Export is something that a module exports.
+// An Export is an export of a module.
 type Export struct {
 	Name  string
 	Kind  byte
@@ -66,16 +65,16 @@ type Export struct {
 type global struct {
 	typ     byte
 	mutable bool
-	init    []byte // constant expression with its end
+	init    []byte // constant expression, with its end
 }
 
-// A section is one as it stands in the module.
+// A section is an unparsed section.
 type section struct {
 	id   byte
 	body cursor
 }
 
-// module is what is known of a module before its code is read.
+// A module is the contents of a module except its code.
 type module struct {
 	limits   *Limits
 	size     int
@@ -87,22 +86,22 @@ type module struct {
 	ownFuncs int
 	tables   int
 	memories int
-	pages    uint32 // that its memory starts with
+	pages    uint32 // initial size of its memory
 	maxPages uint32
 	globals  []global
 	imported int // globals
 	exports  []Export
-	declared map[uint32]bool // functions that code may take references of
+	declared map[uint32]bool // functions to which code may take references
 	elems    int
-	datas    int // as the data count section says; -1 without one
+	datas    int // of the data count section; -1 without one
 	start    int // function; -1 without one
 }
 
 func (m *module) importedFuncs() int { return len(m.funcs) - m.ownFuncs }
 func (m *module) allGlobals() int    { return m.imported + len(m.globals) }
 
-// split cuts a module into sections and checks their order. Custom sections
-// are left out, but for the names of functions.
+// split cuts a module into sections and checks their order. It drops custom
+// sections, except the name section.
 func split(b []byte, l *Limits) (*module, error) {
 	m := &module{limits: l, size: len(b), datas: -1, start: -1, declared: map[uint32]bool{}}
 	c := cursor{b: b, fn: -1}
@@ -139,7 +138,7 @@ func split(b []byte, l *Limits) (*module, error) {
 	return m, nil
 }
 
-// customName returns the name of a custom section; the body stays whole.
+// customName returns the name of a custom section and leaves its body unread.
 func (s *section) customName() string {
 	c := s.body
 	name := c.name(1 << 10)
@@ -149,8 +148,8 @@ func (s *section) customName() string {
 
 func (s *section) isNames() bool { return s.id == secCustom && s.customName() == "name" }
 
-// Custom returns the contents of the first custom section called name, and
-// whether there is one in what can be read of b.
+// Custom returns the contents of the first custom section of a name, and whether
+// there is one in the readable part of b.
 func Custom(b []byte, name string) ([]byte, bool) {
 	c := cursor{b: b, fn: -1}
 	c.take(8)

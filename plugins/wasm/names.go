@@ -2,9 +2,9 @@ package wasm
 
 import "strings"
 
-// names rewrites the section of names, which engines read with less care than
-// the others: it may claim any count of names. What is kept are the names of
-// functions, for traces of failed calls; where it is not in order nothing is.
+// names rewrites the name section. Engines read it with less care than others,
+// and it may declare any count of names. The names of functions are kept, for
+// stack traces. A malformed section is dropped.
 func (m *module) names(s *section) []byte {
 	c := s.body
 	c.name(m.limits.Name) // "name"
@@ -21,8 +21,8 @@ func (m *module) names(s *section) []byte {
 	return nil
 }
 
-// mostFunctionName bounds one name, in bytes.
-const mostFunctionName = 256
+// maxFunctionName limits one name, in bytes.
+const maxFunctionName = 256
 
 func (m *module) functionNames(c *cursor) []byte {
 	n := c.count("names", len(m.funcs), 2)
@@ -47,12 +47,12 @@ func (m *module) functionNames(c *cursor) []byte {
 	return out
 }
 
-// plainName keeps what a terminal shows as it is.
+// plainName replaces characters that are not printable ASCII.
 func plainName(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, string(b[:min(len(b), mostFunctionName)]))
+	}, string(b[:min(len(b), maxFunctionName)]))
 }

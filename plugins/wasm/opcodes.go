@@ -1,6 +1,6 @@
 package wasm
 
-// Opcodes that the rewriter names.
+// Opcodes that the rewriter uses.
 const (
 	opUnreachable  = 0x00
 	opNop          = 0x01
@@ -66,12 +66,12 @@ const (
 	simdLast      = 0xff
 )
 
-// A shape says what follows an opcode.
+// A shape is the format of the immediate operands of an instruction.
 type shape uint8
 
 const (
 	none    shape = iota // nothing
-	refused              // no such instruction here
+	refused              // unsupported instruction
 	block                // a block type
 	label
 	labels // of br_table
@@ -93,7 +93,7 @@ const (
 	simdGroup
 )
 
-// shapes of the instructions of WebAssembly 2.0 that are one byte long.
+// shapes has the shapes of the one-byte instructions of WebAssembly 2.0.
 var shapes = func() (t [256]shape) {
 	for op := range t {
 		switch {
@@ -118,9 +118,10 @@ var shapes = func() (t [256]shape) {
 	return t
 }()
 
-// makesNaN tells which instructions can make a NaN whose bits WebAssembly
-// leaves open: arithmetic, rounding, minimum, maximum and conversion between
-// floats, but not what only moves bits (neg, abs, copysign, loads).
+// makesNaN reports whether an instruction can make a NaN whose bits WebAssembly
+// leaves open, and of which type: arithmetic, rounding, minimum, maximum and
+// conversion between floats. Instructions that only move bits do not (neg, abs,
+// copysign, loads).
 func makesNaN(op byte) (typ byte, yes bool) {
 	switch {
 	case op >= 0x8d && op <= 0x97, op == 0xb6: // f32.ceil to f32.max, f32.demote_f64
@@ -131,9 +132,9 @@ func makesNaN(op byte) (typ byte, yes bool) {
 	return 0, false
 }
 
-// hidesNaN tells which instructions take a float of a type off the stack and
-// give nothing that depends on which NaN it was: those whose own result is made
-// canonical, and comparisons.
+// hidesNaN reports whether an instruction pops a float of a type and gives a
+// result that does not depend on the bits of a NaN: comparisons, and instructions
+// whose own result is made canonical.
 func hidesNaN(typ, op byte) bool {
 	if t, yes := makesNaN(op); yes {
 		return t == typ && op != 0xb6 && op != 0xbb // they take the other type
@@ -141,8 +142,8 @@ func hidesNaN(typ, op byte) bool {
 	return typ == typeF32 && op >= opF32Eq && op <= 0x60 || typ == typeF64 && op >= opF64Eq && op <= 0x66
 }
 
-// simdMakesNaN is makesNaN for vectors; it returns the instruction that
-// compares the lanes for equality.
+// simdMakesNaN is makesNaN for vectors. It returns the instruction that compares
+// the lanes for equality.
 func simdMakesNaN(sub uint32) (equal uint32, yes bool) {
 	switch {
 	case sub >= 0x67 && sub <= 0x6a, sub >= 0xe3 && sub <= 0xe9, sub == 0x5e: // f32x4

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// read reads every section but the code.
+// read reads every section except the code.
 func (m *module) read() error {
 	for i := range m.sections {
 		s := &m.sections[i]
@@ -180,8 +180,8 @@ func (m *module) memory(c *cursor) {
 	}
 }
 
-// limits reads a least and a greatest size; without the latter it is the
-// largest there is.
+// limits reads a minimum and a maximum size. Without a maximum it returns the
+// largest number.
 func (c *cursor) limits() (least, most uint32) {
 	switch flag := c.byte(); flag {
 	case 0:
@@ -211,7 +211,7 @@ func (m *module) readGlobals(c *cursor) {
 	}
 }
 
-// constant passes over one constant expression and returns it.
+// constant reads one constant expression.
 func (m *module) constant(c *cursor) []byte {
 	from := c.p
 	for !c.failed() {
