@@ -55,7 +55,8 @@ func Interpret(ctx context.Context, where string, m *wasm.Metered) (*Code, error
 	return &Code{Engine: guest.EngineInterpreter, runtime: r, compiled: c, whole: true, own: true}, nil
 }
 
-// Close frees the code. Instances of it may go on.
+// Close frees the code. When it has a runtime of its own, Close also ends its
+// instances, so none may be running.
 func (c *Code) Close() error {
 	ctx := context.Background()
 	if c.own {
@@ -63,6 +64,10 @@ func (c *Code) Close() error {
 	}
 	return c.compiled.Close(ctx)
 }
+
+// release frees the code without its runtime, so that its instances can go on.
+// The garbage collector frees a runtime of its own after the last of them.
+func (c *Code) release() error { return c.compiled.Close(context.Background()) }
 
 // InitialSnapshot runs a module's start function and _initialize and returns
 // the encoded snapshot from which its policies are configured. It is nil when
@@ -135,13 +140,14 @@ func (m *Module) Code() *Code {
 	return m.code
 }
 
-// Replace lets new instances run other code, and closes the code before.
+// Replace lets new instances run other code, and releases the code before, of
+// which instances may be running.
 func (m *Module) Replace(code *Code) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old := m.code
 	m.code = code
-	return old.Close()
+	return old.release()
 }
 
 // Close frees the code.
