@@ -248,6 +248,19 @@ func (t *builder) finish() (*Conversation, error) {
 	return &Conversation{&t.c, t.report}, err
 }
 
+// done finishes t after its reader returned err. Without turns the result has
+// only a report.
+func (t *builder) done(err error) (*Conversation, error) {
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.finish()
+	if err == nil && c == nil {
+		c = &Conversation{Report: t.report}
+	}
+	return c, err
+}
+
 // A Conversation is an imported conversation and the report of its import.
 type Conversation struct {
 	*transcripts.Conversation

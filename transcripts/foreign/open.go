@@ -153,16 +153,3 @@ func single(in *input, read func(*input) (*builder, error)) iter.Seq2[*Conversat
 		yield(t.done(err))
 	}
 }
-
-// done finishes t after its reader returned err. Without turns the result has
-// only a report.
-func (t *builder) done(err error) (*Conversation, error) {
-	if err != nil {
-		return nil, err
-	}
-	c, err := t.finish()
-	if err == nil && c == nil {
-		c = &Conversation{Report: t.report}
-	}
-	return c, err
-}

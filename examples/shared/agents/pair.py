@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One side of a review: `pair.py asks` goes through a checklist, `pair.py answers` answers it.
 
-The frames are those of the one-to-one note: a request a line on stdin, exactly one answer a line on stdout.
+Each request is a line on stdin, each answer exactly one line on stdout. See docs/agents.md.
 """
 import json
 import sys
