@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -89,45 +88,26 @@ func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
-	dec := json.NewDecoder(bytes.NewReader(written))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
-	}
-	v, err := expandAll(v, lookup)
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("expanding endpoint: %w", err)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("encoding endpoint: %w", err)
-	}
 	var w wireEndpoint
-	if err := decodeStrict(b, &w); err != nil {
+	if err := decodeStrict(written, &w); err != nil {
 		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
+	}
+	texts := []*string{&w.Kind, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base}
+	for _, list := range [][]string{w.Command, w.Lines} {
+		for i := range list {
+			texts = append(texts, &list[i])
+		}
+	}
+	var err error
+	for _, t := range texts {
+		if *t, err = expand(*t, lookup); err != nil {
+			return Endpoint{}, fmt.Errorf("expanding endpoint: %w", err)
+		}
+	}
+	for name, value := range w.Env {
+		if w.Env[name], err = expand(value, lookup); err != nil {
+			return Endpoint{}, fmt.Errorf("expanding endpoint: %w", err)
+		}
 	}
 	return w.resolve(absolutePath(dir, filepath.FromSlash(w.Base))), nil
-}
-
-// expandAll expands every string of a JSON value.
-func expandAll(v any, lookup func(string) (string, bool)) (any, error) {
-	var err error
-	switch t := v.(type) {
-	case string:
-		return expand(t, lookup)
-	case []any:
-		for i := range t {
-			if t[i], err = expandAll(t[i], lookup); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		for k := range t {
-			if t[k], err = expandAll(t[k], lookup); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return v, nil
 }

@@ -19,44 +19,22 @@ func rankOf(p *history.Point, d *policy.Decision, choice, truth int) int {
 		return 1
 	}
 	var buffer [32]float64
-	r := ranking{p: p, choice: choice, scores: appendScores(buffer[:0], p, d)}
+	scores := buffer[:0] // by seat; -Inf where there is none
+	for range p.History.Seats {
+		scores = append(scores, math.Inf(-1))
+	}
+	for _, x := range d.Scores {
+		if seat, ok := p.History.SeatOf(x.Agent); ok {
+			scores[seat] = x.Score
+		}
+	}
 	rank := 1
 	for _, c := range p.Candidates {
-		if c != truth && r.before(c, truth) {
+		if c == choice || c != truth && (scores[c] > scores[truth] || scores[c] == scores[truth] && spokeLater(p, c, truth)) {
 			rank++
 		}
 	}
 	return rank
-}
-
-// appendScores appends the scores of d by seat; -Inf where there is none.
-func appendScores(s []float64, p *history.Point, d *policy.Decision) []float64 {
-	for range p.History.Seats {
-		s = append(s, math.Inf(-1))
-	}
-	for _, x := range d.Scores {
-		if seat, ok := p.History.SeatOf(x.Agent); ok {
-			s[seat] = x.Score
-		}
-	}
-	return s
-}
-
-// A ranking orders candidates.
-type ranking struct {
-	p      *history.Point
-	choice int
-	scores []float64 // by seat
-}
-
-func (r *ranking) before(a, b int) bool {
-	switch {
-	case a == r.choice || b == r.choice:
-		return a == r.choice
-	case r.scores[a] != r.scores[b]:
-		return r.scores[a] > r.scores[b]
-	}
-	return spokeLater(r.p, a, b)
 }
 
 // spokeLater breaks ties: the seat that spoke later comes first, one that never

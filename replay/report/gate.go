@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -85,17 +86,6 @@ func (c Condition) gate(r *score.Result) Gate {
 }
 
 func holds(x float64, op string, limit float64) bool {
-	switch op {
-	case "<":
-		return x < limit
-	case "<=":
-		return x <= limit
-	case ">":
-		return x > limit
-	case ">=":
-		return x >= limit
-	case "==":
-		return x == limit
-	}
-	return x != limit
+	c := cmp.Compare(x, limit)
+	return map[string]bool{"<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0, "==": c == 0, "!=": c != 0}[op]
 }

@@ -48,6 +48,14 @@ func (r *Risk) At(percent int) Figure {
 	return None()
 }
 
+// ece is the calibration error, NaN for a nil r.
+func (r *Risk) ece() Figure {
+	if r == nil {
+		return None()
+	}
+	return r.ECE
+}
+
 // RiskSteps is how many points the curve has.
 const RiskSteps = 20
 

@@ -1,11 +1,6 @@
 package score
 
-import (
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "math"
 
 // A measure is a figure that is computed from sums, so that it can be
 // resampled.
@@ -17,77 +12,52 @@ type measure struct {
 	field func(*Result) *Figure
 }
 
+// ratio is the measure of two sums.
+func ratio(num, den int) func(*sums) float64 {
+	return func(s *sums) float64 { return Ratio(s[num], s[den]) }
+}
+
+// balanced is the mean of the recalls of silence and of the right speaker.
+func balanced(s *sums) float64 {
+	speak := Ratio(s[sumMixedHits]-s[sumBothSilent], s[sumMixed]-s[sumSilences])
+	return (Ratio(s[sumBothSilent], s[sumSilences]) + speak) / 2
+}
+
 // measures are all figures that have an interval, in the order of reports.
 var measures = []measure{
-	{
-		"accuracy", sumDecisions, true,
-		func(s *sums) float64 { return Ratio(s[sumHits], s[sumDecisions]) },
-		func(r *Result) *Figure { return &r.Accuracy },
-	},
-	{
-		"macro_accuracy", sumDecisions, true,
-		func(s *sums) float64 { return Ratio(s[sumMacro], s[sumTranscripts]) },
-		func(r *Result) *Figure { return &r.MacroAccuracy },
-	},
-	{
-		"accuracy_seen", sumSeen, true,
-		func(s *sums) float64 { return Ratio(s[sumSeenHits], s[sumSeen]) },
-		func(r *Result) *Figure { return &r.AccuracySeen },
-	},
-	{
-		"selective_accuracy", sumSpoken, true,
-		func(s *sums) float64 { return Ratio(s[sumSpokenHits], s[sumSpoken]) },
-		func(r *Result) *Figure { return &r.SelectiveAccuracy },
-	},
-	{
-		"mrr", sumDecisions, true,
-		func(s *sums) float64 { return Ratio(s[sumReciprocal], s[sumDecisions]) },
-		func(r *Result) *Figure { return &r.MRR },
-	},
-	{
-		"decline_rate", sumDecisions, false,
-		func(s *sums) float64 { return Ratio(s[sumDeclines], s[sumDecisions]) },
-		func(r *Result) *Figure { return &r.DeclineRate },
-	},
-	{
-		"balanced_accuracy", sumMixed, true,
-		func(s *sums) float64 {
-			speak := Ratio(s[sumMixedHits]-s[sumBothSilent], s[sumMixed]-s[sumSilences])
-			return (Ratio(s[sumBothSilent], s[sumSilences]) + speak) / 2
-		},
-		func(r *Result) *Figure { return &r.BalancedAccuracy },
-	},
-	{
-		"top_speaker", sumSpoken, false,
-		func(s *sums) float64 { return Ratio(s[sumTop], s[sumSpoken]) },
-		func(r *Result) *Figure { return &r.TopSpeaker },
-	},
-	{
-		"gini", sumSpoken, false,
-		func(s *sums) float64 { return Ratio(s[sumGini], s[sumSpoken]) },
-		func(r *Result) *Figure { return &r.Gini },
-	},
-	{
-		"entropy", sumSpoken, false,
-		func(s *sums) float64 { return Ratio(s[sumEntropy], s[sumSpoken]) },
-		func(r *Result) *Figure { return &r.Entropy },
-	},
-	{
-		"addressed_not_chosen", sumAddressed, false,
-		func(s *sums) float64 { return Ratio(s[sumOverlooked], s[sumAddressed]) },
-		func(r *Result) *Figure { return &r.AddressedNotChosen },
-	},
-	{
-		"tokens_a_decision", sumDecisions, false,
-		func(s *sums) float64 { return Ratio(s[sumTokens], s[sumDecisions]) },
-		func(r *Result) *Figure { return &r.TokensADecision },
-	},
+	{"accuracy", sumDecisions, true, ratio(sumHits, sumDecisions), func(r *Result) *Figure { return &r.Accuracy }},
+	{"macro_accuracy", sumDecisions, true, ratio(sumMacro, sumTranscripts), func(r *Result) *Figure { return &r.MacroAccuracy }},
+	{"accuracy_seen", sumSeen, true, ratio(sumSeenHits, sumSeen), func(r *Result) *Figure { return &r.AccuracySeen }},
+	{"selective_accuracy", sumSpoken, true, ratio(sumSpokenHits, sumSpoken), func(r *Result) *Figure { return &r.SelectiveAccuracy }},
+	{"mrr", sumDecisions, true, ratio(sumReciprocal, sumDecisions), func(r *Result) *Figure { return &r.MRR }},
+	{"decline_rate", sumDecisions, false, ratio(sumDeclines, sumDecisions), func(r *Result) *Figure { return &r.DeclineRate }},
+	{"balanced_accuracy", sumMixed, true, balanced, func(r *Result) *Figure { return &r.BalancedAccuracy }},
+	{"top_speaker", sumSpoken, false, ratio(sumTop, sumSpoken), func(r *Result) *Figure { return &r.TopSpeaker }},
+	{"gini", sumSpoken, false, ratio(sumGini, sumSpoken), func(r *Result) *Figure { return &r.Gini }},
+	{"entropy", sumSpoken, false, ratio(sumEntropy, sumSpoken), func(r *Result) *Figure { return &r.Entropy }},
+	{"addressed_not_chosen", sumAddressed, false, ratio(sumOverlooked, sumAddressed), func(r *Result) *Figure { return &r.AddressedNotChosen }},
+	{"tokens_a_decision", sumDecisions, false, ratio(sumTokens, sumDecisions), func(r *Result) *Figure { return &r.TokensADecision }},
 }
 
 // otherFigures are the figures without an interval.
-var otherFigures = []string{
-	"hits", "declines", "finishes", "errors", "flips", "differing", "tokens", "cost", "p50_ms", "p99_ms",
-	"ece", "accuracy_at_25", "accuracy_at_50", "accuracy_at_75",
+var otherFigures = []struct {
+	name string
+	of   func(*Result) Figure
+}{
+	{"hits", func(r *Result) Figure { return Figure(r.Hits) }},
+	{"declines", func(r *Result) Figure { return Figure(r.Declines) }},
+	{"finishes", func(r *Result) Figure { return Figure(r.Finishes) }},
+	{"errors", func(r *Result) Figure { return Figure(r.Errors) }},
+	{"flips", func(r *Result) Figure { return Figure(r.Flips.Total) }},
+	{"differing", func(r *Result) Figure { return Figure(r.Differing) }},
+	{"tokens", func(r *Result) Figure { return Figure(r.Tokens) }},
+	{"cost", func(r *Result) Figure { return Figure(r.Cost) }},
+	{"p50_ms", func(r *Result) Figure { return r.P50 }},
+	{"p99_ms", func(r *Result) Figure { return r.P99 }},
+	{"ece", func(r *Result) Figure { return r.Risk.ece() }},
+	{"accuracy_at_25", func(r *Result) Figure { return r.Risk.At(25) }},
+	{"accuracy_at_50", func(r *Result) Figure { return r.Risk.At(50) }},
+	{"accuracy_at_75", func(r *Result) Figure { return r.Risk.At(75) }},
 }
 
 // FigureNames returns the names of all figures of a result.
@@ -96,44 +66,24 @@ func FigureNames() []string {
 	for _, m := range measures {
 		names = append(names, m.key)
 	}
-	return append(names, otherFigures...)
+	for _, f := range otherFigures {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // Figure returns a figure of r by its name, false for an unknown name. Figures
 // about confidence are NaN for a policy that states none.
 func (r *Result) Figure(name string) (Figure, bool) {
-	if i := slices.IndexFunc(measures, func(m measure) bool { return m.key == name }); i >= 0 {
-		return *measures[i].field(r), true
-	}
-	switch name {
-	case "hits":
-		return Figure(r.Hits), true
-	case "declines":
-		return Figure(r.Declines), true
-	case "finishes":
-		return Figure(r.Finishes), true
-	case "errors":
-		return Figure(r.Errors), true
-	case "flips":
-		return Figure(r.Flips.Total), true
-	case "differing":
-		return Figure(r.Differing), true
-	case "tokens":
-		return Figure(int(r.Tokens)), true
-	case "cost":
-		return Figure(int(r.Cost)), true
-	case "p50_ms":
-		return r.P50, true
-	case "p99_ms":
-		return r.P99, true
-	case "ece":
-		if r.Risk == nil {
-			return None(), true
+	for _, m := range measures {
+		if m.key == name {
+			return *m.field(r), true
 		}
-		return r.Risk.ECE, true
-	case "accuracy_at_25", "accuracy_at_50", "accuracy_at_75":
-		coverage, _ := strconv.Atoi(strings.TrimPrefix(name, "accuracy_at_"))
-		return r.Risk.At(coverage), true
+	}
+	for _, f := range otherFigures {
+		if f.name == name {
+			return f.of(r), true
+		}
 	}
 	return None(), false
 }

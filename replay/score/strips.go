@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -29,25 +30,16 @@ type Row struct {
 // decline, f for finish and e for error.
 type Cells []int16
 
+// choiceWords are the words of negative choices.
+var choiceWords = map[history.Choice]string{history.Declined: "d", history.Finished: "f", history.Failed: "e"}
+
 // MarshalJSON writes one string.
 func (c Cells) MarshalJSON() ([]byte, error) {
-	b := []byte{'"'}
+	words := make([]string, len(c))
 	for i, x := range c {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		switch history.Choice(x) {
-		case history.Declined:
-			b = append(b, 'd')
-		case history.Finished:
-			b = append(b, 'f')
-		case history.Failed:
-			b = append(b, 'e')
-		default:
-			b = strconv.AppendInt(b, int64(x), 10)
-		}
+		words[i] = cmp.Or(choiceWords[history.Choice(x)], strconv.Itoa(int(x)))
 	}
-	return append(b, '"'), nil
+	return json.Marshal(strings.Join(words, " "))
 }
 
 // UnmarshalJSON reads the form that MarshalJSON writes.
@@ -57,16 +49,19 @@ func (c *Cells) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*c = nil
+words:
 	for _, word := range strings.Fields(text) {
-		x := map[string]history.Choice{"d": history.Declined, "f": history.Finished, "e": history.Failed}[word]
-		if x == 0 {
-			n, err := strconv.ParseUint(word, 10, 15)
-			if err != nil {
-				return fmt.Errorf("%q is not a decision", word)
+		for choice, w := range choiceWords {
+			if w == word {
+				*c = append(*c, int16(choice))
+				continue words
 			}
-			x = history.Choice(n)
 		}
-		*c = append(*c, int16(x))
+		n, err := strconv.ParseUint(word, 10, 15)
+		if err != nil {
+			return fmt.Errorf("%q is not a decision", word)
+		}
+		*c = append(*c, int16(n))
 	}
 	return nil
 }
