@@ -48,6 +48,7 @@ type settingKey struct {
 	kind            valueKind
 	allowed         []string // for isWord
 	doc             string
+	field           func(*Settings) *string
 }
 
 // A valueKind is the type of a setting.
@@ -61,19 +62,19 @@ const (
 )
 
 var settingKeys = []settingKey{
-	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder of the rooms"},
-	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; can be deleted at any time"},
-	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr"},
-	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "format of the log"},
-	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, doc: "address that `moot relay` listens on"},
-	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices"},
-	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens of the relay"},
-	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits"},
-	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file with the TLS certificate of the relay"},
-	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate"},
-	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device"},
-	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for that relay"},
-	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics"},
+	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder of the rooms", field: func(s *Settings) *string { return &s.Data }},
+	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; can be deleted at any time", field: func(s *Settings) *string { return &s.Cache }},
+	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr", field: func(s *Settings) *string { return &s.LogLevel }},
+	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "format of the log", field: func(s *Settings) *string { return &s.LogFormat }},
+	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, doc: "address that `moot relay` listens on", field: func(s *Settings) *string { return &s.Relay.Listen }},
+	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices", field: func(s *Settings) *string { return &s.Relay.Host }},
+	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens of the relay", field: func(s *Settings) *string { return &s.Relay.Tokens }},
+	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits", field: func(s *Settings) *string { return &s.Relay.Devices }},
+	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file with the TLS certificate of the relay", field: func(s *Settings) *string { return &s.Relay.Cert }},
+	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Relay.Key }},
+	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
+	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for that relay", field: func(s *Settings) *string { return &s.TokenFile }},
+	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
 }
 
 // A Variable is an environment variable that the program reads.
@@ -116,20 +117,11 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 			return Settings{}, nil, err
 		}
 	}
-	s := Settings{
-		Data: list[0].Value, Cache: list[1].Value, LogLevel: list[2].Value, LogFormat: list[3].Value, Relay: relaySettings(list), File: file, Profiles: profiles,
+	s := Settings{File: file, Profiles: profiles}
+	for i, k := range settingKeys {
+		*k.field(&s) = list[i].Value
 	}
-	s.RelayURL, s.TokenFile = valueIn(list, "relay.url"), valueIn(list, "relay.token")
 	return s, list, nil
-}
-
-func valueIn(list []Setting, key string) string {
-	for _, s := range list {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
 }
 
 // changedFlag returns the flag of k if the user set it; nil otherwise.
@@ -329,18 +321,4 @@ type Relay struct {
 	Cert    string // file
 	Key     string // file
 	Metrics string // address; "" disables metrics
-}
-
-// relaySettings selects the settings of the relay.
-func relaySettings(list []Setting) (r Relay) {
-	by := map[string]*string{
-		"relay.listen": &r.Listen, "relay.host": &r.Host, "relay.tokens": &r.Tokens, "relay.devices": &r.Devices,
-		"relay.cert": &r.Cert, "relay.key": &r.Key, "relay.metrics": &r.Metrics,
-	}
-	for _, s := range list {
-		if p := by[s.Key]; p != nil {
-			*p = s.Value
-		}
-	}
-	return r
 }
