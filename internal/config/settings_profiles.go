@@ -45,7 +45,7 @@ const maxProfiles = 64
 // readProfiles reads the list profiles:. It decodes each item separately, so that
 // a problem has its position.
 func readProfiles(s *source) ([]Profile, *Problem) {
-	n := mappingValue(s.root, profilesKey)
+	n, _ := child(s.root, profilesKey)
 	if n == nil {
 		return nil, nil
 	}
@@ -105,14 +105,4 @@ func (w wireProfile) check(others []Profile) error {
 		return nil
 	}
 	return fmt.Errorf("the endpoint of %s is incomplete or of an unknown kind", w.Name)
-}
-
-// mappingValue returns the value of a key of a mapping; nil for none.
-func mappingValue(m *yaml.Node, key string) *yaml.Node {
-	for i := 0; m != nil && i+1 < len(m.Content); i += 2 {
-		if m.Content[i].Value == key {
-			return m.Content[i+1]
-		}
-	}
-	return nil
 }

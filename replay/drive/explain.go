@@ -67,13 +67,7 @@ func Explain(ctx context.Context, policies []Policy, t history.Transcript, where
 		return nil, fmt.Errorf("explaining %s: %w", t.Name, ErrNoPoint)
 	}
 	stats := newStatistics(policies)
-	evaluators := make([]evaluator, len(policies))
-	for i := range evaluators {
-		evaluators[i] = newEvaluator(&policies[i], stats, false)
-		if v, ok := evaluators[i].(*policyEvaluator); ok {
-			v.keepInput = true
-		}
-	}
+	evaluators := newEvaluators(policies, stats, func(v *policyEvaluator) { v.keepInput = true })
 	x := &Explanation{Transcript: h.Name}
 	err = h.Walk(maxText(policies), stats.listener(), func(p *history.Point) error {
 		found := h.Conversation() && p.N == where || !h.Conversation() && p.Event.Seq == int64(where)

@@ -54,10 +54,8 @@ type simulator struct {
 func newSimulator(p *Policy, repeat int, h *history.History, s *Scenario) *simulator {
 	policies := []Policy{*p}
 	stats := newStatistics(policies)
-	r := &simulator{Scenario: s, reader: lineReader{lines: &s.lines}, ref: p.Ref, evaluator: newEvaluator(p, stats, true)}
-	if v, ok := r.evaluator.(*policyEvaluator); ok {
-		v.repeat = repeat
-	}
+	r := &simulator{Scenario: s, reader: lineReader{lines: &s.lines}, ref: p.Ref}
+	r.evaluator = newEvaluators(policies, stats, func(v *policyEvaluator) { v.propose, v.repeat = p.propose(true), repeat })[0]
 	r.point = history.NewPoint(h, maxText(policies))
 	r.point.Simulated, r.point.Truth, r.point.OnMessage = true, history.Declined, stats.listener()
 	return r

@@ -20,13 +20,7 @@ type Config struct {
 // varies which decisions are repeated.
 func WhatIf(ctx context.Context, c Config, h *history.History, place int, observe func(*history.Point, []Evaluation)) error {
 	stats := newStatistics(c.Policies)
-	evaluators := make([]evaluator, len(c.Policies))
-	for i := range evaluators {
-		evaluators[i] = newEvaluator(&c.Policies[i], stats, false)
-		if v, ok := evaluators[i].(*policyEvaluator); ok {
-			v.repeat, v.offset = c.Repeat, place
-		}
-	}
+	evaluators := newEvaluators(c.Policies, stats, func(v *policyEvaluator) { v.repeat, v.offset = c.Repeat, place })
 	evaluations := make([]Evaluation, len(evaluators))
 	return h.Walk(maxText(c.Policies), stats.listener(), func(p *history.Point) error {
 		for i, v := range evaluators {
@@ -41,11 +35,21 @@ func WhatIf(ctx context.Context, c Config, h *history.History, place int, observ
 	})
 }
 
-func newEvaluator(p *Policy, stats *statistics, fullRecord bool) evaluator {
-	if p.Baseline != "" {
-		return newBaselineEvaluator(p.Baseline, stats)
+// newEvaluators returns an evaluator for each policy. configure is called for
+// those that are not baselines.
+func newEvaluators(policies []Policy, stats *statistics, configure func(*policyEvaluator)) []evaluator {
+	all := make([]evaluator, len(policies))
+	for i := range policies {
+		p := &policies[i]
+		if p.Baseline != "" {
+			all[i] = newBaselineEvaluator(p.Baseline, stats)
+			continue
+		}
+		v := &policyEvaluator{propose: p.propose(false), cursor: room.PolicyCursor{Ref: p.Ref}}
+		configure(v)
+		all[i] = v
 	}
-	return &policyEvaluator{propose: p.propose(fullRecord), cursor: room.PolicyCursor{Ref: p.Ref}}
+	return all
 }
 
 // Recorded is the evaluation of the recorded decision at p, as if a policy had

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"math"
 	"slices"
 
 	"github.com/folkmoot/moot/replay/drive"
@@ -209,4 +210,75 @@ func indicator(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// gini is the Gini coefficient of n: 0 when all are equal, near 1 when one has
+// everything.
+func gini(n []int) float64 {
+	n = slices.Clone(n)
+	slices.Sort(n)
+	var total, weighted float64
+	for i, x := range n {
+		total += float64(x)
+		weighted += float64(2*(i+1)-len(n)-1) * float64(x)
+	}
+	if total == 0 {
+		return 0
+	}
+	return weighted / (float64(len(n)) * total)
+}
+
+// entropy is the Shannon entropy of the shares of n, divided by its maximum: 1
+// when all are equal, 0 when one has everything.
+func entropy(n []int) float64 {
+	var total, sum float64
+	for _, x := range n {
+		total += float64(x)
+	}
+	for _, x := range n {
+		if p := float64(x) / total; p > 0 {
+			sum -= p * math.Log(p)
+		}
+	}
+	if len(n) < 2 || total == 0 {
+		return 0
+	}
+	return sum / math.Log(float64(len(n)))
+}
+
+// maxSeries is how many values a series keeps at most.
+const maxSeries = 512
+
+// A series keeps a growing total at evenly spaced steps. When it is full, it
+// drops every other value and doubles the step.
+type series struct {
+	values []float64 // after each step-th addition
+	step   int
+	n      int
+	last   float64
+}
+
+func (s *series) addTotal(total float64) {
+	s.step = max(s.step, 1)
+	s.n++
+	s.last = total
+	if s.n%s.step != 0 {
+		return
+	}
+	if s.values = append(s.values, total); len(s.values) == maxSeries {
+		for i := range maxSeries / 2 {
+			s.values[i] = s.values[2*i+1]
+		}
+		s.values = s.values[:maxSeries/2]
+		s.step *= 2
+	}
+}
+
+// all returns the values, and the last total.
+func (s *series) all() []float64 {
+	out := s.values
+	if s.step > 0 && s.n%s.step != 0 {
+		out = append(out[:len(out):len(out)], s.last)
+	}
+	return out
 }
