@@ -72,7 +72,7 @@ func (o Options) apply(spec *Spec, participants []Participant) error {
 	case o.Mode != room.Manual && o.Mode != room.SemiAuto && o.Mode != room.FullAuto:
 		return badOption("--mode", string(o.Mode), "it is manual, semi_auto or full_auto")
 	case o.Mode == room.Manual && o.Headless:
-		return &problem.Error{Code: "ROOM-MANUAL", What: "manual seats need somebody who approves, and --headless means nobody", Fix: "use --mode full_auto, or leave --headless out"}
+		return &problem.Error{Code: "ROOM-MANUAL", What: "manual seats need a person who approves, and --headless has none", Fix: "use --mode full_auto, or leave --headless out"}
 	}
 	for i := range participants {
 		if o.Mode != "" && participants[i].Kind != policy.Human {
@@ -162,7 +162,7 @@ func checkAttended(s *room.State, o Options) error {
 	for _, x := range s.Seats {
 		if x.Driven() && x.Standing == room.Active && (x.Mode == room.Manual || x.Mode == "") {
 			return &problem.Error{
-				Code: "ROOM-MANUAL", What: fmt.Sprintf("%s is manual: somebody must approve what it says, and --headless means nobody", x.ID),
+				Code: "ROOM-MANUAL", What: fmt.Sprintf("%s is manual: a person must approve its messages, and --headless has none", x.ID),
 				Where: "room " + s.Spec.Room, Fix: "leave --headless out",
 			}
 		}

@@ -27,10 +27,10 @@ type remote struct {
 	share *device.ShareConfig // agents that are shared over the connection
 
 	// Spectators have a lock of their own, because connecting takes time.
-	watching sync.Mutex
-	gallery  *spectate.Server // nil while the Host is offline
-	rooms    []spectate.Room
-	leave    []func(context.Context)
+	watching   sync.Mutex
+	spectators *spectate.Server // nil while the Host is offline
+	rooms      []spectate.Room
+	leave      []func(context.Context)
 }
 
 func (r *remote) close() {

@@ -40,7 +40,7 @@ func (h *Host) serveSpectators(c *device.Connection) {
 	c.Dispatcher().Handle(g)
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
-	h.remote.gallery, h.remote.leave = g, nil
+	h.remote.spectators, h.remote.leave = g, nil
 	for _, r := range h.remote.rooms {
 		h.remote.leave = append(h.remote.leave, g.Publish(r))
 	}
@@ -62,7 +62,7 @@ func (h *Host) publish(ctx context.Context, r *coordinator.Room) {
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
 	h.remote.rooms = append(h.remote.rooms, w)
-	if g := h.remote.gallery; g != nil {
+	if g := h.remote.spectators; g != nil {
 		h.remote.leave = append(h.remote.leave, g.Publish(w))
 	}
 }

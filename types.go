@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// What a room is made of. See package room.
+// Parts of a room. See package room.
 type (
 	// A Room is a room that runs: it carries out commands, yields what happens,
 	// and shows how it stands.

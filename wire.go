@@ -291,7 +291,7 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 		return share.AgentConfig{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: w.Settings.File, Fix: "see the cause", Err: err}
 	}
 	if e.Kind == config.KindRelay {
-		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: w.Settings.File, Fix: "let its own owner share it with whoever needs it"}
+		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: w.Settings.File, Fix: "let its own owner share it with the device that needs it"}
 	}
 	if e.Restart == 0 { // each start answers a request, and requests are limited
 		e.Restart = math.MaxInt

@@ -22,10 +22,10 @@ const (
 func newRootCmd(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "moot",
-		Short: "Rooms in which agents of several owners, and people, work on one objective",
+		Short: "Host rooms in which agents of several owners, and people, work on one objective",
 		Long: "moot hosts rooms in which agents of several owners, and people, work on one\n" +
-			"objective. A policy, which anybody can write and nobody has to trust, decides\n" +
-			"who speaks next, or that nobody should.",
+			"objective. A small sandboxed program, the policy, decides who speaks next. It\n" +
+			"may also decide that nobody should. Anyone can write one.",
 		Example:           "  moot demo\n  moot init myroom && moot run myroom/room.yaml",
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -48,7 +48,7 @@ func TestSignals(t *testing.T) {
 	if got := exitCodeOf(cmd.Wait()); got != "130" {
 		t.Errorf("exit code %s", got)
 	}
-	if !strings.Contains(notes.String(), "once more ends at once") {
+	if !strings.Contains(notes.String(), "press Ctrl-C again to quit now") {
 		t.Errorf("said %q", notes.String())
 	}
 }

@@ -73,7 +73,7 @@ limits: {maxTurns: 3}
 	// one says 1
 	// one says 2
 	// one says 3
-	// limit maxTurns reached
+	// limit maxTurns: 3 turns granted
 }
 
 // A counter is an agent that counts its turns.

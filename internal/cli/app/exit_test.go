@@ -56,9 +56,9 @@ func TestExitCodesFrozen(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	cause := errors.New("disk is away")
-	p := &problem.Error{Code: "LOG-IO", What: "cannot read", Where: "room r", Fix: "mend it", Err: cause}
+	p := &problem.Error{Code: "LOG-IO", What: "cannot read", Where: "room r", Fix: "fix it", Err: cause}
 	got := ReportOf(fmt.Errorf("opening log: %w", p))
-	want := report{Code: "LOG-IO", What: "opening log: cannot read: disk is away", Where: "room r", Fix: "mend it"}
+	want := report{Code: "LOG-IO", What: "opening log: cannot read: disk is away", Where: "room r", Fix: "fix it"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v", got)
 	}

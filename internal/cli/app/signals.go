@@ -31,7 +31,7 @@ func (a *App) Interruptible(parent context.Context) (ctx context.Context, stop f
 				if n > 0 {
 					os.Exit(ExitInterrupted)
 				}
-				fmt.Fprintf(a.Stderr, "\n%s: ending gracefully; once more ends at once\n", s)
+				fmt.Fprintf(a.Stderr, "\n%s: shutting down; press Ctrl-C again to quit now\n", s)
 				cancel(ErrInterrupted)
 			}
 		}

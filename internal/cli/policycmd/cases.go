@@ -112,8 +112,8 @@ func saverOf(s *catalog.Entry, cases string) (saver, error) {
 // watchInterval is how often a folder is looked at for changes.
 const watchInterval = 200 * time.Millisecond
 
-// watchCases runs the cases whenever the folder has changed. What is wrong is
-// said, and does not end it.
+// watchCases runs the cases whenever the folder has changed. It prints errors
+// and goes on.
 func (a *commands) watchCases(ctx context.Context, dir string, f testFlags) error {
 	before, err := footprint(dir, f)
 	if err != nil {

@@ -50,7 +50,7 @@ type checked struct {
 	SHA256 string  `json:"sha256"`
 	Module anatomy `json:"module"`
 	Limits limits  `json:"limits"`
-	Cold   float64 `json:"cold_ms"`   // to load it for the first time
+	First  float64 `json:"cold_ms"`   // to load it for the first time
 	Cached float64 `json:"cached_ms"` // to load it again
 	Engine string  `json:"engine"`
 	Empty  spent   `json:"empty_input"`
@@ -95,7 +95,7 @@ func (a *commands) checkPolicy(ctx context.Context, s *catalog.Entry) (*checked,
 		return nil, fmt.Errorf("making a cache: %w", err)
 	}
 	defer os.RemoveAll(cache)
-	if c.Cold, err = a.loadTime(ctx, s, cache, nil); err != nil {
+	if c.First, err = a.loadTime(ctx, s, cache, nil); err != nil {
 		return nil, err
 	}
 	if c.Cached, err = a.loadTime(ctx, s, cache, func(h *plugins.Host, p *plugins.Policy) {
@@ -151,7 +151,7 @@ func (c *checked) print(w io.Writer) error {
 		{"imports", orNone(c.Module.Imports)},
 		{"memory", fmt.Sprintf("starts with %d pages, may have %d", c.Module.Pages, c.Limits.MemoryPages)},
 		{"fuel", fmt.Sprintf("%d a decision", c.Limits.Fuel)},
-		{"loading", fmt.Sprintf("%.0f ms the first time, %.0f ms from the cache, %s", c.Cold, c.Cached, c.Engine)},
+		{"loading", fmt.Sprintf("%.0f ms the first time, %.0f ms from the cache, %s", c.First, c.Cached, c.Engine)},
 		{"empty input", fmt.Sprintf("%s; %d units of fuel, %d KiB of memory", empty, c.Empty.Fuel, c.Empty.Memory>>10)},
 	}
 	if err := app.Table(w, []string{"policy", c.Policy + ", sha256 " + c.SHA256}, rows); err != nil {

@@ -20,7 +20,7 @@ func newPolicyInstallCmd(a *commands) *cobra.Command {
 		Long: "install checks a pack as verify does, loads it in the sandbox, keeps it in the\n" +
 			"data folder as the file that it is, and pins its SHA-256, version and key in\n" +
 			"moot.lock of this folder. Rooms of this folder then use it by its name. Commit\n" +
-			"moot.lock: whoever has the same pack gets the same policy.\n\n" +
+			"moot.lock: everyone with the same pack gets the same policy.\n\n" +
 			"An older version, another key, or other bytes of the same version are refused\n" +
 			"until `moot policy rm` forgets the old one.",
 		Example: "  moot policy install polite-1.0.0.tar.gz --key RWSYyY08ablXQfWc5fJbcXBfCnz9OpNoYqv20mhONNRMeXBGMX5HUX/l\n" +

@@ -67,8 +67,8 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 	return cmd
 }
 
-// A learnt is what `moot policy learn` reports.
-type learnt struct {
+// A learnReport is the result of `moot policy learn`.
+type learnReport struct {
 	Talks     int             `json:"talks"`
 	Decisions int             `json:"decisions"`
 	TooShort  int             `json:"too_short"` // fewer than three participants or two turns
@@ -91,7 +91,7 @@ type foresight struct {
 
 func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags) error {
 	defer src.Close()
-	r := learnt{Near: []training.Near{}, Folds: f.folds}
+	r := learnReport{Near: []training.Near{}, Folds: f.folds}
 	talks, err := r.read(ctx, src)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 }
 
 // read collects the talks that differ.
-func (r *learnt) read(ctx context.Context, src *source.Sources) ([]*training.Talk, error) {
+func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*training.Talk, error) {
 	var all []*training.Talk
 	err := src.Each(ctx, func(o source.Origin) error {
 		c, err := source.ConversationOf(o)
@@ -153,7 +153,7 @@ func (r *learnt) read(ctx context.Context, src *source.Sources) ([]*training.Tal
 }
 
 // measure says what learning is worth.
-func (r *learnt) measure(a *commands, talks []*training.Talk, folds int) {
+func (r *learnReport) measure(a *commands, talks []*training.Talk, folds int) {
 	p := a.Percent("folds")
 	defer p.End()
 	r.Untaught = foresightOf(training.Measure(adaptive.New(), talks))
@@ -199,7 +199,7 @@ func writeNew(path string, settings []byte) error {
 	return nil
 }
 
-func (r *learnt) print(w io.Writer) error {
+func (r *learnReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "learnt from %s, %s", app.Count(r.Talks, "talk"), app.Count(r.Decisions, "decision"))
 	if r.TooShort > 0 {
 		fmt.Fprintf(w, "; %d too short", r.TooShort)
@@ -221,7 +221,7 @@ func (r *learnt) print(w io.Writer) error {
 	return err
 }
 
-func (r *learnt) printFolds(w io.Writer) error {
+func (r *learnReport) printFolds(w io.Writer) error {
 	row := func(name string, f *foresight) []string {
 		return []string{
 			name, fmt.Sprintf("%.1f %% [%.1f,%.1f]", 100*f.Accuracy, 100*f.Interval[0], 100*f.Interval[1]), fmt.Sprintf("%.3f", f.MRR),

@@ -30,7 +30,7 @@ func newPolicyPackCmd(a *commands) *cobra.Command {
 		Short: "Make one file of a policy, to share it",
 		Long: "pack writes NAME-VERSION.tar.gz with the policy's manifest, module, README.md and\n" +
 			"cases; the same folder gives the same bytes. With --key it is signed: the\n" +
-			"signature lies beside it and is minisign's (`minisign -V` verifies it too).\n" +
+			"signature is a second file, in the form of minisign (`minisign -V` verifies it too).\n" +
 			"--new-key makes the key first: FILE holds the secret, for you alone, and\n" +
 			"FILE.pub what you give to others.",
 		Example: "  moot policy pack\n  moot policy pack --new-key ~/moot.key --passphrase\n  moot policy pack ./polite --key ~/moot.key --out dist",
@@ -91,7 +91,7 @@ func (a *commands) packPolicy(ctx context.Context, dir string, f packFlags) erro
 	return a.Emit(out, out.print)
 }
 
-// tryLoading refuses to share what no room could load.
+// tryLoading reports a policy that no room could load.
 func (a *commands) tryLoading(ctx context.Context, s *catalog.Entry) error {
 	if err := s.CheckDefaults(); err != nil {
 		return err

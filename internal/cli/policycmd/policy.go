@@ -15,7 +15,7 @@ import (
 func newPolicyCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Write, test, share and look at policies",
+		Short: "Write, test, share and inspect policies",
 		Long: "A policy decides who speaks next. It is a WebAssembly module that runs in a\n" +
 			"sandbox; docs/policies.md leads from nothing to one that wins a replay.",
 		Example: "  moot policy new polite --lang go && cd polite\n  moot policy test --watch\n  moot policy pack --key ~/moot.key",

@@ -256,6 +256,6 @@ func (r *testReport) failure() error {
 	}
 	return &problem.Error{
 		Code: "POL-TEST", What: fmt.Sprintf("%d of %s failed", r.Failed, app.Count(len(r.Cases), "case")), Where: "policy " + r.Policy,
-		Fix: "mend the policy, or take its answers with `moot policy test --update`",
+		Fix: "fix the policy, or take its answers with `moot policy test --update`",
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// trustFlags say whom a user believes.
+// trustFlags say which signature a user accepts.
 type trustFlags struct {
 	key      string
 	unsigned bool
@@ -23,7 +23,7 @@ type trustFlags struct {
 
 func (f *trustFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.key, "key", "", "public key of the author, the line that begins with RW, or its file")
-	cmd.Flags().BoolVar(&f.unsigned, "unsigned", false, "take a pack that nobody signed")
+	cmd.Flags().BoolVar(&f.unsigned, "unsigned", false, "accept a pack without a signature")
 }
 
 // newPolicyVerifyCmd checks a pack without installing it.
@@ -35,7 +35,7 @@ func newPolicyVerifyCmd(a *commands) *cobra.Command {
 		Long: "verify checks a pack as install does, and changes nothing. The signature is\n" +
 			"PACK.minisig; it has to be of the key that --key names, else of the one that\n" +
 			"moot.lock in this folder has. It ends with 3 and a reason when the pack is\n" +
-			"damaged, was tampered with, is signed by somebody else, is older than what is\n" +
+			"damaged, was tampered with, is signed with another key, is older than what is\n" +
 			"locked, or has other bytes than a locked pack of the same version.",
 		Example: "  moot policy verify polite-1.0.0.tar.gz --key polite.pub\n  moot policy verify polite-1.0.0.tar.gz --unsigned -o json",
 		Args:    cobra.ExactArgs(1),
@@ -67,7 +67,7 @@ func (v *vetted) entry() pack.Locked {
 	return pack.Locked{Name: v.Policy, Version: v.Version, SHA256: v.SHA256, Key: v.Key}
 }
 
-// verifyPack checks a pack's file by all that is known of it here.
+// verifyPack checks a pack's file: its form, its signature and moot.lock.
 func verifyPack(path string, f trustFlags) (*vetted, []byte, error) {
 	lock, err := pack.ReadLock(".")
 	if err != nil {
@@ -97,8 +97,8 @@ func verifyPack(path string, f trustFlags) (*vetted, []byte, error) {
 	return v, file, lock.Admit(path, v.entry())
 }
 
-// vouched returns the key that signed a pack, "" when nobody did and that is
-// allowed. Which key is right is never taken from the pack.
+// vouched returns the key that signed a pack, "" for an unsigned pack that is
+// accepted. The expected key is never taken from the pack.
 func vouched(path string, file []byte, f trustFlags, locked *pack.Locked) (string, error) {
 	signature, err := readBounded(path+pack.SignatureExtension, 16<<10)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,8 +122,8 @@ func vouched(path string, file []byte, f trustFlags, locked *pack.Locked) (strin
 	}
 	if wanted == "" {
 		return "", &problem.Error{
-			Code: "POL-PACK-KEY", What: "whose signature the pack should have is not known", Where: path,
-			Fix: "name the author's public key with --key, from where you trust it and not from beside the pack",
+			Code: "POL-PACK-KEY", What: "no key is configured that could verify this pack", Where: path,
+			Fix: "name the author's public key with --key, from where you trust it not from the place of the pack",
 		}
 	}
 	key, err := pack.ReadKey(wanted)
@@ -133,8 +133,8 @@ func vouched(path string, file []byte, f trustFlags, locked *pack.Locked) (strin
 	return key.String(), pack.Verify(path, file, signature, key)
 }
 
-// readBounded reads a file of at most that many bytes, and one more, so that
-// what is too large shows.
+// readBounded reads at most one byte more than is allowed, so that the caller
+// can detect a file that is too large.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err == nil {

@@ -29,17 +29,17 @@ type inviteFlags struct {
 	expires time.Duration
 }
 
-// newInviteCmd makes an invite and waits for who uses it.
+// newInviteCmd makes an invite and waits for the device that uses it.
 func newInviteCmd(a *commands) *cobra.Command {
 	var f inviteFlags
 	cmd := &cobra.Command{
 		Use:   "invite",
 		Short: "Pair this device with another owner's: print an invite and wait for its answer",
 		Long: "invite prints a text for one other owner, who gives it to `moot join`. It is a\n" +
-			"secret: whoever has it can use it, once, within 15 minutes. Send it by a way that\n" +
-			"nobody else reads. When the other device knocks you see its name and twelve\n" +
-			"digits; they are the same on both sides exactly when nobody sits between. You\n" +
-			"then accept it or not; --auto accepts whoever holds the invite.\n\n" +
+			"secret: anyone who has it can use it once, within 15 minutes. Send it on a\n" +
+			"private way. When the other device asks to pair, you see its name and twelve\n" +
+			"digits. They are the same on both sides unless an attacker is between you. You\n" +
+			"then accept or refuse the device; --auto accepts the first that has the invite.\n\n" +
 			"Pairing allows nothing by itself: what devices may do is under profiles: of the\n" +
 			"settings file.",
 		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer",
@@ -48,7 +48,7 @@ func newInviteCmd(a *commands) *cobra.Command {
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL)
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.auto, "auto", false, "accept whoever holds the invite, without asking")
+	cmd.Flags().BoolVar(&f.auto, "auto", false, "accept the device that uses the invite, without asking")
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "only print it; `moot share`, while it runs, answers it: needs --auto")
 	cmd.Flags().StringVar(&f.grant, "grant", identity.GrantAgent.String(), "what the device may be: agent or observer")
 	cmd.Flags().StringVar(&f.room, "room", "", "id of the room that it is for; default: any")
@@ -125,7 +125,7 @@ type question struct {
 	answer chan<- bool
 }
 
-// admitter hands newcomers to whoever can ask a person.
+// admitter passes join requests to the goroutine that can ask the user.
 func admitter(asked chan<- question) func(context.Context, session.JoinRequest) bool {
 	return func(ctx context.Context, n session.JoinRequest) bool {
 		answer := make(chan bool, 1)
@@ -179,7 +179,7 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 				}
 			}
 		case <-refused:
-			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another for who it was meant for: `moot invite`"}
+			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another invite for the right device: `moot invite`"}
 		case <-ctx.Done():
 			return identity.Peer{}, ctx.Err()
 		case <-c.Done():
@@ -196,7 +196,7 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 	}
 }
 
-// accept asks the person in front of moot.
+// accept asks the user.
 func (a *commands) accept(n session.JoinRequest) bool {
 	fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
 		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)

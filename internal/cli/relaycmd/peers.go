@@ -15,7 +15,7 @@ import (
 
 // newPeersCmd holds what concerns devices of others.
 func newPeersCmd(a *commands) *cobra.Command {
-	cmd := &cobra.Command{Use: "peers", Short: "The devices that this one is paired with"}
+	cmd := &cobra.Command{Use: "peers", Short: "Manage the devices that this one is paired with"}
 	return a.Group(cmd, newPeersLsCmd(a), newPeersRmCmd(a), newPeersRenameCmd(a), newPeersVerifyCmd(a), newPeersSelfCmd(a))
 }
 
@@ -123,7 +123,7 @@ func (a *commands) completePeers(cmd *cobra.Command, args []string, _ string) (n
 func newPeersRmCmd(a *commands) *cobra.Command {
 	return a.onPeer(&cobra.Command{
 		Use:     "rm PEER",
-		Short:   "Forget a device: it is a stranger from now on, for processes that run too",
+		Short:   "Remove a device: it is no longer paired, also for running processes",
 		Example: "  moot peers rm bob",
 	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
 		return p, d.Peers.Remove(p.ID)
@@ -133,7 +133,7 @@ func newPeersRmCmd(a *commands) *cobra.Command {
 func newPeersRenameCmd(a *commands) *cobra.Command {
 	return a.onPeer(&cobra.Command{
 		Use:     "rename PEER NAME",
-		Short:   "Call a device something else; only you see it",
+		Short:   "Rename a device; only you see the name",
 		Example: "  moot peers rename laptop bob",
 	}, 1, func(d *device.Device, p identity.Peer, args []string) (identity.Peer, error) {
 		if err := d.Peers.Rename(p.ID, args[0]); err != nil {

@@ -29,7 +29,7 @@ func newRelayCmd(a *commands) *cobra.Command {
 	var f relayFlags
 	cmd := &cobra.Command{
 		Use:   "relay",
-		Short: "Run a relay, through which devices of several owners reach each other",
+		Short: "Run a relay that connects devices of several owners",
 		Long: "relay passes on what devices send each other, end to end encrypted: it can read\n" +
 			"none of it. It lets in only devices that it is told of, or that have a token.\n" +
 			"Its URL goes to stdout when it is ready. An interrupt ends it gracefully: devices\n" +
@@ -61,7 +61,7 @@ func (f *relayFlags) define(cmd *cobra.Command) {
 	fl.BoolVar(&f.plain, "plain", false, "listen without TLS on other than loopback addresses too, as for a proxy on another machine")
 	fl.StringArrayVar(&f.proxies, "trusted-proxy", nil, "network of a proxy whose X-Forwarded-For is believed, as 10.0.0.0/8; can be repeated")
 	fl.StringVar(&f.Metrics, "metrics", "", "address to serve counters for Prometheus on, at /metrics (default none)")
-	fl.BoolVar(&f.logPeers, "log-peers", false, "log who sends to whom too, by names of the day, at level debug")
+	fl.BoolVar(&f.logPeers, "log-peers", false, "also log which device sends to which, under names that change daily, at level debug")
 	f.defineLimits(cmd)
 	for _, name := range []string{"tokens", "devices", "cert", "key"} {
 		_ = cmd.MarkFlagFilename(name) // the flag is there

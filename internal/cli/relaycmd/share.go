@@ -30,9 +30,9 @@ func newShareCmd(a *commands) *cobra.Command {
 			"      endpoint: {kind: ndjson, command: [python3, ./reviewer.py]}\n" +
 			"      allow_shared_agent_calls: true\n" +
 			"      allowed_shared_device_ids: [mfz3...]     # of `moot peers ls`\n\n" +
-			"What other rooms say is handed to your agent as quoted data that is not from you.\n" +
+			"Your agent gets the text of other rooms as quoted data that is not from you.\n" +
 			"It runs once for each request: killed and started again, share answers what was\n" +
-			"under way with `interrupted`. Who asked for what is in the host log.",
+			"under way with `interrupted`. The host log holds every request.",
 		Example: "  moot share\n  moot share reviewer --relay wss://relay.example.org",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.share(cmd.Context(), args, f) },
 	}

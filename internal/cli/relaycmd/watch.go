@@ -33,11 +33,11 @@ func newWatchCmd(a *commands) *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
 		Use:   "watch PEER",
-		Short: "Watch a room on another owner's device, and say something in it",
+		Short: "Watch a room on another owner's device, and post messages in it",
 		Long: "watch shows a room that another owner's device runs, the last of it first and\n" +
-			"then what comes, until the room ends or you press Ctrl-C. What you type is said in\n" +
-			"the room, a line at a time, under the name that its host has for you; --say says\n" +
-			"it from the command line. Its agents are told that it is not from their owner.\n\n" +
+			"then what comes, until the room ends or you press Ctrl-C. Each line that you type\n" +
+			"is a message in the room, under the name that its host has for you; --say takes it\n" +
+			"from the command line. Its agents are told that it is not from their owner.\n\n" +
 			"You see what the room shows to everybody, if its host has invited you with\n" +
 			"`moot invite --grant observer` and lists you under observers: of the room, or has\n" +
 			"named the room in the invite. When the relay, the host or watch itself was away\n" +

@@ -22,18 +22,19 @@ import (
 //go:embed demo/*.txt
 var demoScripts embed.FS
 
-// Demo pace: a person needs time to read along, a script does not.
+// Delays of the demo: a person needs time to read, a script does not.
 const (
-	demoPace          = 1200 * time.Millisecond // before each answer
+	demoDelay         = 1200 * time.Millisecond // before each answer
 	demoRetry         = 5 * time.Second         // after a declined round
 	demoRetryHeadless = 200 * time.Millisecond
 )
 
-// demoPerson is the person of the demo, whom the demo itself plays. Whoever
-// sits in front of it is the host.
+// demoPerson is the person of the demo, whom the demo itself plays. The user is
+// the host.
 const demoPerson = "Ana"
 
-// What the person of the demo says: first, and when a round was declined.
+// Messages of the demo's person: the first one, and the one after a declined
+// round.
 const (
 	demoOpening = "@Codebase, please walk us through migration 0042. It is planned for Friday."
 	demoThen    = "@Codebase, can you fold both points into one plan?"
@@ -44,27 +45,27 @@ func newDemoCmd(a *commands) *cobra.Command {
 	var headless bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Watch a room of three agents and a person, from nothing",
+		Short: "Run a room of three agents and a person, without any set-up",
 		Long: "demo runs a real room: three specialists, each a process of its own that speaks\n" +
 			"the stdio frames of agents, review a migration with a person. One of them is\n" +
 			"another owner's: a share and a relay, two more processes, stand in for that owner,\n" +
 			"and what is said to it is end to end encrypted. Policy mention runs in its\n" +
-			"sandbox and gives the floor to who is asked, and to nobody when nobody is.\n" +
-			"What they say is scripted; everything else is as in any room, which stays in the\n" +
-			"data folder: look at it with `moot show`, export it, replay it.",
+			"sandbox and gives the floor to the agent that is asked, and to nobody otherwise.\n" +
+			"The lines of the agents are scripted; all else is as in any room. The room stays\n" +
+			"in the data folder: show it with `moot show`, export it, replay it.",
 		Example: "  moot demo\n  moot demo --headless -o jsonl",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), headless) },
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
-	cmd.Flags().BoolVar(&headless, "headless", false, "do not wait for anybody: end when the room has settled")
+	cmd.Flags().BoolVar(&headless, "headless", false, "do not wait for a person: end when the room has settled")
 	return cmd
 }
 
 func (a *commands) demo(ctx context.Context, headless bool) error {
-	pace, retry := demoPace, demoRetry
+	delay, retry := demoDelay, demoRetry
 	if headless || !a.Interactive() {
-		pace, retry = 0, demoRetryHeadless
+		delay, retry = 0, demoRetryHeadless
 	}
 	mention, err := a.Catalog().Find(ctx, ".", "mention")
 	if err != nil {
@@ -75,7 +76,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 		return err
 	}
 	defer h.Close()
-	n, err := a.startNeighbour(ctx, h, pace)
+	n, err := a.startNeighbour(ctx, h, delay)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 		Constraints: []string{"Nobody changes the database during the review."},
 		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
 	}
-	r, err := h.Create(ctx, moot.Source{Spec: &spec, Participants: demoSeats(pace, n)}, moot.Options{
+	r, err := h.Create(ctx, moot.Source{Spec: &spec, Participants: demoSeats(delay, n)}, moot.Options{
 		Headless: headless, Foreground: true, As: demoPerson, First: []room.Act{room.Say{Text: demoOpening}},
 	})
 	if err != nil {
@@ -96,8 +97,8 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 	return s.run(ctx)
 }
 
-// playPerson answers the first declined round. Whoever asks nobody in
-// particular is answered by nobody, until somebody is asked.
+// playPerson answers the first declined round with a message that mentions an
+// agent, so that the policy can choose one.
 func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
 	if _, ok := e.Body.(room.RoundDeclined); !ok {
 		return
@@ -108,17 +109,17 @@ func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
 }
 
 // demoCommand starts an agent of the demo.
-func demoCommand(id string, pace time.Duration) []string {
+func demoCommand(id string, delay time.Duration) []string {
 	command := []string{"${" + moot.SelfVariable + "}", "demo-agent", id}
-	if pace > 0 {
-		command = append(command, "--pace", pace.String())
+	if delay > 0 {
+		command = append(command, "--pace", delay.String())
 	}
 	return command
 }
 
-func demoSeats(pace time.Duration, n *neighbour) []room.Participant {
+func demoSeats(delay time.Duration, n *neighbour) []room.Participant {
 	agent := func(id, role string, domains ...string) room.Participant {
-		at, err := json.Marshal(map[string]any{"kind": "ndjson", "command": demoCommand(id, pace)})
+		at, err := json.Marshal(map[string]any{"kind": "ndjson", "command": demoCommand(id, delay)})
 		if err != nil {
 			panic("demo: " + err.Error()) // strings only
 		}
@@ -135,7 +136,7 @@ func demoSeats(pace time.Duration, n *neighbour) []room.Participant {
 // newDemoAgentCmd is one agent of the demo: a process that speaks the frames
 // of package ndjson, as anybody's agent would.
 func newDemoAgentCmd(a *commands) *cobra.Command {
-	var pace time.Duration
+	var delay time.Duration
 	cmd := &cobra.Command{
 		Use:    "demo-agent NAME",
 		Short:  "One agent of the demo, on stdin and stdout",
@@ -147,9 +148,9 @@ func newDemoAgentCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return &problem.Error{Code: "CLI-USAGE", What: fmt.Sprintf("the demo has no agent %q", args[0]), Fix: "`moot demo` starts its agents itself", Err: err}
 			}
-			return a.Wiring().ServeScript(cmd.Context(), a.Stdin, a.Stdout, file, script, pace)
+			return a.Wiring().ServeScript(cmd.Context(), a.Stdin, a.Stdout, file, script, delay)
 		},
 	}
-	cmd.Flags().DurationVar(&pace, "pace", 0, "how long each answer takes")
+	cmd.Flags().DurationVar(&delay, "pace", 0, "how long each answer takes")
 	return cmd
 }

@@ -41,7 +41,7 @@ type neighbour struct {
 	app     *commands
 	dir     string
 	release func() error // releases dir when no process uses it any more
-	pace    time.Duration
+	delay   time.Duration
 	ours    *device.Device
 	id      identity.DeviceID
 
@@ -53,8 +53,8 @@ type neighbour struct {
 // startNeighbour makes the other owner's device and ours, paired with each
 // other, and starts the processes. It does not wait for them: rooms of the host
 // wait for the connection when they need a remote seat.
-func (a *commands) startNeighbour(ctx context.Context, h *moot.Host, pace time.Duration) (*neighbour, error) {
-	n := &neighbour{app: a, pace: pace}
+func (a *commands) startNeighbour(ctx context.Context, h *moot.Host, delay time.Duration) (*neighbour, error) {
+	n := &neighbour{app: a, delay: delay}
 	if err := n.takeFolder(); err != nil {
 		return nil, fmt.Errorf("making a folder for the demo: %w", err)
 	}
@@ -97,11 +97,11 @@ func (a *commands) demoAgain(ctx context.Context, h *moot.Host, s *room.State, h
 	if !slices.ContainsFunc(s.Seats, isTheirs) {
 		return func() {}, nil
 	}
-	pace := demoPace
+	delay := demoDelay
 	if headless {
-		pace = 0
+		delay = 0
 	}
-	n, err := a.startNeighbour(ctx, h, pace)
+	n, err := a.startNeighbour(ctx, h, delay)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func pairDevices(ours, theirs *device.Device) error {
 // writeSettings lets their share answer our host.
 func (n *neighbour) writeSettings(rules config.Profile) (err error) {
 	rules.Name, rules.Devices = demoShared, []string{n.ours.Self.ID().String()}
-	rules.Endpoint, err = json.Marshal(map[string]any{"kind": config.KindNDJSON, "command": demoCommand(demoShared, n.pace)})
+	rules.Endpoint, err = json.Marshal(map[string]any{"kind": config.KindNDJSON, "command": demoCommand(demoShared, n.delay)})
 	if err != nil {
 		return err
 	}

@@ -16,23 +16,23 @@ import (
 
 // newEndpointCmd holds what concerns the ways to reach agents.
 func newEndpointCmd(a *commands) *cobra.Command {
-	return a.Group(&cobra.Command{Use: "endpoint", Short: "Check the ways to reach agents"}, newEndpointCheckCmd(a))
+	return a.Group(&cobra.Command{Use: "endpoint", Short: "Check how agents are reached"}, newEndpointCheckCmd(a))
 }
 
 func newEndpointCheckCmd(a *commands) *cobra.Command {
-	var patience time.Duration
+	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check -- COMMAND [ARG...]",
-		Short: "Try an agent as a room would, and say which requirements it meets",
+		Short: "Run an agent as a room does, and report which requirements it meets",
 		Long: "check starts COMMAND and speaks the stdio frames with it (docs of `kind: ndjson`):\n" +
 			"answers, odd texts, long prompts, limits, cancellation, and how it ends. Each\n" +
-			"requirement is reported with what was seen and how to mend it.",
+			"requirement is reported with the observation and a fix.",
 		Example: "  moot endpoint check -- python3 agent.py",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkEndpoint(cmd.Context(), args, patience) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkEndpoint(cmd.Context(), args, timeout) },
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
-	cmd.Flags().DurationVar(&patience, "timeout", 60*time.Second, "how long one answer may take")
+	cmd.Flags().DurationVar(&timeout, "timeout", 60*time.Second, "how long one answer may take")
 	return cmd
 }
 
@@ -47,10 +47,10 @@ type requirement struct {
 	MS       int64  `json:"ms"`
 }
 
-func (a *commands) checkEndpoint(ctx context.Context, command []string, patience time.Duration) error {
+func (a *commands) checkEndpoint(ctx context.Context, command []string, timeout time.Duration) error {
 	var requirements []requirement
 	err := agentcheck.Run(ctx, agentcheck.Config{
-		Timeout: patience,
+		Timeout: timeout,
 		Open: func() (agentcheck.Endpoint, error) {
 			return a.Wiring().StartAgent(ctx, command)
 		},

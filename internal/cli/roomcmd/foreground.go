@@ -27,7 +27,7 @@ type foreground struct {
 	before   *room.State // of a room that was reopened: what had happened
 	badge    string
 	// watch is told every event as it becomes durable; nil is nobody. It runs
-	// beside the room and may give it commands.
+	// in parallel with the room and may give it commands.
 	watch func(context.Context, *coordinator.Room, room.Event)
 }
 
@@ -183,7 +183,7 @@ func (s *foreground) ending(v room.View) error {
 	case app.ExitPolicy, app.ExitFailure:
 		return app.ExitWith(code, &problem.Error{
 			Code: app.OrElse(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
-			Fix: app.OrElse(v.Ending.Fix, "mend it") + ", then `moot run --room " + s.room.ID() + "`",
+			Fix: app.OrElse(v.Ending.Fix, "fix the cause") + ", then `moot run --room " + s.room.ID() + "`",
 		})
 	}
 	if s.Flags.Quiet || s.Format != app.FormatTable {

@@ -123,8 +123,8 @@ func regular(files fs.FS) (names []string, err error) {
 	return names, err
 }
 
-// copyOut writes one file. What starts with #! becomes executable: an
-// embedded file has no mode.
+// copyOut writes one file. A file that starts with #! becomes executable,
+// because an embedded file has no mode.
 func copyOut(files fs.FS, name, dir string, change func([]byte) []byte) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {

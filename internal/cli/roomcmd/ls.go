@@ -96,7 +96,7 @@ const lookPage = 64
 // look goes back through the events until it knows the room's phase and how
 // many turns it has had.
 func (b *brief) look(ctx context.Context, db app.RoomLog, last uint64) error {
-	person := false // somebody has spoken since
+	person := false // a person has posted a message since
 	for end := int64(last); end > 0 && (b.Phase == "" || b.Turns == 0); {
 		start := max(0, end-lookPage)
 		entries, err := db.Read(ctx, b.Room, log.At(start), int(end-start))

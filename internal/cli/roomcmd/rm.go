@@ -74,8 +74,7 @@ type remover interface {
 	Remove(ctx context.Context, room string) error
 }
 
-// remove holds the room first, so that it is not taken from under whoever
-// runs it.
+// remove locks the room first, so that no other process is running it.
 func remove(ctx context.Context, l remover, id string) error {
 	unlock, err := l.Lock(ctx, id)
 	if errors.Is(err, log.ErrLocked) {

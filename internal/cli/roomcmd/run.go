@@ -30,14 +30,14 @@ func newRunCmd(a *commands) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [FILE]",
-		Short: "Run a room in the foreground, new or again",
+		Short: "Start or resume a room in the foreground",
 		Long: "run opens the room that FILE describes, room.yaml when none is named, and runs\n" +
 			"it until it ends. In a terminal you see what is said and may take part: press ?\n" +
 			"for the keys. Where stdin is no terminal it is read for commands, one a line\n" +
 			"(`help` lists them); at its end the room runs on until it rests.\n\n" +
-			"--headless runs without anybody: the room ends when it is not live any more, and\n" +
-			"the exit code says why (`moot help exit-codes`). --room opens a room of the log\n" +
-			"again, after a crash as after a pause; it needs no file.",
+			"--headless runs without a person: the room ends when it is no longer live, and\n" +
+			"the exit code says why (`moot help exit-codes`). --room resumes a stored room,\n" +
+			"after a crash or a pause; it needs no file.",
 		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run --room r_01k5... --max-turns 60",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,9 +51,9 @@ func newRunCmd(a *commands) *cobra.Command {
 		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
-	cmd.Flags().StringVar(&f.room, "room", "", "open this room of the log again")
-	cmd.Flags().BoolVar(&f.trust, "trust-commands", false, "with --room: start what the log of an imported room says")
-	cmd.Flags().BoolVar(&f.headless, "headless", false, "nobody is there: end when the room rests")
+	cmd.Flags().StringVar(&f.room, "room", "", "resume this stored room")
+	cmd.Flags().BoolVar(&f.trust, "trust-commands", false, "with --room: start the commands that the log of an imported room names")
+	cmd.Flags().BoolVar(&f.headless, "headless", false, "run without a person: end when the room is no longer live")
 	cmd.Flags().StringVar(&f.mode, "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
 	a.FuelFlag(cmd)

@@ -20,7 +20,7 @@ func newShowCmd(a *commands) *cobra.Command {
 	var turn, last int
 	cmd := &cobra.Command{
 		Use:   "show ROOM",
-		Short: "Show a room: roster, meters, the last events, or what an agent saw at a turn",
+		Short: "Show a room: its roster, counts and last events, or what an agent saw at a turn",
 		Long: "show prints how a room stands, from its log. With --turn it prints what the agent\n" +
 			"that had the turn was handed: which messages whole, which as one line, which were\n" +
 			"left out, and the prompt, made again from the log and compared with the digest\n" +

@@ -29,7 +29,7 @@ func newValidateCmd(a *commands) *cobra.Command {
 			return a.validate(args, headless, strict)
 		},
 	}
-	cmd.Flags().BoolVar(&headless, "headless", false, "also what would keep the room from running with nobody there")
+	cmd.Flags().BoolVar(&headless, "headless", false, "also report what prevents the room from running headless")
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings are errors")
 	return cmd
 }

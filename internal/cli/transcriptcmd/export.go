@@ -22,9 +22,8 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 		Long: "export writes the portable format, JSON lines, which loses nothing and can be\n" +
 			"imported again; or Markdown, or one self-contained file of HTML; or csv, a row a\n" +
 			"turn, in which no cell starts a formula; or openai, chat messages as JSON; or\n" +
-			"otel, gen_ai spans of OpenTelemetry as OTLP JSON. What a reader sees depends on\n" +
-			"--level: JSON lines hold all unless said otherwise, the others what is visible to\n" +
-			"everybody.",
+			"otel, gen_ai spans of OpenTelemetry as OTLP JSON. --level chooses the visibility:\n" +
+			"by default JSON lines hold everything, and the others what is visible to all.",
 		Example: "  moot transcript export r_01 > r_01.jsonl\n" +
 			"  moot transcript export r_01 -o html --out r_01.html\n" +
 			"  moot transcript export r_01 -o md --level internal\n" +

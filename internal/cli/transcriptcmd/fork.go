@@ -144,8 +144,8 @@ func renamed(events []room.Event, from, as string) *room.State {
 	return s
 }
 
-// keepFork stores the new room. What a stranger's log says to start is still
-// a stranger's word in a fork of it, so that is kept as imported.
+// keepFork stores the new room. A fork of an imported room counts as imported
+// too, because its log names commands that were written elsewhere.
 func keepFork(ctx context.Context, db app.RoomLog, o source.Origin, as string, events []room.Event) error {
 	if err := log.CheckName(as); err != nil {
 		return err

@@ -29,8 +29,8 @@ func newTranscriptImportCmd(a *commands) *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Put transcripts, also those of other programs, into the data folder as rooms",
 		Long: "import reads files that `moot transcript export` wrote, conversations in the\n" +
-			"neutral format, and transcripts of other programs; - is stdin. What a file is shows\n" +
-			"in what it holds, not in its name; --format says it where that is not enough:\n\n" +
+			"neutral format, and transcripts of other programs; - is stdin. The format of a\n" +
+			"file is found by its content, not by its name; --format names it instead:\n\n" +
 			kindsOfFiles() +
 			"\nOf another program's transcript it is reported how much of it became turns, and\n" +
 			"what was left out and why. A file with a chain is stored as it stands, so that\n" +
@@ -75,8 +75,8 @@ type imported struct {
 	Report *foreign.Report `json:"report,omitempty"` // of another program's transcript
 }
 
-// importFiles stores all that files hold as rooms. What was stored before an
-// error stays, and is reported.
+// importFiles stores the contents of files as rooms. Rooms that were stored
+// before an error stay, and are reported.
 func (a *commands) importFiles(ctx context.Context, src *source.Sources) error {
 	db, err := a.Wiring().OpenLog(false)
 	if err != nil {

@@ -85,7 +85,7 @@ func (a *commands) tail(ctx context.Context, id string, level room.Visibility, l
 	return nil
 }
 
-// visibilityOf is a level as the rooms know it: whoever sees all sees what is
+// visibilityOf returns the visibility of a level. A reader of all sees what is
 // internal.
 func visibilityOf(l transcripts.Level) room.Visibility {
 	if l == transcripts.All {
