@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -75,30 +76,26 @@ func (r *redactor) draft(body room.Body) room.Body {
 // policyRecord removes the state and the log of a policy, which may quote any
 // message that the policy has seen.
 func (r *redactor) policyRecord(body room.Body) room.Body {
+	public := func(record *policy.Record) *policy.Record {
+		if record == nil {
+			return nil
+		}
+		public := *record
+		public.Log, public.StateJSON = "", nil
+		return &public
+	}
 	switch b := body.(type) {
 	case room.RoundDeclined:
-		b.Record.Log, b.Record.StateJSON = "", nil
+		b.Record = *public(&b.Record)
 		return b
 	case room.TurnGranted:
-		if b.Record != nil {
-			record := *b.Record
-			record.Log, record.StateJSON = "", nil
-			b.Record = &record
-		}
+		b.Record = public(b.Record)
 		return b
 	case room.Completed:
-		if b.Record != nil {
-			record := *b.Record
-			record.Log, record.StateJSON = "", nil
-			b.Record = &record
-		}
+		b.Record = public(b.Record)
 		return b
 	case room.Paused:
-		if b.Record != nil {
-			record := *b.Record
-			record.Log, record.StateJSON = "", nil
-			b.Record = &record
-		}
+		b.Record = public(b.Record)
 		return b
 	}
 	return body

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // isMoot reports whether package transcripts reads a file that starts with
@@ -28,41 +30,16 @@ var eventStart = regexp.MustCompile(`^\{"v":\d+,"seq":1,`)
 
 // topLevelKeys returns the keys of the object that head starts, up to its end.
 func topLevelKeys(head []byte) (all []string) {
-	if head[0] != '{' {
-		return nil
-	}
-	depth, key := 0, true
-	for i := 0; i < len(head); i++ {
-		switch head[i] {
-		case '{', '[':
-			depth++
-			key = true
-		case '}', ']':
-			if depth--; depth == 0 {
-				return all
-			}
-		case ',':
-			key = true
-		case ':':
-			key = false
-		case '"':
-			end := i + 1
-			for end < len(head) && head[end] != '"' {
-				if head[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(head) {
-				return all
-			}
-			if depth == 1 && key {
-				all = append(all, string(head[i+1:end]))
-			}
-			i = end
+	dec := jsontext.NewDecoder(bytes.NewReader(head), tolerant, jsontext.AllowDuplicateNames(true))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil || dec.StackDepth() == 0 {
+			return all
+		}
+		if kind, n := dec.StackIndex(dec.StackDepth()); dec.StackDepth() == 1 && kind == '{' && n%2 == 1 {
+			all = append(all, token.String())
 		}
 	}
-	return all
 }
 
 // detect detects the format of a file from its content.

@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Format is a transcript format.
 type Format string
@@ -51,12 +54,7 @@ func Kinds() []Kind {
 
 // Valid reports whether f is a format.
 func (f Format) Valid() bool {
-	for _, k := range Kinds() {
-		if k.Format == f {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Kinds(), func(k Kind) bool { return k.Format == f })
 }
 
 // formatNames lists the formats for an error.
@@ -69,10 +67,4 @@ func formatNames() string {
 }
 
 // json reports whether a format is JSON or JSON lines.
-func (f Format) json() bool {
-	switch f {
-	case Slack, IRC, WebVTT, SRT:
-		return false
-	}
-	return true
-}
+func (f Format) json() bool { return f != Slack && f != IRC && f != WebVTT && f != SRT }

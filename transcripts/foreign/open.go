@@ -115,41 +115,26 @@ func (f *File) Conversations() iter.Seq2[*Conversation, error] {
 // conversations yields what the reader of the format finds. A conversation
 // without messages has only a report.
 func (f *File) conversations() iter.Seq2[*Conversation, error] {
-	switch f.Format {
-	case AutoGen:
-		return single(f.input, readAutoGen)
-	case AutoGenState:
-		return single(f.input, readAutoGenState)
-	case MagenticOne:
-		return single(f.input, readMagentic)
-	case ClaudeCode:
-		return single(f.input, readClaude)
-	case Codex:
-		return single(f.input, readCodex)
-	case OTel:
-		return readSpans(f.input)
-	case Slack:
-		return readSlack(f.input)
-	case IRC:
-		return single(f.input, readIRC)
-	case OpenAI:
-		return readChats(f.input)
-	case A2A:
-		return readTasks(f.input)
-	case WebVTT, SRT:
-		return single(f.input, readCaptions(f.Format))
-	case OpenCode:
-		return readOpenCode(f.input)
+	if read := readers[f.Format]; read != nil {
+		return read(f.input)
 	}
 	return func(yield func(*Conversation, error) bool) {
 		yield(nil, formatError(f.name, string(f.Format)))
 	}
 }
 
+var readers = map[Format]func(*input) iter.Seq2[*Conversation, error]{
+	AutoGen: single(readAutoGen), AutoGenState: single(readAutoGenState), MagenticOne: single(readMagentic), ClaudeCode: single(readClaude),
+	Codex: single(readCodex), OTel: readSpans, Slack: readSlack, IRC: single(readIRC), OpenAI: readChats, A2A: readTasks,
+	WebVTT: single(readCaptions(WebVTT)), SRT: single(readCaptions(SRT)), OpenCode: readOpenCode,
+}
+
 // single reads a format with one conversation a file.
-func single(in *input, read func(*input) (*builder, error)) iter.Seq2[*Conversation, error] {
-	return func(yield func(*Conversation, error) bool) {
-		t, err := read(in)
-		yield(t.done(err))
+func single(read func(*input) (*builder, error)) func(*input) iter.Seq2[*Conversation, error] {
+	return func(in *input) iter.Seq2[*Conversation, error] {
+		return func(yield func(*Conversation, error) bool) {
+			t, err := read(in)
+			yield(t.done(err))
+		}
 	}
 }
