@@ -223,23 +223,32 @@ func shortDuration(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// describe sets the fields from a body that is neither a message nor a decision. It
-// reports whether the item belongs in the timeline.
+// describe sets the fields from a body that is neither a message nor a decision.
+// It reports whether the item belongs in the timeline.
 func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	it.Kind = itemNote
 	switch b := body.(type) {
-	case room.Joined, room.SeatChanged, room.SeatTaken, room.SeatReleased, room.SeatForgot:
-		it.Note = seatNote(body)
+	case room.Joined:
+		it.Note = b.Participant.Label() + " joined"
+	case room.SeatChanged:
+		it.Note = join(b.Participant+" is now "+string(b.Standing), b.Reason)
+	case room.SeatTaken:
+		it.Note = b.By + " took over " + b.Participant
+	case room.SeatReleased:
+		it.Note = b.Participant + " was released"
+	case room.SeatForgot:
+		it.Note = b.Participant + " was restarted and gets the full history"
 	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:
 		return it.draft(body, t)
 	case room.TurnPassed:
-		it.turnEnded(t, itemNote, b.Turn, t.speaking, t.speaking+" passed", b.Reason)
+		it.turnEnded(t, itemNote, b.Turn, t.speaking+" passed", b.Reason)
 	case room.TurnFailed:
-		it.turnEnded(t, itemFailure, b.Turn, t.speaking, "failed", b.Code+": "+b.Error)
+		it.turnEnded(t, itemFailure, b.Turn, "failed", b.Code+": "+b.Error)
 	case room.TurnInterrupted:
-		it.turnEnded(t, itemFailure, b.Turn, t.speaking, "interrupted", b.Reason)
+		it.turnEnded(t, itemFailure, b.Turn, "interrupted", b.Reason)
 	case room.ReplyLate:
-		it.turnEnded(nil, itemFailure, b.Turn, b.Participant, "replied too late", fmt.Sprintf("%d bytes, not delivered", b.Bytes))
+		it.Kind, it.Turn, it.Actor = itemFailure, b.Turn, b.Participant
+		it.Note = fmt.Sprintf("replied too late: %d bytes, not delivered", b.Bytes)
 	case room.Violation:
 		it.Kind, it.Actor = itemFailure, b.Participant
 		it.Note = join("broke its protocol", b.Code, b.Detail)
@@ -251,55 +260,24 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Note, it.Text = "summary by "+b.By, b.Text
 	case room.Redacted:
 		it.Note = join(fmt.Sprintf("redacted event %d", b.Target), b.Reason)
-	default:
-		it.Note = phaseNote(body)
-		if _, failed := body.(room.Errored); failed {
-			it.Kind = itemFailure
-		}
+	case room.Paused:
+		it.Note = join("paused", b.Reason)
+	case room.Resumed:
+		it.Note = "resumed"
+	case room.Stopped:
+		it.Note = join("stopped", b.Cause+" "+b.Name, b.Reason)
+	case room.Completed:
+		it.Note = join("completed", b.Cause, b.Reason)
+	case room.Errored:
+		it.Kind, it.Note = itemFailure, join("ended in an error", b.Code, b.Reason)
 	}
 	return it.Note != ""
 }
 
 // turnEnded describes the end of a turn without a message.
-func (it *item) turnEnded(t *timelineBuilder, kind string, turn int, who, what, why string) {
-	it.Kind, it.Turn, it.Actor, it.Note = kind, turn, who, join(what, why)
-	if t != nil {
-		it.Grant, t.grant = t.grant, nil
-	}
-}
-
-// seatNote describes a change of a participant.
-func seatNote(body room.Body) string {
-	switch b := body.(type) {
-	case room.Joined:
-		return b.Participant.Label() + " joined"
-	case room.SeatChanged:
-		return join(b.Participant+" is now "+string(b.Standing), b.Reason)
-	case room.SeatTaken:
-		return b.By + " took over " + b.Participant
-	case room.SeatReleased:
-		return b.Participant + " was released"
-	case room.SeatForgot:
-		return b.Participant + " was restarted and gets the full history"
-	}
-	return ""
-}
-
-// phaseNote describes a change of the phase of the room.
-func phaseNote(body room.Body) string {
-	switch b := body.(type) {
-	case room.Paused:
-		return join("paused", b.Reason)
-	case room.Resumed:
-		return "resumed"
-	case room.Stopped:
-		return join("stopped", b.Cause+" "+b.Name, b.Reason)
-	case room.Completed:
-		return join("completed", b.Cause, b.Reason)
-	case room.Errored:
-		return join("ended in an error", b.Code, b.Reason)
-	}
-	return ""
+func (it *item) turnEnded(t *timelineBuilder, kind string, turn int, what, why string) {
+	it.Kind, it.Turn, it.Actor, it.Note = kind, turn, t.speaking, join(what, why)
+	it.Grant, t.grant = t.grant, nil
 }
 
 // draft describes a draft and its reviews. An approval is shown with the message

@@ -32,19 +32,22 @@ func (s *Session) mine() string {
 }
 
 func sayTo(s *Session, rest string) (room.Act, error) {
-	who, text, err := s.who(rest)
-	if err == nil && text == "" {
-		err = usage("nothing to say", "to WHO TEXT")
-	}
+	who, text, err := s.whoAndText(rest, "to WHO TEXT")
 	return room.Say{Text: text, To: who}, err
 }
 
 func sayAs(s *Session, rest string) (room.Act, error) {
-	who, text, err := s.who(rest)
-	if err == nil && text == "" {
-		err = usage("nothing to say", "as WHO TEXT")
-	}
+	who, text, err := s.whoAndText(rest, "as WHO TEXT")
 	return room.Say{Text: text, As: who}, err
+}
+
+// whoAndText is who for commands that need a text.
+func (s *Session) whoAndText(rest, syntax string) (who, text string, err error) {
+	who, text, err = s.who(rest)
+	if err == nil && text == "" {
+		err = usage("nothing to say", syntax)
+	}
+	return who, text, err
 }
 
 // approve approves the draft that the person has seen. Its hash prevents approval

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bufio"
+	"fmt"
 	"strings"
 	"time"
 
@@ -242,7 +243,7 @@ func (s *Session) choices() string {
 		if i == 9 {
 			break
 		}
-		b.WriteString(" " + itoa(i+1) + " " + s.Printer.label(x.ID) + " ")
+		b.WriteString(fmt.Sprintf(" %d %s ", i+1, s.Printer.label(x.ID)))
 	}
 	return clip(b.String()+" Esc none", s.screenWidth()-1)
 }

@@ -3,7 +3,9 @@ package timeline
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -66,7 +68,7 @@ func (c *Screen) last(line string, col int) {
 	if col == 0 {
 		s += "\r"
 	} else if col > 0 {
-		s += "\r" + "\x1b[" + itoa(col) + "C"
+		s += "\r" + "\x1b[" + strconv.Itoa(col) + "C"
 	}
 	if s != c.shown {
 		io.WriteString(c.out, s)
@@ -82,3 +84,38 @@ func (c *Screen) lines(w io.Writer, text string) string {
 	}
 	return text
 }
+
+func (s *Session) screenWidth() int {
+	if w := s.Screen.width(); w > 0 {
+		return w
+	}
+	return defaultWidth
+}
+
+// show writes finished lines above the last line.
+func (s *Session) show(w io.Writer, text string) {
+	if s.raw != nil {
+		s.raw.clear()
+	}
+	io.WriteString(w, s.Screen.lines(w, text))
+}
+
+// draw redraws the last line.
+func (s *Session) draw() {
+	switch {
+	case s.raw == nil:
+	case s.edit != nil:
+		prompt := s.prompt()
+		line, col := s.edit.line(max(4, s.screenWidth()-len([]rune(prompt))-1))
+		s.raw.last(s.Printer.paint(bold, prompt)+line, len([]rune(prompt))+col)
+	case s.menu != nil:
+		s.raw.last(s.choices(), -1)
+	case s.asked:
+		s.raw.last(s.Printer.paint(yellow, "q again pauses the room and leaves; any other key stays"), -1)
+	default:
+		s.raw.last(s.statusLine(time.Now()), -1)
+	}
+}
+
+// tail returns the last n bytes of s.
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
