@@ -140,7 +140,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 		p.Seat.Mode = room.Manual
 	}
 	if w.Review != nil {
-		p.Seat.Review = room.Review(*w.Review)
+		p.Seat.Review = *w.Review
 	}
 	if w.Endpoint != nil {
 		e := w.Endpoint.resolve(d.sourceOf(i).dir)

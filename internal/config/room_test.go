@@ -244,12 +244,13 @@ func TestSchemaKeys(t *testing.T) {
 		{"#/$defs/policy", wirePolicy{}},
 		{"#/$defs/limits", wireLimits{}},
 		{"#/$defs/context", wireContext{}},
-		{"#/$defs/participant/properties/review", wireReview{}},
+		{"#/$defs/participant/properties/review", room.Review{}},
 		{"#/$defs/participant/properties/price", wirePrice{}},
 	} {
 		fields := map[string]bool{}
 		for f := range reflect.TypeOf(s.wire).Fields() {
-			fields[f.Tag.Get("json")] = true
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			fields[name] = true
 		}
 		props, _ := c.lookup(s.at)["properties"].(map[string]any)
 		if len(props) == 0 {

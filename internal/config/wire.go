@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/folkmoot/moot/room"
 )
 
 // The wire types mirror room.schema.json. A nil pointer in a list is an item
@@ -40,7 +42,7 @@ type (
 		Owner     string        `json:"owner"`
 		Timeout   duration      `json:"timeout"`
 		Price     wirePrice     `json:"price"`
-		Review    *wireReview   `json:"review"`
+		Review    *room.Review  `json:"review"`
 		Endpoint  *wireEndpoint `json:"endpoint"`
 	}
 	wireObserver struct {
@@ -50,14 +52,6 @@ type (
 	wirePrice struct {
 		Input  float64 `json:"input"`
 		Output float64 `json:"output"`
-	}
-	wireReview struct {
-		ConfidenceBelow float64  `json:"confidence_below"`
-		Words           []string `json:"words"`
-		LongerThan      int      `json:"longer_than"`
-		Patterns        []string `json:"patterns"`
-		Remote          bool     `json:"remote"`
-		FirstContact    bool     `json:"first_contact"`
 	}
 	wirePolicy struct {
 		Use      string          `json:"use"`

@@ -58,10 +58,14 @@ func (m *merger) sort() {
 // decided. Before each message it passes the labeled addressees to labels.
 func (m *merger) events(labels func([]string)) iter.Seq2[room.Event, error] {
 	return func(yield func(room.Event, error) bool) {
-		n := numberer{yield: yield}
-		ok := n.yieldBody(0, room.Opened{Spec: room.Spec{Room: m.id, Objective: m.objective}})
+		seq := int64(0)
+		yieldBody := func(clock time.Duration, body room.Body) bool {
+			seq++
+			return yield(room.Event{V: room.FormatVersion, Seq: seq, Actor: room.ActorHost, Epoch: 1, Clock: clock, Body: body}, nil)
+		}
+		ok := yieldBody(0, room.Opened{Spec: room.Spec{Room: m.id, Objective: m.objective}})
 		for i := 0; ok && i < len(m.participants); i++ {
-			ok = n.yieldBody(0, room.Joined{Participant: m.participants[i].inRoom()})
+			ok = yieldBody(0, room.Joined{Participant: m.participants[i].inRoom()})
 		}
 		if !ok {
 			return
@@ -73,12 +77,12 @@ func (m *merger) events(labels func([]string)) iter.Seq2[room.Event, error] {
 				return
 			}
 			number++
-			if !n.yieldBody(turn.Clock, room.TurnGranted{Turn: number, Participant: turn.Speaker}) {
+			if !yieldBody(turn.Clock, room.TurnGranted{Turn: number, Participant: turn.Speaker}) {
 				return
 			}
 			to := turn.addressees()
 			labels(to)
-			if !n.yieldBody(turn.Clock, room.MessagePosted{Turn: number, Message: turn.message(m.id, number, to, names)}) {
+			if !yieldBody(turn.Clock, room.MessagePosted{Turn: number, Message: turn.message(m.id, number, to, names)}) {
 				return
 			}
 		}
@@ -155,15 +159,4 @@ func (p Participant) inRoom() room.Participant {
 		q.Role = KindTool
 	}
 	return q
-}
-
-// A numberer numbers events.
-type numberer struct {
-	seq   int64
-	yield func(room.Event, error) bool
-}
-
-func (n *numberer) yieldBody(clock time.Duration, body room.Body) bool {
-	n.seq++
-	return n.yield(room.Event{V: room.FormatVersion, Seq: n.seq, Actor: room.ActorHost, Epoch: 1, Clock: clock, Body: body}, nil)
 }

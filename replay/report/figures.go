@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/replay/score"
@@ -193,12 +194,7 @@ func (r *Report) riskLines() []line {
 }
 
 func (r *Report) statesConfidence() bool {
-	for i := range r.Policies {
-		if r.Policies[i].Risk != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Policies, func(p score.Result) bool { return p.Risk != nil })
 }
 
 func riskLine(name string, of func(*score.Risk) (score.Figure, int)) line {
