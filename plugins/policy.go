@@ -32,15 +32,8 @@ type Policy struct {
 // A Result is the outcome of one run of a policy.
 type Result = pool.Result
 
-// Name returns the name under which the policy was loaded.
-func (p *Policy) Name() string { return p.name }
-
 // Digest returns the SHA-256 of the module, in hex.
 func (p *Policy) Digest() string { return p.digest }
-
-// Compiled waits until the policy runs on the host's engine. A tiered host may
-// have it on the interpreter before. The error is ctx's.
-func (p *Policy) Compiled(ctx context.Context) error { return p.configured.module.Compiled(ctx) }
 
 // Close frees what the policy uses. No decision may be under way. Closing the
 // host closes all its policies.

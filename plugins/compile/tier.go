@@ -75,21 +75,6 @@ func (m *Module) Ran(engine string, d time.Duration) {
 	}
 }
 
-// Compiled waits until the module runs on the engine of its compiler, and
-// compiles it at once if need be.
-func (m *Module) Compiled(ctx context.Context) error {
-	if m.tier == nil {
-		return nil
-	}
-	m.compile()
-	select {
-	case <-m.tier.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // compile starts the compilation, once. When it fails the interpreter goes on.
 func (m *Module) compile() {
 	t := m.tier

@@ -10,8 +10,8 @@
 // # Why the rewriting is safe
 //
 // The engine validates the rewritten module. So this package checks no types,
-// except those of the start function, which becomes an export, and it rewrites
-// the names, which engines read with little care. It does check indices: the
+// except those of the start function, which becomes an export. It drops custom
+// sections: engines read names with little care. It does check indices: the
 // rewriter appends globals and locals. An invalid module that names the global
 // after its last one would otherwise become valid, and could change its own
 // fuel. So every index is checked against the counts of the original module. The

@@ -209,14 +209,8 @@ func (m *meter) assemble(bare bool) []byte {
 		}
 	}
 	for _, s := range m.mod.sections {
-		if s.id != secCustom {
-			added(rank[s.id])
-		}
+		added(rank[s.id])
 		switch s.id {
-		case secCustom:
-			if b := m.mod.names(&s); b != nil {
-				put(secCustom, b)
-			}
 		case secGlobal, secExport, secStart:
 		case secType, secFunction:
 			put(s.id, m.withYieldFunction(s))

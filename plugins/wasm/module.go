@@ -101,7 +101,7 @@ func (m *module) importedFuncs() int { return len(m.funcs) - m.ownFuncs }
 func (m *module) allGlobals() int    { return m.imported + len(m.globals) }
 
 // split cuts a module into sections and checks their order. It drops custom
-// sections, except the name section.
+// sections, names of functions included.
 func split(b []byte, l *Limits) (*module, error) {
 	m := &module{limits: l, size: len(b), datas: -1, start: -1, declared: map[uint32]bool{}}
 	c := cursor{b: b, fn: -1}
@@ -118,11 +118,8 @@ func split(b []byte, l *Limits) (*module, error) {
 		switch {
 		case c.failed():
 		case id == secCustom:
-			if s.customName(); s.body.failed() {
-				c.err = s.body.err
-			} else if s.isNames() {
-				m.sections = append(m.sections, s)
-			}
+			s.body.name(1 << 10)
+			c.err = s.body.err
 		case int(id) >= len(rank):
 			c.fail(Malformed, "unknown section %d", id)
 		case rank[id] <= last:
@@ -137,16 +134,6 @@ func split(b []byte, l *Limits) (*module, error) {
 	}
 	return m, nil
 }
-
-// customName returns the name of a custom section and leaves its body unread.
-func (s *section) customName() string {
-	c := s.body
-	name := c.name(1 << 10)
-	s.body.err = c.err
-	return name
-}
-
-func (s *section) isNames() bool { return s.id == secCustom && s.customName() == "name" }
 
 // Custom returns the contents of the first custom section of a name, and whether
 // there is one in the readable part of b.

@@ -45,9 +45,6 @@ func Op(ops ...byte) []byte { return ops }
 // U32 encodes an unsigned number.
 func U32(v uint32) []byte { return unsigned(uint64(v)) }
 
-// U64 encodes an unsigned number of 64 bits.
-func U64(v uint64) []byte { return unsigned(v) }
-
 func unsigned(v uint64) []byte {
 	var b []byte
 	for v >= 0x80 {

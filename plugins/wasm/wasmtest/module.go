@@ -38,7 +38,6 @@ type Module struct {
 	start    []byte
 	count    []byte
 	custom   []byte
-	tail     []byte
 }
 
 // Type returns the index of a function type.
@@ -147,9 +146,6 @@ func (m *Module) Custom(name string, b []byte) {
 	m.custom = append(m.custom, Section(0, append(Name(name), b...))...)
 }
 
-// Tail adds bytes behind everything else.
-func (m *Module) Tail(b []byte) { m.tail = append(m.tail, b...) }
-
 // Bytes returns the module.
 func (m *Module) Bytes() []byte {
 	out := []byte(Header)
@@ -174,7 +170,7 @@ func (m *Module) Bytes() []byte {
 	}
 	put(10, m.codes)
 	put(11, m.datas)
-	return slices.Concat(out, m.custom, m.tail)
+	return append(out, m.custom...)
 }
 
 // Section returns one section.
