@@ -183,11 +183,19 @@ func (s *State) abandon(reason string) []Body {
 	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
 }
 
+// interruptSeat ends the open turn if x has it.
+func (s *State) interruptSeat(x *Seat, reason string) []Body {
+	if s.Turn == nil || s.Turn.Participant != x.ID {
+		return nil
+	}
+	return s.abandon(reason)
+}
+
 // interrupt ends the open turn if an agent is working on it. A draft is not in
 // flight and remains.
 func (s *State) interrupt(reason string) []Body {
 	if !s.inFlight() {
 		return nil
 	}
-	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
+	return s.abandon(reason)
 }

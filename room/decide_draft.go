@@ -12,11 +12,8 @@ import (
 // decideDraft approves, edits or rejects the draft that waits. An approval
 // names the hash of the text, so that it cannot approve another text.
 func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
-	if !s.control(c.Actor) {
-		return nil, deniedError(c.Actor, "review drafts")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(c.Actor, "review drafts"); err != nil {
+		return nil, err
 	}
 	if s.Turn == nil || s.Turn.Draft == nil {
 		return nil, invalidError("ROOM-DRAFT", "no draft is waiting", "")

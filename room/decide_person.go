@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -16,6 +17,17 @@ func (s *State) control(actor string) bool {
 	return x != nil && x.Controls()
 }
 
+// checkControl refuses an actor without control, and a room that has ended.
+func (s *State) checkControl(actor, what string) error {
+	switch {
+	case !s.control(actor):
+		return deniedError(actor, what)
+	case s.ended():
+		return endedError(s)
+	}
+	return nil
+}
+
 // moderates reports whether actor may mute, suspend, redact and remove.
 func (s *State) moderates(actor string) bool {
 	x := s.seat(actor)
@@ -27,24 +39,21 @@ func (s *State) ended() bool {
 }
 
 func (s *State) decideRun(c Command) ([]Body, error) {
-	if !s.control(c.Actor) {
-		return nil, deniedError(c.Actor, "pause, resume, stop or complete the room")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(c.Actor, "pause, resume, stop or complete the room"); err != nil {
+		return nil, err
 	}
 	switch do := c.Do.(type) {
 	case Pause:
 		if s.Phase != PhaseLive {
 			return nil, nil
 		}
-		return append(s.interrupt("paused"), Paused{Cause: CausePerson, Code: c.Actor, Reason: orDefault(cleanReason(do.Reason), "paused by "+c.Actor)}), nil
+		return append(s.interrupt("paused"), Paused{Cause: CausePerson, Code: c.Actor, Reason: cmp.Or(cleanReason(do.Reason), "paused by "+c.Actor)}), nil
 	case Resume:
 		return s.decideResume()
 	case Stop:
-		return append(s.abandon("stopped"), Stopped{Cause: CausePerson, Name: c.Actor, Reason: orDefault(cleanReason(do.Reason), "stopped by "+c.Actor)}), nil
+		return append(s.abandon("stopped"), Stopped{Cause: CausePerson, Name: c.Actor, Reason: cmp.Or(cleanReason(do.Reason), "stopped by "+c.Actor)}), nil
 	case Complete:
-		return append(s.abandon("completed"), Completed{Cause: CausePerson, Reason: orDefault(cleanReason(do.Reason), "completed by "+c.Actor)}), nil
+		return append(s.abandon("completed"), Completed{Cause: CausePerson, Reason: cmp.Or(cleanReason(do.Reason), "completed by "+c.Actor)}), nil
 	}
 	return nil, nil
 }
@@ -73,8 +82,8 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 		return nil, endedError(s)
 	}
 	m := Message{
-		ID: do.MessageID, From: actor, To: orDefault(do.To, Broadcast), Kind: cleanReason(orDefault(do.Kind, KindUtterance)),
-		Visibility: Visibility(orDefault(string(do.Visibility), string(UserVisible))), Text: validUTF8(do.Text), Source: "user",
+		ID: do.MessageID, From: actor, To: cmp.Or(do.To, Broadcast), Kind: cleanReason(cmp.Or(do.Kind, KindUtterance)),
+		Visibility: Visibility(cmp.Or(string(do.Visibility), string(UserVisible))), Text: validUTF8(do.Text), Source: "user",
 	}
 	if err := errors.Join(checkLength(m.Text), s.checkAddress(m)); err != nil {
 		return nil, err
@@ -103,11 +112,8 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 }
 
 func (s *State) decidePolicy(actor string, do SetPolicy) ([]Body, error) {
-	if !s.control(actor) {
-		return nil, deniedError(actor, "change the policy")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(actor, "change the policy"); err != nil {
+		return nil, err
 	}
 	return []Body{PolicyChanged(do)}, nil
 }
@@ -135,11 +141,8 @@ func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error
 // decideNext gives the floor to the agent that a person names, without asking
 // the policy.
 func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
-	if !s.control(actor) {
-		return nil, deniedError(actor, "give the floor")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(actor, "give the floor"); err != nil {
+		return nil, err
 	}
 	if s.Phase != PhaseLive || s.Turn != nil {
 		return nil, invalidError("ROOM-BUSY", "the floor is not free", "wait for the turn to end, or resume the room")

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"cmp"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -68,9 +70,9 @@ func (s *State) withoutState(r policy.Record) policy.Record {
 
 func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
 	retry := s.Limits.Retry(d.RetryMS)
-	bodies := []Body{RoundDeclined{Record: rec, Reason: orDefault(d.Reason, "no decision"), Retry: retry}}
+	bodies := []Body{RoundDeclined{Record: rec, Reason: cmp.Or(d.Reason, "no decision"), Retry: retry}}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
-		bodies = append(bodies, Completed{Cause: CauseSettled, Reason: count(n, "round") + " declined in a row: " + orDefault(d.Reason, "no decision")})
+		bodies = append(bodies, Completed{Cause: CauseSettled, Reason: count(n, "round") + " declined in a row: " + cmp.Or(d.Reason, "no decision")})
 	}
 	return bodies
 }

@@ -19,11 +19,8 @@ func (x *Seat) Controls() bool {
 // decideJoin adds a person of another device to the roster. It takes only the
 // identity from p, so that no one joins with rights or under another's name.
 func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
-	if !s.control(actor) {
-		return nil, deniedError(actor, "add a participant")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(actor, "add a participant"); err != nil {
+		return nil, err
 	}
 	switch {
 	case p.Kind != policy.Human || p.Device == "" || !validID(p.Device):
@@ -45,11 +42,8 @@ func (s *State) nameTaken(name string) bool {
 // decideSeat takes a seat over for a person or releases it. Either interrupts
 // the turn of the seat.
 func (s *State) decideSeat(c Command) ([]Body, error) {
-	if !s.control(c.Actor) {
-		return nil, deniedError(c.Actor, "take over or release a seat")
-	}
-	if s.ended() {
-		return nil, endedError(s)
+	if err := s.checkControl(c.Actor, "take over or release a seat"); err != nil {
+		return nil, err
 	}
 	switch do := c.Do.(type) {
 	case TakeOver:
@@ -63,21 +57,13 @@ func (s *State) decideSeat(c Command) ([]Body, error) {
 		if x.TakenBy == c.Actor {
 			return nil, nil
 		}
-		var bodies []Body
-		if s.Turn != nil && s.Turn.Participant == x.ID {
-			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "taken over by " + c.Actor})
-		}
-		return append(bodies, SeatTaken{Participant: x.ID, By: c.Actor}), nil
+		return append(s.interruptSeat(x, "taken over by "+c.Actor), SeatTaken{Participant: x.ID, By: c.Actor}), nil
 	case Release:
 		x := s.seat(do.Participant)
 		if x == nil || x.TakenBy == "" {
 			return nil, nil
 		}
-		var bodies []Body
-		if s.Turn != nil && s.Turn.Participant == x.ID {
-			bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "released by " + c.Actor})
-		}
-		return append(bodies, SeatReleased{Participant: x.ID}), nil
+		return append(s.interruptSeat(x, "released by "+c.Actor), SeatReleased{Participant: x.ID}), nil
 	}
 	return nil, nil
 }
@@ -121,8 +107,8 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 // withSeatChange adds to bodies a change of standing, the turn that it
 // interrupts, and the end of a room without a seat that could speak.
 func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
-	if to != Active && s.Turn != nil && s.Turn.Participant == x.ID && len(bodies) == 0 {
-		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " " + string(to)})
+	if to != Active && len(bodies) == 0 {
+		bodies = s.interruptSeat(x, x.ID+" "+string(to))
 	}
 	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
 	switch {
@@ -139,10 +125,5 @@ func (s *State) anyoneLeft() bool { return s.anyoneLeftWithout(nil) }
 
 // anyoneLeftWithout reports whether a seat other than x could get the floor.
 func (s *State) anyoneLeftWithout(x *Seat) bool {
-	for _, y := range s.Seats {
-		if y != x && y.Driven() && y.Standing == Active {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Seats, func(y *Seat) bool { return y != x && y.Driven() && y.Standing == Active })
 }

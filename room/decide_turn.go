@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -35,7 +36,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	case do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "":
 		reason := do.Reason
 		if do.Outcome == endpoint.Refused {
-			reason = orDefault(reason, "refused")
+			reason = cmp.Or(reason, "refused")
 		}
 		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: do.Latency}), nil
 	}
@@ -54,7 +55,7 @@ func (s *State) completeMessage(m Message, turn int, now Now) Message {
 	if m.ID == "" {
 		m.ID = s.Spec.Room + "." + itoa(s.Seq+1)
 	}
-	m.Visibility = Visibility(orDefault(string(m.Visibility), string(UserVisible)))
+	m.Visibility = Visibility(cmp.Or(string(m.Visibility), string(UserVisible)))
 	m.Confidence = validShare(m.Confidence)
 	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
 	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
@@ -189,9 +190,9 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
 		return nil, invalidError("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
 	}
-	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(orDefault(m.Kind, KindUtterance))
-	m.To, m.Text, m.Summary = orDefault(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
-	m.Visibility = Visibility(orDefault(string(m.Visibility), string(UserVisible)))
+	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(cmp.Or(m.Kind, KindUtterance))
+	m.To, m.Text, m.Summary = cmp.Or(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
+	m.Visibility = Visibility(cmp.Or(string(m.Visibility), string(UserVisible)))
 	if x.Mode != FullAuto {
 		return nil, deniedError(actor, "post outside its turns: its messages are reviewed by a person")
 	}
@@ -227,7 +228,7 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 	if x.Violations+1 <= s.Limits.MaxViolations {
 		return []Body{v}, nil
 	}
-	bodies := append([]Body{v}, s.interruptSeat(x)...)
+	bodies := append([]Body{v}, s.interruptSeat(x, x.ID+" suspended")...)
 	return s.withSeatChange(bodies, x, Suspended, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
 }
 
@@ -243,11 +244,4 @@ func (s *State) decideForgot(do Forgot) []Body {
 		return []Body{SeatForgot(do)}
 	}
 	return nil
-}
-
-func (s *State) interruptSeat(x *Seat) []Body {
-	if s.Turn == nil || s.Turn.Participant != x.ID {
-		return nil
-	}
-	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: x.ID + " suspended"}}
 }

@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"math/bits"
+	"reflect"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -84,38 +85,25 @@ func DefaultContext() Context {
 	return Context{Tokens: 8_000, SummaryTokens: 1_500, HistoryTurns: 6, HistoryChars: 24_000, LineChars: 120}
 }
 
-// orDefaults fills the zero fields of l.
+// orDefaults returns l with defaults in the fields that are not positive.
 func (l Limits) orDefaults(oneToOne bool) Limits {
-	d := Defaults(oneToOne)
-	setDefault(&l.MaxTurns, d.MaxTurns)
-	setDefault(&l.MaxDuration, d.MaxDuration)
-	setDefault(&l.MaxFailures, d.MaxFailures)
-	setDefault(&l.MaxDeclines, d.MaxDeclines)
-	setDefault(&l.MaxHops, d.MaxHops)
-	setDefault(&l.MaxCalls, d.MaxCalls)
-	setDefault(&l.MaxOutput, d.MaxOutput)
-	setDefault(&l.TurnTimeout, d.TurnTimeout)
-	setDefault(&l.ToolTurnTimeout, d.ToolTurnTimeout)
-	setDefault(&l.RemoteTimeout, d.RemoteTimeout)
-	setDefault(&l.BidTimeout, d.BidTimeout)
-	setDefault(&l.DeclineRetry, d.DeclineRetry)
-	setDefault(&l.MaxToolRounds, d.MaxToolRounds)
-	setDefault(&l.MaxViolations, d.MaxViolations)
-	setDefault(&l.SameText, d.SameText)
-	setDefault(&l.SameTextOf, d.SameTextOf)
-	setDefault(&l.MaxInternal, d.MaxInternal)
-	setDefault(&l.MaxPingPong, d.MaxPingPong)
+	setDefaults(&l, Defaults(oneToOne))
 	return l
 }
 
 func (c Context) orDefaults() Context {
-	d := DefaultContext()
-	setDefault(&c.Tokens, d.Tokens)
-	setDefault(&c.SummaryTokens, d.SummaryTokens)
-	setDefault(&c.HistoryTurns, d.HistoryTurns)
-	setDefault(&c.HistoryChars, d.HistoryChars)
-	setDefault(&c.LineChars, d.LineChars)
+	setDefaults(&c, DefaultContext())
 	return c
+}
+
+// setDefaults sets each field of *v, a struct of integers, that is not positive.
+func setDefaults[T any](v *T, defaults T) {
+	fields, d := reflect.ValueOf(v).Elem(), reflect.ValueOf(defaults)
+	for i := range d.NumField() {
+		if fields.Field(i).Int() <= 0 {
+			fields.Field(i).Set(d.Field(i))
+		}
+	}
 }
 
 // setDefault sets *v to def if it is zero or negative; no limit is negative.

@@ -20,53 +20,17 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// fingerprint hashes the letters and digits of a text without regard to case. It
-// mixes eight bytes at a time (multiply and xor-shift, in the manner of FNV-1a)
-// and skips other bytes without a branch, which the processor could not predict.
-// It need not resist deliberate collisions.
+// fingerprint returns the FNV-1a hash of the letters and digits of a text, without
+// regard to case. It need not resist deliberate collisions.
 func fingerprint(text string) uint64 {
-	var sum, word uint64
-	var bits uint // in use in word
-	for i := 0; i < len(text); i++ {
-		b := text[i]
-		if b >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(text[i:])
-			if i += size - 1; unicode.IsLetter(r) || unicode.IsDigit(r) {
-				sum = mix(mix(sum, word), uint64(unicode.ToLower(r)))
-				word, bits = 0, 0
-			}
-			continue
-		}
-		l := letters[b]
-		word = word<<(l.bits&63) | l.as
-		if bits += l.bits; bits == 64 {
-			sum = mix(sum, word)
-			word, bits = 0, 0
+	sum := uint64(14695981039346656037)
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			sum = (sum ^ uint64(unicode.ToLower(r))) * 1099511628211
 		}
 	}
-	return mix(sum, word)
+	return sum
 }
-
-func mix(sum, word uint64) uint64 {
-	sum = (sum ^ word) * 0x9E3779B97F4A7C15
-	return sum ^ sum>>29
-}
-
-type letter struct {
-	as   uint64
-	bits uint
-}
-
-// letters has, for each ASCII byte, its contribution to a fingerprint: a letter
-// in lower case or a digit, or no bits.
-var letters = func() (t [utf8.RuneSelf]letter) {
-	for b := range t {
-		if r := rune(b); unicode.IsLetter(r) || unicode.IsDigit(r) {
-			t[b] = letter{uint64(unicode.ToLower(r)), 8}
-		}
-	}
-	return t
-}()
 
 // FirstSentence returns the first sentence of text on one line, cut to max
 // bytes at a character, with an ellipsis when anything is missing.
@@ -196,11 +160,4 @@ func checkLength(text string) error {
 		return nil
 	}
 	return invalidError("ROOM-SIZE", "the text has "+itoa(len(text))+" bytes, over the limit of "+itoa(maxText), "put it into a file and name that")
-}
-
-func orDefault(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }

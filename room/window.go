@@ -53,8 +53,7 @@ func (s *State) TryWindowFor(id string) (w Window, ok bool) {
 		return Window{}, true
 	}
 	w = Window{After: x.Cursor, Through: s.Seq, Full: x.NeedsFullContext || !x.Remembers}
-	f := windowBuilder{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens}
-	f.kept = f.few[:0]
+	f := windowBuilder{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens, kept: make([]int, len(s.Seats)+1)}
 	s.backwards(x, f.add)
 	f.finish()
 	return w, s.Messages.gone == 0 || f.part == 2 || f.total == s.readableTotal(x)
@@ -71,14 +70,8 @@ type windowBuilder struct {
 	chars  int
 	part   int // 0 whole, 1 lines, 2 only counted
 	first  int64
-	kept   []kept // messages of the window by sender; few senders, so no map
-	few    [8]kept
+	kept   []int // messages of the window by sender: the host, then every seat
 	total  int
-}
-
-type kept struct {
-	from int16
-	n    int
 }
 
 // add adds the next older message and reports whether to go on.
@@ -92,7 +85,8 @@ func (f *windowBuilder) add(m indexEntry) bool {
 		f.first = m.Seq
 		return false
 	}
-	f.count(m.From)
+	f.total++
+	f.kept[m.From+1]++
 	return true
 }
 
@@ -131,17 +125,6 @@ func (f *windowBuilder) addLine(m indexEntry) bool {
 	return true
 }
 
-func (f *windowBuilder) count(from int16) {
-	f.total++
-	for i := range f.kept {
-		if f.kept[i].from == from {
-			f.kept[i].n++
-			return
-		}
-	}
-	f.kept = append(f.kept, kept{from, 1})
-}
-
 // finish counts what the window leaves out.
 func (f *windowBuilder) finish() {
 	if f.part != 2 {
@@ -149,13 +132,13 @@ func (f *windowBuilder) finish() {
 	}
 	o := Omission{Span: Span{1, f.first}, By: make([]Count, 0, min(len(f.s.Seats), maxCounts))}
 	for i, y := range f.s.Seats {
-		n := f.s.readable(f.x, int16(i)) - f.counted(int16(i))
+		n := f.s.readable(f.x, int16(i)) - f.kept[i+1]
 		o.Messages += n
 		if n > 0 && len(o.By) < maxCounts {
 			o.By = append(o.By, Count{y.ID, n})
 		}
 	}
-	o.Messages += f.s.readable(f.x, -1) - f.counted(-1)
+	o.Messages += f.s.readable(f.x, -1) - f.kept[0]
 	if len(o.By) == 0 {
 		o.By = nil // equal to the decoded form
 	}
@@ -164,15 +147,6 @@ func (f *windowBuilder) finish() {
 
 // maxCounts is the largest number of senders that an omission names.
 const maxCounts = 16
-
-func (f *windowBuilder) counted(from int16) int {
-	for _, k := range f.kept {
-		if k.from == from {
-			return k.n
-		}
-	}
-	return 0
-}
 
 // extend extends a list of one span back to seq.
 func extend(spans *[]Span, seq int64) {

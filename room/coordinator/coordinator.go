@@ -185,10 +185,3 @@ func random() string {
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
-
-func orElse(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
-}

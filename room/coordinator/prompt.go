@@ -179,25 +179,18 @@ func separate(b []byte, sep string) []byte {
 func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
 	var s room.State
 	t := &messageCache{log: l, room: id}
-	at := log.Pos{}
-	for {
-		entries, err := l.Read(ctx, id, at, page)
+	for e, err := range log.Scan(ctx, l, id, log.Pos{}) {
 		if err != nil {
 			return endpoint.Prompt{}, room.TurnGranted{}, err
 		}
-		for _, e := range entries {
-			if b, ok := e.Event.Body.(room.TurnGranted); ok && b.Turn == turn {
-				p, err := prompt(ctx, &s, t, b.Participant, b.Window, turn, b.Request, b.Hints)
-				return p, b, err
-			}
-			s.Apply(e.Event)
-			at = e.Pos
+		if b, ok := e.Event.Body.(room.TurnGranted); ok && b.Turn == turn {
+			p, err := prompt(ctx, &s, t, b.Participant, b.Window, turn, b.Request, b.Hints)
+			return p, b, err
 		}
-		if len(entries) < page {
-			return endpoint.Prompt{}, room.TurnGranted{}, &problem.Error{
-				Code: "ROOM-UNKNOWN", What: fmt.Sprintf("room %s has no turn %d", id, turn),
-				Fix: "`moot show " + id + "` lists its turns", Kind: log.ErrNotFound,
-			}
-		}
+		s.Apply(e.Event)
+	}
+	return endpoint.Prompt{}, room.TurnGranted{}, &problem.Error{
+		Code: "ROOM-UNKNOWN", What: fmt.Sprintf("room %s has no turn %d", id, turn),
+		Fix: "`moot show " + id + "` lists its turns", Kind: log.ErrNotFound,
 	}
 }

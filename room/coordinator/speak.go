@@ -65,29 +65,32 @@ func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.C
 	}, nil
 }
 
+// failCodes are the codes of failed turns by the endpoint's error. A restarted
+// agent has also exited, so that ErrInterrupted precedes ErrExited.
+var failCodes = []struct {
+	err  error
+	code string
+}{
+	{endpoint.ErrInterrupted, room.FailInterrupted},
+	{endpoint.ErrExited, room.FailExited},
+	{endpoint.ErrClosed, room.FailExited},
+	{endpoint.ErrTimeout, room.FailTimeout},
+	{context.DeadlineExceeded, room.FailTimeout},
+	{endpoint.ErrTooLarge, room.FailTooLarge},
+	{endpoint.ErrProtocol, room.FailProtocol},
+	{endpoint.ErrAgent, room.FailAgent},
+	{endpoint.ErrDenied, room.FailDenied},
+	{endpoint.ErrUntrusted, room.FailUntrusted},
+	{endpoint.ErrUnreachable, room.FailUnreachable},
+	{endpoint.ErrLimited, room.FailLimited},
+}
+
 // failCode returns the code of a failed turn.
 func failCode(err error) string {
-	switch {
-	case errors.Is(err, endpoint.ErrInterrupted): // before ErrExited: a restarted agent has also exited
-		return room.FailInterrupted
-	case errors.Is(err, endpoint.ErrExited), errors.Is(err, endpoint.ErrClosed):
-		return room.FailExited
-	case errors.Is(err, endpoint.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return room.FailTimeout
-	case errors.Is(err, endpoint.ErrTooLarge):
-		return room.FailTooLarge
-	case errors.Is(err, endpoint.ErrProtocol):
-		return room.FailProtocol
-	case errors.Is(err, endpoint.ErrAgent):
-		return room.FailAgent
-	case errors.Is(err, endpoint.ErrDenied):
-		return room.FailDenied
-	case errors.Is(err, endpoint.ErrUntrusted):
-		return room.FailUntrusted
-	case errors.Is(err, endpoint.ErrUnreachable):
-		return room.FailUnreachable
-	case errors.Is(err, endpoint.ErrLimited):
-		return room.FailLimited
+	for _, f := range failCodes {
+		if errors.Is(err, f.err) {
+			return f.code
+		}
 	}
 	return room.FailFailed
 }

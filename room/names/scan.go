@@ -132,7 +132,7 @@ func (s *scan) scanTokens(text string) {
 	for at := 0; at < end; {
 		from, to, ascii := nextRun(text, at, visible)
 		token := text[from:to]
-		name := trimToken(token)
+		name := strings.Trim(token, trimmed)
 		if s.tokens.mayHave(name, ascii) {
 			if who := s.tokens.find(appendLower(buf[:0], name)); who != none {
 				at := strings.HasPrefix(strings.TrimLeft(token, "(\"'*"), "@")
@@ -147,26 +147,6 @@ func (s *scan) scanTokens(text string) {
 
 // trimmed are the bytes that may surround a name in a token.
 const trimmed = ",.:;!?\"'()<>@*"
-
-var isTrimmed = func() (in [256]bool) {
-	for i := range len(trimmed) {
-		in[trimmed[i]] = true
-	}
-	return in
-}()
-
-// trimToken is strings.Trim(token, trimmed) with a table, on the path of every
-// token.
-func trimToken(token string) string {
-	from, to := 0, len(token)
-	for from < to && isTrimmed[token[from]] {
-		from++
-	}
-	for from < to && isTrimmed[token[to-1]] {
-		to--
-	}
-	return token[from:to]
-}
 
 // scanPhrases looks for names among runs of words of letters and digits.
 func (s *scan) scanPhrases(text string) {

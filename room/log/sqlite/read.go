@@ -1,13 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/folkmoot/moot/problem"
@@ -183,49 +183,24 @@ func decode(name string, e *log.Entry) error {
 	return nil
 }
 
-// spreadFrom is how many entries a page needs before a second goroutine pays.
-const spreadFrom = 32
+// spreadFrom is the number of entries for which a goroutine pays.
+const spreadFrom = 16
 
-// spread calls f for 0 to n-1, in no order, on all processors, and returns
-// the error of the lowest index that had one.
+// spread calls f for 0 to n-1 on all processors, and returns the error of the
+// lowest index that had one.
 func spread(n int, f func(int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), n/(spreadFrom/2))
-	if workers < 2 {
-		for i := range n {
-			if err := f(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	const stride = 16
-	var next atomic.Int64
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/spreadFrom))
+	errs := make([]error, workers)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var first error
-	at := n
-	work := func() {
-		for {
-			start := int(next.Add(stride)) - stride
-			if start >= n {
-				return
+	for w := range workers {
+		wg.Go(func() {
+			for i := n * w / workers; i < n*(w+1)/workers && errs[w] == nil; i++ {
+				errs[w] = f(i)
 			}
-			for i := start; i < min(start+stride, n); i++ {
-				if err := f(i); err != nil {
-					mu.Lock()
-					if i < at {
-						at, first = i, err
-					}
-					mu.Unlock()
-				}
-			}
-		}
-	}
-	for range workers {
-		wg.Go(work)
+		})
 	}
 	wg.Wait()
-	return first
+	return cmp.Or(errs...)
 }
 
 // Rooms implements [log.Reader], by id. A room whose row is damaged is left
