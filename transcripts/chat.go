@@ -25,7 +25,7 @@ type chatMessage struct {
 // number keeps equal names apart. Hidden messages are left out.
 func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	c := chatWriter{w: out, names: map[string]string{}, taken: map[string]bool{}}
+	c := chatWriter{list: listWriter{w: out}, names: map[string]string{}, taken: map[string]bool{}}
 	out.WriteString(`{"messages":[`)
 	for s, err := range c.records(entries, level) {
 		if err != nil {
@@ -45,8 +45,7 @@ func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) er
 // A chatWriter writes the messages of a room.
 type chatWriter struct {
 	recordReader
-	w     *bufio.Writer
-	n     int
+	list  listWriter
 	names map[string]string // by id
 	taken map[string]bool
 }
@@ -55,7 +54,7 @@ func (c *chatWriter) message(s *record) error {
 	if s.decline != nil || s.shown == shownHidden || s.shown == shownRedacted {
 		return nil
 	}
-	if c.n == 0 && c.spec.Objective != "" {
+	if c.list.n == 0 && c.spec.Objective != "" {
 		if err := c.write(chatMessage{Role: "system", Content: c.spec.Objective}); err != nil {
 			return err
 		}
@@ -68,19 +67,29 @@ func (c *chatWriter) message(s *record) error {
 }
 
 func (c *chatWriter) write(m chatMessage) error {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("writing chat messages: %w", err)
-	}
-	if c.n > 0 {
-		c.w.WriteByte(',')
-	}
-	c.n++
-	c.w.WriteByte('\n')
-	if _, err := c.w.Write(b); err != nil {
+	if err := c.list.write(m); err != nil {
 		return fmt.Errorf("writing chat messages: %w", err)
 	}
 	return nil
+}
+
+// A listWriter writes the elements of a JSON array, one a line.
+type listWriter struct {
+	w *bufio.Writer
+	n int // elements written
+}
+
+func (l *listWriter) write(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if l.n++; l.n > 1 {
+		l.w.WriteByte(',')
+	}
+	l.w.WriteByte('\n')
+	_, err = l.w.Write(b)
+	return err
 }
 
 // maxChatName bounds the length of a name in the OpenAI API.

@@ -39,8 +39,7 @@ const (
 // A spanWriter writes OTLP JSON.
 type spanWriter struct {
 	recordReader
-	w     *bufio.Writer
-	n     int
+	list  listWriter
 	room  string
 	start time.Time // wall time at clock 0; the zero Time without one
 }
@@ -52,7 +51,7 @@ type spanWriter struct {
 // the same bytes. Hidden messages have a span without text.
 func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	t := spanWriter{w: out}
+	t := spanWriter{list: listWriter{w: out}}
 	out.WriteString(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"moot"}}]},` +
 		`"scopeSpans":[{"scope":{"name":"github.com/folkmoot/moot/transcripts"},"spans":[`)
 	var last record
@@ -221,16 +220,7 @@ func (t *spanWriter) workflow(last *record) error {
 }
 
 func (t *spanWriter) write(span otlpSpan) error {
-	b, err := json.Marshal(span)
-	if err != nil {
-		return fmt.Errorf("writing spans: %w", err)
-	}
-	if t.n > 0 {
-		t.w.WriteByte(',')
-	}
-	t.n++
-	t.w.WriteByte('\n')
-	if _, err := t.w.Write(b); err != nil {
+	if err := t.list.write(span); err != nil {
 		return fmt.Errorf("writing spans: %w", err)
 	}
 	return nil

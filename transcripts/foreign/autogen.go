@@ -18,15 +18,8 @@ func readAutoGen(in *input) (*builder, error) {
 	}
 	t := newBuilder(in.name, AutoGen, "")
 	t.toolsHaveNoSeat = true
-	list := doc
-	if doc.kind() == '{' {
-		if list = messageList(doc); list.kind() == 0 {
-			doc.require("history")
-		}
-		t.objective = doc.get("question").maybeText()
-	}
 	made := toolCalls{}
-	for m := range list.items() {
+	for m := range t.history(doc).items() {
 		if m.kind() != '{' {
 			m.fail("expected a message, an object")
 			break
@@ -34,6 +27,20 @@ func readAutoGen(in *input) (*builder, error) {
 		t.chatMessage(m, made, autoGenSpeaker)
 	}
 	return t, doc.failed()
+}
+
+// history returns the messages of a document: an array, or an object that wraps
+// one and may state the objective.
+func (t *builder) history(doc value) value {
+	if doc.kind() != '{' {
+		return doc
+	}
+	t.objective = doc.get("question").maybeText()
+	list := messageList(doc)
+	if list.kind() == 0 {
+		doc.require("history")
+	}
+	return list
 }
 
 // autoGenSpeaker returns the participant that says m.
@@ -183,14 +190,7 @@ func readMagentic(in *input) (*builder, error) {
 		return nil, err
 	}
 	t := newBuilder(in.name, MagenticOne, "")
-	list := doc
-	if doc.kind() == '{' {
-		if list = messageList(doc); list.kind() == 0 {
-			doc.require("history")
-		}
-		t.objective = doc.get("question").maybeText()
-	}
-	for m := range list.items() {
+	for m := range t.history(doc).items() {
 		p := piece{speaker: clean(m.require("role").text())}
 		if parts := magenticRoute.FindStringSubmatch(p.speaker); parts != nil && parts[1] != "" {
 			p.speaker = parts[1]

@@ -31,13 +31,11 @@ func (t *builder) chatMessage(m value, made toolCalls, speaker func(*builder, va
 		return
 	}
 	said := false
-	if text := t.content(m.get("content")); strings.TrimSpace(text) != "" {
-		t.addTurn(piece{speaker: who, text: text})
-		said = true
-	}
-	if text := m.get("refusal").text(); text != "" {
-		t.addTurn(piece{speaker: who, text: text})
-		said = true
+	for _, text := range []string{t.content(m.get("content")), m.get("refusal").text()} {
+		if strings.TrimSpace(text) != "" {
+			t.addTurn(piece{speaker: who, text: text})
+			said = true
+		}
 	}
 	for call := range m.get("tool_calls").items() {
 		f := call.require("function")

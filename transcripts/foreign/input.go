@@ -54,11 +54,7 @@ func documents(raw []byte, name string) ([]value, error) {
 // complete reports whether a line is one JSON object.
 func complete(line []byte) bool {
 	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
-		return false
-	}
-	_, err := parse(line, "", 1)
-	return err == nil || bytes.HasSuffix(line, []byte("}")) && balanced(line)
+	return bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}")) && balanced(line)
 }
 
 // balanced reports whether brackets outside strings match. A faulty line then
