@@ -47,39 +47,16 @@ func (r *renderer) quoted(s string) string { return strconv.Quote(r.inline(s, na
 
 // strike replaces every occurrence of the boundary, in any case.
 func (r *renderer) strike(s string) string {
-	i := indexFold(s, r.boundary)
-	if i < 0 {
-		return s
-	}
+	mark := lowerASCII(r.boundary)
 	var b strings.Builder
-	for ; i >= 0; i = indexFold(s, r.boundary) {
-		b.WriteString(s[:i])
-		b.WriteString(struck)
-		s = s[i+len(r.boundary):]
-	}
-	b.WriteString(s)
-	return b.String()
-}
-
-// indexFold is strings.Index without regard to the case of ASCII letters. It
-// searches for a digit of mark first: digits have no case and are rare in prose.
-func indexFold(s, mark string) int {
-	k := strings.IndexAny(mark, "0123456789")
-	if k < 0 {
-		return strings.Index(lowerASCII(s), lowerASCII(mark))
-	}
-	for from := k; from < len(s); from++ {
-		i := strings.IndexByte(s[from:], mark[k])
+	for lower := lowerASCII(s); ; {
+		i := strings.Index(lower, mark)
 		if i < 0 {
-			return -1
+			return b.String() + s
 		}
-		from += i
-		start := from - k
-		if start+len(mark) <= len(s) && lowerASCII(s[start:start+len(mark)]) == lowerASCII(mark) {
-			return start
-		}
+		b.WriteString(s[:i] + struck)
+		s, lower = s[i+len(mark):], lower[i+len(mark):]
 	}
-	return -1
 }
 
 // lowerASCII keeps the length, unlike strings.ToLower.
@@ -93,31 +70,11 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
+// goodBoundary reports whether s is long enough, and only ASCII letters and
+// digits.
 func goodBoundary(s string) bool {
-	if len(s) < minBoundary || len(s) > 128 {
-		return false
-	}
-	return hasRun(s, len(s))
-}
-
-// hasRun reports whether s has n ASCII letters and digits in a row. It skips
-// windows by their last byte, as Boyer and Moore's string search does.
-func hasRun(s string, n int) bool {
-	for end := n - 1; end < len(s); {
-		i := end
-		for i > end-n && alphanumeric(s[i]) {
-			i--
-		}
-		if i == end-n {
-			return true
-		}
-		end = i + n
-	}
-	return false
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	other := func(r rune) bool { return !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') }
+	return len(s) >= minBoundary && len(s) <= 128 && !strings.ContainsFunc(s, other)
 }
 
 // fallbackBoundary returns a boundary that depends on every byte of the prompt. A

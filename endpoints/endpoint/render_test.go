@@ -163,17 +163,6 @@ func TestCommonIsVisible(t *testing.T) {
 	}
 }
 
-// TestHasRun checks the search for runs of letters and digits.
-func TestHasRun(t *testing.T) {
-	for s, want := range map[string]bool{
-		"": false, "abc": false, "abcd": true, "ab-cd": false, "-abcd": true, "abcd-": true, "abc-abcd": true, "abc-abc-abcd-": true, "abc-abc-abc": false,
-	} {
-		if hasRun(s, 4) != want {
-			t.Errorf("hasRun(%q, 4) is not %t", s, want)
-		}
-	}
-}
-
 // FuzzRender checks that arbitrary texts cannot leave their block.
 func FuzzRender(f *testing.F) {
 	f.Add("hello", "name", testBoundary)

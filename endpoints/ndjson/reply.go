@@ -1,6 +1,7 @@
 package ndjson
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +27,7 @@ func replyTo(p endpoint.Prompt, r response) (endpoint.Reply, *fault) {
 	}
 	switch {
 	case r.Status == "error":
-		return endpoint.Reply{Usage: out.Usage}, faultf("", endpoint.ErrAgent, "%s", or(out.Reason, "no reason given"))
+		return endpoint.Reply{Usage: out.Usage}, faultf("", endpoint.ErrAgent, "%s", cmp.Or(out.Reason, "no reason given"))
 	case r.Type == typeBidReply && (r.Status == "" || r.Status == "ok"):
 		out.Text, out.Outcome, out.Bid = "", endpoint.Passed, r.Bid
 		return out, nil
@@ -53,7 +54,7 @@ func turnReply(p endpoint.Prompt, r response, out endpoint.Reply) (endpoint.Repl
 	case endpoint.Passed:
 		out.Outcome, out.Text = endpoint.Passed, ""
 	case endpoint.Refused:
-		out.Outcome, out.Text, out.Reason = endpoint.Refused, "", or(out.Reason, endpoint.CleanLine(r.Draft, maxReason))
+		out.Outcome, out.Text, out.Reason = endpoint.Refused, "", cmp.Or(out.Reason, endpoint.CleanLine(r.Draft, maxReason))
 	case endpoint.Said, "":
 		out.Outcome = endpoint.Said
 		if strings.TrimSpace(r.Draft) == "" {
@@ -90,11 +91,4 @@ func (r response) violation(p endpoint.Prompt) *fault {
 		return faultf("bad_metrics", endpoint.ErrProtocol, "no bid is stated")
 	}
 	return nil
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -106,7 +106,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 	defer leave()
 	p := q.Prompt()
 	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, profile.Profile.Name, e.Epoch, e.Turn, trace
-	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.nameOf(from), Device: from.String()}, rand.Text(), p.Room
+	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.cfg.Name(from), Device: from.String()}, rand.Text(), p.Room
 	return s.work(ctx, job{profile, a, p, from, e, begun, q.Knows})
 }
 

@@ -91,6 +91,12 @@ func New(cfg Config) *Share {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Name == nil {
+		cfg.Name = func(identity.DeviceID) string { return "" }
+	}
+	if cfg.Audit == nil {
+		cfg.Audit = func(AuditEntry) error { return nil }
+	}
 	s := &Share{cfg: cfg, profiles: map[string]*sharedProfile{}, running: map[string]*request{}}
 	for _, a := range cfg.Agents {
 		if a.Timeout <= 0 {
@@ -144,18 +150,8 @@ func (s *Share) PeerRestarted(from identity.DeviceID) {
 }
 
 func (s *Share) audit(a AuditEntry) error {
-	if s.cfg.Audit == nil {
-		return nil
-	}
 	a.Time = time.Now()
 	return s.cfg.Audit(a)
-}
-
-func (s *Share) nameOf(id identity.DeviceID) string {
-	if s.cfg.Name == nil {
-		return ""
-	}
-	return s.cfg.Name(id)
 }
 
 // logFailure tells the owner of an agent that it failed.

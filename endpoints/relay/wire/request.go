@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -70,31 +71,27 @@ type Line struct {
 func RequestOf(p endpoint.Prompt) Request {
 	q := Request{
 		Session: p.Session, Mode: p.Mode, You: p.You.ID, Seats: []Seat{}, Objective: p.Objective, Constraints: p.Constraints,
-		Summary: p.Summary, History: linesOf(p.History), CatchUp: linesOf(p.CatchUp), Omitted: p.Omitted,
+		Summary: p.Summary, History: linesAs[Line](p.History), CatchUp: linesAs[Line](p.CatchUp), Omitted: p.Omitted,
 		MaxOutputChars: p.MaxOutputChars, MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
 		MaxToolRounds: p.MaxToolRounds, AllowToolUse: p.AllowToolUse, TimeoutMS: p.Timeout.Milliseconds(),
 	}
 	if json.Valid(p.Hints) {
 		q.Hints = p.Hints
 	}
-	listed := false
-	for _, s := range p.Seats {
-		listed = listed || s.ID == p.You.ID
-		q.Seats = append(q.Seats, seatOf(s))
+	seats := p.Seats
+	if !slices.ContainsFunc(seats, func(s endpoint.Seat) bool { return s.ID == p.You.ID }) {
+		seats = append(slices.Clone(seats), p.You)
 	}
-	if !listed {
-		q.Seats = append(q.Seats, seatOf(p.You))
+	for _, s := range seats {
+		q.Seats = append(q.Seats, Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, Owner: s.Owner, Device: s.Device})
 	}
 	return q
 }
 
-func seatOf(s endpoint.Seat) Seat {
-	return Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, Owner: s.Owner, Device: s.Device}
-}
-
-func linesOf(ls []endpoint.Line) (all []Line) {
+// linesAs converts the lines of a prompt to those of a request, and back.
+func linesAs[To, From Line | endpoint.Line](ls []From) (all []To) {
 	for _, l := range ls {
-		all = append(all, Line(l))
+		all = append(all, To(l))
 	}
 	return all
 }
@@ -122,6 +119,7 @@ func (q Request) Check() error {
 func (q Request) Prompt() endpoint.Prompt {
 	p := endpoint.Prompt{
 		Session: q.Session, Mode: q.Mode, Objective: q.Objective, Constraints: q.Constraints, Summary: q.Summary,
+		History: linesAs[endpoint.Line](q.History), CatchUp: linesAs[endpoint.Line](q.CatchUp),
 		Omitted: q.Omitted, Hints: q.Hints, MaxOutputChars: q.MaxOutputChars, MaxHistoryTurns: q.MaxHistoryTurns,
 		MaxHistoryChars: q.MaxHistoryChars, MaxToolRounds: q.MaxToolRounds, AllowToolUse: q.AllowToolUse,
 		Timeout: time.Duration(q.TimeoutMS) * time.Millisecond,
@@ -136,12 +134,6 @@ func (q Request) Prompt() endpoint.Prompt {
 	}
 	if p.You.ID == "" {
 		p.You = endpoint.Seat{ID: q.You, SameOwner: true}
-	}
-	for _, l := range q.History {
-		p.History = append(p.History, endpoint.Line(l))
-	}
-	for _, l := range q.CatchUp {
-		p.CatchUp = append(p.CatchUp, endpoint.Line(l))
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -116,7 +117,7 @@ func (a Response) Reply(p endpoint.Prompt) (endpoint.Reply, *Violation) {
 
 func (a Response) violation(p endpoint.Prompt) *Violation {
 	protocol := func(rule, detail string) *Violation { return &Violation{rule, endpoint.ErrProtocol, detail} }
-	chars, rounds := OutputLimit(p), orDefault(p.MaxToolRounds, defaultToolRounds)
+	chars, rounds := OutputLimit(p), cmp.Or(max(p.MaxToolRounds, 0), defaultToolRounds)
 	switch n := utf8.RuneCountInString(a.Text); {
 	case n > chars:
 		return &Violation{"too_large", endpoint.ErrTooLarge, fmt.Sprintf("%d characters, and the limit is %d", n, chars)}
@@ -135,11 +136,4 @@ func (a Response) violation(p endpoint.Prompt) *Violation {
 }
 
 // OutputLimit returns the most characters that an answer to p may have.
-func OutputLimit(p endpoint.Prompt) int { return orDefault(p.MaxOutputChars, defaultOutputChars) }
-
-func orDefault(n, def int) int {
-	if n > 0 {
-		return n
-	}
-	return def
-}
+func OutputLimit(p endpoint.Prompt) int { return cmp.Or(max(p.MaxOutputChars, 0), defaultOutputChars) }
