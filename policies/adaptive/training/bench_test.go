@@ -10,10 +10,10 @@ import (
 	"github.com/folkmoot/moot/policies/adaptive"
 )
 
-// BenchmarkSandbox is one decision in the sandbox, the input read and the
-// instance put back, over the decisions of one talk of a set: of three to six
-// people, of eight or nine, and of twenty rows and more. Beside it stands
-// roundrobin on the same inputs, which hardly does more than read them.
+// BenchmarkSandbox measures a decision in the sandbox, with decoding and the
+// restored instance, over the decisions of one talk of a set: of three to six
+// people, of eight or nine, and of twenty rows and more. For comparison it
+// measures roundrobin, which does little more than decode the same inputs.
 func BenchmarkSandbox(b *testing.B) {
 	for _, set := range []string{"whowhen", "meetings-ami", "llmafia", "space-short", "meetings-committee", "long-space", "irc-channels"} {
 		talks := shared(b, set).Talks
@@ -44,8 +44,8 @@ func decide(b *testing.B, name string, all [][]byte) {
 	b.ReportMetric(float64(fuel)/float64(i), "fuel/op")
 }
 
-// processTime is what this process had of the processors, in nanoseconds: on
-// a machine that does other things it says more than the time that went by.
+// processTime returns the processor time of this process in nanoseconds. It
+// depends less on other processes than wall time does.
 func processTime(b *testing.B) int64 {
 	b.Helper()
 	var u unix.Rusage

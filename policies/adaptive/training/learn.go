@@ -8,7 +8,7 @@ import (
 	"github.com/folkmoot/moot/policies/adaptive"
 )
 
-// How a team is learnt.
+// Parameters of the training of a team.
 const (
 	teamEpochs    = 4
 	teamPull      = 1e-4
@@ -16,9 +16,9 @@ const (
 	wordRate      = 0.05
 )
 
-// Learn makes a team of its past talks. The talks must not be near to one
-// another, see [Near]. Progress, unless nil, is told what part of the work is
-// done, from 0 to 1.
+// Learn trains the weights of a team on its past talks, which must not be near
+// duplicates (see [Distinct]). progress, if not nil, gets the finished part of the
+// work, from 0 to 1.
 func Learn(talks []*Talk, progress func(part float64)) *adaptive.Team {
 	if progress == nil {
 		progress = func(float64) {}
@@ -48,10 +48,10 @@ func Learn(talks []*Talk, progress func(part float64)) *adaptive.Team {
 	return team
 }
 
-// counts are how often each key was seen in a talk.
+// counts are the counts of the keys of a talk.
 type counts map[uint32]uint16
 
-// count counts who followed in each talk.
+// count counts the keys of the next speakers in each talk.
 func count(talks []*Talk) []counts {
 	all := make([]counts, len(talks))
 	for i, t := range talks {
@@ -70,8 +70,8 @@ func count(talks []*Talk) []counts {
 	return all
 }
 
-// sum adds up the counts of the talks, in the order of their keys. Of too many
-// the rarest are left out.
+// sum adds the counts of the talks, in the order of their keys. If there are too
+// many it drops the smallest.
 func sum(talks []*Talk, own []counts) (keys []uint32, n []uint16) {
 	all := map[uint32]int{}
 	for i := range talks {
@@ -90,7 +90,7 @@ func sum(talks []*Talk, own []counts) (keys []uint32, n []uint16) {
 }
 
 // team8000 takes evenly spaced decisions with the features of the team, each
-// talk without what it counted itself.
+// talk without its own counts.
 func team8000(team *adaptive.Team, talks []*Talk, own []counts) []sample {
 	total := 0
 	for _, t := range talks {

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// A fit is a conditional logit: the probability of a row is the softmax of the
-// weighted sum of its features, and the weights are those that make what
-// happened likeliest, kept near where they start.
+// A fit is a conditional logit model (McFadden, 1974): the probability of a row is
+// the softmax of the weighted sum of its features. Training maximises the
+// likelihood with L2 regularisation towards the initial weights.
 type fit struct {
 	start  []float64
 	pull   float64 // L2, towards start
@@ -15,14 +15,14 @@ type fit struct {
 	only   []bool // features that are trained; nil for all
 	rate   float64
 
-	// words, when set, are trained too: a row's score has the sum of those in
-	// its slots, over the square root of the number of words.
+	// words, if set, are trained too: the score of a row includes the sum of the
+	// weights in its slots, divided by the square root of the number of words.
 	words []float64
 }
 
-// train walks up the gradient of the log-likelihood with AdaGrad steps, in an
-// order that is shuffled each epoch, and returns the average of the last
-// epoch's weights. It changes the order of the samples.
+// train maximises the log-likelihood with AdaGrad (Duchi, Hazan and Singer, 2011).
+// It shuffles the samples in each epoch and returns the average weights of the
+// last epoch.
 func (f fit) train(samples []sample) []float64 {
 	w := append([]float64(nil), f.start...)
 	n := len(w)
@@ -63,7 +63,7 @@ func (f fit) train(samples []sample) []float64 {
 	return sums
 }
 
-// trainWords walks up the gradient by the words.
+// trainWords makes the AdaGrad step of the words.
 func (f fit) trainWords(s *sample, p, squares []float64) {
 	if len(f.words) == 0 {
 		return
@@ -83,7 +83,8 @@ func (f fit) trainWords(s *sample, p, squares []float64) {
 	}
 }
 
-// share is 1 over the square root of the number of words; each has two slots.
+// share is 1 divided by the square root of the number of words, which have two
+// slots each.
 func share(slots []int) float64 {
 	if len(slots) == 0 {
 		return 0

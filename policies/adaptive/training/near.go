@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Two talks that are nearly the same, a run and its repetition say, would teach
-// that the past comes again to the letter: what is learnt from one foresees the
-// other, and nothing else.
+// Near duplicates, such as a run and its repetition, would make training look
+// perfect: one talk predicts the other. They are found with a bottom-k sketch
+// (Broder, On the Resemblance and Containment of Documents, 1997).
 
-// A Near is a talk that is nearly the same as an earlier one.
+// A Near is a near duplicate of an earlier talk.
 type Near struct {
 	Talk  string  `json:"talk"`  // its id
 	Like  string  `json:"like"`  // the id of the earlier one
 	Alike float64 `json:"alike"` // estimated share of the runs of words that both have, from 0 to 1
 }
 
-// How near is measured: by a sketch of each talk's runs of words.
+// Parameters of the sketches of the shingles (runs of words) of a talk.
 const (
 	runLength  = 5 // words
 	sketchSize = 128
 	nearFrom   = 0.5
 )
 
-// Distinct returns the talks that are not near to an earlier one, and those
-// that are.
+// Distinct returns the talks without near duplicates of an earlier one, and the
+// near duplicates.
 func Distinct(talks []*Talk) (distinct []*Talk, near []Near) {
 	index := map[uint64][]int{} // of the talks that are kept, by what is in their sketches
 	var sketches [][]uint64
@@ -45,8 +45,8 @@ func Distinct(talks []*Talk) (distinct []*Talk, near []Near) {
 	return distinct, near
 }
 
-// sketch returns the smallest hashes of the talk's runs of words, in order.
-// Names of speakers are no part of it.
+// sketch returns the smallest hashes of the talk's shingles, in order, without
+// the names of speakers.
 func sketch(t *Talk) []uint64 {
 	var all []uint64
 	for i := range t.turns {
@@ -67,8 +67,8 @@ func sketch(t *Talk) []uint64 {
 	return all[:min(len(all), sketchSize)]
 }
 
-// likest returns the talk whose sketch has most in common with s, and how
-// much: of the smallest hashes of both together, the share that both have.
+// likest returns the talk with the most similar sketch and the estimated Jaccard
+// similarity: of the smallest hashes of both, the share that both have.
 func likest(s []uint64, index map[uint64][]int, sketches [][]uint64) (like int, alike float64) {
 	common := map[int]int{}
 	for _, h := range s {

@@ -2,8 +2,7 @@ package training
 
 import "github.com/folkmoot/moot/policies/adaptive"
 
-// A sample is one decision, in the form that is trained on: for each row the
-// features that are not 0.
+// A sample is a decision for training: for each row the features that are not 0.
 type sample struct {
 	rows   []row
 	truth  int
@@ -17,7 +16,7 @@ type row struct {
 	slots []int // of words, see fit
 }
 
-// copied makes a sample of a study whose true row is truth.
+// copied returns a sample of a study in which row truth spoke.
 func copied(s adaptive.Study, truth int) sample {
 	out := sample{rows: make([]row, s.Rows()), truth: truth, weight: 1}
 	for i := range out.rows {
@@ -31,8 +30,8 @@ func copied(s adaptive.Study, truth int) sample {
 	return out
 }
 
-// spread returns at most most decisions of the talks, evenly spaced; of each
-// talk only the first turns, unless that is 0.
+// spread returns at most most evenly spaced decisions of the talks. If turns is
+// not 0 it uses only so many turns of each talk.
 func spread(talks []*Talk, most, turns int) []sample {
 	total := 0
 	for _, t := range talks {

@@ -15,7 +15,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// shared reads a set of the transcripts that lie beside the checkout.
+// shared reads a set of the transcripts next to the checkout.
 func shared(tb testing.TB, name string) *Set {
 	tb.Helper()
 	s, err := ReadSet(filepath.Join("..", "..", "..", "..", "shared", "transcripts", name+".jsonl.gz"))
@@ -64,8 +64,8 @@ func inputs(p *adaptive.Policy, t *Talk, most int) (all [][]byte) {
 	return all
 }
 
-// TestSandboxEqualsNative: the module in the sandbox answers as the package
-// does in this process, byte for byte, decision after decision.
+// TestSandboxEqualsNative: the module in the sandbox and the package in this
+// process give the same bytes for all decisions.
 func TestSandboxEqualsNative(t *testing.T) {
 	t.Parallel()
 	guest := sandboxed(t, "adaptive", nil)
@@ -90,8 +90,8 @@ func TestSandboxEqualsNative(t *testing.T) {
 	}
 }
 
-// TestFuelSuffices: the largest input that a room gives is decided on with the
-// fuel of a policy that nobody vouches for.
+// TestFuelSuffices: a decision about the largest input of a room stays within the
+// default fuel.
 func TestFuelSuffices(t *testing.T) {
 	t.Parallel()
 	in := policy.Input{ABI: policy.ABI, Init: true, Room: "r"}

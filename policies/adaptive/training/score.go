@@ -10,8 +10,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Score is how well a policy foresaw talks. Figures are as replay defines
-// them.
+// A Score measures the predictions of a policy on talks, with the measures of
+// replay.
 type Score struct {
 	Talks     int
 	Decisions int
@@ -63,8 +63,8 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 	s.perTalk = append(s.perTalk, [2]float64{float64(t.Decisions()), hits})
 }
 
-// rank is the place of truth: the choice, then by score, then by who spoke
-// more recently, then in the order of the roster.
+// rank returns the rank of truth among the candidates: first the choice, then by
+// score, then by recency, then in the order of the agents.
 func rank(d *policy.Decision, agents []policy.Agent, observed map[string]int, truth string) int {
 	if d.Agent == truth {
 		return 1
@@ -95,7 +95,7 @@ func rank(d *policy.Decision, agents []policy.Agent, observed map[string]int, tr
 	return place
 }
 
-// Add takes up the decisions of another score.
+// Add adds the decisions of another score.
 func (s *Score) Add(o *Score) {
 	s.Talks += o.Talks
 	s.Decisions += o.Decisions
@@ -106,14 +106,14 @@ func (s *Score) Add(o *Score) {
 	s.answers = append(s.answers, o.answers...)
 }
 
-// Accuracy is the share of decisions that chose who did speak.
+// Accuracy returns the share of decisions that chose the actual next speaker.
 func (s *Score) Accuracy() float64 { return s.hits / float64(s.Decisions) }
 
-// MRR is the mean of 1 over the place of who did speak.
+// MRR returns the mean reciprocal rank of the actual next speaker.
 func (s *Score) MRR() float64 { return s.inverse / float64(s.Decisions) }
 
-// Surest is the share of right choices among the part of the decisions, from
-// 0 to 1, that the policy was surest of.
+// Surest returns the accuracy among the given part of the decisions, from 0 to 1,
+// with the highest confidence.
 func (s *Score) Surest(part float64) float64 {
 	all := slices.Clone(s.answers)
 	slices.SortStableFunc(all, func(a, b answer) int { return cmp.Compare(b.confidence, a.confidence) })
@@ -127,8 +127,7 @@ func (s *Score) Surest(part float64) float64 {
 	return float64(right) / float64(max(n, 1))
 }
 
-// Miscalibration is the expected calibration error over ten bins: how far
-// confidence is from the share of right choices, on average.
+// Miscalibration returns the expected calibration error over ten bins.
 func (s *Score) Miscalibration() float64 {
 	var n, right, sure [10]float64
 	for _, a := range s.answers {
@@ -146,7 +145,8 @@ func (s *Score) Miscalibration() float64 {
 	return sum / float64(max(len(s.answers), 1))
 }
 
-// Interval is the 95 % interval of the accuracy, by the bootstrap over talks.
+// Interval returns the 95 % confidence interval of the accuracy, by the bootstrap
+// over talks.
 func (s *Score) Interval() (low, high float64) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	all := make([]float64, 1000)

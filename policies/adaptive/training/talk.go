@@ -1,8 +1,8 @@
-// Package training makes what package adaptive knows before a room begins:
-// the prior, from transcripts of many sorts, and what a team's past talks
-// teach. It also measures what either is worth.
+// Package training trains the weights of package adaptive: the prior, from many
+// transcripts (in the tests), and the weights of a team, from its past
+// conversations. It also measures them.
 //
-// All of it is deterministic: the same transcripts give the same bytes.
+// Training is deterministic: the same transcripts give the same bytes.
 package training
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// A Talk is a conversation whose turns of one speaker in a row are merged, as
-// replay does: a decision precedes every turn but the first, and its
-// candidates are all but the last speaker.
+// A Talk is a conversation in which consecutive messages of one speaker are
+// merged, as in replay. There is a decision before each turn but the first. Its
+// candidates are all participants except the last speaker.
 type Talk struct {
 	ID     string
 	agents []policy.Agent // in byte order of their ids
@@ -25,8 +25,8 @@ type Talk struct {
 	turns  []policy.Event
 }
 
-// NewTalk merges a conversation. It returns nil when there are fewer than
-// three participants or two turns: then there is nothing to foresee.
+// NewTalk merges a conversation. It returns nil for fewer than three participants
+// or two turns, in which there is nothing to predict.
 func NewTalk(c *transcripts.Conversation) *Talk {
 	t := &Talk{ID: c.ID}
 	for _, p := range c.Participants {
@@ -60,10 +60,10 @@ func seat(p transcripts.Participant) policy.Agent {
 	return a
 }
 
-// maxText is where the manifest of adaptive has texts cut.
+// maxText is the max_text_bytes of the manifest of adaptive.
 const maxText = 16384
 
-// name finds who is named in each turn, as a room does.
+// name finds the mentions of each turn, as a room does.
 func (t *Talk) name() {
 	ids, display := make([]string, len(t.agents)), make([]string, len(t.agents))
 	for i, a := range t.agents {
@@ -80,11 +80,11 @@ func (t *Talk) name() {
 	}
 }
 
-// Decisions is how many decisions the talk has.
+// Decisions returns the number of decisions.
 func (t *Talk) Decisions() int { return len(t.turns) - 1 }
 
-// asked yields the input of every decision, but for the state, and who spoke
-// then. The input is valid until the next.
+// asked yields the input of each decision, without a state, and the actual next
+// speaker. The input is valid until the next one.
 func (t *Talk) asked() iter.Seq2[*policy.Input, string] {
 	return func(yield func(*policy.Input, string) bool) {
 		in := policy.Input{ABI: policy.ABI, Room: t.ID, Agents: slices.Clone(t.agents)}

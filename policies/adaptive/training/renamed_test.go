@@ -9,8 +9,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Renamed returns the talks with other ids for their participants, drawn at
-// random. What they are called in texts stays, as the display name.
+// Renamed returns the talks with random ids of the participants. The names in the
+// texts stay, as display names.
 func Renamed(talks []*Talk, seed uint64) []*Talk {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	out := make([]*Talk, len(talks))

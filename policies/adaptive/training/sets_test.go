@@ -10,17 +10,17 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// A Set is talks of one sort.
+// A Set holds talks of one sort.
 type Set struct {
 	Name   string
 	Family string // sets of one family are left out together
 	Source string // the file's family
-	Agents bool   // its talks are in agent rooms, judged by the first
+	Agents bool   // the first talk is in a room of agents
 	Talks  []*Talk
 }
 
-// ReadSet reads a file of conversations in the neutral format as a set that is
-// called as the file is.
+// ReadSet reads a file of conversations in the neutral format as a set with the
+// name of the file.
 func ReadSet(path string) (*Set, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,8 +50,7 @@ func newSet(name string, talks []*Talk) *Set {
 	return &Set{Name: name, Family: familyOf(name), Source: familyOf(name), Agents: adaptive.AgentRoom(talks[0].agents), Talks: talks}
 }
 
-// familyOf tells which sets are of the same source: what is learnt from one
-// is not foreign to the other.
+// familyOf returns the source of a set. Sets of one source are not independent.
 func familyOf(name string) string {
 	switch name {
 	case "irc-threads", "irc-channels":
@@ -62,31 +61,31 @@ func familyOf(name string) string {
 	return name
 }
 
-// Split returns the set in the parts that a prior has a vector each for. Who&When
-// holds runs of two systems that have nothing to do with one another.
+// Split returns the parts of the set that have a vector each in a prior. Who&When
+// holds runs of two unrelated systems.
 func (s *Set) Split() []*Set {
 	if s.Name != "whowhen" {
 		return []*Set{s}
 	}
-	var algo, hand []*Talk
+	var algo, manual []*Talk
 	for _, t := range s.Talks {
 		if strings.Contains(t.ID, "/algo/") {
 			algo = append(algo, t)
 		} else {
-			hand = append(hand, t)
+			manual = append(manual, t)
 		}
 	}
-	if len(algo) == 0 || len(hand) == 0 {
+	if len(algo) == 0 || len(manual) == 0 {
 		return []*Set{s}
 	}
-	parts := []*Set{newSet("ww-algo", algo), newSet("ww-hand", hand)}
+	parts := []*Set{newSet("ww-algo", algo), newSet("ww-hand", manual)}
 	for _, p := range parts {
 		p.Source = s.Source
 	}
 	return parts
 }
 
-// Decisions is how many decisions the set has.
+// Decisions returns the number of decisions of the set.
 func (s *Set) Decisions() (n int) {
 	for _, t := range s.Talks {
 		n += t.Decisions()
