@@ -10,6 +10,7 @@ import (
 
 // Parameters of the training of a team.
 const (
+	rate          = 0.1 // of AdaGrad, here and for the prior
 	teamEpochs    = 4
 	teamPull      = 1e-4
 	mostDecisions = 8000

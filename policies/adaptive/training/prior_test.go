@@ -44,7 +44,6 @@ func TestWritePrior(t *testing.T) {
 // Parameters of the training of the prior.
 const (
 	epochs     = 10
-	rate       = 0.1
 	pullSet    = 3e-4
 	pullJoint  = 1e-4
 	mostOfSet  = 4000 // decisions of a set

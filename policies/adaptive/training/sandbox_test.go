@@ -20,7 +20,7 @@ func shared(tb testing.TB, name string) *Set {
 	tb.Helper()
 	s, err := ReadSet(filepath.Join("..", "..", "..", "..", "shared", "transcripts", name+".jsonl.gz"))
 	if errors.Is(err, fs.ErrNotExist) {
-		tb.Skip("the shared transcripts are not beside this checkout")
+		tb.Skip("the shared transcripts are not next to this checkout")
 	}
 	if err != nil {
 		tb.Fatal(err)

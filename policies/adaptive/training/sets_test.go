@@ -61,8 +61,8 @@ func familyOf(name string) string {
 	return name
 }
 
-// Split returns the parts of the set that have a vector each in a prior. Who&When
-// holds runs of two unrelated systems.
+// Split returns the parts of the set that have a vector each in a prior. The
+// set whowhen holds runs of two unrelated systems.
 func (s *Set) Split() []*Set {
 	if s.Name != "whowhen" {
 		return []*Set{s}
