@@ -123,7 +123,7 @@ func vouched(path string, file []byte, f trustFlags, locked *pack.Locked) (strin
 	if wanted == "" {
 		return "", &problem.Error{
 			Code: "POL-PACK-KEY", What: "no key is configured that could verify this pack", Where: path,
-			Fix: "name the author's public key with --key, from where you trust it not from the place of the pack",
+			Fix: "pass the author's public key with --key; take it from a source that you trust, not from the place of the pack",
 		}
 	}
 	key, err := pack.ReadKey(wanted)
