@@ -131,7 +131,7 @@ var hostileModules = []hostile{
 	}},
 	{"fill-16MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(7), w.I32Const(16<<20), w.Bulk(11, 0), w.Br(0)), zero64)},
 	{"copy-8MiB", "", CodeFuel, pages(256, w.Loop(w.I32Const(0), w.I32Const(8<<20), w.I32Const(8<<20), w.Bulk(10, 0, 0), w.Br(0)), zero64)},
-	{"chase-16MiB", "", CodeFuel, func() []byte { return w.Chase(256) }},
+	{"chase-16MiB", "", CodeFuel, func() []byte { return chase(256) }},
 	{"start-loop-compiled", CodeInit, "", startCompiled},
 	{"no-decide", CodeABI, "", module(func(m *w.Module) { m.Finish() })},
 	{"no-memory-export", CodeABI, "", func() []byte {
@@ -341,5 +341,23 @@ func startCompiled() []byte {
 	m.Table(w.FuncRef, 1, -1)
 	m.Start(m.Locals(nil, nil, []byte{w.I32}, w.I32Const(0), w.Op(0xd0, w.FuncRef), w.Op(0x26, 0), forever))
 	m.Decide(nil, zero64)
+	return m.Bytes()
+}
+
+// chase follows pointers through all pages of a memory for ever, so that every
+// load misses the processor's cache.
+func chase(n uint32) []byte {
+	// for i := 0; i < n<<16; i += 64 { store(i, (i*odd + c) & mask) }, a full cycle of lines
+	lines := int32(n<<16) / 64
+	next := cat(w.LocalGet(2), w.I32Const(1664525*4+1), w.Op(w.I32Mul), w.I32Const(1013904223), w.Op(w.I32Add), w.I32Const(lines-1), w.Op(w.I32And))
+	m := &w.Module{}
+	m.Memory(n, -1)
+	m.Export("memory", w.Memory, 0)
+	m.Finish()
+	m.Decide([]byte{w.I32, w.I64},
+		w.Loop(w.LocalGet(2), w.I32Const(6), w.Op(w.I32Shl), next, w.I32Const(6), w.Op(w.I32Shl), w.Mem(0x36, 2, 0),
+			w.LocalGet(2), w.I32Const(1), w.Op(w.I32Add), w.LocalSet(2), w.LocalGet(2), w.I32Const(lines), w.Op(w.I32LtU), w.BrIf(0)),
+		w.I32Const(0), w.LocalSet(2),
+		w.Loop(w.LocalGet(2), w.Mem(0x28, 2, 0), w.LocalSet(2), w.Br(0)), w.I64Const(0))
 	return m.Bytes()
 }

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,28 +84,22 @@ func (c *Compiler) Trusted(ctx context.Context, where, digest string, module []b
 	if c.config.Tiered && m.Restorable && c.trusted.name == guest.EngineCompiler && !c.trusted.has(m) {
 		return c.interpreted(ctx, where, digest, m)
 	}
-	type result struct {
-		initial []byte
-		err     error
-	}
-	initial := make(chan result, 1)
-	go func() { // in parallel with the compiler
-		b, err := c.trusted.initialSnapshot(m, func() ([]byte, error) { return pool.InitialSnapshot(where, digest, m) })
-		initial <- result{b, err}
-	}()
+	var initial []byte
+	var initErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { // in parallel with the compiler
+		initial, initErr = c.trusted.initialSnapshot(m, func() ([]byte, error) { return pool.InitialSnapshot(where, digest, m) })
+	})
 	code, err := c.trusted.compile(ctx, where, m)
-	i := <-initial
-	if i.err != nil { // it says more than the compiler's error
-		err = i.err
-	}
-	if err != nil {
+	wg.Wait()
+	if err = cmp.Or(initErr, err); err != nil { // the first says more
 		if code != nil {
 			err = errors.Join(err, code.Close())
 		}
 		return nil, err
 	}
 	m.Whole, m.Bare = nil, nil
-	return &Module{Module: pool.NewModule(digest, m, i.initial, code)}, nil
+	return &Module{Module: pool.NewModule(digest, m, initial, code)}, nil
 }
 
 // Untrusted prepares a third-party module. A child process validates,

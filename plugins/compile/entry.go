@@ -33,7 +33,12 @@ func compileEntry(ctx context.Context, cache, where string, m *wasm.Metered) (st
 	if known != "" {
 		_ = linkOrCopy(filepath.Join(cache, known), filepath.Join(own, known)) // else it is compiled
 	}
-	if err := compileIn(ctx, own, where, m); err != nil {
+	e, err := openEngine(own, guest.EngineCompiler)
+	if err != nil {
+		return "", err
+	}
+	_, err = pool.Compile(ctx, e.runtime, e.name, where, m, pool.Workers())
+	if err = errors.Join(err, e.close()); err != nil {
 		return "", err
 	}
 	entry, err := newEntry(own, known)
@@ -47,15 +52,6 @@ func compileEntry(ctx context.Context, cache, where string, m *wasm.Metered) (st
 		return "", fmt.Errorf("moving compiled code into the cache: %w", err)
 	}
 	return entry, writeFile(namePath, []byte(entry))
-}
-
-func compileIn(ctx context.Context, dir, where string, m *wasm.Metered) error {
-	e, err := openEngine(dir, guest.EngineCompiler)
-	if err != nil {
-		return err
-	}
-	_, err = pool.Compile(ctx, e.runtime, e.name, where, m, pool.Workers())
-	return errors.Join(err, e.close())
 }
 
 // entryNamePath is the file with the name of a module's entry.

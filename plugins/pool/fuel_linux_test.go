@@ -2,6 +2,7 @@ package pool
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -50,8 +51,11 @@ func BenchmarkFuel(b *testing.B) {
 	} {
 		b.Run(k.name, func(b *testing.B) { burn(b, spender(k.code)) })
 	}
-	b.Run("chase-1MiB", func(b *testing.B) { burn(b, w.Chase(16)) })
-	b.Run("chase-16MiB", func(b *testing.B) { burn(b, w.Chase(256)) })
+	chase, err := os.ReadFile("../testdata/hostile/chase-16MiB.wasm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("chase-16MiB", func(b *testing.B) { burn(b, chase) })
 }
 
 // spender repeats code until the fuel is used up.

@@ -11,7 +11,7 @@ import (
 // TestInstancesHandedOver: an instance goes to the next decision while the one
 // before still returns. Each decision has it alone; the race detector tells.
 func TestInstancesHandedOver(t *testing.T) {
-	p := load(t, w.Guest{Name: "scribbler", Module: w.Scribbler(10)}, nil, 256)
+	p := load(t, w.Guest{Name: "scribbler", Module: scribbler(10)}, nil, 256)
 	q := Query{Input: []byte{9, 0, 0, 0, 1}}
 	want, err := p.run(q)
 	if err != nil {

@@ -15,7 +15,7 @@ func TestNewPagesAreRestored(t *testing.T) {
 	const pages = 10 // 640 KiB: more than maxCopiedSnapshot
 	mark := []byte("ZQSECRETxyzzy")
 	restoreWays(t, func(t *testing.T) {
-		p := load(t, w.Guest{Name: "scribbler", Module: w.Scribbler(pages)}, nil, pages)
+		p := load(t, w.Guest{Name: "scribbler", Module: scribbler(pages)}, nil, pages)
 		r := rand.New(rand.NewSource(1))
 		for range 400 {
 			page := byte(2 + r.Intn(pages*16-4))
@@ -43,7 +43,7 @@ func TestKernelIsAskedAfterFaults(t *testing.T) {
 	findPrivatePages = func() pageFinder {
 		return func(b []byte, each func(from, to int)) error { asked++; return find()(b, each) }
 	}
-	p := load(t, w.Guest{Name: "scribbler", Module: w.Scribbler(10)}, nil, 256)
+	p := load(t, w.Guest{Name: "scribbler", Module: scribbler(10)}, nil, 256)
 	for range 200 {
 		if _, err := p.run(Query{Input: []byte{9, 0, 0, 0, 1}}); err != nil {
 			t.Fatal(err)

@@ -321,3 +321,18 @@ func TestCallerGone(t *testing.T) {
 		t.Errorf("%v after %d quanta", err, checks)
 	}
 }
+
+// scribbler writes its input to the page that the first four bytes of the input
+// name.
+func scribbler(pages uint32) []byte {
+	m := &w.Module{}
+	m.Memory(pages, -1)
+	m.Export("memory", w.Memory, 0)
+	m.Finish()
+	m.Data(w.AnswerAt, []byte(w.Spoken))
+	m.Data(pages<<16-8, []byte("the end"))
+	m.Decide(nil,
+		w.LocalGet(0), w.Mem(0x28, 2, 0), w.I32Const(12), w.Op(w.I32Shl),
+		w.LocalGet(0), w.LocalGet(1), w.Bulk(10, 0, 0), w.Answer(len(w.Spoken)))
+	return m.Bytes()
+}

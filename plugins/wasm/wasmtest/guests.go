@@ -7,7 +7,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -146,38 +145,5 @@ func Counting() []byte {
 		GlobalGet(g), I32Const(1), Op(I32Add), GlobalSet(g),
 		I32Const(at), I32Const(at), Mem(0x2d, 0, 0), GlobalGet(g), Op(I32Add), I32Const('0'), Op(I32Sub), Mem(0x3a, 0, 0),
 		Answer(len(answer)))
-	return m.Bytes()
-}
-
-// Scribbler writes its input to the page that the first four bytes of the input
-// name.
-func Scribbler(pages uint32) []byte {
-	m := &Module{}
-	m.Memory(pages, -1)
-	m.Export("memory", Memory, 0)
-	m.Finish()
-	m.Data(AnswerAt, []byte(Spoken))
-	m.Data(pages<<16-8, []byte("the end"))
-	m.Decide(nil,
-		LocalGet(0), Mem(0x28, 2, 0), I32Const(12), Op(I32Shl),
-		LocalGet(0), LocalGet(1), Bulk(10, 0, 0), Answer(len(Spoken)))
-	return m.Bytes()
-}
-
-// Chase follows pointers through all pages of a memory for ever, so that every
-// load misses the processor's cache.
-func Chase(n uint32) []byte {
-	// for i := 0; i < n<<16; i += 64 { store(i, (i*odd + c) & mask) }, a full cycle of lines
-	lines := int32(n<<16) / 64
-	next := slices.Concat(LocalGet(2), I32Const(1664525*4+1), Op(I32Mul), I32Const(1013904223), Op(I32Add), I32Const(lines-1), Op(I32And))
-	m := &Module{}
-	m.Memory(n, -1)
-	m.Export("memory", Memory, 0)
-	m.Finish()
-	m.Decide([]byte{I32, I64},
-		Loop(LocalGet(2), I32Const(6), Op(I32Shl), next, I32Const(6), Op(I32Shl), Mem(0x36, 2, 0),
-			LocalGet(2), I32Const(1), Op(I32Add), LocalSet(2), LocalGet(2), I32Const(lines), Op(I32LtU), BrIf(0)),
-		I32Const(0), LocalSet(2),
-		Loop(LocalGet(2), Mem(0x28, 2, 0), LocalSet(2), Br(0)), I64Const(0))
 	return m.Bytes()
 }
