@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -75,65 +77,58 @@ func UnmarshalEvent(b []byte) (Event, error) {
 
 // event decodes the body.
 func (w *eventJSON) event() (Event, error) {
-	decode, ok := bodyDecoders[w.Type]
+	bodyType, ok := bodyTypes[w.Type]
 	if !ok {
 		return Event{}, fmt.Errorf("%w: %q in event %d", ErrUnknownType, w.Type, w.Seq)
 	}
-	body, err := decode(w.Body)
-	if err != nil {
+	body := reflect.New(bodyType)
+	if err := json.Unmarshal(w.Body, body.Interface()); err != nil {
 		return Event{}, fmt.Errorf("decoding %s in event %d: %w", w.Type, w.Seq, err)
 	}
 	return Event{
 		V: w.V, Seq: w.Seq, ID: w.ID, Actor: w.Actor, Command: w.Command, Epoch: w.Epoch,
-		At: w.At.UTC(), Clock: time.Duration(w.Clock), Body: body,
+		At: w.At.UTC(), Clock: time.Duration(w.Clock), Body: body.Elem().Interface().(Body),
 	}, nil
 }
 
-func decodeBody[T Body](b []byte) (Body, error) {
-	var v T
-	err := json.Unmarshal(b, &v)
-	return v, err
-}
-
-// bodyDecoders holds a decoder for every type of body.
-var bodyDecoders = map[string]func([]byte) (Body, error){
-	"room.opened":         decodeBody[Opened],
-	"room.claimed":        decodeBody[Claimed],
-	"participant.joined":  decodeBody[Joined],
-	"participant.changed": decodeBody[SeatChanged],
-	"seat.taken":          decodeBody[SeatTaken],
-	"seat.released":       decodeBody[SeatReleased],
-	"seat.forgot":         decodeBody[SeatForgot],
-	"policy.changed":      decodeBody[PolicyChanged],
-	"limits.changed":      decodeBody[LimitsChanged],
-	"bid.posted":          decodeBody[BidPosted],
-	"round.declined":      decodeBody[RoundDeclined],
-	"turn.granted":        decodeBody[TurnGranted],
-	"turn.drafted":        decodeBody[TurnDrafted],
-	"turn.edited":         decodeBody[TurnEdited],
-	"turn.approved":       decodeBody[TurnApproved],
-	"turn.rejected":       decodeBody[TurnRejected],
-	"turn.passed":         decodeBody[TurnPassed],
-	"turn.failed":         decodeBody[TurnFailed],
-	"turn.interrupted":    decodeBody[TurnInterrupted],
-	"reply.late":          decodeBody[ReplyLate],
-	"protocol.violation":  decodeBody[Violation],
-	"message.posted":      decodeBody[MessagePosted],
-	"message.redacted":    decodeBody[Redacted],
-	"summary.made":        decodeBody[SummaryMade],
-	"room.paused":         decodeBody[Paused],
-	"room.resumed":        decodeBody[Resumed],
-	"room.stopped":        decodeBody[Stopped],
-	"room.completed":      decodeBody[Completed],
-	"room.error":          decodeBody[Errored],
-}
+// bodyTypes holds the type of every body by its name.
+var bodyTypes = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, b := range []Body{
+		Opened{},
+		Claimed{},
+		Joined{},
+		SeatChanged{},
+		SeatTaken{},
+		SeatReleased{},
+		SeatForgot{},
+		PolicyChanged{},
+		LimitsChanged{},
+		BidPosted{},
+		RoundDeclined{},
+		TurnGranted{},
+		TurnDrafted{},
+		TurnEdited{},
+		TurnApproved{},
+		TurnRejected{},
+		TurnPassed{},
+		TurnFailed{},
+		TurnInterrupted{},
+		ReplyLate{},
+		Violation{},
+		MessagePosted{},
+		Redacted{},
+		SummaryMade{},
+		Paused{},
+		Resumed{},
+		Stopped{},
+		Completed{},
+		Errored{},
+	} {
+		types[b.Type()] = reflect.TypeOf(b)
+	}
+	return types
+}()
 
 // Types returns the names of all types of bodies, sorted.
-func Types() []string {
-	names := make([]string, 0, len(bodyDecoders))
-	for name := range bodyDecoders {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Types() []string { return slices.Sorted(maps.Keys(bodyTypes)) }

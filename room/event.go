@@ -315,15 +315,8 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		}
 		b.Message = m
 		e.Body = b
-	case TurnEdited:
-		b.Text = "" // a draft is visible to its author and its reviewers only
-		e.Body = b
-	case SummaryMade:
-		b.Text = ""
-		e.Body = b
-	case TurnDrafted:
-		b.Message = b.Message.withoutText()
-		e.Body = b
+	case TurnDrafted, TurnEdited, SummaryMade: // only its author and its reviewers see a draft
+		return e.Redacted(), true
 	}
 	return e, true
 }

@@ -50,24 +50,7 @@ func (l *Log) Read(ctx context.Context, id string, after log.Pos, most int) ([]l
 
 // Follow implements [log.Reader].
 func (l *Log) Follow(ctx context.Context, id string, after log.Pos) iter.Seq2[log.Entry, error] {
-	return func(yield func(log.Entry, error) bool) {
-		for at := after; ; {
-			got, err := l.next(ctx, id, at)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				yield(log.Entry{}, err)
-				return
-			}
-			for _, e := range got {
-				if !yield(e, nil) {
-					return
-				}
-				at = e.Pos
-			}
-		}
-	}
+	return log.FollowWith(ctx, after, func(at log.Pos) ([]log.Entry, error) { return l.next(ctx, id, at) })
 }
 
 // next returns what is stored after a place, and waits for a change when that

@@ -52,6 +52,22 @@ func (c *conn) prepare(sql string) (*statement, error) {
 	return st, nil
 }
 
+// prepareAll prepares several statements.
+func (c *conn) prepareAll(statements []prepared) (err error) {
+	for _, p := range statements {
+		if *p.to, err = c.prepare(p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared says where the statement of sql is kept.
+type prepared struct {
+	to  **statement
+	sql string
+}
+
 // Close closes the statements and the connection.
 func (c *conn) Close() error {
 	var first error

@@ -82,24 +82,7 @@ func (n *news) wanted() bool {
 // for. The sequence ends without an error when ctx ends, and with one when
 // the log is closed or the room removed.
 func (d *DB) Follow(ctx context.Context, name string, after log.Pos) iter.Seq2[log.Entry, error] {
-	return func(yield func(log.Entry, error) bool) {
-		for at := after; ; {
-			entries, err := d.next(ctx, name, at)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				yield(log.Entry{}, err)
-				return
-			}
-			for _, e := range entries {
-				if !yield(e, nil) {
-					return
-				}
-				at = e.Pos
-			}
-		}
-	}
+	return log.FollowWith(ctx, after, func(at log.Pos) ([]log.Entry, error) { return d.next(ctx, name, at) })
 }
 
 // next returns the entries after a place. When there are none, it waits for a

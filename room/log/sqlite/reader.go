@@ -23,19 +23,14 @@ func (d *DB) openReader() (*reader, error) {
 		return nil, err
 	}
 	r := &reader{conn: c}
-	for _, p := range []struct {
-		to  **statement
-		sql string
-	}{
+	if err := c.prepareAll([]prepared{
 		{&r.begin, "begin"},
 		{&r.commit, "commit"},
 		{&r.find, "select " + columnsOfRoom + " from rooms where name = ?"},
 		{&r.page, "select key, id, proof, raw from events where key > ? and key <= ? order by key limit ?"},
 		{&r.hashAt, "select proof from events where key = ?"},
-	} {
-		if *p.to, err = c.prepare(p.sql); err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
+	}); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return r, nil
 }

@@ -62,10 +62,7 @@ func (d *DB) startWriter() error {
 }
 
 func (w *writer) prepare() error {
-	for _, p := range []struct {
-		to  **statement
-		sql string
-	}{
+	return w.c.prepareAll([]prepared{
 		{&w.begin, "begin immediate"},
 		{&w.commit, "commit"},
 		{&w.rollback, "rollback"},
@@ -75,14 +72,7 @@ func (w *writer) prepare() error {
 		{&w.updateRoom, "update rooms set last = ?, hash = ?, updated = ?, wake = ?, bytes = ?, sum = ? where id = ?"},
 		{&w.insertEvent, "insert into events(key, id, proof, raw) values(?, ?, ?, ?)"},
 		{&w.stored, "select key, id, proof, raw from events where key between ? and ? order by key"},
-	} {
-		s, err := w.c.prepare(p.sql)
-		if err != nil {
-			return err
-		}
-		*p.to = s
-	}
-	return nil
+	})
 }
 
 // loop serves the queue until the log is closed.
