@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/quota"
+	"github.com/folkmoot/moot/endpoints/relay/wire"
 )
 
 // maxAgents bounds the running agents of a profile. The least recently used one
@@ -152,9 +153,4 @@ func (p *sharedProfile) newSession(room string) {
 }
 
 // errForgot refuses a request that builds on an agent session that has ended.
-var errForgot = &forgotError{errors.New("the agent was restarted since")}
-
-type forgotError struct{ error }
-
-// ErrorCode returns the stable code for records and for the other device.
-func (*forgotError) ErrorCode() string { return "RELAY-FORGOT" }
+var errForgot = wire.ErrorOf(wire.CodeForgot, "")

@@ -78,8 +78,5 @@ func (s *Server) refused(from identity.DeviceID, id, code string) {
 const maxLoggedID = 300
 
 func (s *Server) audit(d identity.DeviceID, id, status, reason string) error {
-	if s.cfg.Audit == nil {
-		return nil
-	}
 	return s.cfg.Audit(AuditEntry{Time: time.Now(), Device: d, Room: id, Status: status, Reason: reason})
 }

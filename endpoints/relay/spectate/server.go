@@ -57,6 +57,9 @@ func NewServer(cfg ServerConfig) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Audit == nil {
+		cfg.Audit = func(AuditEntry) error { return nil }
+	}
 	return &Server{
 		cfg: cfg, limiter: rate.NewLimiter(sendRate, sendBurst), rooms: map[string]Room{}, opened: make(chan struct{}),
 		streams: map[subscription]*stream{}, posting: map[identity.DeviceID]int{},
