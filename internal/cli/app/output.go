@@ -1,7 +1,9 @@
 package app
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +26,8 @@ func (a *App) Emit(v any, human func(w io.Writer) error) error {
 	case FormatJSONL:
 		return a.emitLines(v)
 	}
-	return human(a.Stdout)
+	w := bufio.NewWriter(a.Stdout) // keeps the first error of human's writes
+	return errors.Join(human(w), w.Flush())
 }
 
 func (a *App) emitLines(v any) error {

@@ -117,9 +117,7 @@ func printManifest(w io.Writer, i inspection) error {
 		if err != nil {
 			return fmt.Errorf("printing the %s: %w", part.name, err)
 		}
-		if _, err := fmt.Fprintf(w, "\n%s\n%s\n", part.name, b); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "\n%s\n%s\n", part.name, b)
 	}
 	return nil
 }

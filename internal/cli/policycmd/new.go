@@ -78,9 +78,7 @@ func (s Started) print(w io.Writer) error {
 		if strings.HasPrefix(name, "sdk/") {
 			continue // the sources of the SDK: not to be changed
 		}
-		if _, err := fmt.Fprintln(w, filepath.Join(s.Folder, filepath.FromSlash(name))); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, filepath.Join(s.Folder, filepath.FromSlash(name)))
 	}
 	if s.Test == nil {
 		return nil

@@ -221,13 +221,9 @@ func (o outcome) print(w io.Writer) error {
 	if o.Code != "" {
 		answer = strings.TrimSpace(answer + " " + o.Error + " [" + o.Code + "]")
 	}
-	if _, err := fmt.Fprintf(w, "%s\n  %s\n  %d units of fuel, %d KiB of memory, %s\n", term.Line(o.Input), term.Line(answer), o.Fuel, o.Memory>>10, o.Engine); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "%s\n  %s\n  %d units of fuel, %d KiB of memory, %s\n", term.Line(o.Input), term.Line(answer), o.Fuel, o.Memory>>10, o.Engine)
 	for line := range strings.Lines(o.Log) {
-		if _, err := fmt.Fprintf(w, "  log  %s\n", term.Line(strings.TrimSuffix(line, "\n"))); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  log  %s\n", term.Line(strings.TrimSuffix(line, "\n")))
 	}
 	return nil
 }

@@ -117,18 +117,14 @@ func ended(ctx context.Context, err error) error {
 }
 
 func printSharing(w io.Writer, s sharing) error {
-	_, err := fmt.Fprintf(w, "device   %s\n         %s\n", s.Device, s.Spoken)
+	fmt.Fprintf(w, "device   %s\n         %s\n", s.Device, s.Spoken)
 	for _, r := range s.Relays {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "relay    %s\n", r)
-		}
+		fmt.Fprintf(w, "relay    %s\n", r)
 	}
 	for _, p := range s.Profiles {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "profile  %s\n", p)
-		}
+		fmt.Fprintf(w, "profile  %s\n", p)
 	}
-	return err
+	return nil
 }
 
 func (a *commands) warnOfNobody(serve []share.AgentConfig) {

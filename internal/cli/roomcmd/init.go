@@ -96,9 +96,7 @@ func (a *commands) init(dir, template string, change func([]byte) []byte) error 
 	w := written{dir, names}
 	return a.Emit(w, func(out io.Writer) error {
 		for _, name := range names {
-			if _, err := fmt.Fprintln(out, filepath.Join(dir, name)); err != nil {
-				return err
-			}
+			fmt.Fprintln(out, filepath.Join(dir, name))
 		}
 		a.Note("next: moot run %s", filepath.Join(dir, "room.yaml"))
 		return nil

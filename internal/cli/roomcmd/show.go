@@ -134,8 +134,6 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 			x.Latency.Round(time.Millisecond).String(), "~" + strconv.FormatInt(x.Tokens, 10), cutRunes(x.Role, 40),
 		}
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
+	fmt.Fprint(w, "\n")
 	return app.Table(w, []string{"WHO", "KIND", "PHASE", "TURNS", "FAILURES", "LATENCY", "TOKENS", "ROLE"}, rows)
 }

@@ -182,14 +182,10 @@ func (a *commands) checkTerminal() check {
 func (a *commands) printChecks(w io.Writer, checks []check) error {
 	styles := map[string]app.Style{checkOK: app.StyleGood, checkWarn: app.StyleWarn, checkFail: app.StyleError}
 	for _, c := range checks {
-		mark := a.Paint(w, styles[c.Result], fmt.Sprintf("%-4s", c.Result))
-		if _, err := fmt.Fprintf(w, "%s  %-18s %s\n", mark, c.Name, c.Detail); err != nil {
-			return err
-		}
+		mark := a.Paint(a.Stdout, styles[c.Result], fmt.Sprintf("%-4s", c.Result))
+		fmt.Fprintf(w, "%s  %-18s %s\n", mark, c.Name, c.Detail)
 		if c.Fix != "" {
-			if _, err := fmt.Fprintf(w, "      fix: %s\n", c.Fix); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "      fix: %s\n", c.Fix)
 		}
 	}
 	return nil

@@ -94,9 +94,7 @@ func (a *commands) importFiles(ctx context.Context, src *source.Sources) error {
 	})
 	if eerr := a.Emit(all, func(w io.Writer) error {
 		for _, i := range all {
-			if err := i.print(w); err != nil {
-				return err
-			}
+			fmt.Fprint(w, i.text())
 		}
 		return nil
 	}); err == nil {
@@ -105,14 +103,12 @@ func (a *commands) importFiles(ctx context.Context, src *source.Sources) error {
 	return err
 }
 
-func (i imported) print(w io.Writer) error {
+func (i imported) text() string {
+	text := fmt.Sprintf("imported %s: %s", term.Line(i.Room), app.Count(i.Events, "event"))
 	if i.Report == nil {
-		_, err := fmt.Fprintf(w, "imported %s: %s\n", term.Line(i.Room), app.Count(i.Events, "event"))
-		return err
+		return text + "\n"
 	}
-	text := fmt.Sprintf("imported %s: %s, read as %s\n", term.Line(i.Room), app.Count(i.Events, "event"), i.Report.Format)
-	_, err := io.WriteString(w, text+account(*i.Report))
-	return err
+	return fmt.Sprintf("%s, read as %s\n%s", text, i.Report.Format, account(*i.Report))
 }
 
 // account is what was taken of a source and what was not, in full.
@@ -170,9 +166,7 @@ func (a *commands) convertFiles(ctx context.Context, src *source.Sources, out st
 	}
 	return a.Emit(all, func(w io.Writer) error {
 		for _, c := range all {
-			if _, err := io.WriteString(w, c.text()); err != nil {
-				return err
-			}
+			fmt.Fprint(w, c.text())
 		}
 		return nil
 	})

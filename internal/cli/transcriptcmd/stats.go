@@ -33,14 +33,14 @@ func newTranscriptStatsCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Emit(all, func(w io.Writer) error { return printStats(w, all) })
+			return a.Emit(all, func(w io.Writer) error { return printStats(w, app.Width(a.Stdout), all) })
 		},
 	}
 	from.Add(cmd)
 	return cmd
 }
 
-func printStats(w io.Writer, all []*transcripts.Stats) error {
+func printStats(w io.Writer, width int, all []*transcripts.Stats) error {
 	for i, s := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -48,7 +48,7 @@ func printStats(w io.Writer, all []*transcripts.Stats) error {
 		if err := s.WriteText(w); err != nil {
 			return err
 		}
-		if err := s.WriteBars(w, app.Width(w)); err != nil {
+		if err := s.WriteBars(w, width); err != nil {
 			return err
 		}
 	}
