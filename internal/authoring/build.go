@@ -99,7 +99,7 @@ func (f *Folder) runScript(ctx context.Context, said io.Writer) error {
 		return e
 	}
 	_, _ = said.Write(out.Bytes()) // there is nowhere else to say so
-	return refuse("POL-BUILD", script, "mend what the compiler complains about", "the build failed: %s: %v", lastLine(out.String()), err)
+	return refuse("POL-BUILD", script, "fix what the compiler reports", "the build failed: %s: %v", lastLine(out.String()), err)
 }
 
 // lastLine returns the last thing that a compiler said.

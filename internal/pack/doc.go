@@ -1,7 +1,6 @@
-// Package pack holds what of a policy travels: its manifest, its module with
-// the manifest in it, and both together with a README and cases in one file,
-// the pack. A pack is installed as the one file that it is, under its SHA-256,
-// and moot.lock in a room's folder says which one is meant.
+// Package pack reads and writes packages of policies ("packs"): one file with the
+// manifest, the module, a README and test cases. A pack is installed as one file
+// under its SHA-256. moot.lock in a room's folder pins it.
 //
 // # The file
 //
@@ -16,8 +15,8 @@
 //
 // # Trust
 //
-// A signature is a file beside the pack, in minisign's format, by a key that
-// whoever installs names once; moot.lock remembers it. Another key, an older
+// A signature is a file next to the pack, in minisign's format. The user names the
+// key at the first installation; moot.lock stores it. Another key, an older
 // version, or other bytes under the same version are refused from then on
 // ([Lock.Admit]); [Lock.Drop] forgets. After that the SHA-256 is what counts:
 // every time that a pack is used its bytes are compared with the lock.

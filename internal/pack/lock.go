@@ -14,8 +14,8 @@ import (
 	"github.com/folkmoot/moot/internal/strict"
 )
 
-// LockName is the file that pins the installed policies of a folder. It lies
-// beside room.yaml and belongs into version control.
+// LockName is the file that pins the installed policies of a folder. It is
+// next to room.yaml and belongs into version control.
 const LockName = "moot.lock"
 
 const (

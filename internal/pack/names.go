@@ -56,7 +56,7 @@ func known(name string) bool {
 	return false
 }
 
-// clip bounds a name that somebody else chose.
+// clip bounds an untrusted name in a message.
 func clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."

@@ -39,7 +39,7 @@ func Write(p Pack) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("compressing: %w", err)
 	}
-	// What cannot be read is not written: an author hears of it, not a user.
+	// Read the result, so that the author and not a user finds an invalid pack.
 	if _, err := Read(where, out.Bytes()); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Command polite is a policy for Folkmoot rooms: whoever is addressed speaks
+// Command polite is a policy for Folkmoot rooms: the addressed agent speaks
 // next, else the agent that has been silent for longest.
 package main
 
