@@ -37,7 +37,7 @@ func (h *Host) serveSpectators(c *device.Connection) {
 	g := newSpectatorServer(c, h.wiring.Log, func(o spectate.AuditEntry) error {
 		return h.audit.Append(audit.Event{Time: o.Time, Device: o.Device.String(), Requester: c.NameOf(o.Device), Room: o.Room, Status: o.Status, Reason: o.Reason})
 	})
-	c.Dispatcher().Handle(g)
+	c.Dispatcher.Handle(g)
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
 	h.remote.spectators, h.remote.leave = g, nil

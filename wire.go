@@ -232,11 +232,11 @@ func (w Wiring) Relay(c server.Config) (*server.Server, error) { return server.N
 func (w Wiring) Watcher(c spectate.ClientConfig) *spectate.Client { return spectate.NewClient(c) }
 
 func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spectate.AuditEntry) error) *spectate.Server {
-	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota(), Log: log, Audit: audit})
+	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota, Log: log, Audit: audit})
 }
 
 func newRemoteSeat(c *device.Connection, e seat.Config) *seat.Endpoint {
-	e.Dispatcher, e.Quota, e.Trusted = c.Dispatcher(), c.Quota(), c.Trusted(e.Device)
+	e.Dispatcher, e.Quota, e.Trusted = c.Dispatcher, c.Quota, c.Trusted(e.Device)
 	return seat.New(e)
 }
 

@@ -77,24 +77,25 @@ func (p *Process) signal(s os.Signal) {
 	}
 }
 
+// killGroup kills the group once, before its id may be reused.
+func (p *Process) killGroup() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		signalGroup(p.cmd.Process, final)
+		p.reaped = true
+	}
+}
+
 // await waits for the process, kills the rest of its group, and returns the exit
 // state. Where the system allows, it kills the group before it reaps the
 // process, because until then the pid cannot be reused.
 func (p *Process) await() string {
-	awaitExit(p.cmd.Process.Pid)
-	if exitIsSeenFirst {
-		p.signal(final)
-		p.mu.Lock()
-		p.reaped = true
-		p.mu.Unlock()
+	if awaitExit(p.cmd.Process.Pid) {
+		p.killGroup()
 	}
 	err := p.cmd.Wait()
-	if !exitIsSeenFirst {
-		p.signal(final)
-		p.mu.Lock()
-		p.reaped = true
-		p.mu.Unlock()
-	}
+	p.killGroup()
 	if p.cmd.ProcessState != nil {
 		return p.cmd.ProcessState.String()
 	}

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const exitIsSeenFirst = true
-
 // attributes puts the child in its own process group and lets the kernel kill it
 // when the host dies.
 func attributes() *syscall.SysProcAttr {
@@ -27,11 +25,11 @@ func holdThread() (release func()) {
 }
 
 // awaitExit blocks until the child has ended, without reaping it.
-func awaitExit(pid int) {
+func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
-			return
+			return true
 		}
 	}
 }

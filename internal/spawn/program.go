@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ func workingDir(root, dir string) (string, error) {
 	}
 	defer inside.Close()
 	if info, err := inside.Stat(); err != nil || !info.IsDir() {
-		return "", dirProblem(dir, errors.Join(err, syscall.ENOTDIR))
+		return "", dirProblem(dir, cmp.Or(err, error(syscall.ENOTDIR)))
 	}
 	return filepath.Abs(filepath.Join(root, dir))
 }
@@ -46,12 +47,8 @@ func existingDir(dir string) (string, error) {
 	if err != nil {
 		return "", dirProblem(dir, err)
 	}
-	info, err := os.Stat(abs)
-	if err != nil {
-		return "", dirProblem(dir, err)
-	}
-	if !info.IsDir() {
-		return "", dirProblem(dir, syscall.ENOTDIR)
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return "", dirProblem(dir, cmp.Or(err, error(syscall.ENOTDIR)))
 	}
 	return abs, nil
 }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay"
 	"github.com/folkmoot/moot/endpoints/relay/client"
@@ -39,12 +41,13 @@ type ShareConfig struct {
 // A Connection is a device that is online. Close ends it.
 type Connection struct {
 	*Device
-	link       *session.Link
-	journal    *share.Journal // of shared agents; nil when none is shared
-	dispatcher *relay.Dispatcher
-	quota      *quota.Quota
-	urls       []string
-	ready      chan struct{} // closed when a relay has let the device in
+	Link       *session.Link     // the encrypted sessions with other devices
+	Dispatcher *relay.Dispatcher // of messages from other devices
+	Quota      *quota.Quota      // counts that limit calls between devices
+	URLs       []string          // the relays of the connection
+
+	journal *share.Journal // of shared agents; nil when none is shared
+	ready   chan struct{}  // closed when a relay has let the device in
 
 	unlock func()
 	stop   context.CancelCauseFunc
@@ -70,38 +73,38 @@ func (d *Device) Connect(ctx context.Context, o Options) (*Connection, error) {
 }
 
 func (c *Connection) start(o Options) (err error) {
-	if c.urls, err = c.Relays(o.Relay); err != nil {
+	if c.URLs, err = c.Relays(o.Relay); err != nil {
 		return err
 	}
-	if c.quota, err = quota.Open(filepath.Join(c.cfg.Dir, "calls")); err != nil {
+	if c.Quota, err = quota.Open(filepath.Join(c.cfg.Dir, "calls")); err != nil {
 		return err
 	}
-	routes := &router{peers: c.Peers, first: c.urls[0], clients: map[string]*client.Client{}}
-	c.link = session.NewLink(session.LinkConfig{
-		Self: c.Self, Name: orElse(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired,
+	routes := &router{peers: c.Peers, first: c.URLs[0], clients: map[string]*client.Client{}}
+	c.Link = session.NewLink(session.LinkConfig{
+		Self: c.Self, Name: cmp.Or(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired,
 		Log: func(from identity.DeviceID, err error) {
 			c.cfg.Log.Warn("another device was not answered", "device", from.Short(), "reason", err)
 		},
 	})
-	for _, url := range c.urls {
+	for _, url := range c.URLs {
 		if routes.clients[url], err = c.client(url); err != nil {
 			return err
 		}
 	}
-	c.dispatcher = relay.NewDispatcher(c.Self.ID(), c.link, c.cfg.Log)
+	c.Dispatcher = relay.NewDispatcher(c.Self.ID(), c.Link, c.cfg.Log)
 	if o.Share != nil {
 		s, err := c.share(o.Share)
 		if err != nil {
 			return err
 		}
-		c.dispatcher.Handle(s)
+		c.Dispatcher.Handle(s)
 	}
 	if o.Listen != nil {
 		o.Listen(c)
 	}
-	c.runs.Go(func() { _ = c.link.Run(c.ctx) })
+	c.runs.Go(func() { _ = c.Link.Run(c.ctx) })
 	c.runs.Go(c.logCounts)
-	c.runs.Go(func() { _ = c.dispatcher.Run(c.ctx) })
+	c.runs.Go(func() { _ = c.Dispatcher.Run(c.ctx) })
 	for _, cl := range routes.clients {
 		c.runs.Go(func() {
 			if err := cl.Run(c.ctx); err != nil {
@@ -119,7 +122,7 @@ func (c *Connection) share(cfg *ShareConfig) (s *share.Share, err error) {
 		return nil, err
 	}
 	return share.New(share.Config{
-		Self: c.Self.ID(), Agents: cfg.Agents, Journal: c.journal, Quota: c.quota, Name: c.NameOf, Log: c.cfg.Log,
+		Self: c.Self.ID(), Agents: cfg.Agents, Journal: c.journal, Quota: c.Quota, Name: c.NameOf, Log: c.cfg.Log,
 		Audit: func(asked share.AuditEntry) error { return cfg.Audit(c.Device, asked) },
 	}), nil
 }
@@ -134,11 +137,11 @@ func (c *Connection) client(url string) (*client.Client, error) {
 	}
 	return client.New(client.Config{
 		URL: url, Device: frame.ID(c.Self.ID()), Signer: c.Self, Token: token,
-		Deliver: func(from frame.ID, payload []byte) { c.link.Deliver(from, payload) },
+		Deliver: func(from frame.ID, payload []byte) { c.Link.Deliver(from, payload) },
 		Changed: func(s client.Status) {
 			if s.Connected {
 				c.once.Do(func() { close(c.ready) })
-				c.link.Reconnected()
+				c.Link.Reconnected()
 				c.cfg.Log.Info("connected to the relay", "relay", url)
 				return
 			}
@@ -150,7 +153,7 @@ func (c *Connection) client(url string) (*client.Client, error) {
 // Relays lists the relays that the device connects to; new devices are met at
 // the first. A url replaces the relay of the Config.
 func (d *Device) Relays(url string) ([]string, error) {
-	urls := []string{orElse(url, d.cfg.Relay)}
+	urls := []string{cmp.Or(url, d.cfg.Relay)}
 	peers, err := d.Peers.List()
 	if err != nil {
 		return nil, err
@@ -166,18 +169,6 @@ func (d *Device) Relays(url string) ([]string, error) {
 	}
 	return urls, nil
 }
-
-// URLs returns the relays of the connection.
-func (c *Connection) URLs() []string { return c.urls }
-
-// Link returns the encrypted sessions with other devices.
-func (c *Connection) Link() *session.Link { return c.link }
-
-// Dispatcher returns the dispatcher of messages from other devices.
-func (c *Connection) Dispatcher() *relay.Dispatcher { return c.dispatcher }
-
-// Quota returns the counts that limit calls between devices.
-func (c *Connection) Quota() *quota.Quota { return c.quota }
 
 // Done is closed when the connection has ended, by Close or because no relay
 // lets the device in.
@@ -216,6 +207,33 @@ func (c *Connection) Close() {
 	c.unlock()
 }
 
+// countsInterval is how often the counts are logged when they have changed.
+const countsInterval = time.Minute
+
+// logCounts logs how many frames came through the relay and what became of
+// them, and once more at the end. It logs counts only: they show a relay that
+// drops, repeats or forges frames, and reveal no message.
+func (c *Connection) logCounts() {
+	ticker := time.NewTicker(countsInterval)
+	defer ticker.Stop()
+	var logged session.Counts
+	loggedViolations := c.Dispatcher.Violations()
+	for last := false; !last; {
+		select {
+		case <-ticker.C:
+		case <-c.ctx.Done():
+			last = true
+		}
+		n, violations := c.Link.Counts(), c.Dispatcher.Violations()
+		if n == logged && violations == loggedViolations && !last {
+			continue
+		}
+		logged, loggedViolations = n, violations
+		c.cfg.Log.Debug("counts of the relay's frames", "received", n.Received, "messages", n.Delivered, "dropped", n.Dropped, "repeated", n.Repeated,
+			"strangers", n.Strangers, "overflowed", n.Overflowed, "violations", violations, "unsent", n.Unsent, "lost", n.Lost, "last", last)
+	}
+}
+
 // A router sends payloads by the relay where a peer is met.
 type router struct {
 	peers   *identity.Peers
@@ -238,12 +256,6 @@ func machineName() string {
 	if err != nil {
 		return "moot"
 	}
-	return strings.SplitN(name, ".", 2)[0]
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
+	name, _, _ = strings.Cut(name, ".")
+	return name
 }

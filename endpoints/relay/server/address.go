@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,18 +18,38 @@ type addressLimiter struct {
 	limits Limits
 
 	mu           sync.Mutex
-	connections  int
-	perAddress   map[netip.Addr]int
+	open         openCount
 	logins       map[netip.Addr]*rate.Limiter
 	overflow     *rate.Limiter // shared by addresses beyond maxAddresses
 	lastEviction time.Time
+}
+
+// An openCount counts open connections, in total and per address.
+type openCount struct {
+	max, maxPerAddress int
+	total              int
+	perAddress         map[netip.Addr]int
+}
+
+func newOpenCount(most, mostPerAddress int) openCount {
+	return openCount{max: most, maxPerAddress: mostPerAddress, perAddress: map[netip.Addr]int{}}
+}
+
+func (o *openCount) full() bool                 { return o.total >= o.max }
+func (o *openCount) fullFor(ip netip.Addr) bool { return o.perAddress[ip] >= o.maxPerAddress }
+
+func (o *openCount) add(ip netip.Addr, n int) {
+	o.total += n
+	if o.perAddress[ip] += n; o.perAddress[ip] == 0 {
+		delete(o.perAddress, ip)
+	}
 }
 
 // maxAddresses is how many login limiters are kept, about 100 bytes each.
 const maxAddresses = 1 << 16
 
 func newAddressLimiter(l Limits) addressLimiter {
-	return addressLimiter{limits: l, perAddress: map[netip.Addr]int{}, logins: map[netip.Addr]*rate.Limiter{}, overflow: loginLimiter(l)}
+	return addressLimiter{limits: l, open: newOpenCount(l.Connections, l.PerAddress), logins: map[netip.Addr]*rate.Limiter{}, overflow: loginLimiter(l)}
 }
 
 func loginLimiter(l Limits) *rate.Limiter {
@@ -40,7 +61,7 @@ func loginLimiter(l Limits) *rate.Limiter {
 func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.connections >= a.limits.Connections || a.perAddress[ip] >= a.limits.PerAddress {
+	if a.open.full() || a.open.fullFor(ip) {
 		return frame.RejectFull, 10 * time.Second
 	}
 	r := a.limiter(ip).ReserveN(time.Now(), 1)
@@ -48,8 +69,7 @@ func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry ti
 		r.Cancel()
 		return frame.RejectTooMany, wait
 	}
-	a.connections++
-	a.perAddress[ip]++
+	a.open.add(ip, 1)
 	return 0, 0
 }
 
@@ -57,10 +77,7 @@ func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry ti
 func (a *addressLimiter) release(ip netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.connections--
-	if a.perAddress[ip]--; a.perAddress[ip] == 0 {
-		delete(a.perAddress, ip)
-	}
+	a.open.add(ip, -1)
 }
 
 func (a *addressLimiter) limiter(ip netip.Addr) *rate.Limiter {
@@ -112,20 +129,12 @@ func (p proxies) clientAddress(r *http.Request) netip.Addr {
 
 // parseAddr returns the address of HOST:PORT, or the zero address.
 func parseAddr(hostPort string) netip.Addr {
-	ap, err := netip.ParseAddrPort(hostPort)
-	if err != nil {
-		return netip.Addr{}
-	}
+	ap, _ := netip.ParseAddrPort(hostPort) // the zero value after an error
 	return ap.Addr()
 }
 
 func (p proxies) contain(ip netip.Addr) bool {
-	for _, prefix := range p {
-		if prefix.Contains(ip.Unmap()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(ip.Unmap()) })
 }
 
 // aggregate returns the unit of the limits: an IPv4 address, or an IPv6 network
@@ -135,9 +144,6 @@ func aggregate(ip netip.Addr) netip.Addr {
 	if !ip.Is6() {
 		return ip
 	}
-	p, err := ip.Prefix(64)
-	if err != nil {
-		return ip
-	}
+	p, _ := ip.Prefix(64) // an IPv6 address has one
 	return p.Addr()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"reflect"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/frame"
@@ -77,36 +78,12 @@ func DefaultLimits() Limits {
 	}
 }
 
-// withDefaults replaces zero fields by the defaults.
+// withDefaults replaces zero fields by the defaults. All fields are integers.
 func (l Limits) withDefaults() Limits {
-	d := DefaultLimits()
-	for _, p := range []struct{ have, def *int }{
-		{&l.QueueFrames, &d.QueueFrames},
-		{&l.QueueBytes, &d.QueueBytes},
-		{&l.TotalBytes, &d.TotalBytes},
-		{&l.BytesPerSecond, &d.BytesPerSecond},
-		{&l.BurstBytes, &d.BurstBytes},
-		{&l.FramesPerSecond, &d.FramesPerSecond},
-		{&l.BurstFrames, &d.BurstFrames},
-		{&l.Connections, &d.Connections},
-		{&l.PerAddress, &d.PerAddress},
-		{&l.LoginsPerMinute, &d.LoginsPerMinute},
-		{&l.LoginBurst, &d.LoginBurst},
-		{&l.StrangerFramesPerMinute, &d.StrangerFramesPerMinute},
-	} {
-		if *p.have <= 0 {
-			*p.have = *p.def
-		}
-	}
-	for _, p := range []struct{ have, def *time.Duration }{
-		{&l.LoginTimeout, &d.LoginTimeout},
-		{&l.WriteTimeout, &d.WriteTimeout},
-		{&l.PingEvery, &d.PingEvery},
-		{&l.ReadTimeout, &d.ReadTimeout},
-		{&l.RestartIn, &d.RestartIn},
-	} {
-		if *p.have <= 0 {
-			*p.have = *p.def
+	have, def := reflect.ValueOf(&l).Elem(), reflect.ValueOf(DefaultLimits())
+	for i := range have.NumField() {
+		if have.Field(i).Int() <= 0 {
+			have.Field(i).Set(def.Field(i))
 		}
 	}
 	return l

@@ -163,14 +163,15 @@ func (c *conn) logEnd() {
 // with.
 func (c *conn) read() (code int) {
 	for {
-		if err := c.extendDeadline(); err != nil {
-			return c.closeCode(err)
+		err := c.extendDeadline()
+		var b []byte
+		if err == nil {
+			b, err = c.readMessage()
 		}
-		b, err := c.readMessage()
+		if err == nil {
+			err = c.handle(b)
+		}
 		if err != nil {
-			return c.closeCode(err)
-		}
-		if err := c.handle(b); err != nil {
 			return c.closeCode(err)
 		}
 	}
@@ -207,7 +208,7 @@ func (c *conn) readMessage() ([]byte, error) {
 func (c *conn) handle(b []byte) error {
 	c.framesIn.Add(1)
 	c.s.metrics.framesIn.Inc()
-	if err := takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits); err != nil {
+	if err := c.charge(); err != nil {
 		return err
 	}
 	if frame.IsSend(b) {
@@ -229,10 +230,15 @@ func (c *conn) handle(b []byte) error {
 // chargeControl charges a ping or pong like a frame and extends the read
 // deadline.
 func (c *conn) chargeControl() error {
-	if err := takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits); err != nil {
+	if err := c.charge(); err != nil {
 		return err
 	}
 	return c.extendDeadline()
+}
+
+// charge takes one frame of the rate, and waits for it.
+func (c *conn) charge() error {
+	return takeTokens(c.netConn.ctx, c.frameLimit, 1, c.s.metrics.frameWaits)
 }
 
 // onPing makes the writer send the pong. Writing here would let an endpoint
@@ -246,7 +252,6 @@ func (c *conn) onPing(text string) error {
 // closeCode records why reading ended and returns the code to close with.
 func (c *conn) closeCode(err error) int {
 	var closed *websocket.CloseError
-	var timeout net.Error
 	switch {
 	case errors.Is(err, errProtocol), errors.Is(err, websocket.ErrReadLimit):
 		c.s.metrics.violations.Inc()
@@ -254,7 +259,7 @@ func (c *conn) closeCode(err error) int {
 		return websocket.ClosePolicyViolation
 	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		c.fail(reasonClosed)
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case isTimeout(err):
 		c.fail(reasonTimeout)
 	default:
 		c.fail(reasonLost)

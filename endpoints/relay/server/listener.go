@@ -16,12 +16,10 @@ const (
 // in total and per address keep one client from taking all connections.
 type cappedListener struct {
 	net.Listener
-	max, maxPerAddress int
-	exempt             func(netip.Addr) bool // addresses of proxies, which stand for many clients
+	exempt func(netip.Addr) bool // addresses of proxies, which stand for many clients
 
-	mu         sync.Mutex
-	open       int
-	perAddress map[netip.Addr]int
+	mu   sync.Mutex
+	open openCount
 }
 
 // Accept returns the next connection within the limits.
@@ -42,21 +40,17 @@ func (l *cappedListener) Accept() (net.Conn, error) {
 func (l *cappedListener) acquire(ip netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.max || l.perAddress[aggregate(ip)] >= l.maxPerAddress && !l.exempt(ip) {
+	if l.open.full() || l.open.fullFor(aggregate(ip)) && !l.exempt(ip) {
 		return false
 	}
-	l.open++
-	l.perAddress[aggregate(ip)]++
+	l.open.add(aggregate(ip), 1)
 	return true
 }
 
 func (l *cappedListener) release(ip netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open--
-	if l.perAddress[aggregate(ip)]--; l.perAddress[aggregate(ip)] == 0 {
-		delete(l.perAddress, aggregate(ip))
-	}
+	l.open.add(aggregate(ip), -1)
 }
 
 // A cappedConn releases its place when it is closed.

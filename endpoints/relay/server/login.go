@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -81,12 +82,9 @@ func (c *conn) login() bool {
 
 // signed verifies the signature for each host name of the relay.
 func (c *conn) signed(h frame.Hello, l frame.Login) bool {
-	for _, host := range c.s.cfg.Hosts {
-		if ed25519.Verify(l.Device[:], frame.LoginMessage(host, h.Challenge[:], c.binding), l.Signature[:]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.s.cfg.Hosts, func(host string) bool {
+		return ed25519.Verify(l.Device[:], frame.LoginMessage(host, h.Challenge[:], c.binding), l.Signature[:])
+	})
 }
 
 func (c *conn) bindingName() string {

@@ -7,10 +7,10 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,8 +71,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// Connections above the spare places are closed without reading from them.
 	l = &cappedListener{
-		Listener: l, max: s.limits.Connections + spareConnections, maxPerAddress: s.limits.PerAddress + sparePerAddress,
-		exempt: proxies(s.cfg.TrustedProxies).contain, perAddress: map[netip.Addr]int{},
+		Listener: l, open: newOpenCount(s.limits.Connections+spareConnections, s.limits.PerAddress+sparePerAddress),
+		exempt: proxies(s.cfg.TrustedProxies).contain,
 	}
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, s.tls())
@@ -205,10 +205,7 @@ func (s *Server) forward(from *conn, b []byte) {
 	size := len(b)
 	to := frame.Readdress(b, from.id)
 	from.senders.expect(to)
-	s.mu.RLock()
-	dst := s.devices[to]
-	s.mu.RUnlock()
-	switch {
+	switch dst := s.device(to); {
 	case dst == nil:
 		s.notifyGone(from, to, frame.GoneNotHere)
 	case !dst.senders.admit(from.id):
@@ -259,10 +256,7 @@ func (s *Server) unregister(c *conn) {
 		return
 	}
 	for _, id := range c.senders.senders() {
-		s.mu.RLock()
-		peer := s.devices[id]
-		s.mu.RUnlock()
-		if peer != nil {
+		if peer := s.device(id); peer != nil {
 			s.notifyGone(peer, c.id, frame.GoneDisconnected)
 		}
 	}
@@ -277,15 +271,18 @@ func jitterMS(limit time.Duration) uint32 {
 	return uint32(limit.Milliseconds()/10 + rand.Int64N(limit.Milliseconds()*9/10+1))
 }
 
+// device returns the connection of a device, or nil.
+func (s *Server) device(id frame.ID) *conn {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.devices[id]
+}
+
 // connected returns all connections that are logged in.
 func (s *Server) connected() []*conn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make([]*conn, 0, len(s.devices))
-	for _, c := range s.devices {
-		all = append(all, c)
-	}
-	return all
+	return slices.Collect(maps.Values(s.devices))
 }
 
 // Metrics serves the relay's metrics in the Prometheus text format. Serve it on

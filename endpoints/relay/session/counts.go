@@ -1,10 +1,5 @@
 package session
 
-import (
-	"sync/atomic"
-	"time"
-)
-
 // Counts are the statistics of a Link. They do not distinguish peers and
 // contain no content. All but Unsent and Lost count incoming payloads or
 // messages.
@@ -20,36 +15,16 @@ type Counts struct {
 	Lost       uint64 // messages whose arrival is unknown
 }
 
-// counters hold Counts. One goroutine writes them, any goroutine may read them.
-type counters struct {
-	received, delivered, dropped, repeated, strangers, overflowed, violations, unsent, lost atomic.Uint64
-}
-
 // Counts returns the statistics since NewLink. It is safe for concurrent use.
 func (l *Link) Counts() Counts {
-	c := &l.counters
-	return Counts{
-		Received: c.received.Load(), Delivered: c.delivered.Load(), Dropped: c.dropped.Load(), Repeated: c.repeated.Load(),
-		Strangers: c.strangers.Load(), Overflowed: c.overflowed.Load(), Violations: c.violations.Load(), Unsent: c.unsent.Load(), Lost: c.lost.Load(),
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counts
 }
 
-// receive passes a payload to a session and counts the result.
-func (c *counters) receive(s *Session, now time.Time, payload []byte) {
-	dropped, repeated := s.dropped, s.repeated
-	s.Receive(now, payload)
-	c.dropped.Add(uint64(s.dropped - dropped))
-	c.repeated.Add(uint64(s.repeated - repeated))
-}
-
-// count counts an event of a session.
-func (c *counters) count(e Event) {
-	switch e.(type) {
-	case Delivered:
-		c.delivered.Add(1)
-	case Violated:
-		c.violations.Add(1)
-	case Lost:
-		c.lost.Add(1)
-	}
+// count adds n to a field of l.counts.
+func (l *Link) count(field *uint64, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*field += uint64(n)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Kinds of payloads between two devices, in the first byte.
@@ -74,31 +75,20 @@ func (h header) encode() []byte {
 	return binary.BigEndian.AppendUint64(b, h.number)
 }
 
-// parseHeader splits a data or ctl payload. It rejects impossible sizes before
-// anything is decrypted.
-func parseHeader(payload []byte) (h header, ciphertext []byte, err error) {
+// parseHeader reads the header of a data or ctl payload; the ciphertext follows
+// it. It rejects impossible sizes before anything is decrypted.
+func parseHeader(payload []byte) (h header, err error) {
 	if len(payload) < headerSize {
-		return h, nil, errFrame
+		return h, errFrame
 	}
 	h = header{kind: payload[0], tag: tag(payload[1:5]), number: binary.BigEndian.Uint64(payload[5:])}
-	ciphertext = payload[headerSize:]
-	switch {
-	case h.kind == kindCtl && len(payload) == ctlFrameSize:
-		return h, ciphertext, nil
-	case h.kind == kindData && isBucket(len(ciphertext)-sealSize):
-		return h, ciphertext, nil
+	if h.kind == kindCtl && len(payload) == ctlFrameSize || h.kind == kindData && isBucket(len(payload)-headerSize-sealSize) {
+		return h, nil
 	}
-	return h, nil, errFrame
+	return h, errFrame
 }
 
-func isBucket(n int) bool {
-	for _, b := range buckets {
-		if n == b {
-			return true
-		}
-	}
-	return false
-}
+func isBucket(n int) bool { return slices.Contains(buckets[:], n) }
 
 // encodeData pads body, which has at most maxBody bytes, to the next bucket.
 func encodeData(typ byte, body []byte) []byte {

@@ -68,8 +68,6 @@ type Link struct {
 	connUp chan struct{}
 	done   chan struct{}
 
-	counters counters
-
 	// Owned by the goroutine of Run.
 	peers     map[identity.DeviceID]*peerSession
 	joins     map[identity.DeviceID]*joinCall
@@ -78,6 +76,7 @@ type Link struct {
 	workers   sync.WaitGroup
 
 	mu           sync.Mutex
+	counts       Counts
 	inbox        []Inbound
 	inboxLoad    map[identity.DeviceID]peerLoad
 	inboxChanged chan struct{} // closed and replaced when an event is added to inbox
@@ -131,7 +130,7 @@ func (l *Link) Deliver(from [32]byte, payload []byte) {
 	select {
 	case l.in <- packet{from, payload}:
 	default:
-		l.counters.overflowed.Add(1)
+		l.count(&l.counts.Overflowed, 1)
 	}
 }
 

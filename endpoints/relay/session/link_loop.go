@@ -47,7 +47,7 @@ func (l *Link) forget(id identity.DeviceID, why error) {
 }
 
 func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
-	l.counters.received.Add(1)
+	l.count(&l.counts.Received, 1)
 	if j := l.joins[from]; j != nil && j.joiner.Owns(payload) {
 		j.joiner.Receive(now, payload)
 		return
@@ -60,17 +60,20 @@ func (l *Link) receive(now time.Time, from identity.DeviceID, payload []byte) {
 	}
 	m, err := l.sessionOf(from)
 	if err != nil {
-		l.counters.strangers.Add(1)
+		l.count(&l.counts.Strangers, 1)
 		if !errors.Is(err, ErrUnknownPeer) {
 			l.log(from, err)
 		}
 		return // unknown devices get no answer
 	}
 	if len(payload) > 0 && payload[0] == kindData && l.inboxFull(from) {
-		l.counters.overflowed.Add(1)
+		l.count(&l.counts.Overflowed, 1)
 		return
 	}
-	l.counters.receive(m.session, now, payload)
+	dropped, repeated := m.session.dropped, m.session.repeated
+	m.session.Receive(now, payload)
+	l.count(&l.counts.Dropped, m.session.dropped-dropped)
+	l.count(&l.counts.Repeated, m.session.repeated-repeated)
 }
 
 func (l *Link) reconnected(now time.Time) {
@@ -143,27 +146,35 @@ func (l *Link) enqueue(to identity.DeviceID, payloads [][]byte) {
 		select {
 		case l.out <- packet{to, p}:
 		default: // dropped; the session resends it
-			l.counters.unsent.Add(1)
+			l.count(&l.counts.Unsent, 1)
 		}
 	}
 }
 
 func (l *Link) onSessionEvent(now time.Time, id identity.DeviceID, m *peerSession, e Event) {
-	l.counters.count(e)
 	switch e := e.(type) {
 	case Confirmed:
 		m.report(e.ID, nil)
 	case Lost:
+		l.count(&l.counts.Lost, 1)
 		m.report(e.ID, e.Err)
 	case Rotated:
 		l.updatePeer(id, func(p *identity.Peer) { p.Record = e.Record })
 	case Learned:
 		l.updatePeer(id, func(p *identity.Peer) { p.Mine = e.NK[:] })
-	default:
-		if _, ok := e.(Connected); ok && now.Sub(m.lastSeen) >= lastSeenInterval {
+	case Connected:
+		if now.Sub(m.lastSeen) >= lastSeenInterval {
 			m.lastSeen = now
 			l.updatePeer(id, func(p *identity.Peer) { p.LastSeen = now.UTC() })
 		}
+		l.push(id, e)
+	case Delivered:
+		l.count(&l.counts.Delivered, 1)
+		l.push(id, e)
+	case Violated:
+		l.count(&l.counts.Violations, 1)
+		l.push(id, e)
+	default:
 		l.push(id, e)
 	}
 }

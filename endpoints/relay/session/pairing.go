@@ -103,7 +103,7 @@ type pairConn struct {
 
 // open decrypts a data or ctl frame and returns the messages in it.
 func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
-	h, _, err := parseHeader(payload)
+	h, err := parseHeader(payload)
 	if err != nil || c.live == nil || h.tag != c.live.tag {
 		c.dropped++
 		return nil
@@ -135,7 +135,7 @@ func (c *pairConn) open(now time.Time, payload []byte) (words []pairMessage) {
 
 // owns reports whether payload carries the tag of this pairing's keys.
 func (c *pairConn) owns(payload []byte) bool {
-	h, _, err := parseHeader(payload)
+	h, err := parseHeader(payload)
 	return err == nil && c.live != nil && h.tag == c.live.tag
 }
 

@@ -175,7 +175,7 @@ func (s *Session) dispatch(now time.Time, payload []byte) bool {
 }
 
 func (s *Session) onSealed(now time.Time, payload []byte) bool {
-	h, _, err := parseHeader(payload)
+	h, err := parseHeader(payload)
 	if err != nil {
 		return false
 	}

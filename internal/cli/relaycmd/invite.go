@@ -96,7 +96,7 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 		if err := c.Await(ctx); err != nil {
 			return ended(ctx, err)
 		}
-		urls = c.URLs()
+		urls = c.URLs
 	} else if urls, err = d.Relays(f.url); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (a *commands) join(ctx context.Context, args []string, name string) error {
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	peer, err := c.Link().Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
+	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
 		if w, ok := e.(session.AwaitingApproval); ok {
 			a.Note("waiting for %s to accept; digits %s (the other side must see the same)", w.Host, w.Digits)
 		}

@@ -92,7 +92,7 @@ func (a *commands) watch(ctx context.Context, peer string, f watchFlags, after *
 		Host: p.ID, Room: f.room, After: after, Last: f.last, Wait: f.wait, Show: v.show,
 		Silent: func() { a.Note("%s does not answer; waiting", p.Name) },
 	})
-	c, err := d.Connect(ctx, device.Options{Relay: app.OrElse(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher().Handle(w) }})
+	c, err := d.Connect(ctx, device.Options{Relay: app.OrElse(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher.Handle(w) }})
 	if err != nil {
 		return err
 	}
