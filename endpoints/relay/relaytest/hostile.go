@@ -1,12 +1,14 @@
 package relaytest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"sync"
 	"time"
 
@@ -27,14 +29,6 @@ type Delivery struct {
 	After time.Duration
 }
 
-// HostileConfig configures a HostileRelay.
-type HostileConfig struct {
-	// Relay dials an honest relay, which does the work. Its Hosts must contain
-	// the name under which devices reach the hostile relay.
-	Relay  func(ctx context.Context) (net.Conn, error)
-	Mangle Mangle // nil: no faults
-}
-
 // A Mangle returns the deliveries that replace a packet. It is called for one
 // packet at a time.
 type Mangle func(p Packet) []Delivery
@@ -42,7 +36,8 @@ type Mangle func(p Packet) []Delivery
 // A HostileRelay is a proxy before an honest relay that mangles packets. It
 // records every byte that devices send.
 type HostileRelay struct {
-	cfg HostileConfig
+	dial   func(ctx context.Context, _, _ string) (net.Conn, error)
+	mangle Mangle
 
 	mu       sync.Mutex
 	ctx      context.Context
@@ -54,12 +49,15 @@ type HostileRelay struct {
 	mangling sync.Mutex
 }
 
-// NewHostileRelay returns a hostile relay.
-func NewHostileRelay(cfg HostileConfig) *HostileRelay {
-	if cfg.Mangle == nil {
-		cfg.Mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
+// NewHostileRelay returns a hostile relay before the honest relay of a network,
+// whose Hosts must contain the name under which devices reach the hostile one.
+// A nil mangle makes no faults.
+func NewHostileRelay(honest *Network, mangle Mangle) *HostileRelay {
+	if mangle == nil {
+		mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
 	}
-	return &HostileRelay{cfg: cfg, tunnels: map[*proxiedConn]bool{}, devices: map[frame.ID]*proxiedConn{}}
+	dial := func(ctx context.Context, _, addr string) (net.Conn, error) { return honest.Dial(ctx, addr) }
+	return &HostileRelay{dial: dial, mangle: mangle, tunnels: map[*proxiedConn]bool{}, devices: map[frame.ID]*proxiedConn{}}
 }
 
 // Serve accepts devices until ctx ends. It returns when all goroutines have
@@ -71,23 +69,15 @@ func (h *HostileRelay) Serve(ctx context.Context, l net.Listener) error {
 	h.ctx = ctx
 	h.mu.Unlock()
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(l) }()
-	select {
-	case <-ctx.Done():
-		s.Close()
-		<-failed
-	case err := <-failed:
-		if !errors.Is(err, http.ErrServerClosed) {
-			cancel()
-			h.Cut()
-			h.work.Wait()
-			return err
-		}
-	}
+	defer context.AfterFunc(ctx, func() { s.Close() })()
+	err := s.Serve(l)
+	cancel()
 	h.Cut()
 	h.work.Wait()
-	return nil
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
 }
 
 // Cut closes every connection. Devices can connect again.
@@ -95,8 +85,7 @@ func (h *HostileRelay) Cut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for t := range h.tunnels {
-		t.device.Close()
-		t.relay.Close()
+		t.close()
 	}
 }
 
@@ -105,15 +94,13 @@ func (h *HostileRelay) Cut() {
 func (h *HostileRelay) Received() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append([]byte(nil), h.received...)
+	return bytes.Clone(h.received)
 }
 
-func (h *HostileRelay) record(b ...[]byte) {
+func (h *HostileRelay) record(b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, part := range b {
-		h.received = append(append(h.received, part...), '\n')
-	}
+	h.received = append(append(h.received, b...), '\n')
 }
 
 // Inject delivers a packet of the relay itself.
@@ -147,7 +134,7 @@ func (h *HostileRelay) deliver(d Delivery) {
 // forward mangles a packet and delivers the result.
 func (h *HostileRelay) forward(p Packet) {
 	h.mangling.Lock()
-	all := h.cfg.Mangle(p)
+	all := h.mangle(p)
 	h.mangling.Unlock()
 	for _, d := range all {
 		if d.After == 0 {
@@ -176,8 +163,10 @@ func (h *HostileRelay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.work.Done()
-	h.recordRequest(r)
-	d := websocket.Dialer{Subprotocols: []string{frame.Subprotocol}, NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return h.cfg.Relay(ctx) }}
+	if request, err := httputil.DumpRequest(r, false); err == nil {
+		h.record(request)
+	}
+	d := websocket.Dialer{Subprotocols: []string{frame.Subprotocol}, NetDialContext: h.dial}
 	above, _, err := d.DialContext(h.ctx, "ws://relay.invalid/", nil)
 	if err != nil {
 		http.Error(w, "no relay", http.StatusBadGateway)
@@ -207,22 +196,12 @@ func (h *HostileRelay) addWork() bool {
 	return true
 }
 
-func (h *HostileRelay) recordRequest(r *http.Request) {
-	h.record([]byte(r.Method+" "+r.RequestURI), []byte(r.Host))
-	for k, vs := range r.Header {
-		for _, v := range vs {
-			h.record([]byte(k + ": " + v))
-		}
-	}
-}
-
 func (h *HostileRelay) register(t *proxiedConn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tunnels[t] = true
 	if h.ctx.Err() != nil { // Cut may already have run
-		t.device.Close()
-		t.relay.Close()
+		t.close()
 	}
 }
 
@@ -233,6 +212,11 @@ func (h *HostileRelay) unregister(t *proxiedConn) {
 	if h.devices[t.id] == t {
 		delete(h.devices, t.id)
 	}
+}
+
+func (t *proxiedConn) close() {
+	t.device.Close()
+	t.relay.Close()
 }
 
 // run copies messages until either side closes.
@@ -260,13 +244,12 @@ func (t *proxiedConn) copyFromDevice() {
 			return
 		}
 		t.h.record(b)
-		if f, err := frame.Decode(b); err == nil {
-			if l, ok := f.(frame.Login); ok {
-				t.h.mu.Lock()
-				t.id = l.Device
-				t.h.devices[l.Device] = t
-				t.h.mu.Unlock()
-			}
+		f, _ := frame.Decode(b) // nil after an error
+		if l, ok := f.(frame.Login); ok {
+			t.h.mu.Lock()
+			t.id = l.Device
+			t.h.devices[l.Device] = t
+			t.h.mu.Unlock()
 		}
 		if t.relay.WriteMessage(typ, b) != nil {
 			return
@@ -286,8 +269,8 @@ func (t *proxiedConn) copyFromRelay() {
 		if err != nil {
 			return
 		}
-		f, err := frame.Decode(b)
-		if r, ok := f.(frame.Recv); err == nil && ok {
+		f, _ := frame.Decode(b) // nil after an error
+		if r, ok := f.(frame.Recv); ok {
 			t.h.forward(Packet{To: t.id, From: r.From, Payload: r.Payload})
 			continue
 		}

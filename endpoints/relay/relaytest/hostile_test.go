@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,10 +41,7 @@ func newTestbed(t *testing.T, bend relaytest.Mangle) *testbed {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &testbed{t: t, ctx: ctx, front: relaytest.NewNetwork(), back: relaytest.NewNetwork()}
-	w.hostile = relaytest.NewHostileRelay(relaytest.HostileConfig{
-		Mangle: bend,
-		Relay:  func(ctx context.Context) (net.Conn, error) { return w.back.Dial(ctx, "") },
-	})
+	w.hostile = relaytest.NewHostileRelay(w.back, bend)
 	w.startRelay()
 	l := w.front.Listen()
 	w.work.Go(func() {

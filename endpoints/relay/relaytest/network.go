@@ -4,10 +4,13 @@ package relaytest
 
 import (
 	"context"
+	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -99,17 +102,14 @@ func (n *Network) setDown(silent bool) {
 	defer n.mu.Unlock()
 	n.down, n.silent = true, silent
 	for w := range n.conns {
-		w.out.blackhole()
+		w.out.update(func() { w.out.blackholed, w.out.data = true, nil })
 	}
 }
 
 // Reset closes all connections. New ones can be made.
 func (n *Network) Reset() {
 	n.mu.Lock()
-	var all []*memConn
-	for w := range n.conns {
-		all = append(all, w)
-	}
+	all := slices.Collect(maps.Keys(n.conns))
 	n.mu.Unlock()
 	for _, w := range all {
 		w.Close()
@@ -152,22 +152,29 @@ type memConn struct {
 	local, remote net.Addr
 }
 
-func (w *memConn) Read(p []byte) (int, error)         { return w.in.read(p) }
-func (w *memConn) Write(p []byte) (int, error)        { return w.out.write(p) }
-func (w *memConn) LocalAddr() net.Addr                { return w.local }
-func (w *memConn) RemoteAddr() net.Addr               { return w.remote }
-func (w *memConn) SetReadDeadline(t time.Time) error  { w.in.reading.set(t); return nil }
-func (w *memConn) SetWriteDeadline(t time.Time) error { w.out.writing.set(t); return nil }
+func (w *memConn) Read(p []byte) (int, error)  { return w.in.read(p) }
+func (w *memConn) Write(p []byte) (int, error) { return w.out.write(p) }
+func (w *memConn) LocalAddr() net.Addr         { return w.local }
+func (w *memConn) RemoteAddr() net.Addr        { return w.remote }
 
-func (w *memConn) SetDeadline(t time.Time) error {
-	w.in.reading.set(t)
-	w.out.writing.set(t)
+func (w *memConn) SetReadDeadline(t time.Time) error {
+	w.in.update(func() { w.in.readEnd = t })
 	return nil
 }
 
-// CloseWrite closes the sending direction.
+func (w *memConn) SetWriteDeadline(t time.Time) error {
+	w.out.update(func() { w.out.writeEnd = t })
+	return nil
+}
+
+func (w *memConn) SetDeadline(t time.Time) error {
+	return errors.Join(w.SetReadDeadline(t), w.SetWriteDeadline(t))
+}
+
+// CloseWrite closes the sending direction. During an outage the reader does
+// not notice.
 func (w *memConn) CloseWrite() error {
-	w.out.closeWrite()
+	w.out.update(func() { w.out.writeClosed = w.out.writeClosed || !w.out.blackholed })
 	return nil
 }
 
@@ -175,7 +182,6 @@ func (w *memConn) Close() error {
 	w.n.mu.Lock()
 	delete(w.n.conns, w)
 	w.n.mu.Unlock()
-	w.in.closeRead()
-	w.out.closeWrite()
-	return nil
+	w.in.update(func() { w.in.readClosed = true })
+	return w.CloseWrite()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -41,7 +40,7 @@ func newNetwork(t *testing.T, mangle relaytest.Mangle) *network {
 	ctx, cancel := context.WithCancel(context.Background())
 	back := relaytest.NewNetwork()
 	w := &network{t: t, ctx: ctx, front: relaytest.NewNetwork()}
-	w.bad = relaytest.NewHostileRelay(relaytest.HostileConfig{Mangle: mangle, Relay: func(ctx context.Context) (net.Conn, error) { return back.Dial(ctx, "") }})
+	w.bad = relaytest.NewHostileRelay(back, mangle)
 	s, err := server.New(server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}})
 	if err != nil {
 		t.Fatal(err)
