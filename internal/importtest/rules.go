@@ -22,7 +22,7 @@ type rule struct {
 
 // leaves import nothing of this module, and all but bare packages may import
 // them.
-const leaves = "problem internal/term"
+const leaves = "problem internal/term internal/atomicfile"
 
 // impure lists the packages that pure packages may not import: with them, the
 // same input could give another result, or the code could have an effect.
@@ -71,7 +71,7 @@ var rules = []rule{
 	{pkg: "plugins/wasm/wasmtest", may: "policies/policy", bare: true},
 	{pkg: "plugins/guest", may: "policies/policy plugins/wasm", bare: true},
 	{pkg: "plugins/pool", may: "policies/policy plugins/guest plugins/wasm", bare: true},
-	{pkg: "plugins/compile", may: "policies/policy plugins/guest plugins/pool plugins/wasm", bare: true},
+	{pkg: "plugins/compile", may: "internal/atomicfile policies/policy plugins/guest plugins/pool plugins/wasm", bare: true},
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/log room/names policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/history", may: "room room/names policies/policy"},
@@ -82,6 +82,7 @@ var rules = []rule{
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
+	{pkg: "internal/atomicfile", bare: true},
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/flock"},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/plugins/guest"
 	"github.com/folkmoot/moot/plugins/pool"
 	"github.com/folkmoot/moot/plugins/wasm"
@@ -227,7 +228,7 @@ func (e *engine) initialSnapshot(m *wasm.Metered, take func() ([]byte, error)) (
 	}
 	b, err := take()
 	if err == nil {
-		_ = writeFile(path, b)
+		_ = atomicfile.Write(path, b)
 	}
 	return b, err
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/plugins/guest"
 	"github.com/folkmoot/moot/plugins/pool"
 	"github.com/folkmoot/moot/plugins/wasm"
@@ -51,7 +52,7 @@ func compileEntry(ctx context.Context, cache, where string, m *wasm.Metered) (st
 	if err := os.Rename(filepath.Join(own, entry), filepath.Join(cache, entry)); err != nil {
 		return "", fmt.Errorf("moving compiled code into the cache: %w", err)
 	}
-	return entry, writeFile(namePath, []byte(entry))
+	return entry, atomicfile.Write(namePath, []byte(entry))
 }
 
 // entryNamePath is the file with the name of a module's entry.
@@ -126,28 +127,4 @@ func linkOrCopy(from, to string) error {
 	}
 	_, err = io.Copy(dst, src)
 	return errors.Join(err, dst.Close())
-}
-
-// writeFile writes b to path, whole or not at all.
-func writeFile(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
 }

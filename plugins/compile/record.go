@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/plugins/guest"
 	"github.com/folkmoot/moot/plugins/pool"
 	"github.com/folkmoot/moot/plugins/wasm"
@@ -67,5 +68,5 @@ func (e *engine) store(m *wasm.Metered, entry string, initial []byte) {
 	if err != nil {
 		return
 	}
-	_ = writeFile(path, appendFrame(nil, record{entry, guest.Digest(code), len(initial)}, initial))
+	_ = atomicfile.Write(path, appendFrame(nil, record{entry, guest.Digest(code), len(initial)}, initial))
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
@@ -61,40 +62,6 @@ func checkPrivate(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// writePrivate replaces path with b atomically: after a crash the file is the
-// old or the new one, complete.
-func writePrivate(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // has mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && runtime.GOOS != "windows" {
-		return err
-	}
-	return nil
-}
-
 // A jsonFile is a JSON file that several processes read and change. A reader
 // sees changes of other processes at its next access.
 type jsonFile[T any] struct {
@@ -141,7 +108,7 @@ func (d *jsonFile[T]) update(edit func(*T) error) error {
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(d.path, append(b, '\n')); err != nil {
+	if err := atomicfile.WriteDurable(d.path, append(b, '\n')); err != nil {
 		return &problem.Error{Code: "RELAY-FILE", What: "a file of this device cannot be written: " + err.Error(), Where: d.path, Fix: "free disk space, or make its folder writable", Err: err}
 	}
 	return nil

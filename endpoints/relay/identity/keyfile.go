@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/nacl/secretbox"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
@@ -78,7 +79,7 @@ func Save(path string, d *Device, passphrase []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := writePrivate(path, b); err != nil {
+	if err := atomicfile.WriteDurable(path, b); err != nil {
 		return &problem.Error{Code: "RELAY-FILE", What: "the key file cannot be written: " + err.Error(), Where: path, Fix: "free disk space, or make its folder writable", Err: err}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/wire"
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
@@ -194,8 +195,5 @@ func writeBuckets(path string, buckets map[string]bucket, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return atomicfile.Write(path, b)
 }

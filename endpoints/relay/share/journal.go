@@ -9,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -82,9 +82,6 @@ func OpenJournal(path string) (*Journal, error) {
 }
 
 func (j *Journal) open() error {
-	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return err
-	}
 	j.devices = map[identity.DeviceID]*deviceRequests{}
 	b, err := os.ReadFile(j.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +155,10 @@ func (j *Journal) compact() error {
 			}
 		}
 	}
-	f, err := replaceFile(j.path, b.Bytes())
+	if err := atomicfile.WriteDurable(j.path, b.Bytes()); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
@@ -167,35 +167,6 @@ func (j *Journal) compact() error {
 	}
 	j.file, j.size = f, int64(b.Len())
 	return nil
-}
-
-// replaceFile replaces a file in one durable step and leaves it open.
-func replaceFile(path string, b []byte) (*os.File, error) {
-	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = f.Write(b); err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // find returns whether a request was begun, and its answer if it is kept. The

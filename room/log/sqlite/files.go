@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -86,7 +87,7 @@ func (d *DB) create() error {
 	if err := os.Link(temp.Name(), d.path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(d.dir)
+	return atomicfile.SyncDir(d.dir)
 }
 
 // makeDir makes the data folder, for the user alone, and makes its entry
@@ -98,16 +99,7 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
-}
-
-// syncDir makes the entries of a folder durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return atomicfile.SyncDir(filepath.Dir(dir))
 }
 
 // folderError says what is wrong with the data folder.
