@@ -94,13 +94,16 @@ func (a *commands) init(dir, template string, change func([]byte) []byte) error 
 		}
 	}
 	w := written{dir, names}
-	return a.Emit(w, func(out io.Writer) error {
+	err = a.Emit(w, func(out io.Writer) error {
 		for _, name := range names {
 			fmt.Fprintln(out, filepath.Join(dir, name))
 		}
-		a.Note("next: moot run %s", filepath.Join(dir, "room.yaml"))
 		return nil
 	})
+	if err == nil && a.Format == app.FormatTable {
+		a.Note("next: moot run %s", filepath.Join(dir, "room.yaml"))
+	}
+	return err
 }
 
 // regular lists the files of a template, room.yaml first.
