@@ -142,7 +142,7 @@ func (h *Host) record(a coordinator.AuditEntry) error {
 // log keeps. Variables are expanded again, so that secrets stay out of the
 // log.
 func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordinator.Endpoint, error) {
-	e, err := config.ExpandEndpoint(p.Endpoint, spec.Dir, Lookup)
+	e, err := config.ExpandEndpoint(p.Endpoint, spec.Dir, lookup)
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", p.ID, err)
 	}

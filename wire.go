@@ -286,7 +286,7 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 	if err != nil {
 		return share.AgentConfig{}, err
 	}
-	e, err := config.ExpandEndpoint([]byte(p.Endpoint), p.Dir, Lookup)
+	e, err := config.ExpandEndpoint([]byte(p.Endpoint), p.Dir, lookup)
 	if err != nil {
 		return share.AgentConfig{}, &problem.Error{Code: "CONFIG-VALUE", What: "the endpoint of profile " + p.Name + " cannot be used", Where: w.Settings.File, Fix: "see the cause", Err: err}
 	}
@@ -331,8 +331,8 @@ func rulesOf(p config.Profile) (quota.Profile, error) {
 // would be that of an old build.
 const SelfVariable = "MOOT_SELF"
 
-// Lookup finds the variables of endpoints.
-func Lookup(name string) (string, bool) {
+// lookup finds the variables of endpoints.
+func lookup(name string) (string, bool) {
 	if name == SelfVariable {
 		exe, err := os.Executable()
 		return exe, err == nil
