@@ -9,7 +9,13 @@ import (
 // Decode decodes one frame. Payloads and tokens alias b. Errors wrap ErrFrame
 // or ErrVersion.
 func Decode(b []byte) (Frame, error) {
-	f, err := decode(b)
+	if len(b) == 0 {
+		return nil, errorf("empty")
+	}
+	if len(b) > MaxFrame {
+		return nil, errorf("over %d bytes", MaxFrame)
+	}
+	f, err := decodeBody(Kind(b[0]), b[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -21,15 +27,8 @@ func IsSend(b []byte) bool {
 	return len(b) > idSize && len(b) <= MaxFrame && Kind(b[0]) == KindSend
 }
 
-func decode(b []byte) (Frame, error) {
-	if len(b) == 0 {
-		return nil, errorf("empty")
-	}
-	if len(b) > MaxFrame {
-		return nil, errorf("over %d bytes", MaxFrame)
-	}
-	body := b[1:]
-	switch Kind(b[0]) {
+func decodeBody(k Kind, body []byte) (Frame, error) {
+	switch k {
 	case KindHello:
 		return decodeHello(body)
 	case KindLogin:
@@ -53,7 +52,7 @@ func decode(b []byte) (Frame, error) {
 	case KindHealth:
 		return Health{string(body)}, checkText(string(body))
 	}
-	return nil, errorf("unknown kind 0x%02x", b[0])
+	return nil, errorf("unknown kind 0x%02x", byte(k))
 }
 
 func decodeHello(b []byte) (Frame, error) {

@@ -1,10 +1,12 @@
 package identity
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -119,12 +121,6 @@ func checkCharacter(block string) byte {
 }
 
 func grouped(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if i > 0 && i%groupLen == 0 {
-			b.WriteByte('-')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	groups := slices.Collect(slices.Chunk([]byte(s), groupLen))
+	return string(bytes.Join(groups, []byte("-")))
 }

@@ -141,14 +141,10 @@ func (p *Peers) Add(n Peer) (Peer, error) {
 // Update applies edit to the peer with this id and saves it. It does not change
 // the id or the name.
 func (p *Peers) Update(id DeviceID, edit func(*Peer)) error {
-	return p.file.update(func(f *peerFile) error {
-		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
-		if i < 0 {
-			return unknownPeer(id.Short())
-		}
-		name := f.Peers[i].Name
-		edit(&f.Peers[i])
-		f.Peers[i].ID, f.Peers[i].Name = id, name
+	return p.edit(id, func(f *peerFile, q *Peer) error {
+		name := q.Name
+		edit(q)
+		q.ID, q.Name = id, name
 		return checkPeers(f)
 	})
 }
@@ -165,28 +161,31 @@ func (p *Peers) Rename(id DeviceID, name string) error {
 	if _, err := ParseDeviceID(name); err == nil {
 		return bad("it looks like a device id")
 	}
-	return p.file.update(func(f *peerFile) error {
-		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
-		if i < 0 {
-			return unknownPeer(id.Short())
-		}
+	return p.edit(id, func(f *peerFile, peer *Peer) error {
 		if slices.ContainsFunc(f.Peers, func(q Peer) bool { return q.ID != id && strings.EqualFold(q.Name, name) }) {
 			return bad("another peer has this name")
 		}
-		f.Peers[i].Name = name
+		peer.Name = name
 		return nil
 	})
 }
 
 // Remove deletes a peer. This device then no longer answers it.
 func (p *Peers) Remove(id DeviceID) error {
-	return p.file.update(func(f *peerFile) error {
-		n := len(f.Peers)
+	return p.edit(id, func(f *peerFile, _ *Peer) error {
 		f.Peers = slices.DeleteFunc(f.Peers, func(q Peer) bool { return q.ID == id })
-		if len(f.Peers) == n {
+		return nil
+	})
+}
+
+// edit calls change with the peer of this id, in f, and saves the result.
+func (p *Peers) edit(id DeviceID, change func(f *peerFile, peer *Peer) error) error {
+	return p.file.update(func(f *peerFile) error {
+		i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == id })
+		if i < 0 {
 			return unknownPeer(id.Short())
 		}
-		return nil
+		return change(f, &f.Peers[i])
 	})
 }
 
