@@ -21,8 +21,8 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// waitingAgent writes down each time that it is asked, and answers when
-// somebody writes to the pipe `go`.
+// waitingAgent records each request and answers when the test writes to the
+// pipe `go`.
 const waitingAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   echo "$id" >>runs
@@ -47,12 +47,12 @@ type cut struct {
 	room  string
 }
 
-// TestSharedCuts: the network between the relay and either side, or both, is
-// dead for 59, 60, 61 and 120 s in the middle of a turn. The turn finishes,
-// once, and the agent was asked once. Everything but the network is a process.
+// TestSharedCuts: the network between the relay and one side, or both, is cut
+// for 59, 60, 61 and 120 s in the middle of a turn. The turn finishes once, and
+// the agent was asked once. Everything but the network is a real process.
 //
-// All cuts run side by side, and beside the other tests of this package, for
-// they begin here and are waited for when those are done.
+// All cuts run in parallel with each other and with the other tests of this
+// package: they begin here, and the last test waits for them.
 func TestSharedCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("cuts take two minutes")
@@ -130,8 +130,9 @@ func (w *workbench) befriend(self, other *identity.Device, name, relay string) {
 	}
 }
 
-// run is the story of one cut. It runs beside the test, so it fails by what it
-// returns. The first compiles the policies for the others.
+// run makes one cut and checks what follows. It runs in a goroutine of its own
+// and returns failures as errors. The first cut compiles the policies for the
+// others.
 func (c *cut) run(ctx context.Context, first *cut) error {
 	if c != first {
 		select {
@@ -171,8 +172,8 @@ func (c *cut) run(ctx context.Context, first *cut) error {
 	return nil
 }
 
-// interrupt cuts the network once the agent works, and mends it. The agent
-// answers while it is dead, or at once behind it.
+// interrupt cuts the network once the agent works, and restores it. The agent
+// answers during the cut or directly after it.
 func (c *cut) interrupt(ctx context.Context, pipe io.StringWriter) error {
 	for deadline := time.Now().Add(2 * time.Minute); c.runs() == 0; {
 		if time.Now().After(deadline) {
@@ -200,7 +201,7 @@ func (c *cut) interrupt(ctx context.Context, pipe io.StringWriter) error {
 		case <-over:
 			over = nil
 			for _, side := range c.sides {
-				c.ways[side].mend()
+				c.ways[side].restore()
 			}
 		}
 	}

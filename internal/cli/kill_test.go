@@ -17,9 +17,9 @@ import (
 )
 
 // TestKill kills moot with -9 at random points of a room of 20 turns with
-// three real processes, and opens the room again each time. What was
-// acknowledged, which is what was printed, must be there, byte for byte; every
-// turn must end exactly once; and what moot shows must be the fold of the log.
+// three real processes, and opens the room again each time. Each
+// acknowledged event, that is each printed one, must still be there, byte for
+// byte. Each turn must end exactly once, and moot must show the fold of the log.
 func TestKill(t *testing.T) {
 	kills := 50
 	if testing.Short() {

@@ -41,8 +41,8 @@ func newWorkbench(t *testing.T, files map[string]string) *workbench {
 	return &workbench{t: t, dir: dir, env: env}
 }
 
-// sharedCache is a folder of compiled policies beside the moot under test: it
-// goes when that goes.
+// sharedCache is a folder of compiled policies next to the moot under test. It
+// is removed together with it.
 func sharedCache(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("moot")
@@ -94,7 +94,7 @@ func (r *running) until(t *testing.T, text string) string {
 	return line
 }
 
-// wait is until beside a test's own goroutine.
+// wait is until for goroutines other than the test's own.
 func (r *running) wait(text string) (string, error) {
 	for r.lines.Scan() {
 		if strings.Contains(r.lines.Text(), text) {

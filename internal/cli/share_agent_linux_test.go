@@ -149,7 +149,7 @@ func newSiege(t *testing.T, plan []blow) *siege {
 	return s
 }
 
-// startHost runs the room, anew once it was killed.
+// startHost runs the room, and resumes it after a kill.
 func (s *siege) startHost() {
 	s.t.Helper()
 	args := []string{"run", "--headless", "-o", "jsonl"}
@@ -313,8 +313,8 @@ func (s *siege) check() {
 			if said[text]++; said[text] > 1 {
 				s.t.Errorf("turn %d says again: %s", b.Turn, text)
 			}
-			if theirs[b.Turn] && (text != reply(b.Turn) || s.model.heard(b.Turn) != 1 || runs[b.Turn] != 1) {
-				s.t.Errorf("turn %d says %q; the agent ran %d times, its model was asked %d times", b.Turn, text, runs[b.Turn], s.model.heard(b.Turn))
+			if theirs[b.Turn] && (text != reply(b.Turn) || s.model.requests(b.Turn) != 1 || runs[b.Turn] != 1) {
+				s.t.Errorf("turn %d says %q; the agent ran %d times, its model was asked %d times", b.Turn, text, runs[b.Turn], s.model.requests(b.Turn))
 			}
 			count["posted"]++
 		case room.TurnFailed:
@@ -330,8 +330,8 @@ func (s *siege) check() {
 		}
 	}
 	for turn, n := range runs {
-		if n > 1 || s.model.heard(turn) > n {
-			s.t.Errorf("turn %d: the agent ran %d times, its model was asked %d times", turn, n, s.model.heard(turn))
+		if n > 1 || s.model.requests(turn) > n {
+			s.t.Errorf("turn %d: the agent ran %d times, its model was asked %d times", turn, n, s.model.requests(turn))
 		}
 	}
 	s.t.Logf("turns: %v; the agent ran %d times, its model was asked %d times", count, len(runs), s.model.total())

@@ -126,7 +126,7 @@ func (m *model) answer(turn int) {
 	}
 }
 
-func (m *model) heard(turn int) int {
+func (m *model) requests(turn int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.turns[turn]

@@ -27,7 +27,7 @@ const frankAgent = `while read -r line; do
 done
 `
 
-// pacedAgent says something whenever somebody writes to the pipe `go`.
+// pacedAgent answers whenever the test writes to the pipe `go`.
 const pacedAgent = `n=0
 while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}

@@ -288,7 +288,7 @@ func TestShareEnds(t *testing.T) {
 	t.Errorf("no counts at the end:\n%s", w.share.stderr)
 }
 
-// TestRunShares: a room of one's own runs, and agents are shared meanwhile.
+// TestRunShares: a process runs its own room and shares agents at the same time.
 func TestRunShares(t *testing.T) {
 	w := newTwo(t, slowAgent)
 	if err := w.share.Process.Signal(syscall.SIGTERM); err != nil {

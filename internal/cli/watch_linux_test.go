@@ -9,9 +9,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
 )
 
-// TestWatchRelayLearnsNothing: of what is shown to somebody who watches, and of
-// what they say, a relay holds nothing in its memory or its log, in any of
-// eight encodings.
+// TestWatchRelayLearnsNothing: a relay holds none of the texts that a spectator
+// sees or writes, neither in its memory nor in its log, in any of eight
+// encodings.
 func TestWatchRelayLearnsNothing(t *testing.T) {
 	var canaries []string
 	for i := range 4 {

@@ -74,7 +74,7 @@ func (w *watchers) startRelay() {
 	w.relay.until(w.t, "ws://")
 }
 
-// guest is somebody whom ann has invited.
+// guest is a device that ann has invited.
 func (w *watchers) guest(name string, invite ...string) *workbench {
 	w.t.Helper()
 	b := newWorkbench(w.t, nil)
@@ -110,7 +110,7 @@ func exitOf(err error) int {
 	return app.ExitOK
 }
 
-// A diary is what somebody saw, over several processes.
+// A diary holds the events that a spectator saw, over several processes.
 type diary struct {
 	t    *testing.T
 	seqs []int64
@@ -157,7 +157,7 @@ func (d *diary) write(r *running, messages int) {
 
 func (d *diary) last() string { return strconv.FormatInt(d.seqs[len(d.seqs)-1], 10) }
 
-// shown are the events of a room that whoever watches it sees.
+// shown returns the events of a room that a spectator sees.
 func (w *workbench) shown(id string) (seqs []int64, seats []room.Participant) {
 	w.t.Helper()
 	db := w.open()
@@ -226,8 +226,8 @@ func TestWatchKilled(t *testing.T) {
 	}
 }
 
-// TestWatchFrozen: a process that is stopped in the middle holds up neither the
-// room nor somebody else who watches, and has everything when it goes on.
+// TestWatchFrozen: a spectator whose process is stopped delays neither the room
+// nor other spectators, and gets every event when it continues.
 func TestWatchFrozen(t *testing.T) {
 	w := newWatchers(t)
 	bob, carol := w.guest("bob", "--grant", "observer"), w.guest("carol", "--grant", "observer")
@@ -261,9 +261,9 @@ func TestWatchFrozen(t *testing.T) {
 	}
 }
 
-// TestWatchSays: what somebody who watches says is in the room, and the agent
-// is told whose it is; those who may not watch see and say nothing; one who is
-// removed sees nothing more.
+// TestWatchSays: a spectator's message is in the room, and the agent is told
+// whose it is. A peer without the grant sees and says nothing. A removed peer
+// sees nothing more.
 func TestWatchSays(t *testing.T) {
 	w := newWatchers(t)
 	bob, eve := w.guest("bob", "--grant", "observer"), w.guest("eve")
@@ -277,7 +277,7 @@ func TestWatchSays(t *testing.T) {
 		t.Errorf("eve: %d\n%s", exit, out)
 	}
 	if out, err := bob.moot("watch", "eve"); exitOf(err) != app.ExitInput || !strings.Contains(out, "RELAY-PEER") {
-		t.Errorf("somebody who is not paired: %v\n%s", err, out)
+		t.Errorf("an unpaired device: %v\n%s", err, out)
 	}
 	if out, err := w.ann.moot("peers", "rm", "bob"); err != nil {
 		t.Fatal(err, out)

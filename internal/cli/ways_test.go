@@ -17,7 +17,7 @@ type way struct {
 	forgets bool // what was open before a cut never works again, as behind a router that has forgotten it
 
 	mu    sync.Mutex
-	dead  chan struct{} // nil while it works; closed when it is mended
+	dead  chan struct{} // nil while it works; closed when it is restored
 	cuts  int
 	opens int
 }
@@ -28,7 +28,7 @@ func (w *way) cut() {
 	w.dead, w.cuts = make(chan struct{}), w.cuts+1
 }
 
-func (w *way) mend() {
+func (w *way) restore() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.dead)

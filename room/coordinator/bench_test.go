@@ -15,8 +15,8 @@ import (
 	"github.com/folkmoot/moot/room/log/memory"
 )
 
-// nowhere is a log that keeps nothing and takes snapshots: what is measured
-// beside it is the engine alone.
+// nowhere is a log that keeps nothing and takes snapshots, so that a benchmark
+// measures the engine alone.
 type nowhere struct{ *memory.Log }
 
 func (nowhere) Read(_ context.Context, _ string, after log.Pos, n int) ([]log.Entry, error) {
