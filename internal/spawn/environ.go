@@ -2,6 +2,8 @@ package spawn
 
 import (
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/problem"
@@ -17,14 +19,14 @@ var passedWindows = []string{"SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", 
 // environ returns the allowed variables of base and those of cfg.Env, which take
 // precedence.
 func environ(cfg Config, base []string, dir string) ([]string, error) {
-	allow := append(append([]string(nil), passed...), cfg.AllowEnv...)
+	allow := slices.Concat(passed, cfg.AllowEnv)
 	if runtime.GOOS == "windows" {
 		allow = append(allow, passedWindows...)
 	}
 	for _, a := range cfg.AllowEnv {
 		if strings.TrimSuffix(a, "*") == "" || strings.ContainsAny(a, "=\x00") {
 			return nil, &problem.Error{
-				Code: "AGENT-ENV", What: "cannot pass on the environment variables " + quote(a),
+				Code: "AGENT-ENV", What: "cannot pass on the environment variables " + strconv.Quote(a),
 				Fix: "name each variable, or a prefix followed by *",
 			}
 		}
@@ -51,18 +53,16 @@ func environ(cfg Config, base []string, dir string) ([]string, error) {
 }
 
 func allowed(name string, list []string) bool {
-	for _, a := range list {
-		if prefix, ok := strings.CutSuffix(a, "*"); a == name || ok && strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(a string) bool {
+		prefix, ok := strings.CutSuffix(a, "*")
+		return a == name || ok && strings.HasPrefix(name, prefix)
+	})
 }
 
 // lookup returns the last value of a variable.
 func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+	for _, kv := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
 			return v
 		}
 	}

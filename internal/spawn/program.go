@@ -16,8 +16,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-func quote(s string) string { return strconv.Quote(s) }
-
 // workingDir returns the absolute folder to start in.
 func workingDir(root, dir string) (string, error) {
 	if root == "" {
@@ -55,7 +53,7 @@ func existingDir(dir string) (string, error) {
 
 func dirProblem(dir string, err error) error {
 	return &problem.Error{
-		Code: "AGENT-CWD", What: fmt.Sprintf("the agent's working folder %s cannot be used: %v", quote(dir), err),
+		Code: "AGENT-CWD", What: fmt.Sprintf("the agent's working folder %s cannot be used: %v", strconv.Quote(dir), err),
 		Fix: "create the folder, or correct cwd: of the endpoint", Err: err,
 	}
 }
@@ -121,7 +119,7 @@ func executable(name, path string) error {
 
 func notExecutable(name, why, fix string, err error) error {
 	return &problem.Error{
-		Code: "AGENT-NOTEXEC", What: fmt.Sprintf("the agent's command %s cannot be executed: %s", quote(name), why), Fix: fix, Err: hidden{err},
+		Code: "AGENT-NOTEXEC", What: fmt.Sprintf("the agent's command %s cannot be executed: %s", strconv.Quote(name), why), Fix: fix, Err: hidden{err},
 	}
 }
 
@@ -133,7 +131,7 @@ func notFound(name string, err error) error {
 	if strings.Contains(name, "/") {
 		fix = "correct the path; it is relative to the endpoint's cwd:"
 	}
-	return &problem.Error{Code: "AGENT-NOTFOUND", What: "the agent's command " + quote(name) + " was not found", Fix: fix, Err: hidden{err}}
+	return &problem.Error{Code: "AGENT-NOTFOUND", What: "the agent's command " + strconv.Quote(name) + " was not found", Fix: fix, Err: hidden{err}}
 }
 
 // startProblem explains why the system did not start an existing program.
@@ -146,7 +144,7 @@ func startProblem(name string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return notExecutable(name, "its permissions forbid it", "run `chmod +x` on it and on the interpreter in its first line", err)
 	}
-	return &problem.Error{Code: "AGENT-START", What: "the agent's command " + quote(name) + " did not start", Fix: "see the cause", Err: err}
+	return &problem.Error{Code: "AGENT-START", What: "the agent's command " + strconv.Quote(name) + " did not start", Fix: "see the cause", Err: err}
 }
 
 // hidden wraps a cause for errors.Is, without its text, which would repeat What.

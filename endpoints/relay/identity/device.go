@@ -76,11 +76,6 @@ func (d *Device) SignLogin(host string, challenge [32]byte, exporter []byte) [ed
 	return [64]byte(ed25519.Sign(d.sign, frame.LoginMessage(host, challenge[:], exporter)))
 }
 
-// VerifyLogin reports whether sig is the signature of id for this login.
-func VerifyLogin(id DeviceID, host string, challenge [32]byte, exporter []byte, sig [ed25519.SignatureSize]byte) bool {
-	return ed25519.Verify(id[:], frame.LoginMessage(host, challenge[:], exporter), sig[:])
-}
-
 // A KeyRecord states which X25519 key a device uses for sessions, and until
 // when. The device signs it, so the key can be replaced without a new pairing.
 type KeyRecord struct {

@@ -89,12 +89,9 @@ func (d *jsonFile[T]) read(f func(*T)) error {
 func (d *jsonFile[T]) update(edit func(*T) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := makeDir(d.path); err != nil {
-		return err
-	}
-	unlock, err := flock.Lock(d.path + ".lock")
+	unlock, err := lock(d.path)
 	if err != nil {
-		return fmt.Errorf("locking %s: %w", d.path, err)
+		return err
 	}
 	defer unlock()
 	if err := d.refresh(); err != nil {
@@ -146,4 +143,13 @@ func decodeDocument[T any](b []byte, check func(*T) error) (value T, err error) 
 	return value, check(&value)
 }
 
-func makeDir(path string) error { return os.MkdirAll(filepath.Dir(path), 0o700) }
+// lock makes the folder of a file and locks the file between processes.
+func lock(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if unlock, err = flock.Lock(path + ".lock"); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", path, err)
+	}
+	return unlock, nil
+}

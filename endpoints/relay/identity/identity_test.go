@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -102,20 +103,20 @@ func TestLogin(t *testing.T) {
 	sig := d.SignLogin("relay.example:8443", challenge, nil)
 	text := append([]byte("moot-relay/1 login\x00relay.example:8443"), challenge[:]...)
 	id := d.ID()
-	if !ed25519.Verify(id[:], text, sig[:]) || !VerifyLogin(id, "relay.example:8443", challenge, nil, sig) {
+	if !ed25519.Verify(id[:], text, sig[:]) || !verifyLogin(id, "relay.example:8443", challenge, nil, sig) {
 		t.Error("the signed bytes differ from the documentation")
 	}
 	for name, ok := range map[string]bool{
-		"another host":      VerifyLogin(id, "relay.example", challenge, nil, sig),
-		"another challenge": VerifyLogin(id, "relay.example:8443", [32]byte{2}, nil, sig),
-		"another device":    VerifyLogin(other.ID(), "relay.example:8443", challenge, nil, sig),
-		"another TLS":       VerifyLogin(id, "relay.example:8443", challenge, []byte("exporter"), sig),
+		"another host":      verifyLogin(id, "relay.example", challenge, nil, sig),
+		"another challenge": verifyLogin(id, "relay.example:8443", [32]byte{2}, nil, sig),
+		"another device":    verifyLogin(other.ID(), "relay.example:8443", challenge, nil, sig),
+		"another TLS":       verifyLogin(id, "relay.example:8443", challenge, []byte("exporter"), sig),
 	} {
 		if ok {
 			t.Errorf("a login works for %s", name)
 		}
 	}
-	if sig := d.SignLogin("h", challenge, []byte("exporter")); !VerifyLogin(id, "h", challenge, []byte("exporter"), sig) {
+	if sig := d.SignLogin("h", challenge, []byte("exporter")); !verifyLogin(id, "h", challenge, []byte("exporter"), sig) {
 		t.Error("a login bound to TLS is refused")
 	}
 }
@@ -316,4 +317,9 @@ func FuzzRecord(f *testing.F) {
 			t.Fatalf("%+v", r)
 		}
 	})
+}
+
+// verifyLogin reports whether sig is the signature of id for this login.
+func verifyLogin(id DeviceID, host string, challenge [32]byte, exporter []byte, sig [ed25519.SignatureSize]byte) bool {
+	return ed25519.Verify(id[:], frame.LoginMessage(host, challenge[:], exporter), sig[:])
 }

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/crypto/nacl/secretbox"
 
 	"github.com/folkmoot/moot/internal/atomicfile"
-	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
 )
@@ -102,12 +101,9 @@ func LoadOrGenerate(path string, passphrase []byte, now time.Time) (*Device, err
 
 // rotateOrGenerate generates or rotates under a lock.
 func rotateOrGenerate(path string, passphrase []byte, now time.Time) (*Device, error) {
-	if err := makeDir(path); err != nil {
-		return nil, err
-	}
-	unlock, err := flock.Lock(path + ".lock")
+	unlock, err := lock(path)
 	if err != nil {
-		return nil, fmt.Errorf("locking the key file: %w", err)
+		return nil, err
 	}
 	defer unlock()
 	d, err := Load(path, passphrase)

@@ -298,9 +298,7 @@ func (s *Session) onViolation(now time.Time, err error) {
 	s.reset(now, ErrViolation)
 }
 
-func (s *Session) hasLowerID() bool { return slices.Compare(s.selfID(), s.peer.ID[:]) < 0 }
-
-func (s *Session) selfID() []byte {
+func (s *Session) hasLowerID() bool {
 	id := s.self.ID()
-	return id[:]
+	return slices.Compare(id[:], s.peer.ID[:]) < 0
 }
