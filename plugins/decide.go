@@ -2,8 +2,6 @@ package plugins
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,13 +12,13 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Propose asks the policy for a decision and returns the record of it for the
-// audit. After an error the record has what is known of the failed decision.
-// Every error but ctx's is an [*Error] with a run code.
+// Propose asks the policy for a decision. The record says how the policy ran;
+// the room adds the rest for the audit. Every error but ctx's is an [*Error]
+// with a run code.
 func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
 	buffer := encode(&in)
 	defer recycle(buffer)
-	rec := p.record(&in, *buffer)
+	rec := policy.Record{ABI: policy.ABI, Engine: p.host.Engine(), Host: WazeroVersion, Config: p.config, Input: guest.Digest(*buffer)}
 	start := time.Now()
 	d, res, err := p.decide(ctx, &in, *buffer)
 	rec.Micros = time.Since(start).Microseconds()
@@ -29,17 +27,8 @@ func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision,
 		rec.Engine = res.Engine
 	}
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
-			rec.Code, rec.Error = e.Code, e.What
-		}
 		return policy.Decision{}, rec, err
 	}
-	rec.StateJSON = in.State
-	if d.State != nil {
-		rec.StateJSON = d.State
-	}
-	rec.State = stateDigest(rec.StateJSON)
 	return d, rec, nil
 }
 
@@ -62,28 +51,6 @@ func (p *Policy) decide(ctx context.Context, in *policy.Input, encoded []byte) (
 		err = p.saveInput(q, err)
 	}
 	return d, res, err
-}
-
-// record fills in what is known before the policy is asked.
-func (p *Policy) record(in *policy.Input, input []byte) policy.Record {
-	r := policy.Record{
-		Decision: in.Decision, Policy: p.name, Digest: p.digest, ABI: policy.ABI,
-		Engine: p.host.Engine(), Host: WazeroVersion, Config: p.config,
-		AskedAtMS: in.NowMS, Seed: in.Seed, Input: guest.Digest(input),
-		State: stateDigest(in.State), StateJSON: in.State,
-	}
-	if n := len(in.Events); n > 0 {
-		r.Through = in.Events[n-1].Seq
-	}
-	return r
-}
-
-func stateDigest(s policy.JSON) string {
-	if s == nil || string(s) == "null" {
-		return ""
-	}
-	sum := sha256.Sum256(s)
-	return hex.EncodeToString(sum[:])
 }
 
 // validateAnswer decodes an answer strictly and checks the chosen agent.

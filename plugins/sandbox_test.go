@@ -73,7 +73,7 @@ func runHostile(t *testing.T, p *Policy, m hostile) {
 	_, rec, err := p.Propose(context.Background(), roster)
 	took := time.Since(start)
 	d2, rec2, err2 := p.Propose(context.Background(), roster)
-	if rec.Code != rec2.Code || rec.Fuel != rec2.Fuel && rec.Code != CodeFuel || rec.Log != rec2.Log {
+	if codeOf(err) != codeOf(err2) || rec.Fuel != rec2.Fuel && codeOf(err) != CodeFuel || rec.Log != rec2.Log {
 		t.Errorf("twice: %+v, then %+v", rec, rec2)
 	}
 	t.Logf("%v for %d fuel: %v", took, rec.Fuel, err)

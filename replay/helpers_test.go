@@ -248,7 +248,7 @@ func record(t *testing.T, p drive.Proposer, n int) []room.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec.Through = s.Seq
+		rec = s.Policy.CompleteRecord(rec, &in, s.Seq, d, nil)
 		before := s.Policy.Decision
 		do(room.ActorPolicy, room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: fmt.Sprint("q", i)}})
 		if s.Policy.Decision == before {

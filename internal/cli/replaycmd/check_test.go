@@ -94,7 +94,7 @@ func recordWith(t *testing.T, a *app.App, module []byte) []room.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec.Through = r.state.Seq
+		rec = r.state.Policy.CompleteRecord(rec, &in, r.state.Seq, d, nil)
 		r.do(room.ActorPolicy, room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: fmt.Sprint("q", n)}})
 		turn := r.state.Turn
 		r.do(turn.Participant, room.Replied{Turn: turn.Number, Request: turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint("number ", n)}})
