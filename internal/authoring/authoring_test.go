@@ -45,7 +45,7 @@ func folder(t *testing.T, script string) *Folder {
 
 const compiles = "echo built >>builds.md\nprintf '\\000asm\\001\\000\\000\\000' >policy.wasm\n"
 
-func TestBuiltAnewWhenSourcesChange(t *testing.T) {
+func TestRebuiltWhenSourcesChange(t *testing.T) {
 	t.Parallel()
 	f := folder(t, compiles)
 	builds := 0

@@ -14,22 +14,22 @@ import (
 	"github.com/folkmoot/moot/plugins"
 )
 
-// noToolchain is what a build script ends with when its compiler is missing.
+// noToolchain is the exit code of a build script whose compiler is missing.
 const noToolchain = 3
 
 // ErrToolchain is the kind of the error of a build whose compiler is missing.
 var ErrToolchain = errors.New("the compiler is missing")
 
-// Build runs the folder's build.sh and returns the module, which then lies in
-// the folder with its manifest and the digest of its sources in it. The
-// errors are POL-TOOLCHAIN, an ErrToolchain, and POL-BUILD; what the compiler
-// said then goes to said.
-func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
+// Build runs the folder's build.sh, embeds the manifest and the digest of the
+// sources in the module, and returns the module. The errors are POL-TOOLCHAIN,
+// of the kind ErrToolchain, and POL-BUILD. After POL-BUILD the output of the
+// compiler goes to output.
+func (f *Folder) Build(ctx context.Context, output io.Writer) ([]byte, error) {
 	digest, err := f.Sources()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.runScript(ctx, said); err != nil {
+	if err := f.runScript(ctx, output); err != nil {
 		return nil, err
 	}
 	module, err := os.ReadFile(f.Path(moduleFile))
@@ -42,7 +42,7 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 	}
 	module, err = pack.Embed(module, pack.SectionSources, []byte(digest))
 	if err == nil {
-		module, err = pack.EmbedManifest(module, f.Manifest) // last, as a pack has it: the digest stays
+		module, err = pack.EmbedManifest(module, f.Manifest) // the last section, as in a pack
 	}
 	if err != nil {
 		return nil, refuse("POL-BUILD", f.Path(moduleFile), "let "+scriptFile+" write a WebAssembly module", "what was built is refused: %v", err)
@@ -53,18 +53,18 @@ func (f *Folder) Build(ctx context.Context, said io.Writer) ([]byte, error) {
 	return module, nil
 }
 
-// Module returns the folder's module, built anew when its sources changed;
-// building is called before that.
-func (f *Folder) Module(ctx context.Context, said io.Writer, building func()) ([]byte, error) {
+// Module returns the folder's module. It builds the module if the sources
+// changed, and calls building before the build.
+func (f *Folder) Module(ctx context.Context, output io.Writer, building func()) ([]byte, error) {
 	module, fresh, err := f.Built()
 	if err != nil || fresh {
 		return module, err
 	}
 	building()
-	return f.Build(ctx, said)
+	return f.Build(ctx, output)
 }
 
-func (f *Folder) runScript(ctx context.Context, said io.Writer) error {
+func (f *Folder) runScript(ctx context.Context, output io.Writer) error {
 	script := f.Path(scriptFile)
 	if _, err := os.Stat(script); err != nil {
 		return refuse("POL-BUILD", script, "copy the one of a template: moot policy new", "the folder has no %s", scriptFile)
@@ -98,17 +98,17 @@ func (f *Folder) runScript(ctx context.Context, said io.Writer) error {
 		e.Kind = ErrToolchain
 		return e
 	}
-	_, _ = said.Write(out.Bytes()) // there is nowhere else to say so
+	_, _ = output.Write(out.Bytes()) // the returned error matters more
 	return refuse("POL-BUILD", script, "fix what the compiler reports", "the build failed: %s: %v", lastLine(out.String()), err)
 }
 
-// lastLine returns the last thing that a compiler said.
+// lastLine returns the last line of a compiler's output.
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return lines[len(lines)-1]
 }
 
-// replaceFile writes a file, whole or not at all.
+// replaceFile replaces a file atomically.
 func replaceFile(path string, text []byte) error {
 	temp := path + ".new"
 	if err := os.WriteFile(temp, text, 0o644); err != nil {

@@ -1,15 +1,14 @@
-// Package authoring works on a policy's folder: it makes a new one from a
-// kit, builds it and tells whether what was built is still what the sources
-// say.
+// Package authoring works on the folder of a policy: it makes a new folder from
+// a template, builds the module, and checks whether a module is up to date.
 //
-// A folder holds policy.json, build.sh, cases/ and whatever its language
-// wants. build.sh makes policy.wasm; it is the author's own program and runs
-// with the author's rights, like the command of an agent. When a compiler is
-// missing it ends with 3 and says on stderr what to install.
+// A folder contains policy.json, build.sh, cases/ and the sources. build.sh
+// makes policy.wasm. It is a program of the author and runs with the author's
+// rights, like the command of an agent. If a compiler is missing, it exits with
+// code 3 and prints to stderr what to install.
 //
-// After a build the manifest and the digest of the sources are put into the
-// module as custom sections. So a module tells by itself whether it is up to
-// date, wherever the folder was copied to, and times of files do not matter.
+// A build embeds the manifest and the digest of the sources in the module, as
+// custom sections. So the module itself shows whether it is up to date, even in
+// a copy of the folder. The times of files do not matter.
 package authoring
 
 import (

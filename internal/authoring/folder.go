@@ -22,10 +22,10 @@ const (
 	casesFolder  = "cases"
 )
 
-// A Folder is where a policy is written.
+// A Folder holds the sources of a policy.
 type Folder struct {
 	Dir      string
-	Manifest policy.Manifest // as policy.json says; without the module's digest
+	Manifest policy.Manifest // of policy.json, without the module's digest
 }
 
 // Open opens a policy's folder.
@@ -76,7 +76,7 @@ func ReadCases(dir string) ([]pack.File, error) {
 	return cases, nil
 }
 
-// Pack returns what of the folder travels, with module as its module.
+// Pack returns the contents of a pack with the given module.
 func (f *Folder) Pack(module []byte) (pack.Pack, error) {
 	readme, err := os.ReadFile(f.Path(readmeFile))
 	if err != nil {
@@ -86,8 +86,8 @@ func (f *Folder) Pack(module []byte) (pack.Pack, error) {
 	return pack.Pack{Manifest: f.Manifest, Module: module, Readme: readme, Cases: cases}, err
 }
 
-// Built returns the module that lies in the folder and whether it is what the
-// sources say; nil when there is none.
+// Built returns the built module and reports whether it is up to date with its
+// sources. The module is nil if it was never built.
 func (f *Folder) Built() (module []byte, fresh bool, err error) {
 	module, err = os.ReadFile(f.Path(moduleFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +104,8 @@ func (f *Folder) Built() (module []byte, fresh bool, err error) {
 	return module, string(stamp) == digest, nil
 }
 
-// notSources are files and folders that a module is not built from: what
-// tools leave behind, and what only tests and readers look at.
+// notSources are files and folders that are not part of the build: outputs of
+// tools, tests and documentation.
 var notSources = []string{moduleFile, readmeFile, casesFolder, "node_modules", "target"}
 
 func isSource(name string) bool {

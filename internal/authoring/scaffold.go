@@ -11,9 +11,9 @@ import (
 	"github.com/folkmoot/moot/policies/templates"
 )
 
-// New makes the folder of a new policy from a kit. The last part of dir is
-// the policy's name. It returns the names of the files, slash-separated.
-// Nothing that is there is changed.
+// New makes the folder of a new policy from a template. The last element of
+// dir is the policy's name. It returns the slash-separated names of the files.
+// It refuses a folder that exists.
 func New(dir, lang string) (*Folder, []string, error) {
 	name := filepath.Base(dir)
 	switch {

@@ -11,14 +11,14 @@ import (
 	"path/filepath"
 )
 
-// Bounds of what is looked at to tell whether a module is up to date.
+// Limits of the sources of a module.
 const (
-	maxSources     = 5000     // files
-	maxSourceBytes = 64 << 20 // of all of them
+	maxSources     = 5000     // number of files
+	maxSourceBytes = 64 << 20 // sum of their sizes
 )
 
-// Sources returns the digest of everything that the folder's module is built
-// from: names and bytes, not times.
+// Sources returns the digest of the names and bytes of the sources. Times do
+// not matter.
 func (f *Folder) Sources() (string, error) {
 	h := sha256.New()
 	files, left := 0, int64(maxSourceBytes)
@@ -50,7 +50,8 @@ func (f *Folder) Sources() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// hashFile adds a file to h so that no other list of files gives the same.
+// hashFile adds the length of the name, the name and the digest of a file to h:
+// different lists of files never add the same bytes.
 func hashFile(h hash.Hash, name, path string, most int64) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -4,22 +4,21 @@
 //
 // # The file
 //
-// A pack is a tar archive in gzip: policy.json, policy.wasm, README.md and
-// cases/NAME.yaml, in this order, nothing else. Tar rather than zip, because a
-// zip file has two lists of its contents, and readers that believe different
-// ones see different packs; everybody can look into it with tar. A pack is
-// reproducible: the same folder gives the same bytes, without times, owners
-// and paths. And it is canonical: [Read] writes what it has read once more and
-// refuses the archive unless it is the same, so nothing can hide in padding,
-// extended headers or behind the end.
+// A pack is a tar archive in gzip. It contains policy.json, policy.wasm,
+// README.md and cases/NAME.yaml, in this order, and nothing else. It is not a
+// zip file, because zip has two lists of the contents, and readers that use
+// different lists see different packs. A pack is reproducible: the same folder
+// gives the same bytes, without times, owners and paths. It is also canonical:
+// [Read] encodes the decoded pack again and refuses the archive if the bytes
+// differ. So padding, extended headers and a tail cannot hide data.
 //
 // # Trust
 //
-// A signature is a file next to the pack, in minisign's format. The user names the
-// key at the first installation; moot.lock stores it. Another key, an older
-// version, or other bytes under the same version are refused from then on
-// ([Lock.Admit]); [Lock.Drop] forgets. After that the SHA-256 is what counts:
-// every time that a pack is used its bytes are compared with the lock.
+// A signature is a file next to the pack, in minisign's format. The user names
+// the key at the first installation; moot.lock stores it. From then on
+// [Lock.Admit] refuses another key, an older version, and other bytes under the
+// same version; [Lock.Drop] removes the pin. Each use of a pack compares the
+// SHA-256 of its bytes with the lock.
 //
 // Every refusal is a *problem.Error with a code POL-PACK-..., POL-LOCK,
 // POL-MANIFEST or POL-ABI.

@@ -11,14 +11,14 @@ import (
 
 // Custom sections of a policy's module.
 const (
-	SectionManifest = "roompolicy.manifest" // its policy.json, without wasm and sha256
-	SectionSources  = "roompolicy.sources"  // the digest of what it was built from, hex
+	SectionManifest = "roompolicy.manifest" // the policy.json, without wasm and sha256
+	SectionSources  = "roompolicy.sources"  // the digest of the sources, hex
 )
 
 var errModule = errors.New("not a WebAssembly module")
 
-// EmbedManifest returns the module with the manifest in it, in the place of
-// one that it had. The manifest's sha256 is of the module, so it stays out.
+// EmbedManifest returns the module with the manifest as a custom section, which
+// replaces an older one. It leaves out sha256, the digest of the module itself.
 func EmbedManifest(module []byte, m policy.Manifest) ([]byte, error) {
 	text, err := embedded(m)
 	if err != nil {
@@ -32,8 +32,8 @@ func embedded(m policy.Manifest) ([]byte, error) {
 	return EncodeManifest(m)
 }
 
-// ManifestOf reads the manifest that a module carries; ok is false when it
-// carries none.
+// ManifestOf reads the manifest embedded in a module; ok is false if there is
+// none.
 func ManifestOf(where string, module []byte) (m policy.Manifest, ok bool, err error) {
 	text, ok := wasm.Custom(module, SectionManifest)
 	if !ok {
@@ -43,8 +43,8 @@ func ManifestOf(where string, module []byte) (m policy.Manifest, ok bool, err er
 	return m, err == nil, err
 }
 
-// Embed returns the module with a custom section at its end, and without
-// those of the same name that it had.
+// Embed returns the module with a custom section at its end, which replaces
+// all sections of the same name.
 func Embed(module []byte, name string, content []byte) ([]byte, error) {
 	const header = 8
 	if len(module) < header || string(module[:4]) != "\x00asm" {

@@ -23,7 +23,7 @@ const (
 	maxLock     = 1 << 20 // bytes
 )
 
-// A Lock says which packs a folder's rooms use. The zero Lock pins none.
+// A Lock pins the packs that the rooms of a folder use. The zero Lock is empty.
 type Lock struct {
 	Policies []Locked // by name
 }
@@ -33,7 +33,7 @@ type Locked struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	SHA256  string `json:"sha256"`        // of the pack's file, hex
-	Key     string `json:"key,omitempty"` // who signed it; empty: nobody, and that was allowed
+	Key     string `json:"key,omitempty"` // of the signer; empty: installed with --unsigned
 }
 
 type wireLock struct {
@@ -41,8 +41,8 @@ type wireLock struct {
 	Policies []Locked `json:"policies"`
 }
 
-// ReadLock reads the lock of a folder; without the file it is empty. The
-// errors are POL-LOCK.
+// ReadLock reads the lock of a folder. Without a file it returns an empty lock.
+// The errors are POL-LOCK.
 func ReadLock(dir string) (*Lock, error) {
 	path := filepath.Join(dir, LockName)
 	text, err := os.ReadFile(path)
@@ -77,7 +77,7 @@ func ParseLock(text []byte) (*Lock, error) {
 			return nil, err
 		}
 		if seen[e.Name] {
-			return nil, fmt.Errorf("%s is there twice", e.Name)
+			return nil, fmt.Errorf("%s appears twice", e.Name)
 		}
 		seen[e.Name] = true
 	}
@@ -96,7 +96,7 @@ func (e Locked) wrong() error {
 	return nil
 }
 
-// Find returns the entry of a policy, nil when there is none.
+// Find returns the entry of a policy, or nil.
 func (l *Lock) Find(name string) *Locked {
 	i := slices.IndexFunc(l.Policies, func(e Locked) bool { return e.Name == name })
 	if i < 0 {
@@ -105,9 +105,9 @@ func (l *Lock) Find(name string) *Locked {
 	return &l.Policies[i]
 }
 
-// Admit refuses what may not take the place of what is locked: a pack that is
-// signed by another key or by none, an older version, and other bytes of the
-// same version.
+// Admit refuses a pack that must not replace the locked one: a pack with another
+// signature key or without one, an older version, and other bytes of the same
+// version.
 func (l *Lock) Admit(where string, e Locked) error {
 	old := l.Find(e.Name)
 	if old == nil {
@@ -127,7 +127,7 @@ func (l *Lock) Admit(where string, e Locked) error {
 	return nil
 }
 
-// keyID shortens a key for people.
+// keyID returns the short form of a key for messages.
 func keyID(key string) string {
 	k, err := ParsePublicKey(key)
 	if err != nil {
@@ -136,7 +136,7 @@ func keyID(key string) string {
 	return "key " + KeyID(k)
 }
 
-// Set puts an entry in the place of the one of the same name.
+// Set adds an entry and replaces the entry of the same name.
 func (l *Lock) Set(e Locked) {
 	l.Drop(e.Name)
 	l.Policies = append(l.Policies, e)
@@ -150,7 +150,7 @@ func (l *Lock) Drop(name string) bool {
 	return len(l.Policies) < n
 }
 
-// Write replaces the lock of a folder, all or nothing.
+// Write replaces the lock of a folder atomically.
 func (l *Lock) Write(dir string) error {
 	w := wireLock{lockVersion, l.Policies}
 	if w.Policies == nil {

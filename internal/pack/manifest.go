@@ -22,11 +22,11 @@ var (
 	digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// ValidName reports whether a policy can be called so: lower-case letters,
-// digits and single dashes, a letter first, at most 40.
+// ValidName reports whether s is a valid name of a policy: at most 40
+// lower-case letters, digits and single dashes, a letter first.
 func ValidName(s string) bool { return len(s) <= 40 && nameForm.MatchString(s) }
 
-// wireManifest is policy.json as it is written.
+// wireManifest is the JSON form of policy.json.
 type wireManifest struct {
 	Name          string                `json:"name"`
 	Version       string                `json:"version"`
@@ -73,7 +73,7 @@ func ParseManifest(where string, text []byte) (policy.Manifest, error) {
 	return w.manifest(), nil
 }
 
-// wrong says what is out of bounds; "" is nothing.
+// wrong describes the first invalid value; "" means that all are valid.
 func (w wireManifest) wrong() string {
 	in := w.Input
 	switch {
@@ -115,8 +115,8 @@ func (w wireManifest) manifest() policy.Manifest {
 	return m
 }
 
-// EncodeManifest writes a manifest as policy.json, always the same bytes for
-// the same manifest.
+// EncodeManifest encodes a manifest as policy.json. The same manifest gives the
+// same bytes.
 func EncodeManifest(m policy.Manifest) ([]byte, error) {
 	w := wireManifest{
 		Name: m.Name, Version: m.Version, ABI: m.ABI, Description: m.Description, Author: m.Author, License: m.License,

@@ -9,13 +9,13 @@ import (
 
 var caseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.yaml$`)
 
-// names checks what a pack's files are called, one after the other.
+// names checks the file names of a pack, one after another.
 type names struct {
 	where string
 	seen  map[string]string // by lower case
 }
 
-// check refuses a file by its header.
+// check refuses a file because of its header.
 func (n *names) check(h *tar.Header) error {
 	bad := func(format string, args ...any) error {
 		return refuse("POL-PACK-NAME", n.where, "get the pack from its author again: `moot policy pack` never writes this", format, args...)
@@ -44,7 +44,7 @@ func (n *names) check(h *tar.Header) error {
 	return nil
 }
 
-// known reports whether a pack may hold a file of that name.
+// known reports whether a pack may contain a file of that name.
 func known(name string) bool {
 	dir, base := path.Split(name)
 	switch dir {
@@ -56,7 +56,7 @@ func known(name string) bool {
 	return false
 }
 
-// clip bounds an untrusted name in a message.
+// clip limits the length of an untrusted name in a message.
 func clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."

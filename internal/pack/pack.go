@@ -7,7 +7,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Bounds of a pack, against archives that are small and unpack without end.
+// Limits of a pack. They stop decompression bombs.
 const (
 	MaxPacked   = 2 << 20 // bytes of the file
 	MaxUnpacked = 8 << 20 // bytes of the archive in it
@@ -27,10 +27,10 @@ const (
 	casesFolder  = "cases/"
 )
 
-// A Pack is a policy with all that travels with it.
+// A Pack is a policy with its manifest, README and test cases.
 type Pack struct {
 	Manifest policy.Manifest // with the module's name and digest when it was read
-	Module   []byte          // carries the manifest
+	Module   []byte          // with the manifest embedded
 	Readme   []byte
 	Cases    []File // in byte order of their names
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// refuse is an error that says where is not taken.
+// refuse returns the coded error of a refusal.
 func refuse(code, where, fix, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: code, Where: where, Fix: fix, What: fmt.Sprintf(format, args...)}
 }
 
-// reason is an error of the file system without its path, which stands
-// elsewhere already.
+// reason returns an error of the file system without its path, which Where
+// names already.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

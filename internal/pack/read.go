@@ -12,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Read reads a pack's file and checks all of it but its signature. Nothing is
-// written anywhere. Where is for errors.
+// Read decodes a pack and checks everything but its signature. It writes no
+// files. Where names the pack in errors.
 func Read(where string, file []byte) (*Pack, error) {
 	archive, err := unpack(where, file)
 	if err != nil {
@@ -49,7 +49,7 @@ func Read(where string, file []byte) (*Pack, error) {
 	return p, nil
 }
 
-// unpack returns the archive in a pack's file, never more than the bounds.
+// unpack decompresses the archive of a pack, within the limits.
 func unpack(where string, file []byte) ([]byte, error) {
 	bad := func(why string) ([]byte, error) {
 		return nil, refuse("POL-PACK-FORM", where, "get the pack from its author again", "not a pack: %s", why)
@@ -107,8 +107,8 @@ func contents(where string, archive []byte) ([]File, error) {
 	}
 }
 
-// coherent refuses a pack whose parts do not belong together, or that is not
-// what Write gives.
+// coherent refuses a pack whose parts do not match, or that differs from the
+// output of Write.
 func (p *Pack) coherent(where string, archive []byte) error {
 	const again = "have its author pack it again with `moot policy pack`"
 	if got := Digest(p.Module); p.Manifest.SHA256 != got {
@@ -127,8 +127,8 @@ func (p *Pack) coherent(where string, archive []byte) error {
 	return nil
 }
 
-// sameManifest compares the manifest with the one in the module: the latter
-// is what a room goes by.
+// sameManifest compares the manifest with the one in the module, which a room
+// uses.
 func (p *Pack) sameManifest(where string) error {
 	inside, ok, err := ManifestOf(where+": "+moduleName, p.Module)
 	if err != nil {

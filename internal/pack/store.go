@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// A Store is the folder that packs are installed in, each as the file it is:
-// NAME/SHA256.tar.gz. Nothing is ever unpacked, and nothing is written
-// outside the folder. It is safe for concurrent use, by processes too: a file
-// appears whole under the name of its bytes.
+// A Store is the folder of the installed packs. Each is an unchanged file,
+// NAME/SHA256.tar.gz. The store never unpacks a pack on disk and writes only
+// inside its folder. It is safe for concurrent use, also by several processes:
+// each file is replaced atomically.
 type Store struct{ dir string }
 
 // NewStore returns the store in a folder, which need not exist.
@@ -25,12 +25,12 @@ func NewStore(dir string) Store { return Store{dir} }
 
 func (s Store) file(name, digest string) string { return path.Join(name, digest+Extension) }
 
-// Path returns where a pack is kept.
+// Path returns the path of a pack.
 func (s Store) Path(name, digest string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(s.file(name, digest)))
 }
 
-// Put keeps a pack's file, which [Read] has read. Name is its policy's.
+// Put stores the file of a pack that [Read] accepted. Name is its policy's.
 func (s Store) Put(name string, file []byte) (digest string, err error) {
 	digest = Digest(file)
 	if !ValidName(name) {
@@ -57,7 +57,7 @@ func (s Store) put(name, digest string, file []byte) error {
 	return replace(root, s.file(name, digest), file)
 }
 
-// replace writes a file of root, whole or not at all.
+// replace replaces a file of root atomically.
 func replace(root *os.Root, name string, text []byte) error {
 	var random [8]byte
 	rand.Read(random[:])
@@ -82,8 +82,8 @@ func replace(root *os.Root, name string, text []byte) error {
 	return nil
 }
 
-// Get reads a pack of the store and checks that it is the one: its bytes
-// have that digest and its policy that name.
+// Get reads a pack of the store and checks the digest of its bytes and the name
+// of its policy.
 func (s Store) Get(name, digest string) (*Pack, error) {
 	where := s.Path(name, digest)
 	again := "install it again: moot policy install PACK"
@@ -127,8 +127,8 @@ func (s Store) read(name string) ([]byte, error) {
 // An Installed is a pack of the store.
 type Installed struct{ Name, SHA256 string }
 
-// List returns what is installed, by name and digest. A store that was never
-// used is empty.
+// List returns the installed packs, sorted by name and digest. A store without
+// a folder is empty.
 func (s Store) List() ([]Installed, error) {
 	files, err := fs.Glob(os.DirFS(s.dir), "*/*"+Extension)
 	if err != nil {
@@ -167,6 +167,6 @@ func (s Store) Remove(name, digest string) (bool, error) {
 	case err != nil:
 		return false, refuse("POL-STORE", s.Path(name, digest), "", "the pack cannot be removed: %s", reason(err))
 	}
-	_ = root.Remove(name) // only when it was the last one
+	_ = root.Remove(name) // fails if the folder has other packs
 	return true, nil
 }

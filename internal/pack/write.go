@@ -11,8 +11,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Write returns a pack's file. The manifest goes into the module as well; its
-// sha256 is the module's.
+// Write encodes a pack. It also embeds the manifest in the module; the
+// manifest's sha256 is the digest of the module.
 func Write(p Pack) ([]byte, error) {
 	where := "policy " + p.Manifest.Name
 	module, err := EmbedManifest(p.Module, p.Manifest)
@@ -46,7 +46,7 @@ func Write(p Pack) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// archive returns the tar archive of p, the only one that there is of it.
+// archive returns the canonical tar archive of p.
 func (p Pack) archive() ([]byte, error) {
 	manifest, err := EncodeManifest(p.Manifest)
 	if err != nil {
@@ -74,5 +74,5 @@ func (p Pack) archive() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// FileName returns what a pack's file is called.
+// FileName returns the name of a pack's file.
 func FileName(m policy.Manifest) string { return m.Name + "-" + m.Version + Extension }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Check runs the case and returns an error that shows every step that was
-// answered otherwise than recorded, or nil.
+// Check runs the case. It returns an error that shows every step whose answer
+// differs from the recorded one, or nil.
 func (c *Case) Check(ask Ask) error {
 	var wrong []error
 	results := c.Run(ask)
@@ -23,8 +23,8 @@ func (c *Case) Check(ask Ask) error {
 	return errors.Join(wrong...)
 }
 
-// Rewrite runs the case and writes the answers into its file as what is
-// wanted. Read them before you commit them.
+// Rewrite runs the case and records the answers in its file as the expected
+// ones. Review them before you commit them.
 func (c *Case) Rewrite(ask Ask) error {
 	b, err := c.Update(c.Run(ask))
 	if err != nil {
@@ -33,8 +33,8 @@ func (c *Case) Rewrite(ask Ask) error {
 	return os.WriteFile(c.Name, b, 0o644)
 }
 
-// Diff shows a wrong answer below the wanted one, with a mark where they part,
-// and the input.
+// Diff shows a wrong answer below the expected one, marks the first different
+// byte, and shows the input.
 func Diff(r Result) string {
 	var b strings.Builder
 	b.WriteString("want " + r.Step.Want + "\n")

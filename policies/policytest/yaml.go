@@ -11,7 +11,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// file is a case as it is written.
+// file is the YAML form of a case.
 type file struct {
 	About    string         `yaml:"about"`
 	Settings map[string]any `yaml:"settings"`
@@ -23,8 +23,8 @@ type file struct {
 	} `yaml:"steps"`
 }
 
-// input holds the keys of an input; nil and absent are told apart, because a
-// step replaces only what it holds.
+// input holds the keys of an input. A nil field is an absent key: a step
+// replaces only the keys that it has.
 type input struct {
 	Init        *bool     `yaml:"init"`
 	Room        *string   `yaml:"room"`
@@ -88,8 +88,7 @@ type event struct {
 	Bytes     int      `yaml:"bytes"`
 }
 
-// Parse reads one case; name is how errors call it. Keys it does not know are
-// refused.
+// Parse decodes one case. Errors begin with name. It refuses unknown keys.
 func Parse(name string, b []byte) (*Case, error) {
 	var f file
 	dec := yaml.NewDecoder(bytes.NewReader(b))
@@ -126,7 +125,7 @@ func Parse(name string, b []byte) (*Case, error) {
 	return c, nil
 }
 
-// firstEvents gives the first step the events of the case, if it has none.
+// firstEvents adds the events of the case to a first step without events.
 func firstEvents(c, s input) input {
 	if s.Events == nil {
 		s.Events = c.Events

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds policy.wasm. CLANG names the compiler; it needs lld beside it.
+# Builds policy.wasm. CLANG names the compiler; it also needs lld.
 # Debian: apt install clang-19 lld-19
 set -eu
 cd "$(dirname "$0")"

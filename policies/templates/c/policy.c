@@ -1,4 +1,4 @@
-/* polite: whoever is addressed speaks next, else the agent that has been
+/* polite: the addressed agent speaks next, otherwise the agent that has been
  * silent for longest. */
 #include "roompolicy.h"
 

@@ -1,12 +1,12 @@
-/* roompolicy.h: the kit for policies in C. It needs no C library.
+/* roompolicy.h: the SDK for policies in C. It needs no C library.
  *
  * Include it in one file, write roompolicy_decide_input, and build as the
- * README says. The kit exports what a host calls, reads the input into plain
- * structs, and writes the answer. Texts are kept as they stand in the JSON,
- * escapes included: two texts are equal when their bytes are, and a text that
- * is copied into an answer needs no escape.
+ * README says. The SDK exports the functions that a host calls, decodes the
+ * input into plain structs, and encodes the answer. Texts keep the escapes of
+ * the JSON: two texts are equal if their bytes are equal, and a text that is
+ * copied into an answer needs no further escape.
  *
- * Memory: every decision is made by a fresh instance, so nothing is freed. */
+ * Memory: each decision runs in a new instance, so nothing is freed. */
 #ifndef ROOMPOLICY_H
 #define ROOMPOLICY_H
 
@@ -47,7 +47,7 @@ typedef struct {
     rp_u32 events_len, events_cap;
 } rp_input;
 
-/* You write this one: answer in, with rp_speak or rp_decline. */
+/* You write this function: answer in with rp_speak or rp_decline. */
 void roompolicy_decide_input(const rp_input *in);
 
 /* ---- memory ---- */
@@ -64,7 +64,7 @@ static void *rp_alloc(rp_u32 size) {
     return (void *)at;
 }
 
-/* RP_MORE is where one more element of an array goes. */
+/* RP_MORE is the place of the next element of an array. */
 #define RP_MORE(all, len, cap) ((all) = rp_room(all, len, &(cap), sizeof *(all)), &(all)[(len)++])
 
 static void *rp_room(void *all, rp_u32 len, rp_u32 *cap, rp_u32 size) {
@@ -81,7 +81,7 @@ static void *rp_room(void *all, rp_u32 len, rp_u32 *cap, rp_u32 size) {
 
 #define RP(literal) ((rp_text){literal, sizeof(literal) - 1})
 
-/* rp_word reads eight bytes, the first one lowest. */
+/* rp_word reads eight bytes in little-endian order. */
 static inline rp_u64 rp_word(const char *p) {
     rp_u64 w;
     __builtin_memcpy(&w, p, 8);
@@ -105,7 +105,7 @@ static const rp_agent *rp_find(const rp_input *in, rp_text id) {
     return 0;
 }
 
-/* rp_last_said returns the newest event in which somebody spoke, or 0. */
+/* rp_last_said returns the newest message event, or 0. */
 static const rp_event *rp_last_said(const rp_input *in) {
     for (rp_u32 i = in->events_len; i-- > 0;) {
         const rp_event *e = &in->events[i];
@@ -116,10 +116,10 @@ static const rp_event *rp_last_said(const rp_input *in) {
 
 /* ---- reading ----
  *
- * A reader takes where its value starts and returns where it ends. Behind the
- * input there are zeros, so that nobody has to ask at every byte whether it is
- * the last one. What is wrong leads to these zeros, which are wrong everywhere.
- * A host writes no spaces between values; rp_decide takes them out if one does. */
+ * A reader takes a pointer to the start of its value and returns its end. Zeros
+ * follow the input, so that the readers need no check for the end at each byte.
+ * Invalid input ends at these zeros, which are invalid at every position.
+ * A host writes no spaces between values; if one does, rp_decide removes them. */
 
 #define RP_INLINE static inline __attribute__((always_inline))
 #define RP_APART static __attribute__((noinline))
@@ -135,8 +135,8 @@ RP_APART const char *rp_fail(void) {
 
 RP_INLINE const char *rp_need(const char *p, char c) { return *p == c ? p + 1 : rp_fail(); }
 
-/* RP_STARTS tells whether a literal stands at p. All of it but a comparison of
- * words or two is worked out by the compiler. */
+/* RP_STARTS reports whether the literal is at p. The compiler reduces it to one
+ * or two comparisons of words. */
 #define RP_STARTS(p, literal) rp_starts(p, literal, sizeof(literal) - 1)
 
 RP_INLINE rp_u64 rp_packed(const char *literal, rp_u32 len) {
@@ -152,11 +152,11 @@ RP_INLINE rp_bool rp_starts(const char *p, const char *literal, rp_u32 len) {
     return rp_word(p + len - 8) == rp_packed(literal + len - 8, 8);
 }
 
-/* rp_plain is how many of the eight bytes at p come before a " or a \. */
+/* rp_plain counts the bytes before a " or a \ among the eight at p. */
 RP_INLINE rp_u32 rp_plain(const char *p) {
     const rp_u64 ones = 0x0101010101010101u, tops = 0x8080808080808080u;
     rp_u64 w = rp_word(p), quote = w ^ ones * '"', slash = w ^ ones * '\\';
-    rp_u64 stop = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops; /* its lowest bit: in the first that is zero */
+    rp_u64 stop = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops; /* its lowest bit is in the first zero byte */
     return (stop ? (rp_u32)__builtin_ctzll(stop) : 64) >> 3;
 }
 
@@ -194,7 +194,7 @@ RP_APART const char *rp_long_int(const char *p, rp_i64 *n) {
 RP_INLINE const char *rp_int(const char *p, rp_i64 *n) {
     rp_u32 digit = (rp_u32)*p - '0';
     if (digit > 9 || p[1] != ',') return rp_long_int(p, n);
-    *n = digit; /* as most are */
+    *n = digit; /* most numbers have one digit */
     return p + 1;
 }
 
@@ -203,14 +203,14 @@ RP_INLINE const char *rp_true(const char *p, rp_bool *yes) {
     return *yes ? p + 4 : RP_STARTS(p, "false") ? p + 5 : rp_fail();
 }
 
-/* rp_scalar passes a number, true, false or null. */
+/* rp_scalar skips a number, true, false or null. */
 static const char *rp_scalar(const char *p) {
     const char *from = p;
     while (*p > ' ' && *p != ',' && *p != '}' && *p != ']') p++;
     return p > from ? p : rp_fail();
 }
 
-/* rp_value passes any value and gives its text. */
+/* rp_value skips any value and returns its text. */
 RP_APART const char *rp_value(const char *p, rp_text *t) {
     const char *from = p;
     rp_u32 depth = 0;
@@ -225,8 +225,8 @@ RP_APART const char *rp_value(const char *p, rp_text *t) {
     return p;
 }
 
-/* rp_open comes before the members of an object or array, to the bracket in
- * front of the first, or the closing one. A member starts behind that bracket or
+/* rp_open returns the bracket before the first member of an object or array, or
+ * the closing bracket if there are no members. A member follows that bracket or
  * a comma. */
 RP_INLINE const char *rp_open(const char *p, const char *pair) {
     return *p != pair[0] ? rp_fail() : p[1] == pair[1] ? p + 1 : p;
@@ -238,9 +238,9 @@ RP_INLINE const char *rp_open(const char *p, const char *pair) {
     return rp_need(p, ']')
 
 /* RP_OBJECT reads the members of the object at p, and returns. A host writes
- * them in one order, so each RP_KEY looks for its own where the one before it
- * ended. Those in another order are found in another round, and RP_END passes
- * what nobody looks for. */
+ * them in a fixed order, so each RP_KEY first looks where the previous member
+ * ended. A further pass finds members in another order, and RP_END skips
+ * members that the SDK does not read. */
 #define RP_OBJECT const char *member; for (p = rp_open(p, "{}"); *(member = p) != '}';) {
 #define RP_KEY(key, value) if (RP_STARTS(p + 1, "\"" key "\":")) if (p += sizeof(key) + 3, *(p = value) != ',') break;
 #define RP_END if (p == member && *(p = rp_other(p + 1)) != ',') break; } return rp_need(p, '}')
@@ -250,7 +250,7 @@ RP_APART const char *rp_other(const char *p) {
     return rp_value(rp_need(rp_string(p, &t), ':'), &t);
 }
 
-/* RP_ZERO empties a struct; memory.fill takes longer for so little. */
+/* RP_ZERO clears a struct; memory.fill is slower for so few bytes. */
 #define RP_ZERO(at) for (rp_u64 *w = (rp_u64 *)(at); w < (rp_u64 *)((at) + 1); w++) *w = 0
 
 RP_APART const char *rp_some_strings(const char *p, rp_texts *t) {
@@ -258,7 +258,7 @@ RP_APART const char *rp_some_strings(const char *p, rp_texts *t) {
 }
 
 RP_INLINE const char *rp_strings(const char *p, rp_texts *t) {
-    return RP_STARTS(p, "[]") ? p + 2 : rp_some_strings(p, t); /* mostly there are none */
+    return RP_STARTS(p, "[]") ? p + 2 : rp_some_strings(p, t); /* most are empty */
 }
 
 RP_INLINE const char *rp_read_followed(const char *p, rp_agent *a) {
@@ -324,7 +324,7 @@ static const char *rp_read_input(const char *p, rp_input *in) {
     RP_END;
 }
 
-/* rp_squeeze takes the spaces between values out of the input at p. */
+/* rp_squeeze removes the spaces between values from the input at p. */
 static void rp_squeeze(char *p) {
     rp_bool inside = 0;
     char *to = p;
@@ -352,10 +352,10 @@ static void rp_put(rp_text t) {
         rp_out = bigger;
         rp_out_cap = cap;
     }
-    for (rp_u32 i = 0; i < t.len; i++) rp_out[rp_out_len++] = t.at[i]; /* memory.copy takes longer for so little */
+    for (rp_u32 i = 0; i < t.len; i++) rp_out[rp_out_len++] = t.at[i]; /* memory.copy is slower for so few bytes */
 }
 
-/* rp_speak gives the floor to id; the reason is a then b then c. */
+/* rp_speak chooses id as the next speaker; the reason is a, b and c joined. */
 static void rp_speak(rp_text id, rp_text a, rp_text b, rp_text c) {
     rp_put(RP("{\"action\":\"speak\",\"agent\":\""));
     rp_put(id);
@@ -372,7 +372,7 @@ static void rp_decline(rp_text reason) {
     rp_put(RP("\"}"));
 }
 
-/* ---- what the host calls ---- */
+/* ---- exports for the host ---- */
 
 #define RP_EXPORT(name) __attribute__((export_name(name)))
 

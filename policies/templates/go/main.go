@@ -1,5 +1,5 @@
 // Command polite is a policy for Folkmoot rooms: the addressed agent speaks
-// next, else the agent that has been silent for longest.
+// next, otherwise the agent that has been silent for longest.
 package main
 
 import "github.com/folkmoot/moot/policies/policy"

@@ -2,7 +2,7 @@ package main
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// decide chooses who speaks next. It may depend on nothing but in.
+// decide chooses the next speaker. It is a pure function of in.
 func decide(in *policy.Input) policy.Decision {
 	from := ""
 	if e := in.LastSaid(); e != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// TestWithoutASandbox shows how to test a policy as plain Go. The cases hold
-// it to its exact answers: moot policy test
+// TestWithoutASandbox shows how to test a policy as plain Go. The cases compare
+// its answers byte for byte: moot policy test
 func TestWithoutASandbox(t *testing.T) {
 	in := policy.Input{
 		Agents: []policy.Agent{{ID: "sec", Eligible: true}, {ID: "dba", Eligible: true}},

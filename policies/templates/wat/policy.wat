@@ -1,13 +1,13 @@
-;; polite: whoever is addressed speaks next, else the agent that has been
-;; silent for longest. A whole policy in WebAssembly's own text form.
+;; polite: the addressed agent speaks next, otherwise the agent that has been
+;; silent for longest. A complete policy in WebAssembly's text format.
 ;;
-;; A pointer stands for a JSON value: where it begins in the input. 0 stands
-;; for none. Strings are compared and copied as they stand, escapes included.
+;; A JSON value is represented by a pointer to its start in the input; 0 means
+;; no value. Strings are compared and copied with their escapes.
 (module
   (memory (export "memory") 2)
 
-  ;; Keys and kinds as JSON strings, phrases up to a zero byte. Address 0 holds
-  ;; a zero, so that "no value" reads as an empty scalar.
+  ;; Keys and kinds are JSON strings; phrases end with a zero byte. Address 0
+  ;; holds a zero, so that "no value" is an empty scalar.
   (data (i32.const 16)  "\"agents\"")
   (data (i32.const 32)  "\"events\"")
   (data (i32.const 48)  "\"id\"")
@@ -26,14 +26,14 @@
   (data (i32.const 448) "\"}\00")
   (data (i32.const 512) "{\"action\":\"decline\",\"reason\":\"nobody else can speak now\"}\00")
 
-  (global $out (mut i32) (i32.const 0)) ;; where the answer grows
+  (global $out (mut i32) (i32.const 0)) ;; the end of the answer
 
-  ;; ---- what the host calls ----
+  ;; ---- exports for the host ----
 
   (func (export "roompolicy_abi_1"))
 
-  ;; The input lies from the second page on; the answer follows it. An answer
-  ;; holds at most three ids and the phrases.
+  ;; The input starts at the second page; the answer follows it. An answer
+  ;; contains at most three ids and the phrases.
   (func (export "roompolicy_alloc") (param $size i32) (result i32)
     (local $pages i32)
     (if (i32.gt_u (local.get $size) (i32.const 0x1000000)) (then (return (i32.const 0))))
@@ -78,7 +78,7 @@
       (return)))
     (call $say (i32.const 512)))
 
-  ;; The newest event in which somebody spoke.
+  ;; The newest message event.
   (func $last_said (param $events i32) (result i32)
     (local $e i32) (local $kind i32) (local $last i32)
     (local.set $e (call $first (local.get $events)))
@@ -91,7 +91,7 @@
       (br $each)))
     (local.get $last))
 
-  ;; The first agent that $said addresses and that may speak.
+  ;; The first eligible agent that $said addresses.
   (func $addressed (param $agents i32) (param $said i32) (param $from i32) (result i32)
     (local $id i32) (local $a i32)
     (local.set $id (call $first (call $find (local.get $said) (i32.const 96))))
@@ -113,11 +113,11 @@
       (br $each)))
     (i32.const 0))
 
-  ;; Whether $a is an agent that is eligible and not the one named $except.
+  ;; Reports whether $a is an eligible agent other than $except.
   (func $able (param $a i32) (param $except i32) (result i32)
     (if (i32.eqz (local.get $a)) (then (return (i32.const 0))))
     (i32.and
-      (i32.eq (i32.load8_u (call $find (local.get $a) (i32.const 112))) (i32.const 0x74)) ;; t of true
+      (i32.eq (i32.load8_u (call $find (local.get $a) (i32.const 112))) (i32.const 0x74)) ;; the t of true
       (i32.eqz (call $same (call $find (local.get $a) (i32.const 48)) (local.get $except)))))
 
   (func $least_recent (param $agents i32) (param $except i32) (result i32)
@@ -166,7 +166,7 @@
 
   ;; ---- reading ----
 
-  ;; Passes white space.
+  ;; Skips white space.
   (func $space (param $p i32) (result i32)
     (local $c i32)
     (block $done (loop $each
@@ -177,7 +177,7 @@
       (br $each)))
     (local.get $p))
 
-  ;; Passes one value and returns where it ends.
+  ;; Skips one value and returns its end.
   (func $pass (param $p i32) (result i32)
     (local $c i32) (local $depth i32)
     (loop $each
@@ -213,14 +213,14 @@
     (loop $each
       (local.set $p (i32.add (local.get $p) (i32.const 1)))
       (local.set $c (i32.load8_u (local.get $p)))
-      (if (i32.eq (local.get $c) (i32.const 0x5c)) ;; backslash: what follows is no end
+      (if (i32.eq (local.get $c) (i32.const 0x5c)) ;; backslash: the next byte does not end the string
         (then
           (local.set $p (i32.add (local.get $p) (i32.const 1)))
           (br $each)))
       (br_if $each (i32.ne (local.get $c) (i32.const 0x22))))
     (i32.add (local.get $p) (i32.const 1)))
 
-  ;; Passes a number, true, false or null.
+  ;; Skips a number, true, false or null.
   (func $scalar (param $p i32) (result i32)
     (local $c i32)
     (block $done (loop $each
@@ -245,19 +245,19 @@
       (br $each)))
     (i32.const 0))
 
-  ;; What comes first in the object or array at $p.
+  ;; The first member of the object or array at $p.
   (func $first (param $p i32) (result i32)
     (if (i32.eqz (call $opens (i32.load8_u (local.get $p)))) (then (return (i32.const 0))))
     (local.set $p (call $space (i32.add (local.get $p) (i32.const 1))))
     (select (i32.const 0) (local.get $p) (call $closes (i32.load8_u (local.get $p)))))
 
-  ;; What follows the value at $p behind a comma.
+  ;; The next member after the value at $p and a comma.
   (func $after (param $p i32) (result i32)
     (local.set $p (call $space (call $pass (local.get $p))))
     (if (i32.ne (i32.load8_u (local.get $p)) (i32.const 0x2c)) (then (return (i32.const 0))))
     (call $space (i32.add (local.get $p) (i32.const 1))))
 
-  ;; Whether two JSON strings are the same bytes.
+  ;; Reports whether two JSON strings have the same bytes.
   (func $same (param $a i32) (param $b i32) (result i32)
     (local $end i32)
     (if (i32.ne (i32.load8_u (local.get $a)) (i32.const 0x22)) (then (return (i32.const 0))))

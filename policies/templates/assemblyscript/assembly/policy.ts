@@ -1,9 +1,9 @@
-// polite: whoever is addressed speaks next, else the agent that has been
+// polite: the addressed agent speaks next, otherwise the agent that has been
 // silent for longest.
 
 import { Agent, Event, Input, alloc, answer, decline, speak } from "./roompolicy";
 
-// decide chooses who speaks next. It may depend on nothing but input.
+// decide chooses the next speaker. It is a pure function of input.
 function decide(input: Input): string {
   const e = input.lastSaid();
   if (e !== null) {
@@ -32,7 +32,7 @@ function leastRecent(input: Input, except: string): Agent | null {
   return best;
 }
 
-// What the host calls.
+// The exports for the host.
 export function roompolicy_abi_1(): void {}
 
 export function roompolicy_alloc(size: u32): usize {

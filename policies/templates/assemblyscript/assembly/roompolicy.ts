@@ -1,13 +1,13 @@
-// The kit for policies in AssemblyScript: what a host calls, a reader for the
-// input and a writer for the answer.
+// The SDK for policies in AssemblyScript: the exports for the host, a decoder of
+// the input and an encoder of the answer.
 //
-// Every decision is made by a fresh instance, so nothing is ever freed and the
-// smallest runtime ("stub") will do.
+// Each decision runs in a new instance, so memory is never freed and the
+// smallest runtime ("stub") is enough.
 //
-// Texts are decoded when they are asked for, each time anew: keep one that you
-// ask for often in a variable.
+// Each access to a text decodes it again: keep a text that you use often in a
+// variable.
 
-/** What a room asks. Fields that the kit does not read are passed over. */
+/** The input of a decision. The SDK skips fields that it does not know. */
 export class Input {
   init: bool = false;
   decision: i64 = 0;
@@ -19,7 +19,7 @@ export class Input {
   rawState: Raw = 0;
 
   get objective(): string { return text(this.rawObjective); }
-  /** Any JSON, as it stands. */
+  /** Any JSON, unchanged. */
   get state(): string { return this.rawState == 0 ? "null" : asItStands(this.rawState); }
 
   agent(id: string): Agent | null {
@@ -29,7 +29,7 @@ export class Input {
     return null;
   }
 
-  /** The newest event in which somebody spoke. */
+  /** The newest message event. */
   lastSaid(): Event | null {
     for (let i = this.events.length - 1; i >= 0; i--) {
       const kind = this.events[i].kind;
@@ -78,7 +78,7 @@ export class Event {
   get addressed(): string[] { return texts(this.rawAddressed); }
 }
 
-/** A value as it stands in the input: its place, and its length above that. */
+/** A value in the input: its offset in the low half, its length in the high half. */
 type Raw = u64;
 
 function raw(from: usize, to: usize): Raw {
@@ -99,7 +99,7 @@ function texts(r: Raw): string[] {
   return r == 0 ? [] : new Reader(from, from + <usize>(r >> 32)).strings();
 }
 
-/** Gives the floor to an agent. state is any JSON; "" leaves it as it is. */
+/** Chooses the next speaker. state is any JSON; "" leaves it unchanged. */
 export function speak(agent: string, reason: string, state: string = ""): string {
   return '{"action":"speak","agent":' + quote(agent) + ',"reason":' + quote(reason) + tail(state);
 }
@@ -112,7 +112,7 @@ function tail(state: string): string {
   return state.length > 0 ? ',"state":' + state + "}" : "}";
 }
 
-/** Writes a JSON string as the host does. */
+/** Writes a JSON string in the form that the host uses. */
 export function quote(s: string): string {
   let out = '"';
   let from = 0;
@@ -139,11 +139,11 @@ function escaped(c: i32): string {
   return "\\u00" + hex.charAt(c >> 4) + hex.charAt(c & 15);
 }
 
-/** How many zeros stand behind what a Reader reads. */
+/** The number of zeros after the text of a Reader. */
 const BEHIND: u32 = 16;
 
-/** The first eight bytes of a key as one number, the first one lowest: to
- * compare numbers is quicker than to compare texts. */
+/** The first eight bytes of a key as one little-endian number: numbers compare
+ * faster than texts. */
 function word(key: string): u64 {
   let w: u64 = 0;
   for (let i = 0; i < key.length && i < 8; i++) w |= <u64>key.charCodeAt(i) << (8 * i);
@@ -176,19 +176,19 @@ const TURN = word("turn");
 const TURNS = word("turns");
 const UNREAD = word("unread");
 
-/** Marks the first byte of w that is zero by its top bit, and perhaps some
- * behind it. */
+/** Sets the top bit of the first zero byte of w, and perhaps of some bytes
+ * after it. */
 // @ts-ignore: decorator
 @inline
 function zero(w: u64): u64 {
   return (w - 0x0101010101010101) & ~w & 0x8080808080808080;
 }
 
-/** Reads one JSON text. The first mistake leads to the zeros behind it, which
- * are a mistake everywhere, and so ends every loop. */
+/** Reads one JSON text. Invalid input ends at the zeros after it. They are
+ * invalid at every position, so every loop ends there. */
 class Reader {
   bad: bool = false;
-  /** Length of the key that was read last. */
+  /** Length of the last key. */
   keyLength: usize = 0;
 
   constructor(private at: usize, private end: usize) {}
@@ -236,7 +236,7 @@ class Reader {
     return !this.bad;
   }
 
-  /** Passes a string. */
+  /** Skips a string. */
   string(): Raw {
     this.need(0x22);
     const from = this.at;
@@ -245,7 +245,7 @@ class Reader {
     while (at < end) {
       const w = load<u64>(at);
       const stop = zero(w ^ 0x2222222222222222) | zero(w ^ 0x5c5c5c5c5c5c5c5c); // " and \
-      at += <usize>(ctz(stop) >> 3); // 64 when there is none
+      at += <usize>(ctz(stop) >> 3); // 64 if there is none
       if (stop == 0) continue;
       if (load<u8>(at) == 0x22 && at < end) {
         this.at = at + 1;
@@ -257,7 +257,7 @@ class Reader {
     return 0;
   }
 
-  /** Passes a key and returns its word. */
+  /** Skips a key and returns its word. */
   key(): u64 {
     const k = this.string();
     this.need(0x3a);
@@ -283,7 +283,7 @@ class Reader {
     return yes;
   }
 
-  /** Passes any value. */
+  /** Skips any value. */
   skip(): Raw {
     let depth = 0;
     this.peek();
@@ -299,7 +299,7 @@ class Reader {
     return raw(from, this.at);
   }
 
-  /** Passes a number, true, false or null. */
+  /** Skips a number, true, false or null. */
   private scalar(): void {
     const from = this.at;
     let at = from;
@@ -402,12 +402,12 @@ function unescape(s: string): string {
   return out + s.substring(from);
 }
 
-/** Where the host writes: outside of what the runtime hands out. */
+/** The buffer for the host, outside the memory of the allocator. */
 export function alloc(size: u32): usize {
   return heap.alloc(size + BEHIND);
 }
 
-/** Reads the input and returns place and length of decide's answer. */
+/** Reads the input and returns offset and length of decide's answer. */
 export function answer(at: usize, len: u32, decide: (input: Input) => string): u64 {
   const reader = new Reader(at, at + len);
   const input = reader.input();

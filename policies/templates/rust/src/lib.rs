@@ -1,4 +1,4 @@
-//! polite: whoever is addressed speaks next, else the agent that has been
+//! polite: the addressed agent speaks next, otherwise the agent that has been
 //! silent for longest.
 
 mod reader;
@@ -6,7 +6,7 @@ mod roompolicy;
 
 use roompolicy::{Agent, Decision, Event, Input};
 
-/// Chooses who speaks next. The kit calls it; it may depend on nothing but
+/// Chooses the next speaker. The SDK calls it; it must be a pure function of
 /// `input`.
 fn decide(input: &Input) -> Decision {
     let said = input.last_said();

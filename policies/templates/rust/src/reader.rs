@@ -2,9 +2,9 @@
 
 use crate::roompolicy::{Agent, Event, Followed, Input, Limits};
 
-/// Zeros behind the text that is read: so nobody has to ask at every byte
-/// whether it is the last one. What is wrong leads to them, and they are wrong
-/// everywhere.
+/// The number of zeros after the text, so that the reader needs no check for
+/// the end at each byte. Invalid input ends at these zeros, which are invalid
+/// at every position.
 pub const BEHIND: usize = 16;
 
 /// Reads one JSON text, which is UTF-8.
@@ -15,8 +15,8 @@ pub struct Reader<'a> {
     text: std::marker::PhantomData<&'a str>,
 }
 
-/// Eight bytes of a literal as one word, the first one lowest: to compare words
-/// is quicker than to compare texts.
+/// Eight bytes of a literal as one little-endian word: words compare faster
+/// than texts.
 #[inline(always)]
 const fn packed(literal: &str, from: usize) -> u64 {
     let (b, mut w, mut i) = (literal.as_bytes(), 0, 0);
@@ -27,16 +27,16 @@ const fn packed(literal: &str, from: usize) -> u64 {
     w
 }
 
-/// Marks the first byte of w that is zero by its top bit, and perhaps some
-/// behind it.
+/// Sets the top bit of the first zero byte of w, and perhaps of some bytes
+/// after it.
 #[inline(always)]
 fn zero(w: u64) -> u64 {
     w.wrapping_sub(0x0101010101010101) & !w & 0x8080808080808080
 }
 
-/// Reads the members of an object. A host writes them in one order, so each key
-/// looks for its own where the one before it ended. Those in another order are
-/// found in another round, and what nobody looks for is passed.
+/// Reads the members of an object. A host writes them in a fixed order, so each
+/// key first looks where the previous member ended. A further pass finds members
+/// in another order. Members without a key here are skipped.
 macro_rules! object {
     ($r:ident, $($key:literal => $read:expr),+ $(,)?) => {
         $r.open(b'{', b'}');
@@ -61,10 +61,10 @@ macro_rules! object {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads an input, and answers None to what is none.
+    /// Decodes an input, and returns None if it is invalid.
     ///
     /// # Safety
-    /// Behind the text there are zeros.
+    /// Zeros must follow the text.
     pub unsafe fn read(bytes: &'a [u8]) -> Option<Input<'a>> {
         let text = utf8(bytes)?;
         let from = text.as_ptr();
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
 
     #[inline(always)]
     fn byte(&self) -> u8 {
-        unsafe { *self.at } // at is before end, or among the zeros
+        unsafe { *self.at } // at is before end, or in the zeros
     }
 
     #[inline(always)]
@@ -107,8 +107,8 @@ impl<'a> Reader<'a> {
         self.at = self.end;
     }
 
-    /// Whether a literal stands so many bytes on. All of it but a comparison of
-    /// words or two is worked out by the compiler.
+    /// Reports whether the literal is at this offset. The compiler reduces it to
+    /// one or two comparisons of words.
     #[inline(always)]
     fn starts(&self, on: usize, literal: &str) -> bool {
         let len = literal.len();
@@ -125,20 +125,20 @@ impl<'a> Reader<'a> {
         self.word(on + len - 8) == packed(literal, len - 8)
     }
 
-    /// What was read since from. It starts behind one byte of ASCII and ends
-    /// before another, and so is UTF-8 as the whole is.
+    /// The text read since from. ASCII bytes precede and follow it, so it is
+    /// valid UTF-8 if the whole text is.
     #[inline(always)]
     fn since(&self, from: *const u8) -> &'a str {
         let len = (self.at as usize).wrapping_sub(from as usize);
         unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(from, len)) }
     }
 
-    /// Passes up to eight bytes before a " or a \.
+    /// Skips up to eight bytes before a " or a \.
     #[inline(always)]
     fn plain(&mut self) -> usize {
         let w = self.word(0);
         let stop = zero(w ^ 0x2222222222222222) | zero(w ^ 0x5c5c5c5c5c5c5c5c);
-        let n = stop.trailing_zeros() as usize / 8; // 64 when there is none
+        let n = stop.trailing_zeros() as usize / 8; // 64 if there is none
         self.pass(n);
         n
     }
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         if digit > 9 || self.word(0) as u16 >> 8 != b',' as u16 {
             return self.long_int();
         }
-        self.pass(1); // as most are
+        self.pass(1); // most numbers have one digit
         digit as i64
     }
 
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
         yes
     }
 
-    /// Passes a number, true, false or null.
+    /// Skips a number, true, false or null.
     fn scalar(&mut self) {
         let from = self.at;
         while !matches!(self.byte(), b',' | b':' | b'}' | b']' | 0..=b' ') {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes any value and returns its text.
+    /// Skips any value and returns its text.
     #[inline(never)]
     fn value(&mut self) -> &'a str {
         let (from, mut depth) = (self.at, 0usize);
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes a member that nobody looks for.
+    /// Skips a member that the SDK does not read.
     #[inline(never)]
     fn other(&mut self) {
         self.pass(1);
@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
         self.value();
     }
 
-    /// Comes before the members of an object or array: to the bracket in front
-    /// of the first, or to the closing one. A member starts behind that bracket
+    /// Moves to the bracket before the first member of an object or array, or to
+    /// the closing bracket if there are no members. A member follows that bracket
     /// or a comma.
     #[inline(always)]
     fn open(&mut self, open: u8, close: u8) {
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
     fn strings(&mut self) -> Vec<&'a str> {
         if self.starts(0, "[]") {
             self.pass(2);
-            return Vec::new(); // mostly there are none
+            return Vec::new(); // most are empty
         }
         self.some_strings()
     }
@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text that bytes are. Most begin with much ASCII.
+/// The bytes as text. Most texts begin with many ASCII bytes.
 fn utf8(bytes: &[u8]) -> Option<&str> {
     let word = |at| unsafe { (bytes.as_ptr().add(at) as *const u64).read_unaligned() };
     let mut at = 0;

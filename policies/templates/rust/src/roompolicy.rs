@@ -1,18 +1,18 @@
-//! The kit for policies in Rust: what a host calls, a reader for the input and
-//! a writer for the answer, without a crate.
+//! The SDK for policies in Rust: the exports for the host, a decoder of the
+//! input and an encoder of the answer. It uses no crates.
 //!
-//! Texts are kept as they stand in the JSON, escapes included: two are equal
-//! when their bytes are, and one that is copied into an answer needs no
-//! escape. `unescape` gives the text itself.
+//! Texts keep the escapes of the JSON: two texts are equal if their bytes are
+//! equal, and a text that is copied into an answer needs no further escape.
+//! `unescape` returns the plain text.
 //!
-//! Every decision is made by a fresh instance, so nothing is freed.
+//! Each decision runs in a new instance, so nothing is freed.
 
 #![allow(dead_code)] // a policy uses what it needs
 
 use crate::reader::{self, Reader};
 use std::alloc::{GlobalAlloc, Layout};
 
-/// What a room asks. Fields that the kit does not read are passed over.
+/// The input of a decision. The SDK skips fields that it does not know.
 #[derive(Default)]
 pub struct Input<'a> {
     pub init: bool,
@@ -31,7 +31,7 @@ pub struct Input<'a> {
     pub state: &'a str, // any JSON
 }
 
-/// Of each -1 means that there is none.
+/// Limits; -1 means that there is no limit.
 #[derive(Default)]
 pub struct Limits {
     pub max_turns: i64,
@@ -84,19 +84,19 @@ impl<'a> Input<'a> {
         self.agents.iter().find(|a| a.id == id)
     }
 
-    /// The newest event in which somebody spoke.
+    /// The newest message event.
     pub fn last_said(&self) -> Option<&Event<'a>> {
         self.events.iter().rev().find(|e| e.kind == "message" || e.kind == "human")
     }
 }
 
-/// An answer. `state` is any JSON; None leaves it as it is.
+/// An answer. `state` is any JSON; None leaves it unchanged.
 pub struct Decision {
     json: String,
 }
 
 impl Decision {
-    /// Gives the floor to `agent`; the reason is its parts joined.
+    /// Chooses `agent` as the next speaker; the reason is its parts joined.
     pub fn speak(agent: &str, reason: &[&str]) -> Decision {
         Decision::new(&["{\"action\":\"speak\",\"agent\":\"", agent, "\",\"reason\":\""], reason)
     }
@@ -114,7 +114,7 @@ impl Decision {
         Decision { json }
     }
 
-    /// Hands `state`, any JSON, to the next decision.
+    /// Stores `state`, any JSON, for the next decision.
     pub fn with_state(mut self, state: &str) -> Decision {
         self.json.push_str(",\"state\":");
         self.json.push_str(state);
@@ -122,7 +122,7 @@ impl Decision {
     }
 }
 
-/// The text that a JSON string stands for.
+/// Decodes the escapes of a JSON string.
 pub fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw.chars();
@@ -138,7 +138,7 @@ pub fn unescape(raw: &str) -> String {
             Some('b') => out.push('\u{8}'),
             Some('f') => out.push('\u{c}'),
             Some('u') => {
-                // A host escapes control characters only, so no pairs come.
+                // A host escapes only control characters, so there are no pairs.
                 let hex: String = rest.by_ref().take(4).collect();
                 let code = u32::from_str_radix(&hex, 16).unwrap_or(0xfffd);
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
@@ -150,9 +150,9 @@ pub fn unescape(raw: &str) -> String {
     out
 }
 
-/// Hands out memory and takes none back: a decision ends before that pays. It
-/// starts with what the module's own pages leave, so that a small decision
-/// grows no memory.
+/// A bump allocator: it never frees, because a decision is short. It starts
+/// with the free rest of the module's own pages, so that a small decision does
+/// not grow the memory.
 struct Bump;
 
 static mut TOP: usize = 0;
@@ -184,7 +184,7 @@ unsafe impl GlobalAlloc for Bump {
     #[inline]
     unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
 
-    /// What was handed out last grows where it is.
+    /// The newest allocation grows in place.
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if place as usize + layout.size() == TOP && size > layout.size() {
             TOP = place as usize;
@@ -201,7 +201,7 @@ unsafe impl GlobalAlloc for Bump {
         more
     }
 
-    /// Memory that was never handed out is zero.
+    /// Memory that was never allocated is zero.
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.alloc(layout)
@@ -222,9 +222,9 @@ pub extern "C" fn roompolicy_alloc(size: u32) -> *mut u8 {
     at
 }
 
-/// Takes the spaces between values out of a JSON text, writes zeros to the
-/// place that they leave, and returns how long it is now. A host of rooms writes
-/// none, but another may.
+/// Removes the spaces between values from a JSON text, fills the end with zeros
+/// and returns the new length. A host of rooms writes no spaces, but another
+/// host may.
 fn squeeze(text: &mut [u8]) -> usize {
     let (mut to, mut from, mut inside) = (0, 0, false);
     while from < text.len() {
@@ -247,7 +247,7 @@ fn squeeze(text: &mut [u8]) -> usize {
 }
 
 /// # Safety
-/// The host calls it with what it wrote where `roompolicy_alloc` said.
+/// The host passes the offset that `roompolicy_alloc` returned, and its length.
 #[no_mangle]
 pub unsafe extern "C" fn roompolicy_decide(at: *mut u8, len: u32) -> u64 {
     let mut input = Reader::read(std::slice::from_raw_parts(at, len as usize));
