@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -98,10 +99,7 @@ func (d *document) build(w wireRoom) *Room {
 	r := &Room{
 		Path: d.main.name, Dir: d.main.dir, Files: d.fileList(),
 		Name: w.Name, Objective: strings.TrimSpace(w.Objective), Constraints: w.Constraints,
-		OneToOne: w.OneToOne, OnRestart: w.OnRestart, Limits: w.Limits.limits(), Context: w.Context.context(),
-	}
-	if r.OnRestart == "" {
-		r.OnRestart = room.RestartPause
+		OneToOne: w.OneToOne, OnRestart: cmp.Or(w.OnRestart, room.RestartPause), Limits: w.Limits.limits(), Context: w.Context.context(),
 	}
 	n, _ := d.find([]string{"policy"})
 	r.Policy = Policy{
@@ -126,15 +124,12 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 	p := Participant{
 		Position: d.problem(n, nil, "", "", "").Position,
 		Seat: room.Participant{
-			ID: w.ID, Name: w.Name, Kind: w.kind(), Role: w.Role, Domains: w.Domains,
+			ID: w.ID, Name: cmp.Or(w.Name, w.ID), Kind: w.kind(), Role: w.Role, Domains: w.Domains,
 			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout),
 		},
-	}
-	if p.Seat.Name == "" {
-		p.Seat.Name = w.ID
 	}
 	if p.Seat.Mode == "" && p.Seat.Kind != policy.Human {
 		p.Seat.Mode = room.Manual

@@ -58,13 +58,9 @@ func (d *document) warn(n *yaml.Node, path []string, code, what, hint string) {
 }
 
 func (d *document) problem(n *yaml.Node, path []string, code, what, hint string) Problem {
-	s := d.owner[n]
-	if s == nil {
-		s = d.main
-	}
-	p := s.problemAt(n.Line, n.Column, code, what)
+	p := cmp.Or(d.owner[n], d.main).problemAt(n.Line, n.Column, code, what)
 	p.Path, p.Hint = d.formatPath(path), hint
-	return p
+	return *p
 }
 
 // formatPath formats a path: participants[1].endpoint.command[0].
@@ -139,6 +135,9 @@ func (d *document) isBroken(path ...string) bool {
 }
 
 func newDocument(lookup func(string) (string, bool)) *document {
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
 	return &document{owner: map[*yaml.Node]*source{}, lookup: lookup}
 }
 
@@ -204,19 +203,18 @@ func (d *document) sortProblems() {
 	})
 }
 
-// maskSecret masks a secret in the source lines of problems.
-func (d *document) maskSecret(secret string) {
-	mask := strings.Repeat("*", len([]rune(secret)))
-	for i := range d.problems {
-		d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)
+// maskSecrets masks the secrets in the source lines of problems.
+func (d *document) maskSecrets() {
+	for _, secret := range d.secrets {
+		mask := strings.Repeat("*", len([]rune(secret)))
+		for i := range d.problems {
+			d.problems[i].Source = strings.ReplaceAll(d.problems[i].Source, secret, mask)
+		}
 	}
 }
 
 // sourceOf returns the file that defines participant i.
 func (d *document) sourceOf(i int) *source {
 	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
-	if s := d.owner[n]; s != nil {
-		return s
-	}
-	return d.main
+	return cmp.Or(d.owner[n], d.main)
 }

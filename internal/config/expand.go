@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -36,9 +37,7 @@ func expand(s string, lookup func(string) (string, bool)) (string, error) {
 			return b.String(), &variableError{what: "${ without }", hint: "write $${ for a literal ${"}
 		}
 		val, err := variable(ref, lookup)
-		if err != nil && first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		b.WriteString(val)
 		s = rest
 	}

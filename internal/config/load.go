@@ -1,25 +1,18 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 )
 
 // Load reads the room at path with its included files. It returns all problems,
 // warnings included. The room is nil if one of them is an error.
 func Load(path string, o Options) (*Room, Problems) {
-	if o.Lookup == nil {
-		o.Lookup = os.LookupEnv
-	}
 	return open(path, o.Lookup).load(o)
 }
 
 // LoadText is like Load for the text of a room.yaml. Relative paths start at
 // dir; "" means the working folder.
 func LoadText(text []byte, dir string, o Options) (*Room, Problems) {
-	if o.Lookup == nil {
-		o.Lookup = os.LookupEnv
-	}
 	return openText(text, dir, o.Lookup).load(o)
 }
 
@@ -75,9 +68,7 @@ func (d *document) load(o Options) (*Room, Problems) {
 	d.resolveRemotes(w, r, o)
 	d.resolveObservers(w, r, o)
 	d.sortProblems()
-	for _, s := range d.secrets {
-		d.maskSecret(s)
-	}
+	d.maskSecrets()
 	if d.problems.Errors() > 0 {
 		return nil, d.problems
 	}

@@ -120,7 +120,7 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 // reportLeaf reports one error without causes.
 func (k checker) reportLeaf(e *jsonschema.ValidationError, path []string) {
 	node, _ := k.d.find(path)
-	got := describe(node)
+	got := kindOf(follow(node))
 	switch x := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range x.Properties {
@@ -181,13 +181,6 @@ func (k checker) reportOnce(path []string, at *yaml.Node, code, what, hint strin
 		path = appendStep(path, "?") // the existing keys are still checked
 	}
 	k.d.broken = append(k.d.broken, path)
-}
-
-func describe(n *yaml.Node) string {
-	if n = follow(n); n == nil {
-		return "nothing"
-	}
-	return kindOf(n)
 }
 
 // describeBound describes a number, a length or a count out of bounds.
@@ -282,5 +275,5 @@ func (k checker) reportFormat(path []string, x *kind.Format) {
 		return
 	}
 	n, _ := k.d.find(path)
-	k.reportOnce(path, nil, "ROOM-VALUE", fmt.Sprintf("%s is not a valid %s", describe(n), x.Want), "")
+	k.reportOnce(path, nil, "ROOM-VALUE", fmt.Sprintf("%s is not a valid %s", kindOf(follow(n)), x.Want), "")
 }

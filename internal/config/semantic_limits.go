@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/room"
@@ -11,21 +13,16 @@ import (
 // always reached first.
 func (d *document) checkLimits(w wireRoom) {
 	l, def := w.Limits, room.Defaults(w.OneToOne)
-	turns, total := l.MaxTurns, time.Duration(l.MaxDuration)
-	if turns == 0 {
-		turns = def.MaxTurns
-	}
-	if total == 0 {
-		total = def.MaxDuration
-	}
+	turns, total := cmp.Or(l.MaxTurns, def.MaxTurns), cmp.Or(time.Duration(l.MaxDuration), def.MaxDuration)
+	compared := cmp.Or(l.SameTextOf, def.SameTextOf)
 	never := func(key, why string) {
 		d.warnUnlessBroken([]string{"limits", key}, "ROOM-LIMIT", "can never be reached: "+why, "")
 	}
 	if l.MaxFailures > turns {
 		never("maxFailures", fmt.Sprintf("the room ends after %d turns", turns))
 	}
-	if l.SameText > l.sameTextOf(def) {
-		never("sameText", fmt.Sprintf("only the last %d messages are compared", l.sameTextOf(def)))
+	if l.SameText > compared {
+		never("sameText", fmt.Sprintf("only the last %d messages are compared", compared))
 	}
 	for key, t := range map[string]duration{
 		"turnTimeout": l.TurnTimeout, "toolTurnTimeout": l.ToolTurnTimeout,
@@ -35,7 +32,8 @@ func (d *document) checkLimits(w wireRoom) {
 			never(key, fmt.Sprintf("the room ends after %s", formatDuration(total)))
 		}
 	}
-	if l.MaxCost > 0 && !anyPrice(w) && !d.isBroken("participants") {
+	priced := func(s *wireParticipant) bool { return s != nil && (s.Price.Input > 0 || s.Price.Output > 0) }
+	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, priced) && !d.isBroken("participants") {
 		never("maxCost", "no participant has a price")
 	}
 	for i, s := range w.Participants {
@@ -49,22 +47,6 @@ func (d *document) checkLimits(w wireRoom) {
 			d.warnUnlessBroken(participantPath(i, "max_tokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
 		}
 	}
-}
-
-func (w wireLimits) sameTextOf(def room.Limits) int {
-	if w.SameTextOf > 0 {
-		return w.SameTextOf
-	}
-	return def.SameTextOf
-}
-
-func anyPrice(w wireRoom) bool {
-	for _, s := range w.Participants {
-		if s != nil && (s.Price.Input > 0 || s.Price.Output > 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // formatDuration formats a duration without zero parts.

@@ -47,7 +47,7 @@ type settingKey struct {
 	name, env, flag string
 	kind            valueKind
 	allowed         []string // for isWord
-	doc             string
+	doc, def        string
 	field           func(*Settings) *string
 }
 
@@ -64,9 +64,9 @@ const (
 var settingKeys = []settingKey{
 	{name: "data", env: "MOOT_DATA", flag: "data", doc: "folder of the rooms", field: func(s *Settings) *string { return &s.Data }},
 	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; can be deleted at any time", field: func(s *Settings) *string { return &s.Cache }},
-	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr", field: func(s *Settings) *string { return &s.LogLevel }},
-	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, allowed: []string{"text", "json"}, doc: "format of the log", field: func(s *Settings) *string { return &s.LogFormat }},
-	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, doc: "address that `moot relay` listens on", field: func(s *Settings) *string { return &s.Relay.Listen }},
+	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, def: "warn", allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr", field: func(s *Settings) *string { return &s.LogLevel }},
+	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, def: "text", allowed: []string{"text", "json"}, doc: "format of the log", field: func(s *Settings) *string { return &s.LogFormat }},
+	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, def: DefaultRelayListen, doc: "address that `moot relay` listens on", field: func(s *Settings) *string { return &s.Relay.Listen }},
 	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices", field: func(s *Settings) *string { return &s.Relay.Host }},
 	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens of the relay", field: func(s *Settings) *string { return &s.Relay.Tokens }},
 	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits", field: func(s *Settings) *string { return &s.Relay.Devices }},
@@ -213,14 +213,8 @@ func (k settingKey) defaultValue() string {
 		if dir, err := os.UserCacheDir(); err == nil {
 			return filepath.Join(dir, "moot")
 		}
-	case "log.level":
-		return "warn"
-	case "log.format":
-		return "text"
-	case "relay.listen":
-		return DefaultRelayListen
 	}
-	return ""
+	return k.def
 }
 
 // settingsFile returns the path of the settings file; "" if the user has no
@@ -289,7 +283,7 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 		switch {
 		case seen[full]:
 			p.What = fmt.Sprintf("%q is set twice", full)
-			return &p
+			return p
 		case full == profilesKey: // see readProfiles
 		case group && val.Kind == yaml.MappingNode:
 			if q := checkSettingsKeys(s, val, full+"."); q != nil {
@@ -297,10 +291,10 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 			}
 		case !known:
 			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, append(names, profilesKey))
-			return &p
+			return p
 		case val.Kind != yaml.ScalarNode:
 			p.Code, p.What = "CONFIG-VALUE", full+" is "+kindOf(val)+", want a text"
-			return &p
+			return p
 		}
 		seen[full] = true
 	}

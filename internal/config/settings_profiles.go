@@ -50,8 +50,7 @@ func readProfiles(s *source) ([]Profile, *Problem) {
 		return nil, nil
 	}
 	if n = follow(n); n.Kind != yaml.SequenceNode || len(n.Content) > maxProfiles {
-		p := s.problemAt(n.Line, n.Column, "CONFIG-VALUE", fmt.Sprintf("%s is %s, want a list of at most %d", profilesKey, kindOf(n), maxProfiles))
-		return nil, &p
+		return nil, s.problemAt(n.Line, n.Column, "CONFIG-VALUE", fmt.Sprintf("%s is %s, want a list of at most %d", profilesKey, kindOf(n), maxProfiles))
 	}
 	var all []Profile
 	for _, item := range n.Content {
@@ -62,7 +61,7 @@ func readProfiles(s *source) ([]Profile, *Problem) {
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
 			p.Hint = "its keys are name, endpoint, allow_shared_agent_calls, allowed_shared_device_ids, max_concurrent_shared_calls, max_hop_count, rate_per_minute, rate_burst, timeout and candid"
-			return nil, &p
+			return nil, p
 		}
 		w.Profile.Timeout, w.Dir = time.Duration(w.Timeout), s.dir
 		all = append(all, w.Profile)

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"os"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -13,7 +12,7 @@ import (
 // gives the position of each top-level key and of each participant. The text is
 // nil if the file is not a YAML mapping.
 func Show(path string, origin bool) ([]byte, Problems) {
-	d := open(path, os.LookupEnv)
+	d := open(path, nil)
 	if d.root == nil {
 		return nil, d.problems
 	}

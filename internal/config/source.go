@@ -106,10 +106,9 @@ func (s *source) checkText() *Problem {
 		case r == utf8.RuneError && n == 1:
 			p := s.problemAt(line, col, "ROOM-UTF8", fmt.Sprintf("byte 0x%02x is not UTF-8", rest[0]))
 			p.Hint = "save the file as UTF-8"
-			return &p
+			return p
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
-			p := s.problemAt(line, col, "ROOM-UTF8", fmt.Sprintf("control character 0x%02x", r))
-			return &p
+			return s.problemAt(line, col, "ROOM-UTF8", fmt.Sprintf("control character 0x%02x", r))
 		case r == '\n':
 			line, col = line+1, 0
 		}
@@ -124,25 +123,21 @@ func (s *source) parse() *Problem {
 	var doc, more yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			p := s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
-			return &p
+			return s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
 		}
 		return s.syntaxProblem(err)
 	}
 	if err := dec.Decode(&more); err == nil {
-		p := s.problemAt(more.Line, more.Column, "ROOM-YAML", "a second YAML document; a file describes one room")
-		return &p
+		return s.problemAt(more.Line, more.Column, "ROOM-YAML", "a second YAML document; a file describes one room")
 	} else if !errors.Is(err, io.EOF) {
 		return s.syntaxProblem(err)
 	}
 	if len(doc.Content) == 0 {
-		p := s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
-		return &p
+		return s.problemAt(0, 0, "ROOM-YAML", "the file is empty")
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		p := s.problemAt(top.Line, top.Column, "ROOM-TYPE", "got "+kindOf(top)+", want a mapping such as `version: room/v1`")
-		return &p
+		return s.problemAt(top.Line, top.Column, "ROOM-TYPE", "got "+kindOf(top)+", want a mapping such as `version: room/v1`")
 	}
 	s.root = top
 	return nil
@@ -169,10 +164,9 @@ func (s *source) syntaxProblem(err error) *Problem {
 	if l, c := s.findTab(); l > 0 && (line == 0 || l <= line+1) {
 		p := s.problemAt(l, c, "ROOM-YAML", "a tab in the indentation")
 		p.Hint = "indent YAML with spaces"
-		return &p
+		return p
 	}
-	p := s.problemAt(line, 1, "ROOM-YAML", msg)
-	return &p
+	return s.problemAt(line, 1, "ROOM-YAML", msg)
 }
 
 // findTab returns the position of the first tab in an indentation; 0 for none.
@@ -187,8 +181,8 @@ func (s *source) findTab() (line, col int) {
 }
 
 // problemAt returns a problem at a position in the file.
-func (s *source) problemAt(line, col int, code, what string) Problem {
-	p := Problem{Position: Position{File: s.name, Line: line, Col: col}, Code: code, What: what}
+func (s *source) problemAt(line, col int, code, what string) *Problem {
+	p := &Problem{Position: Position{File: s.name, Line: line, Col: col}, Code: code, What: what}
 	if line > 0 && line <= len(s.lines) {
 		p.Source = strings.TrimRight(s.lines[line-1], "\r")
 	}
@@ -198,6 +192,9 @@ func (s *source) problemAt(line, col int, code, what string) Problem {
 // kindOf describes a node in messages, as written. It never shows the value of
 // a variable.
 func kindOf(n *yaml.Node) string {
+	if n == nil {
+		return "nothing"
+	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"
