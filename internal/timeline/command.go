@@ -143,11 +143,7 @@ func (s *Session) say(text string) (room.Act, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, usage("nothing to say", "say TEXT")
 	}
-	say := room.Say{Text: text}
-	if own := s.mine(); own != "" {
-		say.As = own
-	}
-	return say, nil
+	return room.Say{Text: text, As: s.mine()}, nil
 }
 
 // mine returns the seat that has the floor and that the person has taken over.

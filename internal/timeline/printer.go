@@ -1,9 +1,12 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
@@ -56,14 +59,24 @@ func (p *Printer) Event(e room.Event) string {
 func (p *Printer) event(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Claimed:
-		return p.claimed(b)
+		if b.Restart {
+			return p.notice(yellow, "reopened: the host had ended while the room was live")
+		}
 	case room.PolicyChanged:
 		p.name = policyName(b.Policy)
 		return p.notice("", "policy is now "+p.name+p.by(e.Actor))
 	case room.LimitsChanged:
 		return p.notice("", "limits changed"+p.by(e.Actor))
-	case room.SeatChanged, room.SeatTaken, room.SeatReleased:
-		return p.standing(e)
+	case room.SeatChanged:
+		code := ""
+		if b.Standing == room.Suspended || b.Standing == room.Removed {
+			code = yellow
+		}
+		return p.notice(code, p.label(b.Participant)+" is now "+string(b.Standing)+p.by(e.Actor)+because(b.Reason))
+	case room.SeatTaken:
+		return p.notice("", p.label(b.Participant)+" is taken over"+p.by(b.By))
+	case room.SeatReleased:
+		return p.notice("", p.label(b.Participant)+" is released")
 	case room.SeatForgot:
 		return p.notice(dim, p.label(b.Participant)+" was restarted and gets the full history")
 	case room.RoundDeclined:
@@ -71,10 +84,21 @@ func (p *Printer) event(e room.Event) string {
 	case room.TurnGranted:
 		p.turn = granted{number: b.Turn, who: b.Participant, reason: b.Reason, tokens: b.Tokens}
 		p.approved, p.edited = "", ""
-	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:
-		return p.draft(e)
-	case room.TurnPassed, room.TurnFailed, room.TurnInterrupted:
-		return p.ended(e)
+	case room.TurnDrafted:
+		return p.drafted(b)
+	case room.TurnEdited:
+		p.edited = e.Actor
+		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.unsaid(b.Text) + "\n"
+	case room.TurnApproved:
+		p.approved = e.Actor
+	case room.TurnRejected:
+		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow)
+	case room.TurnPassed:
+		return p.outcome(b.Turn, "passed"+because(b.Reason), "")
+	case room.TurnFailed:
+		return p.outcome(b.Turn, "failed ("+b.Code+")"+because(b.Error), red)
+	case room.TurnInterrupted:
+		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow)
 	case room.MessagePosted:
 		return p.message(e, b)
 	case room.Redacted:
@@ -129,11 +153,7 @@ func (p *Printer) join(x room.Participant) {
 // title returns the head of the timeline: objective, participants and limits.
 func (p *Printer) title(spec room.Spec) string {
 	var b strings.Builder
-	name := spec.Name
-	if name == "" {
-		name = spec.Room
-	}
-	line := p.paint(bold, clip(name, p.width()-len(p.Badge)-2))
+	line := p.paint(bold, clip(cmp.Or(spec.Name, spec.Room), p.width()-len(p.Badge)-2))
 	if p.Badge != "" {
 		line += "  " + p.paint(reverse, " "+p.Badge+" ")
 	}
@@ -157,11 +177,7 @@ func (p *Printer) title(spec room.Spec) string {
 }
 
 func policyName(r room.PolicyRef) string {
-	name := r.Name
-	if name == "" {
-		name = r.Use
-	}
-	return strings.TrimSpace(term.Line(name) + " " + term.Line(r.Version))
+	return strings.TrimSpace(term.Line(cmp.Or(r.Name, r.Use)) + " " + term.Line(r.Version))
 }
 
 // label returns the display name of a participant; that of the reader is "You".
@@ -227,18 +243,18 @@ func because(reason string) string {
 
 // notice returns a line about the room.
 func (p *Printer) notice(code, text string) string {
-	if code == "" {
-		code = dim
-	}
+	return p.hang(cmp.Or(code, dim), "── ", text) + "\n"
+}
+
+// hang returns text in lines, the first after mark, the others indented as far.
+func (p *Printer) hang(code, mark, text string) string {
 	var b strings.Builder
-	for i, line := range wrap(term.Line(text), p.width()-3) {
-		mark := "── "
-		if i > 0 {
-			mark = "   "
-		}
+	columns := uniseg.StringWidth(mark)
+	for _, line := range wrap(term.Line(text), p.width()-columns) {
 		b.WriteString(p.paint(code, mark+line) + "\n")
+		mark = strings.Repeat(" ", columns)
 	}
-	return b.String() + "\n"
+	return b.String()
 }
 
 // seconds formats a latency.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -156,7 +157,7 @@ func (s *Session) begin() {
 	}
 }
 
-func (s *Session) actor() string { return orElse(s.Actor, room.ActorHost) }
+func (s *Session) actor() string { return cmp.Or(s.Actor, room.ActorHost) }
 
 func (s *Session) watch(ctx context.Context, after int64, updates chan<- coordinator.Update) error {
 	defer close(updates)
@@ -220,22 +221,16 @@ func (s *Session) update(u coordinator.Update, act func(room.Act)) {
 // tell shows an event.
 func (s *Session) tell(e room.Event) {
 	text := s.Printer.Event(e)
+	_, draft := e.Body.(room.TurnDrafted) // the person must act on it
 	switch {
 	case s.Events != nil:
 		text = s.Events(e)
-	case s.Quiet && !s.needed(e):
+	case s.Quiet && (!draft || s.raw == nil):
 		text = ""
 	}
 	if text != "" {
 		s.show(s.Out, text)
 	}
-}
-
-// needed reports whether an event is shown even if Quiet is set, because the
-// person must act on it.
-func (s *Session) needed(e room.Event) bool {
-	_, draft := e.Body.(room.TurnDrafted)
-	return draft && s.raw != nil
 }
 
 // note updates the state of the session from an event.

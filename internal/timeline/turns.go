@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -93,31 +94,7 @@ func (p *Printer) why(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	var b strings.Builder
-	for i, line := range wrap(term.Line(reason), p.width()-7) {
-		mark := "  why: "
-		if i > 0 {
-			mark = "       "
-		}
-		b.WriteString(p.paint(dim, mark+line) + "\n")
-	}
-	return b.String()
-}
-
-// draft shows a draft and its reviews.
-func (p *Printer) draft(e room.Event) string {
-	switch b := e.Body.(type) {
-	case room.TurnDrafted:
-		return p.drafted(b)
-	case room.TurnEdited:
-		p.edited = e.Actor
-		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.unsaid(b.Text) + "\n"
-	case room.TurnApproved:
-		p.approved = e.Actor
-	case room.TurnRejected:
-		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow)
-	}
-	return ""
+	return p.hang(dim, "  why: ", reason)
 }
 
 func (p *Printer) drafted(b room.TurnDrafted) string {
@@ -140,28 +117,13 @@ func (p *Printer) unsaid(text string) string {
 	return b.String()
 }
 
-// ended shows a turn that ended without a message.
-func (p *Printer) ended(e room.Event) string {
-	switch b := e.Body.(type) {
-	case room.TurnPassed:
-		return p.outcome(b.Turn, "passed"+because(b.Reason), "")
-	case room.TurnFailed:
-		return p.outcome(b.Turn, "failed ("+b.Code+")"+because(b.Error), red)
-	case room.TurnInterrupted:
-		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow)
-	}
-	return ""
-}
-
+// outcome shows a turn that ended without a message.
 func (p *Printer) outcome(turn int, what, code string) string {
 	who, why := p.turn.who, p.turn.reason
 	p.turn = granted{}
-	if code == "" {
-		code = dim
-	}
 	out := p.header("", turn, who, []string{p.kind(who)}) + p.why(why)
 	for line := range strings.Lines(p.body(term.Line(what), "  ")) {
-		out += p.paint(code, strings.TrimSuffix(line, "\n")) + "\n"
+		out += p.paint(cmp.Or(code, dim), strings.TrimSuffix(line, "\n")) + "\n"
 	}
 	return out + "\n"
 }
@@ -174,30 +136,6 @@ func (p *Printer) declined(b room.RoundDeclined) string {
 		text = fmt.Sprintf("declined again, %d rounds in a row: %s", p.declines, term.Line(b.Reason))
 	}
 	return p.notice("", text)
-}
-
-func (p *Printer) claimed(b room.Claimed) string {
-	if !b.Restart {
-		return ""
-	}
-	return p.notice(yellow, "reopened: the host had ended while the room was live")
-}
-
-// standing shows a change of a seat.
-func (p *Printer) standing(e room.Event) string {
-	switch b := e.Body.(type) {
-	case room.SeatChanged:
-		code := ""
-		if b.Standing == room.Suspended || b.Standing == room.Removed {
-			code = yellow
-		}
-		return p.notice(code, p.label(b.Participant)+" is now "+string(b.Standing)+p.by(e.Actor)+because(b.Reason))
-	case room.SeatTaken:
-		return p.notice("", p.label(b.Participant)+" is taken over"+p.by(b.By))
-	case room.SeatReleased:
-		return p.notice("", p.label(b.Participant)+" is released")
-	}
-	return ""
 }
 
 // ending shows the end or the start of a live phase.
@@ -254,11 +192,4 @@ func (p *Printer) mark(code, text string) string {
 		b.WriteString(p.paint(code, line) + "\n")
 	}
 	return b.String() + "\n"
-}
-
-func orElse(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }
