@@ -25,7 +25,7 @@ type chatMessage struct {
 // number keeps equal names apart. Hidden messages are left out.
 func WriteChat(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	c := chatWriter{list: listWriter{w: out}, names: map[string]string{}, taken: map[string]bool{}}
+	c := chatWriter{list: listWriter{w: out, what: "chat messages"}, names: map[string]string{}, taken: map[string]bool{}}
 	out.WriteString(`{"messages":[`)
 	for s, err := range c.records(entries, level) {
 		if err != nil {
@@ -55,7 +55,7 @@ func (c *chatWriter) message(s *record) error {
 		return nil
 	}
 	if c.list.n == 0 && c.spec.Objective != "" {
-		if err := c.write(chatMessage{Role: "system", Content: c.spec.Objective}); err != nil {
+		if err := c.list.write(chatMessage{Role: "system", Content: c.spec.Objective}); err != nil {
 			return err
 		}
 	}
@@ -63,33 +63,29 @@ func (c *chatWriter) message(s *record) error {
 	if kindOf(s.sender) == KindAgent {
 		m.Role = "assistant"
 	}
-	return c.write(m)
-}
-
-func (c *chatWriter) write(m chatMessage) error {
-	if err := c.list.write(m); err != nil {
-		return fmt.Errorf("writing chat messages: %w", err)
-	}
-	return nil
+	return c.list.write(m)
 }
 
 // A listWriter writes the elements of a JSON array, one a line.
 type listWriter struct {
-	w *bufio.Writer
-	n int // elements written
+	w    *bufio.Writer
+	what string // for errors
+	n    int    // elements written
 }
 
 func (l *listWriter) write(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return fmt.Errorf("writing %s: %w", l.what, err)
 	}
 	if l.n++; l.n > 1 {
 		l.w.WriteByte(',')
 	}
 	l.w.WriteByte('\n')
-	_, err = l.w.Write(b)
-	return err
+	if _, err := l.w.Write(b); err != nil {
+		return fmt.Errorf("writing %s: %w", l.what, err)
+	}
+	return nil
 }
 
 // maxChatName bounds the length of a name in the OpenAI API.

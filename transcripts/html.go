@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -90,12 +91,8 @@ type block struct {
 }
 
 func newPage(s *timeline) *page {
-	title := s.Spec.Name
-	if title == "" {
-		title = s.Spec.Room
-	}
 	p := &page{
-		Title: term.Line(title), Objective: term.Strip(s.Spec.Objective), Ending: term.Line(s.Stats.Ending),
+		Title: term.Line(cmp.Or(s.Spec.Name, s.Spec.Room)), Objective: term.Strip(s.Spec.Objective), Ending: term.Line(s.Stats.Ending),
 		Level: s.Level, Hidden: s.Hidden, Messages: s.Stats.Messages,
 		Style: template.CSS(pageCSS), StyleHash: pageStyle, //nolint:gosec // our own file
 	}
@@ -110,19 +107,16 @@ func newPage(s *timeline) *page {
 	class := map[string]string{}
 	for i, seat := range s.Stats.Participants {
 		class[seat.ID] = fmt.Sprintf("k%d", i%8)
-		p.Seats = append(p.Seats, newPageSeat(seat, class[seat.ID]))
+		p.Seats = append(p.Seats, pageSeat{
+			Class: class[seat.ID], Label: term.Line(participantLabel(seat)), Kind: term.Line(seat.Kind), Role: term.Line(seat.Role),
+			Reply: orDash(seat.Latency.Mean), Tokens: fmt.Sprint(seat.Tokens), Airtime: int(math.Round(100 * seat.Airtime)),
+			Turns: seat.Turns, Messages: seat.Messages, Failures: seat.Failures,
+		})
 	}
 	for i := range s.Items {
 		p.add(newBlock(&s.Items[i], class))
 	}
 	return p
-}
-
-func newPageSeat(s ParticipantStats, class string) pageSeat {
-	return pageSeat{
-		Class: class, Label: term.Line(participantLabel(s)), Kind: term.Line(s.Kind), Role: term.Line(s.Role), Reply: orDash(s.Latency.Mean),
-		Tokens: fmt.Sprint(s.Tokens), Airtime: int(math.Round(100 * s.Airtime)), Turns: s.Turns, Messages: s.Messages, Failures: s.Failures,
-	}
 }
 
 // add appends a block and groups consecutive declined rounds.
@@ -147,12 +141,9 @@ var marks = map[string]string{itemDraft: "✎", itemDecline: "⌀", itemFailure:
 
 func newBlock(it *item, class map[string]string) block {
 	b := block{
-		Message: it.Kind == itemMessage, Kind: it.Kind, Class: class[it.Actor], Mark: marks[it.Kind], Seq: it.Seq, Turn: it.Turn,
+		Message: it.Kind == itemMessage, Kind: it.Kind, Class: cmp.Or(class[it.Actor], "k0"), Mark: marks[it.Kind], Seq: it.Seq, Turn: it.Turn,
 		Who: term.Line(it.Actor), To: term.Line(it.To), Clock: clock(it.Clock), Note: term.Line(it.Note),
 		Why: term.Line(it.reason()), Said: paragraphs(it.Text),
-	}
-	if b.Class == "" {
-		b.Class = "k0"
 	}
 	switch it.Kind {
 	case itemNote:

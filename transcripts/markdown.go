@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -42,11 +43,7 @@ func (m markdown) line(format string, args ...any) {
 }
 
 func (m markdown) head(s *timeline) {
-	title := s.Spec.Name
-	if title == "" {
-		title = s.Spec.Room
-	}
-	m.line("# %s", inline(title))
+	m.line("# %s", inline(cmp.Or(s.Spec.Name, s.Spec.Room)))
 	if s.Spec.Objective != "" {
 		m.line("Objective:")
 		m.fenced(s.Spec.Objective)
@@ -242,24 +239,10 @@ func (m markdown) fenced(text string) {
 	m.line("%stext\n%s\n%s", fence, strings.TrimRight(text, "\n"), fence)
 }
 
+var inlineEscapes = strings.NewReplacer(
+	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "{", "\\{", "}", "\\}", "[", "\\[", "]", "\\]", "#", "\\#", "|", "\\|", "~", "\\~",
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "\r", "",
+)
+
 // inline makes s safe within a line of Markdown.
-func inline(s string) string {
-	var b strings.Builder
-	for _, r := range term.Line(s) {
-		switch {
-		case strings.ContainsRune("\\`*_{}[]#|~", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '\r':
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func inline(s string) string { return inlineEscapes.Replace(term.Line(s)) }

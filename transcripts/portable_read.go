@@ -40,7 +40,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		return nil, err
 	}
 	t := &Reader{lines: l}
-	if !isHeader(line) {
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`)) {
 		l.unread(line)
 		t.Header, t.eventsOnly = eventStreamHeader(line)
 		return t, nil
@@ -52,11 +52,6 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		return nil, l.readError(err.Error(), nil)
 	}
 	return t, nil
-}
-
-// isHeader reports whether line is a header of the portable format.
-func isHeader(line []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`))
 }
 
 // eventStreamHeader returns the header for a stream of events without one, as

@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -51,7 +52,7 @@ type spanWriter struct {
 // the same bytes. Hidden messages have a span without text.
 func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	t := spanWriter{list: listWriter{w: out}}
+	t := spanWriter{list: listWriter{w: out, what: "spans"}}
 	out.WriteString(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"moot"}}]},` +
 		`"scopeSpans":[{"scope":{"name":"github.com/folkmoot/moot/transcripts"},"spans":[`)
 	var last record
@@ -157,15 +158,12 @@ func (t *spanWriter) record(s *record) error {
 		span.text("moot.policy", s.decline.Record.Policy)
 		span.text(AttrDecision, "decline")
 		span.text(AttrReason, s.decline.Reason)
-		return t.write(span)
+		return t.list.write(span)
 	}
 	span := t.span("invoke_agent "+s.message.From, s)
 	span.text(attrOperation, "invoke_agent")
 	span.text(attrAgentID, s.message.From)
-	span.text(attrAgentName, s.sender.Name)
-	if s.sender.Name == "" {
-		span.text(attrAgentName, s.message.From)
-	}
+	span.text(attrAgentName, cmp.Or(s.sender.Name, s.message.From))
 	span.text(AttrKind, kindOf(s.sender))
 	span.text(AttrVisibility, string(s.message.Visibility))
 	span.text(AttrShown, s.shown)
@@ -185,7 +183,7 @@ func (t *spanWriter) record(s *record) error {
 		}
 		span.text(attrOutput, text)
 	}
-	return t.write(span)
+	return t.list.write(span)
 }
 
 // outputMessages returns the message in the shape of gen_ai.output.messages.
@@ -216,12 +214,5 @@ func (t *spanWriter) workflow(last *record) error {
 	}
 	span.text(attrOperation, "invoke_workflow")
 	span.text(AttrObjective, t.spec.Objective)
-	return t.write(span)
-}
-
-func (t *spanWriter) write(span otlpSpan) error {
-	if err := t.list.write(span); err != nil {
-		return fmt.Errorf("writing spans: %w", err)
-	}
-	return nil
+	return t.list.write(span)
 }

@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -114,7 +115,9 @@ func (t *timelineBuilder) event(e log.Entry) {
 		t.turnGranted(b)
 	case room.RoundDeclined:
 		it.Kind, it.Note = itemDecline, b.Reason
-		it.Facts = decisionFacts(&b.Record)
+		if b.Record.Micros > 0 {
+			it.fact("decided in", shortDuration(time.Duration(b.Record.Micros)*time.Microsecond))
+		}
 		it.Actor = b.Record.Policy
 		t.add(it)
 	default:
@@ -187,25 +190,11 @@ func (t *timelineBuilder) turnGranted(b room.TurnGranted) {
 		g.Policy = b.Record.Policy
 	}
 	scores := slices.Clone(b.Scores)
-	slices.SortStableFunc(scores, func(a, b policy.Score) int {
-		if a.Score > b.Score {
-			return -1
-		} else if a.Score < b.Score {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(scores, func(a, b policy.Score) int { return cmp.Compare(b.Score, a.Score) })
 	for _, s := range scores {
 		g.Scores = append(g.Scores, fact{s.Agent, decimals(s.Score)})
 	}
 	t.grant = g
-}
-
-func decisionFacts(r *policy.Record) []fact {
-	if r.Micros == 0 {
-		return nil
-	}
-	return []fact{{"decided in", shortDuration(time.Duration(r.Micros) * time.Microsecond)}}
 }
 
 func decimals(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
