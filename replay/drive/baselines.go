@@ -32,7 +32,7 @@ const (
 // The keys of all baselines.
 var (
 	nextInRing key = func(_ *statistics, p *history.Point, c int) float64 { return -float64(ringDistance(p, c)) }
-	mostTurns  key = func(s *statistics, _ *history.Point, c int) float64 { return s.turnsOf(c) }
+	mostTurns  key = func(s *statistics, _ *history.Point, c int) float64 { return float64(s.turns[c]) }
 	bigram     key = func(s *statistics, _ *history.Point, c int) float64 { return float64(s.bigrams[[2]int{s.last, c}]) }
 	trigram    key = func(s *statistics, _ *history.Point, c int) float64 {
 		return float64(s.trigrams[[3]int{s.before, s.last, c}])

@@ -1,9 +1,9 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -138,7 +138,7 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 	if err != nil {
 		return nil, nil, err
 	}
-	if got := digest(in.AppendJSON(nil)); got != record.Input {
+	if got := fmt.Sprintf("%x", sha256.Sum256(in.AppendJSON(nil))); got != record.Input {
 		return nil, d.with("input", record.Input, got), nil
 	}
 	proposer, err := load(ctx, s.Policy.Ref)
@@ -150,7 +150,7 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 		return nil, nil, ctx.Err()
 	}
 	if code := codeOf(err); code != record.Code {
-		return nil, d.with("error", orNone(record.Code), orNone(code)), nil
+		return nil, d.with("error", cmp.Or(record.Code, "none"), cmp.Or(code, "none")), nil
 	}
 	if err != nil {
 		return in.State, nil, nil // the same failure as recorded
@@ -168,18 +168,6 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 func (d Difference) with(what, recorded, replayed string) *Difference {
 	d.What, d.Recorded, d.Replayed = what, recorded, replayed
 	return &d
-}
-
-func orNone(code string) string {
-	if code == "" {
-		return "none"
-	}
-	return code
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // A field is one part of a decision, as text that can be compared.
@@ -216,9 +204,7 @@ func repeatedFields(s *room.State, d policy.Decision, state policy.JSON, fuel ui
 func fields(s *room.State, d policy.Decision, state string, fuel uint64) []field {
 	retry := ""
 	if d.Action == policy.ActionDecline {
-		if d.Reason == "" {
-			d.Reason = "no decision"
-		}
+		d.Reason = cmp.Or(d.Reason, "no decision")
 		retry = s.Limits.Retry(d.RetryMS).String()
 	}
 	confidence := ""

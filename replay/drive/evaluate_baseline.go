@@ -23,7 +23,10 @@ const maxKeys = 4
 func newBaselineEvaluator(name string, stats *statistics) *baselineEvaluator {
 	v := &baselineEvaluator{rule: findRule(name), stats: stats}
 	if v.kind == byExperts {
-		v.experts = newExperts(stats)
+		v.experts = &experts{right: make([]float64, len(expertNames))}
+		for _, name := range expertNames {
+			v.experts.rules = append(v.experts.rules, newBaselineEvaluator(name, stats))
+		}
 	}
 	return v
 }
@@ -126,14 +129,6 @@ type experts struct {
 
 // expertDecay is the factor by which a count decays at each point.
 const expertDecay = 0.95
-
-func newExperts(stats *statistics) *experts {
-	x := &experts{right: make([]float64, len(expertNames))}
-	for _, name := range expertNames {
-		x.rules = append(x.rules, newBaselineEvaluator(name, stats))
-	}
-	return x
-}
 
 // keys counts which experts foresaw the last speaker, and returns the keys of
 // the leader behind the key for a seat that is addressed by name.

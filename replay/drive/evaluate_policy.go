@@ -50,7 +50,11 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 			return e, err
 		}
 	}
-	v.advance(p, d)
+	// After a failure the cursor stays, as in a room.
+	v.cursor.Asked = true
+	v.cursor.Decision++
+	v.cursor.Through = p.State.Seq
+	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)
 	return e, nil
 }
 
@@ -106,13 +110,4 @@ func (v *policyEvaluator) repeatDecision(ctx context.Context, e *Evaluation) err
 	e.Repeated = true
 	e.Differed = err != nil || record.Fuel != e.Record.Fuel || !bytes.Equal(d.AppendJSON(nil), e.Decision.AppendJSON(nil))
 	return nil
-}
-
-// advance moves the cursor of the policy. After a failure it stays, as in a
-// room.
-func (v *policyEvaluator) advance(p *history.Point, d *policy.Decision) {
-	v.cursor.Asked = true
-	v.cursor.Decision++
-	v.cursor.Through = p.State.Seq
-	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)
 }

@@ -35,7 +35,10 @@ func NewScenario(h *history.History) (*Scenario, error) {
 		case room.Opened:
 			s.spec = b.Spec
 		case room.Joined:
-			s.join(b.Participant)
+			b.Participant.Mode, b.Participant.Endpoint = room.FullAuto, nil // in a simulation nobody can approve a draft
+			if !slices.ContainsFunc(s.participants, func(p room.Participant) bool { return p.ID == b.Participant.ID }) {
+				s.participants = append(s.participants, b.Participant)
+			}
 		case room.MessagePosted:
 			if s.firstSpeaker == "" {
 				s.firstSpeaker = b.Message.From
@@ -65,15 +68,6 @@ func (s *Scenario) Lines() int {
 		n += lines
 	}
 	return n
-}
-
-// join adds a participant in full-auto mode, because in a simulation nobody can
-// approve a draft.
-func (s *Scenario) join(p room.Participant) {
-	p.Mode, p.Endpoint = room.FullAuto, nil
-	if !slices.ContainsFunc(s.participants, func(q room.Participant) bool { return q.ID == p.ID }) {
-		s.participants = append(s.participants, p)
-	}
 }
 
 // takesTurns reports whether the policy may give the participant a turn.

@@ -3,6 +3,8 @@ package drive
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -237,11 +239,6 @@ func (r *simulator) do(actor string, act room.Act) error {
 }
 
 func endingOf(s *room.State) string {
-	name := string(s.Phase)
-	for _, part := range []string{s.Ending.Cause, s.Ending.Name} {
-		if part != "" {
-			name += " " + part
-		}
-	}
-	return name
+	parts := []string{string(s.Phase), s.Ending.Cause, s.Ending.Name}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
 }

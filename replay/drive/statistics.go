@@ -12,7 +12,7 @@ import (
 // spoke, which seats followed each other, and whom the last turn names.
 // Consecutive messages of one speaker are one turn.
 type statistics struct {
-	turns        []int // by seat
+	turns        map[int]int // by seat
 	bigrams      map[[2]int]int
 	trigrams     map[[3]int]int
 	last, before int // the last two speakers; -1 for none
@@ -37,7 +37,7 @@ func newStatistics(policies []Policy) *statistics {
 	if !slices.ContainsFunc(policies, func(p Policy) bool { return p.Baseline != "" }) {
 		return nil
 	}
-	return &statistics{bigrams: map[[2]int]int{}, trigrams: map[[3]int]int{}, last: -1, before: -1, addressed: -1}
+	return &statistics{turns: map[int]int{}, bigrams: map[[2]int]int{}, trigrams: map[[3]int]int{}, last: -1, before: -1, addressed: -1}
 }
 
 // listener returns the function to be called after each message; nil for nil.
@@ -54,9 +54,6 @@ func (s *statistics) add(p *history.Point, m *room.Message) {
 	speaker := p.Last
 	if speaker < 0 {
 		return
-	}
-	for len(s.turns) < len(p.History.Seats) {
-		s.turns = append(s.turns, 0)
 	}
 	message := *m
 	s.message = &message
@@ -81,14 +78,6 @@ func seatOrNone(p *history.Point, id string) int {
 		return seat
 	}
 	return -1
-}
-
-// turnsOf is how many turns the seat had.
-func (s *statistics) turnsOf(seat int) float64 {
-	if seat < len(s.turns) {
-		return float64(s.turns[seat])
-	}
-	return 0
 }
 
 // mentionScore rates how strongly the last turn names the seat: 1e6 at its very

@@ -3,7 +3,6 @@ package drive
 import (
 	"context"
 
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
 )
@@ -56,15 +55,13 @@ func newEvaluators(policies []Policy, stats *statistics, configure func(*policyE
 // made it.
 func Recorded(p *history.Point) Evaluation {
 	e := Evaluation{Choice: p.Truth, Likeliest: p.Truth, Rank: 1, Confidence: -1}
-	reason := ""
 	switch b := p.Event.Body.(type) {
 	case room.TurnGranted:
-		reason = b.Reason
+		e.Decision.Reason = b.Reason
 	case room.RoundDeclined:
-		reason = b.Reason
+		e.Decision.Reason = b.Reason
 	case room.Completed:
-		reason = b.Reason
+		e.Decision.Reason = b.Reason
 	}
-	e.Decision = policy.Decision{Reason: reason}
 	return e
 }

@@ -13,8 +13,9 @@ func Combine(a, b *Report) *Report {
 	both := *a
 	both.Changes = Diff(a, b)
 	both.Notes = append([]string{"two reports: what is shown once is from the first"}, a.Notes...)
-	both.Policies = append(renamePolicies(a, inFirst), renamePolicies(b, inSecond)...)
-	both.Comparisons = append(renameComparisons(a, inFirst), renameComparisons(b, inSecond)...)
+	both.Policies, both.Comparisons = nil, nil
+	both.addRenamed(a, " · first")
+	both.addRenamed(b, " · second")
 	both.Agreement = combineMatrices(a.Agreement, b.Agreement)
 	both.Airtime = combineAirtime(a, b)
 	both.Curve.Tokens = slices.Concat(a.Curve.Tokens, b.Curve.Tokens[min(1, len(b.Curve.Tokens)):])
@@ -23,30 +24,20 @@ func Combine(a, b *Report) *Report {
 	return &both
 }
 
-// Suffixes of the names of policies, because both reports may have the same
-// names.
-const (
-	inFirst  = " · first"
-	inSecond = " · second"
-)
-
-func renamePolicies(r *Report, suffix string) []score.Result {
-	all := slices.Clone(r.Policies)
-	for i := range all {
-		all[i].Policy += suffix
+// addRenamed adds the policies of other and their comparisons. The names get a
+// suffix, because both reports may have the same.
+func (r *Report) addRenamed(other *Report, suffix string) {
+	for _, p := range other.Policies {
+		p.Policy += suffix
+		r.Policies = append(r.Policies, p)
 	}
-	return all
-}
-
-func renameComparisons(r *Report, suffix string) []score.Comparison {
-	all := slices.Clone(r.Comparisons)
-	for i := range all {
-		all[i].B += suffix
-		if all[i].A != score.RecordedName {
-			all[i].A += suffix
+	for _, c := range other.Comparisons {
+		c.B += suffix
+		if c.A != score.RecordedName {
+			c.A += suffix
 		}
+		r.Comparisons = append(r.Comparisons, c)
 	}
-	return all
 }
 
 // combineMatrices joins two matrices, each with the recorded decisions first.
@@ -82,14 +73,12 @@ func cellAt(m [][]score.Figure, i, j int) score.Figure {
 func combineAirtime(a, b *Report) []score.Airtime {
 	first, second := len(a.Policies)+1, len(b.Policies)
 	var all []score.Airtime
-	index := map[string]int{}
 	for _, x := range a.Airtime {
-		index[x.Participant] = len(all)
 		all = append(all, score.Airtime{Participant: x.Participant, Chosen: resize(x.Chosen, first+second)})
 	}
 	for _, x := range b.Airtime {
-		at, ok := index[x.Participant]
-		if !ok {
+		at := slices.IndexFunc(all, func(y score.Airtime) bool { return y.Participant == x.Participant })
+		if at < 0 {
 			at = len(all)
 			all = append(all, score.Airtime{Participant: x.Participant, Chosen: make([]int, first+second)})
 		}

@@ -13,27 +13,20 @@ import (
 const missing = "—"
 
 // percent formats a share in percent.
-func percent(f float64) string {
-	if math.IsNaN(f) {
-		return missing
-	}
-	return fmt.Sprintf("%.1f %%", 100*f)
-}
+func percent(f float64) string { return formatKnown("%.1f %%", 100*f) }
 
 // decimal formats f with two decimals.
-func decimal(f float64) string {
-	if math.IsNaN(f) {
-		return missing
-	}
-	return fmt.Sprintf("%.2f", f)
-}
+func decimal(f float64) string { return formatKnown("%.2f", f) }
 
 // integer formats f without decimals.
-func integer(f float64) string {
+func integer(f float64) string { return formatKnown("%.0f", f) }
+
+// formatKnown formats f unless it is NaN.
+func formatKnown(format string, f float64) string {
 	if math.IsNaN(f) {
 		return missing
 	}
-	return fmt.Sprintf("%.0f", f)
+	return fmt.Sprintf(format, f)
 }
 
 // number formats f with at most four decimals.
@@ -97,12 +90,7 @@ func money(n float64) string {
 }
 
 // milliseconds formats the time of a decision.
-func milliseconds(f score.Figure) string {
-	if f.IsNone() {
-		return missing
-	}
-	return fmt.Sprintf("%.3f ms", float64(f))
-}
+func milliseconds(f score.Figure) string { return formatKnown("%.3f ms", float64(f)) }
 
 // bounds formats an interval: [36.0,40.5].
 func bounds(i [2]score.Figure, format func(float64) string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
@@ -172,17 +173,11 @@ func (r *Report) result(column int) *score.Result {
 
 // heading names the policies.
 func (r *Report) heading() string {
-	s := "Replay of "
+	policies := strings.Join(r.columns()[1:], ", ")
 	if r.Changes != nil {
-		s = "Two replays: "
+		return "Two replays: " + policies
 	}
-	for i, name := range r.columns()[1:] {
-		if i > 0 {
-			s += ", "
-		}
-		s += name
-	}
-	return s
+	return "Replay of " + policies
 }
 
 // summary is the first line of a report.
