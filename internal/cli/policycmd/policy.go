@@ -1,3 +1,5 @@
+// Package policycmd holds the commands below `moot policy`: write, build, test,
+// measure, pack, install and inspect policies.
 package policycmd
 
 import (
@@ -10,6 +12,12 @@ import (
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies"
 )
+
+// commands are the commands of this package.
+type commands struct{ *app.App }
+
+// Command returns the command policy.
+func Command(a *app.App) *cobra.Command { return newPolicyCmd(&commands{a}) }
 
 // newPolicyCmd holds what concerns policies.
 func newPolicyCmd(a *commands) *cobra.Command {

@@ -4,16 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/catalog"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/drive"
+	reports "github.com/folkmoot/moot/replay/report"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // loadReplayed loads the policies of --policy.
@@ -77,4 +83,55 @@ func replayedBaseline(spec, name string) (drive.Policy, error) {
 		}
 	}
 	return drive.Policy{Name: spec, Baseline: baseline, Ref: room.PolicyRef{Use: spec, Name: baseline}}, nil
+}
+
+// check repeats the decisions of rooms with the policies that ran.
+func (a *commands) check(ctx context.Context, h *plugins.Host, src *source.Sources) error {
+	c, err := drive.Check(ctx, a.originals(h, src), replayable(ctx, src))
+	if errors.Is(err, drive.ErrNotRecorded) {
+		return app.ExitWith(app.ExitInput, &problem.Error{
+			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,
+			Fix: "--check takes rooms of moot, or files that `moot transcript export` wrote with --level all",
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.Emit(c, func(w io.Writer) error { return reports.WriteChecked(w, c) }); err != nil || c.OK {
+		return err
+	}
+	return app.ExitWith(app.ExitGate, &problem.Error{
+		Code: "REPLAY-CHECK-FAILED", What: "a policy does not decide as recorded",
+		Fix: "the first difference is shown above; compare the digest of the module, its settings and the release of moot",
+	})
+}
+
+// originals returns a loader of the policies that ran: the built-in ones and
+// those that the data folder keeps. It loads each policy once.
+func (a *commands) originals(h *plugins.Host, src *source.Sources) drive.Loader {
+	loaded := map[string]drive.Proposer{}
+	return func(ctx context.Context, ref room.PolicyRef) (drive.Proposer, error) {
+		key := ref.Name + "\x00" + ref.Digest + "\x00" + string(ref.Settings)
+		if p, ok := loaded[key]; ok {
+			return p, nil
+		}
+		var blobs catalog.Blobs
+		db, err := src.Log()
+		switch {
+		case err == nil:
+			blobs = db
+		case !errors.Is(err, log.ErrNotFound):
+			return nil, err
+		}
+		s, err := catalog.Stored(ctx, blobs, ref)
+		if err != nil {
+			return nil, err
+		}
+		p, err := h.Load(ctx, s.Module(ref.Settings, a.AllowFuel))
+		if err != nil {
+			return nil, err
+		}
+		loaded[key] = p
+		return p, nil
+	}
 }

@@ -1,3 +1,5 @@
+// Package replaycmd holds the commands below `moot replay`: what policies would
+// have decided, over rooms and transcripts.
 package replaycmd
 
 import (
@@ -17,6 +19,12 @@ import (
 	"github.com/folkmoot/moot/replay/drive"
 	reports "github.com/folkmoot/moot/replay/report"
 )
+
+// commands are the commands of this package.
+type commands struct{ *app.App }
+
+// Command returns the command replay.
+func Command(a *app.App) *cobra.Command { return newReplayCmd(&commands{a}) }
 
 // newReplayCmd runs policies over recorded rooms and conversations.
 func newReplayCmd(a *commands) *cobra.Command {

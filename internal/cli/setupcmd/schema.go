@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,4 +71,136 @@ func (a *commands) printSchema(kind string) error {
 		return err
 	}
 	return nil
+}
+
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// object is a JSON object under construction.
+type object = map[string]any
+
+// schemaOf derives a schema from how a Go value is encoded. Unknown
+// properties are allowed: newer releases add some.
+func schemaOf(title string, v any) object {
+	s := typeSchema(reflect.TypeOf(v))
+	s["$schema"], s["title"] = dialect, title
+	return s
+}
+
+// bodies holds a zero value of every type of event.
+var bodies = []room.Body{
+	room.Opened{},
+	room.Claimed{},
+	room.Joined{},
+	room.SeatChanged{},
+	room.SeatTaken{},
+	room.SeatReleased{},
+	room.SeatForgot{},
+	room.PolicyChanged{},
+	room.LimitsChanged{},
+	room.BidPosted{},
+	room.RoundDeclined{},
+	room.TurnGranted{},
+	room.TurnDrafted{},
+	room.TurnEdited{},
+	room.TurnApproved{},
+	room.TurnRejected{},
+	room.TurnPassed{},
+	room.TurnFailed{},
+	room.TurnInterrupted{},
+	room.ReplyLate{},
+	room.Violation{},
+	room.MessagePosted{},
+	room.Redacted{},
+	room.SummaryMade{},
+	room.Paused{},
+	room.Resumed{},
+	room.Stopped{},
+	room.Completed{},
+	room.Errored{},
+}
+
+// eventSchema is the envelope of an event and, by its type, its body.
+func eventSchema() any {
+	var names []string
+	var cases []any
+	for _, b := range bodies {
+		names = append(names, b.Type())
+		cases = append(cases, object{
+			"if":   object{"properties": object{"type": object{"const": b.Type()}}},
+			"then": object{"properties": object{"body": typeSchema(reflect.TypeOf(b))}},
+		})
+	}
+	slices.Sort(names)
+	return object{
+		"$schema": dialect, "title": "event", "type": "object",
+		"required": []string{"v", "seq", "id", "type", "actor", "epoch", "at", "clock_ns", "body"},
+		"properties": object{
+			"v": object{"const": room.FormatVersion}, "seq": object{"type": "integer", "minimum": 1},
+			"id": object{"type": "string"}, "type": object{"enum": names}, "actor": object{"type": "string"},
+			"command": object{"type": "string"}, "epoch": object{"type": "integer", "minimum": 0},
+			"at": object{"type": "string", "format": "date-time"}, "clock_ns": object{"type": "integer", "minimum": 0},
+			"body": object{"type": "object"},
+		},
+		"allOf": cases,
+	}
+}
+
+// typeSchema follows encoding/json's rules.
+func typeSchema(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[policy.JSON]():
+		return object{}
+	case reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeSchema(t.Elem())
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return object{"type": "integer"}
+	case reflect.Uint, reflect.Uint64, reflect.Uint32:
+		return object{"type": "integer", "minimum": 0}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice:
+		return object{"type": []string{"array", "null"}, "items": typeSchema(t.Elem())}
+	case reflect.Map:
+		return object{"type": []string{"object", "null"}, "additionalProperties": typeSchema(t.Elem())}
+	case reflect.Struct:
+		return structSchema(t)
+	}
+	return object{}
+}
+
+func structSchema(t reflect.Type) object {
+	props := object{}
+	var required []string
+	for f := range t.Fields() {
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			inner := structSchema(f.Type)
+			for k, v := range inner["properties"].(object) {
+				props[k] = v
+			}
+			more, _ := inner["required"].([]string)
+			required = append(required, more...)
+			continue
+		case name == "-" || name == "":
+			continue
+		}
+		props[name] = typeSchema(f.Type)
+		if !strings.Contains(opts, "omit") && f.Type.Kind() != reflect.Pointer {
+			required = append(required, name)
+		}
+	}
+	s := object{"type": "object", "properties": props}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
 }

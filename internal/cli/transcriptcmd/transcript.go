@@ -1,7 +1,10 @@
+// Package transcriptcmd holds the commands below `moot transcript`: list, show,
+// follow, export, import, fork, redact, count and verify transcripts.
 package transcriptcmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -12,6 +15,12 @@ import (
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/transcripts"
 )
+
+// commands are the commands of this package.
+type commands struct{ *app.App }
+
+// Command returns the command transcript.
+func Command(a *app.App) *cobra.Command { return newTranscriptCmd(&commands{a}) }
 
 // newTranscriptCmd reads, writes and checks transcripts.
 func newTranscriptCmd(a *commands) *cobra.Command {
@@ -145,4 +154,48 @@ func newTranscriptShowCmd(a *commands) *cobra.Command {
 	cmd.Flags().IntVar(&last, "last", 0, "only so many items from the end")
 	app.Formats(cmd, app.FormatTable)
 	return cmd
+}
+
+func newTranscriptStatsCmd(a *commands) *cobra.Command {
+	var from source.Reading
+	cmd := &cobra.Command{
+		Use:               "stats ROOM|FILE...",
+		Short:             "Count turns, airtime, latency, declines, failures and tokens",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: source.CompleteRooms(a.App),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, err := from.Sources(a.App, cmd, args)
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			all := []*transcripts.Stats{}
+			err = src.Each(cmd.Context(), func(o source.Origin) error {
+				s, err := transcripts.Collect(o.Entries)
+				all = append(all, s)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.Emit(all, func(w io.Writer) error { return printStats(w, app.Width(a.Stdout), all) })
+		},
+	}
+	from.Add(cmd)
+	return cmd
+}
+
+func printStats(w io.Writer, width int, all []*transcripts.Stats) error {
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := s.WriteText(w); err != nil {
+			return err
+		}
+		if err := s.WriteBars(w, width); err != nil {
+			return err
+		}
+	}
+	return nil
 }
