@@ -1,3 +1,14 @@
+// Package authoring works on the folder of a policy: it makes a new folder from
+// a template, builds the module, and checks whether a module is up to date.
+//
+// A folder contains policy.json, build.sh, cases/ and the sources. build.sh
+// makes policy.wasm. It is a program of the author and runs with the author's
+// rights, like the command of an agent. If a compiler is missing, it exits with
+// code 3 and prints to stderr what to install.
+//
+// A build embeds the manifest and the digest of the sources in the module, as
+// custom sections. So the module itself shows whether it is up to date, even in
+// a copy of the folder. The times of files do not matter.
 package authoring
 
 import (
@@ -10,7 +21,9 @@ import (
 
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins/wasm"
+	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/policies/templates"
 )
 
 // Names in a policy's folder.
@@ -33,10 +46,10 @@ func Open(dir string) (*Folder, error) {
 	path := filepath.Join(dir, manifestFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("POL-FOLDER", dir, "name a policy's folder, or make one: moot policy new NAME", "not a policy's folder: there is no %s", manifestFile)
+		return nil, pack.Refuse("POL-FOLDER", dir, "name a policy's folder, or make one: moot policy new NAME", "not a policy's folder: there is no %s", manifestFile)
 	}
 	if err != nil {
-		return nil, refuse("POL-FOLDER", path, "let it be readable", "cannot be read: %s", reason(err))
+		return nil, pack.Refuse("POL-FOLDER", path, "let it be readable", "cannot be read: %s", pack.Reason(err))
 	}
 	m, err := pack.ParseManifest(path, text)
 	if err != nil {
@@ -60,7 +73,7 @@ func ReadCases(dir string) ([]pack.File, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refuse("POL-CASES", dir, "let it be readable", "the cases cannot be listed: %s", reason(err))
+		return nil, pack.Refuse("POL-CASES", dir, "let it be readable", "the cases cannot be listed: %s", pack.Reason(err))
 	}
 	var cases []pack.File
 	for _, e := range entries {
@@ -69,7 +82,7 @@ func ReadCases(dir string) ([]pack.File, error) {
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
-			return nil, refuse("POL-CASES", filepath.Join(dir, e.Name()), "let it be readable", "the case cannot be read: %s", reason(err))
+			return nil, pack.Refuse("POL-CASES", filepath.Join(dir, e.Name()), "let it be readable", "the case cannot be read: %s", pack.Reason(err))
 		}
 		cases = append(cases, pack.File{Name: e.Name(), Text: text})
 	}
@@ -80,7 +93,7 @@ func ReadCases(dir string) ([]pack.File, error) {
 func (f *Folder) Pack(module []byte) (pack.Pack, error) {
 	readme, err := os.ReadFile(f.Path(readmeFile))
 	if err != nil {
-		return pack.Pack{}, refuse("POL-FOLDER", f.Path(readmeFile), "say in it what the policy does", "a pack needs a %s: %s", readmeFile, reason(err))
+		return pack.Pack{}, pack.Refuse("POL-FOLDER", f.Path(readmeFile), "say in it what the policy does", "a pack needs a %s: %s", readmeFile, pack.Reason(err))
 	}
 	cases, err := f.Cases()
 	return pack.Pack{Manifest: f.Manifest, Module: module, Readme: readme, Cases: cases}, err
@@ -94,7 +107,7 @@ func (f *Folder) Built() (module []byte, fresh bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, refuse("POL-FOLDER", f.Path(moduleFile), "let it be readable", "cannot be read: %s", reason(err))
+		return nil, false, pack.Refuse("POL-FOLDER", f.Path(moduleFile), "let it be readable", "cannot be read: %s", pack.Reason(err))
 	}
 	digest, err := f.Sources()
 	if err != nil {
@@ -115,4 +128,42 @@ func isSource(name string) bool {
 		}
 	}
 	return !strings.HasPrefix(name, ".") && !slices.Contains(notSources, name)
+}
+
+// New makes the folder of a new policy from a template. The last element of
+// dir is the policy's name. It returns the slash-separated names of the files.
+// It refuses a folder that exists.
+func New(dir, lang string) (*Folder, []string, error) {
+	name := filepath.Base(dir)
+	switch {
+	case !pack.ValidName(name):
+		return nil, nil, pack.Refuse("POL-NAME", dir, "use lower-case letters, digits and single dashes, a letter first, at most 40", "%q cannot be the name of a policy", name)
+	case policies.Has(name):
+		return nil, nil, pack.Refuse("POL-NAME", dir, "choose another name", "%s is a built-in policy", name)
+	}
+	files, ok := templates.Files(lang, name)
+	if !ok {
+		return nil, nil, pack.Refuse("CLI-USAGE", "", "there are templates for "+strings.Join(templates.Languages(), ", "), "there is no template for %q", lang)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return nil, nil, pack.Refuse("POL-EXISTS", dir, "choose another name, or remove it", "there is a file or folder of that name")
+	}
+	var names []string
+	for _, f := range files {
+		path, mode := filepath.Join(dir, filepath.FromSlash(f.Name)), os.FileMode(0o644)
+		if f.Executable {
+			mode = 0o755
+		}
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, f.Data, mode)
+		}
+		if err != nil {
+			return nil, nil, pack.Refuse("POL-FOLDER", filepath.Join(dir, f.Name), "choose a folder that can be written", "cannot be written: %s", pack.Reason(err))
+		}
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	f, err := Open(dir)
+	return f, names, err
 }

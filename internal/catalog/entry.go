@@ -1,8 +1,11 @@
 package catalog
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/authoring"
@@ -13,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // Origins of policies.
@@ -69,11 +73,10 @@ func (e *Entry) CheckDefaults() error {
 	if schema == nil {
 		return nil
 	}
-	err := config.CheckSettings(schema, e.Defaults())
-	if err == nil {
-		return nil
+	if err := config.CheckSettings(schema, e.Defaults()); err != nil {
+		return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: e.Where, Fix: "make them agree"}
 	}
-	return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: e.Where, Fix: "make them agree"}
+	return nil
 }
 
 // CheckName reports a policy from elsewhere that has the name of a built-in
@@ -130,4 +133,82 @@ func fromModule(module []byte, origin, where string) (*Entry, error) {
 	}
 	m.SHA256 = pack.Digest(module)
 	return &Entry{Origin: origin, Where: where, Manifest: m, Wasm: module, named: ok}, nil
+}
+
+// modulePath is where a program that embeds rooms gets this module from.
+const modulePath = "github.com/folkmoot/moot"
+
+// Version returns the version of this module in the running program, as
+// "v1.2.3", or "(devel)" when it has none.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	if info.Main.Path != modulePath {
+		for _, dep := range info.Deps {
+			if dep.Path == modulePath {
+				return dep.Version
+			}
+		}
+	}
+	if info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// DigestPrefix begins the name of a module that the log keeps:
+// sha256:DIGEST, with @NAME where a module without a manifest was called NAME.
+const DigestPrefix = "sha256:"
+
+// Blobs reads modules that the log keeps.
+type Blobs interface {
+	Blob(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Stored finds the module that a log names by its digest: a built-in one, or
+// one that the log keeps. A nil blobs has none.
+func Stored(ctx context.Context, blobs Blobs, ref room.PolicyRef) (*Entry, error) {
+	if ref.Digest == policies.Digest() && policies.Has(ref.Name) {
+		e, err := builtIn(ref.Name)
+		if err == nil {
+			e.Use = ref.Use
+		}
+		return e, err
+	}
+	if blobs != nil {
+		module, err := blobs.Blob(ctx, ref.Digest)
+		if err == nil {
+			return fromLog(module, ref.Name, ref.Digest)
+		}
+		if !errors.Is(err, log.ErrNotFound) {
+			return nil, err
+		}
+	}
+	if policies.Has(ref.Name) {
+		return nil, &problem.Error{
+			Code: policies.CodeDigest, What: fmt.Sprintf("the room's policy %q is another build: the log names SHA-256 %s, this moot has %s", ref.Name, ref.Digest, policies.Digest()),
+			Fix: "use the release of moot that opened the room, or change the policy with --policy " + ref.Name,
+		}
+	}
+	return nil, &problem.Error{
+		Code: "POL-MISSING", What: fmt.Sprintf("the module of policy %q is not in the data folder", ref.Name), Where: "sha256 " + ref.Digest,
+		Fix: "use the data folder that the room was run in, or change the policy with --policy NAME",
+	}
+}
+
+// fromLog returns the policy in a module that the log keeps. A module without
+// a manifest keeps the name that the room gave it.
+func fromLog(module []byte, name, digest string) (*Entry, error) {
+	e, err := fromModule(module, Log, DigestPrefix+digest)
+	if err != nil {
+		return nil, err
+	}
+	e.Use = DigestPrefix + digest
+	if !e.named && name != "" {
+		e.Manifest.Name = name // it is configured with it
+		e.Use += "@" + name
+	}
+	return e, nil
 }

@@ -1,9 +1,7 @@
 package pack
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,11 +48,11 @@ func ReadLock(dir string) (*Lock, error) {
 		return &Lock{}, nil
 	}
 	if err != nil {
-		return nil, refuse("POL-LOCK", path, "let it be readable", "the lock cannot be read: %s", reason(err))
+		return nil, Refuse("POL-LOCK", path, "let it be readable", "the lock cannot be read: %s", Reason(err))
 	}
 	l, err := ParseLock(text)
 	if err != nil {
-		return nil, refuse("POL-LOCK", path, "restore it from version control, or remove it and install the policies again", "the lock is refused: %v", err)
+		return nil, Refuse("POL-LOCK", path, "restore it from version control, or remove it and install the policies again", "the lock is refused: %v", err)
 	}
 	return l, nil
 }
@@ -77,7 +75,7 @@ func ParseLock(text []byte) (*Lock, error) {
 			return nil, err
 		}
 		if seen[e.Name] {
-			return nil, fmt.Errorf("%s appears twice", e.Name)
+			return nil, fmt.Errorf("%s is there twice", e.Name)
 		}
 		seen[e.Name] = true
 	}
@@ -116,13 +114,13 @@ func (l *Lock) Admit(where string, e Locked) error {
 	fix := "ask its author; if it is right, forget the old one first: moot policy rm " + e.Name
 	switch c := CompareVersions(e.Version, old.Version); {
 	case e.Key != old.Key && e.Key == "":
-		return refuse("POL-PACK-KEY", where, fix, "is not signed; %s %s was, with %s", old.Name, old.Version, keyID(old.Key))
+		return Refuse("POL-PACK-KEY", where, fix, "is not signed; %s %s was, with %s", old.Name, old.Version, keyID(old.Key))
 	case e.Key != old.Key && old.Key != "":
-		return refuse("POL-PACK-KEY", where, fix, "is signed with %s; %s %s was with %s", keyID(e.Key), old.Name, old.Version, keyID(old.Key))
+		return Refuse("POL-PACK-KEY", where, fix, "is signed with %s; %s %s was with %s", keyID(e.Key), old.Name, old.Version, keyID(old.Key))
 	case c < 0:
-		return refuse("POL-PACK-OLDER", where, fix, "is version %s; %s is locked at %s, which is newer", e.Version, old.Name, old.Version)
+		return Refuse("POL-PACK-OLDER", where, fix, "is version %s; %s is locked at %s, which is newer", e.Version, old.Name, old.Version)
 	case c == 0 && e.SHA256 != old.SHA256:
-		return refuse("POL-PACK-CHANGED", where, fix, "claims to be %s %s, which is locked with other bytes: SHA-256 %s, not %s", old.Name, old.Version, old.SHA256, e.SHA256)
+		return Refuse("POL-PACK-CHANGED", where, fix, "claims to be %s %s, which is locked with other bytes: SHA-256 %s, not %s", old.Name, old.Version, old.SHA256, e.SHA256)
 	}
 	return nil
 }
@@ -156,19 +154,17 @@ func (l *Lock) Write(dir string) error {
 	if w.Policies == nil {
 		w.Policies = []Locked{}
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(w); err != nil {
-		return fmt.Errorf("encoding lock: %w", err)
+	text, err := encodeJSON(w)
+	if err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(dir)
 	if err == nil {
 		defer root.Close()
-		err = replace(root, LockName, out.Bytes())
+		err = replace(root, LockName, text)
 	}
 	if err != nil {
-		return refuse("POL-LOCK", filepath.Join(dir, LockName), "let the folder be writable", "the lock cannot be written: %s", reason(err))
+		return Refuse("POL-LOCK", filepath.Join(dir, LockName), "let the folder be writable", "the lock cannot be written: %s", Reason(err))
 	}
 	return nil
 }

@@ -34,10 +34,10 @@ func (s Store) Path(name, digest string) string {
 func (s Store) Put(name string, file []byte) (digest string, err error) {
 	digest = Digest(file)
 	if !ValidName(name) {
-		return "", refuse("POL-PACK-NAME", s.dir, "", "%q cannot be the name of a policy", clip(name))
+		return "", Refuse("POL-PACK-NAME", s.dir, "", "%q cannot be the name of a policy", clip(name))
 	}
 	if err := s.put(name, digest, file); err != nil {
-		return "", refuse("POL-STORE", s.Path(name, digest), "choose a data folder that can be written: --data", "the pack cannot be kept: %s", reason(err))
+		return "", Refuse("POL-STORE", s.Path(name, digest), "choose a data folder that can be written: --data", "the pack cannot be kept: %s", Reason(err))
 	}
 	return digest, nil
 }
@@ -67,13 +67,7 @@ func replace(root *os.Root, name string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
@@ -88,21 +82,21 @@ func (s Store) Get(name, digest string) (*Pack, error) {
 	where := s.Path(name, digest)
 	again := "install it again: moot policy install PACK"
 	if !ValidName(name) || !digestForm.MatchString(digest) {
-		return nil, refuse("POL-PACK-NONE", where, again, "cannot be a pack")
+		return nil, Refuse("POL-PACK-NONE", where, again, "cannot be a pack")
 	}
 	file, err := s.read(s.file(name, digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("POL-PACK-NONE", where, again, "the pack of %s is not in the data folder", name)
+		return nil, Refuse("POL-PACK-NONE", where, again, "the pack of %s is not in the data folder", name)
 	}
 	if err != nil {
-		return nil, refuse("POL-STORE", where, again, "the pack cannot be read: %s", reason(err))
+		return nil, Refuse("POL-STORE", where, again, "the pack cannot be read: %s", Reason(err))
 	}
 	if got := Digest(file); got != digest {
-		return nil, refuse("POL-PACK-DIGEST", where, again, "the pack was altered: its SHA-256 is %s", got)
+		return nil, Refuse("POL-PACK-DIGEST", where, again, "the pack was altered: its SHA-256 is %s", got)
 	}
 	p, err := Read(where, file)
 	if err == nil && p.Manifest.Name != name {
-		err = refuse("POL-PACK-DIGEST", where, again, "is the policy %s", p.Manifest.Name)
+		err = Refuse("POL-PACK-DIGEST", where, again, "is the policy %s", p.Manifest.Name)
 	}
 	if err != nil {
 		return nil, err
@@ -132,7 +126,7 @@ type Installed struct{ Name, SHA256 string }
 func (s Store) List() ([]Installed, error) {
 	files, err := fs.Glob(os.DirFS(s.dir), "*/*"+Extension)
 	if err != nil {
-		return nil, refuse("POL-STORE", s.dir, "", "the folder cannot be listed: %s", reason(err))
+		return nil, Refuse("POL-STORE", s.dir, "", "the folder cannot be listed: %s", Reason(err))
 	}
 	var all []Installed
 	for _, f := range files {
@@ -154,9 +148,6 @@ func (s Store) Remove(name, digest string) (bool, error) {
 		return false, nil
 	}
 	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
 	if err == nil {
 		defer root.Close()
 		err = root.Remove(s.file(name, digest))
@@ -165,7 +156,7 @@ func (s Store) Remove(name, digest string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, refuse("POL-STORE", s.Path(name, digest), "", "the pack cannot be removed: %s", reason(err))
+		return false, Refuse("POL-STORE", s.Path(name, digest), "", "the pack cannot be removed: %s", Reason(err))
 	}
 	_ = root.Remove(name) // fails if the folder has other packs
 	return true, nil

@@ -1,6 +1,10 @@
 package policytest
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"cmp"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // room turns the inputs of a case's steps into inputs of a policy, and counts.
 type room struct {
@@ -76,7 +80,7 @@ func agents(all []agent) []policy.Agent {
 		eligible := a.Ineligible == "" && a.Kind != policy.Human
 		set(&eligible, a.Eligible)
 		out[i] = policy.Agent{
-			ID: a.ID, Name: or(a.Name, a.ID), Kind: or(a.Kind, policy.Local), Role: a.Role, Domains: a.Domains,
+			ID: a.ID, Name: cmp.Or(a.Name, a.ID), Kind: cmp.Or(a.Kind, policy.Local), Role: a.Role, Domains: a.Domains,
 			Eligible: eligible, Ineligible: a.Ineligible, Turns: a.Turns, LastTurn: a.LastTurn, Failures: a.Failures,
 			Tokens: a.Tokens, AvgMS: a.AvgMS, Unread: a.Unread, Urgent: a.Urgent, Followed: policy.Followed(a.Followed),
 			Confidence: a.Confidence, Bid: (*policy.Bid)(a.Bid),
@@ -93,16 +97,9 @@ func (r *room) events(all []event) []policy.Event {
 	for i, e := range all {
 		r.seq = max(r.seq+1, e.Seq)
 		out[i] = policy.Event{
-			Seq: r.seq, Turn: e.Turn, From: e.From, To: e.To, Kind: or(e.Kind, policy.KindMessage), Text: e.Text,
+			Seq: r.seq, Turn: e.Turn, From: e.From, To: e.To, Kind: cmp.Or(e.Kind, policy.KindMessage), Text: e.Text,
 			Truncated: e.Truncated, Mentions: e.Mentions, Addressed: e.Addressed, Bytes: max(e.Bytes, len(e.Text)),
 		}
 	}
 	return out
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

@@ -113,8 +113,8 @@ func Parse(name string, b []byte) (*Case, error) {
 	}
 	r.in.Events = nil
 	for i, s := range f.Steps {
-		if i == 0 {
-			s.Input = firstEvents(f.Input, s.Input)
+		if i == 0 && s.Input.Events == nil {
+			s.Input.Events = f.Input.Events
 		}
 		if err := r.step(i, s.Input); err != nil {
 			return nil, fmt.Errorf("%s: step %d: %w", name, i+1, err)
@@ -123,14 +123,6 @@ func Parse(name string, b []byte) (*Case, error) {
 		c.Steps = append(c.Steps, Step{About: s.About, Want: want, input: r.in, ownState: s.Input.State != nil || i == 0})
 	}
 	return c, nil
-}
-
-// firstEvents adds the events of the case to a first step without events.
-func firstEvents(c, s input) input {
-	if s.Events == nil {
-		s.Events = c.Events
-	}
-	return s
 }
 
 func asJSON(v any) (policy.JSON, error) {
