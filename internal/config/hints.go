@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,10 +38,7 @@ var renamedKeys = map[string]string{
 
 // hintKey returns a hint for an unknown key.
 func hintKey(name string, known []string) string {
-	if s := suggest(name, known); s != "" {
-		return s
-	}
-	if s := renamedKeys[name]; s != "" {
+	if s := cmp.Or(suggest(name, known), renamedKeys[name]); s != "" {
 		return s
 	}
 	if len(known) == 0 {

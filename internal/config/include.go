@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -92,11 +93,8 @@ func (i *includer) merge(s *source) {
 			i.appendList(key, val)
 		case "include":
 		default:
-			hint := suggest(key.Value, fragmentKeys)
-			if hint == "" {
-				hint = "an included file may only have " + strings.Join(fragmentKeys[1:], ", ") + "; move other keys to " + i.d.main.name
-			}
-			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), hint)
+			allowed := "an included file may only have " + strings.Join(fragmentKeys[1:], ", ") + "; move other keys to " + i.d.main.name
+			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), cmp.Or(suggest(key.Value, fragmentKeys), allowed))
 		}
 	}
 }

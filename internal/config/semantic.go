@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -141,10 +142,7 @@ func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 			return
 		}
 	case o.Policies != nil && !slices.Contains(o.Policies, use):
-		hint := suggest(use, o.Policies)
-		if hint == "" {
-			hint = "available: " + strings.Join(o.Policies, ", ") + "; a path starts with ./"
-		}
+		hint := cmp.Or(suggest(use, o.Policies), "available: "+strings.Join(o.Policies, ", ")+"; a path starts with ./")
 		d.reportUnlessBroken(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
 		return
 	}
