@@ -116,6 +116,3 @@ func (s *Session) draw() {
 		s.raw.last(s.statusLine(time.Now()), -1)
 	}
 }
-
-// tail returns the last n bytes of s.
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }

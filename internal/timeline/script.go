@@ -47,22 +47,19 @@ func (s *Session) carryOut(v verb, rest string, act func(room.Act)) {
 	switch v.name {
 	case "quit":
 		s.leave(act)
-		return
 	case "help":
 		s.show(s.Err, help())
-		return
 	case "roster":
 		s.show(s.Err, s.roster())
-		return
 	case "wait":
-		return
+	default:
+		do, err := v.act(s, rest)
+		if err != nil {
+			s.answer(err)
+			return
+		}
+		act(do)
 	}
-	do, err := v.act(s, rest)
-	if err != nil {
-		s.answer(err)
-		return
-	}
-	act(do)
 }
 
 // answer shows the person why a command was refused.

@@ -208,7 +208,8 @@ func (s *Session) update(u coordinator.Update, act func(room.Act)) {
 		if s.delta.who != u.Participant {
 			s.delta.who, s.delta.text = u.Participant, ""
 		}
-		s.delta.text = tail(s.delta.text+u.Delta, 400)
+		s.delta.text += u.Delta
+		s.delta.text = s.delta.text[max(0, len(s.delta.text)-400):]
 	default:
 		s.note(*u.Event)
 		s.Printer.Width = s.Screen.width()
