@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/transcripts"
@@ -113,10 +112,6 @@ func (t *builder) a2aParts(p piece, of value) {
 			t.leaveOut("part that is a file")
 			continue
 		}
-		if strings.TrimSpace(p.text) == "" {
-			t.leaveOut("part without a text")
-			continue
-		}
-		t.addTurn(p)
+		t.addText(p, "part without a text")
 	}
 }

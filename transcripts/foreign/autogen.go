@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -45,10 +46,7 @@ func (t *builder) history(doc value) value {
 
 // autoGenSpeaker returns the participant that says m.
 func autoGenSpeaker(t *builder, m value) string {
-	name := m.get("name").text()
-	if name == "" {
-		name = m.get("role").text() // the first message of some histories
-	}
+	name := cmp.Or(m.get("name").text(), m.get("role").text()) // the first message of some histories has no name
 	return t.participant(name, "", autoGenKind(name), "")
 }
 
@@ -169,11 +167,7 @@ func (t *builder) autoGenText(p piece, kind string, content value) {
 	case '{': // StructuredMessage
 		p.text = content.compact()
 	}
-	if strings.TrimSpace(p.text) == "" {
-		t.leaveOut("message without a text (" + truncate(clean(kind), 60) + ")")
-		return
-	}
-	t.addTurn(p)
+	t.addText(p, "message without a text ("+truncate(clean(kind), 60)+")")
 }
 
 // magenticRoute matches a role in a Magentic-One log: the speaker and, in

@@ -1,9 +1,11 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,12 +87,7 @@ func (c *captionReader) block(lines []string, n int, f Format) error {
 
 // timesLine returns which of the first two lines holds the times, or -1.
 func (c *captionReader) timesLine(lines []string) int {
-	for i := 0; i < min(2, len(lines)); i++ {
-		if captionTimes.MatchString(strings.TrimSpace(lines[i])) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(lines[:min(2, len(lines))], func(line string) bool { return captionTimes.MatchString(strings.TrimSpace(line)) })
 }
 
 func captionStart(line string) float64 {
@@ -147,10 +144,7 @@ func (c *captionReader) turn(p piece) {
 		c.leaveOut("cue without a text")
 		return
 	}
-	if clean(p.speaker) == "" {
-		p.speaker = unnamedSpeaker
-	}
-	p.speaker = c.participant(p.speaker, "", transcripts.KindHuman, "")
+	p.speaker = c.participant(cmp.Or(clean(p.speaker), unnamedSpeaker), "", transcripts.KindHuman, "")
 	c.addTurn(p)
 }
 

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 
@@ -67,10 +68,7 @@ func (t *builder) toolCallTurn(who, name, args, id string, made toolCalls, of pi
 
 // toolParticipant makes a tool a participant.
 func (t *builder) toolParticipant(name string) string {
-	if clean(name) == "" {
-		name = "tool"
-	}
-	return t.participant(name, "", transcripts.KindTool, "")
+	return t.participant(cmp.Or(clean(name), "tool"), "", transcripts.KindTool, "")
 }
 
 // toolAnswer adds the turn in which a tool answers a call.
@@ -134,10 +132,7 @@ func (t *builder) content(v value) string {
 
 // typeOrNone returns a type for a reason in a report.
 func typeOrNone(kind string) string {
-	if kind = truncate(clean(kind), 40); kind == "" {
-		return "of no type"
-	}
-	return kind
+	return cmp.Or(truncate(clean(kind), 40), "of no type")
 }
 
 // readChats reads OpenAI chat messages: an array, an object with "messages", or
@@ -197,8 +192,5 @@ func chatSpeaker(t *builder, m value) string {
 	if role == "user" {
 		kind = transcripts.KindHuman
 	}
-	if name := m.get("name").text(); name != "" {
-		return t.participant(name, "", kind, "")
-	}
-	return t.participant(role, "", kind, "")
+	return t.participant(cmp.Or(m.get("name").text(), role), "", kind, "")
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -54,9 +55,7 @@ func readClaude(in *input) (*builder, error) {
 			return nil, err
 		}
 	}
-	if c.c.ID == "" {
-		c.c.ID = stem(in.name)
-	}
+	c.c.ID = cmp.Or(c.c.ID, stem(in.name))
 	if c.onlyAgent != "" { // the file of the main session has the same id
 		c.c.ID += "/" + c.onlyAgent
 	}
@@ -184,15 +183,11 @@ func (c *claudeReader) message(v value, kind string) {
 }
 
 func (c *claudeReader) text(p piece, text string, side bool) {
-	switch {
-	case strings.TrimSpace(text) == "":
-		c.leaveOut("message without a text")
-	case side && len(p.to) > 0 && c.prompts[text] != "":
+	if p.text = text; side && len(p.to) > 0 && strings.TrimSpace(text) != "" && c.prompts[text] != "" {
 		c.leaveOut("prompt of a sub-agent that is in the call too")
-	default:
-		p.text = text
-		c.addTurn(p)
+		return
 	}
+	c.addText(p, "message without a text")
 }
 
 // block adds one block of a message.
@@ -232,10 +227,7 @@ func (c *claudeReader) toolUse(p piece, b value) {
 // subAgent returns the participant that wrote a line of a side chain: the
 // sub-agent whose prompt started the chain.
 func (c *claudeReader) subAgent(v, m value) string {
-	root := v.get("agentId").maybeText()
-	if root == "" {
-		root = c.roots[v.get("uuid").maybeText()]
-	}
+	root := cmp.Or(v.get("agentId").maybeText(), c.roots[v.get("uuid").maybeText()])
 	seat := c.agents[root]
 	if seat == "" {
 		if content := m.get("content"); content.kind() == '"' {
@@ -247,9 +239,7 @@ func (c *claudeReader) subAgent(v, m value) string {
 				}
 			}
 		}
-		if seat == "" {
-			seat = "subagent"
-		}
+		seat = cmp.Or(seat, "subagent")
 		c.agents[root] = seat
 	}
 	return c.participant(seat, "", transcripts.KindAgent, "sub-agent")

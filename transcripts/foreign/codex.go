@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +30,7 @@ func readCodex(in *input) (*builder, error) {
 			return nil, err
 		}
 	}
-	if c.c.ID == "" {
-		c.c.ID = stem(in.name)
-	}
+	c.c.ID = cmp.Or(c.c.ID, stem(in.name))
 	return c.builder, nil
 }
 
@@ -112,37 +112,28 @@ func (c *codexReader) output(v value) string {
 
 func (c *codexReader) message(v value, p piece) {
 	user, me := c.speakers()
-	text := c.content(v.get("content"))
+	p.text = c.content(v.get("content"))
 	switch role := v.require("role").text(); {
 	case role == "assistant":
 		p.speaker = me
 	case role != "user":
 		c.leaveOut("instructions of the role " + truncate(clean(role), 60))
 		return
-	case addedByProgram(text):
+	case addedByProgram(p.text):
 		c.leaveOut("text added by the program")
 		return
 	default:
 		p.speaker = user
 	}
-	if strings.TrimSpace(text) == "" {
-		c.leaveOut("message without a text")
-		return
-	}
-	p.text = text
-	c.addTurn(p)
+	c.addText(p, "message without a text")
 }
 
 // addedByProgram reports whether Codex itself wrote a text of the role user, as
 // it does at the start of a session.
 func addedByProgram(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, start := range []string{"<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
-		if strings.HasPrefix(text, start) {
-			return true
-		}
-	}
-	return false
+	starts := []string{"<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions", "<turn_aborted>"}
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 // reasoning adds the summary of the model's reasoning. The full reasoning is

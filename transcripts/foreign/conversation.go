@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -34,10 +35,7 @@ func newBuilder(file string, f Format, id string) *builder {
 	t := &builder{name: file, index: map[string]int{}, presumed: map[string]bool{}}
 	t.report.Format = f
 	t.c.Source = clean(filepath.Base(file))
-	t.c.ID = clean(id)
-	if t.c.ID == "" {
-		t.c.ID = stem(file)
-	}
+	t.c.ID = cmp.Or(clean(id), stem(file))
 	return t
 }
 
@@ -95,12 +93,8 @@ func (t *builder) participant(id, name, kind, role string) string {
 	}
 	if i, ok := t.index[id]; ok {
 		p := &t.c.Participants[i]
-		if p.Name == "" {
-			p.Name = truncate(name, transcripts.MaxID)
-		}
-		if p.Role == "" {
-			p.Role = role
-		}
+		p.Name = cmp.Or(p.Name, truncate(name, transcripts.MaxID))
+		p.Role = cmp.Or(p.Role, role)
 		if t.presumed[id] {
 			p.Kind = kind
 			delete(t.presumed, id)
@@ -132,6 +126,16 @@ func (t *builder) addTurn(p piece) {
 	t.c.Turns = append(t.c.Turns, turn)
 	t.lastID = p.id
 	t.report.Turns++
+}
+
+// addText adds a turn, or leaves out a piece without a text for the reason
+// textless.
+func (t *builder) addText(p piece, textless string) {
+	if strings.TrimSpace(p.text) == "" {
+		t.leaveOut(textless)
+		return
+	}
+	t.addTurn(p)
 }
 
 // addressees returns the addressees of p, each once and without the speaker.

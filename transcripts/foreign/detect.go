@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,12 +18,7 @@ func isMoot(head []byte) bool {
 	if len(head) == 0 || bytes.HasPrefix(head, []byte(`{"moot_transcript"`)) || eventStart.Match(head) {
 		return true
 	}
-	for _, key := range topLevelKeys(head) {
-		if key == "participants" || key == "turns" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(topLevelKeys(head), func(key string) bool { return key == "participants" || key == "turns" })
 }
 
 // eventStart matches the first event of a room.

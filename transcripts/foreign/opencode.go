@@ -1,8 +1,8 @@
 package foreign
 
 import (
+	"cmp"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/transcripts"
@@ -40,13 +40,7 @@ func (o openCodeReader) message(m value) {
 	case "user":
 		p.speaker = o.participant("user", "", transcripts.KindHuman, "")
 	case "assistant":
-		agent := info.get("agent").maybeText()
-		if agent == "" {
-			agent = info.get("mode").maybeText() // older releases
-		}
-		if agent == "" {
-			agent = role
-		}
+		agent := cmp.Or(info.get("agent").maybeText(), info.get("mode").maybeText(), role) // older releases name a mode
 		p.speaker = o.participant(agent, "", transcripts.KindAgent, "")
 	default:
 		info.get("role").fail("the role must be user or assistant")
@@ -68,14 +62,11 @@ func (o openCodeReader) part(p piece, part value) {
 		if kind == "reasoning" {
 			p.channel = channelThought
 		}
-		switch {
-		case part.get("synthetic").flag():
+		if part.get("synthetic").flag() {
 			o.leaveOut("text added by the program")
-		case strings.TrimSpace(p.text) == "":
-			o.leaveOut("message without a text")
-		default:
-			o.addTurn(p)
+			return
 		}
+		o.addText(p, "message without a text")
 	case "tool":
 		o.toolPart(p, part)
 	case "agent":

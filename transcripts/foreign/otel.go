@@ -89,11 +89,7 @@ func attributes(v value) map[string]value {
 
 // text returns a string attribute, or "".
 func (s *span) text(key string) string {
-	v, ok := s.attrs[key]
-	if !ok {
-		return ""
-	}
-	return v.get("stringValue").maybeText()
+	return s.attrs[key].get("stringValue").maybeText()
 }
 
 // hasGenAI reports whether the span has gen_ai attributes.
@@ -138,12 +134,8 @@ const maxNested = 256
 
 // hasMessages reports whether a span contains messages of a model.
 func (s *span) hasMessages() bool {
-	for _, key := range []string{"gen_ai.output.messages", "gen_ai.input.messages", "gen_ai.completion", "gen_ai.prompt", "gen_ai.completion.0.content", "gen_ai.prompt.0.content"} {
-		if _, ok := s.attrs[key]; ok {
-			return true
-		}
-	}
-	return false
+	keys := []string{"gen_ai.output.messages", "gen_ai.input.messages", "gen_ai.completion", "gen_ai.prompt", "gen_ai.completion.0.content", "gen_ai.prompt.0.content"}
+	return slices.ContainsFunc(keys, func(key string) bool { _, ok := s.attrs[key]; return ok })
 }
 
 // conversationsOf groups spans by conversation, in the order of their starts.
@@ -168,10 +160,7 @@ func conversationsOf(spans []*span) (talks [][]*span) {
 func (s *span) agent() (id, name string) {
 	for n := 0; s != nil && n < maxNested; s, n = s.outer, n+1 {
 		if name = s.text("gen_ai.agent.name"); name != "" {
-			if id = s.text("gen_ai.agent.id"); id == "" {
-				id = name
-			}
-			return id, name
+			return cmp.Or(s.text("gen_ai.agent.id"), name), name
 		}
 	}
 	return "", ""

@@ -60,9 +60,7 @@ func (t *spanConverter) span(s *span) {
 	case s.text("gen_ai.operation.name") == "execute_tool" || s.text("gen_ai.tool.name") != "":
 		t.toolSpan(s)
 	default:
-		if t.objective == "" {
-			t.objective = s.text(transcripts.AttrObjective)
-		}
+		t.objective = cmp.Or(t.objective, s.text(transcripts.AttrObjective))
 		t.leaveOut("span without messages (" + typeOrNone(s.text("gen_ai.operation.name")) + ")")
 	}
 }
@@ -247,10 +245,7 @@ func (t *spanConverter) text(s *span, role, name, kind string, part value, p pie
 // speaker returns the participant that speaks in a span.
 func (t *spanConverter) speaker(s *span, role, name string) string {
 	if role == "user" {
-		if name == "" {
-			name = role
-		}
-		return t.participant(name, "", transcripts.KindHuman, "")
+		return t.participant(cmp.Or(name, role), "", transcripts.KindHuman, "")
 	}
 	id, label := s.agent()
 	switch {
@@ -277,9 +272,7 @@ func (t *spanConverter) toolSpan(s *span) {
 			t.taken[key]++
 		}
 		call := t.calls[id]
-		if call.tool == "" {
-			call.tool = name
-		}
+		call.tool = cmp.Or(call.tool, name)
 		text := result.get("stringValue").maybeText()
 		if text == "" {
 			text = embeddedJSON(result).compact()

@@ -193,11 +193,7 @@ func (s slackReader) message(t *builder, m slackMessage, authors map[string]stri
 			p.to = append([]string{s.participant(t, parent)}, p.to...)
 		}
 	}
-	if strings.TrimSpace(p.text) == "" {
-		t.leaveOut("message without a text")
-		return
-	}
-	t.addTurn(p)
+	t.addText(p, "message without a text")
 }
 
 // author returns the participant that wrote a message.
