@@ -38,8 +38,18 @@ func (r *redactor) event(e room.Event) room.Event {
 			b.Text = "" // made from messages of every level
 		}
 		e.Body = b
+	case room.TurnDrafted:
+		if r.drafts == nil {
+			r.drafts = map[int]room.Visibility{}
+		}
+		r.drafts[b.Turn] = b.Message.Visibility
+		b.Message = r.message(b.Message) // like the message that the draft would become
+		e.Body = b
+	case room.TurnEdited:
+		b.Text = r.message(room.Message{Text: b.Text, Visibility: r.drafts[b.Turn]}).Text
+		e.Body = b
 	default:
-		e.Body = r.policyRecord(r.draft(e.Body))
+		e.Body = r.policyRecord(e.Body)
 	}
 	return e
 }
@@ -54,23 +64,6 @@ func (r *redactor) message(m room.Message) room.Message {
 		ID: m.ID, Run: m.Run, From: m.From, To: m.To, Kind: m.Kind, Visibility: m.Visibility,
 		CreatedAt: m.CreatedAt, Turn: m.Turn, Source: m.Source,
 	}
-}
-
-// draft redacts drafts and edits like the message they would become.
-func (r *redactor) draft(body room.Body) room.Body {
-	switch b := body.(type) {
-	case room.TurnDrafted:
-		if r.drafts == nil {
-			r.drafts = map[int]room.Visibility{}
-		}
-		r.drafts[b.Turn] = b.Message.Visibility
-		b.Message = r.message(b.Message)
-		return b
-	case room.TurnEdited:
-		b.Text = r.message(room.Message{Text: b.Text, Visibility: r.drafts[b.Turn]}).Text
-		return b
-	}
-	return body
 }
 
 // policyRecord removes the state and the log of a policy, which may quote any

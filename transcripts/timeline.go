@@ -24,7 +24,6 @@ type timeline struct {
 	Items  []item
 	Hidden int // number of messages hidden at this level
 	From   time.Time
-	To     time.Time
 }
 
 // Kinds of items.
@@ -73,7 +72,9 @@ func buildTimeline(entries iter.Seq2[log.Entry, error], level Level) (*timeline,
 			return nil, err
 		}
 		t.counter.count(e)
-		t.times(e.Event.At)
+		if t.timeline.From.IsZero() {
+			t.timeline.From = e.Event.At
+		}
 		t.event(e)
 	}
 	t.timeline.Spec, t.timeline.Limits = t.state.Spec, t.state.Limits
@@ -88,16 +89,6 @@ type timelineBuilder struct {
 	redact   redactor
 	timeline *timeline
 	grant    *grant
-}
-
-func (t *timelineBuilder) times(at time.Time) {
-	if at.IsZero() {
-		return
-	}
-	if t.timeline.From.IsZero() {
-		t.timeline.From = at
-	}
-	t.timeline.To = at
 }
 
 func (t *timelineBuilder) event(e log.Entry) {
