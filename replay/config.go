@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/folkmoot/moot/replay/drive"
@@ -20,14 +21,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Workers <= 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
-	if c.Resamples <= 0 {
-		c.Resamples = 1000
-	}
-	if c.Repeat <= 0 {
-		c.Repeat = 8
-	}
+	c.Workers = cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))
+	c.Resamples = cmp.Or(max(c.Resamples, 0), 1000)
+	c.Repeat = cmp.Or(max(c.Repeat, 0), 8)
 	return c
 }

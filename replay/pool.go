@@ -27,10 +27,6 @@ type job struct {
 	run        *score.Run
 }
 
-func newPool(c Config) *pool {
-	return &pool{Config: c, batch: score.NewBatch(c.Policies, c.Simulate)}
-}
-
 // run passes the transcripts to the workers and waits for them. A transcript is
 // read when a worker is nearly ready for it.
 func (p *pool) run(ctx context.Context, transcripts iter.Seq2[history.Transcript, error]) error {

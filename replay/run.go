@@ -8,6 +8,7 @@ import (
 	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/replay/report"
+	"github.com/folkmoot/moot/replay/score"
 )
 
 // Run replays the policies over the transcripts. The report does not depend on
@@ -20,7 +21,7 @@ func Run(ctx context.Context, c Config, transcripts iter.Seq2[history.Transcript
 		return nil, err
 	}
 	start := time.Now()
-	p := newPool(c)
+	p := &pool{Config: c, batch: score.NewBatch(c.Policies, c.Simulate)}
 	if err := p.run(ctx, transcripts); err != nil {
 		return nil, err
 	}

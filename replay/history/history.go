@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -173,11 +174,7 @@ func (h *History) add(s Seat) {
 }
 
 func (h *History) rank() {
-	byID := make([]int, len(h.Seats))
-	for i := range byID {
-		byID[i] = i
-	}
-	slices.SortFunc(byID, func(a, b int) int { return cmp.Compare(h.Seats[a].ID, h.Seats[b].ID) })
+	byID := slices.SortedFunc(maps.Values(h.index), func(a, b int) int { return cmp.Compare(h.Seats[a].ID, h.Seats[b].ID) })
 	for rank, i := range byID {
 		h.Seats[i].Rank = rank
 	}

@@ -104,10 +104,10 @@ func (b *Batch) result(policy int, values [][]float64) Result {
 	r := Result{Intervals: map[string][2]Figure{}, N: map[string]int{}, P50: None(), P99: None()}
 	for _, run := range b.Runs {
 		t := run.tally(policy)
-		total.addSums(&t.sums)
-		if r.FirstError == "" {
-			r.FirstError = t.firstError
+		for i, x := range t.sums {
+			total[i] += x
 		}
+		r.FirstError = cmp.Or(r.FirstError, t.firstError)
 		if len(r.Flips.Examples) < maxFlips {
 			r.Flips.Examples = append(r.Flips.Examples, t.flips...)
 		}

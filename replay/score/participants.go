@@ -53,7 +53,7 @@ func (b *Batch) Airtime() []Airtime {
 func (b *Batch) Windows() []SeatWindows {
 	byID := map[string]*SeatWindows{}
 	for _, r := range b.Runs {
-		for _, s := range r.windows.seats {
+		for _, s := range r.windows {
 			if s.Turns == 0 {
 				continue
 			}

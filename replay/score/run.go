@@ -10,9 +10,9 @@ import (
 type Run struct {
 	History  *history.History // nil when the transcript has no decision points
 	recorded *Tally
-	tallies  []*Tally // by policy
-	windows  windowTally
-	equal    [][]int // in how many decisions two of them chose the same; the recorded decisions first; nil in a simulation
+	tallies  []*Tally      // by policy
+	windows  []SeatWindows // of the recorded speakers, by seat
+	equal    [][]int       // in how many decisions two of them chose the same; the recorded decisions first; nil in a simulation
 	choices  []history.Choice
 }
 
@@ -25,7 +25,7 @@ func (r *Run) AddRecorded(p *history.Point) {
 // AddWhatIf counts the recorded decision at p and those of all policies.
 func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 	r.AddRecorded(p)
-	r.windows.addPoint(p)
+	r.addWindows(p)
 	r.choices[0] = p.Truth
 	for i := range evaluations {
 		r.tallies[i].addEvaluation(p, &evaluations[i])

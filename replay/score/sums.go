@@ -40,9 +40,3 @@ const (
 )
 
 type sums [allSums]float64
-
-func (s *sums) addSums(o *sums) {
-	for i := range s {
-		s[i] += o[i]
-	}
-}

@@ -20,21 +20,16 @@ type Budget struct {
 	Omitted int   `json:"omitted"` // messages that would only have been counted
 }
 
-// windowTally adds up the windows of the recorded speakers of a transcript.
-type windowTally struct {
-	seats []SeatWindows // by seat
-}
-
-// addPoint counts the windows that the recorded speaker would get at p.
-func (t *windowTally) addPoint(p *history.Point) {
+// addWindows counts the windows that the recorded speaker would get at p.
+func (r *Run) addWindows(p *history.Point) {
 	if !p.Truth.Speaks() {
 		return
 	}
 	seat := int(p.Truth)
-	for len(t.seats) <= seat {
-		t.seats = append(t.seats, SeatWindows{Budgets: make([]Budget, len(budgets))})
+	for len(r.windows) <= seat {
+		r.windows = append(r.windows, SeatWindows{Budgets: make([]Budget, len(budgets))})
 	}
-	s := &t.seats[seat]
+	s := &r.windows[seat]
 	s.Participant = p.History.Seats[seat].ID
 	s.Turns++
 	for i, budget := range budgets {
