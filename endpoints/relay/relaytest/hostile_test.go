@@ -32,16 +32,16 @@ type testbed struct {
 	ctx       context.Context
 	front     *relaytest.Network // between devices and the hostile relay
 	back      *relaytest.Network // between the hostile and the honest relay
-	hostile   *relaytest.HostileRelay
+	hostile   *HostileRelay
 	work      sync.WaitGroup
 	stopRelay func()
 }
 
-func newTestbed(t *testing.T, bend relaytest.Mangle) *testbed {
+func newTestbed(t *testing.T, mangle Mangle) *testbed {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &testbed{t: t, ctx: ctx, front: relaytest.NewNetwork(), back: relaytest.NewNetwork()}
-	w.hostile = relaytest.NewHostileRelay(w.back, bend)
+	w.hostile = NewHostileRelay(w.back, mangle)
 	w.startRelay()
 	l := w.front.Listen()
 	w.work.Go(func() {
@@ -150,7 +150,7 @@ func (d *device) expectSilence() {
 // TestHostile: whatever the relay does, both sides receive the sent messages,
 // in order and once.
 func TestHostile(t *testing.T) {
-	for name, c := range map[string]relaytest.FaultInjector{
+	for name, c := range map[string]FaultInjector{
 		"honest":     {},
 		"drops":      {Drop: 30},
 		"duplicates": {Duplicate: 50},
@@ -167,9 +167,9 @@ func TestHostile(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.Rand = rand.New(rand.NewPCG(5, uint64(len(name))))
 				var armed atomic.Bool // faults start after pairing, which has its own tests
-				w := newTestbed(t, func(p relaytest.Packet) []relaytest.Delivery {
+				w := newTestbed(t, func(p Packet) []Delivery {
 					if !armed.Load() {
-						return []relaytest.Delivery{{Packet: p}}
+						return []Delivery{{Packet: p}}
 					}
 					return c.Mangle(p)
 				})
@@ -191,11 +191,11 @@ func TestHostile(t *testing.T) {
 func TestNothingArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var armed atomic.Bool
-		w := newTestbed(t, func(p relaytest.Packet) []relaytest.Delivery {
+		w := newTestbed(t, func(p Packet) []Delivery {
 			if armed.Load() {
 				return nil
 			}
-			return []relaytest.Delivery{{Packet: p}}
+			return []Delivery{{Packet: p}}
 		})
 		a, b := w.device("host"), w.device("guest")
 		b.pair(a)

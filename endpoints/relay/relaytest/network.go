@@ -1,5 +1,5 @@
 // Package relaytest supports tests of relays and sessions: a network in memory
-// with outages, a hostile relay, and devices.
+// with outages, devices, and a search for canaries.
 package relaytest
 
 import (

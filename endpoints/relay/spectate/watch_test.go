@@ -210,7 +210,7 @@ func TestWatchSendRate(t *testing.T) {
 }
 
 // TestWatchRevoked checks that the end of a grant ends the stream, with events to
-// send and without.
+// send and without, and so does the removal of the device.
 func TestWatchRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newTestHost(t)
@@ -227,6 +227,7 @@ func TestWatchRevoked(t *testing.T) {
 		if slices.Contains(v.texts(), "not for bob") {
 			t.Error("the message was shown")
 		}
+		h.expectNoStreams()
 	})
 	synctest.Test(t, func(t *testing.T) { // without events
 		h := newTestHost(t)
@@ -238,7 +239,38 @@ func TestWatchRevoked(t *testing.T) {
 		if err := <-v.ended; !errors.Is(err, endpoint.ErrDenied) {
 			t.Errorf("Run returned %v", err)
 		}
+		h.expectNoStreams()
 	})
+	synctest.Test(t, func(t *testing.T) { // removed
+		h := newTestHost(t)
+		v := h.viewer("bob", identity.GrantObserver)
+		p := newFakeRoom("r_1", room.Observer{Device: v.id.String()})
+		h.server.Publish(p)
+		v.watch(ClientConfig{Last: 10})
+		synctest.Wait()
+		h.mu.Lock()
+		delete(h.peers, v.id)
+		h.mu.Unlock()
+		for range 100 {
+			p.post("not for bob", room.UserVisible)
+			time.Sleep(10 * time.Second) // in synctest time
+		}
+		if slices.Contains(v.texts(), "not for bob") {
+			t.Error("the message was shown")
+		}
+		h.expectNoStreams()
+	})
+}
+
+// expectNoStreams requires that all streams have ended.
+func (h *testHost) expectNoStreams() {
+	h.t.Helper()
+	synctest.Wait()
+	h.server.mu.Lock()
+	defer h.server.mu.Unlock()
+	if n := len(h.server.streams); n != 0 {
+		h.t.Errorf("%d streams are left", n)
+	}
 }
 
 // TestSay checks that a message is posted once for its id, at the rate of turns,

@@ -1,4 +1,4 @@
-package relaytest
+package relaytest_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/relaytest"
 )
 
 // A Packet is a payload on its way to a device.
@@ -54,7 +55,7 @@ type HostileRelay struct {
 // NewHostileRelay returns a hostile relay before the honest relay of a network,
 // whose Hosts must contain the name under which devices reach the hostile one.
 // A nil mangle makes no faults.
-func NewHostileRelay(honest *Network, mangle Mangle) *HostileRelay {
+func NewHostileRelay(honest *relaytest.Network, mangle Mangle) *HostileRelay {
 	if mangle == nil {
 		mangle = func(p Packet) []Delivery { return []Delivery{{Packet: p}} }
 	}

@@ -1,4 +1,4 @@
-package spectate
+package relaytest_test
 
 import (
 	"context"
@@ -21,55 +21,22 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
-	"github.com/folkmoot/moot/endpoints/relay/server"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/room"
 )
-
-// A network has a hostile relay in front of an honest one.
-type network struct {
-	t     *testing.T
-	front *relaytest.Network
-	bad   *relaytest.HostileRelay
-	work  sync.WaitGroup
-	ctx   context.Context
-}
-
-func newNetwork(t *testing.T, mangle relaytest.Mangle) *network {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	back := relaytest.NewNetwork()
-	w := &network{t: t, ctx: ctx, front: relaytest.NewNetwork()}
-	w.bad = relaytest.NewHostileRelay(back, mangle)
-	s, err := server.New(server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, serve := range []func() error{
-		func() error { return s.Serve(ctx, back.Listen()) },
-		func() error { return w.bad.Serve(ctx, w.front.Listen()) },
-	} {
-		w.work.Go(func() {
-			if err := serve(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	t.Cleanup(func() { cancel(); w.work.Wait() })
-	return w
-}
 
 // An owner is a device with its files. Its process can be killed and started
 // again.
 type owner struct {
-	w     *network
+	w     *testbed
 	self  *identity.Device
 	peers *identity.Peers
 	quota *quota.Quota
 	kill  func()
 }
 
-func (w *network) owner() *owner {
+func (w *testbed) owner() *owner {
 	w.t.Helper()
 	self, err := identity.Generate(time.Now())
 	if err != nil {
@@ -79,7 +46,11 @@ func (w *network) owner() *owner {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return &owner{w: w, self: self, peers: peers, quota: newQuota(w.t), kill: func() {}}
+	calls, err := quota.Open(filepath.Join(w.t.TempDir(), "calls"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &owner{w: w, self: self, peers: peers, quota: calls, kill: func() {}}
 }
 
 // knows makes two owners know each other, as after a pairing.
@@ -120,12 +91,13 @@ func (o *owner) start(listen func(*relay.Dispatcher)) {
 	o.kill = func() { cancel(); work.Wait() }
 }
 
-// serve starts a process that publishes a room.
-func (o *owner) serve(s Room) *Server {
-	g := NewServer(ServerConfig{Peer: o.peers.Lookup, Peers: o.peers.List, Quota: o.quota})
-	g.Publish(s)
-	o.start(func(d *relay.Dispatcher) { d.Handle(g) })
-	return g
+// serve starts a process that publishes a room. leave ends the publication, as
+// Server.Publish says.
+func (o *owner) serve(s spectate.Room) (server *spectate.Server, leave func(context.Context)) {
+	server = spectate.NewServer(spectate.ServerConfig{Peer: o.peers.Lookup, Peers: o.peers.List, Quota: o.quota})
+	leave = server.Publish(s)
+	o.start(func(d *relay.Dispatcher) { d.Handle(server) })
+	return server, leave
 }
 
 // TestWatchHostileRelay watches a room over a relay that drops, repeats,
@@ -134,20 +106,20 @@ func (o *owner) serve(s Room) *Server {
 // order, and every message is posted at most once.
 func TestWatchHostileRelay(t *testing.T) {
 	for seed := range uint64(10) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testHostile(t, seed) }) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { watchHostileRelay(t, seed) }) })
 	}
 }
 
-func testHostile(t *testing.T, seed uint64) {
+func watchHostileRelay(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	faults := &relaytest.FaultInjector{
+	faults := &FaultInjector{
 		Rand: rand.New(rand.NewPCG(seed, 1)), Drop: 20, Duplicate: 20, Delay: 30, MaxDelay: 3 * time.Second, Flip: 5, Reflect: 10, Replay: 20, Truncate: 3, Forge: 10,
 	}
-	w := newNetwork(t, faults.Mangle)
+	w := newTestbed(t, faults.Mangle)
 	host, guest := w.owner(), w.owner()
 	host.knows(guest, "bob", identity.GrantObserver)
 	guest.knows(host, "ann", 0)
-	p := newFakeRoom("r_1", room.Observer{Device: guest.self.ID().String()})
+	p := newMemoryRoom("r_1", room.Observer{Device: guest.self.ID().String()})
 	host.serve(p)
 	g := &restartingViewer{owner: guest, host: host, w: w}
 	g.watch()
@@ -158,10 +130,10 @@ func testHostile(t *testing.T, seed uint64) {
 		}
 		switch rnd.IntN(8) {
 		case 0:
-			w.bad.Cut()
+			w.hostile.Cut()
 		case 1:
 			host.kill()
-			sleep(t.Context(), time.Duration(rnd.IntN(20))*time.Second)
+			time.Sleep(time.Duration(rnd.IntN(20)) * time.Second)
 			host.serve(p)
 		case 2:
 			g.stop() // killed: it goes on after the last event it has shown
@@ -170,9 +142,9 @@ func testHostile(t *testing.T, seed uint64) {
 			g.say(fmt.Sprint("said ", i))
 			said++
 		}
-		sleep(t.Context(), time.Duration(rnd.IntN(8000))*time.Millisecond)
+		time.Sleep(time.Duration(rnd.IntN(8000)) * time.Millisecond)
 	}
-	sleep(t.Context(), 10*time.Minute) // lost answers are asked for again
+	time.Sleep(10 * time.Minute) // lost answers are asked for again
 	p.end(true)
 	select {
 	case err := <-g.ended:
@@ -211,12 +183,12 @@ func testHostile(t *testing.T, seed uint64) {
 type restartingViewer struct {
 	*owner
 	host *owner
-	w    *network
+	w    *testbed
 
 	mu      sync.Mutex
 	seen    []int64
 	failed  int
-	client  *Client
+	client  *spectate.Client
 	ended   chan error
 	cancel  func()
 	talking sync.WaitGroup
@@ -229,7 +201,7 @@ func (g *restartingViewer) watch() {
 		after = g.seen[len(g.seen)-1]
 	}
 	g.mu.Unlock()
-	w := NewClient(ClientConfig{Host: g.host.self.ID(), After: &after, Show: func(s Snapshot) error {
+	w := spectate.NewClient(spectate.ClientConfig{Host: g.host.self.ID(), After: &after, Show: func(s spectate.Snapshot) error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		for _, e := range s.Events {
@@ -267,32 +239,33 @@ func (g *restartingViewer) say(text string) {
 // running host gets no more events.
 func TestWatchRemovedPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, nil)
+		w := newTestbed(t, nil)
 		host, guest := w.owner(), w.owner()
 		host.knows(guest, "bob", identity.GrantObserver)
 		guest.knows(host, "ann", 0)
-		p := newFakeRoom("r_1", room.Observer{Device: guest.self.ID().String()})
-		server := host.serve(p)
+		p := newMemoryRoom("r_1", room.Observer{Device: guest.self.ID().String()})
+		server, leave := host.serve(p)
 		g := &restartingViewer{owner: guest, host: host, w: w}
 		g.watch()
 		p.post("for bob", room.UserVisible)
-		sleep(t.Context(), time.Minute)
+		time.Sleep(time.Minute)
 		if err := host.peers.Remove(guest.self.ID()); err != nil {
 			t.Fatal(err)
 		}
 		before := server.Counts()
 		for range 100 {
 			p.post("not for bob", room.UserVisible)
-			sleep(t.Context(), 10*time.Second)
+			time.Sleep(10 * time.Second)
 		}
 		if after := server.Counts(); after.Events != before.Events {
 			t.Errorf("%d events were sent to it", after.Events-before.Events)
 		}
-		server.mu.Lock()
-		n := len(server.streams)
-		server.mu.Unlock()
-		if n != 0 {
-			t.Errorf("%d streams are left", n)
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		leave(ctx)
+		if took := time.Since(begin); took != 0 { // in synctest time
+			t.Errorf("leave waited %v for a stream that is left", took)
 		}
 		if !slices.Equal(g.seen, []int64{1, 2, 3}) {
 			t.Errorf("it saw %v", g.seen)
@@ -306,7 +279,7 @@ func TestWatchRemovedPeer(t *testing.T) {
 // watched.
 func TestWatchUntrustedHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, nil)
+		w := newTestbed(t, nil)
 		host, guest := w.owner(), w.owner()
 		guest.knows(host, "ann", 0)
 		if err := guest.peers.Update(host.self.ID(), func(p *identity.Peer) { p.Changed = time.Now().UTC() }); err != nil {
