@@ -1,6 +1,7 @@
 package moot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func Open(cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.Data, settings.Cache = orElse(cfg.Data, settings.Data), orElse(cfg.Cache, settings.Cache)
+	settings.Data, settings.Cache = cmp.Or(cfg.Data, settings.Data), cmp.Or(cfg.Cache, settings.Cache)
 	w := Wiring{Settings: settings, Log: cfg.Log, Policies: cfg.Policies, Endpoints: cfg.Endpoints}
 	return w.OpenHost()
 }
@@ -152,12 +153,5 @@ func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordina
 	case config.KindGo:
 		return h.goEndpoint(ctx, p, e)
 	}
-	return h.wiring.Agent(e, orElse(p.Profile, p.ID))
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
+	return h.wiring.Agent(e, cmp.Or(p.Profile, p.ID))
 }

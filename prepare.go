@@ -1,6 +1,7 @@
 package moot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,8 +45,8 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (Spec, []Partic
 func (h *Host) describe(r Source, o Options) (spec Spec, participants []Participant, dir, digest string, err error) {
 	if r.Spec != nil {
 		spec = *r.Spec
-		spec.Room, spec.Secret = orElse(spec.Room, coordinator.NewRoomID()), orElse(spec.Secret, newSecret())
-		return spec, r.Participants, orElse(r.Dir, "."), "", nil
+		spec.Room, spec.Secret = cmp.Or(spec.Room, coordinator.NewRoomID()), cmp.Or(spec.Secret, newSecret())
+		return spec, r.Participants, cmp.Or(r.Dir, "."), "", nil
 	}
 	var described *config.Room
 	var problems config.Problems

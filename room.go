@@ -1,6 +1,7 @@
 package moot
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -64,7 +65,7 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 	}
 	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground}
 	if len(o.First) > 0 {
-		run.ResumeAs, run.ResumeWith = orElse(person(participants, o.As), room.ActorHost), o.First
+		run.ResumeAs, run.ResumeWith = cmp.Or(person(participants, o.As), room.ActorHost), o.First
 	}
 	r, err := h.rooms.Create(ctx, spec, participants, run)
 	if err != nil {
@@ -83,7 +84,7 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 		return nil, err
 	}
 	participants := participantsOf(state)
-	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, ResumeAs: orElse(person(participants, o.As), room.ActorHost)}
+	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, ResumeAs: cmp.Or(person(participants, o.As), room.ActorHost)}
 	if err := h.checkTrusted(ctx, state, o); err != nil {
 		return nil, err
 	}

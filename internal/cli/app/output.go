@@ -32,6 +32,21 @@ func (a *App) Emit(v any, human func(w io.Writer) error) error {
 	return errors.Join(human(w), w.Flush())
 }
 
+// EmitText is Emit of a result that is a text for people.
+func (a *App) EmitText(v any, format string, args ...any) error {
+	return a.Emit(v, func(w io.Writer) error { _, err := fmt.Fprintf(w, format, args...); return err })
+}
+
+// EmitEach is Emit of a list; people read the text of each item.
+func EmitEach[T any](a *App, list []T, text func(T) string) error {
+	return a.Emit(list, func(w io.Writer) error {
+		for _, item := range list {
+			fmt.Fprint(w, text(item))
+		}
+		return nil
+	})
+}
+
 func (a *App) emitLines(v any) error {
 	enc := json.NewEncoder(a.Stdout)
 	enc.SetEscapeHTML(false)
@@ -52,6 +67,15 @@ func (a *App) Note(format string, args ...any) {
 	if !a.Flags.Quiet {
 		fmt.Fprintln(a.Stderr, term.Strip(fmt.Sprintf(format, args...)))
 	}
+}
+
+// Rows makes the rows of a table, one of each item of a list.
+func Rows[T any](list []T, row func(T) []string) [][]string {
+	rows := make([][]string, len(list))
+	for i, item := range list {
+		rows[i] = row(item)
+	}
+	return rows
 }
 
 // Table writes rows in columns, each cell made safe to show.
@@ -101,13 +125,6 @@ func (a *App) Paint(w io.Writer, st Style, s string) string {
 // no-color.org.
 func (a *App) Colours(w io.Writer) bool {
 	return !a.Flags.noColour && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(w)
-}
-
-func OrElse(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }
 
 // A progress counts things on stderr while a person waits. Where nobody

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (a *commands) testPolicy(ctx context.Context, arg string, f testFlags) erro
 	}
 	if len(cases) == 0 {
 		return &problem.Error{
-			Code: "POL-CASES", What: "there are no cases", Where: app.OrElse(f.cases, s.Where),
+			Code: "POL-CASES", What: "there are no cases", Where: cmp.Or(f.cases, s.Where),
 			Fix: "write one: cases/NAME.yaml; docs/policies.md says what it holds; --cases names another folder",
 		}
 	}

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ func newPolicyCheckCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Emit(c, func(w io.Writer) error { return c.print(w) })
+			return a.Emit(c, c.print)
 		},
 	}
 	a.FuelFlag(cmd)
@@ -65,19 +66,7 @@ type limits struct {
 
 // limitsOf fills in the defaults.
 func limitsOf(m policy.ManifestLimits) limits {
-	l := limits{m.Fuel, m.MemoryPages}
-	if l.Fuel == 0 {
-		l.Fuel = plugins.DefFuel
-	}
-	if l.MemoryPages == 0 {
-		l.MemoryPages = plugins.DefMemoryPages
-	}
-	return l
-}
-
-func may(m policy.ManifestLimits) string {
-	l := limitsOf(m)
-	return fmt.Sprintf("%d units of fuel a decision, %d pages of memory", l.Fuel, l.MemoryPages)
+	return limits{cmp.Or(m.Fuel, plugins.DefFuel), cmp.Or(m.MemoryPages, plugins.DefMemoryPages)}
 }
 
 // A spent is what one decision took.
@@ -142,10 +131,7 @@ func tryEmpty(ctx context.Context, p *plugins.Policy) spent {
 }
 
 func (c *checked) print(w io.Writer) error {
-	empty := c.Empty.Action
-	if c.Empty.Error != "" {
-		empty = c.Empty.Error
-	}
+	empty := cmp.Or(c.Empty.Error, c.Empty.Action)
 	rows := [][]string{
 		{"module", fmt.Sprintf("%d bytes of at most %d", c.Module.Bytes, plugins.MaxModule)},
 		{"imports", orNone(c.Module.Imports)},

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func newPolicyInspectCmd(a *commands) *cobra.Command {
 				return err
 			}
 			i := inspect(s)
-			return a.Emit(i, func(w io.Writer) error { return i.print(w) })
+			return a.Emit(i, i.print)
 		},
 	}
 }
@@ -93,7 +94,7 @@ func (i inspection) print(w io.Writer) error {
 }
 
 func printManifest(w io.Writer, i inspection) error {
-	m := i.Manifest
+	m, bounds := i.Manifest, limitsOf(i.Limits)
 	rows := [][]string{
 		{"policy", m.Name + " " + m.Version},
 		{"does", m.Description},
@@ -104,7 +105,7 @@ func printManifest(w io.Writer, i inspection) error {
 		{"imports", orNone(i.Module.Imports)},
 		{"exports", orNone(i.Module.Exports)},
 		{"sees", sees(m.Input)},
-		{"may use", may(m.Limits)},
+		{"may use", fmt.Sprintf("%d units of fuel a decision, %d pages of memory", bounds.Fuel, bounds.MemoryPages)},
 	}
 	if err := app.Table(w, rows[0], rows[1:]); err != nil {
 		return err
@@ -131,19 +132,12 @@ func orNone(list []string) string {
 
 // sees says what a policy's input holds.
 func sees(n policy.Needs) string {
-	history, text := n.HistoryEvents, n.MaxTextBytes
-	if history == 0 {
-		history = policy.DefHistory
-	}
-	if text == 0 {
-		text = policy.DefText
-	}
-	texts := fmt.Sprintf("texts up to %d bytes", text)
+	texts := fmt.Sprintf("texts up to %d bytes", cmp.Or(n.MaxTextBytes, policy.DefText))
 	if n.NoText() {
 		texts = "no texts"
 	}
 	if n.Bids {
 		texts += ", bids of the agents"
 	}
-	return fmt.Sprintf("%d events at first, then what is new; %s", history, texts)
+	return fmt.Sprintf("%d events at first, then what is new; %s", cmp.Or(n.HistoryEvents, policy.DefHistory), texts)
 }

@@ -64,7 +64,7 @@ func (a *commands) newPolicy(ctx context.Context, dir, lang string) error {
 			return err
 		}
 	}
-	if err := a.Emit(out, func(w io.Writer) error { return out.print(w) }); err != nil {
+	if err := a.Emit(out, out.print); err != nil {
 		return err
 	}
 	if out.Test == nil {
@@ -124,8 +124,5 @@ func (a *commands) buildPolicy(ctx context.Context, dir string) error {
 		return err
 	}
 	b := built{f.Manifest.Name, f.Manifest.Version, filepath.Join(dir, "policy.wasm"), len(module), pack.Digest(module)}
-	return a.Emit(b, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %s: %s, %d bytes, sha256 %s\n", b.Policy, b.Version, b.File, b.Bytes, b.SHA256)
-		return err
-	})
+	return a.EmitText(b, "%s %s: %s, %d bytes, sha256 %s\n", b.Policy, b.Version, b.File, b.Bytes, b.SHA256)
 }

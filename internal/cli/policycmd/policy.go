@@ -16,11 +16,9 @@ import (
 // commands are the commands of this package.
 type commands struct{ *app.App }
 
-// Command returns the command policy.
-func Command(a *app.App) *cobra.Command { return newPolicyCmd(&commands{a}) }
-
-// newPolicyCmd holds what concerns policies.
-func newPolicyCmd(a *commands) *cobra.Command {
+// Command returns the command policy, which holds what concerns policies.
+func Command(of *app.App) *cobra.Command {
+	a := &commands{of}
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Write, test, share and inspect policies",
@@ -59,10 +57,7 @@ func newPolicyLsCmd(a *commands) *cobra.Command {
 			}
 			list = append(list, installed...)
 			return a.Emit(list, func(w io.Writer) error {
-				rows := make([][]string, len(list))
-				for i, p := range list {
-					rows[i] = []string{p.Name, p.Version, p.Origin, p.Description}
-				}
+				rows := app.Rows(list, func(p policyBrief) []string { return []string{p.Name, p.Version, p.Origin, p.Description} })
 				return app.Table(w, []string{"NAME", "VERSION", "ORIGIN", "WHAT IT DOES"}, rows)
 			})
 		},

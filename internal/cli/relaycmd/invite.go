@@ -108,7 +108,7 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	if err := d.Invites.Add(in, now); err != nil {
 		return err
 	}
-	if err := a.say(Pairing{Invite: in.String(), Expires: &in.Expires}, in.String()); err != nil || f.noWait {
+	if err := a.EmitText(Pairing{Invite: in.String(), Expires: &in.Expires}, "%s\n", in); err != nil || f.noWait {
 		return err
 	}
 	a.Note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
@@ -295,12 +295,7 @@ func inviteProblem(err error) error {
 	return err
 }
 
-// say prints one line of a command that goes on.
-func (a *commands) say(v any, text string) error {
-	return a.Emit(v, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
-}
-
 func (a *commands) sayPaired(p identity.Peer) error {
 	l := peerOf(p)
-	return a.say(Pairing{Peer: &l}, fmt.Sprintf("paired with %s, device %s", p.Name, p.ID))
+	return a.EmitText(Pairing{Peer: &l}, "paired with %s, device %s\n", p.Name, p.ID)
 }

@@ -21,31 +21,24 @@ func newPeersCmd(a *commands) *cobra.Command {
 
 // A peerLine is a peer as it is shown: without secrets.
 type peerLine struct {
-	Name     string     `json:"name"`
-	Device   string     `json:"device"`
-	Spoken   string     `json:"spoken"`
-	Grant    string     `json:"grant"`
-	Room     string     `json:"room,omitempty"`
-	Relay    string     `json:"relay,omitempty"`
-	Created  time.Time  `json:"created"`
-	LastSeen *time.Time `json:"last_seen,omitempty"`
-	Verified *time.Time `json:"verified,omitempty"`
-	Changed  *time.Time `json:"changed,omitempty"` // other keys than before: nothing is sent until accepted
-	Digits   string     `json:"digits,omitempty"`
+	Name     string    `json:"name"`
+	Device   string    `json:"device"`
+	Spoken   string    `json:"spoken"`
+	Grant    string    `json:"grant"`
+	Room     string    `json:"room,omitempty"`
+	Relay    string    `json:"relay,omitempty"`
+	Created  time.Time `json:"created"`
+	LastSeen time.Time `json:"last_seen,omitzero"`
+	Verified time.Time `json:"verified,omitzero"`
+	Changed  time.Time `json:"changed,omitzero"` // other keys than before: nothing is sent until accepted
+	Digits   string    `json:"digits,omitempty"`
 }
 
 func peerOf(p identity.Peer) peerLine {
 	return peerLine{
 		Name: p.Name, Device: p.ID.String(), Spoken: p.ID.Display(), Grant: p.Grant.String(), Room: p.Room, Relay: p.Relay, Created: p.Created,
-		LastSeen: set(p.LastSeen), Verified: set(p.Verified), Changed: set(p.Changed), Digits: p.Digits,
+		LastSeen: p.LastSeen, Verified: p.Verified, Changed: p.Changed, Digits: p.Digits,
 	}
-}
-
-func set(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func newPeersLsCmd(a *commands) *cobra.Command {
@@ -178,10 +171,7 @@ func newPeersSelfCmd(a *commands) *cobra.Command {
 				return err
 			}
 			id := d.Self.ID()
-			return a.Emit(map[string]string{"device": id.String(), "spoken": id.Display()}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\n%s\n", id, id.Display())
-				return err
-			})
+			return a.EmitText(map[string]string{"device": id.String(), "spoken": id.Display()}, "%s\n%s\n", id, id.Display())
 		},
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -74,19 +74,35 @@ func (f *relayFlags) define(cmd *cobra.Command) {
 }
 
 func (f *relayFlags) defineLimits(cmd *cobra.Command) {
-	fl, d := cmd.Flags(), server.DefaultLimits()
-	fl.IntVar(&f.limits.Connections, "max-connections", d.Connections, "connections in all")
-	fl.IntVar(&f.limits.PerAddress, "max-per-address", d.PerAddress, "connections of one address")
-	fl.IntVar(&f.limits.LoginsPerMinute, "logins-per-minute", d.LoginsPerMinute, "logins of one address")
-	fl.IntVar(&f.limits.LoginBurst, "login-burst", d.LoginBurst, "logins of one address at once")
-	fl.IntVar(&f.limits.BytesPerSecond, "bytes-per-second", d.BytesPerSecond, "read from one connection")
-	fl.IntVar(&f.limits.BurstBytes, "burst-bytes", d.BurstBytes, "read from one connection at once")
-	fl.IntVar(&f.limits.FramesPerSecond, "frames-per-second", d.FramesPerSecond, "read from one connection")
-	fl.IntVar(&f.limits.BurstFrames, "burst-frames", d.BurstFrames, "read from one connection at once")
-	fl.IntVar(&f.limits.QueueFrames, "queue-frames", d.QueueFrames, "frames that wait for one device")
-	fl.IntVar(&f.limits.QueueBytes, "queue-bytes", d.QueueBytes, "bytes that wait for one device")
-	fl.IntVar(&f.limits.TotalBytes, "total-bytes", d.TotalBytes, "bytes that wait for all devices")
-	fl.IntVar(&f.limits.StrangerFramesPerMinute, "knocks-per-minute", d.StrangerFramesPerMinute, "frames of a device to one that has not written to it")
+	f.limits = server.DefaultLimits()
+	for _, l := range limitFlags(&f.limits) {
+		cmd.Flags().IntVar(l.value, l.name, *l.value, l.usage)
+	}
+}
+
+// A limitFlag is the flag of one limit.
+type limitFlag struct {
+	name  string
+	value *int
+	usage string
+}
+
+// limitFlags lists the flags that set l.
+func limitFlags(l *server.Limits) []limitFlag {
+	return []limitFlag{
+		{"max-connections", &l.Connections, "connections in all"},
+		{"max-per-address", &l.PerAddress, "connections of one address"},
+		{"logins-per-minute", &l.LoginsPerMinute, "logins of one address"},
+		{"login-burst", &l.LoginBurst, "logins of one address at once"},
+		{"bytes-per-second", &l.BytesPerSecond, "read from one connection"},
+		{"burst-bytes", &l.BurstBytes, "read from one connection at once"},
+		{"frames-per-second", &l.FramesPerSecond, "read from one connection"},
+		{"burst-frames", &l.BurstFrames, "read from one connection at once"},
+		{"queue-frames", &l.QueueFrames, "frames that wait for one device"},
+		{"queue-bytes", &l.QueueBytes, "bytes that wait for one device"},
+		{"total-bytes", &l.TotalBytes, "bytes that wait for all devices"},
+		{"knocks-per-minute", &l.StrangerFramesPerMinute, "frames of a device to one that has not written to it"},
+	}
 }
 
 // fillIn takes from the settings what no flag says.
@@ -147,7 +163,7 @@ func (a *commands) relay(ctx context.Context, f relayFlags) error {
 		return err
 	}
 	defer stop()
-	if err := a.Emit(r, func(w io.Writer) error { _, err := io.WriteString(w, u+"\n"); return err }); err != nil {
+	if err := a.EmitText(r, "%s\n", u); err != nil {
 		return err
 	}
 	if err := s.Serve(ctx, l); err != nil {
@@ -209,25 +225,13 @@ func (a *commands) relayConfig(f relayFlags) (cfg server.Config, err error) {
 		}
 		cfg.TrustedProxies = append(cfg.TrustedProxies, p)
 	}
-	if err := checkRelayLimits(f.limits); err != nil {
-		return cfg, err
+	for _, l := range limitFlags(&f.limits) {
+		if *l.value < 1 || *l.value > math.MaxInt32 {
+			return cfg, relayAddress(fmt.Sprintf("--%s is %d", l.name, *l.value), "a limit is a whole number above 0 and below 2^31")
+		}
 	}
 	cfg.TLS, err = server.LoadTLS(f.Cert, f.Key)
 	return cfg, err
-}
-
-// checkRelayLimits refuses what would be taken for a default.
-func checkRelayLimits(l server.Limits) error {
-	for name, n := range map[string]int{
-		"max-connections": l.Connections, "max-per-address": l.PerAddress, "logins-per-minute": l.LoginsPerMinute, "login-burst": l.LoginBurst,
-		"bytes-per-second": l.BytesPerSecond, "burst-bytes": l.BurstBytes, "frames-per-second": l.FramesPerSecond, "burst-frames": l.BurstFrames,
-		"queue-frames": l.QueueFrames, "queue-bytes": l.QueueBytes, "total-bytes": l.TotalBytes, "knocks-per-minute": l.StrangerFramesPerMinute,
-	} {
-		if n < 1 || n > 1<<31-1 {
-			return relayAddress(fmt.Sprintf("--%s is %d", name, n), "a limit is a whole number above 0 and below 2^31")
-		}
-	}
-	return nil
 }
 
 // urls returns the relay's URL and the names that logins may be bound to.

@@ -2,9 +2,12 @@ package relaycmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -92,7 +95,7 @@ func (a *commands) watch(ctx context.Context, peer string, f watchFlags, after *
 		Host: p.ID, Room: f.room, After: after, Last: f.last, Wait: f.wait, Show: v.show,
 		Silent: func() { a.Note("%s does not answer; waiting", p.Name) },
 	})
-	c, err := d.Connect(ctx, device.Options{Relay: app.OrElse(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher.Handle(w) }})
+	c, err := d.Connect(ctx, device.Options{Relay: cmp.Or(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher.Handle(w) }})
 	if err != nil {
 		return err
 	}
@@ -118,11 +121,11 @@ func (a *commands) talk(ctx context.Context, hush func(), w *spectate.Client, gi
 	typed := len(given) == 0
 	switch {
 	case !typed:
-		go feed(ctx, lines, given)
+		go feed(ctx, lines, slices.Values(given))
 	case a.Flags.NoInput:
 		close(lines)
 	default:
-		go a.typed(ctx, lines)
+		go feed(ctx, lines, a.typed)
 	}
 	var first error
 	var work sync.WaitGroup
@@ -154,9 +157,10 @@ func (a *commands) talk(ctx context.Context, hush func(), w *spectate.Client, gi
 	}
 }
 
-func feed(ctx context.Context, lines chan<- string, given []string) {
+// feed sends texts to lines until ctx ends.
+func feed(ctx context.Context, lines chan<- string, texts iter.Seq[string]) {
 	defer close(lines)
-	for _, text := range given {
+	for text := range texts {
 		select {
 		case lines <- text:
 		case <-ctx.Done():
@@ -165,19 +169,13 @@ func feed(ctx context.Context, lines chan<- string, given []string) {
 	}
 }
 
-// typed reads lines. Reading cannot be interrupted, so this may stay until
+// typed yields the lines that are typed. Reading cannot be interrupted, so this may stay until
 // stdin or the process ends.
-func (a *commands) typed(ctx context.Context, lines chan<- string) {
-	defer close(lines)
+func (a *commands) typed(yield func(string) bool) {
 	in := bufio.NewScanner(a.Stdin)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
-		if strings.TrimSpace(in.Text()) == "" {
-			continue
-		}
-		select {
-		case lines <- in.Text():
-		case <-ctx.Done():
+		if strings.TrimSpace(in.Text()) != "" && !yield(in.Text()) {
 			return
 		}
 	}

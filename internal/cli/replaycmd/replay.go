@@ -23,11 +23,10 @@ import (
 // commands are the commands of this package.
 type commands struct{ *app.App }
 
-// Command returns the command replay.
-func Command(a *app.App) *cobra.Command { return newReplayCmd(&commands{a}) }
-
-// newReplayCmd runs policies over recorded rooms and conversations.
-func newReplayCmd(a *commands) *cobra.Command {
+// Command returns the command replay, which runs policies over recorded rooms
+// and conversations.
+func Command(of *app.App) *cobra.Command {
+	a := &commands{of}
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay TRANSCRIPT... --policy POLICY...",

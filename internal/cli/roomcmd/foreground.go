@@ -1,6 +1,7 @@
 package roomcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,8 +183,8 @@ func (s *foreground) ending(v room.View) error {
 		return nil
 	case app.ExitPolicy, app.ExitFailure:
 		return app.ExitWith(code, &problem.Error{
-			Code: app.OrElse(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
-			Fix: app.OrElse(v.Ending.Fix, "fix the cause") + ", then `moot run --room " + s.room.ID() + "`",
+			Code: cmp.Or(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
+			Fix: cmp.Or(v.Ending.Fix, "fix the cause") + ", then `moot run --room " + s.room.ID() + "`",
 		})
 	}
 	if s.Flags.Quiet || s.Format != app.FormatTable {

@@ -41,10 +41,7 @@ func (a *commands) showSettings(w io.Writer, origin bool) error {
 	if origin {
 		head = append(head, "ORIGIN")
 	}
-	var rows [][]string
-	for _, s := range a.Origins {
-		rows = append(rows, []string{s.Key, s.Value, s.Origin}[:len(head)])
-	}
+	rows := app.Rows(a.Origins, func(s config.Setting) []string { return []string{s.Key, s.Value, s.Origin}[:len(head)] })
 	return app.Table(w, head, rows)
 }
 
@@ -59,8 +56,5 @@ func (a *commands) showRoomFile(file string, origin bool) error {
 	if err := ps.Err(); err != nil {
 		return err
 	}
-	return a.Emit(shownRoom{file, string(text)}, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return a.EmitText(shownRoom{file, string(text)}, "%s", text)
 }

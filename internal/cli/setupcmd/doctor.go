@@ -66,8 +66,8 @@ func (a *commands) examine() []check {
 		checkFolder("policy cache", a.Settings.Cache, "choose another with MOOT_CACHE"),
 		checkPolicies(),
 		checkSandbox(),
-		checkGo(),
-		checkPython(),
+		checkProgram("go", "writing policies in Go", "https://go.dev/dl", "version"),
+		checkProgram("python3", "the Python examples", "install Python 3", "--version"),
 		a.checkTerminal(),
 	}
 }
@@ -148,14 +148,6 @@ func checkSandbox() check {
 		return check{Name: name, Result: checkOK, Detail: "compiler and interpreter on " + runtime.GOARCH}
 	}
 	return check{name, checkWarn, "interpreter only on " + runtime.GOARCH + ": decisions take longer", ""}
-}
-
-func checkGo() check {
-	return checkProgram("go", "writing policies in Go", "https://go.dev/dl", "version")
-}
-
-func checkPython() check {
-	return checkProgram("python3", "the Python examples", "install Python 3", "--version")
 }
 
 // checkProgram looks for something that only some uses need.

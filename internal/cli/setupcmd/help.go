@@ -16,7 +16,7 @@ import (
 
 // newHelpCmd explains commands, error codes and two topics.
 func newHelpCmd(a *commands) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "help [COMMAND | exit-codes | environment | codes | CODE]",
 		Short: "Explain a command, an error code, the exit codes or the environment",
 		Example: "  moot help run\n  moot help exit-codes\n  moot help environment\n" +
@@ -31,7 +31,6 @@ func newHelpCmd(a *commands) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	return cmd
 }
 
 func (a *commands) help(cmd *cobra.Command, args []string) error {
@@ -77,18 +76,12 @@ func helpCode(w io.Writer, m problem.Meaning) error {
 }
 
 func helpCodes(w io.Writer) error {
-	var rows [][]string
-	for _, m := range problem.Codes() {
-		rows = append(rows, []string{m.Code, fmt.Sprint(m.Exit), m.Means})
-	}
+	rows := app.Rows(problem.Codes(), func(m problem.Meaning) []string { return []string{m.Code, fmt.Sprint(m.Exit), m.Means} })
 	return app.Table(w, []string{"CODE", "EXIT", "MEANS"}, rows)
 }
 
 func helpExitCodes(w io.Writer) error {
-	var rows [][]string
-	for _, e := range app.ExitCodes {
-		rows = append(rows, []string{fmt.Sprint(e.Code), e.Means})
-	}
+	rows := app.Rows(app.ExitCodes, func(e app.Ending) []string { return []string{fmt.Sprint(e.Code), e.Means} })
 	return app.Table(w, []string{"CODE", "MEANS"}, rows)
 }
 
@@ -109,10 +102,7 @@ func variables() []variable {
 }
 
 func helpEnvironment(w io.Writer) error {
-	var rows [][]string
-	for _, v := range variables() {
-		rows = append(rows, []string{v.Name, v.Means})
-	}
+	rows := app.Rows(variables(), func(v variable) []string { return []string{v.Name, v.Means} })
 	if err := app.Table(w, []string{"VARIABLE", "MEANS"}, rows); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package setupcmd
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -32,10 +31,7 @@ func newVersionCmd(a *commands) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
-			return a.Emit(b, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "moot %s%s\n%s %s, policy ABI %d, event format %d\n", b.Version, b.revision(), b.Go, b.Platform, b.ABI, b.Events)
-				return err
-			})
+			return a.EmitText(b, "moot %s%s\n%s %s, policy ABI %d, event format %d\n", b.Version, b.revision(), b.Go, b.Platform, b.ABI, b.Events)
 		},
 	}
 }

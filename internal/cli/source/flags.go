@@ -3,13 +3,12 @@ package source
 import (
 	"context"
 	"fmt"
-	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
-	"github.com/folkmoot/moot/transcripts"
 	"github.com/folkmoot/moot/transcripts/foreign"
-	"github.com/spf13/cobra"
 )
 
 // Reading is what commands that read transcripts have in common.
@@ -33,6 +32,43 @@ func (r *Reading) Sources(a *app.App, cmd *cobra.Command, args []string) (*Sourc
 		return nil, app.Usagef(cmd, "there is no form %s; `moot transcript import --help` lists them", r.format)
 	}
 	return &Sources{Dir: a.Settings.Data, OpenLog: a.ReadLog, Args: args, stdin: a.Stdin, format: f, Note: a.Note}, nil
+}
+
+// Single is what commands that read one transcript have in common.
+type Single struct {
+	Reading
+	conversation string
+}
+
+func (s *Single) Add(cmd *cobra.Command) {
+	s.Reading.Add(cmd)
+	cmd.Flags().StringVar(&s.conversation, "conversation", "", "which one, of a file that holds several")
+}
+
+// Open uses the transcript that name and --conversation mean.
+func (s *Single) Open(a *app.App, cmd *cobra.Command, name string, use func(Origin) error) error {
+	src, err := s.Sources(a, cmd, nil)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return src.One(cmd.Context(), name, s.conversation, use)
+}
+
+// Collect returns what read makes of each transcript that args name.
+func Collect[T any](a *app.App, cmd *cobra.Command, r *Reading, args []string, read func(Origin) (T, error)) ([]T, error) {
+	src, err := r.Sources(a, cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	all := []T{}
+	err = src.Each(cmd.Context(), func(o Origin) error {
+		t, err := read(o)
+		all = append(all, t)
+		return err
+	})
+	return all, err
 }
 
 // One returns the only transcript that is meant.
@@ -62,10 +98,4 @@ func CompleteRooms(a *app.App) cobra.CompletionFunc {
 		}
 		return all, cobra.ShellCompDirectiveDefault
 	}
-}
-
-// levelsUpTo returns whether a transcript of level has may be shown at want.
-func levelsUpTo(has, want transcripts.Level) transcripts.Level {
-	all := transcripts.Levels()
-	return all[min(slices.Index(all, has), slices.Index(all, want))]
 }

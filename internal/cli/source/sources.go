@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/problem"
@@ -45,7 +46,10 @@ type Origin struct {
 }
 
 // Most is level, or what the origin has at most.
-func (o Origin) Most(level transcripts.Level) transcripts.Level { return levelsUpTo(o.Level, level) }
+func (o Origin) Most(level transcripts.Level) transcripts.Level {
+	all := transcripts.Levels()
+	return all[min(slices.Index(all, o.Level), slices.Index(all, level))]
+}
 
 func (s *Sources) Close() {
 	if s.db != nil {

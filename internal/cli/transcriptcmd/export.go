@@ -14,8 +14,8 @@ import (
 
 func newTranscriptExportCmd(a *commands) *cobra.Command {
 	var level levelFlag
-	var from source.Reading
-	var conversation, out string
+	var from source.Single
+	var out string
 	cmd := &cobra.Command{
 		Use:   "export ROOM|FILE",
 		Short: "Write a transcript as JSONL, Markdown, HTML, CSV, chat messages or spans",
@@ -39,17 +39,11 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			src, err := from.Sources(a.App, cmd, nil)
-			if err != nil {
-				return err
-			}
-			defer src.Close()
-			return src.One(cmd.Context(), args[0], conversation, func(o source.Origin) error { return a.export(o, l, out) })
+			return from.Open(a.App, cmd, args[0], func(o source.Origin) error { return a.export(o, l, out) })
 		},
 	}
 	level.add(cmd, "all for jsonl, user_visible for the others")
 	from.Add(cmd)
-	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
 	cmd.Flags().StringVar(&out, "out", "", "file to write, which must not exist yet; default stdout")
 	app.Formats(cmd, app.FormatJSONL, app.FormatMD, app.FormatHTML, formatCSV, formatOpenAI, formatOTel)
 	return cmd

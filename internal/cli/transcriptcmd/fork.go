@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,8 +20,8 @@ import (
 
 // newTranscriptForkCmd makes a room of the beginning of another.
 func newTranscriptForkCmd(a *commands) *cobra.Command {
-	var from source.Reading
-	var at, as, conversation string
+	var from source.Single
+	var at, as string
 	cmd := &cobra.Command{
 		Use:   "fork ROOM|FILE --at SEQ|tN",
 		Short: "Make a new room of the beginning of another",
@@ -42,21 +41,15 @@ func newTranscriptForkCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			src, err := from.Sources(a.App, cmd, nil)
-			if err != nil {
-				return err
-			}
-			defer src.Close()
 			if as == "" {
 				as = coordinator.NewRoomID()
 			}
-			return src.One(cmd.Context(), args[0], conversation, func(o source.Origin) error { return a.fork(cmd.Context(), o, where, as) })
+			return from.Open(a.App, cmd, args[0], func(o source.Origin) error { return a.fork(cmd.Context(), o, where, as) })
 		},
 	}
 	from.Add(cmd)
 	cmd.Flags().StringVar(&at, "at", "", "the last event that is taken, by number, or the last turn, as t7")
 	cmd.Flags().StringVar(&as, "as", "", "id of the new room; default a new one")
-	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
 	return cmd
 }
 
@@ -95,10 +88,7 @@ func (a *commands) fork(ctx context.Context, o source.Origin, at place, as strin
 		return a.taken(as, err)
 	}
 	f := forked{as, room.Fork{Room: o.Room, Seq: int64(len(events))}, len(events), state.Tally.Turns}
-	return a.Emit(f, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %s of %s, up to %s\n", term.Line(f.Room), app.Count(f.Events, "event"), term.Line(o.Room), at)
-		return err
-	})
+	return a.EmitText(f, "%s: %s of %s, up to %s\n", term.Line(f.Room), app.Count(f.Events, "event"), term.Line(o.Room), at)
 }
 
 // prefix returns the events of o up to a place.

@@ -92,28 +92,23 @@ func (a *commands) importFiles(ctx context.Context, src *source.Sources) error {
 		}
 		return err
 	})
-	if eerr := a.Emit(all, func(w io.Writer) error {
-		for _, i := range all {
-			fmt.Fprint(w, i.text())
-		}
-		return nil
-	}); err == nil {
+	if eerr := app.EmitEach(a.App, all, imported.text); err == nil {
 		err = eerr
 	}
 	return err
 }
 
 func (i imported) text() string {
-	text := fmt.Sprintf("imported %s: %s", term.Line(i.Room), app.Count(i.Events, "event"))
-	if i.Report == nil {
-		return text + "\n"
-	}
-	return fmt.Sprintf("%s, read as %s\n%s", text, i.Report.Format, account(*i.Report))
+	return fmt.Sprintf("imported %s: %s", term.Line(i.Room), app.Count(i.Events, "event")) + account(i.Report)
 }
 
-// account is what was taken of a source and what was not, in full.
-func account(r foreign.Report) string {
-	text := "  " + source.Accounted(r) + "\n"
+// account ends a line with what was taken of a source and what was not, in
+// full. A transcript of moot has no report.
+func account(r *foreign.Report) string {
+	if r == nil {
+		return "\n"
+	}
+	text := fmt.Sprintf(", read as %s\n  %s\n", r.Format, source.Accounted(*r))
 	for _, c := range r.Left {
 		text += fmt.Sprintf("  %6d left out: %s\n", c.N, term.Line(c.Why))
 	}
@@ -164,20 +159,11 @@ func (a *commands) convertFiles(ctx context.Context, src *source.Sources, out st
 	if err := a.newFile(out, write); err != nil {
 		return err
 	}
-	return a.Emit(all, func(w io.Writer) error {
-		for _, c := range all {
-			fmt.Fprint(w, c.text())
-		}
-		return nil
-	})
+	return app.EmitEach(a.App, all, converted.text)
 }
 
 func (c converted) text() string {
-	text := fmt.Sprintf("converted %s: %s", term.Line(c.Conversation), app.Count(c.Turns, "turn"))
-	if c.Report == nil {
-		return text + "\n"
-	}
-	return fmt.Sprintf("%s, read as %s\n%s", text, c.Report.Format, account(*c.Report))
+	return fmt.Sprintf("converted %s: %s", term.Line(c.Conversation), app.Count(c.Turns, "turn")) + account(c.Report)
 }
 
 // importOne stores a transcript as a room, all of it or nothing.

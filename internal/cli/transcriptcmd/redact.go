@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"time"
@@ -85,11 +84,7 @@ func (a *commands) redact(ctx context.Context, id string, places []place, reason
 	if err := redactAll(ctx, db, state, events, targets, reason); err != nil {
 		return err
 	}
-	r := redacted{id, targets}
-	return a.Emit(r, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: redacted %s\n", term.Line(id), list(targets))
-		return err
-	})
+	return a.EmitText(redacted{id, targets}, "%s: redacted %s\n", term.Line(id), list(targets))
 }
 
 // targetsOf finds the events that hold what was said at places.

@@ -19,11 +19,10 @@ import (
 // commands are the commands of this package.
 type commands struct{ *app.App }
 
-// Command returns the command transcript.
-func Command(a *app.App) *cobra.Command { return newTranscriptCmd(&commands{a}) }
-
-// newTranscriptCmd reads, writes and checks transcripts.
-func newTranscriptCmd(a *commands) *cobra.Command {
+// Command returns the command transcript, which reads, writes and checks
+// transcripts.
+func Command(of *app.App) *cobra.Command {
+	a := &commands{of}
 	return a.Group(&cobra.Command{
 		Use:   "transcript",
 		Short: "List, show, follow, export, import, fork, redact, count and verify transcripts",
@@ -69,10 +68,7 @@ func newTranscriptLsCmd(a *commands) *cobra.Command {
 				return err
 			}
 			return a.Emit(list, func(w io.Writer) error {
-				var rows [][]string
-				for _, l := range list {
-					rows = append(rows, []string{l.Room, strconv.FormatInt(l.Events, 10), l.when(), l.Form})
-				}
+				rows := app.Rows(list, func(l listed) []string { return []string{l.Room, strconv.FormatInt(l.Events, 10), l.when(), l.Form} })
 				return app.Table(w, []string{"TRANSCRIPT", "EVENTS", "UPDATED", "FORM"}, rows)
 			})
 		},
@@ -124,8 +120,7 @@ func listTranscripts(ctx context.Context, src *source.Sources) ([]listed, error)
 
 func newTranscriptShowCmd(a *commands) *cobra.Command {
 	var level levelFlag
-	var from source.Reading
-	var conversation string
+	var from source.Single
 	var last int
 	cmd := &cobra.Command{
 		Use:               "show ROOM|FILE",
@@ -138,19 +133,13 @@ func newTranscriptShowCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			src, err := from.Sources(a.App, cmd, nil)
-			if err != nil {
-				return err
-			}
-			defer src.Close()
-			return src.One(cmd.Context(), args[0], conversation, func(o source.Origin) error {
+			return from.Open(a.App, cmd, args[0], func(o source.Origin) error {
 				return transcripts.WriteText(a.Stdout, o.Entries, o.Most(l), last)
 			})
 		},
 	}
 	level.add(cmd, "internal")
 	from.Add(cmd)
-	cmd.Flags().StringVar(&conversation, "conversation", "", "which one, of a file that holds several")
 	cmd.Flags().IntVar(&last, "last", 0, "only so many items from the end")
 	app.Formats(cmd, app.FormatTable)
 	return cmd
@@ -164,17 +153,7 @@ func newTranscriptStatsCmd(a *commands) *cobra.Command {
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := from.Sources(a.App, cmd, args)
-			if err != nil {
-				return err
-			}
-			defer src.Close()
-			all := []*transcripts.Stats{}
-			err = src.Each(cmd.Context(), func(o source.Origin) error {
-				s, err := transcripts.Collect(o.Entries)
-				all = append(all, s)
-				return err
-			})
+			all, err := source.Collect(a.App, cmd, &from, args, func(o source.Origin) (*transcripts.Stats, error) { return transcripts.Collect(o.Entries) })
 			if err != nil {
 				return err
 			}

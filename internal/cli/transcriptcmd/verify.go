@@ -2,7 +2,6 @@ package transcriptcmd
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -21,26 +20,11 @@ func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := from.Sources(a.App, cmd, args)
+			all, err := source.Collect(a.App, cmd, &from, args, verify)
 			if err != nil {
 				return err
 			}
-			defer src.Close()
-			all := []verified{}
-			err = src.Each(cmd.Context(), func(o source.Origin) error {
-				v, err := verify(o)
-				all = append(all, v)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return a.Emit(all, func(w io.Writer) error {
-				for _, v := range all {
-					fmt.Fprintln(w, v)
-				}
-				return nil
-			})
+			return app.EmitEach(a.App, all, func(v verified) string { return v.String() + "\n" })
 		},
 	}
 	from.Add(cmd)
