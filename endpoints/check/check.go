@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/problem"
@@ -38,10 +39,10 @@ type requirement struct {
 }
 
 var requirements = []requirement{
-	{"answer", "answers a prompt with one response", "write one desktop.local_prompt.response line with the request_id of the request, and flush it", false, answers},
-	{"sequence", "answers the next prompt too", "read requests in a loop until standard input ends", false, answers},
-	{"odd-text", "copes with quotes, line breaks, markup and other scripts in a prompt", "read the frame with a JSON decoder, as UTF-8", false, oddText},
-	{"long-prompt", "copes with a prompt of 200,000 characters", "read whole lines, however long", false, longPrompt},
+	{"answer", "answers a prompt with one response", "write one desktop.local_prompt.response line with the request_id of the request, and flush it", false, answers(greeting)},
+	{"sequence", "answers the next prompt too", "read requests in a loop until standard input ends", false, answers(greeting)},
+	{"odd-text", "copes with quotes, line breaks, markup and other scripts in a prompt", "read the frame with a JSON decoder, as UTF-8", false, answers(oddText)},
+	{"long-prompt", "copes with a prompt of 200,000 characters", "read whole lines, however long", false, answers(strings.Repeat("A long text. ", 200_000/13))},
 	{"limit", "keeps to constraints.max_output_chars", "cut the answer, or ask the model for less", false, limit},
 	{"cancel", "is back in step after a prompt that was cancelled", "answer every request within 5 s of the end of its turn, the cancelled ones too", false, cancelled},
 	{"bid", "bids for the floor", "answer desktop.bid.request with desktop.bid.response {request_id, bid: 0 to 1, reason}", true, bids},
@@ -94,8 +95,7 @@ func (r requirement) run(ctx context.Context, s *session) Result {
 		return res
 	}
 	res.Detail, res.Fix = err.Error(), r.fix
-	var pe *problem.Error
-	if errors.As(err, &pe) && pe.Fix != "" && pe.Code != "AGENT-PROTOCOL" && pe.Code != "AGENT-TIMEOUT" {
+	if pe, ok := errors.AsType[*problem.Error](err); ok && pe.Fix != "" && pe.Code != "AGENT-PROTOCOL" && pe.Code != "AGENT-TIMEOUT" {
 		res.Fix = pe.Fix
 	}
 	return res

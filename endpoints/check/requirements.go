@@ -4,22 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-func answers(ctx context.Context, s *session) (string, error) {
-	return s.ask(ctx, s.prompt(endpoint.Turn, "Hello. Please answer with one sentence."))
-}
+const (
+	greeting = "Hello. Please answer with one sentence."
+	oddText  = "\"quoted\" \\ back\nslash\r\n\t<b>&amp;</b> $(echo no) `no` 'it''s' %s üñí 漢字 🙂 \u2028 end"
+)
 
-func oddText(ctx context.Context, s *session) (string, error) {
-	return s.ask(ctx, s.prompt(endpoint.Turn, "\"quoted\" \\ back\nslash\r\n\t<b>&amp;</b> $(echo no) `no` 'it''s' %s üñí 漢字 🙂 \u2028 end"))
-}
-
-func longPrompt(ctx context.Context, s *session) (string, error) {
-	return s.ask(ctx, s.prompt(endpoint.Turn, strings.Repeat("A long text. ", 200_000/13)))
+// answers returns the test that the agent answers a text.
+func answers(text string) func(context.Context, *session) (string, error) {
+	return func(ctx context.Context, s *session) (string, error) {
+		return s.ask(ctx, s.prompt(endpoint.Turn, text))
+	}
 }
 
 func limit(ctx context.Context, s *session) (string, error) {

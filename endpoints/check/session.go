@@ -62,14 +62,13 @@ func (s *session) close() {
 func (s *session) prompt(kind, text string) endpoint.Prompt {
 	s.turn++
 	you := endpoint.Seat{ID: "agent", Name: "Agent under check", Kind: "local", SameOwner: true}
-	p := endpoint.Prompt{
+	return endpoint.Prompt{
 		Kind: kind, Request: "req_" + rand.Text(), Room: "check", Session: "check", Profile: "check", Turn: s.turn, Mode: "full_auto",
 		You: you, Seats: []endpoint.Seat{you, {ID: "moot", Name: "The check", Kind: "human", SameOwner: true}},
 		Boundary: rand.Text(), Objective: "Check that this agent answers. Any short answer will do.",
 		CatchUp:        []endpoint.Line{{Seq: int64(s.turn), From: "moot", Kind: "request", Text: text}},
 		MaxOutputChars: 12_000, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: s.timeout,
 	}
-	return p
 }
 
 // ask sends a turn and checks the form of the reply.

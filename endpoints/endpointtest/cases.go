@@ -48,7 +48,7 @@ var cases = []testCase{
 	{"close", Echo, closes},
 	{"close unused", Echo, closesUnused},
 	{"close during a turn", Hang, closesDuring},
-	{"close a stubborn agent", Stubborn, closesStubborn},
+	{"close a stubborn agent", Stubborn, closesDuring},
 }
 
 func checked(h *harness) {

@@ -116,13 +116,3 @@ func closesDuring(h *harness) {
 		h.Errorf("got %v, want ErrClosed", err)
 	}
 }
-
-func closesStubborn(h *harness) {
-	result := during(h, h.Context(), h.prompt("hello"))
-	if err := h.Close(); err != nil {
-		h.Error(err)
-	}
-	if err := <-result; !errors.Is(err, endpoint.ErrClosed) {
-		h.Errorf("got %v, want ErrClosed", err)
-	}
-}

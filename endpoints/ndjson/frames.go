@@ -83,6 +83,7 @@ type allowance struct {
 	LocalTurnTimeoutMS int64 `json:"local_turn_timeout_ms"`
 }
 
+// A seat is an [endpoint.Seat] as JSON.
 type seat struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name,omitempty"`
@@ -111,11 +112,11 @@ func requestOf(p endpoint.Prompt) request {
 		q.Type = typeBid
 	}
 	if p.You.ID != "" {
-		you := seatOf(p.You)
+		you := seat(p.You)
 		q.You = &you
 	}
 	for _, s := range p.Seats {
-		q.Participants = append(q.Participants, seatOf(s))
+		q.Participants = append(q.Participants, seat(s))
 	}
 	if p.Host.Device != "" {
 		q.Host = &origin{Name: p.Host.Name, Device: p.Host.Device}
@@ -146,10 +147,6 @@ func (q *request) setMessages(ls []endpoint.Line) {
 			q.History = append(q.History, entry{roleOther, l.Text, l.From})
 		}
 	}
-}
-
-func seatOf(s endpoint.Seat) seat {
-	return seat{s.ID, s.Name, s.Kind, s.Role, s.Domains, s.SameOwner, s.Owner, s.Device}
 }
 
 // A response ends a request. Its first fields are those of the note.

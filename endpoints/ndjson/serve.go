@@ -86,7 +86,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 		return endpoint.Prompt{}, fmt.Errorf("no such request: %s", endpoint.Quote(q.Type))
 	}
 	if q.You != nil {
-		p.You = q.You.seat()
+		p.You = endpoint.Seat(*q.You)
 	}
 	if q.Host != nil {
 		p.Host = endpoint.Origin{Name: q.Host.Name, Device: q.Host.Device}
@@ -95,7 +95,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 		p.Trace = endpoint.Trace{ID: t.ID, Origin: t.Origin, Profile: t.Profile, Hops: t.Hops, Path: t.Path}
 	}
 	for _, s := range q.Participants {
-		p.Seats = append(p.Seats, s.seat())
+		p.Seats = append(p.Seats, endpoint.Seat(s))
 	}
 	for _, e := range q.History {
 		p.History = append(p.History, endpoint.Line{From: e.From, Own: e.Role == roleOwn, Text: e.Text})
@@ -104,11 +104,6 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 		p.CatchUp = []endpoint.Line{{From: q.RemoteFrom, Text: q.RemoteMessage}}
 	}
 	return p, nil
-}
-
-// seat is the inverse of seatOf.
-func (s seat) seat() endpoint.Seat {
-	return endpoint.Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, SameOwner: s.SameOwner, Owner: s.Owner, Device: s.Device}
 }
 
 // responseTo is the inverse of replyTo.

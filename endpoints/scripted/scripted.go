@@ -117,19 +117,13 @@ func (e *Endpoint) end() {
 }
 
 func (e *Endpoint) wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	done := t.C
-	if d <= 0 {
-		closed := make(chan time.Time)
-		close(closed)
-		done = closed
-	}
-	select {
-	case <-done:
-	case <-e.closed:
-		return endpoint.ErrClosed
-	case <-ctx.Done():
+	if d > 0 {
+		select {
+		case <-time.After(d):
+		case <-e.closed:
+			return endpoint.ErrClosed
+		case <-ctx.Done():
+		}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("%w: the script waits %s", endpoint.ErrTimeout, d)

@@ -159,7 +159,7 @@ func (c *Configured) setUp() (*instance, error) {
 func (c *Configured) restore(in *instance) error {
 	switch {
 	case c.snapshot == nil:
-		return errNoSnapshot
+		return errors.New("the module cannot start from a snapshot")
 	case in.memory.outgrown():
 		return errOutgrown
 	}
@@ -172,5 +172,3 @@ func (c *Configured) restore(in *instance) error {
 	}
 	return in.shrink()
 }
-
-var errNoSnapshot = errors.New("the module cannot start from a snapshot")

@@ -25,7 +25,6 @@ type instance struct {
 	ctx           context.Context // of every call: host functions find env in it
 	alloc, decide api.Function
 	stack         [2]uint64
-	out           []byte
 }
 
 type zeroReader struct{}
@@ -47,7 +46,9 @@ func newInstance(c *Code, m *wasm.Metered, mem *memory, env *guest.Env) (*instan
 		mem.Free()
 		return nil, err
 	}
-	in.globals = mutableGlobals(in.module, m.Mutable)
+	for _, name := range m.Mutable {
+		in.globals = append(in.globals, in.module.ExportedGlobal(name).(api.MutableGlobal))
+	}
 	mem.yieldCheck = in.yieldCheck
 	env.Fuel = in.fuel()
 	in.alloc = in.module.ExportedFunction(guest.ExportAlloc)
@@ -119,7 +120,8 @@ func (in *instance) place(b []byte) (uint32, error) {
 	return ptr, nil
 }
 
-// run makes one decision, after begin. The answer is valid until the next run.
+// run makes one decision, after begin. The answer is a part of the
+// module's memory.
 func (in *instance) run(input []byte) ([]byte, error) {
 	ptr, err := in.place(input)
 	if err != nil {
@@ -140,8 +142,7 @@ func (in *instance) run(input []byte) ([]byte, error) {
 	if !ok {
 		return nil, errAnswerOutside
 	}
-	in.out = append(in.out[:0], b...)
-	return in.out, nil
+	return b, nil
 }
 
 // shrink restores the size of a memory that has grown. wazero has no call for

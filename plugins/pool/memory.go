@@ -20,6 +20,10 @@ type memory struct {
 	yieldCheck func() // called when the module yields
 }
 
+const snapshotPage = 4096
+
+var zeros [snapshotPage]byte
+
 // A pageRun is a run of whole pages of a snapshot. Zeros, which are most of a
 // small snapshot, are restored without reading it.
 type pageRun struct {

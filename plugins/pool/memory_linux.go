@@ -51,12 +51,13 @@ func (f *snapshotMemory) fill(b []byte) error {
 	if err := f.file.Truncate(int64(len(b))); err != nil {
 		return err
 	}
-	err := nonZeroRuns(b, func(from, to int) error {
-		_, err := f.file.WriteAt(b[from:to], int64(from))
-		return err
-	})
-	if err != nil {
-		return err
+	for _, run := range appendPageRuns(nil, b, 0, len(b)) {
+		if run.zero {
+			continue
+		}
+		if _, err := f.file.WriteAt(b[run.from:run.to], int64(run.from)); err != nil {
+			return err
+		}
 	}
 	seals := unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 	if _, err := unix.FcntlInt(f.file.Fd(), unix.F_ADD_SEALS, seals); err != nil {

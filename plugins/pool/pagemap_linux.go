@@ -35,17 +35,23 @@ var findPrivatePages = sync.OnceValue(func() pageFinder {
 	return nil
 })
 
-// probe tries a finder on four pages of a file, two of them changed.
-func probe(find pageFinder) bool {
+// mapProbe maps a private view of a file of zeros with so many pages. The caller
+// unmaps it.
+func mapProbe(pages int) ([]byte, error) {
 	fd, err := unix.MemfdCreate("probe", unix.MFD_CLOEXEC)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	defer unix.Close(fd)
-	if unix.Ftruncate(fd, 4*pageSize) != nil {
-		return false
+	if err := unix.Ftruncate(fd, int64(pages*pageSize)); err != nil {
+		return nil, err
 	}
-	b, err := unix.Mmap(fd, 0, 4*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+	return unix.Mmap(fd, 0, pages*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+}
+
+// probe tries a finder on four pages of a file, two of them changed.
+func probe(find pageFinder) bool {
+	b, err := mapProbe(4)
 	if err != nil {
 		return false
 	}

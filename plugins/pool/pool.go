@@ -1,8 +1,10 @@
 package pool
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -89,7 +91,7 @@ func (in *instance) answer(ctx context.Context, q Query, cpuTime time.Duration) 
 	in.memory.pages.moduleReturned()
 	r := Result{Log: in.env.Logged(), Fuel: uint64(int64(q.Fuel) - in.left()), Memory: in.memory.highWater, Engine: in.code.Engine}
 	if err == nil {
-		r.Output = append([]byte(nil), out...)
+		r.Output = bytes.Clone(out)
 		return r, nil
 	}
 	if in.preemption.ended != nil {
@@ -112,7 +114,7 @@ func (p *Pool) get(c *Configured) (found *instance) {
 		if p.idle[i].of != c {
 			continue
 		}
-		p.idle = append(p.idle[:i], p.idle[i+1:]...)
+		p.idle = slices.Delete(p.idle, i, i+1)
 		if in.code == code {
 			found = in
 		} else {
@@ -129,7 +131,7 @@ func (p *Pool) put(c *Configured, in *instance) {
 	var over *instance
 	if len(p.idle) > p.capacity {
 		over = p.idle[0].in
-		p.idle = append(p.idle[:0], p.idle[1:]...)
+		p.idle = slices.Delete(p.idle, 0, 1)
 	}
 	p.mu.Unlock()
 	if over != nil {
@@ -141,15 +143,13 @@ func (p *Pool) put(c *Configured, in *instance) {
 func (p *Pool) Drop(c *Configured) {
 	p.mu.Lock()
 	var dropped []pooled
-	kept := p.idle[:0]
-	for _, i := range p.idle {
-		if c == nil || i.of == c {
+	p.idle = slices.DeleteFunc(p.idle, func(i pooled) bool {
+		drop := c == nil || i.of == c
+		if drop {
 			dropped = append(dropped, i)
-		} else {
-			kept = append(kept, i)
 		}
-	}
-	p.idle = kept
+		return drop
+	})
 	p.mu.Unlock()
 	for _, i := range dropped {
 		i.in.close()
