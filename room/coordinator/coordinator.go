@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/oklog/ulid/v2"
 )
 
 // A Policy decides who speaks next. The record says how the policy ran, also
@@ -155,22 +157,11 @@ type fatalError struct{ error }
 
 func (f fatalError) Unwrap() error { return f.error }
 
-// unwrapFatal returns err without its fatalError.
-func unwrapFatal(err error) error {
-	if f, ok := err.(fatalError); ok {
-		return f.error
-	}
-	return err
-}
-
 // fatalCause returns the error with which Run ends, or nil when err does not
 // end it.
 func fatalCause(err error) error {
-	if err == nil {
-		return nil
-	}
-	var f fatalError
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[fatalError](err)
+	if !ok {
 		return nil
 	}
 	if errors.Is(f.error, log.ErrConflict) {
@@ -178,6 +169,9 @@ func fatalCause(err error) error {
 	}
 	return f.error
 }
+
+// NewRoomID returns a new id of a room. Ids sort by the time they were made.
+func NewRoomID() string { return "r_" + strings.ToLower(ulid.Make().String()) }
 
 // random returns 128 random bits in hex.
 func random() string {

@@ -58,16 +58,11 @@ func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 			}
 			req.key = ""
 		}
-		r.report(ctx, req)
+		select {
+		case r.work <- req:
+		case <-ctx.Done():
+		}
 	})
-}
-
-// report passes the result of an effect to the loop.
-func (r *Room) report(ctx context.Context, req request) {
-	select {
-	case r.work <- req:
-	case <-ctx.Done():
-	}
 }
 
 // runner reads from the state what the effect needs. The function that it

@@ -39,16 +39,6 @@ type loadedRoom struct {
 	stop   context.CancelFunc
 }
 
-// wait returns the room once it is open.
-func (l *loadedRoom) wait(ctx context.Context) (*Room, error) {
-	select {
-	case <-l.opened:
-		return l.room, l.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 func (h *Host) start() {
 	h.once.Do(func() {
 		h.rooms, h.ready = map[string]*loadedRoom{}, make(chan struct{})
@@ -69,7 +59,12 @@ func (h *Host) Run(ctx context.Context) error {
 	h.ctx = ctx
 	close(h.ready)
 	h.mu.Unlock()
-	defer h.finish()
+	defer func() { // no room begins any more; wait for those that run
+		h.mu.Lock()
+		h.ended = true
+		h.mu.Unlock()
+		h.runs.Wait()
+	}()
 	tick := time.NewTicker(h.IdleAfter / 4)
 	defer tick.Stop()
 	for {
@@ -81,14 +76,6 @@ func (h *Host) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// finish lets no room begin any more and waits for those that run.
-func (h *Host) finish() {
-	h.mu.Lock()
-	h.ended = true
-	h.mu.Unlock()
-	h.runs.Wait()
 }
 
 // Create opens a new room and runs it. It replaces the RunOptions of Config.
@@ -160,7 +147,12 @@ func (h *Host) load(ctx context.Context, id string, open func(context.Context) (
 	h.mu.Lock()
 	if l, ok := h.rooms[id]; ok {
 		h.mu.Unlock()
-		return l.wait(ctx)
+		select {
+		case <-l.opened:
+			return l.room, l.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	if h.ended || h.ctx.Err() != nil {
 		h.mu.Unlock()
@@ -216,14 +208,16 @@ func (h *Host) wakeDue(ctx context.Context) {
 		return
 	}
 	ids, err := h.Due(ctx, time.Now())
-	if err == nil {
-		for _, id := range ids {
-			if _, err = h.Get(ctx, id); err != nil && h.Failed != nil && ctx.Err() == nil {
-				h.Failed(id, err)
-			}
+	if err != nil {
+		if h.Failed != nil && ctx.Err() == nil {
+			h.Failed("", err)
 		}
-	} else if h.Failed != nil && ctx.Err() == nil {
-		h.Failed("", err)
+		return
+	}
+	for _, id := range ids {
+		if _, err := h.Get(ctx, id); err != nil && h.Failed != nil && ctx.Err() == nil {
+			h.Failed(id, err)
+		}
 	}
 }
 

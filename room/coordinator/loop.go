@@ -96,21 +96,15 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	}
 	if err == nil && len(events) > 0 {
 		if err = r.commit(ctx, events, now); err == nil {
-			r.restorePolicyState(cmd)
+			if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
+				r.state.SetPolicyState(d.Record.StateJSON) // the log keeps only its digest
+			}
 		}
 	}
 	if req.held {
 		r.gate.open() // a paused state has no effects; after a refused command they may start again
 	}
 	return events, err
-}
-
-// restorePolicyState gives the state the policy state of which the log keeps
-// only the digest.
-func (r *Room) restorePolicyState(cmd room.Command) {
-	if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
-		r.state.SetPolicyState(d.Record.StateJSON)
-	}
 }
 
 // prepare adds to a command what needs the log: the grant of the participant
@@ -217,7 +211,7 @@ func (r *Room) shutDown() {
 	for id := range r.endpoints {
 		r.closeEndpoint(id)
 	}
-	r.effects.Wait()
+	r.effects.workers.Wait()
 	r.hub.end()
 	r.unlock() // before done: a caller that waits for the end may open the room again
 	close(r.done)

@@ -117,7 +117,11 @@ func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) e
 	if err != nil {
 		return err
 	}
-	return unwrapFatal(r.commit(ctx, events, now))
+	err = r.commit(ctx, events, now)
+	if f, ok := err.(fatalError); ok {
+		return f.error // only Run needs to know that it is fatal
+	}
+	return err
 }
 
 // recover folds the log into the state, beginning at the snapshot if it is

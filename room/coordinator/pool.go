@@ -8,7 +8,7 @@ import "sync"
 type workerPool struct {
 	runs    chan func()
 	quit    <-chan struct{} // closed when idle workers may end
-	workers sync.WaitGroup
+	workers sync.WaitGroup  // to wait for once quit is closed
 }
 
 // Go runs f at once in a goroutine of the pool.
@@ -16,20 +16,15 @@ func (p *workerPool) Go(f func()) {
 	select {
 	case p.runs <- f:
 	default:
-		p.workers.Go(func() { p.worker(f) })
+		p.workers.Go(func() {
+			for {
+				f()
+				select {
+				case f = <-p.runs:
+				case <-p.quit:
+					return
+				}
+			}
+		})
 	}
 }
-
-func (p *workerPool) worker(f func()) {
-	for {
-		f()
-		select {
-		case f = <-p.runs:
-		case <-p.quit:
-			return
-		}
-	}
-}
-
-// Wait returns when all functions have returned. quit must be closed before.
-func (p *workerPool) Wait() { p.workers.Wait() }

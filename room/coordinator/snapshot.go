@@ -59,17 +59,14 @@ func (r *Room) maybeSnapshot(ctx context.Context) error {
 // running is marked as idle, so that it is not interrupted when it is opened
 // again.
 func (r *Room) snapshotOnExit(ctx context.Context) error {
-	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), speaks) {
+	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), func(e room.Effect) bool {
+		_, speaks := e.(room.Speak) // a turn that the end of the process interrupts
+		return speaks
+	}) {
 		return r.save(ctx)
 	}
 	r.resumedIdle = &idleMark{r.clock.now(), time.Now()}
 	return r.writeSnapshot(ctx)
-}
-
-// speaks reports whether e is a turn that the end of the process interrupts.
-func speaks(e room.Effect) bool {
-	_, ok := e.(room.Speak)
-	return ok
 }
 
 // save writes a snapshot of a room that is not idle. Short rooms have none.
