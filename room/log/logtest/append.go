@@ -21,16 +21,12 @@ func testAppend(t *testing.T, f *fixture) {
 		t.Fatalf("the tail of no room is %v", tail)
 	}
 	p1 := f.append("a", log.Pos{}, Event("1", "one"))
-	_, _, err = f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("2", "two"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", log.Pos{}, Event("2", "two"))
 	p2 := f.append("a", p1, Event("2", "two"))
-	_, _, err = f.Append(f.ctx, "a", p1, time.Time{}, Event("3", "three"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", p1, Event("3", "three"))
 	ahead := log.Pos{Seq: p2.Seq + 1, Tok: p2.Tok + 1}
-	_, _, err = f.Append(f.ctx, "a", ahead, time.Time{}, Event("3", "three"))
-	want(t, err, log.ErrConflict)
-	_, _, err = f.Append(f.ctx, "no such room", p2, time.Time{}, Event("3", "three"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", ahead, Event("3", "three"))
+	f.conflict("no such room", p2, Event("3", "three"))
 	if tail, err = f.Tail(f.ctx, "a"); err != nil || tail != p2 {
 		t.Fatalf("tail is %v, %v, want %v", tail, err, p2)
 	}
@@ -64,29 +60,23 @@ func testRetry(t *testing.T, f *fixture) {
 // A retry has the same events. If fewer or others are stored, it is a conflict.
 func testRetryOfPart(t *testing.T, f *fixture) {
 	p1 := f.append("a", log.Pos{}, Event("1", "one"))
-	_, _, err := f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "one"), Event("2", "two"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", log.Pos{}, Event("1", "one"), Event("2", "two"))
 	f.append("a", p1, Event("other", "two"))
-	_, _, err = f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "one"), Event("2", "two"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", log.Pos{}, Event("1", "one"), Event("2", "two"))
 }
 
 // Two coordinators that claim a room at once may give one id to different events.
 // The second must not take the first's event for its own.
 func testOtherWords(t *testing.T, f *fixture) {
 	f.append("a", log.Pos{}, Event("1", "mine"), Event("2", "mine"))
-	_, _, err := f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "mine"), Event("2", "yours"))
-	want(t, err, log.ErrConflict)
-	_, _, err = f.Append(f.ctx, "a", log.Pos{}, time.Time{}, Event("1", "yours"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", log.Pos{}, Event("1", "mine"), Event("2", "yours"))
+	f.conflict("a", log.Pos{}, Event("1", "yours"))
 }
 
 func testIDElsewhere(t *testing.T, f *fixture) {
 	tail := f.fill("a", 3)
-	_, _, err := f.Append(f.ctx, "a", tail, time.Time{}, Event("a-2", "again"))
-	want(t, err, log.ErrConflict)
-	_, _, err = f.Append(f.ctx, "a", tail, time.Time{}, Event("x", "1"), Event("x", "2"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", tail, Event("a-2", "again"))
+	f.conflict("a", tail, Event("x", "1"), Event("x", "2"))
 	f.append("a", tail, Event("x", "once"))
 }
 

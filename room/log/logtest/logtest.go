@@ -152,6 +152,13 @@ func (f *fixture) append(name string, after log.Pos, events ...room.Event) log.P
 	return p
 }
 
+// conflict fails the test unless appending to a room is a conflict.
+func (f *fixture) conflict(name string, after log.Pos, events ...room.Event) {
+	f.t.Helper()
+	_, _, err := f.Append(f.ctx, name, after, time.Time{}, events...)
+	want(f.t, err, log.ErrConflict)
+}
+
 // fill appends n events to a new room, and returns the tail.
 func (f *fixture) fill(name string, n int) log.Pos {
 	f.t.Helper()

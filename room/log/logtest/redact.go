@@ -93,8 +93,7 @@ func testRemove(t *testing.T, f *fixture) {
 	gone()
 	f.reopen()
 	gone()
-	_, _, err = f.Append(f.ctx, "a", at, at0, Event("x", "x"))
-	want(t, err, log.ErrConflict)
+	f.conflict("a", at, Event("x", "x"))
 	f.append("a", log.Pos{}, Event("x", "a new room of that name"))
 	if got := f.all("b"); len(got) != 5 {
 		t.Fatalf("the other room has %d events", len(got))

@@ -56,7 +56,12 @@ func (l *Log) Follow(ctx context.Context, id string, after log.Pos) iter.Seq2[lo
 // next returns what is stored after a place, and waits for a change when that
 // is nothing.
 func (l *Log) next(ctx context.Context, id string, after log.Pos) ([]log.Entry, error) {
-	more := l.waiter()
+	l.mu.Lock()
+	if l.more == nil {
+		l.more = make(chan struct{})
+	}
+	more := l.more
+	l.mu.Unlock()
 	got, err := l.Read(ctx, id, after, 0)
 	if errors.Is(err, log.ErrNotFound) && after.Seq == 0 {
 		err = nil
@@ -69,14 +74,4 @@ func (l *Log) next(ctx context.Context, id string, after log.Pos) ([]log.Entry, 
 	case <-ctx.Done():
 	}
 	return nil, nil
-}
-
-// waiter is closed by the next change.
-func (l *Log) waiter() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.more == nil {
-		l.more = make(chan struct{})
-	}
-	return l.more
 }

@@ -14,12 +14,6 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-const (
-	busyCode     = codes.SQLITE_BUSY
-	cantOpenCode = codes.SQLITE_CANTOPEN
-	corruptCode  = codes.SQLITE_CORRUPT
-)
-
 // Append implements [log.Appender]. An id that the room has at another place
 // is a conflict: the caller knows an old state of the room.
 func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
@@ -117,20 +111,29 @@ func (a *appending) write(w *writer, t *tail) error {
 	for i := range a.entries {
 		e := &a.entries[i]
 		e.Hash = log.Link(t.hash, e.Seq, e.Commit)
-		err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, proof(e, nil), e.Raw)
-		if primary(err) == codes.SQLITE_CONSTRAINT {
-			return errAlone{fmt.Errorf("appending: room %s has event id %q at another place: %w", a.room, e.Event.ID, log.ErrConflict)}
-		}
-		if err != nil {
+		if err := w.insert("appending", t, e, e.Raw); err != nil {
 			return err
 		}
-		t.hash, t.last = e.Hash, e.Seq
-		t.bytes += int64(len(e.Raw))
-		w.pages += 1 + len(e.Raw)/2048
 	}
 	w.pages += 2
 	t.wake, t.updated = a.wake, time.Now().UnixNano()
-	a.last, a.dup = t.last, false
+	a.last, a.dup = t.last, false // again may have set them in a transaction that was rolled back
+	return nil
+}
+
+// insert stores an entry at the tail, with raw in the place of its body. The
+// room's row is written with the transaction.
+func (w *writer) insert(doing string, t *tail, e *log.Entry, raw []byte) error {
+	err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, proof(e, raw), raw)
+	if primary(err) == codes.SQLITE_CONSTRAINT {
+		return errAlone{fmt.Errorf("%s: room %s has event id %q at another place: %w", doing, t.name, e.Event.ID, log.ErrConflict)}
+	}
+	if err != nil {
+		return err
+	}
+	t.hash, t.last = e.Hash, e.Seq
+	t.bytes += int64(len(raw))
+	w.pages += 1 + len(raw)/2048
 	return nil
 }
 

@@ -29,7 +29,10 @@ func (d *DB) Check(ctx context.Context) error {
 				digests = append(digests, digest)
 				return nil
 			}),
-			r.count(&events, "select count(*) from events not indexed"),
+			r.list("select count(*) from events not indexed", func(row []driver.Value) (err error) {
+				events, err = integer(row, nil)
+				return err
+			}),
 		)
 	})
 	for i := range rooms {
@@ -84,9 +87,4 @@ func (r *reader) list(sql string, f func([]driver.Value) error, args ...driver.V
 		return nil
 	}, args...)
 	return errors.Join(found, err, s.Close())
-}
-
-func (r *reader) count(n *int64, sql string) (err error) {
-	*n, err = integer(r.one(sql))
-	return err
 }

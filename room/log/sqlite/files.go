@@ -46,15 +46,6 @@ func (d *DB) checkFile(info fs.FileInfo) error {
 	return nil
 }
 
-// checkReadable is prepareFiles for a handle that may not write.
-func (d *DB) checkReadable() error {
-	info, err := os.Stat(d.path)
-	if err != nil {
-		return d.folderError(err)
-	}
-	return d.checkFile(info)
-}
-
 // emptyFile says whether a file is missing or has no content.
 func emptyFile(path string) bool {
 	info, err := os.Stat(path)

@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errHeld reports that another process, or another handle, has the lock.
-var errHeld = errors.New("lock is held")
-
 // lockFile takes the lock of a file without waiting.
 func lockFile(f *os.File) error {
 	for {

@@ -7,9 +7,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errHeld reports that another process, or another handle, has the lock.
-var errHeld = errors.New("lock is held")
-
 // lockFile takes the lock of a file without waiting. The byte that is locked
 // lies far behind the holder's name, for Windows lets nobody read a locked one.
 func lockFile(f *os.File) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"os"
 	"sync"
 	"time"
 
@@ -109,7 +110,11 @@ func (d *DB) next(ctx context.Context, name string, after log.Pos) ([]log.Entry,
 // startPoller opens the file for reading only and starts the goroutine that
 // notices what other processes append.
 func (d *DB) startPoller() error {
-	if err := d.checkReadable(); err != nil {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return d.folderError(err)
+	}
+	if err := d.checkFile(info); err != nil {
 		return err
 	}
 	c, err := dialReader(d.path, true)

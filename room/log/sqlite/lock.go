@@ -20,6 +20,9 @@ import (
 // lockDir is the folder of the lock files, in the data folder.
 const lockDir = "locks"
 
+// errHeld reports that another process, or another handle, has the lock.
+var errHeld = errors.New("lock is held")
+
 // locks are the rooms that this handle holds.
 type locks struct {
 	mu    sync.Mutex

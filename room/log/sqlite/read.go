@@ -13,6 +13,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	codes "modernc.org/sqlite/lib"
 )
 
 // defaultPage is how many entries Read returns to a caller that gives no bound.
@@ -114,7 +115,7 @@ func (r *reader) scan(t *tail, after uint64, page int) ([]log.Entry, error) {
 
 // blame turns SQLite's word that the file is damaged into one of where.
 func blame(err error, room string, seq uint64) error {
-	if code := primary(err); code == corruptCode {
+	if primary(err) == codes.SQLITE_CORRUPT {
 		return log.Corrupt(room, seq, "the page that holds it is damaged: "+err.Error())
 	}
 	return err

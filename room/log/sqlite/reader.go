@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/folkmoot/moot/room/log"
+	codes "modernc.org/sqlite/lib"
 )
 
 // maxReaders is how many connections read at once.
@@ -49,7 +50,7 @@ func dialReader(path string, readOnly bool) (*conn, error) {
 		}
 		err = errors.Join(err, c.Close())
 	}
-	if primary(err) == cantOpenCode && emptyFile(path+"-wal") {
+	if primary(err) == codes.SQLITE_CANTOPEN && emptyFile(path+"-wal") {
 		return dial(path, "ro", "immutable=1")
 	}
 	return nil, err

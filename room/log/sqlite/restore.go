@@ -9,7 +9,6 @@ import (
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	codes "modernc.org/sqlite/lib"
 )
 
 // Restore puts a whole room back as it was exported: with the salts and
@@ -26,14 +25,39 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 	if err := log.Check(name, 0, [32]byte{}, entries); err != nil {
 		return err
 	}
-	r := &restoring{room: name, entries: entries, raws: make([][]byte, len(entries))}
+	raws := make([][]byte, len(entries))
 	for i := range entries {
 		var err error
-		if r.raws[i], err = stored(&entries[i]); err != nil {
+		if raws[i], err = stored(&entries[i]); err != nil {
 			return fmt.Errorf("restoring event %d of room %s: %w", entries[i].Seq, name, err)
 		}
 	}
-	return d.submit(ctx, r.run)
+	return d.submit(ctx, func(w *writer) error {
+		t, err := w.room(name)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			return fmt.Errorf("restoring: room %s exists: %w", name, log.ErrConflict)
+		}
+		id, err := integer(w.insertRoom.one(name))
+		if err != nil {
+			return err
+		}
+		if err := w.c.exec("insert into imported values(?)", id); err != nil {
+			return err
+		}
+		t = &tail{id: id, name: name}
+		w.change(t)
+		for i := range entries {
+			if err := w.insert("restoring", t, &entries[i], raws[i]); err != nil {
+				return err
+			}
+		}
+		w.pages += 2
+		t.updated = time.Now().UnixNano()
+		return nil
+	})
 }
 
 // Imported reports whether the room was restored. The log of such a room was
@@ -58,46 +82,4 @@ func stored(e *log.Entry) ([]byte, error) {
 		return nil, errors.New("it was redacted and no stub is left of it")
 	}
 	return room.MarshalEvent(e.Event)
-}
-
-// A restoring is the writer's side of Restore.
-type restoring struct {
-	room    string
-	entries []log.Entry
-	raws    [][]byte
-}
-
-func (r *restoring) run(w *writer) error {
-	t, err := w.room(r.room)
-	if err != nil {
-		return err
-	}
-	if t != nil {
-		return fmt.Errorf("restoring: room %s exists: %w", r.room, log.ErrConflict)
-	}
-	id, err := integer(w.insertRoom.one(r.room))
-	if err != nil {
-		return err
-	}
-	if err := w.c.exec("insert into imported values(?)", id); err != nil {
-		return err
-	}
-	t = &tail{id: id, name: r.room}
-	w.change(t)
-	for i := range r.entries {
-		e := &r.entries[i]
-		err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, proof(e, r.raws[i]), r.raws[i])
-		if primary(err) == codes.SQLITE_CONSTRAINT {
-			return errAlone{fmt.Errorf("restoring: room %s has event id %q twice: %w", r.room, e.Event.ID, log.ErrConflict)}
-		}
-		if err != nil {
-			return err
-		}
-		t.hash, t.last = e.Hash, e.Seq
-		t.bytes += int64(len(r.raws[i]))
-		w.pages += 1 + len(r.raws[i])/2048
-	}
-	w.pages += 2
-	t.updated = time.Now().UnixNano()
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
+	codes "modernc.org/sqlite/lib"
 )
 
 const (
@@ -306,7 +307,7 @@ func (w *writer) tidy() {
 		_, err = w.c.one("pragma wal_checkpoint(passive)")
 		w.pages = 0
 	}
-	if err != nil && primary(err) != busyCode {
+	if err != nil && primary(err) != codes.SQLITE_BUSY {
 		w.failed = failure(w.d.explain("moving the write-ahead log into the database", err))
 	}
 }
