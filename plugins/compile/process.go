@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -89,16 +90,9 @@ func spawnError(j job, err error) error {
 	}
 }
 
-// outOfMemory reports whether a process said that it could get no more memory:
-// in the words of Go's runtime, or of the thread library.
-func outOfMemory(text string) bool {
-	for _, words := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
-}
+// outOfMemory matches what Go's runtime, or the thread library, says when a
+// process can get no more memory.
+var outOfMemory = regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to create new OS thread")
 
 // childError says why a child ended without a report.
 func childError(j job, cmd *exec.Cmd, killed bool, log []byte, err error) error {
@@ -110,7 +104,7 @@ func childError(j job, cmd *exec.Cmd, killed bool, log []byte, err error) error 
 	text := string(log)
 	tooSlow := killed || cmd.ProcessState.ExitCode() == childTooSlow || strings.Contains(text, "SIGXCPU") || used >= time.Duration(j.CPUSeconds)*time.Second*9/10
 	switch {
-	case outOfMemory(text):
+	case outOfMemory.MatchString(text):
 		e.What = fmt.Sprintf("compiling it takes more than %d MiB of memory", j.MemoryBytes>>20)
 	case tooSlow:
 		e.What = fmt.Sprintf("compiling it takes more than %d s", j.CPUSeconds)

@@ -1,6 +1,12 @@
 package guest
 
-import "github.com/tetratelabs/wazero/api"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/tetratelabs/wazero/api"
+)
 
 // Exports of a module of ABI 1. The host calls configure once, and alloc and
 // decide for every decision. alloc returns where the host may write.
@@ -36,4 +42,24 @@ var abiExports = []abiExport{
 	{ExportDecide, []api.ValueType{i32, i32}, []api.ValueType{i64}, false},
 	{ExportConfigure, []api.ValueType{i32, i32}, []api.ValueType{i32}, true},
 	{ExportInitialize, nil, nil, true},
+}
+
+// Limits of the sandbox. No other package repeats them.
+const (
+	DefMemoryPages = 256 // of 64 KiB
+	MaxMemoryPages = 1024
+	DefFuel        = 50_000_000
+	MaxFuel        = 500_000_000
+	SetupFuel      = DefFuel       // of the start function and _initialize
+	MaxModule      = 8 << 20       // bytes of a module's file
+	MaxDepth       = 1000          // nested calls
+	MaxSettings    = 1 << 20       // bytes of a policy's settings
+	MaxLog         = policy.MaxLog // bytes
+	MaxOutput      = policy.MaxOutput
+)
+
+// Digest returns the SHA-256 of b in hex.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

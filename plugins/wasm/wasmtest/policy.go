@@ -1,5 +1,7 @@
 package wasmtest
 
+import "slices"
+
 // Where a policy of [Policy] keeps its answer and its input.
 const (
 	AnswerAt = 64
@@ -25,8 +27,8 @@ func (m *Module) Finish() *Module {
 
 // grow grows memory until it holds local 0 bytes after InputAt.
 func grow() []byte {
-	need := cat(LocalGet(0), I32Const(InputAt+0xffff), Op(I32Add), I32Const(16), Op(I32ShrU))
-	return cat(need, MemorySize(), Op(I32GtU), If(need, MemorySize(), Op(I32Sub), MemoryGrow(), Op(Drop)))
+	need := slices.Concat(LocalGet(0), I32Const(InputAt+0xffff), Op(I32Add), I32Const(16), Op(I32ShrU))
+	return slices.Concat(need, MemorySize(), Op(I32GtU), If(need, MemorySize(), Op(I32Sub), MemoryGrow(), Op(Drop)))
 }
 
 // Decide exports a function (i32 ptr, i32 len) -> i64 with locals as
@@ -51,11 +53,3 @@ func Answering(answer string) []byte {
 
 // Answer pushes the place and the length of an answer at AnswerAt.
 func Answer(n int) []byte { return I64Const(AnswerAt<<32 | int64(n)) }
-
-func cat(code ...[]byte) []byte {
-	var b []byte
-	for _, c := range code {
-		b = append(b, c...)
-	}
-	return b
-}
