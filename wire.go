@@ -95,6 +95,15 @@ func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
 			names = append(names, name)
 		}
 	}
+	find := func(in func(d *device.Device, peer string) (id, name string, err error)) func(string) (string, string, error) {
+		return func(peer string) (id, name string, err error) {
+			d, err := w.Device()
+			if err != nil {
+				return "", "", err
+			}
+			return in(d, peer)
+		}
+	}
 	return config.Options{
 		Headless: headless, Policies: names, CheckScript: checkScript,
 		SettingsSchema: func(use string) ([]byte, error) {
@@ -109,20 +118,8 @@ func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
 			}
 			return nil
 		},
-		Device: func(peer string) (id, owner string, err error) {
-			d, err := w.Device()
-			if err != nil {
-				return "", "", err
-			}
-			return d.Find(peer)
-		},
-		Observer: func(peer string) (id, name string, err error) {
-			d, err := w.Device()
-			if err != nil {
-				return "", "", err
-			}
-			return d.FindObserver(peer)
-		},
+		Device:   find((*device.Device).Find),
+		Observer: find((*device.Device).FindObserver),
 	}
 }
 

@@ -15,6 +15,7 @@ type RoomLog interface {
 	log.Log
 	Holder(room string) int
 	Imported(ctx context.Context, room string) (bool, error)
+	Remove(ctx context.Context, room string) error
 	Restore(ctx context.Context, room string, entries []log.Entry) error
 	Close() error
 }

@@ -100,7 +100,7 @@ func (a *commands) checkPolicy(ctx context.Context, s *catalog.Entry) (*checked,
 }
 
 // loadTime loads the policy in a host of its own and returns how many
-// milliseconds that took.
+// milliseconds that took. An empty cache names that of the settings.
 func (a *commands) loadTime(ctx context.Context, s *catalog.Entry, cache string, then func(*plugins.Host, *plugins.Policy)) (float64, error) {
 	h, err := a.Wiring().Sandbox(plugins.Config{CacheDir: cache})
 	if err != nil {

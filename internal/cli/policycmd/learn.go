@@ -100,7 +100,10 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 		return &problem.Error{Code: "POL-LEARN", What: fmt.Sprintf("%s cannot be dealt out into %d parts", app.Count(len(talks), "talk"), f.folds), Fix: "give more transcripts, or fewer --folds"}
 	}
 	if f.folds > 0 {
-		r.measure(a, talks, f.folds)
+		p := a.Percent("folds")
+		r.Untaught = foresightOf(training.Measure(adaptive.New(), talks))
+		r.Taught = foresightOf(training.Folds(nil, talks, f.folds, p.Part))
+		p.End()
 	}
 	var settings []byte
 	if f.out != "" {
@@ -150,14 +153,6 @@ func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*trainin
 		r.Decisions += t.Decisions()
 	}
 	return distinct, nil
-}
-
-// measure says what learning is worth.
-func (r *learnReport) measure(a *commands, talks []*training.Talk, folds int) {
-	p := a.Percent("folds")
-	defer p.End()
-	r.Untaught = foresightOf(training.Measure(adaptive.New(), talks))
-	r.Taught = foresightOf(training.Folds(nil, talks, folds, p.Part))
 }
 
 func foresightOf(s *training.Score) *foresight {

@@ -12,7 +12,6 @@ import (
 	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/pack"
-	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -96,12 +95,7 @@ func (a *commands) tryLoading(ctx context.Context, s *catalog.Entry) error {
 	if err := s.CheckDefaults(); err != nil {
 		return err
 	}
-	h, err := a.Wiring().Sandbox(plugins.Config{})
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	_, err = h.Load(ctx, s.Module(s.Defaults(), a.AllowFuel))
+	_, err := a.loadTime(ctx, s, "", nil)
 	return err
 }
 

@@ -216,7 +216,6 @@ func newJoinCmd(a *commands) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.join(cmd.Context(), args, name) },
 	}
-	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
 	cmd.Flags().StringVar(&name, "name", "", "what this device calls itself to the other; default: the machine's name")
 	return cmd
 }

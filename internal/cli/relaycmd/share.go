@@ -10,7 +10,6 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/share"
-	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
 )
 
@@ -36,7 +35,6 @@ func newShareCmd(a *commands) *cobra.Command {
 		Example: "  moot share\n  moot share reviewer --relay wss://relay.example.org",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.share(cmd.Context(), args, f) },
 	}
-	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
 	f.add(cmd)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.profileNames(), cobra.ShellCompDirectiveNoFileComp

@@ -32,15 +32,15 @@ func newReplayShowCmd(a *commands) *cobra.Command {
 			"  moot replay show talks.jsonl.gz#12 --conversation talk/7 --policy mention",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, at, ok := cutLast(args[0], "#")
-			n, err := strconv.Atoi(at)
-			if !ok || err != nil || n < 1 {
+			i := strings.LastIndex(args[0], "#")
+			n, err := strconv.Atoi(args[0][i+1:])
+			if i < 0 || err != nil || n < 1 {
 				return app.Usagef(cmd, "name a decision as TRANSCRIPT#N")
 			}
 			if len(policies) == 0 {
 				return app.Usagef(cmd, "replay show takes at least one --policy")
 			}
-			return a.explain(cmd.Context(), name, conversation, n, policies)
+			return a.explain(cmd.Context(), args[0][:i], conversation, n, policies)
 		},
 	}
 	cmd.Flags().StringArrayVar(&policies, "policy", nil, "policy to ask; repeatable")
@@ -48,13 +48,6 @@ func newReplayShowCmd(a *commands) *cobra.Command {
 	app.CompletePolicyFlag(cmd)
 	cmd.Flags().StringVar(&conversation, "conversation", "", "conversation to use, in a file with several")
 	return cmd
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 func (a *commands) explain(ctx context.Context, name, conversation string, n int, policies []string) error {

@@ -31,7 +31,6 @@ func newEndpointCheckCmd(a *commands) *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkEndpoint(cmd.Context(), args, timeout) },
 	}
-	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatJSONL)
 	cmd.Flags().DurationVar(&timeout, "timeout", 60*time.Second, "how long one answer may take")
 	return cmd
 }

@@ -68,14 +68,8 @@ func (a *commands) agreed(answers *bufio.Scanner, id string, turns int) bool {
 	return answers.Scan() && strings.HasPrefix(strings.ToLower(strings.TrimSpace(answers.Text())), "y")
 }
 
-// A remover is what removing a room takes.
-type remover interface {
-	Lock(ctx context.Context, room string) (func(), error)
-	Remove(ctx context.Context, room string) error
-}
-
 // remove locks the room first, so that no other process is running it.
-func remove(ctx context.Context, l remover, id string) error {
+func remove(ctx context.Context, l app.RoomLog, id string) error {
 	unlock, err := l.Lock(ctx, id)
 	if errors.Is(err, log.ErrLocked) {
 		what := err.Error()

@@ -13,21 +13,10 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// runFlags are what `moot run` may change of a room.
-type runFlags struct {
-	room     string
-	trust    bool
-	headless bool
-	mode     string
-	policy   string
-	maxTurns int
-	as       string
-	share    bool
-}
-
 // newRunCmd runs a room in the foreground.
 func newRunCmd(a *commands) *cobra.Command {
-	var f runFlags
+	var stored string
+	o := moot.Options{Foreground: true}
 	cmd := &cobra.Command{
 		Use:   "run [FILE]",
 		Short: "Start or resume a room in the foreground",
@@ -41,40 +30,31 @@ func newRunCmd(a *commands) *cobra.Command {
 		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run --room r_01k5... --max-turns 60",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.room != "" && (len(args) > 0 || f.mode != "") {
+			if stored != "" && (len(args) > 0 || o.Mode != "") {
 				return app.Usagef(cmd, "--room opens a room as it is in the log: it goes with no file and no --mode")
 			}
-			if f.room != "" {
-				return a.runAgain(cmd.Context(), f)
+			if stored != "" {
+				return a.runAgain(cmd.Context(), stored, o)
 			}
-			return a.runNew(cmd.Context(), append(args, "room.yaml")[0], f)
+			return a.runNew(cmd.Context(), append(args, "room.yaml")[0], o)
 		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
-	cmd.Flags().StringVar(&f.room, "room", "", "resume this stored room")
-	cmd.Flags().BoolVar(&f.trust, "trust-commands", false, "with --room: start the commands that the log of an imported room names")
-	cmd.Flags().BoolVar(&f.headless, "headless", false, "run without a person: end when the room is no longer live")
-	cmd.Flags().StringVar(&f.mode, "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
+	cmd.Flags().StringVar(&stored, "room", "", "resume this stored room")
+	cmd.Flags().BoolVar(&o.TrustCommands, "trust-commands", false, "with --room: start the commands that the log of an imported room names")
+	cmd.Flags().BoolVar(&o.Headless, "headless", false, "run without a person: end when the room is no longer live")
+	cmd.Flags().StringVar((*string)(&o.Mode), "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
+	cmd.Flags().StringVar(&o.Policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
 	a.FuelFlag(cmd)
 	app.CompletePolicyFlag(cmd)
-	cmd.Flags().IntVar(&f.maxTurns, "max-turns", 0, "limit of turns instead of the room's")
-	cmd.Flags().StringVar(&f.as, "as", "", "which person you are; default: the first of the roster, else the host")
-	cmd.Flags().BoolVar(&f.share, "share", false, "also do what `moot share` does, as long as the room runs: a device is online in one process")
+	cmd.Flags().IntVar(&o.MaxTurns, "max-turns", 0, "limit of turns instead of the room's")
+	cmd.Flags().StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
+	cmd.Flags().BoolVar(&o.Share, "share", false, "also do what `moot share` does, as long as the room runs: a device is online in one process")
 	return cmd
 }
 
-// options are what the flags change of a room.
-func (f runFlags) options() moot.Options {
-	return moot.Options{
-		Headless: f.headless, Mode: room.Mode(f.mode), Policy: f.policy, MaxTurns: f.maxTurns, As: f.as, Share: f.share,
-		TrustCommands: f.trust, Foreground: true,
-	}
-}
-
 // runNew creates the room that a file describes and runs it.
-func (a *commands) runNew(ctx context.Context, file string, f runFlags) error {
-	o := f.options()
+func (a *commands) runNew(ctx context.Context, file string, o moot.Options) error {
 	_, problems := config.Load(file, a.Wiring().RoomOptions(filepath.Dir(file), o.Headless && o.Mode != room.FullAuto))
 	if err := problems.Err(); err != nil { // before there is a data folder
 		return err
@@ -91,32 +71,32 @@ func (a *commands) runNew(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	on := foreground{commands: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as)}
+	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As)}
 	return on.run(ctx)
 }
 
 // runAgain opens a stored room. The user is the person at whose word a paused
 // room goes on.
-func (a *commands) runAgain(ctx context.Context, f runFlags) error {
+func (a *commands) runAgain(ctx context.Context, id string, o moot.Options) error {
 	h, err := a.Wiring().OpenHost()
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	before, err := a.stateOf(ctx, f.room)
+	before, err := a.stateOf(ctx, id)
 	if err != nil {
 		return err
 	}
-	leaveDemo, err := a.demoAgain(ctx, h, before, f.headless)
+	leaveDemo, err := a.demoAgain(ctx, h, before, o.Headless)
 	if err != nil {
 		return err
 	}
 	defer leaveDemo()
-	r, err := h.Open(ctx, f.room, f.options())
+	r, err := h.Open(ctx, id, o)
 	if err != nil {
 		return err
 	}
-	on := foreground{commands: a, host: h, room: r, headless: f.headless, you: person(r.View(), f.as), after: int64(before.Seq), before: before}
+	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), after: int64(before.Seq), before: before}
 	return on.run(ctx)
 }
 
