@@ -83,8 +83,7 @@ func startError(where string, err error) *guest.Error {
 // made.
 func instantiationError(where string, err error) *guest.Error {
 	e := &guest.Error{Code: guest.CodeMemory, Where: where, What: "no instance could be made: " + guest.Cause(err), Fix: "free memory of this machine", Err: err}
-	var own *guest.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*guest.Error](err); ok {
 		e.Code, e.What, e.Fix = guest.CodeTrap, own.What, own.Fix
 	}
 	return e

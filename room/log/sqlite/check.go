@@ -43,9 +43,8 @@ func (d *DB) Check(ctx context.Context) error {
 		found = d.broken(fmt.Sprintf("the index of rooms and the events differ by %d events", events))
 	}
 	for _, digest := range digests {
-		if _, err := d.Blob(ctx, digest); err != nil {
-			found = errors.Join(found, err)
-		}
+		_, err := d.Blob(ctx, digest)
+		found = errors.Join(found, err)
 	}
 	return found
 }

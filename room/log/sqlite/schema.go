@@ -66,10 +66,9 @@ func migrate(c *conn) error {
 	if err := c.exec("begin immediate"); err != nil {
 		return err
 	}
-	if version, err = schemaVersion(c); err == nil {
-		for ; err == nil && version < len(migrations); version++ {
-			err = c.exec(migrations[version])
-		}
+	version, err = schemaVersion(c)
+	for ; err == nil && version < len(migrations); version++ {
+		err = c.exec(migrations[version])
 	}
 	if err == nil {
 		err = c.exec(fmt.Sprintf("pragma user_version=%d", len(migrations)))
