@@ -84,7 +84,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 	spec := room.Spec{
 		Name: "migration-review", Policy: mention.Ref(nil, false),
 		Objective:   "Decide whether migration 0042 can be deployed on Friday, and what has to change first.",
-		Constraints: []string{"Nobody changes the database during the review."},
+		Constraints: []string{"Do not change the database during the review."},
 		Limits:      room.Limits{MaxTurns: 20, DeclineRetry: retry},
 	}
 	r, err := h.Create(ctx, moot.Source{Spec: &spec, Participants: demoSeats(delay, n)}, moot.Options{
