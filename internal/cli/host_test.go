@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -52,4 +53,15 @@ func roomID(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("stderr names no room")
 	}
 	ts.Setenv("ROOM", id)
+}
+
+// sharedCache is a folder of compiled policies next to the moot under test. It
+// is removed together with it.
+func sharedCache(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("moot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(filepath.Dir(filepath.Dir(path)), "cache")
 }

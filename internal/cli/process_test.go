@@ -41,17 +41,6 @@ func newWorkbench(t *testing.T, files map[string]string) *workbench {
 	return &workbench{t: t, dir: dir, env: env}
 }
 
-// sharedCache is a folder of compiled policies next to the moot under test. It
-// is removed together with it.
-func sharedCache(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("moot")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(filepath.Dir(filepath.Dir(path)), "cache")
-}
-
 func (w *workbench) data() string { return filepath.Join(w.dir, "data") }
 
 // A running moot. Its stdout is read line by line.
@@ -186,7 +175,7 @@ func TestInterrupt(t *testing.T) {
 			if code := r.end(); code != app.ExitInterrupted {
 				t.Errorf("exit code %d\n%s", code, r.stderr)
 			}
-			if !strings.Contains(r.stderr.String(), "once more ends at once") {
+			if !strings.Contains(r.stderr.String(), "press Ctrl-C again to quit now") {
 				t.Errorf("stderr says nothing of a second signal: %s", r.stderr)
 			}
 			w.gone("pids")

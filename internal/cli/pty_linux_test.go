@@ -203,7 +203,7 @@ func TestTerminalInterrupt(t *testing.T) {
 	x := openTerminal(t, w, 80, "run")
 	x.wait("DRAFT of A")
 	x.press("\x03")
-	x.wait("once more ends at once")
+	x.wait("press Ctrl-C again to quit now")
 	x.wait("paused by you")
 	if code := x.end(); code != app.ExitInterrupted {
 		t.Errorf("exit code %d", code)
