@@ -186,7 +186,12 @@ func TestVerification10(t *testing.T) {
 			t.Errorf("prompt %d: the newest message is not whole: %.40q", i+1, newest(p))
 		}
 		if endpoint.Digest(p) != endpoint.Digest(second[i]) {
-			t.Errorf("prompt %d differs between two runs:\n%.1500s\n%.1500s", i+1, endpoint.Render(p), endpoint.Render(second[i]))
+			a, b := fmt.Sprintf("%+v", p), fmt.Sprintf("%+v", second[i])
+			at := 0
+			for at < min(len(a), len(b)) && a[at] == b[at] {
+				at++
+			}
+			t.Errorf("prompt %d differs between two runs:\n%.300s\n%.300s", i+1, a[max(0, at-200):], b[max(0, at-200):])
 		}
 	}
 	if last := first[15]; last.Summary == "" || !strings.Contains(last.Summary, "ann turn 1.") {

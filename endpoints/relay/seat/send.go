@@ -98,11 +98,13 @@ func (s *sender) delivered(err error) error {
 	return err
 }
 
-// mayResend counts the resends. The other device may answer each of them.
+// mayResend counts the resends. The other device may answer each of them. A
+// request whose response has arrived is not sent again: its next response would
+// count as a violation.
 func (s *sender) mayResend() bool {
 	s.seat.mu.Lock()
 	defer s.seat.mu.Unlock()
-	if s.request.Resent >= maxResends {
+	if s.seat.requests.Open() != s.request || s.request.Resent >= maxResends {
 		return false
 	}
 	s.request.Resent++
