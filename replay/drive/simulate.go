@@ -179,6 +179,8 @@ func (r *simulator) ask(ctx context.Context, ask room.Ask) error {
 		record.Code, record.Error = codeOf(e.Err), e.Err.Error()
 		return r.do(room.ActorPolicy, room.PolicyFailed{Record: record})
 	}
+	record.StateJSON = room.NextPolicyState(p.State.Policy.State, e.Decision.State)
+	record.State = room.PolicyStateDigest(record.StateJSON)
 	if err := r.do(room.ActorPolicy, room.Decided{Decision: e.Decision, Record: record, Grant: r.grant(e.Decision.Agent)}); err != nil {
 		return err
 	}
