@@ -15,12 +15,6 @@ type Proposer interface {
 	Propose(context.Context, policy.Input) (policy.Decision, policy.Record, error)
 }
 
-// A decider is a Proposer that can also decide without a full audit record,
-// which is faster. Of the record only the fuel and the log are filled in.
-type decider interface {
-	Answer(context.Context, *policy.Input) (policy.Decision, policy.Record, error)
-}
-
 // A Policy is a policy under test: a Proposer or the name of a baseline.
 type Policy struct {
 	Name     string         // in reports; unique in a replay
@@ -52,11 +46,8 @@ func Validate(policies []Policy) error {
 
 type proposeFunc func(context.Context, *policy.Input) (policy.Decision, policy.Record, error)
 
-// propose returns how p is asked, with a full record or, if it can, without.
-func (p *Policy) propose(fullRecord bool) proposeFunc {
-	if d, ok := p.Proposer.(decider); ok && !fullRecord {
-		return d.Answer
-	}
+// propose returns how p is asked.
+func (p *Policy) propose() proposeFunc {
 	return func(ctx context.Context, in *policy.Input) (policy.Decision, policy.Record, error) {
 		return p.Proposer.Propose(ctx, *in)
 	}

@@ -57,7 +57,7 @@ func newSimulator(p *Policy, repeat int, h *history.History, s *Scenario) *simul
 	policies := []Policy{*p}
 	stats := newStatistics(policies)
 	r := &simulator{Scenario: s, reader: lineReader{lines: &s.lines}, ref: p.Ref}
-	r.evaluator = newEvaluators(policies, stats, func(v *policyEvaluator) { v.propose, v.repeat = p.propose(true), repeat })[0]
+	r.evaluator = newEvaluators(policies, stats, func(v *policyEvaluator) { v.propose, v.repeat = p.propose(), repeat })[0]
 	r.point = history.NewPoint(h, maxText(policies))
 	r.point.Simulated, r.point.Truth, r.point.OnMessage = true, history.Declined, stats.listener()
 	return r

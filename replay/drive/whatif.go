@@ -44,7 +44,7 @@ func newEvaluators(policies []Policy, stats *statistics, configure func(*policyE
 			all[i] = newBaselineEvaluator(p.Baseline, stats)
 			continue
 		}
-		v := &policyEvaluator{propose: p.propose(false), cursor: room.PolicyCursor{Ref: p.Ref}}
+		v := &policyEvaluator{propose: p.propose(), cursor: room.PolicyCursor{Ref: p.Ref}}
 		configure(v)
 		all[i] = v
 	}
