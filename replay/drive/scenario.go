@@ -35,7 +35,7 @@ func NewScenario(h *history.History) (*Scenario, error) {
 		case room.Opened:
 			s.spec = b.Spec
 		case room.Joined:
-			b.Participant.Mode, b.Participant.Endpoint = room.FullAuto, nil // in a simulation nobody can approve a draft
+			b.Participant.Mode, b.Participant.Endpoint = room.FullAuto, nil // a simulation has no person to approve drafts
 			if !slices.ContainsFunc(s.participants, func(p room.Participant) bool { return p.ID == b.Participant.ID }) {
 				s.participants = append(s.participants, b.Participant)
 			}

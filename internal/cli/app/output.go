@@ -127,8 +127,8 @@ func (a *App) Colours(w io.Writer) bool {
 	return !a.Flags.noColour && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(w)
 }
 
-// A progress counts things on stderr while a person waits. Where nobody
-// watches, or the result is for a program, it shows nothing.
+// A progress counts things on stderr while a person waits. Without a terminal,
+// or when the result is for a program, it shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
 // Progress starts counting things of that name.
