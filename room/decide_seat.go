@@ -105,20 +105,29 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 }
 
 // withSeatChange adds to bodies a change of standing, the turn that it
-// interrupts, and the end of a room without a seat that could speak.
+// interrupts, and the end of a room without a seat that could speak. bodies end
+// the turn of x, if x has it. A person's seat never ends the room.
 func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
 	if to != Active && len(bodies) == 0 {
 		bodies = s.interruptSeat(x, x.ID+" "+string(to))
 	}
 	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
-	switch {
-	case s.Phase != PhaseLive || to == Active:
-	case !s.anyoneLeftWithout(x):
-		bodies = append(bodies, Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason})
-	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
-		bodies = append(bodies, Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason})
+	if s.Phase != PhaseLive || to == Active || !x.Driven() {
+		return bodies
 	}
-	return bodies
+	var end Errored
+	switch {
+	case !s.anyoneLeftWithout(x):
+		end = Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason}
+	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
+		end = Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason}
+	default:
+		return bodies
+	}
+	if s.Turn != nil && s.Turn.Participant != x.ID {
+		bodies = append(bodies, s.abandon("the room cannot go on")...)
+	}
+	return append(bodies, end)
 }
 
 func (s *State) anyoneLeft() bool { return s.anyoneLeftWithout(nil) }

@@ -45,6 +45,8 @@ func (h *history) add(e room.Event) string {
 		return "G2: the clock ran back"
 	case h.phase == "stopped" && !harmless(e.Body):
 		return "S3: " + e.Body.Type() + " after the end"
+	case h.phase == "error" && sends(e.Body):
+		return "S5: " + e.Body.Type() + " after an error"
 	}
 	h.seq, h.clock = e.Seq, int64(e.Clock)
 	switch b := e.Body.(type) {
@@ -123,6 +125,9 @@ func (h *history) phases(b room.Body) string {
 			h.phase = "settled"
 		}
 	case room.Errored:
+		if h.open != nil {
+			return "S5: ended in an error with a turn open"
+		}
 		h.phase = "error"
 	}
 	return ""
@@ -133,6 +138,18 @@ func harmless(b room.Body) bool {
 	switch b.(type) {
 	case room.ReplyLate, room.Violation, room.SeatChanged, room.Redacted, room.Claimed, room.LimitsChanged, room.SummaryMade:
 		return true
+	}
+	return false
+}
+
+// sends reports whether an event says that an agent was asked or that its answer
+// went to the room.
+func sends(b room.Body) bool {
+	switch b := b.(type) {
+	case room.TurnGranted, room.TurnApproved, room.TurnDrafted:
+		return true
+	case room.MessagePosted:
+		return b.Message.By == "" && b.Message.Source == "agent"
 	}
 	return false
 }
