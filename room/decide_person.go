@@ -126,14 +126,13 @@ func (s *State) decideLimits(actor string, do SetLimits, now Now) ([]Body, error
 	}
 	l := do.Limits.orDefaults(s.Spec.OneToOne)
 	bodies := []Body{LimitsChanged{l}}
-	if name, reason := s.Tally.reached(l); name != "" && s.Phase == PhaseLive {
+	name, reason := s.Tally.reached(l, now)
+	switch {
+	case name != "" && s.Phase == PhaseLive:
 		bodies = append(bodies, s.abandon("a limit was lowered")...)
-		return append(bodies, Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}), nil
-	}
-	if s.Phase == PhaseStopped && (s.Ending.Cause == CauseLimit || s.Ending.Cause == CauseLoop) {
-		if name, _ := s.Tally.reached(l); name == "" && now.Clock < l.MaxDuration {
-			return append(bodies, Resumed{}), nil
-		}
+		bodies = append(bodies, *limitStopped(name, reason))
+	case name == "" && s.Phase == PhaseStopped && s.Ending.Cause != CausePerson:
+		bodies = append(bodies, Resumed{})
 	}
 	return bodies, nil
 }

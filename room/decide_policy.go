@@ -122,22 +122,22 @@ func (s *State) window(x *Seat, g Grant) Window {
 // a limit, or nil.
 func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	l := s.Limits
-	stop := func(name, reason string) *Stopped {
-		return &Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}
+	name, reason := s.Tally.reached(l, now)
+	switch c := cost(x.Price, g.Tokens, 0); {
+	case name != "":
+	case l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens:
+		name, reason = "maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens)
+	case l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost:
+		name, reason = "maxCost", "the next prompt would pass it"
+	default:
+		return nil
 	}
-	if now.Clock >= l.MaxDuration {
-		return stop("maxDuration", "the room has run for "+now.Clock.String())
-	}
-	if name, reason := s.Tally.reached(l); name != "" {
-		return stop(name, reason)
-	}
-	if l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens {
-		return stop("maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens))
-	}
-	if c := cost(x.Price, g.Tokens, 0); l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost {
-		return stop("maxCost", "the next prompt would pass it")
-	}
-	return nil
+	return limitStopped(name, reason)
+}
+
+// limitStopped returns the end of a room at a limit.
+func limitStopped(name, reason string) *Stopped {
+	return &Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}
 }
 
 // decidePolicyFailed pauses the room. There is no fallback that chooses a

@@ -80,7 +80,7 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	case do.Code == FailExited:
 		reason = "its process has ended: " + do.Error
 	case do.Code == FailDenied, do.Code == FailUntrusted: // asking again changes nothing
-		reason = do.Error
+		reason = cmp.Or(do.Error, do.Code)
 	case x.Failures+1 >= s.Limits.MaxFailures:
 		reason = count(x.Failures+1, "failure") + " in a row: " + do.Error
 	}
@@ -115,16 +115,16 @@ const (
 // if it reaches a limit or trips a loop guard.
 func (s *State) withLimits(now Now, last Body) []Body {
 	after := s.Tally
-	texts := s.Texts
 	switch b := last.(type) {
 	case MessagePosted:
 		after.Failures = 0
 		if s.Turn != nil && s.Turn.Draft == nil {
 			s.projectCharge(&after, b.Usage, b.Message.Text)
 		}
-		if b.Message.By == "" {
-			texts = append(texts[:len(texts):len(texts)], fingerprint(b.Message.Text))
+		if b.Message.By != "" { // a person may repeat a text
+			break
 		}
+		texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(b.Message.Text))
 		if guard := s.loopGuard(texts); guard != "" {
 			return []Body{last, Stopped{Cause: CauseLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}}
 		}
@@ -135,14 +135,10 @@ func (s *State) withLimits(now Now, last Body) []Body {
 		after.Failures++
 		s.projectCharge(&after, b.Usage, "")
 	}
-	name, reason := after.reached(s.Limits)
-	if name == "" && now.Clock >= s.Limits.MaxDuration {
-		name, reason = "maxDuration", "the room has run for "+now.Clock.String()
+	if name, reason := after.reached(s.Limits, now); name != "" && s.Phase == PhaseLive {
+		return []Body{last, *limitStopped(name, reason)}
 	}
-	if name == "" || s.Phase != PhaseLive {
-		return []Body{last}
-	}
-	return []Body{last, Stopped{Cause: CauseLimit, Name: name, Reason: "limit " + name + ": " + reason}}
+	return []Body{last}
 }
 
 // projectCharge charges the open turn to t, a copy of the tally.

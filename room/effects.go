@@ -131,8 +131,8 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 		return nil, nil
 	}
 	if now.Clock >= s.Limits.MaxDuration {
-		reason := "limit maxDuration: the room has run for " + now.Clock.String()
-		return append(s.abandon("limit maxDuration"), Stopped{Cause: CauseLimit, Name: "maxDuration", Reason: reason}), nil
+		name, reason := s.Tally.reached(s.Limits, now)
+		return append(s.abandon("limit "+name), *limitStopped(name, reason)), nil
 	}
 	if t := s.Turn; s.inFlight() && s.agentHas(t) && now.Clock >= t.Started+t.Timeout+grace {
 		return s.decideFailed(Failed{

@@ -174,9 +174,11 @@ func price(tokens, perMillion int64) int64 {
 
 const maxCost = 1 << 52
 
-// reached returns the limit that t has reached after a turn, or "".
-func (t Tally) reached(l Limits) (name, reason string) {
+// reached returns the limit that a room with tally t has reached, or "".
+func (t Tally) reached(l Limits, now Now) (name, reason string) {
 	switch {
+	case now.Clock >= l.MaxDuration:
+		return "maxDuration", "the room has run for " + now.Clock.String()
 	case t.Turns >= l.MaxTurns:
 		return "maxTurns", count(t.Turns, "turn") + " granted"
 	case t.Failures >= l.MaxFailures:

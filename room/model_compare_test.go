@@ -1,0 +1,308 @@
+package room_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// TestModel gives random commands to rooms of every kind and to the model, and
+// compares what both answer, each event, and the state after it.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var s room.State
+		open := drawRoom(rt)
+		evs, err := s.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: open}, room.Now{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, e := range evs {
+			s.Apply(e)
+		}
+		m := newModel(open, s.Seq)
+		clock := time.Duration(0)
+		for i := range rapid.IntRange(1, 60).Draw(rt, "commands") {
+			clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
+			c := drawCommand(rt, m)
+			c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
+			compareStep(rt, m, &s, c, clock)
+		}
+	})
+}
+
+func newModel(open room.Open, seq int64) *model {
+	m := &model{
+		oneToOne: open.Spec.OneToOne, goesOn: open.Spec.OnRestart == room.RestartContinue, limits: open.Spec.Limits,
+		phase: room.PhaseLive, seq: seq, news: seq, seen: map[string]bool{"open": true}, seats: map[string]*modelSeat{},
+	}
+	for _, p := range open.Participants {
+		m.seats[p.ID] = &modelSeat{Participant: p, standing: room.Active}
+	}
+	return m
+}
+
+// do gives the model a command and returns the events and whether the command
+// is allowed.
+func (m *model) do(c room.Command, now time.Duration) (events []room.Body, allowed bool) {
+	m.actor, m.now, m.out = c.Actor, now, nil
+	if m.seen[c.ID] {
+		return nil, true
+	}
+	allowed = m.act(c.Do)
+	if len(m.out) > 0 {
+		m.seen[c.ID] = true
+	}
+	return m.out, allowed
+}
+
+func (m *model) note(b room.Body) {
+	m.seq, m.clock = m.seq+1, max(m.clock, m.now)
+	m.out = append(m.out, b)
+}
+
+func draftOf(request, text string) string {
+	sum := sha256.Sum256([]byte(request + "\x00" + text))
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// normal returns a text as the loop guard compares it. The texts of the test
+// differ in case and in what stands around the words only.
+func normal(text string) string { return strings.ToLower(strings.Trim(text, " .!?")) }
+
+// drawRoom draws a room with small limits, so that they are reached.
+func drawRoom(rt *rapid.T) room.Open {
+	l := room.Defaults(false)
+	l.MaxTurns = rapid.IntRange(1, 9).Draw(rt, "maxTurns")
+	l.MaxFailures = rapid.IntRange(1, 3).Draw(rt, "maxFailures")
+	l.MaxDeclines = rapid.IntRange(1, 3).Draw(rt, "maxDeclines")
+	l.MaxDuration = 10 * time.Minute
+	l.MaxOutput = 30
+	l.MaxTokens = rapid.SampledFrom([]int64{0, 0, 100}).Draw(rt, "maxTokens")
+	l.MaxCost = rapid.SampledFrom([]int64{0, 0, 150}).Draw(rt, "maxCost")
+	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
+	o := room.Open{Spec: room.Spec{
+		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
+		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
+	}}
+	for _, id := range []string{"a", "b", "c"} {
+		if id == "c" && o.Spec.OneToOne {
+			break
+		}
+		p := room.Participant{ID: id, Kind: policy.Local, Mode: rapid.SampledFrom([]room.Mode{room.FullAuto, room.FullAuto, room.SemiAuto, room.Manual, ""}).Draw(rt, "mode")}
+		if rapid.IntRange(0, 3).Draw(rt, "remote") == 0 {
+			p.Kind, p.Device = policy.Remote, "dev"
+		}
+		p.Timeout = rapid.SampledFrom([]time.Duration{50 * time.Second, 20 * time.Second}).Draw(rt, "timeout")
+		p.Cooldown = rapid.IntRange(0, 2).Draw(rt, "cooldown")
+		p.MaxTokens = rapid.SampledFrom([]int64{0, 0, 40}).Draw(rt, "budget")
+		p.Price = room.Price{Input: 3_000_000, Output: 5_000_000}
+		p.Moderator = rapid.Bool().Draw(rt, "moderator")
+		o.Participants = append(o.Participants, p)
+	}
+	for _, p := range []room.Participant{{ID: "eve", Kind: policy.Human, Device: "other"}, {ID: "me", Kind: policy.Human}} {
+		o.Participants = append(o.Participants, p)
+	}
+	return o
+}
+
+// drawCommand draws a command that mostly fits the state.
+func drawCommand(rt *rapid.T, m *model) room.Command {
+	draw := func(list ...string) string { return rapid.SampledFrom(list).Draw(rt, "x") }
+	person := func(do room.Act) room.Command {
+		return room.Command{Actor: draw("host", "host", "me", "me", "eve", "a", "b"), Do: do}
+	}
+	seat := draw("a", "a", "b", "b", "c", "me", "ghost")
+	text := draw("yes", "Yes!", "no", "a, what now?", "a text that has over thirty characters", "  ")
+	turn, request, draft := 0, "none", "none"
+	if m.turn != nil && draw("right", "right", "right", "wrong") == "right" {
+		turn, request = m.turn.Turn, m.turn.Request
+		if m.turn.draft != nil {
+			draft = m.turn.draft.Draft
+		}
+	}
+	rec := policy.Record{Decision: m.decision + 1, Through: m.seq}
+	if draw("new", "new", "new", "new", "new", "new", "stale") == "stale" {
+		rec.Through--
+	}
+	usage := room.Usage{Known: rapid.Bool().Draw(rt, "known"), Input: 7, Output: 4}
+	decide := func(d policy.Decision) room.Command {
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}}
+	}
+	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
+	case "speak":
+		return decide(policy.Speak(seat, "because"))
+	case "decline":
+		d := policy.Decline("nothing")
+		d.RetryMS = rapid.SampledFrom([]int64{0, 1, 20_000}).Draw(rt, "retry")
+		return decide(d)
+	case "reply":
+		confidence := rapid.SampledFrom([]*float64{nil, ptr(0.9), ptr(0.5), ptr(0.4)}).Draw(rt, "confidence")
+		outcome := rapid.SampledFrom([]string{endpoint.Said, endpoint.Said, endpoint.Said, endpoint.Passed, endpoint.Refused}).Draw(rt, "outcome")
+		return room.Command{Actor: "a", Do: room.Replied{
+			Turn: turn, Participant: "a", Request: request, Latency: time.Second,
+			Reply: endpoint.Reply{Outcome: outcome, Text: text, Usage: usage, Confidence: confidence},
+		}}
+	case "fail":
+		code := draw(room.FailTimeout, room.FailFailed, room.FailFailed, room.FailExited, room.FailDenied, room.FailHeld)
+		return room.Command{Do: room.Failed{Turn: turn, Request: request, Code: code, Usage: usage}}
+	case "draft":
+		return person(rapid.SampledFrom([]room.Act{
+			room.Approve{Draft: draft}, room.Approve{Draft: draft}, room.Edit{Draft: draft, Text: text}, room.Edit{Draft: draft, Text: text, Approve: true}, room.Reject{Draft: draft, Reason: "no"},
+		}).Draw(rt, "review"))
+	case "run":
+		return person(rapid.SampledFrom([]room.Act{room.Pause{}, room.Pause{}, room.Stop{}, room.Complete{}}).Draw(rt, "run"))
+	case "resume":
+		return person(room.Resume{})
+	case "seat":
+		standing := rapid.SampledFrom([]room.Standing{room.Active, room.Active, room.Muted, room.Suspended, room.Removed}).Draw(rt, "standing")
+		return person(rapid.SampledFrom([]room.Act{
+			room.TakeOver{Participant: seat}, room.Release{Participant: seat}, room.SetStanding{Participant: seat, Standing: standing}, room.SetStanding{Participant: seat, Standing: standing},
+		}).Draw(rt, "seat"))
+	case "say":
+		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost")})
+	}
+	l := m.limits
+	l.MaxTurns, l.MaxDuration = rapid.IntRange(1, 12).Draw(rt, "turns"), time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes"))*time.Minute
+	return rapid.SampledFrom([]room.Command{
+		{Actor: room.ActorRoom, Do: room.Tick{}},
+		{Actor: room.ActorRoom, Do: room.Tick{}},
+		{Actor: room.ActorHost, Do: room.Claim{}},
+		{Actor: room.ActorHost, Do: room.Claim{Restart: true}},
+		person(room.SetLimits{Limits: l}), person(room.Next{Participant: seat, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}),
+		decide(policy.Finish("done")), decide(policy.Decision{Action: policy.ActionError, Message: "oops"}),
+		{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}},
+	}).Draw(rt, "rare")
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// compareStep gives one command to both, and compares.
+func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock time.Duration) {
+	what := fmt.Sprintf("%s: %T%+v at %v", c.Actor, c.Do, c.Do, clock)
+	evs, err := s.Decide(c, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: clock})
+	bodies, allowed := m.do(c, clock)
+	if allowed != (err == nil) {
+		rt.Fatalf("%s: allowed is %t in the model, the room says %v", what, allowed, err)
+	}
+	var got []room.Body
+	for _, e := range evs {
+		s.Apply(e)
+		got = append(got, stated(e.Body))
+	}
+	for i := range bodies {
+		bodies[i] = stated(bodies[i])
+	}
+	if !reflect.DeepEqual(got, bodies) {
+		rt.Fatalf("%s:\nroom  %+v\nmodel %+v", what, got, bodies)
+	}
+	if got, want := stateLine(s), m.stateLine(); got != want {
+		rt.Fatalf("%s:\nroom  %s\nmodel %s", what, got, want)
+	}
+}
+
+// stated returns an event with the fields that the model states.
+func stated(b room.Body) room.Body {
+	message := func(m room.Message) room.Message {
+		return room.Message{From: m.From, By: m.By, Text: m.Text, Source: m.Source, Confidence: m.Confidence}
+	}
+	switch b := b.(type) {
+	case room.SeatChanged:
+		b.Reason = ""
+		return b
+	case room.RoundDeclined:
+		return room.RoundDeclined{Retry: b.Retry}
+	case room.TurnGranted:
+		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Request: b.Request, Tokens: b.Tokens, Timeout: b.Timeout}
+	case room.TurnDrafted:
+		b.Message = message(b.Message)
+		b.Why, _, _ = strings.Cut(b.Why, " ")
+		return b
+	case room.TurnPassed:
+		b.Reason = ""
+		return b
+	case room.TurnFailed:
+		b.Error = ""
+		return b
+	case room.TurnInterrupted:
+		return room.TurnInterrupted{Turn: b.Turn}
+	case room.ReplyLate:
+		b.Digest = ""
+		return b
+	case room.MessagePosted:
+		b.Message = message(b.Message)
+		return b
+	case room.Paused:
+		return room.Paused{Cause: b.Cause, Code: b.Code}
+	case room.Stopped:
+		b.Reason = ""
+		return b
+	case room.Completed:
+		return room.Completed{Cause: b.Cause}
+	case room.Errored:
+		return room.Errored{Code: b.Code}
+	}
+	return b
+}
+
+// stateLine returns what the model knows of a state, as text.
+func stateLine(s *room.State) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost", s.Phase, s.Ending.Cause, s.Policy.Decision,
+		s.Tally.Turns, s.Tally.Failures, s.Tally.Declines, s.Tally.Tokens, s.Tally.Cost)
+	for _, x := range s.Seats {
+		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.Standing, x.TakenBy, s.Ineligible(x), x.Spent, x.Failures)
+	}
+	for _, e := range s.Effects() {
+		switch e := e.(type) {
+		case room.Ask:
+			fmt.Fprintf(&out, ", ask %v", e.NotBefore)
+		default:
+			out.WriteString(", " + e.Key())
+		}
+	}
+	if at, ok := s.Deadline(); ok {
+		fmt.Fprintf(&out, ", until %v", at)
+	}
+	return out.String()
+}
+
+func (m *model) stateLine() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost", m.phase, m.cause, m.decision,
+		m.tally.Turns, m.tally.Failures, m.tally.Declines, m.tally.Tokens, m.tally.Cost)
+	for _, id := range slices.Sorted(maps.Keys(m.seats)) {
+		x := m.seats[id]
+		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.standing, x.takenBy, m.ineligible(x), x.spent, x.failed)
+	}
+	if m.phase != room.PhaseLive {
+		return out.String()
+	}
+	until := m.limits.MaxDuration
+	if t := m.turn; t != nil {
+		if t.draft == nil && t.seat.takenBy == "" {
+			fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
+			until = min(until, t.started+t.Timeout+time.Second)
+		}
+	} else {
+		at := m.retryAt
+		if m.tally.Declines == 0 || m.news > m.declinedAt {
+			at = 0
+		}
+		fmt.Fprintf(&out, ", ask %v", at)
+	}
+	fmt.Fprintf(&out, ", until %v", until)
+	return out.String()
+}
