@@ -85,6 +85,7 @@ var rules = []rule{
 	{pkg: "internal/atomicfile", bare: true},
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/importtest", bare: true},
+	{pkg: "internal/mutate", bare: true},
 	{pkg: "internal/flock"},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
