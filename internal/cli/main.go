@@ -19,7 +19,7 @@ import (
 
 // Main runs the command line of this process and exits with its code.
 func Main() {
-	a := &app.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	a := &app.App{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: app.NewConsole(os.Stderr)}
 	os.Exit(run(a, os.Args[1:]))
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -11,14 +13,15 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/cli/app"
-	"golang.org/x/sys/unix"
+	"github.com/folkmoot/moot/internal/termtest"
 )
 
 // A terminal is a pseudo terminal with moot in it.
 type terminal struct {
-	t    *testing.T
-	ours *os.File
-	cmd  *exec.Cmd
+	t      *testing.T
+	ours   *os.File
+	cmd    *exec.Cmd
+	screen *termtest.Screen // what a person sees
 
 	mu   sync.Mutex
 	seen strings.Builder
@@ -26,32 +29,17 @@ type terminal struct {
 }
 
 // openTerminal runs moot in a terminal of that many columns.
-func openTerminal(t *testing.T, w *workbench, columns uint16, args ...string) *terminal {
+func openTerminal(t *testing.T, w *workbench, columns int, args ...string) *terminal {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("this machine has no pseudo terminals: %v", err)
-	}
-	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(ours.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: columns})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &terminal{t: t, ours: ours, more: make(chan struct{}, 1)}
+	return openTerminalAs(t, w, columns, []string{"TERM=xterm-256color", "NO_COLOR="}, args...)
+}
+
+func openTerminalAs(t *testing.T, w *workbench, columns int, env []string, args ...string) *terminal {
+	t.Helper()
+	ours, theirs := termtest.Pty(t, columns, 40)
+	x := &terminal{t: t, ours: ours, screen: termtest.New(columns, 40), more: make(chan struct{}, 1)}
 	x.cmd = exec.Command("moot", args...)
-	x.cmd.Dir, x.cmd.Env = w.dir, append(w.env, "TERM=xterm-256color", "NO_COLOR=")
+	x.cmd.Dir, x.cmd.Env = w.dir, append(append([]string(nil), w.env...), env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = theirs, theirs, theirs
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
@@ -79,6 +67,7 @@ func (x *terminal) read() {
 		x.mu.Lock()
 		x.seen.Write(b[:n])
 		x.mu.Unlock()
+		_, _ = x.screen.Write(b[:n])
 		select {
 		case x.more <- struct{}{}:
 		default:
@@ -89,23 +78,39 @@ func (x *terminal) read() {
 	}
 }
 
-// wait waits until the terminal has shown text and returns all that it has.
+// wait waits until the terminal was sent text, and returns all that it was sent.
 func (x *terminal) wait(text string) string {
 	x.t.Helper()
+	x.until("was sent "+strconv.Quote(text), func() bool { return strings.Contains(x.sent(), text) })
+	return x.sent()
+}
+
+// sees waits until the screen shows each of the texts.
+func (x *terminal) sees(texts ...string) {
+	x.t.Helper()
+	x.until(fmt.Sprintf("showed %q", texts), func() bool {
+		screen := x.screen.String()
+		return !slices.ContainsFunc(texts, func(s string) bool { return !strings.Contains(screen, s) })
+	})
+}
+
+func (x *terminal) until(what string, ok func() bool) {
+	x.t.Helper()
 	deadline := time.After(60 * time.Second)
-	for {
-		x.mu.Lock()
-		seen := x.seen.String()
-		x.mu.Unlock()
-		if strings.Contains(seen, text) {
-			return seen
-		}
+	for !ok() {
 		select {
 		case <-x.more:
 		case <-deadline:
-			x.t.Fatalf("the terminal never showed %q; it shows\n%s", text, seen)
+			x.t.Fatalf("the terminal never %s; it shows\n%s", what, x.screen)
 		}
 	}
+}
+
+// sent returns all bytes that the terminal was sent.
+func (x *terminal) sent() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.seen.String()
 }
 
 func (x *terminal) press(keys string) {
@@ -131,64 +136,77 @@ participants:
 policy: {use: roundrobin}
 `
 
+// Keys of the screen.
+const (
+	keyApprove = "\x0f" // Ctrl-O
+	keyEdit    = "\x18" // Ctrl-X
+	keyReject  = "\x12" // Ctrl-R
+	keyPause   = "\x13" // Ctrl-S
+	keyResume  = "\x11" // Ctrl-Q
+	keyTake    = "\x14" // Ctrl-T
+	keyLeave   = "\x04" // Ctrl-D
+	keyErase   = "\x15" // Ctrl-U
+)
+
 func TestTerminal(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	x := openTerminal(t, w, 100, "run")
-	x.wait("[a]pprove [e]dit [x]reject")
-	x.press("a")
-	x.wait("approved by you")
-	x.wait("│\x1b[0m three")
-	x.press("e")
-	x.wait("/edit three")
-	x.press("\x15/edit three and a half\r")
-	x.wait("edited by you")
-	x.press("a")
-	x.wait("edited by you · approved by you")
-	x.wait("│\x1b[0m five")
-	x.press("Looks good to me.")
-	x.wait("Looks good to me.")
+	x.sees("DRAFT #1 A", "│ one", "DRAFT of A waits for you", "Ctrl-O approve", "say>")
+	x.press(keyApprove)
+	x.sees("approved by you", "│ three")
+	x.press(keyEdit)
+	x.sees("edit draft> three")
+	x.press(keyErase + "three and a half\r")
+	x.sees("edited by you", "│ three and a half")
+	x.press("\t")
+	x.sees("Enter approves this draft")
 	x.press("\r")
-	x.wait("\x1b[1;33mYou")
-	x.press("p")
-	x.wait("paused by you")
-	x.wait("p resume")
-	x.press("p")
-	x.wait("resumed by you")
-	x.press("t")
-	x.wait("which?  1 A  2 B")
-	x.press("2")
-	x.wait("B is taken over by you")
-	x.press("x")
-	x.wait("draft rejected by you")
-	x.wait("YOU have the floor for B")
-	x.press("s")
-	x.wait("B> ")
+	x.sees("edited by you · approved by you", "│ five")
+	x.press("approved by whom?")
+	x.sees("say> approved by whom?")
+	x.press("\r")
+	x.sees("  approved by whom?", "You · human", "DRAFT of A waits for you")
+	x.press(keyPause)
+	x.sees("paused by you", "Ctrl-Q resume")
+	x.press(keyResume)
+	x.sees("resumed by you")
+	x.press(keyTake)
+	x.sees("which? 1 A  2 B", "takeover>")
+	x.press("2\r")
+	x.sees("B is taken over by you")
+	x.press(keyReject)
+	x.sees("reject, because>")
+	x.press("too long\r")
+	x.sees("draft rejected by you: too long", "YOU have the floor for B", "\nB>")
 	x.press("I speak for B now.\r")
-	x.wait("typed by you")
-	x.press("r")
-	x.wait("B is released")
-	x.press("?")
-	x.wait("Esc Esc stop the room")
+	x.sees("typed by you")
+	x.press("/rel\t\r")
+	x.sees("B is released")
+	x.press("/help\r")
+	x.sees("Esc Esc    stop the room")
 	x.press("\x1b")
+	x.sees("Esc again stops the room")
 	x.press("\x1b")
-	seen := x.wait("stopped by you")
+	x.wait("stopped by you")
 	if code := x.end(); code != app.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range strings.Split(seen, "\n") {
-		if line != "" && !strings.HasSuffix(line, "\r") && strings.Contains(line, "──") {
-			t.Errorf("a line does not return the carriage: %q", line)
-		}
+	x.sees("■ stopped by you", "transcript: moot transcript export")
+	if x.screen.Alternate() || !strings.Contains(x.screen.History(), "approved by whom?") {
+		t.Errorf("the timeline is not left on the terminal:\n%s", x.screen.History())
+	}
+	if unknown := x.screen.Unknown(); unknown != nil {
+		t.Errorf("the terminal was sent %q", unknown)
 	}
 }
 
 func TestTerminalQuit(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	x := openTerminal(t, w, 30, "run")
-	x.wait("DRAFT of A")
-	x.press("q")
-	x.wait("q again")
-	x.press("q")
+	x.sees("DRAFT #1 A")
+	x.press(keyLeave)
+	x.sees("Ctrl-D again")
+	x.press(keyLeave)
 	x.wait("paused by you")
 	x.wait("go on with: moot run --room")
 	if code := x.end(); code != app.ExitInterrupted {
@@ -201,7 +219,7 @@ func TestTerminalQuit(t *testing.T) {
 func TestTerminalInterrupt(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	x := openTerminal(t, w, 80, "run")
-	x.wait("DRAFT of A")
+	x.sees("DRAFT #1 A")
 	x.press("\x03")
 	x.wait("press Ctrl-C again to quit now")
 	x.wait("paused by you")

@@ -92,6 +92,7 @@ var rules = []rule{
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy"},
 	{pkg: "internal/timeline", may: "room room/coordinator policies/policy"},
+	{pkg: "internal/termtest", bare: true},
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},

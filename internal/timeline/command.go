@@ -15,6 +15,8 @@ import (
 // A verb is a command of the person.
 type verb struct {
 	name, args, help string
+	script           bool // of use in scripts only
+	seat             bool // begins with a participant that a menu can ask for
 	// ready reports whether a command of a script can run now; nil means always.
 	ready func(s *Session, rest string) bool
 	// act returns the act of the command. It is nil for commands that the session
@@ -29,31 +31,31 @@ func resting(s *Session, _ string) bool { return s.phase != room.PhaseLive }
 // verbs returns the commands in the order of help.
 func verbs() []verb {
 	return []verb{
-		{"say", "TEXT", "say something to everybody", nil, (*Session).say},
-		{"to", "WHO TEXT", "say something to one participant", nil, sayTo},
-		{"approve", "", "send the draft that waits", drafted, approve},
-		{"edit", "TEXT", "replace the text of the draft", drafted, edit},
-		{"reject", "[REASON]", "refuse the draft", drafted, reject},
-		{"pause", "[REASON]", "stop sending at once", nil, func(_ *Session, r string) (room.Act, error) { return room.Pause{Reason: r}, nil }},
-		{"resume", "", "go on", resting, func(*Session, string) (room.Act, error) { return room.Resume{}, nil }},
-		{"takeover", "WHO", "speak for an agent yourself", nil, takeOver},
-		{"as", "WHO TEXT", "say something for a seat that you have taken over", nil, sayAs},
-		{"release", "[WHO]", "hand the seat back", nil, release},
-		{"next", "WHO", "give an agent the floor without asking the policy", nil, next},
-		{"mute", "WHO [REASON]", "let an agent hear and not speak", nil, standing(room.Muted)},
-		{"unmute", "WHO", "let it speak again", nil, standing(room.Active)},
-		{"suspend", "WHO [REASON]", "take an agent out of the room for now", nil, standing(room.Suspended)},
-		{"restore", "WHO", "let it back in", nil, standing(room.Active)},
-		{"remove", "WHO [REASON]", "take an agent out of the room", nil, standing(room.Removed)},
-		{"redact", "EVENT [REASON]", "remove what event number EVENT said", nil, redact},
-		{"limits", "NAME=VALUE...", "change limits: maxTurns, maxDuration, maxTokens, maxFailures, maxDeclines", nil, limits},
-		{"policy", "NAME", "change the policy", nil, changePolicy},
-		{"complete", "[REASON]", "end the room: the work is done", nil, func(_ *Session, r string) (room.Act, error) { return room.Complete{Reason: r}, nil }},
-		{"stop", "[REASON]", "end the room", nil, func(_ *Session, r string) (room.Act, error) { return room.Stop{Reason: r}, nil }},
-		{"roster", "", "show who is in the room", nil, nil},
-		{"wait", "draft|pause|turn N", "in scripts: wait for a draft, for a pause or an end, for the end of turn N", awaited, nil},
-		{"help", "", "show this", nil, nil},
-		{"quit", "", "pause the room and leave", nil, nil},
+		{name: "say", args: "TEXT", help: "say something to everybody", act: (*Session).say},
+		{name: "to", args: "WHO TEXT", help: "say something to one participant", act: sayTo},
+		{name: "approve", help: "send the draft that waits", ready: drafted, act: approve},
+		{name: "edit", args: "TEXT", help: "replace the text of the draft", ready: drafted, act: edit},
+		{name: "reject", args: "[REASON]", help: "refuse the draft", ready: drafted, act: reject},
+		{name: "pause", args: "[REASON]", help: "stop sending at once", act: func(_ *Session, r string) (room.Act, error) { return room.Pause{Reason: r}, nil }},
+		{name: "resume", help: "go on", ready: resting, act: func(*Session, string) (room.Act, error) { return room.Resume{}, nil }},
+		{name: "takeover", args: "WHO", help: "speak for an agent yourself", seat: true, act: takeOver},
+		{name: "as", args: "WHO TEXT", help: "say something for a seat that you have taken over", act: sayAs},
+		{name: "release", args: "[WHO]", help: "hand the seat back", seat: true, act: release},
+		{name: "next", args: "WHO", help: "give an agent the floor without asking the policy", seat: true, act: next},
+		{name: "mute", args: "WHO [REASON]", help: "let an agent hear and not speak", seat: true, act: standing(room.Muted)},
+		{name: "unmute", args: "WHO", help: "let it speak again", seat: true, act: standing(room.Active)},
+		{name: "suspend", args: "WHO [REASON]", help: "take an agent out of the room for now", seat: true, act: standing(room.Suspended)},
+		{name: "restore", args: "WHO", help: "let it back in", seat: true, act: standing(room.Active)},
+		{name: "remove", args: "WHO [REASON]", help: "take an agent out of the room", seat: true, act: standing(room.Removed)},
+		{name: "redact", args: "EVENT [REASON]", help: "remove what event number EVENT said", act: redact},
+		{name: "limits", args: "NAME=VALUE...", help: "change limits: maxTurns, maxDuration, maxTokens, maxFailures, maxDeclines", act: limits},
+		{name: "policy", args: "NAME", help: "change the policy", act: changePolicy},
+		{name: "complete", args: "[REASON]", help: "end the room: the work is done", act: func(_ *Session, r string) (room.Act, error) { return room.Complete{Reason: r}, nil }},
+		{name: "stop", args: "[REASON]", help: "end the room", act: func(_ *Session, r string) (room.Act, error) { return room.Stop{Reason: r}, nil }},
+		{name: "roster", help: "show who is in the room"},
+		{name: "wait", args: "draft|pause|turn N", help: "in scripts: wait for a draft, for a pause or an end, for the end of turn N", script: true, ready: awaited},
+		{name: "help", help: "show this"},
+		{name: "quit", help: "pause the room and leave"},
 	}
 }
 
@@ -70,13 +72,19 @@ func awaited(s *Session, rest string) bool {
 	return s.phase != room.PhaseLive
 }
 
-// parse splits a command line into its verb and the rest.
+// parse splits a command line into its verb and the rest. It refuses a rest that
+// the command does not take, because the line may be a sentence.
 func parse(line string) (verb, string, error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	rest = strings.TrimSpace(rest)
 	for _, v := range verbs() {
-		if v.name == strings.ToLower(name) {
-			return v, strings.TrimSpace(rest), nil
+		if v.name != strings.ToLower(name) {
+			continue
 		}
+		if v.args == "" && rest != "" {
+			return verb{}, "", usage(v.name+" takes no text, and nothing was done", "write `"+v.name+"` alone; to say something: say TEXT")
+		}
+		return v, rest, nil
 	}
 	return verb{}, "", usage("there is no command "+strconv.Quote(term.Line(name)), "`help` lists the commands; to say something: say TEXT")
 }
@@ -131,10 +139,11 @@ func (s *Session) agents() []room.SeatView {
 	return out
 }
 
-func help() string {
+// help lists the commands, each behind prefix.
+func help(prefix string) string {
 	var b strings.Builder
 	for _, v := range verbs() {
-		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
+		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(prefix+v.name+" "+v.args), v.help)
 	}
 	return b.String()
 }

@@ -1,260 +1,247 @@
 package timeline
 
 import (
-	"bufio"
-	"fmt"
 	"strings"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/folkmoot/moot/room"
 )
 
-// An input is the source of keys or commands of the person.
-type input struct {
-	keys  chan []byte
-	lines chan string // closed at the end
-}
-
-// maxLine bounds a command; a message of the default output limit fits.
-const maxLine = 1 << 20
-
-// read starts the goroutine that reads In.
-func (s *Session) read(quit <-chan struct{}) input {
-	in := input{}
-	if s.raw != nil {
-		in.keys = make(chan []byte)
-		go s.readKeys(in.keys, quit)
-		return in
-	}
-	in.lines = make(chan string)
-	go s.readLines(in.lines, quit)
-	return in
-}
-
-func (s *Session) readKeys(keys chan<- []byte, quit <-chan struct{}) {
-	for {
-		b := make([]byte, 4096)
-		n, err := s.In.Read(b)
-		if err != nil {
-			return
-		}
-		select {
-		case keys <- b[:n]:
-		case <-quit:
-			return
-		}
-	}
-}
-
-func (s *Session) readLines(lines chan<- string, quit <-chan struct{}) {
-	defer close(lines)
-	if s.In == nil {
-		return
-	}
-	scan := bufio.NewScanner(s.In)
-	scan.Buffer(nil, maxLine)
-	for scan.Scan() {
-		select {
-		case lines <- strings.TrimSpace(scan.Text()):
-		case <-quit:
-			return
-		}
-	}
-}
-
-// keys handles the keys of one read. Several characters at once are a paste or
-// fast typing, so they are text, not commands. The same key twice, as in q q, is
-// not a paste.
-func (s *Session) keys(b []byte, act func(room.Act)) {
-	keys := decodeKeys(b)
-	if s.edit == nil && s.menu == nil && len(keys) > 1 && keys[0] > ' ' && keys[1] >= ' ' && keys[1] != keys[0] {
-		s.edit = &editor{}
-	}
-	for _, k := range keys {
-		switch {
-		case k == keyInterrupt:
-			s.interrupt(act)
-		case s.edit != nil:
-			s.typed(k, act)
-		case s.menu != nil:
-			s.chosen(k, act)
-		default:
-			s.pressed(k, act)
-		}
-	}
-}
-
-// interrupt restores the terminal first, so that the next Ctrl-C is a signal
-// again and ends moot immediately.
-func (s *Session) interrupt(act func(room.Act)) {
-	s.raw = nil
-	s.Screen.Close()
-	if s.Interrupt != nil {
-		s.Interrupt()
-		return
-	}
-	s.leave(act)
-}
-
-// typed handles a key of the line editor.
-func (s *Session) typed(k key, act func(room.Act)) {
-	switch {
-	case k == keyEscape, k == keyEnd && len(s.edit.text) == 0:
-		s.edit = nil
-	case k == keyEnter:
-		text := strings.TrimSpace(s.edit.String())
-		s.edit = nil
-		s.entered(text, act)
-	default:
-		s.edit.press(k)
-	}
-}
-
-// entered runs a typed line: a command after a slash, otherwise a message.
-func (s *Session) entered(text string, act func(room.Act)) {
+// key handles a key. A key that has a text is text, always.
+func (x *screen) key(k tea.KeyPressMsg) {
+	asked := x.asked
+	x.asked = false
+	text := k.Text
 	if text == "" {
+		text = escapedText(k)
+	}
+	if text != "" {
+		x.unmark()
+		x.input.insert(text, x.choices())
 		return
 	}
+	if k.Mod&tea.ModCtrl != 0 && k.Code == 'c' { // also behind an Escape in the same read
+		x.interrupted = true
+		return
+	}
+	switch name := k.Keystroke(); name {
+	case "enter", "ctrl+j", "kpenter":
+		x.enter()
+	case "esc":
+		x.escape()
+	case "alt+esc": // two in one read
+		x.escape()
+		x.escape()
+	case "tab":
+		x.tab(k)
+	case "ctrl+d":
+		if !x.empty() {
+			x.press(k, x.choices())
+			return
+		}
+		if x.asked = !asked; asked {
+			x.leave()
+		}
+	case "ctrl+o":
+		x.approve()
+	case "ctrl+x":
+		x.editDraft()
+	case "ctrl+r":
+		x.rejectDraft()
+	case "ctrl+s":
+		x.run("pause")
+	case "ctrl+q":
+		x.run("resume")
+	case "ctrl+t":
+		x.run("takeover")
+	case "ctrl+n":
+		x.run("next")
+	case "f1":
+		x.run("help")
+	default:
+		if !x.scrolled(name) {
+			x.press(k, x.choices())
+		}
+	}
+}
+
+// escapedText returns the letter of a key with Alt. A terminal sends Alt and a
+// letter as Escape and the letter, and so does a person who presses Escape and
+// types on, over a slow line. Letters that move by words keep their meaning.
+func escapedText(k tea.KeyPressMsg) string {
+	if k.Mod != tea.ModAlt || k.Code < ' ' || k.Code > '~' || strings.ContainsRune("bfd", k.Code) {
+		return ""
+	}
+	return string(k.Code)
+}
+
+// scrolled moves the timeline, if that is what the key does.
+func (x *screen) scrolled(name string) bool {
+	choosing := len(x.matches()) > 1
+	switch {
+	case name == "pgup" || name == "shift+pgup":
+		x.pane.page(-1)
+	case name == "pgdown" || name == "shift+pgdown":
+		x.pane.page(1)
+	case name == "up" && !choosing:
+		x.pane.scroll(-1)
+	case name == "down" && !choosing:
+		x.pane.scroll(1)
+	case name == "ctrl+home", name == "home" && x.empty():
+		x.pane.scroll(-maxLines * 2)
+	case name == "ctrl+end", name == "end" && x.empty():
+		x.pane.bottom()
+	case name == "ctrl+l":
+		x.pane.relayout()
+	default:
+		return false
+	}
+	return true
+}
+
+// enter sends the text, answers the question, or approves the highlighted draft.
+func (x *screen) enter() {
+	text := strings.TrimSpace(x.text())
+	switch {
+	case x.asks != nil:
+		q := x.asks
+		x.dismiss(x.choices())
+		q.answer(text)
+	case text != "":
+		x.set("", x.choices())
+		x.pane.bottom()
+		x.entered(text)
+	case x.draftMark != "":
+		x.approve()
+	}
+}
+
+// entered sends a message, or carries out a command behind a slash. Two slashes
+// begin a message with a slash.
+func (x *screen) entered(text string) {
 	command, ok := strings.CutPrefix(text, "/")
-	if !ok {
-		command = "say " + text
+	switch {
+	case !ok:
+		x.run("say " + text)
+	case strings.HasPrefix(command, "/"):
+		x.run("say " + command)
+	default:
+		x.run(command)
 	}
+}
+
+// run carries out a command. A command that needs a participant, a reason or a
+// text that is not given asks for it.
+func (x *screen) run(command string) {
 	v, rest, err := parse(command)
-	if err != nil {
-		s.answer(err)
-		return
+	switch {
+	case err != nil:
+		x.answer(err)
+	case rest == "" && v.seat:
+		x.menu(v)
+	case rest == "" && v.name == "reject":
+		x.rejectDraft()
+	case rest == "" && v.name == "edit":
+		x.editDraft()
+	case v.name == "help":
+		x.reply(func(Style) string { return keyHelp + "\n" + help("/") })
+	default:
+		x.carryOut(v, rest)
 	}
-	s.carryOut(v, rest, act)
 }
 
 // twice is the time within which a second Escape must follow the first.
 const twice = time.Second
 
-// pressed runs the command of a key. Any other key starts a message.
-func (s *Session) pressed(k key, act func(room.Act)) {
-	asked := s.asked
-	s.asked = false
-	switch k {
-	case keyEscape:
-		if time.Since(s.escaped) < twice {
-			act(room.Stop{})
-		}
-		s.escaped = time.Now()
-	case 'q', keyEnd:
-		s.asked = !asked
-		if asked {
-			s.leave(act)
-		}
-	case 'p':
-		s.pauseOrResume(act)
-	case 'a', 'e', 'x':
-		s.review(k, act)
-	case 's', keyEnter:
-		s.edit = &editor{}
-	case 't':
-		s.menu = func(x room.SeatView) room.Act { return room.TakeOver{Participant: x.ID} }
-	case 'n':
-		s.menu = func(x room.SeatView) room.Act { return room.Next{Participant: x.ID} }
-	case 'm':
-		s.menu = mute
-	case 'r':
-		s.releaseSeat(act)
-	case '?', 'h':
-		s.show(s.Err, keyHelp+"\nCommands, behind a /:\n"+help())
-	default:
-		if k > ' ' {
-			s.edit = &editor{}
-			s.edit.press(k)
-		}
-	}
-}
-
-const keyHelp = `Keys:
-  p pause, resume       s say something (or just begin to type, then Enter)
-  a approve  e edit  x reject: the draft that waits
-  t take over a seat    r release it    n give an agent the floor    m mute, unmute
-  Esc Esc stop the room    q q pause and leave    Ctrl-C pause and leave
-`
-
-func (s *Session) pauseOrResume(act func(room.Act)) {
-	switch s.phase {
-	case room.PhaseLive:
-		s.pausing = true
-		act(room.Pause{})
-	case room.PhasePaused, room.PhaseError:
-		act(room.Resume{})
-	default:
-		s.warn("the room has ended")
-	}
-}
-
-// review approves, rejects or edits the draft that the person sees.
-func (s *Session) review(k key, act func(room.Act)) {
+// escape leaves a question or the highlighted draft. Otherwise the second of
+// two stops the room.
+func (x *screen) escape() {
 	switch {
-	case s.draft == "":
-		s.warn("no draft is waiting; s says something")
-	case k == 'a':
-		act(room.Approve{Draft: s.draft})
-	case k == 'x':
-		act(room.Reject{Draft: s.draft})
+	case x.asks != nil:
+		x.dismiss(x.choices())
+	case x.draftMark != "":
+		x.unmark()
+	case time.Since(x.escaped) < twice:
+		x.escaped = time.Time{}
+		x.act(room.Stop{})
 	default:
-		if d := s.Room.View().Draft; d != nil {
-			s.edit = &editor{}
-			s.edit.set("/edit " + d.Message.Text)
-		}
+		x.escaped = time.Now()
 	}
 }
 
-func mute(x room.SeatView) room.Act {
-	if x.Phase == string(room.Muted) {
-		return room.SetStanding{Participant: x.ID, Standing: room.Active}
-	}
-	return room.SetStanding{Participant: x.ID, Standing: room.Muted}
-}
-
-// releaseSeat releases a seat that the person has taken over.
-func (s *Session) releaseSeat(act func(room.Act)) {
-	switch len(s.taken) {
-	case 0:
-		s.warn("you have taken over no seat")
-	case 1:
-		for id := range s.taken {
-			act(room.Release{Participant: id})
-		}
+// tab completes a command. On an empty line it highlights the draft that waits.
+func (x *screen) tab(k tea.KeyPressMsg) {
+	switch {
+	case !x.empty():
+		x.press(k, x.choices())
+	case x.asks != nil || x.draft == "":
+	case x.draftMark == x.draft:
+		x.unmark()
 	default:
-		s.menu = func(x room.SeatView) room.Act { return room.Release{Participant: x.ID} }
+		x.draftMark = x.draft
+		x.pane.mark(x.draft)
 	}
 }
 
-// chosen handles a key of a menu.
-func (s *Session) chosen(k key, act func(room.Act)) {
-	menu := s.menu
-	s.menu = nil
-	if i := int(k - '1'); i >= 0 && i < min(9, len(s.agents())) {
-		act(menu(s.agents()[i]))
+// unmark removes the highlight of the draft.
+func (x *screen) unmark() {
+	if x.draftMark != "" {
+		x.draftMark = ""
+		x.pane.mark("")
 	}
 }
 
-// choices returns the line of a menu, with the agents to choose from.
-func (s *Session) choices() string {
-	var b strings.Builder
-	b.WriteString("which? ")
-	for i, x := range s.agents() {
-		if i == 9 {
-			break
-		}
-		b.WriteString(fmt.Sprintf(" %d %s ", i+1, s.Printer.label(x.ID)))
+// approve approves the draft that the person sees.
+func (x *screen) approve() {
+	if x.draft == "" {
+		x.warn("no draft is waiting")
+		return
 	}
-	return clip(b.String()+" Esc none", s.screenWidth()-1)
+	x.act(room.Approve{Draft: x.draft})
 }
 
-// prompt returns the prompt of the line editor.
-func (s *Session) prompt() string {
-	if strings.HasPrefix(s.edit.String(), "/") {
-		return "command "
+// rejectDraft asks why, and rejects the draft that waits now.
+func (x *screen) rejectDraft() {
+	draft := x.draft
+	if draft == "" {
+		x.warn("no draft is waiting")
+		return
 	}
-	if own := s.mine(); own != "" {
-		return clip(s.Printer.label(own), 20) + "> "
-	}
-	return "say> "
+	x.ask(&question{
+		prompt: "reject, because", hint: "Enter rejects the draft  Esc keeps it",
+		answer: func(reason string) { x.act(room.Reject{Draft: draft, Reason: reason}) },
+	}, "")
 }
+
+// editDraft puts the draft that waits now into the input.
+func (x *screen) editDraft() {
+	d := x.Room.View().Draft
+	if d == nil || x.draft == "" {
+		x.warn("no draft is waiting")
+		return
+	}
+	draft := x.draft
+	x.ask(&question{
+		prompt: "edit draft", hint: "Enter keeps the new text, which still waits for approval  Esc drops it",
+		answer: func(text string) {
+			if text == "" {
+				x.warn("the new text is missing; /reject refuses the draft")
+				return
+			}
+			x.act(room.Edit{Draft: draft, Text: text})
+		},
+	}, d.Message.Text)
+}
+
+const keyHelp = `Enter sends the line as a message. A / begins a command, // a message with a slash.
+  Tab        complete a command; on an empty line: highlight the draft that waits
+  Enter      send; on the highlighted draft: approve it
+  Ctrl-O     approve the draft     Ctrl-X  edit it     Ctrl-R  reject it, with a reason
+  Ctrl-S     pause                 Ctrl-Q  resume
+  Ctrl-T     take over a seat      Ctrl-N  give an agent the floor
+  PgUp PgDn  scroll, also with the arrows; End on an empty line: to the newest
+  Esc Esc    stop the room         Ctrl-D Ctrl-D, Ctrl-C  pause and leave
+  Home End Alt-B Alt-F Ctrl-W Ctrl-U Ctrl-K  move and delete in the line, as in a shell
+`

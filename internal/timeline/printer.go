@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -45,6 +43,12 @@ type granted struct {
 	reason string
 	tokens int64
 	usage  room.Usage
+}
+
+// with returns a copy of p with another style. It continues from the same event.
+func (p Printer) with(s Style) *Printer {
+	p.Style = s
+	return &p
 }
 
 // Event returns the lines for e, each with a line feed, or "" if e is not shown.
@@ -249,7 +253,7 @@ func (p *Printer) notice(code, text string) string {
 // hang returns text in lines, the first after mark, the others indented as far.
 func (p *Printer) hang(code, mark, text string) string {
 	var b strings.Builder
-	columns := uniseg.StringWidth(mark)
+	columns := columns(mark)
 	for _, line := range wrap(term.Line(text), p.width()-columns) {
 		b.WriteString(p.paint(code, mark+line) + "\n")
 		mark = strings.Repeat(" ", columns)

@@ -23,15 +23,15 @@ type Room interface {
 // A Session connects one person with one room. Set the exported fields, then call
 // Run once. The caller runs the room.
 type Session struct {
-	Room    Room
-	Printer *Printer
-	Before  *room.State // state shown before, for a resumed room; else nil
-	Actor   string      // the person; "" is the host
-	In      io.Reader   // keys with a Screen, else commands, one a line
-	Out     io.Writer   // the timeline
-	Err     io.Writer   // answers, errors, and the prompt
-	Screen  *Screen     // nil without a terminal
-	Quiet   bool        // show only drafts, which need the person
+	Room     Room
+	Printer  *Printer
+	Before   *room.State // state shown before, for a resumed room; else nil
+	Actor    string      // the person; "" is the host
+	In       io.Reader   // commands, one a line; not read with a Terminal
+	Out      io.Writer   // the timeline
+	Err      io.Writer   // answers and errors
+	Terminal *Terminal   // nil shows the timeline and reads commands line by line
+	Quiet    bool        // show only drafts, which need the person
 	// Events formats events in place of the Printer; nil uses the Printer.
 	Events func(room.Event) string
 	// Policy returns a built-in policy by name, for the command policy; it may be
@@ -41,12 +41,9 @@ type Session struct {
 	// turn into a signal.
 	Interrupt func()
 
-	raw     *Screen // Screen while it is in use
-	edit    *editor // the line being typed; nil while keys are commands
-	menu    func(room.SeatView) room.Act
-	escaped time.Time // when Escape was last pressed
-	asked   bool      // q was pressed once
-	ended   bool      // there is no more input
+	pane    *pane          // the timeline of the screen while it is shown
+	act     func(room.Act) // gives a command of the person to the room
+	ended   bool           // there is no more input
 	leaving bool
 	held    string // a command of a script that cannot run yet
 	busy    int    // commands in flight
@@ -72,70 +69,79 @@ type outcome struct {
 	err    error
 }
 
+// An unwatched is the end of the updates of the room; nil if it has ended.
+type unwatched struct{ err error }
+
 // Run shows the room and runs the commands of the person. It returns when the
 // room has ended for good or the person leaves. When ctx ends it pauses the room
 // first. The result is in the View of the room.
 //
-// A read of In cannot be interrupted, so a goroutine may block in it until In or
-// the process ends.
+// A read of In cannot be interrupted, so without a Terminal a goroutine may
+// block in it until In or the process ends.
 func (s *Session) Run(ctx context.Context) error {
 	s.begin()
+	if s.Terminal == nil {
+		s.showHead()
+		return s.runLines(ctx, s.In)
+	}
+	over, err := s.runScreen(ctx)
+	if over {
+		return err
+	}
+	return errors.Join(err, s.runLines(ctx, nil)) // the person has left; the room is paused
+}
+
+// start watches the room and carries out commands. deliver is given what comes
+// of both, by several goroutines, and returns at the latest after stop was
+// called. stop waits for them.
+func (s *Session) start(ctx context.Context, deliver func(any)) (stop func()) {
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
-	updates, fault := make(chan coordinator.Update), make(chan error, 1)
 	var group sync.WaitGroup
 	after := s.seq
-	group.Go(func() { fault <- s.watch(watched, after, updates) })
-	outcomes := make(chan outcome, 64)
-	quit := make(chan struct{})
-	defer group.Wait()
-	defer unwatch()
-	defer close(quit)
-	defer s.Screen.Close()
-	in := s.read(quit)
-	act := func(do room.Act) {
+	group.Go(func() {
+		for u, err := range s.Room.Watch(watched, after, room.Internal) {
+			if err != nil {
+				deliver(unwatched{err})
+				return
+			}
+			deliver(u)
+		}
+		deliver(unwatched{})
+	})
+	s.act = func(do room.Act) {
 		s.busy++
 		group.Go(func() {
 			events, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Do: do})
-			outcomes <- outcome{events, err}
+			deliver(outcome{events, err})
 		})
 	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for !s.over() {
-		s.draw()
-		lines := in.lines
-		if s.held != "" || !s.current() {
-			lines = nil
-		}
-		select {
-		case <-ctx.Done():
-			ctx = context.WithoutCancel(ctx)
-			s.raw = nil
-			s.Screen.Close()
-			s.leave(act)
-		case u, ok := <-updates:
-			if !ok {
-				return <-fault
-			}
-			s.update(u, act)
-		case o := <-outcomes:
-			s.busy--
-			if n := len(o.events); n > 0 {
-				s.caused = max(s.caused, o.events[n-1].Seq)
-			}
-			if s.leaving && o.err != nil && !errors.Is(o.err, room.ErrOver) {
-				return o.err
-			}
-			s.answer(o.err)
-			s.retry(act)
-		case b := <-in.keys:
-			s.keys(b, act)
-		case line, ok := <-lines:
-			s.line(line, ok, act)
-		case <-tick.C:
-		}
+	return func() {
+		unwatch()
+		group.Wait()
+		s.busy = 0
 	}
-	return nil
+}
+
+// handle handles what start delivers. It reports whether the session has to
+// end, and why.
+func (s *Session) handle(m any) (end bool, err error) {
+	switch m := m.(type) {
+	case coordinator.Update:
+		s.update(m)
+	case outcome:
+		s.busy--
+		if n := len(m.events); n > 0 {
+			s.caused = max(s.caused, m.events[n-1].Seq)
+		}
+		if s.leaving && m.err != nil && !errors.Is(m.err, room.ErrOver) {
+			return true, m.err
+		}
+		s.answer(m.err)
+		s.retry()
+	case unwatched:
+		return true, m.err
+	}
+	return false, nil
 }
 
 func (s *Session) begin() {
@@ -152,27 +158,24 @@ func (s *Session) begin() {
 		}
 	}
 	s.caused = s.Room.View().Seq // the room continues before the first line is drawn
-	if s.Screen.live() {
-		s.raw = s.Screen
+}
+
+// showHead shows what a person needs to go on with a resumed room.
+func (s *Session) showHead() {
+	if s.Before == nil {
+		return
+	}
+	before := *s.Printer
+	text := s.Printer.Recall(s.Before)
+	if s.pane != nil && !s.Quiet {
+		s.pane.add(block{render: func(st Style) string { p := before.with(st); return p.Recall(s.Before) }})
+	}
+	if s.Events == nil && !s.Quiet && (s.pane == nil || !shows(s.Out)) {
+		io.WriteString(s.Out, text)
 	}
 }
 
 func (s *Session) actor() string { return cmp.Or(s.Actor, room.ActorHost) }
-
-func (s *Session) watch(ctx context.Context, after int64, updates chan<- coordinator.Update) error {
-	defer close(updates)
-	for u, err := range s.Room.Watch(ctx, after, room.Internal) {
-		if err != nil {
-			return err
-		}
-		select {
-		case updates <- u:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	return nil
-}
 
 // current reports whether all events that the person caused were shown. The next
 // command of a script waits for them.
@@ -192,15 +195,15 @@ func (s *Session) over() bool {
 }
 
 // leave pauses a live room and ends the session once that is recorded.
-func (s *Session) leave(act func(room.Act)) {
+func (s *Session) leave() {
 	s.leaving, s.held = true, ""
 	if s.phase == room.PhaseLive {
-		act(room.Pause{})
+		s.act(room.Pause{})
 	}
 }
 
 // update handles an update of the room.
-func (s *Session) update(u coordinator.Update, act func(room.Act)) {
+func (s *Session) update(u coordinator.Update) {
 	switch {
 	case u.Pausing:
 		s.pausing = true
@@ -212,26 +215,54 @@ func (s *Session) update(u coordinator.Update, act func(room.Act)) {
 		s.delta.text = s.delta.text[max(0, len(s.delta.text)-400):]
 	default:
 		s.note(*u.Event)
-		s.Printer.Width = s.Screen.width()
 		s.tell(*u.Event)
-		s.retry(act)
-		s.unattended(act)
+		s.retry()
+		s.unattended()
 	}
 }
 
-// tell shows an event.
+// tell shows an event, on the screen and in Out if that is not the terminal of
+// the screen.
 func (s *Session) tell(e room.Event) {
+	before := *s.Printer
 	text := s.Printer.Event(e)
-	_, draft := e.Body.(room.TurnDrafted) // the person must act on it
-	switch {
-	case s.Events != nil:
+	draft := draftOf(e)
+	if s.pane != nil && text != "" && (draft != "" || !s.Quiet) {
+		s.pane.add(block{draft: draft, render: func(st Style) string { p := before.with(st); return p.Event(e) }})
+	}
+	if s.pane != nil && shows(s.Out) {
+		return
+	}
+	if s.Events != nil {
 		text = s.Events(e)
-	case s.Quiet && (!draft || s.raw == nil):
+	} else if s.Quiet {
 		text = ""
 	}
-	if text != "" {
-		s.show(s.Out, text)
+	io.WriteString(s.Out, text)
+	if s.pane == nil && draft != "" {
+		s.reply(s.advice)
 	}
+}
+
+// draftOf returns the hash of the draft that an event shows, or "".
+func draftOf(e room.Event) string {
+	switch b := e.Body.(type) {
+	case room.TurnDrafted:
+		return b.Draft
+	case room.TurnEdited:
+		return b.Draft
+	}
+	return ""
+}
+
+// reply shows the answer to a command.
+func (s *Session) reply(render func(Style) string) {
+	if s.pane != nil {
+		s.pane.add(block{render: render})
+		s.pane.bottom()
+		return
+	}
+	io.WriteString(s.Err, render(s.Printer.Style))
 }
 
 // note updates the state of the session from an event.
@@ -280,9 +311,9 @@ func (s *Session) note(e room.Event) {
 func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }
 
 // unattended pauses a room with a waiting draft after the end of the input.
-func (s *Session) unattended(act func(room.Act)) {
+func (s *Session) unattended() {
 	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.PhaseLive {
 		s.warn("a draft waits and there is no more input: the room is paused")
-		s.leave(act)
+		s.leave()
 	}
 }

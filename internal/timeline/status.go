@@ -7,40 +7,15 @@ import (
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
-	"github.com/rivo/uniseg"
 )
 
-// statusLine returns the state of the room, its meters and the useful keys, as of
-// the events shown. Parts that do not fit are left out from the right.
-func (s *Session) statusLine(now time.Time) string {
+// meters returns what the room has used of its limits.
+func (s *Session) meters(now time.Time) []string {
 	v := s.view
-	state, code := s.state(v, now)
-	meters := []string{
+	return []string{
 		fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),
 		clockOf(s.clock(v, now)) + "/" + clockOf(v.Limits.MaxDuration), "~" + thousands(v.Tally.Tokens) + " tokens",
 	}
-	parts := append([]string{state}, append(meters, s.hint(v))...)
-	if v.Draft != nil || v.Phase != room.PhaseLive { // the room waits for the person
-		parts = append([]string{state, s.hint(v)}, meters...)
-	}
-	width := s.screenWidth() - 1
-	line := ""
-	for i, part := range parts {
-		if i > 0 {
-			part = "  " + part
-		}
-		if uniseg.StringWidth(line+part) > width {
-			if i == 0 {
-				line = clip(part, width)
-			}
-			break
-		}
-		line += part
-	}
-	if rest, ok := strings.CutPrefix(line, state); ok {
-		return s.Printer.paint(code, state) + s.Printer.paint(dim, rest)
-	}
-	return s.Printer.paint(code, line)
 }
 
 // clock returns the running time of the room now; the view has that of the last
@@ -105,22 +80,40 @@ func (s *Session) live(id string) string {
 }
 
 // hint returns the keys that the person can use now.
-func (s *Session) hint(v room.View) string {
-	switch {
-	case s.raw == nil:
-		return ""
-	case v.Draft != nil && v.Phase == room.PhaseLive:
-		return "[a]pprove [e]dit [x]reject"
+func (x *screen) hint() string {
+	v := x.view
+	switch matches := x.matches(); {
+	case x.asked:
+		return "Ctrl-D again pauses the room and leaves; any other key stays"
+	case time.Since(x.escaped) < twice:
+		return "Esc again stops the room"
+	case x.asks != nil:
+		return x.asks.hint
+	case x.draftMark != "":
+		return "Enter approves this draft  Esc leaves it"
+	case len(matches) > 0:
+		return "Tab completes: " + strings.Join(matches, "  ")
+	case x.draft != "" && x.phase == room.PhaseLive:
+		return "Ctrl-O approve  Ctrl-X edit  Ctrl-R reject  Tab highlight  /help"
 	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
-		return "/policy NAME, then p; q quit"
+		return "/policy NAME, then Ctrl-Q resume  /quit"
 	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
-		return "/limits maxTurns=N goes on; q quit"
+		return "/limits maxTurns=N goes on  /quit"
 	case v.Phase == room.PhaseCompleted:
-		return "s say goes on; q quit"
-	case v.Phase != room.PhaseLive:
-		return "p resume  s say  q quit"
+		return "a message goes on  /quit"
+	case v.Phase != "" && v.Phase != room.PhaseLive:
+		return "Ctrl-Q resume  /quit  /help"
 	}
-	return "p pause  s say  ? help"
+	return "Ctrl-S pause  Esc Esc stop  /help"
+}
+
+// advice says how to decide about the draft that waits, where there are no keys.
+func (s *Session) advice(st Style) string {
+	who := "an agent"
+	if d := s.Room.View().Draft; d != nil {
+		who = s.Printer.label(d.Message.From)
+	}
+	return st.paint(yellow, "? ") + st.body("the draft of "+who+" waits: type approve, edit TEXT or reject [REASON]", "")
 }
 
 // clockOf formats a duration as minutes and seconds.

@@ -3,8 +3,10 @@ package timeline
 import (
 	"strings"
 
-	"github.com/folkmoot/moot/internal/term"
+	"charm.land/lipgloss/v2"
 	"github.com/rivo/uniseg"
+
+	"github.com/folkmoot/moot/internal/term"
 )
 
 // A Style is the style of lines. The zero Style is plain text, 80 columns wide.
@@ -41,6 +43,10 @@ const (
 // speakers are the colours of participants, in roster order.
 var speakers = []string{"36", "35", "33", "34", "32", "31"}
 
+// columns returns the width of a line on a terminal, as the screen's library
+// measures it.
+func columns(s string) int { return lipgloss.Width(s) }
+
 func (s Style) paint(code, text string) string {
 	if !s.Color || text == "" {
 		return text
@@ -52,7 +58,7 @@ func (s Style) paint(code, text string) string {
 func (s Style) body(text, indent string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(term.Strip(text), "\n"), "\n") {
-		for _, part := range wrap(strings.ReplaceAll(line, "\t", "    "), s.width()-uniseg.StringWidth(indent)) {
+		for _, part := range wrap(strings.ReplaceAll(line, "\t", "    "), s.width()-columns(indent)) {
 			b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
 		}
 	}
@@ -62,7 +68,7 @@ func (s Style) body(text, indent string) string {
 // wrap breaks a line at spaces, and within words that are longer than a line. It
 // keeps the indentation.
 func wrap(line string, width int) []string {
-	if uniseg.StringWidth(line) <= width {
+	if columns(line) <= width {
 		return []string{line}
 	}
 	lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
@@ -72,7 +78,7 @@ func wrap(line string, width int) []string {
 	var out []string
 	now, used := lead, len(lead)
 	for _, word := range strings.Fields(line) {
-		w := uniseg.StringWidth(word)
+		w := columns(word)
 		if used > len(lead) && used+1+w > width {
 			out, now, used = append(out, now), lead, len(lead)
 		}
@@ -80,7 +86,7 @@ func wrap(line string, width int) []string {
 			head := cutWidth(word, width-len(lead))
 			out = append(out, lead+head)
 			word = word[len(head):]
-			w = uniseg.StringWidth(word)
+			w = columns(word)
 		}
 		if used > len(lead) {
 			now, used = now+" ", used+1
@@ -96,8 +102,8 @@ func cutWidth(s string, width int) string {
 	end, used, state := 0, 0, -1
 	for rest := s; rest != ""; {
 		var cluster string
-		var w int
-		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		w := columns(cluster)
 		if used+w > width && end > 0 {
 			break
 		}
@@ -108,7 +114,7 @@ func cutWidth(s string, width int) string {
 
 // clip returns s on one line of at most width columns.
 func clip(s string, width int) string {
-	if s = term.Line(s); uniseg.StringWidth(s) <= width {
+	if s = term.Line(s); columns(s) <= width {
 		return s
 	}
 	if width <= 1 {

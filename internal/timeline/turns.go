@@ -7,7 +7,6 @@ import (
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
-	"github.com/rivo/uniseg"
 )
 
 // message shows a message with its sender, the reason of the grant, the latency
@@ -78,7 +77,7 @@ func (p *Printer) header(label string, turn int, who string, facts []string) str
 		rest += " · " + f
 	}
 	first := p.paint(yellow, label) + p.paint(dim, number) + p.speaker(who)
-	if uniseg.StringWidth(label+number+p.label(who)+rest) <= p.width() {
+	if columns(label+number+p.label(who)+rest) <= p.width() {
 		return first + p.paint(dim, rest) + "\n"
 	}
 	var b strings.Builder

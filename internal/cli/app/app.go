@@ -6,7 +6,7 @@ package app
 import (
 	"io"
 	"log/slog"
-	"os"
+	"sync/atomic"
 
 	"golang.org/x/term"
 
@@ -38,6 +38,8 @@ type App struct {
 	Started  bool             // a command's own code was reached
 
 	AllowFuel bool // --allow-fuel, of commands that have it
+
+	hangup atomic.Pointer[func()] // called at SIGHUP; nil is an interrupt
 }
 
 // globals are the flags that every command has.
@@ -63,6 +65,6 @@ func (a *App) Interactive() bool { return !a.Flags.NoInput && IsTerminal(a.Stdin
 
 // IsTerminal reports whether v is an open terminal.
 func IsTerminal(v any) bool {
-	f, ok := v.(*os.File)
+	f, ok := v.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -20,8 +20,8 @@ import (
 
 // Width is the number of columns of w, 0 when it is no terminal.
 func Width(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok {
 		return 0
 	}
 	columns, _, err := term.GetSize(int(f.Fd()))
@@ -36,6 +36,21 @@ func InterruptSelf() {
 	if p, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = p.Signal(os.Interrupt) // where it cannot be sent, q leaves too
 	}
+}
+
+// Terminal is the terminal on which a screen can be shown, nil when there is
+// none or when something else is to be shown there.
+func (a *App) Terminal() *timeline.Terminal {
+	in, ok := a.Stdin.(*os.File)
+	console, ok2 := a.Stderr.(*Console)
+	if !ok || !ok2 || !a.Interactive() || a.Format != FormatTable && IsTerminal(a.Stdout) {
+		return nil
+	}
+	t := timeline.FindTerminal(in, console.File())
+	if t != nil {
+		t.Color, t.Divert = a.Colours(a.Stderr), console.Divert
+	}
+	return t
 }
 
 // Printer shows events in this terminal's colours and width.
@@ -82,26 +97,28 @@ func (a *App) AskPassphrase(prompt string) ([]byte, error) {
 // ErrInterrupted is the cause of a context that a signal has cancelled.
 var ErrInterrupted = errors.New("interrupted")
 
+// OnHangup makes SIGHUP call f, until the process ends, for servers that read
+// their files again. Without it SIGHUP is an interrupt.
+func (a *App) OnHangup(f func()) { a.hangup.Store(&f) }
+
 // Interruptible returns a context that the first interrupt cancels, so that
-// what runs can end gracefully. A second one ends moot at once. stop waits
+// what runs can end gracefully: SIGINT, SIGTERM, or SIGHUP when the terminal
+// goes away. A second SIGINT or SIGTERM ends moot at once. A second SIGHUP does
+// not, because a shell passes on the one that the system sends too. stop waits
 // for the goroutine that listens.
 func (a *App) Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for n := 0; ; n++ {
+		for {
 			select {
 			case <-quit:
 				return
 			case s := <-signals:
-				if n > 0 {
-					os.Exit(ExitInterrupted)
-				}
-				fmt.Fprintf(a.Stderr, "\n%s: shutting down; press Ctrl-C again to quit now\n", s)
-				cancel(ErrInterrupted)
+				a.signalled(ctx, s, cancel)
 			}
 		}
 	}()
@@ -110,6 +127,20 @@ func (a *App) Interruptible(parent context.Context) (ctx context.Context, stop f
 		close(quit)
 		<-done
 		cancel(nil)
+	}
+}
+
+// signalled handles a signal.
+func (a *App) signalled(ctx context.Context, s os.Signal, cancel context.CancelCauseFunc) {
+	reload := a.hangup.Load()
+	switch {
+	case s == syscall.SIGHUP && reload != nil:
+		(*reload)()
+	case ctx.Err() == nil:
+		fmt.Fprintf(a.Stderr, "\n%s: shutting down; press Ctrl-C again to quit now\n", s)
+		cancel(ErrInterrupted)
+	case s != syscall.SIGHUP:
+		os.Exit(ExitInterrupted)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/folkmoot/moot"
@@ -74,26 +73,18 @@ func (s *foreground) show(ctx context.Context) error {
 	if s.headless {
 		return s.stream(ctx)
 	}
-	printer, head := s.printer()
 	session := &timeline.Session{
-		Room: s.room, Printer: printer, Before: s.before, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
-		Quiet: s.Flags.Quiet,
+		Room: s.room, Printer: s.printer(), Before: s.before, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
+		Quiet: s.Flags.Quiet, Terminal: s.Terminal(), Interrupt: app.InterruptSelf,
 		Policy: func(name string) (room.PolicyRef, error) {
 			return s.host.FindPolicy(context.WithoutCancel(ctx), name)
 		},
-	}
-	if err := s.begin(head); err != nil {
-		return err
 	}
 	if s.Format != app.FormatTable {
 		session.Events = s.eventLine
 	}
 	if s.Flags.NoInput {
 		session.In = nil
-	}
-	if in, ok := s.Stdin.(*os.File); ok && s.Interactive() {
-		session.Screen = timeline.OpenScreen(in, os.Stderr)
-		session.Interrupt = app.InterruptSelf
 	}
 	return session.Run(ctx)
 }
@@ -105,8 +96,8 @@ func (s *foreground) stream(ctx context.Context) error {
 		_, _ = s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{}})
 	})
 	defer stop()
-	p, head := s.printer()
-	if err := s.begin(head); err != nil {
+	p := s.printer()
+	if err := s.begin(p); err != nil {
 		return err
 	}
 	for u, err := range s.room.Watch(context.WithoutCancel(ctx), s.after, room.Internal) {
@@ -131,18 +122,19 @@ func (s *foreground) stream(ctx context.Context) error {
 	return nil
 }
 
-// printer shows a room in this terminal's colours and width. Of a room that
-// was opened again it knows what had happened, and what to say of that first.
-func (s *foreground) printer() (p *timeline.Printer, head string) {
-	p = s.App.Printer()
+// printer shows a room in this terminal's colours and width.
+func (s *foreground) printer() *timeline.Printer {
+	p := s.App.Printer()
 	p.You, p.Badge = s.you, s.badge
-	if s.before != nil {
-		head = p.Recall(s.before)
-	}
-	return p, head
+	return p
 }
 
-func (s *foreground) begin(head string) error {
+// begin shows what had happened in a room that was opened again.
+func (s *foreground) begin(p *timeline.Printer) error {
+	if s.before == nil {
+		return nil
+	}
+	head := p.Recall(s.before)
 	if s.Format != app.FormatTable || s.Flags.Quiet {
 		return nil
 	}

@@ -1,0 +1,161 @@
+package timeline
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room/coordinator"
+)
+
+// maxLine bounds a command in bytes; a message of the default output limit fits.
+const maxLine = 1 << 20
+
+// runLines shows the session line by line and reads commands from in, one a
+// line. It returns when the session is over, and pauses the room when ctx ends.
+// Without input it pauses the room at once.
+func (s *Session) runLines(ctx context.Context, in io.Reader) error {
+	quit := make(chan struct{})
+	inbox := make(chan any)
+	stop := s.start(ctx, func(m any) {
+		select {
+		case inbox <- m:
+		case <-quit:
+		}
+	})
+	defer stop()
+	defer close(quit)
+	commands := make(chan string)
+	if s.Terminal == nil {
+		go readLines(in, commands, quit)
+	} else {
+		s.leave()
+	}
+	for !s.over() {
+		lines := commands
+		if s.held != "" || !s.current() {
+			lines = nil
+		}
+		select {
+		case <-ctx.Done():
+			ctx = context.WithoutCancel(ctx)
+			s.leave()
+		case m := <-inbox:
+			if end, err := s.handle(m); end {
+				return err
+			}
+		case line, ok := <-lines:
+			s.command(line, ok)
+		}
+	}
+	return nil
+}
+
+// readLines sends the lines of in to commands, which it closes at the end.
+func readLines(in io.Reader, commands chan<- string, quit <-chan struct{}) {
+	defer close(commands)
+	if in == nil {
+		return
+	}
+	scan := bufio.NewScanner(in)
+	scan.Buffer(nil, maxLine)
+	for scan.Scan() {
+		select {
+		case commands <- strings.TrimSpace(scan.Text()):
+		case <-quit:
+			return
+		}
+	}
+}
+
+// command runs a command of a script, or holds it until it can run.
+func (s *Session) command(text string, ok bool) {
+	switch {
+	case !ok:
+		s.ended = true
+		s.unattended()
+		return
+	case text == "":
+		return
+	}
+	s.held = text
+	s.retry()
+}
+
+// retry runs the held command if it can run now.
+func (s *Session) retry() {
+	if s.held == "" || !s.current() {
+		return
+	}
+	v, rest, err := parse(s.held)
+	if err == nil && v.ready != nil && !v.ready(s, rest) {
+		return
+	}
+	s.held = ""
+	if err != nil {
+		s.answer(err)
+		return
+	}
+	s.carryOut(v, rest)
+	s.unattended()
+}
+
+// carryOut runs a command.
+func (s *Session) carryOut(v verb, rest string) {
+	switch v.name {
+	case "quit":
+		s.leave()
+	case "help":
+		s.reply(func(Style) string { return help("") })
+	case "roster":
+		text := s.roster()
+		s.reply(func(Style) string { return text })
+	case "wait":
+	default:
+		do, err := v.act(s, rest)
+		if err != nil {
+			s.answer(err)
+			return
+		}
+		s.act(do)
+	}
+}
+
+// answer shows the person why a command was refused.
+func (s *Session) answer(err error) {
+	if err == nil || errors.Is(err, coordinator.ErrClosed) || errors.Is(err, context.Canceled) {
+		return
+	}
+	text := err.Error()
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		text = p.What + "   [" + p.Code + "]"
+		if p.Fix != "" {
+			text += "\n  fix: " + p.Fix
+		}
+	}
+	s.warn(text)
+}
+
+func (s *Session) warn(text string) {
+	s.reply(func(st Style) string { return st.paint(yellow, "! ") + st.body(text, "") })
+}
+
+// roster lists the participants of the room.
+func (s *Session) roster() string {
+	out := ""
+	for _, x := range s.Room.View().Seats {
+		phase := x.Phase
+		if x.Why != "" {
+			phase += ": " + x.Why
+		}
+		if x.Cooling > 0 {
+			phase += fmt.Sprintf(", %d turns left", x.Cooling)
+		}
+		out += fmt.Sprintf("  %-14s %-7s %2d turns  ~%s tokens  %s\n", clip(x.ID, 14), x.Kind, x.Turns, thousands(x.Tokens), clip(phase, 60))
+	}
+	return out
+}
