@@ -71,6 +71,7 @@ func (s *State) Apply(e Event) {
 		s.end(PhaseStopped, b.Cause, b.Name, b.Reason)
 	case Completed:
 		s.end(PhaseCompleted, b.Cause, "", b.Reason)
+		s.Ending.Degraded = b.Degraded
 		s.applyRecord(b.Record)
 	case Errored:
 		s.end(PhaseError, "", b.Code, b.Reason)
@@ -114,7 +115,10 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	if x == nil {
 		return
 	}
-	x.Standing = b.Standing
+	x.Standing, x.Fault = b.Standing, ""
+	if b.Failed {
+		x.Fault = b.Reason
+	}
 	if b.Standing == Active {
 		x.Failures, x.Violations, x.NeedsFullContext = 0, 0, true
 	}

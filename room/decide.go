@@ -61,6 +61,10 @@ func actorOf(b Body, actor string) string {
 		if b.Cause == CauseSettled {
 			return ActorRoom
 		}
+	case SeatChanged:
+		if b.Failed {
+			return ActorRoom
+		}
 	case Errored:
 		return ActorRoom
 	}

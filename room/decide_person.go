@@ -60,7 +60,7 @@ func (s *State) decideRun(c Command) ([]Body, error) {
 
 func (s *State) decideResume() ([]Body, error) {
 	switch {
-	case s.Phase == PhaseLive || s.Phase == PhaseCompleted:
+	case s.Phase == PhaseLive || s.Phase == PhaseCompleted && !s.Ending.Degraded:
 		return nil, nil
 	case !s.anyoneLeft():
 		return nil, invalidError("ROOM-NOBODY", "nobody is left who could be given the floor", "restore a seat first, or hand one to a person")

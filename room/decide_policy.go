@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
@@ -72,9 +73,35 @@ func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
 	retry := s.Limits.Retry(d.RetryMS)
 	bodies := []Body{RoundDeclined{Record: rec, Reason: cmp.Or(d.Reason, "no decision"), Retry: retry}}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
-		bodies = append(bodies, Completed{Cause: CauseSettled, Reason: count(n, "round") + " declined in a row: " + cmp.Or(d.Reason, "no decision")})
+		bodies = append(bodies, s.settled(count(n, "round")+" declined in a row: "+cmp.Or(d.Reason, "no decision")))
 	}
 	return bodies
+}
+
+// settled returns the end of a room in which the policy has nothing left to do.
+// It is degraded when the room did not do what it was opened for.
+func (s *State) settled(reason string) Completed {
+	var faults []string
+	for _, x := range s.Seats {
+		if x.Standing == Suspended && x.Fault != "" {
+			faults = append(faults, x.ID)
+		}
+	}
+	var why []string
+	switch len(faults) {
+	case 0:
+	case 1:
+		why = append(why, faults[0]+" is suspended for its failures")
+	default:
+		why = append(why, strings.Join(faults, ", ")+" are suspended for their failures")
+	}
+	if s.Tally.Turns == 0 {
+		why = append(why, "no agent had a turn")
+	}
+	if len(why) > 0 {
+		reason += "; " + strings.Join(why, "; ")
+	}
+	return Completed{Cause: CauseSettled, Reason: reason, Degraded: len(why) > 0}
 }
 
 func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) ([]Body, error) {

@@ -101,17 +101,24 @@ func (s *State) decideStanding(do SetStanding) ([]Body, error) {
 	if x.Standing == do.Standing {
 		return nil, nil
 	}
-	return s.withSeatChange(nil, x, do.Standing, cleanReason(do.Reason)), nil
+	var bodies []Body
+	if do.Standing != Active {
+		bodies = s.interruptSeat(x, x.ID+" "+string(do.Standing))
+	}
+	return s.withSeatChange(bodies, x, SeatChanged{Participant: x.ID, Standing: do.Standing, Reason: cleanReason(do.Reason)}), nil
 }
 
-// withSeatChange adds to bodies a change of standing, the turn that it
-// interrupts, and the end of a room without a seat that could speak. bodies end
-// the turn of x, if x has it. A person's seat never ends the room.
-func (s *State) withSeatChange(bodies []Body, x *Seat, to Standing, reason string) []Body {
-	if to != Active && len(bodies) == 0 {
-		bodies = s.interruptSeat(x, x.ID+" "+string(to))
-	}
-	bodies = append(bodies, SeatChanged{Participant: x.ID, Standing: to, Reason: reason})
+// withSuspension adds to bodies the suspension of a seat by the room itself.
+// bodies end the turn of x, if x has it.
+func (s *State) withSuspension(bodies []Body, x *Seat, reason string) []Body {
+	return s.withSeatChange(bodies, x, SeatChanged{Participant: x.ID, Standing: Suspended, Reason: reason, Failed: true})
+}
+
+// withSeatChange adds to bodies a change of standing and the end of a room
+// without a seat that could speak. A person's seat never ends the room.
+func (s *State) withSeatChange(bodies []Body, x *Seat, b SeatChanged) []Body {
+	bodies = append(bodies, b)
+	to, reason := b.Standing, b.Reason
 	if s.Phase != PhaseLive || to == Active || !x.Driven() {
 		return bodies
 	}

@@ -88,9 +88,9 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 		return bodies, nil
 	}
 	if len(bodies) > 1 { // the room stops; the seat is suspended before that
-		return append([]Body{failed, SeatChanged{x.ID, Suspended, reason}}, bodies[1:]...), nil
+		return append([]Body{failed, SeatChanged{Participant: x.ID, Standing: Suspended, Reason: reason, Failed: true}}, bodies[1:]...), nil
 	}
-	return s.withSeatChange(bodies, x, Suspended, reason), nil
+	return s.withSuspension(bodies, x, reason), nil
 }
 
 // Codes of failed turns.
@@ -225,7 +225,7 @@ func (s *State) decideViolated(do Violated) ([]Body, error) {
 		return []Body{v}, nil
 	}
 	bodies := append([]Body{v}, s.interruptSeat(x, x.ID+" suspended")...)
-	return s.withSeatChange(bodies, x, Suspended, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
+	return s.withSuspension(bodies, x, "broke its protocol "+itoa(x.Violations+1)+" times"), nil
 }
 
 // decideForgot records that an agent has lost its memory, if that changes its

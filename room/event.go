@@ -53,11 +53,13 @@ type (
 	Joined struct {
 		Participant Participant `json:"participant"`
 	}
-	// SeatChanged changes the standing of a seat.
+	// SeatChanged changes the standing of a seat. Failed says that the room
+	// itself suspended it, for its failures or violations.
 	SeatChanged struct {
 		Participant string   `json:"participant"`
 		Standing    Standing `json:"standing"`
 		Reason      string   `json:"reason,omitempty"`
+		Failed      bool     `json:"failed,omitempty"`
 	}
 	// SeatTaken hands an agent's seat to a person; SeatReleased hands it back.
 	SeatTaken struct {
@@ -210,11 +212,13 @@ type (
 		Name   string `json:"name"`  // of the limit, the guard or the person
 		Reason string `json:"reason"`
 	}
-	// Completed ends the room as planned.
+	// Completed ends the room as planned. Degraded says that it settled with a
+	// seat suspended for its failures, or without a turn.
 	Completed struct {
-		Cause  string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, PauseBy
-		Reason string         `json:"reason"`
-		Record *policy.Record `json:"record,omitempty"`
+		Cause    string         `json:"cause"` // DoneFinish, DoneSettled, DoneFinal, PauseBy
+		Reason   string         `json:"reason"`
+		Degraded bool           `json:"degraded,omitempty"`
+		Record   *policy.Record `json:"record,omitempty"`
 	}
 	// Errored ends the room because it cannot go on.
 	Errored struct {

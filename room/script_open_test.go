@@ -123,7 +123,17 @@ func describe(b room.Body) string {
 	case room.LimitsChanged:
 		return ""
 	case room.Completed:
-		return fmt.Sprintf("%s %q", b.Cause, b.Reason)
+		degraded := ""
+		if b.Degraded {
+			degraded = "degraded "
+		}
+		return fmt.Sprintf("%s %s%q", b.Cause, degraded, b.Reason)
+	case room.SeatChanged:
+		failed := ""
+		if b.Failed {
+			failed = " failed"
+		}
+		return fmt.Sprintf("%s %s%s %q", b.Participant, b.Standing, failed, b.Reason)
 	case room.Paused:
 		return fmt.Sprintf("%s %s %q", b.Cause, b.Code, b.Reason)
 	}

@@ -62,6 +62,10 @@ type Ending struct {
 	Name   string `json:"name"`  // limit, guard, code or person
 	Reason string `json:"reason"`
 	Fix    string `json:"fix,omitempty"` // what a person can do about it
+
+	// Degraded says that the room settled with a seat suspended for its failures,
+	// or without a turn. Reason names the seats.
+	Degraded bool `json:"degraded,omitempty"`
 }
 
 // A Seat is a participant with the state of its seat.
@@ -76,8 +80,9 @@ type Seat struct {
 	LastTurn         int
 	Failures         int // consecutive
 	Violations       int
-	SideMessages     int   `json:"Asides"` // messages outside its turns, since the last turn
-	Spent            int64 // tokens
+	Fault            string `json:",omitempty"` // why the room suspended it for its failures; "" if it did not
+	SideMessages     int    `json:"Asides"`     // messages outside its turns, since the last turn
+	Spent            int64  // tokens
 	Cost             int64
 	Replies          int
 	Latency          time.Duration // of all replies

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,6 +127,51 @@ func TestDeclinesSettle(t *testing.T) {
 		}
 		if took := time.Since(start); took != 10*time.Second {
 			t.Errorf("three declined rounds took %v of room time, want two delays of 5s", took)
+		}
+	})
+}
+
+// TestDegraded checks that a room that settles with a suspended seat says so, and
+// that a person can go on from it.
+func TestDegraded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		twice := func(in policy.Input) policy.Decision {
+			if in.Turn <= 2 {
+				return rotate(in)
+			}
+			return policy.Decline("nothing new")
+		}
+		broken := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			if p.You.ID == "a" {
+				return endpoint.Reply{}, endpoint.ErrExited
+			}
+			return count(ctx, p, f)
+		}
+		r, err := coordinator.Open(t.Context(), config(l, twice, broken), spec(room.Limits{}), agents("a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Ending.Cause != room.CauseSettled || !v.Ending.Degraded || !strings.Contains(v.Ending.Reason, "a is suspended") {
+			t.Fatalf("ended as %+v", v.Ending)
+		}
+		again := config(l, twice, count)
+		again.ResumeAs = room.ActorHost
+		again.ResumeWith = []room.Act{room.SetStanding{Participant: "a", Standing: room.Active}}
+		if r, err = coordinator.Reopen(t.Context(), again, "r1"); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Phase != room.PhaseLive {
+			t.Errorf("resumed as %v", v.Phase)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Ending.Cause != room.CauseSettled || v.Ending.Degraded {
+			t.Errorf("ended again as %+v", v.Ending)
 		}
 	})
 }

@@ -66,7 +66,10 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.runResumeActs(ctx); err != nil {
 		return err
 	}
-	if r.cfg.ResumeAs == "" || r.state.Phase == room.PhaseLive || r.state.Phase == room.PhaseCompleted || r.state.Phase == room.PhaseStopped {
+	switch {
+	case r.cfg.ResumeAs == "", r.state.Phase == room.PhaseLive, r.state.Phase == room.PhaseStopped:
+		return nil
+	case r.state.Phase == room.PhaseCompleted && !r.state.Ending.Degraded:
 		return nil
 	}
 	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
