@@ -24,6 +24,7 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log/audit"
@@ -106,11 +107,12 @@ func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
 	}
 	return config.Options{
 		Headless: headless, Policies: names, CheckScript: checkScript,
-		SettingsSchema: func(use string) ([]byte, error) {
+		SettingsSchema: func(use string) (schema []byte, builtIn bool, err error) {
 			if _, ok := w.Policies[use]; ok {
-				return nil, nil
+				return nil, false, nil
 			}
-			return c.SettingsSchema(dir, use)
+			schema, err = c.SettingsSchema(dir, use)
+			return schema, policies.Has(use), err
 		},
 		GoEndpoint: func(name string) error {
 			if w.Endpoints[name] == nil {

@@ -68,12 +68,12 @@ func (e *Entry) Defaults() policy.JSON {
 
 // CheckDefaults reports default settings that the manifest's own schema
 // refuses.
-func (e *Entry) CheckDefaults() error {
+func (e *Entry) CheckDefaults(ctx context.Context) error {
 	schema := pack.Settings(e.Manifest)
 	if schema == nil {
 		return nil
 	}
-	if err := config.CheckSettings(schema, e.Defaults()); err != nil {
+	if err := config.CheckSettings(ctx, schema, e.Defaults()); err != nil {
 		return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: e.Where, Fix: "make them agree"}
 	}
 	return nil

@@ -23,7 +23,7 @@ func (d *document) decode() wireRoom {
 		panic(err) // the embedded schema is invalid; every test would fail
 	}
 	if !d.overflowed {
-		checker{d: d, c: c}.check(v)
+		checker{d: d}.report(c.check(v))
 	}
 	d.checkDurations(v, nil)
 	for _, path := range d.broken {

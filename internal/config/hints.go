@@ -50,10 +50,12 @@ func hintKey(name string, known []string) string {
 	return "known keys: " + strings.Join(known, ", ")
 }
 
+// formatValues formats values for messages, each with at most 200 bytes.
 func formatValues(list []any) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
-		out[i] = fmt.Sprint(v)
+		s := fmt.Sprint(v)
+		out[i] = strings.ToValidUTF8(s[:min(len(s), 200)], "")
 	}
 	return out
 }

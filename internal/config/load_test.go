@@ -237,12 +237,13 @@ func TestLoadMissing(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	builtIn := false
 	o := testOptions
-	o.SettingsSchema = func(use string) ([]byte, error) {
+	o.SettingsSchema = func(string) ([]byte, bool, error) {
 		return []byte(`{"type": "object", "additionalProperties": false, "properties": {
 			"first": {"type": "string", "format": "participant"},
 			"order": {"type": "array", "items": {"type": "string", "format": "participant"}},
-			"declineBelow": {"type": "number", "maximum": 1}}}`), nil
+			"declineBelow": {"type": "number", "maximum": 1}}}`), builtIn, nil
 	}
 	for _, c := range []struct{ settings, want string }{
 		{"{first: a, order: [b, a], declineBelow: 0.5}", ""},
@@ -253,9 +254,11 @@ func TestSettings(t *testing.T) {
 		{"{declineBelow: 2}", "6:17 ROOM-SETTINGS"},
 	} {
 		text := strings.Replace(head, "policy: {use: mention}\n", "", 1) + "policy: {use: mention, settings:\n " + c.settings + "}\n"
-		_, ps := Load(write(t, map[string]string{"room.yaml": text}), o)
-		if got := brief(ps); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.settings, got, c.want)
+		for _, builtIn = range []bool{true, false} {
+			_, ps := Load(write(t, map[string]string{"room.yaml": text}), o)
+			if got := brief(ps); got != c.want {
+				t.Errorf("%s, built in %v: got %s, want %s", c.settings, builtIn, got, c.want)
+			}
 		}
 	}
 }

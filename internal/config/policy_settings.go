@@ -1,60 +1,118 @@
 package config
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/folkmoot/moot/internal/worker"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// formatParticipant is the format of a setting that must be the ID of a
-// participant: {"type": "string", "format": "participant"}.
-const formatParticipant = "participant"
+// A settingsCheck is a check of settings against the schema of a policy. The
+// schema of a third-party policy is as good as a program: a few references can
+// demand more steps than a machine has, a number can have more digits than its
+// memory holds. So the check runs in a worker process, within limits.
+type settingsCheck struct {
+	Schema       json.RawMessage `json:"schema"`
+	Settings     json.RawMessage `json:"settings"`     // empty: an empty object
+	Participants []string        `json:"participants"` // valid IDs; none: all are
+}
 
-// compileSettings compiles the settings schema of a policy for a room with the
-// participants of w. An empty ID is valid. Without participants any ID is valid.
-func compileSettings(text []byte, w wireRoom) (compiled, error) {
-	var ids []string
-	for _, s := range w.Participants {
-		if s != nil {
-			ids = append(ids, s.ID)
+// limits of a check. One of a schema with a hundred settings takes 20 ms.
+var settingsLimits = worker.Limits{CPU: time.Second, Memory: 256 << 20}
+
+const maxSettingsReport = 1 << 20 // bytes
+
+// A settingsReport is the result of a check.
+type settingsReport struct {
+	Error      string      `json:"error,omitempty"` // the schema cannot be used
+	Violations []violation `json:"violations,omitempty"`
+}
+
+var _ = worker.Serve("settings", serveSettings)
+
+func serveSettings(request io.Reader, reply io.Writer) error {
+	var c settingsCheck
+	if err := json.NewDecoder(request).Decode(&c); err != nil {
+		return err
+	}
+	return json.NewEncoder(reply).Encode(c.run())
+}
+
+// run makes the check in this process.
+func (c settingsCheck) run() settingsReport {
+	schema, err := c.compile()
+	if err != nil {
+		return settingsReport{Error: err.Error()}
+	}
+	v := any(map[string]any{})
+	if len(c.Settings) > 0 {
+		if err := json.Unmarshal(c.Settings, &v); err != nil {
+			return settingsReport{Violations: []violation{{Rule: ruleBound, Text: "is not JSON: " + err.Error()}}}
 		}
 	}
-	return compile("settings.schema.json", text, &jsonschema.Format{
+	return settingsReport{Violations: schema.check(v)}
+}
+
+// runInWorker makes the check in a worker process.
+func (c settingsCheck) runInWorker(ctx context.Context) settingsReport {
+	request, err := json.Marshal(c)
+	if err != nil {
+		return settingsReport{Error: "reading schema settings.schema.json: " + err.Error()}
+	}
+	reply, err := worker.Run(ctx, worker.Work{Name: "settings", Request: request, Limits: settingsLimits, MaxReply: maxSettingsReport})
+	if errors.Is(err, worker.ErrTooSlow) || errors.Is(err, worker.ErrOutOfMemory) {
+		return settingsReport{Error: fmt.Sprintf("the check of the settings takes more than %d s or %d MiB; the policy's author has to simplify config_schema",
+			int(settingsLimits.CPU.Seconds()), settingsLimits.Memory>>20)}
+	}
+	if err != nil {
+		return settingsReport{Error: "checking the settings: " + err.Error()}
+	}
+	var r settingsReport
+	if err := json.NewDecoder(bytes.NewReader(reply)).Decode(&r); err != nil {
+		return settingsReport{Error: "checking the settings: " + err.Error()}
+	}
+	return r
+}
+
+// formatParticipant is the format of a setting that must be the ID of a
+// participant: {"type": "string", "format": "participant"}. An empty ID is
+// valid.
+const formatParticipant = "participant"
+
+func (c settingsCheck) compile() (compiled, error) {
+	return compile("settings.schema.json", c.Schema, &jsonschema.Format{
 		Name: formatParticipant,
 		Validate: func(v any) error {
-			if id, ok := v.(string); ok && id != "" && ids != nil && !slices.Contains(ids, id) {
-				return &unknownParticipant{id, ids}
+			if id, ok := v.(string); ok && id != "" && c.Participants != nil && !slices.Contains(c.Participants, id) {
+				return &unknownParticipant{id, c.Participants}
 			}
 			return nil
 		},
 	})
 }
 
-// CheckSettings checks settings against the schema of a policy, without a room:
-// any ID of a participant is valid. Empty settings mean an empty object.
-func CheckSettings(schema, settings []byte) error {
-	c, err := compile("settings.schema.json", schema, nil)
-	if err != nil {
-		return err
+// CheckSettings checks settings against the schema of a third-party policy,
+// without a room: any ID of a participant is valid. Empty settings mean an
+// empty object. It takes at most a second of the processor.
+func CheckSettings(ctx context.Context, schema, settings []byte) error {
+	r := settingsCheck{Schema: schema, Settings: settings}.runInWorker(ctx)
+	if r.Error != "" {
+		return errors.New(r.Error)
 	}
-	v := any(map[string]any{})
-	if len(settings) > 0 {
-		if err := json.Unmarshal(settings, &v); err != nil {
-			return fmt.Errorf("reading settings: %w", err)
-		}
-	}
-	err = c.schema.Validate(v)
-	var ve *jsonschema.ValidationError
-	if !errors.As(err, &ve) {
-		return err
+	if len(r.Violations) == 0 {
+		return nil
 	}
 	var all []string
-	for _, l := range leaves(ve) {
-		all = append(all, "/"+strings.Join(l.InstanceLocation, "/")+" "+describeBound(l))
+	for _, v := range r.Violations {
+		all = append(all, v.String())
 	}
 	return errors.New(strings.Join(all, "; "))
 }
@@ -64,27 +122,31 @@ func (d *document) checkSettings(w wireRoom, o Options) {
 	if o.SettingsSchema == nil || d.isBroken("policy", "settings") {
 		return
 	}
-	text, err := o.SettingsSchema(w.Policy.Use)
+	schema, builtIn, err := o.SettingsSchema(w.Policy.Use)
 	if err != nil {
 		d.reportUnlessBroken([]string{"policy", "use"}, "ROOM-POLICY", err.Error(), "")
 		return
 	}
-	if len(text) == 0 || string(text) == "null" {
+	if len(schema) == 0 || string(schema) == "null" {
 		return
 	}
-	if d.isBroken("participants") {
-		w.Participants = nil
-	}
-	c, err := compileSettings(text, w)
-	if err != nil {
-		d.reportUnlessBroken([]string{"policy", "use"}, "ROOM-POLICY", err.Error(), "")
-		return
-	}
-	settings := any(map[string]any{})
-	if len(w.Policy.Settings) > 0 {
-		if err := json.Unmarshal(w.Policy.Settings, &settings); err != nil {
-			return // cannot happen: json.Marshal made it
+	c := settingsCheck{Schema: schema, Settings: json.RawMessage(w.Policy.Settings)}
+	if !d.isBroken("participants") {
+		for _, s := range w.Participants {
+			if s != nil {
+				c.Participants = append(c.Participants, s.ID)
+			}
 		}
 	}
-	checker{d: d, c: c, code: "ROOM-SETTINGS", base: []string{"policy", "settings"}}.check(settings)
+	var r settingsReport
+	if builtIn {
+		r = c.run()
+	} else {
+		r = c.runInWorker(context.Background())
+	}
+	if r.Error != "" {
+		d.reportUnlessBroken([]string{"policy", "use"}, "ROOM-POLICY", r.Error, "")
+		return
+	}
+	checker{d: d, code: "ROOM-SETTINGS", base: []string{"policy", "settings"}}.report(r.Violations)
 }

@@ -56,8 +56,9 @@ type Options struct {
 	// Policies are the names of the available policies; nil allows any name.
 	Policies []string
 	// SettingsSchema returns the JSON Schema of the settings of a policy, nil for
-	// none. A nil func disables the check of settings.
-	SettingsSchema func(use string) ([]byte, error)
+	// none, and whether the policy is built in; the schema of another is checked
+	// in a process of its own. A nil func disables the check of settings.
+	SettingsSchema func(use string) (schema []byte, builtIn bool, err error)
 	// CheckScript checks the script of a scripted agent. name is for messages. A
 	// nil func disables the check.
 	CheckScript func(name string, text []byte) error

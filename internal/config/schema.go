@@ -2,9 +2,11 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +14,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed room.schema.json
@@ -58,39 +59,42 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("schema refers to %s; it may refer only to its own parts", url)
 }
 
-// A checker converts validation errors of a schema to problems.
-type checker struct {
-	d    *document
-	c    compiled
-	code string   // replaces all codes, for settings of a policy
-	base []string // path of the checked value
-}
-
-// check validates v, the value at base.
-func (k checker) check(v any) {
-	err := k.c.schema.Validate(v)
+// check returns the first violations of v.
+func (c compiled) check(v any) []violation {
 	var ve *jsonschema.ValidationError
-	if errors.As(err, &ve) {
-		k.reportTree(ve)
+	if !errors.As(c.schema.Validate(v), &ve) {
+		return nil
 	}
+	var all []violation
+	c.collect(ve, &all)
+	return all
 }
 
-func (k checker) reportTree(e *jsonschema.ValidationError) {
-	path := append(slices.Clone(k.base), e.InstanceLocation...)
-	if g, ok := e.ErrorKind.(*kind.OneOf); ok {
-		k.reportOneOf(e, g, path)
+// maxViolations bounds how many violations are reported.
+const maxViolations = 100
+
+// collect appends what the errors without causes say.
+func (c compiled) collect(e *jsonschema.ValidationError, all *[]violation) {
+	if len(*all) == maxViolations {
 		return
 	}
-	for _, c := range e.Causes {
-		k.reportTree(c)
+	if g, ok := e.ErrorKind.(*kind.OneOf); ok {
+		*all = append(*all, oneOf(e, g))
+		return
 	}
-	if len(e.Causes) == 0 {
-		k.reportLeaf(e, path)
+	for _, cause := range e.Causes {
+		c.collect(cause, all)
+	}
+	if len(e.Causes) == 0 && len(*all) < maxViolations {
+		*all = append(*all, c.violation(e))
 	}
 }
 
-// reportOneOf reports keys of which exactly one is required.
-func (k checker) reportOneOf(e *jsonschema.ValidationError, g *kind.OneOf, path []string) {
+// oneOf describes keys of which exactly one is required.
+func oneOf(e *jsonschema.ValidationError, g *kind.OneOf) violation {
+	if len(g.Subschemas) > 0 {
+		return violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "has keys that exclude each other; keep one"}
+	}
 	var keys []string
 	for _, c := range e.Causes {
 		for _, l := range leaves(c) {
@@ -99,11 +103,7 @@ func (k checker) reportOneOf(e *jsonschema.ValidationError, g *kind.OneOf, path 
 			}
 		}
 	}
-	what := "needs " + strings.Join(keys, " or ")
-	if len(g.Subschemas) > 0 {
-		what = "has keys that exclude each other; keep one"
-	}
-	k.reportOnce(path, nil, "ROOM-MISSING", what, "")
+	return violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "needs " + strings.Join(keys, " or ")}
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
@@ -117,70 +117,39 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return out
 }
 
-// reportLeaf reports one error without causes.
-func (k checker) reportLeaf(e *jsonschema.ValidationError, path []string) {
-	node, _ := k.d.find(path)
-	got := kindOf(follow(node))
+// maxValues bounds how many keys or allowed values one violation names.
+const maxValues = 100
+
+// violation describes an error without causes.
+func (c compiled) violation(e *jsonschema.ValidationError) violation {
+	v := violation{Path: e.InstanceLocation}
+	part := c.lookup(e.SchemaURL)
+	want, _ := part["x-want"].(string)
 	switch x := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		for _, name := range x.Properties {
-			p := appendStep(path, name)
-			_, key := k.d.find(p)
-			if want, ok := k.c.lookup(e.SchemaURL)["x-keys"].(string); ok {
-				k.reportOnce(p, key, "ROOM-KEY", strconv.Quote(name)+" is not "+want, "")
-				continue
-			}
-			k.reportOnce(p, key, "ROOM-KEY", fmt.Sprintf("unknown key %q", name), hintKey(name, k.properties(e, path)))
-		}
+		v.Rule, v.Values = ruleKeys, x.Properties[:min(len(x.Properties), maxValues)]
+		v.Text, _ = part["x-keys"].(string)
+		props, _ := part["properties"].(map[string]any)
+		v.Known = slices.Sorted(maps.Keys(props))
 	case *kind.Required:
-		k.reportOnce(path, nil, "ROOM-MISSING", "missing "+strings.Join(x.Missing, ", "), "")
+		v.Rule, v.Text = ruleMissing, "missing "+strings.Join(x.Missing, ", ")
 	case *kind.Type:
-		k.reportOnce(path, nil, "ROOM-TYPE", "got "+got+", want "+k.want(e, strings.Join(typeNames(x.Want), " or ")), "")
+		v.Rule, v.Text = ruleType, cmp.Or(want, strings.Join(typeNames(x.Want), " or "))
 	case *kind.Enum:
-		k.reportChoice(path, node, got, formatValues(x.Want))
+		v.Rule, v.Values = ruleChoice, formatValues(x.Want[:min(len(x.Want), maxValues)])
 	case *kind.Const:
-		k.reportChoice(path, node, got, formatValues([]any{x.Want}))
+		v.Rule, v.Values = ruleChoice, formatValues([]any{x.Want})
 	case *kind.Pattern:
-		k.reportOnce(path, nil, "ROOM-VALUE", got+" is not "+k.want(e, "of the form "+x.Want), "")
+		v.Rule, v.Text = ruleForm, cmp.Or(want, "of the form "+x.Want)
 	case *kind.Format:
-		k.reportFormat(path, x)
-	default:
-		k.reportOnce(path, nil, "ROOM-VALUE", describeBound(e), "")
-	}
-}
-
-// reportChoice reports a value that is not one of the allowed ones.
-func (k checker) reportChoice(path []string, n *yaml.Node, got string, allowed []string) {
-	n = follow(n)
-	what := got + " is not one of " + strings.Join(allowed, ", ")
-	if len(allowed) == 1 {
-		what = "got " + got + ", want " + allowed[0]
-	}
-	hint := ""
-	if n != nil && n.Kind == yaml.ScalarNode {
-		hint = suggest(n.Value, allowed)
-	}
-	k.reportOnce(path, nil, "ROOM-VALUE", what, hint)
-}
-
-// reportOnce reports a problem unless its path, or one above it, has one.
-func (k checker) reportOnce(path []string, at *yaml.Node, code, what, hint string) {
-	for _, b := range k.d.broken {
-		if len(b) <= len(path) && slices.Equal(b, path[:len(b)]) {
-			return
+		v.Rule, v.Text = ruleForm, "a valid "+x.Want
+		if u, ok := x.Err.(*unknownParticipant); ok {
+			v.Rule, v.Text, v.Values = ruleParticipant, u.id, u.ids
 		}
+	default:
+		v.Rule, v.Text = ruleBound, describeBound(e)
 	}
-	if at == nil {
-		at, _ = k.d.find(path)
-	}
-	if k.code != "" && code != "ROOM-UNKNOWN-ID" {
-		code = k.code
-	}
-	k.d.report(at, path, code, what, hint)
-	if code == "ROOM-MISSING" {
-		path = appendStep(path, "?") // the existing keys are still checked
-	}
-	k.d.broken = append(k.d.broken, path)
+	return v
 }
 
 // describeBound describes a number, a length or a count out of bounds.
@@ -235,29 +204,6 @@ func (c compiled) lookup(url string) map[string]any {
 	return m
 }
 
-// want returns the x-want text of the schema, which describes the expected
-// value, or else otherwise.
-func (k checker) want(e *jsonschema.ValidationError, otherwise string) string {
-	if w, ok := k.c.lookup(e.SchemaURL)["x-want"].(string); ok {
-		return w
-	}
-	return otherwise
-}
-
-// properties returns the allowed keys that are not used yet.
-func (k checker) properties(e *jsonschema.ValidationError, path []string) []string {
-	props, _ := k.c.lookup(e.SchemaURL)["properties"].(map[string]any)
-	n, _ := k.d.find(path)
-	var names []string
-	for name := range props {
-		if v, _ := child(n, name); v == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // An unknownParticipant reports a setting that is not the ID of a participant.
 type unknownParticipant struct {
 	id  string
@@ -266,14 +212,4 @@ type unknownParticipant struct {
 
 func (e *unknownParticipant) Error() string {
 	return strconv.Quote(e.id) + " is not the ID of a participant"
-}
-
-// reportFormat reports a text that does not have the required format.
-func (k checker) reportFormat(path []string, x *kind.Format) {
-	if u, ok := x.Err.(*unknownParticipant); ok {
-		k.reportOnce(path, nil, "ROOM-UNKNOWN-ID", u.Error(), suggest(u.id, u.ids))
-		return
-	}
-	n, _ := k.d.find(path)
-	k.reportOnce(path, nil, "ROOM-VALUE", fmt.Sprintf("%s is not a valid %s", kindOf(follow(n)), x.Want), "")
 }

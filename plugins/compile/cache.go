@@ -1,191 +1,196 @@
 package compile
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/plugins/guest"
-	"github.com/folkmoot/moot/plugins/pool"
-	"github.com/folkmoot/moot/plugins/wasm"
 )
 
-// A process must know whether the engine will find compiled code in the cache,
-// because otherwise the engine compiles. wazero does not tell the name of a
-// cache entry. So a module is compiled in a folder of its own, which holds at
-// most the entry that is known from before. The file in it afterwards is the
-// entry; its name is kept in the cache's folder compiled.
+// Bounds of the cache.
+const (
+	maxModules    = 200
+	maxCacheBytes = 500 << 20
+	keepRefusal   = 24 * time.Hour // then a refused module is tried again
+	keepWork      = time.Hour      // then what a process that was killed left is removed
+)
 
-// compileEntry compiles a module into a cache and returns the entry's path in
-// it, of the form folder/name.
-func compileEntry(ctx context.Context, cache, where string, m *wasm.Metered) (string, error) {
-	own, err := os.MkdirTemp(cache, ".compiling-")
-	if err != nil {
-		return "", fmt.Errorf("making a folder to compile in: %w", err)
-	}
-	defer os.RemoveAll(own)
-	namePath := entryNamePath(cache, m)
-	known := readEntryName(namePath)
-	if known != "" {
-		_ = linkOrCopy(filepath.Join(cache, known), filepath.Join(own, known)) // else it is compiled
-	}
-	e, err := openEngine(own, guest.EngineCompiler)
-	if err != nil {
-		return "", err
-	}
-	_, err = pool.Compile(ctx, e.runtime, e.name, where, m, pool.Workers())
-	if err = errors.Join(err, e.close()); err != nil {
-		return "", err
-	}
-	entry, err := newEntry(own, known)
-	if err != nil || (entry == known && hasEntry(cache, known)) { // the code may be gone
-		return entry, err
-	}
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(cache, entry)), 0o700); err != nil {
-		return "", err
-	}
-	if err := os.Rename(filepath.Join(own, entry), filepath.Join(cache, entry)); err != nil {
-		return "", fmt.Errorf("moving compiled code into the cache: %w", err)
-	}
-	return entry, atomicfile.Write(namePath, []byte(entry))
+// A cache keeps entries in a folder, one file for each module and engine. The
+// files are code that this process runs. So the cache is used only while its
+// folder and the file belong to this user and nobody else may write to them.
+// All faults mean that there is no entry: a cache costs time, never a policy. A
+// nil cache has no entries. Processes may share the folder.
+type cache struct {
+	dir      string
+	identity func() (string, error) // of the engine, see engineIdentity
 }
 
-// entryNamePath is the file with the name of a module's entry.
-func entryNamePath(cache string, m *wasm.Metered) string {
-	module := m.Bare
-	if !m.Restorable {
-		module = m.Whole
+// openCache opens the cache in dir, which is made if it is absent. Without dir
+// it is nil.
+func openCache(dir, engine string) (*cache, error) {
+	if dir == "" {
+		return nil, nil
 	}
-	return filepath.Join(cache, "compiled", guest.Digest(module))
-}
-
-// readEntryName returns an entry's path, or nothing.
-func readEntryName(path string) string {
-	b, err := os.ReadFile(path)
-	s := string(b)
-	if err != nil || !validEntry(s) {
-		return ""
-	}
-	return s
-}
-
-// hasEntry reports whether a cache has an entry.
-func hasEntry(cache, entry string) bool {
-	st, err := os.Stat(filepath.Join(cache, entry))
-	return validEntry(entry) && err == nil && st.Mode().IsRegular()
-}
-
-// validEntry reports whether s is a path of the form folder/name, which does
-// not leave the cache.
-func validEntry(s string) bool {
-	dir, name, ok := strings.Cut(s, "/")
-	return ok && filepath.IsLocal(s) && dir != "" && name != "" && !strings.ContainsAny(name, `/\`)
-}
-
-// newEntry returns the one entry of a folder besides known, or known.
-func newEntry(dir, known string) (string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
-	if err != nil {
-		return "", err
-	}
-	entry := ""
-	for _, p := range paths {
-		rel, err := filepath.Rel(dir, p)
-		if err != nil {
-			return "", err
-		}
-		if rel = filepath.ToSlash(rel); rel != known || entry == "" {
-			entry = rel
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &guest.Error{
+			Code: guest.CodeCache, What: "the cache cannot be used: " + err.Error(), Where: dir,
+			Fix: "name another folder that can be written to", Err: err,
 		}
 	}
-	if !validEntry(entry) {
-		return "", errors.New("the engine left no code in its cache")
-	}
-	return entry, nil
+	return &cache{dir: dir, identity: sync.OnceValues(func() (string, error) { return engineIdentity(dir, engine) })}, nil
 }
 
-func linkOrCopy(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
+// path returns the file and the key of a module's entry; ok is false if the
+// cache cannot be used.
+func (c *cache) path(digest string) (path, key string, ok bool) {
+	if c == nil || CheckFolder(c.dir) != nil {
+		return "", "", false
 	}
-	if os.Link(from, to) == nil {
+	identity, err := c.identity()
+	if err != nil {
+		return "", "", false
+	}
+	key = guest.Digest([]byte(identity + "\n" + digest))
+	return filepath.Join(c.dir, key), key, true
+}
+
+// CheckFolder returns an error if other users could change the folder.
+func CheckFolder(dir string) error {
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
+	}
+	if err == nil {
+		err = checkPrivate(dir, st)
+	}
+	return err
+}
+
+// get returns the entry of a module, or nil. An entry that is damaged, or that
+// another user could have changed, is deleted.
+func (c *cache) get(digest string) *entry {
+	path, key, ok := c.path(digest)
+	if !ok {
 		return nil
 	}
-	src, err := os.Open(from)
+	e, modified, err := readEntry(path, key)
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil || e.Refused != nil && time.Since(modified) > keepRefusal:
+		_ = os.Remove(path)
+		return nil
+	}
+	if e.Refused == nil {
+		now := time.Now()
+		_ = os.Chtimes(path, now, now) // it was used
+	}
+	return e
+}
+
+func readEntry(path, key string) (*entry, time.Time, error) {
+	st, err := os.Lstat(path) // not a pipe, whose opening waits
 	if err != nil {
-		return err
+		return nil, time.Time{}, err
 	}
-	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if !st.Mode().IsRegular() {
+		return nil, time.Time{}, errEntry
+	}
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, time.Time{}, err
 	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	defer f.Close()
+	if st, err = f.Stat(); err != nil {
+		return nil, time.Time{}, err
+	}
+	if err := checkPrivate(path, st); err != nil {
+		return nil, time.Time{}, err
+	}
+	if st.Size() > maxEntry {
+		return nil, time.Time{}, errEntry
+	}
+	b := make([]byte, st.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, time.Time{}, err
+	}
+	e, err := decodeEntry(b, key)
+	return e, st.ModTime(), err
 }
 
-// A record says what a child process prepared: which compiled code, and the
-// initial snapshot, which follows. It is valid only for the very program whose
-// child wrote it, because another engine would not find the code and would
-// compile it in this process; and only while the code is unchanged.
-type record struct {
-	Entry string // of the compiled code, in the cache
-	Sum   string // its SHA-256
-	Image int    // bytes of the snapshot
-}
-
-// recordPath is the file of a module's record. It is empty where this program
-// cannot be told from another.
-func recordPath(cache string, m *wasm.Metered) string {
-	id := programIdentity()
-	if id == "" {
-		return ""
-	}
-	return filepath.Join(cache, "known", guest.Digest([]byte(id+guest.WazeroVersion+guest.Digest(m.Whole))))
-}
-
-// lookup returns the initial snapshot of a module that a child prepared before,
-// and whether there is a valid record.
-func (e *engine) lookup(m *wasm.Metered) (initial []byte, ok bool) {
-	path := recordPath(e.dir, m)
-	if e.cache == nil || e.temporary || path == "" {
-		return nil, false
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, false
-	}
-	var r record
-	initial, err = readFrame(bytes.NewReader(b), &r, func() int { return r.Image }, len(b))
-	if err != nil || !hasEntry(e.dir, r.Entry) {
-		return nil, false
-	}
-	code, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(r.Entry)))
-	if err != nil || guest.Digest(code) != r.Sum || !pool.ValidSnapshot(initial, m) {
-		return nil, false
-	}
-	if len(initial) == 0 {
-		initial = nil
-	}
-	return initial, true
-}
-
-// store records what a child prepared. If that fails the next load only takes
-// longer.
-func (e *engine) store(m *wasm.Metered, entry string, initial []byte) {
-	path := recordPath(e.dir, m)
-	if e.cache == nil || e.temporary || path == "" {
+// put stores the entry of a module, and evicts others. If that fails the next
+// load only takes longer.
+func (c *cache) put(digest string, e *entry) {
+	path, key, ok := c.path(digest)
+	if !ok {
 		return
 	}
-	code, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(entry)))
+	e.Key = key
+	if atomicfile.Write(path, e.encode()) == nil {
+		c.evict()
+	}
+}
+
+// remove deletes the entry of a module.
+func (c *cache) remove(digest string) {
+	if path, _, ok := c.path(digest); ok {
+		_ = os.Remove(path)
+	}
+}
+
+// evict removes the least recently used entries over the bounds, and what
+// processes that were killed left behind.
+func (c *cache) evict() {
+	files, err := os.ReadDir(c.dir)
 	if err != nil {
 		return
 	}
-	_ = atomicfile.Write(path, appendFrame(nil, record{entry, guest.Digest(code), len(initial)}, initial))
+	var entries []fs.FileInfo
+	for _, f := range files {
+		st, err := f.Info()
+		if err != nil {
+			continue // another process removed it
+		}
+		switch {
+		case len(f.Name()) == keyLength && st.Mode().IsRegular():
+			entries = append(entries, st)
+		case temporary(f.Name()) && time.Since(st.ModTime()) > keepWork:
+			_ = os.RemoveAll(filepath.Join(c.dir, f.Name()))
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var bytes int64
+	for i, st := range entries {
+		if bytes += st.Size(); i >= maxModules || bytes > maxCacheBytes {
+			_ = os.Remove(filepath.Join(c.dir, st.Name()))
+		}
+	}
+}
+
+// keyLength is the length of a key: a digest in hex.
+const keyLength = 64
+
+// workPrefix begins the names of folders that code is compiled in.
+const workPrefix = ".work-"
+
+// temporary reports whether a name is one of files that are being written.
+func temporary(name string) bool {
+	return strings.HasPrefix(name, workPrefix) || strings.HasPrefix(name, ".new-") // of package atomicfile
+}
+
+// workFolder makes a folder to compile in, private to this user. The caller
+// removes it.
+func (c *cache) workFolder() (string, error) {
+	parent := "" // that of the system
+	if c != nil && CheckFolder(c.dir) == nil {
+		parent = c.dir
+	}
+	return os.MkdirTemp(parent, workPrefix)
 }

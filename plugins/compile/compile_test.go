@@ -1,16 +1,15 @@
 package compile
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/worker"
 	"github.com/folkmoot/moot/plugins/guest"
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
 )
@@ -29,12 +28,9 @@ func open(t *testing.T, c Config) *Compiler {
 	return p
 }
 
-// TestRecordedModule: a module that a child of this program prepared before
-// starts no other child. A changed record, or changed code, starts one.
-func TestRecordedModule(t *testing.T) {
-	if programIdentity() == "" {
-		t.Skip("this system does not tell the program that runs from one that took its place")
-	}
+// TestKeptModule: a module that a worker prepared before starts no other one,
+// also for another host. Without its entry it does.
+func TestKeptModule(t *testing.T) {
 	dir := t.TempDir()
 	module := w.Answering("{}")
 	load := func(want int, why string) {
@@ -44,75 +40,38 @@ func TestRecordedModule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer m.Close()
 		if engine := m.Code().Engine; engine != c.Engine() {
 			t.Errorf("%s: runs on the %s", why, engine)
 		}
-		if c.children != want {
-			t.Errorf("%s: %d children, want %d", why, c.children, want)
-		}
-	}
-	change := func(pattern string, f func(path string, b []byte) error) {
-		t.Helper()
-		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
-		if len(paths) != 1 {
-			t.Fatalf("%s: %v", pattern, paths)
-		}
-		b, err := os.ReadFile(paths[0])
-		if err == nil {
-			err = f(paths[0], b)
-		}
-		if err != nil {
-			t.Fatal(err)
+		if c.workers != want {
+			t.Errorf("%s: %d workers, want %d", why, c.workers, want)
 		}
 	}
 	load(1, "cold")
-	load(0, "recorded")
-	change("known/*", func(path string, b []byte) error { b[len(b)-1] ^= 1; return os.WriteFile(path, b, 0o600) })
-	load(1, "a damaged record")
-	load(0, "recorded again")
-	change("known/*", func(path string, _ []byte) error { return os.WriteFile(path, nil, 0o600) })
-	load(1, "an empty record")
-	change("wazero-*/*", func(path string, _ []byte) error { return os.Remove(path) })
-	load(1, "no compiled code")
-	change("known/*", func(path string, b []byte) error {
-		return os.WriteFile(path, bytes.Replace(b, []byte(`"Sum":"`), []byte(`"Sum":"0`), 1), 0o600)
-	})
-	load(1, "other code")
-}
-
-// TestHasEntry: paths that leave the cache, or name no file, are not entries.
-func TestHasEntry(t *testing.T) {
-	if hasEntry(t.TempDir(), "wazero-x/y") || hasEntry("/", "../etc/passwd") || hasEntry("/", "") {
-		t.Error("found an entry")
+	load(0, "kept")
+	for _, path := range entryFiles(t, dir) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
 	}
+	load(1, "removed")
 }
 
-// TestChildMemory: a child that needs more memory than its limit ends.
-func TestChildMemory(t *testing.T) {
+// TestWorkerMemory: a worker that needs more memory than its limit ends.
+func TestWorkerMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux limits the memory of a process in this way")
 	}
 	module := w.Builtins(t, "../..")
-	m, err := guest.Validate("large", module)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := open(t, Config{}).newJob("large", module)
-	j.Cache, j.MemoryBytes = t.TempDir(), 64<<20
-	_, _, err = runChild(context.Background(), j, module, m)
+	limits := worker.Limits{CPU: time.Minute, Memory: 64 << 20, File: maxCode}
+	_, err := worker.Run(t.Context(), worker.Work{
+		Name: workName, Request: worker.AppendFrame(nil, job{Where: "large", Folder: t.TempDir(), Size: len(module)}, module), Limits: limits, MaxReply: maxSnapshot,
+	})
+	err = workerError(t.Context(), "large", limits, err)
 	var e *guest.Error
 	if !errors.As(err, &e) || e.Code != guest.CodeCompile || !strings.Contains(e.What, "more than 64 MiB") {
 		t.Error(err)
-	}
-}
-
-// TestChildNeedsVariable: without its variable, or with another value, the
-// program starts as usual.
-func TestChildNeedsVariable(t *testing.T) {
-	runAsChild("")
-	runAsChild("0")
-	if os.Getenv(childEnv) != "" {
-		t.Error("this is the child")
 	}
 }
 
@@ -169,25 +128,13 @@ func TestTierEnds(t *testing.T) {
 		if ran > 0 {
 			m.Ran(guest.EngineInterpreter, ran)
 		}
-		start := time.Now()
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("closing took %v", took)
+		select {
+		case <-m.tier.done:
+		default:
+			t.Error("a compilation goes on")
 		}
 	}
-}
-
-// FuzzReadFrame: no frame, from a child or to it, is read beyond its limits.
-func FuzzReadFrame(f *testing.F) {
-	f.Add(appendFrame(nil, report{Image: 3}, []byte("abc")))
-	f.Add(appendFrame(nil, report{Code: guest.CodeTrap, What: "x"}, nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var r report
-		body, err := readFrame(bytes.NewReader(b), &r, func() int { return r.Image }, 1<<10)
-		if err == nil && (len(body) != r.Image || len(body) > 1<<10) {
-			t.Errorf("%d bytes for %d", len(body), r.Image)
-		}
-	})
 }

@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/folkmoot/moot/internal/atomicfile"
+	"github.com/folkmoot/moot/internal/worker"
 	"github.com/folkmoot/moot/plugins/guest"
 	"github.com/folkmoot/moot/plugins/pool"
 	"github.com/folkmoot/moot/plugins/wasm"
-	"github.com/tetratelabs/wazero"
 )
 
 // A Config configures a [Compiler]. The zero value works, without a cache.
@@ -22,19 +19,19 @@ type Config struct {
 	CacheDir    string        // created when absent; empty: nothing is kept
 	Interpreter bool          // compile nothing
 	Tiered      bool          // start trusted modules on the interpreter
-	CPUTime     time.Duration // of a child process; 0: DefCPUTime
+	CPUTime     time.Duration // of a worker process; 0: DefCPUTime
 }
 
 // A Compiler makes modules ready to run. Its methods are safe for concurrent
 // use.
 type Compiler struct {
-	config  Config
-	trusted *engine
+	config Config
+	engine string
+	cache  *cache
 
-	openUntrusted func() (*engine, error) // once, for the first third-party module
-	untrusted     *engine
-	child         chan struct{} // a semaphore: one child process at a time
-	children      int           // started so far; guarded by child
+	worker  chan struct{}       // a semaphore: one worker process at a time
+	workers int                 // started so far; guarded by worker
+	refused map[string]*refusal // by digest; guarded by worker
 
 	ctx    context.Context // of compilations in the background
 	cancel context.CancelFunc
@@ -46,33 +43,42 @@ func Open(c Config) (*Compiler, error) {
 	if c.CPUTime <= 0 {
 		c.CPUTime = DefCPUTime
 	}
-	trusted, err := openEngine(c.CacheDir, guest.Engine(c.Interpreter))
+	engine := guest.Engine(c.Interpreter)
+	files, err := openCache(c.CacheDir, engine)
 	if err != nil {
 		return nil, err
 	}
-	p := &Compiler{config: c, trusted: trusted, child: make(chan struct{}, 1)}
+	p := &Compiler{config: c, engine: engine, cache: files, worker: make(chan struct{}, 1), refused: map[string]*refusal{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.openUntrusted = sync.OnceValues(func() (*engine, error) {
-		e, err := openUntrusted(c.CacheDir, trusted.name)
-		p.untrusted = e
-		return e, err
-	})
 	return p, nil
 }
 
 // Engine returns the engine that compiled modules run on.
-func (c *Compiler) Engine() string { return c.trusted.name }
+func (c *Compiler) Engine() string { return c.engine }
 
-// Close ends compilations in the background and frees the engines. No module
-// may be in use.
+// Close ends compilations in the background.
 func (c *Compiler) Close() error {
 	c.cancel()
 	c.tiers.Wait()
-	err := c.trusted.close()
-	if c.untrusted != nil {
-		err = errors.Join(err, c.untrusted.close())
-	}
-	return err
+	return nil
+}
+
+// A source is a valid module that is prepared.
+type source struct {
+	where  string // names the policy in errors
+	digest string // of the module
+	*wasm.Metered
+	sum string // digest of its rewritten form
+}
+
+func newSource(where, digest string, m *wasm.Metered) source {
+	return source{where, digest, m, guest.Digest(m.Whole)}
+}
+
+// module frees the rewritten forms, which are megabytes.
+func (s source) module(initial []byte, code *pool.Code) *Module {
+	s.Whole, s.Bare = nil, nil
+	return &Module{Module: pool.NewModule(s.digest, s.Metered, initial, code)}
 }
 
 // Trusted prepares a module that may be compiled in this process. where names
@@ -82,153 +88,155 @@ func (c *Compiler) Trusted(ctx context.Context, where, digest string, module []b
 	if err != nil {
 		return nil, err
 	}
-	if c.config.Tiered && m.Restorable && c.trusted.name == guest.EngineCompiler && !c.trusted.has(m) {
-		return c.interpreted(ctx, where, digest, m)
+	s := newSource(where, digest, m)
+	e := c.cache.get(digest)
+	if e == nil || !e.fits(m, s.sum) {
+		e = &entry{entryHeader: entryHeader{Metered: s.sum}}
 	}
-	var initial []byte
+	if e.code != nil {
+		if code, err := c.cache.load(ctx, where, m, e); err == nil {
+			return s.module(e.snapshot, code), nil
+		}
+	}
+	if c.config.Tiered && m.Restorable && c.engine == guest.EngineCompiler {
+		return c.interpreted(ctx, s, e)
+	}
 	var initErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { // in parallel with the compiler
-		initial, initErr = c.trusted.initialSnapshot(m, func() ([]byte, error) { return pool.InitialSnapshot(where, digest, m) })
-	})
-	code, err := c.trusted.compile(ctx, where, m)
-	wg.Wait()
+	if m.Restorable && e.snapshot == nil {
+		wg.Go(func() { e.snapshot, initErr = pool.InitialSnapshot(where, digest, m) }) // in parallel with the compiler
+	}
+	code, err := c.compile(ctx, s, e, wg.Wait)
 	if err = cmp.Or(initErr, err); err != nil { // the first says more
 		if code != nil {
 			err = errors.Join(err, code.Close())
 		}
 		return nil, err
 	}
-	m.Whole, m.Bare = nil, nil
-	return &Module{Module: pool.NewModule(digest, m, initial, code)}, nil
+	return s.module(e.snapshot, code), nil
 }
 
-// Untrusted prepares a third-party module. A child process validates,
-// initializes and compiles it, unless the cache records that one did. Errors are
-// those of [Compiler.Trusted].
-func (c *Compiler) Untrusted(ctx context.Context, where, digest string, module []byte) (*Module, error) {
-	m, err := guest.Validate(where, module)
+// compile compiles a trusted module in this process. It keeps the entry, to
+// which it adds the code, after complete has returned.
+func (c *Compiler) compile(ctx context.Context, s source, e *entry, complete func()) (*pool.Code, error) {
+	defer complete()
+	if c.cache == nil || c.engine != guest.EngineCompiler {
+		return c.compileOnly(ctx, s)
+	}
+	folder, err := c.cache.workFolder()
+	if err != nil {
+		return c.compileOnly(ctx, s) // a full disk costs time only
+	}
+	defer os.RemoveAll(folder)
+	code, name, err := compileIn(ctx, folder, s.where, s.Metered)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return c.compileOnly(ctx, s)
+	}
+	e.Name = name
+	if e.code, err = readCode(folder, name); err == nil {
+		complete()
+		if e.fits(s.Metered, s.sum) {
+			c.cache.put(s.digest, e)
+		}
+	}
+	e.code = nil
+	return code, nil
+}
+
+// compileOnly compiles and keeps nothing.
+func (c *Compiler) compileOnly(ctx context.Context, s source) (*pool.Code, error) {
+	r, err := guest.OpenRuntime(context.Background(), c.engine, nil)
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.openUntrusted()
-	if err != nil {
-		return nil, &guest.Error{Code: guest.CodeCache, Where: where, What: guest.Clip(err.Error()), Fix: "free space in the folder for temporary files, or name a cache", Err: err}
+	return pool.Compile(ctx, r, c.engine, s.where, s.Metered, pool.Workers())
+}
+
+// Untrusted prepares a third-party module. A worker process validates,
+// initializes and compiles it, unless the cache has what one made. Errors are
+// those of [Compiler.Trusted]. A module that is too expensive to compile is
+// refused again without another attempt.
+func (c *Compiler) Untrusted(ctx context.Context, where, digest string, module []byte) (*Module, error) {
+	e := c.cache.get(digest)
+	for cached := e != nil && e.Refused == nil; ; cached = false {
+		if !cached {
+			var err error
+			if e, err = c.prepare(ctx, where, digest, module, e); err != nil {
+				return nil, err
+			}
+		}
+		m, err := guest.Validate(where, module) // after the worker, which has done it within limits
+		if err != nil {
+			return nil, err
+		}
+		s := newSource(where, digest, m)
+		if e.fits(m, s.sum) && (e.code != nil) == (c.engine == guest.EngineCompiler) {
+			return c.loadUntrusted(ctx, s, e)
+		}
+		if !cached {
+			return nil, &guest.Error{Code: guest.CodeCompile, Where: where, What: "the process that compiles it gave the result of another module", Fix: "report it, with the module"}
+		}
+		c.cache.remove(digest) // of another version of this program
+		e = nil
 	}
+}
+
+func (c *Compiler) loadUntrusted(ctx context.Context, s source, e *entry) (*Module, error) {
+	if e.code == nil {
+		code, err := c.compileOnly(ctx, s) // the interpreter compiles nothing
+		if err != nil {
+			return nil, err
+		}
+		return s.module(e.snapshot, code), nil
+	}
+	code, err := c.cache.load(ctx, s.where, s.Metered, e)
+	if err != nil && ctx.Err() == nil && !errors.As(err, new(*guest.Error)) {
+		err = noSpace(s.where, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.module(e.snapshot, code), nil
+}
+
+// prepare has a worker process prepare a module, one module at a time. known is
+// the refusal that the cache has, or nil.
+func (c *Compiler) prepare(ctx context.Context, where, digest string, module []byte, known *entry) (*entry, error) {
 	select {
-	case c.child <- struct{}{}:
-		defer func() { <-c.child }()
+	case c.worker <- struct{}{}:
+		defer func() { <-c.worker }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	initial, ok := e.lookup(m)
-	if !ok {
-		c.children++
-		if initial, err = e.compileInChild(ctx, c.newJob(where, module), module, m); err != nil {
-			return nil, err
-		}
+	r := c.refused[digest]
+	if known != nil {
+		r = known.Refused
 	}
-	// The code comes from the cache: the child compiled the same bytes with the
-	// same program.
-	code, err := pool.Compile(ctx, e.runtime, e.name, where, m, 1)
-	if err != nil {
-		return nil, err
+	if l := c.limits(); r != nil && r.CPUSeconds >= int(l.CPU.Seconds()) && r.Memory >= l.Memory {
+		return nil, &guest.Error{Code: guest.CodeCompile, Where: where, What: r.What, Fix: "build a smaller module"}
 	}
-	m.Whole, m.Bare = nil, nil
-	return &Module{Module: pool.NewModule(digest, m, initial, code)}, nil
+	c.workers++
+	e, err := c.compileInWorker(ctx, where, module)
+	switch {
+	case err == nil:
+		c.cache.put(digest, e)
+	case errors.Is(err, worker.ErrTooSlow) || errors.Is(err, worker.ErrOutOfMemory):
+		c.remember(digest, err)
+	}
+	return e, err
 }
 
-// An engine is a wazero runtime with the host functions, and its cache.
-type engine struct {
-	name      string
-	runtime   wazero.Runtime
-	cache     wazero.CompilationCache // nil: compiled code is not kept
-	dir       string                  // of the cache; empty: there is none
-	temporary bool                    // remove dir at the end
-}
-
-// openEngine opens an engine. Without dir it has no cache.
-func openEngine(dir, name string) (*engine, error) {
-	e := &engine{name: name, dir: dir}
-	var err error
-	if dir != "" && name == guest.EngineCompiler {
-		if e.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
-			return nil, &guest.Error{
-				Code: guest.CodeCache, What: "the cache cannot be used: " + err.Error(), Where: dir,
-				Fix: "name another folder that can be written to", Err: err,
-			}
-		}
+// remember keeps that a module is too expensive to compile.
+func (c *Compiler) remember(digest string, err error) {
+	var e *guest.Error
+	if !errors.As(err, &e) {
+		return
 	}
-	if e.runtime, err = guest.OpenRuntime(context.Background(), name, e.cache); err != nil {
-		return nil, errors.Join(err, e.close())
-	}
-	return e, nil
-}
-
-// openUntrusted opens an engine whose cache only child processes write to: dir,
-// or a temporary folder.
-func openUntrusted(dir, name string) (*engine, error) {
-	if dir != "" {
-		return openEngine(dir, name)
-	}
-	dir, err := os.MkdirTemp("", "moot-policies-")
-	if err != nil {
-		return nil, fmt.Errorf("making a cache: %w", err)
-	}
-	e, err := openEngine(dir, name)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	e.temporary = true
-	return e, nil
-}
-
-func (e *engine) close() error {
-	var errs []error
-	if e.runtime != nil {
-		errs = append(errs, e.runtime.Close(context.Background()))
-	}
-	if e.cache != nil {
-		errs = append(errs, e.cache.Close(context.Background()))
-	}
-	if e.temporary {
-		errs = append(errs, os.RemoveAll(e.dir))
-	}
-	return errors.Join(errs...)
-}
-
-// compile compiles a module, or loads its code from the cache. It ends soon
-// after ctx is done.
-func (e *engine) compile(ctx context.Context, where string, m *wasm.Metered) (*pool.Code, error) {
-	if e.cache != nil && !e.has(m) {
-		if _, err := compileEntry(ctx, e.dir, where, m); err != nil {
-			if ctx.Err() != nil || errors.As(err, new(*guest.Error)) {
-				return nil, err
-			}
-			// The cache cannot be written to: compile without it.
-		}
-	}
-	return pool.Compile(ctx, e.runtime, e.name, where, m, pool.Workers())
-}
-
-// has reports whether the cache holds the code of a module.
-func (e *engine) has(m *wasm.Metered) bool {
-	return e.cache != nil && hasEntry(e.dir, readEntryName(entryNamePath(e.dir, m)))
-}
-
-// initialSnapshot returns the encoded initial snapshot of a module from the
-// cache, or takes it. A cache that cannot be written to costs time only.
-func (e *engine) initialSnapshot(m *wasm.Metered, take func() ([]byte, error)) ([]byte, error) {
-	if e.dir == "" || !m.Restorable {
-		return take()
-	}
-	path := filepath.Join(e.dir, "images", guest.Digest(m.Whole))
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 && pool.ValidSnapshot(b, m) {
-		return b, nil
-	}
-	b, err := take()
-	if err == nil {
-		_ = atomicfile.Write(path, b)
-	}
-	return b, err
+	l := c.limits()
+	r := &refusal{What: e.What, CPUSeconds: int(l.CPU.Seconds()), Memory: l.Memory}
+	c.refused[digest] = r
+	c.cache.put(digest, &entry{entryHeader: entryHeader{Refused: r}})
 }

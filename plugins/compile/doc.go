@@ -6,12 +6,11 @@
 // tiered compiler runs a module on wazero's interpreter at first, and compiles
 // it in the background when it is used often or for long ([Module.Ran]).
 //
-// [Compiler.Untrusted] is for third-party modules. A child process, which is
-// this same program, compiles them within limits of time and memory. This
-// process then loads the compiled code from the cache; it never compiles
-// third-party code itself.
+// [Compiler.Untrusted] is for third-party modules. A worker process, which is
+// this same program, validates, initializes and compiles them within limits of
+// time and memory. This process then loads the compiled code; it never compiles
+// third-party code itself, and parses only modules that a worker parsed.
 //
-// The cache has four folders: wazero-VERSION has compiled code, images has
-// initial snapshots, compiled tells which code belongs to which module, and
-// known has what child processes prepared.
+// The cache has one file for each module. A file that is damaged, or that
+// another user could have changed, is deleted and made again.
 package compile

@@ -8,7 +8,6 @@ import (
 
 	"github.com/folkmoot/moot/plugins/guest"
 	"github.com/folkmoot/moot/plugins/pool"
-	"github.com/folkmoot/moot/plugins/wasm"
 )
 
 // A Module is a module that is ready to be configured. One that runs on the
@@ -33,8 +32,8 @@ const (
 // A tier is the pending compilation of a module.
 type tier struct {
 	compiler    *Compiler
-	where       string
-	metered     *wasm.Metered
+	source      source
+	snapshot    []byte       // encoded initial snapshot
 	interpreted atomic.Int64 // nanoseconds
 	first       sync.Once
 	start       sync.Once
@@ -45,21 +44,23 @@ type tier struct {
 }
 
 // interpreted prepares a module for the interpreter, which also takes the
-// initial snapshot.
-func (c *Compiler) interpreted(ctx context.Context, where, digest string, m *wasm.Metered) (*Module, error) {
-	code, err := pool.Interpret(ctx, where, m)
+// initial snapshot unless e has it.
+func (c *Compiler) interpreted(ctx context.Context, s source, e *entry) (*Module, error) {
+	code, err := pool.Interpret(ctx, s.where, s.Metered)
 	if err != nil {
 		return nil, err
 	}
-	initial, err := c.trusted.initialSnapshot(m, func() ([]byte, error) { return code.InitialSnapshot(where, digest, m) })
-	if err != nil {
-		_ = code.Close()
-		return nil, err
+	if e.snapshot == nil {
+		if e.snapshot, err = code.InitialSnapshot(s.where, s.digest, s.Metered); err != nil {
+			_ = code.Close()
+			return nil, err
+		}
+		c.cache.put(s.digest, e)
 	}
-	m.Whole = nil
-	t := &tier{compiler: c, where: where, metered: m, done: make(chan struct{})}
+	s.Whole = nil
+	t := &tier{compiler: c, source: s, snapshot: e.snapshot, done: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancel(c.ctx)
-	return &Module{Module: pool.NewModule(digest, m, initial, code), tier: t}, nil
+	return &Module{Module: pool.NewModule(s.digest, s.Metered, e.snapshot, code), tier: t}, nil
 }
 
 // Ran notes that a decision ran for d on the engine. It may start to compile
@@ -83,11 +84,12 @@ func (m *Module) compile() {
 		go func() {
 			defer t.compiler.tiers.Done()
 			defer close(t.done)
-			code, err := t.compiler.trusted.compile(t.ctx, t.where, t.metered)
+			e := &entry{entryHeader: entryHeader{Metered: t.source.sum}, snapshot: t.snapshot}
+			code, err := t.compiler.compile(t.ctx, t.source, e, func() {})
 			if err == nil {
 				_ = m.Replace(code)
 			}
-			t.metered.Bare = nil
+			t.source.Bare = nil
 		}()
 	})
 }

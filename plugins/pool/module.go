@@ -16,15 +16,15 @@ import (
 type Code struct {
 	Engine string // guest.EngineCompiler or guest.EngineInterpreter
 
-	runtime  wazero.Runtime
+	runtime  wazero.Runtime // of this code alone
 	compiled wazero.CompiledModule
 	whole    bool // has data segments, which an instance from a snapshot overwrites
-	own      bool // the runtime is this code's
 }
 
 // Compile compiles the form of a module that decisions run: the bare one when
-// instances start from a snapshot, else the whole one. With two workers or more
-// it ends soon after ctx is done.
+// instances start from a snapshot, else the whole one. The code takes over the
+// runtime, which is closed on an error. With two workers or more Compile ends
+// soon after ctx is done.
 func Compile(ctx context.Context, r wazero.Runtime, engine, where string, m *wasm.Metered, workers int) (*Code, error) {
 	module := m.Bare
 	if !m.Restorable {
@@ -32,6 +32,7 @@ func Compile(ctx context.Context, r wazero.Runtime, engine, where string, m *was
 	}
 	c, err := r.CompileModule(experimental.WithCompilationWorkers(ctx, workers), module)
 	if err != nil {
+		_ = r.Close(context.Background())
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -52,21 +53,14 @@ func Interpret(ctx context.Context, where string, m *wasm.Metered) (*Code, error
 		_ = r.Close(ctx)
 		return nil, guest.EngineError(where, err)
 	}
-	return &Code{Engine: guest.EngineInterpreter, runtime: r, compiled: c, whole: true, own: true}, nil
+	return &Code{Engine: guest.EngineInterpreter, runtime: r, compiled: c, whole: true}, nil
 }
 
-// Close frees the code. When it has a runtime of its own, Close also ends its
-// instances, so none may be running.
-func (c *Code) Close() error {
-	ctx := context.Background()
-	if c.own {
-		return c.runtime.Close(ctx)
-	}
-	return c.compiled.Close(ctx)
-}
+// Close frees the code and ends its instances, so none may be running.
+func (c *Code) Close() error { return c.runtime.Close(context.Background()) }
 
 // release frees the code without its runtime, so that its instances can go on.
-// The garbage collector frees a runtime of its own after the last of them.
+// The garbage collector frees the runtime after the last of them.
 func (c *Code) release() error { return c.compiled.Close(context.Background()) }
 
 // InitialSnapshot runs a module's start function and _initialize and returns

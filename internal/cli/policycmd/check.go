@@ -96,7 +96,7 @@ func (a *commands) checkPolicy(ctx context.Context, s *catalog.Entry) (*checked,
 		return nil, err
 	}
 	c.Schema = s.Manifest.ConfigSchema != nil
-	return c, s.CheckDefaults()
+	return c, s.CheckDefaults(ctx)
 }
 
 // loadTime loads the policy in a host of its own and returns how many

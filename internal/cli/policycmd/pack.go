@@ -92,7 +92,7 @@ func (a *commands) packPolicy(ctx context.Context, dir string, f packFlags) erro
 
 // tryLoading reports a policy that no room could load.
 func (a *commands) tryLoading(ctx context.Context, s *catalog.Entry) error {
-	if err := s.CheckDefaults(); err != nil {
+	if err := s.CheckDefaults(ctx); err != nil {
 		return err
 	}
 	_, err := a.loadTime(ctx, s, "", nil)

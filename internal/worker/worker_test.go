@@ -1,0 +1,119 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+var _ = Serve("test", func(request io.Reader, reply io.Writer) error {
+	b, err := io.ReadAll(request)
+	if err != nil {
+		return err
+	}
+	switch string(b) {
+	case "loop":
+		for i := 0; ; i++ {
+			sink += i
+		}
+	case "memory":
+		var all [][]byte
+		for {
+			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+			sink += len(all)
+		}
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "panic":
+		panic("at the disco")
+	case "error":
+		return errors.New("no luck")
+	case "long":
+		_, err = reply.Write(make([]byte, 4<<20))
+		return err
+	case "file":
+		f, err := os.CreateTemp("", "")
+		if err != nil {
+			return err
+		}
+		defer os.Remove(f.Name())
+		_, err = f.Write(make([]byte, 2<<20))
+		return err
+	}
+	_, err = reply.Write(bytes.ToUpper(b))
+	return err
+})
+
+var sink int
+
+func run(t *testing.T, request string) (string, error) {
+	t.Helper()
+	reply, err := Run(t.Context(), Work{Name: "test", Request: []byte(request), Limits: Limits{CPU: time.Second, Memory: 128 << 20, File: 1 << 20}, MaxReply: 1 << 20})
+	return string(reply), err
+}
+
+// TestRun: a worker process answers, and ends within each of its limits.
+func TestRun(t *testing.T) {
+	if got, err := run(t, "hello"); err != nil || got != "HELLO" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for request, want := range map[string]error{"loop": ErrTooSlow, "panic": ErrFailed, "error": ErrFailed, "long": ErrFailed, "file": ErrFailed} {
+		if _, err := run(t, request); !errors.Is(err, want) || errors.As(err, new(*Error)) != (err != nil) {
+			t.Errorf("%s: %v, want %v", request, err, want)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		if _, err := run(t, "memory"); !errors.Is(err, ErrOutOfMemory) {
+			t.Error(err)
+		}
+	}
+	if _, err := run(t, "error"); err == nil || !strings.Contains(err.Error(), "no luck") {
+		t.Errorf("the text is lost: %v", err)
+	}
+}
+
+// TestRunSleeps: a worker that uses no processor time ends at the wall time.
+func TestRunSleeps(t *testing.T) {
+	w := Work{Name: "test", Request: []byte("sleep"), Limits: Limits{CPU: 100 * time.Millisecond, Memory: 1 << 30}}
+	if _, err := Run(t.Context(), w); !errors.Is(err, ErrTooBusy) {
+		t.Error(err)
+	}
+}
+
+// TestCallerGone: the process ends with its caller's context.
+func TestCallerGone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := Run(ctx, Work{Name: "test", Request: []byte("sleep"), Limits: Limits{CPU: time.Minute, Memory: 1 << 30}}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestServeNeedsItsName: without the variable, or with that of other work, the
+// program starts as usual.
+func TestServeNeedsItsName(t *testing.T) {
+	Serve("other", nil)
+	if os.Getenv(variable) != "" {
+		t.Error("this is a worker")
+	}
+}
+
+// FuzzReadFrame: no frame, from a worker or to it, is read beyond its limits.
+func FuzzReadFrame(f *testing.F) {
+	type header struct{ Size int }
+	f.Add(AppendFrame(nil, header{3}, []byte("abc")))
+	f.Add(AppendFrame(nil, header{}, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var h header
+		body, err := ReadFrame(bytes.NewReader(b), &h, func() int { return h.Size }, 1<<10)
+		if err == nil && (len(body) != h.Size || len(body) > 1<<10) {
+			t.Errorf("%d bytes for %d", len(body), h.Size)
+		}
+	})
+}
