@@ -1,6 +1,7 @@
 package moot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/endpoints/relay/seat"
@@ -211,17 +213,46 @@ func (w Wiring) peers() ([]identity.Peer, error) {
 	return peers.List()
 }
 
-// relayToken returns the token for a relay, "" when there is none.
+// relayToken returns this device's token for a relay, "" when there is none. A
+// token belongs to one relay's host: an invite can name any relay, and its
+// operator must not get the token of another.
 func (w Wiring) relayToken(url string) (string, error) {
-	s := w.Settings
-	if s.TokenFile == "" || s.RelayURL != "" && s.RelayURL != url {
-		return "", nil
+	file, err := w.tokenFile(url)
+	if err != nil || file == "" {
+		return "", err
 	}
-	tokens, err := server.ReadTokens(s.TokenFile)
+	tokens, err := server.ReadTokens(file)
 	if err != nil || len(tokens) == 0 {
 		return "", err
 	}
 	return tokens[0], nil
+}
+
+// tokenFile returns the file with the token for a relay.
+func (w Wiring) tokenFile(url string) (string, error) {
+	u, err := frame.ParseURL(url)
+	if err != nil {
+		return "", nil // the client explains what is wrong with the URL
+	}
+	s, host := w.Settings, frame.Host(u)
+	for _, t := range s.RelayTokens {
+		named, err := frame.ParseURL(u.Scheme + "://" + t.Host)
+		if err != nil {
+			return "", &problem.Error{Code: "CONFIG-VALUE", What: "relay.tokens: " + t.Host + " is not the host of a relay", Where: s.File, Fix: "write it as in the URL of the relay: relay.example.org, or relay.example.org:7447", Err: err}
+		}
+		if frame.Host(named) == host {
+			return t.File, nil
+		}
+	}
+	if s.TokenFile == "" {
+		return "", nil
+	}
+	if own, err := frame.ParseURL(s.RelayURL); err == nil && frame.Host(own) == host {
+		return s.TokenFile, nil
+	}
+	w.note("relay.token is not sent to %s: it belongs to %s\n  fix: if it is for this relay, write relay: {tokens: {%s: %s}} in the settings file",
+		host, cmp.Or(s.RelayURL, "no relay, as relay.url is not set"), host, s.TokenFile)
+	return "", nil
 }
 
 // Relay makes a relay server.

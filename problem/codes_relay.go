@@ -28,8 +28,9 @@ var deviceCodes = []Meaning{
 var shareCodes = []Meaning{
 	{"INVITE-EXPIRED", denied, "The invite was not used or not accepted in time.", "Make another with `moot invite`, or ask for one."},
 	{"INVITE-INVALID", input, "The text is not an invite, or is damaged.", "Copy all of it. It starts with mootinv1."},
-	{"INVITE-NOBODY", usage, "An invite needs a person who accepts the other device, and there is no terminal.", "Run it in a terminal, or add --auto."},
-	{"INVITE-REFUSED", denied, "The other owner refused to pair the devices.", "Ask the owner, and compare the digits."},
+	{"INVITE-NOBODY", usage, "A pairing needs a person on both sides who compares the digits, and there is no terminal.", "Run it in a terminal. `moot invite --auto` and `moot join --yes` ask no person."},
+	{"INVITE-OLD", denied, "The other device has a release of moot without a commitment to the digits of a pairing. An attacker could forge them.", "Update moot on that device, then pair with a new invite."},
+	{"INVITE-REFUSED", denied, "One of the owners refused to pair the devices.", "Ask the other owner, and compare the digits. If they differed, make another invite and send it on another way."},
 	{"INVITE-UNREACHABLE", failure, "The device that made the invite does not answer.", "Check that `moot invite` waits there and that both devices reach the relay."},
 	{"INVITE-USED", denied, "Another device has used the invite.", "Ask for another. If you do not know the device that used it, tell the other owner."},
 	{"PEER-UNVERIFIED", denied, "The digits of a pairing were not confirmed.", "Compare them by voice. If they differ, run `moot peers rm` and pair again."},

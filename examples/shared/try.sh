@@ -29,7 +29,7 @@ url=$(line "$work/url")
 # Ann invites Bob. On one machine there is no attacker in between, so the digits are not compared.
 env MOOT_CONFIG="$work/ann.yaml" "$moot" --data "$work/ann" invite --auto --relay "$url" --name ann >"$work/invite" &
 invite=$!
-line "$work/invite" | bob join --name bob
+line "$work/invite" | bob join --yes --name bob
 wait $invite
 
 # Each device allows only the other.

@@ -29,7 +29,7 @@ url=$(line "$work/url")
 # Ann invites Bob to watch. The room lists him.
 "$moot" --data "$work/ann" invite --auto --grant observer --relay "$url" --name ann >"$work/invite" &
 invite=$!
-line "$work/invite" | bob join --name bob >&2
+line "$work/invite" | bob join --yes --name bob >&2
 wait $invite
 
 # Bob waits for the room and asks a question in it.

@@ -12,8 +12,8 @@ var (
 	anyDigits = regexp.MustCompile(`digits +([0-9]{6} [0-9]{6})`)
 )
 
-// TestInviteAccepted: a person sees who knocks, with the digits that the other
-// owner sees too, and says yes or no.
+// TestInviteAccepted: both owners see who is there, with the same digits, and
+// say yes or no. Neither device stores the other before both have said yes.
 func TestInviteAccepted(t *testing.T) {
 	ann, bob := newWorkbench(t, nil), newWorkbench(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,32 +24,36 @@ func TestInviteAccepted(t *testing.T) {
 	l.Close()
 	relay := ann.start("relay", "--listen", strings.TrimPrefix(url, "ws://"), "--open")
 	relay.until(t, "ws://")
-	for _, c := range []struct {
-		key  string
-		want string
-	}{{"n\n", "INVITE-REFUSED"}, {"y\n", "paired with ann"}} {
-		x := openTerminal(t, ann, 500, "invite", "--relay", url, "--name", "ann")
-		invite := anyInvite.FindString(x.wait("waiting until"))
-		out := make(chan string, 1)
-		go func() {
-			text, _ := bob.moot("join", "--name", "bob", invite) // what it says is what counts
-			out <- text
-		}()
-		asked := x.wait("accept? [y/N]")
-		x.press(c.key)
-		said := <-out
-		if !strings.Contains(said, c.want) {
-			t.Errorf("answered with %q, the other side sees %q, want %q", c.key, said, c.want)
-		}
-		ours, theirs := anyDigits.FindStringSubmatch(asked), anyDigits.FindStringSubmatch(said)
+	for _, c := range []struct{ host, guest, hostSees, guestSees string }{
+		{"n", "", "you have refused", "the other owner has refused"},
+		{"", "n", "the other owner has refused to pair", "you have refused the pairing, so nothing is stored"},
+		{"y", "n", "the other owner has refused to pair", "you have refused the pairing, so nothing is stored"},
+		{"y", "y", "paired with bob", "paired with ann"},
+	} {
+		host := openTerminal(t, ann, 500, "invite", "--relay", url, "--name", "ann")
+		invite := anyInvite.FindString(host.wait("waiting until"))
+		guest := openTerminal(t, bob, 500, "join", "--name", "bob", invite)
+		ours := anyDigits.FindStringSubmatch(host.wait("accept? [y/N]"))
+		theirs := anyDigits.FindStringSubmatch(guest.wait("does the other owner see the same digits? [y/N]"))
 		if ours == nil || theirs == nil || ours[1] != theirs[1] {
 			t.Errorf("digits %v here, %v there", ours, theirs)
 		}
-		if c.key == "y\n" {
-			x.wait("paired with bob")
-		} else {
-			x.wait("INVITE-REFUSED")
+		if c.host != "" {
+			host.press(c.host + "\n")
 		}
+		if c.host == "y" {
+			host.wait("waiting for the other owner to agree too")
+		}
+		for _, w := range []*workbench{ann, bob} {
+			if ls, err := w.moot("peers", "ls", "-o", "json"); err != nil || strings.TrimSpace(ls) != "[]" {
+				t.Errorf("stored before both have agreed: %v\n%s", err, ls)
+			}
+		}
+		if c.guest != "" {
+			guest.press(c.guest + "\n")
+		}
+		host.wait(c.hostSees)
+		guest.wait(c.guestSees)
 	}
 	ls, err := ann.moot("peers", "ls")
 	if err != nil || strings.Count(ls, "\n") != 2 || !strings.Contains(ls, "bob") || !strings.Contains(ls, url) {

@@ -103,7 +103,7 @@ func (w *two) pair() {
 	if err := json.Unmarshal([]byte(host.until(w.t, "invite")), &p); err != nil {
 		w.t.Fatal(err)
 	}
-	if out, err := w.bob.moot("join", "--name", "bob", p.Invite); err != nil {
+	if out, err := w.bob.moot("join", "--yes", "--name", "bob", p.Invite); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
 	if code := host.end(); code != app.ExitOK {

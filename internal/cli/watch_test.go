@@ -84,7 +84,7 @@ func (w *watchers) guest(name string, invite ...string) *workbench {
 	if err := json.Unmarshal([]byte(host.until(w.t, "invite")), &p); err != nil {
 		w.t.Fatal(err)
 	}
-	if out, err := b.moot("join", "--name", name, p.Invite); err != nil {
+	if out, err := b.moot("join", "--yes", "--name", name, p.Invite); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
 	if code := host.end(); code != app.ExitOK {

@@ -24,10 +24,13 @@ type Settings struct {
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 	Relay     Relay
-	RelayURL  string    // relay of this device; "" uses that of the invite
-	TokenFile string    // with the token for that relay; "" for none
-	Profiles  []Profile // local agents that work with agents of other devices
-	File      string    // the settings file, whether it exists or not
+	RelayURL  string // relay of this device; "" uses that of the invite
+	// RelayTokens are this device's tokens. A token is for one relay and is sent
+	// to no other.
+	RelayTokens []RelayToken
+	TokenFile   string    // with the token for the relay at RelayURL; "" for none
+	Profiles    []Profile // local agents that work with agents of other devices
+	File        string    // the settings file, whether it exists or not
 }
 
 // A Setting is one value and its origin.
@@ -68,12 +71,12 @@ var settingKeys = []settingKey{
 	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, def: "text", allowed: []string{"text", "json"}, doc: "format of the log", field: func(s *Settings) *string { return &s.LogFormat }},
 	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, def: DefaultRelayListen, doc: "address that `moot relay` listens on", field: func(s *Settings) *string { return &s.Relay.Listen }},
 	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices", field: func(s *Settings) *string { return &s.Relay.Host }},
-	{name: "relay.tokens", env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens of the relay", field: func(s *Settings) *string { return &s.Relay.Tokens }},
+	{name: tokensKey, env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens that `moot relay` accepts; a mapping {HOST: FILE} has this device's tokens for relays", field: func(s *Settings) *string { return &s.Relay.Tokens }},
 	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits", field: func(s *Settings) *string { return &s.Relay.Devices }},
 	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file with the TLS certificate of the relay", field: func(s *Settings) *string { return &s.Relay.Cert }},
 	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Relay.Key }},
 	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
-	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for that relay", field: func(s *Settings) *string { return &s.TokenFile }},
+	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for the relay of relay.url; better use relay.tokens", field: func(s *Settings) *string { return &s.TokenFile }},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
 }
 
@@ -98,8 +101,8 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	if err != nil {
 		return Settings{}, nil, err
 	}
-	profiles, err := readSettings(v, file)
-	if err != nil {
+	s := Settings{File: file}
+	if err := readSettings(v, &s); err != nil {
 		return Settings{}, nil, err
 	}
 	for _, k := range settingKeys {
@@ -117,9 +120,11 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 			return Settings{}, nil, err
 		}
 	}
-	s := Settings{File: file, Profiles: profiles}
 	for i, k := range settingKeys {
 		*k.field(&s) = list[i].Value
+	}
+	for _, t := range s.RelayTokens {
+		list = append(list, Setting{Key: tokensKey + "." + t.Host, Value: t.File, Origin: file})
 	}
 	return s, list, nil
 }
@@ -233,38 +238,42 @@ func settingsFile() (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(SettingsName)), nil
 }
 
-// readSettings reads the settings file and rejects unknown keys.
-func readSettings(v *viper.Viper, file string) ([]Profile, error) {
+// readSettings reads the settings file into v and the lists of s, and rejects
+// unknown keys.
+func readSettings(v *viper.Viper, into *Settings) error {
+	file := into.File
 	if file == "" {
-		return nil, nil
+		return nil
 	}
 	text, err := readBounded(file, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil
 	case err != nil:
-		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reasonWithoutPath(err), Where: file, Err: err}
+		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read: " + reasonWithoutPath(err), Where: file, Err: err}
 	case len(text) > MaxFileBytes:
-		return nil, &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
+		return &problem.Error{Code: "CONFIG-READ", What: fmt.Sprintf("over %d bytes", MaxFileBytes), Where: file}
 	case len(bytes.TrimSpace(text)) == 0:
-		return nil, nil
+		return nil
 	}
-	var profiles []Profile
 	s, p := newSource(file, filepath.Dir(file), text)
 	if p == nil {
 		p = checkSettingsKeys(s, s.root, "")
 	}
 	if p == nil {
-		profiles, p = readProfiles(s)
+		into.Profiles, p = readProfiles(s)
+	}
+	if p == nil {
+		into.RelayTokens, p = readRelayTokens(s)
 	}
 	if p != nil {
-		return nil, &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
+		return &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
 	}
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return nil, &problem.Error{Code: "CONFIG-READ", What: "cannot be read", Where: file, Err: err}
+		return &problem.Error{Code: "CONFIG-READ", What: "cannot be read", Where: file, Err: err}
 	}
-	return profiles, nil
+	return nil
 }
 
 // checkSettingsKeys rejects keys that viper would ignore or merge with another
@@ -285,6 +294,7 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 			p.What = fmt.Sprintf("%q is set twice", full)
 			return p
 		case full == profilesKey: // see readProfiles
+		case full == tokensKey && follow(val).Kind == yaml.MappingNode: // see readRelayTokens
 		case group && val.Kind == yaml.MappingNode:
 			if q := checkSettingsKeys(s, val, full+"."); q != nil {
 				return q

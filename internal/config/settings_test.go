@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,20 @@ func TestSettingsOfRelay(t *testing.T) {
 	}
 }
 
+// TestRelayTokens: relay.tokens is a file for `moot relay`, or a mapping with
+// the tokens of this device.
+func TestRelayTokens(t *testing.T) {
+	dir := home(t, "relay: {tokens: {Relay.example.org: tokens/one, \"10.0.0.1:7447\": /two}, token: old, url: \"wss://relay.example.org\"}\n")
+	s, list, err := LoadSettings(nil)
+	want := []RelayToken{{"relay.example.org", filepath.Join(dir, "tokens/one")}, {"10.0.0.1:7447", "/two"}}
+	if err != nil || !slices.Equal(s.RelayTokens, want) || s.Relay.Tokens != "" || s.TokenFile != filepath.Join(dir, "old") {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if last := list[len(list)-1]; last != (Setting{"relay.tokens.10.0.0.1:7447", "/two", filepath.Join(dir, "config.yaml")}) {
+		t.Errorf("shown as %+v", last)
+	}
+}
+
 func TestSettingsProblems(t *testing.T) {
 	for _, c := range []struct{ name, file, level, code, what string }{
 		{"unknown key", "dta: x\n", "", "CONFIG-KEY", `"dta"`},
@@ -116,6 +131,10 @@ func TestSettingsProblems(t *testing.T) {
 		{"value in the environment", "", "trace", "CONFIG-VALUE", `"trace"`},
 		{"a list", "data: [x]\n", "", "CONFIG-VALUE", "a list"},
 		{"log as a word", "log: debug\n", "", "CONFIG-KEY", `"log"`},
+		{"a token for a URL", "relay: {tokens: {\"wss://relay.example.org\": x}}\n", "", "CONFIG-VALUE", "is not the host of a relay"},
+		{"a token for nothing", "relay: {tokens: {\"\": x}}\n", "", "CONFIG-VALUE", "is not the host of a relay"},
+		{"two tokens for a relay", "relay: {tokens: {a.org: x, A.org: y}}\n", "", "CONFIG-VALUE", "names a.org twice"},
+		{"a token that is no file", "relay: {tokens: {a.org: [x]}}\n", "", "CONFIG-VALUE", "want a file"},
 		{"not a mapping", "- x\n", "", "ROOM-TYPE", "list"},
 		{"invalid YAML", "a: [\n", "", "ROOM-YAML", ""},
 	} {

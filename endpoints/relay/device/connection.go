@@ -28,7 +28,9 @@ type Options struct {
 	Share  *ShareConfig
 	Admit  func(context.Context, session.JoinRequest) bool // decides about a device that used an invite
 	Paired func(identity.Peer)                             // told of each device that was paired
-	Listen func(*Connection)                               // called before anything arrives; may be nil
+	// Unpaired is told of each device that used an invite and was not paired.
+	Unpaired func(identity.DeviceID, error)
+	Listen   func(*Connection) // called before anything arrives; may be nil
 }
 
 // ShareConfig says which agents a connection serves to other owners.
@@ -81,7 +83,7 @@ func (c *Connection) start(o Options) (err error) {
 	}
 	routes := &router{peers: c.Peers, first: c.URLs[0], clients: map[string]*client.Client{}}
 	c.Link = session.NewLink(session.LinkConfig{
-		Self: c.Self, Name: cmp.Or(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired,
+		Self: c.Self, Name: cmp.Or(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired, Unpaired: o.Unpaired,
 		Log: func(from identity.DeviceID, err error) {
 			c.cfg.Log.Warn("another device was not answered", "device", from.Short(), "reason", err)
 		},

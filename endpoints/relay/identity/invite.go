@@ -64,10 +64,13 @@ type Invite struct {
 	ID      [16]byte // the relay sees it
 	PSK     [32]byte // the relay never sees it
 	Expires time.Time
-	MaxUses uint8 // at least 1
+	MaxUses uint8 // from 1 to 127
 	Grant   Grant
 	Room    string // restricts the grant to this room; may be empty
 	Auto    bool   // the host accepts without asking a person
+	// Commitment says that the host's release requires a commitment to the
+	// digits. NewInvite sets it; invites of older releases lack it.
+	Commitment bool
 }
 
 const (
@@ -76,6 +79,8 @@ const (
 	inviteFixed  = 16 + 32 + RecordSize + 8 + 1 + 1 + 1
 	maxRelayURL  = 200
 	maxRoomID    = 64
+	maxUses      = 1<<7 - 1
+	commitment   = 1 << 7 // in the byte of MaxUses, which releases without commitments do not read when they join
 	maxInvite    = inviteFixed + 1 + maxRelayURL + 1 + maxRoomID + checkSize
 	checkSize    = 4
 )
@@ -93,7 +98,7 @@ func NewInvite(d *Device, in Invite, now time.Time) (Invite, error) {
 		in.Expires = now.Add(inviteLife)
 	}
 	in.Expires = in.Expires.UTC().Truncate(time.Second)
-	in.MaxUses = max(in.MaxUses, 1)
+	in.MaxUses, in.Commitment = max(in.MaxUses, 1), true
 	if in.Grant == 0 {
 		in.Grant = GrantAgent
 	}
@@ -109,7 +114,7 @@ func (in Invite) check() error {
 		return fmt.Errorf("%w: its relay's URL is too long or not printable", ErrInvite)
 	case len(in.Room) > maxRoomID || !printable(in.Room):
 		return fmt.Errorf("%w: its room's id is too long or not printable", ErrInvite)
-	case in.MaxUses == 0 || in.Grant != GrantAgent && in.Grant != GrantObserver:
+	case in.MaxUses == 0 || in.MaxUses > maxUses || in.Grant != GrantAgent && in.Grant != GrantObserver:
 		return fmt.Errorf("%w: it grants nothing", ErrInvite)
 	case in.Host.Check(time.Time{}) != nil:
 		return fmt.Errorf("%w: its key record is not signed by its host", ErrInvite)
@@ -128,7 +133,11 @@ func (in Invite) String() string {
 	b = append(b, in.PSK[:]...)
 	b = append(b, in.Host.Encode()...)
 	b = binary.BigEndian.AppendUint64(b, uint64(in.Expires.Unix()))
-	b = append(b, in.MaxUses, byte(in.Grant), flags(in.Auto))
+	uses := in.MaxUses
+	if in.Commitment {
+		uses |= commitment
+	}
+	b = append(b, uses, byte(in.Grant), flags(in.Auto))
 	b = append(append(b, byte(len(in.Relay))), in.Relay...)
 	b = append(append(b, byte(len(in.Room))), in.Room...)
 	sum := sha256.Sum256(b)
@@ -178,7 +187,8 @@ func decodeInvite(b []byte) (in Invite, err error) {
 	}
 	b = b[48+RecordSize:]
 	end := binary.BigEndian.Uint64(b)
-	in.Expires, in.MaxUses, in.Grant, in.Auto = time.Unix(int64(end), 0).UTC(), b[8], Grant(b[9]), b[10] == 1
+	in.Expires, in.Grant, in.Auto = time.Unix(int64(end), 0).UTC(), Grant(b[9]), b[10] == 1
+	in.MaxUses, in.Commitment = b[8]&^commitment, b[8]&commitment != 0
 	if end > 1<<40 || b[10] > 1 {
 		return in, fmt.Errorf("%w: a field is out of bounds", ErrInvite)
 	}

@@ -27,7 +27,7 @@ func newInvite(t testing.TB, d *Device) Invite {
 func TestInvite(t *testing.T) {
 	d := newDevice(t)
 	in := newInvite(t, d)
-	if in.Expires != now.Add(15*time.Minute) || in.MaxUses != 1 || in.Grant != GrantAgent || in.Auto || in.Host != d.Record() {
+	if in.Expires != now.Add(15*time.Minute) || in.MaxUses != 1 || in.Grant != GrantAgent || in.Auto || !in.Commitment || in.Host != d.Record() {
 		t.Errorf("defaults: %+v", in)
 	}
 	text := in.String()
@@ -41,7 +41,7 @@ func TestInvite(t *testing.T) {
 		}
 	}
 	full, err := NewInvite(d, Invite{
-		Relay: "ws://127.0.0.1:8443/moot", Grant: GrantObserver, Room: "01J0ROOM", Auto: true, MaxUses: 200, Expires: now.Add(time.Hour),
+		Relay: "ws://127.0.0.1:8443/moot", Grant: GrantObserver, Room: "01J0ROOM", Auto: true, MaxUses: 127, Expires: now.Add(time.Hour),
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +80,7 @@ func TestInviteRefuses(t *testing.T) {
 		{Relay: "wss://r", Room: strings.Repeat("x", 65)},
 		{Relay: "wss://r", Room: "a\nb"},
 		{Relay: "wss://r", Grant: 9},
+		{Relay: "wss://r", MaxUses: 128},
 	} {
 		if _, err := NewInvite(newDevice(t), bad, now); !errors.Is(err, ErrInvite) {
 			t.Errorf("%+v: %v", bad, err)

@@ -80,7 +80,8 @@ func (d *Device) Pair(ctx context.Context, host *Device, capabilities ...string)
 	if err := host.Invites.Add(in, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := d.Join(ctx, in, capabilities, nil); err != nil {
+	agree := func(context.Context, session.AwaitingApproval) bool { return true }
+	if _, err := d.Join(ctx, in, capabilities, agree); err != nil {
 		d.t.Fatal(err)
 	}
 }

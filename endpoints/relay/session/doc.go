@@ -19,7 +19,9 @@
 //
 // A PairingListener and a Joiner are the two sides of a pairing. They use
 // Noise_IKpsk1_25519_ChaChaPoly_SHA256 with the secret of an invite. Only a
-// message 1 that decrypts uses the invite up, so the relay cannot do that. The
+// message 1 that decrypts uses the invite up, so the relay cannot do that. Both
+// owners compare twelve digits, to which the joiner has committed before it saw
+// the host's answer, and neither device stores the other before both agree. The
 // host generates the secret for later sessions at random; it is not derived
 // from anything that the relay has seen.
 //

@@ -79,7 +79,9 @@ func Example() {
 	check(err)
 	check(invites.Add(in, time.Now()))
 
-	peer, err := guest.Join(ctx, in, []string{"review"}, nil) // the owner sent the invite as text
+	// The owner sent the invite as text. Both owners compare the digits.
+	agree := func(_ context.Context, w session.AwaitingApproval) bool { return len(w.Digits) == 13 }
+	peer, err := guest.Join(ctx, in, []string{"review"}, agree)
 	check(err)
 	fmt.Printf("guest: paired with %s\n", peer.Name)
 

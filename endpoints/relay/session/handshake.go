@@ -6,7 +6,6 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -26,7 +25,6 @@ const (
 	sessionContext = "moot-e2e/1 session\x00"
 	ctlContext     = "moot-e2e/1 ctl"
 	tagContext     = "moot-e2e/1 tag\x00"
-	digitsContext  = "moot-e2e/1 digits\x00"
 )
 
 var errHandshake = errors.New("the handshake message does not decrypt")
@@ -151,7 +149,7 @@ type keys struct {
 	dataOut, dataIn                 noise.Cipher
 	ctlOut, ctlIn                   noise.Cipher
 	dataFingerprint, ctlFingerprint [32]byte // SHA-256 of the encryption keys, for the nonce audit of tests
-	digits                          string
+	binding                         []byte   // hash of both handshake messages
 
 	ctrOut uint64 // last counter sent
 	ctrIn  uint64 // last counter accepted
@@ -170,7 +168,7 @@ func newKeys(out, in *noise.CipherState, binding []byte) (*keys, error) {
 	dataKey := out.UnsafeKey()
 	sum := sha256.Sum256(append([]byte(tagContext), binding...))
 	return &keys{
-		tag: tag(sum[:4]), digits: checkDigits(binding),
+		tag: tag(sum[:4]), binding: bytes.Clone(binding),
 		dataFingerprint: sha256.Sum256(dataKey[:]), ctlFingerprint: sha256.Sum256(ctlOut[:]),
 		dataOut: out.Cipher(), dataIn: in.Cipher(),
 		ctlOut: cipherSuite.Cipher(ctlOut), ctlIn: cipherSuite.Cipher(ctlIn),
@@ -184,14 +182,6 @@ func ctlKey(c *noise.CipherState) (key [32]byte, err error) {
 		return key, fmt.Errorf("deriving the ctl key: %w", err)
 	}
 	return [32]byte(b), nil
-}
-
-// checkDigits returns twelve digits. Both sides see the same digits unless an
-// attacker sits between them.
-func checkDigits(binding []byte) string {
-	sum := sha256.Sum256(append([]byte(digitsContext), binding...))
-	const million = 1_000_000
-	return fmt.Sprintf("%06d %06d", binary.BigEndian.Uint64(sum[:])%million, binary.BigEndian.Uint64(sum[8:])%million)
 }
 
 func (k *keys) sealData(seq uint64, plain []byte) []byte {

@@ -14,7 +14,10 @@ type Joiner struct {
 	self      *identity.Device
 	invite    identity.Invite
 	handshake *initiator
+	nonce     []byte
 	host      hostHello
+	agreed    bool // this device's owner has agreed
+	declined  bool // this device's owner has refused
 	started   time.Time
 	resendAt  time.Time
 	until     time.Time
@@ -22,9 +25,16 @@ type Joiner struct {
 }
 
 // NewJoiner starts a pairing. name is the name of this device. capabilities
-// describe what its agent can do, for the host's owner to read.
+// describe what its agent can do, for the host's owner to read. Error:
+// ErrOldRelease, if the host's release knows no commitment.
 func NewJoiner(now time.Time, self *identity.Device, in identity.Invite, name string, capabilities []string) (*Joiner, error) {
-	payload, err := padded(joinerHello{V: version, Record: self.Record(), Name: identity.CleanName(name), Capabilities: cleanCapabilities(capabilities)})
+	if !in.Commitment {
+		return nil, ErrOldRelease
+	}
+	nonce := newNonce()
+	payload, err := padded(joinerHello{
+		V: pairVersion, Record: self.Record(), Name: identity.CleanName(name), Capabilities: cleanCapabilities(capabilities), Commit: commitTo(nonce),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +43,10 @@ func NewJoiner(now time.Time, self *identity.Device, in identity.Invite, name st
 	if err != nil {
 		return nil, err
 	}
-	j := &Joiner{pairConn: pairConn{channel: newChannel()}, self: self, invite: in, handshake: o, started: now, until: now.Add(giveUpAfter)}
+	j := &Joiner{
+		pairConn: pairConn{channel: newChannel(), version: pairVersion}, self: self, invite: in, handshake: o, nonce: nonce,
+		started: now, until: now.Add(giveUpAfter),
+	}
 	j.sendMessage1(now)
 	return j, nil
 }
@@ -77,7 +90,7 @@ func (j *Joiner) onMessage2(now time.Time, b []byte) {
 		j.dropped++
 		return
 	}
-	if err := decodePadded(payload, &j.host); err != nil || j.host.V != version {
+	if err := decodePadded(payload, &j.host); err != nil || j.host.V != pairVersion {
 		j.fail(ErrViolation)
 		return
 	}
@@ -95,21 +108,48 @@ func (j *Joiner) onMessage2(now time.Time, b []byte) {
 		return
 	}
 	j.until = now.Add(approvalTimeout + giveUpAfter)
-	j.events = append(j.events, AwaitingApproval{Host: identity.CleanName(j.host.Name), Digits: k.digits})
-	if err := j.sendMessage(now, pairMessage{V: version, Type: messageConfirm}); err != nil {
+	j.events = append(j.events, AwaitingApproval{Host: identity.CleanName(j.host.Name), Digits: j.digits()})
+	if err := j.sendMessage(now, pairMessage{Type: messageConfirm, Nonce: j.nonce}); err != nil {
 		j.fail(err)
 	}
+}
+
+func (j *Joiner) digits() string { return digitsOf(j.live.binding, j.nonce) }
+
+// Agree tells the host that this device's owner has compared the digits and
+// agrees. Only then the host sends the secret of the pair.
+func (j *Joiner) Agree(now time.Time) {
+	if j.live == nil || j.done || j.agreed || j.declined {
+		return
+	}
+	j.agreed = true
+	if err := j.sendMessage(now, pairMessage{Type: messageAgreed}); err != nil {
+		j.fail(err)
+	}
+	j.Tick(now)
+}
+
+// Decline tells the host that this device's owner refuses.
+func (j *Joiner) Decline(now time.Time) {
+	if j.live == nil || j.done || j.agreed || j.declined {
+		return
+	}
+	j.declined, j.until = true, now.Add(handshakeTimeout)
+	if err := j.sendMessage(now, pairMessage{Type: messageRefused}); err != nil {
+		j.fail(err)
+	}
+	j.Tick(now)
 }
 
 func (j *Joiner) onMessage(v pairMessage) {
 	switch {
 	case j.done:
-	case v.Type == messagePaired && len(v.PairPSK) == 32 && !allZero(v.PairPSK):
+	case v.Type == messagePaired && j.agreed && len(v.PairPSK) == 32 && !allZero(v.PairPSK):
 		j.done = true
 		mine := j.self.Record().NK
 		j.events = append(j.events, Paired{identity.Peer{
 			ID: j.invite.Host.ID, Record: j.invite.Host, PairPSK: v.PairPSK, Mine: mine[:],
-			Name: j.host.Name, Created: j.started.UTC(), Digits: j.live.digits,
+			Name: j.host.Name, Created: j.started.UTC(), Digits: j.digits(),
 		}})
 	case v.Type == messageRefused:
 		j.fail(ErrRefused)
@@ -122,6 +162,8 @@ func (j *Joiner) onMessage(v pairMessage) {
 func (j *Joiner) Tick(now time.Time) {
 	switch {
 	case j.done:
+	case j.declined && (j.tx.idle() || !now.Before(j.until)):
+		j.fail(ErrDeclined)
 	case !now.Before(j.until) && j.live == nil, j.timedOut(now):
 		j.fail(ErrUnreachable)
 	case !now.Before(j.until):

@@ -32,6 +32,9 @@ type LinkConfig struct {
 	// Paired is called when a new peer has confirmed the pairing. It must not
 	// block. May be nil.
 	Paired func(identity.Peer)
+	// Unpaired is called when the pairing of a device that used an invite has
+	// ended without a peer. It must not block. May be nil.
+	Unpaired func(from identity.DeviceID, err error)
 	// Log is called with refusals and errors of the stores. It must not block.
 	// May be nil.
 	Log func(from identity.DeviceID, err error)
@@ -101,7 +104,8 @@ type peerSession struct {
 
 type joinCall struct {
 	joiner *Joiner
-	report func(Event)
+	agree  func(context.Context, AwaitingApproval) bool
+	cancel context.CancelFunc // ends agree; nil before it is called
 	result chan<- error
 	peer   identity.Peer
 	until  time.Time // zero: still running
@@ -237,12 +241,14 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 }
 
 // Join pairs this device with the host of the invite and stores the host as a
-// peer. report may be nil and must not block; it receives AwaitingApproval with
-// the digits to compare. Errors: ErrRefused, ErrNoAnswer, ErrUnreachable,
+// peer. agree decides whether the digits are the host's; it usually asks a
+// person, and nothing is stored before its yes. It runs in its own goroutine,
+// which Run waits for; its ctx ends when the pairing does. Errors: ErrRefused,
+// ErrDeclined, ErrNoAnswer, ErrUnreachable, ErrOldRelease,
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
-func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, report func(Event)) (identity.Peer, error) {
+func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, agree func(context.Context, AwaitingApproval) bool) (identity.Peer, error) {
 	result := make(chan error, 1)
-	j := &joinCall{result: result, report: report}
+	j := &joinCall{result: result, agree: agree}
 	err := l.call(ctx, func(now time.Time) {
 		join, err := NewJoiner(now, l.cfg.Self, in, l.cfg.Name, capabilities)
 		switch {
@@ -260,7 +266,8 @@ func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []stri
 	}
 	if err := l.await(ctx, result); err != nil {
 		_ = l.call(context.WithoutCancel(ctx), func(time.Time) {
-			if l.joins[in.Host.ID] == j {
+			j.end()
+			if l.joins[in.Host.ID] == j && j.until.IsZero() {
 				delete(l.joins, in.Host.ID)
 			}
 		})

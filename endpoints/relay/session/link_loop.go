@@ -106,7 +106,7 @@ func (l *Link) flush(ctx context.Context, now time.Time) (next time.Time) {
 		o := j.joiner.Take()
 		l.enqueue(id, o.Payloads)
 		for _, e := range o.Events {
-			l.onJoinEvent(now, j, e)
+			l.onJoinEvent(ctx, now, j, e)
 		}
 		if !j.until.IsZero() && !now.Before(j.until) {
 			delete(l.joins, id)
@@ -198,29 +198,56 @@ func (l *Link) log(from identity.DeviceID, err error) {
 	}
 }
 
-func (l *Link) onJoinEvent(now time.Time, j *joinCall, e Event) {
+func (l *Link) onJoinEvent(ctx context.Context, now time.Time, j *joinCall, e Event) {
 	switch e := e.(type) {
+	case AwaitingApproval:
+		l.requestAgreement(ctx, j, e)
 	case Paired:
 		peer, err := l.cfg.Peers.Add(e.Peer)
 		j.peer, j.until = peer, now.Add(joinLinger)
+		j.end()
 		j.result <- err
 	case PairingFailed:
 		j.until = now.Add(joinLinger)
+		j.end()
 		j.result <- e.Err
-	default:
-		if j.report != nil {
-			j.report(e)
-		}
 	}
+}
+
+// end ends the question to this device's owner.
+func (j *joinCall) end() {
+	if j.cancel != nil {
+		j.cancel()
+	}
+}
+
+// requestAgreement asks this device's owner in a goroutine.
+func (l *Link) requestAgreement(ctx context.Context, j *joinCall, e AwaitingApproval) {
+	ctx, j.cancel = context.WithCancel(ctx)
+	l.workers.Go(func() {
+		yes := j.agree(ctx, e)
+		_ = l.call(ctx, func(now time.Time) {
+			if yes {
+				j.joiner.Agree(now)
+			} else {
+				j.joiner.Decline(now)
+			}
+		})
+	})
 }
 
 func (l *Link) onPairingEvent(ctx context.Context, now time.Time, id identity.DeviceID, a *PairingAttempt, e Event) {
 	switch e := e.(type) {
 	case JoinRequested:
 		l.requestApproval(ctx, now, a, e.Request)
+	case PairingAgreed:
+		l.admit(now, a)
 	case PairingFailed:
 		l.log(id, e.Err)
 		l.cancelApproval(a)
+		if l.cfg.Unpaired != nil {
+			l.cfg.Unpaired(id, e.Err)
+		}
 	case Paired:
 		l.cancelApproval(a)
 		if l.cfg.Paired != nil {
@@ -250,13 +277,17 @@ func (l *Link) requestApproval(ctx context.Context, now time.Time, a *PairingAtt
 	})
 }
 
-// decide stores the peer before Accept sends the secret to it.
 func (l *Link) decide(now time.Time, a *PairingAttempt, yes bool) {
 	l.cancelApproval(a)
-	if !yes {
+	if yes {
+		a.Approve(now)
+	} else {
 		a.Refuse(now)
-		return
 	}
+}
+
+// admit stores the peer before Accept sends the secret to it.
+func (l *Link) admit(now time.Time, a *PairingAttempt) {
 	peer := a.Peer()
 	if old, err := l.cfg.Peers.Lookup(peer.ID); err == nil && a.request.Auto && old.Record.NK != peer.Record.NK {
 		peer.Changed = now.UTC() // a person must accept a changed key

@@ -57,6 +57,7 @@ type testDevice struct {
 	peers   *identity.Peers
 	invites *identity.Invites
 	logged  chan error
+	ended   chan error // of pairings without a peer
 	stop    func()
 }
 
@@ -67,7 +68,7 @@ func newTestDevice(t *testing.T, x *switchboard, name string, admit func(context
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testDevice{self: self, logged: make(chan error, 100)}
+	s := &testDevice{self: self, logged: make(chan error, 100), ended: make(chan error, 10)}
 	if s.peers, err = identity.OpenPeers(filepath.Join(dir, "peers.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func (s *testDevice) start(t *testing.T, x *switchboard, name string, admit func
 	t.Helper()
 	s.Link = NewLink(LinkConfig{
 		Self: s.self, Name: name, Peers: s.peers, Invites: s.invites, Transport: switchboardPort{x, s.self.ID()}, Admit: admit,
-		Log: func(_ identity.DeviceID, err error) { s.logged <- err },
+		Log:      func(_ identity.DeviceID, err error) { s.logged <- err },
+		Unpaired: func(_ identity.DeviceID, err error) { s.ended <- err },
 	})
 	x.mu.Lock()
 	x.links[s.self.ID()] = s.Link
@@ -130,33 +132,55 @@ func pairedDevices(t *testing.T) (x *switchboard, host, guest *testDevice) {
 	x = newSwitchboard()
 	host, guest = newTestDevice(t, x, "host", nil), newTestDevice(t, x, "guest", nil)
 	in := host.invite(t, identity.Invite{Auto: true})
-	if _, err := guest.Join(t.Context(), in, nil, nil); err != nil {
+	if _, err := guest.Join(t.Context(), in, nil, agreeing); err != nil {
 		t.Fatal(err)
 	}
 	return x, host, guest
 }
 
-// TestLinkJoin: an owner accepts or refuses by hand.
+func agreeing(context.Context, AwaitingApproval) bool { return true }
+
+// TestLinkJoin: both owners are asked, and neither device stores anything
+// before both have agreed.
 func TestLinkJoin(t *testing.T) {
-	for _, yes := range []bool{true, false} {
+	for _, c := range []struct {
+		host, guest       bool
+		hostErr, guestErr error
+	}{{true, true, nil, nil}, {false, true, ErrRefused, ErrRefused}, {true, false, ErrDeclined, ErrDeclined}} {
 		x := newSwitchboard()
-		seen := make(chan JoinRequest, 1)
-		host := newTestDevice(t, x, "host", func(_ context.Context, n JoinRequest) bool { seen <- n; return yes })
+		seen, bothAsked := make(chan JoinRequest, 1), make(chan struct{})
+		host := newTestDevice(t, x, "host", func(_ context.Context, n JoinRequest) bool { seen <- n; <-bothAsked; return c.host })
 		guest := newTestDevice(t, x, "guest", nil)
+		nothingStored := func(when string) {
+			for _, d := range []*testDevice{host, guest} {
+				if all, err := d.peers.List(); err != nil || len(all) != 0 {
+					t.Errorf("%s: %d peers are stored, %v", when, len(all), err)
+				}
+			}
+		}
 		var digits string
-		peer, err := guest.Join(t.Context(), host.invite(t, identity.Invite{}), []string{"review"}, func(e Event) { digits = e.(AwaitingApproval).Digits })
-		if n := <-seen; n.Digits != digits || n.Name != "guest" {
-			t.Errorf("the host saw %+v, the guest %q", n, digits)
+		agree := func(_ context.Context, w AwaitingApproval) bool {
+			digits = w.Digits
+			if n := <-seen; n.Digits != digits || n.Name != "guest" || w.Host != "host" {
+				t.Errorf("the host saw %+v, the guest %+v", n, w)
+			}
+			nothingStored("before the answers")
+			close(bothAsked)
+			return c.guest
 		}
-		_, stored := host.peers.Lookup(guest.self.ID())
-		switch {
-		case yes && (err != nil || peer.Name != "host" || stored != nil):
-			t.Errorf("%+v, %v, %v", peer, err, stored)
-		case !yes && (!errors.Is(err, ErrRefused) || !errors.Is(stored, identity.ErrNoPeer)):
-			t.Errorf("refused: %v, %v", err, stored)
+		peer, err := guest.Join(t.Context(), host.invite(t, identity.Invite{}), []string{"review"}, agree)
+		if !errors.Is(err, c.guestErr) {
+			t.Errorf("%+v: %v", c, err)
 		}
-		if !yes {
+		if c.guestErr != nil {
+			if err := <-host.ended; !errors.Is(err, c.hostErr) {
+				t.Errorf("%+v: the host reports %v", c, err)
+			}
+			nothingStored("after a no")
 			continue
+		}
+		if stored, err := host.peers.Lookup(guest.self.ID()); err != nil || peer.Name != "host" || stored.Digits != digits || peer.Digits != digits {
+			t.Errorf("%+v, %+v, %v", peer, stored, err)
 		}
 		if err := host.Send(t.Context(), guest.self.ID(), []byte("welcome")); err != nil || guest.message(t) != "welcome" {
 			t.Error(err)
@@ -225,7 +249,7 @@ func TestLinkChangedKey(t *testing.T) {
 	}
 	guest.start(t, x, "guest", nil)
 	in := host.invite(t, identity.Invite{Auto: true})
-	if _, err := guest.Join(t.Context(), in, nil, nil); err != nil {
+	if _, err := guest.Join(t.Context(), in, nil, agreeing); err != nil {
 		t.Fatal(err)
 	}
 	if err := host.Send(t.Context(), guest.self.ID(), []byte("x")); !errors.Is(err, ErrSuspended) {

@@ -16,20 +16,32 @@ const (
 	maxCapabilities  = 16
 	maxCapability    = 64
 	maxReason        = 200
+
+	// pairVersion is the version of pairing payloads. Version 1 had no
+	// commitment, so its digits could be forged by trying.
+	pairVersion = 2
 )
 
 // Errors of a pairing.
 var (
-	ErrRefused  = errors.New("the host's owner refused")
-	ErrNoAnswer = errors.New("the host did not decide within 15 minutes")
+	ErrRefused    = errors.New("the host's owner refused")
+	ErrDeclined   = errors.New("the joining device's owner refused")
+	ErrNoAnswer   = errors.New("an owner did not decide within 15 minutes")
+	ErrOldRelease = errors.New("the other device has an older release of moot, in which an attacker could forge the digits; update it, then pair again")
 )
 
-// joinerHello is the payload of message 1 of a pairing.
+// oldReleaseName is the host's name for a joiner of version 1. Its release
+// shows it as the host that it waits for, and then that it was refused.
+const oldReleaseName = "nobody: moot is too old on this device, update it,"
+
+// joinerHello is the payload of message 1 of a pairing. Commit is the
+// commitment to the nonce that the confirm message reveals.
 type joinerHello struct {
 	V            int                `json:"v"`
 	Record       identity.KeyRecord `json:"record"`
 	Name         string             `json:"name"`
 	Capabilities []string           `json:"capabilities,omitempty"`
+	Commit       []byte             `json:"commit,omitempty"`
 }
 
 // hostHello is the payload of message 2. Refused tells a joiner why its invite
@@ -44,16 +56,19 @@ type hostHello struct {
 }
 
 // A pairMessage is a transport message of a pairing: confirm by the joiner,
-// then paired or refused by the host.
+// which reveals its nonce, then agreed or refused when its owner has compared
+// the digits. By the host: paired, when both owners have agreed, or refused.
 type pairMessage struct {
 	V       int    `json:"v"`
 	Type    string `json:"type"`
+	Nonce   []byte `json:"nonce,omitempty"`
 	PairPSK []byte `json:"pair_psk,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 }
 
 const (
 	messageConfirm = "confirm"
+	messageAgreed  = "agreed"
 	messagePaired  = "paired"
 	messageRefused = "refused"
 
@@ -73,12 +88,16 @@ type JoinRequest struct {
 }
 
 // JoinRequested is the event of a PairingAttempt whose joiner is confirmed and
-// waits for Accept or Refuse.
+// waits for Approve or Refuse.
 type JoinRequested struct{ Request JoinRequest }
 
+// PairingAgreed is the event of a PairingAttempt whose two owners have agreed.
+// It waits for Accept or Refuse.
+type PairingAgreed struct{}
+
 // AwaitingApproval is the event of a Joiner whose request has reached the host.
-// The host's owner may have to accept. Digits must equal those on the host's
-// screen.
+// It waits for Agree or Decline: Digits must equal those on the host's screen.
+// The host's owner is asked at the same time.
 type AwaitingApproval struct {
 	Host   string // stated by the host: not trustworthy
 	Digits string
@@ -91,6 +110,7 @@ type Paired struct{ Peer identity.Peer }
 type PairingFailed struct{ Err error }
 
 func (JoinRequested) event()    {}
+func (PairingAgreed) event()    {}
 func (AwaitingApproval) event() {}
 func (Paired) event()           {}
 func (PairingFailed) event()    {}
@@ -98,7 +118,8 @@ func (PairingFailed) event()    {}
 // pairConn is the part that both sides of a pairing share, once they have keys.
 type pairConn struct {
 	channel
-	done bool
+	version int // of the payloads
+	done    bool
 }
 
 // open decrypts a data or ctl frame and returns the messages in it.
@@ -151,7 +172,7 @@ func (c *pairConn) decodeMessages() (words []pairMessage) {
 			continue
 		}
 		var v pairMessage
-		if err := strict.Decode(d.Message, 2, &v); err != nil || v.V != version || len(v.Reason) > maxReason {
+		if err := strict.Decode(d.Message, 2, &v); err != nil || v.V != c.version || len(v.Reason) > maxReason {
 			c.fail(ErrViolation)
 			return nil
 		}
@@ -161,6 +182,7 @@ func (c *pairConn) decodeMessages() (words []pairMessage) {
 }
 
 func (c *pairConn) sendMessage(now time.Time, v pairMessage) error {
+	v.V = c.version
 	b, err := padded(v)
 	if err == nil {
 		_, err = c.tx.add(now, typeMsg, b)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"time"
 
@@ -120,11 +121,12 @@ func (l *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 	}
 	a, ok := l.decrypt(now, from, in, message)
 	if !ok {
-		if l.failures[id] == nil {
-			l.failures[id] = &failureCount{since: now}
-		}
-		l.failures[id].n++
+		l.countFailure(now, id)
 		return nil, false, nil
+	}
+	if a.version == version { // it does not use the invite up: after an update it can pair
+		l.countFailure(now, id)
+		return a, l.reply(now, a, ""), nil
 	}
 	refused := ""
 	switch err := l.invites.Use(id, from, now); {
@@ -136,6 +138,13 @@ func (l *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 		return nil, false, err
 	}
 	return a, l.reply(now, a, refused), nil
+}
+
+func (l *PairingListener) countFailure(now time.Time, id [16]byte) {
+	if l.failures[id] == nil {
+		l.failures[id] = &failureCount{since: now}
+	}
+	l.failures[id].n++
 }
 
 // decrypt decrypts message 1 and checks that its sender is the device that the
@@ -150,14 +159,14 @@ func (l *PairingListener) decrypt(now time.Time, from identity.DeviceID, in iden
 		return nil, false
 	}
 	var h joinerHello
-	if err := decodePadded(handshake.payload, &h); err != nil || h.V != version {
+	if err := decodePadded(handshake.payload, &h); err != nil || !h.wellFormed() {
 		return nil, false
 	}
 	if h.Record.ID != from || h.Record.NK != handshake.static || h.Record.Check(now) != nil {
 		return nil, false
 	}
 	return &PairingAttempt{
-		pairConn: pairConn{channel: newChannel()}, invite: in, handshake: handshake, message1: bytes.Clone(message), record: h.Record,
+		pairConn: pairConn{channel: newChannel(), version: h.V}, invite: in, handshake: handshake, message1: bytes.Clone(message), record: h.Record, commit: h.Commit,
 		request: JoinRequest{
 			ID: from, Name: identity.CleanName(h.Name), Capabilities: cleanCapabilities(h.Capabilities),
 			Grant: in.Grant, Room: in.Room, Auto: in.Auto,
@@ -166,11 +175,21 @@ func (l *PairingListener) decrypt(now time.Time, from identity.DeviceID, in iden
 	}, true
 }
 
+// wellFormed reports whether the hello has a known version and what belongs to
+// it.
+func (h joinerHello) wellFormed() bool {
+	return h.V == version && h.Commit == nil || h.V == pairVersion && len(h.Commit) == len(commitTo(nil))
+}
+
 // reply sends message 2 and adds the attempt. refused is the reason if the
 // invite is not valid any more.
 func (l *PairingListener) reply(now time.Time, a *PairingAttempt, refused string) bool {
+	name := l.name
+	if a.version == version {
+		name = oldReleaseName
+	}
 	payload, err := padded(hostHello{
-		V: version, Name: l.name, Grant: a.invite.Grant, Room: a.invite.Room, Limits: ownLimits(), Refused: refused,
+		V: a.version, Name: name, Grant: a.invite.Grant, Room: a.invite.Room, Limits: ownLimits(), Refused: refused,
 	})
 	if err != nil {
 		return false
@@ -182,7 +201,7 @@ func (l *PairingListener) reply(now time.Time, a *PairingAttempt, refused string
 	a.handshake = nil
 	a.message2 = bytes.Join([][]byte{{kindPair2}, a.invite.ID[:], reply}, nil)
 	a.out = append(a.out, a.message2)
-	a.live, a.request.Digits = k, k.digits
+	a.live = k
 	if refused != "" {
 		a.done = true // kept for handshakeTimeout, to repeat the reply
 	}
@@ -200,12 +219,16 @@ type PairingAttempt struct {
 	message2  []byte
 	record    identity.KeyRecord
 	request   JoinRequest
+	commit    []byte // the joiner's commitment to its nonce
 	psk       []byte
 	started   time.Time
 	until     time.Time
 	confirmed bool // by a frame under the new keys, which a replay cannot produce
+	agreed    bool // the joiner's owner has agreed
+	approved  bool // this device's owner has agreed
 	decided   bool
 	accepted  bool
+	refusal   error // why it was refused; nil: this device's owner refused
 }
 
 func (a *PairingAttempt) receive(now time.Time, payload []byte) {
@@ -214,12 +237,43 @@ func (a *PairingAttempt) receive(now time.Time, payload []byte) {
 		return
 	}
 	for _, v := range a.open(now, payload) {
-		if v.Type != messageConfirm || a.confirmed {
-			a.fail(ErrViolation)
-			return
-		}
+		a.onMessage(now, v)
+	}
+	a.Tick(now)
+}
+
+func (a *PairingAttempt) onMessage(now time.Time, v pairMessage) {
+	switch {
+	case a.done:
+	case v.Type == messageConfirm && !a.confirmed && a.version == version:
+		a.confirmed, a.refusal = true, ErrOldRelease
+		a.Refuse(now)
+	case v.Type == messageConfirm && !a.confirmed && bytes.Equal(commitTo(v.Nonce), a.commit):
 		a.confirmed, a.until = true, now.Add(approvalTimeout)
+		a.request.Digits = digitsOf(a.live.binding, v.Nonce)
 		a.events = append(a.events, JoinRequested{a.request})
+	case v.Type == messageAgreed && a.confirmed && !a.agreed:
+		a.agreed = true
+		a.checkAgreement()
+	case v.Type == messageRefused && a.confirmed:
+		a.fail(ErrDeclined)
+	default:
+		a.fail(ErrViolation)
+	}
+}
+
+// checkAgreement reports that both owners have agreed.
+func (a *PairingAttempt) checkAgreement() {
+	if a.agreed && a.approved && !a.done && !a.decided {
+		a.events = append(a.events, PairingAgreed{})
+	}
+}
+
+// Approve records that this device's owner has agreed.
+func (a *PairingAttempt) Approve(now time.Time) {
+	if a.confirmed && !a.approved {
+		a.approved = true
+		a.checkAgreement()
 	}
 	a.Tick(now)
 }
@@ -232,15 +286,18 @@ func (a *PairingAttempt) Peer() identity.Peer {
 	}
 }
 
-// Accept sends the pair's secret to the joiner. Store Peer first: a joiner that
-// has the secret of a pairing unknown to the host cannot start a session.
+// Accept sends the pair's secret to the joiner, after PairingAgreed. Store Peer
+// first: a joiner that has the secret of a pairing unknown to the host cannot
+// start a session.
 func (a *PairingAttempt) Accept(now time.Time) {
-	a.decide(now, pairMessage{V: version, Type: messagePaired, PairPSK: a.psk})
+	if a.agreed && a.approved {
+		a.decide(now, pairMessage{Type: messagePaired, PairPSK: a.psk})
+	}
 }
 
 // Refuse tells the joiner that the host's owner refused.
 func (a *PairingAttempt) Refuse(now time.Time) {
-	a.decide(now, pairMessage{V: version, Type: messageRefused})
+	a.decide(now, pairMessage{Type: messageRefused})
 }
 
 func (a *PairingAttempt) decide(now time.Time, v pairMessage) {
@@ -262,7 +319,7 @@ func (a *PairingAttempt) Tick(now time.Time) {
 		a.done = true
 		a.events = append(a.events, Paired{a.Peer()})
 	case a.decided && a.tx.idle():
-		a.fail(ErrRefused)
+		a.fail(cmp.Or(a.refusal, ErrRefused))
 	case a.timedOut(now):
 		a.fail(ErrUnreachable)
 	case !a.until.IsZero() && !now.Before(a.until):

@@ -99,8 +99,11 @@ func (p *pairingFixture) exchange() (moved bool) {
 		o := a.Take()
 		p.hostEvents = append(p.hostEvents, o.Events...)
 		for _, e := range o.Events {
-			if e, ok := e.(JoinRequested); ok {
+			switch e := e.(type) {
+			case JoinRequested:
 				p.requests = append(p.requests, e.Request)
+			case PairingAgreed: // as a Link does when it has stored the peer
+				a.Accept(p.now)
 			}
 		}
 		for _, payload := range o.Payloads {
@@ -121,6 +124,14 @@ func (p *pairingFixture) attempt() *PairingAttempt {
 		p.t.Fatal("there is no pairing attempt")
 	}
 	return a
+}
+
+// agree has both owners agree.
+func (p *pairingFixture) agree() {
+	p.t.Helper()
+	p.joiner.Agree(p.now)
+	p.attempt().Approve(p.now)
+	p.run(time.Second)
 }
 
 func pairingError(events []Event) error {
@@ -157,7 +168,7 @@ func TestPairing(t *testing.T) {
 	}
 	p.run(10 * time.Minute) // time for a person to decide
 	stored := p.attempt().Peer()
-	p.attempt().Accept(p.now)
+	p.agree()
 	p.run(time.Second)
 	host, joined := pairedPeers(p.hostEvents), pairedPeers(p.joinerEvents)
 	if len(host) != 1 || len(joined) != 1 {
@@ -191,7 +202,7 @@ func TestPairingOverALossyRelay(t *testing.T) {
 	}
 	p.dropToHost, p.dropToJoiner = false, false
 	p.run(10 * time.Second)
-	p.attempt().Accept(p.now)
+	p.agree()
 	p.dropToJoiner = true
 	p.run(5 * time.Second)
 	p.dropToJoiner = false
@@ -204,8 +215,10 @@ func TestPairingOverALossyRelay(t *testing.T) {
 func TestPairingRefused(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
+	p.joiner.Agree(p.now)
 	p.attempt().Refuse(p.now)
-	p.attempt().Accept(p.now) // too late
+	p.attempt().Approve(p.now) // too late
+	p.attempt().Accept(p.now)
 	p.run(time.Second)
 	if err := pairingError(p.joinerEvents); !errors.Is(err, ErrRefused) || len(pairedPeers(p.joinerEvents))+len(pairedPeers(p.hostEvents)) != 0 {
 		t.Errorf("%v %v", p.hostEvents, p.joinerEvents)
@@ -236,7 +249,7 @@ func TestExpiredInvite(t *testing.T) {
 func TestReusedInvite(t *testing.T) {
 	p := newPairingFixture(t, identity.Invite{})
 	p.run(time.Second)
-	p.attempt().Accept(p.now)
+	p.agree()
 	p.run(time.Minute)
 	other, err := identity.Generate(epoch)
 	if err != nil {

@@ -98,7 +98,7 @@ func (c snowCase) run(t *testing.T) {
 		t.Fatalf("message 2 is %x, %v", reply, err)
 	}
 	payload, ka, err := o.readMessage2(c.Message2)
-	if err != nil || string(payload) != "message two" || ka.digits != kb.digits {
+	if err != nil || string(payload) != "message two" || !bytes.Equal(ka.binding, kb.binding) {
 		t.Fatalf("reading message 2: %q, %v", payload, err)
 	}
 	same := func(what string, got []byte, want hexBytes) {

@@ -39,7 +39,9 @@ func newInviteCmd(a *commands) *cobra.Command {
 			"secret: anyone who has it can use it once, within 15 minutes. Send it on a\n" +
 			"private way. When the other device asks to pair, you see its name and twelve\n" +
 			"digits. They are the same on both sides unless an attacker is between you. You\n" +
-			"then accept or refuse the device; --auto accepts the first that has the invite.\n\n" +
+			"then accept or refuse the device; --auto accepts the first that has the invite.\n" +
+			"The other owner is asked too, and both devices store nothing before both have\n" +
+			"agreed.\n\n" +
 			"Pairing allows nothing by itself: what devices may do is under profiles: of the\n" +
 			"settings file.",
 		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer",
@@ -79,17 +81,23 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	if err != nil {
 		return err
 	}
-	asked, done := make(chan question, 1), make(chan identity.Peer, 8)
+	asked, done, failed := make(chan question, 1), make(chan identity.Peer, 8), make(chan error, 8)
 	told := func(p identity.Peer) {
 		select {
 		case done <- p:
 		default: // an invite has few uses
 		}
 	}
+	unpaired := func(_ identity.DeviceID, err error) {
+		select {
+		case failed <- err:
+		default:
+		}
+	}
 	var c *device.Connection
 	var urls []string
 	if !f.noWait {
-		if c, err = d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Admit: admitter(asked), Paired: told}); err != nil {
+		if c, err = d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Admit: admitter(asked), Paired: told, Unpaired: unpaired}); err != nil {
 			return err
 		}
 		defer c.Close()
@@ -112,7 +120,7 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 		return err
 	}
 	a.Note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
-	peer, err := a.paired(ctx, c, in, asked, done)
+	peer, err := a.paired(ctx, c, in, asked, done, failed)
 	if err != nil {
 		return errors.Join(ended(ctx, err), d.Invites.Remove(in.ID))
 	}
@@ -122,6 +130,7 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 // A question is whether to accept a newcomer.
 type question struct {
 	session.JoinRequest
+	ctx    context.Context // ends when the question is void
 	answer chan<- bool
 }
 
@@ -130,7 +139,7 @@ func admitter(asked chan<- question) func(context.Context, session.JoinRequest) 
 	return func(ctx context.Context, n session.JoinRequest) bool {
 		answer := make(chan bool, 1)
 		select {
-		case asked <- question{n, answer}:
+		case asked <- question{n, ctx, answer}:
 		case <-ctx.Done():
 			return false
 		}
@@ -155,7 +164,7 @@ const (
 )
 
 // paired waits until a device has used the invite, is a peer, and knows it.
-func (a *commands) paired(ctx context.Context, c *device.Connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer) (identity.Peer, error) {
+func (a *commands) paired(ctx context.Context, c *device.Connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer, failed <-chan error) (identity.Peer, error) {
 	end, tick := time.NewTimer(time.Until(in.Expires)), time.NewTicker(pairedEvery)
 	defer end.Stop()
 	defer tick.Stop()
@@ -178,6 +187,11 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 					peer, settled = p, time.After(settleTime)
 				}
 			}
+		case err := <-failed:
+			if errors.Is(err, session.ErrDeclined) {
+				return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "the other owner has refused to pair the devices", Fix: "ask them; if the digits differed, an attacker may have the invite: make another and send it on another way", Kind: session.ErrDeclined}
+			}
+			a.Note("a device has used the invite and was not paired: %v", err)
 		case <-refused:
 			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another invite for the right device: `moot invite`"}
 		case <-ctx.Done():
@@ -185,11 +199,16 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 		case <-c.Done():
 			return identity.Peer{}, cmp.Or(c.Err(), context.Canceled)
 		case q := <-asked:
-			yes := a.accept(q.JoinRequest)
+			yes := a.accept(q.ctx, q.JoinRequest)
 			q.answer <- yes
+			if q.ctx.Err() != nil { // failed says why
+				continue
+			}
 			if !yes { // the invite is used up; the other side is still to be told
 				refused = time.After(refusalTime)
+				continue
 			}
+			a.Note("waiting for the other owner to agree too")
 		case <-end.C:
 			return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
 		}
@@ -197,39 +216,67 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 }
 
 // accept asks the user.
-func (a *commands) accept(n session.JoinRequest) bool {
+func (a *commands) accept(ctx context.Context, n session.JoinRequest) bool {
 	fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
 		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)
-	return a.Agree("accept? [y/N] ")
+	return a.ask(ctx, "accept? [y/N] ")
+}
+
+// ask is Agree for a question that is void when ctx ends. Reading cannot be
+// interrupted, so its goroutine may stay until a line is typed or the process
+// ends.
+func (a *commands) ask(ctx context.Context, what string) bool {
+	answer := make(chan bool, 1)
+	go func() { answer <- a.Agree(what) }()
+	select {
+	case yes := <-answer:
+		return yes
+	case <-ctx.Done():
+		fmt.Fprintln(a.Stderr)
+		return false
+	}
 }
 
 // newJoinCmd uses an invite.
 func newJoinCmd(a *commands) *cobra.Command {
-	var name string
+	var f joinFlags
 	cmd := &cobra.Command{
 		Use:   "join [INVITE]",
 		Short: "Pair this device with the one that made an invite",
 		Long: "join uses an invite of another owner, read from stdin when it is not given: what\n" +
-			"stands in the command line other users of the machine can see. It waits until\n" +
-			"the other owner has accepted, and prints the device that it is now paired with.",
-		Example: "  moot join <invite.txt\n  moot join mootinv1.q83v...",
+			"stands in the command line other users of the machine can see. It shows twelve\n" +
+			"digits, which the other owner sees too. Compare them by voice: they differ if an\n" +
+			"attacker sits between you. The device is stored when both owners have agreed.\n\n" +
+			"--yes agrees without asking, for scripts that pair devices of one owner.",
+		Example: "  moot join\n  moot join mootinv1.q83v...\n  moot join --yes <invite.txt",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.join(cmd.Context(), args, name) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.join(cmd.Context(), args, f) },
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what this device calls itself to the other; default: the machine's name")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree without comparing the digits")
+	cmd.Flags().StringVar(&f.name, "name", "", "what this device calls itself to the other; default: the machine's name")
 	return cmd
 }
 
-func (a *commands) join(ctx context.Context, args []string, name string) error {
+type joinFlags struct {
+	name string
+	yes  bool
+}
+
+func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	in, err := a.readInvite(args)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !in.Commitment:
+		return inviteProblem(session.ErrOldRelease)
+	case !f.yes && !a.Interactive():
+		return &problem.Error{Code: "INVITE-NOBODY", What: "nobody is there to compare the digits of the pairing", Fix: "run it in a terminal, with the invite pasted or as its argument, or add --yes to pair without comparing"}
 	}
 	d, err := a.Wiring().Device()
 	if err != nil {
 		return err
 	}
-	c, err := d.Connect(ctx, device.Options{Relay: in.Relay, Name: name})
+	c, err := d.Connect(ctx, device.Options{Relay: in.Relay, Name: f.name})
 	if err != nil {
 		return err
 	}
@@ -237,10 +284,8 @@ func (a *commands) join(ctx context.Context, args []string, name string) error {
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(e session.Event) {
-		if w, ok := e.(session.AwaitingApproval); ok {
-			a.Note("waiting for %s to accept; digits %s (the other side must see the same)", w.Host, w.Digits)
-		}
+	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(ctx context.Context, w session.AwaitingApproval) bool {
+		return a.compare(ctx, w, f.yes)
 	})
 	if err != nil {
 		return errors.Join(c.Err(), inviteProblem(err))
@@ -250,6 +295,15 @@ func (a *commands) join(ctx context.Context, args []string, name string) error {
 	}
 	app.SleepFor(ctx, ackTime)
 	return a.sayPaired(peer)
+}
+
+// compare asks the user whether the other owner sees the same digits.
+func (a *commands) compare(ctx context.Context, w session.AwaitingApproval, yes bool) bool {
+	fmt.Fprintf(a.Stderr, "pairing with %s\n  digits  %s   (the other side must see the same)\n", term.Line(w.Host), w.Digits)
+	if yes = yes || a.ask(ctx, "does the other owner see the same digits? [y/N] "); yes {
+		a.Note("waiting for %s to accept", term.Line(w.Host))
+	}
+	return yes
 }
 
 const maxInviteText = 4096
@@ -283,7 +337,9 @@ func inviteProblem(err error) error {
 		identity.ErrInviteExpired: {Code: "INVITE-EXPIRED", What: "the invite has expired", Fix: "ask for another"},
 		identity.ErrInviteUsed:    {Code: "INVITE-USED", What: "the invite has been used", Fix: "ask for another; if it was not you, tell the other owner"},
 		session.ErrRefused:        {Code: "INVITE-REFUSED", What: "the other owner has refused", Fix: "ask them, and compare the digits"},
-		session.ErrNoAnswer:       {Code: "INVITE-EXPIRED", What: "nobody has accepted in time", Fix: "ask for another invite"},
+		session.ErrDeclined:       {Code: "INVITE-REFUSED", What: "you have refused the pairing, so nothing is stored", Fix: "if the digits differed, an attacker may have the invite: ask for another on another way"},
+		session.ErrOldRelease:     {Code: "INVITE-OLD", What: "the other device has an older release of moot, in which an attacker could forge the digits", Fix: "update moot there, and ask for another invite"},
+		session.ErrNoAnswer:       {Code: "INVITE-EXPIRED", What: "the owners have not both agreed in time", Fix: "ask for another invite"},
 		session.ErrUnreachable:    {Code: "INVITE-UNREACHABLE", What: "the device that made the invite cannot be reached", Fix: "see that `moot invite` waits there"},
 	} {
 		if errors.Is(err, kind) {
