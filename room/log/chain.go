@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/folkmoot/moot/problem"
@@ -87,6 +88,22 @@ func (e *CorruptError) Error() string {
 
 // Is makes errors.Is(err, ErrCorrupt) hold.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// Short returns the error of a room whose log ends at event last although event
+// head was stored. It is coded LOG-SHORT, and is an [ErrShort] and an [ErrCorrupt].
+func Short(room string, last, head uint64) error {
+	why := fmt.Sprintf("it ends at event %d, but event %d was stored", last, head)
+	cause := &CorruptError{Room: room, Seq: last + 1, Why: why}
+	other := "go on in a copy: `moot transcript fork " + room + " --until-damage`"
+	if last == 0 {
+		other = "give it up: `moot rm " + room + "`"
+	}
+	return &problem.Error{
+		Code: "LOG-SHORT", Kind: errors.Join(ErrShort, cause),
+		What: fmt.Sprintf("room %s is paused: its log ends at event %d, but event %d was stored", room, last, head),
+		Fix:  "stop moot, keep a copy of the data folder, and restore a backup; or " + other + "; other rooms are not affected",
+	}
+}
 
 // Corrupt returns a [CorruptError] as a user should see it, coded LOG-CORRUPT.
 func Corrupt(room string, seq uint64, why string) error {

@@ -46,6 +46,8 @@ var (
 	ErrUnknown = errors.New("log: outcome unknown")
 	// ErrCorrupt: what is stored is not what was appended.
 	ErrCorrupt = errors.New("log: corrupt")
+	// ErrShort: the log of a room has lost its last events. It is an ErrCorrupt.
+	ErrShort = errors.New("log: events are missing at the end")
 	// ErrLocked: another process holds the room.
 	ErrLocked = errors.New("log: room is held by another process")
 	// ErrNotFound: no such room, event or blob.
@@ -75,12 +77,15 @@ type Reader interface {
 	// Tail returns the place of the last event, the zero Pos when there is none.
 	Tail(ctx context.Context, room string) (Pos, error)
 	// Read returns at most max entries after after, oldest first. ErrNotFound:
-	// there is no such room, or it ends before after.
+	// there is no such room, or it ends before after. With an ErrCorrupt it
+	// returns the entries before the damage.
 	Read(ctx context.Context, room string, after Pos, max int) ([]Entry, error)
 	// Follow yields what is stored after after and then what is appended,
 	// without gap or duplicate, until ctx ends, which is no error. A room that
 	// does not exist yet is waited for.
 	Follow(ctx context.Context, room string, after Pos) iter.Seq2[Entry, error]
+	// Rooms lists the rooms by id. The error joins the damage of single rooms,
+	// and comes with all rooms of which anything is known.
 	Rooms(ctx context.Context) ([]Info, error)
 	// Due returns the rooms whose wake time is not after now.
 	Due(ctx context.Context, now time.Time) ([]string, error)
@@ -93,6 +98,7 @@ type Info struct {
 	Updated time.Time // of the last append; wall time
 	Wake    time.Time // zero for never
 	Bytes   int64
+	Damage  error // why the room cannot be run; nil for an intact one
 }
 
 // A Snapshot is the disposable encoded state of a room at Seq.

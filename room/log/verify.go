@@ -129,7 +129,8 @@ func Scan(ctx context.Context, r Reader, room string, after Pos) iter.Seq2[Entry
 }
 
 // FollowWith implements [Reader.Follow] for an engine. next returns the entries
-// after a place; when there are none it waits for a change and may return none.
+// after a place, with an error those before the damage; when there are none it
+// waits for a change and may return none.
 func FollowWith(ctx context.Context, after Pos, next func(after Pos) ([]Entry, error)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for at := after; ; {
@@ -137,15 +138,15 @@ func FollowWith(ctx context.Context, after Pos, next func(after Pos) ([]Entry, e
 			if ctx.Err() != nil {
 				return
 			}
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
 			for _, e := range entries {
 				if !yield(e, nil) {
 					return
 				}
 				at = e.Pos
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
 			}
 		}
 	}

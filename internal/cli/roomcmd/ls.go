@@ -1,6 +1,7 @@
 package roomcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,12 @@ type brief struct {
 	Process   int       `json:"process,omitempty"` // that runs it now
 }
 
-// PhaseInterrupted is a room that was live when its host ended.
-const PhaseInterrupted = "interrupted"
+// Phases that only lists have: of a room that was live when its host ended, and
+// of one that cannot be run because events of its log are missing or changed.
+const (
+	PhaseInterrupted = "interrupted"
+	phaseDamaged     = "damaged"
+)
 
 // newLsCmd lists the rooms of the data folder.
 func newLsCmd(a *commands) *cobra.Command {
@@ -66,8 +71,10 @@ func (a *commands) briefs(ctx context.Context) ([]brief, error) {
 	for _, info := range infos {
 		b, err := briefOf(ctx, db, info)
 		if err != nil {
+			b.Phase, b.Ending = phaseDamaged, app.ReportOf(err).What
+		}
+		if err != nil && info.Damage == nil {
 			damaged = errors.Join(damaged, err)
-			continue
 		}
 		briefs = append(briefs, b)
 	}
@@ -79,13 +86,13 @@ func (a *commands) briefs(ctx context.Context) ([]brief, error) {
 func briefOf(ctx context.Context, db app.RoomLog, info log.Info) (brief, error) {
 	b := brief{Room: info.Room, Events: info.Last, Bytes: info.Bytes, Updated: info.Updated.UTC(), Process: db.Holder(info.Room)}
 	first, err := db.Read(ctx, info.Room, log.Pos{}, 1)
-	if err != nil {
-		return b, err
-	}
 	for _, e := range first {
 		if o, ok := e.Event.Body.(room.Opened); ok {
 			b.Name, b.Objective = o.Spec.Name, o.Spec.Objective
 		}
+	}
+	if err = cmp.Or(info.Damage, err); err != nil {
+		return b, err
 	}
 	return b, b.look(ctx, db, info.Last)
 }

@@ -86,6 +86,9 @@ func (a *appending) run(w *writer) error {
 	if err != nil {
 		return err
 	}
+	if err := w.checkHead(a.room, t); err != nil {
+		return err
+	}
 	if t == nil && a.after != 0 {
 		return fmt.Errorf("appending: room %s does not exist: %w", a.room, log.ErrConflict)
 	}
@@ -194,6 +197,12 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		}
 		if t != nil {
 			return fmt.Errorf("restoring: room %s exists: %w", name, log.ErrConflict)
+		}
+		if want, ok := w.d.heads.of(name); ok {
+			if n := uint64(len(entries)); n < want.seq || entries[want.seq-1].Hash != want.hash {
+				return log.Short(name, n, want.seq)
+			}
+			w.d.heads.reached(name)
 		}
 		id, err := integer(w.insertRoom.one(name))
 		if err != nil {

@@ -42,6 +42,11 @@ func (d *DB) Check(ctx context.Context) error {
 	if found == nil && events != 0 {
 		found = d.broken(fmt.Sprintf("the index of rooms and the events differ by %d events", events))
 	}
+	if why := d.heads.damage(); why != "" {
+		found = errors.Join(found, d.broken(why))
+	}
+	_, short := d.checkHeads(ctx, nil)
+	found = errors.Join(found, short)
 	for _, digest := range digests {
 		_, err := d.Blob(ctx, digest)
 		found = errors.Join(found, err)
@@ -75,8 +80,8 @@ func (d *DB) checkStructure(r *reader) error {
 
 // list runs a query once and calls f for each row. An error of f does not end it;
 // list joins all errors.
-func (r *reader) list(sql string, f func([]driver.Value) error, args ...driver.Value) error {
-	s, err := r.Prepare(sql)
+func (c *conn) list(sql string, f func([]driver.Value) error, args ...driver.Value) error {
+	s, err := c.Prepare(sql)
 	if err != nil {
 		return err
 	}

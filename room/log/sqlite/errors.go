@@ -33,7 +33,15 @@ func (d *DB) explain(doing string, err error) error {
 	if code == codes.SQLITE_IOERR || code == codes.SQLITE_CANTOPEN {
 		code = d.cause(code)
 	}
-	p := &problem.Error{Where: d.path, Err: fmt.Errorf("%s: %w", doing, err)}
+	if code == codes.SQLITE_CORRUPT || code == codes.SQLITE_NOTADB {
+		return d.broken(fmt.Sprintf("%s: %v", doing, err))
+	}
+	return d.problem(code, fmt.Errorf("%s: %w", doing, err))
+}
+
+// problem returns the error of a result code of SQLite for the user.
+func (d *DB) problem(code int, cause error) error {
+	p := &problem.Error{Where: d.path, Err: cause}
 	switch code {
 	case codes.SQLITE_FULL:
 		p.Code, p.What = "LOG-FULL", "the disk is full"
@@ -44,8 +52,6 @@ func (d *DB) explain(doing string, err error) error {
 	case codes.SQLITE_CANTOPEN:
 		p.Code, p.What = "LOG-OPEN", "the log cannot be opened"
 		p.Fix = "check that the data folder exists and that you may read and write it"
-	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return d.broken(fmt.Sprintf("%s: %v", doing, err))
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		p.Code, p.What = "LOG-BUSY", "another process kept the log locked for too long"
 		p.Fix = "look for a moot or a backup that holds the data folder, then try again"

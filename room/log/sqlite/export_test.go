@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -74,3 +75,37 @@ func Age(t testing.TB, dir string) {
 
 // ApplicationID marks a log as ours.
 const ApplicationID = applicationID
+
+// RewriteHeads writes the file of heads again, as the writer does when it has
+// grown too long.
+func RewriteHeads(d *DB) error {
+	return d.submit(context.Background(), func(w *writer) error {
+		w.d.heads.most = 0
+		w.changed = append(w.changed, &tail{removed: true})
+		return nil
+	})
+}
+
+// LimitHeads makes the writer write the file of heads again from that size on.
+func LimitHeads(d *DB, size int64) {
+	if err := d.submit(context.Background(), func(w *writer) error {
+		w.d.heads.least, w.d.heads.most = size, size
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+}
+
+// HeadsIn returns the numbers of the heads in a file, by room.
+func HeadsIn(b []byte) map[string]uint64 {
+	last := map[string]uint64{}
+	for room, h := range parseHeads(b).heads {
+		last[room] = h.seq
+	}
+	return last
+}
+
+// AppendHead adds the record of a head to a file.
+func AppendHead(b []byte, room string, seq uint64) []byte {
+	return (&headRecord{headKind, room, head{seq: seq}}).append(b)
+}

@@ -45,7 +45,7 @@ func TestPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(names[1:], " "); !strings.HasPrefix(got, "locks ") || !strings.HasSuffix(got, " moot.db moot.db-shm moot.db-wal") {
+	if got := strings.Join(names[1:], " "); !strings.HasPrefix(got, "locks ") || !strings.HasSuffix(got, " moot.db moot.db-shm moot.db-wal moot.heads") {
 		t.Errorf("the folder holds %s", got)
 	}
 }

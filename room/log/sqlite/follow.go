@@ -128,6 +128,9 @@ func (d *DB) startPoller() error {
 	if err != nil {
 		return errors.Join(d.explain("opening log for reading", err), c.Close())
 	}
+	if _, err := d.heads.load(); err != nil {
+		return errors.Join(d.folderError(err), c.Close())
+	}
 	go d.watch(c, version)
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +24,7 @@ const maxReaders = 4
 // A reader is a connection for reading, used by one goroutine at a time.
 type reader struct {
 	*conn
+	d                                 *DB
 	begin, commit, find, page, hashAt *statement
 }
 
@@ -30,7 +33,7 @@ func (d *DB) openReader() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{conn: c}
+	r := &reader{conn: c, d: d}
 	if err := c.prepareAll([]prepared{
 		{&r.begin, "begin"},
 		{&r.commit, "commit"},
@@ -137,19 +140,21 @@ const defaultPage = 1000
 // found out here.
 func (d *DB) Tail(ctx context.Context, name string) (log.Pos, error) {
 	var p log.Pos
-	err := d.read(ctx, func(r *reader) error {
-		t, err := r.room(name)
-		if err != nil {
+	err := d.confirmed(name, func() error {
+		return d.read(ctx, func(r *reader) error {
+			t, err := r.room(name)
 			if errors.Is(err, log.ErrNotFound) {
-				return nil
+				return d.heads.check(name, nil, nil)
 			}
-			return err
-		}
-		if err := r.checkEnd(&t); err != nil {
-			return err
-		}
-		p = log.Pos{Seq: t.last, Tok: t.last}
-		return nil
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(r.checkEnd(&t), d.heads.check(name, &t, r.hash)); err != nil {
+				return err
+			}
+			p = log.Pos{Seq: t.last, Tok: t.last}
+			return nil
+		})
 	})
 	return p, err
 }
@@ -174,56 +179,81 @@ func (d *DB) Read(ctx context.Context, name string, after log.Pos, page int) ([]
 		page = defaultPage
 	}
 	var entries []log.Entry
-	var previous [32]byte
-	err := d.read(ctx, func(r *reader) (err error) {
-		t, err := r.room(name)
-		if err != nil {
+	err := d.confirmed(name, func() error {
+		var previous [32]byte
+		err := d.read(ctx, func(r *reader) (err error) {
+			entries, previous, err = r.scan(name, after.Seq, page)
+			return err
+		})
+		if err != nil && !errors.Is(err, log.ErrCorrupt) {
 			return err
 		}
-		if after.Seq > t.last {
-			return fmt.Errorf("room %s ends at event %d, before %d: %w", name, t.last, after.Seq, log.ErrNotFound)
-		}
-		if previous, err = r.hash(&t, after.Seq); err != nil {
-			return err
-		}
-		entries, err = r.scan(&t, after.Seq, page)
-		return err
+		whole, damaged := open(name, after.Seq, previous, entries)
+		entries = entries[:whole]
+		return cmp.Or(damaged, err)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := open(name, after.Seq, previous, entries); err != nil {
-		return nil, err
-	}
-	return entries, nil
+	return entries, err
 }
 
-// scan returns up to max entries as they are stored, and checks that none is
-// missing at the end of the page.
-func (r *reader) scan(t *tail, after uint64, page int) ([]log.Entry, error) {
+// scan returns up to page entries as they are stored, and the hash before them.
+// With the error of a gap at their end it returns those before it.
+func (r *reader) scan(name string, after uint64, page int) (entries []log.Entry, previous [32]byte, err error) {
+	t, err := r.room(name)
+	if errors.Is(err, log.ErrNotFound) {
+		return nil, previous, cmp.Or(r.d.heads.check(name, nil, nil), err)
+	}
+	if err != nil {
+		return nil, previous, err
+	}
+	if after > t.last {
+		return nil, previous, cmp.Or(r.d.heads.check(name, &t, r.hash), fmt.Errorf("room %s ends at event %d, before %d: %w", name, t.last, after, log.ErrNotFound))
+	}
+	if previous, err = r.hash(&t, after); err != nil {
+		return nil, previous, err
+	}
 	expect := min(uint64(page), t.last-after)
-	entries := make([]log.Entry, 0, expect)
-	err := r.page.each(func(row []driver.Value) error {
+	entries = make([]log.Entry, 0, expect)
+	err = r.page.each(func(row []driver.Value) error {
 		e, err := scanEntry(row)
 		if err != nil {
-			return log.Corrupt(t.name, after+1+uint64(len(entries)), err.Error())
+			return log.Corrupt(name, after+1+uint64(len(entries)), err.Error())
 		}
 		entries = append(entries, e)
 		return nil
 	}, key(t.id, after), key(t.id, maxSeq), int64(page))
 	if err != nil {
-		return nil, blame(err, t.name, after+1+uint64(len(entries)))
+		return entries, previous, blame(err, name, after+1+uint64(len(entries)))
 	}
-	switch n := uint64(len(entries)); {
-	case n < expect:
-		return nil, log.Corrupt(t.name, after+n+1, fmt.Sprintf("event %d is missing", after+n+1))
-	case n > expect:
-		return nil, log.Corrupt(t.name, t.last, "there are events after the one that the index names as the last")
+	return entries, previous, r.checkPage(&t, after, page, entries)
+}
+
+// checkPage checks that no entry is missing at the end of a page, and that the
+// last page ends where the index and the head of the room do. A gap within the
+// page is left to open.
+func (r *reader) checkPage(t *tail, after uint64, page int, entries []log.Entry) error {
+	n := uint64(len(entries))
+	if expect := min(uint64(page), t.last-after); n < expect {
+		seq := after + n + 1
+		for i := range entries {
+			if want := after + 1 + uint64(i); entries[i].Seq != want {
+				seq = want
+				break
+			}
+		}
+		return log.Corrupt(t.name, seq, fmt.Sprintf("event %d is missing", seq))
 	}
-	if n := len(entries); n > 0 && entries[n-1].Seq == t.last && entries[n-1].Hash != t.hash {
-		return nil, log.Corrupt(t.name, t.last, "it is not the event that the index names as the last")
+	if after+n < t.last {
+		return nil
 	}
-	return entries, nil
+	switch {
+	case after+n > t.last:
+		return log.Corrupt(t.name, t.last, "there are events after the one that the index names as the last")
+	case n > 0 && entries[n-1].Seq == t.last && entries[n-1].Hash != t.hash:
+		return log.Corrupt(t.name, t.last, "it is not the event that the index names as the last")
+	case n < uint64(page): // the caller is told that the log ends here
+		return r.d.heads.check(t.name, t, r.hash)
+	}
+	return nil
 }
 
 // blame turns SQLite's word that the file is damaged into one of where.
@@ -249,30 +279,54 @@ func scanEntry(row []driver.Value) (log.Entry, error) {
 }
 
 // open checks the chain over entries as they were scanned, from seq after
-// with its hash, and decodes the bodies. Hashing and decoding, which is nearly
-// all of the time of a read, is spread over the processors.
-func open(name string, after uint64, previous [32]byte, entries []log.Entry) error {
+// with its hash, and decodes the bodies. It returns how many entries are intact:
+// all, or those before the damage that the error names. Hashing and decoding,
+// which is nearly all of the time of a read, is spread over the processors.
+func open(name string, after uint64, previous [32]byte, entries []log.Entry) (whole int, err error) {
 	spread(len(entries), func(i int) error {
 		if e := &entries[i]; !e.Redacted {
 			e.Commit = log.Commit(e.Salt, e.Raw)
 		}
 		return nil
 	})
+	whole, err = linked(name, after, previous, entries)
+	decoded := spread(whole, func(i int) error { return decode(name, &entries[i]) })
+	if bad, ok := errors.AsType[*undecodedError](decoded); ok {
+		return int(bad.seq - after - 1), bad.error
+	}
+	return whole, err
+}
+
+// linked returns how many entries are one chain, and why the next is not.
+func linked(name string, after uint64, previous [32]byte, entries []log.Entry) (int, error) {
 	for i := range entries {
 		e := &entries[i]
 		if want := after + 1 + uint64(i); e.Seq != want {
-			return log.Corrupt(name, want, fmt.Sprintf("event %d is missing", want))
+			return i, log.Corrupt(name, want, fmt.Sprintf("event %d is missing", want))
 		}
 		if log.Link(previous, e.Seq, e.Commit) != e.Hash {
-			return log.Corrupt(name, e.Seq, "it is not the event that was appended")
+			return i, log.Corrupt(name, e.Seq, "it is not the event that was appended")
 		}
 		previous = e.Hash
 	}
-	return spread(len(entries), func(i int) error { return decode(name, &entries[i]) })
+	return len(entries), nil
+}
+
+// An undecodedError is an error of decode with the event that it is about.
+type undecodedError struct {
+	error
+	seq uint64
 }
 
 // decode fills in the event of an entry that is known to be as appended.
 func decode(name string, e *log.Entry) error {
+	if err := decodeBody(name, e); err != nil {
+		return &undecodedError{err, e.Seq}
+	}
+	return nil
+}
+
+func decodeBody(name string, e *log.Entry) error {
 	id := e.Event.ID
 	event, err := room.UnmarshalEvent(e.Raw)
 	switch {
@@ -317,23 +371,21 @@ func spread(n int, f func(int) error) error {
 	return cmp.Or(errs...)
 }
 
-// Rooms implements [log.Reader], by id. A room whose row is damaged is left
-// out and named by the error, which comes with the others.
+// Rooms implements [log.Reader].
 func (d *DB) Rooms(ctx context.Context) ([]log.Info, error) {
 	var infos []log.Info
 	err := d.read(ctx, func(r *reader) error {
 		return r.list("select "+columnsOfRoom+" from rooms order by name", func(row []driver.Value) error {
 			t, err := scanTail(row)
-			if err != nil {
-				return err
-			}
 			infos = append(infos, log.Info{
-				Room: t.name, Last: t.last, Updated: fromNanos(t.updated), Wake: fromNanos(t.wake), Bytes: t.bytes,
+				Room: t.name, Last: t.last, Updated: fromNanos(t.updated), Wake: fromNanos(t.wake), Bytes: t.bytes, Damage: err,
 			})
-			return nil
+			return err
 		})
 	})
-	return infos, err
+	infos, short := d.checkHeads(ctx, infos)
+	slices.SortStableFunc(infos, func(a, b log.Info) int { return strings.Compare(a.Room, b.Room) })
+	return infos, errors.Join(err, short)
 }
 
 // Due implements [log.Reader]; the room that has waited longest comes first.

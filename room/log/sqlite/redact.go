@@ -98,9 +98,18 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if t == nil {
+		if _, short := w.d.heads.of(name); t == nil && !short {
 			return fmt.Errorf("removing: room %s: %w", name, log.ErrNotFound)
 		}
+		// The heads come first: a removed room without this record would be one
+		// that has lost its events.
+		if err := w.d.heads.append(headRecord{kind: removedKind, room: name}); err != nil {
+			return w.d.fileError("removing a room from "+HeadsName, err)
+		}
+		if t == nil {
+			return nil // nothing else is left of it
+		}
+		t.removed = true
 		w.change(t) // wakes followers of the room
 		for _, sql := range []string{
 			"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",

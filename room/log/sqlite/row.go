@@ -31,6 +31,7 @@ type tail struct {
 	wake    int64 // Unix nanoseconds; 0 for never
 	bytes   int64
 	dirty   bool // staged in the open transaction
+	removed bool // in the open transaction
 }
 
 // columnsOfRoom is what scanTail wants.

@@ -76,7 +76,7 @@ func FuzzEntry(f *testing.F) {
 			return
 		}
 		got := []log.Entry{e}
-		if err := open("a", 0, [32]byte{}, got); err != nil {
+		if _, err := open("a", 0, [32]byte{}, got); err != nil {
 			return
 		}
 		if err := log.Check("a", 0, [32]byte{}, got); err != nil || got[0].Event.ID != id {

@@ -7,6 +7,9 @@
 // transaction takes the database's write lock when it begins, and each room
 // has a lock of its own. Readers take no lock and see the last commit.
 //
+// The last event of each room is also written to a file of its own, the file of
+// heads, before an append returns. It shows when the database has lost its end.
+//
 // After a failed write the handle acknowledges nothing any more, because the state
 // of the kernel's buffers is not known. A new handle finds the last state that was
 // on stable storage.
@@ -30,6 +33,7 @@ type Config struct {
 	Dir      string        // data folder; made with mode 0700 when missing
 	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
 	Poll     time.Duration // how often Follow looks for what other processes appended; 0 is 200 ms
+	Rest     time.Duration // without a commit, after which the write-ahead log is moved into the database; 0 is 2 s
 }
 
 // A DB is an open log. It is safe for concurrent use.
@@ -37,6 +41,7 @@ type DB struct {
 	dir, path string
 	readOnly  bool
 	poll      time.Duration
+	rest      time.Duration
 
 	queue   chan *request // to the writer
 	closing chan struct{} // closed by Close
@@ -47,6 +52,7 @@ type DB struct {
 	readers chan *reader // idle ones; a nil is a place for a new one
 	news    news
 	locks   locks
+	heads   headFile
 }
 
 var _ log.Log = (*DB)(nil)
@@ -59,12 +65,16 @@ func Open(c Config) (*DB, error) {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}
 	d := &DB{
-		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll,
+		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll, rest: c.Rest,
 		queue: make(chan *request, queueLength), closing: make(chan struct{}), done: make(chan struct{}),
 		readers: make(chan *reader, maxReaders),
+		heads:   headFile{path: filepath.Join(dir, HeadsName)},
 	}
 	if d.poll <= 0 {
 		d.poll = 200 * time.Millisecond
+	}
+	if d.rest <= 0 {
+		d.rest = 2 * time.Second
 	}
 	for range maxReaders {
 		d.readers <- nil

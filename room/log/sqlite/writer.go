@@ -39,10 +39,12 @@ type writer struct {
 	begin, commit, rollback, version, find, insertRoom, updateRoom,
 	insertEvent, stored *statement
 
-	seen   int64 // data_version: changes when another process commits
-	pages  int   // estimate of the write-ahead log's growth since the last checkpoint
-	purge  bool  // the write-ahead log holds redacted text
-	failed error
+	seen    int64     // data_version: changes when another process commits
+	pages   int       // estimate of the write-ahead log's growth since the last checkpoint
+	purge   bool      // the write-ahead log holds redacted text
+	pending bool      // the write-ahead log holds commits of this handle
+	last    time.Time // of the last commit, and of the last attempt to empty the write-ahead log
+	failed  error
 }
 
 // startWriter opens the file for writing and starts the writer.
@@ -57,6 +59,9 @@ func (d *DB) startWriter() error {
 	w := &writer{d: d, c: c, known: map[string]*tail{}}
 	if err := errors.Join(migrate(c), w.prepare()); err != nil {
 		return errors.Join(d.explain("opening log", err), c.Close())
+	}
+	if err := w.openHeads(); err != nil {
+		return errors.Join(d.fileError("opening "+HeadsName, err), c.Close())
 	}
 	go w.loop()
 	return nil
@@ -86,6 +91,7 @@ func (w *writer) loop() {
 		case r := <-w.d.queue:
 			w.serve(w.gather(r))
 		case <-poll.C:
+			w.checkpoint()
 			w.checkOthers()
 		case <-w.d.closing:
 			w.finish()
@@ -131,13 +137,25 @@ func (w *writer) serve(batch []*request) {
 	}
 }
 
-// checkOthers wakes followers when another process has written, and tries again
-// to empty the write-ahead log.
-func (w *writer) checkOthers() {
-	if w.failed == nil && w.purge {
-		// A failure shows at the next write.
-		_ = w.empty(0)
+// checkpoint makes the heads durable. When no room has written for some time, it
+// empties the write-ahead log, because SQLite recovers a damaged one only up to the
+// damage. It also tries again to remove redacted text.
+func (w *writer) checkpoint() {
+	if w.failed != nil {
+		return
 	}
+	if err := w.d.heads.syncDue(); err != nil {
+		w.failed = failure(w.d.fileError("writing "+HeadsName, err))
+		return
+	}
+	if w.purge || w.pending && time.Since(w.last) >= w.d.rest {
+		w.last = time.Now()
+		_ = w.empty(0) // a failure shows at the next write
+	}
+}
+
+// checkOthers wakes followers when another process has written.
+func (w *writer) checkOthers() {
 	if w.failed != nil || !w.d.news.wanted() {
 		return
 	}
@@ -163,8 +181,10 @@ func (w *writer) finish() {
 		w.tidy() // closing the last connection would empty it too, but there may be others
 	}
 	w.d.news.tellAll()
-	if err := w.c.Close(); err != nil && w.failed == nil {
-		w.d.end = w.d.explain("closing", err)
+	err := w.d.heads.sync()
+	w.d.heads.close()
+	if err = errors.Join(err, w.c.Close()); err != nil && w.failed == nil {
+		w.d.end = w.d.fileError("closing", err)
 	}
 }
 
@@ -183,6 +203,11 @@ func (w *writer) write(batch []*request) ([]string, error) {
 			break
 		}
 	}
+	if err := w.keepHeads(w.changed); err != nil {
+		w.failed = failure(err)
+		return nil, w.failed
+	}
+	w.pending, w.last = true, time.Now()
 	touched := make([]string, 0, len(w.changed))
 	for _, t := range w.changed {
 		t.dirty = false
@@ -293,7 +318,7 @@ func (w *writer) change(t *tail) {
 }
 
 // checkpointPages is how long the write-ahead log grows before it is moved
-// into the database: 16 MB.
+// into the database, when rooms write without a rest: 16 MB.
 const checkpointPages = 4000
 
 // tidy moves the write-ahead log into the database when it has grown, and empties
@@ -304,7 +329,7 @@ func (w *writer) tidy() {
 	case w.purge:
 		err = w.empty(250)
 	case w.pages >= checkpointPages:
-		_, err = w.c.one("pragma wal_checkpoint(passive)")
+		err = w.empty(0)
 		w.pages = 0
 	}
 	if err != nil && primary(err) != codes.SQLITE_BUSY {
@@ -321,7 +346,7 @@ func (w *writer) empty(wait int) error {
 	}
 	busy, err := integer(w.c.one("pragma wal_checkpoint(truncate)"))
 	if err == nil && busy == 0 {
-		w.purge, w.pages = false, 0
+		w.purge, w.pending, w.pages = false, false, 0
 	}
 	return errors.Join(err, w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", busyTimeout)))
 }
