@@ -55,6 +55,7 @@ var roomCodes = []Meaning{
 	{"ROOM-PROMPT", failure, "The prompt of an agent cannot be rebuilt from the log: the digests differ.", "Use the release of moot that ran the room. `moot transcript verify ROOM` reports what is intact."},
 	{"ROOM-SEATS", failure, "The room has the maximum number of participants.", "Open another room."},
 	{"ROOM-STANDING", failure, "The standing of a seat cannot change like this.", "A seat can be muted, suspended, restored or removed."},
+	{"ROOM-STARTING", failure, "The agent of a seat is starting and cannot be given the floor yet.", "Wait until `moot show ROOM` lists the seat as idle. startTimeout limits the wait."},
 	{"ROOM-UNKNOWN", failure, "There is no room, participant or event with this name.", "`moot ls` lists the rooms, `moot show ROOM` its participants."},
 	{"ROOM-UNOPENED", failure, "The log does not contain the opening of the room.", "`moot transcript verify ROOM` reports what it contains."},
 }

@@ -17,18 +17,22 @@ func (s *State) Apply(e Event) {
 	case Opened:
 		s.applyOpened(b)
 	case Claimed:
-		s.applyClaimed()
+		s.applyClaimed(e)
 	case Joined:
 		s.applyJoined(e, b)
 		return
 	case SeatChanged:
 		s.applyStanding(e, b)
 	case SeatTaken:
-		s.setTakenBy(b.Participant, b.By)
+		s.setTakenBy(e, b.Participant, b.By)
 	case SeatReleased:
-		s.setTakenBy(b.Participant, "")
+		s.setTakenBy(e, b.Participant, "")
 	case SeatForgot:
 		s.applyForgot(b)
+	case SeatReady:
+		s.applyReady(e, b)
+	case SeatFailed:
+		s.applySeatFailed(e, b)
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
@@ -52,7 +56,7 @@ func (s *State) Apply(e Event) {
 	case TurnFailed:
 		s.applyFailed(e, b)
 	case TurnInterrupted:
-		s.endTurn(e, b.Turn, "interrupted: "+b.Reason)
+		s.applyInterrupted(e, b)
 	case Violation:
 		if x := s.seat(b.Participant); x != nil {
 			x.Violations += b.Count
@@ -92,9 +96,10 @@ func (s *State) applyOpened(b Opened) {
 }
 
 // applyClaimed starts an epoch, in which all agents are new processes.
-func (s *State) applyClaimed() {
+func (s *State) applyClaimed(e Event) {
 	for _, x := range s.Seats {
 		x.NeedsFullContext = true
+		x.mustStart(e)
 	}
 }
 
@@ -106,6 +111,7 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Counts = append(s.Counts, 0)
 	}
 	x.Participant, x.Standing, x.NeedsFullContext = b.Participant, Active, true
+	x.mustStart(e)
 	s.matcher = nil
 	s.addNews(e, x.ID+" joined")
 }
@@ -121,16 +127,20 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	}
 	if b.Standing == Active {
 		x.Failures, x.Violations, x.NeedsFullContext = 0, 0, true
+		x.mustStart(e)
 	}
 	s.addNews(e, x.ID+" is now "+string(b.Standing))
 }
 
 // setTakenBy gives a seat to a person or, without an owner, back to its agent,
 // which needs the messages that the person has read.
-func (s *State) setTakenBy(id, owner string) {
+func (s *State) setTakenBy(e Event, id, owner string) {
 	if x := s.seat(id); x != nil {
 		x.TakenBy = owner
-		x.NeedsFullContext = x.NeedsFullContext || owner == ""
+		if owner == "" {
+			x.NeedsFullContext = true
+			x.mustStart(e)
+		}
 	}
 }
 
@@ -267,8 +277,29 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // the restarted agent has no memory
 		s.charge(x, b.Usage, t.Tokens, "")
 		s.addNote(e, x.ID, policy.KindError, b.Code+": "+b.Error)
+		if lostRequest(b.Code) {
+			x.mustStart(e)
+		}
 	}
 	s.LastNews = e.Seq
+	s.closeTurn(e)
+}
+
+// applyInterrupted ends a turn. An agent that was at work on it has to be seen to
+// run: it may still answer, or end.
+func (s *State) applyInterrupted(e Event, b TurnInterrupted) {
+	if t := s.Turn; t != nil && t.Number == b.Turn && s.inFlight() && s.agentHas(t) {
+		s.seat(t.Participant).mustStart(e)
+	}
+	s.endTurn(e, b.Turn, "interrupted: "+b.Reason)
+}
+
+// closeTurn closes the open turn. An agent that ended while its draft waited is
+// started only now.
+func (s *State) closeTurn(e Event) {
+	if x := s.seat(s.Turn.Participant); x != nil && x.Starting != 0 {
+		x.mustStart(e)
+	}
 	s.Turn = nil
 }
 
@@ -279,7 +310,7 @@ func (s *State) endTurn(e Event, turn int, text string) {
 	}
 	s.addNote(e, s.Turn.Participant, policy.KindSystem, text)
 	s.LastNews = e.Seq
-	s.Turn = nil
+	s.closeTurn(e)
 }
 
 // finishServed records that a seat has had its window, and moves its cursor.
@@ -333,7 +364,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		s.finishServed(x, t, b.Latency)
 		x.Confidence = m.Confidence
 		x.NeedsFullContext = t.Forgot || t.Draft != nil && t.Draft.Edited // its memory differs from the posted text
-		s.Turn = nil
+		s.closeTurn(e)
 	}
 }
 

@@ -102,6 +102,8 @@ var bodyTypes = func() map[string]reflect.Type {
 		SeatTaken{},
 		SeatReleased{},
 		SeatForgot{},
+		SeatReady{},
+		SeatFailed{},
 		PolicyChanged{},
 		LimitsChanged{},
 		BidPosted{},

@@ -129,6 +129,17 @@ type (
 	Violated struct {
 		Participant, Code, Detail string
 	}
+	// Started ends a start of an agent. A Code that is not empty says that it failed.
+	Started struct {
+		Participant string
+		Attempt     int64 // of the effect
+		Code, Error string
+		Latency     time.Duration
+	}
+	// Exited reports that an agent has ended outside its turns.
+	Exited struct {
+		Participant, Code, Error string
+	}
 	// Forgot reports that an agent has lost its memory.
 	Forgot struct{ Participant string }
 	// Broken ends the room: its log or a guard failed.
@@ -171,6 +182,8 @@ func (Replied) act()      {}
 func (Failed) act()       {}
 func (Posted) act()       {}
 func (Violated) act()     {}
+func (Started) act()      {}
+func (Exited) act()       {}
 func (Forgot) act()       {}
 func (Broken) act()       {}
 func (Tick) act()         {}

@@ -109,6 +109,10 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decidePosted(c.Actor, do, now)
 	case Violated:
 		return s.decideViolated(do)
+	case Started:
+		return s.decideStarted(do)
+	case Exited:
+		return s.decideExited(do), nil
 	case Forgot:
 		return s.decideForgot(do), nil
 	case Broken:

@@ -150,6 +150,9 @@ func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
 	if x == nil || !x.Driven() || x.Standing != Active {
 		return nil, invalidError("ROOM-UNKNOWN", quote(do.Participant)+" cannot be given the floor", "name an active agent of the roster")
 	}
+	if s.starting(x) {
+		return nil, invalidError("ROOM-STARTING", "the agent of "+x.ID+" is not ready yet", "wait until it has started")
+	}
 	if stop := s.limitStop(x, do.Grant, now); stop != nil {
 		return []Body{*stop}, nil
 	}

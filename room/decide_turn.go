@@ -75,15 +75,7 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: do.Latency}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
-	reason := ""
-	switch {
-	case do.Code == FailExited:
-		reason = "its process has ended: " + do.Error
-	case do.Code == FailDenied, do.Code == FailUntrusted: // asking again changes nothing
-		reason = cmp.Or(do.Error, do.Code)
-	case x.Failures+1 >= s.Limits.MaxFailures:
-		reason = count(x.Failures+1, "failure") + " in a row: " + do.Error
-	}
+	reason := s.suspension(x, do.Code, do.Error)
 	if reason == "" || x.Standing != Active {
 		return bodies, nil
 	}

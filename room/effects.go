@@ -26,6 +26,13 @@ type (
 		Timeout     time.Duration
 		NotBefore   time.Duration
 	}
+	// Start starts the agent of a seat and waits until it is ready. It has no
+	// effect on an agent that runs.
+	Start struct {
+		Participant string
+		Attempt     int64
+		Timeout     time.Duration
+	}
 	// Speak sends the prompt of the open turn to its agent.
 	Speak struct {
 		Turn        int
@@ -49,6 +56,9 @@ func (e AskBid) Key() string {
 }
 
 // Key returns the stable id of the effect.
+func (e Start) Key() string { return "start " + e.Participant + " " + strconv.FormatInt(e.Attempt, 10) }
+
+// Key returns the stable id of the effect.
 func (e Speak) Key() string { return "speak " + strconv.Itoa(e.Turn) + " " + e.Request }
 
 // Effects returns all work that must be in progress in s.
@@ -56,24 +66,31 @@ func (s *State) Effects() []Effect {
 	if s.Phase != PhaseLive {
 		return nil
 	}
+	var out []Effect
+	for _, x := range s.starts() {
+		out = append(out, Start{Participant: x.ID, Attempt: x.Starting, Timeout: s.Limits.startTimeout(x.Participant)})
+	}
 	if t := s.Turn; t != nil {
 		if t.Draft != nil || !s.agentHas(t) {
-			return nil // a person has the turn
+			return out // a person has the turn
 		}
 		speak := Speak{Turn: t.Number, Participant: t.Participant, Request: t.Request, Window: t.Window, Hints: t.Hints, Timeout: t.Timeout}
 		if t.Epoch == s.Epoch {
 			speak.Digest = t.Prompt
 		}
-		return []Effect{speak}
+		return append(out, speak)
 	}
 	next := s.Policy.Decision + 1
-	at := s.notBefore()
+	at, ok := s.askAt()
+	if !ok {
+		return out
+	}
 	if s.Policy.Ref.Needs.Bids {
 		if bids := s.missingBids(next, at); len(bids) > 0 {
-			return bids
+			return append(out, bids...)
 		}
 	}
-	return []Effect{Ask{Decision: next, Through: s.Seq, NotBefore: at}}
+	return append(out, Ask{Decision: next, Through: s.Seq, NotBefore: at})
 }
 
 // notBefore returns the clock at which the policy is asked: after a decline at
@@ -125,7 +142,7 @@ func (s *State) Timeout(id string) time.Duration {
 // endpoint does not return.
 const grace = time.Second
 
-// decideTick ends a turn or the room when its time is over.
+// decideTick ends a turn, a start or the room when its time is over.
 func (s *State) decideTick(now Now) ([]Body, error) {
 	if s.Phase != PhaseLive {
 		return nil, nil
@@ -139,6 +156,9 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 			Turn: t.Number, Request: t.Request, Code: FailTimeout, Latency: now.Clock - t.Started,
 			Error: "no answer within " + t.Timeout.String(),
 		}, now)
+	}
+	if x := s.lateStart(now.Clock); x != nil {
+		return s.failSeat(x, FailTimeout, "not ready within "+s.Limits.startTimeout(x.Participant).String(), now.Clock-x.StartedAt), nil
 	}
 	return nil, nil
 }
@@ -159,6 +179,9 @@ func (s *State) Deadline() (time.Duration, bool) {
 	if t := s.Turn; s.inFlight() && s.agentHas(t) {
 		at = min(at, t.Started+t.Timeout+grace)
 	}
+	for _, x := range s.starts() {
+		at = min(at, s.startDeadline(x))
+	}
 	return at, true
 }
 
@@ -170,7 +193,7 @@ func (s *State) Ineligible(x *Seat) string {
 		return "attends"
 	case x.Standing != Active:
 		return string(x.Standing)
-	case s.Turn != nil:
+	case s.Turn != nil, s.starting(x): // a policy that waits for a busy agent also waits for one that starts
 		return "busy"
 	case x.Cooldown > 0 && x.LastTurn > 0 && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:
 		return "cooldown"

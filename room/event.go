@@ -74,6 +74,21 @@ type (
 	SeatForgot struct {
 		Participant string `json:"participant"`
 	}
+	// SeatReady records that the agent of a seat has started. The seat may get the
+	// floor from now on.
+	SeatReady struct {
+		Participant string        `json:"participant"`
+		Latency     time.Duration `json:"latency_ns"`
+	}
+	// SeatFailed records that the agent of a seat failed outside a turn: it could
+	// not be started, was not ready in time, or its process has ended. It is
+	// started again unless the seat is suspended.
+	SeatFailed struct {
+		Participant string        `json:"participant"`
+		Code        string        `json:"code"` // as in TurnFailed
+		Error       string        `json:"error"`
+		Latency     time.Duration `json:"latency_ns,omitempty"`
+	}
 	// PolicyChanged puts another policy in force.
 	PolicyChanged struct {
 		Policy PolicyRef `json:"policy"`
@@ -253,6 +268,10 @@ func (SeatTaken) Type() string { return "seat.taken" }
 func (SeatReleased) Type() string { return "seat.released" }
 
 func (SeatForgot) Type() string { return "seat.forgot" }
+
+func (SeatReady) Type() string { return "seat.ready" }
+
+func (SeatFailed) Type() string { return "seat.failed" }
 
 func (PolicyChanged) Type() string { return "policy.changed" }
 

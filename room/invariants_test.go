@@ -30,6 +30,7 @@ type seatHistory struct {
 	standing room.Standing
 	owner    string
 	last     int
+	ready    bool // its agent runs and has answered what it was asked
 }
 
 func newHistory() *history {
@@ -52,17 +53,25 @@ func (h *history) add(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Opened:
 		h.limits, h.phase, h.opened = b.Spec.Limits, "live", true
+	case room.Claimed:
+		for _, x := range h.seats {
+			x.ready = false
+		}
+	case room.SeatReady:
+		h.seats[b.Participant].ready = true
+	case room.SeatFailed:
+		h.seats[b.Participant].ready = false
 	case room.Joined:
 		h.seats[b.Participant.ID] = &seatHistory{Participant: b.Participant, standing: room.Active}
 	case room.SeatChanged:
-		h.seats[b.Participant].standing = b.Standing
+		h.seats[b.Participant].standing, h.seats[b.Participant].ready = b.Standing, false
 	case room.SeatTaken:
 		if h.open != nil && h.open.Participant == b.Participant {
 			return "S9: taken over with a turn open"
 		}
 		h.seats[b.Participant].owner = b.By
 	case room.SeatReleased:
-		h.seats[b.Participant].owner = ""
+		h.seats[b.Participant].owner, h.seats[b.Participant].ready = "", false
 	case room.LimitsChanged:
 		if e.Actor != room.ActorHost && e.Actor != "me" {
 			return "L7: limits changed by " + e.Actor
@@ -93,8 +102,10 @@ func (h *history) add(e room.Event) string {
 		return h.end(b.Turn)
 	case room.TurnFailed:
 		h.failures++
+		h.lost(b.Code == room.FailTimeout || b.Code == room.FailExited)
 		return h.end(b.Turn)
 	case room.TurnInterrupted:
+		h.lost(!h.drafted)
 		return h.end(b.Turn)
 	default:
 		return h.phases(e.Body)
@@ -164,6 +175,8 @@ func (h *history) granted(e room.Event, b room.TurnGranted) string {
 		return "S4: granted while " + h.phase
 	case x == nil || x.standing != room.Active || x.Kind == "human":
 		return "P1: granted to " + b.Participant
+	case x.Starts && !x.ready && x.owner == "":
+		return "P1: granted to an agent that is not ready: " + b.Participant
 	case b.Turn != h.turns+1:
 		return "R5: turn numbers are reused"
 	case h.turns >= l.MaxTurns:
@@ -178,6 +191,13 @@ func (h *history) granted(e room.Event, b room.TurnGranted) string {
 	h.turns, h.declines, x.last = b.Turn, 0, b.Turn
 	h.open, h.drafted, h.draft = &b, false, ""
 	return ""
+}
+
+// lost records that the agent that has the turn may have ended.
+func (h *history) lost(yes bool) {
+	if yes && h.open != nil {
+		h.seats[h.open.Participant].ready = false
+	}
 }
 
 func (h *history) posted(b room.MessagePosted) string {

@@ -26,6 +26,7 @@ type Limits struct {
 	ToolTurnTimeout time.Duration `json:"tool_turn_timeout_ns,omitempty"` // local, with tools
 	RemoteTimeout   time.Duration `json:"remote_timeout_ns,omitempty"`
 	BidTimeout      time.Duration `json:"bid_timeout_ns,omitempty"`
+	StartTimeout    time.Duration `json:"start_timeout_ns,omitempty"` // until a started agent is ready
 	DeclineRetry    time.Duration `json:"decline_retry_ns,omitempty"`
 	MaxToolRounds   int           `json:"max_tool_rounds,omitempty"`
 	MaxViolations   int           `json:"max_violations,omitempty"`
@@ -66,6 +67,7 @@ func Defaults(oneToOne bool) Limits {
 		ToolTurnTimeout: 120 * time.Second,
 		RemoteTimeout:   300 * time.Second,
 		BidTimeout:      10 * time.Second,
+		StartTimeout:    120 * time.Second,
 		DeclineRetry:    5 * time.Second,
 		MaxToolRounds:   3,
 		MaxViolations:   10,
@@ -125,6 +127,14 @@ func (l Limits) timeout(p Participant) time.Duration {
 		return l.ToolTurnTimeout
 	}
 	return l.TurnTimeout
+}
+
+// startTimeout returns the time limit of a start of p's agent.
+func (l Limits) startTimeout(p Participant) time.Duration {
+	if p.StartTimeout > 0 {
+		return p.StartTimeout
+	}
+	return l.StartTimeout
 }
 
 // A Tally holds the counts that limits apply to.

@@ -250,7 +250,7 @@ func stated(b room.Body) room.Body {
 		b.Reason = ""
 		return b
 	case room.Completed:
-		return room.Completed{Cause: b.Cause}
+		return room.Completed{Cause: b.Cause, Degraded: b.Degraded}
 	case room.Errored:
 		return room.Errored{Code: b.Code}
 	}

@@ -19,6 +19,7 @@ type model struct {
 	limits           room.Limits
 	phase            room.Phase
 	cause            string
+	degraded         bool // it settled without its work
 	seq              int64
 	clock            time.Duration
 	seats            map[string]*modelSeat
@@ -41,6 +42,7 @@ type modelSeat struct {
 	takenBy      string
 	last, failed int // its last turn, its failures in a row
 	spent        int64
+	fault        bool // the room itself suspended it
 }
 
 type modelTurn struct {
@@ -83,7 +85,7 @@ func (m *model) person(do room.Act) bool {
 	case room.Pause:
 		return m.phase != room.PhaseLive || m.pause(room.CausePerson, m.actor)
 	case room.Resume:
-		return m.phase == room.PhaseLive || m.phase == room.PhaseCompleted || m.speakers() && m.resume()
+		return m.phase == room.PhaseLive || m.phase == room.PhaseCompleted && !m.degraded || m.speakers() && m.resume()
 	case room.Stop:
 		m.end(room.PhaseStopped, room.CausePerson, m.actor)
 	case room.Complete:
@@ -303,8 +305,8 @@ func (m *model) failed(do room.Failed) bool {
 	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: do.Latency})
 	m.news = m.seq
 	if hopeless := do.Code == room.FailExited || do.Code == room.FailDenied || do.Code == room.FailUntrusted; hopeless || x.failed >= m.limits.MaxFailures {
-		x.standing = room.Suspended
-		m.note(room.SeatChanged{Participant: x.ID, Standing: room.Suspended})
+		x.standing, x.fault = room.Suspended, true
+		m.note(room.SeatChanged{Participant: x.ID, Standing: room.Suspended, Failed: true})
 		m.news = m.seq
 	}
 	return m.stopAtLimit(0, 0) || m.left(x)
@@ -320,7 +322,7 @@ func (m *model) setStanding(do room.SetStanding) bool {
 	} else {
 		x.failed = 0
 	}
-	x.standing = do.Standing
+	x.standing, x.fault = do.Standing, false
 	m.note(room.SeatChanged{Participant: x.ID, Standing: x.standing, Reason: do.Reason})
 	m.news = m.seq
 	return m.left(x)
@@ -425,9 +427,13 @@ func (m *model) resume() bool {
 func (m *model) end(p room.Phase, cause, name string) bool {
 	m.interrupt()
 	m.phase, m.cause = p, cause
+	m.degraded = cause == room.CauseSettled && m.tally.Turns == 0
+	for _, x := range m.seats {
+		m.degraded = m.degraded || cause == room.CauseSettled && x.fault
+	}
 	m.note(map[room.Phase]room.Body{
 		room.PhaseStopped:   room.Stopped{Cause: cause, Name: name},
-		room.PhaseCompleted: room.Completed{Cause: cause},
+		room.PhaseCompleted: room.Completed{Cause: cause, Degraded: m.degraded},
 		room.PhaseError:     room.Errored{Code: name},
 	}[p])
 	return true

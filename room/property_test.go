@@ -54,8 +54,9 @@ func TestProperties(t *testing.T) {
 // can be checked against them.
 func (s *script) open(rt *rapid.T, h *history) {
 	mode := rapid.SampledFrom([]string{"", "/manual", "/semi_auto"})
+	starts := rapid.SampledFrom([]string{"", "/starts"}).Draw(rt, "starts")
 	third := rapid.SampledFrom([]string{"c/remembers", "c/remembers", "one-to-one"}).Draw(rt, "third") // every kind of room
-	line := fmt.Sprintf("a%s b%s/cooldown:%d %s me/human tokens=20 summary=16", mode.Draw(rt, "a"), mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"), third)
+	line := fmt.Sprintf("a%s%s b%s/cooldown:%d/starts %s me/human tokens=20 summary=16", mode.Draw(rt, "a"), starts, mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"), third)
 	act := openAct(nil, line)
 	act.Spec.Limits = room.Defaults(false)
 	act.Spec.Limits.MaxTurns = rapid.IntRange(1, 12).Draw(rt, "turns")
@@ -87,6 +88,8 @@ func command(rt *rapid.T) string {
 		"me: takeover " + who, "me: release " + who, "approve", "approve", "approve wrong", "edit better", "edit-and-approve best", "reject no",
 		"next " + who, "standing " + who + " suspended", "standing " + who + " muted", "standing " + who + " active", "standing me suspended", "standing me active", "redact 3",
 		"me: say-id m1 " + text, "me: say-id c7 " + text, "bid " + who + " 0.5", "bid " + who + " NaN", "bid " + who + " -1",
+		"started " + who, "started " + who, "started " + who, "start-fails " + who + " interrupted again", "start-fails " + who + " exited gone",
+		"exited " + who + " interrupted again", "exited " + who + " exited gone",
 		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "forgot " + who, "claim", "claim restart", "policy other", "a: stop",
 		"join eve Eve", "join A x", "eve: say " + text, "eve: pause", "eve: stop", "eve: limits maxTurns=99", "standing eve muted", "standing eve active", "standing eve removed",
 	}).Draw(rt, "command")

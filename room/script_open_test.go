@@ -52,6 +52,11 @@ func seat(t *testing.T, w string) room.Participant {
 			p.Mode = room.Mode(k)
 		case "remembers":
 			p.Remembers = true
+		case "starts":
+			p.Starts = true
+		case "startTimeout":
+			p.Starts = true
+			p.StartTimeout, _ = time.ParseDuration(v)
 		case "moderator":
 			p.Moderator = true
 		case "cooldown":

@@ -210,6 +210,18 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}
 	case "violate":
 		return room.Command{Do: room.Violated{Participant: first, Code: second}}
+	case "started", "start-fails":
+		do := room.Started{Participant: first, Latency: time.Second}
+		if x, ok := s.state.Seat(first); ok {
+			do.Attempt = x.Starting
+		}
+		if word == "start-fails" {
+			do.Code, do.Error, _ = strings.Cut(second, " ")
+		}
+		return room.Command{Actor: first, Do: do}
+	case "exited":
+		code, text, _ := strings.Cut(second, " ")
+		return room.Command{Actor: first, Do: room.Exited{Participant: first, Code: code, Error: text}}
 	case "forgot":
 		return room.Command{Do: room.Forgot{Participant: first}}
 	case "bid":

@@ -102,6 +102,11 @@ type Participant struct {
 	Review    Review   `json:"review,omitzero"`
 	Timeout   Duration `json:"timeout_ns,omitempty"` // of one turn; 0 is the default
 
+	// Starts says that its agent has a start phase, such as that of a process. The
+	// seat is not eligible until its agent is ready.
+	Starts       bool     `json:"starts,omitempty"`
+	StartTimeout Duration `json:"start_timeout_ns,omitempty"` // of one start; 0 is the default
+
 	// Endpoint says how the host reaches a driven seat, as it was written,
 	// before ${...} was expanded. It is opaque to this package.
 	Endpoint policy.JSON `json:"endpoint,omitempty"`

@@ -81,15 +81,21 @@ type Seat struct {
 	Failures         int // consecutive
 	Violations       int
 	Fault            string `json:",omitempty"` // why the room suspended it for its failures; "" if it did not
-	SideMessages     int    `json:"Asides"`     // messages outside its turns, since the last turn
-	Spent            int64  // tokens
-	Cost             int64
-	Replies          int
-	Latency          time.Duration // of all replies
-	Confidence       *float64
-	Inbox            []unread                  // messages to it that it has not been given; at most maxInbox
-	Private          chunkedList[messageIndex] // messages that it may read and not every participant may
-	Counts           map[int16]int32
+
+	// Starting is the seq of the event after which its agent must be started, or
+	// must be seen to run; 0 when it is ready. StartedAt is the clock of that event.
+	Starting  int64         `json:",omitempty"`
+	StartedAt time.Duration `json:",omitempty"`
+
+	SideMessages int   `json:"Asides"` // messages outside its turns, since the last turn
+	Spent        int64 // tokens
+	Cost         int64
+	Replies      int
+	Latency      time.Duration // of all replies
+	Confidence   *float64
+	Inbox        []unread                  // messages to it that it has not been given; at most maxInbox
+	Private      chunkedList[messageIndex] // messages that it may read and not every participant may
+	Counts       map[int16]int32
 }
 
 // Turn is the turn that is open.

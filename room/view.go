@@ -33,7 +33,7 @@ type SeatView struct {
 	Owner     string        `json:"owner,omitempty"`  // of the agent; "" is the host
 	Device    string        `json:"device,omitempty"` // of the seat; "" is the host's
 	Role      string        `json:"role,omitempty"`
-	Phase     string        `json:"phase"` // idle, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
+	Phase     string        `json:"phase"` // idle, starting, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
 	Turns     int           `json:"turns"`
 	Failures  int           `json:"failures"`
@@ -73,13 +73,15 @@ func (s *State) seatView(x *Seat) SeatView {
 	why := s.Ineligible(x)
 	switch {
 	case x.Standing != Active:
-		v.Phase = string(x.Standing)
+		v.Phase, v.Why = string(x.Standing), x.Fault
 	case s.Turn != nil && s.Turn.Participant == x.ID && s.Turn.Draft != nil:
 		v.Phase, v.Why = "waiting for approval", s.Turn.Draft.Why
 	case s.Turn != nil && s.Turn.Participant == x.ID:
 		v.Phase = "thinking"
 	case x.TakenBy != "":
 		v.Phase, v.Why = "taken over", "by "+x.TakenBy
+	case s.starting(x):
+		v.Phase = "starting"
 	case why == "cooldown":
 		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
 	case why == "budget":

@@ -95,6 +95,8 @@ var bodies = []room.Body{
 	room.SeatTaken{},
 	room.SeatReleased{},
 	room.SeatForgot{},
+	room.SeatReady{},
+	room.SeatFailed{},
 	room.PolicyChanged{},
 	room.LimitsChanged{},
 	room.BidPosted{},
