@@ -216,6 +216,12 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Note = b.By + " took over " + b.Participant
 	case room.SeatReleased:
 		it.Note = b.Participant + " was released"
+	case room.SeatReady:
+		it.Note = b.Participant + " is ready after " + shortDuration(b.Latency)
+		return b.Latency >= time.Second
+	case room.SeatFailed:
+		it.Kind, it.Actor = itemFailure, b.Participant
+		it.Note = join(b.Participant+" failed outside its turn", b.Code+": "+b.Error)
 	case room.SeatForgot:
 		it.Note = b.Participant + " was restarted and gets the full history"
 	case room.TurnDrafted, room.TurnEdited, room.TurnApproved, room.TurnRejected:

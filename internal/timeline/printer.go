@@ -83,6 +83,12 @@ func (p *Printer) event(e room.Event) string {
 		return p.notice("", p.label(b.Participant)+" is released")
 	case room.SeatForgot:
 		return p.notice(dim, p.label(b.Participant)+" was restarted and gets the full history")
+	case room.SeatReady:
+		if b.Latency >= time.Second {
+			return p.notice(dim, p.label(b.Participant)+" is ready after "+seconds(b.Latency))
+		}
+	case room.SeatFailed:
+		return p.notice(yellow, p.label(b.Participant)+" failed outside its turn ("+b.Code+")"+because(b.Error))
 	case room.RoundDeclined:
 		return p.declined(b)
 	case room.TurnGranted:

@@ -56,6 +56,8 @@ func auditEntry(e room.Event) (a AuditEntry, seat string) {
 		return AuditEntry{Turn: b.Turn, Status: "interrupted", Reason: b.Reason}, ""
 	case room.ReplyLate:
 		return AuditEntry{Turn: b.Turn, Status: "late"}, b.Participant
+	case room.SeatFailed:
+		return AuditEntry{Status: "failed", Reason: b.Code, Took: b.Latency}, b.Participant
 	case room.Violation:
 		return AuditEntry{Status: "violation", Reason: b.Code}, b.Participant
 	}

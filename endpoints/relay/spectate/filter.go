@@ -38,6 +38,8 @@ func publicBody(body room.Body) room.Body {
 		return room.Opened{Spec: publicSpec(b.Spec)}
 	case room.Claimed:
 		return room.Claimed{Restart: b.Restart}
+	case room.SeatFailed:
+		return room.SeatFailed{Participant: b.Participant, Code: b.Code, Latency: b.Latency}
 	case room.Joined:
 		p := b.Participant
 		return room.Joined{Participant: room.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role, Domains: p.Domains, Owner: p.Owner, Device: p.Device, Mode: p.Mode}}
@@ -53,7 +55,7 @@ func publicBody(body room.Body) room.Body {
 	case room.Completed:
 		b.Record = nil
 		return b
-	case room.SeatChanged, room.SeatTaken, room.SeatReleased, room.LimitsChanged, room.Redacted, room.Resumed, room.Stopped, room.Errored:
+	case room.SeatChanged, room.SeatTaken, room.SeatReleased, room.SeatReady, room.LimitsChanged, room.Redacted, room.Resumed, room.Stopped, room.Errored:
 		return b
 	}
 	return publicTurn(body)
