@@ -85,6 +85,9 @@ func (p *subject) test(chosen []mutant, jobs int) ([]mutant, error) {
 		})
 	}
 	for i := range chosen {
+		if i > 0 && i%200 == 0 {
+			fmt.Printf("%d of %d tested\n", i, len(chosen))
+		}
 		next <- i
 	}
 	close(next)
