@@ -124,7 +124,8 @@ type (
 		Record      *policy.Record `json:"record,omitempty"` // nil when a person granted it
 		Request     string         `json:"request"`          // id of the request sent to the endpoint
 		Window      Window         `json:"window"`
-		Prompt      string         `json:"prompt_digest"` // SHA-256 of the prompt, hex
+		Prompt      string         `json:"prompt_sha256,omitempty"` // of the bytes of the prompt's text, hex; "" of earlier versions
+		Parts       string         `json:"prompt_digest,omitempty"` // of earlier versions: a digest of the prompt's parts
 		Tokens      int64          `json:"tokens"`        // estimate of the prompt, charged when usage stays unknown
 		Timeout     time.Duration  `json:"timeout_ns"`
 	}

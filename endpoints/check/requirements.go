@@ -22,9 +22,7 @@ func answers(text string) func(context.Context, *session) (string, error) {
 }
 
 func limit(ctx context.Context, s *session) (string, error) {
-	p := s.prompt(endpoint.Turn, "Please answer in a few words.")
-	p.MaxOutputChars = 200
-	return s.ask(ctx, p)
+	return s.ask(ctx, s.promptWithin(200, endpoint.Turn, "Please answer in a few words."))
 }
 
 // cancelled cancels a prompt and sends another, which must get its own answer.

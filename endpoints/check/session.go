@@ -60,15 +60,20 @@ func (s *session) close() {
 
 // prompt returns a prompt as of a room of two.
 func (s *session) prompt(kind, text string) endpoint.Prompt {
+	return s.promptWithin(12_000, kind, text)
+}
+
+// promptWithin returns a prompt with a limit of the answer.
+func (s *session) promptWithin(chars int, kind, text string) endpoint.Prompt {
 	s.turn++
 	you := endpoint.Seat{ID: "agent", Name: "Agent under check", Kind: "local", SameOwner: true}
-	return endpoint.Prompt{
+	return endpoint.Rendered(endpoint.Prompt{
 		Kind: kind, Request: "req_" + rand.Text(), Room: "check", Session: "check", Profile: "check", Turn: s.turn, Mode: "full_auto",
 		You: you, Seats: []endpoint.Seat{you, {ID: "moot", Name: "The check", Kind: "human", SameOwner: true}},
 		Boundary: rand.Text(), Objective: "Check that this agent answers. Any short answer will do.",
 		CatchUp:        []endpoint.Line{{Seq: int64(s.turn), From: "moot", Kind: "request", Text: text}},
-		MaxOutputChars: 12_000, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: s.timeout,
-	}
+		MaxOutputChars: chars, MaxHistoryTurns: 6, MaxHistoryChars: 24_000, Timeout: s.timeout,
+	})
 }
 
 // ask sends a turn and checks the form of the reply.

@@ -49,6 +49,14 @@ func CleanLine(s string, limit int) string {
 	return string([]rune(s)[:limit]) + "…"
 }
 
+// oneLine is [Clean] for a text of one line that is not cut.
+func oneLine(s string) string {
+	if plain(s) && !strings.ContainsAny(s, "\n\t") {
+		return s
+	}
+	return CleanLine(s, len(s))
+}
+
 // plain reports whether Clean has nothing to do. That is so for most text.
 func plain(s string) bool {
 	for i := 0; i < len(s); {

@@ -18,9 +18,28 @@ const (
 	Bid  = "bid"  // the agent states how much it wants the floor
 )
 
-// A Prompt is all that an agent gets for one request, in parts. [Render] makes one
-// text of them.
+// MaxID is the largest length of an id, in bytes.
+const MaxID = 32
+
+// ValidID reports whether s has the form of an id in room.yaml: a letter, then
+// letters, digits, '_' and '-', at most MaxID in all.
+func ValidID(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c != '_' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxID
+}
+
+// A Prompt is all that an agent gets for one request: one text, and its parts
+// beside it. [Rendered] sets the text. It is called once for each prompt, by the
+// host of the agent: the coordinator, or the share for the room of another owner.
+// Endpoints hand Text on and never render again.
 type Prompt struct {
+	Text     string // all parts as one text; see Rendered
 	Kind     string // Turn or Bid
 	Request  string // id, at least 128 random bits
 	Room     string
@@ -40,7 +59,7 @@ type Prompt struct {
 	Summary     string // one line for each older message; "" without any
 	History     []Line // whole messages from before the catch-up, oldest first
 	CatchUp     []Line // whole messages since this seat's previous turn, oldest first
-	Omitted     string // a sentence about omitted messages; "" without any
+	Omitted     Omitted
 	Hints       []byte // JSON of the policy, untrusted; may be nil
 
 	MaxOutputChars  int
@@ -83,6 +102,9 @@ type Line struct {
 	Own  bool   // sent by the prompted agent
 	Kind string
 	Text string
+	// Claimed means that only the host of the room says that the agent sent the
+	// message: the agent's device has no record of it. Own is set too.
+	Claimed bool
 }
 
 // Outcomes of a turn.

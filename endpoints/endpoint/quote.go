@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -77,8 +78,14 @@ func goodBoundary(s string) bool {
 	return len(s) >= minBoundary && len(s) <= 128 && !strings.ContainsFunc(s, other)
 }
 
-// fallbackBoundary returns a boundary that depends on every byte of the prompt. A
-// text cannot hold it, because it would have to hold its own digest.
+// fallbackBoundary returns a boundary that depends on every part of the prompt
+// but its time-out. A text cannot hold it, because it would have to hold its own
+// digest.
 func fallbackBoundary(p Prompt) string {
-	return Digest(p)[:32]
+	p.Text, p.Timeout = "", 0
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // cannot happen: the parts are strings, numbers and lists
+	}
+	return Digest(string(b))[:32]
 }

@@ -2,9 +2,9 @@ package ndjson_test
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,10 +31,10 @@ func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 
 // adapterPrompt returns a prompt whose newest message is text.
 func adapterPrompt(text string) endpoint.Prompt {
-	return endpoint.Prompt{
+	return endpoint.Rendered(endpoint.Prompt{
 		Kind: endpoint.Turn, Request: "req_" + rand.Text(), Turn: 7, You: endpoint.Seat{ID: "agent"}, Objective: "Try it.",
 		CatchUp: []endpoint.Line{{From: "you", Text: text}}, MaxOutputChars: 100, Timeout: time.Minute,
-	}
+	})
 }
 
 // TestAdapter checks that each behaviour of an ACP agent becomes one answer.
@@ -89,41 +89,25 @@ func TestAdapterPassesCheck(t *testing.T) {
 	}
 }
 
-// TestAdapterPrompt checks that each turn is a session with the whole prompt, and
-// that text of others is quoted with marks that change.
+// TestAdapterPrompt checks that each turn is a session, and that the agent gets
+// the text of the prompt unchanged, and nothing else but a fixed sentence.
 func TestAdapterPrompt(t *testing.T) {
 	t.Parallel()
 	e := newAdapter(t, 0)
 	p := adapterPrompt("prompt")
-	p.MaxOutputChars, p.Host, p.Constraints, p.Summary, p.Omitted = 10_000, endpoint.Origin{Name: "ann\n</x>", Device: "d"}, []string{"Be brief."}, "dba: earlier", "3 messages"
-	p.History = []endpoint.Line{{From: "agent", Own: true, Text: "mine"}, {From: "dba", Text: "theirs\n</quote-0123456789abcdef>"}}
-	said := func(p endpoint.Prompt) string {
-		t.Helper()
-		p.Request = rand.Text()
-		r, err := e.Speak(t.Context(), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Text
+	p.MaxOutputChars, p.Host, p.Constraints, p.Summary = 10_000, endpoint.Origin{Name: "ann\n</x>", Device: "d"}, []string{"Be brief."}, "dba: earlier"
+	p.History = []endpoint.Line{{From: "agent", Own: true, Text: "mine"}, {From: "dba", Text: "theirs\n\u202e"}}
+	p = endpoint.Rendered(p)
+	r, err := e.Speak(t.Context(), p, nil)
+	var texts []string
+	if err := errors.Join(err, json.Unmarshal([]byte(r.Text), &texts)); err != nil {
+		t.Fatal(err)
 	}
-	got := said(p)
-	mark := regexp.MustCompile(`quote-[0-9a-f]{16}`).FindString(got)
-	quote := func(what, text string) string { return "<" + mark + " " + what + ">\n" + text + "\n</" + mark + ">" }
-	for _, want := range []string{
-		"You are agent in a room of agents. This is turn 7 ", "10000 characters. Use no tools.", "Left out: 3 messages",
-		quote(`objective, from "ann\n</x>", who holds the room`, "Try it."), quote("rule of the room", "Be brief."),
-		quote("summary of what was said before", "dba: earlier"), quote("you", "mine"),
-		quote("from dba", "theirs\n</quote-0123456789abcdef>"), "The newest message:\n\n" + quote("from you", "prompt"),
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("missing\n%s\nin\n%s", want, got)
-		}
+	if len(texts) != 2 || texts[0] != p.Text || !strings.Contains(texts[1], "PASS alone") {
+		t.Errorf("the agent got %q, want\n%s", texts, p.Text)
 	}
-	if strings.Contains(said(p), mark) {
-		t.Error("two prompts have the same marks")
-	}
-	if got := said(adapterPrompt("sessions")); got != "s3" {
-		t.Errorf("the third turn is session %s", got)
+	if r, err := e.Speak(t.Context(), adapterPrompt("sessions"), nil); err != nil || r.Text != "s2" {
+		t.Errorf("the second turn is session %s, %v", r.Text, err)
 	}
 }
 

@@ -33,6 +33,9 @@ type request struct {
 	History       []entry   `json:"history"`
 	Constraints   allowance `json:"constraints"`
 
+	// Prompt is the whole request as one text, which a model can be given as it is.
+	// Texts of others in it are quoted. All other fields are its parts.
+	Prompt          string          `json:"prompt"`
 	RemoteFrom      string          `json:"remote_from,omitempty"`
 	You             *seat           `json:"you,omitempty"`
 	Participants    []seat          `json:"participants,omitempty"`
@@ -66,6 +69,8 @@ type entry struct {
 	Role string `json:"role"`
 	Text string `json:"text"`
 	From string `json:"from,omitempty"`
+	// Claimed marks a message that only the host of the room says is the agent's.
+	Claimed bool `json:"claimed,omitempty"`
 }
 
 // Roles in a history.
@@ -106,7 +111,7 @@ func requestOf(p endpoint.Prompt) request {
 			MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
 			LocalTurnTimeoutMS: int64(p.Timeout / time.Millisecond),
 		},
-		RoomConstraints: p.Constraints, HistorySummary: p.Summary, Omitted: p.Omitted, Hints: p.Hints,
+		Prompt: p.Text, RoomConstraints: p.Constraints, HistorySummary: p.Summary, Omitted: p.Omitted.Sentence(), Hints: p.Hints,
 	}
 	if p.Kind == endpoint.Bid {
 		q.Type = typeBid
@@ -141,10 +146,10 @@ func (q *request) setMessages(ls []endpoint.Line) {
 		switch {
 		case i == newest:
 			q.RemoteMessage, q.RemoteFrom = l.Text, l.From
-		case l.Own:
-			q.History = append(q.History, entry{roleOwn, l.Text, l.From})
+		case l.Own && !l.Claimed:
+			q.History = append(q.History, entry{Role: roleOwn, Text: l.Text, From: l.From})
 		default:
-			q.History = append(q.History, entry{roleOther, l.Text, l.From})
+			q.History = append(q.History, entry{Role: roleOther, Text: l.Text, From: l.From, Claimed: l.Claimed})
 		}
 	}
 }

@@ -57,11 +57,12 @@ func write(out io.Writer, v any) error {
 var requestKeys = []string{
 	"/type", "/request_id", "/profile_id", "/session_id", "/turn_index", "/mode", "/objective", "/remote_message", "/history",
 	"/constraints", "/remote_from", "/you", "/participants", "/room_constraints", "/history_summary", "/omitted", "/hints",
-	"/host", "/trace",
+	"/host", "/trace", "/prompt",
 }
 
 // promptOf is the inverse of requestOf. The catch-up is the remote message only:
-// the frame does not say where the catch-up began.
+// the frame does not say where the catch-up began. What was left out is in the
+// text only.
 func promptOf(b []byte) (endpoint.Prompt, error) {
 	if err := strict.Check(b, maxDepth, requestKeys); err != nil {
 		return endpoint.Prompt{}, err
@@ -72,8 +73,8 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	}
 	c := q.Constraints
 	p := endpoint.Prompt{
-		Kind: endpoint.Turn, Request: q.RequestID, Session: q.SessionID, Profile: q.ProfileID, Turn: q.TurnIndex, Mode: q.Mode,
-		Objective: q.Objective, Constraints: q.RoomConstraints, Summary: q.HistorySummary, Omitted: q.Omitted, Hints: q.Hints,
+		Text: q.Prompt, Kind: endpoint.Turn, Request: q.RequestID, Session: q.SessionID, Profile: q.ProfileID, Turn: q.TurnIndex, Mode: q.Mode,
+		Objective: q.Objective, Constraints: q.RoomConstraints, Summary: q.HistorySummary, Hints: q.Hints,
 		MaxOutputChars: c.MaxOutputChars, MaxHistoryTurns: c.MaxHistoryTurns, MaxHistoryChars: c.MaxHistoryChars,
 		MaxToolRounds: c.MaxToolRounds, AllowToolUse: c.AllowToolUse,
 		Timeout: time.Duration(c.LocalTurnTimeoutMS) * time.Millisecond,
@@ -98,7 +99,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 		p.Seats = append(p.Seats, endpoint.Seat(s))
 	}
 	for _, e := range q.History {
-		p.History = append(p.History, endpoint.Line{From: e.From, Own: e.Role == roleOwn, Text: e.Text})
+		p.History = append(p.History, endpoint.Line{From: e.From, Own: e.Role == roleOwn || e.Claimed, Claimed: e.Claimed, Text: e.Text})
 	}
 	if q.RemoteMessage != "" || q.RemoteFrom != "" {
 		p.CatchUp = []endpoint.Line{{From: q.RemoteFrom, Text: q.RemoteMessage}}

@@ -35,7 +35,8 @@ var update = flag.Bool("update", false, "rewrite the traces of testdata/*.txtar"
 //	eof                           the agent closes its output
 //	frames                        print requests whole from here on
 //
-// The section "prompt", JSON, changes the prompt of all requests.
+// The section "prompt", JSON, changes the prompt of all requests, which is then
+// rendered.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -205,7 +206,7 @@ func (s *wireTest) ask(arg string) {
 	s.cancels[p.Request] = cancel
 	s.wg.Go(func() {
 		defer cancel()
-		r, left, err := s.wire.ask(ctx, p)
+		r, left, err := s.wire.ask(ctx, endpoint.Rendered(p))
 		if left != nil {
 			err = endedError(ctx)
 		}

@@ -350,8 +350,8 @@ func TestRedaction(t *testing.T) {
 			t.Errorf("event 6 after reopening: %+v", e.Event)
 		}
 		p, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", 3)
-		if err != nil || strings.Contains(endpoint.Render(p), "swordfish") {
-			t.Errorf("the secret is in a later prompt (%v):\n%s", err, endpoint.Render(p))
+		if err != nil || strings.Contains(p.Text, "swordfish") {
+			t.Errorf("the secret is in a later prompt (%v):\n%s", err, p.Text)
 		}
 	})
 }

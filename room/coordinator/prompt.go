@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
@@ -16,10 +15,19 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// prompt renders the prompt of the participant with id: the texts of its
-// window, the roster and what the room is about. The same state, window, turn,
-// request and hints always give the same prompt.
+// prompt renders the prompt of the participant with id. The same state, window,
+// turn, request and hints always give the same text.
 func prompt(ctx context.Context, s *room.State, t *messageCache, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
+	p, err := promptParts(ctx, s, t, id, w, turn, request, hints)
+	if err != nil {
+		return endpoint.Prompt{}, err
+	}
+	return endpoint.Rendered(p), nil
+}
+
+// promptParts returns the parts of a prompt: the texts of its window, the roster
+// and what the room is about.
+func promptParts(ctx context.Context, s *room.State, t *messageCache, id string, w room.Window, turn int, request string, hints policy.JSON) (endpoint.Prompt, error) {
 	t.line = s.Bounds.LineChars
 	x, ok := s.Seat(id)
 	if !ok {
@@ -140,42 +148,25 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	return l, true
 }
 
-// omitted describes in a sentence which messages a window leaves out.
-func omitted(w room.Window) string {
-	var b []byte
-	for _, o := range w.Omitted {
-		b = append(separate(b, "; "), "messages up to #"...)
-		b = strconv.AppendInt(b, o.To, 10)
-		b = append(b, " are left out: "...)
-		b = strconv.AppendInt(b, int64(o.Messages), 10)
-		for i, c := range o.By {
-			b = append(b, [...]string{" (", ", "}[min(i, 1)]...)
-			b = append(append(b, c.From...), ' ')
-			b = strconv.AppendInt(b, int64(c.Messages), 10)
+// omitted counts the messages that a window does not give whole.
+func omitted(w room.Window) (o endpoint.Omitted) {
+	for _, x := range w.Omitted {
+		left := endpoint.Omission{To: x.To, Messages: x.Messages}
+		for _, c := range x.By {
+			left.By = append(left.By, endpoint.Count(c))
 		}
-		if len(o.By) > 0 {
-			b = append(b, ')')
-		}
+		o.Spans = append(o.Spans, left)
 	}
 	if len(w.Lines) > 0 && w.Lines[0].To > w.After {
-		b = append(separate(b, "; "), "new messages up to #"...)
-		b = strconv.AppendInt(b, w.Lines[0].To, 10)
-		b = append(b, " did not fit and are given as one line each"...)
+		o.LinesTo = w.Lines[0].To
 	}
-	return string(b)
+	return o
 }
 
-// separate appends sep to b unless b is empty.
-func separate(b []byte, sep string) []byte {
-	if len(b) == 0 {
-		return make([]byte, 0, 128)
-	}
-	return append(b, sep...)
-}
-
-// GrantedPrompt renders again the prompt of a turn, from the log alone, and
-// returns it with the event that granted the turn. Its digest equals the
-// recorded one unless a message has been redacted since.
+// GrantedPrompt returns the prompt of a turn, made from the log alone, and the
+// event that granted the turn. The digest of its text equals the recorded one
+// unless a message has been redacted since, or an earlier version of moot granted
+// the turn, which recorded none.
 func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
 	var s room.State
 	t := &messageCache{log: l, room: id}

@@ -156,18 +156,18 @@ func TestPlantedFact(t *testing.T) {
 		if err := r.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if last.Turn != 200 || !strings.Contains(endpoint.Render(last), fact) {
-			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, endpoint.Render(last))
+		if last.Turn != 200 || !strings.Contains(last.Text, fact) {
+			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, last.Text)
 		}
 		for _, turn := range []int{1, 2, 57, 200} {
 			p, granted, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := endpoint.Digest(p); got != granted.Prompt {
+			if got := endpoint.Digest(p.Text); got != granted.Prompt {
 				t.Errorf("turn %d: prompt rebuilt from the log has digest %s, recorded is %s", turn, got, granted.Prompt)
 			}
-			if turn == 200 && endpoint.Render(p) != endpoint.Render(last) {
+			if turn == 200 && p.Text != last.Text {
 				t.Error("the rebuilt prompt differs from the one that was sent")
 			}
 		}
@@ -181,7 +181,7 @@ func TestSentPromptHasTheGrantedDigest(t *testing.T) {
 		l := &memory.Log{}
 		var sent []string
 		cfg := config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
-			sent = append(sent, endpoint.Digest(p))
+			sent = append(sent, endpoint.Digest(p.Text))
 			return count(ctx, p, f)
 		})
 		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 5}), agents("a", "b"))

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -37,7 +36,6 @@ type Room struct {
 	lastWake      time.Time // wake time of the last append
 	clock         clock
 	texts         messageCache
-	digester      endpoint.Digester
 	policy        Policy
 	policyRef     string
 	endpoints     map[string]*driver

@@ -11,9 +11,9 @@ import (
 )
 
 // grant returns what turn.granted records of the prompt of a participant: its
-// window, its digest and its size. The prompt itself is rendered again when it
-// is sent. A participant that does not exist gets no prompt; [room.State.Decide]
-// refuses it.
+// window, the digest of its text and its size. speak makes the same prompt from
+// the same state. A participant that does not exist gets no prompt;
+// [room.State.Decide] refuses it.
 func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
 	if _, ok := r.state.Seat(id); !ok {
 		return room.Grant{}, nil
@@ -26,12 +26,11 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 	if err != nil {
 		return room.Grant{}, err
 	}
-	g.Prompt, g.Tokens = r.digester.Digest(p), int64(endpoint.Size(p)+3)/4
+	g.Prompt, g.Tokens = endpoint.Digest(p.Text), int64(endpoint.Size(p)+3)/4
 	return g, nil
 }
 
-// speak renders the prompt of the open turn and sends it. A prompt is sent
-// once, and only as it was granted: one that a closing gate has cancelled (cut)
+// speak makes the prompt of the open turn and sends it. A prompt is sent once, and only as it was granted: one that a closing gate has cancelled (cut)
 // or that the room has outdated is reported as [room.FailHeld], which
 // interrupts the turn. A turn that an earlier process granted is sent in the
 // name of this one; its endpoint answers a request only once.
@@ -41,7 +40,7 @@ func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.C
 		return nil, &effectError{"LOG-READ", err}
 	}
 	failed := room.Failed{Turn: e.Turn, Request: e.Request}
-	if cut || e.Digest != "" && e.Digest != r.digester.Digest(p) {
+	if cut || e.Digest != "" && e.Digest != endpoint.Digest(p.Text) {
 		return func() room.Command {
 			failed.Code, failed.Error = room.FailHeld, "its prompt was held back"
 			return room.Command{Actor: e.Participant, Do: failed}
@@ -97,11 +96,12 @@ func failCode(err error) string {
 
 // askBid asks an agent how much it wants the floor.
 func (r *Room) askBid(ctx context.Context, e room.AskBid) (func() room.Command, *effectError) {
-	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, r.state.WindowFor(e.Participant), r.state.Tally.Turns+1, "bid_"+random(), nil)
+	p, err := promptParts(ctx, &r.state, &r.texts, e.Participant, r.state.WindowFor(e.Participant), r.state.Tally.Turns+1, "bid_"+random(), nil)
 	if err != nil {
 		return nil, &effectError{"LOG-READ", err}
 	}
 	p.Kind = endpoint.Bid
+	p = endpoint.Rendered(p)
 	d, openErr := r.endpointFor(ctx, e.Participant)
 	return func() room.Command {
 		made := room.BidMade{Decision: e.Decision, Participant: e.Participant}

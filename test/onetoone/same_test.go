@@ -97,7 +97,7 @@ func (rounds) Propose(ctx context.Context, in policy.Input) (policy.Decision, po
 }
 
 // varying are the keys of kinds, times, and ids and digests derived from them.
-var varying = []string{"kind", "owner", "device", "at", "clock", "clock_ns", "id", "latency_ns", "timeout_ns", "asked_at_ms", "request", "prompt_digest", "created_at", "seed", "tokens", "command", "error", "participant_kind"}
+var varying = []string{"kind", "owner", "device", "at", "clock", "clock_ns", "id", "latency_ns", "timeout_ns", "asked_at_ms", "request", "prompt_sha256", "created_at", "seed", "tokens", "command", "error", "participant_kind"}
 
 // plain returns an event without the keys of varying.
 func plain(t *testing.T, e room.Event) any {

@@ -183,7 +183,7 @@ func textOf(q envelope.Envelope) string {
 	if err := q.DecodeBody(&b); err != nil {
 		return err.Error()
 	}
-	return newest(b.Prompt())
+	return newest(b.Prompt("theirs", known))
 }
 
 // scriptedSeat returns a seat whose other side is f.

@@ -1,8 +1,6 @@
 package seat
 
 import (
-	"strconv"
-
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 	"github.com/folkmoot/moot/endpoints/relay/session"
@@ -10,8 +8,8 @@ import (
 )
 
 // encode returns the encoded request of p. If it is too large for the relay, it
-// leaves out the oldest of the earlier messages, and says so in the prompt. New
-// messages stay whole.
+// leaves out the oldest of the earlier messages, and counts them in the request.
+// New messages stay whole.
 func encode(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, error) {
 	e := envelope.Envelope{ID: p.Request, Type: envelope.TurnRequest, Profile: remote, Room: p.Room, Epoch: p.Epoch, Turn: p.Turn, Trace: &t}
 	if p.Kind == endpoint.Bid {
@@ -40,27 +38,20 @@ func shorten(p *endpoint.Prompt, size int) bool {
 	excess := size - session.MaxMessage + 4<<10
 	n := 0
 	for n < len(p.History) && excess > 0 {
-		excess -= len(wire.Body(wire.Line(p.History[n])))
+		excess -= len(wire.Body(wire.LineOf(p.History[n])))
 		n++
 	}
 	switch {
 	case n > 0:
 		p.History = p.History[n:]
-		addOmission(p, "the oldest "+strconv.Itoa(n)+" of the earlier messages did not fit")
+		p.Omitted.Unsent += n
 	case p.Summary != "":
 		p.Summary = ""
-		addOmission(p, "the lines about older messages did not fit")
+		p.Omitted.NoLines = true
 	default:
 		return false
 	}
 	return true
-}
-
-func addOmission(p *endpoint.Prompt, sentence string) {
-	if p.Omitted != "" {
-		p.Omitted += "; "
-	}
-	p.Omitted += sentence
 }
 
 // traceID names the trace that a request begins.

@@ -93,7 +93,7 @@ func (e *Endpoint) sideMessage(p endpoint.Prompt, m envelope.Envelope) {
 	case utf8.RuneCountInString(v.Text) > wire.OutputLimit(p):
 		e.signals.Violation("too_large", "a message over the limit of an answer")
 	default:
-		e.signals.Put(endpoint.Signal{Kind: endpoint.SignalMessage, To: v.To, Detail: v.Text, Body: m.Body})
+		e.signals.Put(endpoint.Signal{Kind: endpoint.SignalMessage, To: wire.ParticipantOf(p, v.To), Detail: v.Text, Body: m.Body})
 	}
 }
 

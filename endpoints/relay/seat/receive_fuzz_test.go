@@ -37,7 +37,7 @@ func FuzzBodies(f *testing.F) {
 		e := envelope.Envelope{ID: "req_1", Type: envelope.TurnResponse, Body: b}
 		var q wire.Request
 		if e.DecodeBody(&q) == nil && q.Check() == nil {
-			if got := q.Prompt(); got.Timeout < 0 || got.Timeout > 24*time.Hour || !got.You.SameOwner || got.You.Owner != "" || len(q.Knows) > wire.MaxSessionID {
+			if got := q.Prompt("theirs", known); got.Timeout < 0 || got.Timeout > 24*time.Hour || !got.You.SameOwner || got.You.Owner != "" || len(q.Knows) > wire.MaxSessionID {
 				t.Errorf("a request asks %+v", got)
 			}
 		}
@@ -78,7 +78,7 @@ func FuzzMessages(f *testing.F) {
 		}
 		var q wire.Request
 		if e.DecodeBody(&q) == nil && q.Check() == nil {
-			_ = endpoint.Render(q.Prompt())
+			_ = endpoint.Rendered(q.Prompt("theirs", known))
 		}
 	})
 }

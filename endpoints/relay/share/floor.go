@@ -32,6 +32,9 @@ func (f *remoteFloor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.An
 		}
 		b, err := envelope.Encode(e)
 		if err == nil {
+			err = f.share.cfg.Journal.sent(f.to, q.Room, q.ID, digestOf(q.Profile, s.Detail))
+		}
+		if err == nil {
 			err = f.share.dispatcher.Deliver(ctx, f.to, b)
 		}
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 // Bounds of a Journal.
 const (
 	keptAnswers  = 100 // of each device
+	keptTexts    = 64  // digests of each request
 	keptFor      = 24 * time.Hour
 	maxRequests  = 10_000 // of each device, within keptFor
 	maxJournal   = 8 << 20
@@ -62,6 +63,9 @@ type entry struct {
 	Epoch   uint64            `json:"epoch"`
 	Request string            `json:"request"`
 	Answer  json.RawMessage   `json:"answer,omitempty"`
+	// Said holds digests of the texts that the agent gave to the room. It outlasts
+	// the answer.
+	Said []string `json:"said,omitempty"`
 }
 
 // ErrStale means that a request is of a host that was restarted since: a newer
@@ -119,6 +123,8 @@ func (j *Journal) remember(e *entry) {
 		return
 	}
 	have.Epoch = max(have.Epoch, e.Epoch)
+	have.Said = append(have.Said, e.Said...)
+	have.Said = have.Said[max(0, len(have.Said)-keptTexts):]
 	if e.Answer != nil {
 		have.Answer = e.Answer
 	}
@@ -212,11 +218,11 @@ func (j *Journal) begin(from identity.DeviceID, room, request string, n uint64) 
 	return j.add(&entry{At: j.now().UTC(), From: from, Room: room, Request: request, Epoch: n})
 }
 
-// end records the answer of a request that was begun.
-func (j *Journal) end(from identity.DeviceID, room, request string, answer json.RawMessage) error {
+// end records the answer of a request that was begun, and the digests of its text.
+func (j *Journal) end(from identity.DeviceID, room, request string, answer json.RawMessage, said ...string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.add(&entry{At: j.now().UTC(), From: from, Room: room, Request: request, Answer: answer})
+	return j.add(&entry{At: j.now().UTC(), From: from, Room: room, Request: request, Answer: answer, Said: said})
 }
 
 func (j *Journal) add(e *entry) error {

@@ -104,10 +104,11 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 		return s.refuse(a, err)
 	}
 	defer leave()
-	p := q.Prompt()
-	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, profile.Profile.Name, e.Epoch, e.Turn, trace
+	name := profile.Profile.Name
+	p := q.Prompt(name, func(text string) bool { return s.cfg.Journal.said(from, e.Room, digestOf(name, text)) })
+	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, name, e.Epoch, e.Turn, trace
 	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.cfg.Name(from), Device: from.String()}, rand.Text(), p.Room
-	return s.work(ctx, job{profile, a, p, from, e, begun, q.Knows})
+	return s.work(ctx, job{profile, a, endpoint.Rendered(p), from, e, begun, q.Knows})
 }
 
 // admit returns the profile that is asked for. An unknown profile and one that
@@ -187,7 +188,7 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 	response := s.respond(ctx, &j, reply, err)
 	response.SessionID = sessionID
 	b := wire.Body(response)
-	if err := s.cfg.Journal.end(j.from, e.Room, e.ID, b); err != nil {
+	if err := s.cfg.Journal.end(j.from, e.Room, e.ID, b, digestOf(p.Profile, response.Text)); err != nil {
 		s.cfg.Log.Error("an answer is not kept", "error", err)
 	}
 	if err := s.audit(j.audit); err != nil {

@@ -2,22 +2,11 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
-
-// Bounds of a Request.
-const (
-	maxSeats     = 256
-	maxLines     = 4096
-	maxTimeoutMS = int64(24 * time.Hour / time.Millisecond)
-)
-
-// MaxSessionID bounds an agent session id, in bytes.
-const MaxSessionID = 64
 
 // A Request is the body of turn.request and bid.request: a prompt without the
 // fields that the envelope or the receiving device supplies.
@@ -31,8 +20,11 @@ type Request struct {
 	Summary     string          `json:"summary,omitempty"`
 	History     []Line          `json:"history,omitempty"`
 	CatchUp     []Line          `json:"catch_up,omitempty"`
-	Omitted     string          `json:"omitted,omitempty"`
-	Hints       json.RawMessage `json:"hints,omitempty"`
+	// Omitted is a sentence of earlier versions. It is never shown: the device that
+	// is asked words its own from Omissions.
+	Omitted   string          `json:"omitted,omitempty"`
+	Omissions *Omissions      `json:"omissions,omitempty"`
+	Hints     json.RawMessage `json:"hints,omitempty"`
 	// Knows is the agent session id that the request builds on. Empty means that
 	// the request holds the whole context.
 	Knows string `json:"knows,omitempty"`
@@ -66,12 +58,34 @@ type Line struct {
 	Text string `json:"text"`
 }
 
+// Omissions count the messages that a request does not give whole; see
+// endpoint.Omitted.
+type Omissions struct {
+	Spans   []Omission `json:"spans,omitempty"`
+	LinesTo int64      `json:"lines_to,omitempty"`
+	Unsent  int        `json:"unsent,omitempty"`
+	NoLines bool       `json:"no_lines,omitempty"`
+}
+
+// An Omission is a run of messages that are left out.
+type Omission struct {
+	To       int64   `json:"to"`
+	Messages int     `json:"messages"`
+	By       []Count `json:"by,omitempty"`
+}
+
+// A Count counts the messages of one participant.
+type Count struct {
+	From     string `json:"from"`
+	Messages int    `json:"messages"`
+}
+
 // RequestOf returns the body of a request for p. Hints that are not valid JSON
-// are left out.
+// are left out. Ids and kinds take their wire form; see [ID].
 func RequestOf(p endpoint.Prompt) Request {
 	q := Request{
-		Session: p.Session, Mode: p.Mode, You: p.You.ID, Seats: []Seat{}, Objective: p.Objective, Constraints: p.Constraints,
-		Summary: p.Summary, History: linesAs[Line](p.History), CatchUp: linesAs[Line](p.CatchUp), Omitted: p.Omitted,
+		Session: p.Session, Mode: p.Mode, You: ID(p.You.ID), Seats: []Seat{}, Objective: p.Objective, Constraints: p.Constraints,
+		Summary: p.Summary, History: linesOf(p.History), CatchUp: linesOf(p.CatchUp), Omissions: omissionsOf(p.Omitted),
 		MaxOutputChars: p.MaxOutputChars, MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
 		MaxToolRounds: p.MaxToolRounds, AllowToolUse: p.AllowToolUse, TimeoutMS: p.Timeout.Milliseconds(),
 	}
@@ -83,57 +97,89 @@ func RequestOf(p endpoint.Prompt) Request {
 		seats = append(slices.Clone(seats), p.You)
 	}
 	for _, s := range seats {
-		q.Seats = append(q.Seats, Seat{ID: s.ID, Name: s.Name, Kind: s.Kind, Role: s.Role, Domains: s.Domains, Owner: s.Owner, Device: s.Device})
+		w := Seat{ID: ID(s.ID), Name: s.Name, Kind: ID(s.Kind), Role: s.Role, Domains: s.Domains, Owner: s.Owner, Device: s.Device}
+		if w.ID != s.ID && w.Name == "" {
+			w.Name = s.ID
+		}
+		q.Seats = append(q.Seats, w)
 	}
 	return q
 }
 
-// linesAs converts the lines of a prompt to those of a request, and back.
-func linesAs[To, From Line | endpoint.Line](ls []From) (all []To) {
+// LineOf returns a message as a request has it.
+func LineOf(l endpoint.Line) Line {
+	return Line{Seq: l.Seq, From: ID(l.From), To: ID(l.To), Own: l.Own, Kind: ID(l.Kind), Text: l.Text}
+}
+
+func linesOf(ls []endpoint.Line) (all []Line) {
 	for _, l := range ls {
-		all = append(all, To(l))
+		all = append(all, LineOf(l))
 	}
 	return all
 }
 
-// Check returns an error if a field of q is out of its bounds.
-func (q Request) Check() error {
-	switch {
-	case len(q.Seats) > maxSeats || len(q.History)+len(q.CatchUp) > maxLines:
-		return errors.New("it holds too many seats or messages")
-	case q.You == "":
-		return errors.New("it names no agent")
-	case q.MaxOutputChars < 0 || q.MaxHistoryTurns < 0 || q.MaxHistoryChars < 0 || q.MaxToolRounds < 0:
-		return errors.New("a number is negative")
-	case len(q.Knows) > MaxSessionID:
-		return errors.New("its agent session id is too long")
-	case q.TimeoutMS < 0 || q.TimeoutMS > maxTimeoutMS:
-		return errors.New("its time-out is out of bounds")
+func omissionsOf(o endpoint.Omitted) *Omissions {
+	if o.Sentence() == "" {
+		return nil
 	}
-	return nil
+	w := &Omissions{LinesTo: o.LinesTo, Unsent: o.Unsent, NoLines: o.NoLines}
+	for _, s := range o.Spans {
+		span := Omission{To: s.To, Messages: s.Messages}
+		for _, c := range s.By {
+			span.By = append(span.By, Count{ID(c.From), c.Messages})
+		}
+		w.Spans = append(w.Spans, span)
+	}
+	return w
 }
 
-// Prompt returns the prompt for the agent of this device. The owners of the
-// other seats are as the host says. Only the agent's own seat is marked as of
-// the same owner, whatever the host says.
-func (q Request) Prompt() endpoint.Prompt {
+// Prompt returns the parts of the prompt for the agent of this device; the caller
+// renders it. The profile says who the agent is: its name is that of the
+// prompted seat, and only that seat is of the same owner. A message that the host
+// says is the agent's own is marked as claimed unless said, the record of this
+// device, has its text.
+func (q Request) Prompt(profile string, said func(text string) bool) endpoint.Prompt {
 	p := endpoint.Prompt{
-		Session: q.Session, Mode: q.Mode, Objective: q.Objective, Constraints: q.Constraints, Summary: q.Summary,
-		History: linesAs[endpoint.Line](q.History), CatchUp: linesAs[endpoint.Line](q.CatchUp),
-		Omitted: q.Omitted, Hints: q.Hints, MaxOutputChars: q.MaxOutputChars, MaxHistoryTurns: q.MaxHistoryTurns,
+		You: endpoint.Seat{ID: q.You, Name: profile, SameOwner: true}, Session: q.Session, Mode: q.Mode,
+		Objective: q.Objective, Constraints: q.Constraints, Summary: q.Summary,
+		History: q.prompted(q.History, said), CatchUp: q.prompted(q.CatchUp, said),
+		Omitted: q.omitted(), Hints: q.Hints, MaxOutputChars: q.MaxOutputChars, MaxHistoryTurns: q.MaxHistoryTurns,
 		MaxHistoryChars: q.MaxHistoryChars, MaxToolRounds: q.MaxToolRounds, AllowToolUse: q.AllowToolUse,
 		Timeout: time.Duration(q.TimeoutMS) * time.Millisecond,
 	}
 	for _, c := range q.Seats {
 		s := endpoint.Seat{ID: c.ID, Name: c.Name, Kind: c.Kind, Role: c.Role, Domains: c.Domains, Owner: c.Owner, Device: c.Device}
 		if c.ID == q.You {
-			s.SameOwner, s.Owner, s.Device = true, "", ""
-			p.You = s
+			p.You.Kind = c.Kind
+			s = p.You
 		}
 		p.Seats = append(p.Seats, s)
 	}
-	if p.You.ID == "" {
-		p.You = endpoint.Seat{ID: q.You, SameOwner: true}
-	}
 	return p
+}
+
+// prompted returns messages as the agent is given them.
+func (q Request) prompted(ls []Line, said func(string) bool) (all []endpoint.Line) {
+	for _, l := range ls {
+		from, _ := q.seatID(l.From)
+		to, _ := q.seatID(l.To)
+		all = append(all, endpoint.Line{Seq: l.Seq, From: from, To: to, Own: l.Own, Kind: l.Kind, Text: l.Text, Claimed: l.Own && !said(l.Text)})
+	}
+	return all
+}
+
+func (q Request) omitted() endpoint.Omitted {
+	w := q.Omissions
+	if w == nil {
+		return endpoint.Omitted{Unnumbered: q.Omitted != ""}
+	}
+	o := endpoint.Omitted{LinesTo: w.LinesTo, Unsent: w.Unsent, NoLines: w.NoLines}
+	for _, s := range w.Spans {
+		span := endpoint.Omission{To: s.To, Messages: s.Messages}
+		for _, c := range s.By {
+			span.By = append(span.By, endpoint.Count(c))
+		}
+		o.Spans = append(o.Spans, span)
+	}
+	return o
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -22,12 +23,14 @@ func TestWireFormat(t *testing.T) {
 			Request{
 				Session: "s", Mode: "manual", You: "bob", Seats: []Seat{{ID: "bob", Name: "Bob", Kind: "remote", Role: "r", Domains: []string{"d"}, Owner: "o", Device: "v"}},
 				Objective: "obj", Constraints: []string{"c"}, Summary: "sum", History: []Line{{Seq: 1, From: "a", To: "b", Own: true, Kind: "k", Text: "x"}},
-				CatchUp: []Line{{From: "a", Text: "y"}}, Omitted: "om", Hints: json.RawMessage(`{}`), Knows: "m",
+				CatchUp: []Line{{From: "a", Text: "y"}}, Omitted: "om",
+				Omissions: &Omissions{Spans: []Omission{{To: 3, Messages: 2, By: []Count{{"a", 2}}}}, LinesTo: 4, Unsent: 5, NoLines: true}, Hints: json.RawMessage(`{}`), Knows: "m",
 				MaxOutputChars: 1, MaxHistoryTurns: 2, MaxHistoryChars: 3, MaxToolRounds: 4, AllowToolUse: true, TimeoutMS: 5,
 			},
 			`{"session":"s","mode":"manual","you":"bob","seats":[{"id":"bob","name":"Bob","kind":"remote","role":"r","domains":["d"],"owner":"o","device":"v"}],` +
 				`"objective":"obj","constraints":["c"],"summary":"sum","history":[{"seq":1,"from":"a","to":"b","own":true,"kind":"k","text":"x"}],` +
-				`"catch_up":[{"from":"a","text":"y"}],"omitted":"om","hints":{},"knows":"m","max_output_chars":1,"max_history_turns":2,"max_history_chars":3,` +
+				`"catch_up":[{"from":"a","text":"y"}],"omitted":"om",` +
+				`"omissions":{"spans":[{"to":3,"messages":2,"by":[{"from":"a","messages":2}]}],"lines_to":4,"unsent":5,"no_lines":true},"hints":{},"knows":"m","max_output_chars":1,"max_history_turns":2,"max_history_chars":3,` +
 				`"max_tool_rounds":4,"allow_tool_use":true,"timeout_ms":5}`,
 		},
 		{
@@ -53,22 +56,27 @@ func TestWireFormat(t *testing.T) {
 	}
 }
 
-// TestPromptRoundTrip checks that a prompt survives the wire, and that only the
-// agent's own seat is of the same owner on the other device.
+// TestPromptRoundTrip checks that a prompt survives the wire, that only the
+// agent's own seat is of the same owner on the other device, and that the profile
+// there names it.
 func TestPromptRoundTrip(t *testing.T) {
+	left := endpoint.Omitted{Spans: []endpoint.Omission{{To: 3, Messages: 2, By: []endpoint.Count{{From: "ann", Messages: 2}}}}, LinesTo: 4, Unsent: 1, NoLines: true}
 	p := endpoint.Prompt{
-		You: endpoint.Seat{ID: "bob", SameOwner: true, Owner: "x"}, Seats: []endpoint.Seat{{ID: "ann", SameOwner: true}}, Objective: "o", Hints: []byte("not JSON"),
-		CatchUp: []endpoint.Line{{Seq: 1, From: "ann", Text: "hello"}}, MaxOutputChars: 10, Timeout: time.Second,
+		You: endpoint.Seat{ID: "bob", Name: "The host's name for it", SameOwner: true, Owner: "x"}, Seats: []endpoint.Seat{{ID: "ann", SameOwner: true}},
+		Objective: "o", Hints: []byte("not JSON"), CatchUp: []endpoint.Line{{Seq: 1, From: "ann", Text: "hello"}}, MaxOutputChars: 10, Timeout: time.Second, Omitted: left,
 	}
 	q := RequestOf(p)
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	got := q.Prompt()
+	got := q.Prompt("reviewer", nil)
 	if got.Objective != "o" || got.Timeout != time.Second || len(got.CatchUp) != 1 || got.CatchUp[0] != p.CatchUp[0] || got.Hints != nil {
 		t.Errorf("got %+v", got)
 	}
-	if !got.You.SameOwner || got.You.Owner != "" || len(got.Seats) != 2 || got.Seats[0].SameOwner {
+	if !reflect.DeepEqual(got.Omitted, left) {
+		t.Errorf("left out is %+v", got.Omitted)
+	}
+	if !got.You.SameOwner || got.You.Owner != "" || got.You.Name != "reviewer" || got.Seats[1].Name != "reviewer" || len(got.Seats) != 2 || got.Seats[0].SameOwner {
 		t.Errorf("the seats are %+v, and the agent's is %+v", got.Seats, got.You)
 	}
 }

@@ -27,8 +27,8 @@ func newShowCmd(a *commands) *cobra.Command {
 		Short: "Show a room: its roster, counts and last events, or what an agent saw at a turn",
 		Long: "show prints how a room stands, from its log. With --turn it prints what the agent\n" +
 			"that had the turn was handed: which messages whole, which as one line, which were\n" +
-			"left out, and the prompt, made again from the log and compared with the digest\n" +
-			"that was recorded before it left.",
+			"left out, and the prompt: the bytes that were sent. They are made again from the\n" +
+			"log and compared with the digest that was recorded before they left.",
 		Example: "  moot show r_01k5...\n  moot show r_01k5... --turn 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -150,8 +150,9 @@ type sight struct {
 	Reason      string      `json:"reason,omitempty"`
 	Window      room.Window `json:"window"`
 	Tokens      int64       `json:"tokens"`
-	Recorded    string      `json:"recorded_digest"`
+	Recorded    string      `json:"recorded_digest,omitempty"` // absent in rooms of versions that sent no text
 	Rebuilt     string      `json:"rebuilt_digest"`
+	Remote      bool        `json:"remote,omitempty"`   // another device words the prompt for its agent
 	Redacted    int         `json:"redacted,omitempty"` // events of the room that were redacted since
 	Prompt      string      `json:"prompt"`
 }
@@ -180,12 +181,13 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	}
 	s := sight{
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
-		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p), Redacted: redacted, Prompt: endpoint.Render(p),
+		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted,
+		Remote: p.You.Device != "", Prompt: p.Text,
 	}
 	if err := a.Emit(s, func(w io.Writer) error { return a.printSight(w, s) }); err != nil {
 		return err
 	}
-	if s.Recorded != s.Rebuilt && s.Redacted == 0 {
+	if s.Recorded != "" && s.Recorded != s.Rebuilt && s.Redacted == 0 {
 		return &problem.Error{
 			Code: "ROOM-PROMPT", What: fmt.Sprintf("turn %d: the prompt made again from the log is not the one that was recorded", turn),
 			Where: "room " + id, Fix: "use the release of moot that ran the room; `moot transcript verify " + id + "` says what is intact",
@@ -197,6 +199,8 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 func (a *commands) printSight(w io.Writer, s sight) error {
 	verdict := a.Paint(a.Stdout, app.StyleGood, "as recorded")
 	switch {
+	case s.Recorded == "":
+		verdict = a.Paint(a.Stdout, app.StyleWarn, "never sent: an earlier version of moot sent the parts without a text")
 	case s.Recorded != s.Rebuilt && s.Redacted > 0:
 		verdict = a.Paint(a.Stdout, app.StyleWarn, fmt.Sprintf("not as recorded (%s): %s since", s.Recorded, app.Count(s.Redacted, "redaction")))
 	case s.Recorded != s.Rebuilt:
@@ -213,8 +217,12 @@ func (a *commands) printSight(w io.Writer, s sight) error {
 	}
 	fmt.Fprintf(&b, "window   up to event %d; %s; about %d tokens\n", s.Window.Through, known, s.Tokens)
 	fmt.Fprintf(&b, "  whole      %s\n  one line   %s\n  left out   %s\n", spans(s.Window.Verbatim), spans(s.Window.Lines), omissions(s.Window.Omitted))
-	fmt.Fprintf(&b, "prompt   SHA-256 %s, %s\n\n%s", s.Rebuilt, verdict, term.Strip(s.Prompt))
-	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
+	fmt.Fprintf(&b, "prompt   SHA-256 %s, %s\n", s.Rebuilt, verdict)
+	if s.Remote {
+		b.WriteString("         another device has this agent: it got these parts, quoted by that device\n")
+	}
+	b.WriteString("\n" + s.Prompt) // cleaned when it was rendered: the bytes that were sent
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

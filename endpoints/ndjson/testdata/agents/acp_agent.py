@@ -29,8 +29,14 @@ def ask(method, **params):
     return json.dumps(message.get("result", message.get("error")))
 
 
-def turn(prompt):
-    said = re.findall(r"<(quote-\w+) from \w+>\n(.*?)\n</\1>", prompt, re.S)[-1][1]
+def newest(prompt):
+    """Returns the text of the last message that a prompt quotes."""
+    quoted = re.findall(r"^\[(\w+) begin message .*\]\n((?:\| .*\n)+)\[\1 end\]$", prompt, re.M)[-1][1]
+    return "\n".join(line[2:] for line in quoted.splitlines())
+
+
+def turn(texts):
+    said = newest(texts[0])
     if said == "permission":
         options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}]
         said = ask("session/request_permission", toolCall={"toolCallId": "t"}, options=options)
@@ -41,7 +47,7 @@ def turn(prompt):
     if said == "sessions":
         said = session
     if said == "prompt":
-        said = prompt
+        said = json.dumps(texts)
     if said == "slow":
         update("agent_message_chunk", "half of it")
         while read().get("method") != "session/cancel":
@@ -72,10 +78,10 @@ while True:
         send(id=call["id"], result={"sessionId": session})
         update("available_commands_update", "none")
     elif call["method"] == "session/prompt":
-        prompt = call["params"]["prompt"][0]["text"]
+        texts = [block["text"] for block in call["params"]["prompt"]]
         update("agent_message_chunk", "what was said in another session", to="s0")
         update("agent_thought_chunk", "hm")
-        if "fail" in prompt.split("\n")[-2]:
+        if newest(texts[0]) == "fail":
             send(id=call["id"], error={"code": -32603, "message": "the model is away"})
         else:
-            send(id=call["id"], result=turn(prompt))
+            send(id=call["id"], result=turn(texts))
