@@ -47,8 +47,8 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// ownTurn is in what the adapter tells its agent.
-var ownTurn = regexp.MustCompile(`This is turn (\d+) of the room`)
+// ownTurn is in the prompt of moot.
+var ownTurn = regexp.MustCompile(`The floor is yours \(turn (\d+)\)`)
 
 // reply is what the model says to a turn.
 func reply(turn int) string { return fmt.Sprintf("answer to turn %d", turn) }

@@ -20,7 +20,7 @@ import (
 // ends after each answer; a file `crash` it takes away, and ends before one.
 const frankAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
-  echo "$line" >>frames
+  printf '%s\n' "$line" >>frames
   if [ -e crash ]; then rm crash; echo out of memory >&2; exit 3; fi
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"answered %s"}\n' "$id" "$(grep -c . frames)"
   [ ! -e once ] || exit 0

@@ -29,7 +29,7 @@ import (
 const steadyAgent = `n=0
 while read -r line; do
   n=$((n+1))
-  echo "$line" >>asked
+  printf '%s\n' "$line" >>asked
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   until [ -e "go$n" ]; do sleep 0.02; done
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"answer %s"}\n' "$id" "$id"
