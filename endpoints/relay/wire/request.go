@@ -11,15 +11,15 @@ import (
 // A Request is the body of turn.request and bid.request: a prompt without the
 // fields that the envelope or the receiving device supplies.
 type Request struct {
-	Session     string          `json:"session,omitempty"`
-	Mode        string          `json:"mode,omitempty"`
-	You         string          `json:"you"`
-	Seats       []Seat          `json:"seats"`
-	Objective   string          `json:"objective"`
-	Constraints []string        `json:"constraints,omitempty"`
-	Summary     string          `json:"summary,omitempty"`
-	History     []Line          `json:"history,omitempty"`
-	CatchUp     []Line          `json:"catch_up,omitempty"`
+	Session     string   `json:"session,omitempty"`
+	Mode        string   `json:"mode,omitempty"`
+	You         string   `json:"you"`
+	Seats       []Seat   `json:"seats"`
+	Objective   string   `json:"objective"`
+	Constraints []string `json:"constraints,omitempty"`
+	Summary     string   `json:"summary,omitempty"`
+	History     []Line   `json:"history,omitempty"`
+	CatchUp     []Line   `json:"catch_up,omitempty"`
 	// Omitted is a sentence of earlier versions. It is never shown: the device that
 	// is asked words its own from Omissions.
 	Omitted   string          `json:"omitted,omitempty"`
