@@ -34,8 +34,8 @@ func ValidID(s string) bool {
 	return s != "" && len(s) <= MaxID
 }
 
-// A Prompt is all that an agent gets for one request: one text, and its parts
-// beside it. [Rendered] sets the text. It is called once for each prompt, by the
+// A Prompt is all that an agent gets for one request: one text and its parts.
+// [Rendered] sets the text. It is called once for each prompt, by the
 // host of the agent: the coordinator, or the share for the room of another owner.
 // Endpoints hand Text on and never render again.
 type Prompt struct {

@@ -61,8 +61,8 @@ var requestKeys = []string{
 }
 
 // promptOf is the inverse of requestOf. The catch-up is the remote message only:
-// the frame does not say where the catch-up began. What was left out is in the
-// text only.
+// the frame does not say where the catch-up began. Only the
+// text says what is left out.
 func promptOf(b []byte) (endpoint.Prompt, error) {
 	if err := strict.Check(b, maxDepth, requestKeys); err != nil {
 		return endpoint.Prompt{}, err
