@@ -183,7 +183,7 @@ func TestTerminal(t *testing.T) {
 	x.press("/rel\t\r")
 	x.sees("B is released")
 	x.press("/help\r")
-	x.sees("Esc Esc    stop the room")
+	x.sees("Esc Esc        stop the room")
 	x.press("\x1b")
 	x.sees("Esc again stops the room")
 	x.press("\x1b")
@@ -214,8 +214,8 @@ func TestTerminalQuit(t *testing.T) {
 	}
 }
 
-// Ctrl-C in a terminal in raw mode is no signal of the terminal's, and must
-// end as one.
+// TestTerminalInterrupt: Ctrl-C pauses the room, though a terminal in raw mode
+// makes no signal of it.
 func TestTerminalInterrupt(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	x := openTerminal(t, w, 80, "run")
@@ -225,5 +225,61 @@ func TestTerminalInterrupt(t *testing.T) {
 	x.wait("paused by you")
 	if code := x.end(); code != app.ExitInterrupted {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestTerminalInterruptTwice: the second Ctrl-C ends moot while an agent that
+// does not end is waited for.
+func TestTerminalInterruptTwice(t *testing.T) {
+	w := newWorkbench(t, map[string]string{
+		"room.yaml": strings.Replace(ptyRoom,
+			`{kind: scripted, lines: ["one", "three", "five", "seven"]}`, `{kind: ndjson, command: [sh, deaf.sh]}`, 1),
+		"deaf.sh": "trap '' TERM INT HUP\nwhile :; do sleep 1; done\n",
+	})
+	x := openTerminal(t, w, 80, "run")
+	x.sees("A is thinking")
+	x.press("\x03")
+	x.wait("press Ctrl-C again to quit now")
+	x.press("\x03")
+	if code := x.end(); code != app.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestTerminalGone: a terminal that goes away pauses the room.
+func TestTerminalGone(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
+	x := openTerminal(t, w, 80, "run")
+	x.sees("DRAFT #1 A")
+	id := anyRoom.FindString(x.sent())
+	x.ours.Close()
+	if code := x.end(); code != app.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	shown, err := w.moot("show", id)
+	if err != nil || !strings.Contains(shown, "paused by") {
+		t.Errorf("%v\n%s", err, shown)
+	}
+}
+
+// TestPlainTerminal: a terminal that cannot move its cursor gets lines, and is
+// told what to type when a draft waits. A sentence that begins like a command
+// is refused.
+func TestPlainTerminal(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
+	x := openTerminalAs(t, w, 80, []string{"TERM=dumb"}, "run")
+	x.wait("the draft of A waits: type approve, edit TEXT or reject [REASON]")
+	x.press("approve of what?\n")
+	x.wait("approve takes no text, and nothing was done")
+	x.press("approve\n")
+	x.wait("approved by you")
+	x.wait("│ three")
+	x.press("stop\n")
+	x.wait("stopped by you")
+	if code := x.end(); code != app.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(x.sent(), "\x1b") {
+		t.Errorf("the terminal was sent control sequences: %q", x.sent())
 	}
 }

@@ -139,11 +139,11 @@ func (s *Session) agents() []room.SeatView {
 	return out
 }
 
-// help lists the commands, each behind prefix.
-func help(prefix string) string {
+// help lists the commands.
+func help() string {
 	var b strings.Builder
 	for _, v := range verbs() {
-		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(prefix+v.name+" "+v.args), v.help)
+		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
 	}
 	return b.String()
 }

@@ -53,10 +53,9 @@ func (in *input) text() string {
 func (in *input) empty() bool { return in.field.Value() == "" }
 
 // set replaces the text and puts the cursor at its end.
-func (in *input) set(text string, choices []string) {
+func (in *input) set(text string) {
 	in.field.SetValue(oneLine(text))
 	in.field.CursorEnd()
-	in.field.SetSuggestions(choices)
 }
 
 func oneLine(text string) string {
@@ -64,15 +63,13 @@ func oneLine(text string) string {
 }
 
 // press gives a key to the field.
-func (in *input) press(msg tea.KeyPressMsg, choices []string) {
+func (in *input) press(msg tea.KeyPressMsg) {
 	in.field, _ = in.field.Update(msg) // its commands only blink a cursor
-	in.field.SetSuggestions(choices)
 }
 
 // insert inserts text at the cursor.
-func (in *input) insert(text string, choices []string) {
+func (in *input) insert(text string) {
 	in.field, _ = in.field.Update(tea.PasteMsg{Content: oneLine(text)})
-	in.field.SetSuggestions(choices)
 }
 
 // ask begins a question. The text so far comes back when the question ends.
@@ -81,13 +78,13 @@ func (in *input) ask(q *question, text string) {
 		in.saved = in.text()
 	}
 	in.asks = q
-	in.set(text, q.choices)
+	in.set(text)
 }
 
 // dismiss ends a question without an answer.
-func (in *input) dismiss(choices []string) {
+func (in *input) dismiss() {
 	in.asks = nil
-	in.set(in.saved, choices)
+	in.set(in.saved)
 	in.saved = ""
 }
 

@@ -19,7 +19,7 @@ func (x *screen) key(k tea.KeyPressMsg) {
 	}
 	if text != "" {
 		x.unmark()
-		x.input.insert(text, x.choices())
+		x.input.insert(text)
 		return
 	}
 	if k.Mod&tea.ModCtrl != 0 && k.Code == 'c' { // also behind an Escape in the same read
@@ -38,7 +38,7 @@ func (x *screen) key(k tea.KeyPressMsg) {
 		x.tab(k)
 	case "ctrl+d":
 		if !x.empty() {
-			x.press(k, x.choices())
+			x.press(k)
 			return
 		}
 		if x.asked = !asked; asked {
@@ -62,7 +62,7 @@ func (x *screen) key(k tea.KeyPressMsg) {
 		x.run("help")
 	default:
 		if !x.scrolled(name) {
-			x.press(k, x.choices())
+			x.press(k)
 		}
 	}
 }
@@ -107,10 +107,10 @@ func (x *screen) enter() {
 	switch {
 	case x.asks != nil:
 		q := x.asks
-		x.dismiss(x.choices())
+		x.dismiss()
 		q.answer(text)
 	case text != "":
-		x.set("", x.choices())
+		x.set("")
 		x.pane.bottom()
 		x.entered(text)
 	case x.draftMark != "":
@@ -146,7 +146,7 @@ func (x *screen) run(command string) {
 	case rest == "" && v.name == "edit":
 		x.editDraft()
 	case v.name == "help":
-		x.reply(func(Style) string { return keyHelp + "\n" + help("/") })
+		x.reply(screenHelp)
 	default:
 		x.carryOut(v, rest)
 	}
@@ -160,7 +160,7 @@ const twice = time.Second
 func (x *screen) escape() {
 	switch {
 	case x.asks != nil:
-		x.dismiss(x.choices())
+		x.dismiss()
 	case x.draftMark != "":
 		x.unmark()
 	case time.Since(x.escaped) < twice:
@@ -175,7 +175,7 @@ func (x *screen) escape() {
 func (x *screen) tab(k tea.KeyPressMsg) {
 	switch {
 	case !x.empty():
-		x.press(k, x.choices())
+		x.press(k)
 	case x.asks != nil || x.draft == "":
 	case x.draftMark == x.draft:
 		x.unmark()
@@ -234,14 +234,3 @@ func (x *screen) editDraft() {
 		},
 	}, d.Message.Text)
 }
-
-const keyHelp = `Enter sends the line as a message. A / begins a command, // a message with a slash.
-  Tab        complete a command; on an empty line: highlight the draft that waits
-  Enter      send; on the highlighted draft: approve it
-  Ctrl-O     approve the draft     Ctrl-X  edit it     Ctrl-R  reject it, with a reason
-  Ctrl-S     pause                 Ctrl-Q  resume
-  Ctrl-T     take over a seat      Ctrl-N  give an agent the floor
-  PgUp PgDn  scroll, also with the arrows; End on an empty line: to the newest
-  Esc Esc    stop the room         Ctrl-D Ctrl-D, Ctrl-C  pause and leave
-  Home End Alt-B Alt-F Ctrl-W Ctrl-U Ctrl-K  move and delete in the line, as in a shell
-`

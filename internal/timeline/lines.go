@@ -110,7 +110,7 @@ func (s *Session) carryOut(v verb, rest string) {
 	case "quit":
 		s.leave()
 	case "help":
-		s.reply(func(Style) string { return help("") })
+		s.reply(func(Style) string { return help() })
 	case "roster":
 		text := s.roster()
 		s.reply(func(Style) string { return text })

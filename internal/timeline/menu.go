@@ -70,21 +70,21 @@ func (x *screen) choices() []string {
 	if x.asks != nil {
 		return x.asks.choices
 	}
-	if !strings.HasPrefix(x.field.Value(), "/") {
+	text := x.field.Value()
+	if !strings.HasPrefix(text, "/") {
 		return nil
 	}
 	var out []string
 	for _, v := range verbs() {
-		if v.script {
-			continue
-		}
 		name := "/" + v.name
-		out = append(out, name)
-		if !strings.HasPrefix(v.args, "WHO") && !strings.HasPrefix(v.args, "[WHO") {
-			continue
-		}
-		for _, id := range x.ids() {
-			out = append(out, name+" "+id)
+		switch {
+		case v.script:
+		case !strings.Contains(text, " "):
+			out = append(out, name)
+		case v.seat || strings.HasPrefix(v.args, "WHO"):
+			for _, id := range x.ids() {
+				out = append(out, name+" "+id)
+			}
 		}
 	}
 	return out

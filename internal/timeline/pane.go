@@ -8,11 +8,12 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// A block is one part of the timeline: an event, or the answer to a command. It
-// is rendered again when the width of the terminal changes.
+// A block is one part of a pane: an event, or the answer to a command. It is
+// rendered again when the width of the terminal changes.
 type block struct {
 	render func(Style) string
 	draft  string // hash of the draft that it shows, or ""
+	answer bool   // no part of the timeline
 }
 
 // Bounds of the timeline that a screen keeps. Older blocks are dropped; the log
@@ -162,11 +163,13 @@ func (p *pane) seen() {
 	}
 }
 
-// text returns all blocks in another style.
+// text returns the timeline in another style.
 func (p *pane) text(s Style) string {
 	var b strings.Builder
 	for _, x := range p.blocks {
-		b.WriteString(x.render(s))
+		if !x.answer {
+			b.WriteString(x.render(s))
+		}
 	}
 	return b.String()
 }

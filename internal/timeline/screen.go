@@ -131,7 +131,7 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		x.key(msg)
 	case tea.PasteMsg:
 		x.unmark()
-		x.insert(msg.Content, x.choices())
+		x.insert(msg.Content)
 	case written:
 		if text := x.others.take(); text != "" {
 			x.pane.add(block{render: func(s Style) string { return s.body(text, "") }})
@@ -140,6 +140,7 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		x.done, x.fault = x.handle(msg)
 	}
+	x.field.SetSuggestions(x.choices())
 	if x.draftMark != x.draft {
 		x.unmark()
 	}

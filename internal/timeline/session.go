@@ -157,7 +157,11 @@ func (s *Session) begin() {
 			}
 		}
 	}
-	s.caused = s.Room.View().Seq // the room continues before the first line is drawn
+	v := s.Room.View()
+	s.caused = v.Seq // the room continues before the first line is drawn
+	if s.Before == nil {
+		s.view = room.View{Room: v.Room, Name: v.Name, Limits: v.Limits, Phase: room.PhaseLive}
+	}
 }
 
 // showHead shows what a person needs to go on with a resumed room.
@@ -258,7 +262,7 @@ func draftOf(e room.Event) string {
 // reply shows the answer to a command.
 func (s *Session) reply(render func(Style) string) {
 	if s.pane != nil {
-		s.pane.add(block{render: render})
+		s.pane.add(block{answer: true, render: func(st Style) string { return render(st) + "\n" }})
 		s.pane.bottom()
 		return
 	}

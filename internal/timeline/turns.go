@@ -74,7 +74,7 @@ func (p *Printer) header(label string, turn int, who string, facts []string) str
 	}
 	rest := ""
 	for _, f := range facts {
-		rest += " · " + f
+		rest += " · " + term.Line(f)
 	}
 	first := p.paint(yellow, label) + p.paint(dim, number) + p.speaker(who)
 	if columns(label+number+p.label(who)+rest) <= p.width() {
