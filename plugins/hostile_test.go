@@ -141,6 +141,18 @@ var hostileModules = []hostile{
 		m.Decide(nil, zero64)
 		return m.Bytes()
 	}},
+	{"alloc-imported", CodeABI, "", module(func(m *w.Module) {
+		closes := m.Import("wasi_snapshot_preview1", "fd_close", []byte{w.I32}, []byte{w.I32})
+		m.Export("roompolicy_abi_1", w.Func, m.Func(nil, nil))
+		m.Export("roompolicy_alloc", w.Func, closes)
+		m.Decide(nil, zero64)
+	})},
+	{"configure-imported", CodeABI, "", module(func(m *w.Module) {
+		args := m.Import("wasi_snapshot_preview1", "args_get", []byte{w.I32, w.I32}, []byte{w.I32})
+		m.Finish()
+		m.Export("roompolicy_configure", w.Func, args)
+		m.Decide(nil, zero64)
+	})},
 	{"wrong-signature", CodeSignature, "", module(func(m *w.Module) {
 		m.Finish()
 		m.Export("roompolicy_decide", w.Func, m.Func([]byte{w.I32}, []byte{w.I64}, zero64))

@@ -64,7 +64,6 @@ func TestHostile(t *testing.T) {
 
 var slow = map[string]bool{
 	"fills-2000": true, "fills-20000": true, "functions-60000": true, "functions-1M": true, "giant-function": true,
-	"start-loop": true, "initialize-loop": true,
 }
 
 func runHostile(t *testing.T, p *Policy, m hostile) {

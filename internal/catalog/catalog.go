@@ -64,6 +64,11 @@ func (c *Catalog) Find(ctx context.Context, dir, use string) (*Entry, error) {
 		return nil, err
 	}
 	e.Use = use
+	if e.Origin != BuiltIn && e.Origin != Log { // rooms of another release have its built-in policies in the log
+		if err := e.CheckName(); err != nil {
+			return nil, err
+		}
+	}
 	return e, e.CheckHost()
 }
 

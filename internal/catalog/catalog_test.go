@@ -71,6 +71,33 @@ func TestNameOrFolder(t *testing.T) {
 	}
 }
 
+// A module from elsewhere may not have the name of a built-in policy, neither in
+// its manifest nor by its file. In a log it may: a room of another release has
+// its built-in policies there.
+func TestNameOfBuiltIn(t *testing.T) {
+	dir := t.TempDir()
+	module := []byte("\x00asm\x01\x00\x00\x00")
+	carrying, err := pack.EmbedManifest(module, policy.Manifest{Name: "mention", Version: "1.0.0", ABI: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Catalog{Store: pack.NewStore(t.TempDir())}
+	for name, file := range map[string]struct {
+		module []byte
+		code   string
+	}{"roundrobin.wasm": {module, "POL-NAME"}, "mine.wasm": {carrying, "POL-NAME"}, "other.wasm": {module, ""}} {
+		if err := os.WriteFile(filepath.Join(dir, name), file.module, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Find(t.Context(), dir, "./"+name); codeOf(err) != file.code {
+			t.Errorf("%s: %v, want %q", name, err, file.code)
+		}
+	}
+	if _, err := fromLog(carrying, "mention", pack.Digest(carrying)); err != nil {
+		t.Errorf("in the log: %v", err)
+	}
+}
+
 func codeOf(err error) string {
 	if c, ok := errors.AsType[problem.Coded](err); ok {
 		return c.ErrorCode()

@@ -74,7 +74,7 @@ func (e *Entry) CheckDefaults(ctx context.Context) error {
 		return nil
 	}
 	if err := config.CheckSettings(ctx, schema, e.Defaults()); err != nil {
-		return &problem.Error{Code: "POL-MANIFEST", What: "default_config is not what config_schema allows: " + err.Error(), Where: e.Where, Fix: "make them agree"}
+		return &problem.Error{Code: "POL-MANIFEST", What: "config_schema does not allow default_config: " + err.Error(), Where: e.Where, Fix: "make them agree"}
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 
 // Limits of the worker process that compiles a module.
 const (
-	DefCPUTime   = 5 * time.Second // of the processor
-	maxWorkerMem = 512 << 20       // bytes
+	DefCPUTime   = 20 * time.Second // of the processor; a Go module of 3.3 MB takes 4 s
+	maxWorkerMem = 512 << 20        // bytes; the same module takes 200 MiB
 )
 
 // A job is the request to the worker; the module's bytes follow.

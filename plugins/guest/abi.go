@@ -50,7 +50,7 @@ const (
 	MaxMemoryPages = 1024
 	DefFuel        = 50_000_000
 	MaxFuel        = 500_000_000
-	SetupFuel      = DefFuel       // of the start function and _initialize
+	SetupFuel      = 10_000_000    // of the start function and _initialize; Go's runtime takes 2 million
 	MaxModule      = 8 << 20       // bytes of a module's file
 	MaxDepth       = 1000          // nested calls
 	MaxSettings    = 1 << 20       // bytes of a policy's settings

@@ -110,6 +110,12 @@ func (want abiExport) validate(where string, m *wasm.Metered, e wasm.Export) err
 			Fix: "give it the type " + signature(want.params, want.results),
 		}
 	}
+	if int(e.Index) < len(m.Imports) { // all of them are functions
+		return &Error{
+			Code: CodeABI, Where: where, What: want.name + " is a function that the module imports",
+			Fix: "export a function of the module itself",
+		}
+	}
 	return nil
 }
 

@@ -141,12 +141,15 @@ func (c *Configured) setUp() (*instance, error) {
 	if err != nil {
 		return nil, startError(c.spec.Name, err)
 	}
-	in.begin(context.Background(), guest.SetupFuel, c.spec.CPUTime)
+	fuel := uint64(guest.SetupFuel)
+	in.begin(context.Background(), fuel, c.spec.CPUTime)
 	if err = in.initialize(); err == nil {
+		fuel = c.spec.Fuel
+		in.begin(context.Background(), fuel, c.spec.CPUTime)
 		err = in.configure(c.spec.Settings)
 	}
 	if err != nil {
-		e := in.setupError(c.spec.Name, guest.SetupFuel, err)
+		e := in.setupError(c.spec.Name, fuel, err)
 		in.close()
 		return nil, e
 	}

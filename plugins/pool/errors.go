@@ -37,7 +37,7 @@ func (in *instance) runError(where string, fuel uint64, err error) *guest.Error 
 		e.Code, e.What = guest.CodeFuel, "the policy is too slow: "+errTime.Error()
 		e.Fix = "give it less history, or allow it more with --allow-fuel"
 	case in.left() < 0:
-		e.Code, e.What = guest.CodeFuel, fmt.Sprintf("the policy used more than its %d units of fuel", fuel)
+		e.Code, e.What = guest.CodeFuel, fmt.Sprintf("the policy used all of its %d units of fuel: a loop without end, or too much work", fuel)
 		e.Fix = "give it less history, or the policy's author has to make it cheaper"
 	case errors.Is(err, errInputRefused) || in.memory.denied:
 		e.Code, e.What = guest.CodeMemory, fmt.Sprintf("the policy's %d pages of memory did not suffice: %s", in.memory.maxBytes>>16, guest.Cause(err))

@@ -24,7 +24,7 @@ func newPolicyCheckCmd(a *commands) *cobra.Command {
 		Long: "check loads a policy as a room would, twice: into an empty cache and from it. It\n" +
 			"says what the module imports, what its bounds are and how much of them an empty\n" +
 			"input takes. A policy that is refused ends it with 3 and the code of the\n" +
-			"refusal. POLICY is a name, a policy's folder, a .wasm file or a pack; by default\n" +
+			"refusal, one that fails on the empty input with 7. POLICY is a name, a policy's folder, a .wasm file or a pack; by default\n" +
 			"the folder it is in.",
 		Example:           "  moot policy check\n  moot policy check stranger.wasm -o json",
 		Args:              cobra.MaximumNArgs(1),
@@ -38,7 +38,10 @@ func newPolicyCheckCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Emit(c, c.print)
+			if err := a.Emit(c, c.print); err != nil {
+				return err
+			}
+			return c.failure
 		},
 	}
 	a.FuelFlag(cmd)
@@ -56,6 +59,8 @@ type checked struct {
 	Engine string  `json:"engine"`
 	Empty  spent   `json:"empty_input"`
 	Schema bool    `json:"settings_schema"` // the manifest has one, and the defaults pass it
+
+	failure error // of the empty input
 }
 
 // limits are what bounds a policy's decision.
@@ -72,7 +77,7 @@ func limitsOf(m policy.ManifestLimits) limits {
 // A spent is what one decision took.
 type spent struct {
 	Action string `json:"action,omitempty"`
-	Error  string `json:"error,omitempty"` // code, when it failed; an empty room may be one
+	Error  string `json:"error,omitempty"` // code, when it failed
 	Fuel   uint64 `json:"fuel"`
 	Memory int    `json:"memory_bytes"`
 }
@@ -88,7 +93,8 @@ func (a *commands) checkPolicy(ctx context.Context, s *catalog.Entry) (*checked,
 		return nil, err
 	}
 	if c.Cached, err = a.loadTime(ctx, s, cache, func(h *plugins.Host, p *plugins.Policy) {
-		c.Engine, c.Empty = h.Engine(), tryEmpty(ctx, p)
+		c.Engine = h.Engine()
+		c.Empty, c.failure = tryEmpty(ctx, p)
 	}); err != nil {
 		return nil, err
 	}
@@ -120,14 +126,14 @@ func (a *commands) loadTime(ctx context.Context, s *catalog.Entry, cache string,
 }
 
 // tryEmpty asks the policy about a room with nobody in it.
-func tryEmpty(ctx context.Context, p *plugins.Policy) spent {
+func tryEmpty(ctx context.Context, p *plugins.Policy) (spent, error) {
 	in := policy.Input{ABI: policy.ABI, Init: true, Room: "check", Decision: 1, Turn: 1, Seed: "00"}
 	d, r, err := p.Decide(ctx, in.AppendJSON(nil))
 	out := spent{Action: d.Action, Fuel: r.Fuel, Memory: r.Memory}
 	if err != nil {
 		out.Error = app.ReportOf(err).Code
 	}
-	return out
+	return out, err
 }
 
 func (c *checked) print(w io.Writer) error {
@@ -140,7 +146,7 @@ func (c *checked) print(w io.Writer) error {
 		{"loading", fmt.Sprintf("%.0f ms the first time, %.0f ms from the cache, %s", c.First, c.Cached, c.Engine)},
 		{"empty input", fmt.Sprintf("%s; %d units of fuel, %d KiB of memory", empty, c.Empty.Fuel, c.Empty.Memory>>10)},
 	}
-	if err := app.Table(w, []string{"policy", c.Policy + ", sha256 " + c.SHA256}, rows); err != nil {
+	if err := app.Table(w, []string{"policy", c.Policy + ", sha256 " + c.SHA256}, rows); err != nil || c.failure != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(w, "ok")

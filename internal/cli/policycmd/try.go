@@ -249,13 +249,25 @@ func (c caseVerdict) write(b *strings.Builder) {
 	}
 }
 
+// maxNamed is how many failed cases an error names.
+const maxNamed = 5
+
 // failure is the error of a test that failed.
 func (r *testReport) failure() error {
 	if r.Failed == 0 {
 		return nil
 	}
+	var failed []string
+	for _, c := range r.Cases {
+		if !c.OK {
+			failed = append(failed, c.Case)
+		}
+	}
+	if len(failed) > maxNamed {
+		failed = append(failed[:maxNamed], "...")
+	}
 	return &problem.Error{
-		Code: "POL-TEST", What: fmt.Sprintf("%d of %s failed", r.Failed, app.Count(len(r.Cases), "case")), Where: "policy " + r.Policy,
+		Code: "POL-TEST", What: fmt.Sprintf("%d of %s failed: %s", r.Failed, app.Count(len(r.Cases), "case"), strings.Join(failed, ", ")), Where: "policy " + r.Policy,
 		Fix: "fix the policy, or take its answers with `moot policy test --update`",
 	}
 }
