@@ -112,6 +112,7 @@ type reserve struct{ lib, packages string }
 var reserves = []reserve{
 	{"github.com/spf13/viper/...", "internal/config"},
 	{"github.com/spf13/cobra/...", "internal/cli/..."},
+	{"charm.land/...", "internal/timeline"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest internal/cli/..."},
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
 	{"aead.dev/minisign", "internal/pack"},

@@ -21,9 +21,9 @@ func newRunCmd(a *commands) *cobra.Command {
 		Use:   "run [FILE]",
 		Short: "Start or resume a room in the foreground",
 		Long: "run opens the room that FILE describes, room.yaml when none is named, and runs\n" +
-			"it until it ends. In a terminal you see what is said and may take part: press ?\n" +
-			"for the keys. Where stdin is no terminal it is read for commands, one a line\n" +
-			"(`help` lists them); at its end the room runs on until it rests.\n\n" +
+			"it until it ends. In a terminal you see what is said and may take part: /help lists\n" +
+			"keys and commands. Where stdin is no terminal it is read for commands, one a line\n" +
+			"(help lists them); at its end the room runs on until it rests.\n\n" +
 			"--headless runs without a person: the room ends when it is no longer live, and\n" +
 			"the exit code says why (`moot help exit-codes`). --room resumes a stored room,\n" +
 			"after a crash or a pause; it needs no file.",
