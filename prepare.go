@@ -16,37 +16,44 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// prepare describes a new room in full: what room.yaml says with the options
-// applied, and the policy, whose module is kept in the log and begins to load.
-func (h *Host) prepare(ctx context.Context, r Source, o Options) (Spec, []Participant, error) {
-	spec, participants, dir, digest, err := h.describe(r, o)
-	if err != nil {
-		return Spec{}, nil, err
-	}
-	if err := o.apply(&spec, participants); err != nil {
-		return Spec{}, nil, err
-	}
-	if o.Policy != "" {
-		dir, digest = ".", ""
-	}
-	if spec.Policy.Digest != "" { // a built-in policy that the caller has looked up
-		h.preload(spec.Policy)
-		return spec, participants, nil
-	}
-	if spec.Policy, err = h.keepPolicy(ctx, dir, spec.Policy, digest); err != nil {
-		return Spec{}, nil, err
-	}
-	h.preload(spec.Policy)
-	return spec, participants, nil
+// A description is a new room as it will be opened.
+type description struct {
+	spec         Spec
+	participants []Participant
+	opening      string // first message; "" for none
+	dir          string // policies are found from here
+	digest       string // of the policy's module, as room.yaml wants it
 }
 
-// describe reads room.yaml. Policies are found from dir; digest is the
-// policy's module that room.yaml wants.
-func (h *Host) describe(r Source, o Options) (spec Spec, participants []Participant, dir, digest string, err error) {
+// prepare describes a new room in full: what room.yaml says with the options
+// applied, and the policy, whose module is kept in the log and begins to load.
+func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, error) {
+	d, err := h.describe(r, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.apply(&d.spec, d.participants); err != nil {
+		return nil, err
+	}
+	d.opening = cmp.Or(o.Say, d.opening)
+	if o.Policy != "" {
+		d.dir, d.digest = ".", ""
+	}
+	if d.spec.Policy.Digest == "" { // otherwise a built-in policy that the caller has looked up
+		if d.spec.Policy, err = h.keepPolicy(ctx, d.dir, d.spec.Policy, d.digest); err != nil {
+			return nil, err
+		}
+	}
+	h.preload(d.spec.Policy)
+	return d, nil
+}
+
+// describe reads room.yaml.
+func (h *Host) describe(r Source, o Options) (*description, error) {
 	if r.Spec != nil {
-		spec = *r.Spec
-		spec.Room, spec.Secret = cmp.Or(spec.Room, coordinator.NewRoomID()), cmp.Or(spec.Secret, newSecret())
-		return spec, r.Participants, cmp.Or(r.Dir, "."), "", nil
+		d := &description{spec: *r.Spec, participants: r.Participants, dir: cmp.Or(r.Dir, ".")}
+		d.spec.Room, d.spec.Secret = cmp.Or(d.spec.Room, coordinator.NewRoomID()), cmp.Or(d.spec.Secret, newSecret())
+		return d, nil
 	}
 	var described *config.Room
 	var problems config.Problems
@@ -57,13 +64,14 @@ func (h *Host) describe(r Source, o Options) (spec Spec, participants []Particip
 		described, problems = config.LoadText([]byte(r.YAML), r.Dir, h.wiring.RoomOptions(r.Dir, headless))
 	}
 	if described == nil {
-		return spec, nil, "", "", problems.Err()
+		return nil, problems.Err()
 	}
 	if o.Warn != nil && len(problems) > 0 {
 		o.Warn(problems)
 	}
-	spec, participants = described.Spec(coordinator.NewRoomID(), newSecret())
-	return spec, participants, described.Dir, described.Policy.SHA256, nil
+	d := &description{opening: described.Opening, dir: described.Dir, digest: described.Policy.SHA256}
+	d.spec, d.participants = described.Spec(coordinator.NewRoomID(), newSecret())
+	return d, nil
 }
 
 // apply replaces what the description says.
@@ -151,6 +159,9 @@ func (h *Host) changes(ctx context.Context, s *room.State, o Options) ([]Act, er
 			return nil, err
 		}
 		acts = append(acts, room.SetPolicy{Policy: ref})
+	}
+	if o.Say != "" {
+		acts = append(acts, room.Say{Text: o.Say})
 	}
 	return append(acts, o.First...), checkPerson(participantsOf(s), o.As)
 }

@@ -39,7 +39,10 @@ type Options struct {
 	// As is the person who opens the room; "" is the first person on the
 	// roster, else the host.
 	As string
-	// First is what that person does before the room runs.
+	// Say is a message that this person posts before the room runs. In a new room
+	// it takes the place of the opening in room.yaml.
+	Say string
+	// First is what that person does before the room runs, after Say.
 	First []Act
 	// TrustCommands lets a room that was imported start the commands that its
 	// log names.
@@ -56,18 +59,22 @@ type Options struct {
 
 // Create makes a new room and runs it.
 func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
-	spec, participants, err := h.prepare(ctx, s, o)
+	d, err := h.prepare(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.connectFor(ctx, spec, participants, o.Share); err != nil {
+	if err := h.connectFor(ctx, d.spec, d.participants, o.Share); err != nil {
 		return nil, err
 	}
 	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground}
-	if len(o.First) > 0 {
-		run.ResumeAs, run.ResumeWith = cmp.Or(person(participants, o.As), room.ActorHost), o.First
+	var acts []Act
+	if d.opening != "" {
+		acts = []Act{room.Say{Text: d.opening, Opening: true}}
 	}
-	r, err := h.rooms.Create(ctx, spec, participants, run)
+	if acts = append(acts, o.First...); len(acts) > 0 {
+		run.ResumeAs, run.ResumeWith = cmp.Or(person(d.participants, o.As), room.ActorHost), acts
+	}
+	r, err := h.rooms.Create(ctx, d.spec, d.participants, run)
 	if err != nil {
 		return nil, err
 	}

@@ -338,7 +338,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	x := s.seat(m.From)
 	human := x == nil || x.Kind == policy.Human || m.By != ""
 	s.index(e, m, x)
-	s.deliver(e, m)
+	s.deliver(e, m, b.Opening)
 	s.addRecent(e, m, human)
 	if !s.ownID(m.ID) {
 		s.Commands.add(m.ID, e.Seq)

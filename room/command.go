@@ -35,6 +35,7 @@ type (
 		Kind       string // "" is KindUtterance
 		Visibility Visibility
 		MessageID  string // "" lets the room name it
+		Opening    bool   // it opens the conversation; see [MessagePosted]
 	}
 	// Pause, Resume, Stop and Complete (control).
 	Pause    struct{ Reason string }

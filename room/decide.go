@@ -65,6 +65,10 @@ func actorOf(b Body, actor string) string {
 		if b.Failed {
 			return ActorRoom
 		}
+	case MessagePosted: // the objective, after the policy has declined
+		if actor == ActorPolicy {
+			return ActorRoom
+		}
 	case Errored:
 		return ActorRoom
 	}

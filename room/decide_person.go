@@ -108,7 +108,7 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	if turn != 0 {
 		return s.withLimits(now, MessagePosted{Turn: turn, Message: s.completeMessage(m, turn, now)}), nil
 	}
-	return []Body{MessagePosted{Message: s.completeMessage(m, 0, now)}}, nil
+	return []Body{MessagePosted{Message: s.completeMessage(m, 0, now), Opening: do.Opening}}, nil
 }
 
 func (s *State) decidePolicy(actor string, do SetPolicy) ([]Body, error) {

@@ -28,7 +28,7 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 		rec.Code, rec.Error = "run.error", d.Message
 		return s.decidePolicyFailed(rec)
 	}
-	return s.decline(d, rec), nil
+	return s.decline(d, rec, now), nil
 }
 
 // invalidDecision says why a log cannot hold the decision, or returns "".
@@ -69,13 +69,28 @@ func (s *State) withoutState(r policy.Record) policy.Record {
 	return r
 }
 
-func (s *State) decline(d policy.Decision, rec policy.Record) []Body {
+func (s *State) decline(d policy.Decision, rec policy.Record, now Now) []Body {
 	retry := s.Limits.Retry(d.RetryMS)
 	bodies := []Body{RoundDeclined{Record: rec, Reason: cmp.Or(d.Reason, "no decision"), Retry: retry}}
+	if opening := s.objectiveMessage(now); opening != nil {
+		return append(bodies, *opening)
+	}
 	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
 		bodies = append(bodies, s.settled(count(n, "round")+" declined in a row: "+cmp.Or(d.Reason, "no decision")))
 	}
 	return bodies
+}
+
+// objectiveMessage returns the objective as a message of the host, if the
+// conversation has not begun. It is for policies that wait for a first message:
+// one that declines although nobody has spoken gets it. nil means none is needed.
+func (s *State) objectiveMessage(now Now) *MessagePosted {
+	text := strings.TrimSpace(s.Spec.Objective)
+	if text == "" || s.Tally.Messages > 0 || s.Tally.Turns > 0 || len(s.starts()) > 0 {
+		return nil
+	}
+	m := Message{From: ActorHost, To: Broadcast, Kind: KindRequest, Text: validUTF8(text), Source: "user"}
+	return &MessagePosted{Message: s.completeMessage(m, 0, now), Opening: true}
 }
 
 // settled returns the end of a room in which the policy has nothing left to do.

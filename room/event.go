@@ -192,13 +192,15 @@ type (
 	}
 
 	// MessagePosted adds a message to the transcript. Turn is 0 for a message
-	// outside a turn.
+	// outside a turn. An Opening message to all opens the conversation: it is an
+	// unread message of every agent.
 	MessagePosted struct {
 		Turn    int           `json:"turn,omitempty"`
 		Message Message       `json:"message"`
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns,omitempty"`
 		Auto    bool          `json:"auto,omitempty"` // sent without an approval
+		Opening bool          `json:"opening,omitempty"`
 	}
 	// Redacted removes the text of an earlier event from the log.
 	Redacted struct {

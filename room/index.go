@@ -143,10 +143,14 @@ type unread struct {
 // maxInbox is the largest number of unread messages that are counted.
 const maxInbox = 1000
 
-// deliver counts a message as unread by the seat that it is addressed to.
-func (s *State) deliver(e Event, m Message) {
-	if x := s.seat(m.To); x != nil && len(x.Inbox) < maxInbox {
-		x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
+// deliver counts a message as unread by the seat that it is addressed to, and one
+// that opens the conversation by every agent.
+func (s *State) deliver(e Event, m Message, opening bool) {
+	for _, x := range s.Seats {
+		toAll := opening && m.To == Broadcast && x.Driven()
+		if (x.ID == m.To || toAll) && len(x.Inbox) < maxInbox {
+			x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
+		}
 	}
 }
 

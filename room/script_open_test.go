@@ -17,6 +17,8 @@ func openAct(t *testing.T, line string) room.Open {
 	var opts []string
 	for _, w := range strings.Fields(line) {
 		switch {
+		case w == "no-objective":
+			o.Spec.Objective = ""
 		case w == "one-to-one":
 			o.Spec.OneToOne = true
 		case w == "continue":
@@ -116,7 +118,11 @@ func describe(b room.Body) string {
 		return fmt.Sprintf("%q retry=%v", b.Reason, b.Retry)
 	case room.MessagePosted:
 		m := b.Message
-		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q", b.Turn, m.From, m.To, m.Text, b.Auto, m.By)
+		opening := ""
+		if b.Opening {
+			opening = " opening"
+		}
+		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q%s", b.Turn, m.From, m.To, m.Text, b.Auto, m.By, opening)
 	case room.TurnDrafted:
 		return fmt.Sprintf("turn=%d draft=%s why=%q %q", b.Turn, b.Draft, b.Why, b.Message.Text)
 	case room.TurnFailed:

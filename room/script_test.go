@@ -160,7 +160,11 @@ func (s *script) input(t *testing.T, out *strings.Builder) {
 	}
 	fmt.Fprintf(out, "decision=%d turn=%d init=%t turns_left=%d\n", in.Decision, in.Turn, in.Init, in.Limits.TurnsLeft)
 	for _, a := range in.Agents {
-		fmt.Fprintf(out, "  %s eligible=%t %s turns=%d failures=%d followed=%v\n", a.ID, a.Eligible, a.Ineligible, a.Turns, a.Failures, a.Followed)
+		fmt.Fprintf(out, "  %s eligible=%t %s turns=%d failures=%d followed=%v", a.ID, a.Eligible, a.Ineligible, a.Turns, a.Failures, a.Followed)
+		if a.Unread > 0 {
+			fmt.Fprintf(out, " unread=%d", a.Unread)
+		}
+		fmt.Fprintln(out)
 	}
 	for _, e := range in.Events {
 		fmt.Fprintf(out, "  #%d %s %s %q addressed=%v\n", e.Seq, e.Kind, e.From, e.Text, e.Addressed)
@@ -231,6 +235,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: room.ActorRoom, Do: room.Tick{}}
 	case "say":
 		return host(room.Say{Text: rest})
+	case "opening":
+		return host(room.Say{Text: rest, Opening: true})
 	case "say-id":
 		return host(room.Say{MessageID: first, Text: second})
 	case "say-as":

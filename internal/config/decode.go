@@ -98,7 +98,7 @@ func prune(v any, path []string) any {
 func (d *document) build(w wireRoom) *Room {
 	r := &Room{
 		Path: d.main.name, Dir: d.main.dir, Files: d.fileList(),
-		Name: w.Name, Objective: strings.TrimSpace(w.Objective), Constraints: w.Constraints,
+		Name: w.Name, Objective: strings.TrimSpace(w.Objective), Opening: strings.TrimSpace(w.Opening), Constraints: w.Constraints,
 		OneToOne: w.OneToOne, OnRestart: cmp.Or(w.OnRestart, room.RestartPause), Limits: w.Limits.limits(), Context: w.Context.context(),
 	}
 	n, _ := d.find([]string{"policy"})

@@ -12,6 +12,7 @@ type Room struct {
 	Files        []File // every file read, room.yaml first
 	Name         string
 	Objective    string
+	Opening      string // first message; "" for none
 	Constraints  []string
 	OneToOne     bool
 	OnRestart    string // room.RestartPause or room.RestartContinue

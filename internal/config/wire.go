@@ -16,6 +16,7 @@ type (
 		Version      string             `json:"version"`
 		Name         string             `json:"name"`
 		Objective    string             `json:"objective"`
+		Opening      string             `json:"opening"`
 		Constraints  []string           `json:"constraints"`
 		Include      []string           `json:"include"`
 		OneToOne     bool               `json:"one_to_one"`

@@ -28,6 +28,7 @@ func TestHostUnderChurn(t *testing.T) {
 		done := make(chan struct{})
 		go func() { h.Run(ctx); close(done) }()
 		s := spec(room.Limits{MaxDeclines: 1 << 20, MaxDuration: time.Hour})
+		s.Objective = "" // nothing that would open the conversation
 		if _, err := h.Create(t.Context(), s, append(agents("a"), room.Participant{ID: "me", Kind: policy.Human}), coordinator.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestHostUnloadsAndWakes(t *testing.T) {
 		defer stop()
 		for i := range 20 {
 			s := spec(room.Limits{MaxDeclines: 5, MaxDuration: 10 * time.Hour})
-			s.Room = fmt.Sprintf("r%d", i)
+			s.Room, s.Objective = fmt.Sprintf("r%d", i), "" // nothing that would open the conversation
 			s.OnRestart = room.RestartContinue
 			ps := append(agents("a"), room.Participant{ID: "me", Kind: policy.Human})
 			if _, err := h.Create(t.Context(), s, ps, coordinator.RunOptions{}); err != nil {
