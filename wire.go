@@ -62,6 +62,9 @@ func (w Wiring) OpenLog(readOnly bool) (*sqlite.DB, error) {
 // OpenAudit opens the host log, which holds what agents were asked and how it
 // ended. The caller closes it.
 func (w Wiring) OpenAudit() (*audit.Log, error) {
+	if err := device.DropOldAnswers(w.DeviceDir()); err != nil {
+		w.Log.Warn("old answers of shared agents stay on the disk", "error", err)
+	}
 	return audit.Open(audit.Config{Dir: w.Settings.Data})
 }
 

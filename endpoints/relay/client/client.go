@@ -24,10 +24,8 @@ type Client struct {
 	url  *url.URL
 	host string
 
-	mu           sync.Mutex
-	conn         *conn
-	allowlist    []frame.ID
-	hasAllowlist bool // send allowlist after each login
+	mu   sync.Mutex
+	conn *conn
 }
 
 // New returns a client. Errors are *problem.Error with code RELAY-URL or
@@ -93,41 +91,16 @@ func (c *Client) Send(ctx context.Context, to frame.ID, payload []byte) error {
 	return l.enqueue(ctx, b)
 }
 
-// Allow restricts which devices may send to this one, now and after each later
-// login. Without a connection it returns ErrOffline and takes effect at the
-// next login.
-func (c *Client) Allow(ctx context.Context, ids []frame.ID) error {
-	b, err := frame.Append(nil, frame.Allow{Devices: ids})
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.allowlist, c.hasAllowlist = append([]frame.ID(nil), ids...), true
-	l := c.conn
-	c.mu.Unlock()
-	if l == nil {
-		return ErrOffline
-	}
-	return l.enqueue(ctx, b)
-}
-
 func (c *Client) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn
 }
 
-// setConn makes l the current connection and queues the allowlist first.
 func (c *Client) setConn(l *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = l
-	if l == nil || !c.hasAllowlist {
-		return
-	}
-	if b, err := frame.Append(nil, frame.Allow{Devices: c.allowlist}); err == nil { // Allow has checked it
-		l.out <- b // the queue is empty: no other goroutine has l yet
-	}
 }
 
 func (c *Client) notifyStatus(s Status) {

@@ -74,7 +74,7 @@ type Status struct {
 	Health    string        // last HEALTH text of the relay; untrusted
 }
 
-// ErrOffline is returned by Send and Allow without a connection.
+// ErrOffline is returned by Send without a connection.
 var ErrOffline = errors.New("not connected to the relay")
 
 // ErrReplaced means that a newer login of the same device ended the connection.

@@ -120,7 +120,7 @@ func (c *Connection) start(o Options) (err error) {
 // share serves agents on the connection. The journal has one writer, the
 // process that is online.
 func (c *Connection) share(cfg *ShareConfig) (s *share.Share, err error) {
-	if c.journal, err = share.OpenJournal(filepath.Join(c.cfg.Dir, "journal.jsonl")); err != nil {
+	if c.journal, err = share.OpenJournal(journalFile(c.cfg.Dir)); err != nil {
 		return nil, err
 	}
 	return share.New(share.Config{
@@ -226,6 +226,7 @@ func (c *Connection) logCounts() {
 		case <-c.ctx.Done():
 			last = true
 		}
+		c.dropOld()
 		n, violations := c.Link.Counts(), c.Dispatcher.Violations()
 		if n == logged && violations == loggedViolations && !last {
 			continue
@@ -233,6 +234,16 @@ func (c *Connection) logCounts() {
 		logged, loggedViolations = n, violations
 		c.cfg.Log.Debug("counts of the relay's frames", "received", n.Received, "messages", n.Delivered, "dropped", n.Dropped, "repeated", n.Repeated,
 			"strangers", n.Strangers, "overflowed", n.Overflowed, "violations", violations, "unsent", n.Unsent, "lost", n.Lost, "last", last)
+	}
+}
+
+// dropOld drops answers from the journal that are older than a day.
+func (c *Connection) dropOld() {
+	if c.journal == nil {
+		return
+	}
+	if err := c.journal.DropOld(); err != nil {
+		c.cfg.Log.Error("the journal cannot be shortened", "error", err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
@@ -68,6 +69,14 @@ func OpenPeers(dir string) (*identity.Peers, error) {
 
 // KeyFile returns where the device in dir keeps its keys.
 func KeyFile(dir string) string { return filepath.Join(dir, "keys.json") }
+
+// journalFile returns where the device in dir keeps the answers of its shared
+// agents.
+func journalFile(dir string) string { return filepath.Join(dir, "journal.jsonl") }
+
+// DropOldAnswers removes answers of shared agents that are older than a day from
+// the folder of a device. A connection that shares agents does it by itself.
+func DropOldAnswers(dir string) error { return share.DropOld(journalFile(dir), time.Now()) }
 
 // keys asks for a passphrase only when the key file has one.
 func (d *Device) keys() (*identity.Device, error) {

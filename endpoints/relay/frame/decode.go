@@ -45,8 +45,6 @@ func decodeBody(k Kind, body []byte) (Frame, error) {
 		return Recv{id, payload}, err
 	case KindGone:
 		return decodeGone(body)
-	case KindAllow:
-		return decodeAllow(body)
 	case KindRestart:
 		return decodeRestart(body)
 	case KindHealth:
@@ -110,17 +108,6 @@ func decodeGone(b []byte) (Frame, error) {
 	f := Gone{ID(b), GoneReason(b[idSize])}
 	if !f.Reason.known() {
 		return nil, errorf("unknown reason %d", byte(f.Reason))
-	}
-	return f, nil
-}
-
-func decodeAllow(b []byte) (Frame, error) {
-	if len(b)%idSize != 0 || len(b) > MaxAllowed*idSize {
-		return nil, errorf("ALLOW of %d bytes", len(b))
-	}
-	f := Allow{make([]ID, 0, len(b)/idSize)}
-	for ; len(b) > 0; b = b[idSize:] {
-		f.Devices = append(f.Devices, ID(b))
 	}
 	return f, nil
 }

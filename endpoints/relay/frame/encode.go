@@ -77,16 +77,6 @@ func (f Gone) append(b []byte) ([]byte, error) {
 	return append(append(b, f.To[:]...), byte(f.Reason)), nil
 }
 
-func (f Allow) append(b []byte) ([]byte, error) {
-	if len(f.Devices) > MaxAllowed {
-		return nil, errorf("over %d devices", MaxAllowed)
-	}
-	for _, d := range f.Devices {
-		b = append(b, d[:]...)
-	}
-	return b, nil
-}
-
 func (f Restart) append(b []byte) ([]byte, error) {
 	b = binary.BigEndian.AppendUint32(b, f.ReconnectInMS)
 	return binary.BigEndian.AppendUint32(b, f.TryForMS), nil

@@ -9,7 +9,6 @@
 //	0x10 SEND     endpoint to relay  destination[32] | payload
 //	0x11 RECV     relay to endpoint  source[32] | payload
 //	0x12 GONE     relay to endpoint  destination[32] | reason u8
-//	0x13 ALLOW    endpoint to relay  device[32]...
 //	0x20 RESTART  relay to endpoint  reconnect in, ms u32 | try for, ms u32
 //	0x21 HEALTH   relay to endpoint  text
 //
@@ -30,14 +29,13 @@ const Subprotocol = "moot-relay.v1"
 // Version is the protocol version in HELLO.
 const Version = 1
 
-// Limits in bytes, except MaxAllowed.
+// Limits in bytes.
 const (
 	MaxPayload = 65_536                  // of SEND and RECV
 	MaxFrame   = 1 + idSize + MaxPayload // the largest frame
 	MaxLogin   = 4_096                   // everything that an endpoint may send before WELCOME
 	MaxToken   = 512
-	MaxText    = 256   // of HEALTH
-	MaxAllowed = 1_024 // devices in ALLOW
+	MaxText    = 256 // of HEALTH
 	maxJSON    = 1_024
 )
 
@@ -66,7 +64,6 @@ const (
 	KindSend    Kind = 0x10
 	KindRecv    Kind = 0x11
 	KindGone    Kind = 0x12
-	KindAllow   Kind = 0x13
 	KindRestart Kind = 0x20
 	KindHealth  Kind = 0x21
 )
@@ -149,12 +146,6 @@ type Gone struct {
 	Reason GoneReason
 }
 
-// Allow lists the devices that may send to the sender of this frame. An empty
-// list allows none.
-type Allow struct {
-	Devices []ID
-}
-
 // Restart announces that the relay shuts down and will return.
 type Restart struct {
 	ReconnectInMS uint32 // delay before the first attempt
@@ -174,7 +165,6 @@ func (Reject) kind() Kind  { return KindReject }
 func (Send) kind() Kind    { return KindSend }
 func (Recv) kind() Kind    { return KindRecv }
 func (Gone) kind() Kind    { return KindGone }
-func (Allow) kind() Kind   { return KindAllow }
 func (Restart) kind() Kind { return KindRestart }
 func (Health) kind() Kind  { return KindHealth }
 

@@ -36,8 +36,6 @@ var golden = []struct {
 	{"send", Send{fill(0xd2), []byte{5, 1, 2, 3}}},
 	{"recv", Recv{fill(0xd1), []byte{5, 1, 2, 3}}},
 	{"gone", Gone{fill(0xd2), GoneQueueFull}},
-	{"allow", Allow{[]ID{fill(0xd1), fill(0xd2)}}},
-	{"allow none", Allow{[]ID{}}},
 	{"restart", Restart{1500, 60000}},
 	{"health", Health{"replaced by a newer login"}},
 }
@@ -130,8 +128,6 @@ func TestMalformed(t *testing.T) {
 		"gone cut":              "\x12" + strings.Repeat("d", 32),
 		"gone too long":         "\x12" + strings.Repeat("d", 32) + "\x00\x00",
 		"gone reason 4":         "\x12" + strings.Repeat("d", 32) + "\x04",
-		"allow half a device":   "\x13" + strings.Repeat("d", 48),
-		"allow too many":        "\x13" + strings.Repeat("d", 32*(MaxAllowed+1)),
 		"restart cut":           "\x20" + strings.Repeat("r", 7),
 		"restart too long":      "\x20" + strings.Repeat("r", 9),
 		"health too long":       "\x21" + strings.Repeat("h", MaxText+1),
@@ -157,7 +153,6 @@ func TestAppendRefuses(t *testing.T) {
 		Login{Token: make([]byte, MaxToken+1)},
 		Send{Payload: make([]byte, MaxPayload+1)},
 		Recv{Payload: make([]byte, MaxPayload+1)},
-		Allow{make([]ID, MaxAllowed+1)},
 		Health{strings.Repeat("h", MaxText+1)},
 		Health{"\x00"},
 	} {
@@ -208,7 +203,7 @@ func anyFrame() *rapid.Generator[Frame] {
 	})
 	payload := rapid.SliceOfN(rapid.Byte(), 0, 200)
 	return rapid.Custom(func(t *rapid.T) Frame {
-		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		switch rapid.IntRange(0, 8).Draw(t, "kind") {
 		case 0:
 			return Hello{Version, id.Draw(t, "challenge"), lim.Draw(t, "limits")}
 		case 1:
@@ -224,8 +219,6 @@ func anyFrame() *rapid.Generator[Frame] {
 		case 6:
 			return Gone{id.Draw(t, "to"), GoneReason(rapid.ByteRange(0, 3).Draw(t, "reason"))}
 		case 7:
-			return Allow{rapid.SliceOfN(id, 0, 20).Draw(t, "devices")}
-		case 8:
 			return Restart{rapid.Uint32().Draw(t, "in"), rapid.Uint32().Draw(t, "for")}
 		}
 		return Health{rapid.StringMatching(`[ -~äß€]{0,60}`).Draw(t, "text")}

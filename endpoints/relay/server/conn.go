@@ -215,16 +215,7 @@ func (c *conn) handle(b []byte) error {
 		c.s.forward(c, b)
 		return nil
 	}
-	f, err := frame.Decode(b)
-	if err != nil {
-		return errProtocol
-	}
-	a, ok := f.(frame.Allow)
-	if !ok {
-		return errProtocol
-	}
-	c.senders.setAllowlist(a.Devices)
-	return nil
+	return errProtocol // SEND is the only frame after the login
 }
 
 // chargeControl charges a ping or pong like a frame and extends the read

@@ -60,7 +60,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	for _, peers := range []bool{false, true} {
 		var log syncBuffer
 		limits := unlimited
-		limits.PerAddress = 8
+		limits.PerAddress, limits.StrangerFramesPerMinute = 8, 1
 		r := start(t, loopback(t), server.Config{Tokens: []string{token}, Log: log.logger(), LogPeers: peers, Limits: limits})
 		join := func() *endpoint {
 			e := r.dialHello()
@@ -71,11 +71,12 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		a, b := join(), join()
 		a.sendTo(b, payload)
 		b.expectFrom(a, payload)
-		a.send(frame.Allow{Devices: []frame.ID{a.id()}})
-		a.sendTo(a, payload) // ALLOW is in effect after this frame
-		a.expectFrom(a, payload)
-		b.sendTo(a, payload)
-		b.expectGone(a, frame.GoneNotAllowed)
+		stranger := join()
+		for range 2 {
+			stranger.sendTo(a, payload)
+		}
+		a.expectFrom(stranger, payload)
+		stranger.expectGone(a, frame.GoneNotAllowed)
 		bad := r.dialHello()
 		bad.send(bad.loginFrame(r.host, "the canary in the token"))
 		want[frame.Reject](bad)
@@ -101,7 +102,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		r.stop()
 
 		text := log.String()
-		if strings.Count(text, "connection ended") != 4 {
+		if strings.Count(text, "connection ended") != 5 {
 			t.Errorf("not every connection is in the log:\n%s", text)
 		}
 		secrets := encodings([]byte(payload))

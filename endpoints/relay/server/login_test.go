@@ -113,7 +113,6 @@ func TestNoLogin(t *testing.T) {
 	there := r.login()
 	for name, say := range map[string]func(e *endpoint) error{
 		"a frame before the login": func(e *endpoint) error { return e.trySend(frame.Send{To: there.id()}) },
-		"ALLOW before the login":   func(e *endpoint) error { return e.trySend(frame.Allow{}) },
 		"nonsense":                 func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, []byte("hello?")) },
 		"text":                     func(e *endpoint) error { return e.WriteMessage(websocket.TextMessage, []byte("hello?")) },
 		"nothing":                  func(e *endpoint) error { return e.WriteMessage(websocket.BinaryMessage, nil) },

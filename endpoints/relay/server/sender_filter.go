@@ -12,15 +12,14 @@ import (
 // maxPeers is how many devices a filter remembers.
 const maxPeers = 1024
 
-// A senderFilter decides which devices may send to one endpoint. After ALLOW,
-// only listed devices may. Otherwise devices that the endpoint has written to
-// may send without limit, and others strangerFrames a minute.
+// A senderFilter decides which devices may send to one endpoint. Devices that
+// the endpoint has written to may send without limit, and others strangerFrames
+// a minute.
 type senderFilter struct {
 	strangerFrames int // per minute
 
-	mu        sync.Mutex
-	allowlist map[frame.ID]bool // set by ALLOW; nil without one
-	peers     map[frame.ID]*knownPeer
+	mu    sync.Mutex
+	peers map[frame.ID]*knownPeer
 }
 
 // A knownPeer is the state of one other device.
@@ -41,11 +40,8 @@ func (f *senderFilter) expect(id frame.ID) {
 func (f *senderFilter) admit(id frame.ID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.allowlist != nil && !f.allowlist[id] {
-		return false
-	}
 	p := f.peer(id)
-	if f.allowlist == nil && !p.expected {
+	if !p.expected {
 		if p.strangerLimit == nil {
 			p.strangerLimit = rate.NewLimiter(rate.Limit(float64(f.strangerFrames)/60), f.strangerFrames)
 		}
@@ -55,17 +51,6 @@ func (f *senderFilter) admit(id frame.ID) bool {
 	}
 	p.sent = true
 	return true
-}
-
-// setAllowlist replaces the allowlist.
-func (f *senderFilter) setAllowlist(ids []frame.ID) {
-	list := make(map[frame.ID]bool, len(ids))
-	for _, id := range ids {
-		list[id] = true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.allowlist = list
 }
 
 // senders returns the devices that have sent to the endpoint.

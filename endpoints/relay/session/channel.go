@@ -21,7 +21,6 @@ type channel struct {
 
 	ackDue         time.Time // zero: no acknowledgement is due
 	unacknowledged int       // frames received since the last acknowledgement
-	closing        bool
 
 	out     [][]byte
 	events  []Event
@@ -134,10 +133,6 @@ func (c *channel) deliver(now time.Time, plain []byte) error {
 			return err
 		}
 		body = message
-	case typeClose:
-		c.scheduleAck(now, true)
-		c.events = append(c.events, Closed{})
-		return nil
 	}
 	if len(body) == 0 {
 		return errFrame

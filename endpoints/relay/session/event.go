@@ -19,8 +19,7 @@ type Delivered struct{ Message []byte }
 type Confirmed struct{ ID uint64 }
 
 // Lost reports that it is unknown whether the message arrived. Err is
-// ErrUnreachable, ErrForgotten, ErrViolation or ErrClosed. It is not sent
-// again.
+// ErrUnreachable, ErrForgotten or ErrViolation. It is not sent again.
 type Lost struct {
 	ID  uint64
 	Err error
@@ -30,9 +29,6 @@ type Lost struct {
 // the streams did not continue, because a device restarted or gave up. Open
 // requests will then not be answered, and messages of the peer may be missing.
 type Connected struct{ NewStream bool }
-
-// Closed reports that the peer closed the session in good order.
-type Closed struct{}
 
 // Violated reports that the authenticated peer broke the protocol. The session
 // starts again. The owner should suspend the peer's seat.
@@ -50,7 +46,6 @@ func (Delivered) event() {}
 func (Confirmed) event() {}
 func (Lost) event()      {}
 func (Connected) event() {}
-func (Closed) event()    {}
 func (Violated) event()  {}
 func (Rotated) event()   {}
 func (Learned) event()   {}

@@ -20,9 +20,8 @@ const (
 
 // Types of data frames, then of ctl frames.
 const (
-	typeMsg   = 1
-	typeFrag  = 2
-	typeClose = 3
+	typeMsg  = 1
+	typeFrag = 2
 
 	typeAck  = 1
 	typePing = 2
@@ -113,7 +112,7 @@ func decodeData(b []byte) (typ byte, body []byte, err error) {
 	}
 	typ = b[0]
 	n := uint64(binary.BigEndian.Uint32(b[1:]))
-	if typ < typeMsg || typ > typeClose || n > uint64(len(b)-dataFixed) || !allZero(b[dataFixed+n:]) {
+	if typ < typeMsg || typ > typeFrag || n > uint64(len(b)-dataFixed) || !allZero(b[dataFixed+n:]) {
 		return 0, nil, errFrame
 	}
 	body = b[dataFixed : dataFixed+n]

@@ -91,6 +91,44 @@ func TestReplayedMessage1(t *testing.T) {
 	}
 }
 
+// TestRestartsAreAnsweredAtOnce: a peer that is started again and again within
+// seconds, as `moot run` is, waits for no interval: each time its first message
+// arrives with one round trip of the handshake.
+func TestRestartsAreAnsweredAtOnce(t *testing.T) {
+	w := newTestNet(t)
+	for run := range replyBurst {
+		begun := w.now
+		w.send(w.a, fmt.Sprint("run ", run))
+		w.run(time.Second)
+		if len(w.b.received) != run+1 {
+			t.Fatalf("run %d: %q", run, w.b.received)
+		}
+		if took := w.b.receivedAt[run].Sub(begun); took > 5*w.delay {
+			t.Errorf("run %d: the message took %v", run, took)
+		}
+		w.kill(w.a)
+	}
+}
+
+// TestHeldBackMessages1: a relay that has recorded many messages 1, and sends
+// them all, gets few answers.
+func TestHeldBackMessages1(t *testing.T) {
+	w := newTestNet(t)
+	w.mangle = dropAll
+	for range 50 {
+		w.send(w.a, "x")
+		w.kill(w.a)
+	}
+	recorded := slices.Clone(w.history)
+	for _, p := range recorded {
+		w.b.Receive(w.now, p.payload)
+		w.collect(w.b)
+	}
+	if replies := len(w.history) - len(recorded); replies != replyBurst {
+		t.Errorf("%d of %d recorded messages were answered at once", replies, len(recorded))
+	}
+}
+
 // TestForgedResets: forged resets cause few handshakes and never end a session.
 func TestForgedResets(t *testing.T) {
 	w := newTestNet(t)

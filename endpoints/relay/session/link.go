@@ -47,7 +47,7 @@ var (
 	ErrStopped     = errors.New("the link has stopped")
 )
 
-// An Inbound is an event of a peer: Delivered, Connected, Closed or Violated.
+// An Inbound is an event of a peer: Delivered, Connected or Violated.
 type Inbound struct {
 	From  identity.DeviceID
 	Event Event

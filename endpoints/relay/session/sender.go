@@ -23,7 +23,6 @@ var (
 	ErrUnreachable = errors.New("the other device has not answered for 150 seconds")
 	ErrForgotten   = errors.New("the other device restarted; it is unknown whether it got the message")
 	ErrViolation   = errors.New("the other device broke the protocol")
-	ErrClosed      = errors.New("the session is closed")
 )
 
 // A sender numbers frames, keeps unacknowledged ones and schedules their

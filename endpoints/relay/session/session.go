@@ -49,7 +49,8 @@ type Session struct {
 	lastStarted   time.Time // when we last started a handshake
 	attempts      int       // handshakes started since the last success
 	lastReplied   time.Time // when we last answered a handshake
-	failedOpens   int       // messages 1 that did not decrypt since failedSince
+	replies       replyLimiter
+	failedOpens   int // messages 1 that did not decrypt since failedSince
 	failedSince   time.Time
 	lastReset     time.Time // when we last sent a reset
 	lastHint      time.Time // when a reset last made us start a handshake
@@ -77,32 +78,15 @@ func newSession(c Config, random io.Reader) *Session {
 func (s *Session) newStream() { _, _ = io.ReadFull(s.random, s.stream[:]) } // crypto/rand does not fail
 
 // Send queues a message and returns its id, which a later Confirmed or Lost
-// carries. Errors: ErrTooLarge, ErrQueueFull and ErrClosed. After an error
-// nothing was queued.
+// carries. Errors: ErrTooLarge and ErrQueueFull. After an error nothing was
+// queued.
 func (s *Session) Send(now time.Time, message []byte) (id uint64, err error) {
-	switch {
-	case s.closing:
-		return 0, ErrClosed
-	case len(message) > s.maxMessage:
+	if len(message) > s.maxMessage {
 		return 0, ErrTooLarge
 	}
 	id, err = s.tx.add(now, typeMsg, message)
 	if err == nil {
 		s.checkRekey(now)
-		s.advance(now)
-	}
-	return id, err
-}
-
-// Close queues a close frame after all queued messages. Later calls of Send
-// fail with ErrClosed.
-func (s *Session) Close(now time.Time) (id uint64, err error) {
-	if s.closing {
-		return 0, ErrClosed
-	}
-	id, err = s.tx.add(now, typeClose, nil)
-	if err == nil {
-		s.closing = true
 		s.advance(now)
 	}
 	return id, err

@@ -127,7 +127,7 @@ func (s *Session) onMessage1(now time.Time, message []byte) bool {
 			return s.resendReply(now, p)
 		}
 	}
-	if !s.lastReplied.IsZero() && now.Before(s.lastReplied.Add(handshakeInterval)) || !s.mayDecrypt(now) {
+	if !s.replies.allow(now, s.lastReplied, message) || !s.mayDecrypt(now) {
 		return false
 	}
 	for _, nk := range s.ownKeys() {
@@ -165,6 +165,7 @@ func (s *Session) respond(now time.Time, a *responder, first []byte, nk [32]byte
 		return false
 	}
 	s.lastReplied = now
+	s.replies.answered(now, first)
 	s.pending = &pendingHandshake{
 		message1: bytes.Clone(first), message2: reply, keys: k, ours: ours, theirs: theirs, ownKey: nk,
 		until: now.Add(handshakeTimeout),

@@ -199,21 +199,6 @@ func TestAcknowledgedAhead(t *testing.T) {
 	}
 }
 
-func TestClose(t *testing.T) {
-	w := newTestNet(t)
-	w.send(w.a, "last")
-	if _, err := w.a.Close(w.now); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.a.Send(w.now, []byte("after")); !errors.Is(err, ErrClosed) {
-		t.Errorf("sent after Close: %v", err)
-	}
-	w.run(time.Second)
-	if len(w.b.received) != 1 || w.b.count(isType[Closed]) != 1 || !w.a.idle() {
-		t.Errorf("%v", w.b.events)
-	}
-}
-
 func TestMessagesBothWays(t *testing.T) {
 	w := newTestNet(t)
 	w.send(w.a, "first")

@@ -9,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/atomicfile"
+	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -35,6 +37,7 @@ type Journal struct {
 	path string
 	now  func() time.Time
 
+	unlock  func() // of the file lock, which the journal holds until Close
 	mu      sync.Mutex
 	file    *os.File
 	size    int64
@@ -73,19 +76,87 @@ type entry struct {
 var ErrStale = errors.New("relay: a newer host has asked since")
 
 // OpenJournal reads the journal at path, or creates one. It drops a last line
-// that a crash cut short.
+// that a crash cut short, and what is older than a day. It waits while another
+// process has the journal open.
 func OpenJournal(path string) (*Journal, error) {
-	j := &Journal{path: path, now: time.Now}
+	unlock, err := flock.Lock(path + ".lock")
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	j := &Journal{path: path, now: time.Now, unlock: unlock}
 	if err := j.open(); err != nil {
-		return nil, &problem.Error{
-			Code: "RELAY-JOURNAL", What: "the journal of what was shared cannot be read", Where: path,
-			Fix: "restore it, or move it away: repeated requests of the last day then run the agent again", Err: err,
-		}
+		unlock()
+		return nil, unreadable(path, err)
 	}
 	return j, nil
 }
 
+func unreadable(path string, err error) error {
+	return &problem.Error{
+		Code: "RELAY-JOURNAL", What: "the journal of what was shared cannot be read", Where: path,
+		Fix: "restore it, or move it away: repeated requests of the last day then run the agent again", Err: err,
+	}
+}
+
+// DropOld drops what is older than a day from the journal at path, for devices
+// that share nothing now. It does nothing if there is no journal, or if a
+// process has it open, which drops by itself.
+func DropOld(path string, now time.Time) error {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 || runtime.GOOS == "windows" { // there are no locks between processes
+		return nil
+	}
+	unlock, ok, err := flock.TryLock(path + ".lock")
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	j := &Journal{path: path, now: func() time.Time { return now }}
+	if err := j.read(); err != nil {
+		return unreadable(path, err)
+	}
+	if !j.hasOld() {
+		return nil
+	}
+	if err := j.compact(); err != nil {
+		return unreadable(path, err)
+	}
+	return j.file.Close()
+}
+
+// DropOld drops what is older than a day.
+func (j *Journal) DropOld() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failed != nil || !j.hasOld() {
+		return j.failed
+	}
+	if err := j.compact(); err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// hasOld reports whether the file has a request that is older than a day.
+func (j *Journal) hasOld() bool {
+	oldest := j.now().Add(-keptFor)
+	for _, d := range j.devices {
+		if len(d.order) > 0 && d.order[0].At.Before(oldest) {
+			return true
+		}
+	}
+	return false
+}
+
 func (j *Journal) open() error {
+	if err := j.read(); err != nil {
+		return err
+	}
+	return j.compact()
+}
+
+// read reads the file into memory.
+func (j *Journal) read() error {
 	j.devices = map[identity.DeviceID]*deviceRequests{}
 	b, err := os.ReadFile(j.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +166,7 @@ func (j *Journal) open() error {
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
-			break
+			return nil
 		}
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -103,7 +174,6 @@ func (j *Journal) open() error {
 		}
 		j.remember(&e)
 	}
-	return j.compact()
 }
 
 // remember adds a line to the index in memory.
@@ -266,5 +336,6 @@ func (j *Journal) Close() error {
 	if j.failed == nil {
 		j.failed = errors.New("the journal is closed")
 	}
+	defer j.unlock()
 	return j.file.Close()
 }

@@ -36,7 +36,7 @@ func TestJournalTruncated(t *testing.T) {
 		}
 	}
 	whole, err := os.ReadFile(path)
-	if err != nil {
+	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for cut := range len(whole) {
@@ -104,5 +104,54 @@ func TestJournalFormat(t *testing.T) {
 	}
 	if _, _, err := j.find(from, "r", "q", 1); !errors.Is(err, ErrStale) {
 		t.Errorf("a lower epoch: %v", err)
+	}
+}
+
+// TestJournalDropsOld: what is older than a day leaves the disk though nothing
+// is shared any more, and from a share that is not asked anything.
+func TestJournalDropsOld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	if err := DropOld(path, time.Now()); err != nil {
+		t.Fatal("without a journal: ", err)
+	}
+	from, begun := relaytest.NewID(t), time.Now()
+	holds := func(text string) bool {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(b), text)
+	}
+	fill := func(j *Journal, request string, at time.Time) {
+		j.now = func() time.Time { return at }
+		answer := json.RawMessage(`{"text":"answer to ` + request + `"}`)
+		if err := errors.Join(j.begin(from, "r", request, 1), j.end(from, "r", request, answer)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := newJournal(t, path)
+	fill(j, "first", begun)
+	fill(j, "second", begun.Add(time.Hour))
+	if err := errors.Join(j.Close(), DropOld(path, begun.Add(keptFor+time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	if holds("first") || !holds("answer to second") {
+		t.Error("after a day the first answer is on the disk, or the second is not")
+	}
+	if err := DropOld(path, begun.Add(2*keptFor)); err != nil || holds("second") {
+		t.Error("after two days the second answer is on the disk", err)
+	}
+	k := newJournal(t, path)
+	fill(k, "third", begun)
+	if err := DropOld(path, begun.Add(2*keptFor)); err != nil || !holds("third") { // the open journal owns the file
+		t.Error("the journal of a running share was changed", err)
+	}
+	k.now = func() time.Time { return begun.Add(keptFor + time.Minute) }
+	if err := k.DropOld(); err != nil || holds("third") {
+		t.Error("a running share keeps an answer for more than a day", err)
+	}
+	fill(k, "fourth", begun.Add(keptFor))
+	if !holds("fourth") {
+		t.Error("the journal cannot be written any more")
 	}
 }
