@@ -14,8 +14,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/client"
+	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/relaycmd"
@@ -162,7 +165,7 @@ func used(memory []byte) (all []byte) {
 func TestRelayKilled(t *testing.T) {
 	w := newWorkbench(t, nil)
 	start := func(listen string) (*running, relaycmd.RunningRelay) {
-		r := w.start("relay", "--listen", listen, "--open", "--login-burst", "1000", "-o", "jsonl")
+		r := w.start("relay", "--listen", listen, "--open", "-o", "jsonl")
 		return r, r.ready(t)
 	}
 	r, at := start("127.0.0.1:0")
@@ -194,5 +197,72 @@ func TestRelayKilled(t *testing.T) {
 	}
 	if err := <-sent; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRelayReadsAgain: at SIGHUP a relay takes the tokens that are in its file
+// now, and keeps those that it has when the file is not there.
+func TestRelayReadsAgain(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"tokens": "the first token, long enough\n"})
+	r := w.start("relay", "--listen", "127.0.0.1:0", "--tokens", "tokens", "-o", "jsonl")
+	at := r.ready(t)
+	letIn := func(token string) bool {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		d, err := identity.Generate(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := make(chan bool, 10)
+		c, err := client.New(client.Config{
+			URL: at.URL, Device: frame.ID(d.ID()), Signer: d, Token: token, Changed: func(s client.Status) { in <- s.Connected },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx) }()
+		select {
+		case yes := <-in:
+			cancel()
+			<-ended
+			return yes
+		case err := <-ended:
+			return err == nil
+		}
+	}
+	reload := func(token string, remove bool, now, before string) {
+		t.Helper()
+		if remove {
+			if err := os.Remove(w.dir + "/tokens"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w.write("tokens", token+"\n")
+		}
+		if err := r.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(30 * time.Second); !letIn(now) || before != "" && letIn(before); {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not let in, or %q still is", now, before)
+			}
+		}
+	}
+	if !letIn("the first token, long enough") || letIn("the second token, long enough") {
+		t.Fatal("the relay does not let in by its tokens")
+	}
+	reload("the second token, long enough", false, "the second token, long enough", "the first token, long enough")
+	reload("", true, "the second token, long enough", "the first token, long enough")
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.end(); code != app.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+	for _, said := range []string{"read again: 1 tokens, 0 devices", "tokens and devices stay as they were"} {
+		if !strings.Contains(r.stderr.String(), said) {
+			t.Errorf("it does not say %q:\n%s", said, r.stderr)
+		}
 	}
 }

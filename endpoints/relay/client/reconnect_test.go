@@ -173,23 +173,68 @@ func TestRejected(t *testing.T) {
 	})
 }
 
-// TestTooMany: after too many logins the client retries when the relay permits
-// it.
+// TestTooMany: after too many failed logins of its address the client retries
+// when the relay permits it.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
-		stop := serveMemory(t, n, server.Config{Open: true, Limits: server.Limits{LoginBurst: 1, LoginsPerMinute: 2}})
-		a := startConnected(t, newDevice(t), memoryConfig(n))
-		b := start(t, newDevice(t), memoryConfig(n))
+		stop := serveMemory(t, n, server.Config{Tokens: []string{"a token of sufficient length"}, Limits: server.Limits{LoginBurst: 1, LoginsPerMinute: 2}})
+		wrong, right := memoryConfig(n), memoryConfig(n)
+		wrong.Token, right.Token = "another token, which is wrong", "a token of sufficient length"
+		a := start(t, newDevice(t), wrong)
+		if err := a.wait(); err == nil {
+			t.Error("a wrong token was accepted")
+		}
+		b := start(t, newDevice(t), right)
 		s := b.awaitStatus(t, false)
 		var r *client.Rejected
 		if !errors.As(s.Err, &r) || r.Code != frame.RejectTooMany || s.Retry < 29*time.Second || s.Retry > 31*time.Second {
 			t.Errorf("%+v", s)
 		}
 		b.awaitStatus(t, true)
-		_, _ = a.stop(), b.stop()
+		_ = b.stop()
 		stop()
 	})
+}
+
+// TestManyBehindOneAddress: sixty devices behind one address are all back after
+// the relay was restarted, and none is rejected meanwhile. The sockets are real.
+func TestManyBehindOneAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	cfg := server.Config{Tokens: []string{"a token of sufficient length"}, Limits: server.Limits{RestartIn: 300 * time.Millisecond}}
+	stop := serveOn(t, l, cfg)
+	var all []*endpoint
+	for range 60 {
+		all = append(all, startConnected(t, newDevice(t), client.Config{URL: "ws://" + address, Token: cfg.Tokens[0]}))
+	}
+	stop()
+	for _, e := range all {
+		e.awaitStatus(t, false)
+	}
+	if l, err = net.Listen("tcp", address); err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, l, cfg)
+	for i, e := range all {
+		for s := range e.changed {
+			var r *client.Rejected
+			if errors.As(s.Err, &r) {
+				t.Errorf("device %d was rejected: %v", i, r)
+			}
+			if s.Connected {
+				break
+			}
+		}
+	}
+	for _, e := range all {
+		if err := e.stop(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestReplaced: two clients of one device do not compete: the older one waits

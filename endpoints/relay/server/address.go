@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -10,102 +9,80 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"github.com/folkmoot/moot/endpoints/relay/frame"
 )
 
-// An addressLimiter limits connections and logins per client address.
-type addressLimiter struct {
+// A failureLimiter limits failed logins per client address, so that tokens
+// cannot be guessed. Logins that succeed cost nothing: many devices behind one
+// address come back at once when a relay was restarted.
+type failureLimiter struct {
 	limits Limits
 
 	mu           sync.Mutex
-	open         openCount
-	logins       map[netip.Addr]*rate.Limiter
+	failures     map[netip.Addr]*rate.Limiter
 	overflow     *rate.Limiter // shared by addresses beyond maxAddresses
 	lastEviction time.Time
 }
 
-// An openCount counts open connections, in total and per address.
-type openCount struct {
-	max, maxPerAddress int
-	total              int
-	perAddress         map[netip.Addr]int
-}
-
-func newOpenCount(most, mostPerAddress int) openCount {
-	return openCount{max: most, maxPerAddress: mostPerAddress, perAddress: map[netip.Addr]int{}}
-}
-
-func (o *openCount) full() bool                 { return o.total >= o.max }
-func (o *openCount) fullFor(ip netip.Addr) bool { return o.perAddress[ip] >= o.maxPerAddress }
-
-func (o *openCount) add(ip netip.Addr, n int) {
-	o.total += n
-	if o.perAddress[ip] += n; o.perAddress[ip] == 0 {
-		delete(o.perAddress, ip)
-	}
-}
-
-// maxAddresses is how many login limiters are kept, about 100 bytes each.
+// maxAddresses is how many limiters are kept, about 100 bytes each.
 const maxAddresses = 1 << 16
 
-func newAddressLimiter(l Limits) addressLimiter {
-	return addressLimiter{limits: l, open: newOpenCount(l.Connections, l.PerAddress), logins: map[netip.Addr]*rate.Limiter{}, overflow: loginLimiter(l)}
+func newFailureLimiter(l Limits) failureLimiter {
+	return failureLimiter{limits: l, failures: map[netip.Addr]*rate.Limiter{}, overflow: loginLimiter(l)}
 }
 
 func loginLimiter(l Limits) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(l.LoginsPerMinute)/60), l.LoginBurst)
 }
 
-// acquire takes one connection and one login of an address. If a limit is
-// reached it returns the code and when to retry.
-func (a *addressLimiter) acquire(ip netip.Addr) (code frame.RejectCode, retry time.Duration) {
+// charge records a failed login of an address.
+func (a *failureLimiter) charge(ip netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open.full() || a.open.fullFor(ip) {
-		return frame.RejectFull, 10 * time.Second
-	}
-	r := a.limiter(ip).ReserveN(time.Now(), 1)
-	if wait := r.Delay(); wait > 0 {
-		r.Cancel()
-		return frame.RejectTooMany, wait
-	}
-	a.open.add(ip, 1)
-	return 0, 0
+	a.limiter(ip).AllowN(time.Now(), 1)
 }
 
-// release returns the connection.
-func (a *addressLimiter) release(ip netip.Addr) {
+// wait returns how long an address that has failed too often must wait.
+func (a *failureLimiter) wait(ip netip.Addr) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.open.add(ip, -1)
+	l := a.failures[ip]
+	if l == nil && len(a.failures) < maxAddresses {
+		return 0
+	}
+	if l == nil {
+		l = a.overflow
+	}
+	now := time.Now()
+	r := l.ReserveN(now, 1)
+	defer r.CancelAt(now)
+	return r.DelayFrom(now)
 }
 
-func (a *addressLimiter) limiter(ip netip.Addr) *rate.Limiter {
-	if l := a.logins[ip]; l != nil {
+func (a *failureLimiter) limiter(ip netip.Addr) *rate.Limiter {
+	if l := a.failures[ip]; l != nil {
 		return l
 	}
-	if len(a.logins) >= maxAddresses && !a.evictIdle() {
+	if len(a.failures) >= maxAddresses && !a.evictIdle() {
 		return a.overflow
 	}
 	l := loginLimiter(a.limits)
-	a.logins[ip] = l
+	a.failures[ip] = l
 	return l
 }
 
 // evictIdle removes limiters that are full again, which are equal to new ones.
 // It reports whether there is room now.
-func (a *addressLimiter) evictIdle() bool {
+func (a *failureLimiter) evictIdle() bool {
 	if time.Since(a.lastEviction) < time.Second { // a scan takes milliseconds, so attackers must not trigger it at will
 		return false
 	}
 	a.lastEviction = time.Now()
-	for ip, l := range a.logins {
+	for ip, l := range a.failures {
 		if l.Tokens() >= float64(l.Burst()) {
-			delete(a.logins, ip)
+			delete(a.failures, ip)
 		}
 	}
-	return len(a.logins) < maxAddresses
+	return len(a.failures) < maxAddresses
 }
 
 // proxies are trusted to name the client in X-Forwarded-For.
@@ -147,63 +124,4 @@ func aggregate(ip netip.Addr) netip.Addr {
 	}
 	p, _ := ip.Prefix(64) // an IPv6 address has one
 	return p.Addr()
-}
-
-// Connections above the limits that are accepted only to be refused politely.
-const (
-	spareConnections = 64
-	sparePerAddress  = 16
-)
-
-// A cappedListener closes connections above its limits without a reply. Limits
-// in total and per address keep one client from taking all connections.
-type cappedListener struct {
-	net.Listener
-	exempt func(netip.Addr) bool // addresses of proxies, which stand for many clients
-
-	mu   sync.Mutex
-	open openCount
-}
-
-// Accept returns the next connection within the limits.
-func (l *cappedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		ip := parseAddr(c.RemoteAddr().String())
-		if l.acquire(ip) {
-			return &cappedConn{Conn: c, release: sync.OnceFunc(func() { l.release(ip) })}, nil
-		}
-		c.Close()
-	}
-}
-
-func (l *cappedListener) acquire(ip netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open.full() || l.open.fullFor(aggregate(ip)) && !l.exempt(ip) {
-		return false
-	}
-	l.open.add(aggregate(ip), 1)
-	return true
-}
-
-func (l *cappedListener) release(ip netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open.add(aggregate(ip), -1)
-}
-
-// A cappedConn releases its place when it is closed.
-type cappedConn struct {
-	net.Conn
-	release func()
-}
-
-// Close closes the connection and releases its place.
-func (h *cappedConn) Close() error {
-	defer h.release()
-	return h.Conn.Close()
 }

@@ -46,30 +46,27 @@ func TestAddress(t *testing.T) {
 // TestManyAddresses: addresses beyond maxAddresses share one limiter.
 func TestManyAddresses(t *testing.T) {
 	l := DefaultLimits()
-	l.Connections, l.LoginBurst = 1<<20, 2
-	a := newAddressLimiter(l)
+	l.LoginBurst = 2
+	a := newFailureLimiter(l)
 	ip := netip.MustParseAddr("10.0.0.0")
 	for range maxAddresses {
-		if code, _ := a.acquire(ip); code != 0 {
-			t.Fatalf("%v: %v", ip, code)
+		if wait := a.wait(ip); wait != 0 {
+			t.Fatalf("%v: %v", ip, wait)
 		}
-		a.release(ip)
+		a.charge(ip)
 		ip = ip.Next()
 	}
-	var codes []frame.RejectCode
+	var waits []time.Duration
 	for range 3 {
 		ip = ip.Next()
-		code, retry := a.acquire(ip)
-		codes = append(codes, code)
-		if code != 0 && (retry <= 0 || retry > time.Minute) {
-			t.Error(retry)
-		}
+		waits = append(waits, a.wait(ip))
+		a.charge(ip)
 	}
-	if codes[0] != 0 || codes[1] != 0 || codes[2] != frame.RejectTooMany {
-		t.Error(codes)
+	if waits[0] != 0 || waits[1] != 0 || waits[2] <= 0 || waits[2] > time.Minute {
+		t.Error(waits)
 	}
-	if len(a.logins) > maxAddresses {
-		t.Errorf("%d are remembered", len(a.logins))
+	if len(a.failures) > maxAddresses {
+		t.Errorf("%d are remembered", len(a.failures))
 	}
 }
 

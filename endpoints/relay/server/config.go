@@ -54,16 +54,19 @@ type Limits struct {
 	FramesPerSecond int // read from one connection: 50
 	BurstFrames     int // 100
 
-	Connections             int // of all addresses: 4,096
-	PerAddress              int // of one address, or of one IPv6 network of 64 bits: 64
-	LoginsPerMinute         int // of one address: 10
-	LoginBurst              int // 20
+	Connections             int // logged in, of all addresses: 4,096
+	PerAddress              int // logged in, of one address, or of one IPv6 network of 64 bits: 64
+	HalfOpen                int // not logged in yet, of all addresses: 1,024
+	HalfOpenPerAddress      int // not logged in yet, of one address: 256
+	LoginsPerMinute         int // failed ones of one address: 10
+	LoginBurst              int // failed ones of one address at once: 20
 	StrangerFramesPerMinute int // frames to a destination that has not written to the sender: 5
 
 	LoginTimeout time.Duration // from the connection to the login: 5 s
 	WriteTimeout time.Duration // for one frame: 3 s
 	PingEvery    time.Duration // 25 s
 	ReadTimeout  time.Duration // without a frame or a pong: 60 s
+	KeepPlace    time.Duration // of a device that has disconnected: 2 minutes
 	RestartIn    time.Duration // maximum delay of reconnections after a shutdown: 3 s
 }
 
@@ -72,9 +75,9 @@ func DefaultLimits() Limits {
 	return Limits{
 		QueueFrames: 32, QueueBytes: 2 << 20, TotalBytes: 256 << 20,
 		BytesPerSecond: 256 << 10, BurstBytes: 1 << 20, FramesPerSecond: 50, BurstFrames: 100,
-		Connections: 4096, PerAddress: 64, LoginsPerMinute: 10, LoginBurst: 20, StrangerFramesPerMinute: 5,
+		Connections: 4096, PerAddress: 64, HalfOpen: 1024, HalfOpenPerAddress: 256, LoginsPerMinute: 10, LoginBurst: 20, StrangerFramesPerMinute: 5,
 		LoginTimeout: 5 * time.Second, WriteTimeout: 3 * time.Second, PingEvery: 25 * time.Second,
-		ReadTimeout: time.Minute, RestartIn: 3 * time.Second,
+		ReadTimeout: time.Minute, KeepPlace: 2 * time.Minute, RestartIn: 3 * time.Second,
 	}
 }
 

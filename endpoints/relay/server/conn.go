@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net"
@@ -24,10 +25,12 @@ type conn struct {
 	number       uint64
 	limitAddress netip.Addr // the address that it counts for
 	since        time.Time
-	binding      []byte // TLS exporter, nil without TLS
-	counted      bool   // it was acquired from addresses
+	binding      []byte    // TLS exporter, nil without TLS
+	halfOpen     *halfOpen // its entry in the pool until it has logged in; nil without one
 
-	id         frame.ID // set by the login
+	id         frame.ID          // set by the login
+	token      [sha256.Size]byte // hash of the token of the login
+	placed     bool              // it has a place
 	queue      *sendQueue
 	senders    senderFilter
 	frameLimit *rate.Limiter
@@ -51,6 +54,7 @@ const (
 	reasonProtocol = "protocol violation"
 	reasonReplaced = "replaced by a newer login"
 	reasonRestart  = "the relay ended"
+	reasonRevoked  = "this device may not log in any more"
 )
 
 // run serves the connection until it ends.
@@ -62,8 +66,8 @@ func (c *conn) run() {
 		c.serve()
 	}
 	c.ws.Close()
-	if c.counted {
-		c.s.addresses.release(c.limitAddress)
+	if c.placed {
+		c.s.places.release(c.id)
 	}
 	c.logEnd()
 }
@@ -105,6 +109,13 @@ func (c *conn) endReplaced() {
 	c.s.metrics.replaced.Inc()
 	c.sendNotice(frame.Health{Text: reasonReplaced})
 	c.queue.close(frame.CloseReplaced, false)
+}
+
+// endRevoked ends the connection because its device may not log in any more.
+func (c *conn) endRevoked() {
+	c.fail(reasonRevoked)
+	c.sendNotice(frame.Health{Text: reasonRevoked})
+	c.queue.close(websocket.ClosePolicyViolation, false)
 }
 
 // endRestart ends the connection because the relay shuts down. Queued frames

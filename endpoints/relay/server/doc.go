@@ -28,8 +28,9 @@
 //
 // Token buckets (https://en.wikipedia.org/wiki/Token_bucket) for bytes and
 // frames delay reading, so TCP slows the sender down. Connections are limited
-// in total and per address, logins per address, send queues in frames and
-// bytes, and writes in time. A device that the destination has not written to
+// in total and per address, failed logins per address, send queues in frames and
+// bytes, and writes in time. Connections that have not logged in yet have a pool
+// of their own, in which new ones replace the oldest. A device that the destination has not written to
 // may send a few frames a minute.
 //
 // # Privacy

@@ -1,8 +1,9 @@
 package server_test
 
 import (
+	"crypto/ed25519"
+	"fmt"
 	"io"
-	"net"
 	"net/http/httptest"
 	"regexp"
 	"strconv"
@@ -98,41 +99,22 @@ func TestRestartWithFrozen(t *testing.T) {
 	})
 }
 
-// TestFlood: connections are limited per address and in total, and beyond the
-// spare places they are closed without a reply.
-func TestFlood(t *testing.T) {
+// TestFull: logged-in devices are limited in total, and a refused one is told
+// when to try again.
+func TestFull(t *testing.T) {
 	limits := unlimited
-	limits.Connections, limits.PerAddress = 8, 8
+	limits.Connections = 4
 	r := start(t, loopback(t), server.Config{Open: true, Limits: limits})
 	a, b := r.login(), r.login()
-	for range 6 {
-		r.dialHello()
-	}
+	r.login()
+	r.login()
 	for range 3 {
-		e := r.dial()
+		e := r.dialHello()
+		e.send(e.loginFrame(r.host, ""))
 		if got := want[frame.Reject](e); got.Code != frame.RejectFull || got.RetryAfterMS == 0 {
 			t.Errorf("%+v", got)
 		}
 		e.expectClose(websocket.ClosePolicyViolation)
-	}
-	// Silent connections: no more than the limit and its spare places are open.
-	var open []net.Conn
-	for range 100 {
-		c, err := net.Dial("tcp", r.host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
-		open = append(open, c)
-	}
-	closed := 0
-	for _, c := range open[len(open)-20:] { // 8 + 64 places are taken
-		if _, err := c.Read(make([]byte, 1)); err != nil {
-			closed++
-		}
-	}
-	if closed != 20 {
-		t.Errorf("%d of 20 were closed", closed)
 	}
 	a.sendTo(b, "still connected")
 	b.expectFrom(a, "still connected")
@@ -141,24 +123,108 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestPerAddress: one address cannot use the places of others.
+// TestHalfOpenOfOthers: a flood from one address evicts its own connections,
+// when the pool is full, and not those of other addresses.
+func TestHalfOpenOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := relaytest.NewNetwork()
+		r := start(t, memory(n), server.Config{Open: true, Limits: server.Limits{HalfOpen: 8, HalfOpenPerAddress: 6}})
+		other := r.from(n, "192.0.2.7")
+		mine := other.dialHello()
+		for range 20 {
+			r.dialHello()
+		}
+		for i := range 3 {
+			r.from(n, fmt.Sprint("192.0.2.", 10+i)).dialHello()
+		}
+		synctest.Wait()
+		mine.send(mine.loginFrame(r.host, ""))
+		want[frame.Welcome](mine)
+		if kept := 20 + 3 - r.count("moot_relay_half_open_evicted_total"); kept != 7 { // and mine, which has logged in
+			t.Errorf("%d half-open connections are kept", kept)
+		}
+		r.stop()
+	})
+}
+
+// TestPerAddress: one address cannot use the places of others. The place of a
+// device that has disconnected is its own for two minutes.
 func TestPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
-		r := start(t, memory(n), server.Config{Open: true, Limits: server.Limits{PerAddress: 3, LoginBurst: 100}})
+		r := start(t, memory(n), server.Config{Open: true, Limits: server.Limits{PerAddress: 3}})
+		refused := func(when string) {
+			t.Helper()
+			e := r.dialHello()
+			e.send(e.loginFrame(r.host, ""))
+			if got := want[frame.Reject](e); got.Code != frame.RejectFull {
+				t.Errorf("%s: %+v", when, got)
+			}
+		}
 		var mine []*endpoint
 		for range 3 {
 			mine = append(mine, r.login())
 		}
-		if got := want[frame.Reject](r.dial()); got.Code != frame.RejectFull {
-			t.Errorf("%+v", got)
-		}
+		refused("all places are taken")
 		r.from(n, "192.0.2.7").login()
 		mine[0].Close()
 		synctest.Wait()
-		r.login() // its place is free again
+		refused("the place is kept")
+		again := r.loginAs(mine[0].key)
+		newer := r.loginAs(mine[0].key) // replaces the connection, not the place
+		again.Close()
+		synctest.Wait()
+		refused("the newer connection has the place")
+		newer.Close()
+		time.Sleep(2*time.Minute + 3*time.Second) // synctest time
+		r.login()                                 // the place is free
+		refused("all places are taken again")
+		r.from(n, "192.0.2.7").loginAs(mine[1].key) // a device that changes its network takes a place there
+		synctest.Wait()
 		r.stop()
 	})
+}
+
+// TestAccessIsReplaced: the relay takes new tokens and devices while it runs,
+// and disconnects those that may not be there any more.
+func TestAccessIsReplaced(t *testing.T) {
+	const next = "the token after that one"
+	listed, kept := newKey(t), newKey(t)
+	r := start(t, loopback(t), server.Config{Tokens: []string{token, next}, Devices: []frame.ID{idOf(listed), idOf(kept)}})
+	join := func(key ed25519.PrivateKey, token string) *endpoint {
+		e := r.dialHello()
+		e.key = key
+		e.send(e.loginFrame(r.host, token))
+		want[frame.Welcome](e)
+		return e
+	}
+	gone := map[string]*endpoint{"by the old token": join(newKey(t), token), "by the list": join(listed, "")}
+	stay := []*endpoint{join(newKey(t), next), join(kept, "")}
+	for _, err := range []error{r.server.SetAccess(nil, nil), r.server.SetAccess([]string{"short"}, nil)} {
+		if err == nil {
+			t.Error("an access that lets in nobody was accepted")
+		}
+	}
+	stay[0].sendTo(stay[1], "nothing has changed")
+	stay[1].expectFrom(stay[0], "nothing has changed")
+	if err := r.server.SetAccess([]string{next}, []frame.ID{idOf(kept)}); err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range gone {
+		if h := want[frame.Health](e); h.Text != "this device may not log in any more" {
+			t.Errorf("%s: %q", name, h.Text)
+		}
+		e.expectClose(websocket.ClosePolicyViolation)
+		again := r.dialHello()
+		again.key = e.key
+		again.send(again.loginFrame(r.host, token))
+		if got := want[frame.Reject](again); got.Code != frame.RejectToken {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	stay[0].sendTo(stay[1], "still here")
+	stay[1].expectFrom(stay[0], "still here")
+	join(newKey(t), next)
 }
 
 func TestCounters(t *testing.T) {

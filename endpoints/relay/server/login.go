@@ -20,38 +20,33 @@ type access struct {
 	tokens  [][sha256.Size]byte // hashed, so that comparing takes constant time for any length
 }
 
-func newAccess(cfg Config) access {
-	a := access{open: cfg.Open, devices: cfg.Devices}
-	for _, t := range cfg.Tokens {
+func newAccess(tokens []string, devices []frame.ID, open bool) *access {
+	a := &access{open: open, devices: devices}
+	for _, t := range tokens {
 		a.tokens = append(a.tokens, sha256.Sum256([]byte(t)))
 	}
 	return a
 }
 
-// admits reports whether a device may log in with a token. Its running time
-// does not depend on the secrets.
-func (a access) admits(id frame.ID, token []byte) bool {
+// admits reports whether a device may log in with the token of a hash. Its
+// running time does not depend on the secrets.
+func (a *access) admits(id frame.ID, token [sha256.Size]byte) bool {
 	ok := 0
-	if a.open {
+	if a.admitsAlone(id) {
 		ok = 1
 	}
-	for i := range a.devices {
-		ok |= subtle.ConstantTimeCompare(a.devices[i][:], id[:])
-	}
-	sum := sha256.Sum256(token)
 	for i := range a.tokens {
-		ok |= subtle.ConstantTimeCompare(a.tokens[i][:], sum[:])
+		ok |= subtle.ConstantTimeCompare(a.tokens[i][:], token[:])
 	}
 	return ok == 1
 }
 
+// admitsAlone reports whether a device may log in without a token.
+func (a *access) admitsAlone(id frame.ID) bool { return a.open || slices.Contains(a.devices, id) }
+
 // login sends HELLO and checks the LOGIN. It reports whether a device is logged
 // in.
 func (c *conn) login() bool {
-	if code, retry := c.s.addresses.acquire(c.limitAddress); code != 0 {
-		return c.reject(code, retry)
-	}
-	c.counted = true
 	hello := frame.Hello{Version: frame.Version, Limits: c.s.limits.announce(c.bindingName())}
 	if _, err := rand.Read(hello.Challenge[:]); err != nil {
 		return false // crypto/rand does not fail
@@ -71,14 +66,36 @@ func (c *conn) login() bool {
 		return c.fail(reasonProtocol)
 	}
 	if !c.signed(hello, l) {
+		c.s.failures.charge(c.limitAddress)
 		return c.reject(frame.RejectAuth, 0)
 	}
-	if !c.s.access.admits(l.Device, l.Token) {
+	return c.admit(l)
+}
+
+// admit checks whether a device that has proved its key may log in, and gives it
+// a place. A device that was here lately, or needs no token, does not suffer
+// from failed logins of others behind its address.
+func (c *conn) admit(l frame.Login) bool {
+	access, ip := c.s.access.Load(), c.limitAddress
+	if !c.s.places.knows(l.Device) && !access.admitsAlone(l.Device) {
+		if wait := c.s.failures.wait(ip); wait > 0 {
+			return c.reject(frame.RejectTooMany, wait)
+		}
+	}
+	c.id, c.token = l.Device, sha256.Sum256(l.Token)
+	if !access.admits(c.id, c.token) {
+		c.s.failures.charge(ip)
 		return c.reject(frame.RejectToken, 0)
 	}
-	c.id = l.Device
-	return true
+	if !c.s.places.take(c.id, ip) {
+		return c.reject(frame.RejectFull, fullRetry)
+	}
+	c.placed = true
+	return c.halfOpen == nil || c.halfOpen.leave() || c.fail(reasonLost)
 }
+
+// fullRetry is when a device tries again that found no place.
+const fullRetry = 10 * time.Second
 
 // signed verifies the signature for each host name of the relay.
 func (c *conn) signed(h frame.Hello, l frame.Login) bool {

@@ -18,7 +18,7 @@ type serverMetrics struct {
 	framesIn, framesOut           counter
 	bytesIn, bytesOut             counter // of ended connections
 	byteWaits, frameWaits         counter
-	slow, violations              counter
+	slow, violations, evicted     counter
 	rejects                       [frame.RejectVersion + 1]counter
 	gone                          [frame.GoneQueueFull + 1]counter
 }
@@ -37,6 +37,7 @@ func newServerMetrics(devices func() int) serverMetrics {
 		byteWaits:   set.NewCounter(`moot_relay_waits_total{limit="bytes"}`),
 		frameWaits:  set.NewCounter(`moot_relay_waits_total{limit="frames"}`),
 		slow:        set.NewCounter("moot_relay_slow_readers_total"),
+		evicted:     set.NewCounter("moot_relay_half_open_evicted_total"),
 		violations:  set.NewCounter("moot_relay_violations_total"),
 	}
 	for code := frame.RejectAuth; code <= frame.RejectVersion; code++ {

@@ -26,8 +26,10 @@ type Server struct {
 	cfg        Config
 	limits     Limits
 	log        *slog.Logger
-	access     access
-	addresses  addressLimiter // limits per client address
+	access     atomic.Pointer[access]
+	failures   failureLimiter // failed logins per client address
+	places     places         // of logged-in devices
+	halfOpen   *halfOpenPool
 	aliases    dailyAliases
 	metrics    serverMetrics
 	lastNumber atomic.Uint64 // number of the last connection, for the log
@@ -50,9 +52,10 @@ func New(cfg Config) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.access = newAccess(cfg)
-	s.addresses = newAddressLimiter(s.limits)
+	s.access.Store(newAccess(cfg.Tokens, cfg.Devices, cfg.Open))
+	s.failures, s.places = newFailureLimiter(s.limits), newPlaces(s.limits)
 	s.metrics = newServerMetrics(func() int { return len(s.connected()) })
+	s.halfOpen = newHalfOpenPool(s.limits, proxies(cfg.TrustedProxies).contain, s.metrics.evicted)
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -69,16 +72,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		l.Close()
 		return ErrServed
 	}
-	// Connections above the spare places are closed without reading from them.
-	l = &cappedListener{
-		Listener: l, open: newOpenCount(s.limits.Connections+spareConnections, s.limits.PerAddress+sparePerAddress),
-		exempt: proxies(s.cfg.TrustedProxies).contain,
-	}
+	l = poolListener{l, s.halfOpen}
 	if s.cfg.TLS != nil {
 		l = tls.NewListener(l, s.tls())
 	}
 	h := &http.Server{
 		Handler:           s,
+		ConnContext:       withHalfOpen,
 		ReadHeaderTimeout: s.limits.LoginTimeout,
 		MaxHeaderBytes:    frame.MaxLogin,
 		ErrorLog:          log.New(io.Discard, "", 0), // its lines contain addresses
@@ -149,7 +149,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The relay is shutting down.", http.StatusServiceUnavailable)
 		return
 	}
-	c := &conn{s: s, number: s.lastNumber.Add(1), limitAddress: proxies(s.cfg.TrustedProxies).clientAddress(r), since: time.Now(), binding: exporter(r.TLS)}
+	c := &conn{s: s, number: s.lastNumber.Add(1), limitAddress: proxies(s.cfg.TrustedProxies).clientAddress(r), since: time.Now(), binding: exporter(r.TLS), halfOpen: halfOpenOf(r.Context())}
+	if c.halfOpen != nil {
+		c.halfOpen.setAddress(c.limitAddress)
+	}
 	hijack := &hijacker{ResponseWriter: w, limits: s.limits, waits: s.metrics.byteWaits}
 	ws, err := upgrader.Upgrade(hijack, r, nil)
 	if err != nil {
@@ -269,6 +272,25 @@ const tryFor = time.Minute
 // milliseconds, so that endpoints do not reconnect at once.
 func jitterMS(limit time.Duration) uint32 {
 	return uint32(limit.Milliseconds()/10 + rand.Int64N(limit.Milliseconds()*9/10+1))
+}
+
+// SetAccess replaces the tokens and the devices that may log in, as when their
+// files have changed. Devices that are connected and may not log in any more are
+// disconnected. Errors: ErrNoAccess, ErrToken; then nothing has changed.
+func (s *Server) SetAccess(tokens []string, devices []frame.ID) error {
+	cfg := s.cfg
+	cfg.Tokens, cfg.Devices = tokens, devices
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	a := newAccess(tokens, devices, cfg.Open)
+	s.access.Store(a)
+	for _, c := range s.connected() {
+		if !a.admits(c.id, c.token) {
+			c.endRevoked()
+		}
+	}
+	return nil
 }
 
 // device returns the connection of a device, or nil.

@@ -38,7 +38,8 @@ func newRelayCmd(a *commands) *cobra.Command {
 		Long: "relay passes on what devices send each other, end to end encrypted: it can read\n" +
 			"none of it. It lets in only devices that it is told of, or that have a token.\n" +
 			"Its URL goes to stdout when it is ready. An interrupt ends it gracefully: devices\n" +
-			"are told to come back.\n\n" +
+			"are told to come back. At SIGHUP it reads the files of tokens and devices again,\n" +
+			"and disconnects devices that may not log in any more.\n\n" +
 			"Without a certificate it listens on this machine only, for a proxy in front.",
 		Example: "  moot relay --open\n" +
 			"  moot relay --host relay.example.org --tokens tokens.txt\n" +
@@ -90,10 +91,12 @@ type limitFlag struct {
 // limitFlags lists the flags that set l.
 func limitFlags(l *server.Limits) []limitFlag {
 	return []limitFlag{
-		{"max-connections", &l.Connections, "connections in all"},
-		{"max-per-address", &l.PerAddress, "connections of one address"},
-		{"logins-per-minute", &l.LoginsPerMinute, "logins of one address"},
-		{"login-burst", &l.LoginBurst, "logins of one address at once"},
+		{"max-connections", &l.Connections, "devices in all"},
+		{"max-per-address", &l.PerAddress, "devices of one address"},
+		{"max-half-open", &l.HalfOpen, "connections in all that have not logged in yet"},
+		{"max-half-open-per-address", &l.HalfOpenPerAddress, "connections of one address that have not logged in yet"},
+		{"logins-per-minute", &l.LoginsPerMinute, "failed logins of one address"},
+		{"login-burst", &l.LoginBurst, "failed logins of one address at once"},
 		{"bytes-per-second", &l.BytesPerSecond, "read from one connection"},
 		{"burst-bytes", &l.BurstBytes, "read from one connection at once"},
 		{"frames-per-second", &l.FramesPerSecond, "read from one connection"},
@@ -166,10 +169,29 @@ func (a *commands) relay(ctx context.Context, f relayFlags) error {
 	if err := a.EmitText(r, "%s\n", u); err != nil {
 		return err
 	}
+	a.OnHangup(func() { a.reload(f, s) })
 	if err := s.Serve(ctx, l); err != nil {
 		return &problem.Error{Code: "RELAY-LISTEN", What: "the relay cannot go on listening", Where: f.Listen, Err: err}
 	}
 	return nil
+}
+
+// reload reads tokens and devices again. When they cannot be used, those in use
+// stay.
+func (a *commands) reload(f relayFlags, s *server.Server) {
+	tokens, err := server.ReadTokens(f.Tokens)
+	var devices []frame.ID
+	if err == nil {
+		devices, err = server.ReadDevices(f.Devices, f.allow)
+	}
+	if err == nil {
+		err = relayProblem(s.SetAccess(tokens, devices))
+	}
+	if err != nil {
+		a.Note("tokens and devices stay as they were, because the files cannot be used: %v", err)
+		return
+	}
+	a.Note("read again: %d tokens, %d devices", len(tokens), len(devices))
 }
 
 func listenRelay(address string) (net.Listener, error) {
