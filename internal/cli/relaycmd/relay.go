@@ -157,6 +157,7 @@ func (a *commands) relay(ctx context.Context, f relayFlags) error {
 	if err != nil {
 		return relayProblem(err)
 	}
+	a.OnHangup(func() { a.reload(f, s) })
 	r := RunningRelay{URL: u, Host: hosts[0], Access: "private"}
 	if f.open {
 		r.Access = "open"
@@ -169,7 +170,6 @@ func (a *commands) relay(ctx context.Context, f relayFlags) error {
 	if err := a.EmitText(r, "%s\n", u); err != nil {
 		return err
 	}
-	a.OnHangup(func() { a.reload(f, s) })
 	if err := s.Serve(ctx, l); err != nil {
 		return &problem.Error{Code: "RELAY-LISTEN", What: "the relay cannot go on listening", Where: f.Listen, Err: err}
 	}
