@@ -103,6 +103,9 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 	e, err := t.decode(line)
 	if err == nil && e.Seq != last.Seq+1 {
 		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)
+		if e.Seq > last.Seq+1 {
+			err = fmt.Errorf("event %d is missing: %w", last.Seq+1, err)
+		}
 	}
 	if err != nil {
 		return e, t.lines.readError(err.Error(), err)

@@ -38,6 +38,9 @@ func (r *Reading) Sources(a *app.App, cmd *cobra.Command, args []string) (*Sourc
 type Single struct {
 	Reading
 	conversation string
+	// UntilDamage reads a damaged transcript up to the damage, and tells the
+	// user where that is.
+	UntilDamage bool
 }
 
 func (s *Single) Add(cmd *cobra.Command) {
@@ -52,6 +55,7 @@ func (s *Single) Open(a *app.App, cmd *cobra.Command, name string, use func(Orig
 		return err
 	}
 	defer src.Close()
+	src.untilDamage = s.UntilDamage
 	return src.One(cmd.Context(), name, s.conversation, use)
 }
 

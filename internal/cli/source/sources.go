@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"slices"
 
@@ -30,6 +31,8 @@ type Sources struct {
 	Note    func(format string, args ...any) // told what was left out of files of other programs; may be nil
 	OpenLog func() (app.RoomLog, error)      // of the data folder, for reading
 	db      app.RoomLog                      // opened when the first room is read
+
+	untilDamage bool // see Single
 }
 
 // An origin is one transcript, wherever it is.
@@ -43,6 +46,8 @@ type Origin struct {
 	Entries iter.Seq2[log.Entry, error]
 	Talk    *transcripts.Conversation // in the neutral format, or converted to it
 	Report  *foreign.Report           // of another program's
+
+	UntilDamage bool // Entries end where the transcript is damaged, if it is
 }
 
 // Most is level, or what the origin has at most.
@@ -121,7 +126,8 @@ func (s *Sources) Read(r io.Reader, name string, visit func(Origin) error) error
 		return err
 	}
 	if h := t.Header; t.Portable() {
-		return visit(Origin{Room: h.Room, File: name, Form: "portable", Level: h.Level, Events: h.Events, Chain: h.Chain, Entries: t.Entries()})
+		o := Origin{Room: h.Room, File: name, Form: "portable", Level: h.Level, Events: h.Events, Chain: h.Chain, Entries: t.Entries()}
+		return visit(s.intact(o))
 	}
 	for c, err := range t.Conversations() {
 		if err != nil {
@@ -176,6 +182,8 @@ func (s *Sources) openRoom(ctx context.Context, name string, visit func(Origin) 
 		tail, err = db.Tail(ctx, name)
 	}
 	switch {
+	case s.untilDamage && IsDamage(err):
+		tail.Seq = math.MaxInt64 // where the intact events end is not known yet
 	case errors.Is(err, log.ErrNotFound), err == nil && tail.Seq == 0:
 		return &problem.Error{
 			Code: "ROOM-UNKNOWN", What: "there is neither a file nor a room " + name, Where: s.Dir,
@@ -184,9 +192,10 @@ func (s *Sources) openRoom(ctx context.Context, name string, visit func(Origin) 
 	case err != nil:
 		return err
 	}
-	return visit(Origin{
+	o := Origin{
 		Room: name, Form: "room", Level: transcripts.All, Events: int64(tail.Seq), Chain: true, Entries: stored(ctx, db, name, tail),
-	})
+	}
+	return visit(s.intact(o))
 }
 
 // stored yields the entries of a room up to tail.
@@ -198,10 +207,6 @@ func stored(ctx context.Context, db log.Reader, name string, tail log.Pos) iter.
 			if err == nil && len(entries) == 0 {
 				err = log.Corrupt(name, at.Seq+1, "events are missing")
 			}
-			if err != nil {
-				yield(log.Entry{}, err)
-				return
-			}
 			for _, e := range entries {
 				if at = e.Pos; at.Seq > tail.Seq {
 					return
@@ -209,6 +214,10 @@ func stored(ctx context.Context, db log.Reader, name string, tail log.Pos) iter.
 				if !yield(e, nil) {
 					return
 				}
+			}
+			if err != nil {
+				yield(log.Entry{}, err)
+				return
 			}
 		}
 	}

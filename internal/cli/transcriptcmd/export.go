@@ -44,6 +44,7 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 	}
 	level.add(cmd, "all for jsonl, user_visible for the others")
 	from.Add(cmd)
+	cmd.Flags().BoolVar(&from.UntilDamage, "until-damage", false, "of a damaged transcript, write the events before the damage")
 	cmd.Flags().StringVar(&out, "out", "", "file to write, which must not exist yet; default stdout")
 	app.Formats(cmd, app.FormatJSONL, app.FormatMD, app.FormatHTML, formatCSV, formatOpenAI, formatOTel)
 	return cmd

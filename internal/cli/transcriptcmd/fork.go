@@ -23,23 +23,27 @@ func newTranscriptForkCmd(a *commands) *cobra.Command {
 	var from source.Single
 	var at, as string
 	cmd := &cobra.Command{
-		Use:   "fork ROOM|FILE --at SEQ|tN",
+		Use:   "fork ROOM|FILE --at SEQ|tN|--until-damage",
 		Short: "Make a new room of the beginning of another",
 		Long: "fork copies a room's events up to one of them, or to the end of a turn, into a\n" +
 			"new room. Its first event says which room it was forked from and where; the old\n" +
 			"room stays as it is. `moot run --room` goes on with the new one, with another\n" +
 			"policy if need be. A room that had ended by then cannot go on, so is not forked\n" +
-			"there.",
+			"there. With --until-damage it takes all events before the first that is damaged\n" +
+			"or missing.",
 		Example:           "  moot transcript fork r_01 --at t3\n  moot transcript fork r_01 --at 42 --as try-again && moot run --room try-again --policy mention",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if at == "" {
-				return app.Usagef(cmd, "--at says where: an event by its number, or a turn as t7")
+			if (at == "") == !from.UntilDamage {
+				return app.Usagef(cmd, "--at says where: an event by its number, or a turn as t7; --until-damage is the other way")
 			}
-			where, err := parsePlace(at)
-			if err != nil {
-				return err
+			var where place
+			if at != "" {
+				var err error
+				if where, err = parsePlace(at); err != nil {
+					return err
+				}
 			}
 			if as == "" {
 				as = coordinator.NewRoomID()
@@ -49,6 +53,7 @@ func newTranscriptForkCmd(a *commands) *cobra.Command {
 	}
 	from.Add(cmd)
 	cmd.Flags().StringVar(&at, "at", "", "the last event that is taken, by number, or the last turn, as t7")
+	cmd.Flags().BoolVar(&from.UntilDamage, "until-damage", false, "take the events before the damage of a damaged transcript")
 	cmd.Flags().StringVar(&as, "as", "", "id of the new room; default a new one")
 	return cmd
 }
@@ -73,7 +78,7 @@ func (a *commands) fork(ctx context.Context, o source.Origin, at place, as strin
 		return err
 	}
 	state := renamed(events, o.Room, as)
-	if state.Phase == room.PhaseStopped || state.Phase == room.PhaseCompleted {
+	if ended := state.Phase == room.PhaseStopped || state.Phase == room.PhaseCompleted; ended && !o.UntilDamage {
 		return &problem.Error{
 			Code: "TRANSCRIPT-EVENT", What: fmt.Sprintf("%s had ended by %s: %s", o.Room, at, state.Ending.Reason), Where: o.File,
 			Fix: "fork it at an earlier turn",
@@ -88,6 +93,9 @@ func (a *commands) fork(ctx context.Context, o source.Origin, at place, as strin
 		return a.taken(as, err)
 	}
 	f := forked{as, room.Fork{Room: o.Room, Seq: int64(len(events))}, len(events), state.Tally.Turns}
+	if at == (place{}) {
+		at = place{seq: int64(f.Events)}
+	}
 	return a.EmitText(f, "%s: %s of %s, up to %s\n", term.Line(f.Room), app.Count(f.Events, "event"), term.Line(o.Room), at)
 }
 
@@ -105,6 +113,9 @@ func prefix(o source.Origin, at place) ([]room.Event, error) {
 		if at.ends(e.Event) {
 			return events, nil
 		}
+	}
+	if o.UntilDamage && len(events) > 0 {
+		return events, nil
 	}
 	return nil, at.missing(o.Room)
 }

@@ -21,6 +21,9 @@ func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := source.Collect(a.App, cmd, &from, args, verify)
+			if source.IsDamage(err) {
+				return app.ExitWith(app.ExitInput, err)
+			}
 			if err != nil {
 				return err
 			}

@@ -28,8 +28,11 @@ func testFlippedBody(t *testing.T, f *fixture) {
 	f.flip("needle-17-")
 	_, err := log.Verify(f.ctx, f, "a", log.Mark{})
 	corrupt(t, err, "a", 17)
-	_, err = f.Read(f.ctx, "a", log.Pos{Seq: 10}, 20)
+	before, err := f.Read(f.ctx, "a", log.Pos{Seq: 10}, 20)
 	corrupt(t, err, "a", 17)
+	if len(before) != 6 || before[5].Seq != 16 {
+		t.Errorf("%d entries before the damage", len(before))
+	}
 	for _, err = range f.Follow(f.ctx, "a", log.Pos{}) {
 		if err != nil {
 			break

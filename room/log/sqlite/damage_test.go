@@ -131,6 +131,30 @@ func inspect(t *testing.T, dir string, hashes [][32]byte) error {
 	return nil
 }
 
+// TestDeletedEvent deletes a row of the events. The error names that event and not
+// the next or the last one.
+func TestDeletedEvent(t *testing.T) {
+	for seq := 1; seq <= 12; seq++ {
+		dir := t.TempDir()
+		small(t, dir)
+		sqlite.DeleteEvent(t, dir, "a", seq)
+		d := open(t, dir)
+		for _, page := range []int{0, 5, 12} {
+			var err error
+			for at := (log.Pos{}); err == nil && at.Seq < 12; {
+				var entries []log.Entry
+				if entries, err = d.Read(t.Context(), "a", at, page); err == nil && len(entries) > 0 {
+					at = entries[len(entries)-1].Pos
+				}
+			}
+			if want := fmt.Sprintf("event %d is missing", seq); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("pages of %d: got %v, want %q", page, err, want)
+			}
+		}
+		d.Close()
+	}
+}
+
 // TestDamagedPage damages the page header of the page with an event. The error must
 // still name the room.
 func TestDamagedPage(t *testing.T) {

@@ -73,6 +73,19 @@ func Age(t testing.TB, dir string) {
 	}
 }
 
+// DeleteEvent deletes the row of an event.
+func DeleteEvent(t testing.TB, dir, room string, seq int) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.exec("delete from events where key = (select id from rooms where name = ?) << 36 | ?", room, int64(seq)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ApplicationID marks a log as ours.
 const ApplicationID = applicationID
 

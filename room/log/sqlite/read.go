@@ -185,9 +185,6 @@ func (d *DB) Read(ctx context.Context, name string, after log.Pos, page int) ([]
 			entries, previous, err = r.scan(name, after.Seq, page)
 			return err
 		})
-		if err != nil && !errors.Is(err, log.ErrCorrupt) {
-			return err
-		}
 		whole, damaged := open(name, after.Seq, previous, entries)
 		entries = entries[:whole]
 		return cmp.Or(damaged, err)
@@ -196,35 +193,44 @@ func (d *DB) Read(ctx context.Context, name string, after log.Pos, page int) ([]
 }
 
 // scan returns up to page entries as they are stored, and the hash before them.
-// With the error of a gap at their end it returns those before it.
+// With an error it returns those before the damage.
 func (r *reader) scan(name string, after uint64, page int) (entries []log.Entry, previous [32]byte, err error) {
 	t, err := r.room(name)
-	if errors.Is(err, log.ErrNotFound) {
+	switch {
+	case errors.Is(err, log.ErrNotFound):
 		return nil, previous, cmp.Or(r.d.heads.check(name, nil, nil), err)
-	}
-	if err != nil {
+	case err != nil && t.id == 0:
 		return nil, previous, err
+	case err != nil: // its row in the index is damaged; its events may be intact
+		if previous, entries, _ = r.events(&t, after, page); len(entries) == page {
+			err = nil
+		}
+		return entries, previous, err
+	case after > t.last:
+		missing := fmt.Errorf("room %s ends at event %d, before %d: %w", name, t.last, after, log.ErrNotFound)
+		return nil, previous, cmp.Or(r.d.heads.check(name, &t, r.hash), missing)
 	}
-	if after > t.last {
-		return nil, previous, cmp.Or(r.d.heads.check(name, &t, r.hash), fmt.Errorf("room %s ends at event %d, before %d: %w", name, t.last, after, log.ErrNotFound))
+	previous, entries, err = r.events(&t, after, page)
+	return entries, previous, cmp.Or(err, r.checkPage(&t, after, page, entries))
+}
+
+// events returns up to page stored entries and the hash before them.
+func (r *reader) events(t *tail, after uint64, page int) (previous [32]byte, entries []log.Entry, err error) {
+	if previous, err = r.hash(t, after); err != nil {
+		return previous, nil, err
 	}
-	if previous, err = r.hash(&t, after); err != nil {
-		return nil, previous, err
-	}
-	expect := min(uint64(page), t.last-after)
-	entries = make([]log.Entry, 0, expect)
 	err = r.page.each(func(row []driver.Value) error {
 		e, err := scanEntry(row)
 		if err != nil {
-			return log.Corrupt(name, after+1+uint64(len(entries)), err.Error())
+			return log.Corrupt(t.name, after+1+uint64(len(entries)), err.Error())
 		}
 		entries = append(entries, e)
 		return nil
 	}, key(t.id, after), key(t.id, maxSeq), int64(page))
 	if err != nil {
-		return entries, previous, blame(err, name, after+1+uint64(len(entries)))
+		err = blame(err, t.name, after+1+uint64(len(entries)))
 	}
-	return entries, previous, r.checkPage(&t, after, page, entries)
+	return previous, entries, err
 }
 
 // checkPage checks that no entry is missing at the end of a page, and that the
