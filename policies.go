@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -133,28 +132,18 @@ func newGoPolicy(p Policy, ref room.PolicyRef) (coordinator.Policy, error) {
 	return goPolicy{p, ref}, nil
 }
 
-// Propose implements [coordinator.Policy].
+// Propose implements [coordinator.Policy]. The record says how the policy ran;
+// the room completes it.
 func (g goPolicy) Propose(ctx context.Context, in Input) (Decision, policy.Record, error) {
-	encoded := in.AppendJSON(nil)
-	record := policy.Record{
-		Decision: in.Decision, Policy: g.ref.Name, Digest: g.ref.Digest, ABI: policy.ABI, Engine: "go", Config: digestOf(g.ref.Settings),
-		AskedAtMS: in.NowMS, Seed: in.Seed, Input: digestOf(encoded),
-	}
-	if n := len(in.Events); n > 0 {
-		record.Through = in.Events[n-1].Seq
-	}
+	record := policy.Record{ABI: policy.ABI, Engine: "go", Config: digestOf(g.ref.Settings), Input: digestOf(in.AppendJSON(nil))}
 	start := time.Now()
 	d := g.policy.Decide(&in)
 	record.Micros = time.Since(start).Microseconds()
 	if d.Action == policy.ActionError {
-		record.Code, record.Error = "run.refused", d.Message
-		return Decision{}, record, errors.New(d.Message)
-	}
-	if record.StateJSON = in.State; d.State != nil {
-		record.StateJSON = d.State
-	}
-	if record.StateJSON != nil {
-		record.State = digestOf(record.StateJSON)
+		return Decision{}, record, &Error{
+			Code: "run.refused", What: "the policy says: " + d.Message, Where: "policy " + g.ref.Name,
+			Fix: "do what it asks for, or use another policy",
+		}
 	}
 	return d, record, ctx.Err()
 }

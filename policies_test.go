@@ -3,6 +3,8 @@
 package moot
 
 import (
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -84,4 +87,30 @@ func openTest(t *testing.T) *Host {
 		}
 	})
 	return h
+}
+
+// A policy in Go records how it ran and no more: the room completes the record.
+// A refusal has the code that one of the sandbox has.
+func TestRecordOfGoPolicy(t *testing.T) {
+	in := policy.Input{ABI: policy.ABI, Room: "r", Decision: 3, Seed: "s", State: policy.JSON(`1`), Events: []policy.Event{{Seq: 7}}}
+	for _, d := range []policy.Decision{
+		{Action: policy.ActionDecline, Reason: "quiet", State: policy.JSON(`2`)},
+		{Action: policy.ActionError, Message: "no key"},
+	} {
+		p, err := newGoPolicy(policy.Func(func(*policy.Input) policy.Decision { return d }), room.PolicyRef{Name: "mine", Digest: "d"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, record, err := p.Propose(t.Context(), in)
+		refused := d.Action == policy.ActionError
+		var coded problem.Coded
+		if (err != nil) != refused || refused && (!errors.As(err, &coded) || coded.ErrorCode() != "run.refused" || !strings.Contains(err.Error(), "no key")) {
+			t.Errorf("%s: %v", d.Action, err)
+		}
+		record.Micros = 0
+		want := policy.Record{ABI: policy.ABI, Engine: "go", Config: digestOf(nil), Input: digestOf(in.AppendJSON(nil))}
+		if !reflect.DeepEqual(record, want) {
+			t.Errorf("%s: the record is %+v, want %+v", d.Action, record, want)
+		}
+	}
 }

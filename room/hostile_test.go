@@ -183,7 +183,7 @@ func TestHostileLimits(t *testing.T) {
 		if err := b.act(room.ActorPolicy, room.Decided{Decision: d, Record: policy.Record{Decision: 1, Through: b.state.Seq}}); err != nil {
 			t.Error(err)
 		}
-		if b.state.RetryAt != b.state.Limits.MaxDuration {
+		if b.state.RetryAt != time.Minute {
 			t.Errorf("a retry after %d ms is due at %v", ms, b.state.RetryAt)
 		}
 	}

@@ -36,18 +36,20 @@ type Limits struct {
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
 }
 
-// minRetry limits how often a declining policy is asked.
-const minRetry = 100 * time.Millisecond
+// Bounds of the time until a declining policy is asked again. A longer one of
+// the policy's choice would hold a room in which no message arrives.
+const (
+	minRetry = 100 * time.Millisecond
+	maxRetry = time.Minute
+)
 
 // Retry returns how long a room waits after a declined round for which the policy
-// asked for ms milliseconds; 0 means the default. l are the limits in force.
+// asked for ms milliseconds, at most a minute; 0 means the default. l are the
+// limits in force.
 func (l Limits) Retry(ms int64) time.Duration {
-	retry := Duration(ms) * time.Millisecond
-	switch most := l.MaxDuration; {
-	case ms <= 0:
-		retry = l.DeclineRetry
-	case ms > most.Milliseconds():
-		retry = most // the room ends earlier
+	retry := l.DeclineRetry
+	if ms > 0 {
+		retry = time.Duration(min(ms, maxRetry.Milliseconds())) * time.Millisecond
 	}
 	return max(retry, minRetry)
 }

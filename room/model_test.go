@@ -178,11 +178,11 @@ func (m *model) decided(do room.Decided) bool {
 	if d.Action == policy.ActionFinish {
 		return m.end(room.PhaseCompleted, room.CauseFinish, "")
 	}
-	retry := time.Duration(d.RetryMS) * time.Millisecond
+	retry := time.Duration(min(d.RetryMS, 60_000)) * time.Millisecond
 	if retry <= 0 {
 		retry = m.limits.DeclineRetry
 	}
-	retry = max(min(retry, m.limits.MaxDuration), 100*time.Millisecond)
+	retry = max(retry, 100*time.Millisecond)
 	m.note(room.RoundDeclined{Retry: retry})
 	m.tally.Declines, m.declinedAt, m.retryAt = m.tally.Declines+1, m.seq, m.clock+retry
 	return m.tally.Declines < m.limits.MaxDeclines || m.end(room.PhaseCompleted, room.CauseSettled, "")

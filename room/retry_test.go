@@ -7,7 +7,7 @@ import (
 )
 
 func TestRetry(t *testing.T) {
-	l := Limits{DeclineRetry: 5 * time.Second, MaxDuration: time.Minute}
+	l := Limits{DeclineRetry: 5 * time.Second, MaxDuration: time.Hour}
 	for _, c := range []struct {
 		ms   int64
 		want time.Duration
@@ -16,7 +16,9 @@ func TestRetry(t *testing.T) {
 		{-1, 5 * time.Second},
 		{1, 100 * time.Millisecond}, // no spinning
 		{250, 250 * time.Millisecond},
+		{60_000, time.Minute},
 		{60_001, time.Minute},
+		{30 * 60_000, time.Minute}, // one decline does not hold a headless room
 		{math.MaxInt64, time.Minute},
 	} {
 		if got := l.Retry(c.ms); got != c.want {
