@@ -27,6 +27,10 @@ type Module struct {
 	// AllowFuel lets a module that is not trusted have more than DefFuel, and
 	// so use a processor for longer than 100 ms.
 	AllowFuel bool
+
+	// FuelOnly lets no decision end by its processor time, so that none depends
+	// on the speed of the machine. It is for replays and tests, not for rooms.
+	FuelOnly bool
 }
 
 // Load makes a policy ready for decisions. Policies of the same module, name,
@@ -35,14 +39,14 @@ type Module struct {
 func (h *Host) Load(ctx context.Context, m Module) (*Policy, error) {
 	p := &Policy{
 		host: h, name: m.Name, rerunOptions: rerunOptionsFor(m), digest: guest.Digest(m.Wasm),
-		config: guest.Digest(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults(),
+		config: guest.Digest(settingsOrEmpty(m.Settings)), limits: m.Limits.withDefaults(), timeLimit: cpuTime(m),
 	}
 	if err := h.admit(p, m); err != nil {
 		return nil, err
 	}
 	// A module is not shared between trusted and third-party policies.
 	p.moduleKey = fmt.Sprint(p.digest, m.Trusted)
-	p.key = strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, m.Trusted, m.AllowFuel)}, "\x00")
+	p.key = strings.Join([]string{p.digest, m.Name, p.config, fmt.Sprint(p.limits.MemoryPages, p.timeLimit, m.Trusted)}, "\x00")
 	for {
 		c, err := h.configured.acquire(p.key, func() (*configured, error) { return h.configure(ctx, p, m) })
 		otherGone := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -111,7 +115,7 @@ func (h *Host) configure(ctx context.Context, p *Policy, m Module) (*configured,
 		return nil, err
 	}
 	c, err := pool.Configure(module.Module, pool.Spec{
-		Name: p.name, Settings: configureJSON(m.Name, m.Settings), Pages: p.limits.MemoryPages, Fuel: fuel, CPUTime: cpuTime(m),
+		Name: p.name, Settings: configureJSON(m.Name, m.Settings), Pages: p.limits.MemoryPages, Fuel: fuel, CPUTime: p.timeLimit,
 	})
 	if err != nil {
 		h.releaseModule(p.moduleKey, module)
@@ -122,7 +126,7 @@ func (h *Host) configure(ctx context.Context, p *Policy, m Module) (*configured,
 
 // cpuTime is the processor time of one run; 0 is unlimited.
 func cpuTime(m Module) time.Duration {
-	if m.Trusted || m.AllowFuel {
+	if m.Trusted || m.AllowFuel || m.FuelOnly {
 		return 0
 	}
 	return pool.UntrustedTime

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,13 @@ type Policy struct {
 	digest       string // of the module
 	config       string // digest of the settings
 	limits       Limits
+	timeLimit    time.Duration // of the processor, for a decision; 0: unlimited
 
 	key, moduleKey string // of the host's caches
 	configured     *configured
 
 	closed    atomic.Bool
+	longest   atomic.Int64          // processor time of the longest recent decision, in nanoseconds
 	decisions atomic.Uint64         // successful ones, for the audit
 	failed    atomic.Pointer[Error] // the audit found a difference
 }
@@ -82,31 +85,43 @@ func parseHeader(input []byte) request {
 	return q
 }
 
-// run makes one decision when the queue admits it.
+// run makes one decision.
 func (p *Policy) run(ctx context.Context, q request) (Result, error) {
-	if err := p.host.queue.enter(ctx, q.room); err != nil {
-		return Result{}, p.admissionError(q, err)
-	}
-	defer p.host.queue.leave()
-	if p.closed.Load() {
-		return Result{}, p.admissionError(q, errClosing)
-	}
-	if e := p.failed.Load(); e != nil {
-		return Result{}, e
-	}
-	start := time.Now()
-	r, err := p.host.pool.Run(ctx, p.configured.Configured, p.query(q))
+	r, err := p.admit(ctx, q, func() (Result, error) {
+		return p.host.pool.Run(ctx, p.configured.Configured, p.query(q))
+	})
 	if err != nil && r.Engine == "" { // no instance could be made: the input is not the cause
 		return r, err
 	}
 	if err != nil {
 		return r, p.saveInput(q, err)
 	}
-	p.configured.module.Ran(r.Engine, time.Since(start))
+	p.configured.module.Ran(r.Engine, r.Time)
 	if every := p.host.config.AuditEvery; every > 0 && p.decisions.Add(1)%uint64(every) == 0 {
 		err = p.audit(ctx, q, r)
 	}
 	return r, err
+}
+
+// admit calls decide when the queue admits it. The room pays for the processor
+// time of the result.
+func (p *Policy) admit(ctx context.Context, q request, decide func() (Result, error)) (r Result, err error) {
+	before := time.Duration(p.longest.Load())
+	place, err := p.host.queue.enter(ctx, q.room, cmp.Or(before, p.timeLimit))
+	if err != nil {
+		return r, p.admissionError(q, err)
+	}
+	defer func() {
+		place.leave(r.Time)
+		p.longest.Store(int64(max(r.Time, before*3/4))) // the old ones are forgotten in time
+	}()
+	if p.closed.Load() {
+		return r, p.admissionError(q, errClosing)
+	}
+	if e := p.failed.Load(); e != nil {
+		return r, e
+	}
+	return decide()
 }
 
 func (p *Policy) query(q request) pool.Query {
@@ -132,8 +147,8 @@ func (p *Policy) admissionError(q request, err error) error {
 // audit repeats a decision in a new instance. When anything differs, fuel
 // included, the policy makes no more decisions.
 func (p *Policy) audit(ctx context.Context, q request, r Result) error {
-	again, err := p.configured.RunNew(ctx, p.query(q))
-	if err != nil && !errors.As(err, new(*Error)) {
+	again, err := p.admit(ctx, q, func() (Result, error) { return p.configured.RunNew(ctx, p.query(q)) })
+	if err != nil && (!errors.As(err, new(*Error)) || errors.Is(err, errClosing)) {
 		return nil // the caller is gone; the audit compares another decision
 	}
 	if again.Engine == "" {

@@ -34,9 +34,8 @@ func TestOthersGoOn(t *testing.T) {
 	done.Store(true)
 	<-ended
 	wantCode(t, err, CodeFuel)
-	const quanta = DefFuel / 500_000
-	if n := turns.Load(); n < quanta/2 {
-		t.Errorf("another goroutine ran %d times in %d quanta", n, quanta)
+	if n := turns.Load(); n < 3 { // once a millisecond
+		t.Errorf("another goroutine ran %d times", n)
 	}
 }
 

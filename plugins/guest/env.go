@@ -49,6 +49,7 @@ func (e *Env) Logged() string {
 // readRandom fills b from the random stream, which depends on the seed alone.
 func (e *Env) readRandom(b []byte) {
 	if e.random == nil {
+		e.charge(costSeed)
 		e.random = rand.NewChaCha8(sha256.Sum256([]byte(e.seed)))
 	}
 	_, _ = e.random.Read(b) // never fails
@@ -65,14 +66,14 @@ func (e *Env) write(b []byte) {
 
 var errOutOfFuel = errors.New("out of fuel")
 
-// charge takes one unit of fuel for every bytesPerUnit of the n bytes that the
-// host works on. It ends the call when the fuel is used up: code without loops
-// has no check of its own.
-func (e *Env) charge(n, bytesPerUnit uint32) {
+// charge takes units of fuel for what a host function does, beyond the cost of
+// every call. It ends the call when the fuel is used up: code without loops has
+// no check of its own.
+func (e *Env) charge(units int64) {
 	if e.Fuel == nil {
 		return
 	}
-	left := int64(e.Fuel.Get()) - int64(n/bytesPerUnit)
+	left := int64(e.Fuel.Get()) - units
 	e.Fuel.Set(uint64(left))
 	if left < 0 {
 		panic(errOutOfFuel)

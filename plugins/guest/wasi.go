@@ -23,14 +23,26 @@ const (
 	maxSubscriptions = 64   // of one poll_oneoff
 )
 
+// Fuel that host functions cost in addition to the cost of a call. BenchmarkFuel of
+// package pool measures each.
+const (
+	costVector       = 16
+	costSubscription = 64
+	costSeed         = 1000 // the first random number of a decision
+	bytesPerUnit     = 4    // of text
+)
+
 var logLevels = [...]string{"debug", "info", "warn", "error"}
 
 // hostLog implements roompolicy.log(level, ptr, len).
 func hostLog(ctx context.Context, m api.Module, s []uint64) {
 	e := envOf(ctx)
-	e.charge(uint32(s[2]), 4)
 	text, ok := m.Memory().Read(uint32(s[1]), uint32(s[2]))
-	if !ok || e.truncated {
+	if !ok {
+		return
+	}
+	e.charge(int64(len(text)) / bytesPerUnit)
+	if e.truncated {
 		return
 	}
 	level := logLevels[min(uint32(s[0]), uint32(len(logLevels)-1))]
@@ -79,12 +91,12 @@ func wasiClockResolution(_ context.Context, m api.Module, s []uint64) {
 
 func wasiRandom(ctx context.Context, m api.Module, s []uint64) {
 	e := envOf(ctx)
-	e.charge(uint32(s[1]), 1)
 	b, ok := m.Memory().Read(uint32(s[0]), uint32(s[1]))
 	if !ok {
 		s[0] = errnoFault
 		return
 	}
+	e.charge(int64(len(b)))
 	e.readRandom(b)
 	s[0] = errnoSuccess
 }
@@ -101,15 +113,20 @@ func wasiWrite(ctx context.Context, m api.Module, s []uint64) {
 		return
 	}
 	e, mem, total := envOf(ctx), m.Memory(), uint32(0)
-	for i := range n {
-		ptr, ok1 := mem.ReadUint32Le(at + i*8)
-		size, ok2 := mem.ReadUint32Le(at + i*8 + 4)
-		b, ok3 := mem.Read(ptr, size)
-		if !ok1 || !ok2 || !ok3 {
+	e.charge(int64(n) * costVector)
+	vectors, ok := mem.Read(at, n*8)
+	if !ok {
+		s[0] = errnoFault
+		return
+	}
+	for ; len(vectors) > 0; vectors = vectors[8:] {
+		size := binary.LittleEndian.Uint32(vectors[4:])
+		b, ok := mem.Read(binary.LittleEndian.Uint32(vectors), size)
+		if !ok {
 			s[0] = errnoFault
 			return
 		}
-		e.charge(size, 4)
+		e.charge(int64(size) / bytesPerUnit)
 		e.write(b)
 		total += size
 	}
@@ -141,23 +158,23 @@ func wasiPoll(ctx context.Context, m api.Module, s []uint64) {
 		return
 	}
 	e, mem := envOf(ctx), m.Memory()
+	e.charge(int64(n) * costSubscription)
+	subs, ok1 := mem.Read(in, n*48)
+	events, ok2 := mem.Read(out, n*32)
+	if !ok1 || !ok2 {
+		s[0] = errnoFault
+		return
+	}
 	for i := range n {
-		sub, ok := mem.Read(in+i*48, 48)
-		if !ok {
-			s[0] = errnoFault
-			return
-		}
-		var event [32]byte
-		copy(event[:8], sub[:8]) // userdata
-		event[10] = sub[8]       // kind
+		sub := [48]byte(subs[i*48:]) // a copy: the events may lie over it
+		event := events[i*32:][:32]
+		clear(event)
+		copy(event, sub[:8]) // userdata
+		event[10] = sub[8]   // kind
 		if sub[8] == 0 {
 			e.sleep(binary.LittleEndian.Uint64(sub[24:]), sub[40]&1 != 0)
 		} else {
 			event[8] = errnoBadF
-		}
-		if !mem.Write(out+i*32, event[:]) {
-			s[0] = errnoFault
-			return
 		}
 	}
 	s[0] = put32(m, [2]uint32{result, n})

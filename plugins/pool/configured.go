@@ -34,7 +34,8 @@ type Configured struct {
 func Configure(m *Module, s Spec) (*Configured, error) {
 	c := &Configured{spec: s, module: m, maxBytes: MaxBytes(m.metered, s.Pages)}
 	if m.initial == nil {
-		in, err := c.newInstance() // to fail now and not at a decision
+		watch := startStopwatch()
+		in, err := c.newInstance(context.Background(), &watch) // to fail now and not at a decision
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +56,7 @@ func Configure(m *Module, s Spec) (*Configured, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.begin(context.Background(), s.Fuel, s.CPUTime)
+	in.begin(context.Background(), s.Fuel, s.CPUTime, startStopwatch())
 	if err := in.configure(s.Settings); err != nil {
 		defer in.close()
 		return nil, in.setupError(s.Name, s.Fuel, err)
@@ -94,10 +95,11 @@ func (c *Configured) checkSize(bytes int) error {
 	}
 }
 
-// newInstance returns an instance that is ready for a decision.
-func (c *Configured) newInstance() (*instance, error) {
+// newInstance returns an instance that is ready for a decision. watch is of the
+// decision.
+func (c *Configured) newInstance(ctx context.Context, watch *stopwatch) (*instance, error) {
 	if c.snapshot == nil {
-		return c.setUp()
+		return c.setUp(ctx, watch)
 	}
 	mem, err := c.memory.newMemory(c.maxBytes)
 	if err != nil {
@@ -133,8 +135,9 @@ func (c *Configured) start(s *snapshot, mem *memory) (*instance, error) {
 	return in, nil
 }
 
-// setUp makes an instance of a module that cannot start from a snapshot.
-func (c *Configured) setUp() (*instance, error) {
+// setUp makes an instance of a module that cannot start from a snapshot. Its time
+// and its fuel are a part of the decision.
+func (c *Configured) setUp(ctx context.Context, watch *stopwatch) (*instance, error) {
 	env := &guest.Env{Initializing: true}
 	env.Begin(0, c.module.digest)
 	in, err := c.module.newInstance(&memory{maxBytes: c.maxBytes}, env)
@@ -142,11 +145,18 @@ func (c *Configured) setUp() (*instance, error) {
 		return nil, startError(c.spec.Name, err)
 	}
 	fuel := uint64(guest.SetupFuel)
-	in.begin(context.Background(), fuel, c.spec.CPUTime)
+	in.begin(ctx, fuel, c.spec.CPUTime, *watch)
 	if err = in.initialize(); err == nil {
+		in.setUpFuel = in.used(fuel)
 		fuel = c.spec.Fuel
-		in.begin(context.Background(), fuel, c.spec.CPUTime)
+		in.begin(ctx, fuel, c.spec.CPUTime, in.preemption.watch)
 		err = in.configure(c.spec.Settings)
+		in.setUpFuel += in.used(fuel)
+	}
+	*watch = in.preemption.watch
+	if ctx.Err() != nil {
+		in.close()
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		e := in.setupError(c.spec.Name, fuel, err)

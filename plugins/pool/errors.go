@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,7 +35,7 @@ func (in *instance) runError(where string, fuel uint64, err error) *guest.Error 
 		e.Code, e.What = guest.CodeDepth, fmt.Sprintf("the policy's calls nest deeper than %d", guest.MaxDepth)
 		e.Fix = "the policy's author has to bound its recursion"
 	case errors.Is(in.preemption.ended, errTime):
-		e.Code, e.What = guest.CodeFuel, "the policy is too slow: "+errTime.Error()
+		e.Code, e.What, e.Err = guest.CodeFuel, "the policy is too slow: "+errTime.Error(), errTime
 		e.Fix = "give it less history, or allow it more with --allow-fuel"
 	case in.left() < 0:
 		e.Code, e.What = guest.CodeFuel, fmt.Sprintf("the policy used all of its %d units of fuel: a loop without end, or too much work", fuel)
@@ -80,11 +81,17 @@ func startError(where string, err error) *guest.Error {
 }
 
 // instantiationError is the error of a decision for which no instance could be
-// made.
-func instantiationError(where string, err error) *guest.Error {
+// made. It is the caller's when the caller is gone.
+func instantiationError(where string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	e := &guest.Error{Code: guest.CodeMemory, Where: where, What: "no instance could be made: " + guest.Cause(err), Fix: "free memory of this machine", Err: err}
 	if own, ok := errors.AsType[*guest.Error](err); ok {
 		e.Code, e.What, e.Fix = guest.CodeTrap, own.What, own.Fix
+	}
+	if errors.Is(err, errTime) {
+		e.Code = guest.CodeFuel
 	}
 	return e
 }

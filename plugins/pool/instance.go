@@ -22,6 +22,7 @@ type instance struct {
 	env           *guest.Env
 	globals       []api.MutableGlobal // fuel, depth and yieldAt are the last
 	preemption    preemption
+	setUpFuel     uint64          // that a decision spent on setting up this instance
 	ctx           context.Context // of every call: host functions find env in it
 	alloc, decide api.Function
 	stack         [2]uint64
@@ -62,6 +63,9 @@ func (in *instance) yieldAt() api.MutableGlobal { return in.globals[len(in.globa
 
 // left returns the fuel that is left, negative when it ran out.
 func (in *instance) left() int64 { return int64(in.fuel().Get()) }
+
+// used returns the fuel that was used since a run began with so much.
+func (in *instance) used(fuel uint64) uint64 { return uint64(int64(fuel) - in.left()) }
 
 // close frees the instance and its memory.
 func (in *instance) close() { _ = in.module.Close(in.ctx) } // fails only for a second exit code

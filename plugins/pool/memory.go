@@ -1,10 +1,6 @@
 package pool
 
-import (
-	"bytes"
-
-	"github.com/folkmoot/moot/plugins/wasm"
-)
+import "bytes"
 
 // A memory is the linear memory of one instance. It starts as a snapshot and can
 // be restored to it. It satisfies experimental.LinearMemory. One goroutine at a
@@ -17,7 +13,7 @@ type memory struct {
 	denied     bool      // growth was refused since the last reset
 	runs       []pageRun // all of initial; empty when pages finds the changed ones
 	pages      mapping
-	yieldCheck func() // called when the module yields
+	yieldCheck func() bool // reports whether the module yields, and not grows
 }
 
 const snapshotPage = 4096
@@ -64,13 +60,10 @@ func newCopiedMemory(initial []byte, runs []pageRun, maxBytes int) *memory {
 	return &memory{initial: initial, runs: runs, buf: append([]byte(nil), initial...), maxBytes: maxBytes}
 }
 
-// Reallocate resizes the memory. It returns nil when the size is over the limit.
-// A request to grow by wasm.YieldPages is a yield check and changes no size.
+// Reallocate resizes the memory. It returns nil when the size is over the limit,
+// and when the module yields.
 func (m *memory) Reallocate(size uint64) []byte {
-	if size >= wasm.YieldPages<<16 {
-		if m.yieldCheck != nil {
-			m.yieldCheck()
-		}
+	if m.yieldCheck != nil && m.yieldCheck() {
 		return nil
 	}
 	if size > uint64(m.maxBytes) {

@@ -88,7 +88,7 @@ func (c *Code) InitialSnapshot(where, digest string, m *wasm.Metered) ([]byte, e
 	if err != nil {
 		return nil, startError(where, err)
 	}
-	in.begin(context.Background(), guest.SetupFuel, 0)
+	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
 	if err := in.initialize(); err != nil {
 		defer in.close()
 		return nil, in.setupError(where, guest.SetupFuel, err)

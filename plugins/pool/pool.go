@@ -20,11 +20,16 @@ type Query struct {
 
 // A Result is the outcome of one run of a policy.
 type Result struct {
-	Output []byte // the policy's answer, not decoded
-	Log    string // what it logged, at most policy.MaxLog bytes
-	Fuel   uint64 // units that it used
-	Memory int    // bytes of memory, at the most
-	Engine string // that it ran on, guest.EngineCompiler or guest.EngineInterpreter
+	Output []byte        // the policy's answer, not decoded
+	Log    string        // what it logged, at most policy.MaxLog bytes
+	Fuel   uint64        // units that it used
+	Time   time.Duration // of the processor, with the restoring of the instance
+	Memory int           // bytes of memory, at the most
+	Engine string        // that it ran on, guest.EngineCompiler or guest.EngineInterpreter
+
+	// EndedByTime reports that the run used its processor time before its fuel.
+	// The same run can end otherwise on another machine, or the next time.
+	EndedByTime bool
 }
 
 // A Pool is an instance pool: it keeps instances that were restored to their
@@ -47,11 +52,12 @@ func New(capacity int) *Pool { return &Pool{capacity: capacity} }
 // Run makes one decision in an instance that equals c's snapshot. Errors are
 // ctx's or *guest.Error with a run code; the result then has the log.
 func (p *Pool) Run(ctx context.Context, c *Configured, q Query) (Result, error) {
+	watch := startStopwatch()
 	in := p.get(c)
 	if in == nil {
 		var err error
-		if in, err = c.newInstance(); err != nil {
-			return Result{}, instantiationError(q.Where, err)
+		if in, err = c.newInstance(ctx, &watch); err != nil {
+			return watch.failed(err), instantiationError(q.Where, err)
 		}
 	}
 	in.memory.pages.countFaults()
@@ -61,32 +67,40 @@ func (p *Pool) Run(ctx context.Context, c *Configured, q Query) (Result, error) 
 			in.memory.pages.stopCounting()
 		}
 	}()
-	r, err := in.answer(ctx, q, c.spec.CPUTime)
+	r, err := in.answer(ctx, q, c.spec.CPUTime, watch)
+	watch = in.preemption.watch
 	if err != nil || c.restore(in) != nil {
 		in.close()
-		return r, err
+	} else {
+		in.memory.pages.stopCounting()
+		restored = true
+		p.put(c, in)
 	}
-	in.memory.pages.stopCounting()
-	restored = true
-	p.put(c, in)
-	return r, nil
+	watch.stop()
+	r.Time = watch.used
+	return r, err
 }
 
 // RunNew makes one decision in an instance that never ran before, without a
 // limit of time. Its errors are those of [Pool.Run].
 func (c *Configured) RunNew(ctx context.Context, q Query) (Result, error) {
-	in, err := c.newInstance()
+	watch := startStopwatch()
+	in, err := c.newInstance(ctx, &watch)
 	if err != nil {
-		return Result{}, instantiationError(q.Where, err)
+		return watch.failed(err), instantiationError(q.Where, err)
 	}
-	defer in.close()
-	return in.answer(ctx, q, 0)
+	r, err := in.answer(ctx, q, 0, watch)
+	in.close()
+	in.preemption.watch.stop()
+	r.Time = in.preemption.watch.used
+	return r, err
 }
 
-// answer makes one decision and returns a copy of the answer.
-func (in *instance) answer(ctx context.Context, q Query, cpuTime time.Duration) (Result, error) {
+// answer makes one decision and returns a copy of the answer. watch has the time
+// that was used for it already.
+func (in *instance) answer(ctx context.Context, q Query, cpuTime time.Duration, watch stopwatch) (Result, error) {
 	in.env.Begin(q.NowMS, q.Seed)
-	in.begin(ctx, q.Fuel, cpuTime)
+	in.begin(ctx, q.Fuel-min(q.Fuel, in.setUpFuel), cpuTime, watch)
 	out, err := in.run(q.Input)
 	in.memory.pages.moduleReturned()
 	r := Result{Log: in.env.Logged(), Fuel: uint64(int64(q.Fuel) - in.left()), Memory: in.memory.highWater, Engine: in.code.Engine}
@@ -100,7 +114,9 @@ func (in *instance) answer(ctx context.Context, q Query, cpuTime time.Duration) 
 	if ctx.Err() != nil && errors.Is(in.preemption.ended, ctx.Err()) {
 		return r, ctx.Err()
 	}
-	return r, in.runError(q.Where, q.Fuel, err)
+	e := in.runError(q.Where, q.Fuel, err)
+	r.EndedByTime = errors.Is(e, errTime)
+	return r, e
 }
 
 // get returns an idle instance of c's current code, or nil. It closes those of

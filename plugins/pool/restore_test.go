@@ -162,18 +162,18 @@ func (r *reference) run(t *testing.T, q Query) (out []byte, used uint64, err err
 		t.Fatal(err)
 	}
 	defer in.close()
-	in.begin(context.Background(), guest.SetupFuel, 0)
+	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
 	if err := in.initialize(); err != nil {
 		t.Fatal(err)
 	}
 	env.Initializing = false
-	in.begin(context.Background(), guest.MaxFuel, 0)
+	in.begin(context.Background(), guest.MaxFuel, 0, startStopwatch())
 	env.Begin(0, digest)
 	if err := in.configure(settingsOf(r.guest)); err != nil {
 		t.Fatal(err)
 	}
 	env.Begin(q.NowMS, q.Seed)
-	in.begin(context.Background(), q.Fuel, 0)
+	in.begin(context.Background(), q.Fuel, 0, startStopwatch())
 	out, err = in.run(q.Input)
 	return bytes.Clone(out), uint64(int64(q.Fuel) - in.left()), err
 }
@@ -294,31 +294,6 @@ func TestDamagedInstance(t *testing.T) {
 	clean, err2 := p.RunNew(context.Background(), q)
 	if err1 != nil || err2 != nil || bytes.Equal(damaged.Output, want.Output) || !bytes.Equal(clean.Output, want.Output) {
 		t.Errorf("%q %v, in a new instance %q %v", damaged.Output, err1, clean.Output, err2)
-	}
-}
-
-// TestCallerGone: a decision whose caller is gone ends at the next yield check,
-// with the caller's error.
-func TestCallerGone(t *testing.T) {
-	m := w.Policy().Finish()
-	m.Decide(nil, w.Loop(w.Br(0)), w.I64Const(0))
-	p := load(t, w.Guest{Name: "endless", Module: m.Bytes()}, nil, guest.DefMemoryPages)
-	ctx, cancel := context.WithCancel(context.Background())
-	in, err := p.newInstance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checks := 0
-	in.memory.yieldCheck = func() {
-		if checks++; checks == 3 {
-			cancel()
-		}
-		in.yieldCheck()
-	}
-	p.pool.put(p.Configured, in)
-	_, err = p.pool.Run(ctx, p.Configured, Query{Input: []byte("{}"), Fuel: guest.MaxFuel})
-	if !errors.Is(err, context.Canceled) || errors.As(err, new(*guest.Error)) || checks != 3 {
-		t.Errorf("%v after %d quanta", err, checks)
 	}
 }
 

@@ -28,7 +28,7 @@ func setupFuel(t *testing.T, module []byte) (uint64, error) {
 		t.Fatal(err)
 	}
 	defer in.close()
-	in.begin(context.Background(), guest.SetupFuel, 0)
+	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
 	err = in.initialize()
 	return uint64(guest.SetupFuel - in.left()), err
 }

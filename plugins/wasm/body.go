@@ -161,6 +161,7 @@ func (b *body) operands(op byte) {
 		if f := c.index("function", len(b.mod.funcs)); !b.mod.declared[f] {
 			c.fail(Malformed, "a reference to function %d, which is declared nowhere", f)
 		}
+		b.notRestorable("ref.func") // wazero allocates a function instance, and keeps it as long as the instance
 	case selectTyped:
 		for range c.count("types of a select", 1, 1) {
 			c.valueType(c.byte())

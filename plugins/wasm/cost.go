@@ -14,7 +14,8 @@ const (
 	costSqrt     = 6
 	costRound    = 3
 	costGrow     = 200
-	costBulk     = 50 // before the cost of its length
+	costRefFunc  = 500 // it leaves compiled code and allocates
+	costBulk     = 50  // before the cost of its length
 	costTable    = 3
 	costSIMD     = 2
 	costSIMDSqrt = 12
@@ -26,7 +27,7 @@ const (
 )
 
 // costs has the costs of the one-byte instructions.
-var costs = func() (t [256]uint8) {
+var costs = func() (t [256]uint16) {
 	for op := range t {
 		switch s := shapes[op]; {
 		case s == tableIndex:
@@ -43,7 +44,7 @@ var costs = func() (t [256]uint8) {
 			t[op] = 1
 		}
 	}
-	t[opCall], t[opCallIndirect], t[opMemoryGrow] = costCall, costIndirect, costGrow
+	t[opCall], t[opCallIndirect], t[opMemoryGrow], t[opRefFunc] = costCall, costIndirect, costGrow, costRefFunc
 	return t
 }()
 

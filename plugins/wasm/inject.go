@@ -47,14 +47,15 @@ func (b *body) appendCheck(s []byte) []byte {
 // yieldBody returns the body of the added function, which follows all functions
 // of the module. It traps when the fuel is used up, and otherwise calls the host.
 // An import would change the index of every function. memory.grow leaves compiled
-// code without one; it asks for more than the limit, so it is always refused.
+// code without one. The host refuses this growth, and knows it by the global. To
+// end the module it panics: compiled code does not read the global again here.
 func (m *meter) yieldBody() []byte {
 	b := trapIf(append(op([]byte{0}, opGlobalGet, m.fuel), opI64Const, 0, opI64LtS))
 	if m.start.Yields && m.mod.memories > 0 {
-		b = append(sleb(append(b, opI32Const), YieldPages), opMemoryGrow, 0, opDrop)
+		b = op(sleb(append(b, opI64Const), Yielding), opGlobalSet, m.yieldAt)
+		b = append(b, opI32Const, 1, opMemoryGrow, 0, opDrop)
 	}
-	b = sleb(append(op(b, opGlobalGet, m.yieldAt), opI64Const), StopNow)
-	return append(trapIf(append(b, opI64Eq)), opEnd)
+	return append(b, opEnd)
 }
 
 // chargeByOperand charges the i32 on the stack, shifted right or left, in front of

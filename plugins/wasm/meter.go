@@ -26,18 +26,18 @@ type Budget struct {
 	Depth int32
 
 	// Yields lets the host decide from time to time whether the module goes on.
-	// When the fuel is below the global ExportYieldAt, the module tries to grow
-	// its memory by YieldPages. The host's memory must refuse that. It sets the
-	// global to the fuel of the next call, or to StopNow, upon which the module
-	// traps. The host must then also observe the declared maximum of the memory:
-	// see [Metered.MaxPages].
+	// When the fuel is below the global ExportYieldAt, the module sets the global
+	// to Yielding and tries to grow its memory. The module's own code cannot set
+	// the global, so the host tells a yield from any growth that the module asks
+	// for. The host's memory must refuse the growth, and set the global to the
+	// fuel of the next yield, or end the module with a panic. The host must also
+	// observe the declared maximum of the memory: see [Metered.MaxPages].
 	Yields bool
 }
 
-const (
-	YieldPages = 1 << 15       // more than the limit of any memory
-	StopNow    = math.MaxInt64 // ends a module at its next check
-)
+// Yielding is the value of the global ExportYieldAt while a module waits for the
+// host.
+const Yielding = math.MinInt64
 
 // A Metered is a module that was validated and rewritten.
 type Metered struct {

@@ -255,9 +255,10 @@ func TestRewindable(t *testing.T) {
 	}{
 		"plain":       {table(), ""},
 		"i32":         {global(w.I32, w.I32Const(1)...), ""},
-		"table.set":   {table(w.I32Const(0), w.Op(0xd2, 0), w.Op(0x26, 0)), "table.set"},
-		"table.fill":  {table(w.I32Const(0), w.Op(0xd2, 0), w.I32Const(1), w.Bulk(17, 0)), "table.fill"},
+		"table.set":   {table(w.I32Const(0), w.Op(0xd0, w.FuncRef), w.Op(0x26, 0)), "table.set"},
+		"table.fill":  {table(w.I32Const(0), w.Op(0xd0, w.FuncRef), w.I32Const(1), w.Bulk(17, 0)), "table.fill"},
 		"table.copy":  {table(w.I32Const(0), w.I32Const(0), w.I32Const(0), w.Bulk(14, 0, 0)), "table.copy"},
+		"ref.func":    {table(w.Op(0xd2, 0), w.Op(w.Drop)), "ref.func"},
 		"elem.drop":   {table(w.Bulk(13, 0)), "elem.drop"},
 		"memory.init": {passive.Bytes(), "memory.init"},
 		"v128":        {global(w.V128, append([]byte{0xfd, 12}, make([]byte, 16)...)...), "a mutable global"},

@@ -30,7 +30,6 @@ const (
 	opF64Const     = 0x44
 	opI32LtS       = 0x48
 	opI32LeU       = 0x4d
-	opI64Eq        = 0x51
 	opI64LtS       = 0x53
 	opI64GeS       = 0x59
 	opF32Eq        = 0x5b
