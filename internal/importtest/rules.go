@@ -61,7 +61,7 @@ var rules = []rule{
 	{pkg: "endpoints/relay/quota", may: "internal/flock endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity"},
 	{pkg: "endpoints/relay", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"},
 	{pkg: "endpoints/relay/seat", may: "endpoints/endpoint endpoints/inflight endpoints/relay " + relayParts},
-	{pkg: "endpoints/relay/share", may: "endpoints/endpoint endpoints/relay internal/flock " + relayParts},
+	{pkg: "endpoints/relay/share", may: "endpoints/endpoint endpoints/relay " + relayParts},
 	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},

@@ -75,8 +75,23 @@ func KeyFile(dir string) string { return filepath.Join(dir, "keys.json") }
 func journalFile(dir string) string { return filepath.Join(dir, "journal.jsonl") }
 
 // DropOldAnswers removes answers of shared agents that are older than a day from
-// the folder of a device. A connection that shares agents does it by itself.
-func DropOldAnswers(dir string) error { return share.DropOld(journalFile(dir), time.Now()) }
+// the folder of a device. A connection that shares agents does it by itself, so
+// nothing happens while the device is online.
+func DropOldAnswers(dir string) error {
+	if _, err := os.Stat(journalFile(dir)); err != nil {
+		return nil //nolint:nilerr // there is no journal
+	}
+	unlock, ok, err := flock.TryLock(onlineLock(dir))
+	if err != nil || !ok {
+		return err
+	}
+	defer unlock()
+	return share.DropOld(journalFile(dir), time.Now())
+}
+
+// onlineLock returns the file that the process of the device that is online has
+// locked.
+func onlineLock(dir string) string { return filepath.Join(dir, "online.lock") }
 
 // keys asks for a passphrase only when the key file has one.
 func (d *Device) keys() (*identity.Device, error) {
@@ -145,10 +160,20 @@ func (d *Device) SetRelay(id identity.DeviceID, url string) error {
 	return d.Peers.Update(id, func(q *identity.Peer) { q.Relay = url })
 }
 
+// How often hold tries to lock, and how long it waits between two tries.
+const (
+	lockTries = 5
+	lockWait  = 20 * time.Millisecond
+)
+
 // hold makes this process the only one of the device that is online.
 func (d *Device) hold() (unlock func(), err error) {
-	path := filepath.Join(d.cfg.Dir, "online.lock")
+	path := onlineLock(d.cfg.Dir)
 	unlock, ok, err := flock.TryLock(path)
+	for tries := 0; err == nil && !ok && tries < lockTries; tries++ { // DropOldAnswers has it for a moment
+		time.Sleep(lockWait)
+		unlock, ok, err = flock.TryLock(path)
+	}
 	switch {
 	case err != nil:
 		return nil, &problem.Error{Code: "RELAY-FILE", What: "the device's folder cannot be used", Where: d.cfg.Dir, Fix: "make it writable", Err: err}

@@ -9,13 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/atomicfile"
-	"github.com/folkmoot/moot/internal/flock"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -37,7 +35,6 @@ type Journal struct {
 	path string
 	now  func() time.Time
 
-	unlock  func() // of the file lock, which the journal holds until Close
 	mu      sync.Mutex
 	file    *os.File
 	size    int64
@@ -76,16 +73,10 @@ type entry struct {
 var ErrStale = errors.New("relay: a newer host has asked since")
 
 // OpenJournal reads the journal at path, or creates one. It drops a last line
-// that a crash cut short, and what is older than a day. It waits while another
-// process has the journal open.
+// that a crash cut short, and what is older than a day.
 func OpenJournal(path string) (*Journal, error) {
-	unlock, err := flock.Lock(path + ".lock")
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	j := &Journal{path: path, now: time.Now, unlock: unlock}
+	j := &Journal{path: path, now: time.Now}
 	if err := j.open(); err != nil {
-		unlock()
 		return nil, unreadable(path, err)
 	}
 	return j, nil
@@ -98,19 +89,13 @@ func unreadable(path string, err error) error {
 	}
 }
 
-// DropOld drops what is older than a day from the journal at path, for devices
-// that share nothing now. It does nothing if there is no journal, or if a
-// process has it open, which drops by itself.
+// DropOld drops what is older than a day from the journal at path, which no
+// Journal has open. It does nothing if there is none.
 func DropOld(path string, now time.Time) error {
 	st, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 || runtime.GOOS == "windows" { // there are no locks between processes
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
 		return nil
 	}
-	unlock, ok, err := flock.TryLock(path + ".lock")
-	if err != nil || !ok {
-		return err
-	}
-	defer unlock()
 	j := &Journal{path: path, now: func() time.Time { return now }}
 	if err := j.read(); err != nil {
 		return unreadable(path, err)
@@ -336,6 +321,5 @@ func (j *Journal) Close() error {
 	if j.failed == nil {
 		j.failed = errors.New("the journal is closed")
 	}
-	defer j.unlock()
 	return j.file.Close()
 }

@@ -143,9 +143,6 @@ func TestJournalDropsOld(t *testing.T) {
 	}
 	k := newJournal(t, path)
 	fill(k, "third", begun)
-	if err := DropOld(path, begun.Add(2*keptFor)); err != nil || !holds("third") { // the open journal owns the file
-		t.Error("the journal of a running share was changed", err)
-	}
 	k.now = func() time.Time { return begun.Add(keptFor + time.Minute) }
 	if err := k.DropOld(); err != nil || holds("third") {
 		t.Error("a running share keeps an answer for more than a day", err)
