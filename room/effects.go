@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -154,7 +155,7 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 	if t := s.Turn; s.inFlight() && s.agentHas(t) && now.Clock >= t.Started+t.Timeout+grace {
 		return s.decideFailed(Failed{
 			Turn: t.Number, Request: t.Request, Code: FailTimeout, Latency: now.Clock - t.Started,
-			Error: "no answer within " + t.Timeout.String(),
+			Error: "no answer within " + human.Duration(t.Timeout),
 		}, now)
 	}
 	if x := s.lateStart(now.Clock); x != nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -190,7 +191,7 @@ const maxCost = 1 << 52
 func (t Tally) reached(l Limits, now Now) (name, reason string) {
 	switch {
 	case now.Clock >= l.MaxDuration:
-		return "maxDuration", "the room has run for " + now.Clock.String()
+		return "maxDuration", "the room has run for " + human.Duration(now.Clock)
 	case t.Turns >= l.MaxTurns:
 		return "maxTurns", count(t.Turns, "turn") + " granted"
 	case t.Failures >= l.MaxFailures:

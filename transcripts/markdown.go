@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -71,7 +72,7 @@ func orDash(d time.Duration) string {
 	if d == 0 {
 		return "—"
 	}
-	return shortDuration(d)
+	return human.Duration(d)
 }
 
 func participantLabel(p ParticipantStats) string {
@@ -171,9 +172,6 @@ func (it *item) reason() string {
 }
 
 func (m markdown) foot(s *timeline) {
-	if s.Stats.Ending != "" {
-		m.line("**%s**", inline(s.Stats.Ending))
-	}
 	m.line("---")
 	m.line("Shown at level %s; %d of %d messages are not for this level.", s.Level, s.Hidden, s.Stats.Messages)
 }
@@ -209,7 +207,8 @@ func (s *timeline) summary() []fact {
 		all = append(all, fact{"time limit", clock(s.Limits.MaxDuration)})
 	}
 	if st.Ending != "" {
-		all = append(all, fact{"ended", st.Ending})
+		phase, _, _ := strings.Cut(st.Ending, ": ") // the last entry has the reason
+		all = append(all, fact{"ended", phase})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -107,7 +108,7 @@ func (t *timelineBuilder) event(e log.Entry) {
 	case room.RoundDeclined:
 		it.Kind, it.Note = itemDecline, b.Reason
 		if b.Record.Micros > 0 {
-			it.fact("decided in", shortDuration(time.Duration(b.Record.Micros)*time.Microsecond))
+			it.fact("decided in", human.Duration(time.Duration(b.Record.Micros)*time.Microsecond))
 		}
 		it.Actor = b.Record.Policy
 		t.add(it)
@@ -160,7 +161,7 @@ func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 		it.fact("sent", "without a review")
 	}
 	if b.Latency > 0 {
-		it.fact("took", shortDuration(b.Latency))
+		it.fact("took", human.Duration(b.Latency))
 	}
 	if b.Usage.Known {
 		it.fact("tokens", fmt.Sprintf("%d in, %d out", b.Usage.Input, b.Usage.Output))
@@ -190,19 +191,6 @@ func (t *timelineBuilder) turnGranted(b room.TurnGranted) {
 
 func decimals(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// shortDuration formats a duration with the precision that matters.
-func shortDuration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(time.Microsecond).String()
-}
-
 // describe sets the fields from a body that is neither a message nor a decision.
 // It reports whether the item belongs in the timeline.
 func (it *item) describe(body room.Body, t *timelineBuilder) bool {
@@ -217,7 +205,7 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.SeatReleased:
 		it.Note = b.Participant + " was released"
 	case room.SeatReady:
-		it.Note = b.Participant + " is ready after " + shortDuration(b.Latency)
+		it.Note = b.Participant + " is ready after " + human.Duration(b.Latency)
 		return b.Latency >= time.Second
 	case room.SeatFailed:
 		it.Kind, it.Actor = itemFailure, b.Participant

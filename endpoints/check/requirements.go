@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/human"
 )
 
 const (
@@ -88,7 +89,7 @@ func closes(_ context.Context, s *session) (string, error) {
 		return "", s.err
 	}
 	if s.took > exitTime {
-		return "", fmt.Errorf("it had to be ended after %s", s.took.Round(time.Millisecond))
+		return "", fmt.Errorf("it had to be ended after %s", human.Duration(s.took))
 	}
 	return "ended by itself", nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/inflight"
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/spawn"
 	"github.com/folkmoot/moot/problem"
 )
@@ -204,7 +205,7 @@ func (p *process) awaitLate(x *inflight.Request, cancelled bool, grace time.Dura
 			p.mu.Lock()
 			p.cancelled = cancelled
 			p.mu.Unlock()
-			p.wire.end(p.exitError("the agent was ended: it gave no answer within " + grace.String() + " after its turn was over"))
+			p.wire.end(p.exitError("the agent was ended: it gave no answer within " + human.Duration(grace) + " after its turn was over"))
 		}
 	})
 }

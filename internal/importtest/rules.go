@@ -22,7 +22,7 @@ type rule struct {
 
 // leaves import nothing of this module, and all but bare packages may import
 // them.
-const leaves = "problem internal/term internal/atomicfile"
+const leaves = "problem internal/term internal/human internal/atomicfile"
 
 // impure lists the packages that pure packages may not import: with them, the
 // same input could give another result, or the code could have an effect.
@@ -82,6 +82,7 @@ var rules = []rule{
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
+	{pkg: "internal/human", bare: true},
 	{pkg: "internal/atomicfile", bare: true},
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/worker", bare: true},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -85,7 +86,7 @@ func (p *Printer) event(e room.Event) string {
 		return p.notice(dim, p.label(b.Participant)+" was restarted and gets the full history")
 	case room.SeatReady:
 		if b.Latency >= time.Second {
-			return p.notice(dim, p.label(b.Participant)+" is ready after "+seconds(b.Latency))
+			return p.notice(dim, p.label(b.Participant)+" is ready after "+human.Duration(b.Latency))
 		}
 	case room.SeatFailed:
 		return p.notice(yellow, p.label(b.Participant)+" failed outside its turn ("+b.Code+")"+because(b.Error))
@@ -265,17 +266,6 @@ func (p *Printer) hang(code, mark, text string) string {
 		mark = strings.Repeat(" ", columns)
 	}
 	return b.String()
-}
-
-// seconds formats a latency.
-func seconds(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }
 
 // thousands formats a count with at most four digits and a k or M.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
@@ -18,7 +19,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 		facts = append(facts, "to "+p.label(m.To))
 	}
 	if b.Latency > 0 {
-		facts = append(facts, seconds(b.Latency))
+		facts = append(facts, human.Duration(b.Latency))
 	}
 	mine := b.Turn != 0 && b.Turn == p.turn.number
 	if mine && m.By == "" {
@@ -100,7 +101,7 @@ func (p *Printer) drafted(b room.TurnDrafted) string {
 	p.turn.usage = b.Usage
 	facts := []string{p.kind(b.Message.From)}
 	if b.Latency > 0 {
-		facts = append(facts, seconds(b.Latency))
+		facts = append(facts, human.Duration(b.Latency))
 	}
 	facts = append(facts, p.tokens(b.Usage, b.Message.Text), "waits for approval ("+b.Why+")")
 	return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"

@@ -23,6 +23,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/wire"
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/internal/flock"
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -84,7 +85,7 @@ func (q *Quota) Enter(ctx context.Context, d Direction, p Profile, with identity
 		if end, ok := ctx.Deadline(); d == Serving || ok && time.Until(end) < wait {
 			leave()
 			return nil, Limited("RELAY-RATE", fmt.Sprintf("profile %s has had its %d calls a minute with this device", endpoint.Quote(p.Name), p.PerMinute),
-				"wait "+wait.Round(time.Second).String()+", or raise rate_per_minute")
+				"wait "+human.Duration(wait.Round(time.Second))+", or raise rate_per_minute")
 		}
 		t := time.NewTimer(wait)
 		select {

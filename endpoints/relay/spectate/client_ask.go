@@ -10,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 	"github.com/folkmoot/moot/endpoints/relay/session"
 	"github.com/folkmoot/moot/endpoints/relay/wire"
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -75,7 +76,7 @@ func (c *Client) ask(ctx context.Context) (e envelope.Envelope, err error) {
 // unanswered returns the error for a host that has not answered in time.
 func (c *Client) unanswered(err error) error {
 	return &problem.Error{
-		Code: "RELAY-UNREACHABLE", What: "the other owner's device has not answered for " + c.cfg.Wait.String(), Err: err, Kind: endpoint.ErrUnreachable,
+		Code: "RELAY-UNREACHABLE", What: "the other owner's device has not answered for " + human.Duration(c.cfg.Wait), Err: err, Kind: endpoint.ErrUnreachable,
 		Fix: "see that `moot run` runs the room there and both use the same relay",
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -109,7 +109,7 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 		{"phase", phase},
 		{"policy", fmt.Sprintf("%s %s, digest %s", v.InForce.Name, v.InForce.Version, digest[:min(12, len(digest))])},
 		{"turns", fmt.Sprintf("%d of %d", v.Turn, v.Limits.MaxTurns)},
-		{"time", fmt.Sprintf("%s of %s", v.Clock.Round(time.Millisecond), v.Limits.MaxDuration)},
+		{"time", human.Duration(v.Clock) + " of " + human.Duration(v.Limits.MaxDuration)},
 		{"tokens", fmt.Sprintf("about %d", v.Tally.Tokens)},
 		{"events", fmt.Sprintf("%d, %s in %s", v.Seq, app.Count(v.Tally.Declined, "declined round"), app.Count(v.Turn, "turn"))},
 	}
@@ -135,7 +135,7 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 		}
 		rows[i] = []string{
 			x.ID, x.Kind, cutRunes(phase, 40), strconv.Itoa(x.Turns), strconv.Itoa(x.Failures),
-			x.Latency.Round(time.Millisecond).String(), "~" + strconv.FormatInt(x.Tokens, 10), cutRunes(x.Role, 40),
+			human.Duration(x.Latency), "~" + strconv.FormatInt(x.Tokens, 10), cutRunes(x.Role, 40),
 		}
 	}
 	fmt.Fprint(w, "\n")
