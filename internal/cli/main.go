@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -32,7 +33,7 @@ func run(a *app.App, args []string) int {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), a.HelpError)
 	if err == nil {
 		return app.ExitOK
 	}
@@ -83,6 +84,8 @@ func newRootCmd(a *app.App) *cobra.Command {
 	help := setupcmd.HelpCommand(a)
 	help.GroupID = groupSetup
 	root.SetHelpCommand(help)
+	root.SetHelpFunc(a.Help(root.HelpFunc()))
+	root.SetFlagErrorFunc(app.FlagError)
 	return root
 }
 

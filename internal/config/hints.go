@@ -9,6 +9,10 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// Suggest returns the word with the smallest Levenshtein distance, as
+// `did you mean "x"?`, or "" if none is near.
+func Suggest(word string, words []string) string { return suggest(word, words) }
+
 // suggest returns `did you mean "x"?` for the word with the smallest Levenshtein
 // distance, or "" if none is near.
 func suggest(word string, words []string) string {

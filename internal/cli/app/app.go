@@ -37,6 +37,8 @@ type App struct {
 	Log      *slog.Logger     // to stderr
 	Started  bool             // a command's own code was reached
 
+	HelpError error // --help was given with a command that does not exist
+
 	AllowFuel bool // --allow-fuel, of commands that have it
 
 	hangup atomic.Pointer[func()] // called at SIGHUP; nil is an interrupt

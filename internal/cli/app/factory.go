@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *App) GlobalFlags(root *cobra.Command) {
@@ -98,6 +100,37 @@ func (a *App) Group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	cmd.Args, cmd.RunE = cobra.ArbitraryArgs, a.Subcommand
 	cmd.AddCommand(subs...)
 	return cmd
+}
+
+// FlagError reports a wrong flag, with the flag that was probably meant.
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	typed := unknown.GetSpecifiedName()
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	if hint := config.Suggest(typed, known); hint != "" && len(typed) > 1 {
+		return Usagef(cmd, "%s; %s", err, strings.Replace(hint, `"`, `"--`, 1))
+	}
+	return err
+}
+
+// Help returns the help function of the commands. It shows no help for a command
+// that does not exist; HelpError has that.
+func (a *App) Help(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+			a.HelpError = a.Subcommand(cmd, words)
+			return
+		}
+		show(cmd, args)
+	}
 }
 
 // Subcommand runs when a command was named that does not exist, or none.

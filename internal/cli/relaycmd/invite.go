@@ -51,7 +51,7 @@ func newInviteCmd(a *commands) *cobra.Command {
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL)
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.auto, "auto", false, "accept the device that uses the invite, without asking")
-	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "only print it; `moot share`, while it runs, answers it: needs --auto")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "only print it; a running share answers it: needs --auto")
 	cmd.Flags().StringVar(&f.grant, "grant", identity.GrantAgent.String(), "what the device may be: agent or observer")
 	cmd.Flags().StringVar(&f.room, "room", "", "id of the room that it is for; default: any")
 	cmd.Flags().DurationVar(&f.expires, "expires", 15*time.Minute, "how long the invite is good for")

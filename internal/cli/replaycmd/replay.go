@@ -58,7 +58,7 @@ func Command(of *app.App) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 6 if [POLICY.]FIGURE OP NUMBER holds; repeatable")
 	f.IntVar(&o.repeat, "repeat", 8, "repeat every Nth decision and compare the bytes; 1 repeats all")
 	f.BoolVar(&o.simulate, "simulate", false, "let each policy run the recorded agents from the start, instead of asking what it would have done")
-	f.StringVar(&o.html, "html", "", "also write the report as one HTML `file`")
+	f.StringVar(&o.html, "html", "", "also write the report as one HTML file")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide as recorded, with the same bytes and the same fuel")
 	o.from.Add(cmd)
 	a.FuelFlag(cmd)

@@ -18,12 +18,14 @@ import (
 func newRmCmd(a *commands) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "rm ROOM...",
+		Use:   "rm [ROOM...]",
 		Short: "Remove rooms with everything that was said in them",
 		Long: "rm removes rooms from the data folder for good. It asks first, unless --yes is\n" +
-			"given; a room that is being run is refused.",
-		Args: cobra.MinimumNArgs(1),
+			"given; a room that is being run is refused. Without arguments it lists the rooms.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.Join(a.ls(cmd.Context()), app.Usagef(cmd, "no room is named; these are the rooms"))
+			}
 			if !yes && !a.Interactive() {
 				return app.Usagef(cmd, "nobody can be asked; give --yes to remove %s", strings.Join(args, ", "))
 			}

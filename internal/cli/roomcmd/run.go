@@ -49,7 +49,7 @@ func newRunCmd(a *commands) *cobra.Command {
 	app.CompletePolicyFlag(cmd)
 	cmd.Flags().IntVar(&o.MaxTurns, "max-turns", 0, "limit of turns instead of the room's")
 	cmd.Flags().StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
-	cmd.Flags().BoolVar(&o.Share, "share", false, "also do what `moot share` does, as long as the room runs: a device is online in one process")
+	cmd.Flags().BoolVar(&o.Share, "share", false, "also share this device, as long as the room runs: a device is online in one process")
 	return cmd
 }
 
