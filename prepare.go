@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/config"
@@ -45,6 +46,10 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 		}
 	}
 	h.preload(d.spec.Policy)
+	d.participants = slices.Clone(d.participants)
+	for i, p := range d.participants {
+		d.participants[i].Starts = config.HasStart(p.Endpoint)
+	}
 	return d, nil
 }
 

@@ -140,7 +140,7 @@ func checkScript(name string, text []byte) error {
 func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, error) {
 	switch e.Kind {
 	case config.KindNDJSON:
-		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart}), nil
+		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart, AwaitReady: e.AwaitReady}), nil
 	case config.KindScripted:
 		steps, err := script(e)
 		if err != nil {
@@ -157,7 +157,7 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 // StartAgent starts the agent of a command, for a check of it.
 func (w Wiring) StartAgent(ctx context.Context, command []string) (coordinator.Endpoint, error) {
 	e := ndjson.New(ndjson.Config{Command: command})
-	return e, e.Start(ctx)
+	return e, e.Start(ctx, nil)
 }
 
 // ServeScript is an agent that answers the stdio frames on in and out with the

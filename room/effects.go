@@ -72,8 +72,8 @@ func (s *State) Effects() []Effect {
 		out = append(out, Start{Participant: x.ID, Attempt: x.Starting, Timeout: s.Limits.startTimeout(x.Participant)})
 	}
 	if t := s.Turn; t != nil {
-		if t.Draft != nil || !s.agentHas(t) {
-			return out // a person has the turn
+		if s.AttendedTurn() {
+			return out
 		}
 		speak := Speak{Turn: t.Number, Participant: t.Participant, Request: t.Request, Window: t.Window, Hints: t.Hints, Timeout: t.Timeout}
 		if t.Epoch == s.Epoch {
@@ -162,6 +162,12 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 		return s.failSeat(x, FailTimeout, "not ready within "+s.Limits.startTimeout(x.Participant).String(), now.Clock-x.StartedAt), nil
 	}
 	return nil, nil
+}
+
+// AttendedTurn reports whether the open turn waits for a person, who reviews its
+// draft or has taken the seat over.
+func (s *State) AttendedTurn() bool {
+	return s.Turn != nil && (s.Turn.Draft != nil || !s.agentHas(s.Turn))
 }
 
 // agentHas reports whether an agent, and not a person, has the turn.

@@ -121,13 +121,22 @@ func (s *State) startDeadline(x *Seat) time.Duration {
 
 func (s *State) applyReady(e Event, b SeatReady) {
 	if x := s.seat(b.Participant); x != nil {
+		s.noteMissed(e, x)
 		x.Starting = 0
+	}
+}
+
+// noteMissed has the policy asked at once if it has declined while the agent of x
+// was starting. Otherwise a start changes nothing that the policy knows.
+func (s *State) noteMissed(e Event, x *Seat) {
+	if x.Starting != 0 && s.Declined > x.Starting {
 		s.LastNews = e.Seq
 	}
 }
 
 func (s *State) applySeatFailed(e Event, b SeatFailed) {
 	if x := s.seat(b.Participant); x != nil {
+		s.noteMissed(e, x)
 		x.Failures++
 		x.NeedsFullContext = true // the next process knows nothing
 		x.mustStart(e)

@@ -137,8 +137,8 @@ type Usage struct {
 // A Signal is a report of an endpoint to the room, apart from the reply.
 type Signal struct {
 	Kind   string // one of the Signal constants
-	Code   string // violation: the broken rule; late: the id of the request
-	Detail string // violation: bounded; message and late: the text
+	Code   string // violation: the broken rule; late: the id of the request; exited: one of the Exited constants
+	Detail string // violation: bounded; message and late: the text; exited: why
 	To     string // message: the addressee, "" for all participants
 	Body   []byte // message and call: JSON, as received
 }
@@ -151,6 +151,13 @@ const (
 	SignalViolation  = "violation"
 	SignalLate       = "late"   // a reply whose request has ended
 	SignalForgot     = "forgot" // the agent has lost all that it was told
+	SignalExited     = "exited" // the agent's process has ended
+)
+
+// Codes of SignalExited.
+const (
+	ExitedRestarts = "interrupted" // a start replaces the process
+	ExitedForGood  = "exited"      // each request fails from now on
 )
 
 // An Answer is the room's answer to a signal.

@@ -23,7 +23,7 @@ func TestAgentsOfTheNote(t *testing.T) {
 				Timeout: checkTimeout,
 				Open: func() (check.Endpoint, error) {
 					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents"})
-					return e, e.Start(t.Context())
+					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {
 					t.Logf("%-14s ok=%-5t %6s  %s", r.Name, r.OK, r.Took.Round(1e6), r.Detail)

@@ -54,7 +54,7 @@ func BenchmarkSpeak(b *testing.B) {
 				Kind: endpoint.Turn, History: []endpoint.Line{{From: "you", Text: strings.Repeat("x", size)}},
 				CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, MaxOutputChars: 1000,
 			}
-			if err := e.Start(b.Context()); err != nil {
+			if err := e.Start(b.Context(), nil); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()

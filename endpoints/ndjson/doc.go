@@ -23,6 +23,8 @@
 //     floor. The answer is desktop.bid.response {request_id, bid (0 to 1),
 //     reason, usage}. An agent that leaves two bids unanswered, and never
 //     answered one, is not asked again;
+//   - desktop.ready, without fields, says that the agent has started. With
+//     Config.AwaitReady the seat gets no turn before it;
 //   - desktop.message {to, text, message_id} is a message apart from the answer;
 //     desktop.call {to, call_id, ...} is a call of another agent. If it has an
 //     id, the room answers with desktop.message.response or
@@ -51,8 +53,8 @@
 //
 // # Ends
 //
-// The process is started by the first Speak, or by Start. When it ends, the turn
-// in flight fails with endpoint.ErrExited, the exit status and the last lines of
+// The process is started by Start, or by the first Speak. When it ends, it is
+// raised as exited, and the turn in flight fails with endpoint.ErrExited, the exit status and the last lines of
 // standard error. The turn is not repeated. Later turns fail likewise, unless
 // Config.Restart allows a new process. A process that was killed because its
 // turn was cancelled is replaced without counting as a restart. Close closes

@@ -28,7 +28,7 @@ func TestExampleAgents(t *testing.T) {
 			err := check.Run(t.Context(), check.Config{
 				Open: func() (check.Endpoint, error) {
 					e := ndjson.New(ndjson.Config{Command: command, Dir: review})
-					return e, e.Start(t.Context())
+					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {
 					t.Logf("%-14s ok=%-5t %6s  %s", r.Name, r.OK, r.Took.Round(1e6), r.Detail)
@@ -84,7 +84,7 @@ func BenchmarkExampleAgents(b *testing.B) {
 				History: []endpoint.Line{{From: "you", Text: strings.Repeat("history ", 3000)}},
 				CatchUp: []endpoint.Line{{From: "you", Text: "And step 3?"}},
 			}
-			if err := e.Start(b.Context()); err != nil {
+			if err := e.Start(b.Context(), nil); err != nil {
 				b.Skip(err)
 			}
 			for i := 0; b.Loop(); i++ {

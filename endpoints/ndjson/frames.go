@@ -18,6 +18,7 @@ const (
 	typeMessageReply = "desktop.message.response"
 	typeCall         = "desktop.call"
 	typeCallReply    = "desktop.call.response"
+	typeReady        = "desktop.ready"
 )
 
 // A request asks for a turn or a bid. Its first fields are those of the note.

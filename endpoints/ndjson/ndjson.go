@@ -2,6 +2,7 @@ package ndjson
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -16,6 +17,9 @@ type Config struct {
 	Env      []string // KEY=VALUE, in addition to the few variables that every agent gets
 	AllowEnv []string // variables of this process to pass on: "NAME" or "PREFIX*"
 	Profile  string   // profile_id of frames whose prompt names none
+
+	// AwaitReady makes Start wait until the agent writes a desktop.ready frame.
+	AwaitReady bool
 
 	Restart  int           // how often a process that has ended is replaced
 	MaxLine  int           // bytes of a line; 0 is 8 MiB
@@ -67,16 +71,35 @@ func New(cfg Config) *Endpoint {
 	return &Endpoint{cfg: cfg.withDefaults(), slot: make(chan struct{}, 1)}
 }
 
-// Start starts the process before the first prompt, which shows whether the
-// command is right. It does nothing if the process is running.
-func (e *Endpoint) Start(ctx context.Context) error {
-	release, err := e.acquire()
-	if err != nil {
+// Start starts the process, or replaces one that has ended, and waits until it can
+// take a prompt: until a process that is at work on an abandoned turn has answered
+// or was ended, and with Config.AwaitReady until the agent says so. It ends an
+// agent that is not ready at the deadline of ctx, and leaves it running when ctx
+// is cancelled. Signals go to floor until the next prompt; nil drops them. Errors
+// are those of Speak.
+func (e *Endpoint) Start(ctx context.Context, floor endpoint.Floor) error {
+	select { // a request that was cancelled just now still holds the slot
+	case e.slot <- struct{}{}:
+		defer func() { <-e.slot }()
+	case <-ctx.Done():
+		return endedError(ctx)
+	}
+	e.setFloor(floor)
+	pr, err := e.ready(ctx)
+	if pr == nil || !e.cfg.AwaitReady {
 		return err
 	}
-	defer release()
-	_, err = e.ready(ctx)
-	return err
+	select {
+	case <-pr.wire.ready:
+		return nil
+	case <-pr.wire.done:
+	case <-ctx.Done():
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return endedError(ctx)
+		}
+		pr.wire.end(pr.exitError("the agent was ended: it was not ready in time"))
+	}
+	return e.markRestart(pr, pr.wire.cause())
 }
 
 // Speak sends p to the agent and waits for its one answer. Errors wrap
@@ -101,9 +124,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	if p.Profile == "" {
 		p.Profile = e.cfg.Profile
 	}
-	e.mu.Lock()
-	e.floor = floor
-	e.mu.Unlock()
+	e.setFloor(floor)
 	pr, err := e.ready(ctx)
 	if err != nil {
 		return endpoint.Reply{}, err
@@ -153,6 +174,12 @@ func (e *Endpoint) acquire() (release func(), err error) {
 	default:
 		return nil, codedError("AGENT-BUSY", "the agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
 	}
+}
+
+func (e *Endpoint) setFloor(f endpoint.Floor) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.floor = f
 }
 
 func (e *Endpoint) currentFloor() endpoint.Floor {

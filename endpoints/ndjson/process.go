@@ -176,11 +176,24 @@ func (p *process) cleanUp(grace time.Duration, mayRestart func(*process) bool) {
 	asked := p.asked
 	p.mu.Unlock()
 	p.wg.Wait()
-	if asked && !closing && mayRestart(p) {
-		p.signals.Put(endpoint.Signal{Kind: endpoint.SignalForgot})
+	if !closing {
+		p.reportEnd(asked, mayRestart(p))
 	}
 	p.signals.Close(!closing)
 	close(p.done)
+}
+
+// reportEnd tells the room that the process has ended, and, if another one follows,
+// that the agent has lost what it was told.
+func (p *process) reportEnd(asked, restarts bool) {
+	code := endpoint.ExitedForGood
+	if restarts {
+		code = endpoint.ExitedRestarts
+	}
+	if asked && restarts {
+		p.signals.Put(endpoint.Signal{Kind: endpoint.SignalForgot})
+	}
+	p.signals.Put(endpoint.Signal{Kind: endpoint.SignalExited, Code: code, Detail: p.wire.cause().Error()})
 }
 
 // awaitLate waits in the background for the late response of an abandoned turn.

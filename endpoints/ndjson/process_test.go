@@ -102,6 +102,9 @@ func TestCancelledTurnRestarts(t *testing.T) {
 			if s := <-floor; s.Kind != endpoint.SignalForgot {
 				t.Errorf("before the second: got %+v", s)
 			}
+			if s := <-floor; s.Kind != endpoint.SignalExited || s.Code != endpoint.ExitedRestarts {
+				t.Errorf("before the second: got %+v", s)
+			}
 		}
 		if s := <-floor; s.Detail != "working" {
 			t.Errorf("%s: got %+v", id, s)
@@ -150,7 +153,7 @@ read -r line
 func TestUnsentPrompt(t *testing.T) {
 	e := fixed(t, endpointtest.Restarts) // ends at its first request
 	defer e.Close()
-	if err := e.Start(t.Context()); err != nil {
+	if err := e.Start(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	done, cancel := context.WithCancel(t.Context())

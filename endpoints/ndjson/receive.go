@@ -24,10 +24,23 @@ func (w *wire) take(b []byte, cut bool) {
 	case f.typ == "":
 	case f.typ == typeReply || f.typ == typeBidReply:
 		w.respond(f)
+	case f.typ == typeReady:
+		w.markReady()
 	case f.typ == typeMessage || f.typ == typeCall:
 		w.raise(f.raw)
 	default:
 		w.signals.Violation("unknown_frame", "no such frame: "+endpoint.Quote(f.typ))
+	}
+}
+
+// markReady records that the agent says that it is ready.
+func (w *wire) markReady() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.ready:
+	default:
+		close(w.ready)
 	}
 }
 

@@ -28,6 +28,7 @@ type wire struct {
 	unansweredBids int // in a row; negative once a bid was answered
 	err            error
 	done           chan struct{} // closed when err is set
+	ready          chan struct{} // closed when the agent has said that it is ready
 }
 
 // maxUnansweredBids in a row show that an agent does not know bids.
@@ -40,7 +41,7 @@ const (
 )
 
 func newWire(out io.Writer, maxLine, maxNoise int, q *inflight.Queue) *wire {
-	return &wire{out: out, writing: make(chan struct{}, 1), signals: q, maxLine: maxLine, maxNoise: maxNoise, done: make(chan struct{})}
+	return &wire{out: out, writing: make(chan struct{}, 1), signals: q, maxLine: maxLine, maxNoise: maxNoise, done: make(chan struct{}), ready: make(chan struct{})}
 }
 
 // ask sends p and returns its result. If ctx ends first, it returns the

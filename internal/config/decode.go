@@ -42,7 +42,7 @@ func (d *document) decode() wireRoom {
 // durationKeys are the keys with durations, at any level.
 var durationKeys = map[string]bool{
 	"maxDuration": true, "turnTimeout": true, "toolTurnTimeout": true, "remoteTimeout": true,
-	"bidTimeout": true, "declineRetry": true, "timeout": true,
+	"bidTimeout": true, "startTimeout": true, "declineRetry": true, "timeout": true,
 }
 
 // maxDuration is the longest duration that is accepted.
@@ -128,7 +128,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), Output: millionths(w.Price.Output)},
-			Timeout: time.Duration(w.Timeout),
+			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout),
 		},
 	}
 	if p.Seat.Mode == "" && p.Seat.Kind != policy.Human {
@@ -175,7 +175,7 @@ func (w wireLimits) limits() room.Limits {
 		MaxTokens: w.MaxTokens, MaxCost: millionths(w.MaxCost), MaxDeclines: w.MaxDeclines,
 		MaxHops: w.MaxHops, MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutputChars,
 		TurnTimeout: time.Duration(w.TurnTimeout), ToolTurnTimeout: time.Duration(w.ToolTurnTimeout),
-		RemoteTimeout: time.Duration(w.RemoteTimeout), BidTimeout: time.Duration(w.BidTimeout),
+		RemoteTimeout: time.Duration(w.RemoteTimeout), BidTimeout: time.Duration(w.BidTimeout), StartTimeout: time.Duration(w.StartTimeout),
 		DeclineRetry: time.Duration(w.DeclineRetry), MaxToolRounds: w.MaxToolRounds,
 		MaxViolations: w.MaxViolations, SameText: w.SameText, SameTextOf: w.SameTextOf,
 		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong,

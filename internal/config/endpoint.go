@@ -28,16 +28,18 @@ type Endpoint struct {
 	Dir     string            // working folder, absolute
 	Env     map[string]string // in addition to the variables that every agent gets
 	Restart int               // how often it is restarted automatically
-	Script  string            // file of lines, absolute
-	Lines   []string
-	Peer    string // name or ID of the device of a remote agent
-	Profile string // profile on that device
-	Name    string // of an agent in Go
+
+	AwaitReady bool   // its agent says when it has started
+	Script     string // file of lines, absolute
+	Lines      []string
+	Peer       string // name or ID of the device of a remote agent
+	Profile    string // profile on that device
+	Name       string // of an agent in Go
 }
 
 // resolve makes paths absolute. Relative paths start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
-	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
+	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, AwaitReady: w.AwaitReady, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
 	if w.Kind == KindNDJSON {
 		e.Command, e.Dir = slices.Clone(w.Command), absolutePath(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {
@@ -79,6 +81,14 @@ func (d *document) endpointAsWritten(i int) policy.JSON {
 		return nil
 	}
 	return b
+}
+
+// HasStart reports whether an endpoint as written is that of an agent that has to be
+// started: a process, or an agent in Go.
+func HasStart(written policy.JSON) bool {
+	var w wireEndpoint
+	err := json.Unmarshal(written, &w)
+	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindGo)
 }
 
 // ExpandEndpoint expands an endpoint that was stored as written, such as

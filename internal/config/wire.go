@@ -28,23 +28,24 @@ type (
 		Context      wireContext        `json:"context"`
 	}
 	wireParticipant struct {
-		ID        string        `json:"id"`
-		Name      string        `json:"name"`
-		Kind      string        `json:"kind"`
-		Role      string        `json:"role"`
-		Domains   []string      `json:"domains"`
-		Mode      string        `json:"mode"`
-		Remembers bool          `json:"remembers"`
-		Cooldown  int           `json:"cooldown"`
-		MaxTokens int64         `json:"max_tokens"`
-		Tools     bool          `json:"allow_tool_use"`
-		Moderator bool          `json:"moderator"`
-		Profile   string        `json:"profile"`
-		Owner     string        `json:"owner"`
-		Timeout   duration      `json:"timeout"`
-		Price     wirePrice     `json:"price"`
-		Review    *room.Review  `json:"review"`
-		Endpoint  *wireEndpoint `json:"endpoint"`
+		ID           string        `json:"id"`
+		Name         string        `json:"name"`
+		Kind         string        `json:"kind"`
+		Role         string        `json:"role"`
+		Domains      []string      `json:"domains"`
+		Mode         string        `json:"mode"`
+		Remembers    bool          `json:"remembers"`
+		Cooldown     int           `json:"cooldown"`
+		MaxTokens    int64         `json:"max_tokens"`
+		Tools        bool          `json:"allow_tool_use"`
+		Moderator    bool          `json:"moderator"`
+		Profile      string        `json:"profile"`
+		Owner        string        `json:"owner"`
+		Timeout      duration      `json:"timeout"`
+		StartTimeout duration      `json:"startTimeout"`
+		Price        wirePrice     `json:"price"`
+		Review       *room.Review  `json:"review"`
+		Endpoint     *wireEndpoint `json:"endpoint"`
 	}
 	wireObserver struct {
 		Peer  string `json:"peer"`
@@ -74,6 +75,7 @@ type (
 		ToolTurnTimeout duration `json:"toolTurnTimeout"`
 		RemoteTimeout   duration `json:"remoteTimeout"`
 		BidTimeout      duration `json:"bidTimeout"`
+		StartTimeout    duration `json:"startTimeout"`
 		DeclineRetry    duration `json:"declineRetry"`
 		MaxToolRounds   int      `json:"maxToolRounds"`
 		MaxViolations   int      `json:"maxViolations"`
@@ -125,10 +127,13 @@ type wireEndpoint struct {
 	Cwd     string            `json:"cwd,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Restart int               `json:"restart,omitempty"`
-	Script  string            `json:"script,omitempty"`
-	Lines   []string          `json:"lines,omitempty"`
-	Peer    string            `json:"peer,omitempty"`
-	Profile string            `json:"profile,omitempty"`
-	Name    string            `json:"name,omitempty"`
-	Base    string            `json:"base,omitempty"`
+
+	AwaitReady bool `json:"awaitReady,omitempty"`
+
+	Script  string   `json:"script,omitempty"`
+	Lines   []string `json:"lines,omitempty"`
+	Peer    string   `json:"peer,omitempty"`
+	Profile string   `json:"profile,omitempty"`
+	Name    string   `json:"name,omitempty"`
+	Base    string   `json:"base,omitempty"`
 }

@@ -30,6 +30,14 @@ type Endpoint interface {
 	Close() error
 }
 
+// A Starter is an [Endpoint] whose agent has a start phase. Start returns when the
+// agent is ready for a prompt. It is called while no prompt is in flight: when the
+// room opens, and after a turn that may have left the agent without a process. It
+// does nothing if the agent is ready. It is cancelled by a pause, and called again.
+type Starter interface {
+	Start(context.Context, endpoint.Floor) error
+}
+
 // Log is the part of the log that a room uses.
 type Log interface {
 	log.Appender
@@ -61,8 +69,9 @@ type Config struct {
 	// Policy loads the policy that a room names. It is called when the room
 	// opens and whenever its policy changes.
 	Policy func(context.Context, room.PolicyRef) (Policy, error)
-	// Endpoint opens the endpoint of a driven seat. It is called when the seat
-	// first gets the floor, and again after its endpoint has ended.
+	// Endpoint opens the endpoint of a driven seat. It is called when its agent is
+	// started or the seat first gets the floor, and again after its endpoint has
+	// ended.
 	Endpoint func(context.Context, room.Spec, room.Participant) (Endpoint, error)
 	// Owner names this process in the log.
 	Owner string

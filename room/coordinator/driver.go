@@ -39,6 +39,23 @@ func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 	return d.Speak(ctx, p, d.floor)
 }
 
+// start waits until the agent is ready for a prompt. An endpoint without a start
+// phase is ready at once.
+func (d *driver) start(ctx context.Context, timeout time.Duration) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the endpoint panicked: %v", v)
+		}
+	}()
+	s, ok := d.Endpoint.(Starter)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return s.Start(ctx, d.floor)
+}
+
 // endpointFor returns the driver of a participant and opens its endpoint on the
 // first use.
 func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
@@ -86,6 +103,8 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
 	case endpoint.SignalForgot:
 		do = room.Forgot{Participant: f.participant}
+	case endpoint.SignalExited:
+		do = room.Exited{Participant: f.participant, Code: s.Code, Error: s.Detail}
 	case endpoint.SignalLate:
 		do = room.Replied{Participant: f.participant, Request: s.Code, Reply: endpoint.Reply{Text: s.Detail}}
 	default:

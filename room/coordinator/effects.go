@@ -76,6 +76,8 @@ func (r *Room) runner(ctx context.Context, e room.Effect, cut bool) (func() room
 		return r.ask(ctx)
 	case room.AskBid:
 		return r.askBid(ctx, e)
+	case room.Start:
+		return r.startAgent(ctx, e)
 	case room.Speak:
 		return r.speak(ctx, e, cut)
 	}

@@ -66,6 +66,10 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 		if len(events) == 1 {
 			return r.lastWake
 		}
+	case room.SeatReady, room.SeatFailed:
+		if r.state.AttendedTurn() {
+			return time.Time{}
+		}
 	case room.Paused, room.Stopped, room.Completed, room.Errored, room.TurnDrafted, room.TurnEdited:
 		return time.Time{}
 	case room.RoundDeclined:
@@ -92,6 +96,9 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 // due returns the wall time at which the first effect of the state starts.
 func (r *Room) due(now room.Now) time.Time {
 	var at time.Time
+	if r.state.AttendedTurn() {
+		return at // agents that start meanwhile are no reason to load the room
+	}
 	for _, e := range r.state.Effects() {
 		start := now.Wall.Add(max(0, notBefore(e)-now.Clock))
 		if at.IsZero() || start.Before(at) {

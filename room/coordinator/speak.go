@@ -64,6 +64,22 @@ func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.C
 	}, nil
 }
 
+// startAgent starts the agent of a seat.
+func (r *Room) startAgent(ctx context.Context, e room.Start) (func() room.Command, *effectError) {
+	d, err := r.endpointFor(ctx, e.Participant)
+	return func() room.Command {
+		began := time.Now()
+		if err == nil {
+			err = d.start(ctx, e.Timeout)
+		}
+		do := room.Started{Participant: e.Participant, Attempt: e.Attempt, Latency: time.Since(began)}
+		if err != nil {
+			do.Code, do.Error = failCode(err), err.Error()
+		}
+		return room.Command{Actor: e.Participant, Do: do}
+	}, nil
+}
+
 // failCodes are the codes of failed turns by the endpoint's error. A restarted
 // agent has also exited, so that ErrInterrupted precedes ErrExited.
 var failCodes = []struct {
