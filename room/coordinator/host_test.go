@@ -19,9 +19,7 @@ func patient(in policy.Input) policy.Decision {
 	if n := len(in.Events); n > 0 && in.Events[n-1].Kind == policy.KindHuman {
 		return policy.Speak("a", "a person asked")
 	}
-	d := policy.Decline("nobody asked")
-	d.RetryMS = (10 * time.Minute).Milliseconds()
-	return d
+	return policy.Decline("nobody asked")
 }
 
 func startHost(t *testing.T, l *memory.Log) (*coordinator.Host, func()) {
@@ -41,7 +39,7 @@ func TestHostUnloadsAndWakes(t *testing.T) {
 		h, stop := startHost(t, l)
 		defer stop()
 		for i := range 20 {
-			s := spec(room.Limits{MaxDeclines: 5, MaxDuration: 10 * time.Hour})
+			s := spec(room.Limits{MaxDeclines: 5, MaxDuration: 10 * time.Hour, DeclineRetry: 10 * time.Minute})
 			s.Room, s.Objective = fmt.Sprintf("r%d", i), "" // nothing that would open the conversation
 			s.OnRestart = room.RestartContinue
 			ps := append(agents("a"), room.Participant{ID: "me", Kind: policy.Human})
