@@ -125,7 +125,8 @@ func (c *Connection) share(cfg *ShareConfig) (s *share.Share, err error) {
 	}
 	return share.New(share.Config{
 		Self: c.Self.ID(), Agents: cfg.Agents, Journal: c.journal, Quota: c.Quota, Name: c.NameOf, Log: c.cfg.Log,
-		Audit: func(asked share.AuditEntry) error { return cfg.Audit(c.Device, asked) },
+		Trusted: func(id identity.DeviceID) error { return c.Trusted(id)() },
+		Audit:   func(asked share.AuditEntry) error { return cfg.Audit(c.Device, asked) },
 	}), nil
 }
 

@@ -50,6 +50,7 @@ type sharedProfile struct {
 // A runningAgent works for one room of one device.
 type runningAgent struct {
 	Agent
+	device    string // whose room it is
 	used      time.Time
 	sessionID string // changes when the agent loses what it was told
 }
@@ -75,7 +76,7 @@ func (p *sharedProfile) speak(ctx context.Context, q endpoint.Prompt, floor endp
 			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
 		}
 	}()
-	a, sessionID, err := p.agent(ctx, q.Room)
+	a, sessionID, err := p.agent(ctx, q.Room, q.Host.Device)
 	if err != nil {
 		return endpoint.Reply{}, "", err
 	}
@@ -86,8 +87,8 @@ func (p *sharedProfile) speak(ctx context.Context, q endpoint.Prompt, floor endp
 	return reply, sessionID, err // an endpoint restarts its own process
 }
 
-// agent returns the agent of a room, and starts it if needed.
-func (p *sharedProfile) agent(ctx context.Context, room string) (a Agent, sessionID string, err error) {
+// agent returns the agent of a room of a device, and starts it if needed.
+func (p *sharedProfile) agent(ctx context.Context, room, device string) (a Agent, sessionID string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r := p.agents[room]; r != nil {
@@ -107,7 +108,7 @@ func (p *sharedProfile) agent(ctx context.Context, room string) (a Agent, sessio
 	if a, err = p.Open(ctx); err != nil {
 		return nil, "", err
 	}
-	r := &runningAgent{Agent: a, used: time.Now(), sessionID: rand.Text()}
+	r := &runningAgent{Agent: a, device: device, used: time.Now(), sessionID: rand.Text()}
 	p.agents[room] = r
 	return a, r.sessionID, nil
 }
@@ -123,12 +124,17 @@ func (p *sharedProfile) drop(room string) {
 }
 
 // close closes all agents.
-func (p *sharedProfile) close() {
+func (p *sharedProfile) close() { p.closeAgents(func(string) bool { return true }) }
+
+// closeAgents closes the agents of some devices.
+func (p *sharedProfile) closeAgents(of func(device string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for room, r := range p.agents {
-		_ = r.Close() // the share ends: the error helps no caller
-		delete(p.agents, room)
+		if of(r.device) {
+			_ = r.Close() // its work has ended: the error helps no caller
+			delete(p.agents, room)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -87,7 +88,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 		s.cfg.Log.Warn("a request cannot be read", "device", from.Short(), "error", err)
 		return s.refuse(a, wire.Problem("AGENT-PROTOCOL", "the request cannot be read", "", endpoint.ErrProtocol))
 	}
-	a.Mode = q.Mode
+	a.Mode = cmp.Or(q.Mode, "manual")
 	profile, trace, err := s.admit(from, e)
 	if err != nil {
 		return s.refuse(a, err)
@@ -171,6 +172,9 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	if err := profile.acquire(ctx); err != nil {
+		if s.removed(ctx, j.from) {
+			return s.refuse(j.audit, quota.Denied("the device is not paired any more", "")) // it has not begun
+		}
 		return s.refuse(j.audit, err)
 	}
 	defer profile.release()
@@ -202,6 +206,9 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 func (s *Share) respond(ctx context.Context, j *job, reply endpoint.Reply, err error) wire.Response {
 	a := &j.audit
 	switch {
+	case s.removed(ctx, j.from): // whatever the agent has answered, the device does not get it
+		a.Status, a.Reason = "cancelled", "RELAY-PEER"
+		return wire.Refusal(wire.CodeCancelled)
 	case err == nil && a.Kind == endpoint.Bid:
 		a.Status = "bid"
 	case err == nil && reply.Outcome == endpoint.Said:

@@ -36,6 +36,10 @@ type Config struct {
 	Quota   *quota.Quota
 	// Name returns the name that this device's owner gave another device.
 	Name func(identity.DeviceID) string
+	// Trusted returns an error when a device may not be served any more, as when it
+	// was removed from the peers. Its work is then ended within a second. May be
+	// nil: only the Link decides.
+	Trusted func(identity.DeviceID) error
 	// Audit is called with every request before it is answered, refused ones
 	// included. An error refuses the request. May be nil.
 	Audit func(AuditEntry) error
@@ -84,7 +88,11 @@ type request struct {
 	forgotten bool // the asking device was restarted and has not asked again
 }
 
-var errCancelled = errors.New("cancelled by the host of the room")
+// Causes of the end of a request.
+var (
+	errCancelled = errors.New("cancelled by the host of the room")
+	errRemoved   = errors.New("the device is not paired any more")
+)
 
 // New returns a share for one dispatcher.
 func New(cfg Config) *Share {
@@ -93,6 +101,9 @@ func New(cfg Config) *Share {
 	}
 	if cfg.Name == nil {
 		cfg.Name = func(identity.DeviceID) string { return "" }
+	}
+	if cfg.Trusted == nil {
+		cfg.Trusted = func(identity.DeviceID) error { return nil }
 	}
 	if cfg.Audit == nil {
 		cfg.Audit = func(AuditEntry) error { return nil }
@@ -113,6 +124,7 @@ func (s *Share) Begin(ctx context.Context, d *relay.Dispatcher) {
 	s.mu.Lock()
 	s.dispatcher = d
 	s.ctx, s.stop = context.WithCancel(ctx)
+	s.wg.Go(s.watchPeers)
 	s.mu.Unlock()
 	greeted := map[identity.DeviceID]bool{}
 	for _, p := range s.profiles {

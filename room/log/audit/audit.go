@@ -51,6 +51,9 @@ type Event struct {
 	Status    string    `json:"status"`         // how it ended: granted, refused, posted, failed, ...
 	Reason    string    `json:"reason,omitempty"`
 	MS        int64     `json:"ms"` // how long it took, in milliseconds
+	// Count is how many events this line stands for; 0 is one. Equal refusals of
+	// a minute are one line each for the first and for the rest.
+	Count int `json:"count,omitempty"`
 }
 
 // Config says where the host log is and how it is written. The zero Config
@@ -60,7 +63,8 @@ type Config struct {
 	Sync   bool                // wait for stable storage at every event
 	Redact func(string) string // removes what is secret from a value; nil removes nothing
 
-	size int64 // after which a new file is begun; 0 is maxSize
+	size int64         // after which a new file is begun; 0 is maxSize
+	fold time.Duration // how long equal refusals are counted; 0 is foldTime
 }
 
 // A Log is an open host log. It is safe for concurrent use, and several
@@ -70,6 +74,9 @@ type Log struct {
 	path string
 	mu   sync.Mutex
 	f    *os.File // nil after Close
+
+	folds map[foldKey]*fold
+	timer *time.Timer // writes folds whose time is over; nil before the first
 }
 
 // Open opens the host log in c.Dir and makes it, for the user alone, when
@@ -78,7 +85,10 @@ func Open(c Config) (*Log, error) {
 	if c.size == 0 {
 		c.size = maxSize
 	}
-	l := &Log{c: c, path: filepath.Join(c.Dir, FileName)}
+	if c.fold == 0 {
+		c.fold = foldTime
+	}
+	l := &Log{c: c, path: filepath.Join(c.Dir, FileName), folds: map[foldKey]*fold{}}
 	if err := l.open(); err != nil {
 		return nil, l.explain("opening the host log", err)
 	}
@@ -108,15 +118,30 @@ func (l *Log) open() error {
 
 // Append adds an event. A zero Time becomes now. An error means that the event
 // may be missing from the log; a caller that requires the entry must refuse.
+//
+// A device that is refused again and again must not push everything else out of
+// the log. So of equal refusals the first is written at once, and those of the
+// following minute together, with their count.
 func (l *Log) Append(e Event) error {
-	line, err := l.line(e)
-	if err != nil {
-		return fmt.Errorf("encoding an audit event: %w", err)
+	if e.Time.IsZero() {
+		e.Time = time.Now()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {
 		return &problem.Error{Code: "LOG-CLOSED", What: "the host log is closed", Where: l.path}
+	}
+	if l.folded(e) {
+		return nil
+	}
+	return l.write(e)
+}
+
+// write writes the line of an event. The caller holds mu.
+func (l *Log) write(e Event) error {
+	line, err := l.line(e)
+	if err != nil {
+		return fmt.Errorf("encoding an audit event: %w", err)
 	}
 	if err := l.rotate(int64(len(line))); err != nil {
 		return l.explain("beginning a new host log", err)
@@ -134,9 +159,6 @@ func (l *Log) Append(e Event) error {
 
 // line returns an event's form in the file.
 func (l *Log) line(e Event) ([]byte, error) {
-	if e.Time.IsZero() {
-		e.Time = time.Now()
-	}
 	e.Time = e.Time.UTC().Round(0)
 	for _, v := range []*string{&e.Profile, &e.Device, &e.Requester, &e.Room, &e.Mode, &e.Status} {
 		*v = l.value(*v, maxValue)
@@ -173,7 +195,10 @@ func (l *Log) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	err := errors.Join(l.f.Sync(), l.f.Close())
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	err := errors.Join(l.writeFolds(time.Time{}), l.f.Sync(), l.f.Close())
 	l.f = nil
 	if err != nil {
 		return l.explain("closing the host log", err)

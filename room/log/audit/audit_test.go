@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -219,4 +220,73 @@ func TestErrors(t *testing.T) {
 	defer file.Close()
 	l.f, l.path = full, "/dev/full"
 	coded(l.Append(Event{Status: "granted"}), "LOG-FULL")
+}
+
+// TestRefusalsAreFolded: a flood of refusals is a few lines with counts, whatever
+// else a device writes into its requests, and hides no other event.
+func TestRefusalsAreFolded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := opened(t, Config{Dir: dir})
+		begun := time.Now()
+		const perSecond, seconds = 27, 150
+		sent := 0
+		for s := range seconds {
+			for i := range perSecond {
+				e := Event{Device: "d1", Requester: "bob", Status: "refused", Reason: "RELAY-RATE", Profile: fmt.Sprint("p", i), Room: fmt.Sprint("r", s), Turn: i + 1}
+				if err := l.Append(e); err != nil {
+					t.Fatal(err)
+				}
+				sent++
+			}
+			if s == 70 {
+				for _, e := range []Event{{Device: "d1", Requester: "bob", Status: "granted"}, {Device: "d2", Requester: "eve", Status: "refused", Reason: "RELAY-RATE"}} {
+					if err := l.Append(e); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			time.Sleep(time.Second) // in synctest time
+		}
+		time.Sleep(3 * time.Minute)
+		if err := l.Append(Event{Device: "d1", Requester: "bob", Status: "refused", Reason: "RELAY-RATE"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := lines(t, filepath.Join(dir, FileName))
+		counted, others := 0, 0
+		for _, e := range got {
+			if e.Device == "d2" || e.Status == "granted" {
+				others++
+			} else {
+				counted += max(1, e.Count)
+			}
+		}
+		if counted != sent+1 || others != 2 || len(got) > 8 {
+			t.Errorf("%d lines stand for %d of %d refusals and %d other events: %+v", len(got), counted, sent+1, others, got)
+		}
+		if first, last := got[0], got[len(got)-1]; first.Count != 0 || !first.Time.Equal(begun.UTC()) || last.Count != 0 {
+			t.Errorf("the first of each flood is not written at once: %+v, %+v", first, last)
+		}
+	})
+}
+
+// TestFoldsAtClose: what is counted is written when the log is closed.
+func TestFoldsAtClose(t *testing.T) {
+	dir := t.TempDir()
+	l := opened(t, Config{Dir: dir})
+	for i := range 5 {
+		if err := l.Append(Event{Device: "d1", Status: "refused", Reason: "RELAY-DENIED", Turn: i + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := lines(t, filepath.Join(dir, FileName))
+	if len(got) != 2 || got[0].Count != 0 || got[1].Count != 4 || got[1].Turn != 5 {
+		t.Errorf("%+v", got)
+	}
 }
