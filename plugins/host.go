@@ -33,6 +33,11 @@ const (
 // WazeroVersion is the version of the engine, as decision records name it.
 const WazeroVersion = guest.WazeroVersion
 
+// CheckCache returns the number and the size in bytes of the modules in the
+// cache in dir, and an error if other users could change them: they are not
+// used then.
+func CheckCache(dir string) (modules int, bytes int64, err error) { return compile.CheckCache(dir) }
+
 // A Host loads policies and makes their decisions. Its methods are safe for
 // concurrent use.
 type Host struct {

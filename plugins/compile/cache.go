@@ -73,6 +73,30 @@ func CheckFolder(dir string) error {
 	return err
 }
 
+// CheckCache returns the number and the size of the entries of the cache in dir,
+// and an error if other users could change the folder or an entry, which is then
+// not used. An absent cache is empty.
+func CheckCache(dir string) (entries int, bytes int64, err error) {
+	files, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return 0, 0, nil
+	}
+	if err == nil {
+		err = CheckFolder(dir)
+	}
+	for _, f := range files {
+		st, infoErr := f.Info()
+		if infoErr != nil || len(f.Name()) != keyLength {
+			continue
+		}
+		entries, bytes = entries+1, bytes+st.Size()
+		if err == nil {
+			err = checkPrivate(filepath.Join(dir, f.Name()), st)
+		}
+	}
+	return entries, bytes, err
+}
+
 // get returns the entry of a module, or nil. An entry that is damaged, or that
 // another user could have changed, is deleted.
 func (c *cache) get(digest string) *entry {

@@ -169,6 +169,9 @@ func TestForeignCache(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
+			if _, _, err := CheckCache(dir); err == nil {
+				t.Errorf("%s, folder %v: not reported", name, folder)
+			}
 			if c.cache.get(digest) != nil {
 				t.Errorf("%s, folder %v: the entry is used", name, folder)
 			}
@@ -177,6 +180,9 @@ func TestForeignCache(t *testing.T) {
 			}
 			if err := CheckFolder(dir); (err != nil) != folder {
 				t.Errorf("%s, folder %v: %v", name, folder, err)
+			}
+			if n, _, err := CheckCache(dir); (err != nil) != folder || n != 1 { // the file was made again
+				t.Errorf("%s, folder %v: %d entries, %v", name, folder, n, err)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/problem"
 )
@@ -64,6 +65,7 @@ func (a *commands) examine() []check {
 		checkPrivate(a.Settings.Data),
 		checkDisk(a.Settings.Data),
 		checkFolder("policy cache", a.Settings.Cache, "choose another with MOOT_CACHE"),
+		checkCompiled(filepath.Join(a.Settings.Cache, "policies")),
 		checkPolicies(),
 		checkSandbox(),
 		checkProgram("go", "writing policies in Go", "https://go.dev/dl", "version"),
@@ -131,6 +133,17 @@ func checkDisk(dir string) check {
 		return check{name, checkFail, fmt.Sprintf("%d MiB", free>>20), "free some space, or choose another folder with --data"}
 	}
 	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%d MiB", free>>20)}
+}
+
+// checkCompiled warns when others on this machine could change compiled
+// policies, which moot runs.
+func checkCompiled(dir string) check {
+	const name = "compiled policies"
+	modules, bytes, err := plugins.CheckCache(dir)
+	if err != nil {
+		return check{name, checkWarn, err.Error() + "; it is not used, and policies load more slowly", "chmod -R go-w " + dir + ", or delete it if it is not yours"}
+	}
+	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%s, %d MiB; only you can change them", app.Count(modules, "module"), bytes>>20)}
 }
 
 func checkPolicies() check {

@@ -8,4 +8,4 @@ for a in ./node_modules/.bin/asc asc; do
     if [ -z "$asc" ] && command -v "$a" >/dev/null; then asc=$a; fi
 done
 [ -n "$asc" ] || { echo "no asc: npm install" >&2; exit 3; }
-"$asc" assembly/policy.ts --outFile policy.wasm -O3 --runtime stub --use abort=
+"$asc" assembly/policy.ts --outFile policy.wasm -O3 --runtime stub --use abort=assembly/roompolicy/abort

@@ -211,6 +211,30 @@ unsafe impl GlobalAlloc for Bump {
 #[global_allocator]
 static ALLOCATOR: Bump = Bump;
 
+#[link(wasm_import_module = "roompolicy")]
+extern "C" {
+    fn log(level: u32, at: *const u8, len: usize);
+}
+
+/// The host calls it once. From then on a panic leaves its text in the log,
+/// and the host shows it.
+#[no_mangle]
+pub extern "C" fn _initialize() {
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+            (Some(text), _) => text,
+            (_, Some(text)) => text.as_str(),
+            _ => "unknown",
+        };
+        let line = match panic.location() {
+            Some(at) => format!("{}, {}:{}", text, at.file(), at.line()),
+            None => text.to_string(),
+        };
+        unsafe { log(3, line.as_ptr(), line.len()) }
+    }));
+}
+
 #[no_mangle]
 pub extern "C" fn roompolicy_abi_1() {}
 
