@@ -45,6 +45,7 @@ type Wiring struct {
 	Output     io.Writer                           // what compilers print; nil discards it
 	Note       func(format string, args ...any)    // tells the user; may be nil
 	Passphrase func(prompt string) ([]byte, error) // asks the user; nil cannot
+	Working    func(what string) (done func())     // shows what the user waits for; may be nil
 	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
 }
 
@@ -73,6 +74,9 @@ func (w Wiring) OpenAudit() (*audit.Log, error) {
 func (w Wiring) Sandbox(c plugins.Config) (*plugins.Host, error) {
 	if c.CacheDir == "" {
 		c.CacheDir = filepath.Join(w.Settings.Cache, "policies")
+	}
+	if w.Working != nil {
+		c.Preparing = func(name string) func() { return w.Working("preparing policy " + name) }
 	}
 	return plugins.NewHost(c)
 }

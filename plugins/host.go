@@ -22,6 +22,11 @@ type Config struct {
 	Parallel    int           // decisions at once; 0 means GOMAXPROCS
 	CompileTime time.Duration // of the processor, for a third-party module; 0 means DefCompileTime
 	AuditEvery  int           // every so many decisions one is repeated in a new instance and compared; 0 means 1,000, negative never
+
+	// Preparing is called when a policy is about to be compiled or read from the
+	// cache, and done when it is ready or has failed. It may be nil, and is called
+	// by several goroutines.
+	Preparing func(policy string) (done func())
 }
 
 // Engines, as decision records name them.

@@ -110,6 +110,9 @@ func (h *Host) configure(ctx context.Context, p *Policy, m Module) (*configured,
 	if !m.Trusted {
 		prepare, fuel = h.compiler.Untrusted, p.limits.Fuel
 	}
+	if h.config.Preparing != nil {
+		defer h.config.Preparing(p.name)()
+	}
 	module, err := h.modules.acquire(p.moduleKey, func() (*compile.Module, error) { return prepare(ctx, p.name, p.digest, m.Wasm) })
 	if err != nil {
 		return nil, err

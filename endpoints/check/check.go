@@ -16,8 +16,9 @@ import (
 // A Config says which endpoint to test.
 type Config struct {
 	Open    func() (Endpoint, error)
-	Report  func(Result)  // called after each requirement, in order
-	Timeout time.Duration // of one prompt; 0 is 60 s
+	Begin   func(name, requires string) // called before each requirement; may be nil
+	Report  func(Result)                // called after each requirement, in order
+	Timeout time.Duration               // of one prompt; 0 is 60 s
 }
 
 // A Result is the result of one requirement.
@@ -67,6 +68,9 @@ func Run(ctx context.Context, cfg Config) error {
 	defer s.close()
 	failed := 0
 	for _, r := range requirements {
+		if cfg.Begin != nil {
+			cfg.Begin(r.name, r.requires)
+		}
 		res := r.run(ctx, s)
 		if cfg.Report != nil {
 			cfg.Report(res)

@@ -59,6 +59,7 @@ func (a *App) Wiring() moot.Wiring {
 	if a.Interactive() {
 		w.Passphrase = a.AskPassphrase
 	}
+	w.Working = a.Working
 	return w
 }
 

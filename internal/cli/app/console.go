@@ -37,6 +37,12 @@ func (c *Console) Divert(w io.Writer) (restore func()) {
 	return func() { c.set(nil) }
 }
 
+func (c *Console) diverted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.to != nil
+}
+
 func (c *Console) set(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

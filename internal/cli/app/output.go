@@ -9,6 +9,8 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
@@ -131,9 +133,47 @@ func (a *App) Colours(w io.Writer) bool {
 // or when the result is for a program, it shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
+// watched reports whether a person sees stderr, and nothing else is shown there.
+func (a *App) watched() bool {
+	c, ok := a.Stderr.(*Console)
+	return !a.Flags.Quiet && IsTerminal(a.Stderr) && os.Getenv("TERM") != "dumb" && !(ok && c.diverted())
+}
+
+// workingDelay is how long work takes before it is shown. Less needs no answer.
+const workingDelay = 300 * time.Millisecond
+
+// Working shows on stderr what a person waits for, with a spinner, until done is
+// called. Where nobody watches it shows nothing. It is safe for concurrent use.
+func (a *App) Working(what string) (done func()) {
+	if !a.watched() {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	var spinner sync.WaitGroup
+	spinner.Go(func() {
+		t := time.NewTicker(workingDelay)
+		defer t.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				if i > 0 {
+					fmt.Fprint(a.Stderr, "\r\x1b[K")
+				}
+				return
+			case <-t.C:
+				fmt.Fprintf(a.Stderr, "\r\x1b[K%c %s", `|/-\`[i%4], term.Line(what))
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(ended)
+		spinner.Wait()
+	})
+}
+
 // Progress starts counting things of that name.
 func (a *App) Progress(things string) *progress {
-	if a.Flags.Quiet || a.Format != FormatTable || !IsTerminal(a.Stderr) {
+	if a.Format != FormatTable || !a.watched() {
 		return &progress{}
 	}
 	return &progress{progressbar.NewOptions(-1,

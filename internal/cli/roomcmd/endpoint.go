@@ -1,7 +1,9 @@
 package roomcmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -48,26 +50,31 @@ type requirement struct {
 
 func (a *commands) checkEndpoint(ctx context.Context, command []string, timeout time.Duration) error {
 	var requirements []requirement
+	var failed error // to write
+	done := func() {}
+	defer func() { done() }()
 	err := agentcheck.Run(ctx, agentcheck.Config{
 		Timeout: timeout,
 		Open: func() (agentcheck.Endpoint, error) {
 			return a.Wiring().StartAgent(ctx, command)
 		},
+		Begin: func(name, requires string) { done = a.Working(name + ": the agent " + requires) },
 		Report: func(r agentcheck.Result) {
+			done()
 			t := requirement{r.Name, r.Requires, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
 			requirements = append(requirements, t)
-			if a.Format == app.FormatTable { // one by one: some take seconds
+			switch a.Format { // one by one: some take seconds
+			case app.FormatTable:
 				a.printRequirement(a.Stdout, t)
+			case app.FormatJSONL:
+				failed = errors.Join(failed, a.Emit(t, nil))
 			}
 		},
 	})
-	if len(requirements) == 0 || a.Format == app.FormatTable {
-		return err
+	if len(requirements) > 0 && a.Format == app.FormatJSON {
+		failed = a.Emit(requirements, nil)
 	}
-	if eerr := a.Emit(requirements, nil); eerr != nil {
-		return eerr
-	}
-	return err
+	return cmp.Or(failed, err)
 }
 
 func (a *commands) printRequirement(w io.Writer, t requirement) {

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+)
+
+// gatedAgent answers its first prompt at once, and the others when the file go
+// exists.
+const gatedAgent = `n=0
+while read -r line; do
+  n=$((n+1))
+  while [ $n -gt 1 ] && [ ! -e go ]; do sleep 0.1; done
+  id=${line#*'"request_id":"'}; id=${id%%'"'*}
+  printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"Yes."}\n' "$id"
+done
+`
+
+// TestEndpointCheckGoesOn: each requirement is printed when it was tested, as
+// lines of JSON too, and a terminal shows the one that is being tested.
+func TestEndpointCheckGoesOn(t *testing.T) {
+	for _, format := range []string{"table", "jsonl"} {
+		w := newWorkbench(t, map[string]string{"agent.sh": gatedAgent})
+		r := w.start("endpoint", "check", "-o", format, "--", "sh", "agent.sh")
+		r.until(t, "answers a prompt with one response")
+		w.write("go", "")
+		r.until(t, "answers the next prompt too")
+		r.kill(t)
+	}
+	w := newWorkbench(t, map[string]string{"agent.sh": gatedAgent})
+	x := openTerminal(t, w, 100, "endpoint", "check", "--", "sh", "agent.sh")
+	x.wait("sequence: the agent answers the next prompt too")
+	w.write("go", "")
+	x.sees("sequence       answers the next prompt too")
+	x.press("\x03")
+	x.end()
+}
+
+// TestCompilingIsShown: a terminal shows that a policy is compiled, and nothing
+// of it is left when it is done. Other output has none of it.
+func TestCompilingIsShown(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
+	w.env = append(w.env, "MOOT_CACHE="+w.dir+"/cold")
+	x := openTerminal(t, w, 100, "policy", "check", "adaptive")
+	x.wait("preparing policy adaptive")
+	if code := x.end(); code != app.ExitOK {
+		t.Errorf("exit code %d: %s", code, x.screen)
+	}
+	if strings.Contains(x.screen.String(), "preparing") {
+		t.Errorf("it is still shown:\n%s", x.screen)
+	}
+	w.env = append(w.env, "MOOT_CACHE="+w.dir+"/colder")
+	if out, err := w.moot("policy", "check", "adaptive"); err != nil || strings.Contains(out, "preparing") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
