@@ -84,7 +84,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 	}
 	h.rooms = coordinator.Host{
 		Config: coordinator.Config{
-			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{},
+			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy,
 		},
 		Failed: h.fail,
 	}
@@ -103,6 +103,12 @@ func (h *Host) fail(id string, err error) {
 	defer h.mu.Unlock()
 	h.failed = errors.Join(h.failed, err)
 	h.wiring.Log.Error("a room ended with an error", "room", id, "error", err)
+}
+
+// busy tells the user that a room waits for the log.
+func (h *Host) busy(id string, err error) {
+	h.wiring.note("%s waits: %v", id, err)
+	h.wiring.Log.Info("a room waits for the log", "room", id, "error", err)
 }
 
 // Stop ends every room and waits for it, and refuses new ones. A room that had

@@ -66,7 +66,7 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 	if err := h.connectFor(ctx, d.spec, d.participants, o.Share); err != nil {
 		return nil, err
 	}
-	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground}
+	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, Interrupt: interrupt(ctx, o)}
 	var acts []Act
 	if d.opening != "" {
 		acts = []Act{room.Say{Text: d.opening, Opening: true}}
@@ -91,7 +91,7 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 		return nil, err
 	}
 	participants := participantsOf(state)
-	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, ResumeAs: cmp.Or(person(participants, o.As), room.ActorHost)}
+	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, Interrupt: interrupt(ctx, o), ResumeAs: cmp.Or(person(participants, o.As), room.ActorHost)}
 	if err := h.checkTrusted(ctx, state, o); err != nil {
 		return nil, err
 	}
@@ -110,6 +110,15 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 	}
 	h.publish(ctx, r)
 	return r, nil
+}
+
+// interrupt returns what ends the wait of a foreground room for a busy log: the
+// end of the caller's context.
+func interrupt(ctx context.Context, o Options) <-chan struct{} {
+	if !o.Foreground {
+		return nil
+	}
+	return ctx.Done()
 }
 
 // Do carries out a command in a room, which it loads if need be, and returns

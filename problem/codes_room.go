@@ -42,6 +42,7 @@ var roomCodes = []Meaning{
 	{"ROOM-EFFECT", failure, "The room needs a feature that this release does not have.", "Use the release that wrote the room, or a newer one."},
 	{"ROOM-EXISTS", failure, "A room with this id exists.", "`moot run --room ID` reopens it."},
 	{"ROOM-ASIDES", failure, "An agent has posted as many messages outside its turn as it may between two turns.", "It can post again in its next turn."},
+	{"ROOM-FENCED", failure, "Another process has taken the room over. This one has ended its part and sends nothing more.", "Use the room in that process. `moot ls` names it."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has returned to a device.", "Raise limits.maxHops if the chain is intended."},
 	{"ROOM-ID", input, "The id of a message is not valid.", "Use at most 128 printable characters."},
 	{"ROOM-ID-TAKEN", failure, "The id belongs to another message or command of the room.", "Give every message an id of its own. Repeat an id only with the same text."},
@@ -82,7 +83,7 @@ var agentCodes = []Meaning{
 // logCodes are about the storage of rooms.
 var logCodes = []Meaning{
 	{"LOG-BUSY", failure, "Another process is writing to the data folder and did not finish in time.", "Try again, or end the other process."},
-	{"LOG-CLOSED", failure, "The log was closed.", ""},
+	{"LOG-CLOSED", failure, "The log was closed.", "Open it again."},
 	{"LOG-CORRUPT", failure, "The stored events differ from the appended ones. The message names the first wrong event.", "`moot transcript verify ROOM` reports what is intact. Restore the file from a backup."},
 	{"LOG-ENGINE", failure, "The storage engine failed.", "Reopen the room; if it happens again, report it with `moot doctor`."},
 	{"LOG-EVENT", failure, "An event is intact but cannot be read.", "Use the release of moot that wrote it."},
@@ -104,6 +105,7 @@ var logCodes = []Meaning{
 // transcriptCodes are about transcript files.
 var transcriptCodes = []Meaning{
 	{"TRANSCRIPT-CONVERSATION", usage, "A file holds several conversations, or not the requested one.", "`moot transcript ls FILE` lists them. Choose one with --conversation."},
+	{"TRANSCRIPT-EXPECT", input, "The hash chain of the transcript never had the hash of --expect.", "Check that the hash is of this room. If it is, the log was written again: use a backup."},
 	{"TRANSCRIPT-NEWER", input, "An event contains data that this release does not know and would lose.", "Import it with the release that wrote it, or a newer one."},
 	{"TRANSCRIPT-WRITE", failure, "The output file of an export cannot be created.", "Name a file that does not exist yet, in a writable folder."},
 	{"TRANSCRIPT-CHAIN", input, "The hash chain of the file is broken: an event was changed, removed or moved.", "Export the room again."},

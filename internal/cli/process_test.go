@@ -55,8 +55,16 @@ func (w *workbench) start(args ...string) *running {
 	w.t.Helper()
 	cmd := exec.Command("moot", args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
+	return w.begin(cmd)
+}
+
+// begin starts cmd. Its stderr is kept, unless it goes elsewhere.
+func (w *workbench) begin(cmd *exec.Cmd) *running {
+	w.t.Helper()
 	r := &running{Cmd: cmd, stderr: &bytes.Buffer{}}
-	cmd.Stderr = r.stderr
+	if cmd.Stderr == nil {
+		cmd.Stderr = r.stderr
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -159,7 +167,7 @@ while :; do sleep 1; done
 `
 
 func TestInterrupt(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			w := newWorkbench(t, map[string]string{"room.yaml": threeAgents, "agent.sh": "echo $$ >>pids\nread line\nread line\n"})
 			r := w.start("run", "--headless", "-o", "jsonl")

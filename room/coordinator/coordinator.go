@@ -57,6 +57,10 @@ type RunOptions struct {
 	// ResumeWith are commands that this person gives before the room runs, also
 	// before a new one does: another policy, other limits, a first message.
 	ResumeWith []room.Act
+	// Interrupt, if not nil, is closed when the caller wants the room to end. It
+	// ends the wait for a log that another process keeps locked; Run or Open then
+	// returns [log.ErrBusy].
+	Interrupt <-chan struct{}
 	// Foreground makes a [Host] unload the room when it has ended, and only
 	// then. Other rooms of a Host answer commands after their end and are
 	// unloaded when they are idle.
@@ -78,6 +82,9 @@ type Config struct {
 	RunOptions
 	// Audit writes to the host log; nil writes none. An error ends the room.
 	Audit func(AuditEntry) error
+	// Busy, if not nil, is told once when a room begins to wait for a log that
+	// another process keeps locked. The room waits until that ends.
+	Busy func(room string, err error)
 	// Profiles limits each profile to one request at a time in all rooms of one
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
@@ -168,13 +175,16 @@ func (f fatalError) Unwrap() error { return f.error }
 
 // fatalCause returns the error with which Run ends, or nil when err does not
 // end it.
-func fatalCause(err error) error {
+func fatalCause(id string, err error) error {
 	f, ok := errors.AsType[fatalError](err)
 	if !ok {
 		return nil
 	}
 	if errors.Is(f.error, log.ErrConflict) {
-		return errors.Join(ErrFenced, f.error)
+		return &problem.Error{
+			Code: "ROOM-FENCED", What: "another process has taken the room over", Where: "room " + id, Err: f.error, Kind: ErrFenced,
+			Fix: "use the room in that process; `moot ls` names it",
+		}
 	}
 	return f.error
 }

@@ -182,7 +182,7 @@ func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room,
 	l.room = r
 	h.runs.Go(func() {
 		err := r.Run(run)
-		unloaded := run.Err() != nil
+		unloaded := errors.Is(err, context.Canceled)
 		l.stop()
 		h.forget(r)
 		if err != nil && !unloaded && h.Failed != nil {

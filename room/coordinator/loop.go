@@ -37,7 +37,7 @@ func (r *Room) Run(ctx context.Context) error {
 		if req.out != nil {
 			req.out <- answer{events, err}
 		}
-		if err := fatalCause(err); err != nil {
+		if err := fatalCause(r.id, err); err != nil {
 			return err
 		}
 	}
@@ -136,15 +136,7 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 // this order.
 func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
 	after, wake := r.logTail, r.wake(now, events)
-	var last log.Pos
-	var err error
-	for {
-		// An append is never abandoned: its outcome must be known.
-		last, _, err = r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
-		if !errors.Is(err, log.ErrUnknown) {
-			break
-		}
-	}
+	last, err := r.append(ctx, after, wake, events)
 	if err != nil {
 		return fatalError{err}
 	}
@@ -159,6 +151,29 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	r.mu.Unlock()
 	r.hub.publish(events)
 	return r.afterCommit(ctx, events)
+}
+
+// append appends events. It tries again until the outcome is known: an append is
+// never abandoned, but for one that another process keeps from starting.
+func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events []room.Event) (log.Pos, error) {
+	for told := false; ; {
+		last, _, err := r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
+		if !errors.Is(err, log.ErrUnknown) {
+			return last, err
+		}
+		if !errors.Is(err, log.ErrBusy) {
+			continue
+		}
+		if !told && r.cfg.Busy != nil {
+			r.cfg.Busy(r.id, err)
+		}
+		told = true
+		select {
+		case <-r.cfg.Interrupt:
+			return last, err
+		default:
+		}
+	}
 }
 
 // apply folds e into the state and the caches that belong to it.

@@ -86,6 +86,17 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("the log of room %s is corrupt at event %d: %s", e.Room, e.Seq, e.Why)
 }
 
+// where names the place for a [problem.Error].
+func (e *CorruptError) where() string {
+	switch {
+	case e.Room == "":
+		return "data folder"
+	case e.Seq == 0:
+		return "room " + e.Room
+	}
+	return fmt.Sprintf("room %s, event %d", e.Room, e.Seq)
+}
+
 // Is makes errors.Is(err, ErrCorrupt) hold.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
@@ -99,7 +110,7 @@ func Short(room string, last, head uint64) error {
 		other = "give it up: `moot rm " + room + "`"
 	}
 	return &problem.Error{
-		Code: "LOG-SHORT", Kind: errors.Join(ErrShort, cause),
+		Code: "LOG-SHORT", Where: fmt.Sprintf("room %s, event %d", room, last+1), Kind: errors.Join(ErrShort, cause),
 		What: fmt.Sprintf("room %s is paused: its log ends at event %d, but event %d was stored", room, last, head),
 		Fix:  "stop moot, keep a copy of the data folder, and restore a backup; or " + other + "; other rooms are not affected",
 	}
@@ -109,7 +120,7 @@ func Short(room string, last, head uint64) error {
 func Corrupt(room string, seq uint64, why string) error {
 	cause := &CorruptError{Room: room, Seq: seq, Why: why}
 	return &problem.Error{
-		Code: "LOG-CORRUPT", What: cause.Error(), Err: cause,
+		Code: "LOG-CORRUPT", What: cause.Error(), Err: cause, Where: cause.where(),
 		Fix: "stop moot, keep a copy of the data folder, and restore it from a backup; other rooms are not affected",
 	}
 }

@@ -129,9 +129,9 @@ func TestSeal(t *testing.T) {
 
 func TestCorruptError(t *testing.T) {
 	for want, err := range map[string]error{
-		"the log of room a is corrupt at event 3: why": log.Corrupt("a", 3, "why"),
-		"the log of room a is corrupt: why":            log.Corrupt("a", 0, "why"),
-		"log is corrupt: why":                          log.Corrupt("", 0, "why"),
+		"room a, event 3: the log of room a is corrupt at event 3: why": log.Corrupt("a", 3, "why"),
+		"room a: the log of room a is corrupt: why":                     log.Corrupt("a", 0, "why"),
+		"data folder: log is corrupt: why":                              log.Corrupt("", 0, "why"),
 	} {
 		if got := err.Error(); got != want+" [LOG-CORRUPT]" {
 			t.Errorf("got %q, want %q", got, want)

@@ -44,6 +44,9 @@ var (
 	// ErrUnknown: the outcome of the append is not known. Appending the same events at the
 	// same position again is always safe.
 	ErrUnknown = errors.New("log: outcome unknown")
+	// ErrBusy: another process kept the log locked, and nothing was written. It
+	// is an ErrUnknown, so the append can be tried again.
+	ErrBusy = errors.New("log: locked by another process")
 	// ErrCorrupt: what is stored is not what was appended.
 	ErrCorrupt = errors.New("log: corrupt")
 	// ErrShort: the log of a room has lost its last events. It is an ErrCorrupt.
@@ -147,7 +150,7 @@ const MaxName = 512
 func CheckName(room string) error {
 	if room == "" || len(room) > MaxName || !utf8.ValidString(room) || strings.ContainsRune(room, 0) {
 		return &problem.Error{
-			Code: "LOG-ROOM", What: fmt.Sprintf("%.40q cannot be the id of a room", room),
+			Code: "LOG-ROOM", Where: "room id", What: fmt.Sprintf("%.40q cannot be the id of a room", room),
 			Fix: fmt.Sprintf("use 1 to %d bytes of valid UTF-8", MaxName),
 		}
 	}

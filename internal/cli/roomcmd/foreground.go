@@ -14,6 +14,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // A foreground is one room that runs in the foreground, shown to the user.
@@ -158,12 +159,31 @@ func (s *foreground) eventLine(e room.Event) string {
 // whereabouts says where the transcript is and how to go on.
 func (s *foreground) whereabouts() {
 	s.Note("transcript: moot transcript export %s -o md", s.room.ID())
+	s.head()
 	v := s.room.View()
 	switch {
 	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
 		s.Note("go on with: moot run --room %s --max-turns N", s.room.ID())
 	case v.Phase == room.PhasePaused, v.Phase == room.PhaseError, v.Phase == room.PhaseLive:
 		s.Note("go on with: moot run --room %s", s.room.ID())
+	}
+}
+
+// head says where the chain of the room's log ends, for `moot transcript verify
+// --expect`.
+func (s *foreground) head() {
+	db, err := s.ReadLog()
+	if err != nil {
+		return // the room has reported it
+	}
+	defer db.Close()
+	id, ctx := s.room.ID(), context.Background()
+	tail, err := db.Tail(ctx, id)
+	if err != nil || tail.Seq == 0 {
+		return
+	}
+	if last, err := db.Read(ctx, id, log.Pos{Seq: tail.Seq - 1}, 1); err == nil && len(last) == 1 {
+		s.Note("log: %d events, chain ends in %x", tail.Seq, last[0].Hash)
 	}
 }
 

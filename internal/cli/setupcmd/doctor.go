@@ -1,6 +1,8 @@
 package setupcmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +18,7 @@ import (
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // Outcomes of a check.
@@ -39,8 +42,8 @@ func newDoctorCmd(a *commands) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check what moot needs on this machine, each with its fix",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			checks := a.examine()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := a.examine(cmd.Context())
 			if err := a.Emit(checks, func(w io.Writer) error { return a.printChecks(w, checks) }); err != nil {
 				return err
 			}
@@ -59,11 +62,12 @@ func newDoctorCmd(a *commands) *cobra.Command {
 }
 
 // examine runs every check. None of them changes anything.
-func (a *commands) examine() []check {
+func (a *commands) examine(ctx context.Context) []check {
 	return []check{
 		checkFolder("data folder", a.Settings.Data, "choose another with --data or MOOT_DATA"),
 		checkPrivate(a.Settings.Data),
 		checkDisk(a.Settings.Data),
+		a.checkRooms(ctx),
 		checkFolder("policy cache", a.Settings.Cache, "choose another with MOOT_CACHE"),
 		checkCompiled(filepath.Join(a.Settings.Cache, "policies")),
 		checkPolicies(),
@@ -118,6 +122,26 @@ func checkPrivate(dir string) check {
 		return check{name, checkWarn, fmt.Sprintf("%s can be read by others (%s)", dir, st.Mode().Perm()), "chmod 700 " + dir}
 	}
 	return check{Name: name, Result: checkOK, Detail: "only you can read your rooms"}
+}
+
+// checkRooms reads the whole log: the structure of the database, the chain of
+// every room, and whether each log reaches its head.
+func (a *commands) checkRooms(ctx context.Context) check {
+	const name = "rooms"
+	db, err := a.Wiring().OpenLog(true)
+	if errors.Is(err, log.ErrNotFound) {
+		return check{Name: name, Result: checkOK, Detail: "none yet"}
+	}
+	if err != nil {
+		return check{name, checkFail, app.ReportOf(err).What, app.ReportOf(err).Fix}
+	}
+	defer db.Close()
+	infos, _ := db.Rooms(ctx) // Check reports the same
+	if err := db.Check(ctx); err != nil {
+		report := app.ReportOf(err)
+		return check{name, checkFail, report.What + "; `moot ls` names damaged rooms", report.Fix}
+	}
+	return check{Name: name, Result: checkOK, Detail: app.Count(len(infos), "room") + " intact"}
 }
 
 // wantFree is how much room there should be for logs.

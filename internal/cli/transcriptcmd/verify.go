@@ -1,26 +1,38 @@
 package transcriptcmd
 
 import (
+	"cmp"
+	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
 )
 
 func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 	var from source.Reading
+	var expect string
 	cmd := &cobra.Command{
 		Use:   "verify ROOM|FILE...",
 		Short: "Check that transcripts are whole and unchanged",
 		Long: "verify reads every event and checks its place and, where there is one, the hash\n" +
-			"chain. A changed, missing or moved event is named, and moot ends with 3.",
+			"chain. A changed, missing or moved event is named, and moot ends with 3. A person\n" +
+			"who can write to the data folder can compute a new chain: --expect compares it\n" +
+			"with a hash that was kept elsewhere, such as the one that a run prints at its\n" +
+			"end. The room may have grown since.",
+		Example:           "  moot transcript verify r_01\n  moot transcript verify r_01 --expect 9f2c...",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := source.Collect(a.App, cmd, &from, args, verify)
+			if expect != "" && len(args) > 1 {
+				return app.Usagef(cmd, "--expect goes with one transcript")
+			}
+			all, err := source.Collect(a.App, cmd, &from, args, func(o source.Origin) (verified, error) { return verify(o, expect) })
 			if source.IsDamage(err) {
 				return app.ExitWith(app.ExitInput, err)
 			}
@@ -31,6 +43,7 @@ func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 		},
 	}
 	from.Add(cmd)
+	cmd.Flags().StringVar(&expect, "expect", "", "hash that the chain must have at its end, or at an earlier event")
 	return cmd
 }
 
@@ -40,7 +53,8 @@ type verified struct {
 	Events   int64  `json:"events"`
 	Redacted int64  `json:"redacted"`
 	Chain    bool   `json:"chain"`
-	Hash     string `json:"hash,omitempty"` // of the chain at its end
+	Hash     string `json:"hash,omitempty"`        // of the chain at its end
+	Expected int64  `json:"expected_at,omitempty"` // the event at which the chain has the hash of --expect
 }
 
 func (v verified) String() string {
@@ -51,11 +65,16 @@ func (v verified) String() string {
 	if !v.Chain {
 		return s + "; there is no chain, so only order and number are checked"
 	}
-	return s + ", chain ends in " + v.Hash
+	s += ", chain ends in " + v.Hash
+	if v.Expected > 0 {
+		s += fmt.Sprintf(", as expected at event %d", v.Expected)
+	}
+	return s
 }
 
 // verify reads all of o, whose reader checks what there is to check.
-func verify(o source.Origin) (verified, error) {
+// With expect, one of its events must have that hash.
+func verify(o source.Origin, expect string) (verified, error) {
 	v := verified{Room: o.Room, Chain: o.Chain}
 	var last log.Entry
 	for e, err := range o.Entries {
@@ -66,10 +85,18 @@ func verify(o source.Origin) (verified, error) {
 		if e.Redacted {
 			v.Redacted++
 		}
-		last = e
+		if last = e; expect != "" && o.Chain && strings.EqualFold(expect, hex.EncodeToString(e.Hash[:])) {
+			v.Expected = v.Events
+		}
 	}
 	if o.Chain {
 		v.Hash = fmt.Sprintf("%x", last.Hash)
+	}
+	if expect != "" && v.Expected == 0 {
+		return v, &problem.Error{
+			Code: "TRANSCRIPT-EXPECT", What: fmt.Sprintf("no event of %s has the expected hash; the chain ends in %s", o.Room, cmp.Or(v.Hash, "nothing, because there is none")),
+			Where: cmp.Or(o.File, "room "+o.Room), Fix: "check that the hash is of this room; if it is, the log is not the one that it was",
+		}
 	}
 	return v, nil
 }

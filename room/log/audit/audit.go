@@ -129,7 +129,7 @@ func (l *Log) Append(e Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {
-		return &problem.Error{Code: "LOG-CLOSED", What: "the host log is closed", Where: l.path}
+		return &problem.Error{Code: "LOG-CLOSED", What: "the host log is closed", Where: l.path, Fix: "open it again"}
 	}
 	if l.folded(e) {
 		return nil

@@ -38,7 +38,10 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 // the write may still happen.
 func (d *DB) submit(ctx context.Context, run func(*writer) error) error {
 	if d.readOnly {
-		return &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Kind: log.ErrFailed}
+		return &problem.Error{
+			Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Kind: log.ErrFailed,
+			Fix: "choose another folder with --data, or make this one writable",
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return unknown(err)

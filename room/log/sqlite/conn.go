@@ -16,15 +16,20 @@ import (
 // more and locks for every statement, which doubled the time of a read.
 type conn struct {
 	driver.Conn
+	path string
 	open []*statement
 }
 
 // A statement is prepared once and used until its connection closes.
 type statement struct{ stmt driver.Stmt }
 
-// busyTimeout is how long a connection waits for another's lock, in
-// milliseconds.
-const busyTimeout = 10_000
+// Times that a connection waits for the lock of another, in milliseconds. The
+// writer waits less, because its caller is told that the log is busy, and tries
+// again.
+const (
+	busyTimeout   = 10_000
+	writerTimeout = 2_000
+)
 
 // dial opens the file at path. mode is rw, ro or rwc; more is further
 // parameters of the address.
@@ -38,7 +43,7 @@ func dial(path, mode string, more ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c}, nil
+	return &conn{Conn: c, path: path}, nil
 }
 
 // prepare adds a statement to the connection.

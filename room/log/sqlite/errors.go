@@ -13,7 +13,9 @@ import (
 )
 
 // errClosed is the error of every method of a closed handle.
-var errClosed = &problem.Error{Code: "LOG-CLOSED", What: "the log is closed", Kind: log.ErrFailed}
+var errClosed = &problem.Error{
+	Code: "LOG-CLOSED", What: "the log is closed", Where: "data folder", Fix: "open it again", Kind: log.ErrFailed,
+}
 
 // primary returns SQLite's primary result code of err, 0 when it has none.
 func primary(err error) int {
@@ -55,7 +57,7 @@ func (d *DB) problem(code int, cause error) error {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		p.Code, p.What = "LOG-BUSY", "another process kept the log locked for too long"
 		p.Fix = "look for a moot or a backup that holds the data folder, then try again"
-		p.Err = fmt.Errorf("%w: %w", log.ErrUnknown, p.Err)
+		p.Kind = errors.Join(log.ErrUnknown, log.ErrBusy)
 	case codes.SQLITE_IOERR:
 		p.Code, p.What = "LOG-IO", "the disk reported an error"
 		p.Fix = "check the disk (dmesg, SMART), then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost"
@@ -95,7 +97,10 @@ func (d *DB) broken(why string) error {
 
 // failure wraps the error after which a handle acknowledges nothing more.
 func failure(err error) error {
-	p := &problem.Error{Code: "LOG-FAILED", What: "writing the log failed", Err: err}
+	p := &problem.Error{
+		Code: "LOG-FAILED", What: "writing the log failed", Where: "data folder",
+		Fix: "check the disk, then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost",
+	}
 	if q, ok := errors.AsType[*problem.Error](err); ok {
 		*p = *q
 	}

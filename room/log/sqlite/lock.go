@@ -77,7 +77,7 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 		return nil, err
 	}
 	if d.readOnly {
-		return nil, &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path}
+		return nil, &problem.Error{Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Fix: "choose another folder with --data, or make this one writable"}
 	}
 	dir := filepath.Join(d.dir, lockDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -86,7 +86,7 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 	f, err := acquire(d.lockPath(room))
 	if held, ok := errors.AsType[*heldError](err); ok {
 		return nil, &problem.Error{
-			Code: "LOG-LOCKED", What: fmt.Sprintf("room %s is held by %s", room, held), Kind: log.ErrLocked,
+			Code: "LOG-LOCKED", Where: "room " + room, What: fmt.Sprintf("room %s is held by %s", room, held), Kind: log.ErrLocked,
 			Fix: "use the room there, or end that process first",
 		}
 	}

@@ -93,12 +93,12 @@ func schemaVersion(c *conn) (int, error) {
 	switch {
 	case id != applicationID:
 		return 0, &problem.Error{
-			Code: "LOG-FOREIGN", What: "the file is a database of another program",
+			Code: "LOG-FOREIGN", Where: c.path, What: "the file is a database of another program",
 			Fix: "choose another folder with --data",
 		}
 	case version > int64(len(migrations)):
 		return 0, &problem.Error{
-			Code: "LOG-NEWER",
+			Code: "LOG-NEWER", Where: c.path,
 			What: fmt.Sprintf("the log has format %d and this release knows formats up to %d", version, len(migrations)),
 			Fix:  "use the release of moot that wrote it, or a newer one",
 		}
@@ -111,7 +111,7 @@ func checkVersion(c *conn) error {
 	version, err := schemaVersion(c)
 	if err == nil && version < len(migrations) {
 		err = &problem.Error{
-			Code: "LOG-OLDER", What: fmt.Sprintf("the log has the old format %d", version),
+			Code: "LOG-OLDER", Where: c.path, What: fmt.Sprintf("the log has the old format %d", version),
 			Fix: "open it once for writing, for example with `moot run`, which brings it up to date",
 		}
 	}

@@ -63,6 +63,9 @@ func (d *DB) startWriter() error {
 	if err := w.openHeads(); err != nil {
 		return errors.Join(d.fileError("opening "+HeadsName, err), c.Close())
 	}
+	if err := c.exec(fmt.Sprintf("pragma busy_timeout=%d", writerTimeout)); err != nil {
+		return errors.Join(d.explain("opening log", err), c.Close())
+	}
 	go w.loop()
 	return nil
 }
@@ -348,5 +351,5 @@ func (w *writer) empty(wait int) error {
 	if err == nil && busy == 0 {
 		w.purge, w.pending, w.pages = false, false, 0
 	}
-	return errors.Join(err, w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", busyTimeout)))
+	return errors.Join(err, w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", writerTimeout)))
 }
