@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -99,10 +100,22 @@ func (o Options) apply(spec *Spec, participants []Participant) error {
 	if o.MaxTurns < 0 {
 		return badOption("--max-turns", fmt.Sprint(o.MaxTurns), "it is a number above 0")
 	}
-	if o.MaxTurns > 0 {
-		spec.Limits.MaxTurns = o.MaxTurns
-	}
+	spec.Limits = o.limits(spec.Limits)
 	return checkPerson(participants, o.As)
+}
+
+// limits returns l with the limits that the options replace.
+func (o Options) limits(l room.Limits) room.Limits {
+	if o.MaxTurns > 0 {
+		o.Limits.MaxTurns = o.MaxTurns
+	}
+	to, from := reflect.ValueOf(&l).Elem(), reflect.ValueOf(o.Limits)
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return l
 }
 
 func badOption(flag, value, fix string) error {
@@ -145,9 +158,10 @@ func isHere(p Participant) bool { return p.Kind == policy.Human && p.Device == "
 // changes returns what the options change of a stored room before it runs.
 func (h *Host) changes(ctx context.Context, s *room.State, o Options) ([]Act, error) {
 	var acts []Act
-	if o.MaxTurns > 0 {
-		l := s.Limits
-		l.MaxTurns = o.MaxTurns
+	for _, id := range o.Restore {
+		acts = append(acts, room.SetStanding{Participant: id, Standing: room.Active})
+	}
+	if l := o.limits(s.Limits); l != s.Limits {
 		acts = append(acts, room.SetLimits{Limits: l})
 	}
 	if o.Policy == "" {
@@ -156,7 +170,7 @@ func (h *Host) changes(ctx context.Context, s *room.State, o Options) ([]Act, er
 		}
 	} else {
 		ref := room.PolicyRef{Use: o.Policy, Hints: s.Policy.Ref.Hints}
-		if o.Policy == s.Policy.Ref.Use {
+		if config.SamePolicy(o.Policy, s.Policy.Ref.Use) {
 			ref.Settings = s.Policy.Ref.Settings
 		}
 		ref, err := h.keepPolicy(ctx, ".", ref, "")

@@ -36,6 +36,12 @@ type Options struct {
 	Policy string
 	// MaxTurns replaces the limit of turns when it is not 0.
 	MaxTurns int
+	// Limits replace those of the room that are not 0 here. A stored room that
+	// one of them has stopped goes on.
+	Limits room.Limits
+	// Restore are the seats of a stored room that are suspended or muted and
+	// take part again.
+	Restore []string
 	// As is the person who opens the room; "" is the first person on the
 	// roster, else the host.
 	As string

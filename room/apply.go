@@ -121,11 +121,12 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	if x == nil {
 		return
 	}
-	x.Standing, x.Fault = b.Standing, ""
+	x.Standing, x.Why, x.Fault = b.Standing, b.Reason, ""
 	if b.Failed {
 		x.Fault = b.Reason
 	}
 	if b.Standing == Active {
+		x.Why = ""
 		x.Failures, x.Violations, x.NeedsFullContext = 0, 0, true
 		x.mustStart(e)
 	}
@@ -251,7 +252,9 @@ func (s *State) applyEdited(b TurnEdited) {
 
 func (s *State) applyPassed(e Event, b TurnPassed) {
 	if t := s.Turn; t != nil && t.Number == b.Turn {
+		s.Tally.Passed++
 		if x := s.seat(t.Participant); x != nil {
+			x.Passed++
 			s.finishServed(x, t, b.Latency)
 			s.charge(x, b.Usage, t.Tokens, "")
 			x.Confidence = nil // the stated confidence belongs to a message
@@ -274,6 +277,7 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 	x := s.seat(t.Participant)
 	if x != nil {
 		x.Failures++
+		x.Failed++
 		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // the restarted agent has no memory
 		s.charge(x, b.Usage, t.Tokens, "")
 		s.addNote(e, x.ID, policy.KindError, b.Code+": "+b.Error)
@@ -331,6 +335,9 @@ func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
 	c := cost(x.Price, in, out)
 	x.Cost += c
 	s.Tally.Cost += c
+	if !believed(u) {
+		x.Estimated, s.Tally.Estimated = true, true
+	}
 }
 
 func (s *State) applyPosted(e Event, b MessagePosted) {

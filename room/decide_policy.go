@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -170,7 +171,7 @@ func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	case l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens:
 		name, reason = "maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens)
 	case l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost:
-		name, reason = "maxCost", "the next prompt would pass it"
+		name, reason = "maxCost", "the next prompt would cost "+human.Money(c)+", and "+human.Money(s.Tally.Cost)+" of "+human.Money(l.MaxCost)+" is used"
 	default:
 		return nil
 	}

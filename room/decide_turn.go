@@ -141,6 +141,9 @@ func (s *State) projectCharge(t *Tally, u Usage, text string) {
 	t.Cost += cost(x.Price, in, out)
 }
 
+// loopSameText is the loop guard of the limits sameText and sameTextOf.
+const loopSameText = "same-text"
+
 // loopGuard returns the name of the loop guard that the newest texts trip, or "".
 func (s *State) loopGuard(texts []uint64) string {
 	if len(texts) == 0 {
@@ -154,7 +157,7 @@ func (s *State) loopGuard(texts []uint64) string {
 		}
 	}
 	if same >= s.Limits.SameText {
-		return "same-text"
+		return loopSameText
 	}
 	return ""
 }

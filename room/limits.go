@@ -150,14 +150,22 @@ type Tally struct {
 	Cost     int64 `json:"cost"`
 	Errors   int   `json:"errors"`   // failed turns in all
 	Declined int   `json:"declined"` // declined rounds in all
+	Passed   int   `json:"passed,omitempty"`
+
+	Estimated bool `json:"estimated,omitempty"` // part of Tokens is an estimate
 }
 
 // maxUsage is the largest number of tokens that a statement is believed.
 const maxUsage = 1_000_000_000
 
+// believed reports whether u is stated and possible.
+func believed(u Usage) bool {
+	return u.Known && u.Input >= 0 && u.Output >= 0 && u.Input <= maxUsage && u.Output <= maxUsage
+}
+
 // charge returns the tokens of a turn: as stated, or else as estimated.
 func charge(u Usage, prompt int64, text string) (tokens, input, output int64) {
-	if u.Known && u.Input >= 0 && u.Output >= 0 && u.Input <= maxUsage && u.Output <= maxUsage {
+	if believed(u) {
 		return u.Input + u.Output, u.Input, u.Output
 	}
 	out := int64(estimate(text))
@@ -199,7 +207,7 @@ func (t Tally) reached(l Limits, now Now) (name, reason string) {
 	case l.MaxTokens > 0 && t.Tokens >= l.MaxTokens:
 		return "maxTokens", count(int(t.Tokens), "token") + " of " + itoa(l.MaxTokens) + " used"
 	case l.MaxCost > 0 && t.Cost >= l.MaxCost:
-		return "maxCost", "cost of " + itoa(t.Cost) + " reached " + itoa(l.MaxCost) + " millionths"
+		return "maxCost", "a cost of " + human.Money(t.Cost) + " of " + human.Money(l.MaxCost)
 	}
 	return "", ""
 }

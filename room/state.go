@@ -73,7 +73,8 @@ type Seat struct {
 	Participant
 	Index            int16
 	Standing         Standing
-	TakenBy          string `json:"Owner"` // person who has taken it over; "" when the agent has it
+	Why              string `json:",omitempty"` // reason of its standing; "" while it is active
+	TakenBy          string `json:"Owner"`      // person who has taken it over; "" when the agent has it
 	Cursor           int64  // catch-up cursor: it has been given all messages up to here
 	NeedsFullContext bool   `json:"Fresh"` // it has lost its memory, or has none yet
 	Turns            int
@@ -91,6 +92,9 @@ type Seat struct {
 	Spent        int64 // tokens
 	Cost         int64
 	Replies      int
+	Passed       int           `json:",omitempty"` // turns in which it had nothing to say
+	Failed       int           `json:",omitempty"` // failed turns in all
+	Estimated    bool          `json:",omitempty"` // part of Spent is an estimate
 	Latency      time.Duration // of all replies
 	Confidence   *float64
 	Inbox        []unread                  // messages to it that it has not been given; at most maxInbox

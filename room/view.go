@@ -22,6 +22,10 @@ type View struct {
 	Policy    string        `json:"policy"`
 	Seats     []SeatView    `json:"participants"`
 	Draft     *Draft        `json:"draft,omitempty"`
+
+	// Raised are the limits with which a room that a limit or a loop guard has
+	// stopped can go on.
+	Raised Limits `json:"-"`
 }
 
 // A SeatView is a seat as people and programs see it.
@@ -36,8 +40,12 @@ type SeatView struct {
 	Phase     string        `json:"phase"` // idle, starting, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
 	Turns     int           `json:"turns"`
-	Failures  int           `json:"failures"`
+	Failures  int           `json:"failures"`         // in a row
+	Failed    int           `json:"failed,omitempty"` // failed turns in all
+	Passed    int           `json:"passed,omitempty"`
 	Tokens    int64         `json:"tokens"`
+	Estimated bool          `json:"estimated,omitempty"` // part of Tokens is an estimate
+	Cost      int64         `json:"cost,omitempty"`      // in millionths
 	Latency   time.Duration `json:"avg_latency_ns"`
 	Cooling   int           `json:"cooling,omitempty"` // turns left
 	Replies   int           `json:"replies"`
@@ -50,7 +58,7 @@ func (s *State) View(level Visibility) View {
 	v := View{
 		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
 		State: s.OneToOneState(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
-		Policy: s.Policy.Ref.Name,
+		Policy: s.Policy.Ref.Name, Raised: s.raised(),
 	}
 	for _, x := range s.Seats {
 		v.Seats = append(v.Seats, s.seatView(x))
@@ -65,7 +73,7 @@ func (s *State) View(level Visibility) View {
 func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
 		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
-		Failures: x.Failures, Tokens: x.Spent, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
+		Failures: x.Failures, Failed: x.Failed, Passed: x.Passed, Tokens: x.Spent, Estimated: x.Estimated, Cost: x.Cost, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
 	}
 	if x.Replies > 0 {
 		v.Latency = x.Latency / time.Duration(x.Replies)
@@ -73,7 +81,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	why := s.Ineligible(x)
 	switch {
 	case x.Standing != Active:
-		v.Phase, v.Why = string(x.Standing), x.Fault
+		v.Phase, v.Why = string(x.Standing), x.Why
 	case s.Turn != nil && s.Turn.Participant == x.ID && s.Turn.Draft != nil:
 		v.Phase, v.Why = "waiting for approval", s.Turn.Draft.Why
 	case s.Turn != nil && s.Turn.Participant == x.ID:

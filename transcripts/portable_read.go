@@ -100,6 +100,9 @@ func (t *Reader) entry(last log.Entry) (log.Entry, error) {
 	if err != nil {
 		return log.Entry{}, err
 	}
+	if t.eventsOnly && last.Seq > 0 && bytes.HasPrefix(line, []byte(`{"summary":`)) {
+		return log.Entry{}, io.EOF // `moot run -o jsonl` ends with it
+	}
 	e, err := t.decode(line)
 	if err == nil && e.Seq != last.Seq+1 {
 		err = fmt.Errorf("event %d follows event %d", e.Seq, last.Seq)

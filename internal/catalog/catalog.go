@@ -57,8 +57,10 @@ func unknown(use string) error {
 }
 
 // Find finds a policy as room.yaml names it: a built-in one, a path relative
-// to dir, a policy that dir's moot.lock pins, or a digest of the log.
+// to dir, a policy that dir's moot.lock pins, or a digest of the log. See
+// [config.PolicyName] for how names are compared.
 func (c *Catalog) Find(ctx context.Context, dir, use string) (*Entry, error) {
+	use = canonical(dir, use)
 	e, err := c.find(ctx, dir, use)
 	if err != nil {
 		return nil, err
@@ -70,6 +72,17 @@ func (c *Catalog) Find(ctx context.Context, dir, use string) (*Entry, error) {
 		}
 	}
 	return e, e.CheckHost()
+}
+
+// canonical returns the name of the policy that use means, or use itself.
+func canonical(dir, use string) string {
+	if config.IsPath(use) || strings.HasPrefix(use, DigestPrefix) {
+		return use
+	}
+	if name, ok := config.PolicyName(use, Names(dir)); ok {
+		return name
+	}
+	return use
 }
 
 func (c *Catalog) find(ctx context.Context, dir, use string) (*Entry, error) {
@@ -262,7 +275,7 @@ func Names(dir string) []string {
 // SettingsSchema returns the JSON Schema of the settings of a policy that a
 // room in dir names, nil when it has none. It builds nothing.
 func (c *Catalog) SettingsSchema(dir, use string) ([]byte, error) {
-	m, err := c.manifest(dir, use)
+	m, err := c.manifest(dir, canonical(dir, use))
 	if err != nil || m.ConfigSchema == nil {
 		return nil, err
 	}

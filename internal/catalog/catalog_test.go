@@ -64,7 +64,12 @@ func TestNameOrFolder(t *testing.T) {
 	if s, err := c.Named(t.Context(), "mention"); err != nil || s.Origin != BuiltIn {
 		t.Errorf("a name: %+v, %v", s, err)
 	}
-	for arg, want := range map[string]string{"mine": "POL-FOLDER", "./mine": "POL-FOLDER", "yours": "ROOM-POLICY", "./yours": "ROOM-POLICY", "Mention": "ROOM-POLICY"} {
+	for _, arg := range []string{"round-robin", "round_robin", "RoundRobin", "roundrobin"} {
+		if s, err := c.Named(t.Context(), arg); err != nil || s.Use != "roundrobin" {
+			t.Errorf("%s: %+v, %v", arg, s, err)
+		}
+	}
+	for arg, want := range map[string]string{"mine": "POL-FOLDER", "./mine": "POL-FOLDER", "yours": "ROOM-POLICY", "./yours": "ROOM-POLICY", "menton": "ROOM-POLICY"} {
 		if _, err := c.Named(t.Context(), arg); codeOf(err) != want {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}

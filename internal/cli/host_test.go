@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,6 +39,7 @@ func TestHostScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":  exits,
 			"roomid": roomID,
+			"goeson": goesOn,
 		},
 	})
 }
@@ -53,6 +56,32 @@ func roomID(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("stderr names no room")
 	}
 	ts.Setenv("ROOM", id)
+}
+
+var (
+	advice   = regexp.MustCompile(`(?m)^go on with: (.+)$`)
+	progress = regexp.MustCompile(`(?m)^(DRAFT )?#[0-9]+ |^── round declined`)
+)
+
+// goesOn runs the command that the summary of the last room has printed, as it
+// was printed and without the variables that name folders. The room has to go on: a
+// turn or a round follows. It ends with one of the exit codes that are wanted:
+//
+//	goeson 0|5
+func goesOn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: goeson CODE")
+	}
+	said := advice.FindStringSubmatch(ts.ReadFile("stdout"))
+	if said == nil {
+		ts.Fatalf("the last command printed no advice")
+	}
+	if got := exitCodeOf(ts.Exec("sh", "-c", "unset MOOT_DATA; "+said[1])); !slices.Contains(strings.Split(args[0], "|"), got) {
+		ts.Fatalf("%s: exit code %s, want %s", said[1], got, args[0])
+	}
+	if !progress.MatchString(ts.ReadFile("stdout")) {
+		ts.Fatalf("%s: the room did not go on", said[1])
+	}
 }
 
 // sharedCache is a folder of compiled policies next to the moot under test. It

@@ -22,7 +22,7 @@ import (
 
 // killedRoom is a room of 20 turns of an agent here and one at another owner's.
 const killedRoom = `version: room/v1
-one_to_one: true
+oneToOne: true
 objective: Count the turns.
 participants:
   - {id: mine, profile: orchestrator, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./agent.sh]}}

@@ -38,7 +38,7 @@ done
 `
 
 const pacedRoom = `version: room/v1
-one_to_one: true
+oneToOne: true
 objective: Try it.
 participants:
   - {id: mine, profile: orchestrator, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./paced.sh]}}

@@ -31,7 +31,7 @@ done
 `
 
 const sharedRoom = `version: room/v1
-one_to_one: true
+oneToOne: true
 objective: Try it.
 participants:
   - {id: mine, profile: orchestrator, mode: full_auto, endpoint: {kind: scripted, lines: [hello, and again]}}

@@ -17,6 +17,7 @@ import (
 // decode checks the document against the schema and decodes the valid parts.
 func (d *document) decode() wireRoom {
 	var w wireRoom
+	d.renameKeys()
 	v := d.convert(d.root, nil)
 	c, err := schema()
 	if err != nil {
@@ -135,7 +136,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 		p.Seat.Mode = room.Manual
 	}
 	if w.Review != nil {
-		p.Seat.Review = *w.Review
+		p.Seat.Review = room.Review(*w.Review)
 	}
 	if w.Endpoint != nil {
 		e := w.Endpoint.resolve(d.sourceOf(i).dir)

@@ -189,7 +189,7 @@ func (d *document) suggestFile(path string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return suggest(filepath.Base(path), names)
+	return Suggest(filepath.Base(path), names)
 }
 
 // sortProblems sorts by file, in the order of reading, then by line and column.

@@ -9,13 +9,9 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Suggest returns the word with the smallest Levenshtein distance, as
-// `did you mean "x"?`, or "" if none is near.
-func Suggest(word string, words []string) string { return suggest(word, words) }
-
-// suggest returns `did you mean "x"?` for the word with the smallest Levenshtein
+// Suggest returns `did you mean "x"?` for the word with the smallest Levenshtein
 // distance, or "" if none is near.
-func suggest(word string, words []string) string {
+func Suggest(word string, words []string) string {
 	best, dist := "", len(word)/4+2
 	for _, w := range words {
 		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(w)); d < dist {
@@ -32,7 +28,7 @@ func suggest(word string, words []string) string {
 var renamedKeys = map[string]string{
 	"onError":       "a policy error always pauses the room",
 	"maxIdleRounds": "use limits.maxDeclines",
-	"maxTokens":     "use max_tokens for a participant, limits.maxTokens for the room",
+	"maxTokens":     "it belongs to a participant, or to limits for the whole room",
 	"visibility":    "the kind of a message determines its visibility",
 	"permissions":   "kind and moderator determine the permissions",
 	"transcript":    "rooms are stored in the data folder; `moot transcript export` exports them",
@@ -42,7 +38,7 @@ var renamedKeys = map[string]string{
 
 // hintKey returns a hint for an unknown key.
 func hintKey(name string, known []string) string {
-	if s := cmp.Or(suggest(name, known), renamedKeys[name]); s != "" {
+	if s := cmp.Or(Suggest(name, known), renamedKeys[name]); s != "" {
 		return s
 	}
 	if len(known) == 0 {

@@ -94,7 +94,7 @@ func (i *includer) merge(s *source) {
 		case "include":
 		default:
 			allowed := "an included file may only have " + strings.Join(fragmentKeys[1:], ", ") + "; move other keys to " + i.d.main.name
-			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), cmp.Or(suggest(key.Value, fragmentKeys), allowed))
+			i.d.report(key, nil, "ROOM-KEY", fmt.Sprintf("%q in an included file", key.Value), cmp.Or(Suggest(key.Value, fragmentKeys), allowed))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -159,9 +161,9 @@ var problems = []struct{ name, yaml, want string }{
 	{"no script", seats + "  - {id: a, endpoint: {kind: scripted, script: ./lines.txt}}\n", "4:48 ROOM-SCRIPT"},
 	{"a broken script", seats + "  - {id: a, endpoint: {kind: scripted, script: notes.txt}}\n", "4:48 ROOM-SCRIPT"},
 	{"a script that is a folder", seats + "  - {id: a, endpoint: {kind: scripted, script: sub}}\n", "4:48 ROOM-SCRIPT"},
-	{"one-to-one of three", head + "  - {id: c, endpoint: *say}\none_to_one: true\n", "7:13 ROOM-ONE-TO-ONE"},
-	{"one-to-one with a person", head + "  - {id: ana, kind: human}\none_to_one: true\n", ""},
-	{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longer_than: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},
+	{"one-to-one of three", head + "  - {id: c, endpoint: *say}\noneToOne: true\n", "7:11 ROOM-ONE-TO-ONE"},
+	{"one-to-one with a person", head + "  - {id: ana, kind: human}\noneToOne: true\n", ""},
+	{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longerThan: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},
 	{"cooldown of a single agent", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-COOLDOWN"},
 	{"cooldown of both", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"cooldown of both, one too long", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 2, endpoint: {kind: scripted, lines: []}}\n", "5:23 ROOM-COOLDOWN"},
@@ -191,6 +193,54 @@ func TestProblems(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOldSpellings: the keys that were not in camelCase still work, and each
+// warning has the fix.
+func TestOldSpellings(t *testing.T) {
+	const text = head + `  - {id: c, max_tokens: 7, allow_tool_use: true, mode: semi_auto, endpoint: *say,
+     review: {confidence_below: 0.1, longer_than: 5, first_contact: true}}
+one_to_one: false
+`
+	load := func(text string) (*Room, Problems) {
+		return Load(write(t, map[string]string{"room.yaml": text}), testOptions)
+	}
+	old, ps := load(text)
+	renamed := text
+	for _, k := range oldKeys() {
+		renamed = strings.Replace(renamed, k.old+":", k.now+":", 1)
+	}
+	now, clean := load(renamed)
+	if old == nil || now == nil || len(clean) != 0 || len(ps) != len(oldKeys()) {
+		t.Fatalf("old %v, new %v", ps, clean)
+	}
+	for i, hint := range []string{"maxTokens", "allowToolUse", "confidenceBelow", "longerThan", "firstContact", "oneToOne"} {
+		if p := ps[i]; !p.Warning || p.Code != "ROOM-RENAMED" || p.Hint != "write "+hint || p.Line == 0 {
+			t.Errorf("%+v, want write %s", p, hint)
+		}
+	}
+	if !reflect.DeepEqual(old.Participants[2].Seat, now.Participants[2].Seat) || now.Participants[2].Seat.MaxTokens != 7 || !now.Participants[2].Seat.Review.FirstContact {
+		t.Errorf("old %+v\nnew %+v", old.Participants[2].Seat, now.Participants[2].Seat)
+	}
+	if _, ps := load(strings.Replace(text, "max_tokens: 7", "max_tokens: 7, maxTokens: 8", 1)); ps.Errors() != 1 || !slices.ContainsFunc(ps, func(p Problem) bool { return p.Code == "ROOM-DUPLICATE-KEY" }) {
+		t.Errorf("both spellings: %v", ps)
+	}
+}
+
+func TestPolicyName(t *testing.T) {
+	names := []string{"mention", "roundrobin", "my-own", "myown"}
+	for use, want := range map[string]string{
+		"round-robin": "roundrobin", "round_robin": "roundrobin", "RoundRobin": "roundrobin", "Mention": "mention",
+		"my-own": "my-own", "myown": "myown", "MyOwn": "", "robin": "",
+	} {
+		if got, ok := PolicyName(use, names); got != want || ok != (want != "") {
+			t.Errorf("%s means %q, want %q", use, got, want)
+		}
+	}
+	r, ps := Load(write(t, map[string]string{"room.yaml": strings.Replace(head, "mention", "Men_Tion", 1)}), testOptions)
+	if r == nil || r.Policy.Use != "mention" {
+		t.Errorf("%+v, %v", r, ps)
 	}
 }
 

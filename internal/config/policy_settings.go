@@ -24,6 +24,32 @@ type settingsCheck struct {
 	Settings     json.RawMessage `json:"settings"`     // empty: an empty object
 	Participants []string        `json:"participants"` // valid IDs; none: all are
 }
+// PolicyName returns the one of names that use means: the same name, or the only
+// one that differs from it in case, - and _ alone, so that round-robin and
+// RoundRobin mean roundrobin.
+func PolicyName(use string, names []string) (string, bool) {
+	if slices.Contains(names, use) {
+		return use, true
+	}
+	found := ""
+	for _, name := range names {
+		if foldName(name) != foldName(use) {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = name
+	}
+	return found, found != ""
+}
+
+// SamePolicy reports whether two names mean the same policy.
+func SamePolicy(a, b string) bool { return a == b || !IsPath(a) && foldName(a) == foldName(b) }
+
+func foldName(name string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+}
 
 // limits of a check. One of a schema with a hundred settings takes 20 ms.
 var settingsLimits = worker.Limits{CPU: time.Second, Memory: 256 << 20}

@@ -27,12 +27,12 @@ participants:
     mode: semi_auto
     remembers: true
     cooldown: 1
-    max_tokens: 5_000
-    allow_tool_use: true
+    maxTokens: 5_000
+    allowToolUse: true
     profile: coder
     timeout: 1m30s
     price: {input: 3, output: 0.25}
-    review: {confidence_below: 0.7, words: [drop], longer_than: 900}
+    review: {confidenceBelow: 0.7, words: [drop], longerThan: 900}
     endpoint: {kind: ndjson, command: [./agent.sh, "--for=${NAME}"], env: {TOKEN: "${GREETING_TOKEN}"}, restart: 2}
   - {id: ana, kind: human, moderator: true}
 policy:
@@ -244,7 +244,7 @@ func TestSchemaKeys(t *testing.T) {
 		{"#/$defs/policy", wirePolicy{}},
 		{"#/$defs/limits", wireLimits{}},
 		{"#/$defs/context", wireContext{}},
-		{"#/$defs/participant/properties/review", room.Review{}},
+		{"#/$defs/participant/properties/review", wireReview{}},
 		{"#/$defs/participant/properties/price", wirePrice{}},
 	} {
 		fields := map[string]bool{}

@@ -94,7 +94,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers, "timeout": s.Timeout != 0,
-		"price": s.Price != wirePrice{}, "max_tokens": s.MaxTokens != 0, "allow_tool_use": s.Tools, "profile": s.Profile != "",
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "",
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")
@@ -141,10 +141,14 @@ func (d *document) checkPolicy(w wireRoom, r *Room, o Options) {
 			d.reportUnlessBroken(path, "ROOM-POLICY", "no policy at "+d.relativePath(r.Policy.Path)+": "+reasonWithoutPath(err), d.suggestFile(r.Policy.Path))
 			return
 		}
-	case o.Policies != nil && !slices.Contains(o.Policies, use):
-		hint := cmp.Or(suggest(use, o.Policies), "available: "+strings.Join(o.Policies, ", ")+"; a path starts with ./")
-		d.reportUnlessBroken(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
-		return
+	case o.Policies != nil:
+		name, ok := PolicyName(use, o.Policies)
+		if !ok {
+			hint := cmp.Or(Suggest(use, o.Policies), "available: "+strings.Join(o.Policies, ", ")+"; a path starts with ./")
+			d.reportUnlessBroken(path, "ROOM-POLICY", fmt.Sprintf("no policy %q", use), hint)
+			return
+		}
+		r.Policy.Use, w.Policy.Use = name, name
 	}
 	d.checkSettings(w, o)
 }

@@ -44,7 +44,7 @@ func (d *document) checkLimits(w wireRoom) {
 			d.warnUnlessBroken(participantPath(i, "timeout"), "ROOM-LIMIT", "can never be reached: the room ends after "+formatDuration(total), "")
 		}
 		if l.MaxTokens > 0 && s.MaxTokens > l.MaxTokens {
-			d.warnUnlessBroken(participantPath(i, "max_tokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
+			d.warnUnlessBroken(participantPath(i, "maxTokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
 		}
 	}
 }

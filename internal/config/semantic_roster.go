@@ -34,7 +34,7 @@ func (d *document) checkRoster(w wireRoom) {
 	case n == 0:
 		d.reportUnlessBroken([]string{"participants"}, "ROOM-NOBODY", "no agent: the policy could choose no participant", "")
 	case w.OneToOne && n != 2:
-		d.reportUnlessBroken([]string{"one_to_one"}, "ROOM-ONE-TO-ONE", fmt.Sprintf("a one-to-one room has two agents; this one has %d", n), "people may take part in addition to the two")
+		d.reportUnlessBroken([]string{"oneToOne"}, "ROOM-ONE-TO-ONE", fmt.Sprintf("a one-to-one room has two agents; this one has %d", n), "people may take part in addition to the two")
 	}
 }
 

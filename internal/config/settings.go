@@ -173,7 +173,7 @@ func (k settingKey) checkAllowed(s Setting) error {
 	}
 	return &problem.Error{
 		Code: "CONFIG-VALUE", What: fmt.Sprintf("%s is %q", k.name, s.Value), Where: s.Origin,
-		Fix: strings.TrimPrefix(suggest(s.Value, k.allowed)+" allowed are "+strings.Join(k.allowed, ", "), " "),
+		Fix: strings.TrimPrefix(Suggest(s.Value, k.allowed)+" allowed are "+strings.Join(k.allowed, ", "), " "),
 	}
 }
 

@@ -81,7 +81,7 @@ func (k checker) reportOne(v violation, path []string) {
 		k.reportOnce(path, nil, "ROOM-VALUE", got+" is not "+v.Text, "")
 	case ruleParticipant:
 		u := unknownParticipant{v.Text, v.Values}
-		k.reportOnce(path, nil, "ROOM-UNKNOWN-ID", u.Error(), suggest(u.id, u.ids))
+		k.reportOnce(path, nil, "ROOM-UNKNOWN-ID", u.Error(), Suggest(u.id, u.ids))
 	default:
 		k.reportOnce(path, nil, "ROOM-VALUE", v.Text, "")
 	}
@@ -117,7 +117,7 @@ func (k checker) reportChoice(path []string, n *yaml.Node, got string, allowed [
 	}
 	hint := ""
 	if n != nil && n.Kind == yaml.ScalarNode {
-		hint = suggest(n.Value, allowed)
+		hint = Suggest(n.Value, allowed)
 	}
 	k.reportOnce(path, nil, "ROOM-VALUE", what, hint)
 }

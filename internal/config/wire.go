@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"time"
-
-	"github.com/folkmoot/moot/room"
 )
 
 // The wire types mirror room.schema.json. A nil pointer in a list is an item
@@ -19,7 +17,7 @@ type (
 		Opening      string             `json:"opening"`
 		Constraints  []string           `json:"constraints"`
 		Include      []string           `json:"include"`
-		OneToOne     bool               `json:"one_to_one"`
+		OneToOne     bool               `json:"oneToOne"`
 		OnRestart    string             `json:"onRestart"`
 		Participants []*wireParticipant `json:"participants"`
 		Observers    []*wireObserver    `json:"observers"`
@@ -36,16 +34,24 @@ type (
 		Mode         string        `json:"mode"`
 		Remembers    bool          `json:"remembers"`
 		Cooldown     int           `json:"cooldown"`
-		MaxTokens    int64         `json:"max_tokens"`
-		Tools        bool          `json:"allow_tool_use"`
+		MaxTokens    int64         `json:"maxTokens"`
+		Tools        bool          `json:"allowToolUse"`
 		Moderator    bool          `json:"moderator"`
 		Profile      string        `json:"profile"`
 		Owner        string        `json:"owner"`
 		Timeout      duration      `json:"timeout"`
 		StartTimeout duration      `json:"startTimeout"`
 		Price        wirePrice     `json:"price"`
-		Review       *room.Review  `json:"review"`
+		Review       *wireReview   `json:"review"`
 		Endpoint     *wireEndpoint `json:"endpoint"`
+	}
+	wireReview struct {
+		ConfidenceBelow float64  `json:"confidenceBelow"`
+		Words           []string `json:"words"`
+		LongerThan      int      `json:"longerThan"`
+		Patterns        []string `json:"patterns"`
+		Remote          bool     `json:"remote"`
+		FirstContact    bool     `json:"firstContact"`
 	}
 	wireObserver struct {
 		Peer  string `json:"peer"`

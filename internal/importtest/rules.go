@@ -77,7 +77,7 @@ var rules = []rule{
 	{pkg: "replay/history", may: "room room/names policies/policy"},
 	{pkg: "replay/drive", may: "replay/history room room/names policies/policy endpoints/endpoint"},
 	{pkg: "replay/score", may: "replay/history replay/drive room"},
-	{pkg: "replay/report", may: "replay/history replay/drive replay/score"},
+	{pkg: "replay/report", may: "internal/condition replay/history replay/drive replay/score"},
 	{pkg: "replay", may: "replay/..."},
 
 	{pkg: "problem", bare: true},
@@ -86,6 +86,7 @@ var rules = []rule{
 	{pkg: "internal/atomicfile", bare: true},
 	{pkg: "internal/strict", bare: true},
 	{pkg: "internal/worker", bare: true},
+	{pkg: "internal/condition", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/mutate", bare: true},
 	{pkg: "internal/flock"},
@@ -93,14 +94,14 @@ var rules = []rule{
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room policies/policy internal/worker"},
-	{pkg: "internal/timeline", may: "room room/coordinator policies/policy"},
+	{pkg: "internal/timeline", may: "room room/coordinator policies/policy internal/config"},
 	{pkg: "internal/termtest", bare: true},
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
-	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/config internal/flock internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
 		"endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
@@ -24,7 +24,8 @@ type verb struct {
 	act func(s *Session, rest string) (room.Act, error)
 }
 
-func drafted(s *Session, _ string) bool { return s.draft != "" }
+// drafted reports whether a draft waits, or none comes any more.
+func drafted(s *Session, rest string) bool { return s.draft != "" || resting(s, rest) }
 
 func resting(s *Session, _ string) bool { return s.phase != room.PhaseLive }
 
@@ -48,28 +49,29 @@ func verbs() []verb {
 		{name: "restore", args: "WHO", help: "let it back in", seat: true, act: standing(room.Active)},
 		{name: "remove", args: "WHO [REASON]", help: "take an agent out of the room", seat: true, act: standing(room.Removed)},
 		{name: "redact", args: "EVENT [REASON]", help: "remove what event number EVENT said", act: redact},
-		{name: "limits", args: "NAME=VALUE...", help: "change limits: maxTurns, maxDuration, maxTokens, maxFailures, maxDeclines", act: limits},
+		{name: "limits", args: "NAME=VALUE...", help: "change limits, by their names in room.yaml: maxTurns=60 maxCost=2.50", act: limits},
 		{name: "policy", args: "NAME", help: "change the policy", act: changePolicy},
 		{name: "complete", args: "[REASON]", help: "end the room: the work is done", act: func(_ *Session, r string) (room.Act, error) { return room.Complete{Reason: r}, nil }},
 		{name: "stop", args: "[REASON]", help: "end the room", act: func(_ *Session, r string) (room.Act, error) { return room.Stop{Reason: r}, nil }},
 		{name: "roster", help: "show who is in the room"},
-		{name: "wait", args: "draft|pause|turn N", help: "in scripts: wait for a draft, for a pause or an end, for the end of turn N", script: true, ready: awaited},
+		{name: "wait", args: "draft|pause|turn N", help: "in scripts: wait for a draft, for a pause, for the end of turn N, or for the end of the room", script: true, ready: awaited},
 		{name: "help", help: "show this"},
 		{name: "quit", help: "pause the room and leave"},
 	}
 }
 
-// awaited reports whether the condition of the command wait is met.
+// awaited reports whether the condition of the command wait is met, or cannot be
+// met any more because the room is not live.
 func awaited(s *Session, rest string) bool {
 	what, number, _ := strings.Cut(rest, " ")
 	switch what {
 	case "draft":
-		return s.draft != ""
+		return drafted(s, rest)
 	case "turn":
 		n, err := strconv.Atoi(strings.TrimSpace(number))
-		return err != nil || s.turns >= n
+		return err != nil || s.turns >= n || resting(s, rest)
 	}
-	return s.phase != room.PhaseLive
+	return resting(s, rest)
 }
 
 // parse splits a command line into its verb and the rest. It refuses a rest that
@@ -251,38 +253,9 @@ func limits(s *Session, rest string) (room.Act, error) {
 		return nil, usage("which limit?", "limits maxTurns=60 maxDuration=1h")
 	}
 	for _, f := range fields {
-		name, value, _ := strings.Cut(f, "=")
-		if err := setLimit(&l, name, value); err != nil {
+		if err := config.SetLimit(&l, f); err != nil {
 			return nil, err
 		}
 	}
 	return room.SetLimits{Limits: l}, nil
-}
-
-func setLimit(l *room.Limits, name, value string) error {
-	var err error
-	n := 0
-	if name == "maxDuration" {
-		l.MaxDuration, err = time.ParseDuration(value)
-		n = int(l.MaxDuration)
-	} else {
-		n, err = strconv.Atoi(value)
-	}
-	if err != nil || n <= 0 {
-		return usage(fmt.Sprintf("%q is not a value for a limit", term.Line(name+"="+value)), "write a number above 0, a duration for maxDuration: limits maxTurns=60 maxDuration=1h")
-	}
-	switch name {
-	case "maxDuration":
-	case "maxTurns":
-		l.MaxTurns = n
-	case "maxTokens":
-		l.MaxTokens = int64(n)
-	case "maxFailures":
-		l.MaxFailures = n
-	case "maxDeclines":
-		l.MaxDeclines = n
-	default:
-		return usage("there is no limit "+strconv.Quote(term.Line(name))+" to change here", "the limits are maxTurns, maxDuration, maxTokens, maxFailures and maxDeclines")
-	}
-	return nil
 }

@@ -77,7 +77,7 @@ func (p *Printer) event(e room.Event) string {
 		if b.Standing == room.Suspended || b.Standing == room.Removed {
 			code = yellow
 		}
-		return p.notice(code, p.label(b.Participant)+" is now "+string(b.Standing)+p.by(e.Actor)+because(b.Reason))
+		return p.notice(code, p.label(b.Participant)+" is now "+string(b.Standing)+p.whoChanged(e.Actor, b)+because(b.Reason))
 	case room.SeatTaken:
 		return p.notice("", p.label(b.Participant)+" is taken over"+p.by(b.By))
 	case room.SeatReleased:
@@ -243,6 +243,15 @@ func (p *Printer) by(actor string) string {
 		who = "you"
 	}
 	return " by " + who
+}
+
+// whoChanged returns by whom a seat was changed. Suspensions for failures are the
+// host's; older rooms name the seat itself as their actor.
+func (p *Printer) whoChanged(actor string, b room.SeatChanged) string {
+	if b.Failed || actor == b.Participant {
+		return " by the host"
+	}
+	return p.by(actor)
 }
 
 func because(reason string) string {

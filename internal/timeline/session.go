@@ -56,7 +56,7 @@ type Session struct {
 	phase   room.Phase
 	ending  room.Ending
 	draft   string // hash of the waiting draft
-	turns   int    // turns that have ended
+	turns   int    // turns of the room that have ended
 	taken   map[string]bool
 	seen    time.Time // when the last event came
 	started time.Time // when the open turn began
@@ -148,8 +148,12 @@ func (s *Session) begin() {
 	s.phase, s.taken = room.PhaseLive, map[string]bool{}
 	if b := s.Before; b != nil {
 		s.seq, s.phase, s.ending, s.view = b.Seq, b.Phase, b.Ending, b.View(room.Internal)
-		if b.Turn != nil && b.Turn.Draft != nil {
-			s.draft = b.Turn.Draft.Hash
+		s.turns = b.Tally.Turns
+		if b.Turn != nil {
+			s.turns--
+			if b.Turn.Draft != nil {
+				s.draft = b.Turn.Draft.Hash
+			}
 		}
 		for _, x := range b.Seats {
 			if x.TakenBy == s.actor() {

@@ -1,13 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/condition"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/score"
 )
@@ -15,12 +13,7 @@ import (
 // A Condition fails a replay when it holds: it compares a figure, of one policy
 // or of any, with a number. Its form is [POLICY.]FIGURE OP NUMBER, such as
 // "adaptive.accuracy < 0.6", "errors > 0" or "decline_rate >= 40%".
-type Condition struct {
-	text           string
-	policy, figure string
-	op             string
-	limit          float64
-}
+type Condition struct{ condition.Condition }
 
 // A Gate is a condition applied to a policy. Passed means that the condition
 // does not hold.
@@ -33,8 +26,6 @@ type Gate struct {
 	Passed   bool         `json:"passed"`
 }
 
-var conditionForm = regexp.MustCompile(`^\s*(?:(.+)\.)?([a-z0-9_]+)\s*(<=|>=|==|!=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
-
 // ParseCondition parses a condition about policies with these names.
 func ParseCondition(text string, policies []string) (Condition, error) {
 	fail := func(what string) (Condition, error) {
@@ -43,22 +34,17 @@ func ParseCondition(text string, policies []string) (Condition, error) {
 			Fix: "write [POLICY.]FIGURE OP NUMBER; the figures are " + strings.Join(score.FigureNames(), ", "),
 		}
 	}
-	m := conditionForm.FindStringSubmatch(text)
-	if m == nil {
+	c, ok := condition.Parse(text)
+	if !ok {
 		return fail("not a condition")
 	}
-	c := Condition{text: strings.TrimSpace(text), policy: m[1], figure: m[2], op: m[3]}
-	if !slices.Contains(score.FigureNames(), c.figure) {
-		return fail(fmt.Sprintf("unknown figure %q", c.figure))
+	if !slices.Contains(score.FigureNames(), c.Figure) {
+		return fail(fmt.Sprintf("unknown figure %q", c.Figure))
 	}
-	if c.policy != "" && !slices.Contains(policies, c.policy) {
-		return fail(fmt.Sprintf("policy %q is not part of this replay", c.policy))
+	if c.Of != "" && !slices.Contains(policies, c.Of) {
+		return fail(fmt.Sprintf("policy %q is not part of this replay", c.Of))
 	}
-	c.limit, _ = strconv.ParseFloat(m[4], 64) // the form allows numbers only
-	if m[5] != "" {
-		c.limit /= 100
-	}
-	return c, nil
+	return Condition{c}, nil
 }
 
 // Judge adds a gate for each condition and policy, and returns whether all are
@@ -67,7 +53,7 @@ func (r *Report) Judge(conditions []Condition) bool {
 	passed := true
 	for _, c := range conditions {
 		for i := range r.Policies {
-			if p := &r.Policies[i]; c.policy == "" || c.policy == p.Policy {
+			if p := &r.Policies[i]; c.Of == "" || c.Of == p.Policy {
 				g := c.gate(p)
 				passed = passed && g.Passed
 				r.Gates = append(r.Gates, g)
@@ -78,14 +64,9 @@ func (r *Report) Judge(conditions []Condition) bool {
 }
 
 func (c Condition) gate(r *score.Result) Gate {
-	observed, _ := r.Figure(c.figure)
+	observed, _ := r.Figure(c.Figure)
 	return Gate{
-		Gate: c.text, Policy: r.Policy, Figure: c.figure, Observed: observed, Limit: score.Figure(c.limit),
-		Passed: !observed.IsNone() && !holds(float64(observed), c.op, c.limit),
+		Gate: c.Text, Policy: r.Policy, Figure: c.Figure, Observed: observed, Limit: score.Figure(c.Limit),
+		Passed: !observed.IsNone() && !c.Holds(float64(observed)),
 	}
-}
-
-func holds(x float64, op string, limit float64) bool {
-	c := cmp.Compare(x, limit)
-	return map[string]bool{"<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0, "==": c == 0, "!=": c != 0}[op]
 }

@@ -117,7 +117,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
 	now := r.now()
 	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
-	if err != nil {
+	if err != nil || len(events) == 0 {
 		return err
 	}
 	err = r.commit(ctx, events, now)

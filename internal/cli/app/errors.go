@@ -26,6 +26,7 @@ const (
 	ExitLimit       = 5
 	ExitGate        = 6
 	ExitPolicy      = 7
+	ExitDegraded    = 8
 	ExitInterrupted = 130
 )
 
@@ -43,8 +44,9 @@ var ExitCodes = []Ending{
 	{ExitInput, "an input file is invalid: room.yaml, a policy, a transcript"},
 	{ExitAuth, "not authorised"},
 	{ExitLimit, "a limit or a loop guard ended the room"},
-	{ExitGate, "a gate failed: --fail-if, --max"},
+	{ExitGate, "a gate failed: --fail-if of a replay, --max"},
 	{ExitPolicy, "a policy failed and the room paused"},
+	{ExitDegraded, "the room ended, not as designed: with a seat suspended for its failures, without a turn, or as --fail-if says"},
 	{ExitInterrupted, "interrupted: the room paused"},
 }
 

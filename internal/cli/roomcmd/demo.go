@@ -94,6 +94,9 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 		return err
 	}
 	s := foreground{commands: a, host: h, room: r, headless: headless, badge: "DEMO", watch: playPerson}
+	if headless {
+		s.again = []string{"--headless"}
+	}
 	return s.run(ctx)
 }
 

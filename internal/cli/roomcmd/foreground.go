@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/condition"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -27,6 +28,8 @@ type foreground struct {
 	after    int64       // events up to here are not shown
 	before   *room.State // of a room that was reopened: what had happened
 	badge    string
+	again    []string              // flags of this run that the next one needs too
+	failIf   []condition.Condition // exit 8 if one holds at the end
 	// watch is told every event as it becomes durable; nil is nobody. It runs
 	// in parallel with the room and may give it commands.
 	watch func(context.Context, *coordinator.Room, room.Event)
@@ -44,17 +47,47 @@ func (s *foreground) run(ctx context.Context) error {
 	}
 	shown := s.show(ctx)
 	end()
-	if err := errors.Join(s.host.Stop(), shown); err != nil {
-		s.whereabouts()
+	failed := errors.Join(s.host.Stop(), shown)
+	v := s.room.View()
+	sum := s.summarize(v)
+	defer s.head()
+	if failed != nil {
+		if !s.Flags.Quiet {
+			_ = sum.text(s.Stderr) // the error follows
+		}
+		return failed
+	}
+	if err := s.emit(v, sum); err != nil {
 		return err
 	}
-	if s.Format == app.FormatJSON {
-		if err := s.Emit(s.room.View(), nil); err != nil {
-			return err
-		}
+	return s.ending(sum, v.Ending)
+}
+
+// summarize says how the room has ended, with what to do next.
+func (s *foreground) summarize(v room.View) summary {
+	sum := summarize(v)
+	sum.Next, sum.Transcript = s.goOn(v), s.CommandLine("transcript", "export", v.Room, "-o", "md")
+	if sum.Conditions = sum.judge(s.failIf); len(sum.Conditions) > 0 && (sum.Exit == app.ExitOK || sum.Exit == app.ExitLimit) {
+		sum.Exit = app.ExitDegraded
 	}
-	s.whereabouts()
-	return s.ending(s.room.View())
+	return sum
+}
+
+// emit writes the summary, with -o json as part of the room's state.
+func (s *foreground) emit(v room.View, sum summary) error {
+	switch s.Format {
+	case app.FormatJSON:
+		return s.Emit(struct {
+			room.View
+			Summary summary `json:"summary"`
+		}{v, sum}, nil)
+	case app.FormatJSONL:
+		return s.Emit(map[string]summary{"summary": sum}, nil)
+	}
+	if s.Flags.Quiet {
+		return nil
+	}
+	return s.Emit(sum, sum.text)
 }
 
 func (s *foreground) follow(ctx context.Context) {
@@ -156,19 +189,6 @@ func (s *foreground) eventLine(e room.Event) string {
 	return string(line) + "\n"
 }
 
-// whereabouts says where the transcript is and how to go on.
-func (s *foreground) whereabouts() {
-	s.Note("transcript: moot transcript export %s -o md", s.room.ID())
-	s.head()
-	v := s.room.View()
-	switch {
-	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
-		s.Note("go on with: moot run --room %s --max-turns N", s.room.ID())
-	case v.Phase == room.PhasePaused, v.Phase == room.PhaseError, v.Phase == room.PhaseLive:
-		s.Note("go on with: moot run --room %s", s.room.ID())
-	}
-}
-
 // head says where the chain of the room's log ends, for `moot transcript verify
 // --expect`.
 func (s *foreground) head() {
@@ -188,27 +208,26 @@ func (s *foreground) head() {
 }
 
 // ending is the exit code of a room that is at rest, by the table of endings.
-func (s *foreground) ending(v room.View) error {
-	code := codeOf(v)
-	switch code {
+func (s *foreground) ending(sum summary, e room.Ending) error {
+	switch sum.Exit {
 	case app.ExitOK:
 		return nil
 	case app.ExitPolicy, app.ExitFailure:
-		return app.ExitWith(code, &problem.Error{
-			Code: cmp.Or(v.Ending.Name, "ROOM-ERROR"), What: v.Ending.Reason, Where: "room " + s.room.ID(),
-			Fix: cmp.Or(v.Ending.Fix, "fix the cause") + ", then `moot run --room " + s.room.ID() + "`",
+		return app.ExitWith(sum.Exit, &problem.Error{
+			Code: cmp.Or(e.Name, "ROOM-ERROR"), What: e.Reason, Where: "room " + sum.Room,
+			Fix: cmp.Or(e.Fix, "fix the cause") + ", then `" + sum.Next + "`",
 		})
 	}
-	if s.Flags.Quiet || s.Format != app.FormatTable {
-		s.Note("%s: %s", v.Phase, v.Ending.Reason)
-	}
-	return app.ExitWith(code, nil)
+	return app.ExitWith(sum.Exit, nil)
 }
 
 // codeOf is the table of endings.
 func codeOf(v room.View) int {
 	switch v.Phase {
 	case room.PhaseCompleted:
+		if v.Ending.Degraded {
+			return app.ExitDegraded
+		}
 		return app.ExitOK
 	case room.PhaseStopped:
 		if v.Ending.Cause == room.CausePerson {

@@ -3,6 +3,7 @@ package roomcmd
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,50 +14,120 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
+// runOptions are the flags of run.
+type runOptions struct {
+	moot.Options
+	stored string // a room to resume
+	say    string
+	limits []string
+	failIf []string
+}
+
 // newRunCmd runs a room in the foreground.
 func newRunCmd(a *commands) *cobra.Command {
-	var stored string
-	o := moot.Options{Foreground: true}
+	o := runOptions{Options: moot.Options{Foreground: true}}
 	cmd := &cobra.Command{
-		Use:   "run [FILE]",
+		Use:   "run [FILE [TEXT]]",
 		Short: "Start or resume a room in the foreground",
 		Long: "run opens the room that FILE describes, room.yaml when none is named, and runs\n" +
-			"it until it ends. In a terminal you see what is said and may take part: /help lists\n" +
-			"keys and commands. Where stdin is no terminal it is read for commands, one a line\n" +
-			"(help lists them); at its end the room runs on until it rests.\n\n" +
-			"--headless runs without a person: the room ends when it is no longer live, and\n" +
-			"the exit code says why (`moot help exit-codes`). --room resumes a stored room,\n" +
-			"after a crash or a pause; it needs no file.",
-		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run --room r_01k5... --max-turns 60",
-		Args:    cobra.MaximumNArgs(1),
+			"it until it ends. TEXT, or --say, is the first message. In a terminal you see what\n" +
+			"is said and may take part: /help lists keys and commands. Where stdin is no terminal it is\n" +
+			"read for commands, one a line (help lists them); at its end the room runs on\n" +
+			"until it rests.\n\n" +
+			"--headless runs without a person: the room ends when it is no longer live. At the\n" +
+			"end a summary says why, with the figures of every seat and the command that goes\n" +
+			"on; the exit code says it too (`moot help exit-codes`). --fail-if compares a figure\n" +
+			"of the summary with a number: " + strings.Join(names(false), ", ") + ".\n" +
+			"--room resumes a stored room, after a crash, a pause or a limit; it needs no file.",
+		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run room.yaml \"@dba, is the index safe?\" --headless --fail-if 'turns < 2'\n" +
+			"  moot run --room r_01k5... --limit maxTurns=60 --limit maxCost=2.50",
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if stored != "" && (len(args) > 0 || o.Mode != "") {
-				return app.Usagef(cmd, "--room opens a room as it is in the log: it goes with no file and no --mode")
+			if err := o.complete(cmd, args); err != nil {
+				return err
 			}
-			if stored != "" {
-				return a.runAgain(cmd.Context(), stored, o)
+			if o.stored != "" {
+				return a.runAgain(cmd.Context(), o)
 			}
 			return a.runNew(cmd.Context(), append(args, "room.yaml")[0], o)
 		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
-	cmd.Flags().StringVar(&stored, "room", "", "resume this stored room")
-	cmd.Flags().BoolVar(&o.TrustCommands, "trust-commands", false, "with --room: start the commands that the log of an imported room names")
-	cmd.Flags().BoolVar(&o.Headless, "headless", false, "run without a person: end when the room is no longer live")
-	cmd.Flags().StringVar((*string)(&o.Mode), "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
-	cmd.Flags().StringVar(&o.Policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
+	f := cmd.Flags()
+	f.StringVar(&o.stored, "room", "", "resume this stored room")
+	f.StringVar(&o.say, "say", "", "post this as the first message")
+	f.StringArrayVar(&o.limits, "limit", nil, "NAME=VALUE: a limit instead of the room's, as in room.yaml; repeatable")
+	f.StringSliceVar(&o.Restore, "restore", nil, "with --room: seats that were suspended or muted and take part again")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 8 if [SEAT.]FIGURE OP NUMBER holds at the end; repeatable")
+	f.BoolVar(&o.TrustCommands, "trust-commands", false, "with --room: start the commands that the log of an imported room names")
+	f.BoolVar(&o.Headless, "headless", false, "run without a person: end when the room is no longer live")
+	f.StringVar((*string)(&o.Mode), "mode", "", "approval mode of all agents: manual, semi_auto or full_auto")
+	f.StringVar(&o.Policy, "policy", "", "a policy instead of the room's: a name, ./folder or ./file.wasm")
 	a.FuelFlag(cmd)
 	app.CompletePolicyFlag(cmd)
-	cmd.Flags().IntVar(&o.MaxTurns, "max-turns", 0, "limit of turns instead of the room's")
-	cmd.Flags().StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
-	cmd.Flags().BoolVar(&o.Share, "share", false, "also share this device, as long as the room runs: a device is online in one process")
+	f.IntVar(&o.MaxTurns, "max-turns", 0, "the same as --limit maxTurns=N")
+	f.StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
+	f.BoolVar(&o.Share, "share", false, "also share this device, as long as the room runs: a device is online in one process")
 	return cmd
 }
 
+// complete checks the flags and arguments together.
+func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
+	switch {
+	case o.stored != "" && (len(args) > 0 || o.Mode != ""):
+		return app.Usagef(cmd, "--room opens a room as it is in the log: it goes with no file and no --mode; --say posts a message")
+	case o.stored == "" && len(o.Restore) > 0:
+		return app.Usagef(cmd, "--restore goes with --room: the seats of a new room take part")
+	case len(args) == 2 && cmd.Flags().Changed("say"):
+		return app.Usagef(cmd, "the first message is given twice, after the file and with --say")
+	case len(args) == 2:
+		o.say = args[1]
+	}
+	if len(args) == 2 || cmd.Flags().Changed("say") {
+		if strings.TrimSpace(o.say) == "" {
+			return app.Usagef(cmd, "the first message is empty")
+		}
+		o.First = []room.Act{room.Say{Text: o.say}}
+	}
+	for _, assignment := range o.limits {
+		if err := config.SetLimit(&o.Limits, assignment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again returns the flags of this run that the next one of the same room needs
+// too.
+func (o *runOptions) again(a *commands) (flags []string) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--headless", o.Headless}, {"--trust-commands", o.TrustCommands}, {"--allow-fuel", a.AllowFuel}, {"--share", o.Share}} {
+		if f.set {
+			flags = append(flags, f.name)
+		}
+	}
+	if o.As != "" {
+		flags = append(flags, "--as", o.As)
+	}
+	return flags
+}
+
 // runNew creates the room that a file describes and runs it.
-func (a *commands) runNew(ctx context.Context, file string, o moot.Options) error {
-	_, problems := config.Load(file, a.Wiring().RoomOptions(filepath.Dir(file), o.Headless && o.Mode != room.FullAuto))
+func (a *commands) runNew(ctx context.Context, file string, o runOptions) error {
+	described, problems := config.Load(file, a.Wiring().RoomOptions(filepath.Dir(file), o.Headless && o.Mode != room.FullAuto))
 	if err := problems.Err(); err != nil { // before there is a data folder
+		return err
+	}
+	var agents []string
+	for _, p := range described.Participants {
+		if p.Seat.Kind != policy.Human {
+			agents = append(agents, p.Seat.ID)
+		}
+	}
+	conditions, err := parseConditions(o.failIf, agents)
+	if err != nil {
 		return err
 	}
 	if !a.Flags.Quiet {
@@ -67,23 +138,33 @@ func (a *commands) runNew(ctx context.Context, file string, o moot.Options) erro
 		return err
 	}
 	defer h.Close()
-	r, err := h.Create(ctx, moot.Source{File: file}, o)
+	r, err := h.Create(ctx, moot.Source{File: file}, o.Options)
 	if err != nil {
 		return err
 	}
-	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As)}
+	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), again: o.again(a), failIf: conditions}
 	return on.run(ctx)
 }
 
 // runAgain opens a stored room. The user is the person at whose word a paused
 // room goes on.
-func (a *commands) runAgain(ctx context.Context, id string, o moot.Options) error {
+func (a *commands) runAgain(ctx context.Context, o runOptions) error {
 	h, err := a.Wiring().OpenHost()
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	before, err := a.stateOf(ctx, id)
+	before, err := a.stateOf(ctx, o.stored)
+	if err != nil {
+		return err
+	}
+	var agents []string
+	for _, x := range before.Seats {
+		if x.Driven() {
+			agents = append(agents, x.ID)
+		}
+	}
+	conditions, err := parseConditions(o.failIf, agents)
 	if err != nil {
 		return err
 	}
@@ -92,11 +173,14 @@ func (a *commands) runAgain(ctx context.Context, id string, o moot.Options) erro
 		return err
 	}
 	defer leaveDemo()
-	r, err := h.Open(ctx, id, o)
+	r, err := h.Open(ctx, o.stored, o.Options)
 	if err != nil {
 		return err
 	}
-	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), after: int64(before.Seq), before: before}
+	on := foreground{
+		commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), after: int64(before.Seq), before: before,
+		again: o.again(a), failIf: conditions,
+	}
 	return on.run(ctx)
 }
 

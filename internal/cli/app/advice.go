@@ -1,0 +1,34 @@
+package app
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/folkmoot/moot/internal/config"
+)
+
+// CommandLine is a command of moot as the user can type it next: with the data
+// folder, if a flag or a variable named it, and quoted for a POSIX shell.
+func (a *App) CommandLine(args ...string) string {
+	words := append([]string{"moot"}, args...)
+	i := slices.IndexFunc(a.Origins, func(s config.Setting) bool { return s.Key == "data" })
+	if i >= 0 && (strings.HasPrefix(a.Origins[i].Origin, "flag ") || strings.HasPrefix(a.Origins[i].Origin, "env ")) {
+		words = append(words, "--data", a.Settings.Data)
+	}
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainWord matches what no shell changes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+
+// quote quotes a word for a POSIX shell, where that is needed.
+func quote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,70 @@
+package roomcmd
+
+import (
+	"strconv"
+
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/room"
+)
+
+// goOn returns the command that goes on with a room, or "" if nobody can: for
+// each ending the one that undoes its cause.
+func (s *foreground) goOn(v room.View) string {
+	args := append([]string{"run", "--room", v.Room}, s.again...)
+	switch {
+	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
+		return s.CommandLine(append(args, s.raise(v)...)...)
+	case v.Ending.Degraded && v.Turn > 0:
+		return s.CommandLine(append(args, restore(v)...)...)
+	case v.Phase == room.PhaseCompleted && v.Ending.Cause == room.CauseSettled:
+		return s.CommandLine(append(args, "--say", "TEXT")...)
+	case v.Phase == room.PhaseCompleted, v.Phase == room.PhaseStopped:
+		return s.forked(v)
+	case v.Phase == room.PhaseError:
+		return s.CommandLine(append(args, restore(v)...)...)
+	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
+		return s.CommandLine(append(args, "--policy", otherPolicy(v.Policy))...)
+	}
+	return s.CommandLine(args...)
+}
+
+// raise returns the flags that lift the limit that stopped the room. The seats
+// that had too many failures in a row go on too.
+func (s *foreground) raise(v room.View) (flags []string) {
+	if v.Ending.Name == "maxFailures" {
+		flags = restore(v)
+	}
+	for _, assignment := range config.ChangedLimits(v.Limits, v.Raised) {
+		flags = append(flags, "--limit", assignment)
+	}
+	return flags
+}
+
+// restore returns the flags that let the suspended seats back in.
+func restore(v room.View) (flags []string) {
+	for _, x := range v.Seats {
+		if standingOf(x) == string(room.Suspended) {
+			flags = append(flags, "--restore", x.ID)
+		}
+	}
+	return flags
+}
+
+// forked returns the commands that go on with a copy of a room that has ended
+// for good, or "" if it had no turn.
+func (s *foreground) forked(v room.View) string {
+	if v.Turn == 0 {
+		return ""
+	}
+	name := v.Room + "-2"
+	return s.CommandLine("transcript", "fork", v.Room, "--at", "t"+strconv.Itoa(v.Turn), "--as", name) + " && " +
+		s.CommandLine(append([]string{"run", "--room", name}, s.again...)...)
+}
+
+// otherPolicy names a built-in policy in place of one that has failed.
+func otherPolicy(failed string) string {
+	if failed == "roundrobin" {
+		return "mention"
+	}
+	return "roundrobin"
+}

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/internal/human"
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+)
+
+// A limitKey is a key of limits: with the field that holds it: a pointer to an
+// int, an int64 or a duration. Money is in the currency's unit as written, and in
+// millionths in the field.
+type limitKey struct {
+	name  string
+	field any
+	money bool
+}
+
+// limitKeys returns the keys of limits: in the order of the schema.
+func limitKeys(l *room.Limits) []limitKey {
+	return []limitKey{
+		{"maxTurns", &l.MaxTurns, false},
+		{"maxDuration", &l.MaxDuration, false},
+		{"maxFailures", &l.MaxFailures, false},
+		{"maxTokens", &l.MaxTokens, false},
+		{"maxCost", &l.MaxCost, true},
+		{"maxDeclines", &l.MaxDeclines, false},
+		{"maxHops", &l.MaxHops, false},
+		{"maxCalls", &l.MaxCalls, false},
+		{"maxOutputChars", &l.MaxOutput, false},
+		{"turnTimeout", &l.TurnTimeout, false},
+		{"toolTurnTimeout", &l.ToolTurnTimeout, false},
+		{"remoteTimeout", &l.RemoteTimeout, false},
+		{"bidTimeout", &l.BidTimeout, false},
+		{"declineRetry", &l.DeclineRetry, false},
+		{"maxToolRounds", &l.MaxToolRounds, false},
+		{"maxViolations", &l.MaxViolations, false},
+		{"sameText", &l.SameText, false},
+		{"sameTextOf", &l.SameTextOf, false},
+		{"maxInternal", &l.MaxInternal, false},
+		{"maxPingPong", &l.MaxPingPong, false},
+	}
+}
+
+// SetLimit sets the limit that assignment names, NAME=VALUE with the names and
+// values of room.yaml.
+func SetLimit(l *room.Limits, assignment string) error {
+	name, value, _ := strings.Cut(assignment, "=")
+	var names []string
+	for _, k := range limitKeys(l) {
+		if k.name != name {
+			names = append(names, k.name)
+			continue
+		}
+		if want := k.set(strings.TrimSpace(value)); want != "" {
+			return limitError(fmt.Sprintf("%q is no value of %s", value, name), fmt.Sprintf("write %s, such as %s", want, k.example()))
+		}
+		return nil
+	}
+	return limitError(fmt.Sprintf("there is no limit %q", name), cmp.Or(Suggest(name, names), "the limits are "+strings.Join(names, ", ")))
+}
+
+func limitError(what, fix string) error {
+	return &problem.Error{Code: "CLI-LIMIT", What: term.Line(what), Fix: fix}
+}
+
+// Bounds of limits, as in room.schema.json.
+const (
+	maxCount  = 1_000_000_000
+	maxAmount = 1_000_000
+)
+
+// set sets the field. It returns what is wanted instead of an invalid value.
+func (k limitKey) set(value string) (want string) {
+	if d, ok := k.field.(*time.Duration); ok {
+		v, err := time.ParseDuration(value)
+		if err != nil || v < time.Millisecond || v > maxDuration {
+			return "a duration of 1ms to 366 days"
+		}
+		*d = v
+		return ""
+	}
+	if k.money {
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsNaN(v) || v > maxAmount || millionths(v) < 1 {
+			return fmt.Sprintf("an amount of at most %d in the currency of the prices", maxAmount)
+		}
+		*k.field.(*int64) = millionths(v)
+		return ""
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 || n > maxCount {
+		return fmt.Sprintf("a whole number of 1 to %d", maxCount)
+	}
+	switch f := k.field.(type) {
+	case *int:
+		*f = int(n)
+	case *int64:
+		*f = n
+	}
+	return ""
+}
+
+func (k limitKey) example() string {
+	switch _, duration := k.field.(*time.Duration); {
+	case duration:
+		return k.name + "=15m"
+	case k.money:
+		return k.name + "=2.50"
+	}
+	return k.name + "=60"
+}
+
+// value returns the field as room.yaml has it.
+func (k limitKey) value() string {
+	switch f := k.field.(type) {
+	case *time.Duration:
+		return formatDuration(*f)
+	case *int:
+		return strconv.Itoa(*f)
+	case *int64:
+		if k.money {
+			return human.Money(*f)
+		}
+		return strconv.FormatInt(*f, 10)
+	}
+	return ""
+}
+
+// ChangedLimits returns, as NAME=VALUE, the limits of now that differ from those
+// of before.
+func ChangedLimits(before, now room.Limits) (assignments []string) {
+	old := limitKeys(&before)
+	for i, k := range limitKeys(&now) {
+		if v := k.value(); v != old[i].value() {
+			assignments = append(assignments, k.name+"="+v)
+		}
+	}
+	return assignments
+}
