@@ -24,6 +24,7 @@ type settingsCheck struct {
 	Settings     json.RawMessage `json:"settings"`     // empty: an empty object
 	Participants []string        `json:"participants"` // valid IDs; none: all are
 }
+
 // PolicyName returns the one of names that use means: the same name, or the only
 // one that differs from it in case, - and _ alone, so that round-robin and
 // RoundRobin mean roundrobin.

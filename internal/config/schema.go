@@ -127,6 +127,7 @@ func (c compiled) violation(e *jsonschema.ValidationError) violation {
 	want, _ := part["x-want"].(string)
 	switch x := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
+		slices.Sort(x.Properties) // the library has them in any order
 		v.Rule, v.Values = ruleKeys, x.Properties[:min(len(x.Properties), maxValues)]
 		v.Text, _ = part["x-keys"].(string)
 		props, _ := part["properties"].(map[string]any)
