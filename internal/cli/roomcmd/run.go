@@ -18,7 +18,6 @@ import (
 type runOptions struct {
 	moot.Options
 	stored string // a room to resume
-	say    string
 	limits []string
 	failIf []string
 }
@@ -55,7 +54,7 @@ func newRunCmd(a *commands) *cobra.Command {
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
 	f := cmd.Flags()
 	f.StringVar(&o.stored, "room", "", "resume this stored room")
-	f.StringVar(&o.say, "say", "", "post this as the first message")
+	f.StringVar(&o.Say, "say", "", "post this as the first message, in place of opening: in room.yaml")
 	f.StringArrayVar(&o.limits, "limit", nil, "NAME=VALUE: a limit instead of the room's, as in room.yaml; repeatable")
 	f.StringSliceVar(&o.Restore, "restore", nil, "with --room: seats that were suspended or muted and take part again")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 8 if [SEAT.]FIGURE OP NUMBER holds at the end; repeatable")
@@ -81,13 +80,12 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	case len(args) == 2 && cmd.Flags().Changed("say"):
 		return app.Usagef(cmd, "the first message is given twice, after the file and with --say")
 	case len(args) == 2:
-		o.say = args[1]
+		o.Say = args[1]
 	}
 	if len(args) == 2 || cmd.Flags().Changed("say") {
-		if strings.TrimSpace(o.say) == "" {
+		if strings.TrimSpace(o.Say) == "" {
 			return app.Usagef(cmd, "the first message is empty")
 		}
-		o.First = []room.Act{room.Say{Text: o.say}}
 	}
 	for _, assignment := range o.limits {
 		if err := config.SetLimit(&o.Limits, assignment); err != nil {
