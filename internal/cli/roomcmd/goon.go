@@ -57,8 +57,12 @@ func (s *foreground) forked(v room.View) string {
 		return ""
 	}
 	name := v.Room + "-2"
+	args := append([]string{"run", "--room", name}, s.again...)
+	if v.Turn >= v.Limits.MaxTurns { // the last turn was under way
+		args = append(args, "--limit", "maxTurns="+strconv.Itoa(2*v.Turn))
+	}
 	return s.CommandLine("transcript", "fork", v.Room, "--at", "t"+strconv.Itoa(v.Turn), "--as", name) + " && " +
-		s.CommandLine(append([]string{"run", "--room", name}, s.again...)...)
+		s.CommandLine(args...)
 }
 
 // otherPolicy names a built-in policy in place of one that has failed.
