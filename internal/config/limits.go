@@ -40,6 +40,7 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"toolTurnTimeout", &l.ToolTurnTimeout, false},
 		{"remoteTimeout", &l.RemoteTimeout, false},
 		{"bidTimeout", &l.BidTimeout, false},
+		{"startTimeout", &l.StartTimeout, false},
 		{"declineRetry", &l.DeclineRetry, false},
 		{"maxToolRounds", &l.MaxToolRounds, false},
 		{"maxViolations", &l.MaxViolations, false},
