@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -273,10 +274,11 @@ func (j *Journal) begin(from identity.DeviceID, room, request string, n uint64) 
 	return j.add(&entry{At: j.now().UTC(), From: from, Room: room, Request: request, Epoch: n})
 }
 
-// end records the answer of a request that was begun, and the digests of its text.
+// end records the answer of a request that was begun, and the digest of its text.
 func (j *Journal) end(from identity.DeviceID, room, request string, answer json.RawMessage, said ...string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	said = slices.DeleteFunc(said, func(s string) bool { return s == "" })
 	return j.add(&entry{At: j.now().UTC(), From: from, Room: room, Request: request, Answer: answer, Said: said})
 }
 

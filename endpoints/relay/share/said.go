@@ -15,9 +15,14 @@ import (
 // room.
 
 // digestOf returns the digest of a text that the agent of a profile gave to a
-// room, in the form in which a host repeats it.
+// room, in the form in which a host repeats it; "" for an empty text, which no
+// agent says.
 func digestOf(profile, text string) string {
-	sum := sha256.Sum256([]byte(profile + "\x00" + strings.TrimSpace(endpoint.Clean(text))))
+	text = strings.TrimSpace(endpoint.Clean(text))
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(profile + "\x00" + text))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -34,5 +39,5 @@ func (j *Journal) said(from identity.DeviceID, room, digest string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	d := j.devices[from]
-	return d != nil && slices.ContainsFunc(d.order, func(e *entry) bool { return e.Room == room && slices.Contains(e.Said, digest) })
+	return d != nil && digest != "" && slices.ContainsFunc(d.order, func(e *entry) bool { return e.Room == room && slices.Contains(e.Said, digest) })
 }
