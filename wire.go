@@ -333,7 +333,7 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 	if e.Restart == 0 { // each start answers a request, and requests are limited
 		e.Restart = math.MaxInt
 	}
-	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Open: func(context.Context) (share.Agent, error) {
+	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Caps: share.Caps(p.Caps), Open: func(context.Context) (share.Agent, error) {
 		return w.Agent(e, p.Name)
 	}}, nil
 }

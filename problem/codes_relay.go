@@ -43,6 +43,7 @@ var shareCodes = []Meaning{
 	{"RELAY-JOURNAL", failure, "The journal of requests and answers cannot be read.", "Restore it from a backup, or move it away. Repeated requests of the last day are then answered again."},
 	{"RELAY-KEYS", denied, "The other device has other keys than before. Its seat is suspended until a person accepts them.", "Compare the digits with its owner, run `moot peers verify PEER`, then restore the seat."},
 	{"RELAY-LOOP", denied, "Loop prevention: the request has been at a device before, or its trace is not valid.", "Take one of the agents out of the ring."},
+	{"RELAY-MINUTES", failure, "A shared agent has worked as long for a device as its profile allows on one day.", "Wait until midnight UTC, or raise maxMinutes in the profile."},
 	{"RELAY-NONE", usage, "This device knows no relay.", "Give --relay URL, or relay: {url: URL} in the settings file. Joining by an invite stores its relay."},
 	{"RELAY-ONLINE", failure, "Another process of this data folder is online, and a relay accepts one connection per device.", "End that process, or use another data folder with --data. `moot run --share` runs a room and shares in one process."},
 	{"RELAY-RATE", failure, "A profile has used its calls per minute with a device.", "Wait, or raise rate_per_minute on both sides."},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -23,10 +24,19 @@ type Profile struct {
 	Burst         int           `json:"rate_burst,omitempty"`                  // 0 means 3
 	Candid        bool          `json:"candid,omitempty"`
 	Timeout       time.Duration `json:"-"`
+	Caps
 	// Endpoint is the endpoint of the shared agent as written; nil for an agent
 	// that is not shared. See ExpandEndpoint.
 	Endpoint json.RawMessage `json:"endpoint,omitempty"`
 	Dir      string          `json:"-"` // start of relative paths
+}
+
+// Caps limit what the host of another owner's room may ask of a shared agent.
+type Caps struct {
+	AllowTools     bool `json:"allow_tools,omitempty"`
+	MaxOutputChars int  `json:"max_output_chars,omitempty"` // 0 means 12,000
+	MaxToolRounds  int  `json:"max_tool_rounds,omitempty"`  // 0 means 3
+	MaxMinutes     int  `json:"max_minutes,omitempty"`      // for one device on one day; 0 means no limit
 }
 
 const profilesKey = "profiles"
@@ -60,7 +70,7 @@ func readProfiles(s *source) ([]Profile, *Problem) {
 		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
-			p.Hint = "its keys are name, endpoint, allow_shared_agent_calls, allowed_shared_device_ids, max_concurrent_shared_calls, max_hop_count, rate_per_minute, rate_burst, timeout and candid"
+			p.Hint = "its keys are name, endpoint, allow_shared_agent_calls, allowed_shared_device_ids, max_concurrent_shared_calls, max_hop_count, rate_per_minute, rate_burst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout and candid"
 			return nil, p
 		}
 		w.Profile.Timeout, w.Dir = time.Duration(w.Timeout), s.dir
@@ -74,11 +84,36 @@ func decodeProfile(n *yaml.Node) (w wireProfile, err error) {
 	if err := n.Decode(&v); err != nil {
 		return w, err
 	}
+	if v, err = snakeKeys(v); err != nil {
+		return w, err
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return w, err
 	}
 	return w, decodeStrict(b, &w)
+}
+
+var camelKey = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)+$`)
+
+// snakeKeys returns a profile with its keys in snake case: the one-to-one note has
+// them in camel case, and both are allowed.
+func snakeKeys(v any) (any, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v, nil
+	}
+	out := make(map[string]any, len(m))
+	for k, x := range m {
+		if camelKey.MatchString(k) {
+			k = strings.ToLower(regexp.MustCompile(`[A-Z]`).ReplaceAllString(k, "_$0"))
+		}
+		if _, twice := out[k]; twice {
+			return nil, fmt.Errorf("%s is given twice", k)
+		}
+		out[k] = x
+	}
+	return out, nil
 }
 
 func (w wireProfile) check(others []Profile) error {
@@ -88,6 +123,8 @@ func (w wireProfile) check(others []Profile) error {
 	case slices.ContainsFunc(others, func(p Profile) bool { return p.Name == w.Name }):
 		return fmt.Errorf("two profiles have the name %s", w.Name)
 	case w.MaxConcurrent < 0 || w.MaxHops < 0 || w.PerMinute < 0 || w.Burst < 0 || w.MaxHops > 16 || w.MaxConcurrent > 64:
+		return fmt.Errorf("a limit of %s is out of bounds", w.Name)
+	case w.MaxOutputChars < 0 || w.MaxToolRounds < 0 || w.MaxMinutes < 0 || w.MaxMinutes > 24*60:
 		return fmt.Errorf("a limit of %s is out of bounds", w.Name)
 	case w.Timeout < 0 || time.Duration(w.Timeout) > maxDuration:
 		return fmt.Errorf("the timeout of %s is out of bounds", w.Name)

@@ -256,7 +256,7 @@ func (f *flow) config() coordinator.Config {
 // open starts the share, the host and the room.
 func (f *flow) open() *coordinator.Room {
 	f.t.Helper()
-	f.bob.start(share.AgentConfig{Profile: f.bobRules, Open: func(context.Context) (share.Agent, error) { return f.theirs, nil }})
+	f.bob.start(share.AgentConfig{Profile: f.bobRules, Caps: share.Caps{AllowTools: f.tools}, Open: func(context.Context) (share.Agent, error) { return f.theirs, nil }})
 	f.ann.start()
 	r, err := coordinator.Open(f.t.Context(), f.config(), room.Spec{
 		Room: "r1", Objective: "Review this API for security issues.", OneToOne: true, Secret: "s", Limits: f.limits,

@@ -79,6 +79,8 @@ type pair struct {
 	share          *share.Share
 	shareConfig    share.Config
 	candid         bool
+	caps           share.Caps
+	guestQuota     *quota.Quota
 	audited        chan share.AuditEntry
 	journal        string
 	stopHost       func()
@@ -98,6 +100,7 @@ func newPair(t testing.TB, agent agentFunc, options ...pairOption) *pair {
 		hub: relaytest.NewHub(), host: relaytest.NewID(t), guest: relaytest.NewID(t), candid: true, audited: make(chan share.AuditEntry, 1000),
 		agent: agent, journal: filepath.Join(t.TempDir(), "journal.jsonl"),
 	}
+	p.guestQuota = newQuota(t)
 	p.hostProfile, p.guestProfile = allow("mine", p.guest), allow("theirs", p.host)
 	for _, o := range options {
 		o(p)
@@ -124,9 +127,9 @@ func (p *pair) newSeat(t testing.TB, remote string) *Endpoint {
 func (p *pair) startShare(t testing.TB) {
 	t.Helper()
 	c := p.shareConfig
-	c.Self, c.Journal, c.Quota = p.guest, newJournal(t, p.journal), newQuota(t)
+	c.Self, c.Journal, c.Quota = p.guest, newJournal(t, p.journal), p.guestQuota
 	c.Name = func(identity.DeviceID) string { return "Ann's laptop" }
-	c.Agents = []share.AgentConfig{{Profile: p.guestProfile, Candid: p.candid, Open: func(context.Context) (share.Agent, error) {
+	c.Agents = []share.AgentConfig{{Profile: p.guestProfile, Candid: p.candid, Caps: p.caps, Open: func(context.Context) (share.Agent, error) {
 		if p.open != nil {
 			return p.open, nil
 		}

@@ -33,6 +33,8 @@ type AgentConfig struct {
 	Open func(context.Context) (Agent, error)
 	// Timeout bounds one turn, whatever the room allows; 0 is 300 s.
 	Timeout time.Duration
+	// Caps limit what a host may ask of the agent.
+	Caps Caps
 	// Candid sends the agent's own words about a failure to the other device, such
 	// as the last lines of its standard error.
 	Candid bool

@@ -108,6 +108,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 	name := profile.Profile.Name
 	p := q.Prompt(name, func(text string) bool { return s.cfg.Journal.said(from, e.Room, digestOf(name, text)) })
 	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, name, e.Epoch, e.Turn, trace
+	profile.Caps.apply(&p)
 	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.cfg.Name(from), Device: from.String()}, rand.Text(), p.Room
 	return s.work(ctx, job{profile, a, endpoint.Rendered(p), from, e, begun, q.Knows})
 }
@@ -178,6 +179,12 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 		return s.refuse(j.audit, err)
 	}
 	defer profile.release()
+	var err error
+	if p.Timeout, err = s.timeout(profile, j.from, p.Timeout); err != nil {
+		return s.refuse(j.audit, err)
+	}
+	ctx, cancel = context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
 	if j.knows != "" && j.knows != profile.session(p.Room) {
 		return s.refuse(j.audit, errForgot)
 	}
@@ -187,7 +194,9 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 		s.cfg.Log.Error("a request is refused because it cannot be recorded", "error", err)
 		return wire.Body(wire.Refusal(wire.CodeFailed))
 	}
+	asked := time.Now()
 	reply, sessionID, err := profile.speak(ctx, p, &remoteFloor{share: s, profile: profile, room: p.Room, to: j.from, request: e})
+	s.charge(profile, j.from, asked)
 	j.audit.Took = time.Since(j.begun)
 	response := s.respond(ctx, &j, reply, err)
 	response.SessionID = sessionID

@@ -1,0 +1,43 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// TestProfileKeys reads the same profile in the style of the settings file and in
+// that of the one-to-one note.
+func TestProfileKeys(t *testing.T) {
+	want := []Profile{{
+		Name: "a", Allow: true, Devices: []string{"d"}, MaxConcurrent: 1, MaxHops: 3, PerMinute: 4, Burst: 5,
+		Caps: Caps{AllowTools: true, MaxOutputChars: 100, MaxToolRounds: 2, MaxMinutes: 30},
+	}}
+	for name, text := range map[string]string{
+		"snake": "{name: a, allow_shared_agent_calls: true, allowed_shared_device_ids: [d], max_concurrent_shared_calls: 1, max_hop_count: 3, rate_per_minute: 4, rate_burst: 5, " +
+			"allow_tools: true, max_output_chars: 100, max_tool_rounds: 2, max_minutes: 30}",
+		"camel": "{name: a, allowSharedAgentCalls: true, allowedSharedDeviceIds: [d], maxConcurrentSharedCalls: 1, maxHopCount: 3, ratePerMinute: 4, rateBurst: 5, " +
+			"allowTools: true, maxOutputChars: 100, maxToolRounds: 2, maxMinutes: 30}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "config.yaml")
+			if err := os.WriteFile(path, []byte("profiles: ["+text+"]\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("MOOT_CONFIG", path)
+			t.Setenv("HOME", dir)
+			s, _, err := LoadSettings(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range s.Profiles {
+				s.Profiles[i].Dir = ""
+			}
+			if !reflect.DeepEqual(s.Profiles, want) {
+				t.Errorf("got %+v", s.Profiles)
+			}
+		})
+	}
+}
