@@ -33,6 +33,8 @@ type Message struct {
 	Mentions   []string `json:"mentions,omitempty"`   // participants mentioned anywhere in Text
 	Addressed  []string `json:"addressed,omitempty"`  // participants mentioned at its start or end, or after @
 	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
+
+	ToolRounds int `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
 }
 
 // Broadcast addresses every participant.

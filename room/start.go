@@ -94,6 +94,7 @@ func seatFailed(x *Seat, code, text string, latency time.Duration) SeatFailed {
 
 // suspension returns why a further failure suspends x, or "" if it does not.
 func (s *State) suspension(x *Seat, code, text string) string {
+	text = headline(text)
 	switch {
 	case code == FailExited:
 		return "its process has ended: " + text

@@ -88,6 +88,13 @@ func validUTF8(s string) string {
 // cleanReason returns a reason as the log holds it.
 func cleanReason(s string) string { return cut(validUTF8(s), maxReason) }
 
+// headline returns the first line of an error. What follows it, such as a
+// traceback, is in the event of the failure.
+func headline(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(line)
+}
+
 // validShare returns p if it is a number from 0 to 1, else nil.
 func validShare(p *float64) *float64 {
 	if p == nil || !(*p >= 0 && *p <= 1) {

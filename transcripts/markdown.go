@@ -100,6 +100,9 @@ func (m markdown) item(it *item) {
 		m.line("*%s · round declined by %s: %s*", at, inline(it.Actor), inline(it.Note))
 	case itemFailure:
 		m.line("**%s · %s: %s**", at, inline(it.Actor), inline(it.Note))
+		if it.Text != "" {
+			m.fenced(it.Text)
+		}
 		m.grant(it)
 	default:
 		m.line("*%s · %s*", at, inline(it.Note))

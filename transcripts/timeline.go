@@ -169,6 +169,9 @@ func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 	if c := b.Message.Confidence; c != nil {
 		it.fact("confidence", decimals(*c))
 	}
+	if n := b.Message.ToolRounds; n > 0 {
+		it.fact("tool rounds by its own word", strconv.Itoa(n))
+	}
 }
 
 func (it *item) fact(name, value string) { it.Facts = append(it.Facts, fact{name, value}) }
@@ -217,7 +220,9 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.TurnPassed:
 		it.turnEnded(t, itemNote, b.Turn, t.speaking+" passed", b.Reason)
 	case room.TurnFailed:
-		it.turnEnded(t, itemFailure, b.Turn, "failed", b.Code+": "+b.Error)
+		first, rest, _ := strings.Cut(b.Error, "\n")
+		it.turnEnded(t, itemFailure, b.Turn, "failed", b.Code+": "+first)
+		it.Text = rest // such as a traceback
 	case room.TurnInterrupted:
 		it.turnEnded(t, itemFailure, b.Turn, "interrupted", b.Reason)
 	case room.ReplyLate:

@@ -13,9 +13,10 @@
 //
 // An agent may also use these extensions of the note:
 //
-//   - in requests: you, participants, room_constraints, history_summary, hints
-//     (of the policy, untrusted), omitted, remote_from, and from in a history
-//     entry;
+//   - in requests: prompt, the whole request as one text for a model, which moot
+//     rendered once; you, participants, room_constraints, history_summary, hints
+//     (of the policy, untrusted), omitted, remote_from, and from and claimed in a
+//     history entry;
 //   - in responses: outcome (said, passed or refused), usage {input_tokens,
 //     output_tokens}, confidence (0 to 1), tool_rounds. An empty draft_message
 //     is a pass, and the text of a pass is dropped;

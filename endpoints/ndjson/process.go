@@ -155,7 +155,7 @@ func (p *process) readOutput() {
 // of its standard error.
 func (p *process) exitError(what string) error {
 	if words := p.proc.Stderr(); words != "" {
-		what += "; its last words:\n" + words
+		what += "\nits last words:\n" + words
 	}
 	return codedError("AGENT-EXITED", what, "see its last words; restart: N allows N restarts", endpoint.ErrExited)
 }

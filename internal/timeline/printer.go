@@ -89,7 +89,8 @@ func (p *Printer) event(e room.Event) string {
 			return p.notice(dim, p.label(b.Participant)+" is ready after "+human.Duration(b.Latency))
 		}
 	case room.SeatFailed:
-		return p.notice(yellow, p.label(b.Participant)+" failed outside its turn ("+b.Code+")"+because(b.Error))
+		first, rest, _ := strings.Cut(b.Error, "\n")
+		return strings.TrimSuffix(p.notice(yellow, p.label(b.Participant)+" failed outside its turn ("+b.Code+")"+because(first)), "\n") + p.rest(yellow, rest) + "\n"
 	case room.RoundDeclined:
 		return p.declined(b)
 	case room.TurnGranted:
@@ -107,7 +108,8 @@ func (p *Printer) event(e room.Event) string {
 	case room.TurnPassed:
 		return p.outcome(b.Turn, "passed"+because(b.Reason), "")
 	case room.TurnFailed:
-		return p.outcome(b.Turn, "failed ("+b.Code+")"+because(b.Error), red)
+		first, rest, _ := strings.Cut(b.Error, "\n")
+		return strings.TrimSuffix(p.outcome(b.Turn, "failed ("+b.Code+")"+because(first), red), "\n") + p.rest(red, rest) + "\n"
 	case room.TurnInterrupted:
 		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow)
 	case room.MessagePosted:
@@ -259,6 +261,17 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + term.Line(reason)
+}
+
+// rest returns the further lines of an error, such as a traceback.
+func (p *Printer) rest(code, lines string) (out string) {
+	if lines == "" {
+		return ""
+	}
+	for line := range strings.Lines(p.body(lines, "    ")) {
+		out += p.paint(code, strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	return out
 }
 
 // notice returns a line about the room.

@@ -23,6 +23,7 @@ func story() []room.Event {
 	}
 	confident := said(1, "code", "The migration adds a column.\n\n  - one\n  - two, which is rather longer than the others and has to be wrapped\n\nThat is all.")
 	confident.Usage = room.Usage{Known: true, Input: 12_000, Output: 345}
+	confident.Message.ToolRounds = 2
 	hostile := said(4, "sec", "A\x1b[2J\x1b]0;title\aB \u202etxt.exe\u202c 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 "+strings.Repeat("x", 130))
 	private := room.MessagePosted{Message: room.Message{From: "me", To: "code", Text: "psst", Visibility: room.Internal}}
 	typed := room.MessagePosted{Turn: 6, Message: room.Message{From: "dba", To: room.Broadcast, Text: "I type this myself.", By: "me"}}
@@ -57,12 +58,15 @@ func story() []room.Event {
 		{"policy", room.TurnGranted{Turn: 5, Participant: "code", Tokens: 100}},
 		{"me", room.SeatTaken{Participant: "dba", By: "me"}},
 		{"code", room.TurnFailed{Turn: 5, Code: "timeout", Error: "no answer within 1m0s"}},
+		{"sec", room.SeatFailed{Participant: "sec", Code: "exited", Error: "the agent's process has ended: exit status 1\nits last words:\nTraceback (most recent call last):\n  File \"sec.py\", line 5, in <module>\n    answer(line)\nKeyError: 'draft\x1b[2K_message'"}},
 		{"me", room.TurnGranted{Turn: 6, Participant: "dba", Reason: "chosen by me"}},
 		{"me", typed},
 		{"me", room.SeatReleased{Participant: "dba"}},
 		{"policy", room.TurnGranted{Turn: 7, Participant: "sec"}},
 		{"sec", room.TurnPassed{Turn: 7, Reason: "nothing to add"}},
 		{"sec", room.Violation{Participant: "sec", Code: "duplicate", Detail: "a second answer", Count: 1}},
+		{"policy", room.TurnGranted{Turn: 8, Participant: "code"}},
+		{"code", room.TurnFailed{Turn: 8, Code: "exited", Error: "the agent's process has ended: exit status 1\nits last words:\nTraceback (most recent call last):\n  File \"code.py\", line 3, in answer\n    return {}[\"draft_message\"]\nKeyError: 'draft_message'"}},
 		{"room", room.SeatChanged{Participant: "sec", Standing: room.Suspended, Reason: "3 failures in a row"}},
 		{"me", room.PolicyChanged{Policy: room.PolicyRef{Use: "roundrobin", Name: "roundrobin", Version: "1.0.0"}}},
 		{"me", room.LimitsChanged{}},

@@ -25,6 +25,9 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	if mine && m.By == "" {
 		facts = append(facts, p.tokens(b.Usage, m.Text))
 	}
+	if n := m.ToolRounds; n > 0 {
+		facts = append(facts, fmt.Sprintf("by its own word %d tool rounds", n))
+	}
 	facts = append(facts, p.sent(b, mine)...)
 	if m.Visibility != "" && m.Visibility != room.UserVisible {
 		facts = append(facts, string(m.Visibility))
