@@ -88,8 +88,8 @@ func validUTF8(s string) string {
 // cleanReason returns a reason as the log holds it.
 func cleanReason(s string) string { return cut(validUTF8(s), maxReason) }
 
-// headline returns the first line of an error. What follows it, such as a
-// traceback, is in the event of the failure.
+// headline returns the first line of an error. Further lines, such as a traceback,
+// are in the event of the failure only.
 func headline(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSpace(line)
