@@ -22,7 +22,7 @@ func (p *Policy) Propose(ctx context.Context, in policy.Input) (policy.Decision,
 	start := time.Now()
 	d, res, err := p.decide(ctx, &in, *buffer)
 	rec.Micros = time.Since(start).Microseconds()
-	rec.Log, rec.Fuel = res.Log, res.Fuel
+	rec.Log, rec.Fuel, rec.Meter, rec.EndedByTime = res.Log, res.Fuel, guest.MeterVersion, res.EndedByTime
 	if res.Engine != "" {
 		rec.Engine = res.Engine
 	}

@@ -36,8 +36,8 @@
 //
 // # Decisions
 //
-// A queue admits as many decisions at once as there are processors, and is fair
-// by room. Each decision gets an instance that equals the configured snapshot: a
+// A queue admits as many decisions at once as there are processors, and shares
+// them among rooms by processor time. Each decision gets an instance that equals the configured snapshot: a
 // new one, or one from the pool whose memory, globals, clock, random numbers and
 // log were restored. On Linux only the pages that a decision wrote to are copied.
 // A module with other mutable state, such as tables that it changes, is set up
@@ -45,9 +45,10 @@
 // instance. If anything differs, fuel included, the policy is refused from then
 // on.
 //
-// Fuel limits a decision. After each quantum of 500,000 units the module calls
-// the host, which lets other goroutines run. The host ends a decision whose
-// caller is gone, and a third-party one after 100 ms of processor time.
+// Fuel limits a decision. After each quantum of 100,000 units the module calls
+// the host, which lets other goroutines run once a millisecond. The host ends a
+// decision whose caller is gone, and a third-party one after 100 ms of processor
+// time, unless [Module].FuelOnly.
 //
 // # Failure
 //

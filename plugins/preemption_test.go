@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -94,4 +95,34 @@ func TestClosed(t *testing.T) {
 	wantCode(t, err, CodeClosed)
 	_, err = h.Load(context.Background(), Module{Name: "x", Wasm: w.Counting(), Trusted: true})
 	wantCode(t, err, CodeClosed)
+}
+
+// TestEndedByTime: the record of a decision that used its processor time says so,
+// and its message too. Without a limit of time, fuel ends the decision.
+func TestEndedByTime(t *testing.T) {
+	h := newHost(t, Config{})
+	m := Module{Name: "third-party", Wasm: decides("", nil, forever, zero64)()}
+	p, err := h.Load(context.Background(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.timeLimit = 1 // any run is longer
+	hurried, err := h.configure(context.Background(), p, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.configured = hurried
+	_, rec, err := p.Propose(context.Background(), roster)
+	e := wantCode(t, err, CodeFuel)
+	if !rec.EndedByTime || rec.Fuel != DefFuel || !strings.Contains(e.What, "100 ms of the processor") {
+		t.Errorf("%+v: %v", rec, err)
+	}
+	m.FuelOnly = true
+	if p, err = h.Load(context.Background(), m); err != nil {
+		t.Fatal(err)
+	}
+	_, rec, err = p.Propose(context.Background(), roster)
+	if e = wantCode(t, err, CodeFuel); rec.EndedByTime || !strings.Contains(e.What, "units of fuel") {
+		t.Errorf("%+v: %v", rec, err)
+	}
 }

@@ -24,7 +24,7 @@ var sandboxCodes = []Meaning{
 	{"run.error", policy, "The policy failed.", "Report it to the policy's author, with the saved input."},
 	{"run.hints", policy, "The policy gave hints without permission.", "Set policy.hints: true in room.yaml to allow them."},
 	{"run.memory", policy, "The policy could not store its input.", "It needs more memory than its manifest requests."},
-	{"run.out_of_fuel", policy, "The policy used up its fuel.", "`moot policy bench` shows the cost of a decision."},
+	{"run.out_of_fuel", policy, "The policy used up its fuel, or third-party code used the processor for 100 ms.", "`moot policy bench` shows the cost of a decision."},
 	{"run.refused", policy, "The policy reports that it cannot decide.", "Its message states the reason."},
 	{"run.stack_depth", policy, "The policy's calls were nested too deeply.", "Report it to the policy's author, with the saved input."},
 	{"run.state_too_big", policy, "The state that the policy returned is larger than 64 KiB.", "The policy's author must keep less."},

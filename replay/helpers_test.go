@@ -144,6 +144,7 @@ func builtIn(tb testing.TB, host *plugins.Host, name string) drive.Policy {
 type native struct {
 	decide func(*policy.Input) policy.Decision
 	fuel   uint64
+	meter  int
 	err    error
 }
 
@@ -151,7 +152,7 @@ func (n native) Propose(_ context.Context, in policy.Input) (policy.Decision, po
 	if n.err != nil {
 		return policy.Decision{}, policy.Record{}, n.err
 	}
-	return n.decide(&in), policy.Record{Input: hexDigest(in.AppendJSON(nil)), Fuel: n.fuel}, nil
+	return n.decide(&in), policy.Record{Input: hexDigest(in.AppendJSON(nil)), Fuel: n.fuel, Meter: n.meter}, nil
 }
 
 func hexDigest(b []byte) string {

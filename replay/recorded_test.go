@@ -96,6 +96,43 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckEndedByTime: a decision that the processor's time ended is not
+// repeated, and neither a difference nor reproduced.
+func TestCheckEndedByTime(t *testing.T) {
+	ran := native{decide: turns, fuel: 7}
+	events := record(t, ran, 12)
+	e := events[len(events)-1]
+	if room.RecordOf(e) == nil {
+		t.Fatalf("the last event is %T", e.Body)
+	}
+	paused := room.Paused{Reason: "policy failed", Record: &policy.Record{}}
+	*paused.Record = *room.RecordOf(e)
+	paused.Record.Code, paused.Record.EndedByTime = "run.out_of_fuel", true
+	e.Body = paused
+	c, err := drive.Check(t.Context(), loadAlways(ran), rooms(append(events[:len(events)-1:len(events)-1], e)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Rooms[0]; !c.OK || r.ByTime != 1 || r.Reproduced != r.Decisions-1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestCheckOtherMeter: the fuel of a record is compared only if it counts the
+// same costs.
+func TestCheckOtherMeter(t *testing.T) {
+	events := record(t, native{decide: turns, fuel: 7, meter: 1}, 12)
+	for meter, ok := range map[int]bool{1: false, 2: true} {
+		c, err := drive.Check(t.Context(), loadAlways(native{decide: turns, fuel: 8, meter: meter}), rooms(events))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.OK != ok {
+			t.Errorf("meter %d: %+v", meter, c.Rooms[0])
+		}
+	}
+}
+
 // TestCheckChangedInput: when a message of the log was changed, the difference
 // is in the input.
 func TestCheckChangedInput(t *testing.T) {

@@ -51,6 +51,14 @@ func (e *Entry) Module(settings policy.JSON, allowFuel bool) plugins.Module {
 	}
 }
 
+// Repeatable is Module without a limit of time, so that the speed of the machine
+// changes no decision.
+func (e *Entry) Repeatable(settings policy.JSON, allowFuel bool) plugins.Module {
+	m := e.Module(settings, allowFuel)
+	m.FuelOnly = true
+	return m
+}
+
 // Ref returns what a room's log keeps of the policy.
 func (e *Entry) Ref(settings policy.JSON, hints bool) room.PolicyRef {
 	m := e.Manifest

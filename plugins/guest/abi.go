@@ -24,6 +24,10 @@ const (
 // WazeroVersion is the version of the engine, as decision records name it.
 const WazeroVersion = "v1.12.0"
 
+// MeterVersion is the version of what instructions and host calls cost in fuel.
+// It changes with the costs, so that a replay compares only what is comparable.
+const MeterVersion = 2
+
 const (
 	i32 = api.ValueTypeI32
 	i64 = api.ValueTypeI64

@@ -59,4 +59,10 @@ type Record struct {
 	Code      string `json:"code,omitempty"`       // error code of a failed decision
 	Error     string `json:"error,omitempty"`      // error message of a failed decision
 	Fix       string `json:"fix,omitempty"`        // what a user can do about it
+	Meter     int    `json:"meter,omitempty"`      // version of the costs that Fuel counts; 0 is the first
+
+	// EndedByTime says that the decision failed because it used the processor for
+	// too long, before its fuel was used up. The same input may end otherwise on
+	// another machine, so a replay does not repeat the decision.
+	EndedByTime bool `json:"ended_by_time,omitempty"`
 }

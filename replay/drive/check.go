@@ -37,7 +37,8 @@ type CheckedRoom struct {
 	Room       string      `json:"room"`
 	Decisions  int         `json:"decisions"`
 	Reproduced int         `json:"reproduced"`
-	Withheld   int         `json:"withheld,omitempty"` // not repeatable: part of their input was redacted later
+	Withheld   int         `json:"withheld,omitempty"`      // not repeatable: part of their input was redacted later
+	ByTime     int         `json:"ended_by_time,omitempty"` // not repeatable: the processor's time ended them
 	First      *Difference `json:"first_difference,omitempty"`
 }
 
@@ -99,7 +100,7 @@ func checkRoom(ctx context.Context, h *history.History, load Loader) (CheckedRoo
 			if state, r.First, err = repeatRecorded(ctx, p, load, &e, record); err != nil {
 				return r, err
 			}
-			if err := r.count(h, e.Seq); err != nil {
+			if err := r.count(h, e.Seq, record); err != nil {
 				return r, err
 			}
 		}
@@ -113,8 +114,12 @@ func checkRoom(ctx context.Context, h *history.History, load Loader) (CheckedRoo
 
 // count counts the decision at seq. A difference of the input is forgiven when
 // a text before it was redacted: the input cannot be rebuilt then.
-func (r *CheckedRoom) count(h *history.History, seq int64) error {
-	if r.First == nil {
+func (r *CheckedRoom) count(h *history.History, seq int64, record *policy.Record) error {
+	switch {
+	case r.First == nil && record.EndedByTime:
+		r.ByTime++
+		return nil
+	case r.First == nil:
 		r.Reproduced++
 		return nil
 	}
@@ -130,7 +135,7 @@ func (r *CheckedRoom) count(h *history.History, seq int64) error {
 }
 
 // repeatRecorded repeats one recorded decision. It returns the state of the
-// policy after it.
+// policy after it. Of a decision that ended by time it compares the input only.
 func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.Event, record *policy.Record) (policy.JSON, *Difference, error) {
 	s := p.State
 	d := Difference{Decision: record.Decision, Seq: e.Seq, Policy: record.Policy}
@@ -140,6 +145,9 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 	}
 	if got := fmt.Sprintf("%x", sha256.Sum256(in.AppendJSON(nil))); got != record.Input {
 		return nil, d.with("input", record.Input, got), nil
+	}
+	if record.EndedByTime {
+		return in.State, nil, nil
 	}
 	proposer, err := load(ctx, s.Policy.Ref)
 	if err != nil {
@@ -158,7 +166,8 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 	state := room.NextPolicyState(in.State, decision.State)
 	was, is := recordedFields(s, e, record), repeatedFields(s, decision, state, repeated.Fuel)
 	for i := range was {
-		if was[i].text != is[i].text && !(was[i].name == "fuel" && record.Fuel == 0) {
+		uncounted := was[i].name == "fuel" && (record.Fuel == 0 || record.Meter != repeated.Meter)
+		if was[i].text != is[i].text && !uncounted {
 			return nil, d.with(was[i].name, was[i].text, is[i].text), nil
 		}
 	}

@@ -56,6 +56,9 @@ func WriteChecked(w io.Writer, c *drive.Checked) error {
 		if r.Withheld > 0 {
 			fmt.Fprintf(&b, "; %d not repeatable, because part of their input was redacted", r.Withheld)
 		}
+		if r.ByTime > 0 {
+			fmt.Fprintf(&b, "; %d not repeatable, because they ended by the processor's time", r.ByTime)
+		}
 		b.WriteByte('\n')
 		if d := r.First; d != nil {
 			fmt.Fprintf(&b, "  first difference: decision %d of %s, event %d, %s\n    recorded: %s\n    replayed: %s\n",

@@ -148,7 +148,7 @@ func (a *commands) runFile(ctx context.Context, h *plugins.Host, s *catalog.Entr
 		return nil, unread
 	}
 	if !strings.HasSuffix(file, ".yaml") {
-		p, err := h.Load(ctx, s.Module(settings, a.AllowFuel))
+		p, err := h.Load(ctx, s.Repeatable(settings, a.AllowFuel))
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (a *commands) runFile(ctx context.Context, h *plugins.Host, s *catalog.Entr
 		unread.What, unread.Err = "the case cannot be read", err
 		return nil, unread
 	}
-	p, err := h.Load(ctx, s.Module(c.Settings, a.AllowFuel))
+	p, err := h.Load(ctx, s.Repeatable(c.Settings, a.AllowFuel))
 	if err != nil {
 		return nil, err
 	}

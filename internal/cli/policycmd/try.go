@@ -121,7 +121,7 @@ func (t *bothEngines) try(ctx context.Context, f pack.File, save saver) (caseVer
 	v.About = c.About
 	var loaded []*plugins.Policy
 	for _, h := range t.hosts {
-		p, err := h.Load(ctx, t.policy.Module(c.Settings, t.app.AllowFuel))
+		p, err := h.Load(ctx, t.policy.Repeatable(c.Settings, t.app.AllowFuel))
 		if err != nil {
 			return v, err
 		}

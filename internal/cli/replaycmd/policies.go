@@ -64,7 +64,7 @@ func (a *commands) loadOneReplayed(ctx context.Context, h *plugins.Host, spec st
 	if err != nil {
 		return drive.Policy{}, err
 	}
-	p, err := h.Load(ctx, s.Module(settings, a.AllowFuel))
+	p, err := h.Load(ctx, s.Repeatable(settings, a.AllowFuel))
 	if err != nil {
 		return drive.Policy{}, err
 	}
@@ -127,7 +127,7 @@ func (a *commands) originals(h *plugins.Host, src *source.Sources) drive.Loader 
 		if err != nil {
 			return nil, err
 		}
-		p, err := h.Load(ctx, s.Module(ref.Settings, a.AllowFuel))
+		p, err := h.Load(ctx, s.Repeatable(ref.Settings, a.AllowFuel))
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,7 @@ const (
 	I32Or       = 0x72
 	I32Xor      = 0x73
 	I32Shl      = 0x74
+	I32RemU     = 0x70
 	I32ShrU     = 0x76
 	I64Add      = 0x7c
 	I64Mul      = 0x7e

@@ -68,9 +68,12 @@ func Builtins(tb testing.TB, root string) []byte {
 
 // Nasty adds up every byte and global that it starts with and the size of its
 // memory, answers with that, overwrites all of it, and grows.
-func Nasty() []byte {
+func Nasty() []byte { return NastyOf(2) }
+
+// NastyOf is Nasty with so many pages of memory.
+func NastyOf(pages uint32) []byte {
 	m := &Module{}
-	m.Memory(2, 200)
+	m.Memory(pages, 200)
 	m.Export("memory", Memory, 0)
 	m.Finish()
 	n := m.Global(I32, true, I32Const(7))
