@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +51,54 @@ func TestSignals(t *testing.T) {
 	}
 	if !strings.Contains(notes.String(), "press Ctrl-C again to quit now") {
 		t.Errorf("said %q", notes.String())
+	}
+}
+
+// TestHangups: SIGHUP is an interrupt. A second one changes nothing, because a
+// shell sends its own when its terminal goes away.
+func TestHangups(t *testing.T) {
+	cmd := exec.Command("wait-for-signals")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for _, want := range []string{"ready", "interrupted"} {
+		if !lines.Scan() || lines.Text() != want {
+			t.Errorf("printed %q, want %q", lines.Text(), want)
+		}
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil { // the second hangup has not ended it
+		t.Fatal(err)
+	}
+	if got := exitCodeOf(cmd.Wait()); got != "130" {
+		t.Errorf("exit code %s", got)
+	}
+}
+
+// TestOnHangup: a server reads its files again instead.
+func TestOnHangup(t *testing.T) {
+	a := &app.App{Stderr: io.Discard}
+	called := make(chan struct{})
+	a.OnHangup(func() { close(called) })
+	ctx, stop := a.Interruptible(context.Background())
+	defer stop()
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(syscall.SIGHUP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-called
+	if ctx.Err() != nil {
+		t.Error("it is interrupted")
 	}
 }
 
