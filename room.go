@@ -72,7 +72,7 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 	if err := h.connectFor(ctx, d.spec, d.participants, o.Share); err != nil {
 		return nil, err
 	}
-	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, Interrupt: interrupt(ctx, o)}
+	run := coordinator.RunOptions{Headless: o.Headless, Unattended: o.Headless && !h.mayBeWatched(d.spec), Foreground: o.Foreground, Interrupt: interrupt(ctx, o)}
 	var acts []Act
 	if d.opening != "" {
 		acts = []Act{room.Say{Text: d.opening, Opening: true}}
@@ -97,7 +97,7 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 		return nil, err
 	}
 	participants := participantsOf(state)
-	run := coordinator.RunOptions{Headless: o.Headless, Foreground: o.Foreground, Interrupt: interrupt(ctx, o), ResumeAs: cmp.Or(person(participants, o.As), room.ActorHost)}
+	run := coordinator.RunOptions{Headless: o.Headless, Unattended: o.Headless && !h.mayBeWatched(state.Spec), Foreground: o.Foreground, Interrupt: interrupt(ctx, o), ResumeAs: cmp.Or(person(participants, o.As), room.ActorHost)}
 	if err := h.checkTrusted(ctx, state, o); err != nil {
 		return nil, err
 	}

@@ -93,10 +93,12 @@ type (
 		Restart bool
 	}
 	// Decided is a decision of the policy. Grant is set when it names a speaker.
+	// Unattended says that no person watches the room who could speak as its host.
 	Decided struct {
-		Decision policy.Decision
-		Record   policy.Record
-		Grant    Grant
+		Decision   policy.Decision
+		Record     policy.Record
+		Grant      Grant
+		Unattended bool
 	}
 	// PolicyFailed says that the policy gave no valid decision.
 	PolicyFailed struct{ Record policy.Record }

@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/human"
@@ -29,7 +30,7 @@ func (s *State) decideDecided(do Decided, now Now) ([]Body, error) {
 		rec.Code, rec.Error = "run.error", d.Message
 		return s.decidePolicyFailed(rec)
 	}
-	return s.decline(d, rec, now), nil
+	return s.decline(d, rec, do.Unattended, now), nil
 }
 
 // invalidDecision says why a log cannot hold the decision, or returns "".
@@ -70,8 +71,11 @@ func (s *State) withoutState(r policy.Record) policy.Record {
 	return r
 }
 
-func (s *State) decline(d policy.Decision, rec policy.Record, now Now) []Body {
+func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, now Now) []Body {
 	retry := s.Limits.Retry(d.RetryMS)
+	if unattended && d.RetryMS <= 0 && rec.State == s.Policy.Digest && s.quiescent() {
+		retry = minRetry
+	}
 	bodies := []Body{RoundDeclined{Record: rec, Reason: cmp.Or(d.Reason, "no decision"), Retry: retry}}
 	if opening := s.objectiveMessage(now); opening != nil {
 		return append(bodies, *opening)
@@ -80,6 +84,22 @@ func (s *State) decline(d policy.Decision, rec policy.Record, now Now) []Body {
 		bodies = append(bodies, s.settled(count(n, "round")+" declined in a row: "+cmp.Or(d.Reason, "no decision")))
 	}
 	return bodies
+}
+
+// quiescent reports whether nothing changes the policy's input but time, so that
+// waiting is useless: no person may speak, no agent is starting, bids or may post
+// a message outside its turns.
+func (s *State) quiescent() bool {
+	if s.Policy.Ref.Needs.Bids || len(s.Spec.Observers) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.Seats, func(x *Seat) bool {
+		if x.Standing != Active {
+			return false
+		}
+		posts := x.Mode == FullAuto && x.Turns > 0 && (x.Starts || x.Kind == policy.Remote)
+		return !x.Driven() || x.TakenBy != "" || s.starting(x) || posts
+	})
 }
 
 // objectiveMessage returns the objective as a message of the host, if the

@@ -194,6 +194,14 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: grant}}
 	case "decline":
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Decline(rest), Record: rec}}
+	case "decline-unattended":
+		d := policy.Decline(second)
+		if ms, err := strconv.ParseInt(first, 10, 64); err == nil {
+			d.RetryMS = ms
+		} else {
+			rec.State = first
+		}
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Unattended: true}}
 	case "nothing":
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Record: rec}}
 	case "finish":

@@ -51,6 +51,10 @@ type Log interface {
 type RunOptions struct {
 	// Headless makes Run return at the first phase that is not live.
 	Headless bool
+	// Unattended says that no person speaks in the room as its host or joins it. A
+	// declined round in which nothing can change any more is then repeated at once,
+	// without Limits.DeclineRetry.
+	Unattended bool
 	// ResumeAs is the person in whose name [Reopen] resumes a paused room; ""
 	// leaves it paused.
 	ResumeAs string

@@ -131,6 +131,25 @@ func TestDeclinesSettle(t *testing.T) {
 	})
 }
 
+// TestNothingWaits checks that an unattended room in which nothing can change any
+// more does not wait for its end.
+func TestNothingWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := config(&memory.Log{}, func(policy.Input) policy.Decision { return policy.Decline("nothing new") }, count)
+		cfg.Unattended = true
+		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{DeclineRetry: time.Hour}), agents("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Ending.Cause != room.CauseSettled || v.Clock > time.Second {
+			t.Errorf("ended after %v of room time as %+v", v.Clock, v.Ending)
+		}
+	})
+}
+
 // TestDegraded checks that a room that settles with a suspended seat says so, and
 // that a person can go on from it.
 func TestDegraded(t *testing.T) {

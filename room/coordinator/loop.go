@@ -113,10 +113,11 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	var err error
 	switch do := cmd.Do.(type) {
 	case room.Decided:
+		do.Unattended = r.cfg.Unattended
 		if do.Decision.Action == policy.ActionSpeak {
 			do.Grant, err = r.grant(ctx, do.Decision.Agent, do.Decision.Hints)
-			cmd.Do = do
 		}
+		cmd.Do = do
 	case room.Next:
 		do.Grant, err = r.grant(ctx, do.Participant, nil)
 		cmd.Do = do
