@@ -165,7 +165,7 @@ func (d *document) checkLimits(w wireRoom) {
 	}
 	for key, t := range map[string]duration{
 		"turnTimeout": l.TurnTimeout, "toolTurnTimeout": l.ToolTurnTimeout,
-		"remoteTimeout": l.RemoteTimeout, "bidTimeout": l.BidTimeout, "declineRetry": l.DeclineRetry,
+		"remoteTimeout": l.RemoteTimeout, "bidTimeout": l.BidTimeout, "startTimeout": l.StartTimeout, "declineRetry": l.DeclineRetry,
 	} {
 		if time.Duration(t) > total {
 			never(key, fmt.Sprintf("the room ends after %s", formatDuration(total)))
