@@ -139,6 +139,7 @@ func (s *State) applySeatFailed(e Event, b SeatFailed) {
 	if x := s.seat(b.Participant); x != nil {
 		s.noteMissed(e, x)
 		x.Failures++
+		x.Failed++
 		x.NeedsFullContext = true // the next process knows nothing
 		x.mustStart(e)
 	}
