@@ -28,19 +28,20 @@ func main() {
 	changed := flag.Bool("changed", false, "only functions that have changed since the last complete run")
 	record := flag.Bool("record", false, "note the functions of this complete run for -changed")
 	only := flag.String("only", "", "only mutants whose name contains this text")
+	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT] [-jobs N] FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT] [-quick TESTS] [-jobs N] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *changed, *record, *only, *jobs); err != nil {
+	if err := run(flag.Arg(0), *changed, *record, *only, *quick, *jobs); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, changed, record bool, only string, jobs int) error {
+func run(dir string, changed, record bool, only, quick string, jobs int) error {
 	p, err := load(dir)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func run(dir string, changed, record bool, only string, jobs int) error {
 		fmt.Println("no function has changed since the last complete run")
 		return nil
 	}
-	survived, err := p.test(chosen, jobs)
+	survived, err := p.test(chosen, quick, jobs)
 	if err != nil {
 		return err
 	}
