@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func mutantReached(id int) {
 
 // flags of a test run. The property tests draw the same commands in each run,
 // so that a mutant is always killed or never.
-var flags = []string{"-test.failfast", "-test.timeout=120s", "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
+var flags = []string{"-test.failfast", "-test.timeout=300s", "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
 
 // test returns those of the mutants with which the tests pass.
 // The tests whose names match quick run before all tests, to find most of the
@@ -70,12 +69,11 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 	if err := p.build(work, program); err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	reached, err := p.reached(work, program)
+	reached, used, err := p.reached(work, program)
 	if err != nil {
 		return nil, err
 	}
-	limit := 10*time.Since(start) + 10*time.Second // for mutants that never end
+	limit := 5*used + 2*time.Second // for mutants that never end
 	fmt.Printf("%d mutants in %d functions, %d reached by the tests\n", len(p.mutants), len(p.hashes), len(reached))
 	survived := make([]bool, len(chosen))
 	next := make(chan int)
@@ -133,36 +131,36 @@ func (p *subject) build(work, program string) error {
 	return nil
 }
 
-// reached returns the mutants that the tests execute, and fails if the tests
-// do not pass without a mutant.
-func (p *subject) reached(work, program string) (map[int]bool, error) {
+// reached returns the mutants that the tests execute and the processor time that
+// they use. It fails if the tests do not pass without a mutant.
+func (p *subject) reached(work, program string) (map[int]bool, time.Duration, error) {
 	trace := filepath.Join(work, "trace")
 	cmd := exec.Command(program, flags...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT_TRACE="+trace)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
+		return nil, 0, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
 	}
 	b, err := os.ReadFile(trace)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out := map[int]bool{}
 	for _, line := range strings.Fields(string(b)) {
 		id, err := strconv.Atoi(line)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		out[id] = true
 	}
-	return out, nil
+	return out, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// passes reports whether the tests that args choose pass with a mutant.
+// passes reports whether the tests that args choose pass with a mutant, within
+// limit of processor time and 4 GB of address space: a mutant may not end or may
+// allocate without end.
 func (p *subject) passes(program string, id int, limit time.Duration, args ...string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	// A mutant may allocate without end; 4 GB of address space are enough for the others.
-	cmd := exec.CommandContext(ctx, "sh", slices.Concat([]string{"-c", `ulimit -v 4000000; exec "$0" "$@"`, program}, flags, args)...)
+	bounded := fmt.Sprintf(`ulimit -v 4000000; ulimit -t %d; exec "$0" "$@"`, int(limit.Seconds()))
+	cmd := exec.Command("sh", slices.Concat([]string{"-c", bounded, program}, flags, args)...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT="+strconv.Itoa(id), "GOMAXPROCS=1")
 	return cmd.Run() == nil
 }
