@@ -34,3 +34,46 @@ func TestSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestMessageReaders checks, for each visibility, what each participant and each
+// level of a reader sees of a message from ann to bob.
+func TestMessageReaders(t *testing.T) {
+	const nothing, summary, whole = "", "summary", "text"
+	for _, c := range []struct {
+		visibility           room.Visibility
+		ann, bob, cyd        string
+		internal, some, user string
+	}{
+		{"", whole, whole, whole, whole, whole, whole},
+		{room.UserVisible, whole, whole, whole, whole, whole, whole},
+		{room.UserRedacted, whole, whole, summary, whole, whole, summary},
+		{room.Internal, whole, whole, nothing, whole, nothing, nothing},
+	} {
+		m := room.Message{From: "ann", To: "bob", Visibility: c.visibility, Text: whole, Summary: summary, Payload: []byte(`1`)}
+		see := func(m room.Message, ok bool) string {
+			switch {
+			case !ok:
+				return m.Text + m.Summary + string(m.Payload)
+			case m.Text == whole && string(m.Payload) != "1", m.Text != whole && m.Payload != nil:
+				return "a payload that does not fit " + m.Text
+			}
+			return m.Text
+		}
+		for reader, want := range map[string]string{"ann": c.ann, "bob": c.bob, "cyd": c.cyd} {
+			if got := see(m.VisibleTo(reader)); got != want {
+				t.Errorf("%q: %s sees %q, want %q", c.visibility, reader, got, want)
+			}
+		}
+		for level, want := range map[room.Visibility]string{room.Internal: c.internal, room.UserRedacted: c.some, room.UserVisible: c.user} {
+			if got := see(m.VisibleAt(level)); got != want {
+				t.Errorf("%q: level %s sees %q, want %q", c.visibility, level, got, want)
+			}
+		}
+		if all := room.Audience(m).All(); all != (c.cyd != nothing) {
+			t.Errorf("%q: for all %t", c.visibility, all)
+		}
+	}
+	if !room.Audience(room.Message{Visibility: room.Internal, To: room.Broadcast}).Includes("cyd") {
+		t.Error("an internal message to everybody does not reach cyd")
+	}
+}

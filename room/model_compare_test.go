@@ -90,8 +90,8 @@ func drawRoom(rt *rapid.T) room.Open {
 	l.MaxDeclines = rapid.IntRange(1, 3).Draw(rt, "maxDeclines")
 	l.MaxDuration = 10 * time.Minute
 	l.MaxOutput = 30
-	l.MaxTokens = rapid.SampledFrom([]int64{0, 0, 100}).Draw(rt, "maxTokens")
-	l.MaxCost = rapid.SampledFrom([]int64{0, 0, 150}).Draw(rt, "maxCost")
+	l.MaxTokens = rapid.SampledFrom([]int64{0, 33, 100}).Draw(rt, "maxTokens")
+	l.MaxCost = rapid.SampledFrom([]int64{0, 100, 150}).Draw(rt, "maxCost")
 	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
 	o := room.Open{Spec: room.Spec{
 		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),

@@ -1,0 +1,165 @@
+package room
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// TestIDsForgotten checks that a full set forgets the oldest ids, their content
+// too, and no others.
+func TestIDsForgotten(t *testing.T) {
+	var ids idSet
+	for i := range seenIDs + 3 {
+		id := strconv.Itoa(i)
+		ids.add(id, int64(i))
+		ids.addContent(id, uint64(i))
+	}
+	ids.add("5", 99)
+	for i := range seenIDs + 3 {
+		id := strconv.Itoa(i)
+		_, content := ids.Content[id]
+		if kept := i >= 3; ids.has(id) != kept || content != kept {
+			t.Fatalf("id %d: known %t, content %t", i, ids.has(id), content)
+		}
+	}
+	if len(ids.At) != seenIDs || len(ids.Order) != seenIDs || len(ids.Content) != seenIDs || ids.At["5"] != 99 || ids.At["6"] != 6 || ids.Next != 3 {
+		t.Errorf("%d ids, %d in order, %d contents, next %d", len(ids.At), len(ids.Order), len(ids.Content), ids.Next)
+	}
+	for i := range seenIDs {
+		ids.add("again"+strconv.Itoa(i), 1)
+	}
+	if len(ids.At) != seenIDs || ids.has("5") || !ids.has("again0") {
+		t.Errorf("%d ids after another round", len(ids.At))
+	}
+	ids.add("", 1)
+	ids.addContent("", 1)
+	if ids.has("") || len(ids.Content) != 0 {
+		t.Error("the empty id is an id")
+	}
+}
+
+// TestRecentEvents checks which events and texts a room remembers for its policy.
+func TestRecentEvents(t *testing.T) {
+	var r recent
+	text := strings.Repeat("x", 100)
+	total := 2*recentEvents + 1
+	for i := range total {
+		r.push(policy.Event{Seq: int64(i + 1), Text: text, Bytes: len(text)})
+		kept := slices.IndexFunc(r.Events, func(e policy.Event) bool { return e.Text != "" })
+		n := len(r.Events) - kept
+		if n != min(i+1, recentBytes/100) || kept != r.Texts || r.Bytes != 100*n {
+			t.Fatalf("after %d events: %d texts from %d, counted %d bytes from %d", i+1, n, kept, r.Bytes, r.Texts)
+		}
+		if i+1 == 2*recentEvents && len(r.Events) != 2*recentEvents {
+			t.Fatalf("%d events are kept of %d", len(r.Events), i+1)
+		}
+	}
+	if len(r.Events) != recentEvents+1 || r.Events[0].Seq != int64(total-recentEvents) || cap(r.Events) < 2*recentEvents {
+		t.Fatalf("%d events from %d", len(r.Events), r.Events[0].Seq)
+	}
+	for _, e := range r.Events[len(r.Events):cap(r.Events)][:recentEvents-1] {
+		if e.Text != "" || e.Seq != 0 {
+			t.Fatal("a dropped event is still referenced")
+		}
+	}
+	if got := r.textsFrom(); got != r.Events[r.Texts].Seq {
+		t.Errorf("texts from %d", got)
+	}
+	if got := new(recent).textsFrom(); got != 1<<62 {
+		t.Errorf("texts of nothing from %d", got)
+	}
+	last := int64(total)
+	for _, c := range []struct {
+		after int64
+		n     int
+		want  int
+		cut   bool
+	}{
+		{last, 10, 0, false},
+		{last - 3, 10, 3, false},
+		{last - 3, 3, 3, false},
+		{last - 4, 3, 3, true},
+		{0, 2 * recentEvents, recentEvents + 1, false},
+	} {
+		if evs, cut := r.after(c.after, c.n); len(evs) != c.want || cut != c.cut {
+			t.Errorf("after(%d, %d): %d events, cut %t", c.after, c.n, len(evs), cut)
+		}
+	}
+	short := recent{}
+	for i := range recentEvents + 2 {
+		short.push(policy.Event{Seq: int64(i + 1), Text: "x"})
+	}
+	if short.Texts != 2 || short.Bytes != recentEvents {
+		t.Errorf("%d texts of one byte are dropped, %d bytes are left", short.Texts, short.Bytes)
+	}
+}
+
+// TestInputBound checks that the bound of an input's size is never under its
+// size, with texts that grow most when they are encoded.
+func TestInputBound(t *testing.T) {
+	c := strings.Repeat("\x01", 400)
+	bid := policy.Bid{Reason: c}
+	for name, in := range map[string]policy.Input{
+		"objective":   {Objective: strings.Repeat(c, 30)},
+		"constraints": {Constraints: slices.Repeat([]string{c}, 30)},
+		"settings":    {Config: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
+		"state":       {State: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
+		"agents":      {Agents: slices.Repeat([]policy.Agent{{ID: c, Name: c, Role: c, Domains: []string{c, c, c}, Bid: &bid}}, 20)},
+		"events":      {Events: slices.Repeat([]policy.Event{{From: c, Text: c, To: []string{c}, Mentions: []string{c, c}, Addressed: []string{c, c}}}, 20)},
+		"ids":         {Events: slices.Repeat([]policy.Event{{Mentions: slices.Repeat([]string{""}, 400)}}, 20)},
+	} {
+		if size, bound := encodedSize(in), maxSize(&in); bound < size {
+			t.Errorf("%s: %d bytes, bound %d", name, size, bound)
+		}
+	}
+}
+
+// TestOpeningShortened checks that long constraints are kept as far as they fit.
+func TestOpeningShortened(t *testing.T) {
+	a, b := strings.Repeat("a", maxObjective-5), strings.Repeat("b", 5)
+	in := policy.Input{Objective: strings.Repeat("o", maxObjective+1), Constraints: []string{a, b, "c", strings.Repeat("d", maxObjective)}}
+	shortenOpening(&in)
+	if len(in.Objective) != maxObjective || !slices.Equal(in.Constraints, []string{a, b}) {
+		t.Errorf("%d bytes of objective, %d constraints", len(in.Objective), len(in.Constraints))
+	}
+}
+
+// TestPolicyTexts checks which text of an event a policy gets.
+func TestPolicyTexts(t *testing.T) {
+	said := func(seq int64) (string, error) { return "told " + strconv.FormatInt(seq, 10), nil }
+	gone := func(int64) (string, error) { return "", nil }
+	s := State{Recent: recent{Events: []policy.Event{{Seq: 1}, {Seq: 2}}, Texts: 1}}
+	for _, c := range []struct {
+		name  string
+		ev    policy.Event
+		needs policy.Needs
+		text  TextFunc
+		want  string
+		cut   bool
+	}{
+		{"kept", policy.Event{Seq: 2, Kind: policy.KindMessage, Text: "here", Bytes: 4}, policy.Needs{}, said, "here", false},
+		{"read again", policy.Event{Seq: 1, Kind: policy.KindMessage, Bytes: 6}, policy.Needs{}, said, "told 1", false},
+		{"of a person", policy.Event{Seq: 1, Kind: policy.KindHuman, Bytes: 6}, policy.Needs{}, said, "told 1", false},
+		{"a note", policy.Event{Seq: 1, Kind: policy.KindSystem, Bytes: 6}, policy.Needs{}, said, "told 1", false},
+		{"redacted", policy.Event{Seq: 1, Kind: policy.KindMessage, Bytes: 6}, policy.Needs{}, gone, "", false},
+		{"without a reader", policy.Event{Seq: 1, Kind: policy.KindMessage, Bytes: 6}, policy.Needs{}, nil, "", false},
+		{"empty", policy.Event{Seq: 1, Kind: policy.KindMessage}, policy.Needs{}, said, "", false},
+		{"withheld", policy.Event{Seq: 2, Kind: policy.KindMessage, Bytes: 6}, policy.Needs{}, said, "", false},
+		{"exactly the limit", policy.Event{Seq: 2, Text: "four"}, policy.Needs{MaxTextBytes: 4}, said, "four", false},
+		{"over the limit", policy.Event{Seq: 2, Text: "fives"}, policy.Needs{MaxTextBytes: 4}, said, "five", true},
+		{"the default limit", policy.Event{Seq: 2, Text: strings.Repeat("x", policy.DefText+1)}, policy.Needs{}, said, strings.Repeat("x", policy.DefText), true},
+	} {
+		ev, err := s.textOf(c.ev, c.needs, c.text)
+		if err != nil || ev.Text != c.want || ev.Truncated != c.cut {
+			t.Errorf("%s: %q, truncated %t, %v", c.name, ev.Text, ev.Truncated, err)
+		}
+	}
+	no := false
+	if ev, _ := s.textOf(policy.Event{Seq: 2, Text: "x"}, policy.Needs{NeedsText: &no}, said); ev.Text != "" {
+		t.Errorf("a policy without texts gets %q", ev.Text)
+	}
+}
