@@ -122,12 +122,16 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, b SeatChanged) []Body {
 	if s.Phase != PhaseLive || to == Active || !x.Driven() {
 		return bodies
 	}
+	why := x.ID + " is " + string(to)
+	if reason != "" {
+		why += ", " + reason
+	}
 	var end Errored
 	switch {
 	case !s.anyoneLeftWithout(x):
-		end = Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + x.ID + " is " + string(to) + ", " + reason}
+		end = Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + why}
 	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
-		end = Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + x.ID + " is suspended, " + reason}
+		end = Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + why}
 	default:
 		return bodies
 	}

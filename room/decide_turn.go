@@ -183,7 +183,6 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	}
 	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(cmp.Or(m.Kind, KindUtterance))
 	m.To, m.Text, m.Summary = cmp.Or(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
-	m.Visibility = Visibility(cmp.Or(string(m.Visibility), string(UserVisible)))
 	if x.Mode != FullAuto {
 		return nil, deniedError(actor, "post outside its turns: its messages are reviewed by a person")
 	}

@@ -23,24 +23,30 @@ import (
 // compares what both answer, each event, and the state after it.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var s room.State
-		open := drawRoom(rt)
-		evs, err := s.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: open}, room.Now{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		for _, e := range evs {
-			s.Apply(e)
-		}
-		m := newModel(open, s.Seq)
-		clock := time.Duration(0)
-		for i := range rapid.IntRange(1, 60).Draw(rt, "commands") {
-			clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
-			c := drawCommand(rt, m)
-			c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
-			compareStep(rt, m, &s, c, clock)
+		for range 3 { // rooms
+			compareRoom(rt)
 		}
 	})
+}
+
+func compareRoom(rt *rapid.T) {
+	var s room.State
+	open := drawRoom(rt)
+	evs, err := s.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: open}, room.Now{})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, e := range evs {
+		s.Apply(e)
+	}
+	m := newModel(open, s.Seq)
+	clock := time.Duration(0)
+	for i := range rapid.IntRange(1, 80).Draw(rt, "commands") {
+		clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
+		c := drawCommand(rt, m)
+		c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
+		compareStep(rt, m, &s, c, clock)
+	}
 }
 
 func newModel(open room.Open, seq int64) *model {

@@ -70,23 +70,22 @@ func TestCompleteRecord(t *testing.T) {
 func TestStatesOfPolicies(t *testing.T) {
 	small, limit, large := policy.JSON("1"), policy.JSON(make([]byte, inlineState)), policy.JSON(make([]byte, inlineState+1))
 	for _, c := range []struct {
-		name     string
-		before   string
-		r        policy.Record
-		stored   policy.JSON
-		digest   string
-		state    policy.JSON
-		lost     bool
-		lostNext bool
+		name   string
+		before string
+		r      policy.Record
+		stored policy.JSON
+		digest string
+		state  policy.JSON
+		lost   bool
 	}{
-		{"small", "", policy.Record{Decision: 1, State: "s", StateJSON: small}, small, "s", small, false, false},
-		{"at the limit", "", policy.Record{Decision: 1, State: "s", StateJSON: limit}, limit, "s", limit, false, false},
-		{"over the limit", "", policy.Record{Decision: 1, State: "s", StateJSON: large}, nil, "s", nil, true, false},
-		{"over the limit, 64th", "", policy.Record{Decision: stateEvery, State: "s", StateJSON: large}, large, "s", large, false, false},
-		{"unchanged", "s", policy.Record{Decision: 1, State: "s", StateJSON: small}, nil, "s", policy.JSON("old"), false, false},
-		{"cleared", "s", policy.Record{Decision: 1}, nil, "", nil, false, false},
+		{"small", "", policy.Record{Decision: 1, State: "s", StateJSON: small}, small, "s", small, false},
+		{"at the limit", "", policy.Record{Decision: 1, State: "s", StateJSON: limit}, limit, "s", limit, false},
+		{"over the limit", "", policy.Record{Decision: 1, State: "s", StateJSON: large}, nil, "s", nil, true},
+		{"over the limit, 64th", "", policy.Record{Decision: stateEvery, State: "s", StateJSON: large}, large, "s", large, false},
+		{"unchanged", "s", policy.Record{Decision: 1, State: "s", StateJSON: small}, nil, "s", policy.JSON("old"), false},
+		{"cleared", "s", policy.Record{Decision: 1}, nil, "", nil, false},
 	} {
-		s := State{Policy: PolicyCursor{Digest: c.before, State: policy.JSON("old")}}
+		s := State{Policy: PolicyCursor{Digest: c.before, State: policy.JSON("old"), Lost: c.before != c.digest}}
 		r := s.withoutState(c.r)
 		if !reflect.DeepEqual(r.StateJSON, c.stored) {
 			t.Errorf("%s: %d bytes are stored", c.name, len(r.StateJSON))

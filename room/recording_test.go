@@ -84,6 +84,7 @@ func (r *recorder) with(c room.Command) {
 		r.event(e)
 		r.state.Apply(e)
 	}
+	r.reopen()
 	after := r.snapshot()
 	for _, path := range slices.Sorted(maps.Keys(after)) {
 		if after[path] != r.before[path] {
@@ -96,6 +97,20 @@ func (r *recorder) with(c room.Command) {
 		}
 	}
 	r.before = after
+}
+
+// reopen goes on with the state as a snapshot has it.
+func (r *recorder) reopen() {
+	b, err := json.Marshal(r.state)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	restored := r.state // what is decoded replaces what is there
+	if err := json.Unmarshal(b, &restored); err != nil {
+		r.t.Fatal(err)
+	}
+	restored.CompileNames()
+	r.state = restored
 }
 
 // event notes an event as it is stored and as the readers of each level see it.

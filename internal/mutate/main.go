@@ -28,20 +28,21 @@ func main() {
 	changed := flag.Bool("changed", false, "only functions that have changed since the last complete run")
 	record := flag.Bool("record", false, "note the functions of this complete run for -changed")
 	only := flag.String("only", "", "only mutants whose name contains this text")
+	again := flag.String("again", "", "only mutants that survived in this file, the output of an earlier run")
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT] [-quick TESTS] [-jobs N] FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT] [-again FILE] [-quick TESTS] [-jobs N] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *changed, *record, *only, *quick, *jobs); err != nil {
+	if err := run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, changed, record bool, only, quick string, jobs int) error {
+func run(dir string, changed, record bool, only, again, quick string, jobs int) error {
 	p, err := load(dir)
 	if err != nil {
 		return err
@@ -52,6 +53,13 @@ func run(dir string, changed, record bool, only, quick string, jobs int) error {
 	}
 	sums := filepath.Join(dir, "testdata", "mutated-functions.txt")
 	wanted := func(m mutant) bool { return strings.Contains(m.name(), only) }
+	if again != "" {
+		b, err := os.ReadFile(again)
+		if err != nil {
+			return err
+		}
+		wanted = func(m mutant) bool { return strings.Contains(string(b), "  "+m.name()+"\n") }
+	}
 	if changed {
 		differs, err := p.differing(sums)
 		if err != nil {
@@ -73,7 +81,7 @@ func run(dir string, changed, record bool, only, quick string, jobs int) error {
 	if err != nil {
 		return err
 	}
-	if err := judge(chosen, survived, listed, !changed && only == ""); err != nil {
+	if err := judge(chosen, survived, listed, !changed && only == "" && again == ""); err != nil {
 		return err
 	}
 	if record {
