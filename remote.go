@@ -106,7 +106,7 @@ func (h *Host) remoteSeat(ctx context.Context, p Participant, e config.Endpoint)
 	refused := func(q endpoint.Prompt, err error) {
 		h.auditRefusal(audit.Event{Time: time.Now(), Profile: rules.Name, Device: p.Device, Requester: p.ID, Room: q.Room, Turn: q.Turn, Mode: q.Mode, Status: "refused", Reason: codeOf(err)})
 	}
-	return newRemoteSeat(c, seat.Config{Device: id, Remote: e.Profile, Profile: rules, Refused: refused}), nil
+	return newRemoteSeat(c, h.wiring.Log, seat.Config{Device: id, Remote: e.Profile, Profile: rules, Refused: refused}), nil
 }
 
 // auditRefusal records a request that this device did not send. The turn has

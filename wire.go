@@ -208,8 +208,20 @@ func (w Wiring) Device() (*device.Device, error) { return w.DeviceAt(w.DeviceDir
 
 // DeviceAt opens the device that is kept in dir.
 func (w Wiring) DeviceAt(dir string) (*device.Device, error) {
-	return device.Open(device.Config{Dir: dir, Relay: w.Settings.RelayURL, Token: w.relayToken, Passphrase: w.Passphrase, Log: w.Log})
+	return device.Open(device.Config{Dir: dir, Relay: w.Settings.RelayURL, Token: w.relayToken, Passphrase: w.devicePassphrase(), Log: w.Log})
 }
+
+// devicePassphrase returns what asks for the passphrase of the device's keys:
+// the file that the settings name, or the user.
+func (w Wiring) devicePassphrase() func(prompt string) ([]byte, error) {
+	if w.Settings.PassphraseFile == "" {
+		return w.Passphrase
+	}
+	return func(string) ([]byte, error) { return device.ReadPassphrase(w.Settings.PassphraseFile) }
+}
+
+// Peers opens the peers of this device. It needs no keys and makes none.
+func (w Wiring) Peers() (*identity.Peers, error) { return device.OpenPeers(w.DeviceDir()) }
 
 // peers lists the peers of this device. It makes no keys.
 func (w Wiring) peers() ([]identity.Peer, error) {
@@ -272,8 +284,17 @@ func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spect
 	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota, Log: log, Audit: audit})
 }
 
-func newRemoteSeat(c *device.Connection, e seat.Config) *seat.Endpoint {
+func newRemoteSeat(c *device.Connection, log *slog.Logger, e seat.Config) *seat.Endpoint {
 	e.Dispatcher, e.Quota, e.Trusted = c.Dispatcher, c.Quota, c.Trusted(e.Device)
+	was := false
+	e.Offline = func() bool {
+		now := c.Offline(e.Device)
+		if now && !was {
+			log.Warn("a turn waits for a device that is not connected to the relay", "device", c.NameOf(e.Device), "fix", "check that `moot share` runs there")
+		}
+		was = now
+		return now
+	}
 	return seat.New(e)
 }
 

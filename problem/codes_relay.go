@@ -26,6 +26,8 @@ var deviceCodes = []Meaning{
 
 // shareCodes are about agents that owners share: pairing, requests, answers.
 var shareCodes = []Meaning{
+	{"RELAY-REVOKED", denied, "The device was revoked on this device, so it is not paired again.", "If it is safe again, run `moot device revoke --undo ID`."},
+	{"RELAY-ROTATED", failure, "A paired device does not know the session key of the last rotation yet. Another rotation would cut it off.", "Connect to it twice first, as by two rooms, or add --force and pair it again."},
 	{"INVITE-EXPIRED", denied, "The invite was not used or not accepted in time.", "Make another with `moot invite`, or ask for one."},
 	{"INVITE-INVALID", input, "The text is not an invite, or is damaged.", "Copy all of it. It starts with mootinv1."},
 	{"INVITE-NOBODY", usage, "A pairing needs a person on both sides who compares the digits, and there is no terminal.", "Run it in a terminal. `moot invite --auto` and `moot join --yes` ask no person."},

@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"bufio"
 	"net"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,7 +44,7 @@ func TestTokenOfOneRelay(t *testing.T) {
 			b := newWorkbench(t, map[string]string{"token": "a token that is long enough\n", "other": "another token, for another relay\n", "config.yaml": c.settings})
 			b.env = append(append(b.env, "MOOT_CONFIG="+filepath.Join(b.dir, "config.yaml")), c.env...)
 			if c.sent {
-				invite = host.inviteAt(t, "ws://"+address)
+				invite, _ = host.inviteAt(t, "ws://"+address)
 			}
 			out, err := b.moot("join", "--yes", "--name", "bob", invite)
 			switch {
@@ -56,12 +58,12 @@ func TestTokenOfOneRelay(t *testing.T) {
 }
 
 // inviteAt has the owner of the workbench make an invite and wait for a device.
-func (w *workbench) inviteAt(t *testing.T, url string) string {
+func (w *workbench) inviteAt(t *testing.T, url string) (invite string, r *running) {
 	t.Helper()
-	r := w.start("invite", "--auto", "--relay", url, "-o", "jsonl")
+	r = w.start("invite", "--auto", "--relay", url, "-o", "jsonl")
 	var p relaycmd.Pairing
 	decodeLine(t, r.until(t, "invite"), &p)
-	return p.Invite
+	return p.Invite, r
 }
 
 // inviteTo returns an invite of a device that is not there.
@@ -76,4 +78,28 @@ func inviteTo(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	return in.String()
+}
+
+// TestOfflineIsSaid: a device that joins is told at once when the device that
+// made the invite is not connected, and does not wait in silence.
+func TestOfflineIsSaid(t *testing.T) {
+	w := newWorkbench(t, nil)
+	relay := w.start("relay", "--listen", "127.0.0.1:0", "--open")
+	cmd := exec.Command("moot", "join", "--yes", inviteTo(t, relay.until(t, "ws://")))
+	cmd.Dir, cmd.Env = w.dir, w.env
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && !strings.Contains(lines.Text(), "is not connected to the relay; waiting for it") {
+	}
+	if lines.Text() == "" {
+		t.Error("it ended and did not say that the device is not connected")
+	}
+	_ = cmd.Process.Kill() // it would wait for the device
+	_ = cmd.Wait()
 }

@@ -28,9 +28,12 @@ type Settings struct {
 	// RelayTokens are this device's tokens. A token is for one relay and is sent
 	// to no other.
 	RelayTokens []RelayToken
-	TokenFile   string    // with the token for the relay at RelayURL; "" for none
-	Profiles    []Profile // local agents that work with agents of other devices
-	File        string    // the settings file, whether it exists or not
+	// PassphraseFile has the passphrase of the device's sealed keys, for services;
+	// "" asks the user.
+	PassphraseFile string
+	TokenFile      string    // with the token for the relay at RelayURL; "" for none
+	Profiles       []Profile // local agents that work with agents of other devices
+	File           string    // the settings file, whether it exists or not
 }
 
 // A Setting is one value and its origin.
@@ -77,6 +80,7 @@ var settingKeys = []settingKey{
 	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Relay.Key }},
 	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
 	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for the relay of relay.url; better use relay.tokens", field: func(s *Settings) *string { return &s.TokenFile }},
+	{name: "device.passphrase", env: "MOOT_DEVICE_PASSPHRASE", kind: isFile, doc: "file with the passphrase of the device's sealed keys; without it moot asks", field: func(s *Settings) *string { return &s.PassphraseFile }},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
 }
 

@@ -48,6 +48,7 @@ type Connection struct {
 	Quota      *quota.Quota      // counts that limit calls between devices
 	URLs       []string          // the relays of the connection
 
+	offline deviceSet      // devices that are not connected, as the relays say
 	journal *share.Journal // of shared agents; nil when none is shared
 	ready   chan struct{}  // closed when a relay has let the device in
 
@@ -140,7 +141,15 @@ func (c *Connection) client(url string) (*client.Client, error) {
 	}
 	return client.New(client.Config{
 		URL: url, Device: frame.ID(c.Self.ID()), Signer: c.Self, Token: token,
-		Deliver: func(from frame.ID, payload []byte) { c.Link.Deliver(from, payload) },
+		Deliver: func(from frame.ID, payload []byte) {
+			c.offline.remove(identity.DeviceID(from))
+			c.Link.Deliver(from, payload)
+		},
+		Gone: func(to frame.ID, why frame.GoneReason) {
+			if why == frame.GoneNotHere || why == frame.GoneDisconnected {
+				c.offline.add(identity.DeviceID(to))
+			}
+		},
 		Changed: func(s client.Status) {
 			if s.Connected {
 				c.once.Do(func() { close(c.ready) })

@@ -14,6 +14,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
@@ -39,6 +41,7 @@ type Config struct {
 // concurrent use.
 type Device struct {
 	cfg     Config
+	phrase  []byte // of the key file; empty if it is not sealed
 	Self    *identity.Device
 	Peers   *identity.Peers
 	Invites *identity.Invites
@@ -89,6 +92,21 @@ func DropOldAnswers(dir string) error {
 	return share.DropOld(journalFile(dir), time.Now())
 }
 
+// ReadPassphrase reads the passphrase of a key file from the first line of a file
+// that only this user may read.
+func ReadPassphrase(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err == nil && st.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, &problem.Error{Code: "RELAY-FILE-MODE", What: fmt.Sprintf("the file of the passphrase has mode %04o, so others may read it", st.Mode().Perm()), Where: path, Fix: "chmod 600 " + path}
+	}
+	text, err := os.ReadFile(path)
+	line, _, _ := strings.Cut(string(text), "\n")
+	if line = strings.TrimSuffix(line, "\r"); err != nil || line == "" {
+		return nil, &problem.Error{Code: "RELAY-PASSPHRASE", What: "the file of the passphrase is empty or cannot be read", Where: path, Fix: "write the passphrase into its first line, or leave device.passphrase out and type it", Err: err}
+	}
+	return []byte(line), nil
+}
+
 // onlineLock returns the file that the process of the device that is online has
 // locked.
 func onlineLock(dir string) string { return filepath.Join(dir, "online.lock") }
@@ -100,11 +118,52 @@ func (d *Device) keys() (*identity.Device, error) {
 	if !errors.Is(err, identity.ErrPassphrase) || d.cfg.Passphrase == nil {
 		return self, err
 	}
-	phrase, err := d.cfg.Passphrase("passphrase of " + path + ": ")
-	if err != nil {
+	if d.phrase, err = d.cfg.Passphrase("passphrase of " + path + ": "); err != nil {
 		return nil, err
 	}
-	return identity.LoadOrGenerate(path, phrase, time.Now())
+	return identity.LoadOrGenerate(path, d.phrase, time.Now())
+}
+
+// Sealed reports whether a passphrase protects the key file.
+func (d *Device) Sealed() bool { return len(d.phrase) > 0 }
+
+// Seal protects the key file with a passphrase, or with none if it is empty.
+func (d *Device) Seal(passphrase []byte) error {
+	if err := identity.Reseal(KeyFile(d.cfg.Dir), d.phrase, passphrase); err != nil {
+		return err
+	}
+	d.phrase = passphrase
+	return nil
+}
+
+// Rotate replaces the device's session key. Each peer learns of the new one in
+// its next session. The key before is kept for that, so a peer that does not
+// know the current key yet would be lost by another rotation, which is refused
+// unless force is set. The device must be offline.
+func (d *Device) Rotate(force bool) error {
+	unlock, err := d.hold()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	peers, err := d.Peers.List()
+	if err != nil {
+		return err
+	}
+	now := d.Self.Record().NK
+	for _, p := range peers {
+		if !bytes.Equal(p.Mine, now[:]) && !force {
+			return &problem.Error{
+				Code: "RELAY-ROTATED", What: fmt.Sprintf("%q does not know the key of the last rotation yet, and would have to be paired again", p.Name),
+				Fix: "connect to it twice first, as by two rooms: one session tells it the key, the next shows that it has it; or add --force",
+			}
+		}
+	}
+	if err := identity.RotateFile(KeyFile(d.cfg.Dir), d.phrase, time.Now()); err != nil {
+		return err
+	}
+	d.Self, err = identity.Load(KeyFile(d.cfg.Dir), d.phrase)
+	return err
 }
 
 // Find returns the id and the name of a peer, by either.

@@ -121,6 +121,35 @@ func rotateOrGenerate(path string, passphrase []byte, now time.Time) (*Device, e
 	return d, Save(path, d, passphrase)
 }
 
+// Reseal stores the keys under another passphrase; an empty one stores them
+// unencrypted.
+func Reseal(path string, passphrase, next []byte) error {
+	return change(path, passphrase, next, func(*Device) error { return nil })
+}
+
+// RotateFile gives the device in a key file a new session key. The device key
+// stays and signs the record of the new one, so peers follow by themselves.
+func RotateFile(path string, passphrase []byte, now time.Time) error {
+	return change(path, passphrase, passphrase, func(d *Device) error { return d.Rotate(now) })
+}
+
+// change changes a key file under its lock.
+func change(path string, passphrase, next []byte, edit func(*Device) error) error {
+	unlock, err := lock(path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d, err := Load(path, passphrase)
+	if err != nil {
+		return err
+	}
+	if err := edit(d); err != nil {
+		return err
+	}
+	return Save(path, d, next)
+}
+
 func encodeKeyFile(d *Device, passphrase []byte) ([]byte, error) {
 	keys := deviceKeys{IDK: d.sign.Seed(), NK: d.noise.Bytes(), NotAfter: d.notAfter.Unix()}
 	if d.previous != nil {

@@ -16,10 +16,12 @@ import (
 var (
 	ErrNoPeer   = errors.New("no such peer")
 	ErrPeerName = errors.New("the name cannot be given to this peer")
+	ErrRevoked  = errors.New("the device was revoked")
 )
 
 const (
 	maxPeers    = 1000
+	maxRevoked  = 1000
 	maxPeerName = 64
 )
 
@@ -44,8 +46,9 @@ type Peer struct {
 func (p Peer) Suspended() bool { return !p.Changed.IsZero() }
 
 type peerFile struct {
-	V     int    `json:"v"`
-	Peers []Peer `json:"peers"`
+	V       int        `json:"v"`
+	Peers   []Peer     `json:"peers"`
+	Revoked []DeviceID `json:"revoked,omitempty"` // may not be paired again
 }
 
 // Peers is the store of peers: one file with mode 0600. It is safe for
@@ -60,7 +63,7 @@ func OpenPeers(path string) (*Peers, error) {
 }
 
 func checkPeers(f *peerFile) error {
-	if f.V != 1 || len(f.Peers) > maxPeers {
+	if f.V != 1 || len(f.Peers) > maxPeers || len(f.Revoked) > maxRevoked {
 		return fmt.Errorf("version %d with %d peers is not supported", f.V, len(f.Peers))
 	}
 	ids, names := map[DeviceID]bool{}, map[string]bool{}
@@ -122,6 +125,9 @@ func unknownPeer(what string) error {
 // name.
 func (p *Peers) Add(n Peer) (Peer, error) {
 	err := p.file.update(func(f *peerFile) error {
+		if slices.Contains(f.Revoked, n.ID) {
+			return &problem.Error{Code: "RELAY-REVOKED", What: "device " + n.ID.Short() + "... was revoked, so it is not paired again", Fix: "if it is safe again: `moot device revoke --undo " + n.ID.String() + "`", Kind: ErrRevoked}
+		}
 		f.V = 1
 		n.Name = CleanName(n.Name)
 		if n.Name == "" {
@@ -176,6 +182,31 @@ func (p *Peers) Remove(id DeviceID) error {
 		f.Peers = slices.DeleteFunc(f.Peers, func(q Peer) bool { return q.ID == id })
 		return nil
 	})
+}
+
+// Revoke removes a device from the peers, if it is one, and refuses to pair with
+// it again until Unrevoke.
+func (p *Peers) Revoke(id DeviceID) error {
+	return p.file.update(func(f *peerFile) error {
+		f.V = 1
+		f.Peers = slices.DeleteFunc(f.Peers, func(q Peer) bool { return q.ID == id })
+		if !slices.Contains(f.Revoked, id) {
+			f.Revoked = append(f.Revoked, id)
+		}
+		return checkPeers(f)
+	})
+}
+
+// Unrevoke allows pairing with a device again. It reports whether the device was
+// revoked.
+func (p *Peers) Unrevoke(id DeviceID) (was bool, err error) {
+	err = p.file.update(func(f *peerFile) error {
+		f.V = 1
+		was = slices.Contains(f.Revoked, id)
+		f.Revoked = slices.DeleteFunc(f.Revoked, func(q DeviceID) bool { return q == id })
+		return nil
+	})
+	return was, err
 }
 
 // edit calls change with the peer of this id, in f, and saves the result.

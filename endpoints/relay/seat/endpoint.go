@@ -36,6 +36,9 @@ type Config struct {
 	// is called every second while a response is awaited. Nil: only the Link
 	// decides.
 	Trusted func() error
+	// Offline reports whether the device is said to be not connected. It is called
+	// every second while a response is awaited, and watchers are told. May be nil.
+	Offline func() bool
 	// Refused is called with a request that this device's own rules or limits did
 	// not allow. May be nil.
 	Refused func(p endpoint.Prompt, err error)

@@ -23,6 +23,7 @@ func (e *Endpoint) exchange(ctx context.Context, x *inflight.Request, message []
 	s.send()
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
+	offline := false
 	for {
 		err := error(nil)
 		select {
@@ -36,6 +37,7 @@ func (e *Endpoint) exchange(ctx context.Context, x *inflight.Request, message []
 			if e.cfg.Trusted != nil {
 				err = e.cfg.Trusted()
 			}
+			offline = e.showOffline(offline)
 		case <-e.done:
 			e.abandon(x)
 			return endpoint.Reply{}, wire.ErrClosed
@@ -49,6 +51,20 @@ func (e *Endpoint) exchange(ctx context.Context, x *inflight.Request, message []
 			return endpoint.Reply{}, wire.Undeliverable(err)
 		}
 	}
+}
+
+// offlineMark is the live text that a watcher sees when the device is not
+// connected. The request waits for it.
+const offlineMark = "(its device is not connected to the relay) "
+
+// showOffline tells watchers when the device has gone offline since the last
+// call, and reports whether it is offline.
+func (e *Endpoint) showOffline(was bool) bool {
+	now := e.cfg.Offline != nil && e.cfg.Offline()
+	if floor := e.currentFloor(); now && !was && floor != nil {
+		floor.Show(offlineMark)
+	}
+	return now
 }
 
 // A sender delivers one request, again when needed.

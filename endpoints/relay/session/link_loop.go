@@ -294,6 +294,7 @@ func (l *Link) admit(now time.Time, a *PairingAttempt) {
 	}
 	if _, err := l.cfg.Peers.Add(peer); err != nil {
 		l.log(a.request.ID, err)
+		a.refusal = err
 		a.Refuse(now)
 		return
 	}

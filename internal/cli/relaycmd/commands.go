@@ -13,5 +13,5 @@ type commands struct{ *app.App }
 // Commands returns the commands about devices of other owners.
 func Commands(a *app.App) []*cobra.Command {
 	c := &commands{a}
-	return []*cobra.Command{newRelayCmd(c), newShareCmd(c), newWatchCmd(c), newInviteCmd(c), newJoinCmd(c), newPeersCmd(c)}
+	return []*cobra.Command{newRelayCmd(c), newShareCmd(c), newWatchCmd(c), newInviteCmd(c), newJoinCmd(c), newPeersCmd(c), newDeviceCmd(c)}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -191,6 +192,9 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 			if errors.Is(err, session.ErrDeclined) {
 				return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "the other owner has refused to pair the devices", Fix: "ask them; if the digits differed, an attacker may have the invite: make another and send it on another way", Kind: session.ErrDeclined}
 			}
+			if errors.Is(err, identity.ErrRevoked) {
+				return identity.Peer{}, err
+			}
 			a.Note("a device has used the invite and was not paired: %v", err)
 		case <-refused:
 			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another invite for the right device: `moot invite`"}
@@ -284,10 +288,12 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
+	defer a.noteOffline(c, in.Host.ID, "the device that made the invite")()
 	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(ctx context.Context, w session.AwaitingApproval) bool {
 		return a.compare(ctx, w, f.yes)
 	})
 	if err != nil {
+		app.SleepFor(ctx, ackTime) // the other side learns that this one knows
 		return errors.Join(c.Err(), inviteProblem(err))
 	}
 	if err := d.SetRelay(peer.ID, in.Relay); err != nil {
@@ -295,6 +301,33 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	}
 	app.SleepFor(ctx, ackTime)
 	return a.sayPaired(peer)
+}
+
+// offlineEvery is how often noteOffline looks.
+const offlineEvery = 100 * time.Millisecond
+
+// noteOffline tells the user, until stop is called, when a device is not
+// connected to the relay.
+func (a *commands) noteOffline(c *device.Connection, id identity.DeviceID, name string) (stop func()) {
+	quit := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		ticker := time.NewTicker(offlineEvery)
+		defer ticker.Stop()
+		for was := false; ; {
+			select {
+			case <-quit:
+				return
+			case <-ticker.C:
+			}
+			now := c.Offline(id)
+			if now && !was {
+				a.Note("%s is not connected to the relay; waiting for it", name)
+			}
+			was = now
+		}
+	})
+	return func() { close(quit); work.Wait() }
 }
 
 // compare asks the user whether the other owner sees the same digits.

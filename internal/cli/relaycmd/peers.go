@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/problem"
@@ -47,11 +46,11 @@ func newPeersLsCmd(a *commands) *cobra.Command {
 		Short: "List the devices that this one is paired with",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			d, err := a.Wiring().Device()
+			peers, err := a.Wiring().Peers()
 			if err != nil {
 				return err
 			}
-			all, err := d.Peers.List()
+			all, err := peers.List()
 			if err != nil {
 				return err
 			}
@@ -80,19 +79,19 @@ func printPeers(w io.Writer, all []identity.Peer) error {
 }
 
 // onPeer makes a command about one peer.
-func (a *commands) onPeer(cmd *cobra.Command, more int, do func(*device.Device, identity.Peer, []string) (identity.Peer, error)) *cobra.Command {
+func (a *commands) onPeer(cmd *cobra.Command, more int, do func(*identity.Peers, identity.Peer, []string) (identity.Peer, error)) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1 + more)
 	cmd.ValidArgsFunction = a.completePeers
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		d, err := a.Wiring().Device()
+		peers, err := a.Wiring().Peers()
 		if err != nil {
 			return err
 		}
-		p, err := d.Peers.Find(args[0])
+		p, err := peers.Find(args[0])
 		if err != nil {
 			return err
 		}
-		if p, err = do(d, p, args[1:]); err != nil {
+		if p, err = do(peers, p, args[1:]); err != nil {
 			return err
 		}
 		return a.Emit(peerOf(p), func(w io.Writer) error { return printPeers(w, []identity.Peer{p}) })
@@ -103,8 +102,8 @@ func (a *commands) onPeer(cmd *cobra.Command, more int, do func(*device.Device, 
 // completePeers completes names of peers.
 func (a *commands) completePeers(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 	if len(args) == 0 && a.Begin(cmd, nil) == nil {
-		if d, err := a.Wiring().Device(); err == nil {
-			all, _ := d.Peers.List() // completion says nothing of errors
+		if peers, err := a.Wiring().Peers(); err == nil {
+			all, _ := peers.List() // completion says nothing of errors
 			for _, p := range all {
 				names = append(names, p.Name)
 			}
@@ -118,8 +117,8 @@ func newPeersRmCmd(a *commands) *cobra.Command {
 		Use:     "rm PEER",
 		Short:   "Remove a device: it is no longer paired, also for running processes",
 		Example: "  moot peers rm bob",
-	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
-		return p, d.Peers.Remove(p.ID)
+	}, 0, func(peers *identity.Peers, p identity.Peer, _ []string) (identity.Peer, error) {
+		return p, peers.Remove(p.ID)
 	})
 }
 
@@ -128,11 +127,11 @@ func newPeersRenameCmd(a *commands) *cobra.Command {
 		Use:     "rename PEER NAME",
 		Short:   "Rename a device; only you see the name",
 		Example: "  moot peers rename laptop bob",
-	}, 1, func(d *device.Device, p identity.Peer, args []string) (identity.Peer, error) {
-		if err := d.Peers.Rename(p.ID, args[0]); err != nil {
+	}, 1, func(peers *identity.Peers, p identity.Peer, args []string) (identity.Peer, error) {
+		if err := peers.Rename(p.ID, args[0]); err != nil {
 			return p, err
 		}
-		return d.Peers.Lookup(p.ID)
+		return peers.Lookup(p.ID)
 	})
 }
 
@@ -146,15 +145,15 @@ func newPeersVerifyCmd(a *commands) *cobra.Command {
 			"yes the device counts as verified, and one whose keys had changed is spoken to\n" +
 			"again.",
 		Example: "  moot peers verify bob",
-	}, 0, func(d *device.Device, p identity.Peer, _ []string) (identity.Peer, error) {
+	}, 0, func(peers *identity.Peers, p identity.Peer, _ []string) (identity.Peer, error) {
 		fmt.Fprintf(a.Stderr, "%s\n  device  %s\n  digits  %s\n", p.Name, p.ID.Display(), p.Digits)
 		if !yes && !a.Agree("does the other owner read the same digits? [y/N] ") {
 			return p, &problem.Error{Code: "PEER-UNVERIFIED", What: "the digits were not confirmed, so nothing has changed", Fix: "compare them by voice; if they differ, `moot peers rm` and pair again"}
 		}
-		if err := d.Peers.Verify(p.ID, time.Now()); err != nil {
+		if err := peers.Verify(p.ID, time.Now()); err != nil {
 			return p, err
 		}
-		return d.Peers.Lookup(p.ID)
+		return peers.Lookup(p.ID)
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "they have been compared")
 	return cmd

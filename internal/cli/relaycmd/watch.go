@@ -100,6 +100,7 @@ func (a *commands) watch(ctx context.Context, peer string, f watchFlags, after *
 		return err
 	}
 	defer c.Close()
+	defer a.noteOffline(c, p.ID, p.Name)()
 	talk, hush := context.WithCancel(ctx)
 	defer hush()
 	said := a.talk(talk, hush, w, f.say)
