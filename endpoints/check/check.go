@@ -4,6 +4,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ type Config struct {
 	Begin   func(name, requires string) // called before each requirement; may be nil
 	Report  func(Result)                // called after each requirement, in order
 	Timeout time.Duration               // of one prompt; 0 is 60 s
+	Bid     time.Duration               // of one bid; 0 is 10 s, the default of rooms
+	Exit    time.Duration               // in which the agent must end by itself; 0 is 1.5 s
 }
 
 // A Result is the result of one requirement.
@@ -64,7 +67,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 60 * time.Second
 	}
-	s := &session{Endpoint: e, timeout: cfg.Timeout}
+	s := &session{Endpoint: e, timeout: cfg.Timeout, bid: cmp.Or(cfg.Bid, defaultBid), exit: cmp.Or(cfg.Exit, defaultExit)}
 	defer s.close()
 	failed := 0
 	for _, r := range requirements {

@@ -41,12 +41,12 @@ func cancelled(ctx context.Context, s *session) (string, error) {
 	return s.ask(ctx, s.prompt(endpoint.Turn, "And this one is not."))
 }
 
-// bidTimeout is the room's default for a bid.
-const bidTimeout = 10 * time.Second
+// defaultBid is the room's default for a bid.
+const defaultBid = 10 * time.Second
 
 func bids(ctx context.Context, s *session) (string, error) {
 	p := s.prompt(endpoint.Bid, "How much do you want the floor?")
-	p.Timeout = min(bidTimeout, s.timeout)
+	p.Timeout = min(s.bid, s.timeout)
 	r, err := s.Speak(ctx, p, s)
 	switch {
 	case err != nil:
@@ -80,15 +80,15 @@ func noViolations(_ context.Context, s *session) (string, error) {
 	return "", nil
 }
 
-// exitTime is the time in which an agent must end by itself.
-const exitTime = 1500 * time.Millisecond
+// defaultExit is the time in which an agent must end by itself.
+const defaultExit = 1500 * time.Millisecond
 
 func closes(_ context.Context, s *session) (string, error) {
 	s.close()
 	if s.err != nil {
 		return "", s.err
 	}
-	if s.took > exitTime {
+	if s.took > s.exit {
 		return "", fmt.Errorf("it had to be ended after %s", human.Duration(s.took))
 	}
 	return "ended by itself", nil

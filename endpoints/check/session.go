@@ -23,6 +23,8 @@ type Endpoint interface {
 type session struct {
 	Endpoint
 	timeout time.Duration
+	bid     time.Duration // time-out of a bid
+	exit    time.Duration // in which the agent must end
 	turn    int
 
 	mu         sync.Mutex

@@ -63,17 +63,25 @@ type floor struct {
 	mu   sync.Mutex
 	news chan struct{} // closed and replaced at each signal
 	got  []endpoint.Signal
+	hold chan struct{} // when not nil, messages are taken once it is closed
 }
 
 func newFloor() *floor { return &floor{news: make(chan struct{})} }
 
 // Raise records s and allows it.
-func (f *floor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.got = append(f.got, s)
 	close(f.news)
 	f.news = make(chan struct{})
+	hold := f.hold
+	f.mu.Unlock()
+	if hold != nil && s.Kind == endpoint.SignalMessage {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+		}
+	}
 	return endpoint.Answer{Allowed: true}, nil
 }
 
@@ -83,7 +91,7 @@ func (f *floor) Show(string) {}
 // wait returns the first signal of a kind, or fails the test.
 func (f *floor) wait(t testing.TB, kind string) endpoint.Signal {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(2 * time.Minute) // a signal that never comes
 	defer deadline.Stop()
 	for {
 		f.mu.Lock()
@@ -112,4 +120,29 @@ func during(h *harness, ctx context.Context, p endpoint.Prompt) (result <-chan e
 	}()
 	h.floor.wait(h, endpoint.SignalMessage)
 	return c
+}
+
+// An expiringContext is a context whose deadline passes when the test says so.
+type expiringContext struct {
+	context.Context
+	done chan struct{}
+}
+
+// expiring returns a context whose deadline passes when expire is called.
+func expiring(parent context.Context) (ctx context.Context, expire func()) {
+	c := expiringContext{parent, make(chan struct{})}
+	return c, func() { close(c.done) }
+}
+
+// Done is closed when the deadline passes.
+func (c expiringContext) Done() <-chan struct{} { return c.done }
+
+// Err is context.DeadlineExceeded once the deadline has passed.
+func (c expiringContext) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }

@@ -15,7 +15,7 @@ const (
 	Bids        Scenario = "bids"        // bids 0.25
 	SideMessage Scenario = "asides"      // raises the side message "psst" to dba before its answer
 	Hang        Scenario = "hang"        // raises the side message "working" and never answers
-	Late        Scenario = "late"        // in its first turn raises "working" and answers 50 ms later
+	Late        Scenario = "late"        // in its first turn raises "working" and answers once the room has taken that, or the turn is cancelled
 	Duplicate   Scenario = "duplicate"   // answers twice
 	Foreign     Scenario = "foreign"     // answers an unknown request before its own
 	Noisy       Scenario = "noisy"       // writes a few lines that are no frames before its answer, and all kinds of line ends

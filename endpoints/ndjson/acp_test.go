@@ -24,7 +24,7 @@ func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart})
+	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart, Grace: patience, Close: patience})
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -76,8 +76,8 @@ func TestAdapter(t *testing.T) {
 func TestAdapterPassesCheck(t *testing.T) {
 	t.Parallel()
 	err := check.Run(t.Context(), check.Config{
-		Timeout: checkTimeout,
-		Open:    func() (check.Endpoint, error) { return newAdapter(t, 0), nil },
+		Bid: unanswered, Exit: patience,
+		Open: func() (check.Endpoint, error) { return newAdapter(t, 0), nil },
 		Report: func(r check.Result) {
 			if r.OK == (r.Name == "bid") {
 				t.Errorf("%s: ok is %t: %s", r.Name, r.OK, r.Detail)

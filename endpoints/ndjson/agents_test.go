@@ -20,9 +20,9 @@ func TestAgentsOfTheNote(t *testing.T) {
 			t.Parallel()
 			need(t, command[0])
 			err := check.Run(t.Context(), check.Config{
-				Timeout: checkTimeout,
+				Bid: unanswered, Exit: patience,
 				Open: func() (check.Endpoint, error) {
-					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents"})
+					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents", Grace: patience, Close: patience})
 					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {

@@ -26,8 +26,9 @@ func TestExampleAgents(t *testing.T) {
 			t.Parallel()
 			need(t, "python3")
 			err := check.Run(t.Context(), check.Config{
+				Bid: patience, Exit: patience,
 				Open: func() (check.Endpoint, error) {
-					e := ndjson.New(ndjson.Config{Command: command, Dir: review})
+					e := ndjson.New(ndjson.Config{Command: command, Dir: review, Grace: patience, Close: patience})
 					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {

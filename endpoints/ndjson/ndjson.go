@@ -25,6 +25,7 @@ type Config struct {
 	MaxLine  int           // bytes of a line; 0 is 8 MiB
 	MaxNoise int           // lines without a frame between two frames; 0 is 10, negative is none
 	Grace    time.Duration // see the package's "Time"; 0 is 5 s
+	Close    time.Duration // that a process has to end at Close, and again after SIGTERM; 0 is 2 s
 }
 
 const (
@@ -32,9 +33,7 @@ const (
 	defaultMaxNoise = 10
 	defaultGrace    = 5 * time.Second
 
-	// closeGrace is the time that a process has to end at Close, and again after
-	// SIGTERM: together less than 5 s.
-	closeGrace = 2 * time.Second
+	defaultClose = 2 * time.Second // together less than 5 s
 )
 
 func (c Config) withDefaults() Config {
@@ -49,6 +48,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Grace <= 0 {
 		c.Grace = defaultGrace
+	}
+	if c.Close <= 0 {
+		c.Close = defaultClose
 	}
 	return c
 }

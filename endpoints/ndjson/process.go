@@ -118,7 +118,7 @@ func (e *Endpoint) start() (*process, error) {
 	p := &process{proc: proc, signals: inflight.NewQueue(e.currentFloor), done: make(chan struct{})}
 	p.wire = newWire(proc.Stdin(), c.MaxLine, c.MaxNoise, p.signals)
 	p.wg.Go(p.readOutput)
-	go p.cleanUp(c.Grace, e.mayRestart)
+	go p.cleanUp(c.Grace, min(c.Close, c.Grace), e.mayRestart)
 	e.mu.Lock()
 	e.process = p
 	closed := e.closed
@@ -163,12 +163,12 @@ func (p *process) exitError(what string) error {
 // cleanUp ends the process when its wire has ended, and waits for the goroutines
 // of p. If another process will follow, it tells the room that the agent has
 // lost what it was told.
-func (p *process) cleanUp(grace time.Duration, mayRestart func(*process) bool) {
+func (p *process) cleanUp(grace, closeGrace time.Duration, mayRestart func(*process) bool) {
 	<-p.wire.done
 	stdinGrace := time.Duration(0)
 	closing := errors.Is(p.wire.cause(), endpoint.ErrClosed)
 	if closing {
-		stdinGrace, grace = min(closeGrace, grace), min(closeGrace, grace)
+		stdinGrace, grace = closeGrace, closeGrace
 	}
 	p.proc.Close(stdinGrace, grace)
 	p.mu.Lock()
