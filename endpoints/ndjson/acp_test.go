@@ -24,7 +24,7 @@ func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart, Grace: patience, Close: patience})
+	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart, Grace: hangGuard, Close: hangGuard})
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -76,7 +76,7 @@ func TestAdapter(t *testing.T) {
 func TestAdapterPassesCheck(t *testing.T) {
 	t.Parallel()
 	err := check.Run(t.Context(), check.Config{
-		Bid: unanswered, Exit: patience,
+		Bid: unanswered, Exit: hangGuard,
 		Open: func() (check.Endpoint, error) { return newAdapter(t, 0), nil },
 		Report: func(r check.Result) {
 			if r.OK == (r.Name == "bid") {

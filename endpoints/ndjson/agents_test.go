@@ -20,9 +20,9 @@ func TestAgentsOfTheNote(t *testing.T) {
 			t.Parallel()
 			need(t, command[0])
 			err := check.Run(t.Context(), check.Config{
-				Bid: unanswered, Exit: patience,
+				Bid: unanswered, Exit: hangGuard,
 				Open: func() (check.Endpoint, error) {
-					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents", Grace: patience, Close: patience})
+					e := ndjson.New(ndjson.Config{Command: command, Dir: "testdata/agents", Grace: hangGuard, Close: hangGuard})
 					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {

@@ -29,7 +29,7 @@ func fixed(t *testing.T, s endpointtest.Scenario) *ndjson.Endpoint {
 	case endpointtest.Mortal:
 		cfg.Restart = 100
 	case endpointtest.Late, endpointtest.Echo:
-		cfg.Grace = patience
+		cfg.Grace = hangGuard
 	}
 	return ndjson.New(cfg)
 }

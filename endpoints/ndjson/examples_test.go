@@ -26,9 +26,9 @@ func TestExampleAgents(t *testing.T) {
 			t.Parallel()
 			need(t, "python3")
 			err := check.Run(t.Context(), check.Config{
-				Bid: patience, Exit: patience,
+				Bid: hangGuard, Exit: hangGuard,
 				Open: func() (check.Endpoint, error) {
-					e := ndjson.New(ndjson.Config{Command: command, Dir: review, Grace: patience, Close: patience})
+					e := ndjson.New(ndjson.Config{Command: command, Dir: review, Grace: hangGuard, Close: hangGuard})
 					return e, e.Start(t.Context(), nil)
 				},
 				Report: func(r check.Result) {

@@ -22,10 +22,10 @@ import (
 // with the scenario in it.
 const fixtureVar = "MOOT_FIXTURE"
 
-// patience is for what happens as soon as the machine is free: only a failed test
+// hangGuard is for what happens as soon as the machine is free: only a failed test
 // takes it in full. unanswered is the time-out of a bid that is never answered.
 const (
-	patience   = time.Minute
+	hangGuard   = time.Minute
 	unanswered = 100 * time.Millisecond
 )
 
