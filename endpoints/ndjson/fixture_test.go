@@ -25,7 +25,7 @@ const fixtureVar = "MOOT_FIXTURE"
 // hangGuard is for what happens as soon as the machine is free: only a failed test
 // takes it in full. unanswered is the time-out of a bid that is never answered.
 const (
-	hangGuard   = time.Minute
+	hangGuard  = time.Minute
 	unanswered = 100 * time.Millisecond
 )
 
