@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +58,7 @@ func TestSignals(t *testing.T) {
 // TestHangups: SIGHUP is an interrupt. A second one changes nothing, because a
 // shell sends its own when its terminal goes away.
 func TestHangups(t *testing.T) {
+	heedHangups(t)
 	cmd := exec.Command("wait-for-signals")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -84,6 +86,7 @@ func TestHangups(t *testing.T) {
 
 // TestOnHangup: a server reads its files again instead.
 func TestOnHangup(t *testing.T) {
+	heedHangups(t)
 	a := &app.App{Stderr: io.Discard}
 	called := make(chan struct{})
 	a.OnHangup(func() { close(called) })
@@ -99,6 +102,13 @@ func TestOnHangup(t *testing.T) {
 	<-called
 	if ctx.Err() != nil {
 		t.Error("it is interrupted")
+	}
+}
+
+func heedHangups(t *testing.T) {
+	t.Helper()
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("SIGHUP is ignored here, as under nohup")
 	}
 }
 

@@ -304,21 +304,28 @@ func thousands(n int64) string {
 // Recall sets the state before the first event, for a resumed room. It returns
 // the lines that a person needs to continue: objective, participants and the
 // waiting draft.
-func (p *Printer) Recall(s *room.State) string {
+func (p *Printer) Recall(s *room.State) string { return p.recallHead(s) + p.recallDraft(s) }
+
+// recallHead is Recall without the draft.
+func (p *Printer) recallHead(s *room.State) string {
 	p.name = policyName(s.Policy.Ref)
 	for _, x := range s.Seats {
 		p.join(x.Participant)
 	}
+	if t := s.Turn; t != nil {
+		p.turn = granted{number: t.Number, who: t.Participant, tokens: t.Tokens}
+	}
 	spec := s.Spec
 	spec.Limits = s.Limits
-	out := p.title(spec)
+	return p.title(spec)
+}
+
+// recallDraft returns the lines of the waiting draft, or "".
+func (p *Printer) recallDraft(s *room.State) string {
 	t := s.Turn
-	if t == nil {
-		return out
+	if t == nil || t.Draft == nil {
+		return ""
 	}
-	p.turn = granted{number: t.Number, who: t.Participant, tokens: t.Tokens}
-	if d := t.Draft; d != nil {
-		out += p.drafted(room.TurnDrafted{Turn: t.Number, Draft: d.Hash, Message: d.Message, Usage: d.Usage, Latency: d.Latency, Why: d.Why})
-	}
-	return out
+	d := t.Draft
+	return p.drafted(room.TurnDrafted{Turn: t.Number, Draft: d.Hash, Message: d.Message, Usage: d.Usage, Latency: d.Latency, Why: d.Why})
 }

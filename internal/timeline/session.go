@@ -176,10 +176,16 @@ func (s *Session) showHead() {
 	before := *s.Printer
 	text := s.Printer.Recall(s.Before)
 	if s.pane != nil && !s.Quiet {
-		s.pane.add(block{render: func(st Style) string { p := before.with(st); return p.Recall(s.Before) }})
+		s.pane.add(block{render: func(st Style) string { return before.with(st).recallHead(s.Before) }})
+	}
+	if after := *s.Printer; s.pane != nil && s.draft != "" {
+		s.pane.add(block{draft: s.draft, render: func(st Style) string { return after.with(st).recallDraft(s.Before) }})
 	}
 	if s.Events == nil && !s.Quiet && (s.pane == nil || !shows(s.Out)) {
 		io.WriteString(s.Out, text)
+	}
+	if s.pane == nil && s.draft != "" && s.In != nil {
+		s.reply(s.advice)
 	}
 }
 
@@ -247,7 +253,7 @@ func (s *Session) tell(e room.Event) {
 		text = ""
 	}
 	io.WriteString(s.Out, text)
-	if s.pane == nil && draft != "" {
+	if s.pane == nil && draft != "" && !s.ended && !s.leaving {
 		s.reply(s.advice)
 	}
 }
