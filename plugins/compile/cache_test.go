@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -350,4 +351,19 @@ func TestSharedCache(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond) // a pause between damages, not a wait
 	}
+}
+
+// FuzzDecodeEntry: whatever a file with a valid digest holds, its parts lie in
+// it and its name leaves no folder.
+func FuzzDecodeEntry(f *testing.F) {
+	e := entry{entryHeader: entryHeader{Key: "key", Name: "a/b"}, code: []byte("code"), snapshot: []byte("s")}
+	f.Add(e.encode()[len(entryMagic)+sha256.Size:])
+	f.Add([]byte("\x20\x00\x00\x00" + `{"Key":"key","Code":-1,"Snapshot":1}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sum := sha256.Sum256(body)
+		e, err := decodeEntry(append(append([]byte(entryMagic), sum[:]...), body...), "key")
+		if err == nil && (len(e.code)+len(e.snapshot) > len(body) || len(e.code) > 0 && !filepath.IsLocal(e.Name)) {
+			t.Errorf("%+v", e.entryHeader)
+		}
+	})
 }
