@@ -70,6 +70,7 @@ var replayCodes = []Meaning{
 	{"REPLAY-BASELINE", input, "There is no baseline with this name, as given in --policy baseline:NAME.", "The message lists the names."},
 	{"REPLAY-CHECK", input, "The input of --check holds no recorded decisions.", "--check reads rooms of moot, or files that `moot transcript export` wrote with --level all."},
 	{"REPLAY-CHECK-FAILED", gate, "A policy does not repeat a decision as the log has it.", "The message names the first difference. Compare the module's digest, its settings and the release of moot."},
+	{"REPLAY-DIFF", usage, "Two reports have no policy, and so no figure, in common.", "Compare reports of the same policies. With -o html both are shown on one page."},
 	{"REPLAY-GATE", usage, "A condition of --fail-if is not valid, or names a policy that is not replayed.", "Write [POLICY.]FIGURE OP NUMBER."},
 	{"REPLAY-GATE-FAILED", gate, "A condition of --fail-if is true.", "Look at the figures of the report, or change the condition."},
 	{"REPLAY-PAGE", input, "The file of --html cannot be written.", "Choose a writable file."},

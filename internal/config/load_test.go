@@ -13,7 +13,7 @@ import (
 
 // head is a valid file of five lines. A test appends text from line 6.
 const head = `version: room/v1
-policy: {use: mention}
+policy: {use: alternate}
 participants:
   - {id: a, endpoint: &say {kind: scripted, lines: [hi]}}
   - {id: b, endpoint: *say}
@@ -67,7 +67,7 @@ func brief(ps Problems) string {
 }
 
 // seats is the start of a file up to the participants.
-const seats = "version: room/v1\npolicy: {use: mention}\nparticipants:\n"
+const seats = "version: room/v1\npolicy: {use: alternate}\nparticipants:\n"
 
 // problems are files with the expected problems: line, column and code.
 var problems = []struct{ name, yaml, want string }{
@@ -147,9 +147,9 @@ var problems = []struct{ name, yaml, want string }{
 	{"a person with an endpoint", head + "  - {id: ana, kind: human, endpoint: *say}\n", "6:38 ROOM-ENDPOINT"},
 	{"a person with a mode", head + "  - {id: ana, kind: human, mode: manual}\n", "6:34 ROOM-HUMAN?"},
 	{"people only", seats + "  - {id: ana, kind: human}\n", "4:3 ROOM-NOBODY"},
-	{"no participants", "version: room/v1\npolicy: {use: mention}\nparticipants: []\n", "3:15 ROOM-VALUE"},
-	{"no such policy", strings.Replace(head, "mention", "menton", 1), "2:15 ROOM-POLICY"},
-	{"no policy at that path", strings.Replace(head, "mention", "./polite", 1), "2:15 ROOM-POLICY"},
+	{"no participants", "version: room/v1\npolicy: {use: alternate}\nparticipants: []\n", "3:15 ROOM-VALUE"},
+	{"no such policy", strings.Replace(head, "alternate", "menton", 1), "2:15 ROOM-POLICY"},
+	{"no policy at that path", strings.Replace(head, "alternate", "./polite", 1), "2:15 ROOM-POLICY"},
 	{"no such program", seats + "  - {id: a, endpoint: {kind: ndjson, command: [no-such-program-here]}}\n", "4:48 ROOM-COMMAND"},
 	{"no program at the path", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./agnet.sh]}}\n", "4:48 ROOM-COMMAND"},
 	{"not executable", seats + "  - {id: a, endpoint: {kind: ndjson, command: [./notes.txt]}}\n", "4:48 ROOM-COMMAND"},
@@ -228,6 +228,37 @@ one_to_one: false
 	}
 }
 
+// TestNobodyBegins: a policy that waits for a message needs one.
+func TestNobodyBegins(t *testing.T) {
+	for _, c := range []struct {
+		policy, more string
+		headless     bool
+		want         string
+	}{
+		{"mention", "", false, "2:15 ROOM-SILENT?"},
+		{"Mention", "", false, "2:15 ROOM-SILENT?"},
+		{"mention", "  - {id: ana, kind: human}\n", false, ""},
+		{"mention", "  - {id: ana, kind: human}\n", true, "2:15 ROOM-SILENT?"},
+		{"mention", "objective: Say hello.\n", false, "2:15 ROOM-SILENT?"},
+		{"mention", "objective: Say hello.\nopening: Begin, zed.\n", false, ""},
+		{"mention", "objective: Say zed.\n", false, ""},
+		{"mention, settings: {fallback: roundrobin}", "", false, ""},
+		{"mention, settings: {fallback: inbox}", "", false, "2:15 ROOM-SILENT?"},
+		{"inbox", "", false, "2:15 ROOM-SILENT?"},
+		{"inbox", "objective: Say hello.\n", false, ""},
+		{"humanfirst", "", false, "2:15 ROOM-SILENT?"},
+		{"roundrobin", "", false, ""},
+		{"quiet", "", false, ""},
+	} {
+		o := testOptions
+		o.Policies, o.Headless = []string{"mention", "inbox", "humanfirst", "roundrobin", "quiet"}, c.headless
+		text := "version: room/v1\npolicy: {use: " + c.policy + "}\nparticipants:\n  - {id: zed, mode: full_auto, endpoint: {kind: scripted, lines: [hi]}}\n" + c.more
+		if _, ps := LoadText([]byte(text), "", o); brief(ps) != c.want {
+			t.Errorf("%+v: %v", c, ps)
+		}
+	}
+}
+
 func TestPolicyName(t *testing.T) {
 	names := []string{"mention", "roundrobin", "my-own", "myown"}
 	for use, want := range map[string]string{
@@ -238,8 +269,8 @@ func TestPolicyName(t *testing.T) {
 			t.Errorf("%s means %q, want %q", use, got, want)
 		}
 	}
-	r, ps := Load(write(t, map[string]string{"room.yaml": strings.Replace(head, "mention", "Men_Tion", 1)}), testOptions)
-	if r == nil || r.Policy.Use != "mention" {
+	r, ps := Load(write(t, map[string]string{"room.yaml": strings.Replace(head, "alternate", "Alter-Nate", 1)}), testOptions)
+	if r == nil || r.Policy.Use != "alternate" {
 		t.Errorf("%+v, %v", r, ps)
 	}
 }
@@ -256,7 +287,7 @@ func bomb() string {
 
 func TestHeadless(t *testing.T) {
 	path := write(t, map[string]string{"room.yaml": `version: room/v1
-policy: {use: mention}
+policy: {use: alternate}
 participants:
   - {id: a, endpoint: {kind: scripted, lines: [hi]}}
   - {id: b, mode: manual, endpoint: {kind: scripted, lines: [hi]}}
@@ -303,7 +334,7 @@ func TestSettings(t *testing.T) {
 		{"{order: [a, c]}", "6:14 ROOM-UNKNOWN-ID"},
 		{"{declineBelow: 2}", "6:17 ROOM-SETTINGS"},
 	} {
-		text := strings.Replace(head, "policy: {use: mention}\n", "", 1) + "policy: {use: mention, settings:\n " + c.settings + "}\n"
+		text := strings.Replace(head, "policy: {use: alternate}\n", "", 1) + "policy: {use: alternate, settings:\n " + c.settings + "}\n"
 		for _, builtIn = range []bool{true, false} {
 			_, ps := Load(write(t, map[string]string{"room.yaml": text}), o)
 			if got := brief(ps); got != c.want {

@@ -93,7 +93,7 @@ func TestHostileSchemas(t *testing.T) {
 	}
 	o := testOptions
 	o.SettingsSchema = func(string) ([]byte, bool, error) { return []byte(doubling("allOf")), false, nil }
-	text := strings.Replace(head, "policy: {use: mention}\n", "", 1) + "policy: {use: mention}\n"
+	text := strings.Replace(head, "policy: {use: alternate}\n", "", 1) + "policy: {use: alternate}\n"
 	_, ps := Load(write(t, map[string]string{"room.yaml": text}), o)
 	if len(ps) != 1 || ps[0].Code != "ROOM-POLICY" || !strings.Contains(ps[0].What, "more than 1 s") {
 		t.Error(ps)

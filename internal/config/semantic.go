@@ -30,6 +30,7 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	}
 	d.checkPolicy(w, r, o)
 	d.checkRoster(w)
+	d.checkBeginning(w, r, o)
 	d.checkCooldowns(w)
 	d.checkLimits(w)
 }

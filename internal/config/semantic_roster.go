@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +39,51 @@ func (d *document) checkRoster(w wireRoom) {
 		d.reportUnlessBroken([]string{"oneToOne"}, "ROOM-ONE-TO-ONE", fmt.Sprintf("a one-to-one room has two agents; this one has %d", n), "people may take part in addition to the two")
 	}
 }
+
+// checkBeginning warns of a room in which nobody can begin: the policy waits for a
+// message, and none comes.
+func (d *document) checkBeginning(w wireRoom, r *Room, o Options) {
+	attended := slices.ContainsFunc(w.Participants, func(s *wireParticipant) bool { return s == nil || s.Kind == policy.Human })
+	if attended && !o.Headless || !waitsForMessage(r.Policy.Use, w.Policy.Settings) || d.isBroken("participants") || d.isBroken("policy") {
+		return
+	}
+	first, path := r.Opening, []string{"policy", "use"}
+	if first == "" {
+		first = r.Objective
+	}
+	switch {
+	case first == "":
+		d.warnUnlessBroken(path, "ROOM-SILENT", "nobody can begin: policy "+r.Policy.Use+" waits for a message, and there is no opening, no objective and no person", "add opening:, or give the first message: moot run FILE TEXT")
+	case r.Policy.Use == "mention" && !slices.ContainsFunc(r.Participants, func(p Participant) bool { return isNamed(p, first) }):
+		d.warnUnlessBroken(path, "ROOM-SILENT", "nobody can begin: policy mention waits for a message that names an agent or one of its domains, and the first one names none", "name an agent in opening:, or set policy.settings.fallback")
+	}
+}
+
+// waitsForMessage reports whether a built-in policy gives no agent the floor
+// before it has seen a message.
+func waitsForMessage(use string, settings json.RawMessage) bool {
+	var s struct {
+		Fallback string `json:"fallback"`
+	}
+	if json.Unmarshal(settings, &s) != nil {
+		s.Fallback = "" // the schema of the settings reports it
+	}
+	switch use {
+	case "mention", "humanfirst", "inbox":
+		return s.Fallback == "" || s.Fallback == "decline" || s.Fallback == "mention" || s.Fallback == "inbox"
+	}
+	return false
+}
+
+// isNamed reports whether text could name an agent or one of its domains.
+func isNamed(p Participant, text string) bool {
+	text = strings.ToLower(text)
+	return p.Seat.Kind != policy.Human && slices.ContainsFunc(append([]string{p.Seat.ID, p.Seat.Name}, p.Seat.Domains...), func(name string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), isSeparator), func(word string) bool { return strings.Contains(text, word) })
+	})
+}
+
+func isSeparator(r rune) bool { return r == ' ' || r == '-' || r == '_' }
 
 // checkCooldowns reports cooldowns that would leave a turn without an eligible
 // agent. An agent with cooldown c has at most one of c+1 turns, so 1/(c+1) over

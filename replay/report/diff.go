@@ -15,6 +15,7 @@ type Changes struct {
 	Same     bool     `json:"same"`
 	Warnings []string `json:"warnings,omitempty"` // why they may not be comparable
 	Changes  []Change `json:"changes"`
+	Compared int      `json:"compared"` // figures that both reports have
 }
 
 // A Change is one figure of one policy that differs.
@@ -72,7 +73,11 @@ func (d *Changes) addFigures(p, q *score.Result) {
 	for _, name := range score.FigureNames() {
 		x, _ := p.Figure(name)
 		y, _ := q.Figure(name)
-		if timeFigures[name] || x == y || x.IsNone() && y.IsNone() {
+		if timeFigures[name] || x.IsNone() && y.IsNone() {
+			continue
+		}
+		d.Compared++
+		if x == y {
 			continue
 		}
 		i, ok := p.Intervals[name]
@@ -101,9 +106,11 @@ func (d *Changes) WriteText(w io.Writer) error {
 	for _, s := range d.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", term.Line(s))
 	}
-	if len(d.Changes) == 0 {
+	switch {
+	case d.Compared == 0: // the caller says so
+	case len(d.Changes) == 0:
 		b.WriteString("no figure differs\n")
-	} else {
+	default:
 		t := d.table()
 		t.writeText(&b)
 	}

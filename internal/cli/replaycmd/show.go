@@ -85,7 +85,8 @@ func newReplayDiffCmd(a *commands) *cobra.Command {
 		Use:   "diff A.json B.json",
 		Short: "Show the differences of two reports",
 		Long: "diff compares the policies that two reports of `moot replay -o json` have in\n" +
-			"common. -o html writes a page with the policies of both reports.",
+			"common. Without a common figure it ends with 2. -o html writes a page with the\n" +
+			"policies of both reports.",
 		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -102,7 +103,13 @@ func newReplayDiffCmd(a *commands) *cobra.Command {
 			if a.Format == app.FormatHTML {
 				write = reports.Combine(both[0], both[1]).WriteHTML
 			}
-			return a.Emit(d, write)
+			if err := a.Emit(d, write); err != nil || d.Compared > 0 || a.Format == app.FormatHTML {
+				return err
+			}
+			return &problem.Error{
+				Code: "REPLAY-DIFF", What: "the reports have no figure in common", Where: args[0] + ", " + args[1],
+				Fix: "compare reports of the same policies: `moot replay TRANSCRIPTS --policy NAME -o json`",
+			}
 		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatHTML)

@@ -2,6 +2,7 @@ package roomcmd
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/room"
@@ -40,14 +41,18 @@ func (s *foreground) raise(v room.View) (flags []string) {
 	return flags
 }
 
-// restore returns the flags that let the suspended seats back in.
-func restore(v room.View) (flags []string) {
+// restore returns the flag that lets the suspended seats back in.
+func restore(v room.View) []string {
+	var seats []string
 	for _, x := range v.Seats {
 		if standingOf(x) == string(room.Suspended) {
-			flags = append(flags, "--restore", x.ID)
+			seats = append(seats, x.ID)
 		}
 	}
-	return flags
+	if len(seats) == 0 {
+		return nil
+	}
+	return []string{"--restore", strings.Join(seats, ",")}
 }
 
 // forked returns the commands that go on with a copy of a room that has ended
