@@ -118,8 +118,8 @@ type fixture struct {
 	sent []byte
 }
 
-// show runs a session in a terminal of that size.
-func show(t *testing.T, cols, rows int) *fixture {
+// show runs a session in a terminal of that size, after it was changed.
+func show(t *testing.T, cols, rows int, change ...func(*Session)) *fixture {
 	t.Helper()
 	ours, theirs := termtest.Pty(t, cols, rows)
 	t.Setenv("TERM", "xterm-256color")
@@ -132,6 +132,9 @@ func show(t *testing.T, cols, rows int) *fixture {
 		t.Fatal("the pseudo terminal is not one")
 	}
 	s.Terminal.Color = true
+	for _, f := range change {
+		f(s)
+	}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)

@@ -38,6 +38,25 @@ func TestDraftKeys(t *testing.T) {
 	x.does(room.Say{Text: "hello"}, room.Approve{Draft: "h2"}, room.Approve{Draft: "h2"})
 }
 
+// TestResumedDraft: the draft that waits in a room that was opened again can be
+// highlighted and approved.
+func TestResumedDraft(t *testing.T) {
+	x := show(t, 80, 24, func(s *Session) {
+		s.Before = &room.State{
+			Spec: room.Spec{Room: "r_1", Name: "review", Objective: "Decide."}, Phase: room.PhaseLive,
+			Turn: &room.Turn{Number: 3, Participant: "code", Draft: &room.Draft{Hash: "h0", Why: "manual", Message: room.Message{From: "code", Text: "an old draft"}}},
+		}
+	})
+	x.sees("Decide.", "│ an old draft", "Ctrl-O approve")
+	x.press("\t")
+	x.sees("Enter approves this draft")
+	if got := x.screen.Reversed(); !strings.Contains(got, "DRAFT #3 code") || strings.Contains(got, "review") {
+		t.Errorf("highlighted is %q", got)
+	}
+	x.press("\r")
+	x.does(room.Approve{Draft: "h0"})
+}
+
 // TestQuestions: reject and edit ask for a text, and give back what was being
 // typed. An answer is for the draft that was asked about.
 func TestQuestions(t *testing.T) {
