@@ -24,7 +24,7 @@ func newAdapter(t *testing.T, restart int) *ndjson.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart, Grace: hangGuard, Close: hangGuard})
+	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, Dir: "../../examples/acp-adapter", Restart: restart, AwaitReady: true, Grace: hangGuard, Close: hangGuard})
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -35,6 +35,14 @@ func adapterPrompt(text string) endpoint.Prompt {
 		Kind: endpoint.Turn, Request: "req_" + rand.Text(), Turn: 7, You: endpoint.Seat{ID: "agent"}, Objective: "Try it.",
 		CatchUp: []endpoint.Line{{From: "you", Text: text}}, MaxOutputChars: 100, Timeout: time.Minute,
 	})
+}
+
+// TestAdapterSaysReady checks that the adapter says when its agent has started.
+func TestAdapterSaysReady(t *testing.T) {
+	t.Parallel()
+	if err := newAdapter(t, 0).Start(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestAdapter checks that each behaviour of an ACP agent becomes one answer.

@@ -134,6 +134,7 @@ def main(command):
     try:
         agent.call("initialize", time.monotonic() + START, protocolVersion=1, clientInfo={"name": "acp.py", "version": "1"},
                    clientCapabilities={"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False})
+        print(json.dumps({"type": "desktop.ready"}), flush=True)  # for awaitReady in room.yaml
         while True:
             while not agent.requests:
                 agent.step(None)
