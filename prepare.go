@@ -233,17 +233,11 @@ func participantsOf(s *room.State) []Participant {
 	return out
 }
 
-// fold rebuilds a room's state from the log, without taking the room's lock.
+// fold returns a room's state, without taking the room's lock.
 func (h *Host) fold(ctx context.Context, id string) (*room.State, error) {
-	s := &room.State{}
-	for e, err := range log.Scan(ctx, h.log, id, log.Pos{}) {
-		if _, coded := errors.AsType[*problem.Error](err); errors.Is(err, log.ErrNotFound) && !coded {
-			return nil, &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
-		}
-		if err != nil {
-			return nil, err
-		}
-		s.Apply(e.Event)
+	s, err := coordinator.State(ctx, h.log, id)
+	if _, coded := errors.AsType[*problem.Error](err); errors.Is(err, log.ErrNotFound) && !coded {
+		return nil, &problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("there is no room %q", id), Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
-	return s, nil
+	return s, err
 }

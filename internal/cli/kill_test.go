@@ -140,7 +140,7 @@ func (w *workbench) checkRoom(id string, acked []string) {
 	defer db.Close()
 	stored := map[int64]string{}
 	ends := map[int]int{}
-	granted := 0
+	granted, folded := 0, &room.State{}
 	for e, err := range log.Scan(w.t.Context(), db, id, log.Pos{}) {
 		if err != nil {
 			w.t.Fatal(err)
@@ -150,6 +150,10 @@ func (w *workbench) checkRoom(id string, acked []string) {
 			w.t.Fatal(err)
 		}
 		stored[e.Event.Seq] = string(line)
+		if why := folded.Follows(e.Event); why != "" {
+			w.t.Errorf("room %s: event %d cannot follow: %s", id, e.Seq, why)
+		}
+		folded.Apply(e.Event)
 		if _, ok := e.Event.Body.(room.TurnGranted); ok {
 			granted++
 		}

@@ -28,22 +28,53 @@ const snapshotFormat = 4
 // restore loads the newest snapshot if it matches the log.
 func (r *Room) restore(ctx context.Context) {
 	r.logTail = log.Pos{}
-	snap, err := r.cfg.Log.Snapshot(ctx, r.id)
-	if err != nil {
+	s, ok := newest(ctx, r.cfg.Log, r.id)
+	if !ok {
 		return
 	}
-	var s snapshot
-	if json.Unmarshal(snap.Data, &s) != nil || s.Format != snapshotFormat || s.State == nil || uint64(s.State.Seq) != snap.Seq {
-		return
-	}
-	at, err := r.cfg.Log.Read(ctx, r.id, log.At(int64(snap.Seq)-1), 1)
-	if err != nil || len(at) != 1 || at[0].Hash != snap.Hash {
-		return
-	}
-	s.State.CompileNames()
 	r.state, r.logTail, r.snapAt = *s.State, s.Tail, s.State.Seq
 	r.resumedIdle = s.Idle
 	r.texts.first, r.texts.line = s.State.Seq+1, s.State.Bounds.LineChars
+}
+
+// A snapshotReader is the part of a log that a state is read from.
+type snapshotReader interface {
+	log.Reader
+	Snapshot(ctx context.Context, room string) (log.Snapshot, error)
+}
+
+// newest returns the newest snapshot of a room if it matches the log.
+func newest(ctx context.Context, l snapshotReader, id string) (s snapshot, ok bool) {
+	snap, err := l.Snapshot(ctx, id)
+	if err != nil {
+		return s, false
+	}
+	if json.Unmarshal(snap.Data, &s) != nil || s.Format != snapshotFormat || s.State == nil || uint64(s.State.Seq) != snap.Seq {
+		return s, false
+	}
+	at, err := l.Read(ctx, id, log.At(int64(snap.Seq)-1), 1)
+	if err != nil || len(at) != 1 || at[0].Hash != snap.Hash {
+		return s, false
+	}
+	s.State.CompileNames()
+	return s, true
+}
+
+// State returns the state of a room from its newest snapshot and the events after
+// it. It does not lock the room. A policy state that the log lacks stays lost. It is
+// [log.ErrNotFound] when there is no such room.
+func State(ctx context.Context, l snapshotReader, id string) (*room.State, error) {
+	state, at := &room.State{}, log.Pos{}
+	if s, ok := newest(ctx, l, id); ok {
+		state, at = s.State, s.Tail
+	}
+	for e, err := range log.Scan(ctx, l, id, at) {
+		if err != nil {
+			return state, err
+		}
+		state.Apply(e.Event)
+	}
+	return state, nil
 }
 
 // maybeSnapshot writes a snapshot when the log has grown by an eighth, so that

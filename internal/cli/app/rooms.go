@@ -7,6 +7,7 @@ import (
 
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -29,14 +30,11 @@ func (a *App) ReadLog() (RoomLog, error) {
 	return db, nil
 }
 
-// FoldRoom rebuilds a room's state from its log, taking no lock.
-func FoldRoom(ctx context.Context, l log.Reader, id string) (*room.State, error) {
-	s := &room.State{}
-	err := EachEvent(ctx, l, id, func(e room.Event) error {
-		s.Apply(e)
-		return nil
-	})
-	return s, err
+// FoldRoom returns a room's state, from its snapshot and the log after it. It
+// takes no lock.
+func FoldRoom(ctx context.Context, l RoomLog, id string) (*room.State, error) {
+	s, err := coordinator.State(ctx, l, id)
+	return s, UnknownRoom(id, err)
 }
 
 // EachEvent calls f with every event of a room. A room that is not there is

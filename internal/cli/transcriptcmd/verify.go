@@ -11,7 +11,9 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/transcripts"
 )
 
 func newTranscriptVerifyCmd(a *commands) *cobra.Command {
@@ -21,7 +23,9 @@ func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 		Use:   "verify ROOM|FILE...",
 		Short: "Check that transcripts are whole and unchanged",
 		Long: "verify reads every event and checks its place and, where there is one, the hash\n" +
-			"chain. A changed, missing or moved event is named, and moot ends with 3. A person\n" +
+			"chain, and that each event can follow from those before: no turn past a limit, or\n" +
+			"of a room that is not live. A changed, missing, moved or impossible event is\n" +
+			"named, and moot ends with 3. A person\n" +
 			"who can write to the data folder can compute a new chain: --expect compares it\n" +
 			"with a hash that was kept elsewhere, such as the one that a run prints at its\n" +
 			"end. The room may have grown since.",
@@ -72,14 +76,29 @@ func (v verified) String() string {
 	return s
 }
 
+// impossible is the error of an event that no room could have recorded.
+func impossible(o source.Origin, e log.Entry, why string) error {
+	return app.ExitWith(app.ExitInput, &problem.Error{
+		Code: "LOG-RULE", What: fmt.Sprintf("event %d of %s cannot follow from the events before it: %s", e.Seq, o.Room, why),
+		Where: cmp.Or(o.File, "room "+o.Room), Fix: "do not trust the events from there on; `moot transcript fork` makes a room of those before",
+	})
+}
+
 // verify reads all of o, whose reader checks what there is to check.
 // With expect, one of its events must have that hash.
 func verify(o source.Origin, expect string) (verified, error) {
 	v := verified{Room: o.Room, Chain: o.Chain}
 	var last log.Entry
+	state := &room.State{}
 	for e, err := range o.Entries {
 		if err != nil {
 			return v, err
+		}
+		if o.Form == "room" || o.Form == "portable" && o.Level == transcripts.All {
+			if why := state.Follows(e.Event); why != "" {
+				return v, impossible(o, e, why)
+			}
+			state.Apply(e.Event)
 		}
 		v.Events++
 		if e.Redacted {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/folkmoot/moot/room/log"
 )
 
 // HoldWriteLock takes the lock that a transaction needs to write, as another
@@ -69,6 +71,21 @@ func Age(t testing.TB, dir string) {
 	}
 	defer c.Close()
 	if err := c.exec("drop table imported"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ForgeSnapshot replaces the content of a room's snapshot, with the checksum that
+// belongs to it.
+func ForgeSnapshot(t testing.TB, dir, room string, s log.Snapshot) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	sum := snapshotSum(&s)
+	if err := c.exec("update snapshots set data = ?, sum = ? where room = (select id from rooms where name = ?)", s.Data, sum[:], room); err != nil {
 		t.Fatal(err)
 	}
 }

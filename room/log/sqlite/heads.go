@@ -208,12 +208,17 @@ func (h *headFile) reload(room string) bool {
 	return true
 }
 
-// snapshot returns the digest of the snapshot that the file vouches for.
-func (h *headFile) snapshot(room string) (head, bool) {
+// vouches reports whether the file has the digest of a snapshot. It reads the file
+// again if not: another process may have stored the snapshot.
+func (h *headFile) vouches(room string, snapshot head) bool {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	s, ok := h.snapshots[room]
-	return s, ok
+	known := h.snapshots[room] == snapshot
+	h.mu.Unlock()
+	if known {
+		return true
+	}
+	s, err := readHeads(h.path)
+	return err == nil && s.snapshots[room] == snapshot
 }
 
 // append writes records to the end of the file. They survive the end of the

@@ -34,15 +34,22 @@ func (d *DB) PutSnapshot(ctx context.Context, name string, s log.Snapshot) error
 		if hash, err := w.hash(t, s.Seq); err != nil || hash != s.Hash {
 			return errors.Join(fmt.Errorf("keeping a snapshot of room %s at %d: %w", name, s.Seq, log.ErrConflict), err)
 		}
+		stored, err := integer(w.c.one("select coalesce(max(seq), 0) from snapshots where room = ?", t.id))
+		if err != nil || uint64(stored) > s.Seq {
+			return err
+		}
 		sum := snapshotSum(&s)
+		// The record without the snapshot, after a crash, vouches for nothing.
+		if err := w.d.heads.append(headRecord{snapshotKind, name, head{s.Seq, sum}}); err != nil {
+			return w.d.fileError("writing "+HeadsName, err)
+		}
 		data := s.Data
 		if data == nil {
 			data = []byte{}
 		}
 		w.pages += 2 + len(data)/4096
 		return w.c.exec(`insert into snapshots(room, seq, hash, data, sum) values(?, ?, ?, ?, ?)
-			on conflict do update set seq = excluded.seq, hash = excluded.hash, data = excluded.data, sum = excluded.sum
-			where excluded.seq >= seq`, t.id, int64(s.Seq), s.Hash[:], data, sum[:])
+			on conflict do update set seq = excluded.seq, hash = excluded.hash, data = excluded.data, sum = excluded.sum`, t.id, int64(s.Seq), s.Hash[:], data, sum[:])
 	})
 }
 
@@ -62,7 +69,8 @@ func (w *writer) hash(t *tail, seq uint64) ([32]byte, error) {
 	return [32]byte(b[:32]), nil
 }
 
-// Snapshot implements [log.Snapshots]. The error of a damaged snapshot is both
+// Snapshot implements [log.Snapshots]. It returns a snapshot only if its digest is
+// the one that PutSnapshot has recorded in the file of heads. The error of a damaged snapshot is both
 // [log.ErrNotFound], because callers can do without it, and [log.ErrCorrupt].
 func (d *DB) Snapshot(ctx context.Context, name string) (log.Snapshot, error) {
 	var s log.Snapshot
@@ -87,6 +95,9 @@ func (d *DB) Snapshot(ctx context.Context, name string) (log.Snapshot, error) {
 		want := snapshotSum(&s)
 		if !ok || string(want[:]) != string(sum) {
 			return fmt.Errorf("%w: %w", log.ErrNotFound, log.Corrupt(name, 0, "its snapshot is damaged"))
+		}
+		if !d.heads.vouches(name, head{s.Seq, want}) {
+			return fmt.Errorf("snapshot of room %s: its digest was not recorded: %w", name, log.ErrNotFound)
 		}
 		return nil
 	})
