@@ -21,8 +21,8 @@ import (
 // memory holds. So the check runs in a worker process, within limits.
 type settingsCheck struct {
 	Schema       json.RawMessage `json:"schema"`
-	Settings     json.RawMessage `json:"settings"`     // empty: an empty object
-	Participants []string        `json:"participants"` // valid IDs; none: all are
+	Settings     json.RawMessage `json:"settings,omitempty"` // empty: an empty object
+	Participants []string        `json:"participants"`       // valid IDs; none: all are
 }
 
 // PolicyName returns the one of names that use means: the same name, or the only

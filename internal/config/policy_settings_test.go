@@ -133,6 +133,21 @@ func TestBuiltInSchemas(t *testing.T) {
 	}
 }
 
+// TestNoSettings: without settings an empty object is checked, in this process
+// and in a worker process.
+func TestNoSettings(t *testing.T) {
+	for _, builtIn := range []bool{true, false} {
+		o := testOptions
+		o.SettingsSchema = func(string) ([]byte, bool, error) { return []byte(`{"type":"object"}`), builtIn, nil }
+		if _, ps := Load(write(t, map[string]string{"room.yaml": head}), o); len(ps) > 0 {
+			t.Errorf("built in %v: %v", builtIn, ps)
+		}
+	}
+	if err := CheckSettings(t.Context(), []byte(`{"type":"object"}`), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCheckOfCallerGone: the check ends with its caller.
 func TestCheckOfCallerGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
