@@ -288,10 +288,11 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	defer a.noteOffline(c, in.Host.ID, "the device that made the invite")()
+	stop := a.noteOffline(c, in.Host.ID, "the device that made the invite")
 	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(ctx context.Context, w session.AwaitingApproval) bool {
 		return a.compare(ctx, w, f.yes)
 	})
+	stop()
 	if err != nil {
 		app.SleepFor(ctx, ackTime) // the other side learns that this one knows
 		return errors.Join(c.Err(), inviteProblem(err))
