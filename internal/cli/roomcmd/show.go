@@ -17,6 +17,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // newShowCmd shows one room of the log.
@@ -59,17 +60,12 @@ func (a *commands) show(ctx context.Context, id string, last int) error {
 		return err
 	}
 	defer db.Close()
-	s, p := &room.State{}, a.Printer()
+	s, err := app.FoldRoom(ctx, db, id)
+	if err != nil {
+		return err
+	}
 	var out standing
-	var events []room.Event
-	err = app.EachEvent(ctx, db, id, func(e room.Event) error {
-		s.Apply(e)
-		if text := p.Event(e); text != "" {
-			out.Timeline = app.KeepLast(append(out.Timeline, text), last)
-		}
-		events = app.KeepLast(append(events, e), last)
-		return nil
-	})
+	events, err := a.lastEvents(ctx, db, id, s, last, &out)
 	if err != nil {
 		return err
 	}
@@ -78,6 +74,30 @@ func (a *commands) show(ctx context.Context, id string, last int) error {
 		return err
 	}
 	return a.Emit(out, func(w io.Writer) error { return a.printStanding(w, out) })
+}
+
+// shownEvents is how many events are read for each that is shown: some have no
+// line of their own.
+const shownEvents = 50
+
+// lastEvents returns the last events of a room and fills in their timeline. Of a
+// long room it reads the end only.
+func (a *commands) lastEvents(ctx context.Context, db app.RoomLog, id string, s *room.State, last int, out *standing) (events []room.Event, err error) {
+	p := a.Printer()
+	at := log.At(max(0, s.Seq-int64(shownEvents*(max(0, last)+10))))
+	if at.Seq > 0 {
+		p.Recall(s) // names and colours
+	}
+	for e, err := range log.Scan(ctx, db, id, at) {
+		if err != nil {
+			return nil, err
+		}
+		if text := p.Event(e.Event); text != "" {
+			out.Timeline = app.KeepLast(append(out.Timeline, text), last)
+		}
+		events = app.KeepLast(append(events, e.Event), last)
+	}
+	return events, nil
 }
 
 func encoded(events []room.Event) ([]json.RawMessage, error) {
