@@ -87,6 +87,9 @@ func (c *conn) serve() {
 		c.fail(reasonRestart)
 		return
 	}
+	if !c.s.access.Load().admits(c.id, c.token) { // SetAccess was called since admit
+		c.endRevoked()
+	}
 	var writer sync.WaitGroup
 	writer.Go(c.write)
 	code := c.read()

@@ -225,7 +225,7 @@ func (j *joinCall) end() {
 func (l *Link) requestAgreement(ctx context.Context, j *joinCall, e AwaitingApproval) {
 	ctx, j.cancel = context.WithCancel(ctx)
 	l.workers.Go(func() {
-		yes := j.agree(ctx, e)
+		yes := j.agree != nil && j.agree(ctx, e)
 		_ = l.call(ctx, func(now time.Time) {
 			if yes {
 				j.joiner.Agree(now)

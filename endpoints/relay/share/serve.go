@@ -36,6 +36,7 @@ func (s *Share) Take(from identity.DeviceID, e envelope.Envelope) bool {
 		s.dispatcher.Send(from, wire.ResponseTo(e, wire.Body(wire.Refusal(wire.CodeStale))))
 	case r != nil: // asked again: there will be one response
 		r.env.Epoch, r.forgotten = e.Epoch, false
+	case s.refusals.exceeded(from):
 	case s.total >= maxRunning:
 		s.dispatcher.Send(from, wire.ResponseTo(e, wire.Body(wire.Refusal(wire.CodeLimit))))
 	default:
@@ -134,6 +135,7 @@ func (s *Share) refuse(a AuditEntry, err error) json.RawMessage {
 	case errors.Is(err, errForgot):
 		code = wire.CodeForgot
 	}
+	s.refusals.charge(a.Device)
 	a.Status, a.Reason = "refused", reasonOf(err)
 	if s.audit(a) != nil {
 		code = wire.CodeFailed

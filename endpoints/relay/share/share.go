@@ -69,6 +69,8 @@ type Share struct {
 	ctx        context.Context // of all work; set by Begin
 	stop       context.CancelFunc
 
+	refusals refusalLimiter
+
 	mu       sync.Mutex
 	profiles map[string]*sharedProfile
 	running  map[string]*request // by device and request id
