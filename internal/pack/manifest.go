@@ -2,12 +2,17 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/plugins/wasm"
 	"github.com/folkmoot/moot/policies/policy"
@@ -63,17 +68,60 @@ func ParseManifest(where string, text []byte) (policy.Manifest, error) {
 		return bad("the manifest has %d bytes; at most %d", len(text), MaxManifest)
 	}
 	var w wireManifest
-	if err := strict.Decode(text, maxDepth, &w); err != nil {
-		return bad("the manifest cannot be read: %v", err)
+	if err := strict.Located(text, maxDepth, &w); err != nil {
+		var at *strict.Error
+		if !errors.As(err, &at) {
+			return bad("the manifest cannot be read: %v", err)
+		}
+		fix := "`moot help POL-MANIFEST` lists what a manifest holds"
+		offset := int(at.Offset)
+		if at.Unknown != "" {
+			offset = keyOffset(text, at.Unknown)
+			fix = cmp.Or(human.Suggest(at.Unknown, manifestKeys()), "the keys are "+strings.Join(manifestKeys(), ", "))
+		}
+		return policy.Manifest{}, Refuse("POL-MANIFEST", placeAt(where, text, offset), fix, "the manifest cannot be read: %v", err)
 	}
 	if w.ABI != policy.ABI {
 		return policy.Manifest{}, Refuse("POL-ABI", where, "build it for ABI 1, or use a moot that speaks its ABI",
 			"built for policy ABI %d; this moot speaks 1 to %d", w.ABI, policy.ABI)
 	}
 	if what := w.wrong(); what != "" {
+		key, _, _ := strings.Cut(what, " ")
+		where = placeAt(where, text, keyOffset(text, key[strings.LastIndexByte(key, '.')+1:]))
 		return bad("%s", what)
 	}
 	return w.manifest(), nil
+}
+
+// manifestKeys returns the keys of a manifest and of its parts.
+func manifestKeys() (keys []string) {
+	for _, part := range []any{wireManifest{}, wireNeeds{}, policy.ManifestLimits{}} {
+		t := reflect.TypeOf(part)
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// keyOffset returns where a key begins in the text, or -1.
+func keyOffset(text []byte, key string) int {
+	m := regexp.MustCompile(`"` + regexp.QuoteMeta(key) + `"\s*:`).FindIndex(text)
+	if m == nil {
+		return -1
+	}
+	return m[0]
+}
+
+// placeAt adds the line and the column of an offset to a file name.
+func placeAt(where string, text []byte, offset int) string {
+	if offset < 0 || offset > len(text) {
+		return where
+	}
+	before := text[:offset]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("%s:%d:%d", where, bytes.Count(before, []byte("\n"))+1, column)
 }
 
 // wrong describes the first invalid value; "" means that all are valid.

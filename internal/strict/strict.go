@@ -106,6 +106,37 @@ func Shallow(b []byte, limit int) bool {
 	return true
 }
 
+// An Error is an error of [Decode] with its place. Unknown is the key that is not
+// known, if that is the error.
+type Error struct {
+	What    string
+	Offset  int64 // in bytes
+	Unknown string
+}
+
+func (e *Error) Error() string { return e.What }
+
+// Located is Decode whose error, if its place is known, is an *[Error].
+func Located(b []byte, depth int, v any) error {
+	if err := check(b, depth); err != nil {
+		return err
+	}
+	err := json.Unmarshal(b, v, options)
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.As(err, &semantic):
+		e := &Error{What: plain(err).Error(), Offset: semantic.ByteOffset}
+		if errors.Is(err, json.ErrUnknownName) {
+			e.Unknown = semantic.JSONPointer.LastToken()
+		}
+		return e
+	case errors.As(err, &syntax):
+		return &Error{What: plain(err).Error(), Offset: syntax.ByteOffset}
+	}
+	return plain(err)
+}
+
 // plain rewords an error of the decoder without naming Go types.
 func plain(err error) error {
 	var syntax *jsontext.SyntacticError
