@@ -20,7 +20,7 @@ func (s *State) openTurn(turn int, request string) *Turn {
 // decideReplied turns an agent's reply into a message, a draft or a pass. A
 // reply whose turn has ended is recorded and not forwarded.
 func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
-	do.Text, do.Reason, do.Confidence = validUTF8(do.Text), cleanReason(do.Reason), validShare(do.Confidence)
+	do.Text, do.Reason = validUTF8(do.Text), cleanReason(do.Reason)
 	t := s.openTurn(do.Turn, do.Request)
 	if t == nil {
 		sum := sha256.Sum256([]byte(do.Text))

@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +30,11 @@ func TestUnknownParticipants(t *testing.T) {
 			t.Errorf("%T was recorded as %T", do, b.log[n].Body)
 		}
 	}
+	if _, ok := b.state.TryWindowFor("ghost"); !ok {
+		t.Error("the window of a ghost needs more messages")
+	}
 	for range 2 { // without a turn, then with one
-		before := b.state.View(room.Internal)
+		before, work := b.state.View(room.Internal), len(b.state.Effects())
 		for _, body := range []room.Body{
 			room.TurnDrafted{Turn: 9},
 			room.TurnEdited{Turn: 9},
@@ -47,12 +49,94 @@ func TestUnknownParticipants(t *testing.T) {
 			b.state.Apply(room.Event{Seq: b.state.Seq, Clock: b.state.Clock, Body: body})
 		}
 		after := b.state.View(room.Internal)
-		if before.Phase != after.Phase || before.State != after.State || before.Tally != after.Tally {
+		if work != len(b.state.Effects()) || before.Phase != after.Phase || before.State != after.State || before.Tally != after.Tally {
 			t.Errorf("foreign events made %+v of %+v", after, before)
 		}
 		b.log = nil
-		b = opened(t, "a b me/human")
-		b.play("speak a go")
+		b = opened(t, "a/starts b me/human")
+		b.play("started a", "speak a go")
+	}
+}
+
+// TestForgottenMemory checks when the loss of a memory is news.
+func TestForgottenMemory(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []string
+		seat  string
+		news  bool
+	}{
+		{"it has spoken", []string{"speak a go", "said x"}, "a", true},
+		{"it has nothing to forget", nil, "a", false},
+		{"another has the turn", []string{"speak b go"}, "a", false},
+		{"it keeps no memory", []string{"speak b go", "said x"}, "b", false},
+		{"the room has ended", []string{"speak a go", "said x", "stop"}, "a", false},
+		{"it is muted", []string{"speak a go", "said x", "standing a muted"}, "a", false},
+	} {
+		b := opened(t, "a/remembers b me/human")
+		b.play(c.lines...)
+		n := len(b.log)
+		b.play("forgot " + c.seat)
+		if news := len(b.log) > n; news != c.news {
+			t.Errorf("%s: recorded %t", c.name, news)
+		}
+	}
+}
+
+// TestStartsRefused checks the ends of starts that the room does not wait for.
+func TestStartsRefused(t *testing.T) {
+	b := opened(t, "a/starts b me/human")
+	attempt := b.state.Seats[0].Starting
+	for _, do := range []room.Started{{Participant: "a", Attempt: attempt + 1}, {Participant: "b"}} {
+		if b.act(do.Participant, do) == nil {
+			t.Errorf("%+v was taken", do)
+		}
+	}
+	b.play("pause")
+	if b.act("a", room.Started{Participant: "a", Attempt: attempt}) == nil {
+		t.Error("a start of a paused room was taken")
+	}
+	b.play("resume", "started a", "speak a go")
+	if err := b.act("a", room.Failed{Turn: b.turn(), Request: b.request(), Code: room.FailAgent, Error: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	if b.state.Seats[0].Starting != 0 {
+		t.Error("an agent that answered with an error is started again")
+	}
+	b.play("speak a go", "said x")
+	if b.state.WindowFor("a"); b.state.Seats[0].NeedsFullContext {
+		t.Fatal("a knows everything")
+	}
+	b.play("exited a failed gone")
+	if !b.state.Seats[0].NeedsFullContext {
+		t.Error("a new process is taken for the one before")
+	}
+}
+
+// TestLoweredLoopGuard checks that the guard against repeated texts looks only at
+// as many texts as its limit says.
+func TestLoweredLoopGuard(t *testing.T) {
+	b := opened(t, "a b me/human")
+	b.play("speak a go", "said x", "speak b go", "said y")
+	l := b.state.Limits
+	l.SameText, l.SameTextOf = 2, 2
+	if err := b.act("me", room.SetLimits{Limits: l}); err != nil {
+		t.Fatal(err)
+	}
+	b.play("speak a go", "said x")
+	if b.state.Phase != room.PhaseLive {
+		t.Errorf("%+v", b.state.Ending)
+	}
+}
+
+// TestSeatViews checks what a roster says of seats that cannot speak.
+func TestSeatViews(t *testing.T) {
+	b := opened(t, "a/cooldown:2/maxTokens:5 b/maxTokens:5 me/human")
+	b.play("speak a go", "said hello", "speak b go", "said hi")
+	for i, want := range []room.SeatView{{Phase: "cooling", Cooling: 1}, {Phase: "idle", Why: "token budget used"}, {Phase: "idle"}} {
+		if got := b.state.View(room.Internal).Seats[i]; got.Phase != want.Phase || got.Why != want.Why || got.Cooling != want.Cooling {
+			t.Errorf("%s: %s %s %d, want %+v", got.ID, got.Phase, got.Why, got.Cooling, want)
+		}
 	}
 }
 
@@ -134,6 +218,9 @@ func TestExactLimits(t *testing.T) {
 		b := opened(t, c.line)
 		b.play("speak a go")
 		b.replied(reply(c.text, c.tokens))
+		if used := strings.HasSuffix(c.name, "used"); used != (b.state.Phase == room.PhaseStopped) {
+			t.Errorf("%s: %s after the reply", c.name, b.state.Phase)
+		}
 		b.play("speak b go")
 		if b.state.Tally.Errors > 0 || (b.state.Turn != nil) != c.grants || c.grants == (b.state.Phase == room.PhaseStopped) {
 			t.Errorf("%s: %s, turn %v, %+v", c.name, b.state.Phase, b.state.Turn != nil, b.state.Ending)
@@ -237,42 +324,6 @@ func TestUncleanTexts(t *testing.T) {
 	}
 }
 
-// TestUnreadMessages checks how many messages count as unread, and that a turn
-// reads those that it was given.
-func TestUnreadMessages(t *testing.T) {
-	b := opened(t, "a b me/human")
-	unread := func() int {
-		in, err := b.state.Input(b.state.Policy, b.clock, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return in.Agents[0].Unread
-	}
-	tell := func() {
-		b.T.Helper()
-		evs, err := b.state.Decide(room.Command{Actor: "me", Do: room.Say{Text: "a", To: "a"}}, room.Now{Clock: b.clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.state.Apply(evs[0])
-		b.log = append(b.log, evs...)
-	}
-	for range 1001 {
-		tell()
-	}
-	if n := unread(); n != 1000 {
-		t.Errorf("%d of 1001 are counted", n)
-	}
-	b = opened(t, "a b me/human")
-	tell()
-	b.play("speak a go")
-	tell()
-	b.play("pass")
-	if n := unread(); n != 1 {
-		t.Errorf("%d are unread after the turn", n)
-	}
-}
-
 // TestBidsOfAnotherPolicy checks that a new policy gets new bids.
 func TestBidsOfAnotherPolicy(t *testing.T) {
 	b := opened(t, "a b bids")
@@ -282,67 +333,5 @@ func TestBidsOfAnotherPolicy(t *testing.T) {
 	}
 	if n := len(b.state.Effects()); n != 2 {
 		t.Errorf("%d bids are asked for", n)
-	}
-}
-
-// TestLongHistory checks the input of a policy that is asked after more events
-// than one input holds.
-func TestLongHistory(t *testing.T) {
-	b := opened(t, "a b c me/human maxTurns=2000")
-	at := b.state.Policy
-	for range policy.MaxEvents + 20 {
-		evs, err := b.state.Decide(room.Command{Actor: "me", Do: room.Say{Text: strings.Repeat("x", 3000)}}, room.Now{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.state.Apply(evs[0])
-	}
-	text := func(int64) (string, error) { return strings.Repeat("y", 3000), nil }
-	first, err := b.state.Input(at, 0, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !first.Init || first.Truncated || len(first.Events) != policy.DefHistory {
-		t.Errorf("the first input has %d events, truncated %t", len(first.Events), first.Truncated)
-	}
-	at.Asked, at.Through = true, 5
-	next, err := b.state.Input(at, 0, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := len(next.AppendJSON(nil))
-	if !next.Truncated || size > policy.MaxInput || size < policy.MaxInput/3 {
-		t.Errorf("%d events in %d bytes, truncated %t", len(next.Events), size, next.Truncated)
-	}
-	for i, e := range next.Events {
-		if e.Seq != b.state.Seq-int64(len(next.Events)-1-i) || e.Text == "" {
-			t.Fatalf("event %d of %d is %d with %d bytes", i, len(next.Events), e.Seq, len(e.Text))
-		}
-	}
-	at.Through = b.state.Seq - 3
-	last, err := b.state.Input(at, 0, text)
-	if err != nil || last.Truncated || len(last.Events) != 3 {
-		t.Errorf("%d events, truncated %t, %v", len(last.Events), last.Truncated, err)
-	}
-	rec := policy.Record{AskedAtMS: 1500}
-	if in, err := b.state.RecordedInput(&rec, text); err != nil || in.NowMS != 1500 {
-		t.Errorf("asked at %d, %v", in.NowMS, err)
-	}
-}
-
-// TestFollowers checks the counts of who followed whom.
-func TestFollowers(t *testing.T) {
-	b := opened(t, "a b c me/human")
-	for _, id := range []string{"a", "b", "c", "a", "b", "c", "c", "a", "b"} {
-		b.play("speak "+id+" go", "said "+id+strconv.Itoa(len(b.log)))
-	}
-	in, err := b.state.Input(b.state.Policy, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []policy.Followed{{}, {}, {Last: 2, LastTwo: 2}, {}} {
-		if got := in.Agents[i].Followed; got != want {
-			t.Errorf("%s followed %+v, want %+v", in.Agents[i].ID, got, want)
-		}
 	}
 }

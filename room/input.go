@@ -79,15 +79,12 @@ func (s *State) textOf(ev policy.Event, needs policy.Needs, text TextFunc) (poli
 		ev.Text = ""
 		return ev, nil
 	}
-	said := ev.Kind == policy.KindMessage || ev.Kind == policy.KindHuman
 	if ev.Text == "" && ev.Bytes > 0 && ev.Seq < s.Recent.textsFrom() && text != nil {
 		t, err := text(ev.Seq)
 		if err != nil {
 			return ev, fmt.Errorf("reading event %d for the policy: %w", ev.Seq, err)
 		}
-		if said || t != "" {
-			ev.Text = t
-		}
+		ev.Text = t
 	}
 	most := needs.MaxTextBytes
 	setDefault(&most, policy.DefText)

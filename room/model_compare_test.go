@@ -23,7 +23,7 @@ import (
 // compares what both answer, each event, and the state after it.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		for range 3 { // rooms
+		for range 10 { // rooms
 			compareRoom(rt)
 		}
 	})
@@ -41,7 +41,7 @@ func compareRoom(rt *rapid.T) {
 	}
 	m := newModel(open, s.Seq)
 	clock := time.Duration(0)
-	for i := range rapid.IntRange(1, 80).Draw(rt, "commands") {
+	for i := range rapid.IntRange(10, 80).Draw(rt, "commands") {
 		clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
 		c := drawCommand(rt, m)
 		c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
@@ -96,7 +96,7 @@ func drawRoom(rt *rapid.T) room.Open {
 	l.MaxDeclines = rapid.IntRange(1, 3).Draw(rt, "maxDeclines")
 	l.MaxDuration = 10 * time.Minute
 	l.MaxOutput = 30
-	l.MaxTokens = rapid.SampledFrom([]int64{0, 33, 100}).Draw(rt, "maxTokens")
+	l.MaxTokens = rapid.SampledFrom([]int64{0, 20, 33}).Draw(rt, "maxTokens")
 	l.MaxCost = rapid.SampledFrom([]int64{0, 100, 150}).Draw(rt, "maxCost")
 	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
 	o := room.Open{Spec: room.Spec{

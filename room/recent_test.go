@@ -45,13 +45,13 @@ func TestIDsForgotten(t *testing.T) {
 // TestRecentEvents checks which events and texts a room remembers for its policy.
 func TestRecentEvents(t *testing.T) {
 	var r recent
-	text := strings.Repeat("x", 100)
+	text := strings.Repeat("x", 128) // a whole number of them is recentBytes
 	total := 2*recentEvents + 1
 	for i := range total {
 		r.push(policy.Event{Seq: int64(i + 1), Text: text, Bytes: len(text)})
 		kept := slices.IndexFunc(r.Events, func(e policy.Event) bool { return e.Text != "" })
 		n := len(r.Events) - kept
-		if n != min(i+1, recentBytes/100) || kept != r.Texts || r.Bytes != 100*n {
+		if n != min(i+1, recentBytes/128) || kept != r.Texts || r.Bytes != 128*n {
 			t.Fatalf("after %d events: %d texts from %d, counted %d bytes from %d", i+1, n, kept, r.Bytes, r.Texts)
 		}
 		if i+1 == 2*recentEvents && len(r.Events) != 2*recentEvents {
@@ -106,6 +106,7 @@ func TestInputBound(t *testing.T) {
 	for name, in := range map[string]policy.Input{
 		"objective":   {Objective: strings.Repeat(c, 30)},
 		"constraints": {Constraints: slices.Repeat([]string{c}, 30)},
+		"empty ones":  {Constraints: make([]string, 3000)},
 		"settings":    {Config: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
 		"state":       {State: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
 		"agents":      {Agents: slices.Repeat([]policy.Agent{{ID: c, Name: c, Role: c, Domains: []string{c, c, c}, Bid: &bid}}, 20)},
@@ -115,6 +116,53 @@ func TestInputBound(t *testing.T) {
 		if size, bound := encodedSize(in), maxSize(&in); bound < size {
 			t.Errorf("%s: %d bytes, bound %d", name, size, bound)
 		}
+	}
+}
+
+// TestInputExactlyFits checks that an input of the largest size is left as it is.
+func TestInputExactlyFits(t *testing.T) {
+	pad := func(in policy.Input, size int) policy.Input {
+		in.Objective = strings.Repeat("o", size-encodedSize(in))
+		return in
+	}
+	whole := fitInput(pad(policy.Input{}, policy.MaxInput))
+	if whole.Truncated || encodedSize(whole) != policy.MaxInput {
+		t.Errorf("%d bytes, truncated %t", encodedSize(whole), whole.Truncated)
+	}
+	last := []policy.Event{{Seq: 2, Text: strings.Repeat("t", policy.MaxInput/2+1000)}}
+	in := pad(policy.Input{Truncated: true, Events: last}, policy.MaxInput)
+	in.Events = append([]policy.Event{{Seq: 1}}, last...)
+	if in = fitInput(in); len(in.Events) != 1 || encodedSize(in) != policy.MaxInput {
+		t.Errorf("%d events in %d bytes", len(in.Events), encodedSize(in))
+	}
+	in = pad(policy.Input{Truncated: true}, policy.MaxInput/2)
+	in.Events = slices.Repeat(last, 2)
+	if n := len(in.Objective); len(fitInput(in).Objective) != n {
+		t.Errorf("an objective of %d bytes was cut", n)
+	}
+}
+
+// TestFollowersBounded checks that the table of who followed whom stops growing.
+func TestFollowersBounded(t *testing.T) {
+	s := State{Followed: map[uint64]int32{}, Speakers: [2]int16{2, 1}}
+	for i := range maxFollowed - 1 {
+		s.Followed[1<<40+uint64(i)] = 1
+	}
+	s.follow(2)
+	if len(s.Followed) != maxFollowed {
+		t.Errorf("%d entries", len(s.Followed))
+	}
+}
+
+// TestDamagedList checks that a packed list that ends too early is refused.
+func TestDamagedList(t *testing.T) {
+	var list chunkedList[messageIndex]
+	if err := list.UnmarshalJSON([]byte(`"gA=="`)); err == nil { // one byte, which says that another follows
+		t.Errorf("%+v", list)
+	}
+	var entries chunkedList[indexEntry]
+	if err := entries.UnmarshalJSON([]byte(`"AgI="`)); err == nil {
+		t.Errorf("%+v", entries)
 	}
 }
 

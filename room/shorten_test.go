@@ -35,6 +35,9 @@ func TestShorten(t *testing.T) {
 		add(TurnGranted{Turn: n + 1, Participant: m.From, Window: whole.WindowFor(m.From)})
 		add(MessagePosted{Turn: n + 1, Message: m})
 		short.Shorten(2000)
+		if kept := short.Messages.N - short.Messages.gone; kept < min(2000, short.Messages.N) {
+			t.Fatalf("%d messages are kept", kept)
+		}
 		if n%50 > 0 {
 			continue
 		}
