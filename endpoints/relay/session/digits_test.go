@@ -60,6 +60,28 @@ func TestDigitsCannotBeGround(t *testing.T) {
 	}
 }
 
+// TestFewAttempts: a device that holds the invite and begins again and again gets
+// few answers, and so few digits to choose from.
+func TestFewAttempts(t *testing.T) {
+	p := newPairingFixture(t, identity.Invite{})
+	answers := 0
+	for range 50 {
+		message1 := p.newJoiner(p.device, p.invite).Take().Payloads[0]
+		if _, ok, err := p.listener.Receive(p.now, p.device.ID(), message1); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			answers++
+		}
+	}
+	if answers != maxFailedAttempts+1 {
+		t.Errorf("%d answers, want %d", answers, maxFailedAttempts+1)
+	}
+	p.now = p.now.Add(failureWindow)
+	if _, ok, err := p.listener.Receive(p.now, p.device.ID(), p.joiner.Take().Payloads[0]); !ok || err != nil {
+		t.Error("no answer after the window", err)
+	}
+}
+
 // TestNonceIsBound: an attacker that joins cannot reveal another nonce than the
 // one that it committed to before it saw the host's answer.
 func TestNonceIsBound(t *testing.T) {

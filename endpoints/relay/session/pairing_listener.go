@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxFailedAttempts  = 5 // per failureWindow and invite
+	maxFailedAttempts  = 5 // per failureWindow and invite, with those that a device began again
 	failureWindow      = time.Minute
 	maxPairingAttempts = 8
 )
@@ -123,6 +123,9 @@ func (l *PairingListener) attempt(now time.Time, from identity.DeviceID, id [16]
 	if !ok {
 		l.countFailure(now, id)
 		return nil, false, nil
+	}
+	if l.attempts[from] != nil { // each attempt has other digits: a device must not try many
+		l.countFailure(now, id)
 	}
 	if a.version == version { // it does not use the invite up: after an update it can pair
 		l.countFailure(now, id)
