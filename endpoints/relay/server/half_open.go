@@ -10,8 +10,8 @@ import (
 )
 
 // A halfOpenPool holds the connections that have not logged in yet, in total and
-// per address. When it is full, a new connection takes the place of the oldest:
-// a device logs in within a few round trips, and a connection that only holds
+// per address. When it is full, a new connection takes the place of the oldest
+// of the address that has the most: a device logs in within a few round trips, and a connection that only holds
 // its place is the oldest soon. The same rule protects TCP stacks against floods
 // of half-open connections (J. Lemon, "Resisting SYN flood DoS attacks with a
 // SYN cache", BSDCon 2002).
@@ -82,37 +82,33 @@ func (h *halfOpen) Close() error {
 	return h.Conn.Close()
 }
 
-// overLimit removes the connection that has to go because of h, if any. The
-// caller closes it. In total, the address with the most connections loses one,
-// so that a flood from few addresses evicts itself.
+// overLimit removes the connection that has to go because of h, if any: the
+// oldest of its address or, in total, the oldest of the addresses with the most
+// connections, so that a flood from few addresses evicts itself. The caller
+// closes it.
 func (p *halfOpenPool) overLimit(h *halfOpen) *halfOpen {
-	var from netip.Addr
-	switch {
-	case !h.proxy && p.perAddress[h.ip] > p.limits.HalfOpenPerAddress:
-		from = h.ip
-	case p.order.Len() > p.limits.HalfOpen:
-		from = p.largest()
-	default:
+	if !h.proxy && p.perAddress[h.ip] > p.limits.HalfOpenPerAddress {
+		return p.removeOldest(func(o *halfOpen) bool { return o.ip == h.ip })
+	}
+	if p.order.Len() <= p.limits.HalfOpen {
 		return nil
 	}
+	most := 0
+	for _, n := range p.perAddress {
+		most = max(most, n)
+	}
+	return p.removeOldest(func(o *halfOpen) bool { return p.perAddress[o.ip] == most })
+}
+
+// removeOldest removes the oldest connection for which match is true.
+func (p *halfOpenPool) removeOldest(match func(*halfOpen) bool) *halfOpen {
 	for e := p.order.Front(); e != nil; e = e.Next() {
-		if oldest := e.Value.(*halfOpen); oldest.ip == from {
-			p.remove(oldest)
-			return oldest
+		if h := e.Value.(*halfOpen); match(h) {
+			p.remove(h)
+			return h
 		}
 	}
 	return nil
-}
-
-// largest returns the address with the most connections.
-func (p *halfOpenPool) largest() (largest netip.Addr) {
-	most := 0
-	for ip, n := range p.perAddress {
-		if n > most {
-			largest, most = ip, n
-		}
-	}
-	return largest
 }
 
 func (p *halfOpenPool) remove(h *halfOpen) bool {

@@ -86,7 +86,7 @@ func (p *places) release(id frame.ID) {
 
 // sweep frees places that were kept long enough.
 func (p *places) sweep(now time.Time) {
-	if now.Sub(p.lastSweep) < p.limits.KeepPlace/sweepsPerKeep { // a full relay must not be scanned for each knock
+	if now.Sub(p.lastSweep) < p.limits.KeepPlace/sweepsPerKeep { // a full relay must not scan all places at each login
 		return
 	}
 	p.lastSweep = now
