@@ -11,7 +11,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// checkHead reports a log that does not reach its head: [log.ErrShort]. t is nil
+// check reports a log that does not reach its head: [log.ErrShort]. t is nil
 // when the database has no such room; hashAt returns the hash at a place of the
 // chain.
 func (h *headFile) check(name string, t *tail, hashAt func(*tail, uint64) ([32]byte, error)) error {
@@ -62,10 +62,7 @@ func (w *writer) openHeads() error {
 	if !s.exists || s.damaged > 0 {
 		return w.rewriteHeads()
 	}
-	if err := w.d.heads.open(); err != nil {
-		return err
-	}
-	return nil
+	return w.d.heads.open()
 }
 
 // rewriteHeads writes the file of heads again, with one record for each room:

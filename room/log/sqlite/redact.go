@@ -101,9 +101,13 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		if _, short := w.d.heads.of(name); t == nil && !short {
 			return fmt.Errorf("removing: room %s: %w", name, log.ErrNotFound)
 		}
-		// The heads come first: a removed room without this record would be one
-		// that has lost its events.
-		if err := w.d.heads.append(headRecord{kind: removedKind, room: name}); err != nil {
+		// The record comes first, and is durable first: a removed room without it
+		// would be one that has lost its events.
+		err = w.d.heads.append(headRecord{kind: removedKind, room: name})
+		if err == nil {
+			err = w.d.heads.sync()
+		}
+		if err != nil {
 			return w.d.fileError("removing a room from "+HeadsName, err)
 		}
 		if t == nil {
