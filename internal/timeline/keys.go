@@ -11,8 +11,8 @@ import (
 
 // key handles a key. A key that has a text is text, always.
 func (x *screen) key(k tea.KeyPressMsg) {
-	asked := x.asked
-	x.asked = false
+	asked, escaped := x.asked, x.escaped
+	x.asked, x.escaped = false, time.Time{}
 	text := k.Text
 	if text == "" {
 		text = escapedText(k)
@@ -30,10 +30,10 @@ func (x *screen) key(k tea.KeyPressMsg) {
 	case "enter", "ctrl+j", "kpenter":
 		x.enter()
 	case "esc":
-		x.escape()
+		x.escape(escaped)
 	case "alt+esc": // two in one read
-		x.escape()
-		x.escape()
+		x.escape(escaped)
+		x.escape(x.escaped)
 	case "tab":
 		x.tab(k)
 	case "ctrl+d":
@@ -156,14 +156,15 @@ func (x *screen) run(command string) {
 const twice = time.Second
 
 // escape leaves a question or the highlighted draft. Otherwise the second of
-// two stops the room.
-func (x *screen) escape() {
+// two in a row stops the room. before is when the key before this one was
+// pressed, if that was Escape.
+func (x *screen) escape(before time.Time) {
 	switch {
 	case x.asks != nil:
 		x.dismiss()
 	case x.draftMark != "":
 		x.unmark()
-	case time.Since(x.escaped) < twice:
+	case time.Since(before) < twice:
 		x.escaped = time.Time{}
 		x.act(room.Stop{})
 	default:

@@ -21,7 +21,7 @@ type screen struct {
 	input
 	width, height int
 	draftMark     string    // hash of the highlighted draft, or ""
-	escaped       time.Time // when Escape was last pressed
+	escaped       time.Time // when Escape was pressed, if no other key followed
 	asked         bool      // Ctrl-D was pressed once
 	interrupted   bool      // Ctrl-C was pressed
 	others        *notes
@@ -130,6 +130,7 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		x.key(msg)
 	case tea.PasteMsg:
+		x.escaped = time.Time{}
 		x.unmark()
 		x.insert(msg.Content)
 	case written:

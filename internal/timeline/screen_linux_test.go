@@ -102,8 +102,8 @@ func TestMenu(t *testing.T) {
 	x.does(room.Next{Participant: "dba"})
 }
 
-// TestEscape: two stop the room; one behind text, or with a letter in the same
-// read, does nothing but text.
+// TestEscape: two in a row stop the room; one behind text, with a letter in the
+// same read, or with text between it and the next does not.
 func TestEscape(t *testing.T) {
 	x := show(t, 80, 24)
 	x.drafts("h1", "draft")
@@ -115,6 +115,10 @@ func TestEscape(t *testing.T) {
 	x.sees("reject, because>")
 	x.press("\x1b")
 	x.sees("say> ao")
+	x.press("\x1b")
+	x.sees("Esc again stops the room")
+	x.press("k")
+	x.sees("say> aok")
 	x.press("\x1b")
 	x.sees("Esc again stops the room")
 	if got := x.room.done(); got != nil {
