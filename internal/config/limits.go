@@ -168,7 +168,7 @@ func (d *document) checkLimits(w wireRoom) {
 		"remoteTimeout": l.RemoteTimeout, "bidTimeout": l.BidTimeout, "startTimeout": l.StartTimeout, "declineRetry": l.DeclineRetry,
 	} {
 		if time.Duration(t) > total {
-			never(key, fmt.Sprintf("the room ends after %s", formatDuration(total)))
+			never(key, "the room ends after "+human.Duration(total))
 		}
 	}
 	priced := func(s *wireParticipant) bool { return s != nil && (s.Price.Input > 0 || s.Price.Output > 0) }
@@ -180,7 +180,7 @@ func (d *document) checkLimits(w wireRoom) {
 			continue
 		}
 		if time.Duration(s.Timeout) > total {
-			d.warnUnlessBroken(participantPath(i, "timeout"), "ROOM-LIMIT", "can never be reached: the room ends after "+formatDuration(total), "")
+			d.warnUnlessBroken(participantPath(i, "timeout"), "ROOM-LIMIT", "can never be reached: the room ends after "+human.Duration(total), "")
 		}
 		if l.MaxTokens > 0 && s.MaxTokens > l.MaxTokens {
 			d.warnUnlessBroken(participantPath(i, "maxTokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
@@ -188,7 +188,7 @@ func (d *document) checkLimits(w wireRoom) {
 	}
 }
 
-// formatDuration formats a duration without zero parts.
+// formatDuration formats a duration as room.yaml has it, without zero parts.
 func formatDuration(t time.Duration) string {
 	s := t.String()
 	for _, zero := range []string{"m0s", "h0m"} {

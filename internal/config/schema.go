@@ -67,6 +67,8 @@ func (c compiled) check(v any) []violation {
 	}
 	var all []violation
 	c.collect(ve, &all)
+	// The library visits the keys of an object in any order.
+	slices.SortStableFunc(all, func(a, b violation) int { return slices.Compare(a.Path, b.Path) })
 	return all
 }
 
