@@ -159,7 +159,7 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 		}, now)
 	}
 	if x := s.lateStart(now.Clock); x != nil {
-		return s.failSeat(x, FailTimeout, "not ready within "+s.Limits.startTimeout(x.Participant).String(), now.Clock-x.StartedAt), nil
+		return s.failSeat(x, FailTimeout, "not ready within "+human.Duration(s.Limits.startTimeout(x.Participant)), now.Clock-x.StartedAt), nil
 	}
 	return nil, nil
 }

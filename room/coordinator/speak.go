@@ -30,10 +30,11 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 	return g, nil
 }
 
-// speak makes the prompt of the open turn and sends it. A prompt is sent once, and only as it was granted: one that a closing gate has cancelled (cut)
-// or that the room has outdated is reported as [room.FailHeld], which
-// interrupts the turn. A turn that an earlier process granted is sent in the
-// name of this one; its endpoint answers a request only once.
+// speak makes the prompt of the open turn and sends it. A prompt is sent once,
+// and only as it was granted: one that a closing gate has cancelled (cut) or that
+// the room has outdated is reported as [room.FailHeld], which interrupts the turn.
+// A turn that an earlier process granted is sent in the name of this one; its
+// endpoint answers a request only once.
 func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.Command, *effectError) {
 	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, e.Window, e.Turn, e.Request, e.Hints)
 	if err != nil {
