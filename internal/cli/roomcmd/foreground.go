@@ -30,7 +30,7 @@ type foreground struct {
 	badge    string
 	again    []string              // flags of this run that the next one needs too
 	failIf   []condition.Condition // exit 8 if one holds at the end
-	// watch is told every event as it becomes durable; nil is nobody. It runs
+	// watch is told every event as it becomes durable; it may be nil. It runs
 	// in parallel with the room and may give it commands.
 	watch func(context.Context, *coordinator.Room, room.Event)
 }
@@ -101,7 +101,7 @@ func (s *foreground) follow(ctx context.Context) {
 	}
 }
 
-// show shows the room until it has ended, or rests with nobody there. When
+// show shows the room until it has ended, or rests without input. When
 // ctx ends it pauses the room first.
 func (s *foreground) show(ctx context.Context) error {
 	if s.headless {
