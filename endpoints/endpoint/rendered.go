@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -97,8 +98,8 @@ func cleanValue(v any) any {
 		return eachOf(v, cleanValue)
 	case map[string]any:
 		m := make(map[string]any, len(v))
-		for k, x := range v {
-			m[Clean(k)] = cleanValue(x)
+		for _, k := range slices.Sorted(maps.Keys(v)) { // in order: two keys may be equal when they are cleaned
+			m[Clean(k)] = cleanValue(v[k])
 		}
 		return m
 	}

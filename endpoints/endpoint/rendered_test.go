@@ -66,7 +66,8 @@ func spoil(v reflect.Value, bad string) {
 func TestCleanJSON(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":1.50}`: `{"a":1.50}`, `"x\u200b<"`: `"x<"`, `["\n",12345678901234567890]`: `["\n",12345678901234567890]`,
-		`{`: "", `{} {}`: "", ``: "", "null": "null",
+		`{"b":1,"a\u200b":2,"a":3}`: `{"a":2,"b":1}`, // keys that are equal when they are cleaned: the last one in order
+		`{`:                         "", `{} {}`: "", ``: "", "null": "null",
 	} {
 		if got := string(cleanJSON([]byte(in))); got != want {
 			t.Errorf("cleanJSON(%s) = %s, want %s", in, got, want)
