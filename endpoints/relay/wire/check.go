@@ -91,7 +91,7 @@ func (q Request) checkSeats() error {
 		switch folded := strings.ToLower(s.ID); {
 		case !endpoint.ValidID(s.ID) || s.Kind != "" && !endpoint.ValidID(s.Kind):
 			return fmt.Errorf("the seat %s has an invalid id or kind", endpoint.Quote(s.ID))
-		case seen[folded]:
+		case seen[folded], s.ID != q.You && folded == strings.ToLower(q.You):
 			return fmt.Errorf("two seats have the id %s", s.ID)
 		default:
 			seen[folded] = true

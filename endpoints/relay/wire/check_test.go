@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,9 +52,13 @@ func TestCheckProvenance(t *testing.T) {
 	for name, set := range map[string]func(*Request){
 		"two seats with one id":         func(q *Request) { q.Seats = append(q.Seats, Seat{ID: "ann"}) },
 		"two seats that differ by case": func(q *Request) { q.Seats = append(q.Seats, Seat{ID: "Bob"}) },
-		"own of another":                func(q *Request) { q.CatchUp[0].Own = true },
-		"of the agent and not own":      func(q *Request) { q.History[0].Own = false },
-		"a negative number":             func(q *Request) { q.Omissions.Unsent = -1 },
+		"a seat that differs from the agent by case": func(q *Request) {
+			q.Seats = slices.DeleteFunc(q.Seats, func(s Seat) bool { return s.ID == q.You })
+			q.Seats = append(q.Seats, Seat{ID: strings.ToUpper(q.You)})
+		},
+		"own of another":           func(q *Request) { q.CatchUp[0].Own = true },
+		"of the agent and not own": func(q *Request) { q.History[0].Own = false },
+		"a negative number":        func(q *Request) { q.Omissions.Unsent = -1 },
 	} {
 		q := valid()
 		if set(&q); q.Check() == nil {
