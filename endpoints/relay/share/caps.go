@@ -33,12 +33,9 @@ func (c Caps) apply(p *endpoint.Prompt) {
 	p.AllowToolUse = p.AllowToolUse && c.AllowTools
 }
 
-// timeout returns how long the agent may work on a request of a device: the lower
-// of the host's time-out, the profile's and what is left of the day.
+// timeout returns how long the agent may work on a request of a device: the time
+// asked for, or what is left of the day if that is less.
 func (s *Share) timeout(p *sharedProfile, from identity.DeviceID, asked time.Duration) (time.Duration, error) {
-	if asked <= 0 || asked > p.Timeout {
-		asked = p.Timeout
-	}
 	if p.Caps.MaxMinutes <= 0 {
 		return asked, nil
 	}

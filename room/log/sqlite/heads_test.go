@@ -337,6 +337,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
+// FuzzHeads checks that a record is read after any content.
 func FuzzHeads(f *testing.F) {
 	f.Add([]byte("\n0011223344556677 head 3 00 \"a\""), "a", uint64(3))
 	f.Add([]byte(""), "room \n \"x\"", uint64(1))
