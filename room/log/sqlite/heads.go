@@ -273,7 +273,8 @@ func (h *headFile) open() error {
 	return nil
 }
 
-// syncEvery is how long heads may survive only the end of the process.
+// syncEvery is the least time between two syncs. The writer looks as often, so
+// that heads are durable after twice this time.
 const syncEvery = 200 * time.Millisecond
 
 // syncDue makes what was appended durable, when that is due.

@@ -32,7 +32,7 @@ const FileName = "moot.db"
 type Config struct {
 	Dir      string        // data folder; made with mode 0700 when missing
 	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
-	Poll     time.Duration // how often Follow looks for what other processes appended; 0 is 200 ms
+	Poll     time.Duration // how often Follow looks for what other processes appended, and heads are made durable; 0 is 200 ms
 	Rest     time.Duration // without a commit, after which the write-ahead log is moved into the database; 0 is 2 s
 }
 
