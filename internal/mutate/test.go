@@ -69,11 +69,15 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 	if err := p.build(work, program); err != nil {
 		return nil, err
 	}
-	reached, used, err := p.reached(work, program)
+	reached, err := p.reached(work, program)
 	if err != nil {
 		return nil, err
 	}
-	limit := 5*used + 2*time.Second // for mutants that never end
+	used, err := p.processorTime(program)
+	if err != nil {
+		return nil, err
+	}
+	limit := 4*used + 2*time.Second // for mutants that never end
 	fmt.Printf("%d mutants in %d functions, %d reached by the tests\n", len(p.mutants), len(p.hashes), len(reached))
 	survived := make([]bool, len(chosen))
 	next := make(chan int)
@@ -131,28 +135,36 @@ func (p *subject) build(work, program string) error {
 	return nil
 }
 
-// reached returns the mutants that the tests execute and the processor time that
-// they use. It fails if the tests do not pass without a mutant.
-func (p *subject) reached(work, program string) (map[int]bool, time.Duration, error) {
+// reached returns the mutants that the tests execute. It fails if the tests do
+// not pass without a mutant.
+func (p *subject) reached(work, program string) (map[int]bool, error) {
 	trace := filepath.Join(work, "trace")
 	cmd := exec.Command(program, flags...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT_TRACE="+trace)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, 0, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
+		return nil, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
 	}
 	b, err := os.ReadFile(trace)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	out := map[int]bool{}
 	for _, line := range strings.Fields(string(b)) {
 		id, err := strconv.Atoi(line)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		out[id] = true
 	}
-	return out, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	return out, nil
+}
+
+// processorTime returns what all tests use without a mutant.
+func (p *subject) processorTime(program string) (time.Duration, error) {
+	cmd := exec.Command(program, flags...)
+	cmd.Dir = p.dir
+	err := cmd.Run()
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
 }
 
 // passes reports whether the tests that args choose pass with a mutant, within
