@@ -213,10 +213,11 @@ func (s *foreground) ending(sum summary, e room.Ending) error {
 	case app.ExitOK:
 		return nil
 	case app.ExitPolicy, app.ExitFailure:
-		return app.ExitWith(sum.Exit, &problem.Error{
-			Code: cmp.Or(e.Name, "ROOM-ERROR"), What: e.Reason, Where: "room " + sum.Room,
-			Fix: cmp.Or(e.Fix, "fix the cause") + ", then `" + sum.Next + "`",
-		})
+		fix := cmp.Or(e.Fix, "fix the cause")
+		if sum.Next != "" {
+			fix += ", then `" + sum.Next + "`"
+		}
+		return app.ExitWith(sum.Exit, &problem.Error{Code: cmp.Or(e.Name, "ROOM-ERROR"), What: e.Reason, Where: "room " + sum.Room, Fix: fix})
 	}
 	return app.ExitWith(sum.Exit, nil)
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// goOn returns the command that goes on with a room, or "" if nobody can: for
-// each ending the one that undoes its cause.
+// goOn returns the command that goes on with a room, or "" if there is none. It
+// undoes the cause of the ending.
 func (s *foreground) goOn(v room.View) string {
 	args := append([]string{"run", "--room", v.Room}, s.again...)
 	switch {
 	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
 		return s.CommandLine(append(args, s.raise(v)...)...)
 	case v.Ending.Degraded && v.Turn > 0:
-		return s.CommandLine(append(args, restore(v)...)...)
+		return s.CommandLine(append(args, restore(v, room.Suspended)...)...)
 	case v.Phase == room.PhaseCompleted && v.Ending.Cause == room.CauseSettled:
 		return s.CommandLine(append(args, "--say", "TEXT")...)
 	case v.Phase == room.PhaseCompleted, v.Phase == room.PhaseStopped:
 		return s.forked(v)
 	case v.Phase == room.PhaseError:
-		return s.CommandLine(append(args, restore(v)...)...)
+		return s.afterError(v, args)
 	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
 		return s.CommandLine(append(args, "--policy", otherPolicy(v.Policy))...)
 	}
@@ -33,7 +33,7 @@ func (s *foreground) goOn(v room.View) string {
 // that had too many failures in a row go on too.
 func (s *foreground) raise(v room.View) (flags []string) {
 	if v.Ending.Name == "maxFailures" {
-		flags = restore(v)
+		flags = restore(v, room.Suspended)
 	}
 	for _, assignment := range config.ChangedLimits(v.Limits, v.Raised) {
 		flags = append(flags, "--limit", assignment)
@@ -41,11 +41,24 @@ func (s *foreground) raise(v room.View) (flags []string) {
 	return flags
 }
 
-// restore returns the flag that lets the suspended seats back in.
-func restore(v room.View) []string {
+// afterError returns the command that goes on after an error: with the seats that
+// are suspended, or without those with the muted ones if no seat could speak. A
+// removed seat takes part again only in a copy.
+func (s *foreground) afterError(v room.View, args []string) string {
+	flags := restore(v, room.Suspended)
+	if flags == nil && v.Ending.Name == "ROOM-NOBODY" {
+		if flags = restore(v, room.Muted); flags == nil {
+			return s.forked(v)
+		}
+	}
+	return s.CommandLine(append(args, flags...)...)
+}
+
+// restore returns the flag that lets the seats with that standing take part again.
+func restore(v room.View, standing room.Standing) []string {
 	var seats []string
 	for _, x := range v.Seats {
-		if standingOf(x) == string(room.Suspended) {
+		if standingOf(x) == string(standing) {
 			seats = append(seats, x.ID)
 		}
 	}
