@@ -328,7 +328,7 @@ func (m *model) setStanding(do room.SetStanding) bool {
 	return m.left(x)
 }
 
-// left ends a live room in which x has just left nobody, or one of two.
+// left ends a live room if no agent may speak without x, or one of two is left.
 func (m *model) left(x *modelSeat) bool {
 	switch {
 	case m.phase != room.PhaseLive || x.standing == room.Active:

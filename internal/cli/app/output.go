@@ -143,7 +143,8 @@ func (a *App) watched() bool {
 const workingDelay = 300 * time.Millisecond
 
 // Working shows on stderr what a person waits for, with a spinner, until done is
-// called. Where nobody watches it shows nothing. It is safe for concurrent use.
+// called. It shows nothing if stderr is no terminal or --quiet is set. It is safe
+// for concurrent use.
 func (a *App) Working(what string) (done func()) {
 	if !a.watched() {
 		return func() {}
