@@ -60,6 +60,9 @@ func (w Wiring) OpenLog(readOnly bool) (*sqlite.DB, error) {
 	return sqlite.Open(sqlite.Config{Dir: w.Settings.Data, ReadOnly: readOnly})
 }
 
+// RoomHolders returns the ids of the processes that run rooms of the data folder.
+func (w Wiring) RoomHolders() []int { return sqlite.Holders(w.Settings.Data) }
+
 // OpenAudit opens the host log, which holds what agents were asked and how it
 // ended. The caller closes it.
 func (w Wiring) OpenAudit() (*audit.Log, error) {

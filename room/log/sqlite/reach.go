@@ -169,6 +169,9 @@ func (d *DB) checkHeads(ctx context.Context, infos []log.Info) ([]log.Info, erro
 
 // fileError explains an error of a file that SQLite does not write.
 func (d *DB) fileError(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if primary(err) != 0 {
 		return d.explain(doing, err)
 	}

@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/folkmoot/moot/internal/atomicfile"
+)
+
+// Backup writes a copy of the log into dir, an existing folder that holds none. Rooms
+// run on meanwhile; the copy is the log of one moment. It is durable when Backup
+// returns. Rooms that have lost events have lost them in the copy too, and are still
+// named there: the error joins one for each defect that a check of the copy finds.
+func (d *DB) Backup(ctx context.Context, dir string) error {
+	before, err := readHeads(d.heads.path)
+	if err != nil {
+		return d.fileError("reading "+HeadsName, err)
+	}
+	_, damaged := d.Rooms(ctx) // compares all heads
+	if err := d.vacuumInto(filepath.Join(dir, FileName)); err != nil {
+		return err
+	}
+	if err := keepShort(dir, before, d.heads.rooms()); err != nil {
+		return d.fileError("writing "+HeadsName+" of the copy", err)
+	}
+	copied, err := Open(Config{Dir: dir}) // makes the heads of the other rooms
+	if err != nil {
+		return err
+	}
+	found := copied.Check(ctx)
+	if err := copied.Close(); err != nil {
+		return errors.Join(err, damaged)
+	}
+	return errors.Join(found, d.fileError("backing up", atomicfile.SyncDir(dir)))
+}
+
+// vacuumInto copies the database, without what was deleted. SQLite gives the copy
+// no write-ahead log.
+func (d *DB) vacuumInto(path string) error {
+	source, err := dial(d.path, "ro")
+	if err != nil {
+		return d.explain("backing up", err)
+	}
+	err = source.exec("vacuum into ?", path)
+	if err := errors.Join(err, source.Close()); err != nil {
+		return d.explain("backing up", err)
+	}
+	c, err := dial(path, "rw")
+	if err != nil {
+		return d.explain("backing up", err)
+	}
+	if err := errors.Join(c.exec("pragma journal_mode=wal"), c.Close(), os.Chmod(path, 0o600)); err != nil {
+		return d.fileError("backing up", err)
+	}
+	return d.fileError("backing up", syncFile(path))
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// keepShort writes the heads of rooms that do not reach them into the file of heads
+// of dir, so that the copy names them as well.
+func keepShort(dir string, heads headSet, rooms []string) error {
+	if len(rooms) == 0 {
+		return nil
+	}
+	var b []byte
+	for _, room := range rooms {
+		if h, ok := heads.heads[room]; ok {
+			b = (&headRecord{headKind, room, h}).append(b)
+		}
+	}
+	// A damaged line makes the first writer add the heads of the other rooms.
+	return atomicfile.WriteDurable(filepath.Join(dir, HeadsName), append(b, "\nincomplete"...))
+}
+
+// Holders returns the ids of the processes that hold rooms of a data folder.
+func Holders(dir string) []int {
+	files, _ := filepath.Glob(filepath.Join(dir, lockDir, "*.lock")) // the pattern is valid
+	var pids []int
+	for _, path := range files {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			continue // released meanwhile
+		}
+		if errors.Is(lockFile(f), errHeld) {
+			pids = append(pids, holder(f))
+		}
+		f.Close()
+	}
+	return pids
+}
