@@ -15,7 +15,7 @@ var commandCodes = []Meaning{
 	{"CLI-LIMIT", usage, "A limit that is to be changed does not exist, or has no such value.", "Write NAME=VALUE with the names of limits: in room.yaml, such as maxTurns=60 or maxCost=2.50."},
 	{"CLI-USAGE", usage, "The command does not have this flag or argument.", "Every command explains itself with --help."},
 	{"BACKUP-FOLDER", failure, "The folder of a backup cannot be made.", "Name a folder that does not exist yet, in one that can be written."},
-	{"RESTORE-FOLDER", failure, "A backup cannot be put into the data folder.", "--replace moves the rooms that are there aside. Run restore again if it was interrupted."},
+	{"RESTORE-FOLDER", failure, "A backup cannot be put into the data folder.", "--replace moves the rooms that are there away. Run restore again if it was interrupted."},
 	{"DOCTOR-FAILED", failure, "A requirement of moot is missing on this machine.", "Each failed line says what to do."},
 	{"INIT-EXISTS", usage, "A file that `moot init` would write already exists.", "Choose another folder, or remove the file."},
 	{"RUN-CONDITION", usage, "A condition of --fail-if cannot be read, or names a figure or a seat that does not exist.", "Write [SEAT.]FIGURE OP NUMBER, such as 'turns < 4'. The message lists the figures."},

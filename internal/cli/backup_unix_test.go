@@ -28,22 +28,24 @@ func TestKillBackup(t *testing.T) {
 	r := w.start("run", "--headless", "--max-turns", "4")
 	r.end()
 	rng := rand.New(rand.NewPCG(4, 11))
+	dir := filepath.Join(w.dir, "last")
+	start := time.Now()
+	if code := w.start("backup", dir).end(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	took := time.Since(start) // kills are spread over the time that a backup takes here
 	whole := 0
 	for i := range kills {
 		dir := filepath.Join(w.dir, "backup"+strconv.Itoa(i))
-		w.killSoon(rng, "backup", dir)
+		w.killSoon(rng, took*5/4, "backup", dir)
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		whole++
 		intact(t, dir)
 	}
-	dir := filepath.Join(w.dir, "last")
-	if code := w.start("backup", dir).end(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
 	for range kills {
-		w.killSoon(rng, "restore", dir, "--replace")
+		w.killSoon(rng, took*5/4, "restore", dir, "--replace")
 		if _, err := os.Stat(filepath.Join(w.data(), sqlite.FileName)); err == nil {
 			intact(t, w.data())
 		} else if parts, _ := filepath.Glob(filepath.Join(w.data(), "replaced-*", sqlite.FileName)); len(parts) == 0 {
@@ -57,15 +59,15 @@ func TestKillBackup(t *testing.T) {
 	t.Logf("%d kills of each, %d backups were whole", kills, whole)
 }
 
-// killSoon starts moot and kills it after at most 100 ms.
-func (w *workbench) killSoon(rng *rand.Rand, args ...string) {
+// killSoon starts moot and kills it within some time.
+func (w *workbench) killSoon(rng *rand.Rand, within time.Duration, args ...string) {
 	w.t.Helper()
 	cmd := exec.Command("moot", args...)
 	cmd.Dir, cmd.Env = w.dir, w.env
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	time.Sleep(time.Duration(rng.IntN(100_000)) * time.Microsecond) // the point of the kill is random, not an event
+	time.Sleep(time.Duration(rng.Int64N(int64(within)))) // the point of the kill is random, not an event
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed, or has ended before
 }

@@ -39,7 +39,7 @@ func newRestoreCmd(a *commands) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0], replace) },
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "move rooms that are in the data folder aside")
+	cmd.Flags().BoolVar(&replace, "replace", false, "move rooms that are in the data folder away")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func (a *commands) restore(ctx context.Context, dir string, replace bool) error 
 		return &problem.Error{Code: "ROOM-LOCKED", What: app.Count(len(pids), "room") + " of the data folder is being run", Where: data, Fix: "end the processes that `moot ls` names"}
 	}
 	if _, err := os.Lstat(filepath.Join(data, "moot.db")); err == nil && !replace {
-		return restoreError(data, errors.New("it holds rooms"), "--replace moves them aside")
+		return restoreError(data, errors.New("it holds rooms"), "--replace moves them away")
 	}
 	done := restored{Data: data, Rooms: rooms}
 	if done.Replaced, err = exchange(data, dir); err != nil {
@@ -86,7 +86,7 @@ func restoreError(dir string, err error, fix string) error {
 // exchange copies a backup next to the data first, then moves old parts away and
 // new ones in, each in one step. Interrupted at any point, the old parts are whole
 // in one of two folders.
-func exchange(data, backup string) (aside string, err error) {
+func exchange(data, backup string) (old string, err error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return "", err
 	}
@@ -108,38 +108,38 @@ func exchange(data, backup string) (aside string, err error) {
 			names = append(names, e.Name())
 		}
 	}
-	if aside, err = moveAside(data, names); err != nil {
-		return aside, err
+	if old, err = moveAway(data, names); err != nil {
+		return old, err
 	}
 	for _, name := range names {
 		err := os.Rename(filepath.Join(staged, name), filepath.Join(data, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return aside, err
+			return old, err
 		}
 	}
-	return aside, atomicfile.SyncDir(data)
+	return old, atomicfile.SyncDir(data)
 }
 
-// moveAside moves parts of the data folder into a new folder in it, "" when there
+// moveAway moves parts of the data folder into a new folder in it, "" when there
 // are none.
-func moveAside(data string, names []string) (aside string, err error) {
+func moveAway(data string, names []string) (old string, err error) {
 	for _, name := range names {
 		path := filepath.Join(data, name)
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
-		if aside == "" {
-			aside = filepath.Join(data, "replaced-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
-			if err := os.Mkdir(aside, 0o700); err != nil {
+		if old == "" {
+			old = filepath.Join(data, "replaced-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
+			if err := os.Mkdir(old, 0o700); err != nil {
 				return "", err
 			}
 		}
-		if err := os.Rename(path, filepath.Join(aside, name)); err != nil {
-			return aside, err
+		if err := os.Rename(path, filepath.Join(old, name)); err != nil {
+			return old, err
 		}
 	}
-	if aside == "" {
+	if old == "" {
 		return "", nil
 	}
-	return aside, errors.Join(atomicfile.SyncDir(aside), atomicfile.SyncDir(data))
+	return old, errors.Join(atomicfile.SyncDir(old), atomicfile.SyncDir(data))
 }
