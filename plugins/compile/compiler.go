@@ -29,9 +29,9 @@ type Compiler struct {
 	engine string
 	cache  *cache
 
-	worker  chan struct{}       // a semaphore: one worker process at a time
-	workers int                 // started so far; guarded by worker
-	refused map[string]*refusal // by digest; guarded by worker
+	worker  chan struct{}         // a semaphore: one worker process at a time
+	workers int                   // started so far; guarded by worker
+	refused map[string]remembered // by digest; guarded by worker
 
 	ctx    context.Context // of compilations in the background
 	cancel context.CancelFunc
@@ -48,7 +48,7 @@ func Open(c Config) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Compiler{config: c, engine: engine, cache: files, worker: make(chan struct{}, 1), refused: map[string]*refusal{}}
+	p := &Compiler{config: c, engine: engine, cache: files, worker: make(chan struct{}, 1), refused: map[string]remembered{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -211,7 +211,10 @@ func (c *Compiler) prepare(ctx context.Context, where, digest string, module []b
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	r := c.refused[digest]
+	r := c.refused[digest].refusal
+	if time.Since(c.refused[digest].at) > keepRefusal {
+		r = nil
+	}
 	if known != nil {
 		r = known.Refused
 	}
@@ -229,6 +232,12 @@ func (c *Compiler) prepare(ctx context.Context, where, digest string, module []b
 	return e, err
 }
 
+// A remembered refusal is kept in memory, for a cache that cannot be written.
+type remembered struct {
+	*refusal
+	at time.Time
+}
+
 // remember keeps that a module is too expensive to compile.
 func (c *Compiler) remember(digest string, err error) {
 	var e *guest.Error
@@ -237,6 +246,6 @@ func (c *Compiler) remember(digest string, err error) {
 	}
 	l := c.limits()
 	r := &refusal{What: e.What, CPUSeconds: int(l.CPU.Seconds()), Memory: l.Memory}
-	c.refused[digest] = r
+	c.refused[digest] = remembered{r, time.Now()}
 	c.cache.put(digest, &entry{entryHeader: entryHeader{Refused: r}})
 }
