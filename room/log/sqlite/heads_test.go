@@ -198,14 +198,25 @@ func TestDivergedHead(t *testing.T) {
 }
 
 // TestFolderWithoutHeads checks that a data folder of an earlier release opens,
-// and that its heads are made then.
+// and that its heads are made then. So are those of a file that was emptied.
 func TestFolderWithoutHeads(t *testing.T) {
 	dir := t.TempDir()
 	small(t, dir)
 	path := filepath.Join(dir, sqlite.HeadsName)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+	for name, lose := range map[string]func() error{
+		"missing": func() error { return os.Remove(path) },
+		"emptied": func() error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := lose(); err != nil {
+				t.Fatal(err)
+			}
+			headsAreMade(t, dir, path)
+		})
 	}
+}
+
+func headsAreMade(t *testing.T, dir, path string) {
 	for _, readOnly := range []bool{true, false} {
 		d, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: readOnly})
 		if err != nil {

@@ -59,7 +59,7 @@ func (w *writer) openHeads() error {
 	if err != nil {
 		return err
 	}
-	if !s.exists || s.damaged > 0 {
+	if !s.exists || s.damaged > 0 || len(s.heads) == 0 { // without a head it may have been emptied
 		return w.rewriteHeads()
 	}
 	return w.d.heads.open()
