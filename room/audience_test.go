@@ -54,6 +54,8 @@ func TestMessageReaders(t *testing.T) {
 			switch {
 			case !ok && m.Text+m.Summary+string(m.Payload) == "":
 				return nothing
+			case !ok:
+				return "a refusal with content"
 			case m.Text == whole && string(m.Payload) != "1", m.Text != whole && m.Payload != nil:
 				return "a payload that does not fit " + m.Text
 			}

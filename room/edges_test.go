@@ -109,8 +109,27 @@ func TestStartsRefused(t *testing.T) {
 		t.Fatal("a knows everything")
 	}
 	b.play("exited a failed gone")
-	if !b.state.Seats[0].NeedsFullContext {
-		t.Error("a new process is taken for the one before")
+	if x := b.state.Seats[0]; !x.NeedsFullContext || x.Failed == 0 {
+		t.Errorf("after the end of a process: %+v", x)
+	}
+	b.play("decline nothing", "started a")
+	if b.state.LastNews != b.state.Seq {
+		t.Error("the policy that declined meanwhile is not asked again")
+	}
+	b.play("exited a failed gone", "started a")
+	if b.state.LastNews == b.state.Seq {
+		t.Error("a start is news to a policy that has not declined")
+	}
+}
+
+// TestDraftInterrupted checks that an agent whose draft is dropped is not started
+// again: it has answered.
+func TestDraftInterrupted(t *testing.T) {
+	b := opened(t, "a/starts/manual b")
+	b.play("started a", "speak a go", "said x")
+	b.state.Apply(room.Event{Seq: b.state.Seq + 1, Body: room.TurnInterrupted{Turn: 1}})
+	if b.state.Seats[0].Starting != 0 {
+		t.Error("it is starting")
 	}
 }
 
@@ -226,7 +245,7 @@ func TestExactLimits(t *testing.T) {
 		if b.state.Tally.Errors > 0 || (b.state.Turn != nil) != c.grants || c.grants == (b.state.Phase == room.PhaseStopped) {
 			t.Errorf("%s: %s, turn %v, %+v", c.name, b.state.Phase, b.state.Turn != nil, b.state.Ending)
 		}
-		if !c.grants && !strings.Contains(b.state.Ending.Reason, "limit max") {
+		if !c.grants && !strings.Contains(b.state.Ending.Reason, "limit max") || strings.HasSuffix(c.name, "one over") && !strings.Contains(b.state.Ending.Reason, "next prompt") {
 			t.Errorf("%s: the reason is %q", c.name, b.state.Ending.Reason)
 		}
 	}
@@ -307,9 +326,9 @@ func TestUncleanTexts(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	over := 1.5
-	b.replied(room.Replied{Reply: endpoint.Reply{Text: "sure", Confidence: &over}})
-	if m := b.log[len(b.log)-1].Body.(room.MessagePosted).Message; m.Confidence != nil {
-		t.Errorf("confidence %v", *m.Confidence)
+	b.replied(room.Replied{Reply: endpoint.Reply{Text: "sure", Confidence: &over, ToolRounds: -2}})
+	if m := b.log[len(b.log)-1].Body.(room.MessagePosted).Message; m.Confidence != nil || m.ToolRounds != 0 {
+		t.Errorf("confidence %v, %d tool rounds", m.Confidence, m.ToolRounds)
 	}
 	d = policy.Speak("b", "go")
 	d.Confidence = &over
@@ -318,6 +337,14 @@ func TestUncleanTexts(t *testing.T) {
 	}
 	if got := b.state.Ending.Reason; !strings.HasSuffix(got, "its confidence is no number from 0 to 1") {
 		t.Errorf("paused because %q", got)
+	}
+	b = opened(t, "a b")
+	b.play("speak a go")
+	if err := b.act("a", room.Failed{Turn: 1, Request: b.request(), Code: room.FailExited, Error: "boom\n  at line 1"}); err != nil {
+		t.Fatal(err)
+	}
+	if x := b.log[len(b.log)-1].Body.(room.SeatChanged); x.Reason != "its process has ended: boom" {
+		t.Errorf("suspended because %q", x.Reason)
 	}
 	summary := room.Event{Body: room.SummaryMade{By: "a", Text: "private"}}.Redacted()
 	if summary.Body.(room.SummaryMade).Text != "" {

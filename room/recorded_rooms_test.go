@@ -130,7 +130,7 @@ func recordSeats(r *recorder) {
 	r.speak("bob")
 	r.do(room.ActorHost, room.Claim{Owner: "host:3", Restart: true})
 	r.do("me", room.Resume{})
-	r.reply(said("bob again"))
+	r.reply(endpoint.Reply{Outcome: endpoint.Said, Text: "bob again", ToolRounds: 3})
 	r.speak("mod")
 	r.do(room.ActorHost, room.Claim{Owner: "host:4", Restart: true})
 	r.do("me", room.Resume{})

@@ -54,7 +54,7 @@ func TestShorten(t *testing.T) {
 			}
 		}
 	}
-	if len(short.Messages.C) > 6 || len(short.Public.C) > 6 || exact < 500 || refused == 0 {
+	if len(short.Messages.C) > 6 || len(short.Public.C) > 6 || exact != 629 || refused != 91 {
 		t.Errorf("%d chunks are kept, %d windows were told and %d refused", len(short.Messages.C), exact, refused)
 	}
 }

@@ -93,7 +93,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	case why == "cooldown":
 		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
 	case why == "budget":
-		v.Phase, v.Why = "idle", "token budget used"
+		v.Why = "token budget used"
 	}
 	return v
 }
