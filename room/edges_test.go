@@ -109,14 +109,18 @@ func TestStartsRefused(t *testing.T) {
 		t.Fatal("a knows everything")
 	}
 	b.play("exited a failed gone")
-	if x := b.state.Seats[0]; !x.NeedsFullContext || x.Failed == 0 {
+	if x := b.state.Seats[0]; !x.NeedsFullContext || x.Failed != 2 {
 		t.Errorf("after the end of a process: %+v", x)
 	}
 	b.play("decline nothing", "started a")
 	if b.state.LastNews != b.state.Seq {
 		t.Error("the policy that declined meanwhile is not asked again")
 	}
-	b.play("exited a failed gone", "started a")
+	b.play("exited a failed gone", "decline nothing", "start-fails a failed again")
+	if b.state.LastNews != b.state.Seq {
+		t.Error("the policy that declined meanwhile does not hear that the start failed")
+	}
+	b.play("standing a active", "speak b go", "said y", "started a")
 	if b.state.LastNews == b.state.Seq {
 		t.Error("a start is news to a policy that has not declined")
 	}

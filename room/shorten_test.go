@@ -58,3 +58,43 @@ func TestShorten(t *testing.T) {
 		t.Errorf("%d chunks are kept, %d windows were told and %d refused", len(short.Messages.C), exact, refused)
 	}
 }
+
+// TestShortenKeepsEnough checks windows at the edge of what a shortened state has.
+func TestShortenKeepsEnough(t *testing.T) {
+	var s State
+	apply := func(b Body) { s.Apply(Event{V: 1, Seq: s.Seq + 1, Body: b}) }
+	say := func(v Visibility) {
+		apply(MessagePosted{Message: Message{From: "ann", To: "bob", Visibility: v, Text: "1234"}})
+	}
+	const messages = 3 * chunkLen
+	apply(Opened{Spec: Spec{Room: "r", Context: Context{Tokens: messages - chunkLen - 1, SummaryTokens: 1}}})
+	for _, id := range []string{"ann", "bob", "cid"} {
+		apply(Joined{Participant: Participant{ID: id}})
+	}
+	say(Internal) // cid's first chunk now ends with the first message that is kept
+	for range messages - 1 {
+		say(UserVisible)
+	}
+	want := s.WindowFor("cid")
+	s.Shorten(messages - chunkLen)
+	if got, ok := s.TryWindowFor("cid"); s.Messages.gone != chunkLen || !ok || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d messages are dropped, told %t", s.Messages.gone, ok)
+	}
+
+	s = State{}
+	apply(Opened{Spec: Spec{Room: "r"}})
+	for _, id := range []string{"ann", "bob", "cid"} {
+		apply(Joined{Participant: Participant{ID: id}})
+	}
+	for range messages {
+		say(Internal)
+	}
+	say(UserVisible)
+	s.Shorten(10)
+	if w, ok := s.TryWindowFor("cid"); !ok || len(w.Verbatim) != 1 {
+		t.Errorf("cid, who may read one message, gets %+v, told %t", w, ok)
+	}
+	if _, ok := s.TryWindowFor("bob"); ok && s.WindowFor("bob").Omitted == nil {
+		t.Error("bob's window is told without its oldest messages")
+	}
+}
