@@ -86,7 +86,7 @@ func TestForgottenMemory(t *testing.T) {
 
 // TestStartsRefused checks the ends of starts that the room does not wait for.
 func TestStartsRefused(t *testing.T) {
-	b := opened(t, "a/starts b me/human")
+	b := opened(t, "a/starts b me/human maxFailures=9")
 	attempt := b.state.Seats[0].Starting
 	for _, do := range []room.Started{{Participant: "a", Attempt: attempt + 1}, {Participant: "b"}} {
 		if b.act(do.Participant, do) == nil {
@@ -120,7 +120,7 @@ func TestStartsRefused(t *testing.T) {
 	if b.state.LastNews != b.state.Seq {
 		t.Error("the policy that declined meanwhile does not hear that the start failed")
 	}
-	b.play("standing a active", "speak b go", "said y", "started a")
+	b.play("speak b go", "said y", "started a")
 	if b.state.LastNews == b.state.Seq {
 		t.Error("a start is news to a policy that has not declined")
 	}
