@@ -37,6 +37,7 @@ func TestUnknownParticipants(t *testing.T) {
 	for range 2 { // without a turn, then with one
 		before, work := b.state.View(room.Internal), len(b.state.Effects())
 		for _, body := range []room.Body{
+			room.TurnEdited{Turn: 1},
 			room.TurnDrafted{Turn: 9},
 			room.TurnEdited{Turn: 9},
 			room.TurnPassed{Turn: 9},
