@@ -32,8 +32,8 @@ func main() {
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT] [-again FILE] [-quick TESTS] [-jobs N] FOLDER")
+	if flag.NArg() != 1 || *record && (*changed || *only != "" || *again != "") {
+		fmt.Fprintln(os.Stderr, "usage: mutate [-record | -changed | -only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER")
 		os.Exit(2)
 	}
 	if err := run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs); err != nil {
