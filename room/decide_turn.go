@@ -116,9 +116,8 @@ func (s *State) withLimits(now Now, last Body) []Body {
 		if b.Message.By != "" { // a person may repeat a text
 			break
 		}
-		texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(b.Message.Text))
-		if guard := s.loopGuard(texts); guard != "" {
-			return []Body{last, Stopped{Cause: CauseLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}}
+		if stop := s.loopStop(b.Message.Text); stop != nil {
+			return []Body{last, *stop}
 		}
 	case TurnPassed:
 		after.Failures = 0
@@ -144,22 +143,20 @@ func (s *State) projectCharge(t *Tally, u Usage, text string) {
 // loopSameText is the loop guard of the limits sameText and sameTextOf.
 const loopSameText = "same-text"
 
-// loopGuard returns the name of the loop guard that the newest texts trip, or "".
-func (s *State) loopGuard(texts []uint64) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	texts = texts[max(0, len(texts)-s.Limits.SameTextOf):]
-	same := 0
-	for _, h := range texts {
-		if h == texts[len(texts)-1] {
+// loopStop returns the event that stops the room if text, the newest of an agent,
+// trips the loop guard, or nil.
+func (s *State) loopStop(text string) *Stopped {
+	newest := fingerprint(text)
+	same := 1
+	for _, h := range s.Texts[max(0, len(s.Texts)+1-s.Limits.SameTextOf):] {
+		if h == newest {
 			same++
 		}
 	}
-	if same >= s.Limits.SameText {
-		return loopSameText
+	if same < s.Limits.SameText {
+		return nil
 	}
-	return ""
+	return &Stopped{Cause: CauseLoop, Name: loopSameText, Reason: "loop " + loopSameText + ": the same text again and again"}
 }
 
 // decidePosted posts a message that an agent sends in addition to its replies.
@@ -199,10 +196,8 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 		return nil, invalidError("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
 	}
 	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
-	texts := append(s.Texts[:len(s.Texts):len(s.Texts)], fingerprint(m.Text))
-	if guard := s.loopGuard(texts); guard != "" {
-		return append(append([]Body{posted}, s.abandon("loop "+guard)...),
-			Stopped{Cause: CauseLoop, Name: guard, Reason: "loop " + guard + ": the same text again and again"}), nil
+	if stop := s.loopStop(m.Text); stop != nil {
+		return append(append([]Body{posted}, s.abandon("loop "+stop.Name)...), *stop), nil
 	}
 	return []Body{posted}, nil
 }
