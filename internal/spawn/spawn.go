@@ -4,8 +4,10 @@
 // an existing working folder, which lies within the root if there is one. When
 // the process or the host ends, even by kill -9, the whole group is killed.
 //
-// A child that starts its own session leaves the group and is not killed. Its
-// access to our pipes ends one second after the process has ended.
+// On Linux everything that the process has started is killed, also what has
+// left the group for a session of its own, unless it belongs to another user.
+// On other systems, what left the group is not killed; its access to our pipes
+// ends one second after the process has ended.
 package spawn
 
 import (
@@ -30,16 +32,13 @@ type Config struct {
 
 // A Process is a running agent. Its methods may be used concurrently.
 type Process struct {
-	cmd    *exec.Cmd
+	group  *group
 	stdin  *os.File
 	stdout *os.File
 	stderr *os.File
 	tail   *tail
 	done   chan struct{}
 	state  string // exit state; set before done is closed
-
-	mu     sync.Mutex
-	reaped bool // its pid may be reused, so no more signals
 }
 
 // Start starts the process. Errors are of type *problem.Error with the codes
@@ -59,50 +58,38 @@ func Start(cfg Config) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{done: make(chan struct{}), tail: newTail(cfg.Env)}
-	p.cmd = &exec.Cmd{Path: path, Args: cfg.Command, Dir: dir, Env: env, SysProcAttr: attributes()}
-	if err := p.start(); err != nil {
+	if err := p.start(&exec.Cmd{Path: path, Args: cfg.Command, Dir: dir, Env: env}); err != nil {
 		return nil, startProblem(cfg.Command[0], err)
 	}
 	return p, nil
 }
 
-// start connects the pipes and starts the process in a goroutine, which ends
-// after the process and its group.
-func (p *Process) start() error {
+// start connects the pipes and starts the process. A goroutine ends after the
+// process and its group.
+func (p *Process) start(cmd *exec.Cmd) error {
 	ours, theirs, err := pipes()
 	if err != nil {
 		return err
 	}
 	p.stdin, p.stdout, p.stderr = ours[0], ours[1], ours[2]
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	started := make(chan error, 1)
-	go p.run(started, theirs)
-	err = <-started
-	if err != nil {
-		closeAll(ours)
-	}
-	return err
-}
-
-func (p *Process) run(started chan<- error, theirs []*os.File) {
-	release := holdThread()
-	defer release()
-	sealDescriptors()
-	err := p.cmd.Start()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	p.group, err = startGroup(cmd)
 	closeAll(theirs)
 	if err != nil {
-		started <- err
-		return
+		closeAll(ours)
+		return err
 	}
-	kept := keep(p.cmd.Process.Pid)
-	started <- nil
+	go p.run()
+	return nil
+}
+
+func (p *Process) run() {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		p.tail.fill(p.stderr)
 	}()
-	p.state = p.await()
-	kept()
+	p.state = p.group.wait()
 	// Only processes that left the group still hold the other ends.
 	end := time.Now().Add(time.Second)
 	p.stdout.SetReadDeadline(end)
@@ -163,11 +150,11 @@ func (p *Process) Stderr() string { return p.tail.String() }
 
 // Terminate asks the group to end, kills it after grace, and waits.
 func (p *Process) Terminate(grace time.Duration) {
-	p.signal(polite)
+	p.group.signal(polite)
 	if p.ended(grace) {
 		return
 	}
-	p.signal(final)
+	p.group.signal(final)
 	<-p.done
 }
 
@@ -191,40 +178,6 @@ func (p *Process) ended(within time.Duration) bool {
 	case <-t.C:
 		return false
 	}
-}
-
-// signal signals the whole group, unless the process was reaped.
-func (p *Process) signal(s os.Signal) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.reaped {
-		signalGroup(p.cmd.Process, s)
-	}
-}
-
-// killGroup kills the group once, before its id may be reused.
-func (p *Process) killGroup() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.reaped {
-		signalGroup(p.cmd.Process, final)
-		p.reaped = true
-	}
-}
-
-// await waits for the process, kills the rest of its group, and returns the exit
-// state. Where the system allows, it kills the group before it reaps the
-// process, because until then the pid cannot be reused.
-func (p *Process) await() string {
-	if awaitExit(p.cmd.Process.Pid) {
-		p.killGroup()
-	}
-	err := p.cmd.Wait()
-	p.killGroup()
-	if p.cmd.ProcessState != nil {
-		return p.cmd.ProcessState.String()
-	}
-	return err.Error()
 }
 
 // tailBytes is how much of the standard error of a process is kept.

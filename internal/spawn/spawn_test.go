@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -39,31 +40,37 @@ func TestMain(m *testing.M) {
 // TestHostDies kills a host and checks that its agent and the children of the
 // agent end, although they ignore that their standard input is closed.
 func TestHostDies(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, script := range map[string]string{
 		"agent": `trap "" TERM HUP; echo $$; exec sleep 600`,
 		"child": `sh -c 'trap "" TERM HUP; echo $$; exec sleep 600' & wait`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			host, err := Start(Config{Command: []string{self}, Env: []string{hostVar + "=" + script}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer host.Close(0, 0)
-			pid, err := bufio.NewReader(host.Stdout()).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-host.Done()
-			gone(t, strings.TrimSpace(pid))
-		})
+		t.Run(name, func(t *testing.T) { gone(t, killHost(t, script)) })
 	}
+}
+
+// killHost lets another process start a script, kills that process once the
+// script has written a pid, and returns the pid.
+func killHost(t *testing.T, script string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := exec.Command(self)
+	host.Env = append(os.Environ(), hostVar+"="+script)
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := bufio.NewReader(out).ReadString('\n')
+	if killErr := host.Process.Kill(); err != nil || killErr != nil {
+		t.Fatal(err, killErr)
+	}
+	_ = host.Wait() // it was killed
+	return strings.TrimSpace(pid)
 }
 
 // start runs a script of sh and closes it when the test ends.
@@ -95,12 +102,14 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("LC_TIME", "C")
 	t.Setenv("EXTRA_ONE", "1")
 	t.Setenv("NAMED", "2")
+	var dir string
 	p := start(t, "env; pwd", func(c *Config) {
+		dir = c.Dir
 		c.Env = []string{"TOKEN=first-value", "TOKEN=second-value"}
 		c.AllowEnv = []string{"EXTRA_*", "NAMED"}
 	})
 	got := output(t, p)
-	for _, want := range []string{"PATH=", "LC_TIME=C", "EXTRA_ONE=1", "NAMED=2", "TOKEN=second-value", "PWD=" + p.cmd.Dir} {
+	for _, want := range []string{"PATH=", "LC_TIME=C", "EXTRA_ONE=1", "NAMED=2", "TOKEN=second-value", "PWD=" + dir} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package spawn
 
@@ -8,17 +8,20 @@ import (
 	"syscall"
 )
 
-var polite, final os.Signal = syscall.SIGTERM, syscall.SIGKILL
+// Signals of an agent: it is asked to end, and killed.
+const polite, final = syscall.SIGTERM, syscall.SIGKILL
 
-func signalGroup(p *os.Process, s os.Signal) {
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func signalGroup(p *os.Process, s syscall.Signal) {
 	// An error means that the group is gone already.
-	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
+	_ = syscall.Kill(-p.Pid, s)
 }
 
 // keeper is a process in the group of the agent. It waits until the pipe to the
 // host breaks, which happens however the host ends, and then kills the group. A
-// killed host cannot do this, and the kernel kills at most the agent, not its
-// children. The keeper belongs to the group, so the group id cannot be reused.
+// killed host cannot do this. The keeper belongs to the group, so the group id
+// cannot be reused.
 const keeper = `trap "" TERM INT HUP; read -r _; kill -KILL 0`
 
 // keep starts a keeper of the group. The returned function waits for it; call it
