@@ -139,3 +139,19 @@ func HeadsIn(b []byte) map[string]uint64 {
 func AppendHead(b []byte, room string, seq uint64) []byte {
 	return (&headRecord{headKind, room, head{seq: seq}}).append(b)
 }
+
+// LateHead returns a function that writes the head of a room as it is now, as the
+// writer does some time after its commit.
+func LateHead(d *DB, name string) (write func() error, err error) {
+	var t tail
+	err = d.submit(context.Background(), func(w *writer) error {
+		known, err := w.room(name)
+		if err == nil {
+			t = *known
+		}
+		return err
+	})
+	return func() error {
+		return d.submit(context.Background(), func(w *writer) error { return w.keepHeads([]*tail{&t}) })
+	}, err
+}

@@ -34,7 +34,7 @@ type head struct {
 const (
 	headKind     = "head"     // seq and hash of the last event
 	snapshotKind = "snapshot" // seq and digest of the snapshot that the room's owner has stored
-	removedKind  = "removed"  // the room has neither any more
+	removedKind  = "removed"  // the room has neither any more; seq and hash of its last event
 )
 
 // A headRecord is one line of the file of heads.
@@ -82,6 +82,7 @@ func parseHead(line string) (r headRecord, ok bool) {
 type headSet struct {
 	heads     map[string]head // by room
 	snapshots map[string]head // by room; the hash is the snapshot's digest
+	removed   map[string]head // by room; the last event of one that was removed
 	damaged   int             // lines
 	size      int64           // of the file in bytes
 	exists    bool
@@ -89,7 +90,7 @@ type headSet struct {
 
 // parseHeads decodes the file. It leaves out damaged lines and counts them.
 func parseHeads(b []byte) headSet {
-	s := headSet{heads: map[string]head{}, snapshots: map[string]head{}, size: int64(len(b))}
+	s := headSet{heads: map[string]head{}, snapshots: map[string]head{}, removed: map[string]head{}, size: int64(len(b))}
 	for line := range bytes.SplitSeq(b, []byte("\n")) {
 		if len(line) == 0 {
 			continue
@@ -107,7 +108,9 @@ func parseHeads(b []byte) headSet {
 func (s *headSet) add(r headRecord) {
 	switch r.kind {
 	case headKind:
-		if s.heads[r.room].seq <= r.seq { // another process may have written a later one first
+		// Another process may have written a later head first, or have removed the
+		// room between the commit and the head.
+		if s.heads[r.room].seq <= r.seq && s.removed[r.room] != r.head {
 			s.heads[r.room] = r.head
 		}
 	case snapshotKind:
@@ -115,6 +118,7 @@ func (s *headSet) add(r headRecord) {
 	case removedKind:
 		delete(s.heads, r.room)
 		delete(s.snapshots, r.room)
+		s.removed[r.room] = r.head
 	}
 }
 

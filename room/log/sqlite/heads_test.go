@@ -303,6 +303,42 @@ func TestHeadsOfTwoHandles(t *testing.T) {
 	}
 }
 
+// TestLateHead checks that a room that another process has removed between a commit
+// and its head is no lost one, and that a new room of that name has its own head.
+func TestLateHead(t *testing.T) {
+	dir := t.TempDir()
+	d, other := open(t, dir), open(t, dir)
+	fillRooms(t, d, 5, "a")
+	late, err := sqlite.LateHead(d, "a")
+	if err = errors.Join(err, other.Remove(ctx, "a"), late()); err != nil {
+		t.Fatal(err)
+	}
+	check := func(rooms int) {
+		t.Helper()
+		r, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if infos, err := r.Rooms(ctx); err != nil || len(infos) != rooms {
+			t.Errorf("rooms are %+v, %v", infos, err)
+		}
+	}
+	check(0)
+	fillRooms(t, other, 2, "a")
+	if err := late(); err != nil {
+		t.Fatal(err)
+	}
+	check(1)
+	if err := errors.Join(d.Close(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, sqlite.HeadsName))
+	if err != nil || sqlite.HeadsIn(b)["a"] != 2 {
+		t.Errorf("the heads are %q, %v", b, err)
+	}
+}
+
 // TestManyHeads checks that the file of heads does not grow for ever.
 func TestManyHeads(t *testing.T) {
 	dir := t.TempDir()

@@ -103,7 +103,11 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		}
 		// The record comes first, and is durable first: a removed room without it
 		// would be one that has lost its events.
-		err = w.d.heads.append(headRecord{kind: removedKind, room: name})
+		record := headRecord{kind: removedKind, room: name}
+		if t != nil {
+			record.head = head{t.last, t.hash}
+		}
+		err = w.d.heads.append(record)
 		if err == nil {
 			err = w.d.heads.sync()
 		}
