@@ -1,11 +1,14 @@
 package roomcmd
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // goOn returns the command that goes on with a room, or "" if there is none. It
@@ -74,13 +77,29 @@ func (s *foreground) forked(v room.View) string {
 	if v.Turn == 0 {
 		return ""
 	}
-	name := v.Room + "-2"
+	name := s.unusedName(v.Room)
 	args := append([]string{"run", "--room", name}, s.again...)
 	if v.Turn >= v.Limits.MaxTurns { // the last turn was under way
 		args = append(args, "--limit", "maxTurns="+strconv.Itoa(2*v.Turn))
 	}
 	return s.CommandLine("transcript", "fork", v.Room, "--at", "t"+strconv.Itoa(v.Turn), "--as", name) + " && " +
 		s.CommandLine(args...)
+}
+
+// unusedName returns the first of ROOM-2, ROOM-3 and so on that is no room's id.
+// A log that cannot be read gives ROOM-2.
+func (s *foreground) unusedName(id string) string {
+	var rooms []log.Info
+	if db, err := s.ReadLog(); err == nil {
+		rooms, _ = db.Rooms(context.Background()) // the damaged ones are listed too
+		db.Close()
+	}
+	for n := 2; ; n++ {
+		name := id + "-" + strconv.Itoa(n)
+		if !slices.ContainsFunc(rooms, func(r log.Info) bool { return r.Room == name }) {
+			return name
+		}
+	}
 }
 
 // otherPolicy names a built-in policy in place of one that has failed.
