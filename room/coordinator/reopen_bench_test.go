@@ -23,16 +23,43 @@ func BenchmarkReopen(b *testing.B) {
 	}
 	defer db.Close()
 	cfg := config(db, rotate, count)
-	size := longRoom(b, db, 100<<20)
+	size := longRoom(b, db, func(_, bytes int64) bool { return bytes >= 100<<20 })
 	b.Run("fold", func(b *testing.B) { reopen(b, cfg, size) })
-	r, err := coordinator.Reopen(b.Context(), cfg, "r1") // ends at once, and leaves a snapshot
+	leaveSnapshot(b, cfg)
+	b.Run("snapshot", func(b *testing.B) { reopen(b, cfg, size) })
+}
+
+// BenchmarkState rebuilds the state of a room of 36,913 events, as `moot show` and
+// `moot run --room` do, from the log and from its snapshot.
+func BenchmarkState(b *testing.B) {
+	const length = 36_913
+	db, err := sqlite.Open(sqlite.Config{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	longRoom(b, db, func(events, _ int64) bool { return events >= length-1 }) // and the pause
+	state := func(b *testing.B) {
+		for b.Loop() {
+			if s, err := coordinator.State(b.Context(), db, "r1"); err != nil || s.Seq < length {
+				b.Fatal(s.Seq, err)
+			}
+		}
+	}
+	b.Run("fold", state)
+	leaveSnapshot(b, config(db, rotate, count))
+	b.Run("snapshot", state)
+}
+
+// leaveSnapshot runs a room that ends at once, and leaves a snapshot.
+func leaveSnapshot(b *testing.B, cfg coordinator.Config) {
+	r, err := coordinator.Reopen(b.Context(), cfg, "r1")
 	if err != nil {
 		b.Fatal(err)
 	}
 	if err := r.Run(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	b.Run("snapshot", func(b *testing.B) { reopen(b, cfg, size) })
 }
 
 func reopen(b *testing.B, cfg coordinator.Config, size int64) {
@@ -44,9 +71,9 @@ func reopen(b *testing.B, cfg coordinator.Config, size int64) {
 	}
 }
 
-// longRoom appends turns of 1 KiB until the log holds so many bytes, and a
-// pause.
-func longRoom(b *testing.B, db *sqlite.DB, size int64) int64 {
+// longRoom appends turns of 1 KiB until the log has enough events or bytes, and a
+// pause. It returns the bytes.
+func longRoom(b *testing.B, db *sqlite.DB, enough func(events, bytes int64) bool) (bytes int64) {
 	var s room.State
 	var batch []room.Event
 	var tail log.Pos
@@ -60,6 +87,13 @@ func longRoom(b *testing.B, db *sqlite.DB, size int64) int64 {
 		for _, e := range evs {
 			s.Apply(e)
 		}
+		for _, e := range evs {
+			raw, err := room.MarshalEvent(e)
+			if err != nil {
+				b.Fatal(err)
+			}
+			bytes += int64(len(raw))
+		}
 		batch = append(batch, evs...)
 	}
 	flush := func() {
@@ -71,22 +105,17 @@ func longRoom(b *testing.B, db *sqlite.DB, size int64) int64 {
 	}
 	add(room.ActorHost, room.Open{Spec: spec(room.Limits{MaxTurns: 1 << 30}), Participants: agents("a", "b", "c", "d")})
 	add(room.ActorHost, room.Claim{Owner: "bench"})
-	var total int64
-	for n := 1; total < size; n++ {
+	for n := 1; !enough(s.Seq, bytes); n++ {
 		id := string(rune('a' + n%4))
 		request := fmt.Sprint("q", n)
 		rec := policy.Record{Decision: s.Policy.Decision + 1, Through: s.Seq}
 		add(room.ActorPolicy, room.Decided{Decision: policy.Speak(id, "next"), Record: rec, Grant: room.Grant{Request: request}})
 		add(id, room.Replied{Turn: n, Request: request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint(n, " ", body)}})
 		if len(batch) >= 1000 {
-			for _, e := range batch {
-				raw, _ := room.MarshalEvent(e)
-				total += int64(len(raw))
-			}
 			flush()
 		}
 	}
 	add(room.ActorHost, room.Pause{})
 	flush()
-	return total
+	return bytes
 }
