@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +33,8 @@ const (
 
 // Roles of a child: append to rooms until killed, append a few times and say
 // how it went, hold a room's lock until its input ends, or look for its input
-// in the files.
+// in the files. One that appends until killed ends earlier if $EVENTS says how
+// many events a room gets; it then begins when its input ends.
 const (
 	roleAppend = "append"
 	roleSome   = "some"
@@ -69,9 +72,16 @@ func child(role string) int {
 	case roleSome:
 		appendSome(d, rooms[0], 12)
 	case roleAppend:
+		limit, err := strconv.ParseUint(os.Getenv("EVENTS"), 10, 64)
+		if err != nil {
+			limit = math.MaxUint64
+		} else {
+			fmt.Println("ready")
+			io.Copy(io.Discard, os.Stdin)
+		}
 		var wg sync.WaitGroup
 		for _, name := range rooms {
-			wg.Go(func() { appendForever(d, name) })
+			wg.Go(func() { appendUpTo(d, name, limit) })
 		}
 		wg.Wait()
 	}
@@ -92,15 +102,15 @@ func grep(dir string) {
 	}
 }
 
-// appendForever appends events, one, two or three at a time, and prints a line
-// for each that is acknowledged.
-func appendForever(d *sqlite.DB, name string) {
+// appendUpTo appends events, one, two or three at a time, until a room has at least
+// limit of them, and prints a line for each that is acknowledged.
+func appendUpTo(d *sqlite.DB, name string, limit uint64) {
 	if _, err := d.Lock(context.Background(), name); err != nil {
 		fmt.Println("failed", code(err))
 		return
 	}
 	at, err := d.Tail(context.Background(), name)
-	for n := 0; err == nil; n++ {
+	for n := 0; err == nil && at.Seq < limit; n++ {
 		events := make([]room.Event, 1+n%3)
 		for i := range events {
 			events[i] = logtest.Event(fmt.Sprintf("%d.%d.%d", os.Getpid(), n, i), strings.Repeat("x", n*37%3000))
@@ -118,7 +128,9 @@ func appendForever(d *sqlite.DB, name string) {
 		}
 		os.Stdout.WriteString(lines)
 	}
-	fmt.Println("failed", code(err))
+	if err != nil {
+		fmt.Println("failed", code(err))
+	}
 }
 
 // appendSome appends n times, goes on after a failure, and prints what it got.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +60,9 @@ func TestLockOfKilledProcess(t *testing.T) {
 }
 
 // TestTwoProcesses lets two processes append to rooms of one file while a third,
-// which may only read, follows both.
+// which may only read, follows both. They begin when both have opened it. Each
+// writes a number of events: without one, the process that is faster would take
+// the lock again and again while the other waits for it.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	if err := open(t, dir).Close(); err != nil {
@@ -72,15 +74,18 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	defer r.Close()
 	const enough = 150
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var children []*exec.Cmd
 	var mu sync.Mutex
 	var acked []ack
-	var reading, following sync.WaitGroup
+	var running, following, opened sync.WaitGroup
 	for _, names := range []string{"one two", "three four"} {
 		c := command(t, dir, roleAppend)
-		c.Env = append(c.Env, "ROOMS="+names)
+		c.Env = append(c.Env, "ROOMS="+names, fmt.Sprint("EVENTS=", enough))
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -88,10 +93,18 @@ func TestTwoProcesses(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		children = append(children, c)
-		reading.Go(func() {
+		opened.Add(1)
+		running.Go(func() {
+			line := make([]byte, len("ready\n"))
+			_, err := io.ReadFull(out, line)
+			opened.Done()
+			opened.Wait()
+			in.Close()
 			for _, failure := range acks(out, func(a ack) { mu.Lock(); acked = append(acked, a); mu.Unlock() }) {
 				t.Errorf("a child failed: %s", failure)
+			}
+			if err := errors.Join(err, c.Wait()); err != nil {
+				t.Errorf("a child that said %q: %v", line, err)
 			}
 		})
 		for name := range strings.FieldsSeq(names) {
@@ -109,14 +122,11 @@ func TestTwoProcesses(t *testing.T) {
 			})
 		}
 	}
+	running.Wait()
+	if t.Failed() {
+		cancel() // not all events are there to follow
+	}
 	following.Wait()
-	for _, c := range children {
-		c.Process.Kill()
-	}
-	reading.Wait()
-	for _, c := range children {
-		c.Wait()
-	}
 	holds(t, r, acked)
 	t.Logf("%d events acknowledged", len(acked))
 }
