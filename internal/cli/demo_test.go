@@ -23,9 +23,13 @@ func TestDemoKilled(t *testing.T) {
 	r := w.start("demo", "--headless", "-o", "jsonl")
 	lines := []string{r.until(t, "room.opened")}
 	killed := w.killChildren(r.Process.Pid)
-	ends := map[int]int{}
+	ends, summarised := map[int]int{}, false
 	for r.lines.Scan() {
 		line := r.lines.Text()
+		if strings.HasPrefix(line, `{"summary":`) {
+			summarised = true
+			continue
+		}
 		e, err := room.UnmarshalEvent([]byte(line))
 		if err != nil {
 			t.Fatal(err)
@@ -46,6 +50,9 @@ func TestDemoKilled(t *testing.T) {
 			t.Errorf("turn %d has ended %d times", turn, n)
 		}
 	}
+	if !summarised {
+		t.Error("no summary was printed")
+	}
 	if killed < 2 || len(ends) < 6 || !strings.Contains(strings.Join(lines, "\n"), `"type":"message.posted","actor":"Security"`) {
 		t.Errorf("%d processes were killed, %d turns ended:\n%s", killed, len(ends), strings.Join(lines, "\n"))
 	}
@@ -54,28 +61,23 @@ func TestDemoKilled(t *testing.T) {
 	}
 }
 
-// killChildren kills the relays and shares that a process has started.
-func (w *workbench) killChildren(parent int) (killed int) {
+// killChildren kills the relays and shares that a process has started, each
+// through a keeper.
+func (w *workbench) killChildren(host int) (killed int) {
 	w.t.Helper()
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, stat := range stats {
-		b, err := os.ReadFile(stat)
-		_, rest, ok := strings.Cut(string(b), ") ")
-		fields := strings.Fields(rest)
-		if err != nil || !ok || len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
+	for _, path := range lines {
+		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+		if parentOf(parentOf(pid)) != host {
 			continue
 		}
-		line, err := os.ReadFile(filepath.Join(filepath.Dir(stat), "cmdline"))
+		line, err := os.ReadFile(path)
 		args := strings.Split(string(line), "\x00")
 		if err != nil || len(args) < 2 || args[1] != "relay" && args[1] != "share" {
 			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
-		if err != nil {
-			w.t.Fatal(err)
 		}
 		if syscall.Kill(pid, syscall.SIGKILL) == nil {
 			killed++

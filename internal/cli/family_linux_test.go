@@ -47,14 +47,24 @@ func family(t *testing.T, dir string, except ...int) (pids []int) {
 }
 
 // groupOf is the process group of a process, "" once that has ended.
-func groupOf(pid int) string {
+func groupOf(pid int) string { return statOf(pid)[2] }
+
+// parentOf is the parent of a process, 0 once that has ended.
+func parentOf(pid int) int {
+	parent, _ := strconv.Atoi(statOf(pid)[1])
+	return parent
+}
+
+// statOf returns the state, the parent and the group of a process, each "" once
+// that has ended.
+func statOf(pid int) []string {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	_, rest, ok := strings.Cut(string(b), ") ") // a state, the parent, the group
+	_, rest, ok := strings.Cut(string(b), ") ")
 	fields := strings.Fields(rest)
 	if err != nil || !ok || len(fields) < 3 || fields[0] == "Z" {
-		return ""
+		return make([]string, 3)
 	}
-	return fields[2]
+	return fields[:3]
 }
 
 // vanish waits until none of the processes is left.
