@@ -35,6 +35,7 @@ func Configure(m *Module, s Spec) (*Configured, error) {
 	c := &Configured{spec: s, module: m, maxBytes: MaxBytes(m.metered, s.Pages)}
 	if m.initial == nil {
 		watch := startStopwatch()
+		defer watch.stop()
 		in, err := c.newInstance(context.Background(), &watch) // to fail now and not at a decision
 		if err != nil {
 			return nil, err
@@ -57,6 +58,7 @@ func Configure(m *Module, s Spec) (*Configured, error) {
 		return nil, err
 	}
 	in.begin(context.Background(), s.Fuel, s.CPUTime, startStopwatch())
+	defer in.preemption.watch.stop()
 	if err := in.configure(s.Settings); err != nil {
 		defer in.close()
 		return nil, in.setupError(s.Name, s.Fuel, err)

@@ -89,6 +89,7 @@ func (c *Code) InitialSnapshot(where, digest string, m *wasm.Metered) ([]byte, e
 		return nil, startError(where, err)
 	}
 	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
+	defer in.preemption.watch.stop()
 	if err := in.initialize(); err != nil {
 		defer in.close()
 		return nil, in.setupError(where, guest.SetupFuel, err)

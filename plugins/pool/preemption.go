@@ -40,30 +40,31 @@ const (
 // errTime is the cause of the error of a run that used its processor time.
 var errTime = errors.New("it took 100 ms of the processor")
 
-// A stopwatch adds up the processor time of one goroutine, while it runs.
+// A stopwatch adds up the processor time of one goroutine. While it runs, the
+// goroutine stays on its thread, whose clock counts no other work then.
 type stopwatch struct {
 	used  time.Duration
 	clock time.Duration // of this thread, when the stopwatch was started
 	wall  time.Time     // at that moment
 }
 
+// startStopwatch returns a stopwatch that runs. The caller must stop it, or the
+// copy that it passed on.
 func startStopwatch() stopwatch {
 	var s stopwatch
 	s.start()
 	return s
 }
 
-func (s *stopwatch) start() { s.clock, s.wall = threadClock(), time.Now() }
+func (s *stopwatch) start() {
+	runtime.LockOSThread()
+	s.clock, s.wall = threadClock(), time.Now()
+}
 
-// stop adds the time since start. When the goroutine was moved to another thread
-// the clocks of the two cannot be compared, and wall time counts.
+// stop adds the time since start.
 func (s *stopwatch) stop() {
-	passed := time.Since(s.wall)
-	used := threadClock() - s.clock
-	if used < 0 || used > passed {
-		used = passed
-	}
-	s.used += used
+	s.used += threadClock() - s.clock
+	runtime.UnlockOSThread()
 }
 
 // failed returns the result of a run for which no instance could be made.

@@ -17,6 +17,7 @@ func TestCallerGone(t *testing.T) {
 	p := load(t, w.Guest{Name: "endless", Module: m.Bytes()}, nil, guest.DefMemoryPages)
 	ctx, cancel := context.WithCancel(context.Background())
 	watch := startStopwatch()
+	defer watch.stop()
 	in, err := p.newInstance(ctx, &watch)
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +49,7 @@ func TestGrowthIsNoYield(t *testing.T) {
 			w.Answer(len(w.Spoken)))
 		p := load(t, w.Guest{Name: "growing", Module: m.Bytes()}, nil, 2)
 		watch := startStopwatch()
+		defer watch.stop()
 		in, err := p.newInstance(context.Background(), &watch)
 		if err != nil {
 			t.Fatal(err)

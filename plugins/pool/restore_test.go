@@ -163,17 +163,18 @@ func (r *reference) run(t *testing.T, q Query) (out []byte, used uint64, err err
 	}
 	defer in.close()
 	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
+	defer in.preemption.watch.stop()
 	if err := in.initialize(); err != nil {
 		t.Fatal(err)
 	}
 	env.Initializing = false
-	in.begin(context.Background(), guest.MaxFuel, 0, startStopwatch())
+	in.begin(context.Background(), guest.MaxFuel, 0, in.preemption.watch)
 	env.Begin(0, digest)
 	if err := in.configure(settingsOf(r.guest)); err != nil {
 		t.Fatal(err)
 	}
 	env.Begin(q.NowMS, q.Seed)
-	in.begin(context.Background(), q.Fuel, 0, startStopwatch())
+	in.begin(context.Background(), q.Fuel, 0, in.preemption.watch)
 	out, err = in.run(q.Input)
 	return bytes.Clone(out), uint64(int64(q.Fuel) - in.left()), err
 }

@@ -29,6 +29,7 @@ func setupFuel(t *testing.T, module []byte) (uint64, error) {
 	}
 	defer in.close()
 	in.begin(context.Background(), guest.SetupFuel, 0, startStopwatch())
+	defer in.preemption.watch.stop()
 	err = in.initialize()
 	return uint64(guest.SetupFuel - in.left()), err
 }
