@@ -24,6 +24,15 @@ func (l Limits) enforce() {
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 5)  // decisions go first
 }
 
+// processorTime returns the processor time that this process has used.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func (l Limits) seconds() uint64 { return uint64((l.CPU + time.Second - 1) / time.Second) }
 
 // setLimit sets a soft and a hard limit. Their type differs among systems.

@@ -27,7 +27,7 @@ type Work struct {
 var (
 	ErrNoProcess   = errors.New("a worker process cannot be started")
 	ErrTooSlow     = errors.New("it takes too much time of the processor")
-	ErrTooBusy     = errors.New("it did not end in time on this busy machine")
+	ErrIdle        = errors.New("it used no time of the processor")
 	ErrOutOfMemory = errors.New("it takes too much memory")
 	ErrFailed      = errors.New("the worker process failed")
 )
@@ -60,9 +60,7 @@ func Run(ctx context.Context, w Work) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a worker process: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, w.Limits.Wall()+time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(limited, exe)
+	cmd := exec.CommandContext(ctx, exe)
 	cmd.Env = []string{variable + "=" + w.Name, "TMPDIR=" + os.TempDir(), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} // Windows starts no program without the latter
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(limits, '\n')), bytes.NewReader(w.Request))
 	out := boundedBuffer{limit: w.MaxReply + 1<<20}
@@ -74,7 +72,7 @@ func Run(ctx context.Context, w Work) ([]byte, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, failure(w.Limits, cmd, limited.Err() != nil, string(log.b), err)
+		return nil, failure(w.Limits, cmd, string(log.b), err)
 	}
 	_, reply, ok := bytes.Cut(out.b, []byte(magic))
 	if !ok || len(reply) > w.MaxReply {
@@ -99,7 +97,7 @@ func ownExecutable() (string, error) {
 var outOfMemory = regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to create new OS thread")
 
 // failure says why a worker process ended without a reply.
-func failure(l Limits, cmd *exec.Cmd, killed bool, log string, err error) error {
+func failure(l Limits, cmd *exec.Cmd, log string, err error) error {
 	state := cmd.ProcessState
 	if state == nil {
 		return &Error{ErrNoProcess, err.Error()}
@@ -108,10 +106,10 @@ func failure(l Limits, cmd *exec.Cmd, killed bool, log string, err error) error 
 	switch {
 	case outOfMemory.MatchString(log):
 		return &Error{Err: ErrOutOfMemory}
-	case strings.Contains(log, "SIGXCPU") || used >= l.CPU*9/10:
+	case strings.Contains(log, "SIGXCPU") || used >= l.CPU*9/10 || state.ExitCode() == exitTooSlow:
 		return &Error{Err: ErrTooSlow}
-	case killed || state.ExitCode() == exitTooSlow:
-		return &Error{Err: ErrTooBusy}
+	case state.ExitCode() == exitIdle:
+		return &Error{Err: ErrIdle}
 	}
 	first, _, _ := strings.Cut(log, "\n")
 	return &Error{ErrFailed, strings.ToValidUTF8(err.Error()+": "+first[:min(len(first), 200)], "\uFFFD")}

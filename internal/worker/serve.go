@@ -16,14 +16,12 @@ type Limits struct {
 	CPU    time.Duration // of the processor; whole seconds
 	Memory uint64        // bytes; only Linux counts them exactly
 	File   uint64        // bytes of one file that it writes; 0: it may write none
+	Idle   time.Duration // in which it uses no processor time; whole seconds; 0: DefIdle
 }
 
-// wallFactor times the processor time is the wall time. It only ends work that
-// waits; a busy machine must not end other work.
-const wallFactor = 20
-
-// Wall returns the wall time after which a worker process is ended.
-func (l Limits) Wall() time.Duration { return l.CPU*wallFactor + time.Second }
+// DefIdle ends work that waits. On a busy machine other work uses some processor
+// time in it.
+const DefIdle = 30 * time.Second
 
 // magic starts the reply. Output of other initializers before it is skipped.
 const magic = "\x00moot reply\x00"
@@ -31,7 +29,8 @@ const magic = "\x00moot reply\x00"
 // Exit codes of a worker process.
 const (
 	exitFailed  = 3 // the work failed, or no one reads the reply
-	exitTooSlow = 4 // its wall time is over
+	exitTooSlow = 4 // its processor time is over
+	exitIdle    = 5 // it used no processor time
 )
 
 // Serve does the work and ends the process, if the process is one that was
@@ -51,8 +50,8 @@ func serve(in io.Reader, out io.Writer, work func(io.Reader, io.Writer) error) i
 	if err != nil || json.Unmarshal(line, &l) != nil {
 		return exitFailed
 	}
-	time.AfterFunc(l.Wall(), func() { os.Exit(exitTooSlow) })
 	l.enforce()
+	go watch(l) // until the process ends
 	if _, err := io.WriteString(out, magic); err != nil {
 		return exitFailed
 	}

@@ -78,11 +78,30 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunSleeps: a worker that uses no processor time ends at the wall time.
+// TestRunSleeps: a worker that uses no processor time is ended.
 func TestRunSleeps(t *testing.T) {
-	w := Work{Name: "test", Request: []byte("sleep"), Limits: Limits{CPU: 100 * time.Millisecond, Memory: 1 << 30}}
-	if _, err := Run(t.Context(), w); !errors.Is(err, ErrTooBusy) {
+	w := Work{Name: "test", Request: []byte("sleep"), Limits: Limits{CPU: time.Minute, Memory: 1 << 30, Idle: 2 * time.Second}}
+	if _, err := Run(t.Context(), w); !errors.Is(err, ErrIdle) {
 		t.Error(err)
+	}
+}
+
+// TestBusyMachine: a process that gets a thousandth of a processor is not idle,
+// however long its work takes. One that gets none is, after 30 s.
+func TestBusyMachine(t *testing.T) {
+	w := idleWatch{most: 30}
+	var used time.Duration
+	for range 100_000 {
+		used += time.Millisecond
+		if w.tick(used) {
+			t.Fatalf("idle after %v of the processor", used)
+		}
+	}
+	w.tick(used + minProgress)
+	for i := 1; i <= 30; i++ {
+		if got := w.tick(used + minProgress + time.Duration(i)); got != (i == 30) {
+			t.Errorf("idle is %v after %d s without progress", got, i)
+		}
 	}
 }
 

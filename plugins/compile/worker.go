@@ -143,8 +143,8 @@ func workerError(ctx context.Context, where string, l worker.Limits, err error) 
 		e.What = fmt.Sprintf("compiling it takes more than %d MiB of memory", l.Memory>>20)
 	case errors.Is(err, worker.ErrTooSlow):
 		e.What = fmt.Sprintf("compiling it takes more than %d s of the processor", int(l.CPU.Seconds()))
-	case errors.Is(err, worker.ErrTooBusy):
-		e.What, e.Fix = fmt.Sprintf("it was not compiled within %d s", int(l.Wall().Seconds())), "try again when the machine is less busy"
+	case errors.Is(err, worker.ErrIdle):
+		e.What, e.Fix = fmt.Sprintf("the process that compiles it stood still for %d s", int(worker.DefIdle.Seconds())), "try again; if it stands still again, report it, with the module"
 	default:
 		e.What, e.Fix = "the process that compiles it failed: "+guest.Clip(err.Error()), "report it, with the module"
 	}
