@@ -9,6 +9,7 @@ type body struct {
 	out    []byte // finished code
 	seg    []byte // code of the current segment
 	cost   int64  // of the segment
+	masked bool   // the segment has an i32.and or an i64.and
 	check  bool   // check the fuel at the start of the segment
 	open   []openBlock
 	weight int64 // depth that calls take
@@ -187,6 +188,7 @@ func (b *body) plain(op byte) {
 		b.flush()
 	default:
 		b.canonical(op)
+		b.separateOrder(op)
 	}
 }
 
@@ -253,7 +255,7 @@ func (b *body) flush() {
 	}
 	b.out = append(b.out, b.seg...)
 	b.seg = b.seg[:0]
-	b.cost, b.check = 0, false
+	b.cost, b.check, b.masked = 0, false, false
 }
 
 // An openBlock is a block whose end was not read yet, with the counts of calls at

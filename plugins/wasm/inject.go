@@ -144,6 +144,21 @@ func (b *body) canonical(code byte) {
 	b.seg = append(s, equal, opSelect)
 }
 
+// separateOrder works around a fault of wazero's compiler (v1.12.0, in
+// tryLowerBandToFlag). Where a branch depends on the order of zero and x & y, it
+// compares x & y with zero whichever of the two is on the left, and on arm64 an
+// unsigned order is wrong too. So the branch gets a second comparison to depend
+// on. The fault needs the three instructions without a store between them. A
+// segment begins with one, of the fuel, so only the same segment counts.
+func (b *body) separateOrder(op byte) {
+	switch {
+	case op == opI32And || op == opI64And:
+		b.masked = true
+	case b.masked && ordersIntegers(op):
+		b.seg = append(b.seg, opI32Const, 0, opI32Ne)
+	}
+}
+
 // canonicalVector is canonical for the lanes of a vector.
 func (b *body) canonicalVector(sub uint32) {
 	equal, yes := simdMakesNaN(sub)

@@ -28,14 +28,19 @@ const (
 	opI64Const     = 0x42
 	opF32Const     = 0x43
 	opF64Const     = 0x44
+	opI32Ne        = 0x47
 	opI32LtS       = 0x48
 	opI32LeU       = 0x4d
+	opI32GeU       = 0x4f
 	opI64LtS       = 0x53
 	opI64GeS       = 0x59
+	opI64GeU       = 0x5a
 	opF32Eq        = 0x5b
 	opF64Eq        = 0x61
 	opI32Sub       = 0x6b
+	opI32And       = 0x71
 	opI64Sub       = 0x7d
+	opI64And       = 0x83
 	opI64ShrU      = 0x88
 	opI64Shl       = 0x86
 	opI64ExtendU   = 0xad
@@ -116,6 +121,12 @@ var shapes = func() (t [256]shape) {
 	}
 	return t
 }()
+
+// ordersIntegers reports whether an instruction compares integers for their
+// order.
+func ordersIntegers(op byte) bool {
+	return op >= opI32LtS && op <= opI32GeU || op >= opI64LtS && op <= opI64GeU
+}
 
 // makesNaN reports whether an instruction can make a NaN whose bits WebAssembly
 // leaves open, and of which type: arithmetic, rounding, minimum, maximum and

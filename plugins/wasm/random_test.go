@@ -17,11 +17,11 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// TestRandomModules compares random modules with their metered form, on both
-// engines: results, traps, memory and globals are the same after each call, and
-// both engines use the same fuel. The seed of a module is its number. wazero's
-// compiler and its interpreter give different answers for a few modules that are
-// not metered; there the fuel is not compared.
+// TestRandomModules compares random modules on the interpreter with their metered
+// form on both engines: results, traps, memory and globals are the same after each
+// call, and both engines use the same fuel. The seed of a module is its number.
+// For a few modules that are not metered wazero's compiler gives another answer;
+// the rewriter avoids its fault (see separateOrder).
 func TestRandomModules(t *testing.T) {
 	modules := 5000
 	if testing.Short() {
@@ -46,8 +46,8 @@ func TestRandomModules(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d modules of %d bytes on average, %d calls, %d of them ended in a trap; wazero's engines differ for %d modules",
 		modules, total.bytes/modules, total.calls, total.traps, total.differ)
-	if total.traps*2 > total.calls || total.traps == 0 || total.differ > modules/100 {
-		t.Error("most calls should end with results, and some in a trap, and the engines should rarely differ")
+	if total.traps*2 > total.calls || total.traps == 0 {
+		t.Error("most calls should end with results, and some in a trap")
 	}
 }
 
@@ -56,7 +56,7 @@ type randomRun struct {
 	engines []wazero.Runtime
 
 	calls, traps, bytes int
-	differ              int // modules for which the engines differ
+	differ              int // modules for which the engines differ without the rewriter
 }
 
 func newRandomRun(t *testing.T) *randomRun {
@@ -83,11 +83,12 @@ func (r *randomRun) compare(seed uint64) {
 		return
 	}
 	var fuel [2]uint64
-	var unmetered [2][]string
+	plain := r.outcomes(seed, r.engines[1], module, nil)
+	if !slices.Equal(plain, r.outcomes(seed, r.engines[0], module, nil)) {
+		r.differ++
+	}
 	for i, engine := range r.engines {
-		plain := r.outcomes(seed, engine, module, nil)
 		got := r.outcomes(seed, engine, metered.Whole, &fuel[i])
-		unmetered[i] = plain
 		r.calls += len(plain)
 		for call := range plain {
 			if strings.Contains(plain[call], "wasm error") {
@@ -98,10 +99,6 @@ func (r *randomRun) compare(seed uint64) {
 				return
 			}
 		}
-	}
-	if !slices.Equal(unmetered[0], unmetered[1]) {
-		r.differ++
-		return
 	}
 	if fuel[0] != fuel[1] || fuel[0] == 0 {
 		r.t.Errorf("seed %d: %d units of fuel on the compiler, %d on the interpreter", seed, fuel[0], fuel[1])
