@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -39,7 +38,7 @@ func compareRoom(rt *rapid.T) {
 	for _, e := range evs {
 		s.Apply(e)
 	}
-	m := newModel(open, s.Seq)
+	m := newModel(open)
 	clock := time.Duration(0)
 	for i := range rapid.IntRange(10, 80).Draw(rt, "commands") {
 		clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
@@ -49,15 +48,60 @@ func compareRoom(rt *rapid.T) {
 	}
 }
 
-func newModel(open room.Open, seq int64) *model {
-	m := &model{
-		oneToOne: open.Spec.OneToOne, goesOn: open.Spec.OnRestart == room.RestartContinue, limits: open.Spec.Limits,
-		phase: room.PhaseLive, seq: seq, news: seq, seen: map[string]bool{"open": true}, seats: map[string]*modelSeat{},
-	}
+// A model is what a room knows, as the rules of model_test.go state it.
+type model struct {
+	room.Spec
+	limits           room.Limits
+	phase            room.Phase
+	cause, actor     string
+	degraded         bool // it settled without its work
+	seats            []*modelSeat
+	turn             *modelTurn
+	tally            room.Tally
+	decision, seq    int64
+	texts            []string        // of agents, normalised
+	seen             map[string]bool // ids of commands and messages
+	news, declinedAt int64           // events: the newest that the policy wants to know of, the last decline
+
+	now, clock, retryAt time.Duration
+	out                 []room.Body
+}
+
+type modelSeat struct {
+	room.Participant
+	standing     room.Standing
+	takenBy      string
+	last, failed int // its last turn, its failures in a row
+	spent        int64
+	fault        bool  // the room itself suspended it
+	attempt      int64 // the event because of which its agent has to start; 0 when it is ready
+	startedAt    time.Duration
+}
+
+type modelTurn struct {
+	room.TurnGranted
+	seat    *modelSeat
+	started time.Duration
+	draft   *room.TurnDrafted
+}
+
+func newModel(open room.Open) *model {
+	m := &model{Spec: open.Spec, limits: open.Spec.Limits, phase: room.PhaseLive, seq: 1, seen: map[string]bool{"open": true}}
 	for _, p := range open.Participants {
-		m.seats[p.ID] = &modelSeat{Participant: p, standing: room.Active}
+		x := &modelSeat{Participant: p, standing: room.Active}
+		m.seq++
+		m.start(x)
+		m.seats = append(m.seats, x)
 	}
+	m.news = m.seq
 	return m
+}
+
+func (m *model) seat(id string) *modelSeat {
+	if i := slices.IndexFunc(m.seats, func(x *modelSeat) bool { return x.ID == id }); i >= 0 {
+		return m.seats[i]
+	}
+	return nil
 }
 
 // do gives the model a command and returns the events and whether the command
@@ -74,9 +118,10 @@ func (m *model) do(c room.Command, now time.Duration) (events []room.Body, allow
 	return m.out, allowed
 }
 
-func (m *model) note(b room.Body) {
+func (m *model) note(b room.Body) bool {
 	m.seq, m.clock = m.seq+1, max(m.clock, m.now)
 	m.out = append(m.out, b)
+	return true
 }
 
 func draftOf(request, text string) string {
@@ -102,7 +147,9 @@ func drawRoom(rt *rapid.T) room.Open {
 	o := room.Open{Spec: room.Spec{
 		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
 		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
+		Objective: rapid.SampledFrom([]string{"", "decide this"}).Draw(rt, "objective"),
 	}}
+	process := rapid.Bool().Draw(rt, "processes")
 	for _, id := range []string{"a", "b", "c"} {
 		if id == "c" && o.Spec.OneToOne {
 			break
@@ -115,8 +162,13 @@ func drawRoom(rt *rapid.T) room.Open {
 		p.Cooldown = rapid.IntRange(0, 2).Draw(rt, "cooldown")
 		p.MaxTokens = rapid.SampledFrom([]int64{0, 0, 40}).Draw(rt, "budget")
 		p.Price = room.Price{Input: 3_000_000, Output: 5_000_000}
+		p.Starts = process && rapid.IntRange(0, 2).Draw(rt, "starts") > 0
+		p.StartTimeout = rapid.SampledFrom([]time.Duration{5 * time.Second, 40 * time.Second}).Draw(rt, "startTimeout")
 		p.Moderator = rapid.Bool().Draw(rt, "moderator")
 		o.Participants = append(o.Participants, p)
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "people") == 0 {
+		return o // nobody
 	}
 	for _, p := range []room.Participant{{ID: "eve", Kind: policy.Human, Device: "other"}, {ID: "me", Kind: policy.Human}} {
 		o.Participants = append(o.Participants, p)
@@ -145,7 +197,16 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}
 	usage := room.Usage{Known: rapid.Bool().Draw(rt, "known"), Input: 7, Output: 4}
 	decide := func(d policy.Decision) room.Command {
-		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}}
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{
+			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
+		}}
+	}
+	for _, x := range m.seats {
+		if m.phase == room.PhaseLive && m.starting(x) && draw("start", "start", "wait") == "start" {
+			attempt := x.attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
+			code := draw("", "", "", "", room.FailFailed, room.FailExited, room.FailDenied)
+			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}
+		}
 	}
 	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
 	case "speak":
@@ -178,13 +239,15 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 			room.TakeOver{Participant: seat}, room.Release{Participant: seat}, room.SetStanding{Participant: seat, Standing: standing}, room.SetStanding{Participant: seat, Standing: standing},
 		}).Draw(rt, "seat"))
 	case "say":
-		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost")})
+		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost"), Opening: rapid.Bool().Draw(rt, "opening")})
 	}
 	l := m.limits
 	l.MaxTurns, l.MaxDuration = rapid.IntRange(1, 12).Draw(rt, "turns"), time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes"))*time.Minute
 	return rapid.SampledFrom([]room.Command{
 		{Actor: room.ActorRoom, Do: room.Tick{}},
 		{Actor: room.ActorRoom, Do: room.Tick{}},
+		{Do: room.Exited{Participant: seat, Code: draw(room.FailFailed, room.FailExited)}},
+		{Do: room.Exited{Participant: seat, Code: room.FailFailed}},
 		{Actor: room.ActorHost, Do: room.Claim{}},
 		{Actor: room.ActorHost, Do: room.Claim{Restart: true}},
 		person(room.SetLimits{Limits: l}), person(room.Next{Participant: seat, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}),
@@ -242,6 +305,9 @@ func stated(b room.Body) room.Body {
 	case room.TurnFailed:
 		b.Error = ""
 		return b
+	case room.SeatFailed:
+		b.Error = ""
+		return b
 	case room.TurnInterrupted:
 		return room.TurnInterrupted{Turn: b.Turn}
 	case room.ReplyLate:
@@ -289,25 +355,30 @@ func (m *model) stateLine() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost", m.phase, m.cause, m.decision,
 		m.tally.Turns, m.tally.Failures, m.tally.Declines, m.tally.Tokens, m.tally.Cost)
-	for _, id := range slices.Sorted(maps.Keys(m.seats)) {
-		x := m.seats[id]
+	for _, x := range m.seats {
 		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.standing, x.takenBy, m.ineligible(x), x.spent, x.failed)
 	}
 	if m.phase != room.PhaseLive {
 		return out.String()
 	}
-	until := m.limits.MaxDuration
-	if t := m.turn; t != nil {
-		if t.draft == nil && t.seat.takenBy == "" {
-			fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
-			until = min(until, t.started+t.Timeout+time.Second)
+	until, ask, waits, eligible := m.limits.MaxDuration, m.retryAt, false, false
+	if m.tally.Declines == 0 || m.news > m.declinedAt {
+		ask = 0
+	}
+	for _, x := range m.seats {
+		if m.starts(x) {
+			fmt.Fprintf(&out, ", start %s %d", x.ID, x.attempt)
+			until, ask, waits = min(until, x.startedAt+x.StartTimeout+time.Second), max(ask, x.startedAt+10*time.Second), true
 		}
-	} else {
-		at := m.retryAt
-		if m.tally.Declines == 0 || m.news > m.declinedAt {
-			at = 0
+		eligible = eligible || m.ineligible(x) == ""
+	}
+	if t := m.turn; t == nil {
+		if !waits || eligible && m.tally.Declines+1 < m.limits.MaxDeclines {
+			fmt.Fprintf(&out, ", ask %v", ask)
 		}
-		fmt.Fprintf(&out, ", ask %v", at)
+	} else if t.draft == nil && t.seat.takenBy == "" {
+		fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
+		until = min(until, t.started+t.Timeout+time.Second)
 	}
 	fmt.Fprintf(&out, ", until %v", until)
 	return out.String()

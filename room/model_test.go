@@ -10,50 +10,14 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A model states the rules of a room once more: the life of a turn, drafts,
-// limits, pause and endings. It is naive and shares no code with the package. A
-// command changes it step by step, and each step notes its event. TestModel
-// gives the same commands to a model and to a room and compares the events.
-type model struct {
-	oneToOne, goesOn bool // room.Spec: OneToOne, OnRestart == RestartContinue
-	limits           room.Limits
-	phase            room.Phase
-	cause            string
-	degraded         bool // it settled without its work
-	seq              int64
-	clock            time.Duration
-	seats            map[string]*modelSeat
-	turn             *modelTurn
-	tally            room.Tally
-	decision         int64
-	texts            []string        // of agents, normalised
-	seen             map[string]bool // ids of commands and messages
-	news, declinedAt int64           // events: the newest that the policy wants to know of, the last decline
-	retryAt          time.Duration
-
-	actor string
-	now   time.Duration
-	out   []room.Body
-}
-
-type modelSeat struct {
-	room.Participant
-	standing     room.Standing
-	takenBy      string
-	last, failed int // its last turn, its failures in a row
-	spent        int64
-	fault        bool // the room itself suspended it
-}
-
-type modelTurn struct {
-	room.TurnGranted
-	seat    *modelSeat
-	started time.Duration
-	draft   *room.TurnDrafted
-}
+// The model states the rules of a room once more: the life of a turn, the start of
+// agents, drafts, limits, pause and endings. It is naive, shares no code with the
+// package and has at most 400 lines without comments. A command changes it step by
+// step, and each step notes its event. TestModel gives the same commands to a model
+// and to a room and compares the events.
 
 func (m *model) act(do room.Act) bool {
-	x, control := m.seats[m.actor], m.actor == room.ActorHost
+	x, control := m.seat(m.actor), m.actor == room.ActorHost
 	control = control || x != nil && x.Kind == policy.Human && x.Device == "" && x.standing != room.Removed
 	over := m.phase == room.PhaseStopped || m.phase == room.PhaseCompleted && m.cause != room.CauseSettled
 	switch do := do.(type) {
@@ -69,6 +33,13 @@ func (m *model) act(do room.Act) bool {
 		return m.replied(do)
 	case room.Failed:
 		return m.waits(do.Turn, do.Request) && m.failed(do)
+	case room.Started:
+		x = m.seat(do.Participant)
+		return m.phase == room.PhaseLive && m.starts(x) && x.attempt == do.Attempt && m.started(x, do.Code, do.Latency)
+	case room.Exited:
+		x = m.seat(do.Participant)
+		ran := !over && x != nil && x.Starts && x.attempt == 0 && x.standing == room.Active && x.takenBy == ""
+		return !ran || m.turn != nil && m.turn.seat == x && m.turn.draft == nil || m.started(x, do.Code, 0)
 	case room.Tick:
 		return m.phase != room.PhaseLive || m.tick()
 	case room.SetStanding:
@@ -87,33 +58,29 @@ func (m *model) person(do room.Act) bool {
 	case room.Resume:
 		return m.phase == room.PhaseLive || m.phase == room.PhaseCompleted && !m.degraded || m.speakers() && m.resume()
 	case room.Stop:
-		m.end(room.PhaseStopped, room.CausePerson, m.actor)
+		return m.end(room.PhaseStopped, room.CausePerson, m.actor)
 	case room.Complete:
-		m.end(room.PhaseCompleted, room.CausePerson, "")
+		return m.end(room.PhaseCompleted, room.CausePerson, "")
 	case room.TakeOver:
-		x := m.seats[do.Participant]
-		if x == nil || x.Kind == policy.Human || x.standing == room.Removed || x.takenBy != "" && x.takenBy != m.actor {
-			return false
-		}
-		if x.takenBy == "" {
-			m.interruptSeat(x)
-			x.takenBy = m.actor
-			m.note(room.SeatTaken{Participant: x.ID, By: m.actor})
-		}
+		x := m.seat(do.Participant)
+		agent := x != nil && x.Kind != policy.Human && x.standing != room.Removed
+		return agent && (x.takenBy == m.actor || x.takenBy == "" && m.take(x, m.actor, room.SeatTaken{Participant: x.ID, By: m.actor}))
 	case room.Release:
-		if x := m.seats[do.Participant]; x != nil && x.takenBy != "" {
-			m.interruptSeat(x)
-			x.takenBy = ""
-			m.note(room.SeatReleased{Participant: x.ID})
-		}
+		x := m.seat(do.Participant)
+		return x == nil || x.takenBy == "" || m.take(x, "", room.SeatReleased{Participant: x.ID}) && m.start(x)
 	case room.Next:
-		x := m.seats[do.Participant]
-		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active
+		x := m.seat(do.Participant)
+		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x)
 		return ok && m.grant(x, nil, do.Grant)
-	default:
-		return m.turn != nil && m.turn.draft != nil && m.review(do)
 	}
-	return true
+	return m.turn != nil && m.turn.draft != nil && m.review(do)
+}
+
+// take gives a seat to a person, or back to its agent.
+func (m *model) take(x *modelSeat, person string, b room.Body) bool {
+	m.interrupt(x)
+	x.takenBy = person
+	return m.note(b)
 }
 
 // review states what a person may do with the draft that waits.
@@ -138,20 +105,20 @@ func (m *model) review(do room.Act) bool {
 		}
 	}
 	m.note(room.TurnApproved{Turn: t.Turn, Draft: d.Draft})
-	m.post(room.MessagePosted{Turn: t.Turn, Message: d.Message, Usage: d.Usage, Latency: d.Latency})
-	return true
+	return m.post(room.MessagePosted{Turn: t.Turn, Message: d.Message, Usage: d.Usage, Latency: d.Latency})
 }
 
 func (m *model) claim(restart bool) bool {
 	m.note(room.Claimed{Restart: restart})
+	for _, x := range m.seats {
+		m.start(x)
+	}
 	if t := m.turn; t != nil && t.draft == nil {
-		agent := t.seat.takenBy == ""
-		answersLater := agent && t.seat.Device != "" // another device keeps its answer
-		if (agent || restart) && !answersLater {
-			m.interrupt()
+		if agent := t.seat.takenBy == ""; agent && t.seat.Device == "" || !agent && restart { // another device keeps its answer
+			m.interrupt(t.seat)
 		}
 	}
-	return !restart || m.phase != room.PhaseLive || m.goesOn || m.pause(room.CauseInterrupted, "")
+	return !restart || m.phase != room.PhaseLive || m.OnRestart == room.RestartContinue || m.pause(room.CauseInterrupted, "")
 }
 
 // due reports whether a decision was made about the newest state.
@@ -161,16 +128,12 @@ func (m *model) due(r policy.Record) bool {
 
 func (m *model) decided(do room.Decided) bool {
 	d := do.Decision
-	x := m.seats[d.Agent]
+	x := m.seat(d.Agent)
 	switch {
-	case d.Confidence != nil && !(*d.Confidence >= 0 && *d.Confidence <= 1):
-		return m.pause(room.CausePolicy, "run.bad_output")
 	case d.Action == policy.ActionError:
 		return m.pause(room.CausePolicy, "run.error")
 	case d.Action == policy.ActionSpeak && (x == nil || m.ineligible(x) != ""):
 		return m.pause(room.CausePolicy, "run.bad_choice")
-	case d.Action == policy.ActionSpeak && d.Hints != nil:
-		return m.pause(room.CausePolicy, "run.hints")
 	case d.Action == policy.ActionSpeak:
 		return m.grant(x, &do.Record, do.Grant)
 	}
@@ -179,13 +142,24 @@ func (m *model) decided(do room.Decided) bool {
 		return m.end(room.PhaseCompleted, room.CauseFinish, "")
 	}
 	retry := time.Duration(min(d.RetryMS, 60_000)) * time.Millisecond
-	if retry <= 0 {
+	if retry <= 0 && !(do.Unattended && m.hopeless()) {
 		retry = m.limits.DeclineRetry
 	}
 	retry = max(retry, 100*time.Millisecond)
 	m.note(room.RoundDeclined{Retry: retry})
 	m.tally.Declines, m.declinedAt, m.retryAt = m.tally.Declines+1, m.seq, m.clock+retry
+	if m.Objective != "" && m.tally.Messages == 0 && m.tally.Turns == 0 && !slices.ContainsFunc(m.seats, m.starting) {
+		return m.post(room.MessagePosted{Message: room.Message{From: room.ActorHost, Text: m.Objective, Source: "user"}, Opening: true})
+	}
 	return m.tally.Declines < m.limits.MaxDeclines || m.end(room.PhaseCompleted, room.CauseSettled, "")
+}
+
+// hopeless reports that nothing can happen but time that passes.
+func (m *model) hopeless() bool {
+	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
+		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x)
+		return x.standing == room.Active && (speaks || x.Mode == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
+	})
 }
 
 // grant gives the floor, unless a limit stops the room instead.
@@ -198,10 +172,9 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 	}
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
 	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
-	m.note(e)
-	m.turn = &modelTurn{TurnGranted: e, seat: x, started: m.clock}
+	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now)}
 	x.last = m.tally.Turns
-	return true
+	return m.note(e)
 }
 
 func (m *model) waits(turn int, request string) bool {
@@ -212,8 +185,7 @@ func (m *model) waits(turn int, request string) bool {
 func (m *model) replied(do room.Replied) bool {
 	t := m.turn
 	if !m.waits(do.Turn, do.Request) {
-		m.note(room.ReplyLate{Turn: do.Turn, Participant: do.Participant, Bytes: len(do.Text)})
-		return true
+		return m.note(room.ReplyLate{Turn: do.Turn, Participant: do.Participant, Bytes: len(do.Text)})
 	}
 	if len([]rune(do.Text)) > m.limits.MaxOutput {
 		return m.failed(room.Failed{Turn: do.Turn, Code: room.FailTooLarge, Usage: do.Usage, Latency: do.Latency})
@@ -223,18 +195,14 @@ func (m *model) replied(do room.Replied) bool {
 		t.seat.failed, m.tally.Failures = 0, 0
 		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: do.Latency})
 	}
-	msg := room.Message{From: t.seat.ID, To: room.Broadcast, Text: do.Text, Source: "agent", Confidence: do.Confidence}
-	why := "manual"
-	if sure := do.Confidence != nil && *do.Confidence >= 0.5; t.seat.Mode == room.FullAuto || t.seat.Mode == room.SemiAuto && sure {
-		m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: do.Latency, Auto: true})
-		return true
-	} else if t.seat.Mode == room.SemiAuto {
-		why = "confidence"
+	msg := room.Message{From: t.seat.ID, Text: do.Text, Source: "agent", Confidence: do.Confidence}
+	why := map[room.Mode]string{room.Manual: "manual", "": "manual", room.SemiAuto: "confidence"}[t.seat.Mode]
+	if why == "" || why == "confidence" && do.Confidence != nil && *do.Confidence >= 0.5 {
+		return m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: do.Latency, Auto: true})
 	}
 	t.draft = &room.TurnDrafted{Turn: t.Turn, Draft: draftOf(t.Request, do.Text), Message: msg, Usage: do.Usage, Why: why, Latency: do.Latency}
 	m.charge(do.Usage, do.Text)
-	m.note(*t.draft)
-	return true
+	return m.note(*t.draft)
 }
 
 func (m *model) charge(u room.Usage, text string) {
@@ -248,83 +216,111 @@ func (m *model) charge(u room.Usage, text string) {
 }
 
 // post adds a message. One of the open turn ends that turn.
-func (m *model) post(e room.MessagePosted) {
-	person := e.Message.Source == "user"
+func (m *model) post(e room.MessagePosted) bool {
 	m.note(e)
-	m.news = m.seq
+	m.news, m.tally.Messages = m.seq, m.tally.Messages+1
 	if t := m.turn; t != nil && t.Turn == e.Turn {
 		if t.draft == nil {
 			m.charge(e.Usage, e.Message.Text)
 		}
-		t.seat.failed, m.tally.Failures, m.turn = 0, 0, nil
+		t.seat.failed, m.tally.Failures = 0, 0
+		m.close(false)
 	}
-	if person {
-		m.tally.Declines = 0
-		if m.phase == room.PhaseCompleted {
-			m.phase, m.cause = room.PhaseLive, ""
-		}
-	} else {
-		text := normal(e.Message.Text)
+	if text := normal(e.Message.Text); e.Message.Source == "agent" {
 		m.texts = append(m.texts, text)
-		same := m.texts[max(0, len(m.texts)-m.limits.SameTextOf):]
-		same = slices.DeleteFunc(slices.Clone(same), func(t string) bool { return t != text })
-		if len(same) >= m.limits.SameText {
+		same := slices.Clone(m.texts[max(0, len(m.texts)-m.limits.SameTextOf):])
+		if same = slices.DeleteFunc(same, func(t string) bool { return t != text }); len(same) >= m.limits.SameText {
 			m.end(room.PhaseStopped, room.CauseLoop, "same-text")
 		}
+	} else if m.tally.Declines = 0; m.phase == room.PhaseCompleted {
+		m.phase, m.cause = room.PhaseLive, ""
 	}
-	if e.Turn > 0 {
-		m.stopAtLimit(0, 0)
-	}
+	return e.Turn > 0 && m.stopAtLimit(0, 0) || true
 }
 
 func (m *model) say(do room.Say) bool {
-	x, seat := m.seats[m.actor], m.seats[do.As]
+	x, seat := m.seat(m.actor), m.seat(do.As)
 	speaker := m.actor == room.ActorHost || x != nil && x.Kind == policy.Human && x.standing == room.Active
 	standsIn := seat != nil && seat.takenBy == m.actor && seat.standing != room.Muted && seat.standing != room.Removed
-	if !speaker || do.As != "" && !standsIn || do.To != "" && m.seats[do.To] == nil {
+	if !speaker || do.As != "" && !standsIn || do.To != "" && m.seat(do.To) == nil {
 		return false
 	}
-	e := room.MessagePosted{Message: room.Message{From: m.actor, To: do.To, Text: do.Text, Source: "user", Visibility: do.Visibility}}
+	e := room.MessagePosted{Message: room.Message{From: m.actor, Text: do.Text, Source: "user"}, Opening: do.Opening}
 	if do.As != "" {
 		e.Message.From, e.Message.By = do.As, m.actor
 	}
 	if t := m.turn; t != nil && t.seat == seat {
-		e.Turn = t.Turn
+		e.Turn, e.Opening = t.Turn, false
 	}
-	m.post(e)
-	return true
+	return m.post(e)
 }
 
 func (m *model) failed(do room.Failed) bool {
 	x := m.turn.seat
 	if do.Code == room.FailHeld {
-		return m.interrupt()
+		return m.interrupt(x)
 	}
 	m.charge(do.Usage, "")
-	m.turn, x.failed, m.tally.Failures = nil, x.failed+1, m.tally.Failures+1
+	x.failed, m.tally.Failures = x.failed+1, m.tally.Failures+1
 	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: do.Latency})
 	m.news = m.seq
-	if hopeless := do.Code == room.FailExited || do.Code == room.FailDenied || do.Code == room.FailUntrusted; hopeless || x.failed >= m.limits.MaxFailures {
+	m.close(do.Code == room.FailTimeout || do.Code == room.FailExited || do.Code == room.FailInterrupted || do.Code == room.FailFailed)
+	m.suspend(x, do.Code)
+	return m.stopAtLimit(0, 0) || m.left(x)
+}
+
+// suspend takes a seat out that has failed too often or cannot go on.
+func (m *model) suspend(x *modelSeat, code string) bool {
+	if code == room.FailExited || code == room.FailDenied || x.failed >= m.limits.MaxFailures {
 		x.standing, x.fault = room.Suspended, true
 		m.note(room.SeatChanged{Participant: x.ID, Standing: room.Suspended, Failed: true})
 		m.news = m.seq
 	}
-	return m.stopAtLimit(0, 0) || m.left(x)
+	return x.standing == room.Active
+}
+
+// start notes that the agent of a seat has to start.
+func (m *model) start(x *modelSeat) bool {
+	if x.Starts {
+		x.attempt, x.startedAt = m.seq, m.clock
+	}
+	return true
+}
+
+func (m *model) starting(x *modelSeat) bool {
+	return x != nil && x.attempt != 0 && x.standing == room.Active && x.takenBy == ""
+}
+
+// started ends a start or, of an agent that was ready, its run. A person may still
+// approve the draft of an agent that has ended.
+func (m *model) started(x *modelSeat, code string, latency time.Duration) bool {
+	drafted := m.turn != nil && m.turn.seat == x
+	var b room.Body = room.SeatReady{Participant: x.ID, Latency: latency}
+	if code != "" {
+		b = room.SeatFailed{Participant: x.ID, Code: code, Latency: latency}
+	}
+	if m.note(b); x.attempt != 0 && m.declinedAt > x.attempt {
+		m.news = m.seq
+	}
+	if x.attempt = 0; code != "" {
+		x.failed++
+		m.start(x)
+	}
+	return code == "" || drafted || m.suspend(x, code) || m.left(x)
 }
 
 func (m *model) setStanding(do room.SetStanding) bool {
-	x := m.seats[do.Participant]
+	x := m.seat(do.Participant)
 	if x == nil || x.standing == do.Standing {
 		return x != nil
 	}
-	if do.Standing != room.Active {
-		m.interruptSeat(x)
-	} else {
-		x.failed = 0
-	}
+	m.interrupt(x)
 	x.standing, x.fault = do.Standing, false
 	m.note(room.SeatChanged{Participant: x.ID, Standing: x.standing, Reason: do.Reason})
-	m.news = m.seq
+	if m.news = m.seq; x.standing == room.Active {
+		x.failed = 0
+		m.start(x)
+	}
 	return m.left(x)
 }
 
@@ -336,16 +332,11 @@ func (m *model) left(x *modelSeat) bool {
 	case !m.speakers():
 		return m.end(room.PhaseError, "", "ROOM-NOBODY")
 	}
-	return x.standing != room.Suspended || x.Kind == policy.Human || !m.oneToOne || m.end(room.PhaseError, "", "ROOM-ONE-TO-ONE")
+	return x.standing != room.Suspended || x.Kind == policy.Human || !m.OneToOne || m.end(room.PhaseError, "", "ROOM-ONE-TO-ONE")
 }
 
 func (m *model) speakers() bool {
-	for _, x := range m.seats {
-		if x.Kind != policy.Human && x.standing == room.Active {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.seats, func(x *modelSeat) bool { return x.Kind != policy.Human && x.standing == room.Active })
 }
 
 func (m *model) setLimits(l room.Limits) bool {
@@ -354,8 +345,7 @@ func (m *model) setLimits(l room.Limits) bool {
 	if m.phase == room.PhaseStopped && m.cause != room.CausePerson && m.reached(0, 0) == "" {
 		return m.resume()
 	}
-	m.stopAtLimit(0, 0)
-	return true
+	return m.stopAtLimit(0, 0) || true
 }
 
 // reached returns the limit that ends a room, counting the next prompt.
@@ -385,58 +375,66 @@ func (m *model) tick() bool {
 	if m.now < m.limits.MaxDuration && t != nil && t.draft == nil && t.seat.takenBy == "" && m.now >= t.started+t.Timeout+time.Second {
 		return m.failed(room.Failed{Turn: t.Turn, Code: room.FailTimeout, Latency: m.now - t.started})
 	}
+	for _, x := range m.seats {
+		if m.now < m.limits.MaxDuration && m.starts(x) && m.now >= x.startedAt+x.StartTimeout+time.Second {
+			return m.started(x, room.FailTimeout, m.now-x.startedAt)
+		}
+	}
 	return m.now < m.limits.MaxDuration || m.stopAtLimit(0, 0)
 }
 
-// interrupt ends the open turn without a reply.
-func (m *model) interrupt() bool {
-	return m.turn == nil || m.endTurn(room.TurnInterrupted{Turn: m.turn.Turn})
+// starts reports whether the agent of a seat is started now: not under its draft.
+func (m *model) starts(x *modelSeat) bool {
+	return m.starting(x) && (m.turn == nil || m.turn.seat != x)
+}
+
+// interrupt ends the turn of a seat without a reply, if it has the open one.
+func (m *model) interrupt(x *modelSeat) bool {
+	return m.turn == nil || m.turn.seat != x || m.endTurn(room.TurnInterrupted{Turn: m.turn.Turn})
 }
 
 // endTurn ends the open turn without a message.
 func (m *model) endTurn(b room.Body) bool {
+	_, interrupted := b.(room.TurnInterrupted)
 	m.note(b)
-	m.turn, m.news = nil, m.seq
-	if _, interrupted := b.(room.TurnInterrupted); !interrupted {
-		m.stopAtLimit(0, 0)
-	}
-	return true
+	m.news = m.seq
+	m.close(interrupted && m.turn.draft == nil && m.turn.seat.takenBy == "")
+	return interrupted || m.stopAtLimit(0, 0) || true
 }
 
-func (m *model) interruptSeat(x *modelSeat) {
-	if m.turn != nil && m.turn.seat == x {
-		m.interrupt()
+// close takes the floor back. An agent that may be at work or have ended starts again.
+func (m *model) close(again bool) {
+	if again || m.turn.seat.attempt != 0 {
+		m.start(m.turn.seat)
 	}
+	m.turn = nil
 }
 
 func (m *model) pause(cause, code string) bool {
 	if m.turn != nil && m.turn.draft == nil && cause == room.CausePerson {
-		m.interrupt()
+		m.interrupt(m.turn.seat)
 	}
 	m.phase, m.cause = room.PhasePaused, cause
-	m.note(room.Paused{Cause: cause, Code: code})
-	return true
+	return m.note(room.Paused{Cause: cause, Code: code})
 }
 
 func (m *model) resume() bool {
 	m.phase, m.cause, m.tally.Declines, m.tally.Failures, m.retryAt = room.PhaseLive, "", 0, 0, 0
-	m.note(room.Resumed{})
-	return true
+	return m.note(room.Resumed{})
 }
 
 func (m *model) end(p room.Phase, cause, name string) bool {
-	m.interrupt()
-	m.phase, m.cause = p, cause
-	m.degraded = cause == room.CauseSettled && m.tally.Turns == 0
-	for _, x := range m.seats {
-		m.degraded = m.degraded || cause == room.CauseSettled && x.fault
+	if m.turn != nil {
+		m.interrupt(m.turn.seat)
 	}
-	m.note(map[room.Phase]room.Body{
+	m.phase, m.cause = p, cause
+	faulty := slices.ContainsFunc(m.seats, func(x *modelSeat) bool { return x.fault })
+	m.degraded = cause == room.CauseSettled && (m.tally.Turns == 0 || faulty)
+	return m.note(map[room.Phase]room.Body{
 		room.PhaseStopped:   room.Stopped{Cause: cause, Name: name},
 		room.PhaseCompleted: room.Completed{Cause: cause, Degraded: m.degraded},
 		room.PhaseError:     room.Errored{Code: name},
 	}[p])
-	return true
 }
 
 // ineligible returns why a seat cannot get the floor from the policy.
@@ -446,7 +444,7 @@ func (m *model) ineligible(x *modelSeat) string {
 		return "attends"
 	case x.standing != room.Active:
 		return string(x.standing)
-	case m.turn != nil:
+	case m.turn != nil, m.starting(x):
 		return "busy"
 	case x.last > 0 && m.tally.Turns+1-x.last <= x.Cooldown:
 		return "cooldown"

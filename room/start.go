@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -54,7 +55,7 @@ func (s *State) askAt() (time.Duration, bool) {
 // decideStarted ends a start of an agent.
 func (s *State) decideStarted(do Started) ([]Body, error) {
 	x := s.seat(do.Participant)
-	if x == nil || s.Phase != PhaseLive || !s.starting(x) || x.Starting != do.Attempt {
+	if s.Phase != PhaseLive || !slices.Contains(s.starts(), x) || x.Starting != do.Attempt {
 		return nil, ErrLate
 	}
 	if do.Code == "" {
