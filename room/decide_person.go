@@ -63,7 +63,7 @@ func (s *State) decideResume() ([]Body, error) {
 	case s.Phase == PhaseLive || s.Phase == PhaseCompleted && !s.Ending.Degraded:
 		return nil, nil
 	case !s.anyoneLeft():
-		return nil, invalidError("ROOM-NOBODY", "nobody is left who could be given the floor", "restore a seat first, or hand one to a person")
+		return nil, invalidError("ROOM-NOBODY", "no seat can speak", "restore a seat first, or hand one to a person")
 	}
 	return []Body{Resumed{}}, nil
 }

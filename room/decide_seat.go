@@ -28,7 +28,7 @@ func (s *State) decideJoin(actor string, p Participant) ([]Body, error) {
 	case p.ID == "" || !validID(p.ID) || reservedIDs()[strings.ToLower(p.ID)] || s.nameTaken(p.ID):
 		return nil, invalidError("ROOM-ID", "participant id "+quote(cut(validUTF8(p.ID), maxID))+" is empty, reserved or taken", "choose another id")
 	case len(s.Seats) >= maxSeats:
-		return nil, invalidError("ROOM-SEATS", "the room has "+itoa(maxSeats)+" participants, and takes no more", "remove nobody: open another room")
+		return nil, invalidError("ROOM-SEATS", "the room has "+itoa(maxSeats)+" participants, and takes no more", "open another room")
 	}
 	return []Body{Joined{Participant{ID: p.ID, Kind: policy.Human, Owner: cut(validUTF8(p.Owner), maxID), Device: p.Device}}}, nil
 }
@@ -129,7 +129,7 @@ func (s *State) withSeatChange(bodies []Body, x *Seat, b SeatChanged) []Body {
 	var end Errored
 	switch {
 	case !s.anyoneLeftWithout(x):
-		end = Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor: " + why}
+		end = Errored{Code: "ROOM-NOBODY", Reason: "no seat can speak: " + why}
 	case to == Suspended && s.Spec.OneToOne: // the note's error: a person decides how the two go on
 		end = Errored{Code: "ROOM-ONE-TO-ONE", Reason: "one of the two is left: " + why}
 	default:

@@ -40,7 +40,7 @@ func (d *document) checkRoster(w wireRoom) {
 	}
 }
 
-// checkBeginning warns of a room in which nobody can begin: the policy waits for a
+// checkBeginning warns of a room in which no agent can begin: the policy waits for a
 // message, and none comes.
 func (d *document) checkBeginning(w wireRoom, r *Room, o Options) {
 	attended := slices.ContainsFunc(w.Participants, func(s *wireParticipant) bool { return s == nil || s.Kind == policy.Human })
@@ -53,9 +53,9 @@ func (d *document) checkBeginning(w wireRoom, r *Room, o Options) {
 	}
 	switch {
 	case first == "":
-		d.warnUnlessBroken(path, "ROOM-SILENT", "nobody can begin: policy "+r.Policy.Use+" waits for a message, and there is no opening, no objective and no person", "add opening:, or give the first message: moot run FILE TEXT")
+		d.warnUnlessBroken(path, "ROOM-SILENT", "no agent can begin: policy "+r.Policy.Use+" waits for a message, and there is no opening, no objective and no person", "add opening:, or give the first message: moot run FILE TEXT")
 	case r.Policy.Use == "mention" && !slices.ContainsFunc(r.Participants, func(p Participant) bool { return isNamed(p, first) }):
-		d.warnUnlessBroken(path, "ROOM-SILENT", "nobody can begin: policy mention waits for a message that names an agent or one of its domains, and the first one names none", "name an agent in opening:, or set policy.settings.fallback")
+		d.warnUnlessBroken(path, "ROOM-SILENT", "no agent can begin: policy mention waits for a message that names an agent or one of its domains, and the first one names none", "name an agent in opening:, or set policy.settings.fallback")
 	}
 }
 

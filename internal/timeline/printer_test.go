@@ -84,7 +84,7 @@ func story() []room.Event {
 		{"room", room.Completed{Cause: room.CauseSettled, Reason: "3 rounds declined in a row: nothing new was said"}},
 		{"policy", room.Completed{Cause: room.CauseFinish, Reason: "all have agreed"}},
 		{"me", room.Completed{Cause: room.CausePerson, Reason: "good enough"}},
-		{"room", room.Errored{Code: "ROOM-NOBODY", Reason: "nobody is left who could be given the floor"}},
+		{"room", room.Errored{Code: "ROOM-NOBODY", Reason: "no seat can speak"}},
 	} {
 		events = append(events, room.Event{Seq: int64(i + 1), Actor: l.actor, Body: l.body})
 	}

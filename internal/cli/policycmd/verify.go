@@ -156,7 +156,7 @@ func (v *vetted) print(w io.Writer) error {
 func signedBy(key string) string {
 	k, err := pack.ParsePublicKey(key)
 	if err != nil {
-		return "by nobody"
+		return "not verified"
 	}
 	return fmt.Sprintf("by key %s, %s", pack.KeyID(k), key)
 }

@@ -128,7 +128,7 @@ func printSharing(w io.Writer, s sharing) error {
 func (a *commands) warnOfNobody(serve []share.AgentConfig) {
 	for _, s := range serve {
 		if !s.Profile.Allow || len(s.Profile.Devices) == 0 {
-			a.Note("profile %s is for nobody: set allow_shared_agent_calls and allowed_shared_device_ids", s.Profile.Name)
+			a.Note("no device may call profile %s: set allow_shared_agent_calls and allowed_shared_device_ids", s.Profile.Name)
 		}
 	}
 }

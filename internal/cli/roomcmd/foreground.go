@@ -149,7 +149,7 @@ func (s *foreground) stream(ctx context.Context) error {
 			line = ""
 		}
 		if _, err := fmt.Fprint(s.Stdout, line); err != nil {
-			_, perr := s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "nobody reads the output"}})
+			_, perr := s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "the output was closed"}})
 			return errors.Join(fmt.Errorf("writing events: %w", err), perr)
 		}
 	}

@@ -27,7 +27,7 @@ func newRmCmd(a *commands) *cobra.Command {
 				return errors.Join(a.ls(cmd.Context()), app.Usagef(cmd, "no room is named; these are the rooms"))
 			}
 			if !yes && !a.Interactive() {
-				return app.Usagef(cmd, "nobody can be asked; give --yes to remove %s", strings.Join(args, ", "))
+				return app.Usagef(cmd, "there is no terminal to ask in; give --yes to remove %s", strings.Join(args, ", "))
 			}
 			return a.rm(cmd.Context(), args, yes)
 		},
