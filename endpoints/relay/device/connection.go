@@ -50,6 +50,7 @@ type Connection struct {
 
 	offline deviceSet      // devices that are not connected, as the relays say
 	journal *share.Journal // of shared agents; nil when none is shared
+	shared  *share.Share   // nil when none is shared
 	ready   chan struct{}  // closed when a relay has let the device in
 
 	unlock func()
@@ -96,11 +97,10 @@ func (c *Connection) start(o Options) (err error) {
 	}
 	c.Dispatcher = relay.NewDispatcher(c.Self.ID(), c.Link, c.cfg.Log)
 	if o.Share != nil {
-		s, err := c.share(o.Share)
-		if err != nil {
+		if c.shared, err = c.share(o.Share); err != nil {
 			return err
 		}
-		c.Dispatcher.Handle(s)
+		c.Dispatcher.Handle(c.shared)
 	}
 	if o.Listen != nil {
 		o.Listen(c)
@@ -198,6 +198,22 @@ func (c *Connection) Err() error {
 func (c *Connection) Await(ctx context.Context) error {
 	select {
 	case <-c.ready:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// AwaitAgents returns when the agents that the connection shares are ready for
+// their first rooms, or have failed, which is logged.
+func (c *Connection) AwaitAgents(ctx context.Context) error {
+	if c.shared == nil {
+		return nil
+	}
+	select {
+	case <-c.shared.Prepared():
 		return nil
 	case <-c.ctx.Done():
 		return context.Cause(c.ctx)

@@ -88,7 +88,7 @@ type pair struct {
 	hostProfile    quota.Profile
 	guestProfile   quota.Profile
 	agent          agentFunc
-	open           share.Agent // in place of agent
+	open           func() share.Agent // in place of agent
 }
 
 type pairOption func(*pair)
@@ -131,7 +131,7 @@ func (p *pair) startShare(t testing.TB) {
 	c.Name = func(identity.DeviceID) string { return "Ann's laptop" }
 	c.Agents = []share.AgentConfig{{Profile: p.guestProfile, Candid: p.candid, Caps: p.caps, Open: func(context.Context) (share.Agent, error) {
 		if p.open != nil {
-			return p.open, nil
+			return p.open(), nil
 		}
 		return p.agent, nil
 	}}}

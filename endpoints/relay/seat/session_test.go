@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/share"
 )
 
 // newsOnly returns the nth prompt, with new messages only.
@@ -136,7 +137,7 @@ func TestSessionPerRoom(t *testing.T) {
 	const maxAgents = 8 // of a share
 	synctest.Test(t, func(t *testing.T) {
 		var runs, closed atomic.Int32
-		s := sessionTest{newPair(t, nil, func(p *pair) { p.open = closeCounter{counting(&runs), &closed} }), newFloor(), t}
+		s := sessionTest{newPair(t, nil, func(p *pair) { p.open = func() share.Agent { return closeCounter{counting(&runs), &closed} } }), newFloor(), t}
 		s.answers(newsOnly(1))
 		first := s.seat.sessionID
 		for i := range maxAgents {

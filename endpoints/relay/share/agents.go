@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/wire"
 )
 
-// maxAgents bounds the running agents of a profile. The least recently used one
-// is closed for another room (LRU).
+// maxAgents bounds the agents of a profile that work for a room. The least recently
+// used one is closed for another room (LRU).
 const maxAgents = 8
 
 // defaultTimeout bounds a turn of an agent whose AgentConfig states none.
@@ -29,9 +28,11 @@ type Agent interface {
 // An AgentConfig is one profile that is shared.
 type AgentConfig struct {
 	Profile quota.Profile
-	// Open starts an agent. Each room of each device gets its own.
+	// Open makes an agent. Each room of each device gets its own, and one more is
+	// started ahead of the next room.
 	Open func(context.Context) (Agent, error)
-	// Timeout bounds one turn, whatever the room allows; 0 is 300 s.
+	// Timeout bounds one turn, whatever the room allows; 0 is 300 s. The start-up of
+	// the agent does not count.
 	Timeout time.Duration
 	// Caps limit what a host may ask of the agent.
 	Caps Caps
@@ -43,10 +44,13 @@ type AgentConfig struct {
 // A sharedProfile is a profile that is shared, and its running agents.
 type sharedProfile struct {
 	AgentConfig
-	slot chan struct{} // holds a token while a prompt is in flight
+	slot chan struct{}   // holds a token while a prompt is in flight
+	ctx  context.Context // of the agents' starts; set by Begin
+	work *sync.WaitGroup // of the starts; set by Begin
 
-	mu     sync.Mutex
-	agents map[string]*runningAgent // by room
+	mu      sync.Mutex
+	agents  map[string]*runningAgent // by room
+	standby *runningAgent            // started, has no room yet; nil while none is
 }
 
 // A runningAgent works for one room of one device.
@@ -55,6 +59,7 @@ type runningAgent struct {
 	device    string // whose room it is
 	used      time.Time
 	sessionID string // changes when the agent loses what it was told
+	start     *start // the latest
 }
 
 // acquire waits until no other prompt of the profile is in flight.
@@ -69,50 +74,55 @@ func (p *sharedProfile) acquire(ctx context.Context) error {
 
 func (p *sharedProfile) release() { <-p.slot }
 
-// speak asks the agent of the prompt's room and returns the id of the agent
-// session. The caller has acquired the profile. A panic of the agent becomes an
-// error.
-func (p *sharedProfile) speak(ctx context.Context, q endpoint.Prompt, floor endpoint.Floor) (reply endpoint.Reply, sessionID string, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			reply, err = endpoint.Reply{}, fmt.Errorf("the endpoint panicked: %v", v)
-		}
-	}()
-	a, sessionID, err := p.agent(ctx, q.Room, q.Host.Device)
-	if err != nil {
-		return endpoint.Reply{}, "", err
-	}
+// speak asks the agent of the prompt's room, which is ready, within the prompt's
+// time. The caller has acquired the profile. A panic of the agent becomes an error.
+func (p *sharedProfile) speak(ctx context.Context, a Agent, q endpoint.Prompt, floor endpoint.Floor) (reply endpoint.Reply, err error) {
+	defer recovered(&err)
+	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
 	reply, err = a.Speak(ctx, q, floor)
 	if errors.Is(err, endpoint.ErrClosed) {
 		p.drop(q.Room)
 	}
-	return reply, sessionID, err // an endpoint restarts its own process
+	return reply, err // an endpoint restarts its own process
 }
 
-// agent returns the agent of a room of a device, and starts it if needed.
-func (p *sharedProfile) agent(ctx context.Context, room, device string) (a Agent, sessionID string, err error) {
+// agent returns the agent of a room of a device, and its start. A new room gets
+// the standby.
+func (p *sharedProfile) agent(room, device string, floor endpoint.Floor) (*runningAgent, *start, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r := p.agents[room]; r != nil {
-		r.used = time.Now()
-		return r.Agent, r.sessionID, nil
-	}
-	if len(p.agents) >= maxAgents {
-		oldest := ""
-		for name, r := range p.agents {
-			if oldest == "" || r.used.Before(p.agents[oldest].used) {
-				oldest = name
+	r := p.agents[room]
+	if r == nil {
+		p.closeOldest()
+		if r = p.standby; r == nil {
+			var err error
+			if r, err = p.open(); err != nil {
+				return nil, nil, err
 			}
 		}
-		_ = p.agents[oldest].Close() // it has ended, even with an error
-		delete(p.agents, oldest)
+		p.standby = nil
+		r.device, r.sessionID = device, rand.Text()
+		p.agents[room] = r
 	}
-	if a, err = p.Open(ctx); err != nil {
-		return nil, "", err
+	r.used = time.Now()
+	return r, p.begin(r, floor), nil
+}
+
+// closeOldest closes the least recently used agent if there is no place for
+// another room. The caller holds mu.
+func (p *sharedProfile) closeOldest() {
+	if len(p.agents) < maxAgents {
+		return
 	}
-	r := &runningAgent{Agent: a, device: device, used: time.Now(), sessionID: rand.Text()}
-	p.agents[room] = r
-	return a, r.sessionID, nil
+	oldest := ""
+	for name, r := range p.agents {
+		if oldest == "" || r.used.Before(p.agents[oldest].used) {
+			oldest = name
+		}
+	}
+	_ = p.agents[oldest].Close() // it has ended, even with an error
+	delete(p.agents, oldest)
 }
 
 // drop closes the agent of a room.
@@ -126,7 +136,15 @@ func (p *sharedProfile) drop(room string) {
 }
 
 // close closes all agents.
-func (p *sharedProfile) close() { p.closeAgents(func(string) bool { return true }) }
+func (p *sharedProfile) close() {
+	p.closeAgents(func(string) bool { return true })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.standby != nil {
+		_ = p.standby.Close() // it has done no work: the error helps no caller
+		p.standby = nil
+	}
+}
 
 // closeAgents closes the agents of some devices.
 func (p *sharedProfile) closeAgents(of func(device string) bool) {

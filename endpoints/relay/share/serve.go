@@ -166,15 +166,16 @@ func (s *Share) repeat(a AuditEntry, from identity.DeviceID, e envelope.Envelope
 	return kept
 }
 
-// work runs the agent once the journal has the request on stable storage.
+// work runs the agent once the journal has the request on stable storage. A turn
+// waits for the agent to be ready, off its clock; a bid has its time only.
 func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 	profile, p, e := j.profile, j.prompt, j.env
 	if p.Timeout <= 0 || p.Timeout > profile.Timeout {
 		p.Timeout = profile.Timeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	waiting, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	if err := profile.acquire(ctx); err != nil {
+	if err := profile.acquire(waiting); err != nil {
 		if s.removed(ctx, j.from) {
 			return s.refuse(j.audit, quota.Denied("the device is not paired any more", "")) // it has not begun
 		}
@@ -185,8 +186,9 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 	if p.Timeout, err = s.timeout(profile, j.from, p.Timeout); err != nil {
 		return s.refuse(j.audit, err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, p.Timeout)
-	defer cancel()
+	if p.Kind == endpoint.Bid {
+		ctx = waiting
+	}
 	if j.knows != "" && j.knows != profile.session(p.Room) {
 		return s.refuse(j.audit, errForgot)
 	}
@@ -196,9 +198,15 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 		s.cfg.Log.Error("a request is refused because it cannot be recorded", "error", err)
 		return wire.Body(wire.Refusal(wire.CodeFailed))
 	}
-	asked := time.Now()
-	reply, sessionID, err := profile.speak(ctx, p, &remoteFloor{share: s, profile: profile, room: p.Room, to: j.from, request: e})
-	s.charge(profile, j.from, asked)
+	floor := &remoteFloor{share: s, profile: profile, room: p.Room, to: j.from, request: e}
+	agent, err := profile.ready(ctx, p, floor)
+	sessionID := profile.session(p.Room)
+	var reply endpoint.Reply
+	if err == nil {
+		asked := time.Now()
+		reply, err = profile.speak(ctx, agent, p, floor)
+		s.charge(profile, j.from, asked)
+	}
 	j.audit.Took = time.Since(j.begun)
 	response := s.respond(ctx, &j, reply, err)
 	response.SessionID = sessionID

@@ -70,6 +70,7 @@ type Share struct {
 	stop       context.CancelFunc
 
 	refusals refusalLimiter
+	prepared chan struct{} // see Prepared
 
 	mu       sync.Mutex
 	profiles map[string]*sharedProfile
@@ -110,7 +111,7 @@ func New(cfg Config) *Share {
 	if cfg.Audit == nil {
 		cfg.Audit = func(AuditEntry) error { return nil }
 	}
-	s := &Share{cfg: cfg, profiles: map[string]*sharedProfile{}, running: map[string]*request{}}
+	s := &Share{cfg: cfg, profiles: map[string]*sharedProfile{}, running: map[string]*request{}, prepared: make(chan struct{})}
 	for _, a := range cfg.Agents {
 		if a.Timeout <= 0 {
 			a.Timeout = defaultTimeout
@@ -120,13 +121,15 @@ func New(cfg Config) *Share {
 	return s
 }
 
-// Begin starts the share. It greets the devices that may ask, so that they send
-// again the requests whose responses they await.
+// Begin starts the share, and one agent of each profile for its next room. It greets
+// the devices that may ask, so that they send again the requests whose responses
+// they await.
 func (s *Share) Begin(ctx context.Context, d *relay.Dispatcher) {
 	s.mu.Lock()
 	s.dispatcher = d
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.wg.Go(s.watchPeers)
+	s.prepareAll()
 	s.mu.Unlock()
 	greeted := map[identity.DeviceID]bool{}
 	for _, p := range s.profiles {

@@ -90,6 +90,9 @@ func (a *commands) share(ctx context.Context, names []string, f shareFlags) erro
 	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
+	if err := c.AwaitAgents(ctx); err != nil {
+		return ended(ctx, err)
+	}
 	s := sharing{Device: d.Self.ID().String(), Spoken: d.Self.ID().Display(), Relays: c.URLs}
 	for _, p := range share.Agents {
 		s.Profiles = append(s.Profiles, p.Profile.Name)
