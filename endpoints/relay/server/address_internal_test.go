@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/frame"
@@ -43,31 +44,42 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestManyAddresses: addresses beyond maxAddresses share one limiter.
+// TestManyAddresses: addresses beyond maxAddresses share one limiter, until
+// limiters of others are full again. The clock stands still, so that no limiter is
+// full again before the test says so.
 func TestManyAddresses(t *testing.T) {
-	l := DefaultLimits()
-	l.LoginBurst = 2
-	a := newFailureLimiter(l)
-	ip := netip.MustParseAddr("10.0.0.0")
-	for range maxAddresses {
-		if wait := a.wait(ip); wait != 0 {
-			t.Fatalf("%v: %v", ip, wait)
+	synctest.Test(t, func(t *testing.T) {
+		l := DefaultLimits()
+		l.LoginBurst = 2
+		a := newFailureLimiter(l)
+		ip := netip.MustParseAddr("10.0.0.0")
+		for range maxAddresses {
+			if wait := a.wait(ip); wait != 0 {
+				t.Fatalf("%v: %v", ip, wait)
+			}
+			a.charge(ip)
+			ip = ip.Next()
 		}
-		a.charge(ip)
-		ip = ip.Next()
-	}
-	var waits []time.Duration
-	for range 3 {
-		ip = ip.Next()
-		waits = append(waits, a.wait(ip))
-		a.charge(ip)
-	}
-	if waits[0] != 0 || waits[1] != 0 || waits[2] <= 0 || waits[2] > time.Minute {
-		t.Error(waits)
-	}
-	if len(a.failures) > maxAddresses {
-		t.Errorf("%d are remembered", len(a.failures))
-	}
+		var waits []time.Duration
+		for range 3 {
+			ip = ip.Next()
+			waits = append(waits, a.wait(ip))
+			a.charge(ip)
+		}
+		if waits[0] != 0 || waits[1] != 0 || waits[2] <= 0 || waits[2] > time.Minute {
+			t.Error(waits)
+		}
+		if len(a.failures) != maxAddresses {
+			t.Errorf("%d are remembered", len(a.failures))
+		}
+		time.Sleep(time.Minute) // all limiters are full again
+		for range 2 * l.LoginBurst {
+			a.charge(ip)
+		}
+		if len(a.failures) != 1 || a.wait(ip) == 0 {
+			t.Errorf("%d are remembered, and %v waits %v", len(a.failures), ip, a.wait(ip))
+		}
+	})
 }
 
 // TestManyPeers: the memory of a filter is bounded, and devices that the
