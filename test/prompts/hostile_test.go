@@ -77,6 +77,10 @@ func TestHostileHost(t *testing.T) {
 	}
 }
 
+// refusals is how many requests a test has refused before it restarts the share. A
+// share gives no answer to a device that causes too many.
+const refusals = 25
+
 // TestHostileIDs puts each payload into a place that holds an id, a kind or a
 // mode. The share refuses all of them, and the agent is not asked.
 func TestHostileIDs(t *testing.T) {
@@ -95,6 +99,9 @@ func TestHostileIDs(t *testing.T) {
 	way := scriptedWay()
 	s := newShared(t, way)
 	for i, p := range payloads() {
+		if i%refusals == refusals-1 {
+			s.restart(t)
+		}
 		q := hostileRequest("harmless")
 		places[i%len(places)](&q, p)
 		if r := s.send(t, q); r.Status != wire.StatusError || r.Code != wire.CodeProtocol {
