@@ -339,7 +339,7 @@ func (w Wiring) served(names []string) (all []share.AgentConfig, err error) {
 }
 
 func (w Wiring) noProfile(what string) error {
-	return &problem.Error{Code: "SHARE-PROFILE", What: what, Where: w.Settings.File, Fix: "write one under profiles: with name, endpoint, allow_shared_agent_calls and allowed_shared_device_ids"}
+	return &problem.Error{Code: "SHARE-PROFILE", What: what, Where: w.Settings.File, Fix: "write one under profiles: with name, endpoint, allowSharedAgentCalls and allowedSharedDeviceIds"}
 }
 
 func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {

@@ -36,15 +36,15 @@ wait $invite
 cat >"$work/ann.yaml" <<EOF
 profiles:
   - name: orchestrator
-    allow_shared_agent_calls: true
-    allowed_shared_device_ids: [$(bob peers self | head -n 1)]
+    allowSharedAgentCalls: true
+    allowedSharedDeviceIds: [$(bob peers self | head -n 1)]
 EOF
 cat >"$work/bob.yaml" <<EOF
 profiles:
   - name: reviewer
     endpoint: {kind: ndjson, command: [python3, $PWD/agents/pair.py, answers]}
-    allow_shared_agent_calls: true
-    allowed_shared_device_ids: [$(ann peers self | head -n 1)]
+    allowSharedAgentCalls: true
+    allowedSharedDeviceIds: [$(ann peers self | head -n 1)]
 EOF
 
 env MOOT_CONFIG="$work/bob.yaml" "$moot" --data "$work/bob" share >"$work/shared" &

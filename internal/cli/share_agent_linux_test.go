@@ -128,14 +128,14 @@ func newSiege(t *testing.T, plan []blow) *siege {
 	s.ann.befriend(ann, bob, "bob", url)
 	s.bob.befriend(bob, ann, "ann", url)
 	s.ann.write("config.yaml", fmt.Sprintf(`profiles:
-  - {name: orchestrator, allow_shared_agent_calls: true, allowed_shared_device_ids: [%s], rate_per_minute: 600, rate_burst: 20}
+  - {name: orchestrator, allowSharedAgentCalls: true, allowedSharedDeviceIds: [%s], ratePerMinute: 600, rateBurst: 20}
 `, bob.ID()))
 	s.bob.write("config.yaml", fmt.Sprintf(`profiles:
   - name: reviewer
-    allow_shared_agent_calls: true
-    allowed_shared_device_ids: [%s]
-    rate_per_minute: 600
-    rate_burst: 20
+    allowSharedAgentCalls: true
+    allowedSharedDeviceIds: [%s]
+    ratePerMinute: 600
+    rateBurst: 20
     endpoint:
       kind: ndjson
       command: [python3, -B, %s, gemini, --acp]

@@ -115,8 +115,8 @@ func (w *two) pair() {
 // allow has the device of each owner allow the other's.
 func (w *two) allow(ann, bob string) {
 	w.t.Helper()
-	w.ann.write("config.yaml", "profiles:\n  - {name: orchestrator, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+bob+"]}\n")
-	w.bob.write("config.yaml", "profiles:\n  - {name: reviewer, allow_shared_agent_calls: true, allowed_shared_device_ids: ["+ann+"], endpoint: {kind: ndjson, command: [sh, ./agent.sh]}}\n")
+	w.ann.write("config.yaml", "profiles:\n  - {name: orchestrator, allowSharedAgentCalls: true, allowedSharedDeviceIds: ["+bob+"]}\n")
+	w.bob.write("config.yaml", "profiles:\n  - {name: reviewer, allowSharedAgentCalls: true, allowedSharedDeviceIds: ["+ann+"], endpoint: {kind: ndjson, command: [sh, ./agent.sh]}}\n")
 }
 
 // device is the workbench's device id.

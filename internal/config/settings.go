@@ -34,6 +34,7 @@ type Settings struct {
 	TokenFile      string    // with the token for the relay at RelayURL; "" for none
 	Profiles       []Profile // local agents that work with agents of other devices
 	File           string    // the settings file, whether it exists or not
+	Warning        string    // what to change in the file, which still works; "" for nothing
 }
 
 // A Setting is one value and its origin.
@@ -265,7 +266,7 @@ func readSettings(v *viper.Viper, into *Settings) error {
 		p = checkSettingsKeys(s, s.root, "")
 	}
 	if p == nil {
-		into.Profiles, p = readProfiles(s)
+		into.Profiles, into.Warning, p = readProfiles(s)
 	}
 	if p == nil {
 		into.RelayTokens, p = readRelayTokens(s)

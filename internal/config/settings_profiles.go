@@ -16,12 +16,12 @@ import (
 // settings file.
 type Profile struct {
 	Name          string        `json:"name"`
-	Allow         bool          `json:"allow_shared_agent_calls"`
-	Devices       []string      `json:"allowed_shared_device_ids,omitempty"`
-	MaxConcurrent int           `json:"max_concurrent_shared_calls,omitempty"` // 0 means 3
-	MaxHops       int           `json:"max_hop_count,omitempty"`               // 0 means 2
-	PerMinute     int           `json:"rate_per_minute,omitempty"`             // 0 means 6
-	Burst         int           `json:"rate_burst,omitempty"`                  // 0 means 3
+	Allow         bool          `json:"allowSharedAgentCalls"`
+	Devices       []string      `json:"allowedSharedDeviceIds,omitempty"`
+	MaxConcurrent int           `json:"maxConcurrentSharedCalls,omitempty"` // 0 means 3
+	MaxHops       int           `json:"maxHopCount,omitempty"`              // 0 means 2
+	PerMinute     int           `json:"ratePerMinute,omitempty"`            // 0 means 6
+	Burst         int           `json:"rateBurst,omitempty"`                // 0 means 3
 	Candid        bool          `json:"candid,omitempty"`
 	Timeout       time.Duration `json:"-"`
 	Caps
@@ -33,10 +33,10 @@ type Profile struct {
 
 // Caps limit what the host of another owner's room may ask of a shared agent.
 type Caps struct {
-	AllowTools     bool `json:"allow_tools,omitempty"`
-	MaxOutputChars int  `json:"max_output_chars,omitempty"` // 0 means 12,000
-	MaxToolRounds  int  `json:"max_tool_rounds,omitempty"`  // 0 means 3
-	MaxMinutes     int  `json:"max_minutes,omitempty"`      // for one device on one day; 0 means no limit
+	AllowTools     bool `json:"allowTools,omitempty"`
+	MaxOutputChars int  `json:"maxOutputChars,omitempty"` // 0 means 12,000
+	MaxToolRounds  int  `json:"maxToolRounds,omitempty"`  // 0 means 3
+	MaxMinutes     int  `json:"maxMinutes,omitempty"`     // for one device on one day; 0 means no limit
 }
 
 const profilesKey = "profiles"
@@ -53,67 +53,90 @@ type wireProfile struct {
 const maxProfiles = 64
 
 // readProfiles reads the list profiles:. It decodes each item separately, so that
-// a problem has its position.
-func readProfiles(s *source) ([]Profile, *Problem) {
+// a problem has its position. warning is about keys in an old spelling; "" for none.
+func readProfiles(s *source) (all []Profile, warning string, _ *Problem) {
 	n, _ := child(s.root, profilesKey)
 	if n == nil {
-		return nil, nil
+		return nil, "", nil
 	}
 	if n = follow(n); n.Kind != yaml.SequenceNode || len(n.Content) > maxProfiles {
-		return nil, s.problemAt(n.Line, n.Column, "CONFIG-VALUE", fmt.Sprintf("%s is %s, want a list of at most %d", profilesKey, kindOf(n), maxProfiles))
+		return nil, "", s.problemAt(n.Line, n.Column, "CONFIG-VALUE", fmt.Sprintf("%s is %s, want a list of at most %d", profilesKey, kindOf(n), maxProfiles))
 	}
-	var all []Profile
+	var renamed []string
 	for _, item := range n.Content {
-		w, err := decodeProfile(item)
+		w, old, err := decodeProfile(item)
+		renamed = append(renamed, old...)
 		if err == nil {
 			err = w.check(all)
 		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
-			p.Hint = "its keys are name, endpoint, allow_shared_agent_calls, allowed_shared_device_ids, max_concurrent_shared_calls, max_hop_count, rate_per_minute, rate_burst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout and candid"
-			return nil, p
+			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout and candid"
+			return nil, "", p
 		}
 		w.Profile.Timeout, w.Dir = time.Duration(w.Timeout), s.dir
 		all = append(all, w.Profile)
 	}
-	return all, nil
+	return all, renamedWarning(s.problemAt(n.Line, n.Column, "", "").Position, renamed), nil
 }
 
-func decodeProfile(n *yaml.Node) (w wireProfile, err error) {
+func decodeProfile(n *yaml.Node) (w wireProfile, old []string, err error) {
 	var v any
 	if err := n.Decode(&v); err != nil {
-		return w, err
+		return w, nil, err
 	}
-	if v, err = snakeKeys(v); err != nil {
-		return w, err
+	if old, err = renameProfileKeys(v); err != nil {
+		return w, nil, err
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return w, err
+		return w, nil, err
 	}
-	return w, decodeStrict(b, &w)
+	return w, old, decodeStrict(b, &w)
 }
 
-var camelKey = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)+$`)
+// oldProfileKeys are the spellings of earlier releases. They still work, with a
+// warning.
+var oldProfileKeys = map[string]string{
+	"allow_shared_agent_calls": "allowSharedAgentCalls", "allowed_shared_device_ids": "allowedSharedDeviceIds",
+	"max_concurrent_shared_calls": "maxConcurrentSharedCalls", "max_hop_count": "maxHopCount",
+	"rate_per_minute": "ratePerMinute", "rate_burst": "rateBurst", "allow_tools": "allowTools",
+	"max_output_chars": "maxOutputChars", "max_tool_rounds": "maxToolRounds", "max_minutes": "maxMinutes",
+}
 
-// snakeKeys returns a profile with its keys in snake case: the one-to-one note has
-// them in camel case, and both are allowed.
-func snakeKeys(v any) (any, error) {
+// renameProfileKeys gives keys of a profile in an old spelling the present one,
+// and returns the old keys.
+func renameProfileKeys(v any) (old []string, err error) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return v, nil
+		return nil, nil
 	}
-	out := make(map[string]any, len(m))
-	for k, x := range m {
-		if camelKey.MatchString(k) {
-			k = strings.ToLower(regexp.MustCompile(`[A-Z]`).ReplaceAllString(k, "_$0"))
+	for k, now := range oldProfileKeys {
+		x, ok := m[k]
+		if !ok {
+			continue
 		}
-		if _, twice := out[k]; twice {
-			return nil, fmt.Errorf("%s is given twice", k)
+		if _, twice := m[now]; twice {
+			return nil, fmt.Errorf("%s is given twice", now)
 		}
-		out[k] = x
+		delete(m, k)
+		m[now], old = x, append(old, k)
 	}
-	return out, nil
+	return old, nil
+}
+
+// renamedWarning says what to write instead of old keys, "" without any.
+func renamedWarning(where Position, old []string) string {
+	if len(old) == 0 {
+		return ""
+	}
+	slices.Sort(old)
+	old = slices.Compact(old)
+	now := make([]string, len(old))
+	for i, k := range old {
+		now[i] = oldProfileKeys[k]
+	}
+	return fmt.Sprintf("%s: profiles have old spellings of keys: %s\n  fix: write %s", where, strings.Join(old, ", "), strings.Join(now, ", "))
 }
 
 func (w wireProfile) check(others []Profile) error {

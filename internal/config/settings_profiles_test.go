@@ -4,11 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
-// TestProfileKeys reads the same profile in the style of the settings file and in
-// that of the one-to-one note.
+// TestProfileKeys reads the same profile in the documented spelling and in that of
+// earlier releases, which warns with what to write.
 func TestProfileKeys(t *testing.T) {
 	want := []Profile{{
 		Name: "a", Allow: true, Devices: []string{"d"}, MaxConcurrent: 1, MaxHops: 3, PerMinute: 4, Burst: 5,
@@ -34,6 +35,9 @@ func TestProfileKeys(t *testing.T) {
 			}
 			for i := range s.Profiles {
 				s.Profiles[i].Dir = ""
+			}
+			if warns := strings.Contains(s.Warning, "max_hop_count, max_minutes,") && strings.Contains(s.Warning, "write ") && strings.Contains(s.Warning, "maxHopCount, maxMinutes,"); warns != (name == "snake") {
+				t.Errorf("the warning is %q", s.Warning)
 			}
 			if !reflect.DeepEqual(s.Profiles, want) {
 				t.Errorf("got %+v", s.Profiles)

@@ -24,8 +24,8 @@ const (
 // agent serves. The zero Profile allows nothing.
 type Profile struct {
 	Name          string
-	Allow         bool                // allow_shared_agent_calls
-	Devices       []identity.DeviceID // allowed_shared_device_ids
+	Allow         bool                // allowSharedAgentCalls
+	Devices       []identity.DeviceID // allowedSharedDeviceIds
 	MaxConcurrent int                 // calls at a time; 0 is DefaultConcurrent
 	MaxHops       int                 // devices that a request may have passed; 0 is DefaultHops
 	PerMinute     int                 // calls a minute with one device; 0 is DefaultPerMinute
@@ -85,7 +85,7 @@ func traceError(err error, limit int) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, envelope.ErrHops):
-		code, fix = "RELAY-HOPS", fmt.Sprintf("let agents of fewer owners ask one another, or raise max_hop_count, now %d, on all sides", limit)
+		code, fix = "RELAY-HOPS", fmt.Sprintf("let agents of fewer owners ask one another, or raise maxHopCount, now %d, on all sides", limit)
 	case errors.Is(err, envelope.ErrTrace):
 		fix = "the device that sent it must state the true path of the request"
 	}
@@ -96,10 +96,10 @@ func (p Profile) allows(d identity.DeviceID) error {
 	switch {
 	case !p.Allow:
 		return Denied("profile "+endpoint.Quote(p.Name)+" takes no part in calls between owners",
-			"set allow_shared_agent_calls: true for it, under profiles: of the settings file")
+			"set allowSharedAgentCalls: true for it, under profiles: of the settings file")
 	case !slices.Contains(p.Devices, d):
 		return Denied("profile "+endpoint.Quote(p.Name)+" is not for device "+d.Short()+"...",
-			"add "+d.String()+" to its allowed_shared_device_ids, under profiles: of the settings file")
+			"add "+d.String()+" to its allowedSharedDeviceIds, under profiles: of the settings file")
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (q *Quota) Enter(ctx context.Context, d Direction, p Profile, with identity
 		if end, ok := ctx.Deadline(); d == Serving || ok && time.Until(end) < wait {
 			leave()
 			return nil, Limited("RELAY-RATE", fmt.Sprintf("profile %s has had its %d calls a minute with this device", endpoint.Quote(p.Name), p.PerMinute),
-				"wait "+human.Duration(wait.Round(time.Second))+", or raise rate_per_minute")
+				"wait "+human.Duration(wait.Round(time.Second))+", or raise ratePerMinute")
 		}
 		t := time.NewTimer(wait)
 		select {
@@ -110,7 +110,7 @@ func (q *Quota) slot(d Direction, p Profile) (leave func(), err error) {
 		}
 	}
 	return nil, Limited("RELAY-BUSY", fmt.Sprintf("profile %s has %d shared calls under way", endpoint.Quote(p.Name), p.MaxConcurrent),
-		"wait for one to end, or raise max_concurrent_shared_calls")
+		"wait for one to end, or raise maxConcurrentSharedCalls")
 }
 
 func fileError(err error) error {

@@ -43,6 +43,9 @@ func (a *App) Begin(cmd *cobra.Command, _ []string) error {
 	}
 	a.Settings, a.Origins = settings, origins
 	a.Log = a.newLog()
+	if settings.Warning != "" {
+		a.Note("%s", settings.Warning)
+	}
 	return nil
 }
 

@@ -27,8 +27,8 @@ func newShareCmd(a *commands) *cobra.Command {
 			"  profiles:\n" +
 			"    - name: reviewer\n" +
 			"      endpoint: {kind: ndjson, command: [python3, ./reviewer.py]}\n" +
-			"      allow_shared_agent_calls: true\n" +
-			"      allowed_shared_device_ids: [mfz3...]     # of `moot peers ls`\n\n" +
+			"      allowSharedAgentCalls: true\n" +
+			"      allowedSharedDeviceIds: [mfz3...]        # of `moot peers ls`\n\n" +
 			"Your agent gets the text of other rooms as quoted data that is not from you.\n" +
 			"It runs once for each request: killed and started again, share answers what was\n" +
 			"under way with `interrupted`. The host log holds every request.",
@@ -131,7 +131,7 @@ func printSharing(w io.Writer, s sharing) error {
 func (a *commands) warnOfNobody(serve []share.AgentConfig) {
 	for _, s := range serve {
 		if !s.Profile.Allow || len(s.Profile.Devices) == 0 {
-			a.Note("no device may call profile %s: set allow_shared_agent_calls and allowed_shared_device_ids", s.Profile.Name)
+			a.Note("no device may call profile %s: set allowSharedAgentCalls and allowedSharedDeviceIds", s.Profile.Name)
 		}
 	}
 }
