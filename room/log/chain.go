@@ -119,8 +119,12 @@ func Short(room string, last, head uint64) error {
 // Corrupt returns a [CorruptError] as a user should see it, coded LOG-CORRUPT.
 func Corrupt(room string, seq uint64, why string) error {
 	cause := &CorruptError{Room: room, Seq: seq, Why: why}
+	fix := "stop moot, keep a copy of the data folder, and restore it from a backup"
+	if room != "" && seq > 1 {
+		fix += "; or go on in a copy: `moot transcript fork " + room + " --until-damage`"
+	}
 	return &problem.Error{
 		Code: "LOG-CORRUPT", What: cause.Error(), Err: cause, Where: cause.where(),
-		Fix: "stop moot, keep a copy of the data folder, and restore it from a backup; other rooms are not affected",
+		Fix: fix + "; other rooms are not affected",
 	}
 }

@@ -27,7 +27,7 @@ type brief struct {
 	Turns     int       `json:"turns"`
 	Events    uint64    `json:"events"`
 	Bytes     int64     `json:"bytes"`
-	Updated   time.Time `json:"updated"`
+	Updated   time.Time `json:"updated,omitzero"`
 	Process   int       `json:"process,omitempty"` // that runs it now
 }
 
@@ -163,7 +163,11 @@ func (a *commands) printBriefs(w io.Writer, briefs []brief) error {
 		if b.Process != 0 {
 			phase += fmt.Sprintf(" (process %d)", b.Process)
 		}
-		rows[i] = []string{b.Room, b.Name, phase, strconv.Itoa(b.Turns), b.Updated.Local().Format("2006-01-02 15:04"), bytesOf(b.Bytes), cutRunes(b.Ending, 50)}
+		updated := "-" // of a room that is not in the database any more
+		if !b.Updated.IsZero() {
+			updated = b.Updated.Local().Format("2006-01-02 15:04")
+		}
+		rows[i] = []string{b.Room, b.Name, phase, strconv.Itoa(b.Turns), updated, bytesOf(b.Bytes), cutRunes(b.Ending, 50)}
 	}
 	return app.Table(w, []string{"ROOM", "NAME", "PHASE", "TURNS", "UPDATED", "SIZE", "WHY"}, rows)
 }

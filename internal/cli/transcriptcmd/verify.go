@@ -2,6 +2,7 @@ package transcriptcmd
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -25,15 +26,17 @@ func newTranscriptVerifyCmd(a *commands) *cobra.Command {
 		Long: "verify reads every event and checks its place and, where there is one, the hash\n" +
 			"chain, and that each event can follow from those before: no turn past a limit, or\n" +
 			"of a room that is not live. A changed, missing, moved or impossible event is\n" +
-			"named, and moot ends with 3. A person\n" +
-			"who can write to the data folder can compute a new chain: --expect compares it\n" +
-			"with a hash that was kept elsewhere, such as the one that a run prints at its\n" +
-			"end. The room may have grown since.",
+			"named, and moot ends with 3. A person who can write to the data folder can\n" +
+			"compute a new chain: --expect compares it with a hash that was kept elsewhere,\n" +
+			"such as the one that a run prints at its end. The room may have grown since.",
 		Example:           "  moot transcript verify r_01\n  moot transcript verify r_01 --expect 9f2c...",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if expect != "" && len(args) > 1 {
+			// An empty one, of a script's unset variable, would compare nothing.
+			if given := cmd.Flags().Changed("expect"); given && len(expect) != hex.EncodedLen(sha256.Size) {
+				return app.Usagef(cmd, "--expect %q is no hash: give the 64 hexadecimal digits that a run prints at its end", expect)
+			} else if given && len(args) > 1 {
 				return app.Usagef(cmd, "--expect goes with one transcript")
 			}
 			all, err := source.Collect(a.App, cmd, &from, args, func(o source.Origin) (verified, error) { return verify(o, expect) })
