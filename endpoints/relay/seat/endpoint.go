@@ -37,7 +37,8 @@ type Config struct {
 	// decides.
 	Trusted func() error
 	// Offline reports whether the device is said to be not connected. It is called
-	// every second while a response is awaited, and watchers are told. May be nil.
+	// every second while a response is awaited, and watchers are told. Calls for one
+	// seat never overlap. May be nil.
 	Offline func() bool
 	// Refused is called with a request that this device's own rules or limits did
 	// not allow. May be nil.

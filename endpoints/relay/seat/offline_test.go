@@ -1,6 +1,9 @@
 package seat
 
 import (
+	"context"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -54,6 +57,39 @@ func TestOffline(t *testing.T) {
 		told(time.Second, 2)
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+		p.stopHost()
+		p.stopShare()
+	})
+}
+
+// TestOfflineCallsDoNotOverlap: Offline needs no lock, whichever requests follow one
+// another or come at the same time. The race detector shows a call that overlaps.
+func TestOfflineCallsDoNotOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, workFor(5*time.Second, func(endpoint.Floor) {}))
+		calls := 0 // without a lock
+		p.seat.cfg.Offline = func() bool {
+			calls++
+			return calls%2 == 0
+		}
+		var turns sync.WaitGroup
+		for i := range 4 {
+			ctx, cancel := context.WithCancel(t.Context())
+			turns.Go(func() {
+				q := prompt(fmt.Sprint("q", i), "hello")
+				q.Timeout = time.Minute
+				_, _ = p.seat.Speak(ctx, q, newFloor()) // some are busy, some cancelled
+			})
+			time.Sleep(2500 * time.Millisecond) // in synctest time
+			if i%2 == 1 {
+				cancel() // the next request waits for the slot
+			}
+			defer cancel()
+		}
+		turns.Wait()
+		if calls < 4 {
+			t.Errorf("called %d times", calls)
 		}
 		p.stopHost()
 		p.stopShare()

@@ -41,6 +41,8 @@ type App struct {
 
 	AllowFuel bool // --allow-fuel, of commands that have it
 
+	answers answerReader // of Agree
+
 	hangup atomic.Pointer[func()] // called at SIGHUP; nil is an interrupt
 }
 

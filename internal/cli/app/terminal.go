@@ -58,17 +58,6 @@ func (a *App) Printer() *timeline.Printer {
 	return &timeline.Printer{Style: timeline.Style{Color: a.Colours(a.Stdout), Width: Width(a.Stdout)}}
 }
 
-// Agree asks the person in front of moot; an end of stdin is a no.
-func (a *App) Agree(what string) bool {
-	fmt.Fprint(a.Stderr, what)
-	line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true
-	}
-	return false
-}
-
 // maxPassphrase bounds what is read from something that is no terminal.
 const maxPassphrase = 1024
 

@@ -223,22 +223,7 @@ func (a *commands) paired(ctx context.Context, c *device.Connection, in identity
 func (a *commands) accept(ctx context.Context, n session.JoinRequest) bool {
 	fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
 		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)
-	return a.ask(ctx, "accept? [y/N] ")
-}
-
-// ask is Agree for a question that is void when ctx ends. Reading cannot be
-// interrupted, so its goroutine may stay until a line is typed or the process
-// ends.
-func (a *commands) ask(ctx context.Context, what string) bool {
-	answer := make(chan bool, 1)
-	go func() { answer <- a.Agree(what) }()
-	select {
-	case yes := <-answer:
-		return yes
-	case <-ctx.Done():
-		fmt.Fprintln(a.Stderr)
-		return false
-	}
+	return a.Agree(ctx, "accept? [y/N] ")
 }
 
 // newJoinCmd uses an invite.
@@ -334,7 +319,7 @@ func (a *commands) noteOffline(c *device.Connection, id identity.DeviceID, name 
 // compare asks the user whether the other owner sees the same digits.
 func (a *commands) compare(ctx context.Context, w session.AwaitingApproval, yes bool) bool {
 	fmt.Fprintf(a.Stderr, "pairing with %s\n  digits  %s   (the other side must see the same)\n", term.Line(w.Host), w.Digits)
-	if yes = yes || a.ask(ctx, "does the other owner see the same digits? [y/N] "); yes {
+	if yes = yes || a.Agree(ctx, "does the other owner see the same digits? [y/N] "); yes {
 		a.Note("waiting for %s to accept", term.Line(w.Host))
 	}
 	return yes

@@ -1,6 +1,7 @@
 package relaycmd
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -147,7 +148,7 @@ func newPeersVerifyCmd(a *commands) *cobra.Command {
 		Example: "  moot peers verify bob",
 	}, 0, func(peers *identity.Peers, p identity.Peer, _ []string) (identity.Peer, error) {
 		fmt.Fprintf(a.Stderr, "%s\n  device  %s\n  digits  %s\n", p.Name, p.ID.Display(), p.Digits)
-		if !yes && !a.Agree("does the other owner read the same digits? [y/N] ") {
+		if !yes && !a.Agree(context.Background(), "does the other owner read the same digits? [y/N] ") {
 			return p, &problem.Error{Code: "PEER-UNVERIFIED", What: "the digits were not confirmed, so nothing has changed", Fix: "compare them by voice; if they differ, `moot peers rm` and pair again"}
 		}
 		if err := peers.Verify(p.ID, time.Now()); err != nil {
