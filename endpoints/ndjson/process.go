@@ -117,6 +117,7 @@ func (e *Endpoint) start() (*process, error) {
 	}
 	p := &process{proc: proc, signals: inflight.NewQueue(e.currentFloor), done: make(chan struct{})}
 	p.wire = newWire(proc.Stdin(), c.MaxLine, c.MaxNoise, p.signals)
+	p.wire.words = proc.Stderr
 	p.wg.Go(p.readOutput)
 	go p.cleanUp(c.Grace, min(c.Close, c.Grace), e.mayRestart)
 	e.mu.Lock()
@@ -154,10 +155,7 @@ func (p *process) readOutput() {
 // exitError returns the error of a process that has ended, with the last lines
 // of its standard error.
 func (p *process) exitError(what string) error {
-	if words := p.proc.Stderr(); words != "" {
-		what += "\nits last words:\n" + words
-	}
-	return codedError("AGENT-EXITED", what, "see its last words; restart: N allows N restarts", endpoint.ErrExited)
+	return p.wire.exitError(what, "see its last words; restart: N allows N restarts")
 }
 
 // cleanUp ends the process when its wire has ended, and waits for the goroutines

@@ -57,26 +57,120 @@ func TestStartAwaitsReady(t *testing.T) {
 	}
 }
 
+// A startLog is an agent that never gets ready and tells the test of its start.
+type startLog struct{ path string }
+
+func newStartLog(t *testing.T) startLog {
+	l := startLog{filepath.Join(t.TempDir(), "started")}
+	if err := syscall.Mkfifo(l.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// config returns the endpoint of the agent, which runs rest after its start.
+func (l startLog) config(rest string) ndjson.Config {
+	return ndjson.Config{Command: []string{"sh", "-c", `echo yes >"$STARTED"; ` + rest}, Env: []string{"STARTED=" + l.path}, AwaitReady: true, Grace: time.Minute}
+}
+
+// await waits for the start of a process.
+func (l startLog) await(t *testing.T) {
+	t.Helper()
+	if b, err := os.ReadFile(l.path); err != nil || string(b) != "yes\n" {
+		t.Fatalf("%q, %v", b, err)
+	}
+}
+
+// A deadline is a context whose deadline passes when the test closes it.
+type deadline struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (d deadline) Done() <-chan struct{} { return d.passed }
+
+func (d deadline) Err() error {
+	select {
+	case <-d.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 // TestStartTimeout checks that an agent that is not ready in time is ended, and
-// replaced as often as its restarts allow. A cancelled start leaves it running.
+// replaced as often as its restarts allow.
 func TestStartTimeout(t *testing.T) {
-	e := ndjson.New(ndjson.Config{Command: []string{"sleep", "600"}, AwaitReady: true, Restart: 1, Grace: 100 * time.Millisecond})
+	agent := newStartLog(t)
+	c := agent.config("exec sleep 600")
+	c.Restart = 1
+	e := ndjson.New(c)
 	defer e.Close()
-	cancelled, cancel := context.WithCancel(t.Context())
+	check := func(err error, again bool) {
+		t.Helper()
+		if !errors.Is(err, endpoint.ErrExited) || errors.Is(err, endpoint.ErrInterrupted) != again || !strings.Contains(err.Error(), "not ready in time") {
+			t.Errorf("%v, restarted %t", err, again)
+		}
+	}
+	for _, again := range []bool{true, false} {
+		ctx, result := deadline{t.Context(), make(chan struct{})}, make(chan error, 1)
+		go func() { result <- e.Start(ctx, nil) }()
+		agent.await(t)
+		close(ctx.passed)
+		check(<-result, again)
+	}
+	check(e.Start(t.Context(), nil), false) // no process is left
+}
+
+// TestStartCancelled checks that a cancelled start leaves the process running, and
+// that the next start waits for it.
+func TestStartCancelled(t *testing.T) {
+	agent, gate := newStartLog(t), newStartLog(t)
+	c := agent.config(`read -r _ <"$GATE"; echo '{"type":"desktop.ready"}'; ` + answering)
+	c.Env = append(c.Env, "GATE="+gate.path)
+	e := ndjson.New(c)
+	defer e.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() { result <- e.Start(ctx, nil) }()
+	agent.await(t)
 	cancel()
-	if err := e.Start(cancelled, nil); !errors.Is(err, context.Canceled) {
+	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	for i, again := range []bool{true, false, false} {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		err := e.Start(ctx, nil)
-		cancel()
-		if i == 2 { // the process of the second start has to end first
-			err = e.Start(t.Context(), nil)
-		}
-		if !errors.Is(err, endpoint.ErrExited) || errors.Is(err, endpoint.ErrInterrupted) != again || !strings.Contains(err.Error(), "not ready in time") {
-			t.Errorf("start %d: %v, restarted %t", i+1, err, again)
-		}
+	go func() { result <- e.Start(t.Context(), nil) }()
+	if err := os.WriteFile(gate.path, []byte("go\n"), 0); err != nil { // returns once the agent reads; a second process would wait for another
+		t.Fatal(err)
+	}
+	if err := <-result; err != nil {
+		t.Errorf("the next start: %v", err)
+	}
+	if r, err := e.Speak(t.Context(), turn("q"), nil); err != nil || r.Text != "hello" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// TestLastWords checks that the error of an agent which ends at its first turn has
+// its exit status and its last words, however much of the prompt it has read.
+func TestLastWords(t *testing.T) {
+	for name, script := range map[string]string{
+		"before it reads":      `echo no memory >&2; exit 3`,
+		"while it reads":       `read -r -n 5 x; echo no memory >&2; exit 3`,
+		"after it stops to":    `exec <&-; echo no memory >&2; exit 3`,
+		"after the whole line": `read -r x; echo no memory >&2; exit 3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{10, 1 << 20} { // within and beyond what a pipe holds
+				e := ndjson.New(ndjson.Config{Command: []string{"bash", "-c", script}})
+				q := turn("q")
+				q.Text = strings.Repeat("x", size)
+				_, err := e.Speak(t.Context(), q, nil)
+				if !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no memory") {
+					t.Errorf("%d bytes: %v", size, err)
+				}
+				e.Close()
+			}
+		})
 	}
 }
 
@@ -85,9 +179,16 @@ func TestStartTimeout(t *testing.T) {
 func TestStartAfterTimeout(t *testing.T) {
 	e, floor := fixed(t, endpointtest.Hang), make(listener, 8)
 	defer e.Close()
-	p := turn("q")
-	p.Timeout = 100 * time.Millisecond
-	if _, err := e.Speak(t.Context(), p, floor); !errors.Is(err, endpoint.ErrTimeout) {
+	ctx, result := deadline{t.Context(), make(chan struct{})}, make(chan error, 1)
+	go func() {
+		_, err := e.Speak(ctx, turn("q"), floor)
+		result <- err
+	}()
+	if s := <-floor; s.Detail != "working" {
+		t.Fatalf("got %+v", s)
+	}
+	close(ctx.passed)
+	if err := <-result; !errors.Is(err, endpoint.ErrTimeout) {
 		t.Fatalf("the turn: %v", err)
 	}
 	if err := e.Start(t.Context(), floor); !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), "no answer within") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type wire struct {
 	out     io.Writer
 	writing chan struct{} // holds a token while a line is written
 	signals *inflight.Queue
+	words   func() string // the last lines of the agent's standard error; may be nil
 
 	maxLine, maxNoise int
 
@@ -116,10 +118,21 @@ func (w *wire) notSent(x *inflight.Request, err error) (endpoint.Reply, *infligh
 	case r := <-x.Result():
 		return r.Reply, nil, r.Err
 	case <-t.C:
-		w.end(codedError("AGENT-EXITED", "the agent has closed its input: "+err.Error(), "let it read its standard input to the end", endpoint.ErrExited))
+		w.end(w.exitError("the agent has closed its input: "+err.Error(), "let it read its standard input to the end"))
 	}
 	r := <-x.Result()
 	return r.Reply, nil, r.Err
+}
+
+// exitError returns the error of an agent that has ended or can never answer, with
+// the last lines of its standard error.
+func (w *wire) exitError(what, fix string) error {
+	if w.words != nil {
+		if words := w.words(); words != "" {
+			what += "\nits last words:\n" + words
+		}
+	}
+	return codedError("AGENT-EXITED", what, fix, endpoint.ErrExited)
 }
 
 // abandon ends x without a response, unless one has just come.
@@ -147,8 +160,8 @@ func (w *wire) end(err error) {
 	w.requests.Fail(w.requests.Open(), w.err)
 }
 
-// send writes a whole line and reports whether any of it was written. A line
-// that is written in part ends the wire.
+// send writes a whole line and reports whether any of it was written to an agent
+// that may still read it. A line that ctx ends in the middle ends the wire.
 func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
 	select {
 	case w.writing <- struct{}{}:
@@ -164,8 +177,11 @@ func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
 	stop := w.limitWrite(ctx)
 	n, err := w.out.Write(b)
 	stop()
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false, err // the agent has closed its input, which tells less than its exit status
+	}
 	if err != nil && n > 0 {
-		w.end(codedError("AGENT-EXITED", "the agent stopped reading in the middle of a frame", "let it read its standard input at all times", endpoint.ErrExited))
+		w.end(w.exitError("the agent stopped reading in the middle of a frame", "let it read its standard input at all times"))
 	}
 	return n > 0, err
 }
