@@ -24,7 +24,8 @@ const (
 
 // A cache keeps entries in a folder, one file for each module and engine. The
 // files are code that this process runs. So the cache is used only while its
-// folder and the file belong to this user and nobody else may write to them.
+// folder and the file belong to this user, no other user may write to them, and
+// no other user may replace a folder above them.
 // All faults mean that there is no entry: a cache costs time, never a policy. A
 // nil cache has no entries. Processes may share the folder.
 type cache struct {
@@ -61,7 +62,7 @@ func (c *cache) path(digest string) (path, key string, ok bool) {
 	return filepath.Join(c.dir, key), key, true
 }
 
-// CheckFolder returns an error if other users could change the folder.
+// CheckFolder returns an error if other users could change or replace the folder.
 func CheckFolder(dir string) error {
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
@@ -70,12 +71,15 @@ func CheckFolder(dir string) error {
 	if err == nil {
 		err = checkPrivate(dir, st)
 	}
+	if err == nil {
+		err = checkParents(dir)
+	}
 	return err
 }
 
 // CheckCache returns the number and the size of the entries of the cache in dir,
-// and an error if other users could change the folder or an entry, which is then
-// not used. An absent cache is empty.
+// and an error if other users could change the folder or an entry, or replace
+// the folder, which is then not used. An absent cache is empty.
 func CheckCache(dir string) (entries int, bytes int64, err error) {
 	files, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {

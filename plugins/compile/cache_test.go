@@ -3,6 +3,7 @@ package compile
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -186,6 +187,85 @@ func TestForeignCache(t *testing.T) {
 				t.Errorf("%s, folder %v: %d entries, %v", name, folder, n, err)
 			}
 		}
+	}
+}
+
+// TestForeignParent: a folder in which other users could put another one in the
+// place of the cache, or of a folder above it, is not used. In a folder such as
+// /tmp nobody can.
+func TestForeignParent(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("this system has no modes of files")
+	}
+	changes := map[string]struct {
+		change  func(path string) error
+		private bool
+	}{
+		"as it is":      {func(string) error { return nil }, true},
+		"read by all":   {func(path string) error { return os.Chmod(path, 0o755) }, true},
+		"group":         {func(path string) error { return os.Chmod(path, 0o770) }, false},
+		"others":        {func(path string) error { return os.Chmod(path, 0o707) }, false},
+		"sticky":        {func(path string) error { return os.Chmod(path, 0o777|os.ModeSticky) }, true},
+		"symbolic link": {func(path string) error { return moveBehindLink(path, 0o700) }, true},
+		"link to group": {func(path string) error { return moveBehindLink(path, 0o770) }, false},
+	}
+	if os.Geteuid() == 0 { // only root can give a folder away
+		for name, mode := range map[string]os.FileMode{"owner": 0o755, "owner, sticky": 0o777 | os.ModeSticky} {
+			changes[name] = struct {
+				change  func(path string) error
+				private bool
+			}{func(path string) error { return errors.Join(os.Chmod(path, mode), os.Chown(path, 12345, -1)) }, false}
+		}
+	}
+	for name, c := range changes {
+		parent := filepath.Join(t.TempDir(), "parent")
+		dir := filepath.Join(parent, "between", "cache")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.change(parent); err != nil {
+			t.Fatal(err)
+		}
+		if err := prepare(open(t, Config{CacheDir: dir}), false, w.Answering("{}")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, _, err := CheckCache(dir)
+		if used := len(entryFiles(t, dir)) == 1; used != c.private || (err == nil) != c.private {
+			t.Errorf("%s: the folder is used: %v, and reported: %v", name, used, err)
+		}
+	}
+}
+
+// moveBehindLink puts a symbolic link in the place of a folder, to the same one
+// in a folder with these rights.
+func moveBehindLink(path string, mode os.FileMode) error {
+	to := path + "-elsewhere"
+	return errors.Join(os.Mkdir(to, 0o700), os.Rename(path, filepath.Join(to, "folder")), os.Chmod(to, mode), os.Symlink(filepath.Join(to, "folder"), path))
+}
+
+// TestHomeIsTrusted: the folders above the user's own are not looked at.
+func TestHomeIsTrusted(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("this system has no modes of files")
+	}
+	above := t.TempDir()
+	home := filepath.Join(above, "home")
+	dir := filepath.Join(home, "cache")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(above, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFolder(dir); err == nil {
+		t.Error("another user can replace the folder above")
+	}
+	t.Setenv("HOME", home)
+	if err := CheckFolder(dir); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(home, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFolder(dir); err == nil {
+		t.Error("another user can write to the home folder")
 	}
 }
 

@@ -165,7 +165,7 @@ func checkCompiled(dir string) check {
 	const name = "compiled policies"
 	modules, bytes, err := plugins.CheckCache(dir)
 	if err != nil {
-		return check{name, checkWarn, err.Error() + "; it is not used, and policies load more slowly", "chmod -R go-w " + dir + ", or delete it if it is not yours"}
+		return check{name, checkWarn, err.Error() + "; it is not used, and policies load more slowly", "make it yours and chmod go-w it, or choose another folder with MOOT_CACHE"}
 	}
 	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%s, %d MiB; only you can change them", app.Count(modules, "module"), bytes>>20)}
 }
