@@ -108,6 +108,10 @@ func Names() []string { return slices.Clone(names) }
 // Has reports whether a built-in policy has this name.
 func Has(name string) bool { return slices.Contains(names, name) }
 
+// Reserved reports whether a valid name is that of a built-in policy, or another
+// spelling of it: a room's policy round-robin is roundrobin.
+func Reserved(name string) bool { return Has(strings.ReplaceAll(name, "-", "")) }
+
 // Manifest returns the manifest of the built-in policy name, or the zero
 // Manifest if none has this name.
 func Manifest(name string) policy.Manifest {

@@ -160,7 +160,7 @@ func TestNew(t *testing.T) {
 	if cases, err := f.Cases(); err != nil || len(cases) < 3 {
 		t.Errorf("cases %v, %v", cases, err)
 	}
-	for path, want := range map[string]string{dir: "POL-EXISTS", dir + "/Polite": "POL-NAME", dir + "/mention": "POL-NAME", dir + "/x": "CLI-USAGE"} {
+	for path, want := range map[string]string{dir: "POL-EXISTS", dir + "/Polite": "POL-NAME", dir + "/mention": "POL-NAME", dir + "/round-robin": "POL-NAME", dir + "/x": "CLI-USAGE"} {
 		lang := "c"
 		if want == "CLI-USAGE" {
 			lang = "cobol"

@@ -138,7 +138,7 @@ func New(dir, lang string) (*Folder, []string, error) {
 	switch {
 	case !pack.ValidName(name):
 		return nil, nil, pack.Refuse("POL-NAME", dir, "use lower-case letters, digits and single dashes, a letter first, at most 40", "%q cannot be the name of a policy", name)
-	case policies.Has(name):
+	case policies.Reserved(name):
 		return nil, nil, pack.Refuse("POL-NAME", dir, "choose another name", "%s is a built-in policy", name)
 	}
 	files, ok := templates.Files(lang, name)

@@ -184,7 +184,7 @@ func (c *Catalog) InFolder(ctx context.Context, dir string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if policies.Has(f.Manifest.Name) {
+	if policies.Reserved(f.Manifest.Name) {
 		return nil, &problem.Error{Code: "POL-NAME", What: f.Manifest.Name + " is a built-in policy", Where: f.Path("policy.json"), Fix: "give yours another name"}
 	}
 	output, note := c.Output, c.Note

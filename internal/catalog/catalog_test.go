@@ -77,7 +77,7 @@ func TestNameOrFolder(t *testing.T) {
 }
 
 // A module from elsewhere may not have the name of a built-in policy, neither in
-// its manifest nor by its file. In a log it may: a room of another release has
+// its manifest nor by its file, nor another spelling of it. In a log it may: a room of another release has
 // its built-in policies there.
 func TestNameOfBuiltIn(t *testing.T) {
 	dir := t.TempDir()
@@ -87,10 +87,17 @@ func TestNameOfBuiltIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Catalog{Store: pack.NewStore(t.TempDir())}
+	dashed, err := pack.EmbedManifest(module, policy.Manifest{Name: "human-first", Version: "1.0.0", ABI: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, file := range map[string]struct {
 		module []byte
 		code   string
-	}{"roundrobin.wasm": {module, "POL-NAME"}, "mine.wasm": {carrying, "POL-NAME"}, "other.wasm": {module, ""}} {
+	}{
+		"roundrobin.wasm": {module, "POL-NAME"}, "Round-Robin.wasm": {module, "POL-NAME"}, "mine.wasm": {carrying, "POL-NAME"},
+		"dashed.wasm": {dashed, "POL-NAME"}, "other.wasm": {module, ""},
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), file.module, 0o600); err != nil {
 			t.Fatal(err)
 		}

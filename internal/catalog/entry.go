@@ -90,7 +90,7 @@ func (e *Entry) CheckDefaults(ctx context.Context) error {
 // CheckName reports a policy from elsewhere that has the name of a built-in
 // one.
 func (e *Entry) CheckName() error {
-	if !policies.Has(e.Manifest.Name) {
+	if !policies.Reserved(e.Manifest.Name) {
 		return nil
 	}
 	return &problem.Error{Code: "POL-NAME", What: e.Manifest.Name + " is a built-in policy", Where: e.Where, Fix: "use the built-in one, or have the author choose another name"}

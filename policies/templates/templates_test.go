@@ -57,7 +57,7 @@ func build(t *testing.T, dir string) []byte {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == noToolchain {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf(".ci/run installs this toolchain, but it is missing: %s", out)
+			t.Fatalf("`.ci/run tools` installs this compiler, and it is missing: %s", out)
 		}
 		t.Skipf("not built: %s", out)
 	}
