@@ -118,7 +118,7 @@ func (e *Endpoint) start() (*process, error) {
 	p := &process{proc: proc, signals: inflight.NewQueue(e.currentFloor), done: make(chan struct{})}
 	p.wire = newWire(proc.Stdin(), c.MaxLine, c.MaxNoise, p.signals)
 	p.wire.words = proc.Stderr
-	p.wg.Go(p.readOutput)
+	p.wg.Go(func() { p.readOutput(c.Grace) })
 	go p.cleanUp(c.Grace, min(c.Close, c.Grace), e.mayRestart)
 	e.mu.Lock()
 	e.process = p
@@ -139,17 +139,24 @@ func (p *process) setAsked() {
 	p.asked = true
 }
 
-// readOutput reads until the process closes its output, and ends the wire.
-func (p *process) readOutput() {
+// outputDelay is the time until a process whose output is closed is known to have
+// ended by itself. A longer one is ended.
+const outputDelay = time.Second
+
+// readOutput reads until the process closes its output, and ends the wire when the
+// process has ended: only then its exit status and all of its last words are known.
+func (p *process) readOutput(grace time.Duration) {
 	_ = p.wire.read(p.proc.Stdout()) // the error of a closed pipe says nothing more
-	t := time.NewTimer(time.Second)
+	what := "the agent's process has ended: "
+	t := time.NewTimer(outputDelay)
 	defer t.Stop()
 	select {
 	case <-p.proc.Done():
-		p.wire.end(p.exitError("the agent's process has ended: " + p.proc.State()))
 	case <-t.C:
-		p.wire.end(p.exitError("the agent has closed its output and can never answer"))
+		what = "the agent has closed its output and can never answer; its process has ended: "
+		p.proc.Terminate(grace)
 	}
+	p.wire.end(p.exitError(what + p.proc.State()))
 }
 
 // exitError returns the error of a process that has ended, with the last lines

@@ -216,3 +216,16 @@ func TestExitBetweenTurns(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+// TestClosedOutput checks that an agent which closes its output and runs on is
+// ended, and that its error has the last words that it writes then.
+func TestClosedOutput(t *testing.T) {
+	e := ndjson.New(ndjson.Config{Command: []string{"sh", "-c", `trap 'echo no output >&2; exit 4' TERM; exec >&-; while :; do sleep 0.01; done`}})
+	defer e.Close()
+	_, err := e.Speak(t.Context(), turn("q"), nil)
+	for _, want := range []string{"closed its output", "exit status 4", "no output"} {
+		if !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
