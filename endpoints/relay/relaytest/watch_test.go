@@ -126,7 +126,7 @@ func watchHostileRelay(t *testing.T, seed uint64) {
 	said := 0
 	for i := range 40 {
 		for range rnd.IntN(20) {
-			p.post(fmt.Sprint("event ", p.Tail()+1), []room.Visibility{room.UserVisible, room.UserVisible, room.Internal}[rnd.IntN(3)])
+			p.Post(fmt.Sprint("event ", p.Tail()+1), []room.Visibility{room.UserVisible, room.UserVisible, room.Internal}[rnd.IntN(3)])
 		}
 		switch rnd.IntN(8) {
 		case 0:
@@ -145,7 +145,7 @@ func watchHostileRelay(t *testing.T, seed uint64) {
 		time.Sleep(time.Duration(rnd.IntN(8000)) * time.Millisecond)
 	}
 	time.Sleep(10 * time.Minute) // lost answers are asked for again
-	p.end(true)
+	p.End(true)
 	select {
 	case err := <-g.ended:
 		if err != nil {
@@ -158,7 +158,11 @@ func watchHostileRelay(t *testing.T, seed uint64) {
 	host.kill()
 	var want []int64
 	posts := map[string]int{}
-	for _, e := range p.log {
+	all, err := p.Head(t.Context(), int(p.Tail()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
 		if _, ok := e.VisibleAt(room.UserVisible); ok {
 			want = append(want, e.Seq)
 		}
@@ -247,14 +251,14 @@ func TestWatchRemovedPeer(t *testing.T) {
 		server, leave := host.serve(p)
 		g := &restartingViewer{owner: guest, host: host, w: w}
 		g.watch()
-		p.post("for bob", room.UserVisible)
+		p.Post("for bob", room.UserVisible)
 		time.Sleep(time.Minute)
 		if err := host.peers.Remove(guest.self.ID()); err != nil {
 			t.Fatal(err)
 		}
 		before := server.Counts()
 		for range 100 {
-			p.post("not for bob", room.UserVisible)
+			p.Post("not for bob", room.UserVisible)
 			time.Sleep(10 * time.Second)
 		}
 		if after := server.Counts(); after.Events != before.Events {
@@ -292,4 +296,18 @@ func TestWatchUntrustedHost(t *testing.T) {
 		}
 		g.stop()
 	})
+}
+
+// A memoryRoom is a spectate.Room without a coordinator.
+type memoryRoom struct{ *relaytest.Room }
+
+func newMemoryRoom(id string, observers ...room.Observer) memoryRoom {
+	return memoryRoom{relaytest.NewRoom(id, observers...)}
+}
+
+func (p memoryRoom) Say(_ context.Context, g spectate.Spectator, id, text string) error {
+	if !p.Said(id) {
+		p.PostAs(g.Name, text)
+	}
+	return nil
 }

@@ -27,9 +27,9 @@ func TestWatchEnding(t *testing.T) {
 		v.watch(ClientConfig{})
 		synctest.Wait()
 		for i := range 200 {
-			p.post(fmt.Sprint(i), room.UserVisible)
+			p.Post(fmt.Sprint(i), room.UserVisible)
 		}
-		p.end(true)
+		p.End(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		begun := time.Now()

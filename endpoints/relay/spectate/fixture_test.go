@@ -2,8 +2,6 @@ package spectate
 
 import (
 	"context"
-	"fmt"
-	"iter"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -22,129 +20,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A fakeRoom is a Room without a coordinator: a log in memory.
+// A fakeRoom is a Room without a coordinator.
 type fakeRoom struct {
-	id        string
-	observers []room.Observer
-	sayErr    error // of Say
-
-	mu     sync.Mutex
-	log    []room.Event
-	said   map[string]bool
-	change chan struct{}
-	ended  bool
-	over   bool
-	read   int // events that Watch yielded or skipped
+	*relaytest.Room
+	sayErr error // of Say
 }
 
 func newFakeRoom(id string, observers ...room.Observer) *fakeRoom {
-	p := &fakeRoom{id: id, observers: observers, said: map[string]bool{}, change: make(chan struct{})}
-	p.add(room.Opened{Spec: room.Spec{Room: id, Objective: "Test.", Secret: "boundary-secret", Dir: "/home/ann"}})
-	p.add(room.Joined{Participant: room.Participant{ID: "a", Kind: "local", Endpoint: []byte(`{"command":["endpoint-secret"]}`)}})
-	return p
-}
-
-func (p *fakeRoom) ID() string                 { return p.id }
-func (p *fakeRoom) Observers() []room.Observer { return p.observers }
-
-func (p *fakeRoom) Tail() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return int64(len(p.log))
-}
-
-func (p *fakeRoom) Head(_ context.Context, n int) ([]room.Event, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log[:min(n, len(p.log))], nil
-}
-
-// add appends an event and returns its number.
-func (p *fakeRoom) add(b room.Body) int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	seq := int64(len(p.log) + 1)
-	p.log = append(p.log, room.Event{V: room.FormatVersion, Seq: seq, ID: fmt.Sprint("1.", seq), Actor: room.ActorHost, Epoch: 1, At: time.Unix(1_800_000_000, 0).UTC(), Body: b})
-	close(p.change)
-	p.change = make(chan struct{})
-	return seq
-}
-
-// post appends a message.
-func (p *fakeRoom) post(text string, v room.Visibility) int64 {
-	return p.add(room.MessagePosted{Message: room.Message{From: "a", To: room.Broadcast, Kind: room.KindUtterance, Visibility: v, Text: text, Summary: "in short"}})
-}
-
-// end makes Watch end.
-func (p *fakeRoom) end(over bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended, p.over = true, over
-	close(p.change)
-	p.change = make(chan struct{})
-}
-
-func (p *fakeRoom) Ending() (room.Phase, string, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return room.PhaseCompleted, "the end", true
-	}
-	return room.PhasePaused, "paused", false
-}
-
-func (p *fakeRoom) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {
-	return func(yield func(room.Event, error) bool) {
-		for {
-			p.mu.Lock()
-			var next *room.Event
-			if int(after) < len(p.log) {
-				next = &p.log[after]
-				p.read++
-			}
-			ended, change := p.ended, p.change
-			p.mu.Unlock()
-			switch {
-			case next != nil:
-				after++
-				if e, ok := next.VisibleAt(level); ok && !yield(e, nil) {
-					return
-				}
-				continue
-			case ended:
-				return
-			}
-			select {
-			case <-change:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
+	return &fakeRoom{Room: relaytest.NewRoom(id, observers...)}
 }
 
 func (p *fakeRoom) Say(_ context.Context, g Spectator, id, text string) error {
-	p.mu.Lock()
-	again := p.said[id]
-	p.said[id] = true
-	p.mu.Unlock()
+	again := p.Said(id)
 	if p.sayErr != nil || again {
 		return p.sayErr
 	}
-	p.add(room.MessagePosted{Message: room.Message{From: g.Name, To: room.Broadcast, Kind: room.KindUtterance, Visibility: room.UserVisible, Text: text}})
+	p.PostAs(g.Name, text)
 	return nil
-}
-
-// texts returns the sender and the text of each message.
-func (p *fakeRoom) texts() (all []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, e := range p.log {
-		if m, ok := e.Body.(room.MessagePosted); ok {
-			all = append(all, m.Message.From+": "+m.Message.Text)
-		}
-	}
-	return all
 }
 
 // A testHost is a device with a server.

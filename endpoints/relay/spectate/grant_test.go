@@ -76,7 +76,7 @@ func TestWatchDefaultDeny(t *testing.T) {
 					t.Errorf("got %s %s %s, want code %q", e.ID, e.Type, e.Body, c.want)
 				}
 				said, err := v.exchange(envelope.Envelope{ID: "m1", Type: envelope.Message, Room: c.asks, Body: wire.Body(wire.Say{Text: "let me in"})})
-				posted := slices.Contains(p.texts(), "bob: let me in")
+				posted := slices.Contains(p.Texts(), "bob: let me in")
 				if (c.want == yes) != posted {
 					t.Errorf("its message is in the room: %t", posted)
 				}
@@ -137,8 +137,8 @@ func TestMessageOfAgentDevice(t *testing.T) {
 		if code := <-seat.violations; code != "unsolicited" {
 			t.Errorf("the violation is %q", code)
 		}
-		if len(p.texts()) > 0 {
-			t.Errorf("the room has %q", p.texts())
+		if len(p.Texts()) > 0 {
+			t.Errorf("the room has %q", p.Texts())
 		}
 	})
 }

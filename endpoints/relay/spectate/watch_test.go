@@ -36,10 +36,10 @@ func TestWatchLevels(t *testing.T) {
 		bob, eve := h.viewer("bob", identity.GrantObserver), h.viewer("eve", identity.GrantObserver)
 		p := newFakeRoom("r_1", room.Observer{Device: bob.id.String()}, room.Observer{Device: eve.id.String(), Level: room.UserRedacted})
 		for _, v := range []room.Visibility{room.UserVisible, room.UserRedacted, room.Internal, "", "whatever"} {
-			p.post("said "+string(v), v)
+			p.Post("said "+string(v), v)
 		}
 		h.server.Publish(p)
-		p.end(true)
+		p.End(true)
 		for _, v := range []*viewer{bob, eve} {
 			v.watch(ClientConfig{Last: 100})
 			if err := <-v.ended; err != nil {
@@ -68,7 +68,7 @@ func TestWatchCatchUp(t *testing.T) {
 		v := h.viewer("bob", identity.GrantObserver)
 		p := newFakeRoom("r_1", room.Observer{Device: v.id.String()})
 		for i := range 500 {
-			p.post(fmt.Sprint("past ", i), room.UserVisible)
+			p.Post(fmt.Sprint("past ", i), room.UserVisible)
 		}
 		h.server.Publish(p)
 		live := make(chan struct{}, 1)
@@ -79,10 +79,10 @@ func TestWatchCatchUp(t *testing.T) {
 		v.watch(ClientConfig{Last: 20})
 		<-live
 		for i := range 300 {
-			p.post(fmt.Sprint("live ", i), room.UserVisible)
+			p.Post(fmt.Sprint("live ", i), room.UserVisible)
 		}
 		synctest.Wait()
-		p.end(true)
+		p.End(true)
 		if err := <-v.ended; err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestWatchWithoutEvents(t *testing.T) {
 			v := h.viewer("bob", identity.GrantObserver)
 			p := newFakeRoom("r_1", room.Observer{Device: v.id.String()})
 			if last > 2 {
-				p.post("for nobody", room.Internal)
+				p.Post("for nobody", room.Internal)
 			}
 			h.server.Publish(p)
 			begun := time.Now()
@@ -144,25 +144,21 @@ func TestWatchFrozenClient(t *testing.T) {
 		}
 		slow.watch(ClientConfig{})
 		synctest.Wait()
-		p.post("first", room.UserVisible)
+		p.Post("first", room.UserVisible)
 		<-frozen
-		p.mu.Lock()
-		before := p.read
-		p.mu.Unlock()
+		before := p.Read()
 		for i := range events {
-			p.post(fmt.Sprint(i), room.UserVisible)
+			p.Post(fmt.Sprint(i), room.UserVisible)
 		}
 		synctest.Wait()
-		p.mu.Lock()
-		ahead := p.read - before
-		p.mu.Unlock()
+		ahead := p.Read() - before
 		if ahead > wire.MaxEvents+1 {
 			t.Errorf("%d events were read for a client that takes none", ahead)
 		}
 		after := int64(0)
 		quick.watch(ClientConfig{After: &after})
 		time.Sleep(events / wire.MaxEvents * 2 * batchEvery)
-		p.end(true)
+		p.End(true)
 		if err := <-quick.ended; err != nil || len(quick.texts()) != events+1 {
 			t.Errorf("the quick client saw %d, %v", len(quick.texts()), err)
 		}
@@ -186,7 +182,7 @@ func TestWatchSendRate(t *testing.T) {
 		}
 		p := newFakeRoom("r_1", all...)
 		for range 500 {
-			p.post(strings.Repeat("x", 10_000), room.UserVisible)
+			p.Post(strings.Repeat("x", 10_000), room.UserVisible)
 		}
 		h.server.Publish(p)
 		for _, v := range viewers {
@@ -200,7 +196,7 @@ func TestWatchSendRate(t *testing.T) {
 		if most := sendBurst + 21*sendRate; sent > most || sent < most/2 {
 			t.Errorf("%d bytes in 20 s, and the most is %d", sent, most)
 		}
-		p.end(true)
+		p.End(true)
 		for _, v := range viewers {
 			if err := <-v.ended; err != nil || len(v.texts()) != 500 {
 				t.Errorf("a client saw %d, %v", len(v.texts()), err)
@@ -220,7 +216,7 @@ func TestWatchRevoked(t *testing.T) {
 		v.watch(ClientConfig{Last: 10})
 		synctest.Wait()
 		h.pair(v.id, "bob", identity.GrantAgent)
-		p.post("not for bob", room.UserVisible)
+		p.Post("not for bob", room.UserVisible)
 		if err := <-v.ended; !errors.Is(err, endpoint.ErrDenied) {
 			t.Errorf("Run returned %v", err)
 		}
@@ -252,7 +248,7 @@ func TestWatchRevoked(t *testing.T) {
 		delete(h.peers, v.id)
 		h.mu.Unlock()
 		for range 100 {
-			p.post("not for bob", room.UserVisible)
+			p.Post("not for bob", room.UserVisible)
 			time.Sleep(10 * time.Second) // in synctest time
 		}
 		if slices.Contains(v.texts(), "not for bob") {
@@ -292,7 +288,7 @@ func TestSay(t *testing.T) {
 		if took := time.Since(begun); took < 15*time.Second {
 			t.Errorf("two more than the burst took %v", took)
 		}
-		if got := p.texts(); len(got) != quota.DefaultBurst+2 {
+		if got := p.Texts(); len(got) != quota.DefaultBurst+2 {
 			t.Errorf("the room has %q", got)
 		}
 		time.Sleep(time.Hour)
@@ -314,14 +310,14 @@ func TestSay(t *testing.T) {
 		<-v.ended
 		p.sayErr = nil
 		time.Sleep(time.Hour)
-		n := len(p.texts())
+		n := len(p.Texts())
 		for range 3 { // like a device that was cut off
 			e, err := v.exchange(envelope.Envelope{ID: "m1", Type: envelope.Message, Room: "r_1", Body: wire.Body(wire.Say{Text: "once"})})
 			if err != nil || e.Type != envelope.Status {
 				t.Fatal(e.Type, err)
 			}
 		}
-		if got := p.texts()[n:]; len(got) != 1 {
+		if got := p.Texts()[n:]; len(got) != 1 {
 			t.Errorf("one message was posted as %q", got)
 		}
 		if e, err := v.exchange(envelope.Envelope{ID: "m2", Type: envelope.Message, Room: "r_1", Body: wire.Body(wire.Say{Text: "too many"})}); err != nil || !strings.Contains(string(e.Body), `"code":"limit","retry_ms":`) {
