@@ -86,7 +86,7 @@ var agentCodes = []Meaning{
 var logCodes = []Meaning{
 	{"LOG-BUSY", failure, "Another process is writing to the data folder and did not finish in time.", "Try again, or end the other process."},
 	{"LOG-CLOSED", failure, "The log was closed.", "Open it again."},
-	{"LOG-CORRUPT", failure, "The stored events differ from the appended ones. The message names the first wrong event.", "`moot transcript verify ROOM` reports what is intact. Restore the file from a backup."},
+	{"LOG-CORRUPT", failure, "The stored events differ from the appended ones. The message names the first wrong event.", "`moot transcript verify ROOM` reports what is intact. Restore the file from a backup. `moot transcript fork ROOM --until-damage` continues in a copy."},
 	{"LOG-ENGINE", failure, "The storage engine failed.", "Reopen the room; if it happens again, report it with `moot doctor`."},
 	{"LOG-EVENT", failure, "An event is intact but cannot be read.", "Use the release of moot that wrote it."},
 	{"LOG-FAILED", failure, "A write failed. Nothing more is acknowledged until the room is reopened.", "Fix the disk, then `moot run --room ROOM`. No acknowledged event is lost."},

@@ -178,7 +178,7 @@ func (a *commands) taken(id string, err error) error {
 		return err
 	}
 	return &problem.Error{
-		Code: "ROOM-EXISTS", What: "there is a room " + id, Where: a.Settings.Data, Err: err,
+		Code: "ROOM-EXISTS", What: "there is a room " + id, Where: a.Settings.Data, Kind: log.ErrConflict,
 		Fix: "choose another id, or remove it with `moot rm " + id + "`",
 	}
 }

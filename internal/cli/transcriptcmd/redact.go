@@ -70,8 +70,8 @@ func (a *commands) redact(ctx context.Context, id string, places []place, reason
 		return err
 	}
 	unlock, err := db.Lock(ctx, id)
-	if errors.Is(err, log.ErrLocked) {
-		return &problem.Error{Code: "ROOM-LOCKED", What: id + " is being run", Err: err, Fix: "use redact in its terminal, or end that process first", Kind: log.ErrLocked}
+	if held, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, log.ErrLocked) {
+		return &problem.Error{Code: "ROOM-LOCKED", What: held.What + "; nothing is redacted", Where: held.Where, Fix: "use redact in its terminal, or end that process first", Kind: log.ErrLocked}
 	}
 	if err != nil {
 		return err
