@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -59,6 +60,7 @@ type model struct {
 	turn             *modelTurn
 	tally            room.Tally
 	decision, seq    int64
+	bids             []string        // participants that have bid on the next decision
 	texts            []string        // of agents, normalised
 	seen             map[string]bool // ids of commands and messages
 	news, declinedAt int64           // events: the newest that the policy wants to know of, the last decline
@@ -149,6 +151,7 @@ func drawRoom(rt *rapid.T) room.Open {
 		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
 		Objective: rapid.SampledFrom([]string{"", "decide this"}).Draw(rt, "objective"),
 	}}
+	o.Spec.Policy.Needs.Bids = rapid.IntRange(0, 3).Draw(rt, "bids") == 0
 	process := rapid.Bool().Draw(rt, "processes")
 	for _, id := range []string{"a", "b", "c"} {
 		if id == "c" && o.Spec.OneToOne {
@@ -207,6 +210,10 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 			code := draw("", "", "", "", room.FailFailed, room.FailExited, room.FailDenied)
 			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}
 		}
+	}
+	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
+		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
+		return room.Command{Do: room.BidMade{Decision: decision, Participant: seat, Bid: policy.Bid{Score: 0.5}}}
 	}
 	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
 	case "speak":
@@ -361,7 +368,7 @@ func (m *model) stateLine() string {
 	if m.phase != room.PhaseLive {
 		return out.String()
 	}
-	until, ask, waits, eligible := m.limits.MaxDuration, m.retryAt, false, false
+	until, ask, waits, eligible, bids := m.limits.MaxDuration, m.retryAt, false, false, ""
 	if m.tally.Declines == 0 || m.news > m.declinedAt {
 		ask = 0
 	}
@@ -371,10 +378,13 @@ func (m *model) stateLine() string {
 			until, ask, waits = min(until, x.startedAt+x.StartTimeout+time.Second), max(ask, x.startedAt+10*time.Second), true
 		}
 		eligible = eligible || m.ineligible(x) == ""
+		if m.Policy.Needs.Bids && m.ineligible(x) == "" && x.takenBy == "" && !slices.Contains(m.bids, x.ID) {
+			bids += fmt.Sprintf(", bid %d %s", m.decision+1, x.ID)
+		}
 	}
 	if t := m.turn; t == nil {
 		if !waits || eligible && m.tally.Declines+1 < m.limits.MaxDeclines {
-			fmt.Fprintf(&out, ", ask %v", ask)
+			out.WriteString(cmp.Or(bids, fmt.Sprintf(", ask %v", ask)))
 		}
 	} else if t.draft == nil && t.seat.takenBy == "" {
 		fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)

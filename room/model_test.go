@@ -11,7 +11,7 @@ import (
 )
 
 // The model states the rules of a room once more: the life of a turn, the start of
-// agents, drafts, limits, pause and endings. It is naive, shares no code with the
+// agents, bids, drafts, limits, pause and endings. It is naive, shares no code with the
 // package and has at most 400 lines without comments. A command changes it step by
 // step, and each step notes its event. TestModel gives the same commands to a model
 // and to a room and compares the events.
@@ -40,6 +40,12 @@ func (m *model) act(do room.Act) bool {
 		x = m.seat(do.Participant)
 		ran := !over && x != nil && x.Starts && x.attempt == 0 && x.standing == room.Active && x.takenBy == ""
 		return !ran || m.turn != nil && m.turn.seat == x && m.turn.draft == nil || m.started(x, do.Code, 0)
+	case room.BidMade:
+		due := m.phase == room.PhaseLive && m.turn == nil && do.Decision == m.decision+1 && !slices.Contains(m.bids, do.Participant)
+		if due {
+			m.bids = append(m.bids, do.Participant)
+		}
+		return due && m.note(room.BidPosted(do))
 	case room.Tick:
 		return m.phase != room.PhaseLive || m.tick()
 	case room.SetStanding:
@@ -85,8 +91,7 @@ func (m *model) take(x *modelSeat, person string, b room.Body) bool {
 
 // review states what a person may do with the draft that waits.
 func (m *model) review(do room.Act) bool {
-	t, live := m.turn, m.phase == room.PhaseLive
-	d := t.draft
+	t, d, live := m.turn, m.turn.draft, m.phase == room.PhaseLive
 	switch do := do.(type) {
 	case room.Reject:
 		return do.Draft == d.Draft && m.endTurn(room.TurnRejected{Turn: t.Turn, Draft: d.Draft, Reason: do.Reason})
@@ -137,7 +142,7 @@ func (m *model) decided(do room.Decided) bool {
 	case d.Action == policy.ActionSpeak:
 		return m.grant(x, &do.Record, do.Grant)
 	}
-	m.decision = do.Record.Decision
+	m.decision, m.bids = do.Record.Decision, nil
 	if d.Action == policy.ActionFinish {
 		return m.end(room.PhaseCompleted, room.CauseFinish, "")
 	}
@@ -156,7 +161,7 @@ func (m *model) decided(do room.Decided) bool {
 
 // hopeless reports that nothing can happen but time that passes.
 func (m *model) hopeless() bool {
-	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
+	return !m.Policy.Needs.Bids && !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
 		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x)
 		return x.standing == room.Active && (speaks || x.Mode == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
 	})
@@ -168,7 +173,7 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 		return true
 	}
 	if r != nil {
-		m.decision = r.Decision
+		m.decision, m.bids = r.Decision, nil
 	}
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
 	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
