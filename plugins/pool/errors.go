@@ -66,6 +66,12 @@ func (in *instance) setupError(where string, fuel uint64, err error) *guest.Erro
 			e.What += ": " + line
 		}
 	default:
+		switch e.Code { // it was given no history yet
+		case guest.CodeFuel:
+			e.Fix = "the policy's author has to make its set-up cheaper"
+		case guest.CodeMemory:
+			e.Fix = "allow it more memory"
+		}
 		e.Code, e.What = guest.CodeInit, "it could not be set up: "+e.What
 	}
 	return e

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/plugins/guest"
@@ -83,5 +84,31 @@ func TestConfigureHasItsOwnFuel(t *testing.T) {
 			t.Errorf("%d units of fuel: %v", fuel, err)
 		}
 		_ = code.Close()
+	}
+}
+
+// TestSetupNeedsNoHistory: a policy gets no history before its first
+// decision, so the error of a set-up without end does not blame it.
+func TestSetupNeedsNoHistory(t *testing.T) {
+	m := w.Policy().Finish()
+	m.Export(guest.ExportConfigure, w.Func, m.Func([]byte{w.I32, w.I32}, []byte{w.I32}, w.Loop(w.Br(0)), w.I32Const(1)))
+	m.Decide(nil, w.I64Const(0))
+	metered, err := guest.Validate("endless", m.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := Interpret(context.Background(), "endless", metered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer code.Close()
+	initial, err := code.InitialSnapshot("endless", "digest", metered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Configure(NewModule("digest", metered, initial, code), Spec{Name: "endless", Pages: 1, Fuel: guest.SetupFuel / 10})
+	var e *guest.Error
+	if !errors.As(err, &e) || e.Code != guest.CodeInit || !strings.Contains(e.What, "units of fuel") || strings.Contains(e.Fix, "history") {
+		t.Errorf("%+v", e)
 	}
 }
