@@ -21,7 +21,7 @@ import (
 func newDeviceCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "Protect and replace this device's keys, and revoke other devices",
+		Short: "Protect this device's keys, replace its session key, and revoke other devices",
 		Long: "A device has two keys. The device key is its name: its id, which others allow, is\n" +
 			"this key. The session key encrypts, and can be replaced. Both lie in one file,\n" +
 			"device/keys.json of the data folder.",
@@ -99,13 +99,14 @@ func newDeviceRotateCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace this device's session key; paired devices follow by themselves",
-		Long: "rotate replaces the key that encrypts sessions, as when a copy of the key file may\n" +
-			"have been read while it was not in use. The device key signs the new one, and each\n" +
-			"paired device takes it over in its next session. The id of the device and its\n" +
-			"pairings stay. moot also does this by itself a month before a key expires.\n\n" +
-			"The device key itself cannot be replaced, because it is the name of the device. If\n" +
-			"it may be known to others, remove device/keys.json and pair again, and have the\n" +
-			"other owners run `moot device revoke`.",
+		Long: "rotate replaces the key that encrypts sessions. It ends the use of a session key that\n" +
+			"others may have learned alone. The device key signs the new one, and each paired\n" +
+			"device takes it over in its next session. The id of the device and its pairings stay.\n" +
+			"moot also does this by itself a month before a key expires.\n\n" +
+			"rotate does not help against a copy of the key file. The file holds the device key\n" +
+			"too, which can sign another session key. The device key cannot be replaced, because\n" +
+			"it is the name of the device. If others may have it, remove device/keys.json, pair\n" +
+			"again, and have the other owners run `moot device revoke` for the old device.",
 		Example: "  moot device rotate",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
