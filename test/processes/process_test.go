@@ -116,7 +116,7 @@ func (w *workbench) gone(file string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute) // an agent may take 10 s until it is killed
 	for field := range strings.FieldsSeq(string(b)) {
 		pid, err := strconv.Atoi(field)
 		if err != nil {
