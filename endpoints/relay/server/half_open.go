@@ -10,11 +10,11 @@ import (
 )
 
 // A halfOpenPool holds the connections that have not logged in yet, in total and
-// per address. When it is full, a new connection takes the place of the oldest
-// of the address that has the most: a device logs in within a few round trips, and a connection that only holds
-// its place is the oldest soon. The same rule protects TCP stacks against floods
-// of half-open connections (J. Lemon, "Resisting SYN flood DoS attacks with a
-// SYN cache", BSDCon 2002).
+// per address. When it is full, a new connection takes the place of the oldest one
+// of the address that has the most. A device logs in within a few round trips, so a
+// connection that only holds its place is soon the oldest. The same rule protects
+// TCP stacks against floods of half-open connections (J. Lemon, "Resisting SYN
+// flood DoS attacks with a SYN cache", BSDCon 2002).
 type halfOpenPool struct {
 	limits  Limits
 	exempt  func(netip.Addr) bool // addresses of proxies, which stand for many clients

@@ -244,8 +244,7 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 // peer. agree decides whether the digits are the host's; it usually asks a
 // person, and nothing is stored before its yes. It runs in its own goroutine,
 // which Run waits for; its ctx ends when the pairing does. A nil agree refuses.
-// Errors: ErrRefused,
-// ErrDeclined, ErrNoAnswer, ErrUnreachable, ErrOldRelease,
+// Errors: ErrRefused, ErrDeclined, ErrNoAnswer, ErrUnreachable, ErrOldRelease,
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
 func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, agree func(context.Context, AwaitingApproval) bool) (identity.Peer, error) {
 	result := make(chan error, 1)

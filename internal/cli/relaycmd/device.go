@@ -56,8 +56,8 @@ func newDeviceSealCmd(a *commands) *cobra.Command {
 		Long: "seal encrypts the key file with a passphrase (Argon2id). Commands that connect to\n" +
 			"other devices then ask for it. A service reads it from the file that the setting\n" +
 			"device.passphrase names. Where stdin is no terminal, the new passphrase is its\n" +
-			"first line. A copy of the file from before, as in a backup, is not protected:\n" +
-			"`moot device rotate` makes its session key useless.",
+			"first line. A copy of the file from before, as in a backup, stays readable, and\n" +
+			"holds the same device key.",
 		Example: "  moot device seal\n  moot device seal --remove\n  moot device seal <passphrase.txt",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
