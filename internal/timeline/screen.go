@@ -61,7 +61,8 @@ func (s *Session) runScreen(ctx context.Context) (over bool, err error) {
 	group.Wait()
 	stop()
 	restore()
-	s.leaveScreen(x.others.take())
+	rest, _ := x.others.take()
+	s.leaveScreen(rest)
 	switch {
 	case x.done:
 		return true, x.fault
@@ -134,7 +135,8 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		x.unmark()
 		x.insert(msg.Content)
 	case written:
-		if text := x.others.take(); text != "" {
+		var text string
+		if text, x.working = x.others.take(); text != "" {
 			x.pane.add(block{render: func(s Style) string { return s.body(text, "") }})
 		}
 	case tick:

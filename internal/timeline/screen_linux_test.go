@@ -298,3 +298,27 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusLine: the line that says what a person waits for is part of the frame
+// of the screen, and not of the timeline.
+func TestStatusLine(t *testing.T) {
+	diverted := make(chan Diversion, 1)
+	x := show(t, 80, 24, func(s *Session) {
+		s.Terminal.Divert = func(d Diversion) func() {
+			diverted <- d
+			return func() {}
+		}
+	})
+	d := <-diverted
+	x.sees("● LIVE")
+	d.Status("| preparing policy quiet")
+	x.sees("── | preparing policy quiet ─")
+	fmt.Fprintln(d, "a warning")
+	d.Status("/ preparing policy quiet")
+	x.sees("── / preparing policy quiet ─", "a warning")
+	d.Status("")
+	x.sees("● LIVE", "a warning")
+	if strings.Contains(x.screen.String(), "preparing") {
+		t.Errorf("a status line is left:\n%s", x.screen)
+	}
+}

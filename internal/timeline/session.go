@@ -49,6 +49,7 @@ type Session struct {
 	busy    int    // commands in flight
 	caused  int64  // sequence number of the last event caused by a command
 	pausing bool
+	working string // what a person waits for besides the room, or ""
 
 	// The state after the events shown so far.
 	seq     int64

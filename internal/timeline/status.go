@@ -56,6 +56,9 @@ func (s *Session) state(v room.View, now time.Time) (text, code string) {
 		}
 		return "● " + s.Printer.label(x.ID) + " is thinking" + s.elapsed(now) + s.live(x.ID), green
 	}
+	if s.working != "" {
+		return s.working, green
+	}
 	return "● LIVE", green
 }
 

@@ -12,9 +12,16 @@ import (
 type Terminal struct {
 	In, Out *os.File
 	Color   bool // SGR colours; false where NO_COLOR is set
-	// Divert sends to w what other parts of the process write to the terminal
+	// Divert sends to d what other parts of the process write to the terminal
 	// while the screen is shown, until restore is called. It may be nil.
-	Divert func(w io.Writer) (restore func())
+	Divert func(d Diversion) (restore func())
+}
+
+// A Diversion takes what other parts of the process write to the terminal, and the
+// line that says what a person waits for, "" for nothing.
+type Diversion interface {
+	io.Writer
+	Status(line string)
 }
 
 // FindTerminal returns the terminal of in and out. It returns nil if they are
@@ -39,12 +46,13 @@ func shows(w io.Writer) bool {
 	return false
 }
 
-// notes collects what the rest of the process writes while the screen is shown.
-// Writers are never blocked: the screen itself may be what they wait for.
+// notes is the Diversion of a screen. Writers are never blocked: the screen itself
+// may be what they wait for.
 type notes struct {
-	mu   sync.Mutex
-	text []byte
-	more chan struct{} // holds one token if there is text
+	mu     sync.Mutex
+	text   []byte
+	status string
+	more   chan struct{} // holds one token if there is something new
 }
 
 // maxNotes bounds the text that is kept until the screen takes it, in bytes.
@@ -57,17 +65,30 @@ func (n *notes) Write(b []byte) (int, error) {
 	n.text = append(n.text, b...)
 	n.text = n.text[max(0, len(n.text)-maxNotes):]
 	n.mu.Unlock()
+	n.wake()
+	return len(b), nil
+}
+
+// Status implements Diversion.
+func (n *notes) Status(line string) {
+	n.mu.Lock()
+	n.status = line
+	n.mu.Unlock()
+	n.wake()
+}
+
+func (n *notes) wake() {
 	select {
 	case n.more <- struct{}{}:
 	default:
 	}
-	return len(b), nil
 }
 
-func (n *notes) take() string {
+// take returns the text since the last call, and the status.
+func (n *notes) take() (text, status string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	text := string(n.text)
+	text = string(n.text)
 	n.text = nil
-	return text
+	return text, n.status
 }

@@ -56,3 +56,22 @@ func TestCompilingIsShown(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestCompilingIsShownOnce: nothing of the spinner is left in the timeline when a
+// room has begun on its screen, or when it has ended.
+func TestCompilingIsShownOnce(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
+	w.env = append(w.env, "MOOT_CACHE="+w.dir+"/cold")
+	x := openTerminal(t, w, 100, "run")
+	x.wait("preparing policy roundrobin")
+	x.sees("DRAFT of A waits")
+	if strings.Contains(x.screen.String(), "preparing") {
+		t.Errorf("it is in the timeline:\n%s", x.screen)
+	}
+	x.press("\x1b\x1b")
+	x.end()
+	x.sees("go on with:")
+	if strings.Contains(x.screen.History(), "preparing") {
+		t.Errorf("it is left:\n%s", x.screen.History())
+	}
+}

@@ -133,20 +133,20 @@ func (a *App) Colours(w io.Writer) bool {
 // or when the result is for a program, it shows nothing.
 type progress struct{ bar *progressbar.ProgressBar }
 
-// watched reports whether a person sees stderr, and nothing else is shown there.
+// watched reports whether a person sees what is written to stderr.
 func (a *App) watched() bool {
-	c, ok := a.Stderr.(*Console)
-	return !a.Flags.Quiet && IsTerminal(a.Stderr) && os.Getenv("TERM") != "dumb" && !(ok && c.diverted())
+	return !a.Flags.Quiet && IsTerminal(a.Stderr) && os.Getenv("TERM") != "dumb"
 }
 
 // workingDelay is how long work takes before it is shown. Less needs no answer.
 const workingDelay = 300 * time.Millisecond
 
-// Working shows on stderr what a person waits for, with a spinner, until done is
-// called. It shows nothing if stderr is no terminal or --quiet is set. It is safe
-// for concurrent use.
+// Working shows on stderr, or on the screen, what a person waits for, with a
+// spinner, until done is called. It shows nothing if stderr is no terminal or
+// --quiet is set. It is safe for concurrent use.
 func (a *App) Working(what string) (done func()) {
-	if !a.watched() {
+	console, ok := a.Stderr.(*Console)
+	if !ok || !a.watched() {
 		return func() {}
 	}
 	ended := make(chan struct{})
@@ -158,11 +158,11 @@ func (a *App) Working(what string) (done func()) {
 			select {
 			case <-ended:
 				if i > 0 {
-					fmt.Fprint(a.Stderr, "\r\x1b[K")
+					console.Status("")
 				}
 				return
 			case <-t.C:
-				fmt.Fprintf(a.Stderr, "\r\x1b[K%c %s", `|/-\`[i%4], term.Line(what))
+				console.Status(fmt.Sprintf("%c %s", `|/-\`[i%4], term.Line(what)))
 			}
 		}
 	})
