@@ -54,11 +54,11 @@ func (p Printer) with(s Style) *Printer {
 
 // Event returns the lines for e, each with a line feed, or "" if e is not shown.
 func (p *Printer) Event(e room.Event) string {
-	head := p.head(e)
-	if _, ok := e.Body.(room.RoundDeclined); !ok {
-		p.declines = 0
+	text := p.head(e) + p.event(e)
+	if _, ok := e.Body.(room.RoundDeclined); !ok && text != "" {
+		p.declines = 0 // bids and other events between two rounds are not shown
 	}
-	return head + p.event(e)
+	return text
 }
 
 func (p *Printer) event(e room.Event) string {

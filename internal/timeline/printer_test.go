@@ -154,3 +154,21 @@ func TestPrinterColour(t *testing.T) {
 		t.Error("a colour is not ended")
 	}
 }
+
+// TestDeclinedAgain: bids between two declined rounds are not shown, and do not
+// make the second a first one. A message does.
+func TestDeclinedAgain(t *testing.T) {
+	p := &Printer{}
+	var got strings.Builder
+	for i, b := range []room.Body{
+		room.RoundDeclined{Reason: "no bid"}, room.BidPosted{Participant: "dba"}, room.RoundDeclined{Reason: "no bid"},
+		room.MessagePosted{Message: room.Message{From: "me", Text: "go on"}}, room.RoundDeclined{Reason: "no bid"},
+	} {
+		got.WriteString(p.Event(room.Event{Seq: int64(i + 1), Actor: "policy", Body: b}))
+	}
+	first, rest, _ := strings.Cut(got.String(), "declined again, 2 rounds in a row: no bid")
+	second, _, _ := strings.Cut(rest, "round declined: no bid")
+	if !strings.Contains(first, "round declined: no bid") || !strings.Contains(second, "go on") || strings.Contains(rest, "again") {
+		t.Errorf("the timeline is\n%s", got.String())
+	}
+}
