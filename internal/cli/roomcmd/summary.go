@@ -26,7 +26,7 @@ type summary struct {
 	Messages   int           `json:"messages"`
 	Declined   int           `json:"declined"` // rounds
 	Passed     int           `json:"passed"`   // turns
-	Failures   int           `json:"failures"` // failed turns
+	Failures   int           `json:"failures"` // failed turns and starts
 	Suspended  int           `json:"suspended"`
 	Tokens     int64         `json:"tokens"`
 	Estimated  bool          `json:"estimated"` // part of the tokens is an estimate
@@ -58,7 +58,7 @@ type seatSummary struct {
 func summarize(v room.View) summary {
 	s := summary{
 		Room: v.Room, Ended: string(v.Phase), Cause: v.Ending.Cause, Name: v.Ending.Name, Reason: v.Ending.Reason, Exit: codeOf(v),
-		Turns: v.Turn, Messages: v.Tally.Messages, Declined: v.Tally.Declined, Passed: v.Tally.Passed, Failures: v.Tally.Errors,
+		Turns: v.Turn, Messages: v.Tally.Messages, Declined: v.Tally.Declined, Passed: v.Tally.Passed,
 		Tokens: v.Tally.Tokens, Estimated: v.Tally.Estimated, Cost: units(v.Tally.Cost), Seconds: v.Clock.Seconds(), cost: v.Tally.Cost, took: v.Clock,
 	}
 	switch {
@@ -81,6 +81,7 @@ func summarize(v room.View) summary {
 		if seat.Standing == string(room.Suspended) {
 			s.Suspended++
 		}
+		s.Failures += seat.Failures
 		s.Seats = append(s.Seats, seat)
 	}
 	return s
