@@ -27,6 +27,7 @@ type fakeRoom struct {
 	next  int64
 	acts  []room.Act
 	acted chan struct{}
+	gate  chan struct{} // messages wait until it is closed; may be nil
 	queue chan coordinator.Update
 }
 
@@ -64,6 +65,10 @@ func (r *fakeRoom) Do(ctx context.Context, c room.Command) ([]room.Event, error)
 	default:
 	}
 	switch c.Do.(type) {
+	case room.Say:
+		if r.gate != nil {
+			<-r.gate
+		}
 	case room.Pause:
 		go r.emit(room.Paused{Cause: room.CausePerson, Reason: "paused"})
 	case room.Stop:

@@ -109,10 +109,21 @@ func (s *Session) start(ctx context.Context, deliver func(any)) (stop func()) {
 		}
 		deliver(unwatched{})
 	})
+	var last chan struct{} // closed when the room has the act before; nil for none
 	s.act = func(do room.Act) {
 		s.busy++
+		before, done := last, make(chan struct{})
+		if urgent(do) {
+			before = nil
+		} else {
+			last = done
+		}
 		group.Go(func() {
+			if before != nil {
+				<-before
+			}
 			events, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Do: do})
+			close(done)
 			deliver(outcome{events, err})
 		})
 	}
@@ -121,6 +132,15 @@ func (s *Session) start(ctx context.Context, deliver func(any)) (stop func()) {
 		group.Wait()
 		s.busy = 0
 	}
+}
+
+// urgent reports whether an act does not wait for those before, which may hang.
+func urgent(do room.Act) bool {
+	switch do.(type) {
+	case room.Pause, room.Stop:
+		return true
+	}
+	return false
 }
 
 // handle handles what start delivers. It reports whether the session has to
