@@ -61,17 +61,30 @@ func verbs() []verb {
 }
 
 // awaited reports whether the condition of the command wait is met, or cannot be
-// met any more because the room is not live.
+// met any more because the room is not live. A text without a condition is not
+// awaited, because the line may be a sentence.
 func awaited(s *Session, rest string) bool {
-	what, number, _ := strings.Cut(rest, " ")
-	switch what {
-	case "draft":
+	turn, err := condition(rest)
+	switch {
+	case err != nil || resting(s, rest):
+		return true
+	case rest == "draft":
 		return drafted(s, rest)
-	case "turn":
-		n, err := strconv.Atoi(strings.TrimSpace(number))
-		return err != nil || s.turns >= n || resting(s, rest)
 	}
-	return resting(s, rest)
+	return turn >= 0 && s.turns >= turn
+}
+
+// condition checks the condition of the command wait. It returns N of "turn N",
+// else -1.
+func condition(rest string) (turn int, err error) {
+	if rest == "draft" || rest == "pause" {
+		return -1, nil
+	}
+	number, ok := strings.CutPrefix(rest, "turn ")
+	if turn, err = strconv.Atoi(strings.TrimSpace(number)); !ok || err != nil {
+		return 0, usage("there is nothing to wait for in "+strconv.Quote(term.Line(rest)), "wait draft, wait pause or wait turn N; to say something: say TEXT")
+	}
+	return turn, nil
 }
 
 // parse splits a command line into its verb and the rest. It refuses a rest that

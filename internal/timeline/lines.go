@@ -115,6 +115,8 @@ func (s *Session) carryOut(v verb, rest string) {
 		text := s.roster()
 		s.reply(func(Style) string { return text })
 	case "wait":
+		_, err := condition(rest)
+		s.answer(err)
 	default:
 		do, err := v.act(s, rest)
 		if err != nil {

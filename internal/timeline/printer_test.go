@@ -82,6 +82,7 @@ func story() []room.Event {
 		{"me", room.Stopped{Cause: room.CausePerson, Name: "me", Reason: "stopped by me"}},
 		{"room", room.Stopped{Cause: room.CauseLimit, Name: "maxTurns", Reason: "limit maxTurns: 12 turns granted"}},
 		{"room", room.Completed{Cause: room.CauseSettled, Reason: "3 rounds declined in a row: nothing new was said"}},
+		{"room", room.Completed{Cause: room.CauseSettled, Reason: "nobody is eligible; dba is suspended for its failures", Degraded: true}},
 		{"policy", room.Completed{Cause: room.CauseFinish, Reason: "all have agreed"}},
 		{"me", room.Completed{Cause: room.CausePerson, Reason: "good enough"}},
 		{"room", room.Errored{Code: "ROOM-NOBODY", Reason: "no seat can speak"}},
@@ -161,8 +162,11 @@ func TestDeclinedAgain(t *testing.T) {
 	p := &Printer{}
 	var got strings.Builder
 	for i, b := range []room.Body{
-		room.RoundDeclined{Reason: "no bid"}, room.BidPosted{Participant: "dba"}, room.RoundDeclined{Reason: "no bid"},
-		room.MessagePosted{Message: room.Message{From: "me", Text: "go on"}}, room.RoundDeclined{Reason: "no bid"},
+		room.RoundDeclined{Reason: "no bid"},
+		room.BidPosted{Participant: "dba"},
+		room.RoundDeclined{Reason: "no bid"},
+		room.MessagePosted{Message: room.Message{From: "me", Text: "go on"}},
+		room.RoundDeclined{Reason: "no bid"},
 	} {
 		got.WriteString(p.Event(room.Event{Seq: int64(i + 1), Actor: "policy", Body: b}))
 	}

@@ -322,3 +322,55 @@ func TestStatusLine(t *testing.T) {
 		t.Errorf("a status line is left:\n%s", x.screen)
 	}
 }
+
+// TestDegraded: a room that settled, but not as designed, is no success on the
+// screen, and the keys that it names go on.
+func TestDegraded(t *testing.T) {
+	x := show(t, 80, 24)
+	x.room.mu.Lock()
+	x.room.view.Phase = room.PhaseCompleted
+	x.room.view.Ending = room.Ending{Cause: room.CauseSettled, Degraded: true}
+	x.room.view.Seats[1].Phase = string(room.Suspended)
+	x.room.mu.Unlock()
+	x.room.emit(room.Completed{Cause: room.CauseSettled, Reason: "nobody is eligible; dba is suspended for its failures", Degraded: true})
+	x.sees("! settled, degraded: nobody is eligible", "── ! SETTLED, DEGRADED ─", "/restore dba, then Ctrl-Q resume")
+	x.press("/restore dba\r")
+	x.press("\x11")
+	x.does(room.SetStanding{Participant: "dba", Standing: room.Active}, room.Resume{})
+}
+
+// TestStoppedByLimit: a room that a limit has stopped names that limit.
+func TestStoppedByLimit(t *testing.T) {
+	x := show(t, 80, 24)
+	x.room.mu.Lock()
+	x.room.view.Ending = room.Ending{Cause: room.CauseLimit, Name: "maxCost"}
+	x.room.view.Limits.MaxCost = 100
+	x.room.view.Raised = x.room.view.Limits
+	x.room.view.Raised.MaxCost = 2_500_000
+	x.room.mu.Unlock()
+	x.room.emit(room.Stopped{Cause: room.CauseLimit, Name: "maxCost", Reason: "limit maxCost: 0.0001 spent"})
+	x.sees("STOPPED: limit maxCost", "/limits maxCost=2.50 goes on  /quit")
+}
+
+// TestOrder: commands reach the room in the order in which they were typed. A
+// pause and a stop do not wait for those before.
+func TestOrder(t *testing.T) {
+	x := show(t, 80, 24)
+	var keys strings.Builder
+	var want []room.Act
+	for i := range 100 {
+		fmt.Fprintf(&keys, "message %d\r", i)
+		want = append(want, room.Say{Text: fmt.Sprintf("message %d", i)})
+	}
+	x.press(keys.String())
+	x.does(want...)
+
+	x = show(t, 80, 24)
+	x.room.gate = make(chan struct{})
+	x.press("one\r")
+	x.does(room.Say{Text: "one"})
+	x.press("two\r\x13")
+	x.does(room.Say{Text: "one"}, room.Pause{})
+	close(x.room.gate)
+	x.does(room.Say{Text: "one"}, room.Pause{}, room.Say{Text: "two"})
+}

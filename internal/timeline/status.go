@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
@@ -36,6 +37,8 @@ func (s *Session) state(v room.View, now time.Time) (text, code string) {
 		return "‖ PAUSED: the policy failed", red
 	case v.Phase == room.PhasePaused:
 		return "‖ PAUSED", yellow
+	case v.Phase == room.PhaseCompleted && v.Ending.Degraded:
+		return "! SETTLED, DEGRADED", yellow
 	case v.Phase == room.PhaseCompleted && v.Ending.Cause == room.CauseSettled:
 		return "✓ SETTLED", green
 	case v.Phase == room.PhaseCompleted:
@@ -101,13 +104,25 @@ func (x *screen) hint() string {
 	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
 		return "/policy NAME, then Ctrl-Q resume  /quit"
 	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
-		return "/limits maxTurns=N goes on  /quit"
+		return "/limits " + strings.Join(config.ChangedLimits(v.Limits, v.Raised), " ") + " goes on  /quit"
+	case v.Phase == room.PhaseCompleted && suspended(v) != "":
+		return "/restore " + suspended(v) + ", then Ctrl-Q resume  /quit"
 	case v.Phase == room.PhaseCompleted:
 		return "a message goes on  /quit"
 	case v.Phase != "" && v.Phase != room.PhaseLive:
 		return "Ctrl-Q resume  /quit  /help"
 	}
 	return "Ctrl-S pause  Esc Esc stop  /help"
+}
+
+// suspended returns the first suspended participant, or "".
+func suspended(v room.View) string {
+	for _, x := range v.Seats {
+		if x.Phase == string(room.Suspended) {
+			return x.ID
+		}
+	}
+	return ""
 }
 
 // advice says how to decide about the draft that waits, where there are no keys.

@@ -157,6 +157,9 @@ func (p *Printer) ending(e room.Event) string {
 		}
 		return p.mark(yellow, "■ stopped: "+b.Reason)
 	case room.Completed:
+		if b.Degraded {
+			return p.mark(yellow, "! settled, degraded: "+b.Reason)
+		}
 		if b.Cause == room.CauseSettled {
 			return p.mark(green, "✓ settled: "+b.Reason)
 		}
