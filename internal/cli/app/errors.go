@@ -149,6 +149,8 @@ func ReportOf(err error) report {
 			r.Fix = f.Fix()
 		}
 		return r
+	case errors.Is(err, context.Canceled): // by a signal: nothing else cancels a command
+		return report{What: ErrInterrupted.Error()}
 	}
 	return report{What: err.Error()}
 }

@@ -55,6 +55,9 @@ func TestExitCodesFrozen(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	if got := ReportOf(fmt.Errorf("compiling: %w", context.Canceled)); got.What != "interrupted" {
+		t.Errorf("an interrupted command says %q", got.What)
+	}
 	cause := errors.New("disk is away")
 	p := &problem.Error{Code: "LOG-IO", What: "cannot read", Where: "room r", Fix: "fix it", Err: cause}
 	got := ReportOf(fmt.Errorf("opening log: %w", p))
