@@ -29,14 +29,14 @@ func newRunCmd(a *commands) *cobra.Command {
 		Use:   "run [FILE [TEXT]]",
 		Short: "Start or resume a room in the foreground",
 		Long: "run opens the room that FILE describes, room.yaml when none is named, and runs\n" +
-			"it until it ends. TEXT, or --say, is the first message. In a terminal you see what\n" +
-			"is said and may take part: /help lists keys and commands. Where stdin is no terminal it is\n" +
-			"read for commands, one a line (help lists them); at its end the room runs on\n" +
-			"until it rests.\n\n" +
+			"it until it ends. TEXT, or --say, is the first message. In a terminal you see\n" +
+			"what is said and may take part: /help lists keys and commands. If stdin is no\n" +
+			"terminal, commands are read from it, one a line (help lists them); at its end the\n" +
+			"room runs on until it rests.\n\n" +
 			"--headless runs without a person: the room ends when it is no longer live. At the\n" +
 			"end a summary says why, with the figures of every seat and the command that goes\n" +
 			"on; the exit code says it too (`moot help exit-codes`). --fail-if compares a figure\n" +
-			"of the summary with a number: " + strings.Join(names(false), ", ") + ".\n" +
+			"of the summary with a number:\n" + strings.Join(names(false), ", ") + ".\n" +
 			"--room resumes a stored room, after a crash, a pause or a limit; it needs no file.",
 		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run room.yaml \"@dba, is the index safe?\" --headless --fail-if 'turns < 2'\n" +
 			"  moot run --room r_01k5... --limit maxTurns=60 --limit maxCost=2.50",
