@@ -348,7 +348,7 @@ func TestUncleanTexts(t *testing.T) {
 	if err := b.act("a", room.Failed{Turn: 1, Request: b.request(), Code: room.FailExited, Error: "boom\n  at line 1"}); err != nil {
 		t.Fatal(err)
 	}
-	if x := b.log[len(b.log)-1].Body.(room.SeatChanged); x.Reason != "its process has ended: boom" {
+	if x := b.log[len(b.log)-1].Body.(room.SeatChanged); x.Reason != "boom" {
 		t.Errorf("suspended because %q", x.Reason)
 	}
 	summary := room.Event{Body: room.SummaryMade{By: "a", Text: "private"}}.Redacted()

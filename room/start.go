@@ -97,9 +97,7 @@ func seatFailed(x *Seat, code, text string, latency time.Duration) SeatFailed {
 func (s *State) suspension(x *Seat, code, text string) string {
 	text = headline(text)
 	switch {
-	case code == FailExited:
-		return "its process has ended: " + text
-	case code == FailDenied, code == FailUntrusted: // asking again changes nothing
+	case code == FailExited, code == FailDenied, code == FailUntrusted: // asking again changes nothing
 		return cmp.Or(text, code)
 	case x.Failures+1 >= s.Limits.MaxFailures:
 		return count(x.Failures+1, "failure") + " in a row: " + text

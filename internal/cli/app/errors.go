@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,8 +89,18 @@ func (a *App) Usage(root *cobra.Command, args []string, err error) error {
 	if findErr != nil {
 		cmd = root
 	}
+	if given := argCount.FindStringSubmatch(err.Error()); given != nil {
+		n, _ := strconv.Atoi(given[1])
+		return &problem.Error{
+			Code: "CLI-USAGE", What: "`" + cmd.CommandPath() + "` does not take " + Count(n, "argument"),
+			Fix: "write `" + cmd.UseLine() + "`; `" + cmd.CommandPath() + " --help` shows more",
+		}
+	}
 	return Usagef(cmd, "%s", err)
 }
+
+// argCount matches cobra's words for a wrong number of arguments.
+var argCount = regexp.MustCompile(`^(?:accepts|requires) .*arg\(s\), (?:only )?received (\d+)$`)
 
 // ExitCode returns the code that an error ends moot with.
 func ExitCode(ctx context.Context, err error) int {
