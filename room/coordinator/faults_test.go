@@ -142,6 +142,34 @@ func TestLogFails(t *testing.T) {
 	}
 }
 
+// failed is a log whose handle fails at the third append, because of a lock of
+// another process.
+type failed struct {
+	*memory.Log
+	appends int
+}
+
+func (f *failed) Append(ctx context.Context, id string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
+	switch f.appends++; {
+	case f.appends == 3:
+		return log.Pos{}, false, errors.Join(log.ErrUnknown, log.ErrBusy, log.ErrFailed)
+	case f.appends > 3:
+		return log.Pos{}, false, errFull // ends the test
+	}
+	return f.Log.Append(ctx, id, after, wake, evs...)
+}
+
+// TestHandleFails checks that an append is not tried again on a failed handle.
+func TestHandleFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &failed{Log: &memory.Log{}}
+		_, err := run(t, l, rotate, count, room.Limits{MaxTurns: 20}, "a", "b")
+		if !errors.Is(err, log.ErrFailed) || l.appends != 3 {
+			t.Errorf("after %d appends: %v", l.appends, err)
+		}
+	})
+}
+
 // TestFenced checks that a process that has lost the room stops at its next
 // append.
 func TestFenced(t *testing.T) {

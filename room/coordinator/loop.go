@@ -154,12 +154,13 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	return r.afterCommit(ctx, events)
 }
 
-// append appends events. It tries again until the outcome is known: an append is
-// never abandoned, but for one that another process keeps from starting.
+// append appends events. It tries again until the outcome is known or the log has
+// failed: an append is never abandoned, but for one that another process keeps from
+// starting.
 func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events []room.Event) (log.Pos, error) {
 	for told := false; ; {
 		last, _, err := r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
-		if !errors.Is(err, log.ErrUnknown) {
+		if !errors.Is(err, log.ErrUnknown) || errors.Is(err, log.ErrFailed) {
 			return last, err
 		}
 		if !errors.Is(err, log.ErrBusy) {

@@ -95,14 +95,19 @@ func (d *DB) broken(why string) error {
 	return err
 }
 
-// failure wraps the error after which a handle acknowledges nothing more.
+// failure wraps the error after which a handle acknowledges nothing more. The result
+// is no [log.ErrUnknown], because another attempt fails too.
 func failure(err error) error {
 	p := &problem.Error{
 		Code: "LOG-FAILED", What: "writing the log failed", Where: "data folder",
 		Fix: "check the disk, then reopen the room with `moot run --room ROOM`; nothing acknowledged is lost",
 	}
 	if q, ok := errors.AsType[*problem.Error](err); ok {
-		*p = *q
+		if errors.Is(q, log.ErrUnknown) {
+			err = q.Err
+		} else {
+			*p = *q
+		}
 	}
 	p.Err = fmt.Errorf("%w: %w", log.ErrFailed, err)
 	return p

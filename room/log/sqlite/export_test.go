@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -114,6 +115,33 @@ func RewriteHeads(d *DB) error {
 		w.changed = append(w.changed, &tail{removed: true})
 		return nil
 	})
+}
+
+// BusyRewrite makes the writer write the file of heads again, and takes the lock that
+// this needs, as another program could, between the commit and that.
+func BusyRewrite(t testing.TB, d *DB) (release func(), err error) {
+	err = d.submit(context.Background(), func(w *writer) error {
+		w.d.heads.most = 0
+		w.changed = append(w.changed, &tail{removed: true})
+		commit := w.commit
+		w.commit = &statement{afterExec{commit.stmt, func() {
+			w.commit, release = commit, HoldWriteLock(t, d.dir)
+		}}}
+		return nil
+	})
+	return release, err
+}
+
+// An afterExec is a statement that calls a function after it was executed.
+type afterExec struct {
+	driver.Stmt
+	after func()
+}
+
+func (a afterExec) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := a.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	a.after()
+	return result, err
 }
 
 // LimitHeads makes the writer write the file of heads again from that size on.

@@ -352,6 +352,33 @@ func TestManyHeads(t *testing.T) {
 	}
 }
 
+// TestBusyHeads checks that the file of heads is written again later if another
+// process holds the write lock, and that the handle goes on.
+func TestBusyHeads(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	defer d.Close()
+	fillRooms(t, d, 50, "a")
+	path := filepath.Join(dir, sqlite.HeadsName)
+	long, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := sqlite.BusyRewrite(t, d)
+	if err != nil {
+		t.Errorf("after the commit: %v", err)
+	}
+	if _, _, err := d.Append(ctx, "b", log.Pos{}, time.Time{}, logtest.Event("x", "x")); !errors.Is(err, log.ErrBusy) || errors.Is(err, log.ErrFailed) {
+		t.Errorf("while the log is locked: %v", err)
+	}
+	release()
+	fillRooms(t, d, 1, "a", "b")
+	b, err := os.ReadFile(path)
+	if last := sqlite.HeadsIn(b); err != nil || last["a"] != 51 || last["b"] != 1 || int64(len(b)) >= long.Size() {
+		t.Errorf("%d of %d bytes, heads %v, %v", len(b), long.Size(), last, err)
+	}
+}
+
 // TestRest checks that the write-ahead log is emptied when no room writes, also
 // after a reader has held it.
 func TestRest(t *testing.T) {

@@ -136,12 +136,20 @@ func (w *writer) keepHeads(changed []*tail) error {
 	if err := w.d.heads.append(records...); err != nil {
 		return w.d.fileError("writing "+HeadsName, err)
 	}
-	if w.d.heads.size > w.d.heads.most {
-		if err := w.rewriteHeads(); err != nil {
-			return w.d.fileError("writing "+HeadsName+" again", err)
-		}
+	if w.d.heads.size <= w.d.heads.most {
+		return nil
 	}
-	return nil
+	return w.d.fileError("writing "+HeadsName+" again", w.shrinkHeads())
+}
+
+// shrinkHeads writes the file of heads again. When another process holds the write
+// lock, it leaves that to a later commit: all records are written.
+func (w *writer) shrinkHeads() error {
+	err := w.waiting(0, w.rewriteHeads)
+	if primary(err) == codes.SQLITE_BUSY {
+		return nil
+	}
+	return err
 }
 
 // checkHeads returns what is known of rooms that have not been compared with

@@ -344,12 +344,19 @@ func (w *writer) tidy() {
 // for wait milliseconds, during which no process can write. The writer tries again
 // when it is idle.
 func (w *writer) empty(wait int) error {
-	if err := w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", wait)); err != nil {
+	return w.waiting(wait, func() error {
+		busy, err := integer(w.c.one("pragma wal_checkpoint(truncate)"))
+		if err == nil && busy == 0 {
+			w.purge, w.pending, w.pages = false, false, 0
+		}
+		return err
+	})
+}
+
+// waiting calls f, in which the connection waits up to limit milliseconds for a lock.
+func (w *writer) waiting(limit int, f func() error) error {
+	if err := w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", limit)); err != nil {
 		return err
 	}
-	busy, err := integer(w.c.one("pragma wal_checkpoint(truncate)"))
-	if err == nil && busy == 0 {
-		w.purge, w.pending, w.pages = false, false, 0
-	}
-	return errors.Join(err, w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", writerTimeout)))
+	return errors.Join(f(), w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", writerTimeout)))
 }
