@@ -49,6 +49,9 @@ func (a *commands) restore(ctx context.Context, dir string, replace bool) error 
 	if err != nil {
 		return err
 	}
+	if sameFolder(dir, data) {
+		return restoreError(data, errors.New("it is the data folder itself"), "name a folder that `moot backup` wrote")
+	}
 	if pids := a.Wiring().RoomHolders(); len(pids) > 0 {
 		return &problem.Error{Code: "ROOM-LOCKED", What: app.Count(len(pids), "room") + " of the data folder is being run", Where: data, Fix: "end the processes that `moot ls` names"}
 	}
@@ -83,6 +86,24 @@ func restoreError(dir string, err error, fix string) error {
 	return &problem.Error{Code: "RESTORE-FOLDER", What: "the backup cannot be put into the data folder", Where: dir, Fix: fix, Err: err}
 }
 
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(one, other)
+}
+
+// copyLog copies the files of a log. The database must be there.
+func copyLog(to, from string) error {
+	for _, name := range logFiles {
+		if err := copyTree(filepath.Join(to, name), filepath.Join(from, name)); err != nil {
+			return err
+		}
+	}
+	_, err := os.Stat(filepath.Join(to, "moot.db"))
+	return err
+}
+
 // exchange copies a backup next to the data first, then moves old parts away and
 // new ones in, each in one step. Interrupted at any point, the old parts are whole
 // in one of two folders.
@@ -95,7 +116,7 @@ func exchange(data, backup string) (old string, err error) {
 		return "", err
 	}
 	defer os.RemoveAll(staged)
-	if err := copyTree(staged, backup); err != nil {
+	if err := errors.Join(copyLog(staged, backup), copyParts(staged, backup, true)); err != nil {
 		return "", err
 	}
 	entries, err := os.ReadDir(staged)
