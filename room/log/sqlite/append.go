@@ -214,7 +214,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		if err := w.c.exec("insert into imported values(?)", id); err != nil {
 			return err
 		}
-		t = &tail{id: id, name: name}
+		t = &tail{id: id, name: name, restored: true}
 		w.change(t)
 		for i := range entries {
 			if err := w.insert("restoring", t, &entries[i], raws[i]); err != nil {

@@ -34,7 +34,7 @@ type head struct {
 const (
 	headKind     = "head"     // seq and hash of the last event
 	snapshotKind = "snapshot" // seq and digest of the snapshot that the room's owner has stored
-	removedKind  = "removed"  // the room has neither any more; seq and hash of its last event
+	removedKind  = "removed"  // the room has neither any more; seq and hash of its last event, zero when any head after this counts
 )
 
 // A headRecord is one line of the file of heads.

@@ -129,9 +129,13 @@ func (w *writer) mergedHeads() ([]headRecord, error) {
 func (w *writer) keepHeads(changed []*tail) error {
 	records := make([]headRecord, 0, len(changed))
 	for _, t := range changed {
-		if !t.removed && t.last > 0 {
-			records = append(records, headRecord{headKind, t.name, head{t.last, t.hash}})
+		if t.removed || t.last == 0 {
+			continue
 		}
+		if t.restored { // a removal of the same chain would make its head a late one
+			records = append(records, headRecord{kind: removedKind, room: t.name})
+		}
+		records = append(records, headRecord{headKind, t.name, head{t.last, t.hash}})
 	}
 	if err := w.d.heads.append(records...); err != nil {
 		return w.d.fileError("writing "+HeadsName, err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -58,6 +60,37 @@ func TestRestore(t *testing.T) {
 	}
 	if tail, err := to.Tail(t.Context(), "other"); err == nil && tail.Seq != 0 {
 		t.Errorf("half a room is left, up to event %d", tail.Seq)
+	}
+}
+
+// TestRestoreAfterRemove checks that a room that was removed and restored with the
+// same events has a head again: the loss of its events is reported.
+func TestRestoreAfterRemove(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	fillRooms(t, d, 5, "a", "b")
+	full, err := d.Read(ctx, "a", log.Pos{}, 0)
+	if err = errors.Join(err, d.Remove(ctx, "a"), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, sqlite.FileName)
+	early, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, dir)
+	if err := errors.Join(d.Restore(ctx, "a", full), d.Close(), os.WriteFile(path, early, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, dir)
+	defer d.Close()
+	_, err = d.Tail(ctx, "a")
+	short(t, err, "a", 0, 5)
+	if infos, err := d.Rooms(ctx); !errors.Is(err, log.ErrShort) || len(infos) != 2 {
+		t.Errorf("rooms are %+v, %v", infos, err)
+	}
+	if err := d.Restore(ctx, "a", full); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -23,15 +23,16 @@ func key(room int64, seq uint64) int64 { return room<<seqBits | int64(seq) }
 
 // A tail is a row of the table rooms.
 type tail struct {
-	id      int64
-	name    string
-	last    uint64
-	hash    [32]byte
-	updated int64 // Unix nanoseconds
-	wake    int64 // Unix nanoseconds; 0 for never
-	bytes   int64
-	dirty   bool // staged in the open transaction
-	removed bool // in the open transaction
+	id       int64
+	name     string
+	last     uint64
+	hash     [32]byte
+	updated  int64 // Unix nanoseconds
+	wake     int64 // Unix nanoseconds; 0 for never
+	bytes    int64
+	dirty    bool // staged in the open transaction
+	removed  bool // in the open transaction
+	restored bool // in the open transaction
 }
 
 // columnsOfRoom is what scanTail wants.

@@ -213,7 +213,7 @@ func (w *writer) write(batch []*request) ([]string, error) {
 	w.pending, w.last = true, time.Now()
 	touched := make([]string, 0, len(w.changed))
 	for _, t := range w.changed {
-		t.dirty = false
+		t.dirty, t.restored = false, false
 		touched = append(touched, t.name)
 	}
 	w.changed = w.changed[:0]
