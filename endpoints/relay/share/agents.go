@@ -48,6 +48,8 @@ type sharedProfile struct {
 	ctx  context.Context // of the agents' starts; set by Begin
 	work *sync.WaitGroup // of the starts; set by Begin
 
+	// mu is not held while an agent is closed: its Close waits for its signals, and
+	// they may need mu.
 	mu      sync.Mutex
 	agents  map[string]*runningAgent // by room
 	standby *runningAgent            // started, has no room yet; nil while none is
@@ -90,11 +92,13 @@ func (p *sharedProfile) speak(ctx context.Context, a Agent, q endpoint.Prompt, f
 // agent returns the agent of a room of a device, and its start. A new room gets
 // the standby.
 func (p *sharedProfile) agent(room, device string, floor endpoint.Floor) (*runningAgent, *start, error) {
+	var unused []*runningAgent
+	defer func() { closeAll(unused) }() // after mu is unlocked
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.agents[room]
 	if r == nil {
-		p.closeOldest()
+		unused = p.removeOldest()
 		if r = p.standby; r == nil {
 			var err error
 			if r, err = p.open(); err != nil {
@@ -109,11 +113,11 @@ func (p *sharedProfile) agent(room, device string, floor endpoint.Floor) (*runni
 	return r, p.begin(r, floor), nil
 }
 
-// closeOldest closes the least recently used agent if there is no place for
-// another room. The caller holds mu.
-func (p *sharedProfile) closeOldest() {
+// removeOldest removes the least recently used agent if there is no place for
+// another room, and returns it. The caller holds mu, and closes the agent later.
+func (p *sharedProfile) removeOldest() []*runningAgent {
 	if len(p.agents) < maxAgents {
-		return
+		return nil
 	}
 	oldest := ""
 	for name, r := range p.agents {
@@ -121,40 +125,47 @@ func (p *sharedProfile) closeOldest() {
 			oldest = name
 		}
 	}
-	_ = p.agents[oldest].Close() // it has ended, even with an error
+	r := p.agents[oldest]
 	delete(p.agents, oldest)
+	return []*runningAgent{r}
 }
 
 // drop closes the agent of a room.
 func (p *sharedProfile) drop(room string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r := p.agents[room]; r != nil {
-		_ = r.Close() // it has ended already
-		delete(p.agents, room)
-	}
+	p.closeAgents(func(name string, _ *runningAgent) bool { return name == room })
 }
 
 // close closes all agents.
 func (p *sharedProfile) close() {
-	p.closeAgents(func(string) bool { return true })
+	p.closeAgents(func(string, *runningAgent) bool { return true })
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.standby != nil {
-		_ = p.standby.Close() // it has done no work: the error helps no caller
-		p.standby = nil
+	standby := p.standby
+	p.standby = nil
+	p.mu.Unlock()
+	if standby != nil {
+		closeAll([]*runningAgent{standby})
 	}
 }
 
-// closeAgents closes the agents of some devices.
-func (p *sharedProfile) closeAgents(of func(device string) bool) {
+// closeAgents closes the agents of some rooms.
+func (p *sharedProfile) closeAgents(of func(room string, r *runningAgent) bool) {
+	var unused []*runningAgent
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	for room, r := range p.agents {
-		if of(r.device) {
-			_ = r.Close() // its work has ended: the error helps no caller
+		if of(room, r) {
+			unused = append(unused, r)
 			delete(p.agents, room)
 		}
+	}
+	p.mu.Unlock()
+	closeAll(unused)
+}
+
+// closeAll closes agents that have no room any more. The caller does not hold the
+// profile's mu.
+func closeAll(agents []*runningAgent) {
+	for _, r := range agents {
+		_ = r.Close() // its work has ended: the error helps no caller
 	}
 }
 

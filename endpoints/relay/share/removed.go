@@ -39,8 +39,8 @@ func (s *Share) endRemoved() {
 	}
 	s.mu.Unlock()
 	for _, p := range s.profiles {
-		p.closeAgents(func(device string) bool {
-			id, err := identity.ParseDeviceID(device)
+		p.closeAgents(func(_ string, r *runningAgent) bool {
+			id, err := identity.ParseDeviceID(r.device)
 			return err == nil && !busy[id] && s.cfg.Trusted(id) != nil
 		})
 	}
