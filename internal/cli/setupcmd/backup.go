@@ -14,7 +14,6 @@ import (
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/room/log"
 )
 
 // Parts of a data folder next to the log that a backup has. The keys of the device
@@ -39,8 +38,9 @@ func newBackupCmd(a *commands) *cobra.Command {
 		Short: "Copy the data folder into a new folder, while rooms run",
 		Long: "backup copies all rooms as they are at one moment, the host log and the installed\n" +
 			"policies into a new folder DIR. Rooms run on meanwhile. DIR appears when the copy\n" +
-			"is complete and on stable storage. The copy is checked; damaged rooms are copied\n" +
-			"up to their damage, and named.\n\n" +
+			"is complete and on stable storage. The copy is checked; a room that has lost or\n" +
+			"changed events is copied as it is, and named. If moot.db is damaged so that it\n" +
+			"cannot be copied, there is no DIR.\n\n" +
 			"The keys of this device are left out: a copy of them can act as this device.\n" +
 			"--keys copies them too, with peers and invitations.",
 		Example: "  moot backup /mnt/backup/moot-monday\n  moot backup ~/moot-with-keys --keys",
@@ -64,21 +64,35 @@ func (a *commands) backup(ctx context.Context, dir string, keys bool) error {
 		return err
 	}
 	defer db.Close()
-	infos, _ := db.Rooms(ctx) // Backup reports damage
+	infos, _ := db.Rooms(ctx) // Backup returns the damage
 	staged, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".new-*")
 	if err != nil {
 		return backupError(dir, err)
 	}
 	defer os.RemoveAll(staged) // nothing is left there after a success
-	damage := db.Backup(ctx, staged)
-	if damage != nil && !errors.Is(damage, log.ErrCorrupt) {
-		return damage
+	damage, err := db.Backup(ctx, staged)
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(copyParts(staged, a.Settings.Data, keys), atomicfile.SyncDir(staged), os.Rename(staged, dir), atomicfile.SyncDir(filepath.Dir(dir))); err != nil {
+	if err := copyParts(staged, a.Settings.Data, keys); err != nil {
+		return backupError(dir, err)
+	}
+	if err := publish(dir, staged); err != nil {
 		return backupError(dir, err)
 	}
 	done := backedUp{dir, len(infos), keys}
 	return errors.Join(a.EmitText(done, "%s: %s\n", dir, app.Count(done.Rooms, "room")), damage)
+}
+
+// publish gives a folder its name, durably.
+func publish(dir, staged string) error {
+	if err := atomicfile.SyncDir(staged); err != nil {
+		return err
+	}
+	if err := os.Rename(staged, dir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(dir))
 }
 
 func backupError(dir string, err error) error {

@@ -7,33 +7,39 @@ import (
 	"path/filepath"
 
 	"github.com/folkmoot/moot/internal/atomicfile"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // Backup writes a copy of the log into dir, an existing folder that holds none. Rooms
 // run on meanwhile; the copy is the log of one moment. It is durable when Backup
-// returns. Rooms that have lost events have lost them in the copy too, and are still
-// named there: the error joins one for each defect that a check of the copy finds.
-func (d *DB) Backup(ctx context.Context, dir string) error {
+// returns. Rooms that have lost or changed events have them lost or changed in the
+// copy too, and are still named there: damage joins one error for each defect that a
+// check of the copy finds. With err there is no whole copy: for one, a table whose
+// structure is damaged cannot be copied.
+func (d *DB) Backup(ctx context.Context, dir string) (damage, err error) {
 	before, err := readHeads(d.heads.path)
 	if err != nil {
-		return d.fileError("reading "+HeadsName, err)
+		return nil, d.fileError("reading "+HeadsName, err)
 	}
-	_, damaged := d.Rooms(ctx) // compares all heads
+	_, _ = d.Rooms(ctx) // compares all heads; the check of the copy finds the damage again
 	if err := d.vacuumInto(filepath.Join(dir, FileName)); err != nil {
-		return err
+		return nil, err
 	}
 	if err := keepShort(dir, before, d.heads.rooms()); err != nil {
-		return d.fileError("writing "+HeadsName+" of the copy", err)
+		return nil, d.fileError("writing "+HeadsName+" of the copy", err)
 	}
 	copied, err := Open(Config{Dir: dir}) // makes the heads of the other rooms
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found := copied.Check(ctx)
-	if err := copied.Close(); err != nil {
-		return errors.Join(err, damaged)
+	damage = copied.Check(ctx)
+	if err := errors.Join(copied.Close(), d.fileError("backing up", atomicfile.SyncDir(dir))); err != nil {
+		return nil, err
 	}
-	return errors.Join(found, d.fileError("backing up", atomicfile.SyncDir(dir)))
+	if damage != nil && !errors.Is(damage, log.ErrCorrupt) {
+		return nil, damage // the copy could not be read
+	}
+	return damage, nil
 }
 
 // vacuumInto copies the database, without what was deleted. SQLite gives the copy
