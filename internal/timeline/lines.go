@@ -37,7 +37,7 @@ func (s *Session) runLines(ctx context.Context, in io.Reader) error {
 	}
 	for !s.over() {
 		lines := commands
-		if s.held != "" || !s.current() {
+		if s.ended || s.held != "" || !s.current() { // closed, commands is always ready
 			lines = nil
 		}
 		select {
