@@ -87,21 +87,28 @@ func (e *Endpoint) Start(ctx context.Context, floor endpoint.Floor) error {
 		return endedError(ctx)
 	}
 	e.setFloor(floor)
+	_, err := e.readyAgent(ctx)
+	return err
+}
+
+// readyAgent returns a process that can take a prompt, and starts one if there is
+// none. See Start.
+func (e *Endpoint) readyAgent(ctx context.Context) (*process, error) {
 	pr, err := e.ready(ctx)
 	if pr == nil || !e.cfg.AwaitReady {
-		return err
+		return pr, err
 	}
 	select {
 	case <-pr.wire.ready:
-		return nil
+		return pr, nil
 	case <-pr.wire.done:
 	case <-ctx.Done():
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return endedError(ctx)
+			return nil, endedError(ctx)
 		}
 		pr.wire.end(pr.exitError("the agent was ended: it was not ready in time"))
 	}
-	return e.markRestart(pr, pr.wire.cause())
+	return nil, e.markRestart(pr, pr.wire.cause())
 }
 
 // Speak sends p to the agent and waits for its one answer. Errors wrap
@@ -127,7 +134,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		p.Profile = e.cfg.Profile
 	}
 	e.setFloor(floor)
-	pr, err := e.ready(ctx)
+	pr, err := e.readyAgent(ctx) // the process may have ended since the start
 	if err != nil {
 		return endpoint.Reply{}, err
 	}

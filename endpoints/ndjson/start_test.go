@@ -57,6 +57,18 @@ func TestStartAwaitsReady(t *testing.T) {
 	}
 }
 
+// TestSpeakAwaitsReady checks that a process that a prompt has started, because
+// the one before has ended, gets the prompt only when it is ready.
+func TestSpeakAwaitsReady(t *testing.T) {
+	e := ndjson.New(ndjson.Config{Command: []string{"sh", "-c", answering}, AwaitReady: true})
+	defer e.Close()
+	p := turn("q")
+	p.Timeout = 300 * time.Millisecond // the answer would come at once
+	if r, err := e.Speak(t.Context(), p, nil); err == nil {
+		t.Errorf("an agent that is not ready was asked and said %q", r.Text)
+	}
+}
+
 // A startLog is an agent that never gets ready and tells the test of its start.
 type startLog struct{ path string }
 

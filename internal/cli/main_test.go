@@ -4,14 +4,19 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	// Under nohup SIGHUP is ignored, also in what the tests start. A signal with a
+	// handler is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Main(m, map[string]func(){"moot": Main, "wait-for-signals": waitForSignals})
 }
 

@@ -14,8 +14,9 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 )
 
-// waitAgent notes its process, and answers when there is a file `go`.
-const waitAgent = "echo $$ >>pids\n" + slowAgent
+// waitAgent notes its process when it is asked, and answers when there is a file
+// `go`. The agent that is ready for the next room notes nothing.
+var waitAgent = strings.Replace(slowAgent, ">>runs\n", ">>runs\n  echo $$ >>pids\n", 1)
 
 // TestDeviceKeys: sealed keys need their passphrase, from a file for a service.
 // A rotated session key needs nothing: the other device follows. All are

@@ -3,9 +3,12 @@
 package processes
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,6 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Under nohup SIGHUP is ignored, also in what the tests start. A signal with a
+	// handler is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Main(m, map[string]func(){"moot": cli.Main})
 }
 

@@ -18,8 +18,12 @@ func (s *foreground) goOn(v room.View) string {
 	switch {
 	case v.Phase == room.PhaseStopped && v.Ending.Cause != room.CausePerson:
 		return s.CommandLine(append(args, s.raise(v)...)...)
-	case v.Ending.Degraded && v.Turn > 0:
-		return s.CommandLine(append(args, restore(v, room.Suspended)...)...)
+	case v.Ending.Degraded:
+		args = append(args, restore(v, room.Suspended)...)
+		if v.Turn == 0 {
+			args = append(args, "--say", "TEXT")
+		}
+		return s.CommandLine(args...)
 	case v.Phase == room.PhaseCompleted && v.Ending.Cause == room.CauseSettled:
 		return s.CommandLine(append(args, "--say", "TEXT")...)
 	case v.Phase == room.PhaseCompleted, v.Phase == room.PhaseStopped:
