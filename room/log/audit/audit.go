@@ -74,9 +74,11 @@ type Log struct {
 	path string
 	mu   sync.Mutex
 	f    *os.File // nil after Close
+	cut  bool     // the file ends within a line, after a failed write
 
-	folds map[foldKey]*fold
-	timer *time.Timer // writes folds whose time is over; nil before the first
+	folds   map[foldKey]*fold
+	timer   *time.Timer // writes folds whose time is over; nil before the first
+	overdue bool        // folds could not be written
 }
 
 // Open opens the host log in c.Dir and makes it, for the user alone, when
@@ -112,7 +114,7 @@ func (l *Log) open() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.f = f
+	l.f, l.cut = f, false
 	return nil
 }
 
@@ -121,7 +123,8 @@ func (l *Log) open() error {
 //
 // A device that is refused again and again must not push everything else out of
 // the log. So of equal refusals the first is written at once, and those of the
-// following minute together, with their count.
+// following minute together, with their count. An Append after a count that could not
+// be written tries that again first, and returns its error.
 func (l *Log) Append(e Event) error {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
@@ -131,10 +134,18 @@ func (l *Log) Append(e Event) error {
 	if l.f == nil {
 		return &problem.Error{Code: "LOG-CLOSED", What: "the host log is closed", Where: l.path, Fix: "open it again"}
 	}
-	if l.folded(e) {
-		return nil
+	var overdue error
+	if l.overdue {
+		overdue = l.writeFolds(time.Now())
 	}
-	return l.write(e)
+	if l.folded(e) {
+		return overdue
+	}
+	if err := l.write(e); err != nil {
+		return err
+	}
+	l.fold(e)
+	return overdue
 }
 
 // write writes the line of an event. The caller holds mu.
@@ -146,9 +157,14 @@ func (l *Log) write(e Event) error {
 	if err := l.rotate(int64(len(line))); err != nil {
 		return l.explain("beginning a new host log", err)
 	}
-	if _, err := l.f.Write(line); err != nil {
+	if l.cut {
+		line = append([]byte{'\n'}, line...)
+	}
+	if n, err := l.f.Write(line); err != nil {
+		l.cut = l.cut || n > 0
 		return l.explain("writing the host log", err)
 	}
+	l.cut = false
 	if l.c.Sync {
 		if err := l.f.Sync(); err != nil {
 			return l.explain("writing the host log", err)

@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 const (
 	foldTime = time.Minute
@@ -21,25 +18,40 @@ type fold struct {
 	until time.Time // when they are written
 }
 
-// folded reports whether e was counted instead of being written. The caller
-// holds mu.
-func (l *Log) folded(e Event) bool {
-	if e.Status != "refused" && e.Status != "repeated" {
-		return false
-	}
+// foldable reports whether equal events are counted.
+func foldable(e *Event) bool { return e.Status == "refused" || e.Status == "repeated" }
+
+// key returns the key under which e is counted. The caller holds mu.
+func (l *Log) key(e *Event) foldKey {
 	k := foldKey{e.Device, e.Requester, e.Status, e.Reason}
 	if l.folds[k] == nil && len(l.folds) >= maxFolds {
 		k = foldKey{status: e.Status}
 	}
-	f := l.folds[k]
+	return k
+}
+
+// folded reports whether e was counted instead of being written. The caller
+// holds mu.
+func (l *Log) folded(e Event) bool {
+	if !foldable(&e) {
+		return false
+	}
+	f := l.folds[l.key(&e)]
 	if f == nil {
-		l.folds[k] = &fold{until: time.Now().Add(l.c.fold)}
-		l.schedule()
 		return false
 	}
 	f.last = e
 	f.count++
 	return true
+}
+
+// fold makes equal events be counted from now on, after e was written. The caller
+// holds mu.
+func (l *Log) fold(e Event) {
+	if foldable(&e) {
+		l.folds[l.key(&e)] = &fold{until: time.Now().Add(l.c.fold)}
+		l.schedule()
+	}
 }
 
 // schedule makes the timer write what is due. The caller holds mu.
@@ -49,15 +61,15 @@ func (l *Log) schedule() {
 	}
 }
 
-// tick writes the folds whose time is over. An error is reported by the next
-// Append, which writes to the same file.
+// tick writes the folds whose time is over. After an error the next Append or tick
+// tries again; Append reports the error.
 func (l *Log) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {
 		return
 	}
-	_ = l.writeFolds(time.Now()) // see above
+	_ = l.writeFolds(time.Now()) // it notes that folds are overdue
 	l.timer = nil
 	if len(l.folds) > 0 {
 		l.schedule()
@@ -65,19 +77,24 @@ func (l *Log) tick() {
 }
 
 // writeFolds writes the folds that are due at now, or all at the zero time. A
-// kind that goes on is counted further. The caller holds mu.
+// kind that goes on is counted further. A count is kept until it is written. The
+// caller holds mu.
 func (l *Log) writeFolds(now time.Time) error {
-	var all error
 	for k, f := range l.folds {
-		switch {
-		case !now.IsZero() && now.Before(f.until):
-		case f.count == 0:
-			delete(l.folds, k)
-		default:
-			f.last.Count = f.count
-			all = errors.Join(all, l.write(f.last))
-			f.count, f.until = 0, now.Add(l.c.fold)
+		if !now.IsZero() && now.Before(f.until) {
+			continue
 		}
+		if f.count == 0 {
+			delete(l.folds, k)
+			continue
+		}
+		f.last.Count = f.count
+		if err := l.write(f.last); err != nil {
+			l.overdue = true
+			return err
+		}
+		f.count, f.until = 0, now.Add(l.c.fold)
 	}
-	return all
+	l.overdue = false
+	return nil
 }
