@@ -100,18 +100,32 @@ func backupError(dir string, err error) error {
 	return &problem.Error{Code: "BACKUP-FOLDER", What: "the folder of the backup cannot be made", Where: dir, Fix: fix, Err: err}
 }
 
+// partsOf returns the names of the parts of a folder next to its log.
+func partsOf(dir string, keys bool) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		audit, err := filepath.Match(auditParts, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if audit || e.Name() == policyPart || keys && e.Name() == devicePart {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
 // copyParts copies what a backup has next to the log.
 func copyParts(to, from string, keys bool) error {
-	names, err := filepath.Glob(filepath.Join(from, auditParts))
+	names, err := partsOf(from, keys)
 	if err != nil {
 		return err
 	}
-	names = append(names, filepath.Join(from, policyPart))
-	if keys {
-		names = append(names, filepath.Join(from, devicePart))
-	}
 	for _, name := range names {
-		if err := copyTree(filepath.Join(to, filepath.Base(name)), name); err != nil {
+		if err := copyTree(filepath.Join(to, name), filepath.Join(from, name)); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,9 +14,10 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// logFiles are the files of a log, in the order in which they are moved away: a
-// database without its heads would hide that its end is missing.
-var logFiles = []string{"moot.db-wal", "moot.db-shm", "moot.db", "moot.heads"}
+// logFiles are the files of a log, in the order in which they leave the data folder:
+// a database never stays without its heads, which show that its end is missing.
+// SQLite makes moot.db-shm again.
+var logFiles = []string{"moot.db-wal", "moot.db", "moot.heads"}
 
 // A restored is the result of `moot restore`.
 type restored struct {
@@ -59,7 +59,7 @@ func (a *commands) restore(ctx context.Context, dir string, replace bool) error 
 		return restoreError(data, errors.New("it holds rooms"), "--replace moves them away")
 	}
 	done := restored{Data: data, Rooms: rooms}
-	if done.Replaced, err = exchange(data, dir); err != nil {
+	if done.Replaced, err = a.replace(data, dir); err != nil {
 		return restoreError(data, err, "free some space, see that the folder can be written, and run restore again")
 	}
 	if done.Replaced != "" {
@@ -93,21 +93,9 @@ func sameFolder(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
-// copyLog copies the files of a log. The database must be there.
-func copyLog(to, from string) error {
-	for _, name := range logFiles {
-		if err := copyTree(filepath.Join(to, name), filepath.Join(from, name)); err != nil {
-			return err
-		}
-	}
-	_, err := os.Stat(filepath.Join(to, "moot.db"))
-	return err
-}
-
-// exchange copies a backup next to the data first, then moves old parts away and
-// new ones in, each in one step. Interrupted at any point, the old parts are whole
-// in one of two folders.
-func exchange(data, backup string) (old string, err error) {
+// replace puts the parts of a backup into the data folder, and returns where those
+// of before are.
+func (a *commands) replace(data, backup string) (old string, err error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return "", err
 	}
@@ -119,47 +107,93 @@ func exchange(data, backup string) (old string, err error) {
 	if err := errors.Join(copyLog(staged, backup), copyParts(staged, backup, true)); err != nil {
 		return "", err
 	}
-	entries, err := os.ReadDir(staged)
+	w := a.Wiring()
+	w.Settings.Data = staged
+	db, err := w.OpenLog(false) // takes in the write-ahead log of a backup that was used
 	if err != nil {
 		return "", err
 	}
-	names := append([]string{}, logFiles...)
-	for _, e := range entries {
-		if !slices.Contains(logFiles, e.Name()) {
-			names = append(names, e.Name())
+	if err := db.Close(); err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(filepath.Join(staged, logFiles[0])); err == nil && info.Size() > 0 {
+		return "", errors.New("the write-ahead log of the backup cannot be moved into its database")
+	}
+	return exchange(data, staged)
+}
+
+// copyLog copies the files of a log. The database must be there.
+func copyLog(to, from string) error {
+	for _, name := range logFiles {
+		if err := copyTree(filepath.Join(to, name), filepath.Join(from, name)); err != nil {
+			return err
 		}
 	}
-	if old, err = moveAway(data, names); err != nil {
+	_, err := os.Stat(filepath.Join(to, "moot.db"))
+	return err
+}
+
+// exchange moves the old parts of the data folder away and those of staged in. The
+// heads come before the database, with which the new log is there. Interrupted at any
+// point, the old log is whole in the data folder or in the folder replaced-TIME, and
+// each other part is in one of the two.
+func exchange(data, staged string) (old string, err error) {
+	parts, err := partsOf(staged, true)
+	if err != nil {
+		return "", err
+	}
+	if old, err = moveAway(data, parts); err != nil {
 		return old, err
 	}
-	for _, name := range names {
-		err := os.Rename(filepath.Join(staged, name), filepath.Join(data, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, name := range append(parts, "moot.heads") {
+		if err := os.Rename(filepath.Join(staged, name), filepath.Join(data, name)); err != nil {
 			return old, err
 		}
+	}
+	if err := atomicfile.SyncDir(data); err != nil {
+		return old, err
+	}
+	if err := os.Rename(filepath.Join(staged, "moot.db"), filepath.Join(data, "moot.db")); err != nil {
+		return old, err
 	}
 	return old, atomicfile.SyncDir(data)
 }
 
-// moveAway moves parts of the data folder into a new folder in it, "" when there
-// are none.
-func moveAway(data string, names []string) (old string, err error) {
-	for _, name := range names {
-		path := filepath.Join(data, name)
-		if _, err := os.Lstat(path); err != nil {
-			continue
+// moveAway moves the log and other parts of the data folder into a new folder in it,
+// "" when there are none. The log has all its names there, as links, before it loses
+// one in the data folder.
+func moveAway(data string, parts []string) (old string, err error) {
+	hidden, err := os.MkdirTemp(data, ".replaced-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(hidden) // it has another name after a success
+	for _, name := range logFiles {
+		if err := os.Link(filepath.Join(data, name), filepath.Join(hidden, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
 		}
-		if old == "" {
-			old = filepath.Join(data, "replaced-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
-			if err := os.Mkdir(old, 0o700); err != nil {
-				return "", err
-			}
-		}
-		if err := os.Rename(path, filepath.Join(old, name)); err != nil {
+	}
+	if err := atomicfile.SyncDir(hidden); err != nil {
+		return "", err
+	}
+	old = filepath.Join(data, "replaced-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
+	if err := os.Rename(hidden, old); err != nil {
+		return "", err
+	}
+	if err := atomicfile.SyncDir(data); err != nil {
+		return old, err
+	}
+	for _, name := range append([]string{"moot.db-shm"}, logFiles...) {
+		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return old, err
 		}
 	}
-	if old == "" {
+	for _, name := range parts {
+		if err := os.Rename(filepath.Join(data, name), filepath.Join(old, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return old, err
+		}
+	}
+	if os.Remove(old) == nil { // only an empty folder is removed
 		return "", nil
 	}
 	return old, errors.Join(atomicfile.SyncDir(old), atomicfile.SyncDir(data))
