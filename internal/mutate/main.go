@@ -12,7 +12,8 @@
 // The command fails if a survivor is not listed, a listed mutant was killed or
 // is gone, or fewer than nine of ten mutants were killed. With -changed it looks
 // only at functions that differ from those of the last complete run, whose
-// hashes testdata/mutated-functions.txt holds; -record writes that file.
+// hashes testdata/mutated-functions.txt holds; -record writes that file, after a
+// complete run or, with -changed, after one that completes it.
 package main
 
 import (
@@ -26,14 +27,14 @@ import (
 
 func main() {
 	changed := flag.Bool("changed", false, "only functions that have changed since the last complete run")
-	record := flag.Bool("record", false, "note the functions of this complete run for -changed")
+	record := flag.Bool("record", false, "note the functions for -changed, after a complete run or with -changed")
 	only := flag.String("only", "", "only mutants whose name contains this text")
 	again := flag.String("again", "", "only mutants that survived in this file, the output of an earlier run")
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
-	if flag.NArg() != 1 || *record && (*changed || *only != "" || *again != "") {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-record | -changed | -only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER")
+	if flag.NArg() != 1 || *record && (*only != "" || *again != "") {
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER")
 		os.Exit(2)
 	}
 	if err := run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs); err != nil {
