@@ -354,7 +354,7 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 	if e.Kind == config.KindRelay {
 		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: w.Settings.File, Fix: "let its own owner share it with the device that needs it"}
 	}
-	if e.Restart == 0 { // each start answers a request, and requests are limited
+	if e.Restart == 0 { // a restart comes with a request, and requests are limited
 		e.Restart = math.MaxInt
 	}
 	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Caps: share.Caps(p.Caps), Open: func(context.Context) (share.Agent, error) {

@@ -2,7 +2,11 @@ package seat
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,19 +30,55 @@ func startingPair(t *testing.T, start func(context.Context, endpoint.Floor) erro
 	return newPair(t, nil, func(p *pair) { p.open = func() share.Agent { return startingAgent{speak, start} } })
 }
 
+// numberedPair is a pair whose shared agents have numbers, from 1 on, and start by
+// start.
+func numberedPair(t *testing.T, start func(number int, f endpoint.Floor) error, answer func(number int) (endpoint.Reply, error), options ...pairOption) (p *pair, closed <-chan int) {
+	opened, c := 0, make(chan int, 20)
+	return newPair(t, nil, append(options, func(p *pair) {
+		p.open = func() share.Agent { // the share holds a lock
+			opened++
+			number := opened
+			return numberedAgent{
+				startingAgent{
+					func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error) { return answer(number) },
+					func(_ context.Context, f endpoint.Floor) error { return start(number, f) },
+				}, func() { c <- number },
+			}
+		}
+	})...), c
+}
+
+// A numberedAgent tells of its end.
+type numberedAgent struct {
+	startingAgent
+	closed func()
+}
+
+func (a numberedAgent) Close() error { a.closed(); return nil }
+
+func sayNumber(number int) (endpoint.Reply, error) {
+	return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint("I am ", number)}, nil
+}
+
+// askRoom asks the shared agent of a room of the host.
+func (p *pair) askRoom(t *testing.T, room string) (endpoint.Reply, error) {
+	t.Helper()
+	q := prompt("req_"+rand.Text(), "hello")
+	q.Room = room
+	return p.newSeat(t, "theirs").Speak(t.Context(), q, newFloor())
+}
+
 // TestAgentStartsAhead checks that a share starts an agent before any request, and
 // one more when a room has got it, and that it says when the first is ready.
 func TestAgentStartsAhead(t *testing.T) {
-	started, gate := make(chan bool, 10), make(chan bool)
-	p := startingPair(t, func(_ context.Context, f endpoint.Floor) error {
-		started <- f == nil
+	started, gate := make(chan int, 10), make(chan bool)
+	p, _ := numberedPair(t, func(number int, _ endpoint.Floor) error {
+		started <- number
 		<-gate
 		return nil
-	}, func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error) {
-		return endpoint.Reply{Outcome: endpoint.Said, Text: "yes"}, nil
-	})
-	if ahead := <-started; !ahead {
-		t.Error("the first start has a room")
+	}, sayNumber)
+	if number := <-started; number != 1 {
+		t.Errorf("agent %d was started first", number)
 	}
 	select {
 	case <-p.share.Prepared():
@@ -47,12 +87,72 @@ func TestAgentStartsAhead(t *testing.T) {
 	}
 	close(gate)
 	<-p.share.Prepared()
-	if _, err := p.seat.Speak(t.Context(), prompt("req_1", "hello"), newFloor()); err != nil {
+	if r, err := p.askRoom(t, "r_1"); err != nil || r.Text != "I am 1" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for number := 0; number != 2; { // besides the check that the room's agent is ready
+		number = <-started
+	}
+}
+
+// TestStandbyEnds checks that an agent which ends, or fails to start, before a room
+// has it is closed and replaced, so that no room gets it.
+func TestStandbyEnds(t *testing.T) {
+	started, logged := make(chan endpoint.Floor, 10), make(logLines, 10)
+	p, closed := numberedPair(t, func(number int, f endpoint.Floor) error {
+		if number == 3 {
+			return errors.New("no model is loaded")
+		}
+		started <- f
+		return nil
+	}, sayNumber, func(p *pair) { p.shareConfig.Log = slog.New(slog.NewTextHandler(logged, nil)) })
+	<-p.share.Prepared()
+	ahead := <-started
+	if ahead == nil {
+		t.Fatal("the agent cannot tell of its end")
+	}
+	if _, err := ahead.Raise(t.Context(), endpoint.Signal{Kind: endpoint.SignalExited, Code: endpoint.ExitedRestarts, Detail: "killed"}); err != nil {
 		t.Fatal(err)
 	}
-	for ahead := 0; ahead == 0; { // besides the check that the room's agent is ready
-		if <-started {
-			ahead++
+	logged.await("has ended before a room used it", "killed")
+	for _, want := range []struct {
+		room, text string
+		closes     int
+		log        string
+	}{
+		{"r_a", "I am 2", 1, "no model is loaded"}, // 3 is started ahead, and fails
+		{"r_b", "I am 4", 3, ""},
+		{"r_a", "I am 2", 0, ""},
+		{"r_c", "I am 5", 0, ""},
+	} {
+		if r, err := p.askRoom(t, want.room); err != nil || r.Text != want.text {
+			t.Errorf("%s: %+v, %v, want %q", want.room, r, err, want.text)
+		}
+		if want.closes > 0 {
+			if number := <-closed; number != want.closes {
+				t.Errorf("agent %d was closed, want %d", number, want.closes)
+			}
+		}
+		if want.log != "" {
+			logged.await("cannot be started", want.log)
+		}
+	}
+}
+
+// logLines has the lines of a log.
+type logLines chan string
+
+func (l logLines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// await waits for a line with all words.
+func (l logLines) await(words ...string) {
+	for {
+		line := <-l
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
+			return
 		}
 	}
 }
@@ -127,22 +227,25 @@ func TestBidDuringStart(t *testing.T) {
 // reason, without asking the agent, and that the next turn starts it again.
 func TestFailedStart(t *testing.T) {
 	fail, asked := make(chan error, 1), 0
-	p := startingPair(t, func(ctx context.Context, f endpoint.Floor) error {
-		if f == nil {
+	p, _ := numberedPair(t, func(number int, _ endpoint.Floor) error {
+		switch number {
+		case 1:
 			return errors.New("the first")
+		case 2:
+			return <-fail
 		}
-		return <-fail
-	}, func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error) {
+		return nil
+	}, func(number int) (endpoint.Reply, error) {
 		asked++
-		return endpoint.Reply{Outcome: endpoint.Said, Text: "yes"}, nil
+		return sayNumber(number)
 	})
 	<-p.share.Prepared()
 	fail <- errors.New("no model is loaded")
-	if _, err := p.seat.Speak(t.Context(), prompt("req_1", "hello"), newFloor()); err == nil || !strings.Contains(err.Error(), "no model") || asked != 0 {
+	if _, err := p.askRoom(t, "r_1"); err == nil || !strings.Contains(err.Error(), "no model") || asked != 0 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 	fail <- nil
-	if _, err := p.seat.Speak(t.Context(), prompt("req_2", "hello"), newFloor()); err != nil || asked != 1 {
-		t.Errorf("asked %d times, %v", asked, err)
+	if r, err := p.askRoom(t, "r_1"); err != nil || asked != 1 || r.Text != "I am 2" {
+		t.Errorf("asked %d times, %+v, %v", asked, r, err)
 	}
 }

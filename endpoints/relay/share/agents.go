@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type AgentConfig struct {
 // A sharedProfile is a profile that is shared, and its running agents.
 type sharedProfile struct {
 	AgentConfig
+	log  *slog.Logger
 	slot chan struct{}   // holds a token while a prompt is in flight
 	ctx  context.Context // of the agents' starts; set by Begin
 	work *sync.WaitGroup // of the starts; set by Begin
@@ -62,6 +64,7 @@ type runningAgent struct {
 	used      time.Time
 	sessionID string // changes when the agent loses what it was told
 	start     *start // the latest
+	ended     bool   // its process has ended while it was the standby
 }
 
 // acquire waits until no other prompt of the profile is in flight.
@@ -98,7 +101,7 @@ func (p *sharedProfile) agent(room, device string, floor endpoint.Floor) (*runni
 	defer p.mu.Unlock()
 	r := p.agents[room]
 	if r == nil {
-		unused = p.removeOldest()
+		unused = append(p.removeEnded(), p.removeOldest()...)
 		if r = p.standby; r == nil {
 			var err error
 			if r, err = p.open(); err != nil {

@@ -116,7 +116,7 @@ func New(cfg Config) *Share {
 		if a.Timeout <= 0 {
 			a.Timeout = defaultTimeout
 		}
-		s.profiles[a.Profile.Name] = &sharedProfile{AgentConfig: a, slot: make(chan struct{}, 1), agents: map[string]*runningAgent{}}
+		s.profiles[a.Profile.Name] = &sharedProfile{AgentConfig: a, log: cfg.Log, slot: make(chan struct{}, 1), agents: map[string]*runningAgent{}}
 	}
 	return s
 }

@@ -25,21 +25,6 @@ type start struct {
 	err  error         // set before done is closed
 }
 
-// prepare starts the standby: the agent that the next room gets. Its start-up is
-// then over, or has begun, when the first request of the room arrives.
-func (p *sharedProfile) prepare() (*start, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.standby == nil {
-		r, err := p.open()
-		if err != nil {
-			return nil, err
-		}
-		p.standby = r
-	}
-	return p.begin(p.standby, nil), nil
-}
-
 // open makes an agent that has no room yet. The caller holds mu.
 func (p *sharedProfile) open() (r *runningAgent, err error) {
 	defer recovered(&err)
@@ -84,6 +69,16 @@ func recovered(err *error) {
 	}
 }
 
+// failed reports whether a start has ended with an error.
+func (s *start) failed() bool {
+	select {
+	case <-s.done:
+		return s.err != nil
+	default:
+		return false
+	}
+}
+
 // wait waits for the end of a start and returns its error.
 func (s *start) wait(ctx context.Context) error {
 	select {
@@ -110,36 +105,3 @@ func (p *sharedProfile) ready(ctx context.Context, q endpoint.Prompt, floor endp
 	}
 	return r.Agent, nil
 }
-
-// prepareAll starts the standby of each profile that may be called, and closes
-// s.prepared when all starts have ended. The caller holds mu.
-func (s *Share) prepareAll() {
-	var starts []*start
-	for name, p := range s.profiles {
-		p.ctx, p.work = s.ctx, &s.wg
-		if !p.Profile.Allow || len(p.Profile.Devices) == 0 {
-			continue
-		}
-		begun, err := p.prepare()
-		if err != nil {
-			s.logFailure(name, err)
-			continue
-		}
-		starts = append(starts, begun)
-		s.wg.Go(func() {
-			if err := begun.wait(s.ctx); err != nil && s.ctx.Err() == nil {
-				s.logFailure(name, err)
-			}
-		})
-	}
-	s.wg.Go(func() {
-		defer close(s.prepared)
-		for _, begun := range starts {
-			<-begun.done
-		}
-	})
-}
-
-// Prepared is closed when the agents that Begin has started are ready for their
-// first room, or have failed, which is logged.
-func (s *Share) Prepared() <-chan struct{} { return s.prepared }
