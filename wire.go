@@ -60,8 +60,9 @@ func (w Wiring) OpenLog(readOnly bool) (*sqlite.DB, error) {
 	return sqlite.Open(sqlite.Config{Dir: w.Settings.Data, ReadOnly: readOnly})
 }
 
-// RoomHolders returns the ids of the processes that run rooms of the data folder.
-func (w Wiring) RoomHolders() []int { return sqlite.Holders(w.Settings.Data) }
+// LockData takes the data folder alone, to replace its files, and makes it if it is
+// missing. The log cannot be opened for writing until unlock is called.
+func (w Wiring) LockData() (unlock func(), err error) { return sqlite.LockFolder(w.Settings.Data) }
 
 // OpenAudit opens the host log, which holds what agents were asked and how it
 // ended. The caller closes it.

@@ -93,7 +93,7 @@ var logCodes = []Meaning{
 	{"LOG-FOREIGN", failure, "The file in the data folder is a database of another program.", "Choose another folder with --data."},
 	{"LOG-FULL", failure, "The disk is full.", "Free some space, then `moot run --room ROOM`. No acknowledged event is lost."},
 	{"LOG-IO", failure, "The disk reported an error.", "Check the disk, then reopen the room. No acknowledged event is lost."},
-	{"LOG-LOCKED", failure, "Another process runs the room.", "End that process, or use its room."},
+	{"LOG-LOCKED", failure, "Another process runs the room, or uses or restores the data folder.", "End that process, wait for it, or use its room."},
 	{"LOG-NEWER", failure, "A newer release of moot wrote the log.", "Use that release, or a newer one."},
 	{"LOG-NONE", failure, "There is no log in the data folder.", "`moot run` creates one. --data names another folder."},
 	{"LOG-OLDER", failure, "The log has an old format.", "Open it once for writing, which updates it."},

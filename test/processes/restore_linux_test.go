@@ -7,6 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,16 +24,7 @@ import (
 // is not empty. They are whole in one folder at any time. The backup has a room that
 // has lost its end, which never seems intact.
 func TestKillRestore(t *testing.T) {
-	path, err := exec.LookPath("strace")
-	if err == nil {
-		err = exec.Command(path, "-qq", "-o", "/dev/null", "true").Run()
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("strace is needed to kill a process in a system call")
-	}
+	strace := findStrace(t)
 	w := newWorkbench(t, nil)
 	backup, killed := filepath.Join(w.dir, "backup"), filepath.Join(w.dir, "killed")
 	shortLog(t, backup)
@@ -40,10 +35,8 @@ func TestKillRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		const calls = "?rename,?renameat,?renameat2,?link,?linkat,?unlink,?unlinkat"
-		cmd := exec.Command(path, "-f", "-qq", "-o", filepath.Join(w.dir, "trace"), "-e", "trace="+calls, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", calls, n),
-			"moot", "restore", backup, "--replace")
-		cmd.Dir, cmd.Env = w.dir, w.env
-		if r := w.begin(cmd); r.end() == -1 {
+		r := strace(w, []string{"-e", "trace=" + calls, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", calls, n)}, "restore", backup, "--replace")
+		if r.end() == -1 {
 			kills++
 			survived = 0
 		} else {
@@ -69,6 +62,90 @@ func TestKillRestore(t *testing.T) {
 	}
 	if infos, err := rooms(t, w.data()); err != nil || len(infos) != 1 || infos[0].Last != 40 {
 		t.Errorf("restored with its write-ahead log: %+v, %v", infos, err)
+	}
+}
+
+// TestRunDuringRestore stops a restore in the middle and starts a room meanwhile. The
+// room is refused, and runs after the restore.
+func TestRunDuringRestore(t *testing.T) {
+	strace := findStrace(t)
+	w := newWorkbench(t, map[string]string{"room.yaml": threeAgents, "agent.sh": shellAgent})
+	backup := filepath.Join(w.dir, "backup")
+	for _, args := range [][]string{{"run", "room.yaml", "--headless", "--max-turns", "2"}, {"backup", backup}} {
+		if r := w.start(args...); r.end() == -1 || r.stderr.Len() == 0 && args[0] == "run" {
+			t.Fatal(r.stderr)
+		}
+	}
+	heads := filepath.Join(w.data(), sqlite.HeadsName) // it gets another name once
+	restore := strace(w, []string{"-P", heads, "-e", "trace=?link,?linkat", "-e", "inject=?link,?linkat:signal=SIGSTOP"}, "restore", backup, "--replace")
+	pid := w.stopped()
+	t.Cleanup(func() {
+		if restore.ProcessState == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			restore.end()
+		}
+	})
+	again := w.start("run", "room.yaml", "--headless", "--max-turns", "2")
+	if code := again.end(); code != 1 || !strings.Contains(again.stderr.String(), "LOG-LOCKED") {
+		t.Errorf("a room was run during a restore: exit code %d\n%s", code, again.stderr)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if code := restore.end(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, restore.stderr)
+	}
+	after := w.start("run", "room.yaml", "--headless", "--max-turns", "2")
+	if after.end(); strings.Contains(after.stderr.String(), "LOG-LOCKED") {
+		t.Error(after.stderr)
+	}
+	if infos, err := rooms(t, w.data()); err != nil || len(infos) != 2 {
+		t.Errorf("%d rooms, %v", len(infos), err)
+	}
+}
+
+// findStrace returns a function that starts moot under strace with some options.
+func findStrace(t *testing.T) func(w *workbench, options []string, args ...string) *running {
+	t.Helper()
+	path, err := exec.LookPath("strace")
+	if err == nil {
+		err = exec.Command(path, "-qq", "-o", "/dev/null", "true").Run()
+	}
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("strace is needed to stop a process in a system call")
+	}
+	return func(w *workbench, options []string, args ...string) *running {
+		line := slices.Concat([]string{"-f", "-qq", "-o", w.trace()}, options, []string{"moot"}, args)
+		cmd := exec.Command(path, line...)
+		cmd.Dir, cmd.Env = w.dir, w.env
+		return w.begin(cmd)
+	}
+}
+
+func (w *workbench) trace() string { return filepath.Join(w.dir, "trace") }
+
+// stopped waits until strace has stopped a process, and returns its id.
+func (w *workbench) stopped() int {
+	w.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		b, _ := os.ReadFile(w.trace()) // it appears later
+		for line := range strings.Lines(string(b)) {
+			if id, _, ok := strings.Cut(line, " "); ok && strings.Contains(line, "stopped by SIGSTOP") {
+				pid, err := strconv.Atoi(id)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				return pid
+			}
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("no process was stopped:\n%s", b)
+		}
+		time.Sleep(10 * time.Millisecond) // strace tells nobody
 	}
 }
 

@@ -34,7 +34,8 @@ func newRestoreCmd(a *commands) *cobra.Command {
 		Long: "restore copies a folder that `moot backup` wrote into the data folder. Where that\n" +
 			"holds rooms, --replace moves what the backup has too into a folder replaced-TIME in\n" +
 			"it; nothing is deleted, and the rest stays, such as the keys of this device. No room\n" +
-			"may run meanwhile. Run restore again if it was interrupted.",
+			"can run meanwhile; end `moot share` and `moot watch` first. Run restore again if it\n" +
+			"was interrupted.",
 		Example: "  moot restore /mnt/backup/moot-monday --replace",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0], replace) },
@@ -52,9 +53,11 @@ func (a *commands) restore(ctx context.Context, dir string, replace bool) error 
 	if sameFolder(dir, data) {
 		return restoreError(data, errors.New("it is the data folder itself"), "name a folder that `moot backup` wrote")
 	}
-	if pids := a.Wiring().RoomHolders(); len(pids) > 0 {
-		return &problem.Error{Code: "ROOM-LOCKED", What: app.Count(len(pids), "room") + " of the data folder is being run", Where: data, Fix: "end the processes that `moot ls` names"}
+	unlock, err := a.Wiring().LockData()
+	if err != nil {
+		return err
 	}
+	defer unlock()
 	if _, err := os.Lstat(filepath.Join(data, "moot.db")); err == nil && !replace {
 		return restoreError(data, errors.New("it holds rooms"), "--replace moves them away")
 	}
@@ -96,9 +99,6 @@ func sameFolder(a, b string) bool {
 // replace puts the parts of a backup into the data folder, and returns where those
 // of before are.
 func (a *commands) replace(data, backup string) (old string, err error) {
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return "", err
-	}
 	staged, err := os.MkdirTemp(data, ".restore-*")
 	if err != nil {
 		return "", err

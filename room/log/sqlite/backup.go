@@ -33,7 +33,7 @@ func (d *DB) Backup(ctx context.Context, dir string) (damage, err error) {
 		return nil, err
 	}
 	damage = copied.Check(ctx)
-	if err := errors.Join(copied.Close(), d.fileError("backing up", atomicfile.SyncDir(dir))); err != nil {
+	if err := errors.Join(copied.Close(), os.Remove(filepath.Join(dir, folderLock)), d.fileError("backing up", atomicfile.SyncDir(dir))); err != nil {
 		return nil, err
 	}
 	if damage != nil && !errors.Is(damage, log.ErrCorrupt) {
@@ -85,21 +85,4 @@ func keepShort(dir string, heads headSet, rooms []string) error {
 	}
 	// A damaged line makes the first writer add the heads of the other rooms.
 	return atomicfile.WriteDurable(filepath.Join(dir, HeadsName), append(b, "\nincomplete"...))
-}
-
-// Holders returns the ids of the processes that hold rooms of a data folder.
-func Holders(dir string) []int {
-	files, _ := filepath.Glob(filepath.Join(dir, lockDir, "*.lock")) // the pattern is valid
-	var pids []int
-	for _, path := range files {
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			continue // released meanwhile
-		}
-		if errors.Is(lockFile(f), errHeld) {
-			pids = append(pids, holder(f))
-		}
-		f.Close()
-	}
-	return pids
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// prepareFiles makes folder and file where they are missing.
+// prepareFiles makes folder and file where they are missing, and shares the folder.
 func (d *DB) prepareFiles() error {
 	if err := makeDir(d.dir); err != nil {
 		return d.folderError(err)
+	}
+	if err := d.shareFolder(); err != nil {
+		return err
 	}
 	info, err := os.Stat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {

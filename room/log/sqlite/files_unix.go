@@ -9,10 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock of a file without waiting.
-func lockFile(f *os.File) error {
+// lockFile takes the lock of a file without waiting, alone or shared.
+func lockFile(f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):

@@ -7,11 +7,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile takes the lock of a file without waiting. The byte that is locked
-// lies far behind the holder's name, for Windows lets nobody read a locked one.
-func lockFile(f *os.File) error {
+// lockFile takes the lock of a file without waiting, alone or shared. The byte that
+// is locked lies far behind the holder's name, for Windows lets nobody read a locked one.
+func lockFile(f *os.File, shared bool) error {
+	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if !shared {
+		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
 	at := &windows.Overlapped{OffsetHigh: 1}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return errHeld
 	}

@@ -23,10 +23,11 @@ const lockDir = "locks"
 // errHeld reports that another process, or another handle, has the lock.
 var errHeld = errors.New("lock is held")
 
-// locks are the rooms that this handle holds.
+// locks are what this handle holds.
 type locks struct {
-	mu    sync.Mutex
-	files map[string]*os.File
+	mu     sync.Mutex
+	files  map[string]*os.File // by room
+	folder *os.File            // shared with the other handles for writing
 }
 
 func (l *locks) held(room string) bool {
@@ -60,9 +61,12 @@ func (l *locks) release(room string, f *os.File) {
 
 func (l *locks) releaseAll() {
 	l.mu.Lock()
-	rooms := l.files
-	l.files = nil
+	rooms, folder := l.files, l.folder
+	l.files, l.folder = nil, nil
 	l.mu.Unlock()
+	if folder != nil {
+		folder.Close()
+	}
 	for _, f := range rooms {
 		os.Remove(f.Name())
 		f.Close()
@@ -117,7 +121,7 @@ func acquire(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch err = lockFile(f); {
+		switch err = lockFile(f, false); {
 		case errors.Is(err, errHeld):
 			held := &heldError{holder(f)}
 			f.Close()

@@ -84,6 +84,7 @@ func Open(c Config) (*DB, error) {
 		start = d.startPoller
 	}
 	if err := start(); err != nil {
+		d.locks.releaseAll()
 		return nil, err
 	}
 	return d, nil
