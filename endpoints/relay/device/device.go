@@ -84,7 +84,7 @@ func DropOldAnswers(dir string) error {
 	if _, err := os.Stat(journalFile(dir)); err != nil {
 		return nil //nolint:nilerr // there is no journal
 	}
-	unlock, ok, err := flock.TryLock(onlineLock(dir))
+	unlock, ok, err := tryOnline(dir)
 	if err != nil || !ok {
 		return err
 	}
@@ -219,33 +219,44 @@ func (d *Device) SetRelay(id identity.DeviceID, url string) error {
 	return d.Peers.Update(id, func(q *identity.Peer) { q.Relay = url })
 }
 
-// How often hold tries to lock, and how long it waits between two tries.
+// How often hold tries to lock, and how long it waits between two tries: 2 s in
+// all, because DropOldAnswers may write a large journal.
 const (
-	lockTries = 5
+	lockTries = 100
 	lockWait  = 20 * time.Millisecond
 )
 
 // hold makes this process the only one of the device that is online.
 func (d *Device) hold() (unlock func(), err error) {
-	path := onlineLock(d.cfg.Dir)
-	unlock, ok, err := flock.TryLock(path)
-	for tries := 0; err == nil && !ok && tries < lockTries; tries++ { // DropOldAnswers has it for a moment
+	unlock, ok, err := tryOnline(d.cfg.Dir)
+	for tries := 0; err == nil && !ok && tries < lockTries; tries++ {
 		time.Sleep(lockWait)
-		unlock, ok, err = flock.TryLock(path)
+		unlock, ok, err = tryOnline(d.cfg.Dir)
 	}
 	switch {
 	case err != nil:
 		return nil, &problem.Error{Code: "RELAY-FILE", What: "the device's folder cannot be used", Where: d.cfg.Dir, Fix: "make it writable", Err: err}
 	case !ok:
-		holder, _ := os.ReadFile(path) // only for the message
+		holder, _ := os.ReadFile(onlineLock(d.cfg.Dir)) // only for the message
 		return nil, &problem.Error{
 			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", bytes.TrimSpace(holder)), Where: d.cfg.Dir,
 			Fix: "end that process, or use another data folder: --data; `moot run --share` does both at once",
 		}
 	}
+	return unlock, nil
+}
+
+// tryOnline takes the lock of the process that is online and writes the id of this
+// process into its file. It reports false if another process has it.
+func tryOnline(dir string) (unlock func(), ok bool, err error) {
+	path := onlineLock(dir)
+	unlock, ok, err = flock.TryLock(path)
+	if err != nil || !ok {
+		return nil, false, err
+	}
 	if err := os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
 		unlock()
-		return nil, err
+		return nil, false, err
 	}
-	return unlock, nil
+	return unlock, true, nil
 }
