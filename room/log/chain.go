@@ -123,8 +123,8 @@ func Corrupt(room string, seq uint64, why string) error {
 	if room != "" && seq > 1 {
 		fix += "; or go on in a copy: `moot transcript fork " + room + " --until-damage`"
 	}
-	return &problem.Error{
-		Code: "LOG-CORRUPT", What: cause.Error(), Err: cause, Where: cause.where(),
-		Fix: fix + "; other rooms are not affected",
+	if room != "" {
+		fix += "; other rooms are not affected"
 	}
+	return &problem.Error{Code: "LOG-CORRUPT", What: cause.Error(), Err: cause, Where: cause.where(), Fix: fix}
 }
