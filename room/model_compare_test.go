@@ -173,9 +173,7 @@ func drawRoom(rt *rapid.T) room.Open {
 	if rapid.IntRange(0, 3).Draw(rt, "people") == 0 {
 		return o // nobody
 	}
-	for _, p := range []room.Participant{{ID: "eve", Kind: policy.Human, Device: "other"}, {ID: "me", Kind: policy.Human}} {
-		o.Participants = append(o.Participants, p)
-	}
+	o.Participants = append(o.Participants, room.Participant{ID: "eve", Kind: policy.Human, Device: "other"}, room.Participant{ID: "me", Kind: policy.Human})
 	return o
 }
 

@@ -235,7 +235,7 @@ func (g *generator) branch(t byte, depth int) {
 // jump puts a branch, a return, or a branch to one of several labels.
 func (g *generator) jump(label int, values []byte, depth int) {
 	if g.r.IntN(4) == 0 {
-		label, values = len(g.labels)-1, g.labels[0]
+		values = g.labels[0]
 		for _, v := range values {
 			g.value(v, depth+1)
 		}
