@@ -1,3 +1,5 @@
+//go:build unix
+
 package ndjson_test
 
 import (

@@ -18,7 +18,7 @@ import (
 func TestHalfOpenFlood(t *testing.T) {
 	sockets := 12_000
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < uint64(sockets)+2_000 {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || uint64(limit.Cur) < uint64(sockets)+2_000 {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("too few files may be open", limit.Cur, err)
 		}
