@@ -14,11 +14,11 @@ import (
 // enforce limits this process. A limit that the system does not know or allow
 // leaves the others, and the parent's timer.
 func (l Limits) enforce() {
-	seconds := l.seconds()
-	setLimit(unix.RLIMIT_CPU, seconds, seconds+1)  // SIGXCPU first, then SIGKILL
-	setLimit(unix.RLIMIT_DATA, l.Memory, l.Memory) // on Linux this counts private writable pages
-	signal.Ignore(syscall.SIGXFSZ)                 // a write over the limit fails
-	setLimit(unix.RLIMIT_FSIZE, l.File, l.File)    // pipes are no files
+	seconds, memory := l.seconds(), l.Memory*memoryFactor
+	setLimit(unix.RLIMIT_CPU, seconds, seconds+1) // SIGXCPU first, then SIGKILL
+	setLimit(unix.RLIMIT_DATA, memory, memory)    // on Linux this counts private writable pages
+	signal.Ignore(syscall.SIGXFSZ)                // a write over the limit fails
+	setLimit(unix.RLIMIT_FSIZE, l.File, l.File)   // pipes are no files
 	setLimit(unix.RLIMIT_CORE, 0, 0)
 	debug.SetMemoryLimit(int64(l.Memory / 10 * 7)) // collect garbage before the limit
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 5)  // decisions go first

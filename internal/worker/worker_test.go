@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v, want %v", request, err, want)
 		}
 	}
-	if runtime.GOOS == "linux" {
+	if runtime.GOOS == "linux" && memoryFactor == 1 { // under the race detector its time ends first
 		if _, err := run(t, "memory"); !errors.Is(err, ErrOutOfMemory) {
 			t.Error(err)
 		}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package worker
+
+// memoryFactor multiplies the limit of memory.
+const memoryFactor = 1
