@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -291,10 +292,10 @@ func TestPauseDuringStart(t *testing.T) {
 func TestStartsDoNotWakeARoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
-		starts := 0
+		var starts atomic.Int64
 		all := map[string]slowStart{
-			"a": {count, func(context.Context, endpoint.Floor) error { starts++; return nil }},
-			"b": {count, func(context.Context, endpoint.Floor) error { starts++; return nil }},
+			"a": {count, func(context.Context, endpoint.Floor) error { starts.Add(1); return nil }},
+			"b": {count, func(context.Context, endpoint.Floor) error { starts.Add(1); return nil }},
 		}
 		h := &coordinator.Host{Config: startConfig(l, eligible, all), Due: l.Due, IdleAfter: time.Minute}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -310,8 +311,8 @@ func TestStartsDoNotWakeARoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
-		if starts > 4 || h.Loaded() != 0 {
-			t.Errorf("%d starts, %d rooms loaded: %v", starts, h.Loaded(), types(events(t, l)))
+		if starts.Load() > 4 || h.Loaded() != 0 {
+			t.Errorf("%d starts, %d rooms loaded: %v", starts.Load(), h.Loaded(), types(events(t, l)))
 		}
 		cancel()
 		<-done
