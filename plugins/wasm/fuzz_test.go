@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	w "github.com/folkmoot/moot/plugins/wasm/wasmtest"
@@ -32,7 +33,9 @@ func FuzzMeter(f *testing.F) {
 		}
 		plain, e1 := r.CompileModule(ctx, b)
 		ours, e2 := r.CompileModule(ctx, metered.Whole)
-		if (e1 == nil) != (e2 == nil) {
+		// Meter leaves the names for debugging out, and with them their faults.
+		names := e1 != nil && strings.HasPrefix(e1.Error(), "section custom")
+		if (e1 == nil) != (e2 == nil) && !names {
 			t.Errorf("%v, rewritten %v", e1, e2)
 		}
 		if e1 == nil {
