@@ -202,16 +202,8 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
 		}}
 	}
-	for _, x := range m.seats {
-		if m.phase == room.PhaseLive && m.starting(x) && draw("start", "start", "wait") == "start" {
-			attempt := x.attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
-			code := draw("", "", "", "", room.FailFailed, room.FailExited, room.FailDenied)
-			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}
-		}
-	}
-	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
-		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
-		return room.Command{Do: room.BidMade{Decision: decision, Participant: seat, Bid: policy.Bid{Score: 0.5}}}
+	if c, ok := drawAgent(rt, m, seat); ok {
+		return c
 	}
 	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
 	case "speak":
@@ -259,6 +251,22 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 		decide(policy.Finish("done")), decide(policy.Decision{Action: policy.ActionError, Message: "oops"}),
 		{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}},
 	}).Draw(rt, "rare")
+}
+
+// drawAgent draws the end of a start or a bid, if an agent owes one.
+func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
+	for _, x := range m.seats {
+		if m.phase == room.PhaseLive && m.starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {
+			attempt := x.attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
+			code := rapid.SampledFrom([]string{"", "", "", "", room.FailFailed, room.FailExited, room.FailDenied}).Draw(rt, "x")
+			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}, true
+		}
+	}
+	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
+		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
+		return room.Command{Do: room.BidMade{Decision: decision, Participant: seat, Bid: policy.Bid{Score: 0.5}}}, true
+	}
+	return room.Command{}, false
 }
 
 func ptr[T any](v T) *T { return &v }

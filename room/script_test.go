@@ -175,23 +175,17 @@ func (s *script) input(t *testing.T, out *strings.Builder) {
 func (s *script) command(t *testing.T, line string) room.Command {
 	word, rest, _ := strings.Cut(line, " ")
 	first, second, _ := strings.Cut(rest, " ")
-	host := func(do room.Act) room.Command { return room.Command{Actor: room.ActorHost, Do: do} }
 	rec := policy.Record{Decision: s.state.Policy.Decision + 1, Through: s.state.Seq, AskedAtMS: s.clock.Milliseconds()}
-	grant := room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: 10}
 	switch word {
-	case "open":
-		return host(openAct(t, rest))
-	case "claim":
-		return host(room.Claim{Owner: "test", Restart: rest == "restart"})
 	case "speak":
-		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: grant}}
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: s.grant()}}
 	case "stale":
 		rec.Through--
-		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: grant}}
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Speak(first, second), Record: rec, Grant: s.grant()}}
 	case "hint":
 		d := policy.Speak(first, second)
 		d.Hints = policy.JSON(`{"focus":"x"}`)
-		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: grant}}
+		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: d, Record: rec, Grant: s.grant()}}
 	case "decline":
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{Decision: policy.Decline(rest), Record: rec}}
 	case "decline-unattended":
@@ -241,57 +235,76 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: room.BidMade{Decision: rec.Decision, Participant: first, Bid: policy.Bid{Score: score}}}
 	case "tick":
 		return room.Command{Actor: room.ActorRoom, Do: room.Tick{}}
-	case "say":
-		return host(room.Say{Text: rest})
-	case "opening":
-		return host(room.Say{Text: rest, Opening: true})
-	case "say-id":
-		return host(room.Say{MessageID: first, Text: second})
-	case "say-as":
-		return host(room.Say{As: first, Text: second})
-	case "join": // with rights that it does not get
-		return host(room.Join{Participant: room.Participant{ID: first, Name: "a", Kind: policy.Human, Owner: second, Device: "dev-" + first, Moderator: true}})
-	case "join-agent":
-		return host(room.Join{Participant: room.Participant{ID: first, Kind: policy.Local, Device: "dev"}})
-	case "join-here":
-		return host(room.Join{Participant: room.Participant{ID: first, Kind: policy.Human}})
-	case "pause":
-		return host(room.Pause{Reason: rest})
-	case "resume":
-		return host(room.Resume{})
-	case "stop":
-		return host(room.Stop{})
-	case "complete":
-		return host(room.Complete{})
-	case "takeover":
-		return host(room.TakeOver{Participant: first})
-	case "release":
-		return host(room.Release{Participant: first})
-	case "approve":
-		return host(room.Approve{Draft: s.draft(first)})
-	case "edit":
-		return host(room.Edit{Draft: s.draft(""), Text: rest})
-	case "edit-and-approve":
-		return host(room.Edit{Draft: s.draft(""), Text: rest, Approve: true})
-	case "reject":
-		return host(room.Reject{Draft: s.draft(""), Reason: rest})
-	case "next":
-		return host(room.Next{Participant: first, Grant: grant})
-	case "standing":
-		return host(room.SetStanding{Participant: first, Standing: room.Standing(second)})
-	case "redact":
-		n, _ := strconv.ParseInt(first, 10, 64)
-		return host(room.Redact{Target: n})
-	case "limits":
-		return host(room.SetLimits{Limits: limits(t, rest)})
-	case "policy":
-		return host(room.SetPolicy{Policy: room.PolicyRef{Name: first}})
 	case "again":
 		n, _ := strconv.Atoi(first)
 		return room.Command{ID: "c" + strconv.Itoa(n), Actor: room.ActorHost, Do: room.Say{Text: "again"}}
 	}
+	if do := s.hostAct(t, word, rest); do != nil {
+		return room.Command{Actor: room.ActorHost, Do: do}
+	}
 	t.Fatalf("unknown command %q", line)
 	return room.Command{}
+}
+
+// hostAct returns what the host does, or nil for a word of another actor.
+func (s *script) hostAct(t *testing.T, word, rest string) room.Act {
+	first, second, _ := strings.Cut(rest, " ")
+	switch word {
+	case "open":
+		return openAct(t, rest)
+	case "claim":
+		return room.Claim{Owner: "test", Restart: rest == "restart"}
+	case "say":
+		return room.Say{Text: rest}
+	case "opening":
+		return room.Say{Text: rest, Opening: true}
+	case "say-id":
+		return room.Say{MessageID: first, Text: second}
+	case "say-as":
+		return room.Say{As: first, Text: second}
+	case "join": // with rights that it does not get
+		return room.Join{Participant: room.Participant{ID: first, Name: "a", Kind: policy.Human, Owner: second, Device: "dev-" + first, Moderator: true}}
+	case "join-agent":
+		return room.Join{Participant: room.Participant{ID: first, Kind: policy.Local, Device: "dev"}}
+	case "join-here":
+		return room.Join{Participant: room.Participant{ID: first, Kind: policy.Human}}
+	case "pause":
+		return room.Pause{Reason: rest}
+	case "resume":
+		return room.Resume{}
+	case "stop":
+		return room.Stop{}
+	case "complete":
+		return room.Complete{}
+	case "takeover":
+		return room.TakeOver{Participant: first}
+	case "release":
+		return room.Release{Participant: first}
+	case "approve":
+		return room.Approve{Draft: s.draft(first)}
+	case "edit":
+		return room.Edit{Draft: s.draft(""), Text: rest}
+	case "edit-and-approve":
+		return room.Edit{Draft: s.draft(""), Text: rest, Approve: true}
+	case "reject":
+		return room.Reject{Draft: s.draft(""), Reason: rest}
+	case "next":
+		return room.Next{Participant: first, Grant: s.grant()}
+	case "standing":
+		return room.SetStanding{Participant: first, Standing: room.Standing(second)}
+	case "redact":
+		n, _ := strconv.ParseInt(first, 10, 64)
+		return room.Redact{Target: n}
+	case "limits":
+		return room.SetLimits{Limits: limits(t, rest)}
+	case "policy":
+		return room.SetPolicy{Policy: room.PolicyRef{Name: first}}
+	}
+	return nil
+}
+
+func (s *script) grant() room.Grant {
+	return room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: 10}
 }
 
 func (s *script) turn() int {

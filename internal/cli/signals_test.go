@@ -26,11 +26,11 @@ func waitForSignals() {
 	time.Sleep(time.Hour) // what a command that hangs does
 }
 
-// TestSignals: the first interrupt cancels, the second ends at once.
-func TestSignals(t *testing.T) {
+// signalTwice starts a program that prints why it was interrupted and then
+// hangs, and sends it sig when it is ready and when it was interrupted.
+func signalTwice(t *testing.T, sig os.Signal, notes io.Writer) *exec.Cmd {
 	cmd := exec.Command("wait-for-signals")
-	var notes strings.Builder
-	cmd.Stderr = &notes
+	cmd.Stderr = notes
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,17 @@ func TestSignals(t *testing.T) {
 		if !lines.Scan() || lines.Text() != want {
 			t.Errorf("printed %q, want %q", lines.Text(), want)
 		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return cmd
+}
+
+// TestSignals: the first interrupt cancels, the second ends at once.
+func TestSignals(t *testing.T) {
+	var notes strings.Builder
+	cmd := signalTwice(t, os.Interrupt, &notes)
 	if got := exitCodeOf(cmd.Wait()); got != "130" {
 		t.Errorf("exit code %s", got)
 	}
@@ -59,23 +66,7 @@ func TestSignals(t *testing.T) {
 // shell sends its own when its terminal goes away.
 func TestHangups(t *testing.T) {
 	heedHangups(t)
-	cmd := exec.Command("wait-for-signals")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for _, want := range []string{"ready", "interrupted"} {
-		if !lines.Scan() || lines.Text() != want {
-			t.Errorf("printed %q, want %q", lines.Text(), want)
-		}
-		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cmd := signalTwice(t, syscall.SIGHUP, io.Discard)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil { // the second hangup has not ended it
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@
 // Survivors that behave like the original are listed with the reason in
 // testdata/equivalent-mutants.txt of the package, one a line:
 //
-//	function: what the fault is  # why nobody can tell the difference
+//	function: what the fault is  # why it behaves like the original
 //
 // The command fails if a survivor is not listed, a listed mutant was killed or
 // is gone, or fewer than nine of ten mutants were killed. With -changed it looks

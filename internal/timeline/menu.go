@@ -13,7 +13,7 @@ import (
 func (x *screen) menu(v verb) {
 	seats := x.candidates(v)
 	if len(seats) == 0 {
-		x.warn("there is nobody to choose for " + v.name)
+		x.warn("no seat can be chosen for " + v.name)
 		return
 	}
 	if v.name == "release" && len(seats) == 1 {
