@@ -1,6 +1,8 @@
 package processes
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,13 +60,28 @@ func TestCompilingIsShown(t *testing.T) {
 }
 
 // TestCompilingIsShownOnce: nothing of the spinner is left in the timeline when a
-// room has begun on its screen, or when it has ended.
+// room has begun on its screen, or when it has ended. A busy machine may prepare
+// the policy between two frames of the screen, so that there is nothing to leave;
+// the next attempt begins with an empty cache again.
 func TestCompilingIsShownOnce(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
-	w.env = append(w.env, "MOOT_CACHE="+w.dir+"/cold")
+	cold := slices.Clone(w.env)
+	for i := range 5 {
+		w.env = append(slices.Clone(cold), "MOOT_CACHE="+w.dir+"/cold"+strconv.Itoa(i))
+		if shown := runsColdly(t, w); shown {
+			return
+		}
+	}
+	t.Error("a screen never showed that the policy is prepared")
+}
+
+// runsColdly runs a room whose policy has to be compiled, and reports whether its
+// screen showed that.
+func runsColdly(t *testing.T, w *workbench) (shown bool) {
+	t.Helper()
 	x := openTerminal(t, w, 100, "run")
-	x.wait("preparing policy roundrobin")
 	x.sees("DRAFT of A waits")
+	shown = strings.Contains(x.sent(), "preparing policy roundrobin")
 	if strings.Contains(x.screen.String(), "preparing") {
 		t.Errorf("it is in the timeline:\n%s", x.screen)
 	}
@@ -74,4 +91,5 @@ func TestCompilingIsShownOnce(t *testing.T) {
 	if strings.Contains(x.screen.History(), "preparing") {
 		t.Errorf("it is left:\n%s", x.screen.History())
 	}
+	return shown
 }
