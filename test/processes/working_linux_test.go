@@ -65,19 +65,19 @@ func TestCompilingIsShown(t *testing.T) {
 // the next attempt begins with an empty cache again.
 func TestCompilingIsShownOnce(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
-	cold := slices.Clone(w.env)
+	env := slices.Clone(w.env)
 	for i := range 5 {
-		w.env = append(slices.Clone(cold), "MOOT_CACHE="+w.dir+"/cold"+strconv.Itoa(i))
-		if shown := runsColdly(t, w); shown {
+		w.env = append(slices.Clone(env), "MOOT_CACHE="+w.dir+"/empty"+strconv.Itoa(i))
+		if shown := runsUncached(t, w); shown {
 			return
 		}
 	}
 	t.Error("a screen never showed that the policy is prepared")
 }
 
-// runsColdly runs a room whose policy has to be compiled, and reports whether its
+// runsUncached runs a room whose policy has to be compiled, and reports whether its
 // screen showed that.
-func runsColdly(t *testing.T, w *workbench) (shown bool) {
+func runsUncached(t *testing.T, w *workbench) (shown bool) {
 	t.Helper()
 	x := openTerminal(t, w, 100, "run")
 	x.sees("DRAFT of A waits")
