@@ -253,7 +253,8 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}).Draw(rt, "rare")
 }
 
-// drawAgent draws the end of a start or a bid, if an agent owes one.
+// drawAgent draws the end of a start that is in progress, or a bid if the policy
+// asks for bids. It reports false if it draws neither.
 func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
 	for _, x := range m.seats {
 		if m.phase == room.PhaseLive && m.starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {

@@ -303,6 +303,7 @@ func (s *script) hostAct(t *testing.T, word, rest string) room.Act {
 	return nil
 }
 
+// grant returns the grant of the next turn.
 func (s *script) grant() room.Grant {
 	return room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: 10}
 }

@@ -61,8 +61,8 @@ func TestCompilingIsShown(t *testing.T) {
 
 // TestCompilingIsShownOnce: nothing of the spinner is left in the timeline when a
 // room has begun on its screen, or when it has ended. A busy machine may prepare
-// the policy between two frames of the screen, so that there is nothing to leave;
-// the next attempt begins with an empty cache again.
+// the policy between two frames, and then the screen never shows it. The test
+// tries again with an empty cache.
 func TestCompilingIsShownOnce(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	env := slices.Clone(w.env)

@@ -74,9 +74,9 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	case f.expires <= 0 || f.expires > 24*time.Hour:
 		return app.FlagProblem("--expires", f.expires.String(), "an invite is good for up to 24h")
 	case f.noWait && !f.auto:
-		return &problem.Error{Code: "CLI-USAGE", What: "--no-wait leaves nobody who could accept", Fix: "add --auto, or wait"}
+		return &problem.Error{Code: "CLI-USAGE", What: "with --no-wait, no person can accept the other device", Fix: "add --auto, or wait"}
 	case !f.auto && !a.Interactive():
-		return &problem.Error{Code: "INVITE-NOBODY", What: "no person is there to accept the other device", Fix: "run it in a terminal, or add --auto"}
+		return &problem.Error{Code: "INVITE-NOBODY", What: "accepting the other device needs a person at a terminal", Fix: "run it in a terminal, or add --auto"}
 	}
 	d, err := a.Wiring().Device()
 	if err != nil {
@@ -259,7 +259,7 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	case !in.Commitment:
 		return inviteProblem(session.ErrOldRelease)
 	case !f.yes && !a.Interactive():
-		return &problem.Error{Code: "INVITE-NOBODY", What: "no person is there to compare the digits of the pairing", Fix: "run it in a terminal, with the invite pasted or as its argument, or add --yes to pair without comparing"}
+		return &problem.Error{Code: "INVITE-NOBODY", What: "comparing the digits of the pairing needs a person at a terminal", Fix: "run it in a terminal, with the invite pasted or as its argument, or add --yes to pair without comparing"}
 	}
 	d, err := a.Wiring().Device()
 	if err != nil {
