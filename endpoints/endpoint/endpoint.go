@@ -62,6 +62,11 @@ type Prompt struct {
 	Omitted     Omitted
 	Hints       []byte // JSON of the policy, untrusted; may be nil
 
+	// Instructions are those of the agent's owner for this seat. They are no part of
+	// Text, on which they have no influence, and the host of another owner's room
+	// never sets them.
+	Instructions string `json:"-"`
+
 	MaxOutputChars  int
 	MaxHistoryTurns int
 	MaxHistoryChars int
@@ -132,6 +137,17 @@ type Usage struct {
 	Known  bool  `json:"known,omitempty"`
 	Input  int64 `json:"input_tokens,omitempty"`
 	Output int64 `json:"output_tokens,omitempty"`
+
+	// CachedInput is the part of Input that the model read from a cache, and
+	// Reasoning the part of Output that is not in the answer. Both are 0 if the
+	// agent does not state them.
+	CachedInput int64 `json:"cached_input_tokens,omitempty"`
+	Reasoning   int64 `json:"reasoning_tokens,omitempty"`
+
+	// Cost is what the agent says that the turn has cost, in millionths of a US
+	// dollar. CostKnown is false if it says nothing; Known may still be true.
+	CostKnown bool  `json:"cost_known,omitempty"`
+	Cost      int64 `json:"cost,omitempty"`
 }
 
 // A Signal is a report of an endpoint to the room, apart from the reply.
@@ -141,6 +157,8 @@ type Signal struct {
 	Detail string // violation: bounded; message and late: the text; exited: why
 	To     string // message: the addressee, "" for all participants
 	Body   []byte // message and call: JSON, as received
+
+	Permission *Permission // permission: what the agent wants to do
 }
 
 // Kinds of signals.
@@ -163,6 +181,8 @@ const (
 // An Answer is the room's answer to a signal.
 type Answer struct {
 	Allowed bool
+	Always  bool   // permission: the agent need not ask for the like again
+	By      string // permission: the id of the person, or RuledBy or NoAnswer
 	Reason  string
 	Body    []byte
 }

@@ -37,7 +37,7 @@ func Digest(text string) string {
 
 // cleaned returns p with its texts cleaned.
 func cleaned(p Prompt) Prompt {
-	p.Objective, p.Summary = Clean(p.Objective), Clean(p.Summary)
+	p.Objective, p.Summary, p.Instructions = Clean(p.Objective), Clean(p.Summary), Clean(p.Instructions)
 	p.Constraints = eachOf(p.Constraints, Clean)
 	p.You = p.You.cleaned()
 	p.Seats = eachOf(p.Seats, Seat.cleaned)
