@@ -98,6 +98,8 @@ var rules = []rule{
 	{pkg: "internal/termtest", bare: true},
 
 	{pkg: "examples/...", may: "policies/policy"},
+	{pkg: "test/agents/model", bare: true},
+	{pkg: "test/agents/fakemodel", may: "test/agents/model"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
