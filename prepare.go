@@ -202,7 +202,7 @@ func checkAttended(s *room.State, o Options) error {
 }
 
 // checkTrusted reports an imported room whose log, written elsewhere, names
-// commands to start, until the caller trusts them.
+// commands to start or instructs agents, until the caller trusts it.
 func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error {
 	imported, err := h.log.Imported(ctx, s.Spec.Room)
 	if err != nil || !imported || o.TrustCommands {
@@ -213,6 +213,9 @@ func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error
 		e, err := config.ExpandEndpoint(x.Endpoint, s.Spec.Dir, func(string) (string, bool) { return "", true })
 		if err == nil && len(e.Command) > 0 {
 			commands = append(commands, x.ID+": "+strings.Join(e.Command, " "))
+		}
+		if x.Instructions != "" {
+			commands = append(commands, x.ID+" with instructions")
 		}
 	}
 	if len(commands) == 0 {

@@ -12,6 +12,7 @@ var fileCodes = []Meaning{
 	{"ROOM-HUMAN", input, "A person has a key that applies to agents only.", "Remove it."},
 	{"ROOM-INCLUDE", input, "An included file cannot be read, has an absolute path, or is included twice.", "Paths are relative to the including file."},
 	{"ROOM-INVALID", input, "A room file has problems; each is listed with its own code.", "`moot validate room.yaml` lists them all."},
+	{"ROOM-INSTRUCTIONS", input, "The instructions of an agent cannot be read, or the agent is another owner's.", "file is relative to the file that names it. The owner of an agent instructs it, under profiles: of the settings."},
 	{"ROOM-KEY", input, "A key is unknown at this place.", "`moot schema room` prints all keys. Editors can use it too."},
 	{"ROOM-LIMIT", input, "A limit can never be reached, because another limit is always reached first.", "Lower it, or raise the other."},
 	{"ROOM-MANUAL", input, "A seat needs approvals, and no person is present to give them.", "Set mode: full_auto, or run with a terminal or the page."},

@@ -322,7 +322,8 @@ func (Errored) Type() string { return "room.error" }
 
 // VisibleAt returns e as a reader with that level sees it, and false when the
 // reader sees nothing of it. Readers below [Internal] do not see the room's
-// secret, the commands of its agents, drafts, or the list of observers.
+// secret, the commands and instructions of its agents, drafts, or the list of
+// observers.
 func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
@@ -332,7 +333,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
 		e.Body = b
 	case Joined:
-		b.Participant.Endpoint = nil
+		b.Participant.Endpoint, b.Participant.Instructions = nil, ""
 		e.Body = b
 	case MessagePosted:
 		m, ok := b.Message.VisibleAt(level)

@@ -107,6 +107,10 @@ type Participant struct {
 	Starts       bool     `json:"starts,omitempty"`
 	StartTimeout Duration `json:"start_timeout_ns,omitempty"` // of one start; 0 is the default
 
+	// Instructions are what the host, as the owner of a driven local seat, tells its
+	// agent in addition to each prompt.
+	Instructions string `json:"instructions,omitempty"`
+
 	// Endpoint says how the host reaches a driven seat, as it was written,
 	// before ${...} was expanded. It is opaque to this package.
 	Endpoint policy.JSON `json:"endpoint,omitempty"`

@@ -36,7 +36,7 @@ func meeting() []room.Event {
 			Room: "r_1", Name: "Review <b>", Objective: "Decide about the *migration*", Secret: secretWord, Dir: "/home/" + secretWord,
 			Policy: room.PolicyRef{Use: "mention", Name: "mention", Digest: "5f1c", Settings: policy.JSON(`{"key":"` + secretWord + `"}`)},
 		}}},
-		{room.ActorHost, room.Joined{Participant: room.Participant{ID: "dba", Name: "DBA", Kind: policy.Local, Role: "databases", Endpoint: policy.JSON(`{"command":"` + secretWord + `"}`)}}},
+		{room.ActorHost, room.Joined{Participant: room.Participant{ID: "dba", Name: "DBA", Kind: policy.Local, Role: "databases", Instructions: secretWord, Endpoint: policy.JSON(`{"command":"` + secretWord + `"}`)}}},
 		{room.ActorHost, room.Joined{Participant: room.Participant{ID: "sec", Kind: policy.Remote, Owner: "mallory"}}},
 		{room.ActorHost, room.Joined{Participant: room.Participant{ID: "yuki", Kind: policy.Human}}},
 		{"yuki", room.MessagePosted{Message: said("m1", "yuki", room.UserVisible, "Hello,\nsee [here](javascript:alert(1)) or https://example.org/a?b=1.\n```\ncode <script>\n```")}},

@@ -25,7 +25,7 @@ func (r *redactor) event(e room.Event) room.Event {
 		b.Spec.Policy = withoutSettings(b.Spec.Policy)
 		e.Body = b
 	case room.Joined:
-		b.Participant.Endpoint = nil
+		b.Participant.Endpoint, b.Participant.Instructions = nil, ""
 		e.Body = b
 	case room.PolicyChanged:
 		b.Policy = withoutSettings(b.Policy)

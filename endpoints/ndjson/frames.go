@@ -35,8 +35,10 @@ type request struct {
 	Constraints   allowance `json:"constraints"`
 
 	// Prompt is the whole request as one text, which a model can be given as it is.
-	// Texts of others in it are quoted. All other fields are its parts.
+	// Texts of others in it are quoted. All other fields but Instructions are its
+	// parts.
 	Prompt          string          `json:"prompt"`
+	Instructions    string          `json:"instructions,omitempty"` // of the agent's owner; no part of Prompt
 	RemoteFrom      string          `json:"remote_from,omitempty"`
 	You             *seat           `json:"you,omitempty"`
 	Participants    []seat          `json:"participants,omitempty"`
@@ -112,7 +114,7 @@ func requestOf(p endpoint.Prompt) request {
 			MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
 			LocalTurnTimeoutMS: int64(p.Timeout / time.Millisecond),
 		},
-		Prompt: p.Text, RoomConstraints: p.Constraints, HistorySummary: p.Summary, Omitted: p.Omitted.Sentence(), Hints: p.Hints,
+		Prompt: p.Text, Instructions: p.Instructions, RoomConstraints: p.Constraints, HistorySummary: p.Summary, Omitted: p.Omitted.Sentence(), Hints: p.Hints,
 	}
 	if p.Kind == endpoint.Bid {
 		q.Type = typeBid

@@ -57,7 +57,7 @@ func write(out io.Writer, v any) error {
 var requestKeys = []string{
 	"/type", "/request_id", "/profile_id", "/session_id", "/turn_index", "/mode", "/objective", "/remote_message", "/history",
 	"/constraints", "/remote_from", "/you", "/participants", "/room_constraints", "/history_summary", "/omitted", "/hints",
-	"/host", "/trace", "/prompt",
+	"/host", "/trace", "/prompt", "/instructions",
 }
 
 // promptOf is the inverse of requestOf. The catch-up is the remote message only:
@@ -74,7 +74,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	c := q.Constraints
 	p := endpoint.Prompt{
 		Text: q.Prompt, Kind: endpoint.Turn, Request: q.RequestID, Session: q.SessionID, Profile: q.ProfileID, Turn: q.TurnIndex, Mode: q.Mode,
-		Objective: q.Objective, Constraints: q.RoomConstraints, Summary: q.HistorySummary, Hints: q.Hints,
+		Instructions: q.Instructions, Objective: q.Objective, Constraints: q.RoomConstraints, Summary: q.HistorySummary, Hints: q.Hints,
 		MaxOutputChars: c.MaxOutputChars, MaxHistoryTurns: c.MaxHistoryTurns, MaxHistoryChars: c.MaxHistoryChars,
 		MaxToolRounds: c.MaxToolRounds, AllowToolUse: c.AllowToolUse,
 		Timeout: time.Duration(c.LocalTurnTimeoutMS) * time.Millisecond,

@@ -65,6 +65,7 @@ func (d *document) load(o Options) (*Room, Problems) {
 	w := d.decode()
 	r := d.build(w)
 	d.checkSemantics(w, r, o)
+	d.resolveInstructions(w, r)
 	d.resolveRemotes(w, r, o)
 	d.resolveObservers(w, r, o)
 	d.sortProblems()

@@ -137,6 +137,21 @@ var problems = []struct{ name, yaml, want string }{
 	{"secret for an agent", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {T: \"${GREETING_TOKEN}\"}}}\n", ""},
 	{"secret in the file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {MY_API_KEY: abc}}}\n", "4:71 ROOM-SECRET"},
 
+	// instructions
+	{"instructions", seats + "  - {id: a, instructions: \"For ${NAME}.\", endpoint: {kind: scripted, lines: []}}\n", ""},
+	{"instructions in a file", seats + "  - {id: a, instructions: {file: notes.txt}, endpoint: {kind: scripted, lines: []}}\n", ""},
+	{"no file of instructions", seats + "  - {id: a, instructions: {file: nots.txt}, endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-INSTRUCTIONS"},
+	{"a folder of instructions", seats + "  - {id: a, instructions: {file: sub}, endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-INSTRUCTIONS"},
+	{"instructions that are no text", seats + "  - {id: a, instructions: {file: latin.txt}, endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-INSTRUCTIONS"},
+	{"instructions that are too long", seats + "  - {id: a, instructions: {file: long.txt}, endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-INSTRUCTIONS"},
+	{"blank instructions", seats + "  - {id: a, instructions: \" \", endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-INSTRUCTIONS"},
+	{"empty instructions", seats + "  - {id: a, instructions: \"\", endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-VALUE"},
+	{"instructions in a list", seats + "  - {id: a, instructions: [x], endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-TYPE"},
+	{"instructions in another key", seats + "  - {id: a, instructions: {path: x}, endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-MISSING, 4:28 ROOM-KEY"},
+	{"instructions of another owner's agent", seats + "  - {id: a, owner: dana, instructions: x, endpoint: {kind: scripted, lines: []}}\n", "4:40 ROOM-INSTRUCTIONS"},
+	{"instructions of a person", head + "  - {id: ana, kind: human, instructions: x}\n", "6:42 ROOM-HUMAN?"},
+	{"a secret in instructions", seats + "  - {id: a, instructions: \"${GREETING_TOKEN}\", endpoint: {kind: scripted, lines: []}}\n", "4:27 ROOM-SECRET"},
+
 	// semantics
 	{"same id", seats + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
 	{"same id in another case", seats + "  - {id: Sec, endpoint: {kind: scripted, lines: []}}\n  - {id: sec, endpoint: {kind: scripted, lines: []}}\n", "5:10 ROOM-DUPLICATE-ID"},
@@ -178,7 +193,7 @@ func TestProblems(t *testing.T) {
 	for _, c := range problems {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, map[string]string{
-				"room.yaml": c.yaml, "notes.txt": "text", "agent.sh": "#!/bin/sh\n", "sub/x": "",
+				"room.yaml": c.yaml, "notes.txt": "text", "latin.txt": "caf\xe9", "long.txt": strings.Repeat("ü", maxInstructions+1), "agent.sh": "#!/bin/sh\n", "sub/x": "",
 			})
 			r, ps := Load(path, testOptions)
 			if got := brief(ps); got != c.want {

@@ -34,6 +34,9 @@ participants:
     price: {input: 3, output: 0.25}
     review: {confidenceBelow: 0.7, words: [drop], longerThan: 900}
     endpoint: {kind: ndjson, command: [./agent.sh, "--for=${NAME}"], env: {TOKEN: "${GREETING_TOKEN}"}, restart: 2}
+    instructions: |
+      You are ${NAME}'s.
+      Be brief.
   - {id: ana, kind: human, moderator: true}
 policy:
   use: mention
@@ -51,6 +54,7 @@ participants:
     endpoint: {kind: ndjson, command: [./sec.sh], cwd: ./work}
   - id: script
     mode: full_auto
+    instructions: {file: sec.sh}
     endpoint: {kind: scripted, script: lines.txt}
 `
 
@@ -84,7 +88,7 @@ func TestValues(t *testing.T) {
 		t.Errorf("spec\n%+v\nwant\n%+v", spec, wantSpec)
 	}
 	wantCode := room.Participant{
-		ID: "Code", Name: "Codebase agent", Kind: policy.Local, Role: "Knows it", Domains: []string{"go", "sql"},
+		ID: "Code", Instructions: "You are Ana's.\nBe brief.", Name: "Codebase agent", Kind: policy.Local, Role: "Knows it", Domains: []string{"go", "sql"},
 		Profile: "coder", Mode: room.SemiAuto, Remembers: true, Cooldown: 1, MaxTokens: 5000, Tools: true,
 		Price:  room.Price{Input: 3_000_000, Output: 250_000},
 		Review: room.Review{ConfidenceBelow: 0.7, Words: []string{"drop"}, LongerThan: 900}, Timeout: 90 * time.Second,
@@ -96,7 +100,7 @@ func TestValues(t *testing.T) {
 	for i, want := range []room.Participant{
 		1: {ID: "ana", Name: "ana", Kind: policy.Human, Moderator: true},
 		2: {ID: "security", Name: "security", Kind: policy.Remote, Owner: "dana", Mode: room.FullAuto},
-		3: {ID: "script", Name: "script", Kind: policy.Local, Mode: room.FullAuto},
+		3: {ID: "script", Name: "script", Kind: policy.Local, Mode: room.FullAuto, Instructions: "#!/bin/sh"},
 	} {
 		if i == 0 {
 			continue

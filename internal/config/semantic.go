@@ -95,7 +95,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
-		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "",
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{},
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
@@ -162,6 +165,58 @@ func (d *document) checkScript(i int, e Endpoint, o Options) {
 			d.reportUnlessBroken(path, "ROOM-SCRIPT", err.Error(), "")
 		}
 	}
+}
+
+// maxInstructions bounds the instructions of an agent, in characters. The schema has
+// the same bound.
+const maxInstructions = 32_768
+
+// resolveInstructions sets the instructions of agents, from their files if they are
+// not in room.yaml.
+func (d *document) resolveInstructions(w wireRoom, r *Room) {
+	k := 0
+	for i, seat := range w.Participants {
+		if seat == nil {
+			continue
+		}
+		p, path := &r.Participants[k].Seat, participantPath(i, "instructions")
+		k++
+		if seat.Instructions == (wireText{}) || p.Kind == policy.Human || d.isBroken(path...) {
+			continue
+		}
+		if p.Kind == policy.Remote {
+			d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", "another owner's agent gets instructions from its owner only", "remove them; the owner may write them under profiles: of the settings there")
+			continue
+		}
+		text, err := seat.Instructions.read(d.sourceOf(i).dir)
+		if err != nil {
+			d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", err.What, err.Fix)
+		}
+		p.Instructions = text
+	}
+}
+
+// read returns the text. The path of a file is relative to dir.
+func (t wireText) read(dir string) (string, *problem.Error) {
+	text, name := []byte(t.Text), "the text"
+	if t.File != "" {
+		var err error
+		name = t.File
+		if text, err = readBounded(absolutePath(dir, t.File), true); err != nil {
+			return "", &problem.Error{What: "no text at " + name + ": " + reasonWithoutPath(err), Fix: "the path is relative to the file that names it"}
+		}
+	}
+	s := &source{name: name, text: bytes.TrimPrefix(text, []byte("\ufeff"))}
+	if n := utf8.RuneCount(s.text); n > maxInstructions {
+		return "", &problem.Error{What: fmt.Sprintf("%s has over %d characters", name, maxInstructions), Fix: "shorten it: the agent gets it with each prompt"}
+	}
+	if p := s.checkText(); p != nil {
+		return "", &problem.Error{What: p.Position.String() + ": " + p.What, Fix: cmp.Or(p.Hint, "remove the character")}
+	}
+	if text = bytes.TrimSpace(s.text); len(text) == 0 {
+		return "", &problem.Error{What: name + " is empty", Fix: "write what the agent needs to know, or remove instructions"}
+	}
+	return string(text), nil
 }
 
 func (d *document) checkCwd(i int, w *wireEndpoint, e Endpoint) {

@@ -24,6 +24,7 @@ type Profile struct {
 	Burst         int           `json:"rateBurst,omitempty"`                // 0 means 3
 	Candid        bool          `json:"candid,omitempty"`
 	Timeout       time.Duration `json:"-"`
+	Instructions  string        `json:"-"` // to the shared agent, with each prompt
 	Caps
 	// Endpoint is the endpoint of the shared agent as written; nil for an agent
 	// that is not shared. See ExpandEndpoint.
@@ -46,7 +47,8 @@ var profileName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 // wireProfile is a profile as written.
 type wireProfile struct {
 	Profile
-	Timeout duration `json:"timeout"`
+	Timeout      duration `json:"timeout"`
+	Instructions wireText `json:"instructions"`
 }
 
 // maxProfiles is the maximum length of the list.
@@ -69,9 +71,12 @@ func readProfiles(s *source) (all []Profile, warning string, _ *Problem) {
 		if err == nil {
 			err = w.check(all)
 		}
+		if err == nil && w.Instructions != (wireText{}) {
+			err = w.instruct(s.dir)
+		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
-			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout and candid"
+			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout, instructions and candid"
 			return nil, "", p
 		}
 		w.Profile.Timeout, w.Dir = time.Duration(w.Timeout), s.dir
@@ -137,6 +142,16 @@ func renamedWarning(where Position, old []string) string {
 		now[i] = oldProfileKeys[k]
 	}
 	return fmt.Sprintf("%s: profiles have old spellings of keys: %s\n  fix: write %s", where, strings.Join(old, ", "), strings.Join(now, ", "))
+}
+
+// instruct sets the instructions of the profile.
+func (w *wireProfile) instruct(dir string) error {
+	text, err := w.Instructions.read(dir)
+	if err != nil {
+		return fmt.Errorf("the instructions of %s: %s; %s", w.Name, err.What, err.Fix)
+	}
+	w.Profile.Instructions = text
+	return nil
 }
 
 func (w wireProfile) check(others []Profile) error {

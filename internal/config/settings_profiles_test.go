@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -41,6 +42,40 @@ func TestProfileKeys(t *testing.T) {
 			}
 			if !reflect.DeepEqual(s.Profiles, want) {
 				t.Errorf("got %+v", s.Profiles)
+			}
+		})
+	}
+}
+
+// TestProfileInstructions reads the instructions of a profile, whose file is
+// relative to that of the settings.
+func TestProfileInstructions(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, problem string }{
+		"text":    {"\" Be brief.\"", "Be brief.", ""},
+		"file":    {"{file: brief.md}", "Be brief.", ""},
+		"none":    {"{file: none.md}", "", "the instructions of a: no text at none.md: no such file or directory; the path is relative"},
+		"unknown": {"{url: x}", "", "unknown field"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "config.yaml")
+			err := errors.Join(
+				os.WriteFile(path, []byte("profiles: [{name: a, instructions: "+c.text+"}]\n"), 0o600),
+				os.WriteFile(filepath.Join(dir, "brief.md"), []byte("\ufeffBe brief.\n"), 0o600),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("MOOT_CONFIG", path)
+			t.Setenv("HOME", dir)
+			s, _, err := LoadSettings(nil)
+			switch {
+			case c.problem != "":
+				if err == nil || !strings.Contains(err.Error(), c.problem) {
+					t.Errorf("got %v, want %s", err, c.problem)
+				}
+			case err != nil || s.Profiles[0].Instructions != c.want:
+				t.Errorf("got %+v and %v", s.Profiles, err)
 			}
 		})
 	}

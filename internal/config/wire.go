@@ -31,6 +31,7 @@ type (
 		Kind         string        `json:"kind"`
 		Role         string        `json:"role"`
 		Domains      []string      `json:"domains"`
+		Instructions wireText      `json:"instructions"`
 		Mode         string        `json:"mode"`
 		Remembers    bool          `json:"remembers"`
 		Cooldown     int           `json:"cooldown"`
@@ -112,6 +113,22 @@ func (d *duration) UnmarshalJSON(b []byte) error {
 	}
 	v, err := time.ParseDuration(s)
 	*d = duration(v)
+	return err
+}
+
+// A wireText is a text, or the file that contains it: {file: PATH}.
+type wireText struct{ Text, File string }
+
+// UnmarshalJSON reads a value that matches the schema of instructions.
+func (t *wireText) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte(`"`)) {
+		return json.Unmarshal(b, &t.Text)
+	}
+	var f struct {
+		File string `json:"file"`
+	}
+	err := decodeStrict(b, &f)
+	t.File = f.File
 	return err
 }
 

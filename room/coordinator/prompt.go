@@ -40,6 +40,9 @@ func promptParts(ctx context.Context, s *room.State, t *messageCache, id string,
 		MaxOutputChars: s.Limits.MaxOutput, MaxHistoryTurns: s.Bounds.HistoryTurns, MaxHistoryChars: s.Bounds.HistoryChars,
 		MaxToolRounds: s.Limits.MaxToolRounds, AllowToolUse: x.Tools, Timeout: s.Timeout(id),
 	}
+	if x.Kind == policy.Local && x.Device == "" { // the owner of another agent instructs it on the agent's device
+		p.Instructions = x.Instructions
+	}
 	p.Seats = make([]endpoint.Seat, 0, len(s.Seats))
 	for _, y := range s.Seats {
 		if y.Standing == room.Removed {

@@ -174,6 +174,43 @@ func TestPlantedFact(t *testing.T) {
 	})
 }
 
+// TestInstructions checks that an agent of this device gets its own instructions
+// apart from the text of its prompt, that the estimate of the turn counts them, and
+// that they are not for another owner's device.
+func TestInstructions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		got := map[string]string{}
+		seats := withRemote()
+		for i := range seats {
+			seats[i].Instructions = strings.Repeat("Mind "+seats[i].ID+". ", 400)
+		}
+		r, err := coordinator.Open(t.Context(), config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			got[p.You.ID] = p.Instructions
+			if strings.Contains(p.Text, "Mind ") {
+				t.Errorf("the prompt has them:\n%s", p.Text)
+			}
+			return count(ctx, p, f)
+		}), spec(room.Limits{MaxTurns: 2}), seats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got["mine"] != seats[0].Instructions || got["theirs"] != "" {
+			t.Errorf("the agents got %q", got)
+		}
+		for i, least := range []int64{1000, 0} {
+			turn := i + 1
+			p, granted, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
+			if err != nil || granted.Tokens < least || turn == 2 && (granted.Tokens > 1000 || p.Instructions != "") {
+				t.Errorf("turn %d: about %d tokens, instructions %q, %v", turn, granted.Tokens, p.Instructions, err)
+			}
+		}
+	})
+}
+
 // TestSentPromptHasTheGrantedDigest checks that the digest in turn.granted is
 // that of the prompt that the endpoint gets.
 func TestSentPromptHasTheGrantedDigest(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // grant returns what turn.granted records of the prompt of a participant: its
-// window, the digest of its text and its size. speak makes the same prompt from
+// window, the digest of its text, and its size with the instructions. speak makes the same prompt from
 // the same state. A participant that does not exist gets no prompt;
 // [room.State.Decide] refuses it.
 func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
@@ -26,7 +26,7 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 	if err != nil {
 		return room.Grant{}, err
 	}
-	g.Prompt, g.Tokens = endpoint.Digest(p.Text), int64(endpoint.Size(p)+3)/4
+	g.Prompt, g.Tokens = endpoint.Digest(p.Text), int64(endpoint.Size(p)+len(p.Instructions)+3)/4
 	return g, nil
 }
 

@@ -113,6 +113,24 @@ func TestHostileIDs(t *testing.T) {
 	}
 }
 
+// TestHostileInstructions sends instructions of a hostile host. No part of the
+// protocol has them, so the request is refused.
+func TestHostileInstructions(t *testing.T) {
+	way := scriptedWay()
+	s := newShared(t, way)
+	q := struct {
+		wire.Request
+		Instructions string `json:"instructions"`
+	}{hostileRequest("harmless"), canary}
+	if r := s.send(t, q); r.Status != wire.StatusError || r.Code != wire.CodeProtocol {
+		t.Errorf("instructions of the host are answered with %+v", r)
+	}
+	if asked := way.asked(t); len(asked) != 0 {
+		t.Errorf("the agent was asked %d times", len(asked))
+	}
+	s.ask(t, q.Request).check(t, "harmless")
+}
+
 // TestHostileMessages sends the payloads as messages of another participant in a
 // room of this device.
 func TestHostileMessages(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/wire"
 )
 
+// ownInstructions are those of the owner of every shared agent.
+const ownInstructions = "Mind the indexes."
+
 // A shared is an agent that a device shares with a hostile host, which writes its
 // requests itself.
 type shared struct {
@@ -55,7 +58,7 @@ func (s *shared) start(t *testing.T) {
 	d := relay.NewDispatcher(s.guest, s.hub.Connect(s.guest), nil)
 	d.Handle(share.New(share.Config{
 		Self: s.guest, Journal: journal, Quota: calls, Name: func(identity.DeviceID) string { return "Ann's laptop" },
-		Agents: []share.AgentConfig{{Profile: profile, Open: func(context.Context) (share.Agent, error) { return s.way.open() }}},
+		Agents: []share.AgentConfig{{Profile: profile, Instructions: ownInstructions, Open: func(context.Context) (share.Agent, error) { return s.way.open() }}},
 	}))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -78,8 +81,9 @@ func (s *shared) restart(t *testing.T) {
 	s.start(t)
 }
 
-// send sends a request and waits for its response.
-func (s *shared) send(t *testing.T, q wire.Request) (r wire.Response) {
+// send sends a request, which is a wire.Request or has more keys, and waits for its
+// response.
+func (s *shared) send(t *testing.T, q any) (r wire.Response) {
 	t.Helper()
 	body, err := json.Marshal(q)
 	if err != nil {

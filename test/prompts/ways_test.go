@@ -68,11 +68,18 @@ type request struct {
 }
 
 // check checks the fields of a frame: they are cleaned, no message of the host is
-// the agent's own, and only the agent is of the same owner.
+// the agent's own, only the agent is of the same owner, and the instructions are
+// those of its owner.
 func (r request) check(t *testing.T, payload string) {
 	t.Helper()
+	if strings.Contains(r.text, ownInstructions) || r.prompt != nil && r.prompt.Instructions != ownInstructions {
+		t.Fatalf("the payload %q: the instructions are %+v", payload, r)
+	}
 	if r.fields == nil {
 		return
+	}
+	if r.fields["instructions"] != ownInstructions {
+		t.Fatalf("the payload %q: the instructions are %q", payload, r.fields["instructions"])
 	}
 	eachString(r.fields, func(s string) {
 		if endpoint.Clean(s) != s {

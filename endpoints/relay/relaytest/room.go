@@ -29,7 +29,7 @@ type Room struct {
 func NewRoom(id string, observers ...room.Observer) *Room {
 	p := &Room{id: id, observers: observers, said: map[string]bool{}, change: make(chan struct{})}
 	p.Add(room.Opened{Spec: room.Spec{Room: id, Objective: "Test.", Secret: "boundary-secret", Dir: "/home/ann"}})
-	p.Add(room.Joined{Participant: room.Participant{ID: "a", Kind: "local", Endpoint: []byte(`{"command":["endpoint-secret"]}`)}})
+	p.Add(room.Joined{Participant: room.Participant{ID: "a", Kind: "local", Instructions: "instructions-secret", Endpoint: []byte(`{"command":["endpoint-secret"]}`)}})
 	return p
 }
 

@@ -37,6 +37,8 @@ type AgentConfig struct {
 	Timeout time.Duration
 	// Caps limit what a host may ask of the agent.
 	Caps Caps
+	// Instructions are those of the agent's owner. A request has none.
+	Instructions string
 	// Candid sends the agent's own words about a failure to the other device, such
 	// as the last lines of its standard error.
 	Candid bool

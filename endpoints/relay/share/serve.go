@@ -110,6 +110,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 	p := q.Prompt(name, func(text string) bool { return s.cfg.Journal.said(from, e.Room, digestOf(name, text)) })
 	p.Kind, p.Request, p.Room, p.Profile, p.Epoch, p.Turn, p.Trace = a.Kind, e.ID, from.Short()+"/"+e.Room, name, e.Epoch, e.Turn, trace
 	profile.Caps.apply(&p)
+	p.Instructions = profile.Instructions
 	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.cfg.Name(from), Device: from.String()}, rand.Text(), p.Room
 	return s.work(ctx, job{profile, a, endpoint.Rendered(p), from, e, begun, q.Knows})
 }

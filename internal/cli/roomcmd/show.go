@@ -164,17 +164,18 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 
 // A sight is what an agent was handed at a turn.
 type sight struct {
-	Room        string      `json:"room"`
-	Turn        int         `json:"turn"`
-	Participant string      `json:"participant"`
-	Reason      string      `json:"reason,omitempty"`
-	Window      room.Window `json:"window"`
-	Tokens      int64       `json:"tokens"`
-	Recorded    string      `json:"recorded_digest,omitempty"` // absent in rooms of versions that sent no text
-	Rebuilt     string      `json:"rebuilt_digest"`
-	Remote      bool        `json:"remote,omitempty"`   // another device words the prompt for its agent
-	Redacted    int         `json:"redacted,omitempty"` // events of the room that were redacted since
-	Prompt      string      `json:"prompt"`
+	Room         string      `json:"room"`
+	Turn         int         `json:"turn"`
+	Participant  string      `json:"participant"`
+	Reason       string      `json:"reason,omitempty"`
+	Window       room.Window `json:"window"`
+	Tokens       int64       `json:"tokens"`
+	Recorded     string      `json:"recorded_digest,omitempty"` // absent in rooms of versions that sent no text
+	Rebuilt      string      `json:"rebuilt_digest"`
+	Remote       bool        `json:"remote,omitempty"`       // another device words the prompt for its agent
+	Redacted     int         `json:"redacted,omitempty"`     // events of the room that were redacted since
+	Instructions string      `json:"instructions,omitempty"` // of the agent's owner; no part of the prompt
+	Prompt       string      `json:"prompt"`
 }
 
 // showTurn rebuilds a prompt from the log. One that is not what was recorded
@@ -202,7 +203,7 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	s := sight{
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
 		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted,
-		Remote: p.You.Device != "", Prompt: p.Text,
+		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text,
 	}
 	if err := a.Emit(s, func(w io.Writer) error { return a.printSight(w, s) }); err != nil {
 		return err
@@ -241,7 +242,10 @@ func (a *commands) printSight(w io.Writer, s sight) error {
 	if s.Remote {
 		b.WriteString("         another device has this agent: it got these parts, quoted by that device\n")
 	}
-	b.WriteString("\n" + s.Prompt) // cleaned when it was rendered: the bytes that were sent
+	if s.Instructions != "" {
+		fmt.Fprintf(&b, "\ninstructions, which are no part of the prompt:\n%s\n", s.Instructions)
+	}
+	b.WriteString("\n" + s.Prompt) // both cleaned when it was rendered: the bytes that were sent
 	_, err := io.WriteString(w, b.String())
 	return err
 }
