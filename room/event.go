@@ -333,7 +333,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
 		e.Body = b
 	case Joined:
-		b.Participant.Endpoint, b.Participant.Instructions = nil, ""
+		b.Participant.Endpoint, b.Participant.Allow, b.Participant.Instructions = nil, nil, ""
 		e.Body = b
 	case MessagePosted:
 		m, ok := b.Message.VisibleAt(level)

@@ -59,6 +59,13 @@ type Trace struct {
 // charges the estimate of the prompt and of the reply.
 type Usage = endpoint.Usage
 
+// An AllowRule is a rule of an agent's owner, by which an action of the agent needs
+// no person.
+type AllowRule = endpoint.AllowRule
+
+// A Permission is what an agent asks of its owner before it acts.
+type Permission = endpoint.Permission
+
 // Visibility restricts the readers of a message. An agent may narrow it and never
 // widen it.
 type Visibility string

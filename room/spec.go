@@ -111,6 +111,10 @@ type Participant struct {
 	// agent in addition to each prompt.
 	Instructions string `json:"instructions,omitempty"`
 
+	// Allow are the rules of the agent's owner: actions that need no person. Only
+	// agents of the host's device have rules here.
+	Allow []AllowRule `json:"allow,omitempty"`
+
 	// Endpoint says how the host reaches a driven seat, as it was written,
 	// before ${...} was expanded. It is opaque to this package.
 	Endpoint policy.JSON `json:"endpoint,omitempty"`

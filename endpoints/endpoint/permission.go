@@ -1,5 +1,11 @@
 package endpoint
 
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
 // Kinds of actions for which an agent asks permission (Agent Client Protocol,
 // ToolKind). An unknown kind is ActionOther.
 const (
@@ -14,10 +20,16 @@ const (
 	ActionOther   = "other"
 )
 
+var actions = []string{
+	ActionRead, ActionEdit, ActionDelete, ActionMove, ActionSearch, ActionExecute, ActionFetch, ActionThink, ActionOther,
+}
+
 // Values of [Answer].By that are no person.
 const (
-	RuledBy  = "rule"    // an allow rule of the agent's owner
-	NoAnswer = "timeout" // no person has answered in time
+	RuledBy   = "rule"      // an allow rule of the agent's owner
+	NoAnswer  = "timeout"   // no person has answered in time
+	Unasked   = "room"      // refused without asking a person
+	Cancelled = "cancelled" // the turn has ended, or the agent waits no longer
 )
 
 // A Permission is what an agent asks of its owner before it acts. The agent says
@@ -32,4 +44,57 @@ type Permission struct {
 	Dir     string   `json:"-"`                 // working folder of the agent, from its configuration; "" is unknown
 	Detail  string   `json:"detail,omitempty"`  // more about the action, such as its arguments as JSON
 	Always  bool     `json:"always,omitempty"`  // the agent offers to remember the answer
+}
+
+// Bounds of a permission request, in bytes and items.
+const (
+	maxTitle   = 400
+	maxDetail  = 4_000
+	maxCommand = 16_000 // also of argv in all
+	maxFiles   = 100
+	maxFile    = 4_096
+)
+
+// Bounded returns p in a form that can be stored: valid UTF-8 of bounded length, with
+// a known kind. Title and Detail are cleaned and cut. The command and the files keep
+// their characters. It returns false, and p without them, if they are over a bound:
+// a person could not see all that the answer is about.
+func (p Permission) Bounded() (Permission, bool) {
+	if !slices.Contains(actions, p.Kind) {
+		p.Kind = ActionOther
+	}
+	p.ID, p.Title = CleanLine(cut(p.ID, maxTitle), maxTitle), CleanLine(cut(p.Title, maxTitle), maxTitle)
+	p.Detail = Clean(cut(p.Detail, maxDetail))
+	whole := len(p.Command) <= maxCommand && len(p.Paths) <= maxFiles
+	p.Command = strings.ToValidUTF8(p.Command, string(utf8.RuneError))
+	length := 0
+	for _, w := range p.Argv {
+		length += len(w) + 1
+	}
+	whole = whole && length <= maxCommand
+	for _, f := range p.Paths {
+		whole = whole && len(f) <= maxFile
+	}
+	if !whole {
+		p.Command, p.Argv, p.Paths = "", nil, nil
+		return p, false
+	}
+	p.Argv, p.Paths = valid(p.Argv), valid(p.Paths)
+	return p, true
+}
+
+// cut returns at most n bytes of s, and an ellipsis if that is not all.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// valid returns texts with invalid UTF-8 replaced, nil for none.
+func valid(texts []string) (all []string) {
+	for _, s := range texts {
+		all = append(all, strings.ToValidUTF8(s, string(utf8.RuneError)))
+	}
+	return all
 }

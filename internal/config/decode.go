@@ -129,7 +129,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), Output: millionths(w.Price.Output)},
-			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout),
+			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow,
 		},
 	}
 	if p.Seat.Mode == "" && p.Seat.Kind != policy.Human {

@@ -87,6 +87,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 		d.reportUnlessBroken(participantPath(i), "ROOM-ENDPOINT", "an agent needs an endpoint", "add endpoint: {kind: ndjson, command: [...]}, or kind: human for a person")
 	default:
 		d.checkMode(i, s, o)
+		d.checkAllow(i, s)
 		d.checkEndpoint(i, s.Endpoint, o)
 	}
 }
@@ -95,7 +96,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
-		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{},
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil,
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")
@@ -126,6 +127,20 @@ func (d *document) checkMode(i int, s *wireParticipant, o Options) {
 	for k, p := range s.Review.Patterns {
 		if _, err := regexp.Compile(p); err != nil {
 			d.reportUnlessBroken(participantPath(i, "review", "patterns", strconv.Itoa(k)), "ROOM-REVIEW", "not a regular expression: "+err.Error(), "the syntax is that of RE2; \\ escapes a character")
+		}
+	}
+}
+
+// checkAllow checks the rules for permissions of an agent. Only the owner of an agent
+// may write them.
+func (d *document) checkAllow(i int, s *wireParticipant) {
+	if s.Allow != nil && s.kind() == policy.Remote {
+		d.reportUnlessBroken(participantPath(i, "allow"), "ROOM-ALLOW", "the agent is of another owner, who alone may allow its actions", "remove allow; its owner writes it under profiles: of the settings")
+		return
+	}
+	for k, r := range s.Allow {
+		if err := r.Check(); err != nil {
+			d.reportUnlessBroken(participantPath(i, "allow", strconv.Itoa(k)), "ROOM-ALLOW", err.Error(), "write {kind: read} or {kind: execute, argv: [go, test, \"*\"]}")
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/folkmoot/moot/room"
 )
 
 // A Profile is a named local agent of this device, with its rights and limits in
@@ -26,6 +28,8 @@ type Profile struct {
 	Timeout       time.Duration `json:"-"`
 	Instructions  string        `json:"-"` // to the shared agent, with each prompt
 	Caps
+	// Rules are the actions that the shared agent may take. No person is asked.
+	Rules []room.AllowRule `json:"allow,omitempty"`
 	// Endpoint is the endpoint of the shared agent as written; nil for an agent
 	// that is not shared. See ExpandEndpoint.
 	Endpoint json.RawMessage `json:"endpoint,omitempty"`
@@ -50,6 +54,9 @@ type wireProfile struct {
 	Timeout      duration `json:"timeout"`
 	Instructions wireText `json:"instructions"`
 }
+
+// maxRules is the largest number of rules under allow: of one agent.
+const maxRules = 64
 
 // maxProfiles is the maximum length of the list.
 const maxProfiles = 64
@@ -76,7 +83,7 @@ func readProfiles(s *source) (all []Profile, warning string, _ *Problem) {
 		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
-			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout, instructions and candid"
+			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout, instructions, allow and candid"
 			return nil, "", p
 		}
 		w.Profile.Timeout, w.Dir = time.Duration(w.Timeout), s.dir
@@ -166,6 +173,14 @@ func (w wireProfile) check(others []Profile) error {
 		return fmt.Errorf("a limit of %s is out of bounds", w.Name)
 	case w.Timeout < 0 || time.Duration(w.Timeout) > maxDuration:
 		return fmt.Errorf("the timeout of %s is out of bounds", w.Name)
+	}
+	if len(w.Rules) > maxRules {
+		return fmt.Errorf("allow of %s has %d rules, at most %d are possible", w.Name, len(w.Rules), maxRules)
+	}
+	for _, r := range w.Rules {
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("allow of %s: %w", w.Name, err)
+		}
 	}
 	if w.Endpoint == nil {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/folkmoot/moot/room"
 )
 
 // TestProfileKeys reads the same profile in the documented spelling and in that of
@@ -14,13 +16,15 @@ import (
 func TestProfileKeys(t *testing.T) {
 	want := []Profile{{
 		Name: "a", Allow: true, Devices: []string{"d"}, MaxConcurrent: 1, MaxHops: 3, PerMinute: 4, Burst: 5,
-		Caps: Caps{AllowTools: true, MaxOutputChars: 100, MaxToolRounds: 2, MaxMinutes: 30},
+		Caps:  Caps{AllowTools: true, MaxOutputChars: 100, MaxToolRounds: 2, MaxMinutes: 30},
+		Rules: []room.AllowRule{{Kind: "read"}, {Kind: "execute", Argv: []string{"go", "test", "*"}}},
 	}}
+	const rules = "allow: [{kind: read}, {kind: execute, argv: [go, test, '*']}]"
 	for name, text := range map[string]string{
 		"snake": "{name: a, allow_shared_agent_calls: true, allowed_shared_device_ids: [d], max_concurrent_shared_calls: 1, max_hop_count: 3, rate_per_minute: 4, rate_burst: 5, " +
-			"allow_tools: true, max_output_chars: 100, max_tool_rounds: 2, max_minutes: 30}",
+			"allow_tools: true, max_output_chars: 100, max_tool_rounds: 2, max_minutes: 30, " + rules + "}",
 		"camel": "{name: a, allowSharedAgentCalls: true, allowedSharedDeviceIds: [d], maxConcurrentSharedCalls: 1, maxHopCount: 3, ratePerMinute: 4, rateBurst: 5, " +
-			"allowTools: true, maxOutputChars: 100, maxToolRounds: 2, maxMinutes: 30}",
+			"allowTools: true, maxOutputChars: 100, maxToolRounds: 2, maxMinutes: 30, " + rules + "}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -78,5 +82,23 @@ func TestProfileInstructions(t *testing.T) {
 				t.Errorf("got %+v and %v", s.Profiles, err)
 			}
 		})
+	}
+}
+
+// TestProfileRules refuses rules that would allow more than their owner can know.
+func TestProfileRules(t *testing.T) {
+	for rule, want := range map[string]string{
+		"{kind: execute}": "needs argv", "{kind: other}": "unknown kinds", "{kind: read, path: [a]}": "path", "{kind: read, paths: [../a]}": "no pattern",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "config.yaml")
+		if err := os.WriteFile(path, []byte("profiles: [{name: a, allow: ["+rule+"]}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("MOOT_CONFIG", path)
+		t.Setenv("HOME", dir)
+		if _, _, err := LoadSettings(nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", rule, err, want)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/folkmoot/moot/room"
 )
 
 // The wire types mirror room.schema.json. A nil pointer in a list is an item
@@ -45,6 +47,8 @@ type (
 		Price        wirePrice     `json:"price"`
 		Review       *wireReview   `json:"review"`
 		Endpoint     *wireEndpoint `json:"endpoint"`
+
+		Allow []room.AllowRule `json:"allow"`
 	}
 	wireReview struct {
 		ConfidenceBelow float64  `json:"confidenceBelow"`

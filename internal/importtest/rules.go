@@ -47,11 +47,12 @@ var rules = []rule{
 
 	{pkg: "room/names", never: impure, bare: true},
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
-	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/endpoint"},
+	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 
 	{pkg: "endpoints/endpoint", bare: true},
+	{pkg: "endpoints/allow", may: "endpoints/endpoint"},
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
@@ -61,7 +62,7 @@ var rules = []rule{
 	{pkg: "endpoints/relay/quota", may: "internal/flock endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity"},
 	{pkg: "endpoints/relay", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"},
 	{pkg: "endpoints/relay/seat", may: "endpoints/endpoint endpoints/inflight endpoints/relay " + relayParts},
-	{pkg: "endpoints/relay/share", may: "endpoints/endpoint endpoints/relay " + relayParts},
+	{pkg: "endpoints/relay/share", may: "endpoints/allow endpoints/endpoint endpoints/relay " + relayParts},
 	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
