@@ -44,9 +44,11 @@ func decodeGemini(p string, body []byte, req *Request) error {
 		Tools             []struct {
 			FunctionDeclarations toolList
 		}
+		GenerationConfig struct{ ResponseMimeType string }
 	}
 	err := json.Unmarshal(body, &q)
 	req.Model, _, _ = strings.Cut(path.Base(p), ":")
+	req.JSON = q.GenerationConfig.ResponseMimeType == "application/json"
 	req.Stream = strings.HasSuffix(p, ":streamGenerateContent")
 	if m := q.SystemInstruction.message(); m.Text != "" {
 		req.Messages = append(req.Messages, Message{"system", m.Text})

@@ -16,9 +16,11 @@ func decodeMessages(_ string, body []byte, req *Request) error {
 		System   parts
 		Messages chatMessages
 		Tools    toolList
+		Output   struct{ Format struct{ Type string } } `json:"output_config"`
 	}
 	err := json.Unmarshal(body, &q)
 	req.Model, req.Stream, req.Tools = q.Model, q.Stream, q.Tools.names()
+	req.JSON = q.Output.Format.Type == "json_schema"
 	if q.System.text != "" {
 		req.Messages = append(req.Messages, Message{"system", q.System.text})
 	}

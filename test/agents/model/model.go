@@ -44,6 +44,7 @@ type Request struct {
 	Bytes    int
 	Keyed    bool // the request has a header or parameter with a key
 	Side     bool // the agent asks for itself, such as for a session's title
+	JSON     bool // the answer is to be JSON
 	Attempt  int  // from 1: how often this seat has sent these bytes
 
 	usage bool // a stream should end with the usage (chat alone asks for it)

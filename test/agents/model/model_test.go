@@ -181,17 +181,30 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSide: a title is counted apart, and never follows a directive.
+// TestSide: what agents ask for themselves is counted apart, and follows no
+// directive.
 func TestSide(t *testing.T) {
-	s, url := serve(t, Config{})
-	_, b, err := post(t, url+"/v1/chat/completions", map[string]any{"messages": []any{
-		map[string]string{"role": "system", "content": "You are a title generator."}, map[string]string{"role": "user", "content": "FAIL:500"},
-	}})
-	if err != nil || !strings.Contains(string(b), "A title") {
-		t.Errorf("%s %v", b, err)
+	for name, c := range map[string]struct{ path, body, want string }{
+		"opencode": {"/v1/chat/completions", `{"messages":[{"role":"system","content":"You are a title generator."},{"role":"user","content":"FAIL:500"}]}`, "A title"},
+		"claude": {"/v1/messages", `{"system":"You are naming a session. Write the title as JSON.","output_config":{"format":{"type":"json_schema"}},
+			"messages":[{"role":"user","content":"FAIL:500"}]}`, `{\"title\":\"A title\"}`},
+		"codex": {"/v1/responses", `{"text":{"format":{"type":"json_schema"}},"input":"Generate a very short title for FAIL:500"}`, `{\"title\":\"A title\"}`},
+		"guess": {"/v1/messages", `{"tools":[{"name":"a"}],"messages":[{"role":"user","content":"[SUGGESTION MODE: Suggest. FAIL:500]"}]}`, "A title"},
+		"facts": {"/v1/chat/completions", `{"tools":[{"name":"a"}],"messages":[{"role":"system","content":"You are the memory extraction subagent"},
+			{"role":"user","content":"FAIL:500"}]}`, "A title"},
+	} {
+		s, url := serve(t, Config{})
+		_, b, err := post(t, url+c.path, json.RawMessage(c.body))
+		if err != nil || !strings.Contains(string(b), c.want) {
+			t.Errorf("%s: %s %v", name, b, err)
+		}
+		if c := s.Stats().Total; c.Side != 1 || c.Calls != 0 || c.Usage != (Usage{}) || c.SideUsage.Input == 0 {
+			t.Errorf("%s: %+v", name, c)
+		}
 	}
-	if c := s.Stats().Total; c.Side != 1 || c.Calls != 0 || c.Usage != (Usage{}) || c.SideUsage.Input == 0 {
-		t.Errorf("%+v", c)
+	s, url := serve(t, Config{})
+	if _, _, err := post(t, url+"/v1/chat/completions", chatBody("write a title", false, false)); err != nil || s.Stats().Total.Side != 0 {
+		t.Errorf("a user's own question for a title is a side call (%v)", err)
 	}
 }
 

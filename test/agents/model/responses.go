@@ -11,11 +11,13 @@ func decodeResponses(_ string, body []byte, req *Request) error {
 		Instructions string
 		Input        json.RawMessage
 		Tools        toolList
+		Text         struct{ Format struct{ Type string } }
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		return err
 	}
 	req.Model, req.Stream, req.Tools = q.Model, q.Stream, q.Tools.names()
+	req.JSON = q.Text.Format.Type == "json_schema"
 	if q.Instructions != "" {
 		req.Messages = append(req.Messages, Message{"system", q.Instructions})
 	}

@@ -27,6 +27,9 @@ var directive = regexp.MustCompile(`\b(CALL:[\w.-]+:\{.*\}|WRITE:\{.*\}|SAY:[^\n
 // echoes the end of the message. A side call gets a title and no directive.
 func Script(req Request) *Reply {
 	if req.Side {
+		if req.JSON {
+			return &Reply{Text: `{"title":"A title"}`} // another answer is asked for again in each turn
+		}
 		return &Reply{Text: "A title"}
 	}
 	text, result := newest(req.Messages)
@@ -120,7 +123,8 @@ func writeOf(req Request, order string) *Reply {
 		{"Write", map[string]any{"file_path": file.Path, "content": file.Content}},      // Claude Code
 		{"write_file", map[string]any{"file_path": file.Path, "content": file.Content}}, // Gemini, Qwen
 		{"write", map[string]any{"filePath": file.Path, "content": file.Content}},       // opencode
-		{"exec_command", map[string]any{"cmd": script}},                                 // Codex
+		// Codex asks its user only if the model wants to leave its sandbox.
+		{"exec_command", map[string]any{"cmd": script, "sandbox_permissions": "require_escalated", "justification": "May I write the file?"}},
 		{"shell_command", map[string]any{"command": script}},
 		{"shell", map[string]any{"command": []string{"sh", "-c", script}}},
 	} {
@@ -153,22 +157,25 @@ func head(s string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// sideWords are in the instructions of the calls that agents make for
-// themselves.
-var sideWords = regexp.MustCompile(`(?i)title generator|(generate|write|create)\b.{0,60}\btitle\b|\btitle for\b`)
+// These words are in the calls that agents make for the title of a session,
+// and for their memory.
+var (
+	memoryWords = regexp.MustCompile(`memory extraction subagent`)
+	titleWords  = regexp.MustCompile(`(?i)title generator|(generate|write|create)\b.{0,60}\btitle\b|\btitle for\b`)
+)
 
-// isSide recognizes the side calls of agents: they have no tools, and ask for
-// a title.
+// isSide recognizes the calls that agents make for themselves. Those for a
+// title have no tools. Claude Code and Qwen guess the user's next prompt with
+// all tools, and Qwen looks for facts to remember.
 func isSide(req Request) bool {
+	text, _ := newest(req.Messages)
+	system := func(re *regexp.Regexp) bool {
+		return slices.ContainsFunc(req.Messages, func(m Message) bool { return m.Role == "system" && re.MatchString(m.Text) })
+	}
 	if len(req.Tools) > 0 {
-		return false
+		return strings.Contains(text, "[SUGGESTION MODE:") || system(memoryWords)
 	}
-	for _, m := range req.Messages {
-		if m.Role == "system" && sideWords.MatchString(m.Text) {
-			return true
-		}
-	}
-	return false
+	return req.JSON && titleWords.MatchString(text) || system(titleWords)
 }
 
 // usageOf makes figures that differ from call to call: a quarter of the bytes,
