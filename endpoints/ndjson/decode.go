@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/spawn"
 	"github.com/folkmoot/moot/internal/strict"
 )
 
@@ -24,10 +24,6 @@ type frame struct {
 	err       error // the frame is malformed
 }
 
-var ansi = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // marks identify a frame, or a part of one. A malformed line without any is
 // noise.
 var marks = [][]byte{[]byte(`"desktop.`), []byte(`"request_id"`), []byte(`"draft_message"`)}
@@ -41,11 +37,7 @@ const maxTries = 8
 
 // findFrame finds the frame in a line. ok is false for a blank line.
 func findFrame(line []byte) (f frame, ok bool) {
-	if bytes.IndexByte(line, 0x1b) >= 0 {
-		line = ansi.ReplaceAll(line, nil)
-	}
-	line = bytes.TrimPrefix(bytes.Trim(line, "\x00\r\n\t "), byteOrderMark)
-	line = bytes.Trim(line, "\x00\r\n\t ")
+	line = spawn.TrimLine(line)
 	if len(line) == 0 {
 		return frame{}, false
 	}

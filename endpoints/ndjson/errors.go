@@ -1,7 +1,6 @@
 package ndjson
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -39,14 +38,4 @@ func (f *fault) problem() error {
 
 func codedError(code, what, fix string, kind error) error {
 	return &problem.Error{Code: code, What: what, Fix: fix, Kind: kind}
-}
-
-var errClosed = codedError("AGENT-CLOSED", "the agent's endpoint has been closed", "restore the seat, which restarts the agent", endpoint.ErrClosed)
-
-// endedError returns the error of a request whose context has ended.
-func endedError(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return codedError("AGENT-TIMEOUT", "the agent gave no answer in time", "give the seat a longer time-out, or see why the agent is slow", endpoint.ErrTimeout)
-	}
-	return fmt.Errorf("waiting for the agent: %w", context.Cause(ctx))
 }

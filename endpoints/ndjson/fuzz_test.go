@@ -41,10 +41,10 @@ func FuzzOutput(f *testing.F) {
 		if x == nil || err != nil {
 			t.Fatal(x, err)
 		}
-		if err := w.read(bytes.NewReader(output)); err != io.EOF {
+		if err := w.Read(bytes.NewReader(output)); err != io.EOF {
 			t.Fatal(err)
 		}
-		w.end(endpoint.ErrExited)
+		w.End(endpoint.ErrExited)
 		q.Close(true)
 		if len(x.Result()) != 1 {
 			t.Fatalf("%d results", len(x.Result()))

@@ -3,10 +3,11 @@ package ndjson
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/subprocess"
+	"github.com/folkmoot/moot/internal/spawn"
 )
 
 // A Config says which agent to run, and its limits.
@@ -31,9 +32,6 @@ type Config struct {
 const (
 	defaultMaxLine  = 8 << 20
 	defaultMaxNoise = 10
-	defaultGrace    = 5 * time.Second
-
-	defaultClose = 2 * time.Second // together less than 5 s
 )
 
 func (c Config) withDefaults() Config {
@@ -46,31 +44,30 @@ func (c Config) withDefaults() Config {
 	case c.MaxNoise < 0:
 		c.MaxNoise = 0
 	}
-	if c.Grace <= 0 {
-		c.Grace = defaultGrace
-	}
-	if c.Close <= 0 {
-		c.Close = defaultClose
-	}
 	return c
 }
 
 // An Endpoint drives one agent. Its methods may be called concurrently, but only
 // one Speak at a time gets through.
 type Endpoint struct {
-	cfg  Config
-	slot chan struct{} // holds a token while a request is in flight
-
-	mu       sync.Mutex
-	floor    endpoint.Floor // of the latest prompt
-	process  *process       // the latest, or nil
-	restarts int
-	closed   bool
+	cfg   Config
+	agent *subprocess.Supervisor[*wire]
 }
 
 // New returns an endpoint. Its process starts with the first prompt.
 func New(cfg Config) *Endpoint {
-	return &Endpoint{cfg: cfg.withDefaults(), slot: make(chan struct{}, 1)}
+	c := cfg.withDefaults()
+	return &Endpoint{cfg: c, agent: subprocess.New(subprocess.Config{
+		Spawn:   spawn.Config{Command: c.Command, Root: c.Root, Dir: c.Dir, Env: c.Env, AllowEnv: c.AllowEnv},
+		Restart: c.Restart, Grace: c.Grace, Close: c.Close,
+	}, c.connect)}
+}
+
+// connect returns the wire of a new process.
+func (c Config) connect(l subprocess.Link) *wire {
+	w := newWire(l.Stdin, c.MaxLine, c.MaxNoise, l.Signals)
+	w.words = l.Stderr
+	return w
 }
 
 // Start starts the process, or replaces one that has ended, and waits until it can
@@ -80,35 +77,37 @@ func New(cfg Config) *Endpoint {
 // is cancelled. Signals go to floor until the next prompt; nil drops them. Errors
 // are those of Speak.
 func (e *Endpoint) Start(ctx context.Context, floor endpoint.Floor) error {
-	select { // a request that was cancelled just now still holds the slot
-	case e.slot <- struct{}{}:
-		defer func() { <-e.slot }()
-	case <-ctx.Done():
-		return endedError(ctx)
+	release, err := e.agent.AcquireWait(ctx)
+	if err != nil {
+		return err
 	}
-	e.setFloor(floor)
-	_, err := e.readyAgent(ctx)
+	defer release()
+	e.agent.SetFloor(floor)
+	_, err = e.readyAgent(ctx)
 	return err
 }
+
+// A process is one process of the agent.
+type process = subprocess.Process[*wire]
 
 // readyAgent returns a process that can take a prompt, and starts one if there is
 // none. See Start.
 func (e *Endpoint) readyAgent(ctx context.Context) (*process, error) {
-	pr, err := e.ready(ctx)
-	if pr == nil || !e.cfg.AwaitReady {
-		return pr, err
+	p, err := e.agent.Ready(ctx)
+	if p == nil || !e.cfg.AwaitReady {
+		return p, err
 	}
 	select {
-	case <-pr.wire.ready:
-		return pr, nil
-	case <-pr.wire.done:
+	case <-p.Conn.ready:
+		return p, nil
+	case <-p.Conn.done:
 	case <-ctx.Done():
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, endedError(ctx)
+			return nil, subprocess.ContextError(ctx)
 		}
-		pr.wire.end(pr.exitError("the agent was ended: it was not ready in time"))
+		p.Conn.End(p.ExitError("the agent was ended: it was not ready in time"))
 	}
-	return nil, e.markRestart(pr, pr.wire.cause())
+	return nil, e.agent.MarkRestart(p, p.Conn.Cause())
 }
 
 // Speak sends p to the agent and waits for its one answer. Errors wrap
@@ -117,7 +116,7 @@ func (e *Endpoint) readyAgent(ctx context.Context) (*process, error) {
 // cancelled. Other errors say why the process cannot be started. A reply that
 // comes with an error has at most a usage.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
-	release, err := e.acquire()
+	release, err := e.agent.Acquire()
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
@@ -128,71 +127,36 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		defer cancel()
 	}
 	if ctx.Err() != nil {
-		return endpoint.Reply{}, endedError(ctx)
+		return endpoint.Reply{}, subprocess.ContextError(ctx)
 	}
 	if p.Profile == "" {
 		p.Profile = e.cfg.Profile
 	}
-	e.setFloor(floor)
+	e.agent.SetFloor(floor)
 	pr, err := e.readyAgent(ctx) // the process may have ended since the start
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
-	pr.setAsked()
-	reply, abandoned, err := pr.wire.ask(ctx, p)
+	pr.MarkAsked()
+	reply, abandoned, err := pr.Conn.ask(ctx, p)
 	if abandoned != nil {
 		if p.Kind != endpoint.Bid {
-			pr.awaitLate(abandoned, ctx.Err() == context.Canceled, e.cfg.Grace)
+			pr.AwaitLate(abandoned.Late, ctx.Err() != context.Canceled)
 		}
-		return endpoint.Reply{}, endedError(ctx)
+		return endpoint.Reply{}, subprocess.ContextError(ctx)
 	}
-	return reply, e.markRestart(pr, err)
+	return reply, e.agent.MarkRestart(pr, err)
 }
 
 // Close ends the process and its group, first by closing its standard input, and
 // waits for them. A Speak in progress returns endpoint.ErrClosed.
-func (e *Endpoint) Close() error {
-	e.mu.Lock()
-	e.closed = true
-	pr := e.process
-	e.mu.Unlock()
-	if pr != nil {
-		pr.wire.end(errClosed)
-		pr.signals.Cancel() // the room may not take signals any more
-		<-pr.done
-	}
-	return nil
-}
+func (e *Endpoint) Close() error { return e.agent.Close() }
 
 // Noise returns how many lines of the agent's output had no frame.
 func (e *Endpoint) Noise() int {
-	e.mu.Lock()
-	pr := e.process
-	e.mu.Unlock()
-	if pr == nil {
+	p := e.agent.Latest()
+	if p == nil {
 		return 0
 	}
-	return pr.wire.noiseSeen()
-}
-
-// acquire takes the slot, or fails with endpoint.ErrBusy.
-func (e *Endpoint) acquire() (release func(), err error) {
-	select {
-	case e.slot <- struct{}{}:
-		return func() { <-e.slot }, nil
-	default:
-		return nil, codedError("AGENT-BUSY", "the agent has a request in flight", "wait for its answer", endpoint.ErrBusy)
-	}
-}
-
-func (e *Endpoint) setFloor(f endpoint.Floor) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.floor = f
-}
-
-func (e *Endpoint) currentFloor() endpoint.Floor {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.floor
+	return p.Conn.noiseSeen()
 }

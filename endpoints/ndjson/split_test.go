@@ -19,10 +19,10 @@ func TestSplitFrame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.read(io.MultiReader(strings.NewReader(frame[:i]), strings.NewReader(frame[i:]))); err != io.EOF {
+		if err := w.Read(io.MultiReader(strings.NewReader(frame[:i]), strings.NewReader(frame[i:]))); err != io.EOF {
 			t.Fatal(err)
 		}
-		w.end(endpoint.ErrExited)
+		w.End(endpoint.ErrExited)
 		q.Close(true)
 		if r := <-x.Result(); r.Err != nil || r.Reply.Text != "ü 🙂 \n" {
 			t.Errorf("cut at %d: %q and %v", i, r.Reply.Text, r.Err)

@@ -4,20 +4,19 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/inflight"
+	"github.com/folkmoot/moot/endpoints/subprocess"
 	"github.com/folkmoot/moot/internal/spawn"
 )
 
 // A wire speaks the protocol over one connection to an agent. It matches
 // responses to the request in flight and turns all other frames into signals.
 type wire struct {
-	out     io.Writer
-	writing chan struct{} // holds a token while a line is written
+	out     *subprocess.Writer
 	signals *inflight.Queue
 	words   func() string // the last lines of the agent's standard error; may be nil
 
@@ -43,7 +42,8 @@ const (
 )
 
 func newWire(out io.Writer, maxLine, maxNoise int, q *inflight.Queue) *wire {
-	return &wire{out: out, writing: make(chan struct{}, 1), signals: q, maxLine: maxLine, maxNoise: maxNoise, done: make(chan struct{}), ready: make(chan struct{})}
+	done := make(chan struct{})
+	return &wire{out: subprocess.NewWriter(out, done), signals: q, maxLine: maxLine, maxNoise: maxNoise, done: done, ready: make(chan struct{})}
 }
 
 // ask sends p and returns its result. If ctx ends first, it returns the
@@ -64,7 +64,7 @@ func (w *wire) ask(ctx context.Context, p endpoint.Prompt) (endpoint.Reply, *inf
 		w.mu.Lock()
 		w.requests.Fail(x, nil)
 		w.mu.Unlock()
-		return endpoint.Reply{}, nil, endedError(ctx)
+		return endpoint.Reply{}, nil, subprocess.ContextError(ctx)
 	default:
 		return w.notSent(x, err)
 	}
@@ -118,7 +118,7 @@ func (w *wire) notSent(x *inflight.Request, err error) (endpoint.Reply, *infligh
 	case r := <-x.Result():
 		return r.Reply, nil, r.Err
 	case <-t.C:
-		w.end(w.exitError("the agent has closed its input: "+err.Error(), "let it read its standard input to the end"))
+		w.End(w.exitError("the agent has closed its input: "+err.Error(), "let it read its standard input to the end"))
 	}
 	r := <-x.Result()
 	return r.Reply, nil, r.Err
@@ -127,12 +127,11 @@ func (w *wire) notSent(x *inflight.Request, err error) (endpoint.Reply, *infligh
 // exitError returns the error of an agent that has ended or can never answer, with
 // the last lines of its standard error.
 func (w *wire) exitError(what, fix string) error {
+	words := ""
 	if w.words != nil {
-		if words := w.words(); words != "" {
-			what += "\nits last words:\n" + words
-		}
+		words = w.words()
 	}
-	return codedError("AGENT-EXITED", what, fix, endpoint.ErrExited)
+	return subprocess.ExitError(what, fix, words)
 }
 
 // abandon ends x without a response, unless one has just come.
@@ -149,8 +148,8 @@ func (w *wire) abandon(x *inflight.Request) (endpoint.Reply, *inflight.Request, 
 	return endpoint.Reply{}, x, nil
 }
 
-// end fails the request in flight and all later ones. Later calls do nothing.
-func (w *wire) end(err error) {
+// End fails the request in flight and all later ones. Later calls do nothing.
+func (w *wire) End(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
@@ -163,50 +162,15 @@ func (w *wire) end(err error) {
 // send writes a whole line and reports whether any of it was written to an agent
 // that may still read it. A line that ctx ends in the middle ends the wire.
 func (w *wire) send(ctx context.Context, b []byte) (sent bool, err error) {
-	select {
-	case w.writing <- struct{}{}:
-	case <-ctx.Done():
-		return false, ctx.Err()
-	case <-w.done:
-		return false, io.ErrClosedPipe
+	sent, err = w.out.Send(ctx, b)
+	if errors.Is(err, subprocess.ErrTorn) {
+		w.End(w.exitError("the agent stopped reading in the middle of a frame", "let it read its standard input at all times"))
 	}
-	defer func() { <-w.writing }()
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	stop := w.limitWrite(ctx)
-	n, err := w.out.Write(b)
-	stop()
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false, err // the agent has closed its input, which tells less than its exit status
-	}
-	if err != nil && n > 0 {
-		w.end(w.exitError("the agent stopped reading in the middle of a frame", "let it read its standard input at all times"))
-	}
-	return n > 0, err
+	return sent, err
 }
 
-// limitWrite makes a write fail when ctx ends. The caller calls stop.
-func (w *wire) limitWrite(ctx context.Context) (stop func()) {
-	d, ok := w.out.(interface{ SetWriteDeadline(time.Time) error })
-	if !ok {
-		return func() {}
-	}
-	_ = d.SetWriteDeadline(time.Time{})
-	fired := make(chan struct{})
-	cancel := context.AfterFunc(ctx, func() {
-		defer close(fired)
-		_ = d.SetWriteDeadline(time.Unix(1, 0))
-	})
-	return func() {
-		if !cancel() {
-			<-fired // otherwise it could hit the next write
-		}
-	}
-}
-
-// read handles lines until the input ends, and returns its error.
-func (w *wire) read(in io.Reader) error {
+// Read handles lines until the input ends, and returns its error.
+func (w *wire) Read(in io.Reader) error {
 	lines := spawn.NewLines(in, w.maxLine)
 	for {
 		b, err := lines.Next()
@@ -221,8 +185,11 @@ func (w *wire) read(in io.Reader) error {
 	}
 }
 
-// cause returns why the wire has ended, or nil.
-func (w *wire) cause() error {
+// Done is closed when the wire has ended.
+func (w *wire) Done() <-chan struct{} { return w.done }
+
+// Cause returns why the wire has ended, or nil.
+func (w *wire) Cause() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/inflight"
+	"github.com/folkmoot/moot/endpoints/subprocess"
 )
 
 var update = flag.Bool("update", false, "rewrite the traces of testdata/*.txtar")
@@ -113,8 +114,8 @@ func runScript(t *testing.T, prompt, script string) string {
 	s.wire = newWire(ours, 512, 3, q)
 	s.wg.Go(s.readRequests)
 	s.wg.Go(func() {
-		_ = s.wire.read(theirs)
-		s.wire.end(codedError("AGENT-EXITED", "the agent has ended", "", endpoint.ErrExited))
+		_ = s.wire.Read(theirs)
+		s.wire.End(codedError("AGENT-EXITED", "the agent has ended", "", endpoint.ErrExited))
 	})
 	for l := range strings.Lines(script) {
 		l = strings.TrimRight(l, "\n")
@@ -208,7 +209,7 @@ func (s *wireTest) ask(arg string) {
 		defer cancel()
 		r, left, err := s.wire.ask(ctx, endpoint.Rendered(p))
 		if left != nil {
-			err = endedError(ctx)
+			err = subprocess.ContextError(ctx)
 		}
 		s.result(p, r, err)
 	})

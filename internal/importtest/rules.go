@@ -66,7 +66,8 @@ var rules = []rule{
 	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
-	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight room internal/spawn internal/strict"},
+	{pkg: "endpoints/subprocess", may: "endpoints/endpoint endpoints/inflight internal/spawn"},
+	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight endpoints/subprocess room internal/spawn internal/strict"},
 
 	{pkg: "plugins/wasm", bare: true},
 	{pkg: "plugins/wasm/wasmtest", may: "policies/policy", bare: true},
