@@ -49,7 +49,7 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 	h.preload(d.spec.Policy)
 	d.participants = slices.Clone(d.participants)
 	for i, p := range d.participants {
-		d.participants[i].Starts = config.HasStart(p.Endpoint)
+		d.participants[i].Starts, d.participants[i].NoBids = config.HasStart(p.Endpoint), !config.MayBid(p.Endpoint)
 	}
 	return d, nil
 }

@@ -329,15 +329,9 @@ func (s *State) finishServed(x *Seat, t *Turn, latency time.Duration) {
 }
 
 func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
-	tokens, in, out := charge(u, prompt, text)
-	x.Spent += tokens
-	s.Tally.Tokens += tokens
-	c := cost(x.Price, in, out)
-	x.Cost += c
-	s.Tally.Cost += c
-	if !believed(u) {
-		x.Estimated, s.Tally.Estimated = true, true
-	}
+	c := chargeOf(x.Price, u, prompt, text)
+	x.add(c)
+	s.Tally.add(c)
 }
 
 func (s *State) applyPosted(e Event, b MessagePosted) {

@@ -90,7 +90,7 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 // waiting is useless: no person may speak, no agent is starting, bids or may post
 // a message outside its turns.
 func (s *State) quiescent() bool {
-	if s.Policy.Ref.Needs.Bids || len(s.Spec.Observers) > 0 {
+	if len(s.Spec.Observers) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(s.Seats, func(x *Seat) bool {
@@ -98,7 +98,8 @@ func (s *State) quiescent() bool {
 			return false
 		}
 		posts := x.Mode == FullAuto && x.Turns > 0 && (x.Starts || x.Kind == policy.Remote)
-		return !x.Driven() || x.TakenBy != "" || s.starting(x) || posts
+		bids := s.Policy.Ref.Needs.Bids && !x.NoBids
+		return !x.Driven() || x.TakenBy != "" || s.starting(x) || posts || bids
 	})
 }
 
@@ -186,7 +187,7 @@ func (s *State) window(x *Seat, g Grant) Window {
 func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	l := s.Limits
 	name, reason := s.Tally.reached(l, now)
-	switch c := cost(x.Price, g.Tokens, 0); {
+	switch c := x.Price.of(Usage{Input: g.Tokens}); {
 	case name != "":
 	case l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens:
 		name, reason = "maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens)

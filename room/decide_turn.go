@@ -134,10 +134,7 @@ func (s *State) withLimits(now Now, last Body) []Body {
 
 // projectCharge charges the open turn to t, a copy of the tally.
 func (s *State) projectCharge(t *Tally, u Usage, text string) {
-	x := s.seat(s.Turn.Participant)
-	tokens, in, out := charge(u, s.Turn.Tokens, text)
-	t.Tokens += tokens
-	t.Cost += cost(x.Price, in, out)
+	t.add(chargeOf(s.seat(s.Turn.Participant).Price, u, s.Turn.Tokens, text))
 }
 
 // loopSameText is the loop guard of the limits sameText and sameTextOf.

@@ -106,7 +106,7 @@ func (s *State) notBefore() time.Duration {
 func (s *State) missingBids(next int64, at time.Duration) []Effect {
 	var out []Effect
 	for _, x := range s.Seats {
-		if s.Ineligible(x) != "" || x.TakenBy != "" || s.bid(x.ID) != nil {
+		if x.NoBids || s.Ineligible(x) != "" || x.TakenBy != "" || s.bid(x.ID) != nil {
 			continue
 		}
 		out = append(out, AskBid{next, x.ID, s.Limits.BidTimeout, at})

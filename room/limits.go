@@ -152,48 +152,88 @@ type Tally struct {
 	Declined int   `json:"declined"` // declined rounds in all
 	Passed   int   `json:"passed,omitempty"`
 
-	Estimated bool `json:"estimated,omitempty"` // part of Tokens is an estimate
+	Estimated     bool  `json:"estimated,omitempty"`           // part of Tokens is an estimate
+	CostEstimated bool  `json:"cost_estimated,omitempty"`      // part of Cost is an estimate
+	CachedInput   int64 `json:"cached_input_tokens,omitempty"` // part of Tokens, as far as stated
+	Reasoning     int64 `json:"reasoning_tokens,omitempty"`    // part of Tokens, as far as stated
 }
 
-// maxUsage is the largest number of tokens that a statement is believed.
-const maxUsage = 1_000_000_000
-
-// believed reports whether u is stated and possible.
-func believed(u Usage) bool {
-	return u.Known && u.Input >= 0 && u.Output >= 0 && u.Input <= maxUsage && u.Output <= maxUsage
+// add charges a turn to the room.
+func (t *Tally) add(c charge) {
+	addTo(&t.Tokens, c.tokens)
+	addTo(&t.Cost, c.cost)
+	addTo(&t.CachedInput, c.cached)
+	addTo(&t.Reasoning, c.reasoning)
+	t.Estimated = t.Estimated || c.estimated
+	t.CostEstimated = t.CostEstimated || c.costEstimated
 }
 
-// charge returns the tokens of a turn: as stated, or else as estimated.
-func charge(u Usage, prompt int64, text string) (tokens, input, output int64) {
-	if believed(u) {
-		return u.Input + u.Output, u.Input, u.Output
+// add charges a turn to the seat.
+func (x *Seat) add(c charge) {
+	addTo(&x.Spent, c.tokens)
+	addTo(&x.Cost, c.cost)
+	addTo(&x.CachedInput, c.cached)
+	addTo(&x.Reasoning, c.reasoning)
+	x.Estimated = x.Estimated || c.estimated
+	x.CostEstimated = x.CostEstimated || c.costEstimated
+}
+
+// maxSum is the largest count of tokens and the largest cost. Sums stop there
+// instead of overflowing.
+const maxSum = 1 << 52
+
+// addTo adds n, which is not negative, to a sum.
+func addTo(sum *int64, n int64) { *sum = min(*sum+min(n, maxSum), maxSum) }
+
+// A charge is what a turn adds to the counts of its seat and of the room.
+type charge struct {
+	tokens, cached, reasoning int64
+	cost                      int64
+	estimated, costEstimated  bool
+}
+
+// chargeOf returns the charge of a turn at price p: what the agent states or, where
+// it states nothing possible, an estimate from the size of the prompt in tokens and
+// from the text of the answer. A stated cost takes the place of the price.
+func chargeOf(p Price, u Usage, prompt int64, text string) charge {
+	if u.OutOfRange() != "" {
+		u = Usage{}
 	}
-	out := int64(estimate(text))
-	return prompt + out, prompt, out
+	if !u.Known {
+		u.Input, u.Output, u.CachedInput, u.Reasoning = min(max(0, prompt), maxSum), int64(estimate(text)), 0, 0
+	}
+	c := charge{tokens: u.Input + u.Output, cached: u.CachedInput, reasoning: u.Reasoning, cost: u.Cost, estimated: !u.Known}
+	if !u.CostKnown {
+		c.cost = p.of(u)
+		c.costEstimated = !u.Known && c.cost > 0
+	}
+	return c
 }
 
 // estimate returns the estimated number of tokens of a text: bytes / 4.
 func estimate(text string) int { return (len(text) + 3) / 4 }
 
-func cost(p Price, input, output int64) int64 {
-	return price(input, p.Input) + price(output, p.Output)
+// of returns the cost of u at price p.
+func (p Price) of(u Usage) int64 {
+	cached := int64(0)
+	if p.CachedInput > 0 {
+		cached = u.CachedInput
+	}
+	return price(u.Input-cached, p.Input) + price(cached, p.CachedInput) + price(u.Output, p.Output)
 }
 
-// price returns the price of tokens, at least 0 and at most maxCost, so that sums
-// do not overflow.
+// price returns the price of tokens, at least 0 and at most maxSum.
 func price(tokens, perMillion int64) int64 {
 	if tokens <= 0 || perMillion <= 0 {
 		return 0
 	}
 	hi, lo := bits.Mul64(uint64(tokens), uint64(perMillion))
 	if hi >= 1_000_000 {
-		return maxCost
+		return maxSum
 	}
 	q, _ := bits.Div64(hi, lo, 1_000_000)
-	return int64(min(q, maxCost))
+	return int64(min(q, maxSum))
 }
-
-const maxCost = 1 << 52
 
 // reached returns the limit that a room with tally t has reached, or "".
 func (t Tally) reached(l Limits, now Now) (name, reason string) {
@@ -243,7 +283,7 @@ func (s *State) raised() Limits {
 func (s *State) costliestPrompt() int64 {
 	most := int64(0)
 	for _, x := range s.Seats {
-		most = max(most, cost(x.Price, int64(s.Bounds.Tokens), 0))
+		most = max(most, x.Price.of(Usage{Input: int64(s.Bounds.Tokens)}))
 	}
 	return most
 }

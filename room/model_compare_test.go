@@ -164,7 +164,8 @@ func drawRoom(rt *rapid.T) room.Open {
 		p.Timeout = rapid.SampledFrom([]time.Duration{50 * time.Second, 20 * time.Second}).Draw(rt, "timeout")
 		p.Cooldown = rapid.IntRange(0, 2).Draw(rt, "cooldown")
 		p.MaxTokens = rapid.SampledFrom([]int64{0, 0, 40}).Draw(rt, "budget")
-		p.Price = room.Price{Input: 3_000_000, Output: 5_000_000}
+		p.Price = room.Price{Input: 3_000_000, CachedInput: 1_000_000, Output: 5_000_000}
+		p.NoBids = rapid.IntRange(0, 2).Draw(rt, "noBids") == 0
 		p.Starts = process && rapid.IntRange(0, 2).Draw(rt, "starts") > 0
 		p.StartTimeout = rapid.SampledFrom([]time.Duration{5 * time.Second, 40 * time.Second}).Draw(rt, "startTimeout")
 		p.Moderator = rapid.Bool().Draw(rt, "moderator")
@@ -196,7 +197,8 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	if draw("new", "new", "new", "new", "new", "new", "stale") == "stale" {
 		rec.Through--
 	}
-	usage := room.Usage{Known: rapid.Bool().Draw(rt, "known"), Input: 7, Output: 4}
+	usage := room.Usage{Known: rapid.Bool().Draw(rt, "known"), Input: 7, Output: 4, CachedInput: rapid.SampledFrom([]int64{0, 0, 5, 8}).Draw(rt, "cached")}
+	usage.CostKnown, usage.Cost = rapid.IntRange(0, 3).Draw(rt, "stated") == 0, 21
 	decide := func(d policy.Decision) room.Command {
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{
 			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
@@ -346,8 +348,8 @@ func stated(b room.Body) room.Body {
 // stateLine returns what the model knows of a state, as text.
 func stateLine(s *room.State) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost", s.Phase, s.Ending.Cause, s.Policy.Decision,
-		s.Tally.Turns, s.Tally.Failures, s.Tally.Declines, s.Tally.Tokens, s.Tally.Cost)
+	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost %d cached %t %t", s.Phase, s.Ending.Cause, s.Policy.Decision,
+		s.Tally.Turns, s.Tally.Failures, s.Tally.Declines, s.Tally.Tokens, s.Tally.Cost, s.Tally.CachedInput, s.Tally.Estimated, s.Tally.CostEstimated)
 	for _, x := range s.Seats {
 		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.Standing, x.TakenBy, s.Ineligible(x), x.Spent, x.Failures)
 	}
@@ -367,8 +369,8 @@ func stateLine(s *room.State) string {
 
 func (m *model) stateLine() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost", m.phase, m.cause, m.decision,
-		m.tally.Turns, m.tally.Failures, m.tally.Declines, m.tally.Tokens, m.tally.Cost)
+	fmt.Fprintf(&out, "%s %s decision %d, %d turns %d failures %d declines %d tokens %d cost %d cached %t %t", m.phase, m.cause, m.decision,
+		m.tally.Turns, m.tally.Failures, m.tally.Declines, m.tally.Tokens, m.tally.Cost, m.tally.CachedInput, m.tally.Estimated, m.tally.CostEstimated)
 	for _, x := range m.seats {
 		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.standing, x.takenBy, m.ineligible(x), x.spent, x.failed)
 	}
@@ -385,7 +387,7 @@ func (m *model) stateLine() string {
 			until, ask, waits = min(until, x.startedAt+x.StartTimeout+time.Second), max(ask, x.startedAt+10*time.Second), true
 		}
 		eligible = eligible || m.ineligible(x) == ""
-		if m.Policy.Needs.Bids && m.ineligible(x) == "" && x.takenBy == "" && !slices.Contains(m.bids, x.ID) {
+		if m.Policy.Needs.Bids && !x.NoBids && m.ineligible(x) == "" && x.takenBy == "" && !slices.Contains(m.bids, x.ID) {
 			bids += fmt.Sprintf(", bid %d %s", m.decision+1, x.ID)
 		}
 	}

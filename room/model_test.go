@@ -161,8 +161,8 @@ func (m *model) decided(do room.Decided) bool {
 
 // hopeless reports that nothing can happen but time that passes.
 func (m *model) hopeless() bool {
-	return !m.Policy.Needs.Bids && !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
-		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x)
+	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
+		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x) || m.Policy.Needs.Bids && !x.NoBids
 		return x.standing == room.Active && (speaks || x.Mode == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
 	})
 }
@@ -211,13 +211,22 @@ func (m *model) replied(do room.Replied) bool {
 }
 
 func (m *model) charge(u room.Usage, text string) {
-	t := m.turn
-	in, out := t.Tokens, int64(len(text)+3)/4
+	t, p := m.turn, m.turn.seat.Price
+	if u.CachedInput > u.Input { // impossible, so not believed
+		u = room.Usage{}
+	}
+	in, cached, out := t.Tokens, int64(0), int64(len(text)+3)/4
 	if u.Known {
-		in, out = u.Input, u.Output
+		in, cached, out = u.Input, u.CachedInput, u.Output
+	}
+	price := (in-cached)*p.Input/1_000_000 + cached*p.CachedInput/1_000_000 + out*p.Output/1_000_000
+	if u.CostKnown {
+		price = u.Cost
 	}
 	t.seat.spent, m.tally.Tokens = t.seat.spent+in+out, m.tally.Tokens+in+out
-	m.tally.Cost += in*t.seat.Price.Input/1_000_000 + out*t.seat.Price.Output/1_000_000
+	m.tally.Cost, m.tally.CachedInput = m.tally.Cost+price, m.tally.CachedInput+cached
+	m.tally.Estimated = m.tally.Estimated || !u.Known
+	m.tally.CostEstimated = m.tally.CostEstimated || !u.Known && !u.CostKnown && price > 0
 }
 
 // post adds a message. One of the open turn ends that turn.

@@ -25,6 +25,8 @@ func openAct(t *testing.T, line string) room.Open {
 			o.Spec.OnRestart = room.RestartContinue
 		case w == "bids":
 			o.Spec.Policy.Needs.Bids = true
+		case w == "observed":
+			o.Spec.Observers = []room.Observer{{Device: "dev"}}
 		case w == "hints":
 			o.Spec.Policy.Hints = true
 		case strings.HasPrefix(w, "tokens="):
@@ -67,6 +69,10 @@ func seat(t *testing.T, w string) room.Participant {
 			p.MaxTokens, _ = strconv.ParseInt(v, 10, 64)
 		case "price":
 			p.Price.Input, _ = strconv.ParseInt(v, 10, 64)
+		case "cachedPrice":
+			p.Price.CachedInput, _ = strconv.ParseInt(v, 10, 64)
+		case "no-bids":
+			p.NoBids = true
 		case "words":
 			p.Review.Words = strings.Split(v, ",")
 		default:
@@ -74,6 +80,27 @@ func seat(t *testing.T, w string) room.Participant {
 		}
 	}
 	return p
+}
+
+// usage reads "in=120 out=30 cached=90 reasoning=10 cost=1200".
+func usage(t *testing.T, line string) (u room.Usage) {
+	for _, w := range strings.Fields(line) {
+		k, v, _ := strings.Cut(w, "=")
+		n, err := strconv.ParseInt(v, 10, 64)
+		figure := map[string]*int64{"in": &u.Input, "out": &u.Output, "cached": &u.CachedInput, "reasoning": &u.Reasoning, "cost": &u.Cost}[k]
+		if figure == nil || err != nil {
+			t.Fatalf("unknown figure %q of a usage", w)
+		}
+		*figure = n
+		u.Known, u.CostKnown = u.Known || k == "in", u.CostKnown || k == "cost"
+	}
+	return u
+}
+
+// spent returns counts of tokens and a cost, with ~ for estimates.
+func spent(tokens, cached, reasoning, cost int64, estimated, costEstimated bool) string {
+	mark := map[bool]string{true: "~"}
+	return fmt.Sprintf("%s%d tokens, %d cached, %d reasoning, cost %s%d", mark[estimated], tokens, cached, reasoning, mark[costEstimated], cost)
 }
 
 func limits(t *testing.T, line string) room.Limits {
@@ -125,6 +152,8 @@ func describe(b room.Body) string {
 		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q%s", b.Turn, m.From, m.To, m.Text, b.Auto, m.By, opening)
 	case room.TurnDrafted:
 		return fmt.Sprintf("turn=%d draft=%s why=%q %q", b.Turn, b.Draft, b.Why, b.Message.Text)
+	case room.TurnPassed:
+		return fmt.Sprintf("turn=%d %q", b.Turn, b.Reason)
 	case room.TurnFailed:
 		return fmt.Sprintf("turn=%d %s: %s", b.Turn, b.Code, b.Error)
 	case room.Opened, room.Resumed:

@@ -33,6 +33,7 @@ type script struct {
 	log   []room.Event
 	clock time.Duration
 	ids   int
+	usage room.Usage // of the next reply or failure
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -73,6 +74,16 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 	case "input":
 		s.input(t, out)
 		return
+	case "usage":
+		s.usage = usage(t, rest)
+		return
+	case "spent":
+		v := s.state.View(room.Internal)
+		fmt.Fprintln(out, "room "+spent(v.Tally.Tokens, v.Tally.CachedInput, v.Tally.Reasoning, v.Tally.Cost, v.Tally.Estimated, v.Tally.CostEstimated))
+		for _, x := range v.Seats {
+			fmt.Fprintln(out, "  "+x.ID+" "+spent(x.Tokens, x.CachedInput, x.Reasoning, x.Cost, x.Estimated, x.CostEstimated))
+		}
+		return
 	case "state":
 		v := s.state.View(room.Internal)
 		fmt.Fprintf(out, "%s (%s) turns=%d failures=%d declines=%d tokens=%d\n", v.Phase, v.State, v.Tally.Turns, v.Tally.Failures, v.Tally.Declines, v.Tally.Tokens)
@@ -106,6 +117,10 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 	}
 	if err != nil {
 		fmt.Fprintf(out, "error: %v\n", err)
+	}
+	switch cmd.Do.(type) {
+	case room.Replied, room.Failed:
+		s.usage = room.Usage{}
 	}
 	for _, e := range evs {
 		s.state.Apply(e)
@@ -208,7 +223,7 @@ func (s *script) command(t *testing.T, line string) room.Command {
 	case "late":
 		return room.Command{Do: room.Replied{Turn: 1, Participant: "a", Request: "gone", Reply: endpoint.Reply{Outcome: endpoint.Said, Text: rest}}}
 	case "fail":
-		return room.Command{Do: room.Failed{Turn: s.turn(), Request: s.request(), Code: first, Error: second}}
+		return room.Command{Do: room.Failed{Turn: s.turn(), Request: s.request(), Code: first, Error: second, Usage: s.usage}}
 	case "posts":
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{Text: second}}}
 	case "whispers":
@@ -330,7 +345,7 @@ func (s *script) draft(given string) string {
 }
 
 func (s *script) reply(word, text string) room.Command {
-	do := room.Replied{Turn: s.turn(), Request: s.request(), Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text}, Latency: time.Second}
+	do := room.Replied{Turn: s.turn(), Request: s.request(), Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text, Usage: s.usage}, Latency: time.Second}
 	switch word {
 	case "pass":
 		do.Outcome, do.Text, do.Reason = endpoint.Passed, "", text

@@ -115,6 +115,9 @@ type Participant struct {
 	// agents of the host's device have rules here.
 	Allow []AllowRule `json:"allow,omitempty"`
 
+	// NoBids says that its agent cannot bid, so it is never asked for one.
+	NoBids bool `json:"no_bids,omitempty"`
+
 	// Endpoint says how the host reaches a driven seat, as it was written,
 	// before ${...} was expanded. It is opaque to this package.
 	Endpoint policy.JSON `json:"endpoint,omitempty"`
@@ -123,10 +126,12 @@ type Participant struct {
 // A Duration is in nanoseconds.
 type Duration = time.Duration
 
-// Price is in millionths of the account's currency for one million tokens.
+// Price is in millionths of a currency for one million tokens. It is US dollars in
+// a room with an agent that states its cost; see [Usage].
 type Price struct {
-	Input  int64 `json:"input,omitempty"`
-	Output int64 `json:"output,omitempty"`
+	Input       int64 `json:"input,omitempty"`
+	CachedInput int64 `json:"cached_input,omitempty"` // of Input tokens that were read from a cache; 0 is the price of Input
+	Output      int64 `json:"output,omitempty"`
 }
 
 // A Mode says whether a person reviews what an agent sends.

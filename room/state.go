@@ -92,14 +92,19 @@ type Seat struct {
 	Spent        int64 // tokens
 	Cost         int64
 	Replies      int
-	Passed       int           `json:",omitempty"` // turns in which it had nothing to say
-	Failed       int           `json:",omitempty"` // failed turns in all
-	Estimated    bool          `json:",omitempty"` // part of Spent is an estimate
-	Latency      time.Duration // of all replies
-	Confidence   *float64
-	Inbox        []unread                  // messages to it that it has not been given; at most maxInbox
-	Private      chunkedList[messageIndex] // messages that it may read and not every participant may
-	Counts       map[int16]int32
+	Passed       int  `json:",omitempty"` // turns in which it had nothing to say
+	Failed       int  `json:",omitempty"` // failed turns in all
+	Estimated    bool `json:",omitempty"` // part of Spent is an estimate
+
+	CachedInput   int64 `json:",omitempty"` // part of Spent, as far as stated
+	Reasoning     int64 `json:",omitempty"` // part of Spent, as far as stated
+	CostEstimated bool  `json:",omitempty"` // part of Cost is an estimate
+
+	Latency    time.Duration // of all replies
+	Confidence *float64
+	Inbox      []unread                  // messages to it that it has not been given; at most maxInbox
+	Private    chunkedList[messageIndex] // messages that it may read and not every participant may
+	Counts     map[int16]int32
 }
 
 // Turn is the turn that is open.

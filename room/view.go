@@ -51,6 +51,10 @@ type SeatView struct {
 	Replies   int           `json:"replies"`
 	CatchUp   int64         `json:"cursor"`
 	Violation int           `json:"violations,omitempty"`
+
+	CachedInput   int64 `json:"cached_input_tokens,omitempty"` // part of Tokens, as far as stated
+	Reasoning     int64 `json:"reasoning_tokens,omitempty"`    // part of Tokens, as far as stated
+	CostEstimated bool  `json:"cost_estimated,omitempty"`      // part of Cost is an estimate
 }
 
 // View returns the room as a reader with that level sees it.
@@ -74,6 +78,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
 		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Failed: x.Failed, Passed: x.Passed, Tokens: x.Spent, Estimated: x.Estimated, Cost: x.Cost, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
+		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated,
 	}
 	if x.Replies > 0 {
 		v.Latency = x.Latency / time.Duration(x.Replies)

@@ -131,25 +131,6 @@ type Reply struct {
 	ToolRounds int
 }
 
-// Usage counts the tokens of a turn. Known is false when the agent did not
-// state it. The JSON form is part of the event format.
-type Usage struct {
-	Known  bool  `json:"known,omitempty"`
-	Input  int64 `json:"input_tokens,omitempty"`
-	Output int64 `json:"output_tokens,omitempty"`
-
-	// CachedInput is the part of Input that the model read from a cache, and
-	// Reasoning the part of Output that is not in the answer. Both are 0 if the
-	// agent does not state them.
-	CachedInput int64 `json:"cached_input_tokens,omitempty"`
-	Reasoning   int64 `json:"reasoning_tokens,omitempty"`
-
-	// Cost is what the agent says that the turn has cost, in millionths of a US
-	// dollar. CostKnown is false if it says nothing; Known may still be true.
-	CostKnown bool  `json:"cost_known,omitempty"`
-	Cost      int64 `json:"cost,omitempty"`
-}
-
 // A Signal is a report of an endpoint to the room, apart from the reply.
 type Signal struct {
 	Kind   string // one of the Signal constants

@@ -67,6 +67,7 @@ var replyKeys = []string{
 	"/type", "/request_id", "/status", "/draft_message", "/reason", "/metrics", "/outcome", "/usage",
 	"/confidence", "/tool_rounds", "/bid", "/message_id", "/call_id", "/to", "/text",
 	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
+	"/usage/cached_input_tokens", "/usage/reasoning_tokens", "/usage/cost_usd",
 }
 
 // headOf checks a frame and reads its head. The type is "" for JSON that is no

@@ -177,9 +177,13 @@ type metrics struct {
 	LatencyMS float64 `json:"latency_ms"`
 }
 
+// Usage has pointers to tell what is not stated from what is zero.
 type usage struct {
-	Input  int64 `json:"input_tokens"`
-	Output int64 `json:"output_tokens"`
+	Input       *int64   `json:"input_tokens,omitempty"`
+	Output      *int64   `json:"output_tokens,omitempty"`
+	CachedInput int64    `json:"cached_input_tokens,omitempty"` // part of Input
+	Reasoning   int64    `json:"reasoning_tokens,omitempty"`    // part of Output
+	CostUSD     *float64 `json:"cost_usd,omitempty"`            // US dollars
 }
 
 // A sideMessage is a message or a call of an agent, apart from its answer.

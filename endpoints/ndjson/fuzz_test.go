@@ -69,7 +69,7 @@ func checkResult(t *testing.T, r inflight.Result) {
 	case p.Outcome != endpoint.Said && p.Outcome != endpoint.Passed && p.Outcome != endpoint.Refused,
 		(p.Outcome == endpoint.Said) != (strings.TrimSpace(p.Text) != ""),
 		utf8.RuneCountInString(p.Text) > 20, !utf8.ValidString(p.Text),
-		p.Usage.Input < 0, p.Usage.Output < 0, p.ToolRounds != 0, p.Bid != nil && p.Outcome == endpoint.Said,
+		p.Usage.OutOfRange() != "", p.ToolRounds != 0, p.Bid != nil && p.Outcome == endpoint.Said,
 		p.Confidence != nil && !(*p.Confidence >= 0 && *p.Confidence <= 1):
 		t.Fatalf("bad reply %+v", p)
 	}
@@ -136,7 +136,11 @@ func TestRoundTrip(t *testing.T) {
 		}
 		want := endpoint.Reply{Outcome: endpoint.Said, Text: "x" + text.Draw(t, "text"), Confidence: share.Draw(t, "confidence"), ToolRounds: rapid.IntRange(0, 3).Draw(t, "rounds")}
 		if rapid.Bool().Draw(t, "known") {
-			want.Usage = endpoint.Usage{Known: true, Input: rapid.Int64Range(0, maxTokens).Draw(t, "in"), Output: 3}
+			input := rapid.Int64Range(0, endpoint.MaxTokens).Draw(t, "in")
+			want.Usage = endpoint.Usage{Known: true, Input: input, Output: 3, CachedInput: input / 2, Reasoning: 1}
+		}
+		if rapid.Bool().Draw(t, "priced") {
+			want.Usage.CostKnown, want.Usage.Cost = true, rapid.Int64Range(0, endpoint.MaxCost).Draw(t, "cost")
 		}
 		got, f := transfer(t, p, want)
 		if f != nil || !reflect.DeepEqual(got, want) {

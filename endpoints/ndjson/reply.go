@@ -10,7 +10,6 @@ import (
 
 // Bounds on the numbers that an agent states, and on its reason.
 const (
-	maxTokens  = 1_000_000_000_000
 	maxLatency = 1e10 // ms; 115 days
 	maxReason  = 4000 // runes
 )
@@ -23,7 +22,7 @@ func replyTo(p endpoint.Prompt, r response) (endpoint.Reply, *fault) {
 	}
 	out := endpoint.Reply{Text: r.Draft, Reason: endpoint.CleanLine(r.Reason, maxReason), Confidence: r.Confidence, ToolRounds: r.ToolRounds}
 	if r.Usage != nil {
-		out.Usage = endpoint.Usage{Known: true, Input: r.Usage.Input, Output: r.Usage.Output}
+		out.Usage = r.Usage.stated()
 	}
 	switch {
 	case r.Status == "error":
@@ -75,10 +74,8 @@ func (r response) violation(p endpoint.Prompt) *fault {
 	switch {
 	case r.Metrics != nil && (r.Metrics.LatencyMS < 0 || r.Metrics.LatencyMS > maxLatency):
 		return outOfRange("latency_ms")
-	case r.Usage != nil && (r.Usage.Input < 0 || r.Usage.Input > maxTokens):
-		return outOfRange("input_tokens")
-	case r.Usage != nil && (r.Usage.Output < 0 || r.Usage.Output > maxTokens):
-		return outOfRange("output_tokens")
+	case r.Usage != nil && r.Usage.outOfRange() != "":
+		return outOfRange(r.Usage.outOfRange())
 	case r.Confidence != nil && (*r.Confidence < 0 || *r.Confidence > 1):
 		return outOfRange("confidence")
 	case r.Bid != nil && (*r.Bid < 0 || *r.Bid > 1):

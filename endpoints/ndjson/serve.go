@@ -116,9 +116,7 @@ func responseTo(p endpoint.Prompt, r endpoint.Reply, err error) response {
 			f.Bid = new(float64)
 		}
 	}
-	if r.Usage.Known {
-		f.Usage = &usage{r.Usage.Input, r.Usage.Output}
-	}
+	f.Usage = usageOf(r.Usage)
 	if err != nil {
 		f.Status, f.Reason, f.Draft, f.Outcome, f.Bid = "error", err.Error(), "", "", nil
 	}

@@ -227,6 +227,12 @@ func (s *wireTest) result(p endpoint.Prompt, r endpoint.Reply, err error) {
 	if r.Usage.Known {
 		line += fmt.Sprintf(" usage %d+%d", r.Usage.Input, r.Usage.Output)
 	}
+	if u := r.Usage; u.CachedInput > 0 || u.Reasoning > 0 {
+		line += fmt.Sprintf(" cached %d reasoning %d", u.CachedInput, u.Reasoning)
+	}
+	if r.Usage.CostKnown {
+		line += fmt.Sprintf(" cost %d", r.Usage.Cost)
+	}
 	if r.Confidence != nil {
 		line += fmt.Sprintf(" confidence %v", *r.Confidence)
 	}

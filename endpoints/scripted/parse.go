@@ -159,12 +159,13 @@ func (p *parser) delay(arg string) (time.Duration, error) {
 }
 
 func (p *parser) usage(in, out string) (endpoint.Usage, error) {
-	i, err := strconv.ParseUint(in, 10, 40)
-	o, err2 := strconv.ParseUint(out, 10, 40)
-	if err != nil || err2 != nil {
+	i, err := strconv.ParseInt(in, 10, 64)
+	o, err2 := strconv.ParseInt(out, 10, 64)
+	u := endpoint.Usage{Known: true, Input: i, Output: o}
+	if err != nil || err2 != nil || u.OutOfRange() != "" {
 		return endpoint.Usage{}, p.errorf("has %q where two numbers of tokens belong", in+" "+out)
 	}
-	return endpoint.Usage{Known: true, Input: int64(i), Output: int64(o)}, nil
+	return u, nil
 }
 
 func (p *parser) message(to, text string) error {

@@ -128,7 +128,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 			ID: w.ID, Name: cmp.Or(w.Name, w.ID), Kind: w.kind(), Role: w.Role, Domains: w.Domains,
 			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
-			Price:   room.Price{Input: millionths(w.Price.Input), Output: millionths(w.Price.Output)},
+			Price:   room.Price{Input: millionths(w.Price.Input), CachedInput: millionths(w.Price.CachedInput), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow,
 		},
 	}

@@ -91,6 +91,20 @@ func HasStart(written policy.JSON) bool {
 	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindGo)
 }
 
+// MayBid reports whether the agent of an endpoint as written may be asked for bids.
+// Agents of some kinds have no protocol for them.
+func MayBid(written policy.JSON) bool {
+	var w wireEndpoint
+	if json.Unmarshal(written, &w) != nil {
+		return true // no endpoint, or one of the program that embeds this one
+	}
+	switch w.Kind {
+	case "acp", "command", "openai":
+		return false
+	}
+	return true
+}
+
 // ExpandEndpoint expands an endpoint that was stored as written, such as
 // [room.Participant].Endpoint of a reopened room. dir is the folder of the room.
 // A nil lookup means os.LookupEnv.

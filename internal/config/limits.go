@@ -171,9 +171,11 @@ func (d *document) checkLimits(w wireRoom) {
 			never(key, "the room ends after "+human.Duration(total))
 		}
 	}
-	priced := func(s *wireParticipant) bool { return s != nil && (s.Price.Input > 0 || s.Price.Output > 0) }
-	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, priced) && !d.isBroken("participants") {
-		never("maxCost", "no participant has a price")
+	costs := func(s *wireParticipant) bool {
+		return s != nil && (s.Price.Input > 0 || s.Price.Output > 0 || s.Endpoint != nil && s.Endpoint.Kind != KindScripted)
+	}
+	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, costs) && !d.isBroken("participants") {
+		never("maxCost", "no participant has a price, and no agent states its cost")
 	}
 	for i, s := range w.Participants {
 		if s == nil {

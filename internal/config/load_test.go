@@ -191,6 +191,8 @@ var problems = []struct{ name, yaml, want string }{
 	{"failures beyond the turns", head + "limits: {maxTurns: 2, maxFailures: 3}\n", "6:36 ROOM-LIMIT?"},
 	{"timeout beyond the end", head + "limits: {maxDuration: 1m, turnTimeout: 2m}\n", "6:40 ROOM-LIMIT?"},
 	{"cost without a price", head + "limits: {maxCost: 1}\n", "6:19 ROOM-LIMIT?"},
+	{"cost that an agent may state", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh]}}\nlimits: {maxCost: 1}\n", ""},
+	{"a price of nothing for cached input", seats + "  - {id: a, price: {cachedInput: 0}, endpoint: {kind: scripted, lines: []}}\n", "4:34 ROOM-VALUE"},
 	{"same text beyond the window", head + "limits: {sameText: 5, sameTextOf: 4}\n", "6:20 ROOM-LIMIT?"},
 }
 

@@ -31,7 +31,7 @@ participants:
     allowToolUse: true
     profile: coder
     timeout: 1m30s
-    price: {input: 3, output: 0.25}
+    price: {input: 3, cachedInput: 0.3, output: 0.25}
     review: {confidenceBelow: 0.7, words: [drop], longerThan: 900}
     endpoint: {kind: ndjson, command: [./agent.sh, "--for=${NAME}"], env: {TOKEN: "${GREETING_TOKEN}"}, restart: 2}
     instructions: |
@@ -90,7 +90,7 @@ func TestValues(t *testing.T) {
 	wantCode := room.Participant{
 		ID: "Code", Instructions: "You are Ana's.\nBe brief.", Name: "Codebase agent", Kind: policy.Local, Role: "Knows it", Domains: []string{"go", "sql"},
 		Profile: "coder", Mode: room.SemiAuto, Remembers: true, Cooldown: 1, MaxTokens: 5000, Tools: true,
-		Price:  room.Price{Input: 3_000_000, Output: 250_000},
+		Price:  room.Price{Input: 3_000_000, CachedInput: 300_000, Output: 250_000},
 		Review: room.Review{ConfidenceBelow: 0.7, Words: []string{"drop"}, LongerThan: 900}, Timeout: 90 * time.Second,
 		Endpoint: policy.JSON(`{"command":["./agent.sh","--for=${NAME}"],"env":{"TOKEN":"${GREETING_TOKEN}"},"kind":"ndjson","restart":2}`),
 	}
@@ -141,6 +141,18 @@ func TestEndpoints(t *testing.T) {
 	for _, bad := range []string{``, `{`, `[]`, `{"kind":"x","other":1}`, `{"kind":"ndjson","command":["${UNSET}"]}`} {
 		if e, err := ExpandEndpoint(policy.JSON(bad), dir, testOptions.Lookup); err == nil {
 			t.Errorf("%s: %+v", bad, e)
+		}
+	}
+}
+
+func TestMayBid(t *testing.T) {
+	for written, want := range map[string]bool{
+		`{"kind":"ndjson","command":["x"]}`: true, `{"kind":"scripted","lines":["x"]}`: true, `{"kind":"relay","peer":"x"}`: true, `{"kind":"go","name":"x"}`: true,
+		`{"kind":"acp","command":["x"]}`: false, `{"kind":"command","command":["x"]}`: false, `{"kind":"openai"}`: false,
+		``: true, // a person, or a seat of a program that embeds moot
+	} {
+		if got := MayBid(policy.JSON(written)); got != want {
+			t.Errorf("%s: %t", written, got)
 		}
 	}
 }

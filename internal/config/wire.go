@@ -63,8 +63,9 @@ type (
 		Level string `json:"level"`
 	}
 	wirePrice struct {
-		Input  float64 `json:"input"`
-		Output float64 `json:"output"`
+		Input       float64 `json:"input"`
+		CachedInput float64 `json:"cachedInput"`
+		Output      float64 `json:"output"`
 	}
 	wirePolicy struct {
 		Use      string          `json:"use"`

@@ -10,9 +10,6 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// maxTokens bounds each number of a Usage.
-const maxTokens = 1_000_000_000
-
 // Defaults of a prompt that states no limit (one-to-one note).
 const (
 	defaultOutputChars = 12_000
@@ -36,15 +33,21 @@ type Response struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	Bid        *float64 `json:"bid,omitempty"`
 	ToolRounds int      `json:"tool_rounds,omitempty"`
+	// Cost is in millionths of a US dollar; nil is unknown. It is no part of Usage
+	// because it may be known without the tokens.
+	Cost *int64 `json:"cost_micros,omitempty"`
 	// SessionID is the agent session id: what the agent has been told so far is
 	// known to the agent as long as the id stays the same.
 	SessionID string `json:"memory,omitempty"`
 }
 
-// Usage counts tokens.
+// Usage counts tokens. The parts are left out when they are not stated, so that
+// devices of earlier releases, which do not know them, read the rest.
 type Usage struct {
-	Input  int64 `json:"input_tokens"`
-	Output int64 `json:"output_tokens"`
+	Input       int64 `json:"input_tokens"`
+	Output      int64 `json:"output_tokens"`
+	CachedInput int64 `json:"cached_input_tokens,omitempty"` // part of Input
+	Reasoning   int64 `json:"reasoning_tokens,omitempty"`    // part of Output
 }
 
 // ResponseOf returns the body of a response with reply.
@@ -53,10 +56,24 @@ func ResponseOf(reply endpoint.Reply) Response {
 		Status: StatusOK, Outcome: reply.Outcome, Text: reply.Text, Reason: endpoint.CleanLine(reply.Reason, maxReason),
 		Confidence: reply.Confidence, Bid: reply.Bid, ToolRounds: reply.ToolRounds,
 	}
-	if reply.Usage.Known {
-		a.Usage = &Usage{reply.Usage.Input, reply.Usage.Output}
+	if u := reply.Usage; u.Known {
+		a.Usage = &Usage{u.Input, u.Output, u.CachedInput, u.Reasoning}
+	}
+	if reply.Usage.CostKnown {
+		a.Cost = &reply.Usage.Cost
 	}
 	return a
+}
+
+// usage returns what the agent has stated of the turn.
+func (a Response) usage() (u endpoint.Usage) {
+	if w := a.Usage; w != nil {
+		u = endpoint.Usage{Known: true, Input: w.Input, Output: w.Output, CachedInput: w.CachedInput, Reasoning: w.Reasoning}
+	}
+	if a.Cost != nil {
+		u.CostKnown, u.Cost = true, *a.Cost
+	}
+	return u
 }
 
 // Refusal returns the body of a response with an error.
@@ -93,10 +110,7 @@ func (a Response) Reply(p endpoint.Prompt) (endpoint.Reply, *Violation) {
 	if v := a.violation(p); v != nil {
 		return endpoint.Reply{}, v
 	}
-	r := endpoint.Reply{Reason: endpoint.CleanLine(a.Reason, maxReason), Confidence: a.Confidence, Bid: a.Bid, ToolRounds: a.ToolRounds}
-	if a.Usage != nil {
-		r.Usage = endpoint.Usage{Known: true, Input: a.Usage.Input, Output: a.Usage.Output}
-	}
+	r := endpoint.Reply{Reason: endpoint.CleanLine(a.Reason, maxReason), Confidence: a.Confidence, Bid: a.Bid, ToolRounds: a.ToolRounds, Usage: a.usage()}
 	if p.Kind == endpoint.Bid {
 		r.Outcome = endpoint.Passed
 		return r, nil
@@ -121,8 +135,8 @@ func (a Response) violation(p endpoint.Prompt) *Violation {
 	switch n := utf8.RuneCountInString(a.Text); {
 	case n > chars:
 		return &Violation{"too_large", endpoint.ErrTooLarge, fmt.Sprintf("%d characters, and the limit is %d", n, chars)}
-	case a.Usage != nil && (a.Usage.Input < 0 || a.Usage.Output < 0 || a.Usage.Input > maxTokens || a.Usage.Output > maxTokens):
-		return protocol("bad_metrics", "its usage is out of range")
+	case a.usage().OutOfRange() != "":
+		return protocol("bad_metrics", "its usage is out of range: "+a.usage().OutOfRange())
 	case a.Confidence != nil && !(*a.Confidence >= 0 && *a.Confidence <= 1), a.Bid != nil && !(*a.Bid >= 0 && *a.Bid <= 1):
 		return protocol("bad_metrics", "its confidence or bid is out of range")
 	case len(a.SessionID) > MaxSessionID:

@@ -14,7 +14,7 @@ import (
 // TestWireFormat compares the bodies of all messages with the text that devices
 // of other releases send and read.
 func TestWireFormat(t *testing.T) {
-	half, after := 0.5, int64(7)
+	half, after, cost := 0.5, int64(7), int64(120)
 	for _, c := range []struct {
 		body any
 		want string
@@ -34,8 +34,12 @@ func TestWireFormat(t *testing.T) {
 				`"max_tool_rounds":4,"allow_tool_use":true,"timeout_ms":5}`,
 		},
 		{
-			Response{Status: StatusOK, Reason: "r", Outcome: "said", Text: "x", Usage: &Usage{1, 2}, Confidence: &half, Bid: &half, ToolRounds: 1, SessionID: "m"},
+			Response{Status: StatusOK, Reason: "r", Outcome: "said", Text: "x", Usage: &Usage{Input: 1, Output: 2}, Confidence: &half, Bid: &half, ToolRounds: 1, SessionID: "m"},
 			`{"status":"ok","reason":"r","outcome":"said","text":"x","usage":{"input_tokens":1,"output_tokens":2},"confidence":0.5,"bid":0.5,"tool_rounds":1,"memory":"m"}`,
+		},
+		{
+			Response{Status: StatusOK, Outcome: "said", Text: "x", Usage: &Usage{Input: 9, Output: 4, CachedInput: 8, Reasoning: 3}, Cost: &cost},
+			`{"status":"ok","outcome":"said","text":"x","usage":{"input_tokens":9,"output_tokens":4,"cached_input_tokens":8,"reasoning_tokens":3},"cost_micros":120}`,
 		},
 		{Refusal(CodeForgot), `{"status":"error","code":"forgot"}`},
 		{SideMessage{To: "a", Text: "x"}, `{"to":"a","text":"x"}`},
