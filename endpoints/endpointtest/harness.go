@@ -33,13 +33,13 @@ type harness struct {
 
 func (h *harness) prompt(text string) endpoint.Prompt {
 	h.turn++
-	return endpoint.Prompt{
+	return endpoint.Rendered(endpoint.Prompt{
 		Kind: endpoint.Turn, Request: fmt.Sprintf("req_%s_%d", strings.ReplaceAll(h.Name(), "/", "_"), h.turn),
 		Room: "r", Session: "s", Profile: "p", Turn: h.turn, Mode: "full_auto",
 		You: endpoint.Seat{ID: "me"}, Seats: []endpoint.Seat{{ID: "me"}, {ID: "you"}}, Boundary: "0123456789abcdef",
 		Objective: "Test.", CatchUp: []endpoint.Line{{Seq: int64(h.turn), From: "you", Text: text}},
 		MaxOutputChars: 1000, Timeout: h.limit,
-	}
+	})
 }
 
 func (h *harness) say(text string) (endpoint.Reply, error) {

@@ -27,6 +27,9 @@
 // context ends. Lines of output are read by [spawn.Lines] and cleaned by
 // [spawn.TrimLine].
 //
+// [Slot], [Await], [ExitError] and [ContextError] are also for endpoints without a
+// resident process.
+//
 // # Life of a process
 //
 // Ready starts the first process. A process ends by itself, because its

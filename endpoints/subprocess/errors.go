@@ -11,15 +11,21 @@ import (
 
 const exitFix = "see its last words; restart: N allows N restarts"
 
-var errClosed error = &problem.Error{Code: "AGENT-CLOSED", What: "the agent's endpoint has been closed", Fix: "restore the seat, which restarts the agent", Kind: endpoint.ErrClosed}
+// ErrClosed is the error of requests after Close. It wraps endpoint.ErrClosed.
+var ErrClosed error = &problem.Error{Code: "AGENT-CLOSED", What: "the agent's endpoint has been closed", Fix: "restore the seat, which restarts the agent", Kind: endpoint.ErrClosed}
 
 // ExitError returns an error that wraps endpoint.ErrExited: what happened, and the
 // last words of the process on standard error, if any.
 func ExitError(what, fix, words string) error {
-	if words != "" {
-		what += "\nits last words:\n" + words
+	return &problem.Error{Code: "AGENT-EXITED", What: WithWords(what, words), Fix: fix, Kind: endpoint.ErrExited}
+}
+
+// WithWords returns what happened with the last words of the process, if any.
+func WithWords(what, words string) string {
+	if words == "" {
+		return what
 	}
-	return &problem.Error{Code: "AGENT-EXITED", What: what, Fix: fix, Kind: endpoint.ErrExited}
+	return what + "\nits last words:\n" + words
 }
 
 // ContextError returns the error of a request whose context has ended: one that

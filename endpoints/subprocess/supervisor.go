@@ -53,9 +53,9 @@ const (
 // A Supervisor starts and replaces the process of one agent. Its methods may be
 // called concurrently.
 type Supervisor[C Connection] struct {
+	Slot
 	cfg     Config
 	connect func(Link) C
-	slot    chan struct{} // holds a token while a request is in flight
 
 	mu       sync.Mutex
 	floor    endpoint.Floor // of the latest request
@@ -73,29 +73,7 @@ func New[C Connection](cfg Config, connect func(Link) C) *Supervisor[C] {
 	if cfg.Close <= 0 {
 		cfg.Close = defaultClose
 	}
-	return &Supervisor[C]{cfg: cfg, connect: connect, slot: make(chan struct{}, 1)}
-}
-
-// Acquire takes the slot for a request, or fails with endpoint.ErrBusy. The caller
-// calls release.
-func (s *Supervisor[C]) Acquire() (release func(), err error) {
-	select {
-	case s.slot <- struct{}{}:
-		return func() { <-s.slot }, nil
-	default:
-		return nil, &problem.Error{Code: "AGENT-BUSY", What: "the agent has a request in flight", Fix: "wait for its answer", Kind: endpoint.ErrBusy}
-	}
-}
-
-// AcquireWait is Acquire that waits for the slot: a request that was cancelled a
-// moment ago still holds it. Its error is that of ContextError.
-func (s *Supervisor[C]) AcquireWait(ctx context.Context) (release func(), err error) {
-	select {
-	case s.slot <- struct{}{}:
-		return func() { <-s.slot }, nil
-	case <-ctx.Done():
-		return nil, ContextError(ctx)
-	}
+	return &Supervisor[C]{Slot: NewSlot(), cfg: cfg, connect: connect}
 }
 
 // SetFloor sets where signals go from now on; nil drops them.
@@ -121,44 +99,31 @@ func (s *Supervisor[C]) Latest() *Process[C] {
 // Ready returns a process that can take a request. It starts one if there is none
 // or the latest has ended, and waits for the end of a process that is at work on an
 // abandoned request. The caller has acquired the slot. Errors are those of
-// spawn.Start, the cause of a process that is not replaced, one that wraps
-// endpoint.ErrClosed, and that of ContextError.
+// spawn.Start, the cause of a process that is not replaced, ErrClosed, and that of
+// ContextError.
 func (s *Supervisor[C]) Ready(ctx context.Context) (*Process[C], error) {
 	s.mu.Lock()
 	p, closed := s.process, s.closed
 	s.mu.Unlock()
 	switch {
 	case closed:
-		return nil, errClosed
+		return nil, ErrClosed
 	case p == nil:
 		return s.start()
 	}
-	if err := await(ctx, p.lateAnswer()); err != nil {
+	if err := Await(ctx, p.lateAnswer()); err != nil {
 		return nil, err
 	}
 	if p.running() {
 		return p, nil
 	}
-	if err := await(ctx, p.done); err != nil { // two processes never run at once
+	if err := Await(ctx, p.done); err != nil { // two processes never run at once
 		return nil, err
 	}
 	if !s.countRestart(p) {
 		return nil, p.Conn.Cause()
 	}
 	return s.start()
-}
-
-// await waits until c is closed. A nil channel counts as closed.
-func await(ctx context.Context, c <-chan struct{}) error {
-	if c == nil {
-		return nil
-	}
-	select {
-	case <-c:
-		return nil
-	case <-ctx.Done():
-		return ContextError(ctx)
-	}
 }
 
 // countRestart reports whether p may be replaced, and counts that unless p was
@@ -214,9 +179,9 @@ func (s *Supervisor[C]) start() (*Process[C], error) {
 	closed := s.closed
 	s.mu.Unlock()
 	if closed { // Close was called meanwhile and has not seen p
-		p.Conn.End(errClosed)
+		p.Conn.End(ErrClosed)
 		<-p.done
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	return p, nil
 }
@@ -261,7 +226,7 @@ func (s *Supervisor[C]) Close() error {
 	p := s.process
 	s.mu.Unlock()
 	if p != nil {
-		p.Conn.End(errClosed)
+		p.Conn.End(ErrClosed)
 		p.Signals.Cancel() // the room may not take signals any more
 		<-p.done
 	}

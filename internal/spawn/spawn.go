@@ -45,6 +45,26 @@ type Process struct {
 // AGENT-COMMAND, AGENT-NOTFOUND, AGENT-NOTEXEC, AGENT-CWD, AGENT-ENV and
 // AGENT-START. The caller reads Stdout to its end and calls Close.
 func Start(cfg Config) (*Process, error) {
+	cmd, err := prepare(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{done: make(chan struct{}), tail: newTail(cfg.Env)}
+	if err := p.start(cmd); err != nil {
+		return nil, startProblem(cfg.Command[0], err)
+	}
+	return p, nil
+}
+
+// Check reports what prevents a start of the process: its program or its working
+// folder is missing, or its environment is invalid. It starts nothing. The errors
+// are those of Start.
+func Check(cfg Config) error {
+	_, err := prepare(cfg)
+	return err
+}
+
+func prepare(cfg Config) (*exec.Cmd, error) {
 	dir, err := workingDir(cfg.Root, cfg.Dir)
 	if err != nil {
 		return nil, err
@@ -57,11 +77,7 @@ func Start(cfg Config) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{done: make(chan struct{}), tail: newTail(cfg.Env)}
-	if err := p.start(&exec.Cmd{Path: path, Args: cfg.Command, Dir: dir, Env: env}); err != nil {
-		return nil, startProblem(cfg.Command[0], err)
-	}
-	return p, nil
+	return &exec.Cmd{Path: path, Args: cfg.Command, Dir: dir, Env: env}, nil
 }
 
 // start connects the pipes and starts the process. A goroutine ends after the
@@ -143,6 +159,9 @@ func (p *Process) State() string {
 		return ""
 	}
 }
+
+// Succeeded reports whether the process has ended by itself with exit status 0.
+func (p *Process) Succeeded() bool { return p.State() == "exit status 0" }
 
 // Stderr returns the last 8 KiB that the process wrote to its standard
 // error, without control characters and without the values of Config.Env.

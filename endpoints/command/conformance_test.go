@@ -1,0 +1,94 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/endpoints/command"
+	"github.com/folkmoot/moot/endpoints/endpointtest"
+)
+
+// fixtureVar is the environment variable that makes this test binary a program
+// that behaves as the scenario in it.
+const fixtureVar = "MOOT_FIXTURE"
+
+func TestMain(m *testing.M) {
+	if s := os.Getenv(fixtureVar); s != "" {
+		fixture(endpointtest.Scenario(s))
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// fixture reads a prompt and answers it.
+func fixture(s endpointtest.Scenario) {
+	if s == endpointtest.Deaf {
+		time.Sleep(time.Hour)
+	}
+	in, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	answer := endpointtest.Answer(newest(string(in)))
+	answer = answer[:min(len(answer), 1000)] // the limit of most prompts
+	switch s {
+	case endpointtest.Errors:
+		fmt.Fprintln(os.Stderr, "out of order")
+		os.Exit(1)
+	case endpointtest.Hang:
+		time.Sleep(time.Hour)
+	case endpointtest.Noisy:
+		answer = "\ufeff\x1b[2K\x00\x1b]0;title\x07" + answer[:3] + "\x1b[1m" + answer[3:] + "\x1b[0m\x00\r\n"
+	case endpointtest.Complaining:
+		fmt.Fprint(os.Stderr, strings.Repeat("warning\n", 100_000))
+	}
+	fmt.Println(answer)
+}
+
+// newest returns the text of the last message of a prompt, one line.
+func newest(prompt string) string {
+	lines := strings.Split(prompt, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if text, ok := strings.CutPrefix(lines[i], "| "); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// fixed returns an endpoint whose program is this test binary.
+func fixed(t *testing.T, s endpointtest.Scenario) *command.Endpoint {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command.New(command.Config{
+		Command: []string{self}, Dir: t.TempDir(), Env: []string{fixtureVar + "=" + string(s)}, AllowEnv: []string{"GOCOVERDIR"}, Grace: 150 * time.Millisecond,
+	})
+}
+
+// TestConformance runs the suite of all endpoints. A program without a protocol
+// cannot raise signals, bid, break a protocol or outlive its turn, so those cases
+// are skipped.
+func TestConformance(t *testing.T) {
+	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
+		switch s {
+		case endpointtest.Echo, endpointtest.Errors, endpointtest.Noisy, endpointtest.Complaining, endpointtest.Deaf, endpointtest.Mortal:
+			return fixed(t, s)
+		case endpointtest.Hang:
+			if name := path.Base(t.Name()); name == "deadline" || name == "deadline_of_the_context" {
+				return fixed(t, s)
+			}
+		}
+		return nil
+	})
+}
