@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
@@ -149,6 +150,8 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 	switch e.Kind {
 	case config.KindNDJSON:
 		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart, AwaitReady: e.AwaitReady}), nil
+	case config.KindCommand:
+		return command.New(command.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env)}), nil
 	case config.KindScripted:
 		steps, err := script(e)
 		if err != nil {
@@ -158,7 +161,7 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 	}
 	return nil, &problem.Error{
 		Code: "ROOM-ENDPOINT", What: fmt.Sprintf("%s has an endpoint of kind %q, which this moot does not have", profile, e.Kind),
-		Fix: "use " + config.KindNDJSON + " or " + config.KindScripted + ", or a newer moot",
+		Fix: "use a kind that docs/room.md lists, or a newer moot",
 	}
 }
 

@@ -15,6 +15,7 @@ package command
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -157,7 +158,7 @@ func (e *Endpoint) start(p endpoint.Prompt) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.latest = newRun(proc, e.cfg, endpoint.PlainInstructions(p)+"\n\n"+p.Text+"\n")
+	e.latest = newRun(proc, e.cfg, endpoint.PlainInstructions(p)+"\n\n"+strings.TrimSuffix(p.Text, "\n")+"\n")
 	return e.latest, nil
 }
 

@@ -15,6 +15,7 @@ import (
 // Kinds of endpoints.
 const (
 	KindNDJSON   = "ndjson"
+	KindCommand  = "command"
 	KindScripted = "scripted"
 	KindRelay    = "relay"
 	KindGo       = "go" // an agent of the Go program that hosts the room
@@ -40,7 +41,7 @@ type Endpoint struct {
 // resolve makes paths absolute. Relative paths start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
 	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, AwaitReady: w.AwaitReady, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
-	if w.Kind == KindNDJSON {
+	if w.Kind == KindNDJSON || w.Kind == KindCommand {
 		e.Command, e.Dir = slices.Clone(w.Command), absolutePath(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {
 			e.Command[0] = absolutePath(dir, e.Command[0])
@@ -88,7 +89,7 @@ func (d *document) endpointAsWritten(i int) policy.JSON {
 func HasStart(written policy.JSON) bool {
 	var w wireEndpoint
 	err := json.Unmarshal(written, &w)
-	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindGo)
+	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindCommand || w.Kind == KindGo)
 }
 
 // MayBid reports whether the agent of an endpoint as written may be asked for bids.

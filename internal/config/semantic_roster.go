@@ -127,7 +127,7 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 	e := w.resolve(d.sourceOf(i).dir)
 	d.checkSecrets(i, w)
 	switch e.Kind {
-	case KindNDJSON:
+	case KindNDJSON, KindCommand:
 		d.checkCwd(i, w, e)
 		d.checkCommand(i, e)
 	case KindScripted:

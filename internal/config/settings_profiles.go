@@ -190,7 +190,7 @@ func (w wireProfile) check(others []Profile) error {
 		return fmt.Errorf("the endpoint of %s: %w", w.Name, err)
 	}
 	switch {
-	case e.Kind == KindNDJSON && len(e.Command) > 0, e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
+	case (e.Kind == KindNDJSON || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
 		return nil
 	}
 	return fmt.Errorf("the endpoint of %s is incomplete or of an unknown kind", w.Name)
