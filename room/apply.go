@@ -57,6 +57,10 @@ func (s *State) Apply(e Event) {
 		s.applyFailed(e, b)
 	case TurnInterrupted:
 		s.applyInterrupted(e, b)
+	case PermissionAsked:
+		s.applyAsked(e, b)
+	case PermissionAnswered:
+		s.applyAnswered(e, b)
 	case Violation:
 		if x := s.seat(b.Participant); x != nil {
 			x.Violations += b.Count

@@ -116,6 +116,8 @@ var bodyTypes = func() map[string]reflect.Type {
 		TurnPassed{},
 		TurnFailed{},
 		TurnInterrupted{},
+		PermissionAsked{},
+		PermissionAnswered{},
 		ReplyLate{},
 		Violation{},
 		MessagePosted{},

@@ -54,6 +54,15 @@ type (
 		Approve     bool
 	}
 	Reject struct{ Draft, Reason string }
+	// Permit answers the permission request with that id (control). Always lets the
+	// agent remember the answer, if it offers that. Absent refuses a request because
+	// no person is there to answer; it is not recorded as the actor's answer.
+	Permit struct {
+		ID              string
+		Allowed, Always bool
+		Absent          bool
+		Reason          string
+	}
 	// Next gives the floor to a participant without asking the policy
 	// (control).
 	Next struct {
@@ -143,6 +152,15 @@ type (
 	Exited struct {
 		Participant, Code, Error string
 	}
+	// Asked is a permission request of the agent that has the turn with that request.
+	// Answer is set if a rule of the owner answers it, or if no person can be asked.
+	// Withdrawn says that the agent does not wait for the answer any more.
+	Asked struct {
+		Request    string
+		Permission Permission
+		Answer     *endpoint.Answer
+	}
+	Withdrawn struct{ ID string }
 	// Forgot reports that an agent has lost its memory.
 	Forgot struct{ Participant string }
 	// Broken ends the room: its log or a guard failed.
@@ -170,6 +188,7 @@ func (Release) act()      {}
 func (Approve) act()      {}
 func (Edit) act()         {}
 func (Reject) act()       {}
+func (Permit) act()       {}
 func (Next) act()         {}
 func (Join) act()         {}
 func (SetStanding) act()  {}
@@ -187,6 +206,8 @@ func (Posted) act()       {}
 func (Violated) act()     {}
 func (Started) act()      {}
 func (Exited) act()       {}
+func (Asked) act()        {}
+func (Withdrawn) act()    {}
 func (Forgot) act()       {}
 func (Broken) act()       {}
 func (Tick) act()         {}

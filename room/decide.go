@@ -25,7 +25,7 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if err != nil || len(bodies) == 0 {
 		return nil, err
 	}
-	return s.stamp(c, now, bodies), nil
+	return s.stamp(c, now, s.withAnswers(bodies)), nil
 }
 
 // stamp puts bodies into envelopes.
@@ -71,6 +71,10 @@ func actorOf(b Body, actor string) string {
 		if actor == ActorPolicy {
 			return ActorRoom
 		}
+	case PermissionAnswered:
+		if b.By != actor {
+			return ActorRoom
+		}
 	case Errored:
 		return ActorRoom
 	}
@@ -91,6 +95,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideSeat(c)
 	case Approve, Edit, Reject:
 		return s.decideDraft(c, now)
+	case Permit:
+		return s.decidePermit(c.Actor, do)
 	case Next:
 		return s.decideNext(c.Actor, do, now)
 	case Join:
@@ -119,6 +125,10 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideStarted(do)
 	case Exited:
 		return s.decideExited(do), nil
+	case Asked:
+		return s.decideAsked(c.Actor, do)
+	case Withdrawn:
+		return s.decideWithdrawn(c.Actor, do), nil
 	case Forgot:
 		return s.decideForgot(do), nil
 	case Broken:

@@ -27,6 +27,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		return []Body{ReplyLate{Turn: do.Turn, Participant: do.Participant, Digest: hex.EncodeToString(sum[:]), Bytes: len(do.Text)}}, nil
 	}
 	x := s.seat(t.Participant)
+	worked := t.work(do.Latency, now.Clock)
 	switch {
 	case len(do.Text) > s.Limits.MaxOutput*4 || len([]rune(do.Text)) > s.Limits.MaxOutput:
 		return s.decideFailed(Failed{
@@ -38,15 +39,15 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		if do.Outcome == endpoint.Refused {
 			reason = cmp.Or(reason, "refused")
 		}
-		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: do.Latency}), nil
+		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked}), nil
 	}
 	m := s.completeMessage(Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds),
 	}, t.Number, now)
 	if why := s.review(x, m); why != "" {
-		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: do.Latency}}, nil
+		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: worked}}, nil
 	}
-	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: do.Latency, Auto: true}), nil
+	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: worked, Auto: true}), nil
 }
 
 // completeMessage sets the fields of a message that the room knows.
@@ -72,7 +73,7 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	if do.Code == FailHeld {
 		return []Body{TurnInterrupted{Turn: do.Turn, Reason: cleanReason(do.Error)}}, nil
 	}
-	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: do.Latency}
+	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: t.work(do.Latency, now.Clock)}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
 	reason := s.suspension(x, do.Code, do.Error)

@@ -152,7 +152,10 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 		name, reason := s.Tally.reached(s.Limits, now)
 		return append(s.abandon("limit "+name), *limitStopped(name, reason)), nil
 	}
-	if t := s.Turn; s.inFlight() && s.agentHas(t) && now.Clock >= t.Started+t.Timeout+grace {
+	if t := s.Turn; s.inFlight() && s.agentHas(t) && now.Clock >= t.deadline() {
+		if refused := s.overdue(t, now.Clock); refused != nil {
+			return refused, nil
+		}
 		return s.decideFailed(Failed{
 			Turn: t.Number, Request: t.Request, Code: FailTimeout, Latency: now.Clock - t.Started,
 			Error: "no answer within " + human.Duration(t.Timeout),
@@ -184,7 +187,7 @@ func (s *State) Deadline() (time.Duration, bool) {
 	}
 	at := s.Limits.MaxDuration
 	if t := s.Turn; s.inFlight() && s.agentHas(t) {
-		at = min(at, t.Started+t.Timeout+grace)
+		at = min(at, t.deadline())
 	}
 	for _, x := range s.starts() {
 		at = min(at, s.startDeadline(x))

@@ -176,6 +176,27 @@ type (
 		Turn   int    `json:"turn"`
 		Reason string `json:"reason"`
 	}
+	// PermissionAsked records that the agent that has the turn asks its owner before
+	// it acts. Meanwhile the clock of the turn stands.
+	PermissionAsked struct {
+		Turn        int           `json:"turn"`
+		Participant string        `json:"participant"`
+		ID          string        `json:"id"` // unique in the room
+		Permission  Permission    `json:"permission"`
+		Timeout     time.Duration `json:"timeout_ns"` // until it is refused
+	}
+	// PermissionAnswered is the one answer to a PermissionAsked. By is the person, who
+	// is also the actor, or a constant of package endpoint: RuledBy, NoAnswer, Unasked
+	// or Cancelled.
+	PermissionAnswered struct {
+		Turn        int    `json:"turn"`
+		Participant string `json:"participant"`
+		ID          string `json:"id"`
+		Allowed     bool   `json:"allowed"`
+		Always      bool   `json:"always,omitempty"`
+		By          string `json:"by"`
+		Reason      string `json:"reason,omitempty"` // the text of the rule, if By is RuledBy
+	}
 	// ReplyLate records a reply whose turn had ended. It is not forwarded.
 	ReplyLate struct {
 		Turn        int    `json:"turn"`
@@ -300,6 +321,10 @@ func (TurnFailed) Type() string { return "turn.failed" }
 
 func (TurnInterrupted) Type() string { return "turn.interrupted" }
 
+func (PermissionAsked) Type() string { return "permission.asked" }
+
+func (PermissionAnswered) Type() string { return "permission.answered" }
+
 func (ReplyLate) Type() string { return "reply.late" }
 
 func (Violation) Type() string { return "protocol.violation" }
@@ -322,8 +347,8 @@ func (Errored) Type() string { return "room.error" }
 
 // VisibleAt returns e as a reader with that level sees it, and false when the
 // reader sees nothing of it. Readers below [Internal] do not see the room's
-// secret, the commands and instructions of its agents, drafts, or the list of
-// observers.
+// secret, the commands, instructions and permissions of its agents, drafts, or
+// the list of observers.
 func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	if level == Internal {
 		return e, true
@@ -342,6 +367,8 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		}
 		b.Message = m
 		e.Body = b
+	case PermissionAsked, PermissionAnswered: // only the owner of an agent sees what it does here
+		return Event{}, false
 	case TurnDrafted, TurnEdited, SummaryMade: // only its author and its reviewers see a draft
 		return e.Redacted(), true
 	}
@@ -369,6 +396,12 @@ func (e Event) Redacted() Event {
 		e.Body = b
 	case SummaryMade:
 		b.Text = ""
+		e.Body = b
+	case PermissionAsked:
+		b.Permission = Permission{Kind: b.Permission.Kind}
+		e.Body = b
+	case PermissionAnswered:
+		b.Reason = ""
 		e.Body = b
 	}
 	return e

@@ -48,6 +48,15 @@ func (s *State) Follows(e Event) string {
 		return s.endFollows(b.Turn)
 	case TurnInterrupted:
 		return s.endFollows(b.Turn)
+	case PermissionAsked:
+		return s.permissionFollows(b)
+	case PermissionAnswered:
+		if why := s.turnFollows(b.Turn); why != "" {
+			return why
+		}
+		if s.openRequest(b.ID) == nil {
+			return "it answers the permission request " + b.ID + ", which does not wait"
+		}
 	case Resumed:
 		if s.Phase == PhaseLive {
 			return "it resumes a room that is live"
@@ -56,8 +65,17 @@ func (s *State) Follows(e Event) string {
 	return ""
 }
 
-// endFollows checks an event about the open turn.
+// endFollows checks the end of the work on the open turn.
 func (s *State) endFollows(turn int) string {
+	why := s.turnFollows(turn)
+	if why == "" && len(s.Turn.Requests) > 0 {
+		return fmt.Sprintf("it ends turn %d, and the permission request %s waits", turn, s.Turn.Requests[0].ID)
+	}
+	return why
+}
+
+// turnFollows checks an event about the open turn.
+func (s *State) turnFollows(turn int) string {
 	switch {
 	case s.Turn == nil:
 		return fmt.Sprintf("it is about turn %d, and no turn is open", turn)

@@ -46,6 +46,17 @@ func TestFollows(t *testing.T) {
 		{"an edit without a turn", nil, room.TurnEdited{Turn: 1}, "does not wait"},
 		{"an edit without a draft", []string{"speak a go"}, room.TurnEdited{Turn: 1}, "does not wait"},
 		{"an edit of another turn", []string{"speak a go", "said x"}, room.TurnEdited{Turn: 2}, "does not wait"},
+		{"a request of the turn", []string{"speak b go"}, room.PermissionAsked{Turn: 1, Participant: "b", ID: "1.1"}, ""},
+		{"a second request", []string{"speak b go", "asks read x"}, room.PermissionAsked{Turn: 1, Participant: "b", ID: "1.2"}, ""},
+		{"the same request", []string{"speak b go", "asks read x"}, room.PermissionAsked{Turn: 1, Participant: "b", ID: "1.1"}, "1.1 twice"},
+		{"a request of another", []string{"speak b go"}, room.PermissionAsked{Turn: 1, Participant: "a", ID: "1.1"}, "does not have the turn"},
+		{"a request under a draft", []string{"speak a go", "said x"}, room.PermissionAsked{Turn: 1, Participant: "a", ID: "1.1"}, "does not have the turn"},
+		{"a request without a turn", nil, room.PermissionAsked{Turn: 1, Participant: "a", ID: "1.1"}, "no turn is open"},
+		{"an answer", []string{"speak b go", "asks read x"}, room.PermissionAnswered{Turn: 1, ID: "1.1"}, ""},
+		{"an answer in another turn", []string{"speak b go", "asks read x"}, room.PermissionAnswered{Turn: 2, ID: "1.1"}, "turn 1 is open"},
+		{"a second answer", []string{"speak b go", "asks read x", "permit"}, room.PermissionAnswered{Turn: 1, ID: "1.1"}, "does not wait"},
+		{"an end before the answer", []string{"speak b go", "asks read x"}, room.TurnPassed{Turn: 1}, "1.1 waits"},
+		{"an end after the answer", []string{"speak b go", "asks read x", "permit"}, room.TurnPassed{Turn: 1}, ""},
 		{"an edit", []string{"speak a go", "said x"}, room.TurnEdited{Turn: 1}, ""},
 	} {
 		b := opened(t, "a/manual b me/human maxTurns=2")

@@ -23,6 +23,7 @@ type history struct {
 	declines int
 	ended    map[int]bool // R1
 	opened   bool
+	asked    map[string]bool // A1: permission requests; true while one waits
 }
 
 type seatHistory struct {
@@ -34,7 +35,7 @@ type seatHistory struct {
 }
 
 func newHistory() *history {
-	return &history{seats: map[string]*seatHistory{}, approved: map[string]bool{}, ended: map[int]bool{}}
+	return &history{seats: map[string]*seatHistory{}, approved: map[string]bool{}, ended: map[int]bool{}, asked: map[string]bool{}}
 }
 
 // add returns the invariant that e breaks, or "".
@@ -83,8 +84,13 @@ func (h *history) add(e room.Event) string {
 		}
 	case room.TurnGranted:
 		return h.granted(e, b)
+	case room.PermissionAsked:
+		return h.ask(b)
+	case room.PermissionAnswered:
+		return h.answer(e, b)
 	case room.TurnDrafted:
 		h.drafted, h.draft = true, b.Draft
+		return h.unanswered()
 	case room.TurnEdited:
 		h.draft = b.Draft
 		clear(h.approved)
@@ -221,7 +227,54 @@ func (h *history) posted(b room.MessagePosted) string {
 	return h.end(b.Turn)
 }
 
+// ask checks a permission request: of the agent that has the turn, under a new id.
+func (h *history) ask(b room.PermissionAsked) string {
+	switch _, known := h.asked[b.ID]; {
+	case h.open == nil || h.open.Turn != b.Turn || h.open.Participant != b.Participant || h.drafted:
+		return "A1: asked outside its turn"
+	case known:
+		return "A1: asked twice"
+	case h.seats[b.Participant].owner != "" || h.seats[b.Participant].Kind == "remote":
+		return "A1: asked by a seat without an agent of this device"
+	}
+	h.asked[b.ID] = true
+	return ""
+}
+
+// answer checks the answer to a permission request: one for each, and a person of
+// the owner or a rule if it allows.
+func (h *history) answer(e room.Event, b room.PermissionAnswered) string {
+	person := (b.By == room.ActorHost || b.By == "me") && e.Actor == b.By
+	ruled := b.By == "rule" && e.Actor == room.ActorRoom && !b.Always
+	switch {
+	case !h.asked[b.ID]:
+		return "A2: answered without a request"
+	case b.Allowed && !person && !ruled:
+		return "A3: allowed by " + b.By + " as " + e.Actor
+	case b.Always && !b.Allowed:
+		return "A3: always refused"
+	case !person && e.Actor != room.ActorRoom:
+		return "A3: answered by the actor " + e.Actor
+	}
+	h.asked[b.ID] = false
+	return ""
+}
+
+// unanswered returns an invariant that a request without an answer breaks when the
+// agent does not work on the turn any more.
+func (h *history) unanswered() string {
+	for id, waits := range h.asked {
+		if waits {
+			return "A2: " + id + " waits after the turn"
+		}
+	}
+	return ""
+}
+
 func (h *history) end(turn int) string {
+	if broken := h.unanswered(); broken != "" {
+		return broken
+	}
 	if h.ended[turn] {
 		return "R1: two terminal events of a turn"
 	}

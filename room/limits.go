@@ -35,6 +35,8 @@ type Limits struct {
 	SameTextOf      int           `json:"same_text_of,omitempty"`  // ... among this many messages
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
+
+	PermissionTimeout time.Duration `json:"permission_timeout_ns,omitempty"` // until a permission request is refused
 }
 
 // Bounds of the time until a declining policy is asked again. A longer one of
@@ -78,6 +80,8 @@ func Defaults(oneToOne bool) Limits {
 		SameTextOf:      12,
 		MaxInternal:     12,
 		MaxPingPong:     4,
+
+		PermissionTimeout: 120 * time.Second,
 	}
 	if oneToOne {
 		l.MaxTurns, l.MaxDuration = 8, 10*time.Minute

@@ -82,6 +82,7 @@ type modelSeat struct {
 
 type modelTurn struct {
 	room.TurnGranted
+	modelRequests
 	seat    *modelSeat
 	started time.Duration
 	draft   *room.TurnDrafted
@@ -121,6 +122,14 @@ func (m *model) do(c room.Command, now time.Duration) (events []room.Body, allow
 }
 
 func (m *model) note(b room.Body) bool {
+	switch b := b.(type) {
+	case room.TurnPassed, room.TurnFailed, room.TurnInterrupted, room.TurnDrafted:
+		m.cancel()
+	case room.MessagePosted:
+		if b.Turn > 0 {
+			m.cancel()
+		}
+	}
 	m.seq, m.clock = m.seq+1, max(m.clock, m.now)
 	m.out = append(m.out, b)
 	return true
@@ -145,6 +154,7 @@ func drawRoom(rt *rapid.T) room.Open {
 	l.MaxOutput = 30
 	l.MaxTokens = rapid.SampledFrom([]int64{0, 20, 33}).Draw(rt, "maxTokens")
 	l.MaxCost = rapid.SampledFrom([]int64{0, 100, 150}).Draw(rt, "maxCost")
+	l.PermissionTimeout = permissionTimeout
 	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
 	o := room.Open{Spec: room.Spec{
 		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
@@ -255,8 +265,8 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}).Draw(rt, "rare")
 }
 
-// drawAgent draws the end of a start that is in progress, or a bid if the policy
-// asks for bids. It reports false if it draws neither.
+// drawAgent draws the end of a start that is in progress, a permission, or a bid if
+// the policy asks for bids. It reports false if it draws none.
 func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
 	for _, x := range m.seats {
 		if m.phase == room.PhaseLive && m.starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {
@@ -264,6 +274,9 @@ func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
 			code := rapid.SampledFrom([]string{"", "", "", "", room.FailFailed, room.FailExited, room.FailDenied}).Draw(rt, "x")
 			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}, true
 		}
+	}
+	if c, ok := drawPermission(rt, m); ok {
+		return c, true
 	}
 	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
 		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
@@ -326,6 +339,9 @@ func stated(b room.Body) room.Body {
 		return b
 	case room.TurnInterrupted:
 		return room.TurnInterrupted{Turn: b.Turn}
+	case room.PermissionAnswered:
+		b.Reason = ""
+		return b
 	case room.ReplyLate:
 		b.Digest = ""
 		return b
@@ -353,6 +369,9 @@ func stateLine(s *room.State) string {
 	for _, x := range s.Seats {
 		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.Standing, x.TakenBy, s.Ineligible(x), x.Spent, x.Failures)
 	}
+	for _, r := range s.View(room.Internal).Requests {
+		out.WriteString(", asks " + r.ID)
+	}
 	for _, e := range s.Effects() {
 		switch e := e.(type) {
 		case room.Ask:
@@ -373,6 +392,11 @@ func (m *model) stateLine() string {
 		m.tally.Turns, m.tally.Failures, m.tally.Declines, m.tally.Tokens, m.tally.Cost, m.tally.CachedInput, m.tally.Estimated, m.tally.CostEstimated)
 	for _, x := range m.seats {
 		fmt.Fprintf(&out, ", %s %s %q %q %d tokens %d failures", x.ID, x.standing, x.takenBy, m.ineligible(x), x.spent, x.failed)
+	}
+	if m.turn != nil {
+		for _, e := range m.turn.open {
+			out.WriteString(", asks " + e.ID)
+		}
 	}
 	if m.phase != room.PhaseLive {
 		return out.String()
@@ -397,7 +421,7 @@ func (m *model) stateLine() string {
 		}
 	} else if t.draft == nil && t.seat.takenBy == "" {
 		fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
-		until = min(until, t.started+t.Timeout+time.Second)
+		until = min(until, t.until())
 	}
 	fmt.Fprintf(&out, ", until %v", until)
 	return out.String()

@@ -46,6 +46,12 @@ func (m *model) act(do room.Act) bool {
 			m.bids = append(m.bids, do.Participant)
 		}
 		return due && m.note(room.BidPosted(do))
+	case room.Asked:
+		return m.ask(do)
+	case room.Permit:
+		return m.permit(do, control)
+	case room.Withdrawn:
+		return m.withdraw(do)
 	case room.Tick:
 		return m.phase != room.PhaseLive || m.tick()
 	case room.SetStanding:
@@ -192,20 +198,21 @@ func (m *model) replied(do room.Replied) bool {
 	if !m.waits(do.Turn, do.Request) {
 		return m.note(room.ReplyLate{Turn: do.Turn, Participant: do.Participant, Bytes: len(do.Text)})
 	}
+	latency := t.work(do.Latency, max(m.clock, m.now))
 	if len([]rune(do.Text)) > m.limits.MaxOutput {
 		return m.failed(room.Failed{Turn: do.Turn, Code: room.FailTooLarge, Usage: do.Usage, Latency: do.Latency})
 	}
 	if do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "" {
 		m.charge(do.Usage, "")
 		t.seat.failed, m.tally.Failures = 0, 0
-		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: do.Latency})
+		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: latency})
 	}
 	msg := room.Message{From: t.seat.ID, Text: do.Text, Source: "agent", Confidence: do.Confidence}
 	why := map[room.Mode]string{room.Manual: "manual", "": "manual", room.SemiAuto: "confidence"}[t.seat.Mode]
 	if why == "" || why == "confidence" && do.Confidence != nil && *do.Confidence >= 0.5 {
-		return m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: do.Latency, Auto: true})
+		return m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: latency, Auto: true})
 	}
-	t.draft = &room.TurnDrafted{Turn: t.Turn, Draft: draftOf(t.Request, do.Text), Message: msg, Usage: do.Usage, Why: why, Latency: do.Latency}
+	t.draft = &room.TurnDrafted{Turn: t.Turn, Draft: draftOf(t.Request, do.Text), Message: msg, Usage: do.Usage, Why: why, Latency: latency}
 	m.charge(do.Usage, do.Text)
 	return m.note(*t.draft)
 }
@@ -276,7 +283,7 @@ func (m *model) failed(do room.Failed) bool {
 	}
 	m.charge(do.Usage, "")
 	x.failed, m.tally.Failures = x.failed+1, m.tally.Failures+1
-	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: do.Latency})
+	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: m.turn.work(do.Latency, max(m.clock, m.now))})
 	m.news = m.seq
 	m.close(do.Code == room.FailTimeout || do.Code == room.FailExited || do.Code == room.FailInterrupted || do.Code == room.FailFailed)
 	m.suspend(x, do.Code)
@@ -386,7 +393,10 @@ func (m *model) stopAtLimit(prompt, price int64) bool {
 
 func (m *model) tick() bool {
 	t := m.turn
-	if m.now < m.limits.MaxDuration && t != nil && t.draft == nil && t.seat.takenBy == "" && m.now >= t.started+t.Timeout+time.Second {
+	if m.now < m.limits.MaxDuration && t != nil && t.draft == nil && t.seat.takenBy == "" && m.now >= t.until() {
+		if m.refuseLate() {
+			return true
+		}
 		return m.failed(room.Failed{Turn: t.Turn, Code: room.FailTimeout, Latency: m.now - t.started})
 	}
 	for _, x := range m.seats {

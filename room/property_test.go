@@ -90,6 +90,8 @@ func command(rt *rapid.T) string {
 		"me: say-id m1 " + text, "me: say-id c7 " + text, "bid " + who + " 0.5", "bid " + who + " NaN", "bid " + who + " -1",
 		"started " + who, "started " + who, "started " + who, "start-fails " + who + " interrupted again", "start-fails " + who + " exited gone",
 		"exited " + who + " interrupted again", "exited " + who + " exited gone",
+		"asks read plan.md", "asks read plan.md", "asks-always edit a.go", "asks-ruled read", "asks-refused execute", "permit", "me: permit", "permit-always", "me: deny", "eve: permit",
+		who + ": permit", "absent", "withdraw", who + ": withdraw", "wait 130s",
 		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "forgot " + who, "claim", "claim restart", "policy other", "a: stop",
 		"join eve Eve", "join A x", "eve: say " + text, "eve: pause", "eve: stop", "eve: limits maxTurns=99", "standing eve muted", "standing eve active", "standing eve removed",
 	}).Draw(rt, "command")

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the recordings in testdata/reco
 // the recordings, run go test ./room -run Recordings -update.
 func TestRecordings(t *testing.T) {
 	for name, play := range map[string]func(*recorder){
-		"talk": recordTalk, "drafts": recordDrafts, "seats": recordSeats, "failures": recordFailures, "messages": recordMessages, "forks": recordFork,
+		"talk": recordTalk, "drafts": recordDrafts, "seats": recordSeats, "failures": recordFailures, "messages": recordMessages, "forks": recordFork, "permissions": recordPermissions,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{t: t, before: map[string]string{}}

@@ -152,6 +152,10 @@ func describe(b room.Body) string {
 		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q%s", b.Turn, m.From, m.To, m.Text, b.Auto, m.By, opening)
 	case room.TurnDrafted:
 		return fmt.Sprintf("turn=%d draft=%s why=%q %q", b.Turn, b.Draft, b.Why, b.Message.Text)
+	case room.PermissionAsked:
+		return fmt.Sprintf("turn=%d %s %s: %s %q always=%t", b.Turn, b.Participant, b.ID, b.Permission.Kind, b.Permission.Title, b.Permission.Always)
+	case room.PermissionAnswered:
+		return fmt.Sprintf("turn=%d %s %s: allowed=%t always=%t by %s %q", b.Turn, b.Participant, b.ID, b.Allowed, b.Always, b.By, b.Reason)
 	case room.TurnPassed:
 		return fmt.Sprintf("turn=%d %q", b.Turn, b.Reason)
 	case room.TurnFailed:

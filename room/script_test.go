@@ -229,6 +229,10 @@ func (s *script) command(t *testing.T, line string) room.Command {
 	case "whispers":
 		to, text, _ := strings.Cut(second, " ")
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}
+	case "asks", "asks-always", "asks-ruled", "asks-refused":
+		return s.ask(word, first, second)
+	case "withdraw":
+		return room.Command{Actor: s.speaker(), Do: room.Withdrawn{ID: s.permission(first)}}
 	case "violate":
 		return room.Command{Do: room.Violated{Participant: first, Code: second}}
 	case "started", "start-fails":
@@ -303,6 +307,8 @@ func (s *script) hostAct(t *testing.T, word, rest string) room.Act {
 		return room.Edit{Draft: s.draft(""), Text: rest, Approve: true}
 	case "reject":
 		return room.Reject{Draft: s.draft(""), Reason: rest}
+	case "permit", "permit-always", "deny", "absent", "deny-always":
+		return room.Permit{ID: s.permission(first), Allowed: strings.HasPrefix(word, "permit"), Always: strings.HasSuffix(word, "always"), Absent: word == "absent", Reason: second}
 	case "next":
 		return room.Next{Participant: first, Grant: s.grant()}
 	case "standing":
@@ -335,6 +341,33 @@ func (s *script) request() string {
 		return ""
 	}
 	return s.state.Turn.Request
+}
+
+func (s *script) speaker() string {
+	if s.state.Turn == nil {
+		return "a"
+	}
+	return s.state.Turn.Participant
+}
+
+// ask returns a permission request of the agent that has the turn.
+func (s *script) ask(word, kind, what string) room.Command {
+	do := room.Asked{Request: s.request(), Permission: room.Permission{ID: "tool", Kind: kind, Title: what, Always: word == "asks-always"}}
+	switch word {
+	case "asks-ruled":
+		do.Answer = &endpoint.Answer{Allowed: true, Always: true, By: endpoint.RuledBy, Reason: "{kind: " + kind + "}"}
+	case "asks-refused":
+		do.Answer = &endpoint.Answer{Allowed: true, By: endpoint.Unasked, Reason: "no owner is present"}
+	}
+	return room.Command{Actor: s.speaker(), Do: do}
+}
+
+// permission returns the oldest permission request that waits if none is given.
+func (s *script) permission(given string) string {
+	if given != "" || s.state.Turn == nil || len(s.state.Turn.Requests) == 0 {
+		return given
+	}
+	return s.state.Turn.Requests[0].ID
 }
 
 func (s *script) draft(given string) string {

@@ -121,6 +121,12 @@ type Turn struct {
 	Timeout     time.Duration
 	Draft       *Draft // waiting for a person; nil while the agent works
 	Forgot      bool   // its agent has lost its memory since it was granted
+
+	// Permission requests of its agent. The clock of the turn stands while one waits.
+	Asked    int                 `json:",omitempty"` // so far
+	Requests []PermissionRequest `json:",omitempty"` // that wait, oldest first
+	Held     time.Duration       `json:",omitempty"` // how long the clock stood, without the present wait
+	HeldAt   time.Duration       `json:",omitempty"` // clock at which the present wait began
 }
 
 // Draft is a reply that waits for a person.

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -23,6 +24,10 @@ type View struct {
 	Seats     []SeatView    `json:"participants"`
 	Draft     *Draft        `json:"draft,omitempty"`
 
+	// Requests are the permission requests of the agent that has the turn, oldest
+	// first.
+	Requests []PermissionRequest `json:"permission_requests,omitempty"`
+
 	// Raised are the limits with which a room that a limit or a loop guard has
 	// stopped can go on.
 	Raised Limits `json:"-"`
@@ -37,7 +42,7 @@ type SeatView struct {
 	Owner     string        `json:"owner,omitempty"`  // of the agent; "" is the host
 	Device    string        `json:"device,omitempty"` // of the seat; "" is the host's
 	Role      string        `json:"role,omitempty"`
-	Phase     string        `json:"phase"` // idle, starting, next, thinking, waiting for approval, cooling, muted, suspended, removed or taken over
+	Phase     string        `json:"phase"` // idle, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
 	Turns     int           `json:"turns"`
 	Failures  int           `json:"failures"`         // in a row
@@ -67,6 +72,9 @@ func (s *State) View(level Visibility) View {
 	for _, x := range s.Seats {
 		v.Seats = append(v.Seats, s.seatView(x))
 	}
+	if s.Turn != nil && level == Internal {
+		v.Requests = slices.Clone(s.Turn.Requests)
+	}
 	if s.Turn != nil && s.Turn.Draft != nil && level == Internal {
 		d := *s.Turn.Draft // only reviewers see a draft
 		v.Draft = &d
@@ -89,6 +97,8 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Phase, v.Why = string(x.Standing), x.Why
 	case s.Turn != nil && s.Turn.Participant == x.ID && s.Turn.Draft != nil:
 		v.Phase, v.Why = "waiting for approval", s.Turn.Draft.Why
+	case s.Turn != nil && s.Turn.Participant == x.ID && len(s.Turn.Requests) > 0:
+		v.Phase, v.Why = "waiting for permission", count(len(s.Turn.Requests), "request")
 	case s.Turn != nil && s.Turn.Participant == x.ID:
 		v.Phase = "thinking"
 	case x.TakenBy != "":

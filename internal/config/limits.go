@@ -48,6 +48,7 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"sameTextOf", &l.SameTextOf, false},
 		{"maxInternal", &l.MaxInternal, false},
 		{"maxPingPong", &l.MaxPingPong, false},
+		{"permissionTimeout", &l.PermissionTimeout, false},
 	}
 }
 
@@ -166,6 +167,7 @@ func (d *document) checkLimits(w wireRoom) {
 	for key, t := range map[string]duration{
 		"turnTimeout": l.TurnTimeout, "toolTurnTimeout": l.ToolTurnTimeout,
 		"remoteTimeout": l.RemoteTimeout, "bidTimeout": l.BidTimeout, "startTimeout": l.StartTimeout, "declineRetry": l.DeclineRetry,
+		"permissionTimeout": l.PermissionTimeout,
 	} {
 		if time.Duration(t) > total {
 			never(key, "the room ends after "+human.Duration(total))

@@ -95,6 +95,8 @@ type (
 		SameTextOf      int      `json:"sameTextOf"`
 		MaxInternal     int      `json:"maxInternal"`
 		MaxPingPong     int      `json:"maxPingPong"`
+
+		PermissionTimeout duration `json:"permissionTimeout"`
 	}
 	wireContext struct {
 		Tokens  int `json:"tokens"`

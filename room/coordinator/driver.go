@@ -7,7 +7,6 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/room"
 )
 
 // A driver calls the endpoint of one driven seat.
@@ -31,11 +30,12 @@ func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 		return endpoint.Reply{}, err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := endpoint.WithClock(ctx, timeout)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return endpoint.Reply{}, err
 	}
+	defer d.floor.enter(ctx, p.Request)()
 	return d.Speak(ctx, p, d.floor)
 }
 
@@ -70,7 +70,7 @@ func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &driver{Endpoint: e, floor: &floor{room: r, participant: id}, profile: x.Profile, profiles: r.cfg.Profiles}
+	s := &driver{Endpoint: e, floor: newFloor(r, x.Participant), profile: x.Profile, profiles: r.cfg.Profiles}
 	if x.Device != "" {
 		s.profile = "" // the other device limits its profiles itself
 	}
@@ -85,53 +85,4 @@ func (r *Room) closeEndpoint(id string) {
 		delete(r.endpoints, id)
 		r.effects.Go(func() { s.Close() })
 	}
-}
-
-// A floor lets one endpoint raise signals in the room; see [endpoint.Floor].
-type floor struct {
-	room        *Room
-	participant string
-}
-
-// Raise gives s to the loop as a command and waits for its result.
-func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
-	var do room.Act
-	switch s.Kind {
-	case endpoint.SignalMessage:
-		do = room.Posted{Message: room.Message{To: s.To, Text: s.Detail}}
-	case endpoint.SignalViolation:
-		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
-	case endpoint.SignalForgot:
-		do = room.Forgot{Participant: f.participant}
-	case endpoint.SignalExited:
-		do = room.Exited{Participant: f.participant, Code: s.Code, Error: s.Detail}
-	case endpoint.SignalLate:
-		do = room.Replied{Participant: f.participant, Request: s.Code, Reply: endpoint.Reply{Text: s.Detail}}
-	default:
-		return endpoint.Answer{Reason: "not allowed in this room"}, nil
-	}
-	out := make(chan answer, 1)
-	select {
-	case f.room.work <- request{cmd: room.Command{Actor: f.participant, Do: do}, out: out}:
-	case <-f.room.quit:
-		return endpoint.Answer{}, ErrClosed
-	case <-ctx.Done():
-		return endpoint.Answer{}, ctx.Err()
-	}
-	select {
-	case a := <-out:
-		if a.err != nil {
-			return endpoint.Answer{Reason: a.err.Error()}, nil
-		}
-		return endpoint.Answer{Allowed: true}, nil
-	case <-f.room.quit:
-		return endpoint.Answer{}, ErrClosed
-	case <-ctx.Done():
-		return endpoint.Answer{}, ctx.Err()
-	}
-}
-
-// Show passes live text to watchers.
-func (f *floor) Show(delta string) {
-	f.room.hub.tell(Update{Participant: f.participant, Delta: delta})
 }

@@ -150,6 +150,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 		r.apply(e)
 	}
 	r.mu.Unlock()
+	r.requests.update(events)
 	r.hub.publish(events)
 	return r.afterCommit(ctx, events)
 }

@@ -25,6 +25,7 @@ type Room struct {
 	done        chan struct{} // closed when it has ended
 	gate        gate
 	hub         hub
+	requests    requests
 	controllers atomic.Pointer[map[string]bool] // who may pause and stop
 	mu          sync.Mutex                      // held by the loop while it changes the state, and by View
 

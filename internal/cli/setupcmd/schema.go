@@ -109,6 +109,8 @@ var bodies = []room.Body{
 	room.TurnPassed{},
 	room.TurnFailed{},
 	room.TurnInterrupted{},
+	room.PermissionAsked{},
+	room.PermissionAnswered{},
 	room.ReplyLate{},
 	room.Violation{},
 	room.MessagePosted{},

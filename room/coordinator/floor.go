@@ -1,0 +1,208 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/folkmoot/moot/endpoints/allow"
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// A floor lets one endpoint raise signals in the room; see [endpoint.Floor].
+type floor struct {
+	room        *Room
+	participant string
+	foreign     bool // the agent is of another owner
+	rules       []endpoint.AllowRule
+	dir         string // of the room
+
+	mu     sync.Mutex
+	prompt *prompted // nil between prompts
+}
+
+// A prompted is the prompt on which an agent works.
+type prompted struct {
+	ctx     context.Context // with the clock of the turn
+	request string
+}
+
+func newFloor(r *Room, p room.Participant) *floor {
+	return &floor{
+		room: r, participant: p.ID, foreign: p.Kind == policy.Remote || p.Device != "" || p.Owner != "",
+		rules: p.Allow, dir: r.state.Spec.Dir,
+	}
+}
+
+// enter says on which prompt the agent works until leave is called.
+func (f *floor) enter(ctx context.Context, request string) (leave func()) {
+	p := &prompted{ctx, request}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.prompt = p
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.prompt == p {
+			f.prompt = nil
+		}
+	}
+}
+
+func (f *floor) current() *prompted {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.prompt
+}
+
+// Raise gives s to the loop as a command and waits for its result.
+func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	var do room.Act
+	switch s.Kind {
+	case endpoint.SignalMessage:
+		do = room.Posted{Message: room.Message{To: s.To, Text: s.Detail}}
+	case endpoint.SignalViolation:
+		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
+	case endpoint.SignalForgot:
+		do = room.Forgot{Participant: f.participant}
+	case endpoint.SignalExited:
+		do = room.Exited{Participant: f.participant, Code: s.Code, Error: s.Detail}
+	case endpoint.SignalLate:
+		do = room.Replied{Participant: f.participant, Request: s.Code, Reply: endpoint.Reply{Text: s.Detail}}
+	case endpoint.SignalPermission:
+		return f.permission(ctx, s.Permission)
+	default:
+		return endpoint.Answer{Reason: "not allowed in this room"}, nil
+	}
+	_, err := f.tell(ctx, ctx, do)
+	return f.answer(err)
+}
+
+// answer is the answer to a signal that is a command with that error.
+func (f *floor) answer(err error) (endpoint.Answer, error) {
+	if refused, ok := errors.AsType[refusedError](err); ok {
+		return endpoint.Answer{Reason: refused.Error()}, nil
+	}
+	return endpoint.Answer{Allowed: err == nil}, err
+}
+
+// A refusedError is why the room has refused a command.
+type refusedError struct{ error }
+
+// tell gives a command of the agent to the loop while sending lasts, and waits for
+// its result while waiting lasts. It returns a refusedError if the room refuses it.
+func (f *floor) tell(sending, waiting context.Context, do room.Act) ([]room.Event, error) {
+	out := make(chan answer, 1)
+	select {
+	case f.room.work <- request{cmd: room.Command{Actor: f.participant, Do: do}, out: out}:
+	case <-f.room.quit:
+		return nil, ErrClosed
+	case <-sending.Done():
+		return nil, sending.Err()
+	}
+	select {
+	case a := <-out:
+		if a.err != nil {
+			return nil, refusedError{a.err}
+		}
+		return a.events, nil
+	case <-f.room.quit:
+		return nil, ErrClosed
+	case <-waiting.Done():
+		return nil, waiting.Err()
+	}
+}
+
+// Show passes live text to watchers.
+func (f *floor) Show(delta string) {
+	f.room.hub.tell(Update{Participant: f.participant, Delta: delta})
+}
+
+// permission asks the owner of the agent for a permission: the rules first, then a
+// person if one can be there. Meanwhile the clock of the turn stands. When ctx ends
+// the request is withdrawn.
+func (f *floor) permission(ctx context.Context, p *endpoint.Permission) (endpoint.Answer, error) {
+	if f.foreign || p == nil { // an agent of another owner is answered where it runs
+		_, err := f.tell(ctx, ctx, room.Violated{Participant: f.participant, Code: "permission", Detail: "it asks for a permission that is not for this device to give"})
+		return endpoint.Answer{By: endpoint.Unasked, Reason: "only the owner of an agent permits its actions, on the agent's device"}, err
+	}
+	work := f.current()
+	if work == nil {
+		return endpoint.Answer{By: endpoint.Unasked, Reason: "permissions are given in a turn only"}, nil
+	}
+	defer endpoint.Hold(work.ctx)()
+	do := room.Asked{Request: work.request, Permission: *p}
+	if a, ok := allow.Answer(f.rules, f.dir, *p); ok {
+		do.Answer = &a
+	} else if f.room.cfg.Headless || f.room.cfg.Unattended {
+		do.Answer = &endpoint.Answer{By: endpoint.Unasked, Reason: "no owner is present; a rule under allow: in room.yaml can allow it"}
+	}
+	events, err := f.tell(ctx, context.WithoutCancel(ctx), do) // not cancelled: the result has the id to withdraw
+	if err != nil {
+		a, err := f.answer(err)
+		a.By = endpoint.Unasked
+		return a, err
+	}
+	asked, ok := events[0].Body.(room.PermissionAsked)
+	if !ok {
+		return endpoint.Answer{}, errors.New("the room has recorded no permission request")
+	}
+	return f.await(ctx, asked.ID)
+}
+
+// await waits for the answer to the request with id.
+func (f *floor) await(ctx context.Context, id string) (endpoint.Answer, error) {
+	answered := f.room.requests.of(id)
+	defer f.room.requests.forget(id)
+	select {
+	case a := <-answered:
+		return a, nil
+	case <-f.room.quit:
+		return endpoint.Answer{}, ErrClosed
+	case <-ctx.Done():
+		_, err := f.tell(context.WithoutCancel(ctx), context.WithoutCancel(ctx), room.Withdrawn{ID: id})
+		if err != nil {
+			return endpoint.Answer{}, err
+		}
+		return endpoint.Answer{}, ctx.Err()
+	}
+}
+
+// requests hold the answers to permission requests until their floors take them.
+type requests struct {
+	mu      sync.Mutex
+	answers map[string]chan endpoint.Answer // by the id of the request; each takes one answer
+}
+
+// update learns of requests and answers from the events of a command.
+func (r *requests) update(events []room.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case room.PermissionAsked:
+			if r.answers == nil {
+				r.answers = map[string]chan endpoint.Answer{}
+			}
+			r.answers[b.ID] = make(chan endpoint.Answer, 1)
+		case room.PermissionAnswered:
+			if c, ok := r.answers[b.ID]; ok {
+				c <- endpoint.Answer{Allowed: b.Allowed, Always: b.Always, By: b.By, Reason: b.Reason}
+			}
+		}
+	}
+}
+
+func (r *requests) of(id string) <-chan endpoint.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.answers[id]
+}
+
+func (r *requests) forget(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.answers, id)
+}

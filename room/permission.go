@@ -1,0 +1,218 @@
+package room
+
+import (
+	"slices"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// Bounds of the permission requests of one turn.
+const (
+	maxRequests     = 200 // in all
+	maxOpenRequests = 8   // that wait for an answer
+)
+
+// A PermissionRequest is a request of the agent that has the turn. It waits for an
+// answer of a person.
+type PermissionRequest struct {
+	ID         string        `json:"id"`
+	Permission Permission    `json:"permission"`
+	Asked      time.Duration `json:"asked_ns"` // room clock
+	Timeout    time.Duration `json:"timeout_ns"`
+}
+
+// Until returns the room clock at which r is refused for want of an answer.
+func (r PermissionRequest) Until() time.Duration { return r.Asked + r.Timeout }
+
+// decideAsked records a permission request, and its answer if no person is needed.
+// Only a rule of the owner allows without a person.
+func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
+	x, t := s.seat(actor), s.Turn
+	switch {
+	case x == nil || x.foreign():
+		return nil, deniedError(actor, "ask for a permission: only the owner of an agent gives one, on the agent's device")
+	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil || s.AttendedTurn():
+		return nil, permissionError(x.ID+" has asked for a permission outside its turn", "")
+	case len(t.Requests) >= maxOpenRequests:
+		return nil, permissionError(count(len(t.Requests), "permission request")+" of "+x.ID+" wait for an answer", "wait for the answers")
+	case t.Asked >= maxRequests:
+		return nil, permissionError(x.ID+" has asked for "+count(t.Asked, "permission")+" in this turn", "allow what it needs with rules under allow: in room.yaml")
+	}
+	p, whole := do.Permission.Bounded()
+	p.Dir = ""
+	asked := PermissionAsked{Turn: t.Number, Participant: x.ID, ID: itoa(t.Number) + "." + itoa(t.Asked+1), Permission: p, Timeout: s.Limits.PermissionTimeout}
+	a := do.Answer
+	switch {
+	case !whole:
+		a = &endpoint.Answer{By: endpoint.Unasked, Reason: "the request is too long to be shown to a person"}
+	case a == nil:
+		return []Body{asked}, nil
+	}
+	return []Body{asked, PermissionAnswered{
+		Turn: t.Number, Participant: x.ID, ID: asked.ID, Allowed: a.Allowed && a.By == endpoint.RuledBy, By: a.By, Reason: cleanReason(a.Reason),
+	}}, nil
+}
+
+// foreign reports whether the agent of x is of another owner, who alone decides
+// what it may do.
+func (x *Seat) foreign() bool {
+	return x.Kind == policy.Remote || x.Device != "" || x.Participant.Owner != ""
+}
+
+// decidePermit answers a permission request for a person. Persons with control are
+// of the host's device, and therefore of the owner of its agents.
+func (s *State) decidePermit(actor string, do Permit) ([]Body, error) {
+	if !s.control(actor) {
+		return nil, deniedError(actor, "answer permission requests")
+	}
+	r := s.openRequest(do.ID)
+	switch {
+	case r == nil:
+		return nil, permissionError("no permission request "+quote(cut(validUTF8(do.ID), maxID))+" waits", "")
+	case do.Absent:
+		return []Body{s.answered(*r, endpoint.Unasked, do.Reason)}, nil
+	case do.Always && !r.Permission.Always:
+		return nil, permissionError("the agent does not offer to remember an answer", "allow it once; a rule under allow: in room.yaml answers the like")
+	}
+	a := s.answered(*r, actor, do.Reason)
+	a.Allowed, a.Always = do.Allowed, do.Allowed && do.Always
+	return []Body{a}, nil
+}
+
+// decideWithdrawn answers a request for which the agent does not wait any more.
+func (s *State) decideWithdrawn(actor string, do Withdrawn) []Body {
+	r := s.openRequest(do.ID)
+	if r == nil || s.Turn.Participant != actor {
+		return nil
+	}
+	return []Body{s.answered(*r, endpoint.Cancelled, "the agent waits no longer")}
+}
+
+// answered returns the event that refuses r.
+func (s *State) answered(r PermissionRequest, by, reason string) PermissionAnswered {
+	return PermissionAnswered{Turn: s.Turn.Number, Participant: s.Turn.Participant, ID: r.ID, By: by, Reason: cleanReason(reason)}
+}
+
+// openRequest returns the permission request with id that waits, or nil.
+func (s *State) openRequest(id string) *PermissionRequest {
+	if s.Turn == nil {
+		return nil
+	}
+	for i := range s.Turn.Requests {
+		if s.Turn.Requests[i].ID == id {
+			return &s.Turn.Requests[i]
+		}
+	}
+	return nil
+}
+
+// overdue refuses the requests whose time is over.
+func (s *State) overdue(t *Turn, now time.Duration) (bodies []Body) {
+	for _, r := range t.Requests {
+		if now >= r.Until() {
+			bodies = append(bodies, s.answered(r, endpoint.NoAnswer, "no person has answered in time"))
+		}
+	}
+	return bodies
+}
+
+// withAnswers adds to bodies the answers to the requests that wait, before the event
+// that ends their turn: an agent must not wait for an answer that cannot come.
+func (s *State) withAnswers(bodies []Body) []Body {
+	if s.Turn == nil || len(s.Turn.Requests) == 0 {
+		return bodies
+	}
+	at := slices.IndexFunc(bodies, func(b Body) bool { return s.endOfTurn(b) != "" })
+	if at < 0 {
+		return bodies
+	}
+	var answers []Body
+	for _, r := range s.Turn.Requests {
+		answers = append(answers, s.answered(r, endpoint.Cancelled, s.endOfTurn(bodies[at])))
+	}
+	return slices.Insert(bodies, at, answers...)
+}
+
+// endOfTurn returns why the agent does not work on the open turn after b, or "".
+func (s *State) endOfTurn(b Body) string {
+	switch b := b.(type) {
+	case TurnInterrupted:
+		return "the turn was interrupted: " + b.Reason
+	case TurnFailed:
+		return "the turn has failed: " + b.Code
+	case TurnDrafted, TurnPassed:
+		return "the turn has ended"
+	case MessagePosted:
+		if b.Turn == s.Turn.Number {
+			return "the turn has ended"
+		}
+	}
+	return ""
+}
+
+func (s *State) applyAsked(e Event, b PermissionAsked) {
+	t := s.Turn
+	if t == nil || t.Number != b.Turn {
+		return
+	}
+	if len(t.Requests) == 0 {
+		t.HeldAt = e.Clock
+	}
+	t.Asked++
+	t.Requests = append(t.Requests, PermissionRequest{ID: b.ID, Permission: b.Permission, Asked: e.Clock, Timeout: b.Timeout})
+}
+
+func (s *State) applyAnswered(e Event, b PermissionAnswered) {
+	if s.openRequest(b.ID) == nil {
+		return
+	}
+	t := s.Turn
+	if len(t.Requests) == 1 {
+		t.Held, t.HeldAt, t.Requests = t.held(e.Clock), 0, nil
+		return
+	}
+	t.Requests = slices.DeleteFunc(slices.Clone(t.Requests), func(r PermissionRequest) bool { return r.ID == b.ID })
+}
+
+// held returns how long the clock of the turn has stood until now.
+func (t *Turn) held(now time.Duration) time.Duration {
+	if len(t.Requests) == 0 {
+		return t.Held
+	}
+	return t.Held + max(0, now-t.HeldAt)
+}
+
+// deadline returns the room clock at which the turn fails or, while requests wait,
+// the first of them is refused.
+func (t *Turn) deadline() time.Duration {
+	if len(t.Requests) == 0 {
+		return t.Started + t.Timeout + t.Held + grace
+	}
+	at := t.Requests[0].Until()
+	for _, r := range t.Requests {
+		at = min(at, r.Until())
+	}
+	return at
+}
+
+// work returns the part of a latency that ends now in which the agent did not wait
+// for a person.
+func (t *Turn) work(latency, now time.Duration) time.Duration { return max(0, latency-t.held(now)) }
+
+func permissionError(what, fix string) error { return invalidError("ROOM-PERMISSION", what, fix) }
+
+// permissionFollows checks that an agent asks in its turn, and once with an id.
+func (s *State) permissionFollows(b PermissionAsked) string {
+	why := s.turnFollows(b.Turn)
+	switch {
+	case why != "":
+		return why
+	case s.Turn.Participant != b.Participant || s.Turn.Draft != nil:
+		return "it asks a permission for " + b.Participant + ", which does not have the turn"
+	case s.openRequest(b.ID) != nil:
+		return "it asks the permission " + b.ID + " twice"
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package room_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
+)
+
+// TestRequestBounds: an agent has a bounded number of permission requests in a turn,
+// and of those that wait. One that a person could not see whole is refused.
+func TestRequestBounds(t *testing.T) {
+	b := opened(t, "a b me/human")
+	b.play("speak a go")
+	ask := func(p room.Permission) error { return b.act("a", room.Asked{Request: "q1", Permission: p}) }
+	for range 8 {
+		if err := ask(room.Permission{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(room.Permission{}); err == nil || !strings.Contains(err.Error(), "8 permission requests of a wait") {
+		t.Errorf("the ninth: %v", err)
+	}
+	for range 192 {
+		b.play("permit")
+		if err := ask(room.Permission{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.play("permit")
+	if err := ask(room.Permission{}); err == nil || !strings.Contains(err.Error(), "200 permissions in this turn") {
+		t.Errorf("the 201st: %v", err)
+	}
+	b.play("pass", "speak b go")
+	for _, p := range []room.Permission{
+		{Kind: "execute", Command: strings.Repeat("x", 16_001)},
+		{Kind: "execute", Argv: slices.Repeat([]string{"x"}, 8_001)},
+		{Kind: "read", Paths: slices.Repeat([]string{"x"}, 101)},
+		{Kind: "read", Paths: []string{strings.Repeat("x", 4_097)}},
+	} {
+		if err := b.act("b", room.Asked{Request: "q2", Permission: p}); err != nil {
+			t.Fatal(err)
+		}
+		a, ok := b.log[len(b.log)-1].Body.(room.PermissionAnswered)
+		if !ok || a.Allowed || a.By != endpoint.Unasked || !strings.Contains(a.Reason, "too long") {
+			t.Errorf("%d bytes are answered by %+v", len(p.Command), a)
+		}
+	}
+	kept := room.Permission{Kind: "dance", ID: "a\x1b[2Jb", Title: "x\ny\u202e", Command: "a\xff\x1b", Argv: []string{"\u202e"}, Detail: strings.Repeat("é", 3_000), Dir: "/home"}
+	if err := b.act("b", room.Asked{Request: "q2", Permission: kept}); err != nil {
+		t.Fatal(err)
+	}
+	got := b.log[len(b.log)-1].Body.(room.PermissionAsked).Permission
+	got.Detail = got.Detail[len(got.Detail)-5:]
+	want := room.Permission{Kind: "other", ID: "ab", Title: "x y", Command: "a\ufffd\x1b", Argv: []string{"\u202e"}, Detail: "é…"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("stored is %#v, want %#v", got, want)
+	}
+}
+
+// TestForeignAgentAsks: an agent of another owner gets no permission here.
+func TestForeignAgentAsks(t *testing.T) {
+	for _, p := range []room.Participant{
+		{ID: "a", Kind: policy.Remote}, {ID: "a", Kind: policy.Local, Device: "dev"}, {ID: "a", Kind: policy.Local, Owner: "bob"},
+	} {
+		b := &bench{T: t}
+		if err := b.act(room.ActorHost, room.Open{Spec: room.Spec{Room: "r1"}, Participants: []room.Participant{p}}); err != nil {
+			t.Fatal(err)
+		}
+		b.play("claim", "next a")
+		err := b.act("a", room.Asked{Request: "q1", Permission: room.Permission{Kind: "read"}, Answer: &endpoint.Answer{Allowed: true, By: endpoint.RuledBy}})
+		if !errors.Is(err, room.ErrDenied) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+// TestPermissionsStayHere: no reader below Internal sees what an agent asks, and a
+// redaction leaves its kind only.
+func TestPermissionsStayHere(t *testing.T) {
+	asked := room.PermissionAsked{Turn: 1, ID: "1.1", Permission: room.Permission{Kind: "execute", Title: "secret", Command: "secret", Argv: []string{"secret"}, Paths: []string{"secret"}, Detail: "secret"}}
+	answered := room.PermissionAnswered{Turn: 1, ID: "1.1", Allowed: true, By: "me", Reason: "secret"}
+	for _, body := range []room.Body{asked, answered} {
+		e := room.Event{Seq: 1, Body: body}
+		for _, level := range []room.Visibility{room.UserVisible, room.UserRedacted} {
+			if seen, ok := e.VisibleAt(level); ok {
+				t.Errorf("%s sees %+v", level, seen)
+			}
+		}
+		if b, err := room.MarshalEvent(e.Redacted()); err != nil || strings.Contains(string(b), "secret") || !strings.Contains(string(b), `"1.1"`) {
+			t.Errorf("redacted is %s, %v", b, err)
+		}
+	}
+	if got := (room.Event{Body: asked}).Redacted().Body.(room.PermissionAsked).Permission.Kind; got != "execute" {
+		t.Errorf("the kind is %q", got)
+	}
+	b := opened(t, "a b me/human")
+	b.play("speak a go", "asks read x")
+	if v := b.state.View(room.UserVisible); v.Requests != nil {
+		t.Errorf("a watcher sees %+v", v.Requests)
+	}
+	want := []room.PermissionRequest{{ID: "1.1", Permission: room.Permission{ID: "tool", Kind: "read", Title: "x"}, Timeout: 2 * time.Minute}}
+	v := b.state.View(room.Internal)
+	if !reflect.DeepEqual(v.Requests, want) || v.Requests[0].Until() != 2*time.Minute {
+		t.Errorf("the owner sees %+v", v.Requests)
+	}
+	v.Requests[0].ID = "changed"
+	if b.state.Turn.Requests[0].ID != "1.1" {
+		t.Error("the view shares the state")
+	}
+}
+
+// recordPermissions plays requests with every field, and each kind of answer.
+func recordPermissions(r *recorder) {
+	a := room.Participant{ID: "ann", Kind: policy.Local, Mode: room.FullAuto, Allow: []room.AllowRule{{Kind: "execute", Argv: []string{"go", "*"}, Paths: []string{"**"}}}}
+	r.open(a, bob(), me())
+	ask := func(p room.Permission, a *endpoint.Answer) {
+		r.do("ann", room.Asked{Request: r.turn().Request, Permission: p, Answer: a})
+	}
+	r.speak("ann")
+	ask(room.Permission{ID: "t1", Kind: "execute", Title: "run the tests", Command: "go test", Argv: []string{"go", "test"}, Paths: []string{"a.go"}, Dir: "/home", Detail: "{}", Always: true}, nil)
+	ask(room.Permission{Kind: "read", Paths: []string{"b.go"}}, &endpoint.Answer{Allowed: true, By: endpoint.RuledBy, Reason: "{kind: read}"})
+	r.do("me", room.Permit{ID: "1.1", Allowed: true, Always: true, Reason: "fine"})
+	ask(room.Permission{Kind: "delete", Paths: []string{"b.go"}}, nil)
+	ask(room.Permission{Kind: "fetch"}, nil)
+	r.do(room.ActorHost, room.Permit{ID: "1.3", Reason: "no"})
+	r.clock += 130 * time.Second
+	r.do(room.ActorRoom, room.Tick{})
+	ask(room.Permission{Kind: "fetch"}, nil)
+	r.do("ann", room.Withdrawn{ID: "1.5"})
+	ask(room.Permission{Kind: "fetch"}, nil)
+	r.reply(said("Done."))
+}
