@@ -31,6 +31,11 @@ type harness struct {
 	limit time.Duration
 }
 
+// Speak renders the text of p, as a host does, and sends p.
+func (h *harness) Speak(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+	return h.Endpoint.Speak(ctx, endpoint.Rendered(p), f)
+}
+
 func (h *harness) prompt(text string) endpoint.Prompt {
 	h.turn++
 	return endpoint.Rendered(endpoint.Prompt{
@@ -58,12 +63,13 @@ func (h *harness) answers(text string) {
 	}
 }
 
-// A floor records the signals, and lets a test wait for one.
+// A floor records the signals and the live text, and lets a test wait for them.
 type floor struct {
-	mu   sync.Mutex
-	news chan struct{} // closed and replaced at each signal
-	got  []endpoint.Signal
-	hold chan struct{} // when not nil, messages are taken once it is closed
+	mu    sync.Mutex
+	news  chan struct{} // closed and replaced at each signal and live text
+	got   []endpoint.Signal
+	shown string
+	hold  chan struct{} // when not nil, messages are taken once it is closed
 }
 
 func newFloor() *floor { return &floor{news: make(chan struct{})} }
@@ -85,27 +91,61 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	return endpoint.Answer{Allowed: true}, nil
 }
 
-// Show drops live text.
-func (f *floor) Show(string) {}
+// Show records live text.
+func (f *floor) Show(delta string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shown += delta
+	close(f.news)
+	f.news = make(chan struct{})
+}
+
+// first returns the first signal of a kind. The caller holds f.mu.
+func (f *floor) first(kind string) (endpoint.Signal, bool) {
+	for _, s := range f.got {
+		if s.Kind == kind {
+			return s, true
+		}
+	}
+	return endpoint.Signal{}, false
+}
 
 // wait returns the first signal of a kind, or fails the test.
-func (f *floor) wait(t testing.TB, kind string) endpoint.Signal {
+func (f *floor) wait(t testing.TB, kind string) (s endpoint.Signal) {
 	t.Helper()
-	deadline := time.NewTimer(2 * time.Minute) // a signal that never comes
+	f.until(t, "signal of kind "+kind, func() (ok bool) {
+		s, ok = f.first(kind)
+		return ok
+	})
+	return s
+}
+
+// waitWorking waits until the agent shows that it works on a prompt: by a message,
+// or by live text if its protocol has no messages.
+func (f *floor) waitWorking(t testing.TB) {
+	t.Helper()
+	f.until(t, "message or live text", func() bool {
+		_, ok := f.first(endpoint.SignalMessage)
+		return ok || strings.Contains(f.shown, "working")
+	})
+}
+
+// until waits until done reports true, or fails the test.
+func (f *floor) until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(2 * time.Minute) // what is awaited never comes
 	defer deadline.Stop()
 	for {
 		f.mu.Lock()
-		news, all := f.news, f.got
+		ok, news, all := done(), f.news, f.got
 		f.mu.Unlock()
-		for _, s := range all {
-			if s.Kind == kind {
-				return s
-			}
+		if ok {
+			return
 		}
 		select {
 		case <-news:
 		case <-deadline.C:
-			t.Fatalf("no signal of kind %s; got %+v", kind, all)
+			t.Fatalf("no %s; got %+v", what, all)
 		}
 	}
 }
@@ -118,7 +158,7 @@ func during(h *harness, ctx context.Context, p endpoint.Prompt) (result <-chan e
 		_, err := h.Speak(ctx, p, h.floor)
 		c <- err
 	}()
-	h.floor.wait(h, endpoint.SignalMessage)
+	h.floor.waitWorking(h)
 	return c
 }
 

@@ -1,10 +1,12 @@
 package endpointtest
 
+import "strings"
+
 // A Scenario is the behaviour of an agent. Unless the scenario states otherwise,
 // the agent answers every prompt with [Answer] of its newest message.
 type Scenario string
 
-// Scenarios.
+// Scenarios. An agent whose protocol has no messages shows "working" as live text.
 const (
 	Echo        Scenario = "echo"
 	Empty       Scenario = "empty"       // answers with an empty text
@@ -37,3 +39,20 @@ const (
 
 // Answer returns the answer of an agent to a text.
 func Answer(text string) string { return "echo: " + text }
+
+// Newest returns the newest message in the text of a prompt, for agents that get
+// only that.
+func Newest(text string) string {
+	_, text, _ = strings.Cut(text, "\nNEW SINCE YOU LAST SPOKE\n")
+	text, _, _ = strings.Cut(text, "\nYOUR TURN\n")
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if quoted, ok := strings.CutPrefix(line, "| "); ok {
+			lines = append(lines, quoted)
+		} else if strings.Contains(line, " begin ") {
+			lines = nil
+		}
+	}
+	return strings.Join(lines, "\n")
+}
