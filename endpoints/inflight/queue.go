@@ -116,6 +116,11 @@ func (q *Queue) put(s queued) {
 // Call raises a call outside the order of the queue and calls then with the
 // room's answer. Calls beyond the limit are refused.
 func (q *Queue) Call(s endpoint.Signal, then func(endpoint.Answer, error)) {
+	q.CallContext(context.Background(), s, then)
+}
+
+// CallContext is [Queue.Call] for a question that also ends with ctx.
+func (q *Queue) CallContext(ctx context.Context, s endpoint.Signal, then func(endpoint.Answer, error)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -130,7 +135,10 @@ func (q *Queue) Call(s endpoint.Signal, then func(endpoint.Answer, error)) {
 	}
 	q.wg.Go(func() {
 		defer func() { <-q.calling }()
-		q.deliver(q.calls, queued{s, then})
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(q.calls, cancel)()
+		q.deliver(ctx, queued{s, then})
 	})
 }
 
