@@ -1,0 +1,189 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// An asked is a permission request that has no answer yet.
+type asked struct {
+	id      json.RawMessage
+	title   string
+	options []permissionOption
+	cancel  context.CancelFunc // ends the question to the room
+	settled bool
+}
+
+var cancelledOutcome = outcome{Outcome: "cancelled"}
+
+// permit handles a permission request: it asks the room, while the clock of the
+// turn stands. A request outside a turn, or of another session, is cancelled.
+func (c *client) permit(id json.RawMessage, params json.RawMessage) {
+	var p permissionParams
+	if decodeLenient(params, &p) != nil || p.ToolCall.ID == "" {
+		c.signals.Violation("bad_permission", "a permission request cannot be read")
+		c.refuse(id, codeBadRequest, "the request has no tool call")
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, t := c.ours(p.SessionID, "a permission request"), c.turn
+	if s == nil || t == nil || t.cancelled || t.failed != nil || t.asked[string(id)] != nil {
+		c.answer(id, permissionResult{cancelledOutcome})
+		return
+	}
+	t.toolCall(p.ToolCall, false)
+	call := t.calls[p.ToolCall.ID].merged(p.ToolCall)
+	q := call.permission(c.dir, p.Options)
+	a := &asked{id: id, title: q.Title, options: p.Options}
+	t.asked[string(id)] = a
+	var ctx context.Context
+	ctx, a.cancel = context.WithCancel(t.ctx)
+	release := endpoint.Hold(t.ctx)
+	c.signals.CallContext(ctx, endpoint.Signal{Kind: endpoint.SignalPermission, Detail: q.Title, Permission: &q}, func(answer endpoint.Answer, err error) {
+		release()
+		c.permitted(t, a, answer, err)
+	})
+}
+
+// permitted takes the room's answer to the agent.
+func (c *client) permitted(t *turn, a *asked, answer endpoint.Answer, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(t.asked, string(a.id))
+	out, allowed := choose(a.options, answer, err)
+	if !a.settled && !allowed {
+		t.refuse(a.title, answer.Reason)
+	}
+	c.settle(a, out)
+}
+
+// settle answers a permission request once. The caller holds c.mu.
+func (c *client) settle(a *asked, out outcome) {
+	if a.settled {
+		return
+	}
+	a.settled = true
+	a.cancel()
+	c.answer(a.id, permissionResult{out})
+}
+
+// withdraw handles the agent's cancellation of a permission request.
+func (c *client) withdraw(params json.RawMessage) {
+	var p cancelRequest
+	if decodeLenient(params, &p) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.turn == nil {
+		return
+	}
+	if a := c.turn.asked[string(p.RequestID)]; a != nil && !a.settled {
+		a.settled = true
+		a.cancel()
+		delete(c.turn.asked, string(p.RequestID))
+		c.refuse(a.id, codeCancelled, "cancelled")
+	}
+}
+
+// takeAsked removes and returns the open permission requests.
+func (t *turn) takeAsked() []*asked {
+	var open []*asked
+	for id, a := range t.asked {
+		open = append(open, a)
+		delete(t.asked, id)
+	}
+	return open
+}
+
+// maxRefused bounds the refused actions of a turn that are remembered.
+const maxRefused = 8
+
+// refuse records an action that was not allowed.
+func (t *turn) refuse(title, reason string) {
+	if len(t.refused) >= maxRefused {
+		return
+	}
+	if reason != "" {
+		title += " (" + endpoint.CleanLine(reason, 200) + ")"
+	}
+	t.refused = append(t.refused, title)
+}
+
+// choose returns the option that stands for the room's answer. An action that is
+// allowed once never becomes one that is allowed for ever.
+func choose(options []permissionOption, a endpoint.Answer, err error) (out outcome, allowed bool) {
+	kinds := []string{rejectOnce}
+	switch {
+	case err != nil:
+		return cancelledOutcome, false
+	case a.Allowed && a.Always:
+		kinds = []string{allowAlways, allowOnce, rejectOnce}
+	case a.Allowed:
+		kinds = []string{allowOnce, rejectOnce}
+	}
+	for _, kind := range kinds {
+		if i := slices.IndexFunc(options, func(o permissionOption) bool { return o.Kind == kind }); i >= 0 {
+			return outcome{Outcome: "selected", Option: options[i].ID}, kind != rejectOnce
+		}
+	}
+	return cancelledOutcome, false
+}
+
+// Bounds of what the room is asked.
+const (
+	maxTitle   = 200   // runes
+	maxCommand = 4_000 // bytes; a longer command is no command that a rule may match
+	maxDetail  = 2_000 // runes
+	maxPaths   = 64
+	maxArgs    = 256
+)
+
+// permission returns the question to the room.
+func (call toolCall) permission(dir string, options []permissionOption) endpoint.Permission {
+	q := endpoint.Permission{ID: endpoint.CleanLine(call.ID, 80), Kind: actionOf(call.Kind), Title: endpoint.CleanLine(call.Title, maxTitle), Dir: dir}
+	q.Command, q.Argv = call.command()
+	for _, l := range call.Locations[:min(len(call.Locations), maxPaths)] {
+		q.Paths = append(q.Paths, l.Path)
+	}
+	if len(call.Input) > 0 && string(call.Input) != "{}" {
+		q.Detail = endpoint.CleanLine(string(call.Input), maxDetail)
+	}
+	q.Always = slices.ContainsFunc(options, func(o permissionOption) bool { return o.Kind == allowAlways })
+	return q
+}
+
+var actions = []string{
+	endpoint.ActionRead, endpoint.ActionEdit, endpoint.ActionDelete, endpoint.ActionMove, endpoint.ActionSearch,
+	endpoint.ActionExecute, endpoint.ActionFetch, endpoint.ActionThink,
+}
+
+func actionOf(kind string) string {
+	if slices.Contains(actions, kind) {
+		return kind
+	}
+	return endpoint.ActionOther
+}
+
+// command returns the command in the input of a tool, as a line or as a list of
+// arguments.
+func (call toolCall) command() (line string, argv []string) {
+	var input struct {
+		Command json.RawMessage `json:"command"`
+	}
+	if decodeLenient(call.Input, &input) != nil {
+		return "", nil
+	}
+	if json.Unmarshal(input.Command, &line) == nil {
+		return line, nil
+	}
+	if json.Unmarshal(input.Command, &argv) != nil || len(argv) > maxArgs || len(strings.Join(argv, " ")) > maxCommand {
+		return "", nil
+	}
+	return "", argv
+}

@@ -1,0 +1,199 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// A turn is one prompt and what the agent answers to it. The lock of its client
+// guards it.
+type turn struct {
+	ctx     context.Context // has the clock of the turn
+	prompt  endpoint.Prompt
+	session *session
+	ids     bool // the agent's messages have ids
+	all     bool // everything is said
+
+	text    []byte // of the message; bounded by limit
+	over    bool   // text did not fit
+	limit   int
+	notices []byte
+	calls   map[string]toolCall // by id; bounded by maxToolCalls
+	refused []string            // actions that were not allowed
+	asked   map[string]*asked   // open permission requests, by their id
+
+	shown []byte        // live text that is not yet shown
+	news  chan struct{} // holds a token when shown is not empty
+
+	failed    *fault        // a line of the agent could not be read
+	broken    chan struct{} // closed when failed is set
+	cancelled bool          // the agent was told to end the turn
+	ended     chan struct{} // closed at the end
+	result    promptResult  // set before ended is closed
+	err       error         // set before ended is closed
+}
+
+// Bounds of a turn.
+const (
+	defaultOutputChars = 12_000
+	maxText            = 8 << 20  // bytes
+	maxNotices         = 16 << 10 // bytes
+	maxShown           = 1 << 20  // bytes that wait for the room
+	maxToolCalls       = 1_000
+	maxToolInput       = 64 << 10 // bytes kept of the input of a tool
+)
+
+func newTurn(ctx context.Context, cfg Config, p endpoint.Prompt, s *session) *turn {
+	if p.MaxOutputChars <= 0 {
+		p.MaxOutputChars = defaultOutputChars
+	}
+	return &turn{
+		ctx: ctx, prompt: p, session: s, ids: cfg.Preset.MessageIDs, all: cfg.SayAll,
+		limit: min(utf8.UTFMax*(p.MaxOutputChars+1), maxText),
+		calls: map[string]toolCall{}, asked: map[string]*asked{}, news: make(chan struct{}, 1),
+		broken: make(chan struct{}), ended: make(chan struct{}),
+	}
+}
+
+// take handles an update of the turn. It reports false for one that cannot be read.
+func (t *turn) take(kind string, b json.RawMessage) bool {
+	switch kind {
+	case updateMessage, updateThought:
+		var c chunk
+		if decodeLenient(b, &c) != nil || c.Content == nil {
+			return false
+		}
+		t.chunk(kind, c)
+	case updateToolCall, updateToolNews:
+		var call toolCall
+		if decodeLenient(b, &call) != nil || call.ID == "" {
+			return false
+		}
+		t.toolCall(call, kind == updateToolCall)
+	case updatePlan:
+		var p plan
+		if decodeLenient(b, &p) != nil {
+			return false
+		}
+		for _, e := range p.Entries {
+			t.showLine("[plan] " + e.Status + ": " + e.Content)
+		}
+	}
+	return true
+}
+
+// chunk takes a part of a message or of a thought. Pictures and sounds are no text.
+func (t *turn) chunk(kind string, c chunk) {
+	if c.Content.Type != "text" || c.Content.Text == "" {
+		return
+	}
+	t.show(c.Content.Text)
+	switch {
+	case kind == updateThought:
+	case t.ids && !c.named():
+		t.notices = append(t.notices, c.Content.Text[:min(len(c.Content.Text), maxNotices-len(t.notices))]...)
+	case len(t.text)+len(c.Content.Text) > t.limit:
+		t.over = true
+	default:
+		t.text = append(t.text, c.Content.Text...)
+	}
+}
+
+// toolCall takes an action, or news of one. A new action ends the text before it.
+// Some agents announce an action only by the request for permission, or by its end.
+func (t *turn) toolCall(call toolCall, announced bool) {
+	was, known := t.calls[call.ID]
+	if !known || announced {
+		if !t.all {
+			t.text, t.over = t.text[:0], false
+		}
+		t.showLine("[tool] " + call.Title)
+	}
+	if !known && len(t.calls) >= maxToolCalls {
+		return
+	}
+	t.calls[call.ID] = was.merged(call)
+}
+
+// merged returns the action with the fields that its news has.
+func (was toolCall) merged(news toolCall) toolCall {
+	if news.Title == "" {
+		news.Title = was.Title
+	}
+	if news.Kind == "" {
+		news.Kind = was.Kind
+	}
+	if len(news.Input) > maxToolInput {
+		news.Input = nil
+	}
+	if len(news.Input) == 0 || string(news.Input) == "null" {
+		news.Input = was.Input
+	}
+	if len(news.Locations) == 0 {
+		news.Locations = was.Locations
+	}
+	return news
+}
+
+// show adds live text. The goroutine of Speak takes it to the room, so that the
+// reader does not wait; text that does not fit is dropped.
+func (t *turn) show(text string) {
+	if len(t.shown)+len(text) > maxShown {
+		return
+	}
+	t.shown = append(t.shown, text...)
+	select {
+	case t.news <- struct{}{}:
+	default:
+	}
+}
+
+func (t *turn) showLine(text string) { t.show("\n" + endpoint.CleanLine(text, 200) + "\n") }
+
+// fail ends the turn as failed, unless it has ended.
+func (t *turn) fail(f *fault) {
+	if t.failed == nil {
+		t.failed = f
+		close(t.broken)
+	}
+}
+
+// turnDone ends a turn with the response to its prompt. In version 2 of the
+// protocol an update does that.
+func (c *client) turnDone(t *turn, r response) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.err = r.decode(methodPrompt, &t.result)
+	s := t.session
+	if c.turn == t {
+		c.turn = nil
+	}
+	switch {
+	case r.cause != nil && t.cancelled:
+		s.leave = "the agent did not end a turn that was cancelled"
+	case r.cause == nil && s.leave == "" && s.full():
+		s.leave = "its context is full"
+	}
+	for _, a := range t.takeAsked() {
+		c.settle(a, cancelledOutcome)
+	}
+	if t.cancelled {
+		c.tooLate(t)
+	}
+	close(t.ended)
+}
+
+// tooLate reports the answer of a turn that has been abandoned. The caller holds
+// c.mu.
+func (c *client) tooLate(t *turn) {
+	if text := strings.TrimSpace(string(t.text)); text != "" && t.err == nil && t.result.StopReason != stopCancelled {
+		c.signals.Late(t.prompt.Request, text)
+	}
+	if t.session.leave != "" {
+		c.reportLeft(t.session)
+	}
+}
