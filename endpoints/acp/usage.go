@@ -59,8 +59,8 @@ func (t *turn) usage() (u endpoint.Usage, wrong bool) {
 	return u, wrong
 }
 
-// settleUsage makes the next turn count from here. What an agent states after the
-// end of a turn counts for the next one.
+// settleUsage makes the next turn count from here: a number that the agent states
+// after the end of a turn counts for the next one.
 func (s *session) settleUsage() { s.counted, s.charged, s.priced = s.used, s.cost, false }
 
 // usage returns the tokens as the room counts them. Agents count cached input
