@@ -192,7 +192,7 @@ func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
 	case l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens:
 		name, reason = "maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens)
 	case l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost:
-		name, reason = "maxCost", "the next prompt would cost "+human.Money(c)+", and "+human.Money(s.Tally.Cost)+" of "+human.Money(l.MaxCost)+" is used"
+		name, reason = "maxCost", "the next prompt would cost about "+human.Money(c)+", and "+human.Rough(human.Money(s.Tally.Cost), s.Tally.CostEstimated)+" of "+human.Money(l.MaxCost)+" is used"
 	default:
 		return nil
 	}

@@ -249,9 +249,9 @@ func (t Tally) reached(l Limits, now Now) (name, reason string) {
 	case t.Failures >= l.MaxFailures:
 		return "maxFailures", count(t.Failures, "failure") + " in a row"
 	case l.MaxTokens > 0 && t.Tokens >= l.MaxTokens:
-		return "maxTokens", count(int(t.Tokens), "token") + " of " + itoa(l.MaxTokens) + " used"
+		return "maxTokens", human.Rough(count(int(t.Tokens), "token"), t.Estimated) + " of " + itoa(l.MaxTokens) + " used"
 	case l.MaxCost > 0 && t.Cost >= l.MaxCost:
-		return "maxCost", "a cost of " + human.Money(t.Cost) + " of " + human.Money(l.MaxCost)
+		return "maxCost", "a cost of " + human.Rough(human.Money(t.Cost), t.CostEstimated) + " of " + human.Money(l.MaxCost)
 	}
 	return "", ""
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -17,6 +18,7 @@ import (
 // appended.
 var csvColumns = []string{
 	"seq", "turn", "clock_s", "at", "speaker", "name", "kind", "to", "message_kind", "visibility", "shown", "text", "input_tokens", "output_tokens", "reason",
+	"cached_input_tokens", "reasoning_tokens", "cost_usd",
 }
 
 // WriteCSV writes a header and one row for each message of a room, as readers at
@@ -53,13 +55,17 @@ func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 func (s *record) row() []string {
 	row := []string{
 		strconv.FormatInt(s.seq, 10), emptyIfZero(int64(s.posted.Turn)), seconds(s.clock), "", s.message.From, s.sender.Name, s.sender.Kind,
-		strings.Join(s.receivers(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "",
+		strings.Join(s.receivers(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "", "", "", "",
 	}
 	if !s.at.IsZero() {
 		row[3] = s.at.UTC().Format(time.RFC3339Nano)
 	}
-	if s.posted.Usage.Known {
-		row[12], row[13] = strconv.FormatInt(s.posted.Usage.Input, 10), strconv.FormatInt(s.posted.Usage.Output, 10)
+	if u := s.posted.Usage; u.Known {
+		row[12], row[13] = strconv.FormatInt(u.Input, 10), strconv.FormatInt(u.Output, 10)
+		row[15], row[16] = emptyIfZero(u.CachedInput), emptyIfZero(u.Reasoning)
+	}
+	if s.posted.Usage.CostKnown {
+		row[17] = dollars(s.posted.Usage)
 	}
 	if s.granted != nil {
 		row[14] = s.granted.Reason
@@ -79,6 +85,9 @@ func escapeFormula(cell string) string {
 	}
 	return cell
 }
+
+// dollars returns the stated cost of a turn in US dollars.
+func dollars(u room.Usage) string { return strconv.FormatFloat(float64(u.Cost)/1e6, 'f', -1, 64) }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 

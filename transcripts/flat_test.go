@@ -120,3 +120,52 @@ func TestFlatHostile(t *testing.T) {
 		t.Errorf("csv: %q", out)
 	}
 }
+
+// TestStatedUsage exports what an agent has stated of a turn.
+func TestStatedUsage(t *testing.T) {
+	b := eventBuilder{at: time.Unix(1_770_000_000, 0).UTC()}
+	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r", Objective: "count"}})
+	for _, id := range []string{"ana", "dba"} {
+		b.add(room.ActorHost, room.Joined{Participant: room.Participant{ID: id, Kind: policy.Local, Price: room.Price{Input: 1_000_000}}})
+	}
+	for i, u := range []room.Usage{
+		{Known: true, Input: 70, Output: 30, CachedInput: 60, Reasoning: 20, CostKnown: true, Cost: 1200},
+		{CostKnown: true},
+		{},
+	} {
+		who := []string{"ana", "ana", "dba"}[i]
+		b.add(room.ActorPolicy, room.TurnGranted{Turn: i + 1, Participant: who, Tokens: 10})
+		b.add(who, room.MessagePosted{Turn: i + 1, Message: room.Message{From: who, To: room.Broadcast, Text: "four"}, Usage: u})
+	}
+	rows, err := csv.NewReader(strings.NewReader(export(t, WriteCSV, b.events, UserVisible))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"input_tokens output_tokens cached_input_tokens reasoning_tokens cost_usd",
+		"70 30 60 20 0.0012",
+		"    0",
+		"    ",
+	} {
+		row := rows[i]
+		if got := strings.Join([]string{row[12], row[13], row[15], row[16], row[17]}, " "); got != want {
+			t.Errorf("row %d is %q, want %q", i, got, want)
+		}
+	}
+	spans := export(t, WriteSpans, b.events, UserVisible)
+	for _, want := range []string{
+		`{"key":"gen_ai.usage.input_tokens","value":{"intValue":"70"}}`, `{"key":"gen_ai.usage.cache_read.input_tokens","value":{"intValue":"60"}}`,
+		`{"key":"gen_ai.usage.reasoning.output_tokens","value":{"intValue":"20"}}`, `{"key":"moot.cost_usd","value":{"stringValue":"0.0012"}}`,
+		`{"key":"moot.cost_usd","value":{"stringValue":"0"}}`,
+	} {
+		if strings.Count(spans, want) != 1 {
+			t.Errorf("the spans have not %s:\n%s", want, spans)
+		}
+	}
+	page := export(t, WriteMarkdown, b.events, UserVisible)
+	for _, want := range []string{`\~122 tokens (60 cached, 20 reasoning), cost \~0.00121`, "70 in (60 cached), 30 out (20 reasoning)", "cost in US dollars"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has not %q:\n%s", want, page)
+		}
+	}
+}

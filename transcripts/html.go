@@ -13,6 +13,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -109,7 +110,7 @@ func newPage(s *timeline) *page {
 		class[seat.ID] = fmt.Sprintf("k%d", i%8)
 		p.Seats = append(p.Seats, pageSeat{
 			Class: class[seat.ID], Label: term.Line(participantLabel(seat)), Kind: term.Line(seat.Kind), Role: term.Line(seat.Role),
-			Reply: orDash(seat.Latency.Mean), Tokens: fmt.Sprint(seat.Tokens), Airtime: int(math.Round(100 * seat.Airtime)),
+			Reply: orDash(seat.Latency.Mean), Tokens: human.Rough(fmt.Sprint(seat.Tokens), seat.Estimated), Airtime: int(math.Round(100 * seat.Airtime)),
 			Turns: seat.Turns, Messages: seat.Messages, Failures: seat.Failures,
 		})
 	}

@@ -62,8 +62,8 @@ func (m markdown) participants(s *timeline) {
 	m.line("## Participants")
 	m.b.WriteString("| who | kind | role | turns | messages | airtime | tokens | failures | mean reply |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, p := range s.Stats.Participants {
-		fmt.Fprintf(m.b, "| %s | %s | %s | %d | %d | %.0f %% | %d | %d | %s |\n", inline(participantLabel(p)), inline(p.Kind), inline(p.Role),
-			p.Turns, p.Messages, 100*p.Airtime, p.Tokens, p.Failures, orDash(p.Latency.Mean))
+		fmt.Fprintf(m.b, "| %s | %s | %s | %d | %d | %.0f %% | %s | %d | %s |\n", inline(participantLabel(p)), inline(p.Kind), inline(p.Role),
+			p.Turns, p.Messages, 100*p.Airtime, human.Rough(fmt.Sprint(p.Tokens), p.Estimated), p.Failures, orDash(p.Latency.Mean))
 	}
 	m.b.WriteByte('\n')
 }
@@ -200,11 +200,11 @@ func (s *timeline) summary() []fact {
 		all = append(all, fact{"failures", fmt.Sprint(st.Failures)})
 	}
 	if st.Tokens > 0 {
-		used := fmt.Sprintf("about %d", st.Tokens)
+		used := st.used()
 		if s.Limits.MaxTokens > 0 {
-			used += fmt.Sprintf(" of at most %d", s.Limits.MaxTokens)
+			used += fmt.Sprintf("; at most %d tokens", s.Limits.MaxTokens)
 		}
-		all = append(all, fact{"tokens", used})
+		all = append(all, fact{"used", used})
 	}
 	if s.Limits.MaxDuration > 0 && st.Turns > 0 {
 		all = append(all, fact{"time limit", clock(s.Limits.MaxDuration)})

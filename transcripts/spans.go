@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -26,6 +27,8 @@ const (
 	attrOutput       = "gen_ai.output.messages"
 	attrInputTokens  = "gen_ai.usage.input_tokens"
 	attrOutputTokens = "gen_ai.usage.output_tokens"
+	attrCachedTokens = "gen_ai.usage.cache_read.input_tokens"
+	attrReasoning    = "gen_ai.usage.reasoning.output_tokens"
 
 	AttrKind       = "moot.participant.kind" // agent, human or tool
 	AttrTo         = "moot.to"               // ids of the addressees, a list
@@ -35,6 +38,7 @@ const (
 	AttrDecision   = "moot.decision"
 	AttrReason     = "moot.reason"
 	AttrObjective  = "moot.objective"
+	AttrCost       = "moot.cost_usd" // as the agent stated it
 )
 
 // A spanWriter writes OTLP JSON.
@@ -172,10 +176,7 @@ func (t *spanWriter) record(s *record) error {
 	if s.granted != nil {
 		span.text(AttrReason, s.granted.Reason)
 	}
-	if s.posted.Usage.Known {
-		span.integer(attrInputTokens, s.posted.Usage.Input)
-		span.integer(attrOutputTokens, s.posted.Usage.Output)
-	}
+	span.usage(s.posted.Usage)
 	if s.shown == shownWhole || s.shown == shownSummary {
 		text, err := outputMessages(s)
 		if err != nil {
@@ -184,6 +185,23 @@ func (t *spanWriter) record(s *record) error {
 		span.text(attrOutput, text)
 	}
 	return t.list.write(span)
+}
+
+// usage sets what the agent has stated of the turn.
+func (s *otlpSpan) usage(u room.Usage) {
+	if u.Known {
+		s.integer(attrInputTokens, u.Input)
+		s.integer(attrOutputTokens, u.Output)
+	}
+	if u.CachedInput > 0 {
+		s.integer(attrCachedTokens, u.CachedInput)
+	}
+	if u.Reasoning > 0 {
+		s.integer(attrReasoning, u.Reasoning)
+	}
+	if u.CostKnown {
+		s.text(AttrCost, dollars(u))
+	}
 }
 
 // outputMessages returns the message in the shape of gen_ai.output.messages.

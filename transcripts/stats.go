@@ -23,11 +23,20 @@ type Stats struct {
 	Interrupted  int                `json:"interrupted"`
 	Redacted     int                `json:"redacted"`
 	Tokens       int64              `json:"tokens"` // reported, or estimated for turns without a report
-	Cost         int64              `json:"cost"`   // in millionths
+	Cost         int64              `json:"cost"`   // in millionths; US dollars if an agent states its cost
 	Gini         float64            `json:"gini"`   // Gini coefficient of text bytes: 0 if all are equal, near 1 if one dominates
 	Ending       string             `json:"ending,omitempty"`
 	Policies     []PolicyStats      `json:"policies,omitempty"`
 	Participants []ParticipantStats `json:"participants"`
+	Usage
+}
+
+// Usage tells more about the tokens and the cost of a room or of a participant.
+type Usage struct {
+	Estimated     bool  `json:"estimated"`           // part of the tokens is an estimate
+	CachedInput   int64 `json:"cached_input_tokens"` // part of the tokens, as far as stated
+	Reasoning     int64 `json:"reasoning_tokens"`    // part of the tokens, as far as stated
+	CostEstimated bool  `json:"cost_estimated"`      // part of the cost is an estimate
 }
 
 // ParticipantStats are the counts of one participant.
@@ -49,6 +58,7 @@ type ParticipantStats struct {
 	Rejected int     `json:"rejected"`
 
 	Latency Latency `json:"latency"`
+	Usage
 
 	times []time.Duration
 }
@@ -197,14 +207,15 @@ func (c *counter) decision(r *policy.Record, body room.Body) {
 func (c *counter) finish() *Stats {
 	s := &c.Stats
 	s.Room, s.Duration = c.state.Spec.Room, c.state.Clock
-	s.Turns, s.Tokens, s.Cost = c.state.Tally.Turns, c.state.Tally.Tokens, c.state.Tally.Cost
+	t := c.state.Tally
+	s.Turns, s.Tokens, s.Cost, s.Usage = t.Turns, t.Tokens, t.Cost, Usage{t.Estimated, t.CachedInput, t.Reasoning, t.CostEstimated}
 	var bytes []int
 	total := 0
 	for i := range s.Participants {
 		p := &s.Participants[i]
 		if seat, ok := c.state.Seat(p.ID); ok {
 			p.Name, p.Kind, p.Role = seat.Name, seat.Kind, seat.Role
-			p.Turns, p.Tokens, p.Cost = seat.Turns, seat.Spent, seat.Cost
+			p.Turns, p.Tokens, p.Cost, p.Usage = seat.Turns, seat.Spent, seat.Cost, Usage{seat.Estimated, seat.CachedInput, seat.Reasoning, seat.CostEstimated}
 		}
 		p.Latency = latency(p.times)
 		bytes = append(bytes, p.Bytes)

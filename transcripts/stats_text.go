@@ -6,14 +6,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 )
 
 // WriteText writes the statistics as a table for a terminal.
 func (s *Stats) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d turns, %d messages, %d declined, %d passed, %d failed in %s; about %d tokens; gini of airtime %.2f\n",
-		term.Line(s.Room), s.Turns, s.Messages, s.Declines, s.Passes, s.Failures, clock(s.Duration), s.Tokens, s.Gini)
+	fmt.Fprintf(&b, "%s: %d turns, %d messages, %d declined, %d passed, %d failed in %s; %s; gini of airtime %.2f\n",
+		term.Line(s.Room), s.Turns, s.Messages, s.Declines, s.Passes, s.Failures, clock(s.Duration), s.used(), s.Gini)
 	if s.Ending != "" {
 		fmt.Fprintf(&b, "%s\n", term.Line(s.Ending))
 	}
@@ -21,7 +22,7 @@ func (s *Stats) WriteText(w io.Writer) error {
 	for _, p := range s.Participants {
 		rows = append(rows, []string{
 			term.Line(participantLabel(p)), term.Line(p.Kind), fmt.Sprint(p.Turns), fmt.Sprint(p.Messages), fmt.Sprintf("%.1f %%", 100*p.Airtime),
-			fmt.Sprint(p.Tokens), fmt.Sprint(p.Failures), orDash(p.Latency.Mean), orDash(p.Latency.P95),
+			human.Rough(fmt.Sprint(p.Tokens), p.Estimated), fmt.Sprint(p.Failures), orDash(p.Latency.Mean), orDash(p.Latency.P95),
 		})
 	}
 	columns(&b, rows)
@@ -31,6 +32,15 @@ func (s *Stats) WriteText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// used says what the room has used.
+func (s *Stats) used() string {
+	text := human.Tokens(s.Tokens, s.CachedInput, s.Reasoning, s.Estimated, nil)
+	if s.Cost > 0 {
+		text += ", cost " + human.Rough(human.Money(s.Cost), s.CostEstimated)
+	}
+	return text
 }
 
 // columns writes rows as aligned columns. Cells must not contain control

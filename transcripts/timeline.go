@@ -163,14 +163,28 @@ func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 	if b.Latency > 0 {
 		it.fact("took", human.Duration(b.Latency))
 	}
-	if b.Usage.Known {
-		it.fact("tokens", fmt.Sprintf("%d in, %d out", b.Usage.Input, b.Usage.Output))
-	}
+	it.usage(b.Usage)
 	if c := b.Message.Confidence; c != nil {
 		it.fact("confidence", decimals(*c))
 	}
 	if n := b.Message.ToolRounds; n > 0 {
 		it.fact("tool rounds by its own word", strconv.Itoa(n))
+	}
+}
+
+// usage adds what the agent has stated of its turn.
+func (it *item) usage(u room.Usage) {
+	part := func(n int64, of string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" (%d %s)", n, of)
+	}
+	if u.Known {
+		it.fact("tokens", fmt.Sprintf("%d in%s, %d out%s", u.Input, part(u.CachedInput, "cached"), u.Output, part(u.Reasoning, "reasoning")))
+	}
+	if u.CostKnown {
+		it.fact("cost in US dollars", human.Money(u.Cost))
 	}
 }
 

@@ -104,14 +104,14 @@ func (p *Printer) event(e room.Event) string {
 	case room.TurnApproved:
 		p.approved = e.Actor
 	case room.TurnRejected:
-		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow)
+		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow, room.Usage{})
 	case room.TurnPassed:
-		return p.outcome(b.Turn, "passed"+because(b.Reason), "")
+		return p.outcome(b.Turn, "passed"+because(b.Reason), "", b.Usage)
 	case room.TurnFailed:
 		first, rest, _ := strings.Cut(b.Error, "\n")
-		return strings.TrimSuffix(p.outcome(b.Turn, "failed ("+b.Code+")"+because(first), red), "\n") + p.rest(red, rest) + "\n"
+		return strings.TrimSuffix(p.outcome(b.Turn, "failed ("+b.Code+")"+because(first), red, b.Usage), "\n") + p.rest(red, rest) + "\n"
 	case room.TurnInterrupted:
-		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow)
+		return p.outcome(b.Turn, "interrupted"+because(b.Reason), yellow, room.Usage{})
 	case room.MessagePosted:
 		return p.message(e, b)
 	case room.Redacted:

@@ -176,3 +176,31 @@ func TestDeclinedAgain(t *testing.T) {
 		t.Errorf("the timeline is\n%s", got.String())
 	}
 }
+
+// TestUsed prints what agents have stated of their turns, and what is estimated.
+func TestUsed(t *testing.T) {
+	p := &Printer{}
+	all := room.Usage{Known: true, Input: 12_000, Output: 345, CachedInput: 11_000, Reasoning: 300, CostKnown: true, Cost: 34_000}
+	for i, c := range []struct {
+		body room.Body
+		want string
+	}{
+		{room.MessagePosted{Turn: 1, Usage: all}, "12k tokens (11k cached, 300 reasoning) · cost 0.034"},
+		{room.MessagePosted{Turn: 1, Usage: room.Usage{CostKnown: true, Cost: 20_000}, Message: room.Message{Text: "four"}}, "~101 tokens · cost 0.02"},
+		{room.MessagePosted{Turn: 1, Usage: room.Usage{Known: true, Input: -1}, Message: room.Message{Text: "four"}}, "~101 tokens"},
+		{room.MessagePosted{Turn: 1}, "~100 tokens"},
+		{room.TurnPassed{Turn: 1, Usage: all}, "local · 12k tokens"},
+		{room.TurnFailed{Turn: 1, Code: "agent", Usage: room.Usage{CostKnown: true, Cost: 20_000}}, "local · cost 0.02"},
+	} {
+		p.Event(room.Event{Body: room.Joined{Participant: room.Participant{ID: "a", Kind: policy.Local}}})
+		p.Event(room.Event{Body: room.TurnGranted{Turn: 1, Participant: "a", Tokens: 100}})
+		if m, ok := c.body.(room.MessagePosted); ok {
+			m.Message.From = "a"
+			c.body = m
+		}
+		first, _, _ := strings.Cut(p.Event(room.Event{Body: c.body}), "\n")
+		if !strings.Contains(first, c.want) {
+			t.Errorf("%d: %q, want %q in it", i, first, c.want)
+		}
+	}
+}

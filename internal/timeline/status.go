@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
@@ -13,10 +14,14 @@ import (
 // meters returns what the room has used of its limits.
 func (s *Session) meters(now time.Time) []string {
 	v := s.view
-	return []string{
+	meters := []string{
 		fmt.Sprintf("%d/%d turns", v.Turn, v.Limits.MaxTurns),
-		clockOf(s.clock(v, now)) + "/" + clockOf(v.Limits.MaxDuration), "~" + thousands(v.Tally.Tokens) + " tokens",
+		clockOf(s.clock(v, now)) + "/" + clockOf(v.Limits.MaxDuration), human.Rough(thousands(v.Tally.Tokens), v.Tally.Estimated) + " tokens",
 	}
+	if v.Tally.Cost > 0 {
+		meters = append(meters, "cost "+human.Rough(human.Money(v.Tally.Cost), v.Tally.CostEstimated))
+	}
+	return meters
 }
 
 // clock returns the running time of the room now; the view has that of the last

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/human"
@@ -23,7 +24,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	}
 	mine := b.Turn != 0 && b.Turn == p.turn.number
 	if mine && m.By == "" {
-		facts = append(facts, p.tokens(b.Usage, m.Text))
+		facts = append(facts, p.used(b.Usage, m.Text)...)
 	}
 	if n := m.ToolRounds; n > 0 {
 		facts = append(facts, fmt.Sprintf("by its own word %d tool rounds", n))
@@ -57,16 +58,32 @@ func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
 	return nil
 }
 
-// tokens returns the tokens of a turn. A ~ marks an estimate, for agents that
-// report no usage.
-func (p *Printer) tokens(u room.Usage, text string) string {
-	if !u.Known {
+// used returns the tokens of a turn, and its cost if the agent states it. A ~ marks an
+// estimate, for agents that report no usage.
+func (p *Printer) used(u room.Usage, text string) []string {
+	if u == (room.Usage{}) {
 		u = p.turn.usage
 	}
-	if u.Known {
-		return thousands(u.Input+u.Output) + " tokens"
+	facts := stated(u)
+	if !u.Known || len(facts) == 0 {
+		facts = slices.Insert(facts, 0, human.Tokens(p.turn.tokens+int64(len(text)+3)/4, 0, 0, true, thousands))
 	}
-	return "~" + thousands(p.turn.tokens+int64(len(text)+3)/4) + " tokens"
+	return facts
+}
+
+// stated returns what an agent has stated of a turn. The room believes nothing that
+// is out of range.
+func stated(u room.Usage) (facts []string) {
+	if u.OutOfRange() != "" {
+		return nil
+	}
+	if u.Known {
+		facts = append(facts, human.Tokens(u.Input+u.Output, u.CachedInput, u.Reasoning, false, thousands))
+	}
+	if u.CostKnown {
+		facts = append(facts, "cost "+human.Money(u.Cost))
+	}
+	return facts
 }
 
 // header returns the first line of a turn or message after label. It is wrapped
@@ -106,7 +123,7 @@ func (p *Printer) drafted(b room.TurnDrafted) string {
 	if b.Latency > 0 {
 		facts = append(facts, human.Duration(b.Latency))
 	}
-	facts = append(facts, p.tokens(b.Usage, b.Message.Text), "waits for approval ("+b.Why+")")
+	facts = append(append(facts, p.used(b.Usage, b.Message.Text)...), "waits for approval ("+b.Why+")")
 	return p.header("DRAFT ", b.Turn, b.Message.From, facts) + p.why(p.turn.reason) + p.unsaid(b.Message.Text) + "\n"
 }
 
@@ -121,10 +138,10 @@ func (p *Printer) unsaid(text string) string {
 }
 
 // outcome shows a turn that ended without a message.
-func (p *Printer) outcome(turn int, what, code string) string {
+func (p *Printer) outcome(turn int, what, code string, u room.Usage) string {
 	who, why := p.turn.who, p.turn.reason
 	p.turn = granted{}
-	out := p.header("", turn, who, []string{p.kind(who)}) + p.why(why)
+	out := p.header("", turn, who, append([]string{p.kind(who)}, stated(u)...)) + p.why(why)
 	for line := range strings.Lines(p.body(term.Line(what), "  ")) {
 		out += p.paint(cmp.Or(code, dim), strings.TrimSuffix(line, "\n")) + "\n"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,7 +131,7 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 		{"policy", fmt.Sprintf("%s %s, digest %s", v.InForce.Name, v.InForce.Version, digest[:min(12, len(digest))])},
 		{"turns", fmt.Sprintf("%d of %d", v.Turn, v.Limits.MaxTurns)},
 		{"time", human.Duration(v.Clock) + " of " + human.Duration(v.Limits.MaxDuration)},
-		{"tokens", fmt.Sprintf("about %d", v.Tally.Tokens)},
+		{"used", used(v.Tally)},
 		{"events", fmt.Sprintf("%d, %s in %s", v.Seq, app.Count(v.Tally.Declined, "declined round"), app.Count(v.Turn, "turn"))},
 	}
 	if err := app.Table(w, facts[0], facts[1:]); err != nil {
@@ -143,7 +144,20 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 	return err
 }
 
+// used says what a room has used so far.
+func used(t room.Tally) string {
+	text := human.Tokens(t.Tokens, t.CachedInput, t.Reasoning, t.Estimated, nil)
+	if t.Cost > 0 {
+		text += ", cost " + human.Rough(human.Money(t.Cost), t.CostEstimated)
+	}
+	return text
+}
+
 func (a *commands) printRoster(w io.Writer, v standing) error {
+	head := []string{"WHO", "KIND", "PHASE", "TURNS", "FAILURES", "LATENCY", "TOKENS", "ROLE"}
+	if v.Tally.Cost > 0 {
+		head = slices.Insert(head, 7, "COST")
+	}
 	rows := make([][]string, len(v.Seats))
 	for i, x := range v.Seats {
 		phase := x.Phase
@@ -155,11 +169,14 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 		}
 		rows[i] = []string{
 			x.ID, x.Kind, cutRunes(phase, 40), strconv.Itoa(x.Turns), strconv.Itoa(x.Failures),
-			human.Duration(x.Latency), "~" + strconv.FormatInt(x.Tokens, 10), cutRunes(x.Role, 40),
+			human.Duration(x.Latency), human.Rough(strconv.FormatInt(x.Tokens, 10), x.Estimated), cutRunes(x.Role, 40),
+		}
+		if v.Tally.Cost > 0 {
+			rows[i] = slices.Insert(rows[i], 7, human.Rough(human.Money(x.Cost), x.CostEstimated))
 		}
 	}
 	fmt.Fprint(w, "\n")
-	return app.Table(w, []string{"WHO", "KIND", "PHASE", "TURNS", "FAILURES", "LATENCY", "TOKENS", "ROLE"}, rows)
+	return app.Table(w, head, rows)
 }
 
 // A sight is what an agent was handed at a turn.
@@ -175,6 +192,7 @@ type sight struct {
 	Remote       bool        `json:"remote,omitempty"`       // another device words the prompt for its agent
 	Redacted     int         `json:"redacted,omitempty"`     // events of the room that were redacted since
 	Instructions string      `json:"instructions,omitempty"` // of the agent's owner; no part of the prompt
+	Usage        room.Usage  `json:"usage,omitzero"`         // as the agent stated it at the end of the turn
 	Prompt       string      `json:"prompt"`
 }
 
@@ -190,10 +208,13 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	if err != nil {
 		return app.UnknownRoom(id, err)
 	}
-	redacted := 0
+	redacted, stated := 0, room.Usage{}
 	err = app.EachEvent(ctx, db, id, func(e room.Event) error {
 		if _, ok := e.Body.(room.Redacted); ok {
 			redacted++
+		}
+		if of, u := usageOf(e.Body); of == turn && u != (room.Usage{}) {
+			stated = u
 		}
 		return nil
 	})
@@ -202,7 +223,7 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	}
 	s := sight{
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
-		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted,
+		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted, Usage: stated,
 		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text,
 	}
 	if err := a.Emit(s, func(w io.Writer) error { return a.printSight(w, s) }); err != nil {
@@ -215,6 +236,21 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 		}
 	}
 	return nil
+}
+
+// usageOf returns the turn that an event ends or drafts, and its usage.
+func usageOf(b room.Body) (turn int, u room.Usage) {
+	switch b := b.(type) {
+	case room.TurnDrafted:
+		return b.Turn, b.Usage
+	case room.TurnPassed:
+		return b.Turn, b.Usage
+	case room.TurnFailed:
+		return b.Turn, b.Usage
+	case room.MessagePosted:
+		return b.Turn, b.Usage
+	}
+	return 0, u
 }
 
 func (a *commands) printSight(w io.Writer, s sight) error {
@@ -236,8 +272,14 @@ func (a *commands) printSight(w io.Writer, s sight) error {
 	if s.Window.Full {
 		known = "it remembers nothing"
 	}
-	fmt.Fprintf(&b, "window   up to event %d; %s; about %d tokens\n", s.Window.Through, known, s.Tokens)
+	fmt.Fprintf(&b, "window   up to event %d; %s; ~%d tokens\n", s.Window.Through, known, s.Tokens)
 	fmt.Fprintf(&b, "  whole      %s\n  one line   %s\n  left out   %s\n", spans(s.Window.Verbatim), spans(s.Window.Lines), omissions(s.Window.Omitted))
+	if u := s.Usage; u.Known {
+		fmt.Fprintf(&b, "used     %d tokens in, %d cached; %d out, %d reasoning\n", u.Input, u.CachedInput, u.Output, u.Reasoning)
+	}
+	if s.Usage.CostKnown {
+		fmt.Fprintf(&b, "cost     %s US dollars, as the agent says\n", human.Money(s.Usage.Cost))
+	}
 	fmt.Fprintf(&b, "prompt   SHA-256 %s, %s\n", s.Rebuilt, verdict)
 	if s.Remote {
 		b.WriteString("         another device has this agent: it got these parts, quoted by that device\n")

@@ -3,6 +3,7 @@ package roomcmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,11 @@ type summary struct {
 	Suspended  int           `json:"suspended"`
 	Tokens     int64         `json:"tokens"`
 	Estimated  bool          `json:"estimated"` // part of the tokens is an estimate
-	Cost       float64       `json:"cost"`      // in the currency of the prices
-	Seconds    float64       `json:"seconds"`   // of the room's clock
+	Cached     int64         `json:"cached_input_tokens"`
+	Reasoning  int64         `json:"reasoning_tokens"`
+	Cost       float64       `json:"cost"` // in the currency of the prices, US dollars if an agent states its cost
+	CostRough  bool          `json:"cost_estimated"`
+	Seconds    float64       `json:"seconds"` // of the room's clock
 	Seats      []seatSummary `json:"participants"`
 	Conditions []string      `json:"fail_if,omitempty"` // those that hold
 	Next       string        `json:"next,omitempty"`    // the command that goes on
@@ -51,7 +55,12 @@ type seatSummary struct {
 	Failures  int     `json:"failures"`
 	Tokens    int64   `json:"tokens"`
 	Estimated bool    `json:"estimated"`
+	Cached    int64   `json:"cached_input_tokens"`
+	Reasoning int64   `json:"reasoning_tokens"`
 	Cost      float64 `json:"cost"`
+	CostRough bool    `json:"cost_estimated"`
+
+	cost int64 // in millionths
 }
 
 // summarize collects the figures of a room.
@@ -59,7 +68,8 @@ func summarize(v room.View) summary {
 	s := summary{
 		Room: v.Room, Ended: string(v.Phase), Cause: v.Ending.Cause, Name: v.Ending.Name, Reason: v.Ending.Reason, Exit: codeOf(v),
 		Turns: v.Turn, Messages: v.Tally.Messages, Declined: v.Tally.Declined, Passed: v.Tally.Passed,
-		Tokens: v.Tally.Tokens, Estimated: v.Tally.Estimated, Cost: units(v.Tally.Cost), Seconds: v.Clock.Seconds(), cost: v.Tally.Cost, took: v.Clock,
+		Tokens: v.Tally.Tokens, Estimated: v.Tally.Estimated, Cached: v.Tally.CachedInput, Reasoning: v.Tally.Reasoning,
+		Cost: units(v.Tally.Cost), CostRough: v.Tally.CostEstimated, Seconds: v.Clock.Seconds(), cost: v.Tally.Cost, took: v.Clock,
 	}
 	switch {
 	case v.Ending.Degraded:
@@ -73,7 +83,8 @@ func summarize(v room.View) summary {
 		}
 		seat := seatSummary{
 			ID: x.ID, Standing: standingOf(x), Why: x.Why, Turns: x.Turns, Passed: x.Passed, Failures: x.Failed,
-			Tokens: x.Tokens, Estimated: x.Estimated, Cost: units(x.Cost),
+			Tokens: x.Tokens, Estimated: x.Estimated, Cached: x.CachedInput, Reasoning: x.Reasoning,
+			Cost: units(x.Cost), CostRough: x.CostEstimated, cost: x.Cost,
 		}
 		if seat.Standing == string(room.Active) {
 			seat.Why = ""
@@ -106,19 +117,27 @@ func (s summary) text(w io.Writer) error {
 	fmt.Fprintf(&b, "ended   %s\n", term.Line(s.why()))
 	fmt.Fprintf(&b, "counts  %s; %s", app.Count(s.Turns, "turn"), app.Count(s.Declined, "declined round"))
 	fmt.Fprintf(&b, ", %d passed, %s, %d suspended\n", s.Passed, app.Count(s.Failures, "failure"), s.Suspended)
-	fmt.Fprintf(&b, "used    %s tokens", count(s.Tokens, s.Estimated))
+	fmt.Fprintf(&b, "used    %s", human.Tokens(s.Tokens, s.Cached, s.Reasoning, s.Estimated, nil))
 	if s.cost > 0 {
-		fmt.Fprintf(&b, ", cost %s", human.Money(s.cost))
+		fmt.Fprintf(&b, ", cost %s", human.Rough(human.Money(s.cost), s.CostRough))
 	}
 	fmt.Fprintf(&b, ", %s\n", human.Duration(s.took))
+	head := []string{"SEAT", "TURNS", "PASSED", "FAILURES", "TOKENS", "STANDING"}
+	if s.cost > 0 {
+		head = slices.Insert(head, 5, "COST")
+	}
 	rows := app.Rows(s.Seats, func(x seatSummary) []string {
 		standing := x.Standing
 		if x.Why != "" {
 			standing += ": " + x.Why
 		}
-		return []string{x.ID, fmt.Sprint(x.Turns), fmt.Sprint(x.Passed), fmt.Sprint(x.Failures), count(x.Tokens, x.Estimated), standing}
+		row := []string{x.ID, fmt.Sprint(x.Turns), fmt.Sprint(x.Passed), fmt.Sprint(x.Failures), human.Rough(fmt.Sprint(x.Tokens), x.Estimated), standing}
+		if s.cost > 0 {
+			row = slices.Insert(row, 5, human.Rough(human.Money(x.cost), x.CostRough))
+		}
+		return row
 	})
-	if err := app.Table(&b, []string{"SEAT", "TURNS", "PASSED", "FAILURES", "TOKENS", "STANDING"}, rows); err != nil {
+	if err := app.Table(&b, head, rows); err != nil {
 		return err
 	}
 	for _, c := range s.Conditions {
@@ -141,12 +160,4 @@ func (s summary) why() string {
 		return s.Reason
 	}
 	return s.Ended + ": " + s.Reason
-}
-
-// count writes a number of tokens, with ~ for an estimate.
-func count(n int64, estimated bool) string {
-	if estimated {
-		return "~" + fmt.Sprint(n)
-	}
-	return fmt.Sprint(n)
 }
