@@ -3,6 +3,7 @@ package moot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -165,10 +166,18 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 	}
 }
 
-// StartAgent starts the agent of a command, for a check of it.
-func (w Wiring) StartAgent(ctx context.Context, command []string) (coordinator.Endpoint, error) {
-	e := ndjson.New(ndjson.Config{Command: command})
-	return e, e.Start(ctx, nil)
+// StartAgent makes the endpoint of an agent and starts it, for a check of it.
+func (w Wiring) StartAgent(ctx context.Context, e config.Endpoint) (coordinator.Endpoint, error) {
+	a, err := w.Agent(e, "the agent")
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := a.(coordinator.Starter); ok {
+		if err := s.Start(ctx, nil); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	return a, nil
 }
 
 // ServeScript is an agent that answers the stdio frames on in and out with the

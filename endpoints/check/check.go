@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/problem"
@@ -17,6 +16,7 @@ import (
 // A Config says which endpoint to test.
 type Config struct {
 	Open    func() (Endpoint, error)
+	Plain   bool                        // the agent answers in plain text and not in frames of kind ndjson
 	Begin   func(name, requires string) // called before each requirement; may be nil
 	Report  func(Result)                // called after each requirement, in order
 	Timeout time.Duration               // of one prompt; 0 is 60 s
@@ -35,26 +35,6 @@ type Result struct {
 	Took     time.Duration
 }
 
-// A requirement is one test. All requirements share one agent.
-type requirement struct {
-	name, requires, fix string
-	optional            bool
-	test                func(context.Context, *session) (detail string, err error)
-}
-
-var requirements = []requirement{
-	{"answer", "answers a prompt with one response", "write one desktop.local_prompt.response line with the request_id of the request, and flush it", false, answers(greeting)},
-	{"sequence", "answers the next prompt too", "read requests in a loop until standard input ends", false, answers(greeting)},
-	{"odd-text", "copes with quotes, line breaks, markup and other scripts in a prompt", "read the frame with a JSON decoder, as UTF-8", false, answers(oddText)},
-	{"long-prompt", "copes with a prompt of 200,000 characters", "read whole lines, however long", false, answers(strings.Repeat("A long text. ", 200_000/13))},
-	{"limit", "keeps to constraints.max_output_chars", "cut the answer, or ask the model for less", false, limit},
-	{"cancel", "is back in step after a prompt that was cancelled", "answer every request within 5 s of the end of its turn, the cancelled ones too", false, cancelled},
-	{"bid", "bids for the floor", "answer desktop.bid.request with desktop.bid.response {request_id, bid: 0 to 1, reason}", true, bids},
-	{"clean-output", "writes nothing but frames to standard output", "write logs to standard error", false, cleanOutput},
-	{"no-violations", "breaks no rule of the protocol", "see the detail", false, noViolations},
-	{"close", "ends when its standard input does", "leave the loop at the end of standard input", false, closes},
-}
-
 // Run tests every requirement and reports each. Its error is nil if all
 // requirements that are not optional are met, and has the code AGENT-CHECK if
 // some are not. It is Open's error if Open fails. All requirements share one
@@ -70,6 +50,10 @@ func Run(ctx context.Context, cfg Config) error {
 	s := &session{Endpoint: e, timeout: cfg.Timeout, bid: cmp.Or(cfg.Bid, defaultBid), exit: cmp.Or(cfg.Exit, defaultExit)}
 	defer s.close()
 	failed := 0
+	requirements := frameRequirements
+	if cfg.Plain {
+		requirements = plainRequirements
+	}
 	for _, r := range requirements {
 		if cfg.Begin != nil {
 			cfg.Begin(r.name, r.requires)

@@ -106,3 +106,22 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestPlain checks that an agent in plain text is not asked for what only frames
+// have.
+func TestPlain(t *testing.T) {
+	a := agent{noise: 1, speak: func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+		if p.Kind == endpoint.Bid {
+			t.Error("it is asked for a bid")
+		}
+		return good(ctx, p, f)
+	}}
+	var names []string
+	err := check.Run(t.Context(), check.Config{
+		Plain: true, Open: func() (check.Endpoint, error) { return a, nil },
+		Report: func(r check.Result) { names = append(names, r.Name) },
+	})
+	if got := strings.Join(names, " "); err != nil || got != "answer sequence odd-text long-prompt limit cancel no-violations" {
+		t.Errorf("%s: %v", got, err)
+	}
+}

@@ -4,11 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/human"
 )
+
+// A requirement is one test. All requirements share one agent.
+type requirement struct {
+	name, requires, fix string
+	optional            bool
+	test                func(context.Context, *session) (detail string, err error)
+}
+
+// frameRequirements are those of agents of kind ndjson.
+var frameRequirements = []requirement{
+	{"answer", "answers a prompt with one response", "write one desktop.local_prompt.response line with the request_id of the request, and flush it", false, answers(greeting)},
+	{"sequence", "answers the next prompt too", "read requests in a loop until standard input ends", false, answers(greeting)},
+	{"odd-text", "copes with quotes, line breaks, markup and other scripts in a prompt", "read the frame with a JSON decoder, as UTF-8", false, answers(oddText)},
+	{"long-prompt", "copes with a prompt of 200,000 characters", "read whole lines, however long", false, answers(longText)},
+	{"limit", "keeps to constraints.max_output_chars", "cut the answer, or ask the model for less", false, limit},
+	{"cancel", "is back in step after a prompt that was cancelled", "answer every request within 5 s of the end of its turn, the cancelled ones too", false, cancelled},
+	{"bid", "bids for the floor", "answer desktop.bid.request with desktop.bid.response {request_id, bid: 0 to 1, reason}", true, bids},
+	{"clean-output", "writes nothing but frames to standard output", "write logs to standard error", false, cleanOutput},
+	{"no-violations", "breaks no rule of the protocol", "see the detail", false, noViolations},
+	{"close", "ends when its standard input does", "leave the loop at the end of standard input", false, closes},
+}
+
+// plainRequirements are those of agents that get the prompt as one text and answer
+// with one. They cannot bid, and their endpoint ends them.
+var plainRequirements = []requirement{
+	{"answer", "answers a prompt with a text", "see that it answers a prompt without moot", false, answers(greeting)},
+	{"sequence", "answers the next prompt too", "see that it answers a second prompt without moot", false, answers(greeting)},
+	{"odd-text", "copes with quotes, line breaks, markup and other scripts in a prompt", "let it read the prompt as UTF-8", false, answers(oddText)},
+	{"long-prompt", "copes with a prompt of 200,000 characters", "use a model with a larger context, or lower context.tokens in room.yaml", false, answers(longText)},
+	{"limit", "keeps to the limit of characters in its prompt", "tell it in its instructions to be brief, or raise limits.maxOutputChars in room.yaml", false, limit},
+	{"cancel", "answers the next prompt after one that was cancelled", "let it end a turn that is cancelled", false, cancelled},
+	{"no-violations", "breaks no rule of its protocol", "see the detail", false, noViolations},
+}
+
+var longText = strings.Repeat("A long text. ", 200_000/13)
 
 const (
 	greeting = "Hello. Please answer with one sentence."

@@ -37,7 +37,7 @@ func fixture(s endpointtest.Scenario) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
 	}
-	answer := endpointtest.Answer(newest(string(in)))
+	answer := endpointtest.Answer(endpointtest.Newest(string(in)))
 	answer = answer[:min(len(answer), 1000)] // the limit of most prompts
 	switch s {
 	case endpointtest.Errors:
@@ -51,17 +51,6 @@ func fixture(s endpointtest.Scenario) {
 		fmt.Fprint(os.Stderr, strings.Repeat("warning\n", 100_000))
 	}
 	fmt.Println(answer)
-}
-
-// newest returns the text of the last message of a prompt, one line.
-func newest(prompt string) string {
-	lines := strings.Split(prompt, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if text, ok := strings.CutPrefix(lines[i], "| "); ok {
-			return text
-		}
-	}
-	return ""
 }
 
 // fixed returns an endpoint whose program is this test binary.

@@ -66,7 +66,7 @@ func longPrompt(h *harness) {
 	for range 50 {
 		p.History = append(p.History, endpoint.Line{From: "you", Text: strings.Repeat("y", 70_000)})
 	}
-	r, err := h.Speak(h.Context(), endpoint.Rendered(p), h.floor)
+	r, err := h.Speak(h.Context(), p, h.floor)
 	if err != nil || r.Text != Answer("short") {
 		h.Errorf("a prompt of 3.5 MB: %q and %v", r.Text, err)
 	}

@@ -38,13 +38,13 @@ func (h *harness) Speak(ctx context.Context, p endpoint.Prompt, f endpoint.Floor
 
 func (h *harness) prompt(text string) endpoint.Prompt {
 	h.turn++
-	return endpoint.Rendered(endpoint.Prompt{
+	return endpoint.Prompt{
 		Kind: endpoint.Turn, Request: fmt.Sprintf("req_%s_%d", strings.ReplaceAll(h.Name(), "/", "_"), h.turn),
 		Room: "r", Session: "s", Profile: "p", Turn: h.turn, Mode: "full_auto",
 		You: endpoint.Seat{ID: "me"}, Seats: []endpoint.Seat{{ID: "me"}, {ID: "you"}}, Boundary: "0123456789abcdef",
 		Objective: "Test.", CatchUp: []endpoint.Line{{Seq: int64(h.turn), From: "you", Text: text}},
 		MaxOutputChars: 1000, Timeout: h.limit,
-	})
+	}
 }
 
 func (h *harness) say(text string) (endpoint.Reply, error) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	agentcheck "github.com/folkmoot/moot/endpoints/check"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/term"
 )
 
@@ -22,19 +25,54 @@ func newEndpointCmd(a *commands) *cobra.Command {
 }
 
 func newEndpointCheckCmd(a *commands) *cobra.Command {
-	var timeout time.Duration
+	c := &endpointCheck{commands: a}
 	cmd := &cobra.Command{
-		Use:   "check -- COMMAND [ARG...]",
+		Use:   "check [--kind KIND] -- COMMAND [ARG...]",
 		Short: "Run an agent as a room does, and report which requirements it meets",
-		Long: "check starts COMMAND and speaks the stdio frames with it (docs of `kind: ndjson`):\n" +
-			"answers, odd texts, long prompts, limits, cancellation, and how it ends. Each\n" +
-			"requirement is reported with the observation and a fix.",
-		Example: "  moot endpoint check -- python3 agent.py",
+		Long: "check starts COMMAND as an agent of KIND, as `endpoint:` in room.yaml does, and\n" +
+			"sends it prompts: answers, odd texts, long prompts, limits, cancellation. An agent\n" +
+			"of kind ndjson is also asked for bids, and told to end. Each requirement is\n" +
+			"reported with the observation and a fix.",
+		Example: "  moot endpoint check -- python3 agent.py\n  moot endpoint check --kind command -- llm",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkEndpoint(cmd.Context(), args, timeout) },
+		RunE:    c.run,
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 60*time.Second, "how long one answer may take")
+	flags := cmd.Flags()
+	flags.StringVar(&c.kind, "kind", config.KindNDJSON, "kind of the agent: "+strings.Join(checkedKinds, ", "))
+	flags.StringSliceVar(&c.env, "env", nil, "variable to pass on to the agent; can be repeated")
+	flags.DurationVar(&c.timeout, "timeout", 60*time.Second, "how long one answer may take")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(checkedKinds, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
+}
+
+// checkedKinds are the kinds of agents that can be checked.
+var checkedKinds = []string{config.KindNDJSON, config.KindCommand}
+
+// startTimeout bounds the start of an agent that is checked. It is the default of
+// rooms.
+const startTimeout = 2 * time.Minute
+
+// An endpointCheck is `moot endpoint check` with its flags.
+type endpointCheck struct {
+	*commands
+	kind    string
+	env     []string
+	timeout time.Duration
+}
+
+func (c *endpointCheck) run(cmd *cobra.Command, args []string) error {
+	if !slices.Contains(checkedKinds, c.kind) {
+		return app.Usagef(cmd, "--kind %s is not one of %s", c.kind, strings.Join(checkedKinds, ", "))
+	}
+	e := config.Endpoint{Kind: c.kind, Command: args, Env: map[string]string{}}
+	for _, name := range c.env {
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			return app.Usagef(cmd, "--env %s: there is no such variable", name)
+		}
+		e.Env[name] = value
+	}
+	return c.checkEndpoint(cmd.Context(), e)
 }
 
 // A requirement of agents, and what came of it.
@@ -48,31 +86,33 @@ type requirement struct {
 	MS       int64  `json:"ms"`
 }
 
-func (a *commands) checkEndpoint(ctx context.Context, command []string, timeout time.Duration) error {
+func (c *endpointCheck) checkEndpoint(ctx context.Context, e config.Endpoint) error {
 	var requirements []requirement
 	var failed error // to write
 	done := func() {}
 	defer func() { done() }()
 	err := agentcheck.Run(ctx, agentcheck.Config{
-		Timeout: timeout,
+		Timeout: c.timeout, Plain: e.Kind != config.KindNDJSON,
 		Open: func() (agentcheck.Endpoint, error) {
-			return a.Wiring().StartAgent(ctx, command)
+			ctx, cancel := context.WithTimeout(ctx, startTimeout)
+			defer cancel()
+			return c.Wiring().StartAgent(ctx, e)
 		},
-		Begin: func(name, requires string) { done = a.Working(name + ": the agent " + requires) },
+		Begin: func(name, requires string) { done = c.Working(name + ": the agent " + requires) },
 		Report: func(r agentcheck.Result) {
 			done()
 			t := requirement{r.Name, r.Requires, r.OK, r.Optional, r.Detail, r.Fix, r.Took.Milliseconds()}
 			requirements = append(requirements, t)
-			switch a.Format { // one by one: some take seconds
+			switch c.Format { // one by one: some take seconds
 			case app.FormatTable:
-				a.printRequirement(a.Stdout, t)
+				c.printRequirement(c.Stdout, t)
 			case app.FormatJSONL:
-				failed = errors.Join(failed, a.Emit(t, nil))
+				failed = errors.Join(failed, c.Emit(t, nil))
 			}
 		},
 	})
-	if len(requirements) > 0 && a.Format == app.FormatJSON {
-		failed = a.Emit(requirements, nil)
+	if len(requirements) > 0 && c.Format == app.FormatJSON {
+		failed = c.Emit(requirements, nil)
 	}
 	return cmp.Or(failed, err)
 }
