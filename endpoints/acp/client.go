@@ -168,7 +168,7 @@ func (c *client) update(params json.RawMessage) {
 		c.noteMode(s, head.Kind, u.Update)
 	case updateUsage:
 		c.noteUsage(s, u.Update)
-	case updateMessage, updateThought, updateToolCall, updateToolNews, updatePlan:
+	case updateMessage, updateThought, updateToolCall, updateToolNews, updatePlan, updateInfo:
 		c.say(s, head.Kind, u.Update)
 	} // kinds that are not known are ignored
 }

@@ -39,6 +39,8 @@ var presets = []Preset{
 	{
 		Name: "claude", Title: "Claude Code", Command: []string{"claude-agent-acp"}, Install: "npm install -g @agentclientprotocol/claude-agent-acp",
 		Mode: "default", AsRoot: []string{"IS_SANDBOX=1"}, MessageIDs: true,
+		// Otherwise it asks its model in each turn to guess the next prompt.
+		Env:    []string{"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false"},
 		Pass:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"},
 		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",
 		SignIn: "run `claude` and sign in, or set ANTHROPIC_API_KEY",
@@ -71,7 +73,7 @@ var presets = []Preset{
 		Name: "qwen", Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Install: "npm install -g @qwen-code/qwen-code",
 		Mode:   "default",
 		Pass:   []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"},
-		Limits: "it reads files and searches without asking, follows the allow rules of its own settings, and states no usage",
+		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",
 		SignIn: "run `qwen` and sign in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 	},
 }

@@ -40,6 +40,8 @@ func (t *turn) outcome() (endpoint.Reply, error) {
 		return endpoint.Reply{}, t.failed.problem()
 	case t.err != nil:
 		return endpoint.Reply{}, t.err
+	case t.latest != "" && !t.stated(): // the answer has broken off, and the notice says why
+		return endpoint.Reply{}, faultf("", endpoint.ErrAgent, "%s", endpoint.CleanLine(t.latest, maxReason)).problem()
 	case t.over || utf8.RuneCountInString(text) > t.prompt.MaxOutputChars:
 		return endpoint.Reply{}, faultf("too_large", endpoint.ErrTooLarge, "the limit is %d characters", t.prompt.MaxOutputChars).problem()
 	case t.result.StopReason == stopRefusal:

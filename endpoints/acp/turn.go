@@ -18,10 +18,14 @@ type turn struct {
 	ids     bool // the agent's messages have ids
 	all     bool // everything is said
 
-	text    []byte // of the message; bounded by limit
+	text    []byte // what is said; bounded by limit
 	over    bool   // text did not fit
 	limit   int
+	message string // id of the latest message
+	begin   int    // of the latest message in text
 	notices []byte
+	latest  string              // the notice behind all text, or ""
+	counted tokens              // the sum of what the model calls of the turn have used, as Qwen Code states it
 	calls   map[string]toolCall // by id; bounded by maxToolCalls
 	refused []string            // actions that were not allowed
 	asked   map[string]*asked   // open permission requests, by their id
@@ -82,24 +86,42 @@ func (t *turn) take(kind string, b json.RawMessage) bool {
 		for _, e := range p.Entries {
 			t.showLine("[plan] " + e.Status + ": " + e.Content)
 		}
+	case updateInfo:
+		var info sessionInfo
+		if decodeLenient(b, &info) == nil && info.Meta.Codex.Error != nil {
+			t.text, t.over = t.text[:t.begin], false // the model call is repeated, and its answer with it
+		}
 	}
 	return true
 }
 
 // chunk takes a part of a message or of a thought. Pictures and sounds are no text.
 func (t *turn) chunk(kind string, c chunk) {
+	t.addUsage(c.Meta)
 	if c.Content.Type != "text" || c.Content.Text == "" {
 		return
 	}
 	t.show(c.Content.Text)
-	switch {
-	case kind == updateThought:
-	case t.ids && !c.named():
-		t.notices = append(t.notices, c.Content.Text[:min(len(c.Content.Text), maxNotices-len(t.notices))]...)
-	case len(t.text)+len(c.Content.Text) > t.limit:
+	if kind == updateThought {
+		return
+	}
+	if t.ids && !c.named() {
+		t.latest = c.Content.Text[:min(len(c.Content.Text), maxNotices-len(t.notices))]
+		t.notices = append(t.notices, t.latest...)
+		return
+	}
+	t.nextMessage(string(c.MessageID))
+	if len(t.text)+len(c.Content.Text) > t.limit {
 		t.over = true
-	default:
-		t.text = append(t.text, c.Content.Text...)
+		return
+	}
+	t.text = append(t.text, c.Content.Text...)
+}
+
+// nextMessage notes the message that a part belongs to.
+func (t *turn) nextMessage(id string) {
+	if t.latest = ""; id != t.message {
+		t.message, t.begin = id, len(t.text)
 	}
 }
 
@@ -109,7 +131,7 @@ func (t *turn) toolCall(call toolCall, announced bool) {
 	was, known := t.calls[call.ID]
 	if !known || announced {
 		if !t.all {
-			t.text, t.over = t.text[:0], false
+			t.text, t.over, t.begin = t.text[:0], false, 0
 		}
 		t.showLine("[tool] " + call.Title)
 	}

@@ -40,6 +40,9 @@ func (t *turn) usage() (u endpoint.Usage, wrong bool) {
 	var stated tokens
 	var meta quota
 	_ = decodeLenient(t.result.Usage, &stated) // absent, or of another form: unknown
+	if stated.Input == nil {
+		stated = t.counted
+	}
 	_ = decodeLenient(t.result.Meta, &meta)
 	count := meta.Quota.Count
 	switch s := t.session; {
@@ -50,13 +53,46 @@ func (t *turn) usage() (u endpoint.Usage, wrong bool) {
 	case s.used > s.counted:
 		u = endpoint.Usage{Known: true, Input: s.used - s.counted}
 	}
-	if s := t.session; s.priced {
+	if s := t.session; s.priced && s.cost > 0 { // opencode states 0 for models whose price it does not know
 		u.CostKnown, u.Cost = true, s.cost-s.charged
 		if u.Cost < 0 { // the agent counts from the start of its process
 			u.Cost = s.cost
 		}
 	}
 	return u, wrong
+}
+
+// stated reports whether the agent states the usage with the end of the turn.
+func (t *turn) stated() bool {
+	var k tokens
+	_ = decodeLenient(t.result.Usage, &k) // absent, or of another form: not stated
+	return k.Input != nil
+}
+
+// addUsage takes the usage of one model call from the _meta of a chunk.
+func (t *turn) addUsage(b json.RawMessage) {
+	var meta chunkMeta
+	var k tokens
+	if len(b) == 0 || decodeLenient(b, &meta) != nil || decodeLenient(meta.Usage, &k) != nil || k.Input == nil || k.Output == nil {
+		return
+	}
+	t.counted.add(k)
+}
+
+// add adds the fields of l. A field that one of them lacks counts as 0.
+func (k *tokens) add(l tokens) {
+	for _, f := range []struct {
+		sum **float64
+		n   *float64
+	}{{&k.Input, l.Input}, {&k.Output, l.Output}, {&k.Thought, l.Thought}, {&k.Read, l.Read}, {&k.Written, l.Written}, {&k.Total, l.Total}} {
+		if f.n == nil {
+			continue
+		}
+		if *f.sum == nil {
+			*f.sum = new(float64)
+		}
+		**f.sum += *f.n
+	}
 }
 
 // settleUsage makes the next turn count from here: a number that the agent states

@@ -144,6 +144,7 @@ const (
 	updateToolNews = "tool_call_update"
 	updatePlan     = "plan"
 	updateUsage    = "usage_update"
+	updateInfo     = "session_info_update"
 	updateMode     = "current_mode_update"
 	updateOptions  = "config_option_update"
 )
@@ -151,6 +152,22 @@ const (
 type chunk struct {
 	Content   *content        `json:"content"`
 	MessageID json.RawMessage `json:"messageId"`
+	Meta      json.RawMessage `json:"_meta"`
+}
+
+// chunkMeta is the _meta of a chunk of Qwen Code: the usage of one model call.
+type chunkMeta struct {
+	Usage json.RawMessage `json:"usage"`
+}
+
+// sessionInfo is what Codex says of a model call that has failed and that it
+// repeats.
+type sessionInfo struct {
+	Meta struct {
+		Codex struct {
+			Error *struct{} `json:"error"`
+		} `json:"codex"`
+	} `json:"_meta"`
 }
 
 // named reports whether the chunk has the id of a message.
