@@ -20,15 +20,16 @@ type client struct {
 	redact  func(string) string
 	ready   chan struct{} // closed when the agent has answered initialize
 
-	mu      sync.Mutex
-	begun   bool             // initialize was sent
-	agent   initializeResult // set before ready is closed
-	refused error            // why initialize failed; set before ready is closed
-	session *session         // the current one, or nil
-	opening bool             // a session is being opened whose id is not yet known
-	left    map[string]bool  // ids of sessions that are not used any more
-	foreign map[string]bool  // ids of other sessions that were reported
-	turn    *turn            // in flight, from the prompt to its end; or nil
+	mu        sync.Mutex
+	begun     bool             // initialize was sent
+	agent     initializeResult // set before ready is closed
+	refused   error            // why initialize failed; set before ready is closed
+	session   *session         // the current one, or nil
+	opening   bool             // a session is being opened whose id is not yet known
+	left      map[string]bool  // ids of sessions that are not used any more
+	foreign   map[string]bool  // ids of other sessions that were reported
+	signedOut bool             // the agent has said so
+	turn      *turn            // in flight, from the prompt to its end; or nil
 }
 
 var _ subprocess.Connection = (*client)(nil)
@@ -54,6 +55,8 @@ func (c *client) notified(method string, params json.RawMessage) {
 		c.update(params)
 	case methodCancelRequest:
 		c.withdraw(params)
+	case methodAuthStatus:
+		c.noteAuth(params)
 	}
 }
 

@@ -101,6 +101,16 @@ func (f *fixture) handle(m received) {
 		if f.scenario == "exit-in-new" && firstTime("new") {
 			f.exit("")
 		}
+		if f.scenario == "no-session" {
+			return
+		}
+		if f.scenario == "signed-out" {
+			emit(obj{"id": m.ID, "error": obj{"code": -32000, "message": "Authentication required"}})
+			return
+		}
+		if f.scenario == "says-signed-out" {
+			emit(obj{"method": "_auth/status_update", "params": obj{"authStatus": obj{"kind": "none", "label": "Not logged in"}}})
+		}
 		f.sessions++
 		answer(m.ID, obj{"sessionId": fmt.Sprint("s", f.sessions)})
 		if f.scenario == endpointtest.Deaf {

@@ -37,7 +37,7 @@ const askAll = `{"permission":{"*":"ask","edit":"ask","bash":"ask","webfetch":"a
 
 var presets = []Preset{
 	{
-		Name: "claude", Title: "Claude Code", Command: []string{"claude-agent-acp"}, Install: "npm install -g @agentclientprotocol/claude-agent-acp",
+		Name: "claude", Title: "Claude Code", Command: []string{"claude-agent-acp"}, Install: "npm install --global @agentclientprotocol/claude-agent-acp@0.100.0",
 		Mode: "default", AsRoot: []string{"IS_SANDBOX=1"}, MessageIDs: true,
 		// Otherwise it asks its model in each turn to guess the next prompt.
 		Env:    []string{"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false"},
@@ -46,21 +46,21 @@ var presets = []Preset{
 		SignIn: "run `claude` and sign in, or set ANTHROPIC_API_KEY",
 	},
 	{
-		Name: "codex", Title: "Codex", Command: []string{"codex-acp"}, Install: "npm install -g @agentclientprotocol/codex-acp",
+		Name: "codex", Title: "Codex", Command: []string{"codex-acp"}, Install: "npm install --global @agentclientprotocol/codex-acp@2.6.0",
 		Option: "mode", Value: "read-only", MessageIDs: true,
 		Pass:   []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"},
 		Limits: "it reads files and runs commands that change nothing without asking, in its own sandbox",
 		SignIn: "run `codex login`, or set OPENAI_API_KEY",
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install -g @google/gemini-cli",
+		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install --global @google/gemini-cli@0.61.0",
 		Mode:   "default",
 		Pass:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_MODEL"},
 		Limits: "it reads files and searches without asking, and follows the policies of its own settings",
 		SignIn: "run `gemini` and sign in, or set GEMINI_API_KEY",
 	},
 	{
-		Name: "opencode", Title: "opencode", Command: []string{"opencode", "acp"}, Install: "npm install -g opencode-ai",
+		Name: "opencode", Title: "opencode", Command: []string{"opencode", "acp"}, Install: "npm install --global opencode-ai@1.18.33",
 		Env: []string{"OPENCODE_CONFIG_CONTENT=" + askAll},
 		Pass: []string{
 			"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY", "OPENCODE_CONFIG",
@@ -70,7 +70,7 @@ var presets = []Preset{
 		SignIn: "run `opencode auth login`",
 	},
 	{
-		Name: "qwen", Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Install: "npm install -g @qwen-code/qwen-code",
+		Name: "qwen", Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Install: "npm install --global @qwen-code/qwen-code@0.24.4",
 		Mode:   "default",
 		Pass:   []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"},
 		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",

@@ -86,12 +86,15 @@ func (t *turn) cut() string {
 	return "cut: the agent stopped because of " + endpoint.Quote(t.result.StopReason)
 }
 
+// codeSignIn is the code of the error of an agent that is not signed in.
+const codeSignIn = "AGENT-SIGNIN"
+
 // explain returns an error of the connection or of the agent as the room sees it.
 func (c *client) explain(err error) error {
 	if refused, ok := errors.AsType[*rpcError](err); ok {
 		text := c.redact(refused.describe())
 		if refused.Code == codeSignedOut {
-			return codedError("AGENT-SIGNIN", "the agent is not signed in: "+text, cmp.Or(c.cfg.Preset.SignIn, "sign in with the agent's own program"), endpoint.ErrAgent)
+			return codedError(codeSignIn, "the agent is not signed in: "+text, cmp.Or(c.cfg.Preset.SignIn, "sign in with the agent's own program"), endpoint.ErrAgent)
 		}
 		return codedError("AGENT-ERROR", "the agent reports an error: "+text, "fix what the agent reports", endpoint.ErrAgent)
 	}

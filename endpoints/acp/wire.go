@@ -22,6 +22,7 @@ const (
 const (
 	methodUpdate        = "session/update"
 	methodPermission    = "session/request_permission"
+	methodAuthStatus    = "_auth/status_update" // of Claude Code
 	methodCancelRequest = "$/cancel_request"
 )
 
