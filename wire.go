@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/relay/device"
@@ -178,6 +179,11 @@ func (w Wiring) StartAgent(ctx context.Context, e config.Endpoint) (coordinator.
 		}
 	}
 	return a, nil
+}
+
+// ProbeAgent starts the agent of a preset in dir, without a prompt, and ends it.
+func (w Wiring) ProbeAgent(ctx context.Context, p acp.Preset, dir string) (acp.Report, error) {
+	return acp.Probe(ctx, acp.Config{Preset: p, Dir: dir})
 }
 
 // ServeScript is an agent that answers the stdio frames on in and out with the

@@ -17,6 +17,7 @@ var commandCodes = []Meaning{
 	{"BACKUP-FOLDER", failure, "The folder of a backup cannot be made.", "Name a folder that does not exist yet, in one that can be written."},
 	{"RESTORE-FOLDER", failure, "A backup cannot be put into the data folder.", "--replace moves the rooms that are there away. Run restore again if it was interrupted."},
 	{"DOCTOR-FAILED", failure, "A requirement of moot is missing on this machine.", "Each failed line says what to do."},
+	{"INIT-AGENT", failure, "An agent that `moot init` is to seat is not on this machine.", "Run the command that the message names, or leave the agent out. `moot doctor` lists the agents of this machine."},
 	{"INIT-EXISTS", usage, "A file that `moot init` would write already exists.", "Choose another folder, or remove the file."},
 	{"RUN-CONDITION", usage, "A condition of --fail-if cannot be read, or names a figure or a seat that does not exist.", "Write [SEAT.]FIGURE OP NUMBER, such as 'turns < 4'. The message lists the figures."},
 	{"INIT-WRITE", failure, "A file of a new room could not be written.", "Choose a writable folder."},

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,7 +20,7 @@ func TestMain(m *testing.M) {
 	// Under nohup SIGHUP is ignored, also in what the tests start. A signal with a
 	// handler is not.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	testscript.Main(m, map[string]func(){"moot": Main, "wait-for-signals": waitForSignals})
+	testscript.Main(m, map[string]func(){"moot": Main, "wait-for-signals": waitForSignals, "fake-agent": fakeAgent})
 }
 
 // update rewrites the goldens in testdata and the printed output in the
@@ -39,7 +42,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ROOT", root)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NO_COLOR", "1")
-			env.Setenv("XDG_CACHE_HOME", cacheHome()) // policies are compiled once
+			env.Setenv("MOOT_BIN", filepath.SplitList(env.Getenv("PATH"))[0]) // moot and no other program
+			env.Setenv("OLLAMA_HOST", "127.0.0.1:1")                          // no server of this machine
+			env.Setenv("XDG_CACHE_HOME", cacheHome())                         // policies are compiled once
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
@@ -49,9 +54,26 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
+			"exits":  exits,
+			"ollama": ollama,
 		},
 	})
+}
+
+// ollama serves a list of models, in the form of Ollama, as long as the script
+// runs. OLLAMA_HOST then has its address:
+//
+//	ollama [MODEL...]
+func ollama(ts *testscript.TestScript, _ bool, args []string) {
+	models := []map[string]string{}
+	for _, name := range args {
+		models = append(models, map[string]string{"name": name})
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		ts.Check(json.NewEncoder(w).Encode(map[string]any{"models": models}))
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("OLLAMA_HOST", server.Listener.Addr().String())
 }
 
 // exits runs moot and wants an exit code:

@@ -106,7 +106,7 @@ var rules = []rule{
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
 	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
-		"endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
+		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
 }

@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/problem"
@@ -30,38 +32,76 @@ const (
 
 // A check is one thing that doctor looked at.
 type check struct {
-	Name   string `json:"name"`
-	Result string `json:"result"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
+	Name   string       `json:"name"`
+	Result string       `json:"result"`
+	Detail string       `json:"detail"`
+	Fix    string       `json:"fix,omitempty"`
+	Agent  *agentReport `json:"agent,omitempty"`
 }
 
 // newDoctorCmd looks at what moot needs on this machine.
 func newDoctorCmd(a *commands) *cobra.Command {
-	return &cobra.Command{
+	var noAgents bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what moot needs on this machine, each with its fix",
-		Args:  cobra.NoArgs,
+		Long: "doctor checks what moot needs on this machine. It also starts the agents that\n" +
+			"`moot init --agent` can seat, all at the same time, and opens a session with each.\n" +
+			"No model is asked. That takes from 3 seconds to a minute; --no-agents leaves it out.",
+		Example: "  moot doctor\n  moot doctor --no-agents -o json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := a.examine(cmd.Context())
-			if err := a.Emit(checks, func(w io.Writer) error { return a.printChecks(w, checks) }); err != nil {
-				return err
+			e := examination{commands: a}
+			e.report(a.examine(cmd.Context())...)
+			if !noAgents {
+				e.checkAgents(cmd.Context(), timeout)
 			}
-			failed := 0
-			for _, c := range checks {
-				if c.Result == checkFail {
-					failed++
-				}
-			}
-			if failed > 0 {
-				return &problem.Error{Code: "DOCTOR-FAILED", What: app.Count(failed, "check") + " failed", Fix: "each says what to do"}
-			}
-			return nil
+			return e.end(cmd.Context())
 		},
+	}
+	cmd.Flags().BoolVar(&noAgents, "no-agents", false, "start no agents")
+	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long an agent may take to start")
+	return cmd
+}
+
+// An examination is one run of doctor. Its checks are written one by one, unless
+// the format is one document.
+type examination struct {
+	*commands
+	all    []check
+	failed int
+	err    error // to write
+}
+
+// report writes the result of checks.
+func (e *examination) report(checks ...check) {
+	e.all = append(e.all, checks...)
+	for _, c := range checks {
+		if c.Result == checkFail {
+			e.failed++
+		}
+	}
+	if e.Format != app.FormatJSON {
+		e.err = errors.Join(e.err, e.Emit(checks, func(w io.Writer) error { return e.printChecks(w, checks) }))
 	}
 }
 
-// examine runs every check. None of them changes anything.
+// end writes what has not been written, and returns an error if a check failed.
+func (e *examination) end(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if e.Format == app.FormatJSON {
+		e.err = e.Emit(e.all, nil)
+	}
+	if e.err == nil && e.failed > 0 {
+		return &problem.Error{Code: "DOCTOR-FAILED", What: app.Count(e.failed, "check") + " failed", Fix: "each says what to do"}
+	}
+	return e.err
+}
+
+// examine checks everything but the agents. It changes nothing.
 func (a *commands) examine(ctx context.Context) []check {
 	return []check{
 		checkFolder("data folder", a.Settings.Data, "choose another with --data or MOOT_DATA"),
@@ -84,11 +124,11 @@ func checkFolder(name, dir, fix string) check {
 	at := nearest(dir)
 	f, err := os.CreateTemp(at, ".moot-doctor-*")
 	if err != nil {
-		return check{name, checkFail, fmt.Sprintf("%s cannot be written to: %v", at, err), fix}
+		return check{Name: name, Result: checkFail, Detail: fmt.Sprintf("%s cannot be written to: %v", at, err), Fix: fix}
 	}
 	_ = f.Close() // nothing was written
 	if err := os.Remove(f.Name()); err != nil {
-		return check{name, checkWarn, fmt.Sprintf("%s: nothing can be removed: %v", at, err), fix}
+		return check{Name: name, Result: checkWarn, Detail: fmt.Sprintf("%s: nothing can be removed: %v", at, err), Fix: fix}
 	}
 	if at != dir {
 		return check{Name: name, Result: checkOK, Detail: dir + " (made when it is needed)"}
@@ -119,7 +159,7 @@ func checkPrivate(dir string) check {
 	case err != nil:
 		return check{Name: name, Result: checkOK, Detail: "no rooms yet"}
 	case runtime.GOOS != "windows" && st.Mode().Perm()&(fs.ModePerm&0o077) != 0:
-		return check{name, checkWarn, fmt.Sprintf("%s can be read by others (%s)", dir, st.Mode().Perm()), "chmod 700 " + dir}
+		return check{Name: name, Result: checkWarn, Detail: fmt.Sprintf("%s can be read by others (%s)", dir, st.Mode().Perm()), Fix: "chmod 700 " + dir}
 	}
 	return check{Name: name, Result: checkOK, Detail: "only you can read your rooms"}
 }
@@ -133,13 +173,13 @@ func (a *commands) checkRooms(ctx context.Context) check {
 		return check{Name: name, Result: checkOK, Detail: "none yet"}
 	}
 	if err != nil {
-		return check{name, checkFail, app.ReportOf(err).What, app.ReportOf(err).Fix}
+		return check{Name: name, Result: checkFail, Detail: app.ReportOf(err).What, Fix: app.ReportOf(err).Fix}
 	}
 	defer db.Close()
 	infos, _ := db.Rooms(ctx) // Check reports the same
 	if err := db.Check(ctx); err != nil {
 		report := app.ReportOf(err)
-		return check{name, checkFail, report.What + "; `moot ls` names damaged rooms", report.Fix}
+		return check{Name: name, Result: checkFail, Detail: report.What + "; `moot ls` names damaged rooms", Fix: report.Fix}
 	}
 	return check{Name: name, Result: checkOK, Detail: app.Count(len(infos), "room") + " intact"}
 }
@@ -152,9 +192,9 @@ func checkDisk(dir string) check {
 	free, err := freeBytes(nearest(dir))
 	switch {
 	case err != nil:
-		return check{name, checkWarn, "unknown: " + err.Error(), ""}
+		return check{Name: name, Result: checkWarn, Detail: "unknown: " + err.Error()}
 	case free < wantFree:
-		return check{name, checkFail, fmt.Sprintf("%d MiB", free>>20), "free some space, or choose another folder with --data"}
+		return check{Name: name, Result: checkFail, Detail: fmt.Sprintf("%d MiB", free>>20), Fix: "free some space, or choose another folder with --data"}
 	}
 	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%d MiB", free>>20)}
 }
@@ -165,7 +205,7 @@ func checkCompiled(dir string) check {
 	const name = "compiled policies"
 	modules, bytes, err := plugins.CheckCache(dir)
 	if err != nil {
-		return check{name, checkWarn, err.Error() + "; it is not used, and policies load more slowly", "make it yours and chmod go-w it, or choose another folder with MOOT_CACHE"}
+		return check{Name: name, Result: checkWarn, Detail: err.Error() + "; it is not used, and policies load more slowly", Fix: "make it yours and chmod go-w it, or choose another folder with MOOT_CACHE"}
 	}
 	return check{Name: name, Result: checkOK, Detail: fmt.Sprintf("%s, %d MiB; only you can change them", app.Count(modules, "module"), bytes>>20)}
 }
@@ -173,7 +213,7 @@ func checkCompiled(dir string) check {
 func checkPolicies() check {
 	const name = "built-in policies"
 	if err := policies.Verify(); err != nil {
-		return check{name, checkFail, err.Error(), app.ReportOf(err).Fix}
+		return check{Name: name, Result: checkFail, Detail: err.Error(), Fix: app.ReportOf(err).Fix}
 	}
 	return check{Name: name, Result: checkOK, Detail: strings.Join(policies.Names(), ", ")}
 }
@@ -184,18 +224,18 @@ func checkSandbox() check {
 	if runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" {
 		return check{Name: name, Result: checkOK, Detail: "compiler and interpreter on " + runtime.GOARCH}
 	}
-	return check{name, checkWarn, "interpreter only on " + runtime.GOARCH + ": decisions take longer", ""}
+	return check{Name: name, Result: checkWarn, Detail: "interpreter only on " + runtime.GOARCH + ": decisions take longer"}
 }
 
 // checkProgram looks for something that only some uses need.
 func checkProgram(program, use, fix string, args ...string) check {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return check{program, checkWarn, "not found; needed for " + use, fix}
+		return check{Name: program, Result: checkWarn, Detail: "not found; needed for " + use, Fix: fix}
 	}
 	out, err := exec.Command(path, args...).Output()
 	if err != nil {
-		return check{program, checkWarn, path + " does not run: " + err.Error(), fix}
+		return check{Name: program, Result: checkWarn, Detail: path + " does not run: " + err.Error(), Fix: fix}
 	}
 	return check{Name: program, Result: checkOK, Detail: strings.TrimSpace(string(out))}
 }
@@ -212,9 +252,9 @@ func (a *commands) printChecks(w io.Writer, checks []check) error {
 	styles := map[string]app.Style{checkOK: app.StyleGood, checkWarn: app.StyleWarn, checkFail: app.StyleError}
 	for _, c := range checks {
 		mark := a.Paint(a.Stdout, styles[c.Result], fmt.Sprintf("%-4s", c.Result))
-		fmt.Fprintf(w, "%s  %-18s %s\n", mark, c.Name, c.Detail)
+		fmt.Fprintf(w, "%s  %-18s %s\n", mark, c.Name, term.Line(c.Detail))
 		if c.Fix != "" {
-			fmt.Fprintf(w, "      fix: %s\n", c.Fix)
+			fmt.Fprintf(w, "      fix: %s\n", term.Line(c.Fix))
 		}
 	}
 	return nil
