@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/relay/share"
@@ -123,7 +124,9 @@ func ways(t *testing.T) map[string]*way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]*way{"scripted": scriptedWay(), "ndjson": processWay(t, []string{self}, "", func(line []byte) (r request, err error) {
+	all := map[string]*way{"scripted": scriptedWay(), "ndjson": fileWay(t, func(path string) share.Agent {
+		return ndjson.New(ndjson.Config{Command: []string{self}, Env: []string{askedVar + "=" + path}, AllowEnv: []string{"GOCOVERDIR"}})
+	}, func(line []byte) (r request, err error) {
 		err = json.Unmarshal(line, &r.fields)
 		r.text, _ = r.fields["prompt"].(string)
 		return r, err
@@ -132,37 +135,38 @@ func ways(t *testing.T) map[string]*way {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Log("the adapter is left out: it needs python3")
+		t.Log("the agent of the Agent Client Protocol is left out: it needs python3")
 		return all
 	}
-	agent, err := filepath.Abs("testdata/acp_agent.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all["acp-adapter"] = processWay(t, []string{"python3", "-B", "./acp.py", "python3", "-B", agent}, "../../examples/acp-adapter", adapted)
+	all["acp"] = fileWay(t, func(path string) share.Agent {
+		return acp.New(acp.Config{Command: []string{"python3", "-B", "testdata/acp_agent.py"}, Env: []string{askedVar + "=" + path}})
+	}, blocks)
 	return all
 }
 
-// adapted reads what the agent behind the adapter got: the prompt, and a sentence of
-// the adapter.
-func adapted(line []byte) (r request, err error) {
+// blocks reads what an agent of the Agent Client Protocol got: the prompt, and
+// before the first one of a session the instructions of its owner.
+func blocks(line []byte) (r request, err error) {
 	var texts []string
 	if err := json.Unmarshal(line, &texts); err != nil {
 		return r, err
 	}
-	if len(texts) != 2 || strings.Contains(texts[1], canary) {
-		return r, fmt.Errorf("the adapter sends %q", texts)
+	for _, own := range []string{ownInstructions, ""} { // only shares have instructions
+		if len(texts) == 2 && texts[0] == endpoint.PlainInstructions(endpoint.Prompt{Instructions: own}) {
+			texts = texts[1:]
+		}
+	}
+	if len(texts) != 1 {
+		return r, fmt.Errorf("the agent gets %q", texts)
 	}
 	return request{text: texts[0]}, nil
 }
 
-// processWay is an agent in a subprocess that writes what it gets to a file.
-func processWay(t *testing.T, command []string, dir string, read func(line []byte) (request, error)) *way {
+// fileWay is an agent in a process that writes what it gets to a file.
+func fileWay(t *testing.T, start func(path string) share.Agent, read func(line []byte) (request, error)) *way {
 	path := filepath.Join(t.TempDir(), "asked")
 	return &way{
-		open: func() (share.Agent, error) {
-			return ndjson.New(ndjson.Config{Command: command, Dir: dir, Env: []string{askedVar + "=" + path}, AllowEnv: []string{"GOCOVERDIR"}}), nil
-		},
+		open: func() (share.Agent, error) { return start(path), nil },
 		asked: func(t *testing.T) (all []request) {
 			t.Helper()
 			b, err := os.ReadFile(path)
