@@ -85,12 +85,13 @@ func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
 	return spawn.Check(e.spawned())
 }
 
-// Speak runs the program once with p as its input. It passes on bids without
+// Speak runs the program once with p as its input, and shows its output line by
+// line. It passes on bids without
 // running it. Errors wrap endpoint's: ErrBusy, ErrClosed, ErrTimeout (also after
 // p.Timeout), ErrTooLarge, and ErrAgent for an exit status other than 0 and for an
 // empty reply. They wrap the cause of ctx when ctx was cancelled. Other errors say
 // why the program cannot be started.
-func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
+func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
 	release, err := e.slot.Acquire()
 	if err != nil {
 		return endpoint.Reply{}, err
@@ -107,7 +108,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, _ endpoint.Floo
 	if p.Kind == endpoint.Bid {
 		return endpoint.Reply{Outcome: endpoint.Passed}, nil
 	}
-	r, err := e.start(p)
+	r, err := e.start(p, floor)
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
@@ -148,7 +149,7 @@ func (e *Endpoint) isClosed() bool {
 }
 
 // start starts the process of a turn.
-func (e *Endpoint) start(p endpoint.Prompt) (*run, error) {
+func (e *Endpoint) start(p endpoint.Prompt, floor endpoint.Floor) (*run, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -158,7 +159,7 @@ func (e *Endpoint) start(p endpoint.Prompt) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.latest = newRun(proc, e.cfg, endpoint.PlainInstructions(p)+"\n\n"+strings.TrimSuffix(p.Text, "\n")+"\n")
+	e.latest = newRun(proc, e.cfg, endpoint.PlainInstructions(p)+"\n\n"+strings.TrimSuffix(p.Text, "\n")+"\n", floor)
 	return e.latest, nil
 }
 

@@ -98,6 +98,38 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// A watcher is a floor that takes live text.
+type watcher chan string
+
+func (watcher) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
+	return endpoint.Answer{}, nil
+}
+func (w watcher) Show(delta string) { w <- delta }
+
+// TestShow checks that lines are shown as they are written, without terminal
+// sequences.
+func TestShow(t *testing.T) {
+	working, floor := newSignpost(t), make(watcher, 8)
+	e := shell(t, command.Config{Env: working.env()}, `printf '\033[1mone\033[0m\ntw'; read -r _ <"$WORKING"; echo o`)
+	done := make(chan error, 1)
+	go func() {
+		_, err := e.Speak(t.Context(), turn("x"), floor)
+		done <- err
+	}()
+	if got := <-floor; got != "one\n" {
+		t.Errorf("first %q", got)
+	}
+	if err := os.WriteFile(string(working), []byte("go on\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-floor; got != "two\n" {
+		t.Errorf("then %q", got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNoBids checks that a bid starts no process.
 func TestNoBids(t *testing.T) {
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,18 +20,19 @@ type run struct {
 	proc  *spawn.Process
 	max   int // bytes of output
 	grace time.Duration
+	floor endpoint.Floor // may be nil
 
 	once sync.Once
 	stop chan struct{} // closed by abandon
 	done chan struct{} // closed when nothing of the process is left
 
-	out  []byte // all output; set before done is closed
-	long bool   // there was more of it; out is nil
+	out  []byte // all output once done is closed
+	long bool   // it was over the limit; out is nil
 }
 
 // newRun gives a process its input. The caller waits for done.
-func newRun(proc *spawn.Process, c Config, input string) *run {
-	r := &run{proc: proc, max: c.MaxOutput, grace: c.Grace, stop: make(chan struct{}), done: make(chan struct{})}
+func newRun(proc *spawn.Process, c Config, input string, floor endpoint.Floor) *run {
+	r := &run{proc: proc, max: c.MaxOutput, grace: c.Grace, floor: floor, stop: make(chan struct{}), done: make(chan struct{})}
 	go r.serve(input)
 	return r
 }
@@ -57,16 +59,38 @@ func (r *run) serve(input string) {
 	r.proc.Close(0, 0)
 }
 
-// read reads the output. More than the limit ends the process.
+// read reads the output and shows it line by line. More than the limit ends the
+// process.
 func (r *run) read() {
-	out, _ := io.ReadAll(io.LimitReader(r.proc.Stdout(), int64(r.max)+1)) // the error of a closed pipe says nothing more
-	if len(out) <= r.max {
-		r.out = out
-		return
+	buf, shown := make([]byte, 32<<10), 0
+	for {
+		n, err := r.proc.Stdout().Read(buf)
+		if r.long = r.long || len(r.out)+n > r.max; r.long {
+			r.out = nil
+			r.abandon()
+		} else {
+			r.out = append(r.out, buf[:n]...)
+			shown += r.showLines(r.out[shown:])
+		}
+		if err != nil { // that of a closed pipe says nothing more
+			return
+		}
 	}
-	r.long = true
-	r.abandon()
-	_, _ = io.Copy(io.Discard, r.proc.Stdout())
+}
+
+// showLines shows the whole lines in b and returns their size. Nothing of an
+// abandoned run is shown.
+func (r *run) showLines(b []byte) int {
+	n := bytes.LastIndexByte(b, '\n') + 1
+	if n == 0 || r.floor == nil {
+		return 0
+	}
+	select {
+	case <-r.stop:
+	default:
+		r.floor.Show(endpoint.Clean(string(b[:n])))
+	}
+	return n
 }
 
 // reply returns the reply of a process that has ended.
@@ -77,7 +101,7 @@ func (r *run) reply(p endpoint.Prompt) (endpoint.Reply, error) {
 	case !r.proc.Succeeded():
 		return endpoint.Reply{}, r.failure("the agent's program has failed: "+r.proc.State(), "fix what the program reports")
 	}
-	reply, err := endpoint.PlainAnswer(strings.TrimSpace(endpoint.Clean(string(r.out))), p)
+	reply, err := answer(r.out, p)
 	switch {
 	case errors.Is(err, endpoint.ErrTooLarge):
 		return reply, r.tooLarge(fmt.Sprintf("more than %d characters", p.MaxOutputChars))
@@ -85,6 +109,12 @@ func (r *run) reply(p endpoint.Prompt) (endpoint.Reply, error) {
 		return reply, r.failure("the agent's program has written nothing to its standard output", "let it write its answer there, or "+endpoint.PassWord+" if it has nothing to add")
 	}
 	return reply, nil
+}
+
+// answer returns the reply in an output. Its errors are those of
+// endpoint.PlainAnswer.
+func answer(out []byte, p endpoint.Prompt) (endpoint.Reply, error) {
+	return endpoint.PlainAnswer(strings.TrimSpace(endpoint.Clean(string(out))), p)
 }
 
 // failure returns the error of a turn without an answer, with the last words of the
