@@ -37,6 +37,9 @@ func verbs() []verb {
 		{name: "approve", help: "send the draft that waits", ready: drafted, act: approve},
 		{name: "edit", args: "TEXT", help: "replace the text of the draft", ready: drafted, act: edit},
 		{name: "reject", args: "[REASON]", help: "refuse the draft", ready: drafted, act: reject},
+		{name: "allow", args: "[REQUEST]", help: "permit what an agent asks for, this once", ready: requested, act: permit(false)},
+		{name: "always", args: "[REQUEST]", help: "permit it, and the like in future", ready: requested, act: permit(true)},
+		{name: "deny", args: "[REQUEST] [REASON]", help: "refuse what an agent asks for", ready: requested, act: deny},
 		{name: "pause", args: "[REASON]", help: "stop sending at once", act: func(_ *Session, r string) (room.Act, error) { return room.Pause{Reason: r}, nil }},
 		{name: "resume", help: "go on", ready: resting, act: func(*Session, string) (room.Act, error) { return room.Resume{}, nil }},
 		{name: "takeover", args: "WHO", help: "speak for an agent yourself", seat: true, act: takeOver},
@@ -54,7 +57,7 @@ func verbs() []verb {
 		{name: "complete", args: "[REASON]", help: "end the room: the work is done", act: func(_ *Session, r string) (room.Act, error) { return room.Complete{Reason: r}, nil }},
 		{name: "stop", args: "[REASON]", help: "end the room", act: func(_ *Session, r string) (room.Act, error) { return room.Stop{Reason: r}, nil }},
 		{name: "roster", help: "show who is in the room"},
-		{name: "wait", args: "draft|pause|turn N", help: "in scripts: wait for a draft, for a pause, for the end of turn N, or for the end of the room", script: true, ready: awaited},
+		{name: "wait", args: "draft|permission|pause|turn N", help: "in scripts: wait for a draft, for a permission request, for a pause, for the end of turn N, or for the end of the room", script: true, ready: awaited},
 		{name: "help", help: "show this"},
 		{name: "quit", help: "pause the room and leave"},
 	}
@@ -70,6 +73,8 @@ func awaited(s *Session, rest string) bool {
 		return true
 	case rest == "draft":
 		return drafted(s, rest)
+	case rest == "permission":
+		return requested(s, rest)
 	}
 	return turn >= 0 && s.turns >= turn
 }
@@ -77,12 +82,12 @@ func awaited(s *Session, rest string) bool {
 // condition checks the condition of the command wait. It returns N of "turn N",
 // else -1.
 func condition(rest string) (turn int, err error) {
-	if rest == "draft" || rest == "pause" {
+	if rest == "draft" || rest == "permission" || rest == "pause" {
 		return -1, nil
 	}
 	number, ok := strings.CutPrefix(rest, "turn ")
 	if turn, err = strconv.Atoi(strings.TrimSpace(number)); !ok || err != nil {
-		return 0, usage("there is nothing to wait for in "+strconv.Quote(term.Line(rest)), "wait draft, wait pause or wait turn N; to say something: say TEXT")
+		return 0, usage("there is nothing to wait for in "+strconv.Quote(term.Line(rest)), "wait draft, wait permission, wait pause or wait turn N; to say something: say TEXT")
 	}
 	return turn, nil
 }

@@ -88,9 +88,17 @@ func (r *fakeRoom) emit(body room.Body) {
 	r.mu.Lock()
 	r.next++
 	e := room.Event{Seq: r.next, Actor: "host", Body: body}
+	if b, ok := body.(room.PermissionAnswered); ok {
+		e.Actor = b.By
+	}
 	switch b := body.(type) {
 	case room.TurnDrafted:
 		r.view.Draft = &room.Draft{Hash: b.Draft, Message: b.Message}
+	case room.PermissionAsked:
+		r.view.Requests = append(r.view.Requests, room.PermissionRequest{ID: b.ID, Permission: b.Permission, Timeout: b.Timeout})
+		r.view.Seats[0].Phase = "waiting for permission"
+	case room.PermissionAnswered:
+		r.view.Requests = slices.DeleteFunc(slices.Clone(r.view.Requests), func(q room.PermissionRequest) bool { return q.ID == b.ID })
 	case room.Stopped:
 		r.view.Phase = room.PhaseStopped
 	case room.Paused:

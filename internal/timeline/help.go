@@ -10,6 +10,7 @@ var keyHelp = [][2]string{
 	{"Ctrl-O", "approve the draft"},
 	{"Ctrl-X", "edit the draft"},
 	{"Ctrl-R", "reject the draft, with a reason"},
+	{"Ctrl-Y Ctrl-G", "allow or deny what an agent asks for, the oldest request first"},
 	{"Ctrl-S Ctrl-Q", "pause, resume"},
 	{"Ctrl-T Ctrl-N", "take over a seat, give an agent the floor"},
 	{"PgUp PgDn", "scroll, also with the arrows"},

@@ -50,6 +50,10 @@ func (x *screen) key(k tea.KeyPressMsg) {
 		x.editDraft()
 	case "ctrl+r":
 		x.rejectDraft()
+	case "ctrl+y":
+		x.run("allow")
+	case "ctrl+g":
+		x.run("deny")
 	case "ctrl+s":
 		x.run("pause")
 	case "ctrl+q":

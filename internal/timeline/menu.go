@@ -65,7 +65,7 @@ func pick(seats []room.SeatView, text string) (id string, ok bool) {
 }
 
 // choices returns the completions of the input: those of the question, else the
-// commands, with participants where a command takes one.
+// commands, with participants or permission requests where a command takes one.
 func (x *screen) choices() []string {
 	if x.asks != nil {
 		return x.asks.choices
@@ -81,6 +81,10 @@ func (x *screen) choices() []string {
 		case v.script:
 		case !strings.Contains(text, " "):
 			out = append(out, name)
+		case strings.HasPrefix(v.args, "[REQUEST]"):
+			for _, r := range x.requests {
+				out = append(out, name+" "+r.ID)
+			}
 		case v.seat || strings.HasPrefix(v.args, "WHO"):
 			for _, id := range x.ids() {
 				out = append(out, name+" "+id)

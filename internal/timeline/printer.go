@@ -116,6 +116,10 @@ func (p *Printer) event(e room.Event) string {
 		return p.message(e, b)
 	case room.Redacted:
 		return p.notice("", fmt.Sprintf("#%d redacted%s", b.Target, p.by(e.Actor))+because(b.Reason))
+	case room.PermissionAsked:
+		return p.asked(b)
+	case room.PermissionAnswered:
+		return p.answered(e, b)
 	case room.ReplyLate:
 		return p.notice(dim, fmt.Sprintf("a late reply of %s was dropped, %d bytes", p.label(b.Participant), b.Bytes))
 	case room.Violation:

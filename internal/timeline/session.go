@@ -31,7 +31,7 @@ type Session struct {
 	Out      io.Writer   // the timeline
 	Err      io.Writer   // answers and errors
 	Terminal *Terminal   // nil shows the timeline and reads commands line by line
-	Quiet    bool        // show only drafts, which need the person
+	Quiet    bool        // show only what needs the person: drafts and permission requests
 	// Events formats events in place of the Printer; nil uses the Printer.
 	Events func(room.Event) string
 	// Policy returns a built-in policy by name, for the command policy; it may be
@@ -52,12 +52,16 @@ type Session struct {
 	working string // what a person waits for besides the room, or ""
 
 	// The state after the events shown so far.
-	seq     int64
-	view    room.View // at seq, or older
-	phase   room.Phase
-	ending  room.Ending
-	draft   string // hash of the waiting draft
-	turns   int    // turns of the room that have ended
+	seq    int64
+	view   room.View // at seq, or older
+	phase  room.Phase
+	ending room.Ending
+	draft  string // hash of the waiting draft
+	turns  int    // turns of the room that have ended
+
+	requests   []room.PermissionAsked // that wait for the person, oldest first
+	passedOver string                 // id of the oldest request, if it has just ended by itself and others wait
+
 	taken   map[string]bool
 	seen    time.Time // when the last event came
 	started time.Time // when the open turn began
@@ -261,8 +265,8 @@ func (s *Session) update(u coordinator.Update) {
 func (s *Session) tell(e room.Event) {
 	before := *s.Printer
 	text := s.Printer.Event(e)
-	draft := draftOf(e)
-	if s.pane != nil && text != "" && (draft != "" || !s.Quiet) {
+	draft, request := draftOf(e), s.asking(e)
+	if s.pane != nil && text != "" && (draft != "" || request != "" || !s.Quiet) {
 		s.pane.add(block{draft: draft, render: func(st Style) string { p := before.with(st); return p.Event(e) }})
 	}
 	if s.pane != nil && shows(s.Out) {
@@ -270,10 +274,13 @@ func (s *Session) tell(e room.Event) {
 	}
 	if s.Events != nil {
 		text = s.Events(e)
-	} else if s.Quiet {
+	} else if s.Quiet && request == "" {
 		text = ""
 	}
 	io.WriteString(s.Out, text)
+	if s.pane == nil && request != "" && !s.ended && !s.leaving {
+		s.adviseRequest(request)
+	}
 	if s.pane == nil && draft != "" && !s.ended && !s.leaving {
 		s.reply(s.advice)
 	}
@@ -310,6 +317,12 @@ func (s *Session) note(e room.Event) {
 	case room.TurnGranted:
 		s.started, s.draft = s.seen, ""
 		s.delta.who = ""
+	case room.PermissionAsked:
+		if s.asking(e) != "" {
+			s.requests = append(s.requests, b)
+		}
+	case room.PermissionAnswered:
+		s.noteAnswered(e, b)
 	case room.TurnDrafted:
 		s.draft = b.Draft
 	case room.TurnEdited:
@@ -345,8 +358,12 @@ func (s *Session) note(e room.Event) {
 
 func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }
 
-// unattended pauses a room with a waiting draft after the end of the input.
+// unattended pauses a room with a waiting draft after the end of the input, and
+// refuses permission requests.
 func (s *Session) unattended() {
+	if s.ended && s.held == "" && s.current() {
+		s.refuseRequests()
+	}
 	if s.ended && s.held == "" && s.draft != "" && s.current() && s.phase == room.PhaseLive {
 		s.warn("a draft waits and there is no more input: the room is paused")
 		s.leave()

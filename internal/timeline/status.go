@@ -55,6 +55,9 @@ func (s *Session) state(v room.View, now time.Time) (text, code string) {
 	case v.Draft != nil:
 		return "DRAFT of " + s.Printer.label(v.Draft.Message.From) + " waits for you", yellow
 	}
+	if len(v.Requests) > 0 {
+		return s.waiting(v, now), yellow
+	}
 	for _, x := range v.Seats {
 		if x.Phase != "thinking" {
 			continue
@@ -104,6 +107,8 @@ func (x *screen) hint() string {
 		return "Enter approves this draft  Esc leaves it"
 	case len(matches) > 0:
 		return "Tab completes: " + strings.Join(matches, "  ")
+	case len(x.requests) > 0 && x.phase == room.PhaseLive:
+		return x.requestHint()
 	case x.draft != "" && x.phase == room.PhaseLive:
 		return "Ctrl-O approve  Ctrl-X edit  Ctrl-R reject  Tab highlight  /help"
 	case v.Phase == room.PhasePaused && v.Ending.Cause == room.CausePolicy:
