@@ -226,6 +226,21 @@ func TestInterruptTwice(t *testing.T) {
 	w.gone("pids")
 }
 
+// A program that runs during a turn ends with moot, as does its child, even if both
+// ignore signals and moot is killed.
+func TestKilledCommand(t *testing.T) {
+	room := strings.ReplaceAll(threeAgents, "kind: ndjson", "kind: command")
+	w := newWorkbench(t, map[string]string{"room.yaml": room, "agent.sh": "(" + strings.ReplaceAll(deafAgent, "$$", "$(exec sh -c 'echo $PPID')") + ") &\n" + deafAgent})
+	r := w.start("run", "--headless", "-o", "jsonl")
+	r.until(t, "turn.granted")
+	w.started(2)
+	if err := r.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	w.gone("pids")
+}
+
 // A closed pipe, as of `| head`, pauses the room and is no hang.
 func TestOutputClosed(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": threeAgents, "agent.sh": shellAgent})
