@@ -16,6 +16,7 @@ var fileCodes = []Meaning{
 	{"ROOM-KEY", input, "A key is unknown at this place.", "`moot schema room` prints all keys. Editors can use it too."},
 	{"ROOM-ALLOW", input, "A rule under allow: is not valid, or is for the agent of another owner. Without argv, or with * as the program, a rule of kind execute would allow every command.", "Write the kind, and for execute the program: {kind: execute, argv: [go, test, \"*\"]}."},
 	{"ROOM-PERMISSION", failure, "A permission request cannot be made or answered: it waits no longer, its agent does not have the floor or asks too often, or the agent does not offer what was answered.", "`roster` shows which agent waits. Rules under allow: in room.yaml answer requests without a person."},
+	{"ROOM-USAGE", input, "An agent under maxTokens or maxCost states no usage, so that its tokens and cost are estimated.", "Rely on maxTurns and maxDuration, which bind exactly."},
 	{"ROOM-LIMIT", input, "A limit can never be reached, because another limit is always reached first.", "Lower it, or raise the other."},
 	{"ROOM-MANUAL", input, "A seat needs approvals, and no person is present to give them.", "Set mode: full_auto, or run with a terminal or the page."},
 	{"ROOM-MISSING", input, "A required key is missing.", "`moot schema room` lists the required keys."},

@@ -100,11 +100,15 @@ func MayBid(written policy.JSON) bool {
 		return true // no endpoint, or one of the program that embeds this one
 	}
 	switch w.Kind {
-	case "acp", "command", "openai":
+	case "acp", KindCommand, "openai":
 		return false
 	}
 	return true
 }
+
+// StatesUsage reports whether the agent of an endpoint can state what a turn has
+// used. Programs that answer in plain text cannot.
+func StatesUsage(w wireEndpoint) bool { return w.Kind != KindCommand }
 
 // ExpandEndpoint expands an endpoint that was stored as written, such as
 // [room.Participant].Endpoint of a reopened room. dir is the folder of the room.

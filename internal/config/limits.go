@@ -174,7 +174,7 @@ func (d *document) checkLimits(w wireRoom) {
 		}
 	}
 	costs := func(s *wireParticipant) bool {
-		return s != nil && (s.Price.Input > 0 || s.Price.Output > 0 || s.Endpoint != nil && s.Endpoint.Kind != KindScripted)
+		return s != nil && (s.Price.Input > 0 || s.Price.Output > 0 || s.Endpoint != nil && s.Endpoint.Kind != KindScripted && s.Endpoint.Kind != KindCommand)
 	}
 	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, costs) && !d.isBroken("participants") {
 		never("maxCost", "no participant has a price, and no agent states its cost")
@@ -188,6 +188,30 @@ func (d *document) checkLimits(w wireRoom) {
 		}
 		if l.MaxTokens > 0 && s.MaxTokens > l.MaxTokens {
 			d.warnUnlessBroken(participantPath(i, "maxTokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
+		}
+	}
+}
+
+// checkUsage warns of limits on tokens and cost that count estimates, because an agent
+// states no usage.
+func (d *document) checkUsage(w wireRoom) {
+	rough := func(path []string, who string) {
+		d.warnUnlessBroken(path, "ROOM-USAGE", "the usage of "+who+" is unknown; its tokens are estimated from the text, so the limit binds roughly",
+			"maxTurns and maxDuration bind exactly")
+	}
+	var unknown []string
+	for i, s := range w.Participants {
+		if s == nil || s.Endpoint == nil || StatesUsage(*s.Endpoint) {
+			continue
+		}
+		unknown = append(unknown, s.ID)
+		if s.MaxTokens > 0 {
+			rough(participantPath(i, "maxTokens"), s.ID)
+		}
+	}
+	for key, set := range map[string]bool{"maxTokens": w.Limits.MaxTokens > 0, "maxCost": w.Limits.MaxCost > 0} {
+		if set && len(unknown) > 0 {
+			rough([]string{"limits", key}, strings.Join(unknown, ", "))
 		}
 	}
 }

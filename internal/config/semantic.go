@@ -33,6 +33,7 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	d.checkBeginning(w, r, o)
 	d.checkCooldowns(w)
 	d.checkLimits(w)
+	d.checkUsage(w)
 }
 
 // checkIDs reports reserved IDs, duplicates, and IDs that are easily confused.
