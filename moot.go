@@ -153,6 +153,9 @@ func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordina
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", p.ID, err)
 	}
+	if spec.OneToOne && e.Restart == nil {
+		e.Restart = new(int) // a crash is the error of the note, and a person decides
+	}
 	switch e.Kind {
 	case config.KindRelay:
 		return h.remoteSeat(ctx, p, e)

@@ -122,7 +122,7 @@ func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
 		}
 	}
 	return config.Options{
-		Headless: headless, Policies: names, CheckScript: checkScript,
+		Headless: headless, Policies: names, CheckScript: checkScript, AgentProgram: agentProgram,
 		SettingsSchema: func(use string) (schema []byte, builtIn bool, err error) {
 			if _, ok := w.Policies[use]; ok {
 				return nil, false, nil
@@ -141,6 +141,16 @@ func (w Wiring) RoomOptions(dir string, headless bool) config.Options {
 	}
 }
 
+// agentProgram returns the program of a known agent of the Agent Client Protocol,
+// and the command that installs it.
+func agentProgram(name string) (program, install string) {
+	p, ok := acp.PresetOf(name)
+	if !ok {
+		return name, ""
+	}
+	return p.Command[0], p.Install
+}
+
 // checkScript checks the script of a scripted agent.
 func checkScript(name string, text []byte) error {
 	_, err := scripted.Parse(name, text)
@@ -151,7 +161,15 @@ func checkScript(name string, text []byte) error {
 func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, error) {
 	switch e.Kind {
 	case config.KindNDJSON:
-		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restart, AwaitReady: e.AwaitReady}), nil
+		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restarts(), AwaitReady: e.AwaitReady}), nil
+	case config.KindACP:
+		preset, ok := acp.PresetOf(e.Agent)
+		if e.Agent != "" && !ok {
+			break
+		}
+		return acp.New(acp.Config{
+			Preset: preset, Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), SayAll: e.SayAll, Restart: e.Restarts(), Version: catalog.Version(),
+		}), nil
 	case config.KindCommand:
 		return command.New(command.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env)}), nil
 	case config.KindScripted:
@@ -373,8 +391,8 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 	if e.Kind == config.KindRelay {
 		return share.AgentConfig{}, &problem.Error{Code: "SHARE-PROFILE", What: "profile " + p.Name + " is another owner's agent", Where: w.Settings.File, Fix: "let its own owner share it with the device that needs it"}
 	}
-	if e.Restart == 0 { // a restart comes with a request, and requests are limited
-		e.Restart = math.MaxInt
+	if e.Restart == nil || *e.Restart == 0 { // a restart comes with a request, and requests are limited
+		e.Restart = new(math.MaxInt)
 	}
 	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Caps: share.Caps(p.Caps), Instructions: p.Instructions, Open: func(context.Context) (share.Agent, error) {
 		return w.Agent(e, p.Name)

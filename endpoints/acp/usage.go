@@ -7,12 +7,6 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// Bounds on what an agent states.
-const (
-	maxTokens  = 1_000_000_000_000
-	maxDollars = 1_000_000
-)
-
 // tokens are the fields of result.usage.
 type tokens struct {
 	Input   *float64 `json:"inputTokens"`
@@ -107,7 +101,7 @@ func (k tokens) usage() (u endpoint.Usage, wrong bool) {
 		if f == nil {
 			continue
 		}
-		if !(*f >= 0 && *f <= maxTokens) || *f != math.Trunc(*f) {
+		if !(*f >= 0 && *f <= endpoint.MaxTokens) || *f != math.Trunc(*f) {
 			return endpoint.Usage{}, true
 		}
 		n[i] = int64(*f)
@@ -129,7 +123,11 @@ func (k tokens) usage() (u endpoint.Usage, wrong bool) {
 			output += thought
 		}
 	}
-	return endpoint.Usage{Known: true, Input: input, Output: output, CachedInput: min(read, input), Reasoning: min(thought, output)}, false
+	u = endpoint.Usage{Known: true, Input: input, Output: output, CachedInput: min(read, input), Reasoning: min(thought, output)}
+	if u.OutOfRange() != "" {
+		return endpoint.Usage{}, true
+	}
+	return u, false
 }
 
 // noteUsage takes what the agent says of the context and the cost of its session.
@@ -143,7 +141,7 @@ func (c *client) noteUsage(s *session, b json.RawMessage) {
 		} `json:"cost"`
 	}
 	inRange := func(f *float64, limit float64) bool { return f != nil && *f >= 0 && *f <= limit }
-	if decodeLenient(b, &u) != nil || !inRange(u.Used, maxTokens) || !inRange(u.Size, maxTokens) {
+	if decodeLenient(b, &u) != nil || !inRange(u.Used, endpoint.MaxTokens) || !inRange(u.Size, endpoint.MaxTokens) {
 		c.signals.Violation("bad_metrics", "a usage_update is out of range")
 		return
 	}
@@ -154,7 +152,7 @@ func (c *client) noteUsage(s *session, b json.RawMessage) {
 	if u.Cost == nil || u.Cost.Currency != "USD" {
 		return
 	}
-	if !inRange(u.Cost.Amount, maxDollars) {
+	if !inRange(u.Cost.Amount, endpoint.MaxCost/1e6) {
 		c.signals.Violation("bad_metrics", "a cost is out of range")
 		return
 	}

@@ -126,7 +126,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 		Position: d.problem(n, nil, "", "", "").Position,
 		Seat: room.Participant{
 			ID: w.ID, Name: cmp.Or(w.Name, w.ID), Kind: w.kind(), Role: w.Role, Domains: w.Domains,
-			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.Remembers,
+			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.remembers(),
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), CachedInput: millionths(w.Price.CachedInput), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow,
@@ -143,6 +143,14 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 		p.Endpoint, p.Seat.Endpoint = &e, d.endpointAsWritten(i)
 	}
 	return p
+}
+
+// remembers is true by default for an agent with a session of its own.
+func (w *wireParticipant) remembers() bool {
+	if w.Remembers != nil {
+		return *w.Remembers
+	}
+	return w.Endpoint != nil && w.Endpoint.Kind == KindACP
 }
 
 // kind is derived: an agent of another owner is remote, even if it is scripted.

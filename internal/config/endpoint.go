@@ -15,6 +15,7 @@ import (
 // Kinds of endpoints.
 const (
 	KindNDJSON   = "ndjson"
+	KindACP      = "acp"
 	KindCommand  = "command"
 	KindScripted = "scripted"
 	KindRelay    = "relay"
@@ -28,8 +29,10 @@ type Endpoint struct {
 	Command []string          // the program (an absolute path, or a name in PATH) and its arguments
 	Dir     string            // working folder, absolute
 	Env     map[string]string // in addition to the variables that every agent gets
-	Restart int               // how often it is restarted automatically
+	Restart *int              // how often it is restarted automatically; see Restarts
 
+	Agent      string // name of a known agent; Command may be empty then
+	SayAll     bool   // all text of a turn is said
 	AwaitReady bool   // its agent says when it has started
 	Script     string // file of lines, absolute
 	Lines      []string
@@ -38,10 +41,29 @@ type Endpoint struct {
 	Name       string // of an agent in Go
 }
 
+// defaultRestarts of an agent that starts with little effort and may restore its
+// memory.
+const defaultRestarts = 3
+
+// Restarts returns how often the agent is restarted automatically.
+func (e Endpoint) Restarts() int {
+	switch {
+	case e.Restart != nil:
+		return *e.Restart
+	case e.Kind == KindACP:
+		return defaultRestarts
+	}
+	return 0
+}
+
 // resolve makes paths absolute. Relative paths start at dir.
 func (w *wireEndpoint) resolve(dir string) Endpoint {
-	e := Endpoint{Kind: w.Kind, Env: w.Env, Restart: w.Restart, AwaitReady: w.AwaitReady, Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name}
-	if w.Kind == KindNDJSON || w.Kind == KindCommand {
+	e := Endpoint{
+		Kind: w.Kind, Env: w.Env, Restart: w.Restart, Agent: w.Agent, SayAll: w.Say == "all", AwaitReady: w.AwaitReady,
+		Lines: w.Lines, Peer: w.Peer, Profile: w.Profile, Name: w.Name,
+	}
+	switch w.Kind {
+	case KindNDJSON, KindACP, KindCommand:
 		e.Command, e.Dir = slices.Clone(w.Command), absolutePath(dir, w.Cwd)
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {
 			e.Command[0] = absolutePath(dir, e.Command[0])
@@ -89,7 +111,7 @@ func (d *document) endpointAsWritten(i int) policy.JSON {
 func HasStart(written policy.JSON) bool {
 	var w wireEndpoint
 	err := json.Unmarshal(written, &w)
-	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindCommand || w.Kind == KindGo)
+	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindGo)
 }
 
 // MayBid reports whether the agent of an endpoint as written may be asked for bids.
@@ -100,7 +122,7 @@ func MayBid(written policy.JSON) bool {
 		return true // no endpoint, or one of the program that embeds this one
 	}
 	switch w.Kind {
-	case "acp", KindCommand, "openai":
+	case KindACP, KindCommand, "openai":
 		return false
 	}
 	return true
@@ -121,7 +143,7 @@ func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string
 	if err := decodeStrict(written, &w); err != nil {
 		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
 	}
-	texts := []*string{&w.Kind, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base}
+	texts := []*string{&w.Kind, &w.Agent, &w.Say, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base}
 	for _, list := range [][]string{w.Command, w.Lines} {
 		for i := range list {
 			texts = append(texts, &list[i])

@@ -40,7 +40,8 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 var testOptions = Options{
-	Policies: []string{"alternate", "mention", "roundrobin"},
+	Policies:     []string{"alternate", "mention", "roundrobin"},
+	AgentProgram: func(agent string) (program, install string) { return "no-such-" + agent, "npm install" },
 	CheckScript: func(name string, text []byte) error {
 		if string(text) == "text" {
 			return errors.New(name + ":1: is not a script")
@@ -110,6 +111,10 @@ var problems = []struct{ name, yaml, want string }{
 	{"unknown key, wrong case", head + "Limits: {}\n", "6:1 ROOM-KEY"},
 	{"unknown keys below", head + "limits: {x: 1}\ncontext: {y: 1, summary: {z: 1}}\n", "6:10 ROOM-KEY, 7:11 ROOM-KEY, 7:27 ROOM-KEY"},
 	{"unknown key of a seat", seats + "  - {id: a, colour: red, endpoint: {kind: scripted, lines: []}}\n", "4:13 ROOM-KEY"},
+	{"unknown agent", seats + "  - {id: a, endpoint: {kind: acp, agent: clod}}\n", "4:42 ROOM-VALUE"},
+	{"neither agent nor command", seats + "  - {id: a, endpoint: {kind: acp, cwd: .}}\n", "4:23 ROOM-MISSING"},
+	{"an agent that is not installed", seats + "  - {id: a, endpoint: {kind: acp, agent: gemini}}\n", "4:42 ROOM-COMMAND"},
+	{"an agent with another program", seats + "  - {id: a, endpoint: {kind: acp, agent: gemini, command: [sh, -c, exit], say: all, restart: 0}}\n", ""},
 	{"unknown key of an endpoint", seats + "  - {id: a, endpoint: {kind: scripted, lines: [], url: x}}\n", "4:51 ROOM-KEY"},
 	{"unknown kind", seats + "  - {id: a, endpoint: {kind: telepathy}}\n", "4:30 ROOM-VALUE"},
 	{"no kind", seats + "  - {id: a, endpoint: {lines: []}}\n", "4:23 ROOM-MISSING"},

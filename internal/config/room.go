@@ -63,6 +63,9 @@ type Options struct {
 	// CheckScript checks the script of a scripted agent. name is for messages. A
 	// nil func disables the check.
 	CheckScript func(name string, text []byte) error
+	// AgentProgram returns the program of a known agent, and the command that
+	// installs it. A nil func disables the check that it is installed.
+	AgentProgram func(agent string) (program, install string)
 	// GoEndpoint returns an error for an agent in Go that the program does not
 	// have. A nil func means that it has none.
 	GoEndpoint func(name string) error

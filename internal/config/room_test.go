@@ -120,7 +120,7 @@ func TestEndpoints(t *testing.T) {
 	want := []*Endpoint{
 		{
 			Kind: "ndjson", Command: []string{filepath.Join(dir, "agent.sh"), "--for=Ana"}, Dir: dir,
-			Env: map[string]string{"TOKEN": "hunter2"}, Restart: 2,
+			Env: map[string]string{"TOKEN": "hunter2"}, Restart: new(2),
 		},
 		nil,
 		{Kind: "ndjson", Command: []string{filepath.Join(dir, "more", "sec.sh")}, Dir: filepath.Join(dir, "more", "work")},

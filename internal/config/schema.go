@@ -84,6 +84,10 @@ func (c compiled) collect(e *jsonschema.ValidationError, all *[]violation) {
 		*all = append(*all, oneOf(e, g))
 		return
 	}
+	if _, ok := e.ErrorKind.(*kind.AnyOf); ok && len(missingKeys(e)) == len(leaves(e)) {
+		*all = append(*all, violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "needs " + strings.Join(missingKeys(e), " or ")})
+		return
+	}
 	for _, cause := range e.Causes {
 		c.collect(cause, all)
 	}
@@ -97,15 +101,17 @@ func oneOf(e *jsonschema.ValidationError, g *kind.OneOf) violation {
 	if len(g.Subschemas) > 0 {
 		return violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "has keys that exclude each other; keep one"}
 	}
-	var keys []string
-	for _, c := range e.Causes {
-		for _, l := range leaves(c) {
-			if r, ok := l.ErrorKind.(*kind.Required); ok {
-				keys = append(keys, r.Missing...)
-			}
+	return violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "needs " + strings.Join(missingKeys(e), " or ")}
+}
+
+// missingKeys returns the keys that the alternatives of e require.
+func missingKeys(e *jsonschema.ValidationError) (keys []string) {
+	for _, l := range leaves(e) {
+		if r, ok := l.ErrorKind.(*kind.Required); ok {
+			keys = append(keys, r.Missing...)
 		}
 	}
-	return violation{Path: e.InstanceLocation, Rule: ruleMissing, Text: "needs " + strings.Join(keys, " or ")}
+	return keys
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {

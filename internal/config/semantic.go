@@ -96,7 +96,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 // checkPerson warns of keys that have no effect for people.
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
-		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
+		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers != nil, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
 		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil,
 	} {
 		if set {

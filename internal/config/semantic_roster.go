@@ -127,9 +127,13 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 	e := w.resolve(d.sourceOf(i).dir)
 	d.checkSecrets(i, w)
 	switch e.Kind {
-	case KindNDJSON, KindCommand:
+	case KindNDJSON, KindACP, KindCommand:
 		d.checkCwd(i, w, e)
-		d.checkCommand(i, e)
+		if len(e.Command) > 0 {
+			d.checkCommand(i, e)
+		} else if o.AgentProgram != nil {
+			d.checkAgent(i, e, o)
+		}
 	case KindScripted:
 		if e.Script != "" {
 			d.checkScript(i, e, o)
@@ -254,6 +258,14 @@ func (d *document) checkCommand(i int, e Endpoint) {
 		if _, err := os.Stat(filepath.Join(e.Dir, arg)); errors.Is(err, fs.ErrNotExist) {
 			d.warnUnlessBroken(participantPath(i, "endpoint", "command", strconv.Itoa(k+1)), "ROOM-COMMAND", "no file "+arg+" in the working folder of the agent", d.suggestFile(filepath.Join(e.Dir, arg)))
 		}
+	}
+}
+
+// checkAgent checks that the program of a known agent is installed.
+func (d *document) checkAgent(i int, e Endpoint, o Options) {
+	program, install := o.AgentProgram(e.Agent)
+	if _, err := exec.LookPath(program); err != nil {
+		d.reportUnlessBroken(participantPath(i, "endpoint", "agent"), "ROOM-COMMAND", fmt.Sprintf("no program %q in PATH", program), install)
 	}
 }
 

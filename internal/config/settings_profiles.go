@@ -190,7 +190,8 @@ func (w wireProfile) check(others []Profile) error {
 		return fmt.Errorf("the endpoint of %s: %w", w.Name, err)
 	}
 	switch {
-	case (e.Kind == KindNDJSON || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
+	case (e.Kind == KindNDJSON || e.Kind == KindACP || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindACP && e.Agent != "",
+		e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
 		return nil
 	}
 	return fmt.Errorf("the endpoint of %s is incomplete or of an unknown kind", w.Name)

@@ -35,7 +35,7 @@ type (
 		Domains      []string      `json:"domains"`
 		Instructions wireText      `json:"instructions"`
 		Mode         string        `json:"mode"`
-		Remembers    bool          `json:"remembers"`
+		Remembers    *bool         `json:"remembers"`
 		Cooldown     int           `json:"cooldown"`
 		MaxTokens    int64         `json:"maxTokens"`
 		Tools        bool          `json:"allowToolUse"`
@@ -156,9 +156,11 @@ type wireEndpoint struct {
 	Command []string          `json:"command,omitempty"`
 	Cwd     string            `json:"cwd,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	Restart int               `json:"restart,omitempty"`
+	Restart *int              `json:"restart,omitempty"`
 
-	AwaitReady bool `json:"awaitReady,omitempty"`
+	Agent      string `json:"agent,omitempty"`
+	Say        string `json:"say,omitempty"`
+	AwaitReady bool   `json:"awaitReady,omitempty"`
 
 	Script  string   `json:"script,omitempty"`
 	Lines   []string `json:"lines,omitempty"`
