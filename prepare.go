@@ -214,6 +214,9 @@ func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error
 		if err == nil && len(e.Command) > 0 {
 			commands = append(commands, x.ID+": "+strings.Join(e.Command, " "))
 		}
+		if err == nil && e.Kind == config.KindOpenAI {
+			commands = append(commands, x.ID+": "+string(x.Endpoint)) // as written, which names the variables that a server would get
+		}
 		if x.Instructions != "" {
 			commands = append(commands, x.ID+" with instructions")
 		}

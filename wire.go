@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/ndjson"
+	"github.com/folkmoot/moot/endpoints/openai"
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
@@ -172,6 +173,8 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 		}), nil
 	case config.KindCommand:
 		return command.New(command.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env)}), nil
+	case config.KindOpenAI:
+		return openai.New(openai.Config{BaseURL: e.BaseURL, Model: e.Model, APIKey: e.APIKey, Temperature: e.Temperature, MaxOutputTokens: e.MaxOutputTokens}), nil
 	case config.KindScripted:
 		steps, err := script(e)
 		if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/folkmoot/moot/test/agents/model"
 )
 
 // TestHostScripts runs rooms as they are run from a shell, with real agents.
@@ -40,6 +43,7 @@ func TestHostScripts(t *testing.T) {
 			"exits":  exits,
 			"roomid": roomID,
 			"goeson": goesOn,
+			"model":  startModel,
 		},
 	})
 }
@@ -56,6 +60,23 @@ func roomID(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("stderr names no room")
 	}
 	ts.Setenv("ROOM", id)
+}
+
+// startModel starts a fake model server and puts the URL of its chat completions API
+// into $MODEL_URL. It answers by the directives in the prompt; see model.Script. The
+// file calls.jsonl gets a line for each call.
+func startModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: model")
+	}
+	calls, err := os.Create(ts.MkAbs("calls.jsonl"))
+	ts.Check(err)
+	server := httptest.NewServer(model.New(model.Config{Log: calls}))
+	ts.Defer(func() {
+		server.Close()
+		_ = calls.Close() // the script has read what it needs
+	})
+	ts.Setenv("MODEL_URL", server.URL+"/v1")
 }
 
 var (

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ const (
 	KindCommand  = "command"
 	KindScripted = "scripted"
 	KindRelay    = "relay"
+	KindOpenAI   = "openai"
 	KindGo       = "go" // an agent of the Go program that hosts the room
 )
 
@@ -39,7 +41,16 @@ type Endpoint struct {
 	Peer       string // name or ID of the device of a remote agent
 	Profile    string // profile on that device
 	Name       string // of an agent in Go
+
+	BaseURL         string // of a model server
+	Model           string // on that server
+	APIKey          string // a secret
+	Temperature     *float64
+	MaxOutputTokens int
 }
+
+// DefaultBaseURL is that of Ollama on this machine.
+const DefaultBaseURL = "http://localhost:11434/v1"
 
 // defaultRestarts of an agent that starts with little effort and may restore its
 // memory.
@@ -68,6 +79,10 @@ func (w *wireEndpoint) resolve(dir string) Endpoint {
 		if len(e.Command) > 0 && strings.ContainsAny(e.Command[0], `/\`) {
 			e.Command[0] = absolutePath(dir, e.Command[0])
 		}
+	}
+	if w.Kind == KindOpenAI {
+		e.BaseURL, e.Model, e.APIKey = cmp.Or(w.BaseURL, DefaultBaseURL), w.Model, w.APIKey
+		e.Temperature, e.MaxOutputTokens = w.Temperature, w.MaxOutputTokens
 	}
 	if w.Script != "" {
 		e.Script = absolutePath(dir, w.Script)
@@ -107,11 +122,11 @@ func (d *document) endpointAsWritten(i int) policy.JSON {
 }
 
 // HasStart reports whether an endpoint as written is that of an agent that has to be
-// started: a process, or an agent in Go.
+// started: a process, a model server that is asked for its models, or an agent in Go.
 func HasStart(written policy.JSON) bool {
 	var w wireEndpoint
 	err := json.Unmarshal(written, &w)
-	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindGo)
+	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindOpenAI || w.Kind == KindGo)
 }
 
 // MayBid reports whether the agent of an endpoint as written may be asked for bids.
@@ -122,7 +137,7 @@ func MayBid(written policy.JSON) bool {
 		return true // no endpoint, or one of the program that embeds this one
 	}
 	switch w.Kind {
-	case KindACP, KindCommand, "openai":
+	case KindACP, KindCommand, KindOpenAI:
 		return false
 	}
 	return true
@@ -143,7 +158,7 @@ func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string
 	if err := decodeStrict(written, &w); err != nil {
 		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
 	}
-	texts := []*string{&w.Kind, &w.Agent, &w.Say, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base}
+	texts := []*string{&w.Kind, &w.Agent, &w.Say, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base, &w.BaseURL, &w.Model, &w.APIKey}
 	for _, list := range [][]string{w.Command, w.Lines} {
 		for i := range list {
 			texts = append(texts, &list[i])

@@ -142,6 +142,23 @@ var problems = []struct{ name, yaml, want string }{
 	{"secret for an agent", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {T: \"${GREETING_TOKEN}\"}}}\n", ""},
 	{"secret in the file", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh], env: {MY_API_KEY: abc}}}\n", "4:71 ROOM-SECRET"},
 
+	// model servers
+	{"a model", seats + "  - {id: a, endpoint: {kind: openai, model: m, temperature: 0, maxOutputTokens: 9}}\n", ""},
+	{"a model of a server", seats + "  - {id: a, endpoint: {kind: openai, baseURL: \"https://${NAME}.example/v1\", model: m, apiKey: \"${GREETING_TOKEN}\"}}\n", ""},
+	{"a key that may be missing", seats + "  - {id: a, endpoint: {kind: openai, model: m, apiKey: \"${NOBODY:-}\"}}\n", ""},
+	{"no key", seats + "  - {id: a, endpoint: {kind: openai, model: m, apiKey: \"${NOBODY}\"}}\n", "4:56 ROOM-VARIABLE"},
+	{"no model", seats + "  - {id: a, endpoint: {kind: openai}}\n", "4:23 ROOM-MISSING"},
+	{"a literal key", seats + "  - {id: a, endpoint: {kind: openai, model: m, apiKey: abc}}\n", "4:56 ROOM-SECRET"},
+	{"a key behind a variable", seats + "  - {id: a, endpoint: {kind: openai, model: m, apiKey: \"${NOBODY:-abc}\"}}\n", "4:56 ROOM-SECRET"},
+	{"a key with a variable", seats + "  - {id: a, endpoint: {kind: openai, model: m, apiKey: \"abc${NAME}\"}}\n", "4:56 ROOM-SECRET"},
+	{"a key without encryption", seats + "  - {id: a, endpoint: {kind: openai, baseURL: \"http://example.org/v1\", model: m, apiKey: \"${GREETING_TOKEN}\"}}\n", "4:47 ROOM-SECRET?"},
+	{"a key on this machine", seats + "  - {id: a, endpoint: {kind: openai, baseURL: \"http://[::1]:80/v1\", model: m, apiKey: \"${GREETING_TOKEN}\"}}\n", ""},
+	{"no URL", seats + "  - {id: a, endpoint: {kind: openai, baseURL: localhost:11434, model: m}}\n", "4:47 ROOM-VALUE"},
+	{"a user in the URL", seats + "  - {id: a, endpoint: {kind: openai, baseURL: \"http://a:hunter3@x/v1\", model: m}}\n", "4:47 ROOM-VALUE"},
+	{"a query in the URL", seats + "  - {id: a, endpoint: {kind: openai, baseURL: \"http://x/v1?a=b\", model: m}}\n", "4:47 ROOM-VALUE"},
+	{"hot", seats + "  - {id: a, endpoint: {kind: openai, model: m, temperature: 2.5}}\n", "4:61 ROOM-VALUE"},
+	{"a model that remembers", seats + "  - {id: a, remembers: true, endpoint: {kind: openai, model: m}}\n", "4:24 ROOM-VALUE"},
+
 	// instructions
 	{"instructions", seats + "  - {id: a, instructions: \"For ${NAME}.\", endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"instructions in a file", seats + "  - {id: a, instructions: {file: notes.txt}, endpoint: {kind: scripted, lines: []}}\n", ""},

@@ -52,6 +52,9 @@ participants:
     owner: dana
     mode: full_auto
     endpoint: {kind: ndjson, command: [./sec.sh], cwd: ./work}
+  - id: model
+    mode: full_auto
+    endpoint: {kind: openai, baseURL: "https://${NAME}.example/v1", model: m, apiKey: "${GREETING_TOKEN}", temperature: 0, maxOutputTokens: 9}
   - id: script
     mode: full_auto
     instructions: {file: sec.sh}
@@ -100,7 +103,8 @@ func TestValues(t *testing.T) {
 	for i, want := range []room.Participant{
 		1: {ID: "ana", Name: "ana", Kind: policy.Human, Moderator: true},
 		2: {ID: "security", Name: "security", Kind: policy.Remote, Owner: "dana", Mode: room.FullAuto},
-		3: {ID: "script", Name: "script", Kind: policy.Local, Mode: room.FullAuto, Instructions: "#!/bin/sh"},
+		3: {ID: "model", Name: "model", Kind: policy.Local, Mode: room.FullAuto},
+		4: {ID: "script", Name: "script", Kind: policy.Local, Mode: room.FullAuto, Instructions: "#!/bin/sh"},
 	} {
 		if i == 0 {
 			continue
@@ -124,6 +128,7 @@ func TestEndpoints(t *testing.T) {
 		},
 		nil,
 		{Kind: "ndjson", Command: []string{filepath.Join(dir, "more", "sec.sh")}, Dir: filepath.Join(dir, "more", "work")},
+		{Kind: "openai", BaseURL: "https://Ana.example/v1", Model: "m", APIKey: "hunter2", Temperature: new(float64), MaxOutputTokens: 9},
 		{Kind: "scripted", Script: filepath.Join(dir, "more", "lines.txt")},
 	}
 	for i, p := range r.Participants {
@@ -137,6 +142,12 @@ func TestEndpoints(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again, *want[i]) {
 			t.Errorf("%s again: %+v, %v", p.Seat.ID, again, err)
 		}
+	}
+	if e, err := ExpandEndpoint(policy.JSON(`{"kind":"openai","model":"m"}`), dir, nil); err != nil || e.BaseURL != DefaultBaseURL {
+		t.Errorf("a model without a URL: %+v, %v", e, err)
+	}
+	if written := string(r.Participants[3].Seat.Endpoint); strings.Contains(written, "hunter2") {
+		t.Errorf("the log would have the key: %s", written)
 	}
 	for _, bad := range []string{``, `{`, `[]`, `{"kind":"x","other":1}`, `{"kind":"ndjson","command":["${UNSET}"]}`} {
 		if e, err := ExpandEndpoint(policy.JSON(bad), dir, testOptions.Lookup); err == nil {
@@ -229,13 +240,14 @@ func TestIncludeProblems(t *testing.T) {
 func TestShow(t *testing.T) {
 	path := write(t, map[string]string{
 		"room.yaml": head + "include: [more.yaml]\nobjective: For ${UNSET}\n",
-		"more.yaml": "participants:\n  - {id: c, endpoint: {kind: ndjson, command: [x], env: {API_KEY: sk-1, T: \"${T}\"}}}\n",
+		"more.yaml": "participants:\n  - {id: c, endpoint: {kind: ndjson, command: [x], env: {API_KEY: sk-1, T: \"${T}\"}}}\n" +
+			"  - {id: d, endpoint: {kind: openai, model: m, apiKey: \"${K:-sk-1}\"}}\n  - {id: e, endpoint: {kind: openai, model: m, apiKey: \"${K}\"}}\n",
 	})
 	out, ps := Show(path, true)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	for _, want := range []string{"For ${UNSET}", "${T}", "(hidden)", "more.yaml:2:5", "room.yaml:1:1"} {
+	for _, want := range []string{"For ${UNSET}", "${T}", "(hidden)", "apiKey: \"${K}\"", "more.yaml:2:5", "room.yaml:1:1"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

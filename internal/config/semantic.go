@@ -87,6 +87,9 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 	case !driven:
 		d.reportUnlessBroken(participantPath(i), "ROOM-ENDPOINT", "an agent needs an endpoint", "add endpoint: {kind: ndjson, command: [...]}, or kind: human for a person")
 	default:
+		if s.remembers() && s.Endpoint != nil && s.Endpoint.Kind == KindOpenAI {
+			d.reportUnlessBroken(participantPath(i, "remembers"), "ROOM-VALUE", "a model server keeps nothing between turns", "remove remembers")
+		}
 		d.checkMode(i, s, o)
 		d.checkAllow(i, s)
 		d.checkEndpoint(i, s.Endpoint, o)

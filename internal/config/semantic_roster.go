@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -134,6 +137,8 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 		} else if o.AgentProgram != nil {
 			d.checkAgent(i, e, o)
 		}
+	case KindOpenAI:
+		d.checkServer(i, w, e)
 	case KindScripted:
 		if e.Script != "" {
 			d.checkScript(i, e, o)
@@ -142,6 +147,52 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 		d.checkGo(i, e, o)
 	}
 }
+
+// checkServer checks how a model server is reached.
+func (d *document) checkServer(i int, w *wireEndpoint, e Endpoint) {
+	if fault := urlFault(e.BaseURL); fault != "" {
+		d.reportUnlessBroken(participantPath(i, "endpoint", "baseURL"), "ROOM-VALUE", "the URL "+fault, "write it as http://localhost:11434/v1")
+	} else if strings.HasPrefix(e.BaseURL, "http://") && w.APIKey != "" && !isLoopback(e.BaseURL) {
+		d.warnUnlessBroken(participantPath(i, "endpoint", "baseURL"), "ROOM-SECRET", "the key and all prompts go through the network without encryption", "use https://")
+	}
+	path := participantPath(i, "endpoint", "apiKey")
+	if n, _ := d.find(path); w.APIKey != "" && !isVariable(follow(n).Value) {
+		d.report(n, path, "ROOM-SECRET", "a secret is written in the file and would be part of the log of the room", "export the variable and write apiKey: \"${OPENAI_API_KEY}\"")
+		d.secrets = append(d.secrets, w.APIKey, follow(n).Value)
+	}
+}
+
+// urlFault says what is wrong with the URL of a model server, "" for nothing.
+func urlFault(base string) string {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return "cannot be read"
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "does not begin with http:// or https:// and a host"
+	case u.User != nil:
+		return "has a user name; a key is written as apiKey"
+	case u.RawQuery != "" || u.Fragment != "":
+		return "has a query or a fragment"
+	}
+	return ""
+}
+
+// isLoopback reports whether a URL is of this machine.
+func isLoopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// oneVariable matches a reference to a variable without a default value.
+var oneVariable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*(:-|:\?[^{}]*)?\}$`)
+
+// isVariable reports whether a text as written is a variable, and has no secret.
+func isVariable(written string) bool { return oneVariable.MatchString(written) }
 
 // checkGo checks that the program has the agent in Go.
 func (d *document) checkGo(i int, e Endpoint, o Options) {

@@ -83,6 +83,9 @@ func readProfiles(s *source) (all []Profile, warning string, _ *Problem) {
 		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
+			if strings.Contains(p.Source, "apiKey") {
+				p.Source = "" // the line may have a secret
+			}
 			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout, instructions, allow and candid"
 			return nil, "", p
 		}
@@ -190,7 +193,13 @@ func (w wireProfile) check(others []Profile) error {
 		return fmt.Errorf("the endpoint of %s: %w", w.Name, err)
 	}
 	switch {
-	case (e.Kind == KindNDJSON || e.Kind == KindACP || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindACP && e.Agent != "",
+	case e.Kind == KindOpenAI && e.Model == "":
+		return fmt.Errorf("the endpoint of %s has no model", w.Name)
+	case e.Kind == KindOpenAI && e.APIKey != "" && !isVariable(e.APIKey):
+		return fmt.Errorf("the endpoint of %s has a secret; export it and write apiKey: \"${OPENAI_API_KEY}\"", w.Name)
+	case e.Kind == KindOpenAI && e.BaseURL != "" && len(variables(e.BaseURL)) == 0 && urlFault(e.BaseURL) != "":
+		return fmt.Errorf("the baseURL of the endpoint of %s %s", w.Name, urlFault(e.BaseURL))
+	case e.Kind == KindOpenAI, (e.Kind == KindNDJSON || e.Kind == KindACP || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindACP && e.Agent != "",
 		e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
 		return nil
 	}

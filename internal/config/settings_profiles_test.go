@@ -102,3 +102,29 @@ func TestProfileRules(t *testing.T) {
 		}
 	}
 }
+
+// TestProfileOfModel checks the endpoint of a model that is shared: its key is in a
+// variable.
+func TestProfileOfModel(t *testing.T) {
+	for text, want := range map[string]string{
+		`{kind: openai, model: m}`: "",
+		`{kind: openai, model: m, baseURL: "https://x/v1", apiKey: "${KEY}"}`: "",
+		`{kind: openai, model: m, baseURL: "https://${HOST}/v1"}`:             "",
+		`{kind: openai}`: "has no model",
+		`{kind: openai, model: m, apiKey: sk-secret-1}`:             "has a secret",
+		`{kind: openai, model: m, apiKey: "${K:-sk-secret}"}`:       "has a secret",
+		`{kind: openai, model: m, baseURL: "http://a:sk-secret@x"}`: "has a user name",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "config.yaml")
+		if err := os.WriteFile(path, []byte("profiles:\n  - {name: a, endpoint: "+text+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("MOOT_CONFIG", path)
+		t.Setenv("HOME", dir)
+		_, _, err := LoadSettings(nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-secret")) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -30,8 +30,8 @@ func Show(path string, origin bool) ([]byte, Problems) {
 	return b.Bytes(), d.problems
 }
 
-// mask masks the values of keys whose names suggest a secret, unless they refer
-// to a variable.
+// mask masks the values of keys whose names suggest a secret, unless they are a
+// variable.
 func (d *document) mask(n *yaml.Node, depth int) {
 	if depth > maxDepth {
 		return
@@ -41,7 +41,7 @@ func (d *document) mask(n *yaml.Node, depth int) {
 		if n.Kind != yaml.MappingNode || i%2 == 0 || c.Kind != yaml.ScalarNode {
 			continue
 		}
-		if key := n.Content[i-1].Value; secretName(key) && c.Value != "" && len(variables(c.Value)) == 0 {
+		if key := n.Content[i-1].Value; secretName(key) && c.Value != "" && !isVariable(c.Value) {
 			c.Value, c.Tag, c.Style = "(hidden)", "!!str", yaml.DoubleQuotedStyle
 		}
 	}

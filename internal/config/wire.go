@@ -168,4 +168,10 @@ type wireEndpoint struct {
 	Profile string   `json:"profile,omitempty"`
 	Name    string   `json:"name,omitempty"`
 	Base    string   `json:"base,omitempty"`
+
+	BaseURL         string   `json:"baseURL,omitempty"`
+	Model           string   `json:"model,omitempty"`
+	APIKey          string   `json:"apiKey,omitempty"`
+	Temperature     *float64 `json:"temperature,omitempty"`
+	MaxOutputTokens int      `json:"maxOutputTokens,omitempty"`
 }

@@ -6,19 +6,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/acp"
+	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/ndjson"
+	"github.com/folkmoot/moot/endpoints/openai"
 	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/endpoints/scripted"
+	"github.com/folkmoot/moot/test/agents/model"
 )
 
 // askedVar names the file to which the agents of this package write what they get.
@@ -124,13 +129,16 @@ func ways(t *testing.T) map[string]*way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]*way{"scripted": scriptedWay(), "ndjson": fileWay(t, func(path string) share.Agent {
+	all := map[string]*way{"scripted": scriptedWay(), "openai": modelWay(t), "ndjson": fileWay(t, func(path string) share.Agent {
 		return ndjson.New(ndjson.Config{Command: []string{self}, Env: []string{askedVar + "=" + path}, AllowEnv: []string{"GOCOVERDIR"}})
 	}, func(line []byte) (r request, err error) {
 		err = json.Unmarshal(line, &r.fields)
 		r.text, _ = r.fields["prompt"].(string)
 		return r, err
 	})}
+	if _, err := exec.LookPath("sh"); err == nil {
+		all["command"] = commandWay(t)
+	}
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
@@ -151,15 +159,45 @@ func blocks(line []byte) (r request, err error) {
 	if err := json.Unmarshal(line, &texts); err != nil {
 		return r, err
 	}
-	for _, own := range []string{ownInstructions, ""} { // only shares have instructions
-		if len(texts) == 2 && texts[0] == endpoint.PlainInstructions(endpoint.Prompt{Instructions: own}) {
-			texts = texts[1:]
-		}
+	if len(texts) == 2 && instructed(texts[0]) {
+		texts = texts[1:]
 	}
 	if len(texts) != 1 {
 		return r, fmt.Errorf("the agent gets %q", texts)
 	}
 	return request{text: texts[0]}, nil
+}
+
+// instructed reports whether a text is what the agent's owner tells it, and how it
+// passes. Only shares have instructions.
+func instructed(text string) bool {
+	return text == endpoint.PlainInstructions(endpoint.Prompt{Instructions: ownInstructions}) || text == endpoint.PlainInstructions(endpoint.Prompt{})
+}
+
+// commandWay is a command that appends what it gets to a file, with a NUL at the end,
+// which no prompt has.
+func commandWay(t *testing.T) *way {
+	path := filepath.Join(t.TempDir(), "asked")
+	return &way{
+		open: func() (share.Agent, error) {
+			return command.New(command.Config{Command: []string{"sh", "-c", `cat >>"$0" && printf '\0' >>"$0" && echo noted`, path}}), nil
+		},
+		asked: func(t *testing.T) (all []request) {
+			t.Helper()
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for part := range strings.SplitSeq(strings.TrimSuffix(string(b), "\x00"), "\x00") {
+				before, text, _ := strings.Cut(part, "\n\nYou are ")
+				if !instructed(before) {
+					t.Fatalf("the command got %q", part)
+				}
+				all = append(all, request{text: "You are " + text})
+			}
+			return all
+		},
+	}
 }
 
 // fileWay is an agent in a process that writes what it gets to a file.
@@ -181,6 +219,34 @@ func fileWay(t *testing.T, start func(path string) share.Agent, read func(line [
 				all = append(all, r)
 			}
 			return all
+		},
+	}
+}
+
+// modelWay is a model behind a server on this machine. Its instructions are those of
+// the agent's owner, in a message of their own.
+func modelWay(t *testing.T) *way {
+	var mu sync.Mutex
+	var got []request
+	server := httptest.NewServer(model.New(model.Config{Script: func(q model.Request) *model.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		r := request{text: q.Messages[1].Text}
+		if m := q.Messages[0]; len(q.Messages) != 2 || m.Role != "system" || !instructed(m.Text) {
+			r.text = fmt.Sprintf("the model got %q", q.Messages)
+		}
+		got = append(got, r)
+		return &model.Reply{Text: "noted"}
+	}}))
+	t.Cleanup(server.Close)
+	return &way{
+		open: func() (share.Agent, error) {
+			return openai.New(openai.Config{BaseURL: server.URL + "/v1", Model: "fake-1"}), nil
+		},
+		asked: func(*testing.T) []request {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(got)
 		},
 	}
 }

@@ -1,0 +1,153 @@
+package openai
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/folkmoot/moot/endpoints/endpoint"
+)
+
+// A Config says which model of which server answers.
+type Config struct {
+	BaseURL         string   // without /chat/completions
+	Model           string   // as the server names it
+	APIKey          string   // sent as the bearer token; "" sends none
+	Temperature     *float64 // nil is the server's default
+	MaxOutputTokens int      // of one answer with its reasoning; 0 is the server's default
+
+	Transport http.RoundTripper // nil is one of its own with the proxy of the environment
+}
+
+// An Endpoint asks a model. Its methods may be called concurrently.
+type Endpoint struct {
+	cfg    Config
+	base   string // the base URL without a slash at its end
+	http   *http.Client
+	client *api.Client
+	slot   chan struct{}   // holds a token while a request is in flight, and after Close
+	life   context.Context // ends with Close
+	end    context.CancelFunc
+	once   sync.Once
+}
+
+// New returns an endpoint for a model. It connects when it is asked.
+func New(cfg Config) *Endpoint {
+	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
+	if cfg.Transport == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxResponseHeaderBytes = maxHeader
+		t.DisableKeepAlives = true // turns are far apart, and a server has no business on an idle connection
+		cfg.Transport = t
+	}
+	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.BaseURL, "/"), slot: make(chan struct{}, 1)}
+	e.life, e.end = context.WithCancel(context.Background())
+	e.http = &http.Client{Transport: transport{cfg.Transport}}
+	c := api.DefaultConfig(cfg.APIKey)
+	c.BaseURL, c.HTTPClient = e.base, e.http
+	e.client = api.NewClientWithConfig(c)
+	return e
+}
+
+// Start checks that the server answers and, if it lists its models, that it has this
+// one. A server without such a list is taken as it is.
+func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
+	call, done := e.bound(ctx)
+	defer done()
+	models, err := e.models(call)
+	switch {
+	case err != nil:
+		return e.problem(ctx, call, err)
+	case len(models) > 0 && !has(models, e.cfg.Model):
+		return e.noModel("it does not list it", models)
+	}
+	return nil
+}
+
+// Speak asks the model for a turn. A bid is a pass at once. Errors wrap endpoint's:
+// ErrBusy, ErrClosed, ErrTimeout, ErrTooLarge, ErrProtocol and ErrAgent. The last
+// three come with the usage, if it is known. A broken protocol is raised as a
+// violation too.
+func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
+	select {
+	case e.slot <- struct{}{}:
+		defer func() { <-e.slot }()
+	default:
+		if e.life.Err() != nil {
+			return endpoint.Reply{}, errClosed
+		}
+		return endpoint.Reply{}, endpoint.ErrBusy
+	}
+	if p.Kind == endpoint.Bid {
+		return endpoint.Reply{Outcome: endpoint.Passed}, ctx.Err()
+	}
+	call, done := e.bound(ctx)
+	defer done()
+	if p.Timeout > 0 {
+		var cancel context.CancelFunc
+		call, cancel = context.WithTimeout(call, p.Timeout)
+		defer cancel()
+	}
+	reply, err := e.ask(call, p, floor)
+	if err == nil {
+		return reply, nil
+	}
+	err = e.problem(ctx, call, err)
+	raise(ctx, floor, err)
+	return endpoint.Reply{Usage: reply.Usage}, err
+}
+
+// Close ends the request in flight and waits for it.
+func (e *Endpoint) Close() error {
+	e.once.Do(func() {
+		e.end()
+		e.slot <- struct{}{}
+	})
+	return nil
+}
+
+// bound returns ctx so that Close ends it too.
+func (e *Endpoint) bound(ctx context.Context) (call context.Context, done func()) {
+	call, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(e.life, cancel)
+	return call, func() { stop(); cancel() }
+}
+
+// ask sends p and reads the answer.
+func (e *Endpoint) ask(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
+	stream, err := e.client.CreateChatCompletionStream(ctx, e.request(p))
+	if err != nil {
+		return endpoint.Reply{}, err
+	}
+	defer stream.Close()
+	a := answer{limit: p.MaxOutputChars, show: func(string) {}}
+	if floor != nil {
+		a.show = floor.Show
+	}
+	if err := a.read(stream); err != nil {
+		return endpoint.Reply{Usage: a.usage}, err
+	}
+	return a.reply(p, e.redact)
+}
+
+// request returns the request of a turn.
+func (e *Endpoint) request(p endpoint.Prompt) api.ChatCompletionRequest {
+	q := api.ChatCompletionRequest{
+		Model: e.cfg.Model, MaxTokens: e.cfg.MaxOutputTokens, Stream: true, StreamOptions: &api.StreamOptions{IncludeUsage: true},
+		Messages: []api.ChatCompletionMessage{
+			{Role: api.ChatMessageRoleSystem, Content: endpoint.PlainInstructions(p)},
+			{Role: api.ChatMessageRoleUser, Content: p.Text},
+		},
+	}
+	if t := e.cfg.Temperature; t != nil {
+		q.Temperature = max(float32(*t), math.SmallestNonzeroFloat32) // the library leaves out a 0
+	}
+	if api.NewReasoningValidator().Validate(q) == api.ErrReasoningModelMaxTokensDeprecated {
+		q.MaxTokens, q.MaxCompletionTokens = 0, q.MaxTokens // most servers know the older name only
+	}
+	return q
+}
