@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +57,10 @@ func TestObservedRoom(t *testing.T) {
 	e, ok := room.Event{Body: room.Opened{Spec: room.Spec{Observers: []room.Observer{{Device: "dev"}}}}}.VisibleAt(room.UserVisible)
 	if b := e.Body.(room.Opened); !ok || b.Spec.Observers != nil {
 		t.Errorf("a reader sees who else watches: %+v", b.Spec.Observers)
+	}
+	told := room.Participant{ID: "a", Instructions: "secret", Allow: []room.AllowRule{{Kind: "read"}}, Endpoint: policy.JSON("{}")}
+	e, ok = room.Event{Body: room.Joined{Participant: told}}.VisibleAt(room.UserVisible)
+	if b := e.Body.(room.Joined); !ok || !reflect.DeepEqual(b.Participant, room.Participant{ID: "a"}) {
+		t.Errorf("a reader sees what the owner tells and allows its agent: %+v", b.Participant)
 	}
 }

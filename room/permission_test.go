@@ -137,3 +137,26 @@ func recordPermissions(r *recorder) {
 	ask(room.Permission{Kind: "fetch"}, nil)
 	r.reply(said("Done."))
 }
+
+// TestRequestTimes: the request whose time is over first is refused first, at that time,
+// also if it was made last. A request of another turn changes nothing.
+func TestRequestTimes(t *testing.T) {
+	b := opened(t, "a b me/human")
+	b.play("speak a go", "asks read x")
+	if err := b.act("me", room.SetLimits{Limits: room.Limits{PermissionTimeout: 30 * time.Second}}); err != nil {
+		t.Fatal(err)
+	}
+	b.play("asks read y")
+	if at, ok := b.state.Deadline(); !ok || at != 30*time.Second {
+		t.Errorf("the next refusal is at %v", at)
+	}
+	b.clock = 30 * time.Second
+	b.play("tick")
+	if v := b.state.View(room.Internal); len(v.Requests) != 1 || v.Requests[0].ID != "1.1" {
+		t.Errorf("there wait %+v", v.Requests)
+	}
+	b.state.Apply(room.Event{Seq: b.state.Seq + 1, Body: room.PermissionAsked{Turn: 9, ID: "9.1"}})
+	if n := len(b.state.Turn.Requests); n != 1 {
+		t.Errorf("%d requests wait after one of another turn", n)
+	}
+}
