@@ -143,9 +143,17 @@ func MayBid(written policy.JSON) bool {
 	return true
 }
 
-// StatesUsage reports whether the agent of an endpoint can state what a turn has
-// used. Programs that answer in plain text cannot.
-func StatesUsage(w wireEndpoint) bool { return w.Kind != KindCommand }
+// statesUsage reports whether the agent is known to state what a turn has used.
+// Programs that answer in plain text do not, and Qwen Code does not.
+func (w *wireEndpoint) statesUsage() bool {
+	switch w.Kind {
+	case KindCommand:
+		return false
+	case KindACP:
+		return w.Agent != "" && w.Agent != "qwen"
+	}
+	return true
+}
 
 // ExpandEndpoint expands an endpoint that was stored as written, such as
 // [room.Participant].Endpoint of a reopened room. dir is the folder of the room.

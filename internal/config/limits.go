@@ -201,7 +201,7 @@ func (d *document) checkUsage(w wireRoom) {
 	}
 	var unknown []string
 	for i, s := range w.Participants {
-		if s == nil || s.Endpoint == nil || StatesUsage(*s.Endpoint) {
+		if s == nil || s.Endpoint == nil || s.Endpoint.statesUsage() {
 			continue
 		}
 		unknown = append(unknown, s.ID)
