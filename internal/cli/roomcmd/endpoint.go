@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,26 +25,24 @@ func newEndpointCmd(a *commands) *cobra.Command {
 func newEndpointCheckCmd(a *commands) *cobra.Command {
 	c := &endpointCheck{commands: a}
 	cmd := &cobra.Command{
-		Use:   "check [--kind KIND] -- COMMAND [ARG...]",
+		Use:   "check [--kind KIND] [-- COMMAND [ARG...]]",
 		Short: "Run an agent as a room does, and report which requirements it meets",
-		Long: "check starts COMMAND as an agent of KIND, as `endpoint:` in room.yaml does, and\n" +
-			"sends it prompts: answers, odd texts, long prompts, limits, cancellation. An agent\n" +
-			"of kind ndjson is also asked for bids, and told to end. Each requirement is\n" +
-			"reported with the observation and a fix.",
-		Example: "  moot endpoint check -- python3 agent.py\n  moot endpoint check --kind command -- llm",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    c.run,
+		Long: "check reaches an agent as `endpoint:` in room.yaml does and sends it prompts:\n" +
+			"answers, odd texts, long prompts, limits, cancellation. An agent of kind ndjson is\n" +
+			"also asked for bids, and told to end. Each requirement is reported with the\n" +
+			"observation and a fix. A model that has a price gets about seven prompts, one of\n" +
+			"them with 200,000 characters.",
+		Example: "  moot endpoint check -- python3 agent.py\n" +
+			"  moot endpoint check --kind acp --agent gemini\n" +
+			"  moot endpoint check --kind command -- llm\n" +
+			"  moot endpoint check --kind openai --model llama3.2",
+		Args: cobra.ArbitraryArgs,
+		RunE: c.run,
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&c.kind, "kind", config.KindNDJSON, "kind of the agent: "+strings.Join(checkedKinds, ", "))
-	flags.StringSliceVar(&c.env, "env", nil, "variable to pass on to the agent; can be repeated")
-	flags.DurationVar(&c.timeout, "timeout", 60*time.Second, "how long one answer may take")
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(checkedKinds, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	c.agent.add(cmd)
+	cmd.Flags().DurationVar(&c.timeout, "timeout", 60*time.Second, "how long one answer may take")
 	return cmd
 }
-
-// checkedKinds are the kinds of agents that can be checked.
-var checkedKinds = []string{config.KindNDJSON, config.KindCommand}
 
 // startTimeout bounds the start of an agent that is checked. It is the default of
 // rooms.
@@ -55,22 +51,14 @@ const startTimeout = 2 * time.Minute
 // An endpointCheck is `moot endpoint check` with its flags.
 type endpointCheck struct {
 	*commands
-	kind    string
-	env     []string
+	agent   agentFlags
 	timeout time.Duration
 }
 
 func (c *endpointCheck) run(cmd *cobra.Command, args []string) error {
-	if !slices.Contains(checkedKinds, c.kind) {
-		return app.Usagef(cmd, "--kind %s is not one of %s", c.kind, strings.Join(checkedKinds, ", "))
-	}
-	e := config.Endpoint{Kind: c.kind, Command: args, Env: map[string]string{}}
-	for _, name := range c.env {
-		value, ok := os.LookupEnv(name)
-		if !ok {
-			return app.Usagef(cmd, "--env %s: there is no such variable", name)
-		}
-		e.Env[name] = value
+	e, err := c.agent.endpoint(cmd, args)
+	if err != nil {
+		return err
 	}
 	return c.checkEndpoint(cmd.Context(), e)
 }
