@@ -12,7 +12,8 @@ import (
 // because the time of the deadline is not known in advance.
 func WithClock(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	inner, cancel := context.WithCancelCause(parent)
-	c := &clock{Context: inner, left: d}
+	c := &clock{Context: inner, done: make(chan struct{}), left: d}
+	context.AfterFunc(inner, func() { close(c.done) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expire = func() { cancel(context.DeadlineExceeded) }
@@ -45,7 +46,10 @@ type clockKey struct{}
 // A clock is a context whose deadline can be held.
 type clock struct {
 	context.Context // ends at the deadline
-	expire          func()
+	// done is another channel than that of Context. Otherwise package context would
+	// take the contexts below from Context, whose error is Canceled at the deadline.
+	done   chan struct{}
+	expire func()
 
 	mu    sync.Mutex
 	left  time.Duration // when the clock was last started
@@ -61,6 +65,9 @@ func (c *clock) Value(key any) any {
 	}
 	return c.Context.Value(key)
 }
+
+// Done is closed when the context has ended.
+func (c *clock) Done() <-chan struct{} { return c.done }
 
 // Err is context.DeadlineExceeded after the deadline.
 func (c *clock) Err() error {

@@ -38,6 +38,9 @@ func TestClock(t *testing.T) {
 		default:
 			t.Error("the child goes on")
 		}
+		if err := child.Err(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the child has ended with %v", err)
+		}
 		Hold(child)()
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
@@ -49,7 +52,9 @@ func TestClock(t *testing.T) {
 
 func TestClockCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent, stop := context.WithCancel(t.Context())
+		reason := errors.New("paused")
+		parent, cancelParent := context.WithCancelCause(t.Context())
+		stop := func() { cancelParent(reason) }
 		ctx, cancel := WithClock(parent, time.Second)
 		defer cancel()
 		release := Hold(ctx)
@@ -57,6 +62,12 @@ func TestClockCancelled(t *testing.T) {
 		synctest.Wait()
 		if !errors.Is(ctx.Err(), context.Canceled) {
 			t.Errorf("got %v", ctx.Err())
+		}
+		child, cancelChild := context.WithCancel(ctx)
+		defer cancelChild()
+		synctest.Wait()
+		if err := context.Cause(child); err != reason {
+			t.Errorf("the child has ended because of %v", err)
 		}
 		release()
 		Hold(t.Context())() // a context without a clock
