@@ -94,7 +94,8 @@ func (c *client) explain(err error) error {
 	if refused, ok := errors.AsType[*rpcError](err); ok {
 		text := c.redact(refused.describe())
 		if refused.Code == codeSignedOut {
-			return codedError(codeSignIn, "the agent is not signed in: "+text, cmp.Or(c.cfg.Preset.SignIn, "sign in with the agent's own program"), endpoint.ErrAgent)
+			how := cmp.Or(c.cfg.Preset.SignIn, "sign in with the agent's own program") // the timeline shows no fix
+			return codedError(codeSignIn, "the agent is not signed in ("+text+"): "+how, "`moot doctor` tests whether the agents are signed in", endpoint.ErrAgent)
 		}
 		return codedError("AGENT-ERROR", "the agent reports an error: "+text, "fix what the agent reports", endpoint.ErrAgent)
 	}

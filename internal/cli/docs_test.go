@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/internal/config"
 )
 
@@ -92,6 +93,7 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 	if err := os.CopyFS(filepath.Join(work, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
 		t.Fatal(err)
 	}
+	seatFakes(t, filepath.Join(work, "bin"))
 	lines := strings.Split(text, "\n")
 	changed := map[int][]string{}
 	for _, c := range cmds {
@@ -122,6 +124,20 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 	}
 }
 
+// seatFakes makes a folder with agents that the documentation shows. They behave
+// like those of their names, but ask no model.
+func seatFakes(t *testing.T, bin string) {
+	t.Helper()
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude-agent-acp", "codex-acp"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexec fake-agent ready\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func writeDocumented(t *testing.T, path string, lines []string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -136,7 +152,7 @@ func runDocumented(t *testing.T, work string, c documented) []string {
 	cmd := exec.Command("sh", "-c", strings.ReplaceAll(c.command, "go run ./cmd/moot", "moot"))
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(),
-		"HOME="+filepath.Join(work, "home"), "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_CACHE_HOME="+cacheHome(), "MOOT_DATA=", "MOOT_CONFIG=", "NO_COLOR=1")
+		"PATH="+filepath.Join(work, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+filepath.Join(work, "home"), "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_CACHE_HOME="+cacheHome(), "MOOT_DATA=", "MOOT_CONFIG=", "NO_COLOR=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	code := exitCodeOf(cmd.Run())
@@ -218,6 +234,21 @@ func TestRoomKeysDocumented(t *testing.T) {
 	for key := range keys {
 		if !regexp.MustCompile(`[^A-Za-z_]` + key + `[^A-Za-z_]`).Match(page) {
 			t.Errorf("docs/room.md does not name %s", key)
+		}
+	}
+}
+
+// TestPresetsDocumented: docs/agents.md says of each preset how it is installed,
+// how its owner signs in, what it is put into, and what that does not enforce.
+func TestPresetsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range acp.Presets() {
+		row := fmt.Sprintf("| `%s` | `%s` | %s | %s | %s |", p.Name, p.Install, p.SignIn, p.Enforces(), p.Limits)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("docs/agents.md has no row\n%s", row)
 		}
 	}
 }

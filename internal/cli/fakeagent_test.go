@@ -12,7 +12,7 @@ import (
 // argument says how it behaves:
 //
 //	ready     it opens a session, and answers
-//	noisy     the same, with lines that are no messages
+//	noisy     the same in an empty folder only, with lines that are no messages
 //	out       it is not signed in
 //	says-out  the same, but it opens a session
 //	hangs     it never answers
@@ -46,11 +46,13 @@ func fakeAnswer(behaviour string, id json.RawMessage, method string, params map[
 	case "initialize":
 		answer["result"] = map[string]any{"protocolVersion": 1, "agentInfo": map[string]string{"name": "fake", "version": "1.2.3"}}
 	case "session/new":
-		if entries, err := os.ReadDir(fmt.Sprint(params["cwd"])); err != nil || len(entries) > 0 {
-			fmt.Fprintln(os.Stderr, "the folder is not empty")
-			os.Exit(4)
-		}
 		switch behaviour {
+		case "noisy":
+			if entries, err := os.ReadDir(fmt.Sprint(params["cwd"])); err != nil || len(entries) > 0 {
+				fmt.Fprintln(os.Stderr, "the folder is not empty")
+				os.Exit(4)
+			}
+			answer["result"] = map[string]any{"sessionId": "s1"}
 		case "out":
 			answer["error"] = map[string]any{"code": -32000, "message": "Authentication required"}
 		case "says-out":

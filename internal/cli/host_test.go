@@ -18,6 +18,10 @@ import (
 
 // TestHostScripts runs rooms as they are run from a shell, with real agents.
 func TestHostScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cache := sharedCache(t) // compiling the policies once is enough
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/host",
@@ -28,6 +32,7 @@ func TestHostScripts(t *testing.T) {
 			env.Setenv("MOOT_CACHE", cache)
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("CI", os.Getenv("CI"))
+			env.Setenv("ROOT", root)
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

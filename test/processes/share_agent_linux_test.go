@@ -77,16 +77,14 @@ type siege struct {
 	acked []string // events, as they were printed
 }
 
-// TestSharedAgentKilled: a real agent, reached by its protocol through
-// examples/acp-adapter, is shared with another owner's room. The host, the share
-// and the relay are killed at random moments of 20 turns and started again. Each
-// turn ends once, the model hears of each at most once, and nothing of the agent
-// is left behind. SHARE_SEED=N draws other moments.
+// TestSharedAgentKilled: a real agent, reached by the Agent Client Protocol, is
+// shared with another owner's room. The host, the share and the relay are killed at
+// random moments of 20 turns and started again. Each turn ends once, the model hears
+// of each at most once, and nothing of the agent is left behind. SHARE_SEED=N draws
+// other moments.
 func TestSharedAgentKilled(t *testing.T) {
 	t.Parallel()
-	for _, program := range []string{"gemini", "python3"} {
-		needProgram(t, program)
-	}
+	needProgram(t, "gemini")
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SHARE_SEED"), "5"), 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +113,6 @@ func needProgram(t *testing.T, name string) {
 
 func newSiege(t *testing.T, plan []blow) *siege {
 	t.Helper()
-	adapter, err := filepath.Abs("../../examples/acp-adapter/acp.py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &siege{model: newModel(t), plan: plan, two: &two{
 		t: t, port: freePort(t),
 		ann: newWorkbench(t, map[string]string{"room.yaml": killedRoom, "agent.sh": shellAgent}), bob: newWorkbench(t, nil),
@@ -137,10 +131,10 @@ func newSiege(t *testing.T, plan []blow) *siege {
     ratePerMinute: 600
     rateBurst: 20
     endpoint:
-      kind: ndjson
-      command: [python3, -B, %s, gemini, --acp]
-      env: {GEMINI_API_KEY: "${GEMINI_API_KEY}", GOOGLE_GEMINI_BASE_URL: "${GOOGLE_GEMINI_BASE_URL}", GEMINI_CLI_TRUST_WORKSPACE: "true"}
-`, ann.ID(), adapter))
+      kind: acp
+      agent: gemini
+      env: {GEMINI_CLI_TRUST_WORKSPACE: "true"}
+`, ann.ID()))
 	s.bob.env = append(s.bob.env, "GEMINI_API_KEY=of-nobody", "GOOGLE_GEMINI_BASE_URL="+s.model.URL)
 	if err := os.MkdirAll(filepath.Join(s.bob.dir, "home", ".gemini"), 0o700); err != nil {
 		t.Fatal(err)

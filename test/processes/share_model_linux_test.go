@@ -73,10 +73,10 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	all := ownTurn.FindAllStringSubmatch(text.String(), -1)
-	if len(all) != 1 {
-		return fmt.Errorf("the prompt is of %d turns: %s", len(all), text.String())
+	if len(all) == 0 {
+		return fmt.Errorf("the prompt is of no turn: %s", text.String())
 	}
-	turn, err := strconv.Atoi(all[0][1])
+	turn, err := strconv.Atoi(all[len(all)-1][1]) // the agent remembers the turns before
 	if err != nil {
 		return err
 	}

@@ -12,19 +12,28 @@ import (
 // Agree asks the person in front of moot; an end of stdin is a no. The question is
 // void when ctx ends, which is a no too. One question is asked at a time.
 func (a *App) Agree(ctx context.Context, what string) bool {
+	line, _ := a.Ask(ctx, what)
+	switch strings.ToLower(line) {
+	case "y", "yes":
+		return true
+	}
+	return false
+}
+
+// Ask asks the person in front of moot for one line, and returns it without
+// spaces at its ends. It is not answered if stdin or ctx ends. One question is
+// asked at a time.
+func (a *App) Ask(ctx context.Context, what string) (line string, answered bool) {
 	answer := a.answers.next(a.Stdin)
 	fmt.Fprint(a.Stderr, what)
 	select {
-	case line := <-answer:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return true
-		}
+	case line = <-answer:
+		return strings.TrimSpace(line), strings.HasSuffix(line, "\n")
 	case <-ctx.Done():
 		a.answers.skip()
 		fmt.Fprintln(a.Stderr)
 	}
-	return false
+	return "", false
 }
 
 // An answerReader reads the answers to questions, one line each. Reading cannot be
