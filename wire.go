@@ -397,7 +397,7 @@ func (w Wiring) serve(p config.Profile) (share.AgentConfig, error) {
 	if e.Restart == nil || *e.Restart == 0 { // a restart comes with a request, and requests are limited
 		e.Restart = new(math.MaxInt)
 	}
-	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Caps: share.Caps(p.Caps), Instructions: p.Instructions, Open: func(context.Context) (share.Agent, error) {
+	return share.AgentConfig{Profile: rules, Timeout: p.Timeout, Candid: p.Candid, Caps: share.Caps(p.Caps), Allow: p.Rules, Dir: e.Dir, Instructions: p.Instructions, Open: func(context.Context) (share.Agent, error) {
 		return w.Agent(e, p.Name)
 	}}, nil
 }

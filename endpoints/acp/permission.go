@@ -140,7 +140,6 @@ const (
 	maxTitle   = 200   // runes
 	maxCommand = 4_000 // bytes; a longer command is no command that a rule may match
 	maxDetail  = 2_000 // runes
-	maxPaths   = 64
 	maxArgs    = 256
 )
 
@@ -148,7 +147,7 @@ const (
 func (call toolCall) permission(dir string, options []permissionOption) endpoint.Permission {
 	q := endpoint.Permission{ID: endpoint.CleanLine(call.ID, 80), Kind: actionOf(call.Kind), Title: endpoint.CleanLine(call.Title, maxTitle), Dir: dir}
 	q.Command, q.Argv = call.command()
-	for _, l := range call.Locations[:min(len(call.Locations), maxPaths)] {
+	for _, l := range call.Locations { // all: the room refuses more than a person can see
 		q.Paths = append(q.Paths, l.Path)
 	}
 	if len(call.Input) > 0 && string(call.Input) != "{}" {

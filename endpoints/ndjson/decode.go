@@ -66,6 +66,7 @@ const maxDepth = 16
 var replyKeys = []string{
 	"/type", "/request_id", "/status", "/draft_message", "/reason", "/metrics", "/outcome", "/usage",
 	"/confidence", "/tool_rounds", "/bid", "/message_id", "/call_id", "/to", "/text",
+	"/permission_id", "/kind", "/title", "/command", "/argv", "/paths", "/detail", "/always",
 	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
 	"/usage/cached_input_tokens", "/usage/reasoning_tokens", "/usage/cost_usd",
 }

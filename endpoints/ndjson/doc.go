@@ -29,7 +29,11 @@
 //   - desktop.message {to, text, message_id} is a message apart from the answer;
 //     desktop.call {to, call_id, ...} is a call of another agent. If it has an
 //     id, the room answers with desktop.message.response or
-//     desktop.call.response {the id, allowed, reason, body}.
+//     desktop.call.response {the id, allowed, reason, body};
+//   - desktop.permission {permission_id, kind, title, command, argv, paths,
+//     detail, always, request_id} asks the agent's owner before it acts, in a turn
+//     only. Meanwhile the clock of the turn stands. The answer is
+//     desktop.permission.response {permission_id, allowed, always, reason}.
 //
 // # Reading
 //

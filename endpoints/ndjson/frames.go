@@ -19,6 +19,9 @@ const (
 	typeCall         = "desktop.call"
 	typeCallReply    = "desktop.call.response"
 	typeReady        = "desktop.ready"
+
+	typePermission      = "desktop.permission"
+	typePermissionReply = "desktop.permission.response"
 )
 
 // A request asks for a turn or a bid. Its first fields are those of the note.

@@ -66,7 +66,7 @@ func New(cfg Config) *Endpoint {
 // connect returns the wire of a new process.
 func (c Config) connect(l subprocess.Link) *wire {
 	w := newWire(l.Stdin, c.MaxLine, c.MaxNoise, l.Signals)
-	w.words = l.Stderr
+	w.words, w.dir = l.Stderr, c.Dir
 	return w
 }
 
@@ -123,7 +123,7 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	defer release()
 	if p.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.Timeout)
+		ctx, cancel = endpoint.WithClock(ctx, p.Timeout) // it stands while a permission is asked for
 		defer cancel()
 	}
 	if ctx.Err() != nil {

@@ -28,6 +28,8 @@ func (w *wire) take(b []byte, cut bool) {
 		w.markReady()
 	case f.typ == typeMessage || f.typ == typeCall:
 		w.raise(f.raw)
+	case f.typ == typePermission:
+		w.permit(f.raw)
 	default:
 		w.signals.Violation("unknown_frame", "no such frame: "+endpoint.Quote(f.typ))
 	}

@@ -18,6 +18,7 @@ import (
 type wire struct {
 	out     *subprocess.Writer
 	signals *inflight.Queue
+	dir     string        // working folder of the agent; "" is that of this process
 	words   func() string // the last lines of the agent's standard error; may be nil
 
 	maxLine, maxNoise int

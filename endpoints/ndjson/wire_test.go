@@ -198,7 +198,7 @@ func (s *wireTest) ask(arg string) {
 			p.AllowToolUse, p.MaxToolRounds = true, n
 		case "timeout":
 			p.Timeout, err = time.ParseDuration(value)
-			ctx, cancel = context.WithTimeout(s.t.Context(), p.Timeout)
+			ctx, cancel = endpoint.WithClock(s.t.Context(), p.Timeout)
 		}
 		if err != nil {
 			s.t.Fatalf("%s: %v", w, err)
@@ -268,8 +268,22 @@ func (s *wireTest) readRequests() {
 	}
 }
 
-// Raise prints a signal and allows it.
-func (s *wireTest) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
+// Raise prints a signal and allows it. A permission to fetch waits a minute, one to
+// delete waits for ever, and one to edit is refused.
+func (s *wireTest) Raise(ctx context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
+	if p := sig.Permission; p != nil {
+		s.note(signals, "permission %+v", *p)
+		switch p.Kind {
+		case endpoint.ActionFetch:
+			time.Sleep(time.Minute)
+		case endpoint.ActionEdit:
+			return endpoint.Answer{Always: true, Reason: "not now"}, nil
+		case endpoint.ActionDelete:
+			<-ctx.Done()
+			return endpoint.Answer{}, ctx.Err()
+		}
+		return endpoint.Answer{Allowed: true, Always: p.Always}, nil
+	}
 	s.note(signals, "%s code %q to %q: %q", sig.Kind, sig.Code, sig.To, sig.Detail)
 	if sig.Kind == endpoint.SignalCall {
 		return endpoint.Answer{Allowed: true, Body: []byte(`{"result":"done"}`)}, nil

@@ -80,6 +80,8 @@ type pair struct {
 	shareConfig    share.Config
 	candid         bool
 	caps           share.Caps
+	rules          []endpoint.AllowRule
+	dir            string // of the agent
 	guestQuota     *quota.Quota
 	audited        chan share.AuditEntry
 	journal        string
@@ -129,7 +131,7 @@ func (p *pair) startShare(t testing.TB) {
 	c := p.shareConfig
 	c.Self, c.Journal, c.Quota = p.guest, newJournal(t, p.journal), p.guestQuota
 	c.Name = func(identity.DeviceID) string { return "Ann's laptop" }
-	c.Agents = []share.AgentConfig{{Profile: p.guestProfile, Candid: p.candid, Caps: p.caps, Open: func(context.Context) (share.Agent, error) {
+	c.Agents = []share.AgentConfig{{Profile: p.guestProfile, Candid: p.candid, Caps: p.caps, Allow: p.rules, Dir: p.dir, Open: func(context.Context) (share.Agent, error) {
 		if p.open != nil {
 			return p.open(), nil
 		}

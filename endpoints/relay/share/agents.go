@@ -39,6 +39,10 @@ type AgentConfig struct {
 	Caps Caps
 	// Instructions are those of the agent's owner. A request has none.
 	Instructions string
+	// Allow are the actions that the agent may take without a person, in Dir, its
+	// folder. All others are refused: no person is asked.
+	Allow []endpoint.AllowRule
+	Dir   string
 	// Candid sends the agent's own words about a failure to the other device, such
 	// as the last lines of its standard error.
 	Candid bool

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 
+	"github.com/folkmoot/moot/endpoints/allow"
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
@@ -19,9 +20,9 @@ type remoteFloor struct {
 	request envelope.Envelope
 }
 
-// Raise forwards a message. Permissions and calls are for the agent's own owner
-// to allow, who is not asked here, so they are refused. Violations and late
-// answers go to the owner's log.
+// Raise forwards a message. A permission is for the agent's own owner to give, by
+// the rules of the profile: no person is asked, and the request never leaves this
+// device. Calls are refused. Violations and late answers go to the owner's log.
 func (f *remoteFloor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	q := f.request
 	switch s.Kind {
@@ -47,12 +48,28 @@ func (f *remoteFloor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.An
 			ID: "anew", Type: envelope.Status, Profile: q.Profile, Room: q.Room, Body: wire.Body(wire.Status{State: wire.StateRestarted}),
 		})
 		return endpoint.Answer{Allowed: true}, nil
+	case endpoint.SignalPermission:
+		return f.permit(s.Permission), nil
 	case endpoint.SignalViolation:
 		f.share.cfg.Log.Warn("a shared agent broke its protocol", "profile", q.Profile, "rule", s.Code, "detail", s.Detail)
 	case endpoint.SignalLate:
 		f.share.cfg.Log.Info("a shared agent answered too late", "profile", q.Profile)
 	}
 	return endpoint.Answer{Reason: "not allowed for another owner's room"}, nil
+}
+
+// permit answers a permission request by the rules of the profile.
+func (f *remoteFloor) permit(p *endpoint.Permission) endpoint.Answer {
+	if p == nil {
+		return endpoint.Answer{By: endpoint.Unasked, Reason: "the request is empty"}
+	}
+	a, ok := allow.Answer(f.profile.Allow, f.profile.Dir, *p)
+	kept, whole := p.Bounded()
+	if !ok || !whole {
+		a = endpoint.Answer{By: endpoint.Unasked, Reason: "in the room of another owner only a rule under allow: of the profile can permit it"}
+	}
+	f.share.cfg.Log.Info("a shared agent asked for a permission", "profile", f.request.Profile, "device", f.to.Short(), "kind", kept.Kind, "title", kept.Title, "allowed", a.Allowed, "reason", a.Reason)
+	return a
 }
 
 // Show drops live text: its timing and sizes would leak what the agent does.

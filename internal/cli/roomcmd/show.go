@@ -30,7 +30,8 @@ func newShowCmd(a *commands) *cobra.Command {
 		Long: "show prints how a room stands, from its log. With --turn it prints what the agent\n" +
 			"that had the turn was handed: which messages whole, which as one line, which were\n" +
 			"left out, and the prompt: the bytes that were sent. They are made again from the\n" +
-			"log and compared with the digest that was recorded before they left.",
+			"log and compared with the digest that was recorded before they left. It lists what\n" +
+			"the agent asked of its owner in that turn, with the answers.",
 		Example: "  moot show r_01k5...\n  moot show r_01k5... --turn 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -194,6 +195,9 @@ type sight struct {
 	Instructions string      `json:"instructions,omitempty"` // of the agent's owner; no part of the prompt
 	Usage        room.Usage  `json:"usage,omitzero"`         // as the agent stated it at the end of the turn
 	Prompt       string      `json:"prompt"`
+
+	Permissions []json.RawMessage `json:"permissions,omitempty"` // events: what the agent has asked of its owner, and the answers
+	asked       string            // the same as text
 }
 
 // showTurn rebuilds a prompt from the log. One that is not what was recorded
@@ -208,10 +212,13 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	if err != nil {
 		return app.UnknownRoom(id, err)
 	}
-	redacted, stated := 0, room.Usage{}
+	redacted, stated, asked := 0, room.Usage{}, []room.Event(nil)
 	err = app.EachEvent(ctx, db, id, func(e room.Event) error {
 		if _, ok := e.Body.(room.Redacted); ok {
 			redacted++
+		}
+		if asksIn(e.Body, turn) {
+			asked = append(asked, e)
 		}
 		if of, u := usageOf(e.Body); of == turn && u != (room.Usage{}) {
 			stated = u
@@ -221,7 +228,12 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 	if err != nil {
 		return err
 	}
+	permissions, err := encoded(asked)
+	if err != nil {
+		return err
+	}
 	s := sight{
+		Permissions: permissions, asked: a.requests(asked),
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
 		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted, Usage: stated,
 		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text,
@@ -236,6 +248,27 @@ func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
 		}
 	}
 	return nil
+}
+
+// asksIn reports whether an event is a permission request of that turn, or an answer.
+func asksIn(b room.Body, turn int) bool {
+	switch b := b.(type) {
+	case room.PermissionAsked:
+		return b.Turn == turn
+	case room.PermissionAnswered:
+		return b.Turn == turn
+	}
+	return false
+}
+
+// requests returns events about permissions as text.
+func (a *commands) requests(events []room.Event) string {
+	p := a.Printer()
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString(p.Event(e))
+	}
+	return b.String()
 }
 
 // usageOf returns the turn that an event ends or drafts, and its usage.
@@ -286,6 +319,9 @@ func (a *commands) printSight(w io.Writer, s sight) error {
 	}
 	if s.Instructions != "" {
 		fmt.Fprintf(&b, "\ninstructions, which are no part of the prompt:\n%s\n", s.Instructions)
+	}
+	if s.asked != "" {
+		b.WriteString("\n" + strings.TrimSuffix(s.asked, "\n"))
 	}
 	b.WriteString("\n" + s.Prompt) // both cleaned when it was rendered: the bytes that were sent
 	_, err := io.WriteString(w, b.String())
