@@ -69,7 +69,7 @@ func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 	case ctx.Err() == nil && e.life.Err() != nil:
 		return errClosed
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), ctx.Err() == nil && errors.Is(call.Err(), context.DeadlineExceeded):
-		return codedError("AGENT-TIMEOUT", "the model gave no answer in time", "give the seat a longer timeout, or use a smaller model", endpoint.ErrTimeout)
+		return codedError("AGENT-TIMEOUT", "the model gave no answer in time", "give the seat a longer timeout, or startTimeout, or use a smaller model", endpoint.ErrTimeout)
 	case ctx.Err() != nil:
 		return fmt.Errorf("waiting for the model: %w", context.Cause(ctx))
 	case errors.As(err, &coded):
@@ -101,13 +101,13 @@ func (e *Endpoint) serverProblem(call context.Context, err error) error {
 	case errors.As(err, &said) && said.HTTPStatusCode > 0:
 		return e.refused(call, said.HTTPStatusCode, said.Message)
 	case errors.As(err, &said):
-		return codedError("AGENT-ERROR", "the model server reports an error: "+e.clean(said.Message), "see the log of the server at "+e.base, endpoint.ErrAgent)
+		return codedError("AGENT-ERROR", "the model server reports an error: "+e.clean(said.Message), "see the log of the server at "+e.name, endpoint.ErrAgent)
 	case errors.As(err, &status):
 		return e.refused(call, status.status, status.message)
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):
 		return e.serverError("cannot be reached: "+e.words(err)+"; if it is Ollama, `ollama serve` starts it", "start the server, or correct baseURL")
 	}
-	return codedError("AGENT-PROTOCOL", "the model server at "+e.base+" broke the protocol: "+e.words(err), "check that baseURL is that of an OpenAI-compatible API; it often ends in /v1", endpoint.ErrProtocol)
+	return codedError("AGENT-PROTOCOL", "the model server at "+e.name+" broke the protocol: "+e.words(err), "check that baseURL is that of an OpenAI-compatible API; it often ends in /v1", endpoint.ErrProtocol)
 }
 
 // refused returns the error of a status that is no success.
@@ -145,7 +145,7 @@ func (e *Endpoint) noModel(why string, models []string) error {
 }
 
 func (e *Endpoint) serverError(what, fix string) error {
-	return codedError("AGENT-SERVER", "the model server at "+e.base+" "+what, fix, endpoint.ErrAgent)
+	return codedError("AGENT-SERVER", "the model server at "+e.name+" "+what, fix, endpoint.ErrAgent)
 }
 
 // words returns the text of an error, without the prefix that says which it is.
@@ -159,7 +159,7 @@ func (e *Endpoint) words(err error) string {
 
 // clean returns words of a server for a message to people.
 func (e *Endpoint) clean(text string) string {
-	return endpoint.CleanLine(e.redact(text), maxReason)
+	return endpoint.CleanLine(e.redact(endpoint.Clean(text)), maxReason) // invisible characters could part a key
 }
 
 // minSecret is the length from which a key is a secret. Servers that check none are

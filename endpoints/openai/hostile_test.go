@@ -68,6 +68,7 @@ func TestHostileServers(t *testing.T) {
 		"huge error":              {status(422, strings.Repeat("x", 10<<20)), "agent", "answers with status 422: " + strings.Repeat("x", 500) + "…"},
 		"endless error":           {func(w http.ResponseWriter) { w.WriteHeader(418); endless(w, "x") }, "agent", "answers with status 418: xxx"},
 		"no key":                  {status(401, `{"error":{"message":"`+key+` is not valid"}}`), "agent", `status 401: [key] is not valid [AGENT-SERVER] write apiKey: "${OPENAI_API_KEY}"`},
+		"a key in parts":          {status(401, `{"error":{"message":"`+key[:8]+"\u200b"+key[8:]+` is not valid"}}`), "agent", "status 401: [key] is not valid"},
 		"no route":                {status(404, "404 page not found"), "agent", "status 404: 404 page not found [AGENT-SERVER] correct what it names; if the prompt is too long for the model, lower context.tokens, and baseURL often ends in /v1"},
 		"wait for a year": {func(w http.ResponseWriter) {
 			w.Header().Set("Retry-After", "31536000")
@@ -143,6 +144,18 @@ func TestNoModel(t *testing.T) {
 	check(t, err, `has no model "m2": it answers with status 404: model "m2" not found; it has m, llama3.2:latest [AGENT-SERVER] write one that it has; `+"`ollama pull` adds one to Ollama")
 	if !errors.Is(err, endpoint.ErrAgent) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSecretURL checks that the errors of a URL with a password do not have it.
+func TestSecretURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://ann:" + key + "@127.0.0.1:1/v1?key=" + key: "the model server at http://127.0.0.1:1/v1 cannot be reached",
+		"http://127.0.0.1:1/" + key + "\x7f":               "the model server at (not a URL) cannot be reached",
+	} {
+		_, err := openai.New(openai.Config{BaseURL: base, Model: "m"}).Speak(t.Context(), prompt("x"), nil)
+		check(t, err, want)
+		check(t, openai.New(openai.Config{BaseURL: base, Model: "m"}).Start(t.Context(), nil), want)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	api "github.com/sashabaranov/go-openai"
 
@@ -27,6 +29,7 @@ type Config struct {
 type Endpoint struct {
 	cfg    Config
 	base   string // the base URL without a slash at its end
+	name   string // the base URL for people
 	http   *http.Client
 	client *api.Client
 	slot   chan struct{}   // holds a token while a request is in flight, and after Close
@@ -39,18 +42,28 @@ type Endpoint struct {
 func New(cfg Config) *Endpoint {
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	if cfg.Transport == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxResponseHeaderBytes = maxHeader
-		t.DisableKeepAlives = true // turns are far apart, and a server has no business on an idle connection
-		cfg.Transport = t
+		cfg.Transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
+			DisableKeepAlives: true, // turns are far apart, and a server has no business on an idle connection
+		}
 	}
 	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.BaseURL, "/"), slot: make(chan struct{}, 1)}
+	e.name = nameOf(e.base)
 	e.life, e.end = context.WithCancel(context.Background())
 	e.http = &http.Client{Transport: transport{cfg.Transport}}
 	c := api.DefaultConfig(cfg.APIKey)
 	c.BaseURL, c.HTTPClient = e.base, e.http
 	e.client = api.NewClientWithConfig(c)
 	return e
+}
+
+// nameOf returns a URL without what could be a secret.
+func nameOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "(not a URL)"
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }
 
 // Start checks that the server answers and, if it lists its models, that it has this
@@ -137,7 +150,7 @@ func (e *Endpoint) ask(ctx context.Context, p endpoint.Prompt, floor endpoint.Fl
 // request returns the request of a turn.
 func (e *Endpoint) request(p endpoint.Prompt) api.ChatCompletionRequest {
 	q := api.ChatCompletionRequest{
-		Model: e.cfg.Model, MaxTokens: e.cfg.MaxOutputTokens, Stream: true, StreamOptions: &api.StreamOptions{IncludeUsage: true},
+		Model: e.cfg.Model, Stream: true, StreamOptions: &api.StreamOptions{IncludeUsage: true},
 		Messages: []api.ChatCompletionMessage{
 			{Role: api.ChatMessageRoleSystem, Content: endpoint.PlainInstructions(p)},
 			{Role: api.ChatMessageRoleUser, Content: p.Text},
@@ -146,8 +159,18 @@ func (e *Endpoint) request(p endpoint.Prompt) api.ChatCompletionRequest {
 	if t := e.cfg.Temperature; t != nil {
 		q.Temperature = max(float32(*t), math.SmallestNonzeroFloat32) // the library leaves out a 0
 	}
-	if api.NewReasoningValidator().Validate(q) == api.ErrReasoningModelMaxTokensDeprecated {
-		q.MaxTokens, q.MaxCompletionTokens = 0, q.MaxTokens // most servers know the older name only
+	return limited(q, e.cfg.MaxOutputTokens)
+}
+
+// limited returns q with a bound of the answer in tokens. Its name is max_tokens, the
+// only one that many servers know, unless the library has the model as one that
+// refuses it.
+func limited(q api.ChatCompletionRequest, tokens int) api.ChatCompletionRequest {
+	older := q
+	older.MaxTokens = tokens //lint:ignore SA1019 see above
+	if api.NewReasoningValidator().Validate(older) == api.ErrReasoningModelMaxTokensDeprecated {
+		q.MaxCompletionTokens = tokens
+		return q
 	}
-	return q
+	return older
 }
