@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 	case "orphan":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 		select {}
+	case "script":
+		(&fixture{Reader: bufio.NewReaderSize(os.Stdin, 64<<10)}).play()
 	default:
 		(&fixture{Reader: bufio.NewReaderSize(os.Stdin, 64<<10), scenario: endpointtest.Scenario(s)}).run()
 	}

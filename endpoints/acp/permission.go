@@ -1,10 +1,11 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
@@ -38,7 +39,13 @@ func (c *client) permit(id json.RawMessage, params json.RawMessage) {
 	}
 	t.toolCall(p.ToolCall, false)
 	call := t.calls[p.ToolCall.ID].merged(p.ToolCall)
-	q := call.permission(c.dir, p.Options)
+	q, ok := call.permission(c.dir, p.Options)
+	if !ok {
+		c.signals.Violation("bad_permission", "a permission request whose command or files are too long to be shown")
+		t.refuse(q.Title, "it is too long to be shown")
+		c.answer(id, permissionResult{cancelledOutcome})
+		return
+	}
 	a := &asked{id: id, title: q.Title, options: p.Options}
 	t.asked[string(id)] = a
 	var ctx context.Context
@@ -57,6 +64,9 @@ func (c *client) permitted(t *turn, a *asked, answer endpoint.Answer, err error)
 	delete(t.asked, string(a.id))
 	out, allowed := choose(a.options, answer, err)
 	if !a.settled && !allowed {
+		if answer.Allowed {
+			answer.Reason = "the agent offers no permission for one time"
+		}
 		t.refuse(a.title, answer.Reason)
 	}
 	c.settle(a, out)
@@ -109,6 +119,7 @@ func (t *turn) refuse(title, reason string) {
 	if len(t.refused) >= maxRefused {
 		return
 	}
+	title = cmp.Or(title, "an action without a title")
 	if reason != "" {
 		title += " (" + endpoint.CleanLine(reason, 200) + ")"
 	}
@@ -137,24 +148,27 @@ func choose(options []permissionOption, a endpoint.Answer, err error) (out outco
 
 // Bounds of what the room is asked.
 const (
-	maxTitle   = 200   // runes
-	maxCommand = 4_000 // bytes; a longer command is no command that a rule may match
-	maxDetail  = 2_000 // runes
-	maxArgs    = 256
+	maxTitle   = 200      // runes
+	maxCommand = 64 << 10 // bytes
+	maxDetail  = 2_000    // runes
+	maxPath    = 4 << 10  // bytes
+	maxPaths   = 256
 )
 
-// permission returns the question to the room.
-func (call toolCall) permission(dir string, options []permissionOption) endpoint.Permission {
-	q := endpoint.Permission{ID: endpoint.CleanLine(call.ID, 80), Kind: actionOf(call.Kind), Title: endpoint.CleanLine(call.Title, maxTitle), Dir: dir}
-	q.Command, q.Argv = call.command()
-	for _, l := range call.Locations { // all: the room refuses more than a person can see
+// permission returns the question to the room. ok is false if a person would see
+// only a part of the command or of the files.
+func (call toolCall) permission(dir string, options []permissionOption) (q endpoint.Permission, ok bool) {
+	q = endpoint.Permission{
+		ID: endpoint.CleanLine(call.ID, 80), Kind: actionOf(call.Kind), Title: endpoint.CleanLine(call.Title, maxTitle), Dir: dir,
+		Command: call.line, Argv: call.argv, Detail: call.detail,
+	}
+	ok = !call.long && len(call.Locations) <= maxPaths
+	for _, l := range call.Locations {
+		ok = ok && len(l.Path) <= maxPath
 		q.Paths = append(q.Paths, l.Path)
 	}
-	if len(call.Input) > 0 && string(call.Input) != "{}" {
-		q.Detail = endpoint.CleanLine(string(call.Input), maxDetail)
-	}
 	q.Always = slices.ContainsFunc(options, func(o permissionOption) bool { return o.Kind == allowAlways })
-	return q
+	return q, ok
 }
 
 var actions = []string{
@@ -169,20 +183,30 @@ func actionOf(kind string) string {
 	return endpoint.ActionOther
 }
 
-// command returns the command in the input of a tool, as a line or as a list of
-// arguments.
-func (call toolCall) command() (line string, argv []string) {
-	var input struct {
+// An input is what a permission request tells of the input of a tool: its command as
+// a line or as a list of arguments, and its beginning.
+type input struct {
+	line   string
+	argv   []string
+	long   bool // the command is over maxCommand
+	detail string
+}
+
+func inputOf(b json.RawMessage) (in input) {
+	if string(b) != "{}" {
+		in.detail = endpoint.CleanLine(string(b[:min(len(b), utf8.UTFMax*maxDetail)]), maxDetail)
+	}
+	var fields struct {
 		Command json.RawMessage `json:"command"`
 	}
-	if decodeLenient(call.Input, &input) != nil {
-		return "", nil
+	switch {
+	case decodeLenient(b, &fields) != nil || len(fields.Command) == 0:
+	case len(fields.Command) > maxCommand:
+		in.long = true
+	case json.Unmarshal(fields.Command, &in.line) != nil:
+		if json.Unmarshal(fields.Command, &in.argv) != nil {
+			in.argv = nil
+		}
 	}
-	if json.Unmarshal(input.Command, &line) == nil {
-		return line, nil
-	}
-	if json.Unmarshal(input.Command, &argv) != nil || len(argv) > maxArgs || len(strings.Join(argv, " ")) > maxCommand {
-		return "", nil
-	}
-	return "", argv
+	return in
 }

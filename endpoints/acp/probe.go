@@ -28,7 +28,7 @@ func Probe(ctx context.Context, cfg Config) (Report, error) {
 	r.Name, r.Version = e.Agent()
 	if p := e.supervisor.Latest(); p != nil && err == nil {
 		r.SignedOut = p.Conn.isSignedOut()
-		p.Conn.drop(e.session)
+		p.Conn.drop(e.session, p.Conn.askClose)
 	}
 	if refused, ok := errors.AsType[*problem.Error](err); ok && refused.Code == codeSignIn {
 		r.SignedOut, err = true, nil

@@ -16,19 +16,14 @@ import (
 func (c *client) reply(t *turn) (endpoint.Reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u, wrong := t.usage()
-	t.session.settleUsage()
-	if wrong {
-		c.signals.Violation("bad_metrics", "the usage of the turn is out of range")
-	}
 	r, err := t.outcome()
 	if errors.Is(err, endpoint.ErrTooLarge) && t.failed == nil {
 		c.signals.Violation("too_large", err.Error())
 	}
 	if err != nil {
-		return endpoint.Reply{Usage: u}, c.explain(err)
+		return endpoint.Reply{Usage: t.spent}, c.explain(err)
 	}
-	r.Usage = u
+	r.Usage = t.spent
 	return r, nil
 }
 
@@ -40,7 +35,7 @@ func (t *turn) outcome() (endpoint.Reply, error) {
 		return endpoint.Reply{}, t.failed.problem()
 	case t.err != nil:
 		return endpoint.Reply{}, t.err
-	case t.latest != "" && !t.stated(): // the answer has broken off, and the notice says why
+	case text != "" && t.latest != "" && !t.stated(): // the answer has broken off, and the notice says why
 		return endpoint.Reply{}, faultf("", endpoint.ErrAgent, "%s", endpoint.CleanLine(t.latest, maxReason)).problem()
 	case t.over || utf8.RuneCountInString(text) > t.prompt.MaxOutputChars:
 		return endpoint.Reply{}, faultf("too_large", endpoint.ErrTooLarge, "the limit is %d characters", t.prompt.MaxOutputChars).problem()

@@ -48,7 +48,9 @@ func (c *client) open(ctx context.Context, earlier *session) (s *session, forgot
 	switch {
 	case leaves:
 		earlier = s
-		c.drop(s)
+		c.drop(s, func(params sessionOnly) {
+			_, _ = c.begin(ctx, methodClose, params, func(response) {}) // its error is that of the next request too
+		})
 		s, err = c.newSession(ctx)
 	case s == nil && earlier != nil && earlier.prompted && earlier.leave == "":
 		s, err = c.restore(ctx, earlier)
@@ -115,7 +117,7 @@ func (c *client) newSession(ctx context.Context) (*session, error) {
 	late := func(r response) {
 		var got sessionResult
 		if r.decode(methodNew, &got) == nil && got.SessionID != "" {
-			c.drop(&session{id: got.SessionID})
+			c.drop(&session{id: got.SessionID}, c.askClose)
 		}
 	}
 	if err := c.call(ctx, methodNew, c.sessionParams(""), &got, late); err != nil {
@@ -189,8 +191,8 @@ func (c *client) setOpening() (done func()) {
 }
 
 // drop closes a session that is not used any more, if the agent can do that. It
-// does not wait.
-func (c *client) drop(s *session) {
+// does not wait for the response.
+func (c *client) drop(s *session, send func(sessionOnly)) {
 	c.mu.Lock()
 	if c.session == s {
 		c.session = nil
@@ -199,9 +201,12 @@ func (c *client) drop(s *session) {
 	can := c.agent.Capabilities.Sessions.Close != nil
 	c.mu.Unlock()
 	if can {
-		c.ask(methodClose, sessionOnly{SessionID: s.id})
+		send(sessionOnly{SessionID: s.id})
 	}
 }
+
+// askClose queues a request to close a session.
+func (c *client) askClose(params sessionOnly) { c.ask(methodClose, params) }
 
 // setMode puts a session into the mode of the preset. Without it the session gets
 // no prompt.

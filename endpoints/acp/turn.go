@@ -36,9 +36,10 @@ type turn struct {
 	failed    *fault        // a line of the agent could not be read
 	broken    chan struct{} // closed when failed is set
 	cancelled bool          // the agent was told to end the turn
-	ended     chan struct{} // closed at the end
-	result    promptResult  // set before ended is closed
-	err       error         // set before ended is closed
+	ended     chan struct{} // closed at the end, when the following are set
+	result    promptResult
+	err       error
+	spent     endpoint.Usage
 }
 
 // Bounds of a turn.
@@ -48,7 +49,6 @@ const (
 	maxNotices         = 16 << 10 // bytes
 	maxShown           = 1 << 20  // bytes that wait for the room
 	maxToolCalls       = 1_000
-	maxToolInput       = 64 << 10 // bytes kept of the input of a tool
 )
 
 func newTurn(ctx context.Context, cfg Config, p endpoint.Prompt, s *session) *turn {
@@ -106,8 +106,9 @@ func (t *turn) chunk(kind string, c chunk) {
 		return
 	}
 	if t.ids && !c.named() {
-		t.latest = c.Content.Text[:min(len(c.Content.Text), maxNotices-len(t.notices))]
-		t.notices = append(t.notices, t.latest...)
+		text := c.Content.Text[:min(len(c.Content.Text), maxNotices-len(t.notices))]
+		t.latest += text
+		t.notices = append(t.notices, text...)
 		return
 	}
 	t.nextMessage(string(c.MessageID))
@@ -149,12 +150,10 @@ func (was toolCall) merged(news toolCall) toolCall {
 	if news.Kind == "" {
 		news.Kind = was.Kind
 	}
-	if len(news.Input) > maxToolInput {
-		news.Input = nil
+	if news.input = was.input; len(news.Input) > 0 && string(news.Input) != "null" {
+		news.input = inputOf(news.Input)
 	}
-	if len(news.Input) == 0 || string(news.Input) == "null" {
-		news.Input = was.Input
-	}
+	news.Input = nil
 	if len(news.Locations) == 0 {
 		news.Locations = was.Locations
 	}
@@ -191,6 +190,11 @@ func (c *client) turnDone(t *turn, r response) {
 	defer c.mu.Unlock()
 	t.err = r.decode(methodPrompt, &t.result)
 	s := t.session
+	var wrong bool
+	if t.spent, wrong = t.usage(); wrong {
+		c.signals.Violation("bad_metrics", "the usage of the turn is out of range")
+	}
+	s.settleUsage()
 	if c.turn == t {
 		c.turn = nil
 	}

@@ -187,6 +187,8 @@ type toolCall struct {
 	Locations []struct {
 		Path string `json:"path"`
 	} `json:"locations"`
+
+	input // what the client keeps of Input
 }
 
 type plan struct {
