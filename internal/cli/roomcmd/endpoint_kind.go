@@ -27,11 +27,7 @@ type agentFlags struct {
 }
 
 func (f *agentFlags) add(cmd *cobra.Command) {
-	var known []string
-	for _, p := range acp.Presets() {
-		known = append(known, p.Name)
-	}
-	flags := cmd.Flags()
+	known, flags := knownAgents(), cmd.Flags()
 	flags.StringVar(&f.kind, "kind", config.KindNDJSON, "kind of the agent: "+strings.Join(checkedKinds, ", "))
 	flags.StringVar(&f.agent, "agent", "", "known agent of kind acp: "+strings.Join(known, ", "))
 	flags.StringVar(&f.url, "url", "", "URL of the server of kind openai (default "+config.DefaultBaseURL+")")
@@ -41,6 +37,13 @@ func (f *agentFlags) add(cmd *cobra.Command) {
 	for name, values := range map[string][]string{"kind": checkedKinds, "agent": known, "url": nil, "model": nil} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	}
+}
+
+func knownAgents() (names []string) {
+	for _, p := range acp.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // endpoint returns the endpoint of the flags and of the command.
@@ -79,6 +82,8 @@ func (f *agentFlags) validate(cmd *cobra.Command, command []string) error {
 		}
 	}
 	switch {
+	case f.agent != "" && !slices.Contains(knownAgents(), f.agent):
+		return app.Usagef(cmd, "--agent %s is not one of %s", f.agent, strings.Join(knownAgents(), ", "))
 	case server && len(command) > 0:
 		return app.Usagef(cmd, "an agent of kind %s has no command", f.kind)
 	case server && f.model == "":
