@@ -64,6 +64,8 @@ func hostileRoom(texts []string) []room.Event {
 		room.TurnFailed{Code: all, Error: all},
 		room.TurnPassed{Reason: all},
 		room.Violation{Participant: all, Code: all, Detail: all},
+		room.PermissionAsked{Participant: all, ID: all, Permission: room.Permission{Kind: all, Title: all, Command: all, Argv: []string{all}, Paths: []string{all}}},
+		room.PermissionAnswered{Participant: all, ID: all, By: all, Reason: all},
 		room.SummaryMade{By: all, Text: all},
 		room.SeatChanged{Participant: all, Standing: room.Standing(all), Reason: all},
 		room.SeatTaken{Participant: all, By: all},

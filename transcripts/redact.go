@@ -25,7 +25,7 @@ func (r *redactor) event(e room.Event) room.Event {
 		b.Spec.Policy = withoutSettings(b.Spec.Policy)
 		e.Body = b
 	case room.Joined:
-		b.Participant.Endpoint, b.Participant.Instructions = nil, ""
+		b.Participant.Endpoint, b.Participant.Allow, b.Participant.Instructions = nil, nil, ""
 		e.Body = b
 	case room.PolicyChanged:
 		b.Policy = withoutSettings(b.Policy)
@@ -33,6 +33,10 @@ func (r *redactor) event(e room.Event) room.Event {
 	case room.MessagePosted:
 		b.Message = r.message(b.Message)
 		e.Body = b
+	case room.PermissionAsked, room.PermissionAnswered:
+		if r.level != Internal { // only the owner of an agent sees what it does
+			return e.Redacted()
+		}
 	case room.SummaryMade:
 		if r.level != Internal {
 			b.Text = "" // made from messages of every level

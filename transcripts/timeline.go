@@ -239,6 +239,12 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Text = rest // such as a traceback
 	case room.TurnInterrupted:
 		it.turnEnded(t, itemFailure, b.Turn, "interrupted", b.Reason)
+	case room.PermissionAsked:
+		it.Turn, it.Actor, it.Text = b.Turn, b.Participant, b.Permission.Command
+		it.Note = join(b.Participant+" asked for permission "+b.ID, b.Permission.Kind, strings.Join(b.Permission.Argv, " "), strings.Join(b.Permission.Paths, ", "), b.Permission.Title)
+	case room.PermissionAnswered:
+		it.Turn = b.Turn
+		it.Note = join("permission "+b.ID+" "+answerOf(b), b.Reason)
 	case room.ReplyLate:
 		it.Kind, it.Turn, it.Actor = itemFailure, b.Turn, b.Participant
 		it.Note = fmt.Sprintf("replied too late: %d bytes, not delivered", b.Bytes)
@@ -299,6 +305,17 @@ func (it *item) draft(body room.Body, t *timelineBuilder) bool {
 		t.grant = nil
 	}
 	return true
+}
+
+// answerOf says how a permission request was answered.
+func answerOf(b room.PermissionAnswered) string {
+	switch {
+	case b.Always:
+		return "allowed by " + b.By + ", also for the like"
+	case b.Allowed:
+		return "allowed by " + b.By
+	}
+	return "refused by " + b.By
 }
 
 // join joins an event and its reasons on one line.
