@@ -213,12 +213,17 @@ func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error
 		e, err := config.ExpandEndpoint(x.Endpoint, s.Spec.Dir, func(string) (string, bool) { return "", true })
 		if err == nil && len(e.Command) > 0 {
 			commands = append(commands, x.ID+": "+strings.Join(e.Command, " "))
+		} else if err == nil && e.Agent != "" { // its command is built in
+			commands = append(commands, x.ID+": agent "+e.Agent)
 		}
 		if err == nil && e.Kind == config.KindOpenAI {
 			commands = append(commands, x.ID+": "+string(x.Endpoint)) // as written, which names the variables that a server would get
 		}
 		if x.Instructions != "" {
 			commands = append(commands, x.ID+" with instructions")
+		}
+		for _, r := range x.Allow {
+			commands = append(commands, x.ID+" with the rule "+r.String())
 		}
 	}
 	if len(commands) == 0 {
