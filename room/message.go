@@ -34,7 +34,8 @@ type Message struct {
 	Addressed  []string `json:"addressed,omitempty"`  // participants mentioned at its start or end, or after @
 	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
 
-	ToolRounds int `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
+	ToolRounds int  `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
+	Cut        bool `json:"cut,omitempty"`         // its sender says that Text is only the beginning
 }
 
 // Broadcast addresses every participant.

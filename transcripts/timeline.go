@@ -170,6 +170,9 @@ func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 	if n := b.Message.ToolRounds; n > 0 {
 		it.fact("tool rounds by its own word", strconv.Itoa(n))
 	}
+	if b.Message.Cut {
+		it.fact("text", "cut short")
+	}
 }
 
 // usage adds what the agent has stated of its turn.

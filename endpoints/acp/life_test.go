@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,5 +223,9 @@ func outcome(r endpoint.Reply, err error) string {
 	if err != nil {
 		return "error " + strings.ReplaceAll(err.Error(), "\n", " ")
 	}
-	return strings.TrimSpace(r.Outcome + " " + r.Text + r.Reason)
+	parts := []string{r.Outcome, r.Text, r.Reason}
+	if r.Cut {
+		parts[0] += " cut"
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }

@@ -51,6 +51,7 @@ func (t *turn) outcome() (endpoint.Reply, error) {
 	r, err := endpoint.PlainAnswer(text, t.prompt)
 	if err == nil && r.Outcome == endpoint.Said {
 		r.Reason = t.cut()
+		r.Cut = r.Reason != ""
 	}
 	return r, err
 }

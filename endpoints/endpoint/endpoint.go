@@ -129,6 +129,10 @@ type Reply struct {
 	Confidence *float64 // 0 to 1; nil if not stated
 	Bid        *float64 // 0 to 1; the answer to a Bid
 	ToolRounds int
+
+	// Cut says that Text is only the beginning of the answer, for example because
+	// the model reached its limit of tokens.
+	Cut bool
 }
 
 // A Signal is a report of an endpoint to the room, apart from the reply.

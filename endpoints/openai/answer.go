@@ -108,7 +108,7 @@ func (a *answer) reply(p endpoint.Prompt, redact func(string) string) (endpoint.
 	r, err := endpoint.PlainAnswer(redact(a.text.String()), p)
 	r.Usage = a.usage
 	if a.finish == api.FinishReasonLength && r.Outcome == endpoint.Said {
-		r.Reason = cutReason
+		r.Reason, r.Cut = cutReason, true
 	}
 	return r, err
 }

@@ -65,7 +65,7 @@ func TestAnswers(t *testing.T) {
 		"more cached than read":     {[]string{delta("Yes."), stop, `{"choices":[],"usage":{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":9}}}`}, with(said("Yes.", ""), endpoint.Usage{Known: true, Input: 5, CachedInput: 5})},
 		"no [DONE]":                 {[]string{delta("Yes."), stop}, said("Yes.", "")},
 		"pass":                      {[]string{delta("PA"), delta("SS\n"), stop, done}, endpoint.Reply{Outcome: endpoint.Passed}},
-		"length":                    {[]string{delta("Yes, but"), finish("length"), done}, said("Yes, but", "cut: the model reached its limit of tokens")},
+		"length":                    {[]string{delta("Yes, but"), finish("length"), done}, endpoint.Reply{Outcome: endpoint.Said, Text: "Yes, but", Reason: "cut: the model reached its limit of tokens", Cut: true}},
 		"content filter":            {[]string{delta("Yes, but"), finish("content_filter"), usage, done}, with(endpoint.Reply{Outcome: endpoint.Refused, Reason: "the server's content filter ended the answer"}, stated)},
 		"refusal":                   {[]string{`{"choices":[{"delta":{"refusal":"I can't "}}]}`, `{"choices":[{"delta":{"refusal":"help."}}]}`, stop}, endpoint.Reply{Outcome: endpoint.Refused, Reason: "I can't help."}},
 		"text with a tool":          {[]string{delta("Yes."), `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"x"}}]}}]}`, finish("tool_calls")}, said("Yes.", "")},

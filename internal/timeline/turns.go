@@ -29,6 +29,9 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	if n := m.ToolRounds; n > 0 {
 		facts = append(facts, fmt.Sprintf("by its own word %d tool rounds", n))
 	}
+	if m.Cut {
+		facts = append(facts, "cut short")
+	}
 	facts = append(facts, p.sent(b, mine)...)
 	if m.Visibility != "" && m.Visibility != room.UserVisible {
 		facts = append(facts, string(m.Visibility))

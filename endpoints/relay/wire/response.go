@@ -33,6 +33,7 @@ type Response struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	Bid        *float64 `json:"bid,omitempty"`
 	ToolRounds int      `json:"tool_rounds,omitempty"`
+	Cut        bool     `json:"cut,omitempty"` // Text is only the beginning of the answer
 	// Cost is in millionths of a US dollar; nil is unknown. It is no part of Usage
 	// because it may be known without the tokens.
 	Cost *int64 `json:"cost_micros,omitempty"`
@@ -54,7 +55,7 @@ type Usage struct {
 func ResponseOf(reply endpoint.Reply) Response {
 	a := Response{
 		Status: StatusOK, Outcome: reply.Outcome, Text: reply.Text, Reason: endpoint.CleanLine(reply.Reason, maxReason),
-		Confidence: reply.Confidence, Bid: reply.Bid, ToolRounds: reply.ToolRounds,
+		Confidence: reply.Confidence, Bid: reply.Bid, ToolRounds: reply.ToolRounds, Cut: reply.Cut,
 	}
 	if u := reply.Usage; u.Known {
 		a.Usage = &Usage{u.Input, u.Output, u.CachedInput, u.Reasoning}
@@ -119,9 +120,9 @@ func (a Response) Reply(p endpoint.Prompt) (endpoint.Reply, *Violation) {
 	case endpoint.Passed, endpoint.Refused:
 		r.Outcome = a.Outcome
 	case endpoint.Said:
-		r.Outcome, r.Text = endpoint.Said, a.Text
+		r.Outcome, r.Text, r.Cut = endpoint.Said, a.Text, a.Cut
 		if strings.TrimSpace(a.Text) == "" {
-			r.Outcome, r.Text = endpoint.Passed, ""
+			r.Outcome, r.Text, r.Cut = endpoint.Passed, "", false
 		}
 	default:
 		return endpoint.Reply{Usage: r.Usage}, &Violation{"bad_outcome", endpoint.ErrProtocol, "its outcome is " + endpoint.Quote(a.Outcome)}
