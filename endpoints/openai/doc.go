@@ -18,9 +18,7 @@
 //
 // # Faults of a server
 //
-// The statuses 429, 500, 502, 503 and 504 are retried up to four times within the
-// time of the turn, after the time in Retry-After or else with exponential backoff
-// and jitter. Nothing is retried after the first byte of an answer. Redirects are
-// refused: a request has a key and the texts of a room. An answer, a line of it and
-// the text of an error are bounded. No error has the key.
+// Package webclient retries requests that a busy server refuses, refuses redirects,
+// and bounds an answer, a line of it and the text of an error. Nothing is retried
+// after the first byte of an answer. No error has the key.
 package openai

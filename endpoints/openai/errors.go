@@ -15,6 +15,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/webclient"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -64,7 +65,7 @@ func messageOf(body []byte) string {
 // that the room sees. ctx is that of the caller.
 func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 	var coded *problem.Error
-	var away *redirectError
+	var away *webclient.RedirectError
 	switch {
 	case ctx.Err() == nil && e.life.Err() != nil:
 		return errClosed
@@ -75,7 +76,7 @@ func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &away):
-		return e.serverError("redirects to "+e.clean(away.to)+", and a redirect is not followed", "write the address of the server itself as baseURL")
+		return e.serverError("redirects to "+e.clean(away.To)+", and a redirect is not followed", "write the address of the server itself as baseURL")
 	case errors.Is(err, endpoint.ErrTooLarge):
 		return codedError("AGENT-TOOLARGE", "the answer of the model is too large: "+e.words(err), "raise limits.maxOutputChars, or tell the model to be brief", endpoint.ErrTooLarge)
 	case errors.Is(err, endpoint.ErrAgent): // of PlainAnswer
@@ -89,6 +90,7 @@ func (e *Endpoint) serverProblem(call context.Context, err error) error {
 	var said *api.APIError
 	var raw *api.RequestError
 	var status *statusError
+	var bare *webclient.StatusError
 	var sent *url.Error
 	if errors.As(err, &sent) {
 		err = sent.Err
@@ -104,6 +106,8 @@ func (e *Endpoint) serverProblem(call context.Context, err error) error {
 		return codedError("AGENT-ERROR", "the model server reports an error: "+e.clean(said.Message), "see the log of the server at "+e.name, endpoint.ErrAgent)
 	case errors.As(err, &status):
 		return e.refused(call, status.status, status.message)
+	case errors.As(err, &bare):
+		return e.refused(call, bare.Status, "")
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):
 		return e.serverError("cannot be reached: "+e.words(err)+"; if it is Ollama, `ollama serve` starts it", "start the server, or correct baseURL")
 	}
@@ -162,16 +166,9 @@ func (e *Endpoint) clean(text string) string {
 	return endpoint.CleanLine(e.redact(endpoint.Clean(text)), maxReason) // invisible characters could part a key
 }
 
-// minSecret is the length from which a key is a secret. Servers that check none are
-// often given a word such as ollama, which texts may have.
-const minSecret = 16
-
 // redact removes the key from a text of the server.
 func (e *Endpoint) redact(text string) string {
-	if len(e.cfg.APIKey) < minSecret {
-		return text
-	}
-	return strings.ReplaceAll(text, e.cfg.APIKey, "[key]")
+	return webclient.Redact(text, e.cfg.APIKey, "[key]")
 }
 
 // raise reports a broken protocol on the floor, which may be nil.

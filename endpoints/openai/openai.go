@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/webclient"
 )
 
 // A Config says which model of which server answers.
@@ -38,19 +38,19 @@ type Endpoint struct {
 	once   sync.Once
 }
 
+// maxLine bounds a line of a stream, in bytes.
+const maxLine = 1 << 20
+
 // New returns an endpoint for a model. It connects when it is asked.
 func New(cfg Config) *Endpoint {
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	if cfg.Transport == nil {
-		cfg.Transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
-			DisableKeepAlives: true, // turns are far apart, and a server has no business on an idle connection
-		}
+		cfg.Transport = webclient.NewBase()
 	}
 	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.BaseURL, "/"), slot: make(chan struct{}, 1)}
 	e.name = nameOf(e.base)
 	e.life, e.end = context.WithCancel(context.Background())
-	e.http = &http.Client{Transport: transport{cfg.Transport}}
+	e.http = &http.Client{Transport: webclient.Transport{Base: cfg.Transport, MaxLine: maxLine}}
 	c := api.DefaultConfig(cfg.APIKey)
 	c.BaseURL, c.HTTPClient = e.base, e.http
 	e.client = api.NewClientWithConfig(c)

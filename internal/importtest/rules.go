@@ -67,7 +67,8 @@ var rules = []rule{
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
 	{pkg: "endpoints/subprocess", may: "endpoints/endpoint endpoints/inflight internal/spawn"},
-	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight endpoints/subprocess room internal/spawn internal/strict"},
+	{pkg: "endpoints/webclient", may: "endpoints/endpoint"},
+	{pkg: "endpoints/*", may: "endpoints/endpoint endpoints/inflight endpoints/subprocess endpoints/webclient room internal/spawn internal/strict"},
 
 	{pkg: "plugins/wasm", bare: true},
 	{pkg: "plugins/wasm/wasmtest", may: "policies/policy", bare: true},

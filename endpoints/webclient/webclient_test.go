@@ -1,4 +1,4 @@
-package openai
+package webclient
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func TestRetries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := transport{s}.RoundTrip(q)
+				r, err := Transport{Base: s}.RoundTrip(q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +123,7 @@ func TestRetryCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &busyServer{statuses: []int{503}, header: "30", began: time.Now()}
-		if r, err := (transport{s}).RoundTrip(q); err != context.Canceled || r != nil || time.Since(s.began) != time.Second || s.open != 0 {
+		if r, err := (Transport{Base: s}).RoundTrip(q); err != context.Canceled || r != nil || time.Since(s.began) != time.Second || s.open != 0 {
 			t.Errorf("got %v after %v, %d bodies are open", err, time.Since(s.began), s.open)
 		}
 	})
