@@ -216,7 +216,7 @@ func (h *Host) checkTrusted(ctx context.Context, s *room.State, o Options) error
 		} else if err == nil && e.Agent != "" { // its command is built in
 			commands = append(commands, x.ID+": agent "+e.Agent)
 		}
-		if err == nil && e.Kind == config.KindOpenAI {
+		if err == nil && (e.Kind == config.KindOpenAI || e.Kind == config.KindA2A) {
 			commands = append(commands, x.ID+": "+string(x.Endpoint)) // as written, which names the variables that a server would get
 		}
 		if x.Instructions != "" {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/a2a"
 	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/ndjson"
@@ -175,6 +176,8 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 		return command.New(command.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env)}), nil
 	case config.KindOpenAI:
 		return openai.New(openai.Config{BaseURL: e.BaseURL, Model: e.Model, APIKey: e.APIKey, Temperature: e.Temperature, MaxOutputTokens: e.MaxOutputTokens}), nil
+	case config.KindA2A:
+		return a2a.New(a2a.Config{URL: e.URL, Token: e.Token}), nil
 	case config.KindScripted:
 		steps, err := script(e)
 		if err != nil {

@@ -82,7 +82,7 @@ var agentCodes = []Meaning{
 	{"AGENT-NOTFOUND", failure, "The agent's program was not found.", "A name is looked up in PATH; a path starts with ./"},
 	{"AGENT-PROTOCOL", failure, "The agent broke the protocol.", "`moot endpoint check -- COMMAND` shows what it must do."},
 	{"AGENT-SCRIPT", input, "A line in the file of a scripted agent is not valid.", "Each line is one of say, pass, refuse, fail, bid, confidence, delay, usage, message, with its argument."},
-	{"AGENT-SERVER", failure, "The model server of the agent cannot be reached, or refuses the request.", "Start the server. Check baseURL, model and apiKey of the endpoint."},
+	{"AGENT-SERVER", failure, "The server of the agent cannot be reached, refuses the request, or cannot be used.", "Start the server. Check baseURL, model and apiKey, or url and token, of the endpoint."},
 	{"AGENT-SIGNIN", failure, "The agent is not signed in to the service of its model.", "Sign in with the agent's own program, or set the key of the service; `moot doctor` says which."},
 	{"AGENT-START", failure, "The agent's program did not start.", "Start it by hand to see the error of the system."},
 	{"AGENT-TIMEOUT", failure, "The agent did not answer in time.", "Give the seat a longer timeout, or find out why the agent is slow."},

@@ -49,6 +49,7 @@ func TestHostScripts(t *testing.T) {
 			"roomid": roomID,
 			"goeson": goesOn,
 			"model":  startModel,
+			"a2a":    startA2A,
 		},
 	})
 }

@@ -21,6 +21,7 @@ const (
 	KindScripted = "scripted"
 	KindRelay    = "relay"
 	KindOpenAI   = "openai"
+	KindA2A      = "a2a"
 	KindGo       = "go" // an agent of the Go program that hosts the room
 )
 
@@ -47,6 +48,9 @@ type Endpoint struct {
 	APIKey          string // a secret
 	Temperature     *float64
 	MaxOutputTokens int
+
+	URL   string // of an A2A server
+	Token string // a secret
 }
 
 // DefaultBaseURL is that of Ollama on this machine.
@@ -84,6 +88,7 @@ func (w *wireEndpoint) resolve(dir string) Endpoint {
 		e.BaseURL, e.Model, e.APIKey = cmp.Or(w.BaseURL, DefaultBaseURL), w.Model, w.APIKey
 		e.Temperature, e.MaxOutputTokens = w.Temperature, w.MaxOutputTokens
 	}
+	e.URL, e.Token = w.URL, w.Token
 	if w.Script != "" {
 		e.Script = absolutePath(dir, w.Script)
 	}
@@ -122,11 +127,11 @@ func (d *document) endpointAsWritten(i int) policy.JSON {
 }
 
 // HasStart reports whether an endpoint as written is that of an agent that has to be
-// started: a process, a model server that is asked for its models, or an agent in Go.
+// started: a process, a server that is asked for its models or its agent card, or an agent in Go.
 func HasStart(written policy.JSON) bool {
 	var w wireEndpoint
 	err := json.Unmarshal(written, &w)
-	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindOpenAI || w.Kind == KindGo)
+	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindOpenAI || w.Kind == KindA2A || w.Kind == KindGo)
 }
 
 // MayBid reports whether the agent of an endpoint as written may be asked for bids.
@@ -137,17 +142,28 @@ func MayBid(written policy.JSON) bool {
 		return true // no endpoint, or one of the program that embeds this one
 	}
 	switch w.Kind {
-	case KindACP, KindCommand, KindOpenAI:
+	case KindACP, KindCommand, KindOpenAI, KindA2A:
 		return false
 	}
 	return true
 }
 
+// PrivacyNote says who can read what the agent of an endpoint as written is sent, if
+// that is neither this machine nor a device at the end of an encrypted connection;
+// else it is "".
+func PrivacyNote(written policy.JSON) string {
+	var w wireEndpoint
+	if json.Unmarshal(written, &w) != nil || w.Kind != KindA2A {
+		return ""
+	}
+	return "A2A agent at " + w.URL + ", not end to end encrypted: its server reads the room"
+}
+
 // statesUsage reports whether the agent is known to state what a turn has used.
-// Programs that answer in plain text do not, and Qwen Code does not.
+// Programs that answer in plain text, agents of A2A and Qwen Code do not.
 func (w *wireEndpoint) statesUsage() bool {
 	switch w.Kind {
-	case KindCommand:
+	case KindCommand, KindA2A:
 		return false
 	case KindACP:
 		return w.Agent != "" && w.Agent != "qwen"
@@ -166,7 +182,7 @@ func ExpandEndpoint(written policy.JSON, dir string, lookup func(string) (string
 	if err := decodeStrict(written, &w); err != nil {
 		return Endpoint{}, fmt.Errorf("decoding endpoint: %w", err)
 	}
-	texts := []*string{&w.Kind, &w.Agent, &w.Say, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base, &w.BaseURL, &w.Model, &w.APIKey}
+	texts := []*string{&w.Kind, &w.Agent, &w.Say, &w.Cwd, &w.Script, &w.Peer, &w.Profile, &w.Name, &w.Base, &w.BaseURL, &w.Model, &w.APIKey, &w.URL, &w.Token}
 	for _, list := range [][]string{w.Command, w.Lines} {
 		for i := range list {
 			texts = append(texts, &list[i])

@@ -159,6 +159,15 @@ var problems = []struct{ name, yaml, want string }{
 	{"hot", seats + "  - {id: a, endpoint: {kind: openai, model: m, temperature: 2.5}}\n", "4:61 ROOM-VALUE"},
 	{"a model that remembers", seats + "  - {id: a, remembers: true, endpoint: {kind: openai, model: m}}\n", "4:24 ROOM-VALUE"},
 
+	// A2A agents
+	{"an A2A agent", seats + "  - {id: a, endpoint: {kind: a2a, url: \"https://${NAME}.example/a\", token: \"${GREETING_TOKEN}\"}}\n", ""},
+	{"an A2A agent on this machine", seats + "  - {id: a, remembers: true, endpoint: {kind: a2a, url: \"http://localhost:4000\"}}\n", ""},
+	{"no URL of an agent", seats + "  - {id: a, endpoint: {kind: a2a}}\n", "4:23 ROOM-MISSING"},
+	{"an agent without encryption", seats + "  - {id: a, endpoint: {kind: a2a, url: \"http://example.org\"}}\n", "4:40 ROOM-VALUE"},
+	{"a user of an agent", seats + "  - {id: a, endpoint: {kind: a2a, url: \"https://a:hunter3@x\"}}\n", "4:40 ROOM-VALUE"},
+	{"a literal token", seats + "  - {id: a, endpoint: {kind: a2a, url: \"https://x\", token: abc}}\n", "4:60 ROOM-SECRET"},
+	{"a limit on an A2A agent", seats + "  - {id: a, maxTokens: 9, endpoint: {kind: a2a, url: \"https://x\"}}\n", "4:24 ROOM-USAGE?"},
+
 	// instructions
 	{"instructions", seats + "  - {id: a, instructions: \"For ${NAME}.\", endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"instructions in a file", seats + "  - {id: a, instructions: {file: notes.txt}, endpoint: {kind: scripted, lines: []}}\n", ""},

@@ -146,6 +146,9 @@ func TestEndpoints(t *testing.T) {
 	if e, err := ExpandEndpoint(policy.JSON(`{"kind":"openai","model":"m"}`), dir, nil); err != nil || e.BaseURL != DefaultBaseURL {
 		t.Errorf("a model without a URL: %+v, %v", e, err)
 	}
+	if e, err := ExpandEndpoint(policy.JSON(`{"kind":"a2a","url":"https://${NAME}","token":"${GREETING_TOKEN}"}`), dir, testOptions.Lookup); err != nil || e.URL != "https://Ana" || e.Token != "hunter2" {
+		t.Errorf("an A2A agent: %+v, %v", e, err)
+	}
 	if written := string(r.Participants[3].Seat.Endpoint); strings.Contains(written, "hunter2") {
 		t.Errorf("the log would have the key: %s", written)
 	}
@@ -156,10 +159,23 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
+// TestPrivacyNote checks which agents are shown as not end to end encrypted.
+func TestPrivacyNote(t *testing.T) {
+	for written, want := range map[string]string{
+		`{"kind":"a2a","url":"https://${X}","token":"${T}"}`: "A2A agent at https://${X}, not end to end encrypted: its server reads the room",
+		`{"kind":"relay","peer":"x"}`:                        "",
+		``:                                                   "",
+	} {
+		if got := PrivacyNote(policy.JSON(written)); got != want {
+			t.Errorf("%s: %q", written, got)
+		}
+	}
+}
+
 func TestMayBid(t *testing.T) {
 	for written, want := range map[string]bool{
 		`{"kind":"ndjson","command":["x"]}`: true, `{"kind":"scripted","lines":["x"]}`: true, `{"kind":"relay","peer":"x"}`: true, `{"kind":"go","name":"x"}`: true,
-		`{"kind":"acp","command":["x"]}`: false, `{"kind":"command","command":["x"]}`: false, `{"kind":"openai"}`: false,
+		`{"kind":"acp","command":["x"]}`: false, `{"kind":"command","command":["x"]}`: false, `{"kind":"openai"}`: false, `{"kind":"a2a"}`: false,
 		``: true, // a person, or a seat of a program that embeds moot
 	} {
 		if got := MayBid(policy.JSON(written)); got != want {

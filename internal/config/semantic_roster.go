@@ -139,6 +139,11 @@ func (d *document) checkEndpoint(i int, w *wireEndpoint, o Options) {
 		}
 	case KindOpenAI:
 		d.checkServer(i, w, e)
+	case KindA2A:
+		if fault := agentURLFault(e.URL); fault != "" {
+			d.reportUnlessBroken(participantPath(i, "endpoint", "url"), "ROOM-VALUE", "the URL "+fault, "write it as https://agents.example.org, without /.well-known")
+		}
+		d.checkSecret(i, "token", w.Token, "A2A_TOKEN")
 	case KindScripted:
 		if e.Script != "" {
 			d.checkScript(i, e, o)
@@ -155,14 +160,30 @@ func (d *document) checkServer(i int, w *wireEndpoint, e Endpoint) {
 	} else if strings.HasPrefix(e.BaseURL, "http://") && w.APIKey != "" && !isLoopback(e.BaseURL) {
 		d.warnUnlessBroken(participantPath(i, "endpoint", "baseURL"), "ROOM-SECRET", "the key and all prompts go through the network without encryption", "use https://")
 	}
-	path := participantPath(i, "endpoint", "apiKey")
-	if n, _ := d.find(path); w.APIKey != "" && !isVariable(follow(n).Value) {
-		d.report(n, path, "ROOM-SECRET", "a secret is written in the file and would be part of the log of the room", "export the variable and write apiKey: \"${OPENAI_API_KEY}\"")
-		d.secrets = append(d.secrets, w.APIKey, follow(n).Value)
+	d.checkSecret(i, "apiKey", w.APIKey, "OPENAI_API_KEY")
+}
+
+// checkSecret checks that a secret of an endpoint is a variable, such as example.
+func (d *document) checkSecret(i int, key, value, example string) {
+	path := participantPath(i, "endpoint", key)
+	if n, _ := d.find(path); value != "" && !isVariable(follow(n).Value) {
+		d.report(n, path, "ROOM-SECRET", "a secret is written in the file and would be part of the log of the room", "export the variable and write "+key+": \"${"+example+"}\"")
+		d.secrets = append(d.secrets, value, follow(n).Value)
 	}
 }
 
-// urlFault says what is wrong with the URL of a model server, "" for nothing.
+// agentURLFault says what is wrong with the URL of an A2A agent, "" for nothing.
+func agentURLFault(base string) string {
+	if fault := urlFault(base); fault != "" {
+		return fault
+	}
+	if strings.HasPrefix(base, "http://") && !isLoopback(base) {
+		return "would send the room through the network without encryption; only an agent on this machine may have http://"
+	}
+	return ""
+}
+
+// urlFault says what is wrong with the URL of a server, "" for nothing.
 func urlFault(base string) string {
 	u, err := url.Parse(base)
 	switch {
@@ -171,7 +192,7 @@ func urlFault(base string) string {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return "does not begin with http:// or https:// and a host"
 	case u.User != nil:
-		return "has a user name; a key is written as apiKey"
+		return "has a user name; a secret has its own key"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "has a query or a fragment"
 	}

@@ -83,7 +83,7 @@ func readProfiles(s *source) (all []Profile, warning string, _ *Problem) {
 		}
 		if err != nil {
 			p := s.problemAt(item.Line, item.Column, "CONFIG-VALUE", "invalid profile: "+err.Error())
-			if strings.Contains(p.Source, "apiKey") {
+			if strings.Contains(p.Source, "apiKey") || strings.Contains(p.Source, "token") {
 				p.Source = "" // the line may have a secret
 			}
 			p.Hint = "its keys are name, endpoint, allowSharedAgentCalls, allowedSharedDeviceIds, maxConcurrentSharedCalls, maxHopCount, ratePerMinute, rateBurst, allowTools, maxOutputChars, maxToolRounds, maxMinutes, timeout, instructions, allow and candid"
@@ -199,7 +199,13 @@ func (w wireProfile) check(others []Profile) error {
 		return fmt.Errorf("the endpoint of %s has a secret; export it and write apiKey: \"${OPENAI_API_KEY}\"", w.Name)
 	case e.Kind == KindOpenAI && e.BaseURL != "" && len(variables(e.BaseURL)) == 0 && urlFault(e.BaseURL) != "":
 		return fmt.Errorf("the baseURL of the endpoint of %s %s", w.Name, urlFault(e.BaseURL))
-	case e.Kind == KindOpenAI, (e.Kind == KindNDJSON || e.Kind == KindACP || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindACP && e.Agent != "",
+	case e.Kind == KindA2A && e.URL == "":
+		return fmt.Errorf("the endpoint of %s has no url", w.Name)
+	case e.Kind == KindA2A && e.Token != "" && !isVariable(e.Token):
+		return fmt.Errorf("the endpoint of %s has a secret; export it and write token: \"${A2A_TOKEN}\"", w.Name)
+	case e.Kind == KindA2A && len(variables(e.URL)) == 0 && agentURLFault(e.URL) != "":
+		return fmt.Errorf("the url of the endpoint of %s %s", w.Name, agentURLFault(e.URL))
+	case e.Kind == KindOpenAI, e.Kind == KindA2A, (e.Kind == KindNDJSON || e.Kind == KindACP || e.Kind == KindCommand) && len(e.Command) > 0, e.Kind == KindACP && e.Agent != "",
 		e.Kind == KindScripted && (e.Script != "") != (e.Lines != nil), e.Kind == KindRelay && e.Peer != "" && e.Profile != "":
 		return nil
 	}

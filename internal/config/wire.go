@@ -174,4 +174,6 @@ type wireEndpoint struct {
 	APIKey          string   `json:"apiKey,omitempty"`
 	Temperature     *float64 `json:"temperature,omitempty"`
 	MaxOutputTokens int      `json:"maxOutputTokens,omitempty"`
+	URL             string   `json:"url,omitempty"`
+	Token           string   `json:"token,omitempty"`
 }

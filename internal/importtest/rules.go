@@ -128,13 +128,14 @@ var reserves = []reserve{
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/..."},
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
+	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 }
 
 // wired are the packages whose constructors may be called by wire.go of the
 // root package only: one file shows the concrete types of the program.
-const wired = "room/log/* plugins endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/relay endpoints/relay/client endpoints/relay/device " +
+const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/relay endpoints/relay/client endpoints/relay/device " +
 	"endpoints/relay/seat endpoints/relay/server endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
 
 // mayConstruct are the exceptions: the parts of the relay construct each

@@ -9,6 +9,7 @@ require github.com/folkmoot/moot v0.0.0-00010101000000-000000000000
 require (
 	aead.dev/minisign v0.3.0 // indirect
 	github.com/VictoriaMetrics/metrics v1.35.1 // indirect
+	github.com/a2aproject/a2a-go/v2 v2.3.1 // indirect
 	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/flynn/noise v1.1.0 // indirect

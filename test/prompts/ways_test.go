@@ -129,7 +129,7 @@ func ways(t *testing.T) map[string]*way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]*way{"scripted": scriptedWay(), "openai": modelWay(t), "ndjson": fileWay(t, func(path string) share.Agent {
+	all := map[string]*way{"scripted": scriptedWay(), "openai": modelWay(t), "a2a": a2aWay(t), "ndjson": fileWay(t, func(path string) share.Agent {
 		return ndjson.New(ndjson.Config{Command: []string{self}, Env: []string{askedVar + "=" + path}, AllowEnv: []string{"GOCOVERDIR"}})
 	}, func(line []byte) (r request, err error) {
 		err = json.Unmarshal(line, &r.fields)

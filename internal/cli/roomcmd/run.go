@@ -130,6 +130,7 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 	}
 	if !a.Flags.Quiet {
 		_ = problems.Print(a.Stderr) // warnings; there is nowhere else to report an error
+		printNotes(a.Stderr, privacyNotes(described))
 	}
 	h, err := a.Wiring().OpenHost()
 	if err != nil {

@@ -52,6 +52,7 @@ type standing struct {
 	room.View
 	Process  int               `json:"process,omitempty"` // that runs the room now
 	InForce  room.PolicyRef    `json:"policy_in_force"`
+	Notes    []string          `json:"notes,omitempty"` // who can read the room apart from its devices
 	Events   []json.RawMessage `json:"last_events"`
 	Timeline []string          `json:"-"`
 }
@@ -72,6 +73,9 @@ func (a *commands) show(ctx context.Context, id string, last int) error {
 		return err
 	}
 	out.View, out.Process, out.InForce = s.View(room.Internal), db.Holder(id), s.Policy.Ref
+	for _, x := range s.Seats {
+		out.Notes = appendNote(out.Notes, x.Participant)
+	}
 	if out.Events, err = encoded(events); err != nil {
 		return err
 	}
@@ -141,6 +145,7 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 	if err := a.printRoster(w, v); err != nil {
 		return err
 	}
+	printNotes(w, v.Notes)
 	_, err := io.WriteString(w, "\n"+strings.Join(v.Timeline, ""))
 	return err
 }

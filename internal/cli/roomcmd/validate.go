@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 )
 
 // newValidateCmd checks room files.
@@ -40,6 +42,7 @@ type verdict struct {
 	OK           bool            `json:"ok"`
 	Participants int             `json:"participants,omitempty"`
 	Policy       string          `json:"policy,omitempty"`
+	Notes        []string        `json:"notes,omitempty"` // who can read the room apart from its devices
 	Problems     config.Problems `json:"problems"`
 }
 
@@ -51,6 +54,7 @@ func (a *commands) validate(files []string, headless, strict bool) error {
 		v := verdict{File: file, OK: r != nil && (!strict || len(ps) == 0), Problems: ps}
 		if r != nil {
 			v.Participants, v.Policy = len(r.Participants), r.Policy.Use
+			v.Notes = privacyNotes(r)
 		}
 		if ps == nil {
 			v.Problems = config.Problems{} // [] in JSON
@@ -81,6 +85,29 @@ func printVerdicts(w io.Writer, verdicts []verdict) error {
 			continue
 		}
 		fmt.Fprintf(w, "%s: ok, %s, policy %s\n", v.File, app.Count(v.Participants, "participant"), v.Policy)
+		printNotes(w, v.Notes)
 	}
 	return nil
+}
+
+// privacyNotes says which agents of a room send it to a server that can read it.
+func privacyNotes(r *config.Room) (all []string) {
+	for _, p := range r.Participants {
+		all = appendNote(all, p.Seat)
+	}
+	return all
+}
+
+func appendNote(all []string, p room.Participant) []string {
+	note := config.PrivacyNote(p.Endpoint)
+	if note == "" {
+		return all
+	}
+	return append(all, p.ID+": "+note)
+}
+
+func printNotes(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(w, "  %s\n", endpoint.CleanLine(note, 300))
+	}
 }
