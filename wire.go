@@ -207,7 +207,7 @@ func (w Wiring) StartAgent(ctx context.Context, e config.Endpoint) (coordinator.
 
 // ProbeAgent starts the agent of a preset in dir, without a prompt, and ends it.
 func (w Wiring) ProbeAgent(ctx context.Context, p acp.Preset, dir string) (acp.Report, error) {
-	return acp.Probe(ctx, acp.Config{Preset: p, Dir: dir})
+	return acp.Probe(ctx, acp.Config{Preset: p, Dir: dir, Version: catalog.Version()})
 }
 
 // ServeScript is an agent that answers the stdio frames on in and out with the
