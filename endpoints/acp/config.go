@@ -54,7 +54,9 @@ func (c Config) withDefaults() Config {
 	if c.Version == "" {
 		c.Version = "devel"
 	}
-	c.Env = slices.Concat(c.Preset.environ(os.LookupEnv, os.Geteuid() == 0), c.Env)
+	// The last value of a variable counts: the owner's prevails over one that is
+	// passed on, and that of the preset, which makes the agent ask, over both.
+	c.Env = slices.Concat(c.Preset.environ(os.LookupEnv, os.Geteuid() == 0), c.Env, c.Preset.Env)
 	return c
 }
 

@@ -191,6 +191,13 @@ func (l *life) play(script string) {
 			}()
 			_, err := l.Speak(ctx, ask("cancel me"), l.room)
 			got = outcome(endpoint.Reply{}, err)
+		case "cancel-start": // once there is a signal with that code
+			ctx, stop := context.WithCancel(l.Context())
+			go func() {
+				l.room.waitFor(l, arg)
+				stop()
+			}()
+			got = outcome(endpoint.Reply{}, l.Start(ctx, l.room))
 		case "usage":
 			b, _ := json.Marshal(l.reply.Usage)
 			got = string(b)

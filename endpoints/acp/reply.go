@@ -95,8 +95,10 @@ func (c *client) explain(err error) error {
 		}
 		return codedError("AGENT-ERROR", "the agent reports an error: "+text, "fix what the agent reports", endpoint.ErrAgent)
 	}
-	if _, ok := errors.AsType[*problem.Error](err); ok {
-		return err
+	if coded, ok := errors.AsType[*problem.Error](err); ok {
+		shown := *coded // it may quote a notice of the agent
+		shown.What = c.redact(coded.What)
+		return &shown
 	}
 	return codedError("AGENT-ERROR", fmt.Sprint(err), "see the agent's own log", errors.Join(endpoint.ErrAgent, err))
 }
