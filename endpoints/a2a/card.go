@@ -47,7 +47,8 @@ func (e *Endpoint) dial(ctx context.Context) (_ *agent, err error) {
 		return nil, codedError("AGENT-SERVER", "the URL of an A2A agent begins with https://, or with http:// and this machine, and has no user and no query", "correct url; a token is written as token", endpoint.ErrAgent)
 	}
 	defer recovered(&err)
-	card, err := agentcard.NewResolver(e.http).Resolve(ctx, e.base)
+	version := agentcard.WithRequestHeader(api.SvcParamVersion, string(api.Version)) // without it, servers may send a card of 0.3
+	card, err := agentcard.NewResolver(e.http).Resolve(ctx, e.base, version)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func serve(t *testing.T, streams bool, answer func(*writer, call)) *server {
 
 // ServeHTTP answers as the JSON-RPC binding of A2A 1.0 does.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/.well-known/agent-card.json" {
+	if r.URL.Path == "/.well-known/agent-card.json" && r.Header.Get("A2A-Version") == "1.0" {
 		card := s.card
 		if card == "" {
 			card = cardOf(s.URL+"/rpc", s.streams)
