@@ -39,6 +39,25 @@ func TestPermissionQuestion(t *testing.T) {
 	}
 }
 
+// TestPresetEnvironment checks which variables of this process an agent gets.
+func TestPresetEnvironment(t *testing.T) {
+	p, _ := PresetOf("claude")
+	lookup := func(name string) (string, bool) {
+		return "x", name == "ANTHROPIC_API_KEY" || name == "HTTPS_PROXY" || name == "AWS_SECRET_ACCESS_KEY"
+	}
+	for root, want := range map[bool]string{
+		false: "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false ANTHROPIC_API_KEY=x HTTPS_PROXY=x",
+		true:  "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false IS_SANDBOX=1 ANTHROPIC_API_KEY=x HTTPS_PROXY=x",
+	} {
+		if got := strings.Join(p.environ(lookup, root), " "); got != want {
+			t.Errorf("root %t: %s, want %s", root, got, want)
+		}
+	}
+	if env := (Preset{}).environ(lookup, true); len(env) > 0 {
+		t.Errorf("an agent that is not known gets %q", env)
+	}
+}
+
 // TestPresetConfiguration checks that an owner's variable cannot replace the
 // configuration in which an agent asks.
 func TestPresetConfiguration(t *testing.T) {
