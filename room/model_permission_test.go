@@ -128,11 +128,12 @@ func drawPermission(rt *rapid.T, m *model) (room.Command, bool) {
 	}
 	actor := rapid.SampledFrom([]string{"host", "me", "me", "eve", "a", "policy"}).Draw(rt, "who")
 	flag := func() bool { return rapid.Bool().Draw(rt, "flag") }
+	seldom := func() bool { return rapid.IntRange(0, 5).Draw(rt, "seldom") == 0 }
 	if len(m.turn.open) > 0 && rapid.IntRange(0, 3).Draw(rt, "answer") > 0 {
-		if flag() && flag() {
+		if seldom() {
 			return room.Command{Actor: rapid.SampledFrom([]string{"a", "b", m.turn.seat.ID}).Draw(rt, "who"), Do: room.Withdrawn{ID: id}}, true
 		}
-		return room.Command{Actor: actor, Do: room.Permit{ID: id, Allowed: flag(), Always: flag(), Absent: flag() && flag() && flag()}}, true
+		return room.Command{Actor: actor, Do: room.Permit{ID: id, Allowed: flag(), Always: flag(), Absent: seldom()}}, true
 	}
 	request := rapid.SampledFrom([]string{m.turn.Request, m.turn.Request, m.turn.Request, "none"}).Draw(rt, "turn")
 	answer := rapid.SampledFrom([]*endpoint.Answer{

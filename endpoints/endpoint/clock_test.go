@@ -28,7 +28,7 @@ func TestClock(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Fatalf("the clock has run while it was held: %v", ctx.Err())
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) || outer.Err() != nil {
 			t.Fatalf("after 10 s: %v, and above it %v", ctx.Err(), outer.Err())
