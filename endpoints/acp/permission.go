@@ -39,6 +39,9 @@ func (c *client) permit(id json.RawMessage, params json.RawMessage) {
 	}
 	t.toolCall(p.ToolCall, false)
 	call := t.calls[p.ToolCall.ID].merged(p.ToolCall)
+	if c.cfg.Preset.Titled {
+		call = call.titled()
+	}
 	q, ok := call.permission(c.dir, p.Options)
 	if !ok {
 		c.signals.Violation("bad_permission", "a permission request whose command or files are too long to be shown")
@@ -169,6 +172,14 @@ func (call toolCall) permission(dir string, options []permissionOption) (q endpo
 	}
 	q.Always = slices.ContainsFunc(options, func(o permissionOption) bool { return o.Kind == allowAlways })
 	return q, ok
+}
+
+// titled returns the action of an agent that states a command as the title only.
+func (call toolCall) titled() toolCall {
+	if call.Kind == endpoint.ActionExecute && call.line == "" && len(call.argv) == 0 {
+		call.line, call.long = call.Title, call.long || len(call.Title) > maxCommand
+	}
+	return call
 }
 
 var actions = []string{

@@ -20,6 +20,7 @@ type Preset struct {
 	AsRoot        []string // variables, KEY=VALUE, that only root needs
 
 	MessageIDs bool   // its messages have an id; a chunk without one is a notice
+	Titled     bool   // it states a command as the title of the action, and nowhere else
 	Limits     string // what the mode cannot enforce, a sentence for people
 	SignIn     string // how its owner signs in
 }
@@ -54,7 +55,7 @@ var presets = []Preset{
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install --global @google/gemini-cli@0.61.0",
-		Mode:   "default",
+		Mode: "default", Titled: true,
 		Pass:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_MODEL"},
 		Limits: "it reads files and searches without asking, and follows the policies of its own settings",
 		SignIn: "run `gemini` and sign in, or set GEMINI_API_KEY",

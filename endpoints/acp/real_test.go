@@ -141,3 +141,33 @@ func TestSideCalls(t *testing.T) {
 		t.Errorf("%q", env)
 	}
 }
+
+// TestCommandInTitle: Gemini CLI states the command of a permission request as its
+// title. Rules have to match it, and a person has to see all of it.
+func TestCommandInTitle(t *testing.T) {
+	frame := func(title, rest string) (call toolCall) {
+		b := `{"toolCallId":"1","status":"pending","title":` + title + `,"locations":[],"kind":"execute"` + rest + `}`
+		if err := json.Unmarshal([]byte(b), &call); err != nil {
+			t.Fatal(err)
+		}
+		return toolCall{}.merged(call)
+	}
+	long := strings.Repeat("x", maxTitle) + "; rm -r ~"
+	if q, ok := frame(`"`+long+`"`, "").titled().permission("/", nil); !ok || q.Command != long {
+		t.Errorf("%+v %t", q, ok)
+	}
+	if q, ok := frame(`"`+strings.Repeat("x", maxCommand+1)+`"`, "").titled().permission("/", nil); ok {
+		t.Errorf("a part of a command can be allowed: %d bytes", len(q.Command))
+	}
+	if q, _ := frame(`"A title"`, `,"rawInput":{"command":"go test"}`).titled().permission("/", nil); q.Command != "go test" {
+		t.Errorf("%+v", q)
+	}
+	call := frame(`"Writing to a.txt"`, "")
+	call.Kind = endpoint.ActionEdit
+	if q, _ := call.titled().permission("/", nil); q.Command != "" {
+		t.Errorf("the title of an edit is a command: %+v", q)
+	}
+	if p, _ := PresetOf("gemini"); !p.Titled {
+		t.Error("the preset does not say so")
+	}
+}
