@@ -93,8 +93,10 @@ func ownExecutable() (string, error) {
 }
 
 // outOfMemory matches what Go's runtime, or the thread library, says when a
-// process can get no more memory.
-var outOfMemory = regexp.MustCompile("out of memory|cannot allocate memory|pthread_create failed|failed to create new OS thread")
+// process can get no more memory. The garbage collector of Go 1.26 does not check
+// every allocation of its own, and then faults on the system stack ("goroutine 0").
+var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|pthread_create failed|failed to create new OS thread` +
+	`|^SIGSEGV: segmentation violation\n.*\n\ngoroutine 0 .*\nruntime\.`)
 
 // failure says why a worker process ended without a reply.
 func failure(l Limits, cmd *exec.Cmd, log string, err error) error {

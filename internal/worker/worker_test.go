@@ -136,3 +136,18 @@ func FuzzReadFrame(f *testing.F) {
 		}
 	})
 }
+
+// TestOutOfMemory: the garbage collector of Go 1.26 says in its own way that it gets
+// no memory. A fault of the work itself is another matter.
+func TestOutOfMemory(t *testing.T) {
+	for log, want := range map[string]bool{
+		"fatal error: runtime: out of memory": true,
+		"SIGSEGV: segmentation violation\nPC=0x4352dd m=7 sigcode=1 addr=0x0\n\ngoroutine 0 gp=0x2487 m=7 mp=0x2487 [idle]:\nruntime.(*spanQueue).tryDrain(0x7f5b)\n":         true,
+		"panic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation code=0x1]\n\ngoroutine 1 [running]:\nmain.main()\n": false,
+		"SIGSEGV: segmentation violation\nPC=0x1 m=0 sigcode=1 addr=0x0\n\ngoroutine 7 gp=0x1 m=0:\nmain.main()\n":                                                            false,
+	} {
+		if outOfMemory.MatchString(log) != want {
+			t.Errorf("taken for a lack of memory: %t, want %t:\n%s", !want, want, log)
+		}
+	}
+}
