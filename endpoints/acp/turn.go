@@ -143,19 +143,19 @@ func (t *turn) toolCall(call toolCall, announced bool) {
 }
 
 // merged returns the action with the fields that its news has.
-func (was toolCall) merged(news toolCall) toolCall {
+func (call toolCall) merged(news toolCall) toolCall {
 	if news.Title == "" {
-		news.Title = was.Title
+		news.Title = call.Title
 	}
 	if news.Kind == "" {
-		news.Kind = was.Kind
+		news.Kind = call.Kind
 	}
-	if news.input = was.input; len(news.Input) > 0 && string(news.Input) != "null" {
+	if news.input = call.input; len(news.Input) > 0 && string(news.Input) != "null" {
 		news.input = inputOf(news.Input)
 	}
 	news.Input = nil
 	if len(news.Locations) == 0 {
-		news.Locations = was.Locations
+		news.Locations = call.Locations
 	}
 	return news
 }
