@@ -160,13 +160,13 @@ func PrivacyNote(written policy.JSON) string {
 }
 
 // statesUsage reports whether the agent is known to state what a turn has used.
-// Programs that answer in plain text, agents of A2A and Qwen Code do not.
+// Programs that answer in plain text and agents of A2A do not.
 func (w *wireEndpoint) statesUsage() bool {
 	switch w.Kind {
 	case KindCommand, KindA2A:
 		return false
 	case KindACP:
-		return w.Agent != "" && w.Agent != "qwen"
+		return w.Agent != ""
 	}
 	return true
 }

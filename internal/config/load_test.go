@@ -225,7 +225,7 @@ var problems = []struct{ name, yaml, want string }{
 	{"cost that an agent may state", seats + "  - {id: a, endpoint: {kind: ndjson, command: [sh]}}\nlimits: {maxCost: 1}\n", ""},
 	{"tokens of an agent that states none", seats + "  - {id: a, maxTokens: 9, endpoint: {kind: command, command: [sh]}}\nlimits: {maxTokens: 9}\n", "4:24 ROOM-USAGE?, 5:21 ROOM-USAGE?"},
 	{"cost of an agent that states none", seats + "  - {id: a, price: {input: 1}, endpoint: {kind: command, command: [sh]}}\nlimits: {maxCost: 1}\n", "5:19 ROOM-USAGE?"},
-	{"tokens of agents that may state none", seats + "  - {id: a, maxTokens: 9, endpoint: {kind: acp, agent: qwen, command: [sh]}}\n  - {id: b, maxTokens: 9, endpoint: {kind: acp, command: [sh]}}\n  - {id: c, maxTokens: 9, endpoint: {kind: acp, agent: claude, command: [sh]}}\n", "4:24 ROOM-USAGE?, 5:24 ROOM-USAGE?"},
+	{"tokens of agents that may state none", seats + "  - {id: a, maxTokens: 9, endpoint: {kind: acp, agent: qwen, command: [sh]}}\n  - {id: b, maxTokens: 9, endpoint: {kind: acp, command: [sh]}}\n  - {id: c, maxTokens: 9, endpoint: {kind: acp, agent: claude, command: [sh]}}\n", "5:24 ROOM-USAGE?"},
 	{"no limit for an agent that states none", seats + "  - {id: a, endpoint: {kind: command, command: [sh]}}\n", ""},
 	{"a price of nothing for cached input", seats + "  - {id: a, price: {cachedInput: 0}, endpoint: {kind: scripted, lines: []}}\n", "4:34 ROOM-VALUE"},
 	{"same text beyond the window", head + "limits: {sameText: 5, sameTextOf: 4}\n", "6:20 ROOM-LIMIT?"},
