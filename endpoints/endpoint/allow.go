@@ -22,7 +22,7 @@ type AllowRule struct {
 	// elements. "*", "?" and "[...]" match within an element (see path.Match), "**"
 	// matches any number of elements. Each file of the action must match one of them.
 	// Without patterns all files in the agent's folder match. The folder itself can
-	// only be read and searched.
+	// only be read and searched, and commands can run in it.
 	Paths []string `json:"paths,omitempty"`
 }
 
@@ -91,7 +91,7 @@ func (r AllowRule) Allows(p Permission) bool {
 		return !ruledKinds[r.Kind] && len(r.Paths) == 0 // an action of an unknown extent goes to the owner
 	}
 	for _, file := range p.Paths {
-		whole := file == "." && r.Kind != ActionRead && r.Kind != ActionSearch // the folder itself
+		whole := file == "." && r.Kind != ActionRead && r.Kind != ActionSearch && r.Kind != ActionExecute // the folder itself
 		if whole || !within(file) || len(r.Paths) > 0 && !slices.ContainsFunc(r.Paths, func(pattern string) bool { return matchFile(pattern, file) }) {
 			return false
 		}

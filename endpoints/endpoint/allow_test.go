@@ -20,6 +20,7 @@ func TestAllowRules(t *testing.T) {
 		{test, Permission{Kind: "execute", Argv: []string{"go", "test", "./..."}}, true},
 		{test, Permission{Kind: "execute", Command: "go test", Argv: []string{"go", "test"}}, true},
 		{test, Permission{Kind: "execute", Command: "go test", Paths: []string{"a/b"}}, true},
+		{test, Permission{Kind: "execute", Command: "go test", Paths: []string{"."}}, true}, // opencode names the folder of each command
 		{test, Permission{Kind: "execute", Command: "go test", Argv: []string{"rm", "-r"}}, false},
 		{test, Permission{Kind: "execute", Command: "rm -r", Argv: []string{"go", "test"}}, false},
 		{test, Permission{Kind: "execute", Command: "go vet"}, false},
