@@ -28,6 +28,8 @@ type agent struct {
 
 	// told is what the agent tells of the usage that the model reports.
 	told func(model.Usage) model.Usage
+	// grows is the memory, in MiB a turn, that the agent itself takes for a session.
+	grows int
 	// order is a directive to act, and rule the rule that allows it. {file} is the
 	// file that is there afterwards.
 	order, rule string
@@ -65,7 +67,7 @@ env_key = "FAKE_API_KEY"
 		rule:  `{"kind": "execute", "argv": ["touch", "*"]}`,
 	},
 	{
-		name: "gemini", shell: "run_shell_command", runs: `{"command":"{command}"}`,
+		name: "gemini", grows: 2, shell: "run_shell_command", runs: `{"command":"{command}"}`,
 		env: map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "{key}"},
 		files: map[string]string{".gemini/settings.json": `{
 "security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
@@ -76,7 +78,7 @@ env_key = "FAKE_API_KEY"
 		order: writeOrder, rule: writeRule,
 	},
 	{
-		name: "opencode", shell: "bash", runs: `{"command":"{command}","description":"wait"}`,
+		name: "opencode", grows: 2, shell: "bash", runs: `{"command":"{command}","description":"wait"}`,
 		env: map[string]string{
 			"OPENCODE_CONFIG": "{home}/opencode.json", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "FAKE_API_KEY": "{key}",
 		},
@@ -86,7 +88,7 @@ env_key = "FAKE_API_KEY"
 		told: everything, order: writeOrder, rule: writeRule,
 	},
 	{
-		name: "qwen", shell: "run_shell_command", runs: `{"command":"{command}","is_background":false}`,
+		name: "qwen", grows: 1, shell: "run_shell_command", runs: `{"command":"{command}","is_background":false}`,
 		env: map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "fake-1"},
 		files: map[string]string{".qwen/settings.json": `{
 "security": {"auth": {"selectedType": "openai"}}, "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
