@@ -196,7 +196,7 @@ func (d *document) checkLimits(w wireRoom) {
 // states no usage.
 func (d *document) checkUsage(w wireRoom) {
 	rough := func(path []string, who string) {
-		d.warnUnlessBroken(path, "ROOM-USAGE", "the usage of "+who+" is unknown; its tokens are estimated from the text, so the limit binds roughly",
+		d.warnUnlessBroken(path, "ROOM-USAGE", who+" may state no usage; its tokens are then estimated from the text, so the limit binds roughly",
 			"maxTurns and maxDuration bind exactly")
 	}
 	var unknown []string
