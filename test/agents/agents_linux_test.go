@@ -46,7 +46,7 @@ const (
 
 var known = []agent{
 	{
-		name: "claude", shell: "Bash", runs: `{"command":"{command}"}`,
+		name: "claude", grows: 1, shell: "Bash", runs: `{"command":"{command}"}`,
 		env:  map[string]string{"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "{key}", "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"},
 		told: everything, order: writeOrder, rule: writeRule,
 	},
