@@ -15,10 +15,13 @@ type driver struct {
 	floor    *floor
 	profile  string // "" when another device limits the profile
 	profiles *Profiles
+	slot     chan struct{} // holds a token while the endpoint has a prompt
 }
 
-// speak sends a prompt once its profile is free and waits for the reply. A
-// panic of the endpoint becomes an error, so that it fails in its own room only.
+// speak sends a prompt once its profile is free, and the endpoint has returned from
+// the prompt before, which a pause may have cancelled just now. It waits for the
+// reply. A panic of the endpoint becomes an error, so that it fails in its own room
+// only.
 func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Duration) (reply endpoint.Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -32,6 +35,11 @@ func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 	defer release()
 	ctx, cancel := endpoint.WithClock(ctx, timeout)
 	defer cancel()
+	select {
+	case d.slot <- struct{}{}:
+		defer func() { <-d.slot }()
+	case <-ctx.Done():
+	}
 	if err := ctx.Err(); err != nil {
 		return endpoint.Reply{}, err
 	}
@@ -70,7 +78,7 @@ func (r *Room) endpointFor(ctx context.Context, id string) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &driver{Endpoint: e, floor: newFloor(r, x.Participant), profile: x.Profile, profiles: r.cfg.Profiles}
+	s := &driver{Endpoint: e, floor: newFloor(r, x.Participant), profile: x.Profile, profiles: r.cfg.Profiles, slot: make(chan struct{}, 1)}
 	if x.Device != "" {
 		s.profile = "" // the other device limits its profiles itself
 	}
