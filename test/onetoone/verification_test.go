@@ -151,10 +151,14 @@ func TestVerification5(t *testing.T) {
 	working := make(chan struct{}, 10)
 	var turns, cancelled atomic.Int32
 	f.theirs = func(ctx context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
-		if turns.Add(1) == 1 { // paused meanwhile
+		switch turns.Add(1) {
+		case 1: // paused meanwhile
 			working <- struct{}{}
 			<-ctx.Done()
 			cancelled.Add(1)
+			return endpoint.Reply{}, ctx.Err()
+		case 3: // stopped meanwhile, before the room reaches its limit of turns
+			<-ctx.Done()
 			return endpoint.Reply{}, ctx.Err()
 		}
 		return endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprint("turn ", p.Turn)}, nil
