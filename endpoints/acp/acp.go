@@ -15,6 +15,8 @@ type Endpoint struct {
 	cfg        Config
 	supervisor *subprocess.Supervisor[*client]
 
+	removeDefaults func() // removes the file of default settings
+
 	mu      sync.Mutex
 	session *session // the latest, of the running process or an earlier one
 }
@@ -23,8 +25,8 @@ type process = subprocess.Process[*client]
 
 // New returns an endpoint. Its process starts with Start or the first prompt.
 func New(cfg Config) *Endpoint {
-	cfg = cfg.withDefaults()
-	e := &Endpoint{cfg: cfg}
+	cfg, remove := cfg.withDefaults().withDefaultSettings()
+	e := &Endpoint{cfg: cfg, removeDefaults: remove}
 	e.supervisor = subprocess.New(cfg.process(), func(l subprocess.Link) *client {
 		return newClient(cfg, l)
 	})
@@ -147,7 +149,10 @@ func (e *Endpoint) converse(ctx context.Context, pr *process, s *session, p endp
 
 // Close ends the process and its group, first by closing its standard input, and
 // waits for them. A Speak in progress returns endpoint.ErrClosed.
-func (e *Endpoint) Close() error { return e.supervisor.Close() }
+func (e *Endpoint) Close() error {
+	defer e.removeDefaults()
+	return e.supervisor.Close()
+}
 
 // Noise returns how many lines of the agent's output had no message.
 func (e *Endpoint) Noise() int {

@@ -19,6 +19,9 @@ type Preset struct {
 	Pass          []string // variables that it needs, if they are set here
 	AsRoot        []string // variables, KEY=VALUE, that only root needs
 
+	Defaults    string // settings, to which those of the owner are preferred; "" is none
+	DefaultsVar string // the variable that names a file with them
+
 	MessageIDs bool   // its messages have an id; a chunk without one is a notice
 	Titled     bool   // it states a command as the title of the action, and nowhere else
 	Limits     string // what the mode cannot enforce, a sentence for people
@@ -72,7 +75,9 @@ var presets = []Preset{
 	},
 	{
 		Name: "qwen", Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Install: "npm install --global @qwen-code/qwen-code@0.24.4",
-		Mode:   "default",
+		Mode: "default",
+		// Otherwise it asks its model in each turn what to remember, and to guess the next prompt.
+		Defaults: `{"ui":{"enableFollowupSuggestions":false},"memory":{"enableManagedAutoMemory":false}}`, DefaultsVar: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
 		Pass:   []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"},
 		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",
 		SignIn: "run `qwen` and sign in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",

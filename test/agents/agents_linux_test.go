@@ -91,8 +91,7 @@ env_key = "FAKE_API_KEY"
 		name: "qwen", grows: 1, shell: "run_shell_command", runs: `{"command":"{command}","is_background":false}`,
 		env: map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}", "OPENAI_MODEL": "fake-1"},
 		files: map[string]string{".qwen/settings.json": `{
-"security": {"auth": {"selectedType": "openai"}}, "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
-"ui": {"enableFollowupSuggestions": false}, "memory": {"enableManagedAutoMemory": false}}`}, // else each turn is three model calls
+"security": {"auth": {"selectedType": "openai"}}, "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}`},
 		told: everything, order: writeOrder, rule: writeRule,
 	},
 }
