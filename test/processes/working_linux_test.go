@@ -1,9 +1,13 @@
 package processes
 
 import (
+	"context"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/folkmoot/moot/internal/cli/app"
@@ -60,19 +64,45 @@ func TestCompilingIsShown(t *testing.T) {
 }
 
 // TestCompilingIsShownOnce: nothing of the spinner is left in the timeline when a
-// room has begun on its screen, or when it has ended. A busy machine may prepare
-// the policy between two frames, and then the screen never shows it. The test
-// tries again with an empty cache.
+// room has begun on its screen, or when it has ended. A fast machine prepares the
+// policy before a spinner is due, and a busy one may do it between two frames. Then
+// the screen never shows it, and the test tries again with an empty cache and with
+// programs that take most of the processor time.
 func TestCompilingIsShownOnce(t *testing.T) {
 	w := newWorkbench(t, map[string]string{"room.yaml": ptyRoom})
 	env := slices.Clone(w.env)
 	for i := range 5 {
 		w.env = append(slices.Clone(env), "MOOT_CACHE="+w.dir+"/empty"+strconv.Itoa(i))
-		if shown := runsUncached(t, w); shown {
+		idle := takeProcessors(t, 2*i*runtime.NumCPU())
+		shown := runsUncached(t, w)
+		if idle(); shown {
 			return
 		}
 	}
 	t.Error("a screen never showed that the policy is prepared")
+}
+
+// takeProcessors starts endless loops, which take processor time until idle is
+// called.
+func takeProcessors(t *testing.T, loops int) (idle func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running []*exec.Cmd
+	for range loops {
+		loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		loop.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Linux shares processor time among sessions
+		if err := loop.Start(); err != nil {
+			t.Error(err)
+			break
+		}
+		running = append(running, loop)
+	}
+	return func() {
+		cancel()
+		for _, loop := range running {
+			_ = loop.Wait() // killed
+		}
+	}
 }
 
 // runsUncached runs a room whose policy has to be compiled, and reports whether its
