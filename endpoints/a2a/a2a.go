@@ -30,16 +30,14 @@ type Endpoint struct {
 	cfg     Config
 	base    string // the URL without a slash at its end
 	http    *http.Client
-	slot    chan struct{}   // holds a token while a request is in flight, and after Close
-	life    context.Context // ends with Close
-	end     context.CancelFunc
-	once    sync.Once
-	cancels sync.WaitGroup // of tasks
+	turns   *webclient.Turns
+	secret  webclient.Secret // the token
+	cancels sync.WaitGroup   // of tasks
 
 	mu    sync.Mutex
 	agent *agent // nil before its card was read
 
-	open openTask // guarded by slot
+	open openTask // of the turn in flight
 }
 
 // An openTask is a task that waits for the next turn of a room.
@@ -55,15 +53,14 @@ func New(cfg Config) *Endpoint {
 	if cfg.Transport == nil {
 		cfg.Transport = webclient.NewBase()
 	}
-	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.URL, "/"), slot: make(chan struct{}, 1)}
-	e.life, e.end = context.WithCancel(context.Background())
+	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.URL, "/"), turns: webclient.NewTurns(), secret: webclient.Secret{Token: cfg.Token, Word: "[token]"}}
 	e.http = &http.Client{Transport: transport{webclient.Transport{Base: cfg.Transport, MaxLine: maxLine}, cfg.Token}}
 	return e
 }
 
 // Start gets the agent card and checks that the agent can be asked.
 func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
-	call, done := e.bound(ctx)
+	call, done := e.turns.Bound(ctx)
 	defer done()
 	if _, err := e.connect(call, true); err != nil {
 		return e.problem(ctx, call, err)
@@ -75,53 +72,20 @@ func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
 // ErrBusy, ErrClosed, ErrTimeout, ErrTooLarge, ErrProtocol and ErrAgent. A broken
 // protocol is raised as a violation too.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
-	select {
-	case e.slot <- struct{}{}:
-		defer func() { <-e.slot }()
-	default:
-		if e.life.Err() != nil {
-			return endpoint.Reply{}, errClosed
-		}
-		return endpoint.Reply{}, endpoint.ErrBusy
-	}
-	if p.Kind == endpoint.Bid {
-		return endpoint.Reply{Outcome: endpoint.Passed}, ctx.Err()
-	}
-	call, done := e.bound(ctx)
-	defer done()
-	if p.Timeout > 0 {
-		var cancel context.CancelFunc
-		call, cancel = context.WithTimeout(call, p.Timeout)
-		defer cancel()
-	}
-	reply, err := e.ask(call, p, floor)
-	if err == nil {
-		return reply, nil
-	}
-	err = e.problem(ctx, call, err)
-	raise(ctx, floor, err)
-	return endpoint.Reply{}, err
+	ask := func(call context.Context) (endpoint.Reply, error) { return e.ask(call, p, floor) }
+	return e.turns.Speak(ctx, p, floor, ask, func(call context.Context, err error) error { return e.problem(ctx, call, err) })
 }
 
 // Close ends the request in flight, cancels the task that is left, and waits for
 // both.
 func (e *Endpoint) Close() error {
-	e.once.Do(func() {
-		e.end()
-		e.slot <- struct{}{}
+	e.turns.Close(func() {
 		if e.open.id != "" {
 			e.cancel(e.open.agent, e.open.id)
 		}
 		e.cancels.Wait()
 	})
 	return nil
-}
-
-// bound returns ctx so that Close ends it too.
-func (e *Endpoint) bound(ctx context.Context) (call context.Context, done func()) {
-	call, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(e.life, cancel)
-	return call, func() { stop(); cancel() }
 }
 
 // ask sends p and reads the answer.
@@ -134,7 +98,7 @@ func (e *Endpoint) ask(ctx context.Context, p endpoint.Prompt, floor endpoint.Fl
 	if floor != nil {
 		a.show = func(text string) {
 			if text != "" {
-				floor.Show(e.redact(text))
+				floor.Show(e.secret.Redact(text))
 			}
 		}
 	}
@@ -147,7 +111,7 @@ func (e *Endpoint) ask(ctx context.Context, p endpoint.Prompt, floor endpoint.Fl
 	err = e.exchange(ctx, agent, m, &a)
 	var reply endpoint.Reply
 	if err == nil {
-		reply, err = a.reply(p, e.redact)
+		reply, err = a.reply(p, e.secret.Redact)
 	}
 	switch {
 	case a.task == "" || a.state.Terminal():

@@ -10,6 +10,7 @@ import (
 	api "github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/webclient"
 )
 
 // errCut means that a stream ended before the answer did.
@@ -171,7 +172,7 @@ const inputReason = "the agent asks for input"
 
 // reply returns the reply to p.
 func (a *answer) reply(p endpoint.Prompt, redact func(string) string) (endpoint.Reply, error) {
-	words := endpoint.CleanLine(redact(a.message), maxReason)
+	words := endpoint.CleanLine(redact(a.message), webclient.MaxReason)
 	switch a.state {
 	case api.TaskStateRejected:
 		return endpoint.Reply{Outcome: endpoint.Refused, Reason: cmp.Or(words, "the agent has rejected the task")}, nil

@@ -54,7 +54,7 @@ func (e *Endpoint) dial(ctx context.Context) (_ *agent, err error) {
 	}
 	for _, x := range card.Capabilities.Extensions {
 		if x.Required {
-			return nil, e.serverError("requires the extension "+e.clean(x.URI)+", which moot does not have", "use an agent without it")
+			return nil, e.serverError("requires the extension "+e.secret.Clean(x.URI)+", which moot does not have", "use an agent without it")
 		}
 	}
 	if card.SupportedInterfaces, err = e.own(base, card.SupportedInterfaces); err != nil {
@@ -87,9 +87,9 @@ func (e *Endpoint) own(base *url.URL, all []*api.AgentInterface) ([]*api.AgentIn
 		elsewhere = append(elsewhere, u.Scheme+"://"+u.Host)
 	}
 	if len(elsewhere) > 0 {
-		return nil, e.serverError("names another server in its agent card: "+e.clean(strings.Join(elsewhere, ", ")), "if you trust that server, write its URL as url")
+		return nil, e.serverError("names another server in its agent card: "+e.secret.Clean(strings.Join(elsewhere, ", ")), "if you trust that server, write its URL as url")
 	}
-	return nil, e.serverError("offers no JSON-RPC interface of A2A 1 in its agent card, but: "+e.clean(strings.Join(others, ", ")), "update the agent to A2A 1.0")
+	return nil, e.serverError("offers no JSON-RPC interface of A2A 1 in its agent card, but: "+e.secret.Clean(strings.Join(others, ", ")), "update the agent to A2A 1.0")
 }
 
 // origin returns the scheme, host and port of a URL.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	api "github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -17,9 +16,6 @@ import (
 	"github.com/folkmoot/moot/endpoints/webclient"
 	"github.com/folkmoot/moot/problem"
 )
-
-// maxReason bounds the words of an agent in errors and reasons, in characters.
-const maxReason = 500
 
 // Fixes of several errors.
 const (
@@ -30,8 +26,6 @@ const (
 func codedError(code, what, fix string, kind error) error {
 	return &problem.Error{Code: code, What: what, Fix: fix, Kind: kind}
 }
-
-var errClosed = codedError("AGENT-CLOSED", "the agent's endpoint has been closed", "restore the seat", endpoint.ErrClosed)
 
 // agentError is the error of an agent that gives no usable answer.
 func agentError(what, fix string) error {
@@ -70,18 +64,18 @@ func rpcError(text []byte) string {
 func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 	var coded *problem.Error
 	switch {
-	case ctx.Err() == nil && e.life.Err() != nil:
-		return errClosed
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), ctx.Err() == nil && errors.Is(call.Err(), context.DeadlineExceeded):
+	case ctx.Err() == nil && e.turns.Closed():
+		return webclient.ErrClosed
+	case webclient.Expired(ctx, call):
 		return codedError("AGENT-TIMEOUT", "the agent gave no answer in time", "give the seat a longer timeout, or find out why the agent is slow", endpoint.ErrTimeout)
 	case ctx.Err() != nil:
 		return fmt.Errorf("waiting for the agent: %w", context.Cause(ctx))
 	case errors.As(err, &coded):
 		return err
 	case errors.Is(err, endpoint.ErrTooLarge):
-		return codedError("AGENT-TOOLARGE", "the answer of the agent is too large: "+e.words(err), "raise limits.maxOutputChars, or tell the agent to be brief", endpoint.ErrTooLarge)
+		return codedError("AGENT-TOOLARGE", "the answer of the agent is too large: "+e.secret.Words(err), "raise limits.maxOutputChars, or tell the agent to be brief", endpoint.ErrTooLarge)
 	case errors.Is(err, endpoint.ErrAgent): // of PlainAnswer
-		return agentError(e.words(err), "see whether the agent answers in text")
+		return agentError(e.secret.Words(err), "see whether the agent answers in text")
 	}
 	return e.serverProblem(err)
 }
@@ -99,21 +93,21 @@ func (e *Endpoint) serverProblem(err error) error {
 	}
 	switch {
 	case errors.Is(err, api.ErrUnauthenticated), errors.Is(err, api.ErrUnauthorized):
-		return e.serverError("does not let this device in: "+e.words(err), tokenFix)
+		return e.serverError("does not let this device in: "+e.secret.Words(err), tokenFix)
 	case errors.As(err, &said):
-		return codedError("AGENT-ERROR", "the agent reports an error: "+e.clean(said.Error()), logFix, endpoint.ErrAgent)
+		return codedError("AGENT-ERROR", "the agent reports an error: "+e.secret.Clean(said.Error()), logFix, endpoint.ErrAgent)
 	case errors.As(err, &whole) && rpcError(whole.Begin) != "":
-		return codedError("AGENT-ERROR", "the agent reports an error: "+e.clean(rpcError(whole.Begin)), logFix, endpoint.ErrAgent)
+		return codedError("AGENT-ERROR", "the agent reports an error: "+e.secret.Clean(rpcError(whole.Begin)), logFix, endpoint.ErrAgent)
 	case errors.As(err, &status):
 		return e.refused(status.status, status.message)
 	case errors.As(err, &bare):
 		return e.refused(bare.Status, "")
 	case errors.As(err, &away):
-		return e.serverError("redirects to "+e.clean(away.To)+", and a redirect is not followed", "write the address of the server itself as url")
+		return e.serverError("redirects to "+e.secret.Clean(away.To)+", and a redirect is not followed", "write the address of the server itself as url")
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):
-		return e.serverError("cannot be reached: "+e.words(err), "start the agent, or correct url")
+		return e.serverError("cannot be reached: "+e.secret.Words(err), "start the agent, or correct url")
 	}
-	return codedError("AGENT-PROTOCOL", "the A2A server at "+e.base+" broke the protocol: "+e.words(err), "check that url is that of an A2A 1.0 agent", endpoint.ErrProtocol)
+	return codedError("AGENT-PROTOCOL", "the A2A server at "+e.base+" broke the protocol: "+e.secret.Words(err), "check that url is that of an A2A 1.0 agent", endpoint.ErrProtocol)
 }
 
 // refused returns the error of a status that is no success.
@@ -127,44 +121,9 @@ func (e *Endpoint) refused(status int, message string) error {
 	case http.StatusTooManyRequests:
 		fix = "wait, raise the limit at the server, or give the seat a longer timeout: it was asked again while there was time"
 	}
-	return e.serverError(fmt.Sprintf("answers with status %d: %s", status, cmp.Or(e.clean(message), http.StatusText(status))), fix)
+	return e.serverError(fmt.Sprintf("answers with status %d: %s", status, cmp.Or(e.secret.Clean(message), http.StatusText(status))), fix)
 }
 
 func (e *Endpoint) serverError(what, fix string) error {
 	return codedError("AGENT-SERVER", "the A2A server at "+e.base+" "+what, fix, endpoint.ErrAgent)
-}
-
-// words returns the text of an error, without the prefix that says which it is.
-func (e *Endpoint) words(err error) string {
-	text := err.Error()
-	for _, kind := range []error{endpoint.ErrTooLarge, endpoint.ErrProtocol, endpoint.ErrAgent} {
-		text = strings.ReplaceAll(text, kind.Error()+": ", "")
-	}
-	return e.clean(text)
-}
-
-// clean returns words of a server for a message to people.
-func (e *Endpoint) clean(text string) string {
-	return endpoint.CleanLine(e.redact(endpoint.Clean(text)), maxReason) // invisible characters could part a token
-}
-
-// redact removes the token from a text of the server.
-func (e *Endpoint) redact(text string) string {
-	return webclient.Redact(text, e.cfg.Token, "[token]")
-}
-
-// raise reports a broken protocol on the floor, which may be nil.
-func raise(ctx context.Context, floor endpoint.Floor, err error) {
-	code := ""
-	switch {
-	case floor == nil:
-		return
-	case errors.Is(err, endpoint.ErrTooLarge):
-		code = "too_large"
-	case errors.Is(err, endpoint.ErrProtocol):
-		code = "malformed"
-	default:
-		return
-	}
-	_, _ = floor.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalViolation, Code: code, Detail: err.Error()}) // the turn fails in any case
 }

@@ -10,6 +10,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/webclient"
 )
 
 // An answer is what a stream of chunks adds up to.
@@ -65,7 +66,7 @@ func (a *answer) take(chunk api.ChatCompletionStreamResponse) (err error) {
 			continue
 		}
 		a.say(a.thoughts.add(c.Delta.Content))
-		if a.refusal.Len() < 4*maxReason {
+		if a.refusal.Len() < 4*webclient.MaxReason {
 			a.refusal.WriteString(c.Delta.Refusal)
 		}
 		a.tools = a.tools || len(c.Delta.ToolCalls) > 0 || c.Delta.FunctionCall != nil
@@ -92,7 +93,7 @@ const cutReason = "cut: the model reached its limit of tokens"
 // reply returns the reply to p.
 func (a *answer) reply(p endpoint.Prompt, redact func(string) string) (endpoint.Reply, error) {
 	silent := strings.TrimSpace(endpoint.Clean(a.text.String())) == ""
-	refusal := endpoint.CleanLine(redact(a.refusal.String()), maxReason)
+	refusal := endpoint.CleanLine(redact(a.refusal.String()), webclient.MaxReason)
 	switch {
 	case a.finish == api.FinishReasonContentFilter:
 		return endpoint.Reply{Outcome: endpoint.Refused, Reason: "the server's content filter ended the answer", Usage: a.usage}, nil

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	api "github.com/sashabaranov/go-openai"
@@ -19,14 +18,9 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// maxReason bounds the words of a server in errors and reasons, in characters.
-const maxReason = 500
-
 func codedError(code, what, fix string, kind error) error {
 	return &problem.Error{Code: code, What: what, Fix: fix, Kind: kind}
 }
-
-var errClosed = codedError("AGENT-CLOSED", "the agent's endpoint has been closed", "restore the seat", endpoint.ErrClosed)
 
 // agentError is the error of a model that gives no usable answer.
 func agentError(what, fix string) error {
@@ -67,20 +61,20 @@ func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 	var coded *problem.Error
 	var away *webclient.RedirectError
 	switch {
-	case ctx.Err() == nil && e.life.Err() != nil:
-		return errClosed
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), ctx.Err() == nil && errors.Is(call.Err(), context.DeadlineExceeded):
+	case ctx.Err() == nil && e.turns.Closed():
+		return webclient.ErrClosed
+	case webclient.Expired(ctx, call):
 		return codedError("AGENT-TIMEOUT", "the model gave no answer in time", "give the seat a longer timeout, or startTimeout, or use a smaller model", endpoint.ErrTimeout)
 	case ctx.Err() != nil:
 		return fmt.Errorf("waiting for the model: %w", context.Cause(ctx))
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &away):
-		return e.serverError("redirects to "+e.clean(away.To)+", and a redirect is not followed", "write the address of the server itself as baseURL")
+		return e.serverError("redirects to "+e.secret.Clean(away.To)+", and a redirect is not followed", "write the address of the server itself as baseURL")
 	case errors.Is(err, endpoint.ErrTooLarge):
-		return codedError("AGENT-TOOLARGE", "the answer of the model is too large: "+e.words(err), "raise limits.maxOutputChars, or tell the model to be brief", endpoint.ErrTooLarge)
+		return codedError("AGENT-TOOLARGE", "the answer of the model is too large: "+e.secret.Words(err), "raise limits.maxOutputChars, or tell the model to be brief", endpoint.ErrTooLarge)
 	case errors.Is(err, endpoint.ErrAgent): // of PlainAnswer
-		return codedError("AGENT-ERROR", "the model gives no answer: "+e.words(err), "see whether the model is fit for a chat", endpoint.ErrAgent)
+		return codedError("AGENT-ERROR", "the model gives no answer: "+e.secret.Words(err), "see whether the model is fit for a chat", endpoint.ErrAgent)
 	}
 	return e.serverProblem(call, err)
 }
@@ -103,20 +97,20 @@ func (e *Endpoint) serverProblem(call context.Context, err error) error {
 	case errors.As(err, &said) && said.HTTPStatusCode > 0:
 		return e.refused(call, said.HTTPStatusCode, said.Message)
 	case errors.As(err, &said):
-		return codedError("AGENT-ERROR", "the model server reports an error: "+e.clean(said.Message), "see the log of the server at "+e.name, endpoint.ErrAgent)
+		return codedError("AGENT-ERROR", "the model server reports an error: "+e.secret.Clean(said.Message), "see the log of the server at "+e.name, endpoint.ErrAgent)
 	case errors.As(err, &status):
 		return e.refused(call, status.status, status.message)
 	case errors.As(err, &bare):
 		return e.refused(call, bare.Status, "")
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):
-		return e.serverError("cannot be reached: "+e.words(err)+"; if it is Ollama, `ollama serve` starts it", "start the server, or correct baseURL")
+		return e.serverError("cannot be reached: "+e.secret.Words(err)+"; if it is Ollama, `ollama serve` starts it", "start the server, or correct baseURL")
 	}
-	return codedError("AGENT-PROTOCOL", "the model server at "+e.name+" broke the protocol: "+e.words(err), "check that baseURL is that of an OpenAI-compatible API; it often ends in /v1", endpoint.ErrProtocol)
+	return codedError("AGENT-PROTOCOL", "the model server at "+e.name+" broke the protocol: "+e.secret.Words(err), "check that baseURL is that of an OpenAI-compatible API; it often ends in /v1", endpoint.ErrProtocol)
 }
 
 // refused returns the error of a status that is no success.
 func (e *Endpoint) refused(call context.Context, status int, message string) error {
-	what, fix := fmt.Sprintf("answers with status %d: %s", status, cmp.Or(e.clean(message), http.StatusText(status))), "see the log of the server"
+	what, fix := fmt.Sprintf("answers with status %d: %s", status, cmp.Or(e.secret.Clean(message), http.StatusText(status))), "see the log of the server"
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
 		if models := e.modelsSoon(call); len(models) > 0 && !has(models, e.cfg.Model) {
@@ -145,44 +139,9 @@ func (e *Endpoint) modelsSoon(call context.Context) []string {
 
 // noModel returns the error of a model that the server does not have.
 func (e *Endpoint) noModel(why string, models []string) error {
-	return e.serverError("has no model "+endpoint.Quote(e.cfg.Model)+": "+why+"; it has "+e.redact(named(models)), "write one that it has; `ollama pull` adds one to Ollama")
+	return e.serverError("has no model "+endpoint.Quote(e.cfg.Model)+": "+why+"; it has "+e.secret.Redact(named(models)), "write one that it has; `ollama pull` adds one to Ollama")
 }
 
 func (e *Endpoint) serverError(what, fix string) error {
 	return codedError("AGENT-SERVER", "the model server at "+e.name+" "+what, fix, endpoint.ErrAgent)
-}
-
-// words returns the text of an error, without the prefix that says which it is.
-func (e *Endpoint) words(err error) string {
-	text := err.Error()
-	for _, kind := range []error{endpoint.ErrTooLarge, endpoint.ErrProtocol, endpoint.ErrAgent} {
-		text = strings.ReplaceAll(text, kind.Error()+": ", "")
-	}
-	return e.clean(text)
-}
-
-// clean returns words of a server for a message to people.
-func (e *Endpoint) clean(text string) string {
-	return endpoint.CleanLine(e.redact(endpoint.Clean(text)), maxReason) // invisible characters could part a key
-}
-
-// redact removes the key from a text of the server.
-func (e *Endpoint) redact(text string) string {
-	return webclient.Redact(text, e.cfg.APIKey, "[key]")
-}
-
-// raise reports a broken protocol on the floor, which may be nil.
-func raise(ctx context.Context, floor endpoint.Floor, err error) {
-	code := ""
-	switch {
-	case floor == nil:
-		return
-	case errors.Is(err, endpoint.ErrTooLarge):
-		code = "too_large"
-	case errors.Is(err, endpoint.ErrProtocol):
-		code = "malformed"
-	default:
-		return
-	}
-	_, _ = floor.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalViolation, Code: code, Detail: err.Error()}) // the turn fails in any case
 }

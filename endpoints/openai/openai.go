@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	api "github.com/sashabaranov/go-openai"
 
@@ -32,10 +31,8 @@ type Endpoint struct {
 	name   string // the base URL for people
 	http   *http.Client
 	client *api.Client
-	slot   chan struct{}   // holds a token while a request is in flight, and after Close
-	life   context.Context // ends with Close
-	end    context.CancelFunc
-	once   sync.Once
+	turns  *webclient.Turns
+	secret webclient.Secret // the key
 }
 
 // maxLine bounds a line of a stream, in bytes.
@@ -47,9 +44,8 @@ func New(cfg Config) *Endpoint {
 	if cfg.Transport == nil {
 		cfg.Transport = webclient.NewBase()
 	}
-	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.BaseURL, "/"), slot: make(chan struct{}, 1)}
+	e := &Endpoint{cfg: cfg, base: strings.TrimRight(cfg.BaseURL, "/"), turns: webclient.NewTurns(), secret: webclient.Secret{Token: cfg.APIKey, Word: "[key]"}}
 	e.name = nameOf(e.base)
-	e.life, e.end = context.WithCancel(context.Background())
 	e.http = &http.Client{Transport: webclient.Transport{Base: cfg.Transport, MaxLine: maxLine}}
 	c := api.DefaultConfig(cfg.APIKey)
 	c.BaseURL, c.HTTPClient = e.base, e.http
@@ -69,7 +65,7 @@ func nameOf(base string) string {
 // Start checks that the server answers and, if it lists its models, that it has this
 // one. A server without such a list is taken as it is.
 func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
-	call, done := e.bound(ctx)
+	call, done := e.turns.Bound(ctx)
 	defer done()
 	models, err := e.models(call)
 	switch {
@@ -86,48 +82,14 @@ func (e *Endpoint) Start(ctx context.Context, _ endpoint.Floor) error {
 // three come with the usage, if it is known. A broken protocol is raised as a
 // violation too.
 func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (endpoint.Reply, error) {
-	select {
-	case e.slot <- struct{}{}:
-		defer func() { <-e.slot }()
-	default:
-		if e.life.Err() != nil {
-			return endpoint.Reply{}, errClosed
-		}
-		return endpoint.Reply{}, endpoint.ErrBusy
-	}
-	if p.Kind == endpoint.Bid {
-		return endpoint.Reply{Outcome: endpoint.Passed}, ctx.Err()
-	}
-	call, done := e.bound(ctx)
-	defer done()
-	if p.Timeout > 0 {
-		var cancel context.CancelFunc
-		call, cancel = context.WithTimeout(call, p.Timeout)
-		defer cancel()
-	}
-	reply, err := e.ask(call, p, floor)
-	if err == nil {
-		return reply, nil
-	}
-	err = e.problem(ctx, call, err)
-	raise(ctx, floor, err)
-	return endpoint.Reply{Usage: reply.Usage}, err
+	ask := func(call context.Context) (endpoint.Reply, error) { return e.ask(call, p, floor) }
+	return e.turns.Speak(ctx, p, floor, ask, func(call context.Context, err error) error { return e.problem(ctx, call, err) })
 }
 
 // Close ends the request in flight and waits for it.
 func (e *Endpoint) Close() error {
-	e.once.Do(func() {
-		e.end()
-		e.slot <- struct{}{}
-	})
+	e.turns.Close(func() {})
 	return nil
-}
-
-// bound returns ctx so that Close ends it too.
-func (e *Endpoint) bound(ctx context.Context) (call context.Context, done func()) {
-	call, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(e.life, cancel)
-	return call, func() { stop(); cancel() }
 }
 
 // ask sends p and reads the answer.
@@ -144,7 +106,7 @@ func (e *Endpoint) ask(ctx context.Context, p endpoint.Prompt, floor endpoint.Fl
 	if err := a.read(stream); err != nil {
 		return endpoint.Reply{Usage: a.usage}, err
 	}
-	return a.reply(p, e.redact)
+	return a.reply(p, e.secret.Redact)
 }
 
 // request returns the request of a turn.

@@ -1,6 +1,7 @@
-// Package webclient is the HTTP transport of endpoints whose agents are servers. It
-// retries requests that a busy server refuses, refuses redirects, and bounds what a
-// server sends.
+// Package webclient holds what endpoints share whose agents are servers: the one
+// request in flight ([Turns]), the words of a server without its token ([Secret]),
+// and the HTTP transport. The transport retries requests that a busy server refuses,
+// refuses redirects, and bounds what a server sends.
 //
 // The statuses 429, 500, 502, 503 and 504 are retried up to four times within the
 // time of the request's context, after the time in Retry-After or else with
@@ -229,16 +230,4 @@ func moved(r *http.Response) error {
 		return &StatusError{r.StatusCode}
 	}
 	return &RedirectError{to.Scheme + "://" + to.Host}
-}
-
-// minSecret is the length from which a token is a secret. Servers that check none
-// are often given a word such as ollama, which texts may have.
-const minSecret = 16
-
-// Redact replaces a token in a text of its server by a word.
-func Redact(text, token, word string) string {
-	if len(token) < minSecret {
-		return text
-	}
-	return strings.ReplaceAll(text, token, word)
 }
