@@ -368,3 +368,15 @@ func TestBidsOfAnotherPolicy(t *testing.T) {
 		t.Errorf("%d bids are asked for", n)
 	}
 }
+
+// TestCut: a message keeps that its answer ended at a limit of the model.
+func TestCut(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		b := opened(t, "a b")
+		b.play("speak a go")
+		b.replied(room.Replied{Reply: endpoint.Reply{Text: "half an ans", Cut: cut}})
+		if m := b.log[len(b.log)-1].Body.(room.MessagePosted).Message; m.Cut != cut {
+			t.Errorf("the message is cut: %t, want %t", m.Cut, cut)
+		}
+	}
+}
