@@ -30,6 +30,9 @@ async function prompt({ params, client }) {
   if (!sessions.has(sessionId)) {
     throw acp.RequestError.invalidParams({ sessionId }, "there is no such session");
   }
+  // A cancel that was read before this prompt is of the turn before. The SDK may
+  // still be about to deliver it.
+  await new Promise(setImmediate);
   const turn = new AbortController();
   sessions.set(sessionId, turn);
   const text = textOf(params.prompt);
