@@ -32,14 +32,6 @@ func agentError(what, fix string) error {
 	return codedError("AGENT-ERROR", "the agent gives no answer: "+what, fix, endpoint.ErrAgent)
 }
 
-// A statusError is an HTTP status of a server, with its message.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (s *statusError) Error() string { return fmt.Sprintf("status %d: %s", s.status, s.message) }
-
 // messageOf returns the message in the body of an error: that of JSON-RPC, else the
 // whole body.
 func messageOf(body io.Reader) string {
@@ -83,8 +75,7 @@ func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 // serverProblem returns an error for what the server, or the way to it, has done.
 func (e *Endpoint) serverProblem(err error) error {
 	var said *api.Error
-	var status *statusError
-	var bare *webclient.StatusError
+	var status *webclient.StatusError
 	var away *webclient.RedirectError
 	var whole *webclient.NotStreamError
 	var sent *url.Error
@@ -99,9 +90,7 @@ func (e *Endpoint) serverProblem(err error) error {
 	case errors.As(err, &whole) && rpcError(whole.Begin) != "":
 		return codedError("AGENT-ERROR", "the agent reports an error: "+e.secret.Clean(rpcError(whole.Begin)), logFix, endpoint.ErrAgent)
 	case errors.As(err, &status):
-		return e.refused(status.status, status.message)
-	case errors.As(err, &bare):
-		return e.refused(bare.Status, "")
+		return e.refused(status.Status, status.Message)
 	case errors.As(err, &away):
 		return e.serverError("redirects to "+e.secret.Clean(away.To)+", and a redirect is not followed", "write the address of the server itself as url")
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):

@@ -16,83 +16,97 @@ import (
 // errors of a turn by the name of their kind.
 var kinds = map[string]error{"agent": endpoint.ErrAgent, "protocol": endpoint.ErrProtocol, "large": endpoint.ErrTooLarge}
 
+// answers gives a status.
+func answers(code int, body string) func(*writer) {
+	return func(w *writer) { w.WriteHeader(code); fmt.Fprint(w, body) }
+}
+
+// results answers with events of a stream.
+func results(all ...string) func(*writer) {
+	return func(w *writer) { w.results(all...) }
+}
+
+// fails answers with an error of JSON-RPC.
+func fails(code int, message string) func(*writer) {
+	return func(w *writer) { w.fails(code, message) }
+}
+
+// to redirects.
+func to(where string) func(*writer) {
+	return func(w *writer) { w.Header().Set("Location", where); w.WriteHeader(http.StatusTemporaryRedirect) }
+}
+
+// many is a part of an answer that is too long.
+var many = strings.Repeat("x", 100)
+
+// hostileServers are the answers of faulty servers, by name, with the kind of error of
+// the turn and a part of its text.
+var hostileServers = map[string]struct {
+	answer     func(*writer)
+	kind, want string
+}{
+	"endless line":      {func(w *writer) { w.begin(); w.endless("x") }, "large", "a line of more than 8388608 bytes"},
+	"endless event":     {func(w *writer) { w.begin(); fmt.Fprint(w, "data: "); w.endless("x") }, "large", "a line of more than 8388608 bytes"},
+	"endless comments":  {func(w *writer) { w.begin(); w.endless(": x\n") }, "large", "more than it may send in one answer"},
+	"endless artifact":  {func(w *writer) { w.results(task("WORKING", "", "")); w.endless(event(chunk("a", many, true))) }, "large", "characters, and the limit is 1000"},
+	"endless artifacts": {func(w *writer) { w.results(task("WORKING", "", "")); endlessArtifacts(w) }, "large", "characters, and the limit is 1000"},
+	"endless status":    {func(w *writer) { w.begin(); w.endless(event(update("WORKING", many))) }, "large", "more than it may send in one answer"},
+	"cut": {func(w *writer) {
+		w.results(task("WORKING", "", ""), chunk("a", "Yes", true))
+		panic(http.ErrAbortHandler)
+	}, "protocol", "the answer was cut before its end"},
+	"cut in an event":     {func(w *writer) { w.begin(); fmt.Fprint(w, `data: {"res`); w.flush(); panic(http.ErrAbortHandler) }, "protocol", "the answer was cut before its end"},
+	"ended while working": {results(task("WORKING", "", "")), "protocol", "the answer was cut before its end"},
+	"ended at once":       {func(w *writer) { w.begin() }, "protocol", "the answer was cut before its end"},
+	"no body":             {func(*writer) {}, "protocol", "the answer was cut before its end"},
+	"closes at once":      {func(*writer) { panic(http.ErrAbortHandler) }, "agent", "cannot be reached: EOF [AGENT-SERVER] start the agent"},
+	"no JSON":             {func(w *writer) { w.begin(); fmt.Fprint(w, "data: <p>\n\n") }, "protocol", "broke the protocol: failed to parse SSE data"},
+	"no result":           {func(w *writer) { w.begin(); fmt.Fprint(w, "data: {}\n\n") }, "protocol", "broke the protocol"},
+	"a null":              {results("null"), "protocol", "broke the protocol"},
+	"of no kind":          {results(`{"x":{}}`), "protocol", "unknown event type"},
+	"of two kinds":        {results(`{"message":{},"task":{}}`), "protocol", "exactly one event type"},
+	"null parts":          {results(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[null]}}`), "agent", "the answer is empty"},
+	"null artifact":       {results(`{"artifactUpdate":{"taskId":"t1","artifact":null}}`, update("COMPLETED", "")), "agent", "the answer is empty"},
+	"null artifacts":      {results(`{"task":{"id":"t1","artifacts":[null],"status":{"state":"TASK_STATE_COMPLETED","message":null}}}`), "agent", "the answer is empty"},
+	"an unknown part":     {results(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"x":1}]}}`), "protocol", "unknown part content type"},
+	"no task id":          {results(`{"task":{"status":{"state":"TASK_STATE_COMPLETED"}}}`), "protocol", "a task without an id"},
+	"two tasks":           {results(task("WORKING", "", ""), `{"statusUpdate":{"taskId":"t2","status":{"state":"TASK_STATE_COMPLETED"}}}`), "protocol", "an event of another task"},
+	"an unknown state":    {results(task("SLEEPING", "", "")), "protocol", "unknown state TASK_STATE_SLEEPING"},
+	"no state":            {results(`{"task":{"id":"t1"}}`), "protocol", "unknown state TASK_STATE_UNSPECIFIED"},
+	"null details": {func(w *writer) {
+		w.begin()
+		fmt.Fprint(w, `data: {"error":{"code":1,"message":"x","data":[null]}}`+"\n\n")
+	}, "protocol", "an answer that the A2A library cannot read"},
+	"not a stream": {func(w *writer) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<p>"+token+"\x1b[31m")
+	}, "protocol", "it answers with text/html and not with a stream of events: <p>[token] [AGENT-PROTOCOL] check that url"},
+	"an error":            {fails(-32603, "out of memory at "+token), "agent", "the agent reports an error: out of memory at [token]"},
+	"an error as event":   {func(w *writer) { w.begin(); fmt.Fprint(w, member(`"error":{"code":-32603,"message":"no\u001b[31m"}`)) }, "agent", "the agent reports an error: no"},
+	"no token as event":   {func(w *writer) { w.begin(); fmt.Fprint(w, member(`"error":{"code":-31401,"message":"no"}`)) }, "agent", `does not let this device in: no [AGENT-SERVER] write token: "${A2A_TOKEN}"`},
+	"failed":              {results(task("FAILED", "no disk at "+token, "")), "agent", "its task failed: no disk at [token]"},
+	"failed silently":     {results(update("FAILED", "")), "agent", "its task failed: it says no reason"},
+	"canceled":            {results(update("CANCELED", "bye")), "agent", "it canceled the task: bye"},
+	"auth required":       {results(task("AUTH_REQUIRED", "at https://x", "")), "agent", "it asks to sign in: at https://x [AGENT-ERROR] sign in"},
+	"empty":               {results(message("")), "agent", "the answer is empty; an agent with nothing to add answers PASS"},
+	"invisible":           {results(message("\u200b\x1b[31m")), "agent", "the answer is empty"},
+	"an empty question":   {results(update("INPUT_REQUIRED", "")), "agent", "the answer is empty"},
+	"bad request":         {answers(400, `{"error":{"code":-32600,"message":"too\u001b[31m long"}}`), "agent", "answers with status 400: too long"},
+	"huge error":          {answers(422, strings.Repeat("x", 10<<20)), "agent", "answers with status 422: " + strings.Repeat("x", 500) + "…"},
+	"endless error":       {func(w *writer) { w.WriteHeader(418); w.endless("x") }, "agent", "answers with status 418: xxx"},
+	"no token":            {answers(401, token+" is not valid"), "agent", `status 401: [token] is not valid [AGENT-SERVER] write token: "${A2A_TOKEN}"`},
+	"no route":            {answers(404, ""), "agent", "status 404: Not Found [AGENT-SERVER] correct url"},
+	"not implemented":     {answers(501, ""), "agent", "status 501: Not Implemented"},
+	"no content":          {answers(204, ""), "protocol", "unexpected HTTP status: 204"},
+	"wait for a year":     {func(w *writer) { w.Header().Set("Retry-After", "31536000"); answers(500, "down")(w) }, "agent", "answers with status 500: down"},
+	"redirect":            {to("http://evil.example/" + token), "agent", "redirects to http://evil.example, and a redirect is not followed"},
+	"redirect to nowhere": {answers(301, ""), "agent", "answers with status 301: Moved Permanently"},
+}
+
 // TestHostileServers checks that each fault of a server ends the turn with an error
 // that says what to do, without the token, and that the next turn works.
 func TestHostileServers(t *testing.T) {
-	status := func(code int, body string) func(*writer) {
-		return func(w *writer) { w.WriteHeader(code); fmt.Fprint(w, body) }
-	}
-	results := func(all ...string) func(*writer) {
-		return func(w *writer) { w.results(all...) }
-	}
-	fails := func(code int, message string) func(*writer) {
-		return func(w *writer) { w.fails(code, message) }
-	}
-	to := func(where string) func(*writer) {
-		return func(w *writer) { w.Header().Set("Location", where); w.WriteHeader(http.StatusTemporaryRedirect) }
-	}
-	many := strings.Repeat("x", 100)
-	for name, c := range map[string]struct {
-		answer     func(*writer)
-		kind, want string
-	}{
-		"endless line":      {func(w *writer) { w.begin(); w.endless("x") }, "large", "a line of more than 8388608 bytes"},
-		"endless event":     {func(w *writer) { w.begin(); fmt.Fprint(w, "data: "); w.endless("x") }, "large", "a line of more than 8388608 bytes"},
-		"endless comments":  {func(w *writer) { w.begin(); w.endless(": x\n") }, "large", "more than it may send in one answer"},
-		"endless artifact":  {func(w *writer) { w.results(task("WORKING", "", "")); w.endless(event(chunk("a", many, true))) }, "large", "characters, and the limit is 1000"},
-		"endless artifacts": {func(w *writer) { w.results(task("WORKING", "", "")); endlessArtifacts(w) }, "large", "characters, and the limit is 1000"},
-		"endless status":    {func(w *writer) { w.begin(); w.endless(event(update("WORKING", many))) }, "large", "more than it may send in one answer"},
-		"cut": {func(w *writer) {
-			w.results(task("WORKING", "", ""), chunk("a", "Yes", true))
-			panic(http.ErrAbortHandler)
-		}, "protocol", "the answer was cut before its end"},
-		"cut in an event":     {func(w *writer) { w.begin(); fmt.Fprint(w, `data: {"res`); w.flush(); panic(http.ErrAbortHandler) }, "protocol", "the answer was cut before its end"},
-		"ended while working": {results(task("WORKING", "", "")), "protocol", "the answer was cut before its end"},
-		"ended at once":       {func(w *writer) { w.begin() }, "protocol", "the answer was cut before its end"},
-		"no body":             {func(*writer) {}, "protocol", "the answer was cut before its end"},
-		"closes at once":      {func(*writer) { panic(http.ErrAbortHandler) }, "agent", "cannot be reached: EOF [AGENT-SERVER] start the agent"},
-		"no JSON":             {func(w *writer) { w.begin(); fmt.Fprint(w, "data: <p>\n\n") }, "protocol", "broke the protocol: failed to parse SSE data"},
-		"no result":           {func(w *writer) { w.begin(); fmt.Fprint(w, "data: {}\n\n") }, "protocol", "broke the protocol"},
-		"a null":              {results("null"), "protocol", "broke the protocol"},
-		"of no kind":          {results(`{"x":{}}`), "protocol", "unknown event type"},
-		"of two kinds":        {results(`{"message":{},"task":{}}`), "protocol", "exactly one event type"},
-		"null parts":          {results(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[null]}}`), "agent", "the answer is empty"},
-		"null artifact":       {results(`{"artifactUpdate":{"taskId":"t1","artifact":null}}`, update("COMPLETED", "")), "agent", "the answer is empty"},
-		"null artifacts":      {results(`{"task":{"id":"t1","artifacts":[null],"status":{"state":"TASK_STATE_COMPLETED","message":null}}}`), "agent", "the answer is empty"},
-		"an unknown part":     {results(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"x":1}]}}`), "protocol", "unknown part content type"},
-		"no task id":          {results(`{"task":{"status":{"state":"TASK_STATE_COMPLETED"}}}`), "protocol", "a task without an id"},
-		"two tasks":           {results(task("WORKING", "", ""), `{"statusUpdate":{"taskId":"t2","status":{"state":"TASK_STATE_COMPLETED"}}}`), "protocol", "an event of another task"},
-		"an unknown state":    {results(task("SLEEPING", "", "")), "protocol", "unknown state TASK_STATE_SLEEPING"},
-		"no state":            {results(`{"task":{"id":"t1"}}`), "protocol", "unknown state TASK_STATE_UNSPECIFIED"},
-		"null details": {func(w *writer) {
-			w.begin()
-			fmt.Fprint(w, `data: {"error":{"code":1,"message":"x","data":[null]}}`+"\n\n")
-		}, "protocol", "an answer that the A2A library cannot read"},
-		"not a stream": {func(w *writer) {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(w, "<p>"+token+"\x1b[31m")
-		}, "protocol", "it answers with text/html and not with a stream of events: <p>[token] [AGENT-PROTOCOL] check that url"},
-		"an error":            {fails(-32603, "out of memory at "+token), "agent", "the agent reports an error: out of memory at [token]"},
-		"an error as event":   {func(w *writer) { w.begin(); fmt.Fprint(w, member(`"error":{"code":-32603,"message":"no\u001b[31m"}`)) }, "agent", "the agent reports an error: no"},
-		"no token as event":   {func(w *writer) { w.begin(); fmt.Fprint(w, member(`"error":{"code":-31401,"message":"no"}`)) }, "agent", `does not let this device in: no [AGENT-SERVER] write token: "${A2A_TOKEN}"`},
-		"failed":              {results(task("FAILED", "no disk at "+token, "")), "agent", "its task failed: no disk at [token]"},
-		"failed silently":     {results(update("FAILED", "")), "agent", "its task failed: it says no reason"},
-		"canceled":            {results(update("CANCELED", "bye")), "agent", "it canceled the task: bye"},
-		"auth required":       {results(task("AUTH_REQUIRED", "at https://x", "")), "agent", "it asks to sign in: at https://x [AGENT-ERROR] sign in"},
-		"empty":               {results(message("")), "agent", "the answer is empty; an agent with nothing to add answers PASS"},
-		"invisible":           {results(message("\u200b\x1b[31m")), "agent", "the answer is empty"},
-		"an empty question":   {results(update("INPUT_REQUIRED", "")), "agent", "the answer is empty"},
-		"bad request":         {status(400, `{"error":{"code":-32600,"message":"too\u001b[31m long"}}`), "agent", "answers with status 400: too long"},
-		"huge error":          {status(422, strings.Repeat("x", 10<<20)), "agent", "answers with status 422: " + strings.Repeat("x", 500) + "…"},
-		"endless error":       {func(w *writer) { w.WriteHeader(418); w.endless("x") }, "agent", "answers with status 418: xxx"},
-		"no token":            {status(401, token+" is not valid"), "agent", `status 401: [token] is not valid [AGENT-SERVER] write token: "${A2A_TOKEN}"`},
-		"no route":            {status(404, ""), "agent", "status 404: Not Found [AGENT-SERVER] correct url"},
-		"not implemented":     {status(501, ""), "agent", "status 501: Not Implemented"},
-		"no content":          {status(204, ""), "protocol", "unexpected HTTP status: 204"},
-		"wait for a year":     {func(w *writer) { w.Header().Set("Retry-After", "31536000"); status(500, "down")(w) }, "agent", "answers with status 500: down"},
-		"redirect":            {to("http://evil.example/" + token), "agent", "redirects to http://evil.example, and a redirect is not followed"},
-		"redirect to nowhere": {status(301, ""), "agent", "answers with status 301: Moved Permanently"},
-	} {
+	for name, c := range hostileServers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first := make(chan struct{}, 1)

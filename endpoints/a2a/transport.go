@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"github.com/folkmoot/moot/endpoints/webclient"
 )
 
 // maxLine bounds one event of a stream, in bytes. An event may have a file.
@@ -17,7 +19,7 @@ type transport struct {
 	token string
 }
 
-// RoundTrip fails with *statusError for a status from 400 on.
+// RoundTrip fails with *webclient.StatusError for a status from 400 on.
 func (t transport) RoundTrip(q *http.Request) (*http.Response, error) {
 	if t.token != "" {
 		q = q.Clone(q.Context())
@@ -33,7 +35,7 @@ func (t transport) RoundTrip(q *http.Request) (*http.Response, error) {
 		}
 		return r, nil
 	}
-	failed := &statusError{r.StatusCode, messageOf(r.Body)}
+	failed := &webclient.StatusError{Status: r.StatusCode, Message: messageOf(r.Body)}
 	return nil, errors.Join(failed, r.Body.Close())
 }
 

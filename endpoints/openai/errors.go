@@ -27,18 +27,10 @@ func agentError(what, fix string) error {
 	return codedError("AGENT-ERROR", "the model gives no answer: "+what, fix, endpoint.ErrAgent)
 }
 
-// A statusError is an HTTP status of a server, with its message.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (s *statusError) Error() string { return fmt.Sprintf("status %d: %s", s.status, s.message) }
-
 // statusOf reads the error of a server.
 func statusOf(r *http.Response) error {
 	b, _ := io.ReadAll(r.Body) // the status says enough
-	return &statusError{r.StatusCode, messageOf(b)}
+	return &webclient.StatusError{Status: r.StatusCode, Message: messageOf(b)}
 }
 
 // messageOf returns the message in the body of an error, which servers write in
@@ -83,8 +75,7 @@ func (e *Endpoint) problem(ctx, call context.Context, err error) error {
 func (e *Endpoint) serverProblem(call context.Context, err error) error {
 	var said *api.APIError
 	var raw *api.RequestError
-	var status *statusError
-	var bare *webclient.StatusError
+	var status *webclient.StatusError
 	var sent *url.Error
 	if errors.As(err, &sent) {
 		err = sent.Err
@@ -99,9 +90,7 @@ func (e *Endpoint) serverProblem(call context.Context, err error) error {
 	case errors.As(err, &said):
 		return codedError("AGENT-ERROR", "the model server reports an error: "+e.secret.Clean(said.Message), "see the log of the server at "+e.name, endpoint.ErrAgent)
 	case errors.As(err, &status):
-		return e.refused(call, status.status, status.message)
-	case errors.As(err, &bare):
-		return e.refused(call, bare.Status, "")
+		return e.refused(call, status.Status, status.Message)
 	case sent != nil && !errors.Is(err, endpoint.ErrProtocol):
 		return e.serverError("cannot be reached: "+e.secret.Words(err)+"; if it is Ollama, `ollama serve` starts it", "start the server, or correct baseURL")
 	}

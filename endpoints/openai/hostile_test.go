@@ -17,74 +17,84 @@ import (
 // errors of a turn by the name of their kind.
 var kinds = map[string]error{"agent": endpoint.ErrAgent, "protocol": endpoint.ErrProtocol, "large": endpoint.ErrTooLarge}
 
+// status answers with a status.
+func status(code int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { w.WriteHeader(code); fmt.Fprint(w, body) }
+}
+
+// events answers with events of a stream.
+func events(all ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) { stream(w, all...) }
+}
+
+// usage is an event that states usage.
+const usage = `{"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":30}}`
+
+// hostileServers are the answers of faulty servers, by name, with the kind of error of
+// the turn and a part of its text.
+var hostileServers = map[string]struct {
+	answer     func(http.ResponseWriter)
+	kind, want string
+}{
+	"endless line":   {func(w http.ResponseWriter) { stream(w); endless(w, "x") }, "large", "a line of more than 1048576 bytes"},
+	"endless stream": {func(w http.ResponseWriter) { stream(w); endless(w, "data: "+delta("x")+"\n\n") }, "large", "1001 characters, and the limit is 1000"},
+	"endless thoughts": {func(w http.ResponseWriter) {
+		stream(w, delta("<think>"))
+		endless(w, "data: "+delta(strings.Repeat("Hm. ", 9000))+"\n\n")
+	}, "large", "more than it may send in one answer"},
+	"endless null":           {func(w http.ResponseWriter) { stream(w); endless(w, "data: null\n"+strings.Repeat(" ", 9000)+"\n") }, "large", "more than it may send in one answer"},
+	"cut":                    {func(w http.ResponseWriter) { stream(w, delta("Yes")); panic(http.ErrAbortHandler) }, "protocol", "the stream was cut before the end of the answer"},
+	"cut before the first":   {func(w http.ResponseWriter) { stream(w); panic(http.ErrAbortHandler) }, "protocol", "the stream was cut before the end"},
+	"ended without a reason": {events(delta("Yes"), done), "protocol", "the stream was cut before the end"},
+	"ended at once":          {events(done), "protocol", "the stream was cut before the end"},
+	"no body":                {func(http.ResponseWriter) {}, "protocol", "the stream was cut before the end"},
+	"closes at once":         {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "agent", "cannot be reached: EOF; if it is Ollama, `ollama serve` starts it [AGENT-SERVER] start the server"},
+	"invalid JSON":           {events(`{"choices":`), "protocol", "unexpected end of JSON input"},
+	"another type":           {events(`{"choices":[{"delta":{"content":["x"]}}]}`), "protocol", "broke the protocol"},
+	"huge numbers":           {events(`{"choices":[],"usage":{"prompt_tokens":99999999999999999999}}`), "protocol", "broke the protocol"},
+	"absurd usage":           {events(delta("x"), stop, `{"choices":[],"usage":{"prompt_tokens":9999999999}}`), "protocol", "its usage is out of range"},
+	"negative output":        {events(`{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":-5,"total_tokens":9}}`), "protocol", "its usage is out of range"},
+	"not a stream": {func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<p>"+key+"\x1b[31m")
+	}, "protocol", "it answers with text/html and not with a stream of events: <p>[key] [AGENT-PROTOCOL] check that baseURL"},
+	"a whole answer": {func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices":[]}`)
+	}, "protocol", "it answers with application/json"},
+	"error in the stream":     {events(delta("Yes"), `{"error":{"message":"out of memory at `+key+`"}}`, ""), "agent", "the model server reports an error: out of memory at [key]"},
+	"error as the reason":     {events(delta("Yes"), finish("error")), "agent", "the server ended it with an error"},
+	"empty":                   {events(stop, done), "agent", "the answer is empty; an agent with nothing to add answers PASS"},
+	"invisible":               {events(delta("\u200b\x1b[31m"), stop, done), "agent", "the answer is empty"},
+	"thoughts without an end": {events(delta("<think>Hm."), finish("length"), usage, done), "agent", "it reached its limit of tokens before it said anything [AGENT-ERROR] raise maxOutputTokens"},
+	"a tool":                  {events(`{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, finish("tool_calls"), usage, done), "agent", "it called a tool and has none"},
+	"bad request":             {status(400, `{"error":{"message":"too\u001b[31m long","code":"x"}}`), "agent", "answers with status 400: too long [AGENT-SERVER] correct what it names"},
+	"another form of error":   {status(400, `{"error":"invalid model"}`), "agent", "answers with status 400: invalid model"},
+	"huge error":              {status(422, strings.Repeat("x", 10<<20)), "agent", "answers with status 422: " + strings.Repeat("x", 500) + "…"},
+	"endless error":           {func(w http.ResponseWriter) { w.WriteHeader(418); endless(w, "x") }, "agent", "answers with status 418: xxx"},
+	"no key":                  {status(401, `{"error":{"message":"`+key+` is not valid"}}`), "agent", `status 401: [key] is not valid [AGENT-SERVER] write apiKey: "${OPENAI_API_KEY}"`},
+	"a key in parts":          {status(401, `{"error":{"message":"`+key[:8]+"\u200b"+key[8:]+` is not valid"}}`), "agent", "status 401: [key] is not valid"},
+	"no route":                {status(404, "404 page not found"), "agent", "status 404: 404 page not found [AGENT-SERVER] correct what it names; if the prompt is too long for the model, lower context.tokens, and baseURL often ends in /v1"},
+	"wait for a year": {func(w http.ResponseWriter) {
+		w.Header().Set("Retry-After", "31536000")
+		status(429, `{"error":{"message":"quota"}}`)(w)
+	}, "agent", "answers with status 429: quota [AGENT-SERVER] wait, raise the limit"},
+	"redirect": {func(w http.ResponseWriter) {
+		w.Header().Set("Location", "http://evil.example/"+key)
+		status(307, "")(w)
+	}, "agent", "redirects to http://evil.example, and a redirect is not followed"},
+	"redirect to a password": {func(w http.ResponseWriter) {
+		w.Header().Set("Location", "http://a:"+key+"@evil.example/")
+		status(302, "")(w)
+	}, "agent", "redirects to http://evil.example"},
+	"redirect to nowhere": {status(301, ""), "agent", "answers with status 301: Moved Permanently"},
+	"not modified":        {status(304, ""), "agent", "answers with status 304: Not Modified"},
+}
+
 // TestHostileServers checks that each fault of a server ends the turn with an error
 // that says what to do, without the key, and that the next turn works.
 func TestHostileServers(t *testing.T) {
-	status := func(code int, body string) func(http.ResponseWriter) {
-		return func(w http.ResponseWriter) { w.WriteHeader(code); fmt.Fprint(w, body) }
-	}
-	events := func(all ...string) func(http.ResponseWriter) {
-		return func(w http.ResponseWriter) { stream(w, all...) }
-	}
-	usage := `{"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":30}}`
-	for name, c := range map[string]struct {
-		answer     func(http.ResponseWriter)
-		kind, want string
-	}{
-		"endless line":   {func(w http.ResponseWriter) { stream(w); endless(w, "x") }, "large", "a line of more than 1048576 bytes"},
-		"endless stream": {func(w http.ResponseWriter) { stream(w); endless(w, "data: "+delta("x")+"\n\n") }, "large", "1001 characters, and the limit is 1000"},
-		"endless thoughts": {func(w http.ResponseWriter) {
-			stream(w, delta("<think>"))
-			endless(w, "data: "+delta(strings.Repeat("Hm. ", 9000))+"\n\n")
-		}, "large", "more than it may send in one answer"},
-		"endless null":           {func(w http.ResponseWriter) { stream(w); endless(w, "data: null\n"+strings.Repeat(" ", 9000)+"\n") }, "large", "more than it may send in one answer"},
-		"cut":                    {func(w http.ResponseWriter) { stream(w, delta("Yes")); panic(http.ErrAbortHandler) }, "protocol", "the stream was cut before the end of the answer"},
-		"cut before the first":   {func(w http.ResponseWriter) { stream(w); panic(http.ErrAbortHandler) }, "protocol", "the stream was cut before the end"},
-		"ended without a reason": {events(delta("Yes"), done), "protocol", "the stream was cut before the end"},
-		"ended at once":          {events(done), "protocol", "the stream was cut before the end"},
-		"no body":                {func(http.ResponseWriter) {}, "protocol", "the stream was cut before the end"},
-		"closes at once":         {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "agent", "cannot be reached: EOF; if it is Ollama, `ollama serve` starts it [AGENT-SERVER] start the server"},
-		"invalid JSON":           {events(`{"choices":`), "protocol", "unexpected end of JSON input"},
-		"another type":           {events(`{"choices":[{"delta":{"content":["x"]}}]}`), "protocol", "broke the protocol"},
-		"huge numbers":           {events(`{"choices":[],"usage":{"prompt_tokens":99999999999999999999}}`), "protocol", "broke the protocol"},
-		"absurd usage":           {events(delta("x"), stop, `{"choices":[],"usage":{"prompt_tokens":9999999999}}`), "protocol", "its usage is out of range"},
-		"negative output":        {events(`{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":-5,"total_tokens":9}}`), "protocol", "its usage is out of range"},
-		"not a stream": {func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(w, "<p>"+key+"\x1b[31m")
-		}, "protocol", "it answers with text/html and not with a stream of events: <p>[key] [AGENT-PROTOCOL] check that baseURL"},
-		"a whole answer": {func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, `{"choices":[]}`)
-		}, "protocol", "it answers with application/json"},
-		"error in the stream":     {events(delta("Yes"), `{"error":{"message":"out of memory at `+key+`"}}`, ""), "agent", "the model server reports an error: out of memory at [key]"},
-		"error as the reason":     {events(delta("Yes"), finish("error")), "agent", "the server ended it with an error"},
-		"empty":                   {events(stop, done), "agent", "the answer is empty; an agent with nothing to add answers PASS"},
-		"invisible":               {events(delta("\u200b\x1b[31m"), stop, done), "agent", "the answer is empty"},
-		"thoughts without an end": {events(delta("<think>Hm."), finish("length"), usage, done), "agent", "it reached its limit of tokens before it said anything [AGENT-ERROR] raise maxOutputTokens"},
-		"a tool":                  {events(`{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, finish("tool_calls"), usage, done), "agent", "it called a tool and has none"},
-		"bad request":             {status(400, `{"error":{"message":"too\u001b[31m long","code":"x"}}`), "agent", "answers with status 400: too long [AGENT-SERVER] correct what it names"},
-		"another form of error":   {status(400, `{"error":"invalid model"}`), "agent", "answers with status 400: invalid model"},
-		"huge error":              {status(422, strings.Repeat("x", 10<<20)), "agent", "answers with status 422: " + strings.Repeat("x", 500) + "…"},
-		"endless error":           {func(w http.ResponseWriter) { w.WriteHeader(418); endless(w, "x") }, "agent", "answers with status 418: xxx"},
-		"no key":                  {status(401, `{"error":{"message":"`+key+` is not valid"}}`), "agent", `status 401: [key] is not valid [AGENT-SERVER] write apiKey: "${OPENAI_API_KEY}"`},
-		"a key in parts":          {status(401, `{"error":{"message":"`+key[:8]+"\u200b"+key[8:]+` is not valid"}}`), "agent", "status 401: [key] is not valid"},
-		"no route":                {status(404, "404 page not found"), "agent", "status 404: 404 page not found [AGENT-SERVER] correct what it names; if the prompt is too long for the model, lower context.tokens, and baseURL often ends in /v1"},
-		"wait for a year": {func(w http.ResponseWriter) {
-			w.Header().Set("Retry-After", "31536000")
-			status(429, `{"error":{"message":"quota"}}`)(w)
-		}, "agent", "answers with status 429: quota [AGENT-SERVER] wait, raise the limit"},
-		"redirect": {func(w http.ResponseWriter) {
-			w.Header().Set("Location", "http://evil.example/"+key)
-			status(307, "")(w)
-		}, "agent", "redirects to http://evil.example, and a redirect is not followed"},
-		"redirect to a password": {func(w http.ResponseWriter) {
-			w.Header().Set("Location", "http://a:"+key+"@evil.example/")
-			status(302, "")(w)
-		}, "agent", "redirects to http://evil.example"},
-		"redirect to nowhere": {status(301, ""), "agent", "answers with status 301: Moved Permanently"},
-		"not modified":        {status(304, ""), "agent", "answers with status 304: Not Modified"},
-	} {
+	for name, c := range hostileServers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first := make(chan struct{}, 1)

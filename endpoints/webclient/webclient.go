@@ -10,6 +10,7 @@
 package webclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,12 +210,15 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A StatusError is a status that is no success.
-type StatusError struct{ Status int }
+// A StatusError is a status that is no success, with the message of the server.
+type StatusError struct {
+	Status  int
+	Message string // "" is none
+}
 
-// Error names the status.
+// Error names the status and has the message.
 func (s *StatusError) Error() string {
-	return fmt.Sprintf("status %d %s", s.Status, http.StatusText(s.Status))
+	return fmt.Sprintf("status %d: %s", s.Status, cmp.Or(s.Message, http.StatusText(s.Status)))
 }
 
 // A RedirectError is a redirect, which is not followed.
@@ -227,7 +231,7 @@ func (r *RedirectError) Error() string { return "redirect to " + r.To }
 func moved(r *http.Response) error {
 	to, err := r.Location()
 	if err != nil {
-		return &StatusError{r.StatusCode}
+		return &StatusError{Status: r.StatusCode}
 	}
 	return &RedirectError{to.Scheme + "://" + to.Host}
 }
