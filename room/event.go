@@ -177,7 +177,7 @@ type (
 		Reason string `json:"reason"`
 	}
 	// PermissionAsked records that the agent that has the turn asks its owner before
-	// it acts. Meanwhile the clock of the turn stands.
+	// it acts. The clock of the turn is stopped meanwhile.
 	PermissionAsked struct {
 		Turn        int           `json:"turn"`
 		Participant string        `json:"participant"`

@@ -32,7 +32,7 @@
 //     desktop.call.response {the id, allowed, reason, body};
 //   - desktop.permission {permission_id, kind, title, command, argv, paths,
 //     detail, always, request_id} asks the agent's owner before it acts, in a turn
-//     only. Meanwhile the clock of the turn stands. The answer is
+//     only. The clock of the turn is stopped meanwhile. The answer is
 //     desktop.permission.response {permission_id, allowed, always, reason}.
 //
 // # Reading

@@ -121,7 +121,7 @@ func (f *floor) Show(delta string) {
 }
 
 // permission asks the owner of the agent for a permission: the rules first, then a
-// person if one can be there. Meanwhile the clock of the turn stands. When ctx ends
+// person if one can be there. The clock of the turn is stopped meanwhile. When ctx ends
 // the request is withdrawn.
 func (f *floor) permission(ctx context.Context, p *endpoint.Permission) (endpoint.Answer, error) {
 	if f.foreign || p == nil { // an agent of another owner is answered where it runs

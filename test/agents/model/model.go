@@ -263,7 +263,7 @@ func hasKey(r *http.Request) bool {
 	return r.URL.Query().Has("key")
 }
 
-// serveOther answers what agents ask for besides model calls.
+// serveOther answers requests of agents that are no model calls.
 func serveOther(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.Path
 	entry := map[string]any{"id": "fake-1", "object": "model", "created": 1, "owned_by": "fake", "type": "model", "display_name": "fake-1"}
