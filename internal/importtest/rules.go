@@ -106,7 +106,10 @@ var rules = []rule{
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
-	{pkg: "internal/cli/...", may: ". internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/api", may: "room room/coordinator room/log"},
+	{pkg: "internal/client", may: "internal/api internal/local room room/coordinator"},
+	{pkg: "internal/server/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
+	{pkg: "internal/cli/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
@@ -126,7 +129,8 @@ var reserves = []reserve{
 	{"golang.org/x/mod/...", "internal/pack"},
 	{"github.com/go-json-experiment/json/...", "internal/strict transcripts/foreign"},
 	{"github.com/flynn/noise", "endpoints/relay/session"},
-	{"github.com/gorilla/websocket/...", "endpoints/relay/..."},
+	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server internal/client"},
+	{"github.com/danielgtaylor/huma/v2/...", "internal/server"},
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
 	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},

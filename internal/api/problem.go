@@ -1,0 +1,90 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// ProblemType is the media type of a Problem.
+const ProblemType = "application/problem+json"
+
+// A Problem is an error as a response body (RFC 9457), with the fields of a
+// [problem.Error].
+type Problem struct {
+	Type   string `json:"type" doc:"about:blank; code tells problems apart"`
+	Title  string `json:"title" doc:"The text of the status"`
+	Status int    `json:"status" doc:"The HTTP status"`
+	Detail string `json:"detail" doc:"What happened, as one sentence"`
+	Code   string `json:"code" doc:"Stable name of the problem; moot help CODE explains it"`
+	Where  string `json:"where,omitempty" doc:"Where it happened"`
+	Fix    string `json:"fix,omitempty" doc:"What to do about it"`
+}
+
+// ProblemOf describes err. A status of 0 is that of the code.
+func ProblemOf(status int, err error) *Problem {
+	p := &Problem{Type: "about:blank", Code: "failed", Detail: err.Error()}
+	var known *problem.Error
+	var coded problem.Coded
+	switch {
+	case errors.As(err, &known):
+		plain := problem.Error{Code: known.Code, What: known.What, Err: known.Err}
+		p.Code, p.Where, p.Fix = known.Code, known.Where, known.Fix
+		p.Detail = strings.TrimSuffix(plain.Error(), " ["+known.Code+"]")
+	case errors.As(err, &coded):
+		p.Code = coded.ErrorCode()
+	}
+	p.Status = cmp.Or(status, statusOf(p.Code, err))
+	p.Title = http.StatusText(p.Status)
+	return p
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Problem().Error() }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType returns the media type of the body.
+func (p *Problem) ContentType(string) string { return ProblemType }
+
+// Problem returns the error that p describes.
+func (p *Problem) Problem() *problem.Error {
+	return &problem.Error{Code: p.Code, What: p.Detail, Where: p.Where, Fix: p.Fix, Kind: kinds[p.Status]}
+}
+
+// kinds are sentinels for errors of a server by their status.
+var kinds = map[int]error{http.StatusNotFound: log.ErrNotFound, http.StatusForbidden: room.ErrDenied}
+
+// statuses are those of codes that have no other sign of their status.
+var statuses = map[string]int{
+	"ROOM-DRAFT": http.StatusConflict, "ROOM-PERMISSION": http.StatusConflict, "ROOM-BUSY": http.StatusConflict,
+	"ROOM-PAUSED": http.StatusConflict, "ROOM-STARTING": http.StatusConflict, "ROOM-NOBODY": http.StatusConflict,
+	"API-UNAUTHORIZED": http.StatusUnauthorized, "API-FORBIDDEN": http.StatusForbidden, "API-NOT-FOUND": http.StatusNotFound,
+}
+
+// statusOf returns the HTTP status of an error.
+func statusOf(code string, err error) int {
+	switch status, ok := statuses[code]; {
+	case ok:
+		return status
+	case errors.Is(err, log.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, room.ErrDenied):
+		return http.StatusForbidden
+	case errors.Is(err, room.ErrOver), errors.Is(err, room.ErrTaken), errors.Is(err, log.ErrLocked):
+		return http.StatusConflict
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	}
+	if m, ok := problem.Lookup(code); ok && m.Exit != 1 {
+		return http.StatusUnprocessableEntity // a user's input, not a failure of the server
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,12 @@
+package problem
+
+// apiCodes are about the HTTP API of a server and its clients.
+var apiCodes = []Meaning{
+	{"API-ANSWER", failure, "The address is not that of a server of this kind, or its release is another one.", "Check the address with `moot doctor`, and use the same release on both sides."},
+	{"API-COMMAND", usage, "A command for a room names an act that does not exist, or lacks what the act needs.", "`moot schema openapi` describes the commands."},
+	{"API-FORBIDDEN", denied, "The credential of a request does not allow it.", "Use a token with the scope and the room that it needs."},
+	{"API-REQUEST", usage, "A request is not one that the server knows, or its body has an unknown, duplicate or invalid field.", "`moot schema openapi` describes the requests."},
+	{"API-UNAUTHORIZED", denied, "A request has no valid credential.", "Send a token: Authorization: Bearer TOKEN."},
+	{"API-UNREACHABLE", failure, "The server does not answer.", "Check that it runs, and its address."},
+	{"API-URL", usage, "The address of a server is none.", "Write it as http://127.0.0.1:8420."},
+}
