@@ -9,4 +9,6 @@ var apiCodes = []Meaning{
 	{"API-UNAUTHORIZED", denied, "A request has no valid credential.", "Send a token: Authorization: Bearer TOKEN."},
 	{"API-UNREACHABLE", failure, "The server does not answer.", "Check that it runs, and its address."},
 	{"API-URL", usage, "The address of a server is none.", "Write it as http://127.0.0.1:8420."},
+	{"SERVER-RUNNING", failure, "A server runs for this data folder already.", "Use it, end it first, or choose another data folder with --data."},
+	{"SERVER-SOCKET", failure, "The socket by which other commands reach this process cannot be used safely.", "The folder `sockets` in the data folder must belong to you, with mode 0700. Choose a data folder with a shorter path if its path is too long."},
 }

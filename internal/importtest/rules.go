@@ -93,6 +93,7 @@ var rules = []rule{
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/mutate", bare: true},
 	{pkg: "internal/flock"},
+	{pkg: "internal/local", may: "internal/flock"},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
