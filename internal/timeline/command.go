@@ -59,7 +59,7 @@ func verbs() []verb {
 		{name: "roster", help: "show who is in the room"},
 		{name: "wait", args: "draft|permission|pause|turn N", help: "in scripts: wait for a draft, for a permission request, for a pause, for the end of turn N, or for the end of the room", script: true, ready: awaited},
 		{name: "help", help: "show this"},
-		{name: "quit", help: "pause the room and leave"},
+		{name: "quit", help: "pause the room and leave; with moot attach only leave"},
 	}
 }
 

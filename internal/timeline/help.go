@@ -18,7 +18,7 @@ var keyHelp = [][2]string{
 	{"Alt-B Alt-F", "move by words; Ctrl-W, Ctrl-U and Ctrl-K delete, as in a shell"},
 	{"Esc", "leave a question or the highlighted draft"},
 	{"Esc Esc", "stop the room"},
-	{"Ctrl-D Ctrl-D", "pause and leave, as Ctrl-C does"},
+	{"Ctrl-D Ctrl-D", "pause and leave, as Ctrl-C does; with moot attach only leave"},
 }
 
 // screenHelp lists the keys and commands of a screen.

@@ -61,6 +61,14 @@ func (p *Printer) Event(e room.Event) string {
 	return text
 }
 
+// skip notes e as Event does, and returns the lines of the roster only.
+func (p *Printer) skip(e room.Event) string {
+	head := p.head(e)
+	p.event(e)
+	p.declines = 0
+	return head
+}
+
 func (p *Printer) event(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Claimed:

@@ -32,6 +32,12 @@ type Session struct {
 	Err      io.Writer   // answers and errors
 	Terminal *Terminal   // nil shows the timeline and reads commands line by line
 	Quiet    bool        // show only what needs the person: drafts and permission requests
+	// Attached says that another process runs the room: the end of the input, of
+	// ctx or of the session does not pause it.
+	Attached bool
+	// Shown is the sequence number of the first event that is shown; earlier ones
+	// are read only.
+	Shown int64
 	// Events formats events in place of the Printer; nil uses the Printer.
 	Events func(room.Event) string
 	// Policy returns a built-in policy by name, for the command policy; it may be
@@ -79,7 +85,7 @@ type unwatched struct{ err error }
 
 // Run shows the room and runs the commands of the person. It returns when the
 // room has ended for good or the person leaves. When ctx ends it pauses the room
-// first. The result is in the View of the room.
+// first, unless the session is attached. The result is in the View of the room.
 //
 // A read of In cannot be interrupted, so without a Terminal a goroutine may
 // block in it until In or the process ends.
@@ -90,7 +96,7 @@ func (s *Session) Run(ctx context.Context) error {
 		return s.runLines(ctx, s.In)
 	}
 	over, err := s.runScreen(ctx)
-	if over {
+	if over || s.Attached {
 		return err
 	}
 	return errors.Join(err, s.runLines(ctx, nil)) // the person has left; the room is paused
@@ -223,6 +229,8 @@ func (s *Session) current() bool { return s.busy == 0 && s.seq >= s.caused }
 // over reports whether the session has nothing left to do.
 func (s *Session) over() bool {
 	switch {
+	case s.Attached && s.leaving:
+		return s.busy == 0
 	case s.phase == room.PhaseLive || !s.current():
 		return false
 	case s.leaving || s.ended && s.held == "":
@@ -233,10 +241,11 @@ func (s *Session) over() bool {
 	return s.phase == room.PhaseStopped && s.ending.Cause == room.CausePerson
 }
 
-// leave pauses a live room and ends the session once that is recorded.
+// leave pauses a live room and ends the session once that is recorded. An
+// attached session ends once its commands are.
 func (s *Session) leave() {
 	s.leaving, s.held = true, ""
-	if s.phase == room.PhaseLive {
+	if s.phase == room.PhaseLive && !s.Attached {
 		s.act(room.Pause{})
 	}
 }
@@ -263,17 +272,23 @@ func (s *Session) update(u coordinator.Update) {
 // tell shows an event, on the screen and in Out if that is not the terminal of
 // the screen.
 func (s *Session) tell(e room.Event) {
-	before := *s.Printer
-	text := s.Printer.Event(e)
+	before, render := *s.Printer, (*Printer).Event
+	if e.Seq < s.Shown {
+		render = (*Printer).skip
+	}
+	text := render(s.Printer, e)
 	draft, request := draftOf(e), s.asking(e)
 	if s.pane != nil && text != "" && (draft != "" || request != "" || !s.Quiet) {
-		s.pane.add(block{draft: draft, render: func(st Style) string { p := before.with(st); return p.Event(e) }})
+		s.pane.add(block{draft: draft, render: func(st Style) string { return render(before.with(st), e) }})
 	}
 	if s.pane != nil && shows(s.Out) {
 		return
 	}
 	if s.Events != nil {
-		text = s.Events(e)
+		text = ""
+		if e.Seq >= s.Shown {
+			text = s.Events(e)
+		}
 	} else if s.Quiet && request == "" {
 		text = ""
 	}
@@ -281,9 +296,18 @@ func (s *Session) tell(e room.Event) {
 	if s.pane == nil && request != "" && !s.ended && !s.leaving {
 		s.adviseRequest(request)
 	}
-	if s.pane == nil && draft != "" && !s.ended && !s.leaving {
+	if s.pane == nil && draft != "" && draft == s.waitingDraft() && !s.ended && !s.leaving {
 		s.reply(s.advice)
 	}
+}
+
+// waitingDraft returns the hash of the draft that waits now, or "". An event that
+// was read late may show an older one.
+func (s *Session) waitingDraft() string {
+	if d := s.Room.View().Draft; d != nil {
+		return d.Hash
+	}
+	return ""
 }
 
 // draftOf returns the hash of the draft that an event shows, or "".
@@ -359,8 +383,11 @@ func (s *Session) note(e room.Event) {
 func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }
 
 // unattended pauses a room with a waiting draft after the end of the input, and
-// refuses permission requests.
+// refuses permission requests. Other people may attend an attached room.
 func (s *Session) unattended() {
+	if s.Attached {
+		return
+	}
 	if s.ended && s.held == "" && s.current() {
 		s.refuseRequests()
 	}

@@ -97,6 +97,8 @@ func (s *Session) live(id string) string {
 func (x *screen) hint() string {
 	v := x.view
 	switch matches := x.matches(); {
+	case x.asked && x.Attached:
+		return "Ctrl-D again leaves, and the room runs on; any other key stays"
 	case x.asked:
 		return "Ctrl-D again pauses the room and leaves; any other key stays"
 	case time.Since(x.escaped) < twice:
