@@ -27,6 +27,8 @@ func (s *State) Apply(e Event) {
 		s.setTakenBy(e, b.Participant, b.By)
 	case SeatReleased:
 		s.setTakenBy(e, b.Participant, "")
+	case ModeChanged:
+		s.applyMode(b)
 	case SeatForgot:
 		s.applyForgot(b)
 	case SeatReady:
@@ -48,8 +50,11 @@ func (s *State) Apply(e Event) {
 	case TurnDrafted:
 		s.applyDrafted(b)
 	case TurnEdited:
-		s.applyEdited(b)
+		s.applyEdited(e, b)
+	case TurnApproved:
+		s.addAnswer(e, b.Draft, "approved")
 	case TurnRejected:
+		s.addAnswer(e, b.Draft, "rejected")
 		s.endTurn(e, b.Turn, "draft rejected")
 	case TurnPassed:
 		s.applyPassed(e, b)
@@ -170,6 +175,9 @@ func (s *State) applyResumed(e Event) {
 // end leaves the live phase.
 func (s *State) end(p Phase, cause, name, reason string) {
 	s.Phase, s.Ending = p, Ending{Cause: cause, Name: name, Reason: reason}
+	if p != PhasePaused {
+		s.restoreModes()
+	}
 }
 
 // addNews records a change after which the policy is asked at once.
@@ -245,11 +253,12 @@ func (s *State) applyDrafted(b TurnDrafted) {
 	}
 }
 
-func (s *State) applyEdited(b TurnEdited) {
+func (s *State) applyEdited(e Event, b TurnEdited) {
 	if s.Turn == nil || s.Turn.Draft == nil || s.Turn.Number != b.Turn {
 		return
 	}
 	d := *s.Turn.Draft
+	s.addAnswer(e, d.Hash, "edited")
 	d.Hash, d.Message.Text, d.Edited = b.Draft, b.Text, true
 	s.Turn.Draft = &d
 }

@@ -25,6 +25,7 @@ type eventJSON struct {
 	Type    string          `json:"type"`
 	Actor   string          `json:"actor"`
 	Command string          `json:"command,omitempty"`
+	Via     string          `json:"via,omitempty"`
 	Epoch   uint64          `json:"epoch"`
 	At      time.Time       `json:"at"`
 	Clock   int64           `json:"clock_ns"`
@@ -42,7 +43,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 		return nil, fmt.Errorf("encoding %s: %w", e.Body.Type(), err)
 	}
 	b, err := encode(eventJSON{
-		e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Epoch,
+		e.V, e.Seq, e.ID, e.Body.Type(), e.Actor, e.Command, e.Via, e.Epoch,
 		e.At.UTC(), int64(e.Clock), body,
 	})
 	if err == nil && len(b) > MaxEventBytes {
@@ -86,7 +87,7 @@ func (w *eventJSON) event() (Event, error) {
 		return Event{}, fmt.Errorf("decoding %s in event %d: %w", w.Type, w.Seq, err)
 	}
 	return Event{
-		V: w.V, Seq: w.Seq, ID: w.ID, Actor: w.Actor, Command: w.Command, Epoch: w.Epoch,
+		V: w.V, Seq: w.Seq, ID: w.ID, Actor: w.Actor, Command: w.Command, Via: w.Via, Epoch: w.Epoch,
 		At: w.At.UTC(), Clock: time.Duration(w.Clock), Body: body.Elem().Interface().(Body),
 	}, nil
 }
@@ -101,6 +102,7 @@ var bodyTypes = func() map[string]reflect.Type {
 		SeatChanged{},
 		SeatTaken{},
 		SeatReleased{},
+		ModeChanged{},
 		SeatForgot{},
 		SeatReady{},
 		SeatFailed{},

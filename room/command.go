@@ -12,6 +12,7 @@ import (
 type Command struct {
 	ID    string // idempotency key; "" for commands of the coordinator itself
 	Actor string // its author: a participant's id or an Actor constant
+	Via   string // how a person gave it, such as "terminal" or "http"; "" is unknown
 	Do    Act
 }
 
@@ -62,6 +63,12 @@ type (
 		Allowed, Always bool
 		Absent          bool
 		Reason          string
+	}
+	// SetMode changes the mode of an agent's seat until the room ends; "" restores
+	// the mode with which it joined (control).
+	SetMode struct {
+		Participant string
+		Mode        Mode
 	}
 	// Next gives the floor to a participant without asking the policy
 	// (control).
@@ -189,6 +196,7 @@ func (Approve) act()      {}
 func (Edit) act()         {}
 func (Reject) act()       {}
 func (Permit) act()       {}
+func (SetMode) act()      {}
 func (Next) act()         {}
 func (Join) act()         {}
 func (SetStanding) act()  {}

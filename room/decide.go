@@ -28,6 +28,9 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	return s.stamp(c, now, s.withAnswers(bodies)), nil
 }
 
+// maxVia is the largest length of Event.Via in bytes.
+const maxVia = 32
+
 // stamp puts bodies into envelopes.
 func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	epoch := s.Epoch
@@ -38,7 +41,7 @@ func (s *State) stamp(c Command, now Now, bodies []Body) []Event {
 	for i, b := range bodies {
 		seq := s.Seq + int64(i) + 1
 		evs[i] = Event{
-			V: FormatVersion, Seq: seq, Actor: actorOf(b, c.Actor), Command: c.ID,
+			V: FormatVersion, Seq: seq, Actor: actorOf(b, c.Actor), Command: c.ID, Via: cut(validUTF8(c.Via), maxVia),
 			Epoch: epoch, At: now.Wall.UTC(), Clock: max(s.Clock, now.Clock), Body: b,
 		}
 		// Two processes that claim the same epoch differ in their random
@@ -97,6 +100,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideDraft(c, now)
 	case Permit:
 		return s.decidePermit(c.Actor, do)
+	case SetMode:
+		return s.decideMode(c.Actor, do)
 	case Next:
 		return s.decideNext(c.Actor, do, now)
 	case Join:
@@ -234,6 +239,8 @@ var (
 	ErrOver = errors.New("room: has ended")
 	// ErrTaken: the id belongs to another message or command.
 	ErrTaken = errors.New("room: id is taken")
+	// ErrAnswered: another answer came first; it is the one that counts.
+	ErrAnswered = errors.New("room: answered already")
 	// ErrDenied: the actor may not do that.
 	ErrDenied = errors.New("room: denied")
 )

@@ -5,18 +5,27 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 )
 
 // decideDraft approves, edits or rejects the draft that waits. An approval
 // names the hash of the text, so that it cannot approve another text.
 func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
-	if err := s.checkControl(c.Actor, "review drafts"); err != nil {
-		return nil, err
+	var hash string
+	switch do := c.Do.(type) {
+	case Approve:
+		hash = do.Draft
+	case Edit:
+		hash = do.Draft
+	case Reject:
+		hash = do.Draft
 	}
-	if s.Turn == nil || s.Turn.Draft == nil {
-		return nil, invalidError("ROOM-DRAFT", "no draft is waiting", "")
+	if err := s.checkDraft(c.Actor, hash); err != nil {
+		return nil, err
 	}
 	switch do := c.Do.(type) {
 	case Approve:
@@ -24,25 +33,32 @@ func (s *State) decideDraft(c Command, now Now) ([]Body, error) {
 	case Edit:
 		return s.edit(do, now)
 	case Reject:
-		if err := s.isDraft(do.Draft); err != nil {
-			return nil, err
-		}
 		return s.withLimits(now, TurnRejected{Turn: s.Turn.Number, Draft: do.Draft, Reason: cleanReason(do.Reason)}), nil
 	}
 	return nil, nil
 }
 
-func (s *State) isDraft(hash string) error {
-	if hash != s.Turn.Draft.Hash {
-		return invalidError("ROOM-DRAFT", "draft "+quote(hash)+" is not the one that waits", "look at the draft again: it is "+s.Turn.Draft.Hash)
+// checkDraft checks that actor may review the draft with that hash, and that it
+// waits. A draft that was answered before is reported as such, also after the room
+// has ended.
+func (s *State) checkDraft(actor, hash string) error {
+	waits := s.Turn != nil && s.Turn.Draft != nil
+	if waits && hash == s.Turn.Draft.Hash {
+		return s.checkControl(actor, "review drafts")
 	}
-	return nil
+	if a := s.answer(hash); a != nil && s.control(actor) {
+		return a.problem("draft")
+	}
+	if err := s.checkControl(actor, "review drafts"); err != nil {
+		return err
+	}
+	if !waits {
+		return invalidError("ROOM-DRAFT", "no draft is waiting", "")
+	}
+	return invalidError("ROOM-DRAFT", "draft "+quote(hash)+" is not the one that waits", "look at the draft again: it is "+s.Turn.Draft.Hash)
 }
 
 func (s *State) approve(hash string, now Now) ([]Body, error) {
-	if err := s.isDraft(hash); err != nil {
-		return nil, err
-	}
 	if s.Phase != PhaseLive {
 		return nil, invalidError("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first")
 	}
@@ -52,9 +68,6 @@ func (s *State) approve(hash string, now Now) ([]Body, error) {
 }
 
 func (s *State) edit(do Edit, now Now) ([]Body, error) {
-	if err := s.isDraft(do.Draft); err != nil {
-		return nil, err
-	}
 	do.Text = validUTF8(do.Text)
 	if err := checkLength(do.Text); err != nil {
 		return nil, err
@@ -77,7 +90,7 @@ func (s *State) edit(do Edit, now Now) ([]Body, error) {
 // review returns the rule by which a person must see m before it is posted.
 // A rule that cannot be applied counts as broken.
 func (s *State) review(x *Seat, m Message) string {
-	switch x.Mode {
+	switch x.ModeNow() {
 	case FullAuto:
 		return ""
 	case SemiAuto:
@@ -145,4 +158,65 @@ func (r Review) triggered(m Message) string {
 func draftHash(request, text string) string {
 	sum := sha256.Sum256([]byte(request + "\x00" + text))
 	return hex.EncodeToString(sum[:8])
+}
+
+// maxAnswers is the number of answers that a room remembers.
+const maxAnswers = 64
+
+// An Answer is the answer to a draft or a permission request. A room remembers the
+// newest ones, to tell the next person who was first.
+type Answer struct {
+	Of   string    `json:"of"`   // hash of the draft, or id of the request
+	What string    `json:"what"` // approved, edited, rejected, allowed, denied, or why there is none
+	By   string    `json:"by"`   // actor of the event
+	Via  string    `json:"via,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// addAnswer records that e answers the draft or request with that id.
+func (s *State) addAnswer(e Event, id, what string) {
+	from := max(0, len(s.Answers)+1-maxAnswers)
+	s.Answers = append(s.Answers[from:len(s.Answers):len(s.Answers)], Answer{Of: id, What: what, By: e.Actor, Via: e.Via, At: e.At})
+}
+
+// answer returns the newest answer to the draft or request with that id, or nil.
+func (s *State) answer(id string) *Answer {
+	for i := len(s.Answers) - 1; i >= 0; i-- {
+		if s.Answers[i].Of == id {
+			return &s.Answers[i]
+		}
+	}
+	return nil
+}
+
+// problem returns the error for an answer that comes after a.
+func (a *Answer) problem(what string) error {
+	text := what + " " + quote(a.Of) + " was " + a.What
+	if a.By != ActorRoom {
+		text += " by " + a.By
+	}
+	if a.Via != "" {
+		text += " (" + a.Via + ")"
+	}
+	return &problem.Error{
+		Code: "ROOM-ANSWERED", What: text + " at " + a.At.UTC().Format(time.DateTime) + " UTC, and this answer changes nothing",
+		Fix: "`moot inbox` lists what still waits", Kind: ErrAnswered,
+	}
+}
+
+// outcome describes the answer for the person who answers after it.
+func (b PermissionAnswered) outcome() string {
+	switch {
+	case b.Allowed && b.Always:
+		return "allowed for good"
+	case b.Allowed:
+		return "allowed"
+	case b.By == endpoint.NoAnswer:
+		return "refused because no person answered in time"
+	case b.By == endpoint.Cancelled:
+		return "cancelled with its turn"
+	case b.By == endpoint.Unasked:
+		return "refused"
+	}
+	return "denied"
 }

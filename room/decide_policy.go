@@ -97,7 +97,7 @@ func (s *State) quiescent() bool {
 		if x.Standing != Active {
 			return false
 		}
-		posts := x.Mode == FullAuto && x.Turns > 0 && (x.Starts || x.Kind == policy.Remote)
+		posts := x.ModeNow() == FullAuto && x.Turns > 0 && (x.Starts || x.Kind == policy.Remote)
 		bids := s.Policy.Ref.Needs.Bids && !x.NoBids
 		return !x.Driven() || x.TakenBy != "" || s.starting(x) || posts || bids
 	})

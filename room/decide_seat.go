@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -146,4 +147,41 @@ func (s *State) anyoneLeft() bool { return s.anyoneLeftWithout(nil) }
 // anyoneLeftWithout reports whether a seat other than x could get the floor.
 func (s *State) anyoneLeftWithout(x *Seat) bool {
 	return slices.ContainsFunc(s.Seats, func(y *Seat) bool { return y != x && y.Driven() && y.Standing == Active })
+}
+
+// ModeNow returns the mode in force: the one that a person has set, else the one
+// with which the seat joined, else Manual.
+func (x *Seat) ModeNow() Mode { return cmp.Or(x.SetMode, x.Mode, Manual) }
+
+// decideMode changes the mode of a seat of a room that runs. A draft that waits
+// keeps waiting: it needs the answer of a person also if the seat needs none now.
+func (s *State) decideMode(actor string, do SetMode) ([]Body, error) {
+	if err := s.checkControl(actor, "change how a seat is reviewed"); err != nil {
+		return nil, err
+	}
+	x := s.seat(do.Participant)
+	switch {
+	case s.Phase != PhaseLive && s.Phase != PhasePaused:
+		return nil, invalidError("ROOM-MODE", "the room is "+string(s.Phase)+", and a mode lasts until a room ends", "resume the room first")
+	case x == nil || !x.Driven() || x.Standing == Removed:
+		return nil, invalidError("ROOM-UNKNOWN", quote(do.Participant)+" is no agent of this room", "name an agent of the roster")
+	case do.Mode != "" && do.Mode != Manual && do.Mode != SemiAuto && do.Mode != FullAuto:
+		return nil, invalidError("ROOM-MODE", "no mode "+quote(string(do.Mode)), "use manual, semi_auto or full_auto")
+	case x.SetMode == do.Mode:
+		return nil, nil
+	}
+	return []Body{ModeChanged(do)}, nil
+}
+
+func (s *State) applyMode(b ModeChanged) {
+	if x := s.seat(b.Participant); x != nil {
+		x.SetMode = b.Mode
+	}
+}
+
+// restoreModes ends the modes that persons have set, because the room has ended.
+func (s *State) restoreModes() {
+	for _, x := range s.Seats {
+		x.SetMode = ""
+	}
 }

@@ -178,7 +178,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	}
 	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(cmp.Or(m.Kind, KindUtterance))
 	m.To, m.Text, m.Summary = cmp.Or(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
-	if x.Mode != FullAuto {
+	if x.ModeNow() != FullAuto {
 		return nil, deniedError(actor, "post outside its turns: its messages are reviewed by a person")
 	}
 	if x.TakenBy != "" {

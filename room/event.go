@@ -17,6 +17,7 @@ type Event struct {
 	ID      string        // unique in the room; the idempotency key of an append
 	Actor   string        // its cause: a participant's id, or one of the Actor constants
 	Command string        // id of the command that caused it; "" for the room's own
+	Via     string        // how a person gave that command; see [Command]
 	Epoch   uint64        // ownership epoch of the coordinator that wrote it
 	At      time.Time     // wall time, informative only; UTC
 	Clock   time.Duration // the room's own running time; limits count it
@@ -68,6 +69,12 @@ type (
 	}
 	SeatReleased struct {
 		Participant string `json:"participant"`
+	}
+	// ModeChanged changes the mode of a seat until the room ends. The mode "" is that
+	// with which the seat joined.
+	ModeChanged struct {
+		Participant string `json:"participant"`
+		Mode        Mode   `json:"mode,omitempty"`
 	}
 	// SeatForgot records that the agent of a seat has lost its memory. Its next
 	// window is a full one.
@@ -290,6 +297,8 @@ func (SeatChanged) Type() string { return "participant.changed" }
 func (SeatTaken) Type() string { return "seat.taken" }
 
 func (SeatReleased) Type() string { return "seat.released" }
+
+func (ModeChanged) Type() string { return "mode.changed" }
 
 func (SeatForgot) Type() string { return "seat.forgot" }
 

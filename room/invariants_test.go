@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/folkmoot/moot/room"
@@ -29,6 +30,7 @@ type history struct {
 type seatHistory struct {
 	room.Participant
 	standing room.Standing
+	set      room.Mode // S6: by a person, until the room ends
 	owner    string
 	last     int
 	ready    bool // its agent runs and has answered what it was asked
@@ -73,6 +75,11 @@ func (h *history) add(e room.Event) string {
 		h.seats[b.Participant].owner = b.By
 	case room.SeatReleased:
 		h.seats[b.Participant].owner, h.seats[b.Participant].ready = "", false
+	case room.ModeChanged:
+		if e.Actor != room.ActorHost && e.Actor != "me" {
+			return "S6: mode changed by " + e.Actor
+		}
+		h.seats[b.Participant].set = b.Mode
 	case room.LimitsChanged:
 		if e.Actor != room.ActorHost && e.Actor != "me" {
 			return "L7: limits changed by " + e.Actor
@@ -129,6 +136,7 @@ func (h *history) phases(b room.Body) string {
 	case room.Resumed:
 		h.phase, h.failures, h.declines = "live", 0, 0
 	case room.Stopped:
+		h.unset()
 		if h.open != nil && !h.drafted {
 			return "S5: stopped with a request in flight"
 		}
@@ -137,17 +145,26 @@ func (h *history) phases(b room.Body) string {
 			h.phase = "stopped"
 		}
 	case room.Completed:
+		h.unset()
 		h.phase = "stopped"
 		if b.Cause == room.CauseSettled {
 			h.phase = "settled"
 		}
 	case room.Errored:
+		h.unset()
 		if h.open != nil {
 			return "S5: ended in an error with a turn open"
 		}
 		h.phase = "error"
 	}
 	return ""
+}
+
+// unset ends the modes that persons have set.
+func (h *history) unset() {
+	for _, x := range h.seats {
+		x.set = ""
+	}
 }
 
 // harmless reports whether an event may follow the end, because it sends nothing.
@@ -218,7 +235,7 @@ func (h *history) posted(b room.MessagePosted) string {
 		return ""
 	}
 	h.failures = 0
-	if x.Mode == room.Manual && b.Message.By == "" {
+	if cmp.Or(x.set, x.Mode) == room.Manual && b.Message.By == "" {
 		if !h.approved[h.draft] {
 			return "S6: posted without an approval of that text"
 		}

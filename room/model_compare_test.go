@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -63,6 +64,9 @@ type model struct {
 	bids             []string        // participants that have bid on the next decision
 	texts            []string        // of agents, normalised
 	seen             map[string]bool // ids of commands and messages
+	answered         map[string]bool // drafts and permission requests, by hash and id
+	second           bool            // the command answers one of them again
+	lastDraft        string          // of those answered
 	news, declinedAt int64           // events: the newest that the policy wants to know of, the last decline
 
 	now, clock, retryAt time.Duration
@@ -72,6 +76,7 @@ type model struct {
 type modelSeat struct {
 	room.Participant
 	standing     room.Standing
+	set          room.Mode // by a person; "" for that of Participant
 	takenBy      string
 	last, failed int // its last turn, its failures in a row
 	spent        int64
@@ -89,7 +94,7 @@ type modelTurn struct {
 }
 
 func newModel(open room.Open) *model {
-	m := &model{Spec: open.Spec, limits: open.Spec.Limits, phase: room.PhaseLive, seq: 1, seen: map[string]bool{"open": true}}
+	m := &model{Spec: open.Spec, limits: open.Spec.Limits, phase: room.PhaseLive, seq: 1, seen: map[string]bool{"open": true}, answered: map[string]bool{}}
 	for _, p := range open.Participants {
 		x := &modelSeat{Participant: p, standing: room.Active}
 		m.seq++
@@ -110,7 +115,7 @@ func (m *model) seat(id string) *modelSeat {
 // do gives the model a command and returns the events and whether the command
 // is allowed.
 func (m *model) do(c room.Command, now time.Duration) (events []room.Body, allowed bool) {
-	m.actor, m.now, m.out = c.Actor, now, nil
+	m.actor, m.now, m.out, m.second = c.Actor, now, nil, false
 	if m.seen[c.ID] {
 		return nil, true
 	}
@@ -196,7 +201,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}
 	seat := draw("a", "a", "b", "b", "c", "me", "ghost")
 	text := draw("yes", "Yes!", "no", "a, what now?", "a text that has over thirty characters", "  ")
-	turn, request, draft := 0, "none", "none"
+	turn, request, draft := 0, "none", cmp.Or(m.lastDraft, "none")
 	if m.turn != nil && draw("right", "right", "right", "wrong") == "right" {
 		turn, request = m.turn.Turn, m.turn.Request
 		if m.turn.draft != nil {
@@ -245,7 +250,11 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	case "seat":
 		standing := rapid.SampledFrom([]room.Standing{room.Active, room.Active, room.Muted, room.Suspended, room.Removed}).Draw(rt, "standing")
 		return person(rapid.SampledFrom([]room.Act{
-			room.TakeOver{Participant: seat}, room.Release{Participant: seat}, room.SetStanding{Participant: seat, Standing: standing}, room.SetStanding{Participant: seat, Standing: standing},
+			room.TakeOver{Participant: seat},
+			room.Release{Participant: seat},
+			room.SetStanding{Participant: seat, Standing: standing},
+			room.SetStanding{Participant: seat, Standing: standing},
+			room.SetMode{Participant: seat, Mode: rapid.SampledFrom([]room.Mode{room.FullAuto, room.SemiAuto, room.Manual, "", "other"}).Draw(rt, "mode")},
 		}).Draw(rt, "seat"))
 	case "say":
 		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost"), Opening: rapid.Bool().Draw(rt, "opening")})
@@ -292,6 +301,9 @@ func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock tim
 	what := fmt.Sprintf("%s: %T%+v at %v", c.Actor, c.Do, c.Do, clock)
 	evs, err := s.Decide(c, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: clock})
 	bodies, allowed := m.do(c, clock)
+	if second := errors.Is(err, room.ErrAnswered); second != m.second {
+		rt.Fatalf("%s: a second answer is %t in the model, the room says %v", what, m.second, err)
+	}
 	if allowed != (err == nil) {
 		rt.Fatalf("%s: allowed is %t in the model, the room says %v", what, allowed, err)
 	}

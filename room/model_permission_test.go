@@ -50,6 +50,7 @@ func (m *model) permit(do room.Permit, control bool) bool {
 	i := m.request(do.ID)
 	switch {
 	case !control || i < 0:
+		m.second = control && m.answered[do.ID]
 		return false
 	case do.Absent:
 		return m.settle(do.ID, room.PermissionAnswered{By: endpoint.Unasked})
@@ -74,6 +75,9 @@ func (m *model) request(id string) int {
 func (m *model) settle(id string, b room.PermissionAnswered) bool {
 	t, i := m.turn, m.request(id)
 	b.Turn, b.Participant, b.ID = t.Turn, t.seat.ID, id
+	if b.By != endpoint.RuledBy {
+		m.answered[id] = true
+	}
 	if t.open, t.since = slices.Delete(t.open, i, i+1), slices.Delete(t.since, i, i+1); len(t.open) == 0 {
 		t.held += max(m.clock, m.now) - t.heldAt
 	}
@@ -122,7 +126,7 @@ func drawPermission(rt *rapid.T, m *model) (room.Command, bool) {
 	if m.turn == nil || rapid.IntRange(0, 2).Draw(rt, "permission") > 0 {
 		return room.Command{}, false
 	}
-	id := "0.1"
+	id := fmt.Sprintf("%d.1", rapid.IntRange(0, 3).Draw(rt, "other"))
 	if n := len(m.turn.open); n > 0 {
 		id = m.turn.open[rapid.IntRange(0, n-1).Draw(rt, "request")].ID
 	}

@@ -59,7 +59,7 @@ func (m *model) act(do room.Act) bool {
 	case room.SetLimits:
 		return control && m.setLimits(do.Limits)
 	}
-	return control && !over && m.person(do)
+	return control && !m.again(do) && !over && m.person(do)
 }
 
 // person states what a person with control may do.
@@ -80,6 +80,8 @@ func (m *model) person(do room.Act) bool {
 	case room.Release:
 		x := m.seat(do.Participant)
 		return x == nil || x.takenBy == "" || m.take(x, "", room.SeatReleased{Participant: x.ID}) && m.start(x)
+	case room.SetMode:
+		return m.setMode(do)
 	case room.Next:
 		x := m.seat(do.Participant)
 		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x)
@@ -93,30 +95,6 @@ func (m *model) take(x *modelSeat, person string, b room.Body) bool {
 	m.interrupt(x)
 	x.takenBy = person
 	return m.note(b)
-}
-
-// review states what a person may do with the draft that waits.
-func (m *model) review(do room.Act) bool {
-	t, d, live := m.turn, m.turn.draft, m.phase == room.PhaseLive
-	switch do := do.(type) {
-	case room.Reject:
-		return do.Draft == d.Draft && m.endTurn(room.TurnRejected{Turn: t.Turn, Draft: d.Draft, Reason: do.Reason})
-	case room.Edit:
-		if do.Draft != d.Draft || do.Approve && !live {
-			return false
-		}
-		d.Draft, d.Message.Text = draftOf(t.Request, do.Text), do.Text
-		m.note(room.TurnEdited{Turn: t.Turn, Draft: d.Draft, Text: do.Text})
-		if !do.Approve {
-			return true
-		}
-	case room.Approve:
-		if do.Draft != d.Draft || !live {
-			return false
-		}
-	}
-	m.note(room.TurnApproved{Turn: t.Turn, Draft: d.Draft})
-	return m.post(room.MessagePosted{Turn: t.Turn, Message: d.Message, Usage: d.Usage, Latency: d.Latency})
 }
 
 func (m *model) claim(restart bool) bool {
@@ -169,7 +147,7 @@ func (m *model) decided(do room.Decided) bool {
 func (m *model) hopeless() bool {
 	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
 		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x) || m.Policy.Needs.Bids && !x.NoBids
-		return x.standing == room.Active && (speaks || x.Mode == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
+		return x.standing == room.Active && (speaks || x.mode() == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
 	})
 }
 
@@ -208,7 +186,7 @@ func (m *model) replied(do room.Replied) bool {
 		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: latency})
 	}
 	msg := room.Message{From: t.seat.ID, Text: do.Text, Source: "agent", Confidence: do.Confidence}
-	why := map[room.Mode]string{room.Manual: "manual", "": "manual", room.SemiAuto: "confidence"}[t.seat.Mode]
+	why := map[room.Mode]string{room.Manual: "manual", "": "manual", room.SemiAuto: "confidence"}[t.seat.mode()]
 	if why == "" || why == "confidence" && do.Confidence != nil && *do.Confidence >= 0.5 {
 		return m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: latency, Auto: true})
 	}
@@ -452,6 +430,9 @@ func (m *model) end(p room.Phase, cause, name string) bool {
 		m.interrupt(m.turn.seat)
 	}
 	m.phase, m.cause = p, cause
+	for _, x := range m.seats {
+		x.set = ""
+	}
 	faulty := slices.ContainsFunc(m.seats, func(x *modelSeat) bool { return x.fault })
 	m.degraded = cause == room.CauseSettled && (m.tally.Turns == 0 || faulty)
 	return m.note(map[room.Phase]room.Body{

@@ -69,6 +69,8 @@ func (s *State) decidePermit(actor string, do Permit) ([]Body, error) {
 	}
 	r := s.openRequest(do.ID)
 	switch {
+	case r == nil && s.answer(do.ID) != nil:
+		return nil, s.answer(do.ID).problem("permission request")
 	case r == nil:
 		return nil, permissionError("no permission request "+quote(cut(validUTF8(do.ID), maxID))+" waits", "")
 	case do.Absent:
@@ -167,6 +169,9 @@ func (s *State) applyAsked(e Event, b PermissionAsked) {
 func (s *State) applyAnswered(e Event, b PermissionAnswered) {
 	if s.openRequest(b.ID) == nil {
 		return
+	}
+	if b.By != endpoint.RuledBy { // it did not wait
+		s.addAnswer(e, b.ID, b.outcome())
 	}
 	t := s.Turn
 	if len(t.Requests) == 1 {

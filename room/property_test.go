@@ -92,6 +92,7 @@ func command(rt *rapid.T) string {
 		"exited " + who + " interrupted again", "exited " + who + " exited gone",
 		"asks read plan.md", "asks read plan.md", "asks-always edit a.go", "asks-ruled read", "asks-refused execute", "permit", "me: permit", "permit-always", "me: deny", "eve: permit",
 		who + ": permit", "absent", "withdraw", who + ": withdraw", "wait 130s",
+		"me: mode " + who + " full_auto", "me: mode " + who + " manual", "mode " + who, who + ": mode " + who + " full_auto", "eve: mode a full_auto",
 		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "forgot " + who, "claim", "claim restart", "policy other", "a: stop",
 		"join eve Eve", "join A x", "eve: say " + text, "eve: pause", "eve: stop", "eve: limits maxTurns=99", "standing eve muted", "standing eve active", "standing eve removed",
 	}).Draw(rt, "command")

@@ -311,6 +311,8 @@ func (s *script) hostAct(t *testing.T, word, rest string) room.Act {
 		return room.Permit{ID: s.permission(first), Allowed: strings.HasPrefix(word, "permit"), Always: strings.HasSuffix(word, "always"), Absent: word == "absent", Reason: second}
 	case "next":
 		return room.Next{Participant: first, Grant: s.grant()}
+	case "mode":
+		return room.SetMode{Participant: first, Mode: room.Mode(second)}
 	case "standing":
 		return room.SetStanding{Participant: first, Standing: room.Standing(second)}
 	case "redact":

@@ -52,6 +52,7 @@ type State struct {
 	Declined int64         // seq of the last declined round
 	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
 	Commands idSet         // ids of commands and messages already applied
+	Answers  []Answer      `json:",omitempty"` // newest answers to drafts and permission requests; at most maxAnswers
 
 	matcher *names.Matcher // compiled from Seats; nil after the roster has changed
 }
@@ -76,7 +77,8 @@ type Seat struct {
 	Why              string `json:",omitempty"` // reason of its standing; "" while it is active
 	TakenBy          string `json:"Owner"`      // person who has taken it over; "" when the agent has it
 	Cursor           int64  // catch-up cursor: it has been given all messages up to here
-	NeedsFullContext bool   `json:"Fresh"` // it has lost its memory, or has none yet
+	SetMode          Mode   `json:",omitempty"` // set by a person until the room ends; "" is that of Participant
+	NeedsFullContext bool   `json:"Fresh"`      // it has lost its memory, or has none yet
 	Turns            int
 	LastTurn         int
 	Failures         int // consecutive

@@ -42,7 +42,9 @@ type SeatView struct {
 	Owner     string        `json:"owner,omitempty"`  // of the agent; "" is the host
 	Device    string        `json:"device,omitempty"` // of the seat; "" is the host's
 	Role      string        `json:"role,omitempty"`
-	Phase     string        `json:"phase"` // idle, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
+	Mode      Mode          `json:"mode,omitempty"`     // in force, of an agent
+	ModeSet   bool          `json:"mode_set,omitempty"` // a person has set Mode until the room ends
+	Phase     string        `json:"phase"`              // idle, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
 	Turns     int           `json:"turns"`
 	Failures  int           `json:"failures"`         // in a row
@@ -60,6 +62,15 @@ type SeatView struct {
 	CachedInput   int64 `json:"cached_input_tokens,omitempty"` // part of Tokens, as far as stated
 	Reasoning     int64 `json:"reasoning_tokens,omitempty"`    // part of Tokens, as far as stated
 	CostEstimated bool  `json:"cost_estimated,omitempty"`      // part of Cost is an estimate
+}
+
+// SetMode returns how the mode that a person has set is shown next to the phase of
+// a seat, "" for none.
+func (v SeatView) SetMode() string {
+	if !v.ModeSet {
+		return ""
+	}
+	return " [" + string(v.Mode) + " until the room ends]"
 }
 
 // View returns the room as a reader with that level sees it.
@@ -90,6 +101,9 @@ func (s *State) seatView(x *Seat) SeatView {
 	}
 	if x.Replies > 0 {
 		v.Latency = x.Latency / time.Duration(x.Replies)
+	}
+	if x.Driven() {
+		v.Mode, v.ModeSet = x.ModeNow(), x.SetMode != ""
 	}
 	why := s.Ineligible(x)
 	switch {

@@ -224,6 +224,8 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Note = b.By + " took over " + b.Participant
 	case room.SeatReleased:
 		it.Note = b.Participant + " was released"
+	case room.ModeChanged:
+		it.Note = b.Participant + " is reviewed as " + cmp.Or(string(b.Mode), "at its start") + ", by " + it.Actor
 	case room.SeatReady:
 		it.Note = b.Participant + " is ready after " + human.Duration(b.Latency)
 		return b.Latency >= time.Second

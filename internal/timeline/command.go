@@ -46,6 +46,8 @@ func verbs() []verb {
 		{name: "as", args: "WHO TEXT", help: "say something for a seat that you have taken over", act: sayAs},
 		{name: "release", args: "[WHO]", help: "hand the seat back", seat: true, act: release},
 		{name: "next", args: "WHO", help: "give an agent the floor without asking the policy", seat: true, act: next},
+		{name: "auto", args: "WHO", help: "send what an agent says without approval until the room ends", seat: true, act: mode(room.FullAuto)},
+		{name: "review", args: "WHO", help: "review it again as room.yaml says", seat: true, act: mode("")},
 		{name: "mute", args: "WHO [REASON]", help: "let an agent hear and not speak", seat: true, act: standing(room.Muted)},
 		{name: "unmute", args: "WHO", help: "let it speak again", seat: true, act: standing(room.Active)},
 		{name: "suspend", args: "WHO [REASON]", help: "take an agent out of the room for now", seat: true, act: standing(room.Suspended)},
@@ -237,6 +239,13 @@ func release(s *Session, rest string) (room.Act, error) {
 func next(s *Session, rest string) (room.Act, error) {
 	who, _, err := s.who(rest)
 	return room.Next{Participant: who}, err
+}
+
+func mode(to room.Mode) func(*Session, string) (room.Act, error) {
+	return func(s *Session, rest string) (room.Act, error) {
+		who, _, err := s.who(rest)
+		return room.SetMode{Participant: who, Mode: to}, err
+	}
 }
 
 func standing(to room.Standing) func(*Session, string) (room.Act, error) {

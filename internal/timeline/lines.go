@@ -157,7 +157,7 @@ func (s *Session) roster() string {
 		if x.Cooling > 0 {
 			phase += fmt.Sprintf(", %d turns left", x.Cooling)
 		}
-		out += fmt.Sprintf("  %-14s %-7s %2d turns  ~%s tokens  %s\n", clip(x.ID, 14), x.Kind, x.Turns, thousands(x.Tokens), clip(phase, 60))
+		out += fmt.Sprintf("  %-14s %-7s %2d turns  ~%s tokens  %s\n", clip(x.ID, 14), x.Kind, x.Turns, thousands(x.Tokens), clip(phase+x.SetMode(), 90))
 	}
 	return out
 }

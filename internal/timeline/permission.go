@@ -46,13 +46,13 @@ func (p *Printer) answered(e room.Event, b room.PermissionAnswered) string {
 	case b.Allowed && e.Actor == room.ActorRoom:
 		return p.notice(dim, id+" allowed by the rule "+term.Line(b.Reason))
 	case b.Allowed && b.Always:
-		return p.notice(green, id+" allowed"+p.by(e.Actor)+", also for the like"+because(b.Reason))
+		return p.notice(green, id+" allowed"+p.by(e.Actor)+from(e)+", also for the like"+because(b.Reason))
 	case b.Allowed:
-		return p.notice(green, id+" allowed"+p.by(e.Actor)+because(b.Reason))
+		return p.notice(green, id+" allowed"+p.by(e.Actor)+from(e)+because(b.Reason))
 	case e.Actor == room.ActorRoom:
 		return p.notice(yellow, id+" refused"+because(b.Reason))
 	}
-	return p.notice(yellow, id+" denied"+p.by(e.Actor)+because(b.Reason))
+	return p.notice(yellow, id+" denied"+p.by(e.Actor)+from(e)+because(b.Reason))
 }
 
 // exact returns text in a form in which each character can be seen.

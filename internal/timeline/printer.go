@@ -90,6 +90,8 @@ func (p *Printer) event(e room.Event) string {
 		return p.notice("", p.label(b.Participant)+" is taken over"+p.by(b.By))
 	case room.SeatReleased:
 		return p.notice("", p.label(b.Participant)+" is released")
+	case room.ModeChanged:
+		return p.modeChanged(e, b)
 	case room.SeatForgot:
 		return p.notice(dim, p.label(b.Participant)+" was restarted and gets the full history")
 	case room.SeatReady:
@@ -107,12 +109,12 @@ func (p *Printer) event(e room.Event) string {
 	case room.TurnDrafted:
 		return p.drafted(b)
 	case room.TurnEdited:
-		p.edited = e.Actor
-		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.by(e.Actor)}) + p.unsaid(b.Text) + "\n"
+		p.edited = p.by(e.Actor) + from(e)
+		return p.header("DRAFT ", b.Turn, p.turn.who, []string{"edited" + p.edited}) + p.unsaid(b.Text) + "\n"
 	case room.TurnApproved:
-		p.approved = e.Actor
+		p.approved = p.by(e.Actor) + from(e)
 	case room.TurnRejected:
-		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+because(b.Reason), yellow, room.Usage{})
+		return p.outcome(b.Turn, "draft rejected"+p.by(e.Actor)+from(e)+because(b.Reason), yellow, room.Usage{})
 	case room.TurnPassed:
 		return p.outcome(b.Turn, "passed"+because(b.Reason), "", b.Usage)
 	case room.TurnFailed:

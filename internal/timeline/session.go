@@ -20,6 +20,9 @@ type Room interface {
 	View() room.View
 }
 
+// ViaTerminal is [room.Command].Via of what a person types in a session.
+const ViaTerminal = "terminal"
+
 // A Session connects one person with one room. Set the exported fields, then call
 // Run once. The caller runs the room.
 type Session struct {
@@ -132,7 +135,7 @@ func (s *Session) start(ctx context.Context, deliver func(any)) (stop func()) {
 			if before != nil {
 				<-before
 			}
-			events, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Do: do})
+			events, err := s.Room.Do(watched, room.Command{Actor: s.actor(), Via: ViaTerminal, Do: do})
 			close(done)
 			deliver(outcome{events, err})
 		})

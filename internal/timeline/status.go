@@ -21,7 +21,21 @@ func (s *Session) meters(now time.Time) []string {
 	if v.Tally.Cost > 0 {
 		meters = append(meters, "cost "+human.Rough(human.Money(v.Tally.Cost), v.Tally.CostEstimated))
 	}
+	if auto := s.unreviewed(v); auto != "" {
+		meters = append([]string{"AUTO " + auto}, meters...)
+	}
 	return meters
+}
+
+// unreviewed names the seats that a person has set to full_auto.
+func (s *Session) unreviewed(v room.View) string {
+	var who []string
+	for _, x := range v.Seats {
+		if x.ModeSet && x.Mode == room.FullAuto {
+			who = append(who, s.Printer.label(x.ID))
+		}
+	}
+	return strings.Join(who, ", ")
 }
 
 // clock returns the running time of the room now; the view has that of the last

@@ -44,6 +44,27 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	return out + p.body(m.Text, "  ") + "\n"
 }
 
+// modeChanged shows how a seat is reviewed from now on.
+func (p *Printer) modeChanged(e room.Event, b room.ModeChanged) string {
+	who, by := p.label(b.Participant), p.by(e.Actor)+from(e)
+	switch b.Mode {
+	case "":
+		return p.notice("", who+" is reviewed as in room.yaml again"+by)
+	case room.FullAuto:
+		return p.notice(yellow, who+" is sent without approval until the room ends: full_auto"+by)
+	}
+	return p.notice("", who+" is reviewed until the room ends: "+string(b.Mode)+by)
+}
+
+// from returns how a person gave the command that caused e, unless it was in a
+// terminal that shows the room.
+func from(e room.Event) string {
+	if e.Via == "" || e.Via == ViaTerminal {
+		return ""
+	}
+	return " (" + term.Line(e.Via) + ")"
+}
+
 // sent describes how a message was sent.
 func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
 	switch {
@@ -52,9 +73,9 @@ func (p *Printer) sent(b room.MessagePosted, mine bool) []string {
 	case !mine:
 		return nil
 	case p.edited != "" && p.approved != "":
-		return []string{"edited" + p.by(p.edited), "approved" + p.by(p.approved)}
+		return []string{"edited" + p.edited, "approved" + p.approved}
 	case p.approved != "":
-		return []string{"approved" + p.by(p.approved)}
+		return []string{"approved" + p.approved}
 	case b.Auto:
 		return []string{"sent automatically"}
 	}

@@ -25,7 +25,7 @@ func (r *Room) auditEvents(events []room.Event) error {
 		a.Time, a.Requester, a.Room = e.At, e.Actor, r.id
 		if x, ok := r.state.Seat(seat); ok {
 			a.Device = x.Device
-			a.Profile, a.Mode = cmp.Or(x.Profile, x.ID), cmp.Or(string(x.Mode), string(room.Manual))
+			a.Profile, a.Mode = cmp.Or(x.Profile, x.ID), string(x.ModeNow())
 		}
 		if err := r.cfg.Audit(a); err != nil {
 			return err

@@ -35,7 +35,7 @@ func promptParts(ctx context.Context, s *room.State, t *messageCache, id string,
 	}
 	p := endpoint.Prompt{
 		Kind: endpoint.Turn, Request: request, Room: s.Spec.Room, Session: s.Spec.Room, Profile: x.Profile,
-		Epoch: s.Epoch, Turn: turn, Mode: string(x.Mode), Boundary: boundary(s.Spec.Secret, request),
+		Epoch: s.Epoch, Turn: turn, Mode: string(x.ModeNow()), Boundary: boundary(s.Spec.Secret, request),
 		Objective: s.Spec.Objective, Constraints: s.Spec.Constraints, Hints: hints,
 		MaxOutputChars: s.Limits.MaxOutput, MaxHistoryTurns: s.Bounds.HistoryTurns, MaxHistoryChars: s.Bounds.HistoryChars,
 		MaxToolRounds: s.Limits.MaxToolRounds, AllowToolUse: x.Tools, Timeout: s.Timeout(id),

@@ -27,7 +27,7 @@ func publicEvent(e room.Event, level room.Visibility) (room.Event, bool) {
 	if !ok {
 		return room.Event{}, false
 	}
-	e.Command = ""
+	e.Command, e.Via = "", ""
 	e.Body = publicBody(e.Body)
 	return e, e.Body != nil
 }

@@ -174,7 +174,7 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 			phase += ": " + x.Why
 		}
 		rows[i] = []string{
-			x.ID, x.Kind, cutRunes(phase, 40), strconv.Itoa(x.Turns), strconv.Itoa(x.Failures),
+			x.ID, x.Kind, cutRunes(phase, 40) + x.SetMode(), strconv.Itoa(x.Turns), strconv.Itoa(x.Failures),
 			human.Duration(x.Latency), human.Rough(strconv.FormatInt(x.Tokens, 10), x.Estimated), cutRunes(x.Role, 40),
 		}
 		if v.Tally.Cost > 0 {

@@ -94,6 +94,7 @@ var bodies = []room.Body{
 	room.SeatChanged{},
 	room.SeatTaken{},
 	room.SeatReleased{},
+	room.ModeChanged{},
 	room.SeatForgot{},
 	room.SeatReady{},
 	room.SeatFailed{},
@@ -141,7 +142,7 @@ func eventSchema() any {
 		"properties": object{
 			"v": object{"const": room.FormatVersion}, "seq": object{"type": "integer", "minimum": 1},
 			"id": object{"type": "string"}, "type": object{"enum": names}, "actor": object{"type": "string"},
-			"command": object{"type": "string"}, "epoch": object{"type": "integer", "minimum": 0},
+			"command": object{"type": "string"}, "via": object{"type": "string"}, "epoch": object{"type": "integer", "minimum": 0},
 			"at": object{"type": "string", "format": "date-time"}, "clock_ns": object{"type": "integer", "minimum": 0},
 			"body": object{"type": "object"},
 		},

@@ -1,0 +1,105 @@
+package room_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// TestSecondAnswer: the answer that comes second changes nothing and is told who was
+// first, how and when, also after the draft was posted and after the room has ended.
+func TestSecondAnswer(t *testing.T) {
+	b := opened(t, "a/manual b me/human")
+	b.play("speak a go", "said yes")
+	hash := b.state.Turn.Draft.Hash
+	first, err := b.state.Decide(room.Command{ID: "x1", Actor: "me", Via: "page", Do: room.Approve{Draft: hash}}, room.Now{})
+	if err != nil || len(first) != 2 {
+		t.Fatal(first, err)
+	}
+	for _, e := range first {
+		b.state.Apply(e)
+		if e.Via != "page" {
+			t.Errorf("%s came via %q", e.Body.Type(), e.Via)
+		}
+	}
+	check := func(actor string, do room.Act, kind error, words string) {
+		t.Helper()
+		events, err := b.state.Decide(room.Command{ID: "x2", Actor: actor, Do: do}, room.Now{})
+		if len(events) > 0 || !errors.Is(err, kind) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s %T: %d events, %v", actor, do, len(events), err)
+		}
+	}
+	for _, do := range []room.Act{room.Approve{Draft: hash}, room.Reject{Draft: hash}, room.Edit{Draft: hash, Text: "no"}} {
+		check(room.ActorHost, do, room.ErrAnswered, `draft "`+hash+`" was approved by me (page) at 0001-01-01 00:00:00 UTC`)
+		check("a", do, room.ErrDenied, "review drafts")
+	}
+	if b.state.Apply(room.Event{Seq: b.state.Seq + 1, Body: room.Stopped{Cause: room.CausePerson}}); b.state.Phase != room.PhaseStopped {
+		t.Fatal(b.state.Phase)
+	}
+	check("me", room.Approve{Draft: hash}, room.ErrAnswered, "approved by me")
+	check("me", room.Approve{Draft: "other"}, room.ErrOver, "")
+}
+
+// TestOutcomes: the second answer to a permission request is told how the first ended.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct{ first, want string }{
+		{"me: permit", "allowed by me at"},
+		{"me: permit-always", "allowed for good by me at"},
+		{"me: deny", "denied by me at"},
+		{"absent", "refused at"},
+		{"withdraw", "cancelled with its turn at"},
+		{"tick", "refused because no person answered in time at"},
+	} {
+		b := opened(t, "a b me/human")
+		b.play("speak a go", "asks-always read x")
+		if c.first == "tick" {
+			b.clock = b.state.Turn.Requests[0].Until()
+		}
+		b.play(c.first)
+		err := b.act("me", room.Permit{ID: "1.1", Allowed: true})
+		if !errors.Is(err, room.ErrAnswered) || !strings.Contains(err.Error(), `"1.1" was `+c.want) {
+			t.Errorf("after %s: %v", c.first, err)
+		}
+	}
+	b := opened(t, "a b me/human")
+	b.play("speak a go", "asks-ruled read x")
+	if err := b.act("me", room.Permit{ID: "1.1"}); err == nil || errors.Is(err, room.ErrAnswered) || len(b.state.Answers) > 0 {
+		t.Errorf("a rule answers a request that never waited: %v", err)
+	}
+}
+
+// TestAnswersKept: a room remembers the newest 64 answers, and of an id the newest.
+func TestAnswersKept(t *testing.T) {
+	var s room.State
+	answer := func(id, actor string) {
+		s.Apply(room.Event{Seq: s.Seq + 1, Actor: actor, Body: room.TurnApproved{Draft: id}})
+	}
+	for i := range 65 {
+		answer(fmt.Sprint(i), "me")
+	}
+	before := s.Answers
+	answer("64", room.ActorHost)
+	if len(s.Answers) != 64 || s.Answers[0].Of != "2" || s.Answers[63].By != room.ActorHost || before[0].Of != "1" {
+		t.Errorf("%d answers from %s to %+v", len(s.Answers), s.Answers[0].Of, s.Answers[63])
+	}
+	s.Phase = room.PhaseLive
+	_, err := s.Decide(room.Command{Actor: room.ActorHost, Do: room.Approve{Draft: "64"}}, room.Now{})
+	if !errors.Is(err, room.ErrAnswered) || !strings.Contains(err.Error(), "by host") {
+		t.Error(err)
+	}
+}
+
+// TestModeNow: a seat without a mode is reviewed by hand.
+func TestModeNow(t *testing.T) {
+	for _, c := range []struct{ joined, set, want room.Mode }{
+		{"", "", room.Manual}, {room.SemiAuto, "", room.SemiAuto}, {room.FullAuto, room.Manual, room.Manual},
+	} {
+		x := room.Seat{Participant: room.Participant{Mode: c.joined}, SetMode: c.set}
+		if got := x.ModeNow(); got != c.want {
+			t.Errorf("joined as %q and set to %q it is %q", c.joined, c.set, got)
+		}
+	}
+}
