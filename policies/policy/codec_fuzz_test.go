@@ -127,7 +127,7 @@ func anyInput(t *rapid.T) policy.Input {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "agents") {
 		a := policy.Agent{
-			ID: text.Draw(t, "id"), Domains: texts.Draw(t, "domains"), Ineligible: text.Draw(t, "why"),
+			ID: text.Draw(t, "id"), Domains: texts.Draw(t, "domains"), Ineligible: text.Draw(t, "why"), Presence: text.Draw(t, "presence"),
 			Turns: int(number.Draw(t, "turns")), Tokens: number.Draw(t, "spent"),
 		}
 		if rapid.Bool().Draw(t, "bids") {

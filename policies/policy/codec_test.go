@@ -24,7 +24,7 @@ func sample() policy.Input {
 		Agents: []policy.Agent{
 			{
 				ID: "dba", Name: "DBA", Kind: policy.Remote, Role: "data", Domains: []string{"postgres", "sql"},
-				Ineligible: "cooldown", Turns: 5, LastTurn: 14, Failures: 1, Tokens: 8100, AvgMS: 2300, Unread: 3, Urgent: 1,
+				Ineligible: "cooldown", Presence: policy.Idle, Turns: 5, LastTurn: 14, Failures: 1, Tokens: 8100, AvgMS: 2300, Unread: 3, Urgent: 1,
 				Followed: policy.Followed{Last: 7, LastTwo: 2}, Confidence: pointer(0.7),
 				Bid: &policy.Bid{Score: 1e-9, Reason: "locks"},
 			},

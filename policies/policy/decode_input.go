@@ -94,6 +94,7 @@ var (
 		{`"domains":`, stringsField, unsafe.Offsetof(agent0.Domains)},
 		{`"eligible":`, boolField, unsafe.Offsetof(agent0.Eligible)},
 		{`"ineligible_reason":`, stringField, unsafe.Offsetof(agent0.Ineligible)},
+		{`"presence":`, stringField, unsafe.Offsetof(agent0.Presence)},
 		{`"turns":`, intField, unsafe.Offsetof(agent0.Turns)},
 		{`"last_turn":`, intField, unsafe.Offsetof(agent0.LastTurn)},
 		{`"failures":`, intField, unsafe.Offsetof(agent0.Failures)},

@@ -65,6 +65,7 @@ func (w *Writer) agent(a *Agent) {
 	if a.Ineligible != "" {
 		w.str("ineligible_reason", a.Ineligible)
 	}
+	w.optional("presence", a.Presence)
 	w.int("turns", int64(a.Turns))
 	w.int("last_turn", int64(a.LastTurn))
 	w.int("failures", int64(a.Failures))

@@ -61,6 +61,13 @@ const (
 	Human  = "human"  // a person
 )
 
+// Presences of agents.
+const (
+	Present = "live" // waits for its turn
+	Idle    = "idle" // has come lately and may come again
+	Away    = "away" // has not come for a while; never eligible
+)
+
 // An Agent is a participant of the room.
 type Agent struct {
 	ID         string
@@ -70,6 +77,7 @@ type Agent struct {
 	Domains    []string
 	Eligible   bool   // can be granted the next turn
 	Ineligible string // reason why not, such as "cooldown"; empty when eligible
+	Presence   string // Present, Idle or Away: of an agent session that comes by itself; empty for all others
 	Turns      int    // turns granted so far
 	LastTurn   int    // number of its latest turn; 0 before the first
 	Failures   int    // failed turns in a row

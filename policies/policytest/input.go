@@ -81,7 +81,7 @@ func agents(all []agent) []policy.Agent {
 		set(&eligible, a.Eligible)
 		out[i] = policy.Agent{
 			ID: a.ID, Name: cmp.Or(a.Name, a.ID), Kind: cmp.Or(a.Kind, policy.Local), Role: a.Role, Domains: a.Domains,
-			Eligible: eligible, Ineligible: a.Ineligible, Turns: a.Turns, LastTurn: a.LastTurn, Failures: a.Failures,
+			Eligible: eligible, Ineligible: a.Ineligible, Presence: a.Presence, Turns: a.Turns, LastTurn: a.LastTurn, Failures: a.Failures,
 			Tokens: a.Tokens, AvgMS: a.AvgMS, Unread: a.Unread, Urgent: a.Urgent, Followed: policy.Followed(a.Followed),
 			Confidence: a.Confidence, Bid: (*policy.Bid)(a.Bid),
 		}

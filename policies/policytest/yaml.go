@@ -57,6 +57,7 @@ type agent struct {
 	Domains    []string `yaml:"domains"`
 	Eligible   *bool    `yaml:"eligible"`
 	Ineligible string   `yaml:"ineligible_reason"`
+	Presence   string   `yaml:"presence"`
 	Turns      int      `yaml:"turns"`
 	LastTurn   int      `yaml:"last_turn"`
 	Failures   int      `yaml:"failures"`

@@ -33,7 +33,7 @@ func oddInput(r *rand.Rand) policy.Input {
 	for i := range r.Intn(12) {
 		in.Agents = append(in.Agents, policy.Agent{
 			ID: fmt.Sprint(word(r, 10), i), Name: word(r, 20), Kind: policy.Local, Role: word(r, 30), Domains: words(r),
-			Eligible: r.Intn(3) > 0, Ineligible: word(r, 9), Turns: r.Intn(1000), LastTurn: r.Intn(4), Failures: r.Intn(3), Unread: r.Intn(3),
+			Eligible: r.Intn(3) > 0, Ineligible: word(r, 9), Presence: word(r, 3), Turns: r.Intn(1000), LastTurn: r.Intn(4), Failures: r.Intn(3), Unread: r.Intn(3),
 		})
 	}
 	for i := range r.Intn(14) {

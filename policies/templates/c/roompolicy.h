@@ -22,6 +22,7 @@ typedef struct { rp_text *all; rp_u32 len, cap; } rp_texts;
 
 typedef struct {
     rp_text id, name, kind, role, ineligible_reason;
+    rp_text presence; /* live, idle or away, of an agent session that comes by itself; empty for all others */
     rp_texts domains;
     rp_bool eligible;
     rp_i64 turns, last_turn, failures, tokens, avg_ms, unread;
@@ -275,6 +276,7 @@ static const char *rp_read_agent(const char *p, rp_agent *a) {
     RP_KEY("domains", rp_strings(p, &a->domains))
     RP_KEY("eligible", rp_true(p, &a->eligible))
     RP_KEY("ineligible_reason", rp_string(p, &a->ineligible_reason))
+    RP_KEY("presence", rp_string(p, &a->presence))
     RP_KEY("turns", rp_int(p, &a->turns)) RP_KEY("last_turn", rp_int(p, &a->last_turn))
     RP_KEY("failures", rp_int(p, &a->failures)) RP_KEY("tokens", rp_int(p, &a->tokens))
     RP_KEY("avg_ms", rp_int(p, &a->avg_ms)) RP_KEY("unread", rp_int(p, &a->unread))

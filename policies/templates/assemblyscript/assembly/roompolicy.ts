@@ -50,6 +50,7 @@ export class Agent {
   rawKind: Raw = 0;
   rawRole: Raw = 0;
   rawIneligibleReason: Raw = 0;
+  rawPresence: Raw = 0;
   rawDomains: Raw = 0;
 
   get id(): string { return text(this.rawId); }
@@ -57,6 +58,8 @@ export class Agent {
   get kind(): string { return text(this.rawKind); }
   get role(): string { return text(this.rawRole); }
   get ineligibleReason(): string { return text(this.rawIneligibleReason); }
+  /** live, idle or away, of an agent session that comes by itself; empty for all others. */
+  get presence(): string { return text(this.rawPresence); }
   get domains(): string[] { return texts(this.rawDomains); }
 }
 
@@ -167,6 +170,7 @@ const MENTIONS = word("mentions");
 const NAME = word("name");
 const NOW_MS = word("now_ms");
 const OBJECTIVE = word("objective");
+const PRESENCE = word("presence");
 const ROLE = word("role");
 const SEQ = word("seq");
 const STATE = word("state");
@@ -329,6 +333,7 @@ class Reader {
       else if (k == DOMAINS) a.rawDomains = this.skip();
       else if (k == ELIGIBLE && n == 8) a.eligible = this.bool();
       else if (k == INELIGIBLE_REASON && n == 17) a.rawIneligibleReason = this.string();
+      else if (k == PRESENCE && n == 8) a.rawPresence = this.string();
       else if (k == TURNS) a.turns = this.int();
       else if (k == LAST_TURN && n == 9) a.lastTurn = this.int();
       else if (k == FAILURES && n == 8) a.failures = this.int();

@@ -314,6 +314,7 @@ impl<'a> Reader<'a> {
             "domains" => a.domains = self.strings(),
             "eligible" => a.eligible = self.bool(),
             "ineligible_reason" => a.ineligible_reason = self.string(),
+            "presence" => a.presence = self.string(),
             "turns" => a.turns = self.int(),
             "last_turn" => a.last_turn = self.int(),
             "failures" => a.failures = self.int(),

@@ -49,6 +49,7 @@ pub struct Agent<'a> {
     pub domains: Vec<&'a str>,
     pub eligible: bool,
     pub ineligible_reason: &'a str,
+    pub presence: &'a str, // live, idle or away, of an agent session that comes by itself; "" for all others
     pub turns: i64,
     pub last_turn: i64,
     pub failures: i64,
