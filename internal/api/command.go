@@ -27,6 +27,7 @@ type Command struct {
 	Request    string          `json:"request,omitempty" doc:"permit: the id of the permission request"`
 	Allowed    bool            `json:"allowed,omitempty" doc:"permit: the agent may"`
 	Always     bool            `json:"always,omitempty" doc:"permit: the agent may in future too"`
+	Absent     bool            `json:"absent,omitempty" doc:"permit: no person is there to answer, so that the agent may not"`
 	Event      int64           `json:"event,omitempty" doc:"redact: the number of the event"`
 	Policy     string          `json:"policy,omitempty" doc:"policy: the name of the policy"`
 	Limits     *room.Limits    `json:"limits,omitempty" doc:"limits: all limits of the room"`
@@ -57,7 +58,7 @@ func (c Command) Act() (room.Act, error) {
 	case "reject":
 		return room.Reject{Draft: c.Draft, Reason: c.Reason}, nil
 	case "permit":
-		return room.Permit{ID: c.Request, Allowed: c.Allowed, Always: c.Always, Reason: c.Reason}, nil
+		return room.Permit{ID: c.Request, Allowed: c.Allowed, Always: c.Always, Absent: c.Absent, Reason: c.Reason}, nil
 	case "next":
 		return room.Next{Participant: c.Seat}, nil
 	case "standing":
@@ -98,7 +99,7 @@ func CommandOf(do room.Act) (Command, error) {
 	case room.Reject:
 		return Command{Do: "reject", Draft: do.Draft, Reason: do.Reason}, nil
 	case room.Permit:
-		return Command{Do: "permit", Request: do.ID, Allowed: do.Allowed, Always: do.Always, Reason: do.Reason}, nil
+		return Command{Do: "permit", Request: do.ID, Allowed: do.Allowed, Always: do.Always, Absent: do.Absent, Reason: do.Reason}, nil
 	case room.Next:
 		return Command{Do: "next", Seat: do.Participant}, nil
 	case room.SetStanding:

@@ -6,13 +6,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 )
 
 // Config says which server a Client calls.
@@ -36,13 +39,25 @@ func New(c Config) *Client {
 	}}
 }
 
+// Local makes a Client of a process of this user to which dial connects. Each
+// connection is dialed again, so that it finds the process that has taken over.
+func Local(dial func(context.Context) (net.Conn, error)) *Client {
+	return New(Config{URL: "http://localhost", Transport: &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DisableCompression: true,
+	}})
+}
+
+// Close closes the connections that are not in use.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // maxBody is the largest body that is read as one value.
 const maxBody = 64 << 20
 
 // Call sends in, unless it is nil, to a path of the server and reads the answer into
 // out, unless that is nil. A problem that the server reports is a [problem.Error].
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
-	resp, err := c.send(ctx, method, path, in)
+	resp, err := c.send(ctx, method, path, "application/json", in)
 	if err != nil {
 		return err
 	}
@@ -62,7 +77,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 
 // send sends a request and returns the response if it is no problem. The caller
 // closes its body.
-func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path, accept string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -75,6 +90,7 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 	if err != nil {
 		return nil, &problem.Error{Code: "API-URL", What: "the server's address cannot be used", Where: c.cfg.URL, Fix: "write it as http://127.0.0.1:8420", Err: err}
 	}
+	req.Header.Set("Accept", accept)
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -103,9 +119,29 @@ func problemOf(resp *http.Response) error {
 		return &problem.Error{Code: "API-ANSWER", What: "the server answers " + resp.Status, Where: resp.Request.URL.Path, Fix: "check that the address is that of `moot serve`"}
 	}
 	p.Status = resp.StatusCode
-	return p.Problem()
+	said := p.Problem()
+	switch kind, known := kinds[p.Code]; {
+	case known:
+		said.Kind = kind
+	case p.Status == http.StatusBadGateway || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusGatewayTimeout:
+		said.Kind = errUnreachable // the server ends, or the process behind it has ended
+	}
+	return said
 }
 
+// kinds are the sentinels of problems that callers branch on.
+var kinds = map[string]error{"ROOM-OVER": room.ErrOver}
+
+// errUnreachable reports a server that does not answer now.
+var errUnreachable = errors.New("client: the server does not answer")
+
+// unreachable returns the error of a request without an answer. A dial function may
+// say more exactly what is wrong.
 func unreachable(err error) error {
-	return &problem.Error{Code: "API-UNREACHABLE", What: "the server does not answer", Fix: "check that `moot serve` runs there", Err: err}
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		found := *p
+		found.Kind = errors.Join(errUnreachable, p.Kind)
+		return &found
+	}
+	return &problem.Error{Code: "API-UNREACHABLE", What: "the server does not answer", Fix: "check that `moot serve` runs there", Err: err, Kind: errUnreachable}
 }
