@@ -162,5 +162,5 @@ func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordina
 	case config.KindGo:
 		return h.goEndpoint(ctx, p, e)
 	}
-	return h.wiring.Agent(e, cmp.Or(p.Profile, p.ID))
+	return h.wiring.agent(e, cmp.Or(p.Profile, p.ID), h.wiring.toolsOf(spec.Room, p.ID))
 }

@@ -52,6 +52,10 @@ type Wiring struct {
 	Passphrase func(prompt string) ([]byte, error) // asks the user; nil cannot
 	Working    func(what string) (done func())     // shows what the user waits for; may be nil
 	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
+
+	// Tools returns the tool server that a seat of a room gets, with a credential of
+	// that seat; nil and false are none. It is called for each session of an agent.
+	Tools func(room, seat string) (acp.ToolServer, bool)
 }
 
 func (w Wiring) note(format string, args ...any) {
@@ -159,8 +163,13 @@ func checkScript(name string, text []byte) error {
 	return err
 }
 
-// Agent makes the endpoint of an agent of this device.
+// Agent makes the endpoint of an agent of this device that has no seat.
 func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, error) {
+	return w.agent(e, profile, nil)
+}
+
+// agent makes the endpoint of an agent of this device, with the tools of its seat.
+func (w Wiring) agent(e config.Endpoint, profile string, tools func() (acp.ToolServer, bool)) (coordinator.Endpoint, error) {
 	switch e.Kind {
 	case config.KindNDJSON:
 		return ndjson.New(ndjson.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), Profile: profile, Restart: e.Restarts(), AwaitReady: e.AwaitReady}), nil
@@ -170,7 +179,7 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 			break
 		}
 		return acp.New(acp.Config{
-			Preset: preset, Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), SayAll: e.SayAll, Restart: e.Restarts(), Version: catalog.Version(),
+			Preset: preset, Command: e.Command, Dir: e.Dir, Env: assignments(e.Env), SayAll: e.SayAll, Restart: e.Restarts(), Version: catalog.Version(), Tools: tools,
 		}), nil
 	case config.KindCommand:
 		return command.New(command.Config{Command: e.Command, Dir: e.Dir, Env: assignments(e.Env)}), nil
@@ -189,6 +198,14 @@ func (w Wiring) Agent(e config.Endpoint, profile string) (coordinator.Endpoint, 
 		Code: "ROOM-ENDPOINT", What: fmt.Sprintf("%s has an endpoint of kind %q, which this moot does not have", profile, e.Kind),
 		Fix: "use a kind that docs/room.md lists, or a newer moot",
 	}
+}
+
+// toolsOf returns what gives sessions of a seat its tool server; nil is none.
+func (w Wiring) toolsOf(room, seat string) func() (acp.ToolServer, bool) {
+	if w.Tools == nil {
+		return nil
+	}
+	return func() (acp.ToolServer, bool) { return w.Tools(room, seat) }
 }
 
 // StartAgent makes the endpoint of an agent and starts it, for a check of it.

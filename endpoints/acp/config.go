@@ -21,12 +21,18 @@ type Config struct {
 	SayAll   bool     // all text of a turn is said, not only what follows the last tool call
 	Version  string   // of this program, for the agent
 
+	// Tools returns the tool server for one session, false if there is none. It is
+	// called for each session, so that each has a credential of its own; nil is none.
+	Tools func() (ToolServer, bool)
+
 	Restart  int           // how often a process that has ended is replaced
 	MaxLine  int           // bytes of a line; 0 is 8 MiB
 	MaxNoise int           // lines without a message between two messages; 0 is 10, negative is none
 	Open     time.Duration // that opening a session takes at most in Speak; 0 is 2 minutes
 	Grace    time.Duration // that the agent has to answer a cancelled turn, and to end after SIGTERM; 0 is 5 s
 	Close    time.Duration // that a process has to end at Close, and again after SIGTERM; 0 is 2 s
+
+	secrets *secretSet // of the tool servers that sessions got
 }
 
 const (
@@ -54,6 +60,7 @@ func (c Config) withDefaults() Config {
 	if c.Version == "" {
 		c.Version = "devel"
 	}
+	c.secrets = &secretSet{}
 	// The last value of a variable counts: the owner's prevails over one that is
 	// passed on, and that of the preset, which makes the agent ask, over both.
 	c.Env = slices.Concat(c.Preset.environ(os.LookupEnv, os.Geteuid() == 0), c.Env, c.Preset.Env)
@@ -80,7 +87,8 @@ func (c Config) process() subprocess.Config {
 // the texts of errors. Shorter ones, such as "1", are in many words.
 const minSecret = 6
 
-// redactor returns a function that removes the values of the environment from a text.
+// redactor returns a function that removes from a text the values of the environment,
+// and what gives access to the tool servers.
 func (c Config) redactor() func(string) string {
 	var pairs []string
 	for _, kv := range c.Env {
@@ -88,5 +96,6 @@ func (c Config) redactor() func(string) string {
 			pairs = append(pairs, v, "[redacted]")
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace
+	env := strings.NewReplacer(pairs...)
+	return func(text string) string { return c.secrets.remove(env.Replace(text)) }
 }

@@ -14,6 +14,9 @@
 // turn, and when the context of the session is 80 % full. A session that is left is
 // closed, if the agent offers that.
 //
+// Each session gets the tool server of Config.Tools: by HTTP if the agent can use that,
+// else as a command that the agent starts.
+//
 // # Turns
 //
 // A turn is a session/prompt. Its content is the text of the prompt; in the first

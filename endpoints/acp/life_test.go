@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -152,9 +153,28 @@ func (l *life) config(name, comment string) acp.Config {
 			cfg.Preset.MessageIDs = value == "true"
 		case "say":
 			cfg.SayAll = value == "all"
+		case "tools":
+			cfg.Tools = tools(value)
 		}
 	}
 	return cfg
+}
+
+// tools returns the tool servers of sessions, each with a token of its own. kind is
+// what the server offers: http, command or both.
+func tools(kind string) func() (acp.ToolServer, bool) {
+	var n atomic.Int64
+	return func() (acp.ToolServer, bool) {
+		token := fmt.Sprint("moot_token-", n.Add(1))
+		s := acp.ToolServer{Name: "moot", Token: token}
+		if kind != "command" {
+			s.URL = "http://127.0.0.1:8420/mcp"
+		}
+		if kind != "http" {
+			s.Command, s.Env = []string{"/bin/moot", "mcp"}, []string{"MOOT_TOKEN=" + token}
+		}
+		return s, kind != "none"
+	}
 }
 
 // permit answers permission requests.

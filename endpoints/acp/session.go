@@ -169,7 +169,7 @@ func (c *client) restoreMethod() string {
 }
 
 func (c *client) sessionParams(id string) sessionParams {
-	return sessionParams{SessionID: id, Dir: c.dir, MCPServers: []struct{}{}}
+	return sessionParams{SessionID: id, Dir: c.dir, Tools: c.toolServers()}
 }
 
 func (c *client) setSession(s *session) {

@@ -51,7 +51,10 @@ type initializeResult struct {
 	ProtocolVersion int             `json:"protocolVersion"`
 	Agent           *implementation `json:"agentInfo"`
 	Capabilities    struct {
-		Load     bool `json:"loadSession"`
+		Load bool `json:"loadSession"`
+		MCP  struct {
+			HTTP bool `json:"http"`
+		} `json:"mcpCapabilities"`
 		Sessions struct {
 			Resume *struct{} `json:"resume"`
 			Close  *struct{} `json:"close"`
@@ -61,9 +64,9 @@ type initializeResult struct {
 
 // sessionParams are those of new, resume and load. New has no id.
 type sessionParams struct {
-	SessionID  string     `json:"sessionId,omitempty"`
-	Dir        string     `json:"cwd"`
-	MCPServers []struct{} `json:"mcpServers"`
+	SessionID string       `json:"sessionId,omitempty"`
+	Dir       string       `json:"cwd"`
+	Tools     []toolServer `json:"mcpServers"`
 }
 
 type sessionResult struct {
