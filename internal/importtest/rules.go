@@ -108,6 +108,7 @@ var rules = []rule{
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
 	{pkg: "internal/api", may: "room room/coordinator room/log"},
+	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/client", may: "internal/api internal/local room room/coordinator"},
 	{pkg: "internal/server/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
 	{pkg: "internal/cli/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
@@ -132,6 +133,7 @@ var reserves = []reserve{
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server internal/client"},
 	{"github.com/danielgtaylor/huma/v2/...", "internal/server"},
+	{"github.com/modelcontextprotocol/go-sdk/...", "internal/mcp test/mcp"},
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
 	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},

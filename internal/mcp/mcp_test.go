@@ -1,0 +1,243 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/problem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fakeAPI answers as a server would.
+type fakeAPI struct {
+	caller api.Caller
+	answer func(ctx context.Context, method, path string, body []byte) (string, error)
+
+	mu    sync.Mutex
+	calls []string
+}
+
+func (f *fakeAPI) Call(ctx context.Context, method, path string, in, out any) error {
+	body := []byte{}
+	if in != nil {
+		body, _ = json.Marshal(in)
+	}
+	answer, err := "{}", error(nil)
+	if path == "/api/caller" {
+		b, _ := json.Marshal(f.caller)
+		answer = string(b)
+	} else {
+		f.mu.Lock()
+		f.calls = append(f.calls, strings.TrimSpace(method+" "+path+" "+string(body)))
+		f.mu.Unlock()
+		if f.answer != nil {
+			answer, err = f.answer(ctx, method, path, body)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(answer), out)
+}
+
+func (f *fakeAPI) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+// session, agent, reader and admin are callers.
+var (
+	session = api.Caller{Name: "s", Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann", Parked: true}
+	agent   = api.Caller{Name: "a", Scope: "talk", Room: "r_1", Seat: "bot", Session: "r_1.bot"}
+	reader  = api.Caller{Name: "r", Scope: "read"}
+	admin   = api.Caller{Name: "local user", Scope: "admin"}
+)
+
+// revisions are the protocol's, of both eras.
+var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+
+// connected returns a client of that revision, over stdio or HTTP.
+func connected(t *testing.T, f API, transport, revision string, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	if o == nil {
+		o = &sdk.ClientOptions{}
+	}
+	if o.Capabilities == nil {
+		o.Capabilities = &sdk.ClientCapabilities{}
+	}
+	var to sdk.Transport
+	switch transport {
+	case "stdio":
+		inR, inW := io.Pipe()
+		outR, outW := io.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- Serve(context.Background(), Config{Progress: time.Millisecond}, f, inR, outW) }()
+		t.Cleanup(func() {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+		to = &sdk.IOTransport{Reader: outR, Writer: inW}
+	case "http":
+		s := New(Config{Progress: time.Millisecond})
+		web := httptest.NewServer(s.Handler(func(*http.Request) Client { return Client{ID: "one", API: f} }))
+		t.Cleanup(func() { s.Close(); web.Close() })
+		to = &sdk.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true, HTTPClient: web.Client()}
+	}
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
+	cs, err := c.Connect(t.Context(), to, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cs.Close() })
+	return cs
+}
+
+// everywhere runs a test over both transports, in each revision.
+func everywhere(t *testing.T, run func(t *testing.T, transport, revision string)) {
+	for _, transport := range []string{"stdio", "http"} {
+		for _, revision := range revisions {
+			t.Run(transport+" "+revision, func(t *testing.T) { run(t, transport, revision) })
+		}
+	}
+}
+
+func toolNames(t *testing.T, cs *sdk.ClientSession) (names []string) {
+	t.Helper()
+	for d, err := range cs.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// TestShown checks which tools a caller is shown, and the form of their descriptions.
+func TestShown(t *testing.T) {
+	forAll := []string{"get_session_state", "list_rooms", "read_room"}
+	forAgents := append([]string{"create_agent_session", "send_agent_message"}, forAll...)
+	all := append([]string{"answer_turn", "await_turn", "pass_turn", "post_message"}, forAgents...)
+	for _, c := range []struct {
+		caller api.Caller
+		want   []string
+	}{{reader, forAll}, {agent, forAgents}, {session, all}, {admin, all}} {
+		everywhere(t, func(t *testing.T, transport, revision string) {
+			cs := connected(t, &fakeAPI{caller: c.caller}, transport, revision, nil)
+			slices.Sort(c.want)
+			if got := toolNames(t, cs); !slices.Equal(got, c.want) {
+				t.Errorf("%s sees %v, want %v", c.caller.Name, got, c.want)
+			}
+			if got := cs.InitializeResult().ProtocolVersion; got != revision {
+				t.Errorf("the revision is %s", got)
+			}
+		})
+	}
+	if len(tools) > 14-5 {
+		t.Errorf("%d tools leave no room for those of calls between agents", len(tools))
+	}
+	long := strings.Repeat("r", 30) + "." + strings.Repeat("s", 32)
+	for _, d := range tools {
+		for _, id := range []string{"", long} {
+			if text := d.describe(id); len(text) >= 400 {
+				t.Errorf("%s: the description has %d characters: %s", d.name, len(text), text)
+			}
+		}
+	}
+}
+
+// TestCallback checks that the tools for sessions name the caller's own session.
+func TestCallback(t *testing.T) {
+	cs := connected(t, &fakeAPI{caller: agent}, "http", "2026-07-28", nil)
+	for d, err := range cs.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(d.Name, "agent_") && !strings.Contains(d.Description, `send_agent_message("r_1.bot"`) {
+			t.Errorf("%s: %s", d.Name, d.Description)
+		}
+		if d.Name == "send_agent_message" && !strings.Contains(d.Description, "SendMessage") || d.Name == "list_rooms" && !strings.Contains(d.Description, "ListAgents") {
+			t.Errorf("%s does not say what it is in other products: %s", d.Name, d.Description)
+		}
+	}
+}
+
+// TestTranslation checks what each tool asks of the API.
+func TestTranslation(t *testing.T) {
+	for _, c := range []struct{ tool, args, want string }{
+		{"send_agent_message", `{"sessionId":"r_2.bob","message":"hi"}`, `POST /api/sessions/r_2.bob/messages {"message":"hi","source":"agent"}`},
+		{"get_session_state", `{"sessionId":"r_2.bob"}`, `GET /api/sessions/r_2.bob/state`},
+		{"create_agent_session", `{"cwd":"/src","initialMessage":"go"}`, `POST /api/sessions {"cwd":"/src","initialMessage":"go"}`},
+		{"list_rooms", `{}`, `GET /api/rooms`},
+		{"read_room", `{"after":7}`, `GET /api/rooms/r_1, GET /api/rooms/r_1/messages?after=7&limit=50`},
+		{"read_room", `{"room":"r/../x"}`, `GET /api/rooms/r%2F..%2Fx, GET /api/rooms/r%2F..%2Fx/messages?after=0&limit=50`},
+		{"post_message", `{"text":"hi","to":"bob","id":"m1"}`, `POST /api/rooms/r_1/commands {"id":"m1","do":"say","text":"hi","to":"bob"}`},
+		{"await_turn", `{"wait":500}`, `POST /api/rooms/r_1/seats/ann/await {"wait":"55s"}`},
+		{"await_turn", `{"room":"r_2","seat":"bob"}`, `POST /api/rooms/r_2/seats/bob/await {"wait":"25s"}`},
+		{"answer_turn", `{"request":"q1","text":"done"}`, `POST /api/rooms/r_1/seats/ann/answer {"request":"q1","text":"done"}`},
+		{"pass_turn", `{"request":"q1","reason":"nothing new"}`, `POST /api/rooms/r_1/seats/ann/pass {"reason":"nothing new","request":"q1"}`},
+	} {
+		everywhere(t, func(t *testing.T, transport, revision string) {
+			f := &fakeAPI{caller: session}
+			res := called(t, connected(t, f, transport, revision, nil), c.tool, c.args)
+			if got := strings.Join(f.seen(), ", "); res.IsError || got != c.want {
+				t.Errorf("%s %s: %s\nasks %s\nwant %s", c.tool, c.args, text(res), got, c.want)
+			}
+		})
+	}
+}
+
+// TestRefused checks that the model reads why a call is refused, and what to do.
+func TestRefused(t *testing.T) {
+	everywhere(t, func(t *testing.T, transport, revision string) {
+		f := &fakeAPI{caller: admin, answer: func(context.Context, string, string, []byte) (string, error) {
+			return "", &problem.Error{Code: "API-FORBIDDEN", What: "no", Fix: "ask the host"}
+		}}
+		cs := connected(t, f, transport, revision, nil)
+		for _, c := range []struct{ tool, args, want string }{
+			{"list_rooms", `{}`, "no [API-FORBIDDEN]\nfix: ask the host"},
+			{"read_room", `{}`, "MCP-ROOM"},
+			{"await_turn", `{"room":"r_1"}`, "MCP-SEAT"},
+			{"get_session_state", `{"sessionId":".."}`, "MCP-ID"},
+			{"answer_turn", `{"room":"r_1","seat":"ann","waiting":"x"}`, "MCP-WAITING"},
+			{"list_rooms", `{"as":"root"}`, "additional properties"},
+			{"send_agent_message", `{"sessionId":"r_1.ann","message":"hi","fromSession":"r_1.bob"}`, "additional properties"},
+		} {
+			if res := called(t, cs, c.tool, c.args); !res.IsError || !strings.Contains(text(res), c.want) {
+				t.Errorf("%s %s: error %t, %s", c.tool, c.args, res.IsError, text(res))
+			}
+		}
+	})
+}
+
+func called(t *testing.T, cs *sdk.ClientSession, tool, args string) *sdk.CallToolResult {
+	t.Helper()
+	res, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func text(res *sdk.CallToolResult) (all string) {
+	for _, c := range res.Content {
+		if c, ok := c.(*sdk.TextContent); ok {
+			all += c.Text
+		}
+	}
+	return all
+}

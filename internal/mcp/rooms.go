@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/folkmoot/moot/internal/api"
+)
+
+// The tools for rooms.
+
+var listRooms = tool{
+	name: "list_rooms", title: "List rooms", readOnly: true, shownTo: func(api.Caller) bool { return true },
+	describe: func(string) string {
+		return "List the rooms that you may use (ListAgents of other products). read_room lists the participants of one. The session id of an agent, which send_agent_message takes, is ROOM.SEAT."
+	},
+	add: handler(func(ctx context.Context, u use, _ struct{}) (any, error) {
+		return u.call(ctx, "GET", "/api/rooms", nil)
+	}),
+}
+
+// maxMessages is how many messages read_room returns at most.
+const maxMessages = 50
+
+var readRoom = tool{
+	name: "read_room", title: "Read a room", readOnly: true, shownTo: func(api.Caller) bool { return true },
+	describe: func(string) string {
+		return "State of a room: objective, phase, participants, and up to 50 messages after the sequence number `after`. Pass `next` of the result as `after` of the next call to get only what is new."
+	},
+	add: handler(func(ctx context.Context, u use, in struct {
+		place
+		After int64 `json:"after,omitempty" jsonschema:"sequence number; messages after it are returned, 0 is from the start"`
+	},
+	) (any, error) {
+		path, err := u.roomPath(ctx, in.place)
+		if err != nil {
+			return nil, err
+		}
+		var state roomState
+		if err := u.api.Call(ctx, "GET", path, nil, &state); err != nil {
+			return nil, err
+		}
+		var m api.Messages
+		err = u.api.Call(ctx, "GET", fmt.Sprintf("%s/messages?after=%d&limit=%d", path, in.After, maxMessages), nil, &m)
+		return struct {
+			roomState
+			api.Messages
+		}{state, m}, err
+	}),
+}
+
+// roomState is what an agent needs to know of a room.
+type roomState struct {
+	Room         string          `json:"room"`
+	Name         string          `json:"name,omitempty"`
+	Objective    string          `json:"objective"`
+	Phase        string          `json:"phase"`
+	Ending       json.RawMessage `json:"ending,omitempty"`
+	Turn         int             `json:"turn"`
+	Participants []struct {
+		ID       string `json:"id"`
+		Name     string `json:"name,omitempty"`
+		Kind     string `json:"kind"`
+		Role     string `json:"role,omitempty"`
+		Phase    string `json:"phase"`
+		Why      string `json:"why,omitempty"`
+		Presence string `json:"presence,omitempty"`
+	} `json:"participants"`
+}
+
+var postMessage = tool{
+	name: "post_message", title: "Post a message in a room",
+	shownTo: func(c api.Caller) bool { return mayTalk(c) && (c.Seat == "" || c.Parked) },
+	describe: func(string) string {
+		return "Post a message in a room, which all participants see, also when it is not your turn. When await_turn gave you a prompt, answer it with answer_turn instead. The same id again posts nothing."
+	},
+	add: handler(func(ctx context.Context, u use, in struct {
+		place
+		Text string `json:"text" jsonschema:"the message"`
+		To   string `json:"to,omitempty" jsonschema:"id of the participant that it is for; without it everybody"`
+		As   string `json:"as,omitempty" jsonschema:"without a seat of your own: the person of the room who posts; without it the host"`
+		ID   string `json:"id,omitempty" jsonschema:"an id of yours for this message, to repeat the call safely"`
+	},
+	) (any, error) {
+		path, err := u.roomPath(ctx, in.place)
+		if err != nil {
+			return nil, err
+		}
+		var done api.Done
+		if err := u.api.Call(ctx, "POST", path+"/commands", api.Command{ID: in.ID, Do: "say", Text: in.Text, To: in.To, As: in.As}, &done); err != nil {
+			return nil, err
+		}
+		return posted(done)
+	}),
+}
+
+// posted says what a message has become.
+func posted(done api.Done) (any, error) {
+	var p struct {
+		Posted bool  `json:"posted"`
+		Seq    int64 `json:"seq,omitempty"`
+	}
+	events, err := done.Decode()
+	for _, e := range events {
+		if e.Body.Type() == "message.posted" {
+			p.Posted, p.Seq = true, e.Seq
+		}
+	}
+	return p, err
+}
