@@ -44,7 +44,7 @@ type Host struct {
 	remote  remote
 	rooms   coordinator.Host
 	stop    context.CancelFunc
-	stopped chan struct{} // closed when every room has ended
+	running context.Context // ends when every room has ended
 
 	mu     sync.Mutex
 	early  []*loading // policies that are being loaded before a room asks
@@ -71,7 +71,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 	if w.Log == nil {
 		w.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{wiring: w, stopped: make(chan struct{})}
+	h := &Host{wiring: w}
 	var err error
 	if h.log, err = w.OpenLog(false); err != nil {
 		return nil, err
@@ -89,9 +89,10 @@ func (w Wiring) OpenHost() (*Host, error) {
 		Failed: h.fail,
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	h.stop = stop
+	running, end := context.WithCancel(context.Background())
+	h.stop, h.running = stop, running
 	go func() {
-		defer close(h.stopped)
+		defer end()
 		_ = h.rooms.Run(ctx) // it ends with ctx only
 	}()
 	return h, nil
@@ -116,7 +117,7 @@ func (h *Host) busy(id string, err error) {
 // joins those with which rooms have ended by themselves.
 func (h *Host) Stop() error {
 	h.stop()
-	<-h.stopped
+	<-h.running.Done()
 	h.remote.leaveAll()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,6 +137,9 @@ func (h *Host) Close() error {
 	h.remote.close()
 	return errors.Join(err, h.log.Close(), h.audit.Close())
 }
+
+// Log returns the log of the rooms. The caller only reads it.
+func (h *Host) Log() *sqlite.DB { return h.log }
 
 // record keeps one thing that was asked of an agent or a room in the host log.
 func (h *Host) record(a coordinator.AuditEntry) error {

@@ -39,7 +39,7 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 	}
 	d.opening = cmp.Or(o.Say, d.opening)
 	if o.Policy != "" {
-		d.dir, d.digest = ".", ""
+		d.dir, d.digest = cmp.Or(r.Dir, "."), ""
 	}
 	if d.spec.Policy.Digest == "" { // otherwise a built-in policy that the caller has looked up
 		if d.spec.Policy, err = h.keepPolicy(ctx, d.dir, d.spec.Policy, d.digest); err != nil {
@@ -58,7 +58,7 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 func (h *Host) describe(r Source, o Options) (*description, error) {
 	if r.Spec != nil {
 		d := &description{spec: *r.Spec, participants: r.Participants, dir: cmp.Or(r.Dir, ".")}
-		d.spec.Room, d.spec.Secret = cmp.Or(d.spec.Room, coordinator.NewRoomID()), cmp.Or(d.spec.Secret, newSecret())
+		d.spec.Room, d.spec.Secret = cmp.Or(r.ID, d.spec.Room, coordinator.NewRoomID()), cmp.Or(d.spec.Secret, newSecret())
 		return d, nil
 	}
 	var described *config.Room
@@ -76,7 +76,7 @@ func (h *Host) describe(r Source, o Options) (*description, error) {
 		o.Warn(problems)
 	}
 	d := &description{opening: described.Opening, dir: described.Dir, digest: described.Policy.SHA256}
-	d.spec, d.participants = described.Spec(coordinator.NewRoomID(), newSecret())
+	d.spec, d.participants = described.Spec(cmp.Or(r.ID, coordinator.NewRoomID()), newSecret())
 	return d, nil
 }
 

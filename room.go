@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"iter"
+	"fmt"
+	"slices"
 
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )
@@ -15,7 +17,8 @@ import (
 type Source struct {
 	File string // path of a room.yaml
 	YAML string // text of a room.yaml; its relative paths start at Dir
-	Dir  string // "" is the working folder
+	Dir  string // "" is the working folder; Options.Policy starts there too
+	ID   string // of the new room; "" makes one
 
 	// Spec describes the room in Go. Of its policy Use is enough; an empty id
 	// and an empty secret are made.
@@ -129,28 +132,45 @@ func interrupt(ctx context.Context, o Options) <-chan struct{} {
 
 // Do carries out a command in a room, which it loads if need be, and returns
 // the events that record it once they are on stable storage. The caller
-// authenticates Command.Actor.
+// authenticates Command.Actor. A command with the id of an earlier one of the same
+// actor changes nothing, and gets the events that record that one. An imported room
+// that would start commands has to be opened first, with [Options].TrustCommands.
 func (h *Host) Do(ctx context.Context, id string, c Command) ([]Event, error) {
-	return h.rooms.Do(ctx, id, c)
+	if err := h.checkLoadable(ctx, id); err != nil {
+		return nil, err
+	}
+	events, err := h.rooms.Do(ctx, id, c)
+	if err != nil || len(events) > 0 || c.ID == "" {
+		return events, err
+	}
+	r, err := h.rooms.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events, err = r.Recorded(ctx, c.ID)
+	if err != nil || len(events) == 0 || slices.ContainsFunc(events, func(e Event) bool { return e.Actor == c.Actor }) {
+		return events, err
+	}
+	return nil, &problem.Error{
+		Code: "ROOM-ID-TAKEN", What: fmt.Sprintf("the id %q belongs to a command of another actor", c.ID), Where: "room " + id,
+		Fix: "give every command an id of its own", Kind: room.ErrTaken,
+	}
 }
 
-// Watch yields what happens in a room after the event with the number after:
-// first what is stored, then what comes, without gap or duplicate. It ends
-// when the room has ended, when ctx ends and when the Host stops. It is what
-// the host may see: everything.
-func (h *Host) Watch(ctx context.Context, id string, after int64) iter.Seq2[Update, error] {
-	return func(yield func(Update, error) bool) {
-		r, err := h.rooms.Get(ctx, id)
-		if err != nil {
-			yield(Update{}, err)
-			return
-		}
-		for u, err := range r.Watch(ctx, after, room.Internal) {
-			if !yield(u, err) {
-				return
-			}
-		}
+// checkLoadable refuses to load an imported room by a command: it might start what
+// its log names.
+func (h *Host) checkLoadable(ctx context.Context, id string) error {
+	if _, ok := h.rooms.Running(id); ok {
+		return nil
 	}
+	if imported, err := h.log.Imported(ctx, id); err != nil || !imported {
+		return err
+	}
+	state, err := h.fold(ctx, id)
+	if err != nil {
+		return err
+	}
+	return h.checkTrusted(ctx, state, Options{})
 }
 
 // newSecret returns 128 random bits in hex.

@@ -120,7 +120,12 @@ func (w *watchable) Watch(ctx context.Context, after int64, level room.Visibilit
 
 func (w *watchable) Ending() (phase room.Phase, reason string, over bool) {
 	v := w.View()
-	return v.Phase, v.Ending.Reason, v.Phase == room.PhaseCompleted || v.Phase == room.PhaseStopped || v.Phase == room.PhaseError
+	return v.Phase, v.Ending.Reason, isOver(v.Phase)
+}
+
+// isOver reports whether a room with that phase has ended.
+func isOver(p room.Phase) bool {
+	return p == room.PhaseCompleted || p == room.PhaseStopped || p == room.PhaseError
 }
 
 // Say posts what a spectator says, who is given a seat first.

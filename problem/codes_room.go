@@ -62,6 +62,7 @@ var roomCodes = []Meaning{
 	{"ROOM-PAUSED", failure, "The room is paused, or the command needs it to be paused.", "`resume` ends a pause."},
 	{"ROOM-POLICY-STATE", policy, "A recorded decision now has another result, so the policy's state cannot be restored.", "The module or its settings differ from those of the log. `moot transcript verify` reports what is intact."},
 	{"ROOM-PROMPT", failure, "The prompt of an agent cannot be rebuilt from the log: the digests differ.", "Use the release of moot that ran the room. `moot transcript verify ROOM` reports what is intact."},
+	{"ROOM-SEQ", input, "A watcher asks for the events after one that the room does not have.", "Watch it from the last event that was read, or from 0."},
 	{"ROOM-SEATS", failure, "The room has the maximum number of participants.", "Open another room."},
 	{"ROOM-STANDING", failure, "The standing of a seat cannot change like this.", "A seat can be muted, suspended, restored or removed."},
 	{"ROOM-STARTING", failure, "The agent of a seat is starting and cannot be given the floor yet.", "Wait until `moot show ROOM` lists the seat as idle. startTimeout limits the wait."},

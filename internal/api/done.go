@@ -15,7 +15,7 @@ type Done struct {
 func DoneOf(events []room.Event) (Done, error) {
 	d := Done{Events: []json.RawMessage{}}
 	for _, e := range events {
-		b, err := room.MarshalEvent(e)
+		b, err := EventOf(e)
 		if err != nil {
 			return Done{}, err
 		}

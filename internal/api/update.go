@@ -22,13 +22,22 @@ type Live struct {
 	Pausing     bool   `json:"pausing,omitempty" doc:"The room sends nothing any more; the event follows"`
 }
 
-// UpdateOf returns the form of u. The caller has removed secrets.
+// UpdateOf returns the form of u, without secrets.
 func UpdateOf(u coordinator.Update) (Update, error) {
 	if u.Event == nil {
 		return Update{Live: &Live{Participant: u.Participant, Turn: u.Turn, Delta: u.Delta, Pausing: u.Pausing}}, nil
 	}
-	b, err := room.MarshalEvent(*u.Event)
+	b, err := EventOf(*u.Event)
 	return Update{Event: b}, err
+}
+
+// EventOf returns the form of e, without the room's secret.
+func EventOf(e room.Event) (json.RawMessage, error) {
+	if b, ok := e.Body.(room.Opened); ok {
+		b.Spec.Secret = ""
+		e.Body = b
+	}
+	return room.MarshalEvent(e)
 }
 
 // Update returns what u says.

@@ -109,9 +109,10 @@ var rules = []rule{
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
 	{pkg: "internal/api", may: "room room/coordinator room/log"},
 	{pkg: "internal/mcp", may: "internal/api"},
+	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/local room room/coordinator"},
-	{pkg: "internal/server/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/api internal/client internal/local internal/mcp internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/server/...", may: ". internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
+	{pkg: "internal/cli/...", may: ". internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

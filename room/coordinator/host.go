@@ -127,6 +127,23 @@ func (h *Host) Do(ctx context.Context, id string, c room.Command) ([]room.Event,
 	}
 }
 
+// Running returns the room if it is loaded. It loads none and does not wait.
+func (h *Host) Running(id string) (*Room, bool) {
+	h.start()
+	h.mu.Lock()
+	l := h.rooms[id]
+	h.mu.Unlock()
+	if l == nil {
+		return nil, false
+	}
+	select {
+	case <-l.opened:
+		return l.room, l.room != nil
+	default:
+		return nil, false // it is being opened
+	}
+}
+
 // Loaded returns how many rooms are loaded.
 func (h *Host) Loaded() int {
 	h.start()

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,10 +65,34 @@ type answer struct {
 func (r *Room) ID() string { return r.id }
 
 // View returns the room as people with control see it now.
-func (r *Room) View() room.View {
+func (r *Room) View() room.View { return r.ViewAt(room.Internal) }
+
+// ViewAt returns the room as a reader with that level sees it now.
+func (r *Room) ViewAt(level room.Visibility) room.View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state.View(room.Internal)
+	return r.state.View(level)
+}
+
+// Recorded returns the events that record the command with that id, as far as the
+// room remembers it: none for another command, and for one that changed nothing.
+func (r *Room) Recorded(ctx context.Context, command string) ([]room.Event, error) {
+	r.mu.Lock()
+	last := r.state.Commands.At[command]
+	r.mu.Unlock()
+	var events []room.Event
+	for seq := last; seq > 0; seq-- { // they follow one another
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) != 1 || entries[0].Event.Command != command {
+			break
+		}
+		events = append(events, entries[0].Event)
+	}
+	slices.Reverse(events)
+	return events, nil
 }
 
 // Do executes a person's command and returns the events that record it once
@@ -137,8 +162,9 @@ func (r *Room) now() room.Now { return room.Now{Wall: time.Now(), Clock: r.clock
 
 // Watch yields the events after the one with seq after, first the stored ones
 // and then the new ones, without gap or duplicate, as a reader with that level
-// sees them. Live text and notices come in between and may be dropped. It ends
-// with the room's Run or with ctx.
+// sees them. Notices come in between and may be dropped, as may live text, which
+// only readers of internal messages get: it may become a draft or an internal
+// message. It ends with the room's Run or with ctx.
 func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		w := r.hub.add()
@@ -149,6 +175,9 @@ func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) it
 			case <-ctx.Done():
 				return
 			case u := <-w.live:
+				if u.Delta != "" && level != room.Internal {
+					continue
+				}
 				if !yield(u, nil) {
 					return
 				}

@@ -54,7 +54,7 @@ limits: {maxTurns: 3}
 		if err != nil {
 			log.Fatal(err)
 		}
-		for update, err := range host.Watch(ctx, r.ID(), 0) {
+		for update, err := range host.Watch(ctx, r.ID(), 0, room.UserVisible) {
 			if err != nil {
 				log.Fatal(err)
 			}

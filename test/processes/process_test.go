@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/cli/roomcmd"
+	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -291,7 +291,7 @@ func TestHeldRoom(t *testing.T) {
 	}
 	r.end()
 	out, err := w.moot("ls")
-	if err != nil || !strings.Contains(out, roomcmd.PhaseInterrupted) {
+	if err != nil || !strings.Contains(out, roomlist.Interrupted) {
 		t.Errorf("after a kill: %v\n%s", err, out)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/human"
+	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -126,7 +127,7 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 	if v.Process != 0 {
 		phase += fmt.Sprintf(" (run by process %d)", v.Process)
 	} else if v.Phase == room.PhaseLive {
-		phase = PhaseInterrupted + ": its host ended; `moot run --room " + v.Room + "` goes on"
+		phase = roomlist.Interrupted + ": its host ended; `moot run --room " + v.Room + "` goes on"
 	}
 	digest := v.InForce.Digest
 	facts := [][]string{

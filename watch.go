@@ -1,0 +1,161 @@
+package moot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// Watch yields what happens in a room after the event with the number after, as a
+// reader with that level sees it: first what is stored, then what comes, without gap
+// or duplicate. Only readers of internal messages get live text. It does not load
+// the room. It ends when everything of a room that is completed, stopped or in error
+// has been yielded, when ctx ends and when the Host stops.
+func (h *Host) Watch(ctx context.Context, id string, after int64, level room.Visibility) iter.Seq2[Update, error] {
+	return h.watch(ctx, id, after, level, func(room.Phase, string) bool { return true })
+}
+
+// Follow is Watch that goes on while a person can still continue the room, such as
+// one that has settled or that a limit has stopped.
+func (h *Host) Follow(ctx context.Context, id string, after int64, level room.Visibility) iter.Seq2[Update, error] {
+	return h.watch(ctx, id, after, level, func(p room.Phase, cause string) bool {
+		return p == room.PhaseCompleted && cause != room.CauseSettled || p == room.PhaseStopped && cause == room.CausePerson
+	})
+}
+
+func (h *Host) watch(ctx context.Context, id string, after int64, level room.Visibility, last func(room.Phase, string) bool) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(h.running, cancel)()
+		w := &watch{host: h, id: id, at: log.At(after), level: level, last: last, yield: yield}
+		if err := w.run(ctx); err != nil && ctx.Err() == nil {
+			yield(Update{}, err)
+		}
+	}
+}
+
+// View returns a room as a reader with that level sees it. It does not load the
+// room.
+func (h *Host) View(ctx context.Context, id string, level room.Visibility) (room.View, error) {
+	if r, ok := h.rooms.Running(id); ok {
+		return r.ViewAt(level), nil
+	}
+	s, err := h.fold(ctx, id)
+	if err != nil {
+		return room.View{}, err
+	}
+	return s.View(level), nil
+}
+
+// A watch is one call of Watch or Follow.
+type watch struct {
+	host  *Host
+	id    string
+	at    log.Pos // of the last event read
+	level room.Visibility
+	last  func(p room.Phase, cause string) bool // whether the watch ends with a room that is over like this
+	ended bool                                  // the room, at the last event read, so that the watch ends with it
+	gone  bool                                  // nothing is yielded any more
+	yield func(Update, error) bool
+}
+
+// run alternates between the room, while it is loaded, and its log.
+func (w *watch) run(ctx context.Context) error {
+	v, err := w.host.View(ctx, w.id, room.Internal)
+	if err != nil {
+		return err
+	}
+	if w.at.Seq > uint64(v.Seq) {
+		return &problem.Error{
+			Code: "ROOM-SEQ", What: fmt.Sprintf("the room has %d events, and no event %d", v.Seq, w.at.Seq), Where: "room " + w.id,
+			Fix: "watch it from 0, or from an event that it has",
+		}
+	}
+	w.ended = isOver(v.Phase) && w.last(v.Phase, v.Ending.Cause)
+	for {
+		if r, ok := w.host.rooms.Running(w.id); ok {
+			if err := w.room(ctx, r); err != nil || w.gone {
+				return err
+			}
+		}
+		if err := w.log(ctx); err != nil || w.gone || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// room yields what happens in a loaded room until it is unloaded.
+func (w *watch) room(ctx context.Context, r *coordinator.Room) error {
+	if err := w.checkEnd(ctx); err != nil || w.gone {
+		return err
+	}
+	for u, err := range r.Watch(ctx, int64(w.at.Seq), room.Internal) { // w.level is applied below: the end of the room may be invisible
+		switch {
+		case err != nil:
+			return err
+		case u.Event != nil:
+			err = w.event(ctx, *u.Event)
+		case u.Delta == "" || w.level == room.Internal:
+			w.gone = !w.yield(u, nil)
+		}
+		if err != nil || w.gone {
+			return err
+		}
+	}
+	return nil
+}
+
+// log yields what the log of a room stores, until the room is loaded.
+func (w *watch) log(ctx context.Context) error {
+	if err := w.checkEnd(ctx); err != nil || w.gone {
+		return err
+	}
+	for e, err := range w.host.log.Follow(ctx, w.id, w.at) {
+		if err == nil {
+			err = w.event(ctx, e.Event)
+		}
+		if err != nil || w.gone {
+			return err
+		}
+		if _, loaded := w.host.rooms.Running(w.id); loaded {
+			return nil
+		}
+	}
+	return nil
+}
+
+// event yields e, if w.level shows it.
+func (w *watch) event(ctx context.Context, e Event) error {
+	w.at = log.At(e.Seq)
+	switch b := e.Body.(type) {
+	case room.Completed:
+		w.ended = w.last(room.PhaseCompleted, b.Cause)
+	case room.Stopped:
+		w.ended = w.last(room.PhaseStopped, b.Cause)
+	case room.Errored:
+		w.ended = w.last(room.PhaseError, "")
+	case room.Resumed, room.TurnGranted, room.RoundDeclined, room.MessagePosted:
+		w.ended = false
+	}
+	if e, ok := e.VisibleAt(w.level); ok && !w.yield(Update{Event: &e}, nil) {
+		w.gone = true
+		return nil
+	}
+	return w.checkEnd(ctx)
+}
+
+// checkEnd ends the watch if the room has ended and all of it is read.
+func (w *watch) checkEnd(ctx context.Context) error {
+	if !w.ended {
+		return nil
+	}
+	tail, err := w.host.log.Tail(ctx, w.id)
+	w.gone = w.gone || err == nil && w.at.Seq >= tail.Seq
+	return err
+}
