@@ -22,7 +22,7 @@ type rule struct {
 
 // leaves import nothing of this module, and all but bare packages may import
 // them.
-const leaves = "problem internal/term internal/human internal/atomicfile"
+const leaves = "problem internal/term internal/human internal/atomicfile internal/certfile"
 
 // impure lists the packages that pure packages may not import: with them, the
 // same input could give another result, or the code could have an effect.
@@ -92,6 +92,8 @@ var rules = []rule{
 	{pkg: "internal/condition", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/mutate", bare: true},
+	{pkg: "internal/certfile", bare: true},
+	{pkg: "internal/access", may: "internal/flock internal/strict"},
 	{pkg: "internal/flock"},
 	{pkg: "internal/local", may: "internal/flock"},
 	{pkg: "internal/spawn"},
@@ -106,13 +108,13 @@ var rules = []rule{
 	{pkg: "test/agents/fakemodel", may: "test/agents/model"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
-	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/catalog internal/config internal/pack"},
-	{pkg: "internal/api", may: "room room/coordinator room/log"},
+	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/pack"},
+	{pkg: "internal/api", may: "internal/access room room/coordinator room/log"},
 	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/local room room/coordinator"},
-	{pkg: "internal/server/...", may: ". internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/server/...", may: ". internal/access internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
