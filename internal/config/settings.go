@@ -24,6 +24,7 @@ type Settings struct {
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 	Relay     Relay
+	Server    Server
 	RelayURL  string // relay of this device; "" uses that of the invite
 	// RelayTokens are this device's tokens. A token is for one relay and is sent
 	// to no other.
@@ -82,6 +83,9 @@ var settingKeys = []settingKey{
 	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
 	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for the relay of relay.url; better use relay.tokens", field: func(s *Settings) *string { return &s.TokenFile }},
 	{name: "device.passphrase", env: "MOOT_DEVICE_PASSPHRASE", kind: isFile, doc: "file with the passphrase of the device's sealed keys; without it moot asks", field: func(s *Settings) *string { return &s.PassphraseFile }},
+	{name: "server.hosts", env: "MOOT_SERVER_HOSTS", kind: isText, doc: "names of `moot serve` besides its address, with a port if it is another one; separated by commas", field: func(s *Settings) *string { return &s.Server.Hosts }},
+	{name: "server.cert", env: "MOOT_SERVER_CERT", kind: isFile, doc: "file with the TLS certificate of `moot serve`", field: func(s *Settings) *string { return &s.Server.Cert }},
+	{name: "server.key", env: "MOOT_SERVER_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Server.Key }},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
 }
 
@@ -330,4 +334,12 @@ type Relay struct {
 	Cert    string // file
 	Key     string // file
 	Metrics string // address; "" disables metrics
+}
+
+// Server holds the settings of `moot serve`. Files are absolute paths; "" means
+// none.
+type Server struct {
+	Hosts string // names, separated by commas
+	Cert  string // file
+	Key   string // file
 }
