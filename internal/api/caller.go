@@ -7,5 +7,6 @@ type Caller struct {
 	Room    string `json:"room,omitempty" doc:"The only room that it is for"`
 	Seat    string `json:"seat,omitempty" doc:"The seat that it acts as"`
 	Session string `json:"session,omitempty" doc:"The id of this seat as a session: ROOM.SEAT"`
+	Via     string `json:"via" doc:"How its requests come: socket, http, page or mcp"`
 	Parked  bool   `json:"parked,omitempty" doc:"The turns of this seat wait for a session that takes them: await, answer, pass"`
 }

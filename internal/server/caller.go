@@ -6,25 +6,21 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/problem"
 )
 
 // A Scope says what a caller may do. Each includes those before it.
-type Scope int
+type Scope = access.Scope
 
 // Scopes.
 const (
-	Nobody  Scope = iota // not known: such a caller may call open routes only
-	Read                 // see what rooms show to everybody
-	Talk                 // post messages as the own seat
-	Control              // what a person at the host may do: approve, pause, stop
-	Admin                // all: pair devices, share agents, make tokens
+	Nobody  Scope = 0 // not known: such a caller may call open routes only
+	Read          = access.Read
+	Talk          = access.Talk
+	Control       = access.Control
+	Admin         = access.Admin
 )
-
-// String returns the name of s.
-func (s Scope) String() string {
-	return [...]string{"nobody", "read", "talk", "control", "admin"}[s]
-}
 
 // A Caller is who sends a request. It comes from the credential, never from the
 // body of the request.
@@ -42,8 +38,8 @@ type Identify func(*http.Request) (Caller, error)
 
 // LocalUser identifies everybody as the user of this machine. It is for a socket
 // that only this user can open.
-func LocalUser(*http.Request) (Caller, error) {
-	return Caller{Name: "local user", Scope: Admin, Via: "socket"}, nil
+func LocalUser(r *http.Request) (Caller, error) {
+	return Caller{Name: "local user", Scope: Admin, Via: "socket"}, access.CheckForm(r)
 }
 
 type callerKey struct{}

@@ -9,14 +9,17 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
@@ -27,6 +30,11 @@ type Config struct {
 	Host    *moot.Host
 	Log     *slog.Logger // nil discards it
 	Version string       // of this program
+	// Keys check the tokens of requests; nil accepts none.
+	Keys *access.Keys
+	// URL returns the address at which browsers reach this server, "" while it
+	// listens on no TCP address; may be nil.
+	URL func() string
 }
 
 // A Server answers requests about the rooms of a Host. It is safe for concurrent
@@ -37,6 +45,8 @@ type Server struct {
 	api    huma.API
 	routes []Route
 	need   Scope // of the route that is being registered
+
+	launcher *access.Launcher
 }
 
 // A Route is one way to call the server.
@@ -50,11 +60,12 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: c, mux: http.NewServeMux()}
+	s := &Server{cfg: c, mux: http.NewServeMux(), launcher: access.NewLauncher(c.Keys)}
 	useProblems()
 	s.api = humago.New(guarded{s}, apiConfig(c.Version))
 	s.registerHealth()
 	s.registerRooms()
+	s.registerAccess()
 	return s
 }
 
@@ -64,7 +75,14 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 // Handler serves requests whose senders identify tells.
 func (s *Server) Handler(identify Identify) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secureHeaders(w.Header())
 		c, err := identify(r)
+		if err == nil {
+			err = s.checkRoute(c, r)
+		}
+		if err == nil {
+			err = access.ReadBody(w, r)
+		}
 		if err != nil {
 			s.fail(w, err)
 			return
@@ -157,6 +175,12 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 		p = api.ProblemOf(0, err)
 	}
 	w.Header().Set("Content-Type", api.ProblemType)
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if retry, ok := errors.AsType[*access.RetryError](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(retry.After.Seconds()))))
+	}
 	w.WriteHeader(p.Status)
 	if err := json.NewEncoder(w).Encode(p); err != nil {
 		s.cfg.Log.Debug("a problem was not delivered", "error", err)
