@@ -8,5 +8,4 @@ type Caller struct {
 	Seat    string `json:"seat,omitempty" doc:"The seat that it acts as"`
 	Session string `json:"session,omitempty" doc:"The id of this seat as a session: ROOM.SEAT"`
 	Via     string `json:"via" doc:"How its requests come: socket, http, page or mcp"`
-	Parked  bool   `json:"parked,omitempty" doc:"The turns of this seat wait for a session that takes them: await, answer, pass"`
 }

@@ -15,7 +15,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -23,8 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A fakeAPI answers as a server would.
 type fakeAPI struct {
-	caller api.Caller
-	answer func(ctx context.Context, method, path string, body []byte) (string, error)
+	caller  caller
+	listing bool // it has the room r_1
+	answer  func(ctx context.Context, method, path string, body []byte) (string, error)
 
 	mu    sync.Mutex
 	calls []string
@@ -36,10 +36,13 @@ func (f *fakeAPI) Call(ctx context.Context, method, path string, in, out any) er
 		body, _ = json.Marshal(in)
 	}
 	answer, err := "{}", error(nil)
-	if path == "/api/caller" {
+	switch {
+	case path == "/api/caller":
 		b, _ := json.Marshal(f.caller)
 		answer = string(b)
-	} else {
+	case f.listing && path == "/api/rooms/r_1":
+		answer = `{"participants":[{"id":"ann","kind":"agent","presence":"away"},{"id":"bot","kind":"agent"},{"id":"per","kind":"human"}]}`
+	default:
 		f.mu.Lock()
 		f.calls = append(f.calls, strings.TrimSpace(method+" "+path+" "+string(body)))
 		f.mu.Unlock()
@@ -59,12 +62,14 @@ func (f *fakeAPI) seen() []string {
 	return slices.Clone(f.calls)
 }
 
-// session, agent, reader and admin are callers.
+// Callers.
 var (
-	session = api.Caller{Name: "s", Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann", Parked: true}
-	agent   = api.Caller{Name: "a", Scope: "talk", Room: "r_1", Seat: "bot", Session: "r_1.bot"}
-	reader  = api.Caller{Name: "r", Scope: "read"}
-	admin   = api.Caller{Name: "local user", Scope: "admin"}
+	session = caller{Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann"}
+	agent   = caller{Scope: "talk", Room: "r_1", Seat: "bot", Session: "r_1.bot"}
+	person  = caller{Scope: "talk", Room: "r_1", Seat: "per", Session: "r_1.per"}
+	talker  = caller{Scope: "talk"}
+	reader  = caller{Scope: "read"}
+	admin   = caller{Scope: "admin"}
 )
 
 // revisions are the protocol's, of both eras.
@@ -131,16 +136,17 @@ func toolNames(t *testing.T, cs *sdk.ClientSession) (names []string) {
 func TestShown(t *testing.T) {
 	forAll := []string{"get_session_state", "list_rooms", "read_room"}
 	forAgents := append([]string{"create_agent_session", "send_agent_message"}, forAll...)
-	all := append([]string{"answer_turn", "await_turn", "pass_turn", "post_message"}, forAgents...)
+	forPeople := append([]string{"post_message"}, forAgents...)
+	all := append([]string{"answer_turn", "await_turn", "pass_turn"}, forPeople...)
 	for _, c := range []struct {
-		caller api.Caller
+		caller caller
 		want   []string
-	}{{reader, forAll}, {agent, forAgents}, {session, all}, {admin, all}} {
+	}{{reader, forAll}, {talker, forAgents}, {agent, forAgents}, {person, forPeople}, {session, all}, {admin, all}} {
 		everywhere(t, func(t *testing.T, transport, revision string) {
-			cs := connected(t, &fakeAPI{caller: c.caller}, transport, revision, nil)
+			cs := connected(t, &fakeAPI{caller: c.caller, listing: true}, transport, revision, nil)
 			slices.Sort(c.want)
 			if got := toolNames(t, cs); !slices.Equal(got, c.want) {
-				t.Errorf("%s sees %v, want %v", c.caller.Name, got, c.want)
+				t.Errorf("%+v sees %v, want %v", c.caller, got, c.want)
 			}
 			if got := cs.InitializeResult().ProtocolVersion; got != revision {
 				t.Errorf("the revision is %s", got)

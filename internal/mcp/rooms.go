@@ -11,7 +11,7 @@ import (
 // The tools for rooms.
 
 var listRooms = tool{
-	name: "list_rooms", title: "List rooms", readOnly: true, shownTo: func(api.Caller) bool { return true },
+	name: "list_rooms", title: "List rooms", readOnly: true, shownTo: caller.always,
 	describe: func(string) string {
 		return "List the rooms that you may use (ListAgents of other products). read_room lists the participants of one. The session id of an agent, which send_agent_message takes, is ROOM.SEAT."
 	},
@@ -24,7 +24,7 @@ var listRooms = tool{
 const maxMessages = 50
 
 var readRoom = tool{
-	name: "read_room", title: "Read a room", readOnly: true, shownTo: func(api.Caller) bool { return true },
+	name: "read_room", title: "Read a room", readOnly: true, shownTo: caller.always,
 	describe: func(string) string {
 		return "State of a room: objective, phase, participants, and up to 50 messages after the sequence number `after`. Pass `next` of the result as `after` of the next call to get only what is new."
 	},
@@ -71,7 +71,7 @@ type roomState struct {
 
 var postMessage = tool{
 	name: "post_message", title: "Post a message in a room",
-	shownTo: func(c api.Caller) bool { return mayTalk(c) && (c.Seat == "" || c.Parked) },
+	shownTo: caller.mayPost,
 	describe: func(string) string {
 		return "Post a message in a room, which all participants see, also when it is not your turn. When await_turn gave you a prompt, answer it with answer_turn instead. The same id again posts nothing."
 	},

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/folkmoot/moot/internal/api"
 )
 
 // An API is the HTTP API with the credential of a client. *client.Client implements
@@ -68,12 +66,6 @@ func (s *Server) api(req sdk.Request) API {
 	return apiOf(req.GetExtra())
 }
 
-// caller returns who sent a request.
-func (s *Server) caller(ctx context.Context, req sdk.Request) (c api.Caller, err error) {
-	err = s.api(req).Call(ctx, "GET", "/api/caller", nil, &c)
-	return c, err
-}
-
 // showTools lists the tools that the caller may use, described for the caller.
 func (s *Server) showTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -82,7 +74,10 @@ func (s *Server) showTools(next sdk.MethodHandler) sdk.MethodHandler {
 		if err != nil || !ok {
 			return res, err
 		}
-		c, err := s.caller(ctx, req)
+		c, err := callerOf(ctx, s.api(req))
+		if err == nil {
+			err = c.findSeat(ctx, s.api(req))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -3,13 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
-
-	"github.com/folkmoot/moot/internal/api"
 )
 
 // The three tools of the note on messages between sessions.
-
-func mayTalk(c api.Caller) bool { return c.Scope != "read" }
 
 // callback is how an agent asks another one to call it back.
 func callback(session string) string {
@@ -20,7 +16,7 @@ func callback(session string) string {
 }
 
 var sendMessage = tool{
-	name: "send_agent_message", title: "Send a message to an agent session", shownTo: mayTalk,
+	name: "send_agent_message", title: "Send a message to an agent session", shownTo: caller.mayTalk,
 	describe: func(session string) string {
 		return "Send a message to another agent session (SendMessage of other products). It does not wait for an answer. " + callback(session)
 	},
@@ -38,7 +34,7 @@ var sendMessage = tool{
 }
 
 var sessionState = tool{
-	name: "get_session_state", title: "State of an agent session", readOnly: true, shownTo: func(api.Caller) bool { return true },
+	name: "get_session_state", title: "State of an agent session", readOnly: true, shownTo: caller.always,
 	describe: func(session string) string {
 		own := ""
 		if session != "" {
@@ -59,7 +55,7 @@ var sessionState = tool{
 }
 
 var createSession = tool{
-	name: "create_agent_session", title: "Create an agent session", shownTo: mayTalk,
+	name: "create_agent_session", title: "Create an agent session", shownTo: caller.mayTalk,
 	describe: func(session string) string {
 		return "Create an agent session in a working folder, and get its id. With initialMessage it starts to work at once. " + callback(session)
 	},

@@ -10,7 +10,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -18,7 +17,7 @@ import (
 type tool struct {
 	name, title string
 	readOnly    bool                        // it changes nothing
-	shownTo     func(api.Caller) bool       // the callers who may use it
+	shownTo     func(caller) bool           // the callers who may use it
 	describe    func(session string) string // session is the id of the caller's own session, "" if it has none
 	add         func(*Server, *sdk.Tool)    // its handler
 }
@@ -83,7 +82,7 @@ type chair struct {
 // roomPath returns the path of a room.
 func (u use) roomPath(ctx context.Context, p place) (string, error) {
 	if p.Room == "" {
-		c, err := u.caller(ctx, u.req)
+		c, err := callerOf(ctx, u.api)
 		if err != nil {
 			return "", err
 		}
@@ -98,18 +97,26 @@ func (u use) roomPath(ctx context.Context, p place) (string, error) {
 // seatPath returns the path of a seat.
 func (u use) seatPath(ctx context.Context, c chair) (string, error) {
 	path, err := u.roomPath(ctx, c.place)
-	if err == nil && c.Seat == "" {
-		var who api.Caller
-		who, err = u.caller(ctx, u.req)
-		c.Seat = who.Seat
-	}
 	if err != nil {
 		return "", err
 	}
-	if c.Seat == "" {
-		return "", &problem.Error{Code: "MCP-SEAT", What: "the call names no seat, and the credential has none", Fix: "pass seat: read_room lists the seats"}
+	seat, err := u.seat(ctx, c)
+	if err != nil {
+		return "", err
 	}
-	return join(path+"/seats/", c.Seat)
+	return join(path+"/seats/", seat)
+}
+
+// seat returns the id of a seat.
+func (u use) seat(ctx context.Context, c chair) (string, error) {
+	if c.Seat != "" {
+		return c.Seat, nil
+	}
+	who, err := callerOf(ctx, u.api)
+	if err == nil && who.Seat == "" {
+		err = &problem.Error{Code: "MCP-SEAT", What: "the call names no seat, and the credential has none", Fix: "pass seat: read_room lists the seats"}
+	}
+	return who.Seat, err
 }
 
 // join returns a path with an id as its last segment.

@@ -6,17 +6,9 @@ import (
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/folkmoot/moot/internal/api"
 )
 
 // The tools of a session that holds a seat.
-
-// mayTakeTurns reports whether a caller has a seat whose turns wait for a session, or
-// is a person at the host, who may act for any.
-func mayTakeTurns(c api.Caller) bool {
-	return c.Parked || c.Seat == "" && (c.Scope == "control" || c.Scope == "admin")
-}
 
 // Seconds of a wait. The API waits for so long at most.
 const (
@@ -33,7 +25,7 @@ type turn struct {
 }
 
 var awaitTurn = tool{
-	name: "await_turn", title: "Wait for your turn", shownTo: mayTakeTurns,
+	name: "await_turn", title: "Wait for your turn", shownTo: caller.mayTakeTurns,
 	describe: func(string) string {
 		return "Wait until your seat has the turn, `wait` seconds at most. The result has the prompt and its request id; or it says again: then call await_turn again, as long as you take part. Answer with answer_turn or pass_turn. Until then you get the same prompt again. While you wait you are live in the room, otherwise away."
 	},
@@ -70,7 +62,7 @@ func turnResult(answer json.RawMessage) (any, error) {
 }
 
 var answerTurn = tool{
-	name: "answer_turn", title: "Answer in your turn", shownTo: mayTakeTurns,
+	name: "answer_turn", title: "Answer in your turn", shownTo: caller.mayTakeTurns,
 	describe: func(string) string {
 		return "Answer the prompt that await_turn gave you. One request takes one answer: a second one is refused, and so is one after the deadline. If a person has to approve the answer, the result has an id: call answer_turn with it as `waiting`, without text, to ask how it stands."
 	},
@@ -97,7 +89,7 @@ var answerTurn = tool{
 }
 
 var passTurn = tool{
-	name: "pass_turn", title: "Pass your turn", shownTo: mayTakeTurns,
+	name: "pass_turn", title: "Pass your turn", shownTo: caller.mayTakeTurns,
 	describe: func(string) string {
 		return "Pass the turn that await_turn gave you, when you have nothing to add. The room goes on with other participants, and you get the next turn as usual."
 	},

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/folkmoot/moot/internal/api"
 )
 
 // TestAwait checks that a wait reports progress, and that its end has the prompt in
@@ -215,7 +213,7 @@ func FuzzRequest(f *testing.F) {
 	s := New(Config{})
 	f.Cleanup(func() { s.Close() })
 	f.Fuzz(func(t *testing.T, body string) {
-		a := &fakeAPI{caller: api.Caller{Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann", Parked: true}}
+		a := &fakeAPI{caller: caller{Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann"}}
 		h := s.Handler(func(*http.Request) Client { return Client{ID: "one", API: a} })
 		for _, revision := range []string{"2026-07-28", "2025-06-18"} {
 			req := httptest.NewRequest("POST", "/mcp", bytes.NewReader([]byte(body)))

@@ -64,10 +64,8 @@ func (u use) decided(ctx context.Context, c chair, id string) (any, error) {
 		return nil, err
 	}
 	path, err := u.roomPath(ctx, c.place)
-	if err == nil && c.Seat == "" {
-		var who api.Caller
-		who, err = u.caller(ctx, u.req)
-		c.Seat = who.Seat
+	if err == nil {
+		c.Seat, err = u.seat(ctx, c)
 	}
 	if err != nil {
 		return nil, err
