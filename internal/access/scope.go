@@ -1,6 +1,10 @@
 package access
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/folkmoot/moot/problem"
+)
 
 // A Scope says what a caller may do. A greater scope includes the smaller ones.
 // The zero Scope allows nothing.
@@ -34,7 +38,7 @@ func ParseScope(name string) (Scope, error) {
 			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("%.20q is no scope: read, talk, control or admin", name)
+	return 0, &problem.Error{Code: "TOKEN-SCOPE", What: fmt.Sprintf("%.20q is no scope", name), Fix: "use read, talk, control or admin"}
 }
 
 // MarshalText returns the name of s. A Scope without a name is an error.

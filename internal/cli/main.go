@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/cli/accesscmd"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/policycmd"
 	"github.com/folkmoot/moot/internal/cli/relaycmd"
@@ -94,6 +95,7 @@ func commands(a *app.App) map[string][]*cobra.Command {
 	rooms := roomcmd.Commands(a)
 	rooms = append(rooms, transcriptcmd.Command(a))
 	rooms = append(rooms, relaycmd.Commands(a)...)
+	rooms = append(rooms, accesscmd.Commands(a)...)
 	return map[string][]*cobra.Command{
 		groupRooms:    rooms,
 		groupPolicies: {policycmd.Command(a), replaycmd.Command(a)},
