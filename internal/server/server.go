@@ -21,6 +21,7 @@ import (
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/mcp"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
 )
@@ -47,6 +48,7 @@ type Server struct {
 	need   Scope // of the route that is being registered
 
 	launcher *access.Launcher
+	tools    *mcp.Server
 }
 
 // A Route is one way to call the server.
@@ -66,8 +68,14 @@ func New(c Config) *Server {
 	s.registerHealth()
 	s.registerRooms()
 	s.registerAccess()
+	s.registerMessages()
+	s.registerMCP()
 	return s
 }
+
+// Close ends what requests have left: sessions of clients of tools. No request may be
+// in progress.
+func (s *Server) Close() error { return s.tools.Close() }
 
 // Routes returns the routes, in the order of registration.
 func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
