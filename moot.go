@@ -9,8 +9,10 @@ import (
 	"sync"
 
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log/audit"
 	"github.com/folkmoot/moot/room/log/sqlite"
@@ -42,6 +44,7 @@ type Host struct {
 	audit   *audit.Log
 	sandbox *plugins.Host
 	remote  remote
+	inbox   *inbox.Inbox
 	rooms   coordinator.Host
 	stop    context.CancelFunc
 	running context.Context // ends when every room has ended
@@ -82,9 +85,13 @@ func (w Wiring) OpenHost() (*Host, error) {
 	if h.sandbox, err = w.Sandbox(plugins.Config{FailDir: w.FailDir(), Tiered: true}); err != nil {
 		return nil, errors.Join(err, h.log.Close(), h.audit.Close())
 	}
+	h.inbox = inbox.New(inbox.Config{
+		Log: h.log, Runs: h.rooms.Has,
+		State: func(ctx context.Context, id string) (*room.State, error) { return coordinator.State(ctx, h.log, id) },
+	})
 	h.rooms = coordinator.Host{
 		Config: coordinator.Config{
-			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy,
+			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy, Waiting: h.inbox.Update,
 		},
 		Failed: h.fail,
 	}

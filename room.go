@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -172,6 +173,11 @@ func (h *Host) checkLoadable(ctx context.Context, id string) error {
 	}
 	return h.checkTrusted(ctx, state, Options{})
 }
+
+// Inbox returns what waits for a person in the rooms of this Host, and in stored ones
+// that no process runs. It serves the moot command, and is no part of the stable
+// interface.
+func (h *Host) Inbox() *inbox.Inbox { return h.inbox }
 
 // newSecret returns 128 random bits in hex.
 func newSecret() string {

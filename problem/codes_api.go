@@ -13,6 +13,8 @@ var apiCodes = []Meaning{
 	{"API-MEDIA", usage, "The body of a request is not application/json.", "Send JSON with Content-Type: application/json."},
 	{"API-METHOD", usage, "A request has a method that no route has.", "`moot schema openapi` describes the requests."},
 	{"API-ORIGIN", denied, "A page of another origin has sent the request.", "Open the address that `moot serve` prints."},
+	{"INBOX-ANSWER", usage, "An item of the inbox cannot be answered like this: a draft is approved, edited or rejected, and a permission request allowed or denied.", "`moot inbox` lists what waits, and of what kind it is."},
+	{"INBOX-ID", usage, "The id names no item of the inbox.", "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request."},
 	{"API-REQUEST", usage, "A request is not one that the server knows, or its body has an unknown, duplicate or invalid field.", "`moot schema openapi` describes the requests."},
 	{"API-TRIES", denied, "An address has sent more than ten bad credentials within a minute.", "Wait a minute. Valid tokens are accepted meanwhile."},
 	{"API-UNAUTHORIZED", denied, "A request has no valid credential.", "Send a token: Authorization: Bearer TOKEN."},

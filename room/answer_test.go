@@ -103,3 +103,26 @@ func TestModeNow(t *testing.T) {
 		}
 	}
 }
+
+// TestWaiting: what waits is the draft or the requests of the open turn, and shares
+// nothing with the state.
+func TestWaiting(t *testing.T) {
+	b := opened(t, "a/manual b me/human")
+	if w := b.state.Waiting(); w.Room != "r1" || w.Phase != room.PhaseLive || w.Turn != 0 || w.Draft != nil || w.Requests != nil {
+		t.Errorf("nothing waits: %+v", w)
+	}
+	b.play("speak a go", "asks read x")
+	w := b.state.Waiting()
+	if len(w.Requests) != 1 || w.Requests[0].ID != "1.1" || w.Turn != 1 || w.Participant != "a" || w.Draft != nil {
+		t.Errorf("a request waits: %+v", w)
+	}
+	b.play("deny 1.1", "said yes", "edit no")
+	w = b.state.Waiting()
+	if w.Draft == nil || w.Draft.Message.Text != "no" || !w.Draft.Edited || w.Draft.At.IsZero() || w.Requests != nil || len(w.Answers) != 2 {
+		t.Errorf("a draft waits: %+v", w)
+	}
+	w.Draft.Hash, w.Answers[0].Of = "x", "x"
+	if b.state.Turn.Draft.Hash == "x" || b.state.Answers[0].Of == "x" {
+		t.Error("it shares the state")
+	}
+}

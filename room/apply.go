@@ -48,7 +48,7 @@ func (s *State) Apply(e Event) {
 	case TurnGranted:
 		s.applyGranted(e, b)
 	case TurnDrafted:
-		s.applyDrafted(b)
+		s.applyDrafted(e, b)
 	case TurnEdited:
 		s.applyEdited(e, b)
 	case TurnApproved:
@@ -243,11 +243,11 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	}
 }
 
-func (s *State) applyDrafted(b TurnDrafted) {
+func (s *State) applyDrafted(e Event, b TurnDrafted) {
 	if s.Turn == nil || s.Turn.Number != b.Turn {
 		return
 	}
-	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency}
+	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency, At: e.At}
 	if x := s.seat(s.Turn.Participant); x != nil {
 		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
 	}
@@ -259,7 +259,7 @@ func (s *State) applyEdited(e Event, b TurnEdited) {
 	}
 	d := *s.Turn.Draft
 	s.addAnswer(e, d.Hash, "edited")
-	d.Hash, d.Message.Text, d.Edited = b.Draft, b.Text, true
+	d.Hash, d.Message.Text, d.Edited, d.At = b.Draft, b.Text, true, e.At
 	s.Turn.Draft = &d
 }
 

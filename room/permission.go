@@ -20,6 +20,7 @@ type PermissionRequest struct {
 	ID         string        `json:"id"`
 	Permission Permission    `json:"permission"`
 	Asked      time.Duration `json:"asked_ns"` // room clock
+	At         time.Time     `json:"at,omitzero"`
 	Timeout    time.Duration `json:"timeout_ns"`
 }
 
@@ -163,7 +164,7 @@ func (s *State) applyAsked(e Event, b PermissionAsked) {
 		t.HeldAt = e.Clock
 	}
 	t.Asked++
-	t.Requests = append(t.Requests, PermissionRequest{ID: b.ID, Permission: b.Permission, Asked: e.Clock, Timeout: b.Timeout})
+	t.Requests = append(t.Requests, PermissionRequest{ID: b.ID, Permission: b.Permission, Asked: e.Clock, At: e.At, Timeout: b.Timeout})
 }
 
 func (s *State) applyAnswered(e Event, b PermissionAnswered) {

@@ -105,7 +105,7 @@ func TestPermissionsStayHere(t *testing.T) {
 	if v := b.state.View(room.UserVisible); v.Requests != nil {
 		t.Errorf("a watcher sees %+v", v.Requests)
 	}
-	want := []room.PermissionRequest{{ID: "1.1", Permission: room.Permission{ID: "tool", Kind: "read", Title: "x"}, Timeout: 2 * time.Minute}}
+	want := []room.PermissionRequest{{ID: "1.1", Permission: room.Permission{ID: "tool", Kind: "read", Title: "x"}, At: time.Unix(1_800_000_000, 0).UTC(), Timeout: 2 * time.Minute}}
 	v := b.state.View(room.Internal)
 	if !reflect.DeepEqual(v.Requests, want) || v.Requests[0].Until() != 2*time.Minute {
 		t.Errorf("the owner sees %+v", v.Requests)

@@ -139,6 +139,7 @@ type Draft struct {
 	Why     string        `json:"why"`
 	Latency time.Duration `json:"latency_ns"` // of the agent, without the person's
 	Edited  bool          `json:"edited"`
+	At      time.Time     `json:"at,omitzero"` // since when this text waits
 }
 
 // A PolicyCursor is the position of the policy in force.

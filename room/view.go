@@ -73,6 +73,30 @@ func (v SeatView) SetMode() string {
 	return " [" + string(v.Mode) + " until the room ends]"
 }
 
+// Waiting is what of a room waits for a person with control of it.
+type Waiting struct {
+	Room, Name  string
+	Phase       Phase
+	Turn        int    // the open turn
+	Participant string // whose turn it is
+	Draft       *Draft // nil for none
+	Requests    []PermissionRequest
+	Answers     []Answer // newest last
+}
+
+// Waiting returns what waits for a person. It shares nothing that changes with s.
+func (s *State) Waiting() Waiting {
+	w := Waiting{Room: s.Spec.Room, Name: s.Spec.Name, Phase: s.Phase, Answers: slices.Clone(s.Answers)}
+	if t := s.Turn; t != nil {
+		w.Turn, w.Participant, w.Requests = t.Number, t.Participant, slices.Clone(t.Requests)
+		if t.Draft != nil {
+			d := *t.Draft
+			w.Draft = &d
+		}
+	}
+	return w
+}
+
 // View returns the room as a reader with that level sees it.
 func (s *State) View(level Visibility) View {
 	v := View{

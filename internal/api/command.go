@@ -11,7 +11,7 @@ import (
 // Do names the act; each act takes the fields that [Command.Act] lists for it.
 type Command struct {
 	ID  string `json:"id,omitempty" maxLength:"128" doc:"The same id again changes nothing, and gets the same answer"`
-	Do  string `json:"do" enum:"say,pause,resume,stop,complete,takeover,release,approve,edit,reject,permit,next,standing,redact,policy,limits" doc:"The act"`
+	Do  string `json:"do" enum:"say,pause,resume,stop,complete,takeover,release,approve,edit,reject,permit,mode,next,standing,redact,policy,limits" doc:"The act"`
 	As  string `json:"as,omitempty" doc:"The person of the room who acts; without it the host"`
 	For string `json:"for,omitempty" doc:"say: the seat that this person has taken over and speaks for"`
 
@@ -19,7 +19,8 @@ type Command struct {
 	To         string          `json:"to,omitempty" doc:"say: the receiver; without it everybody"`
 	MessageID  string          `json:"messageId,omitempty" doc:"say: the id of the message"`
 	Visibility room.Visibility `json:"visibility,omitempty" doc:"say: who sees the message"`
-	Seat       string          `json:"seat,omitempty" doc:"takeover, release, next, standing: the seat"`
+	Seat       string          `json:"seat,omitempty" doc:"takeover, release, mode, next, standing: the seat"`
+	Mode       room.Mode       `json:"mode,omitempty" doc:"mode: manual, semi_auto or full_auto until the room ends; without it that of the room's file again"`
 	Standing   room.Standing   `json:"standing,omitempty" doc:"standing: active, muted, suspended or removed"`
 	Reason     string          `json:"reason,omitempty" doc:"pause, stop, complete, reject, permit, standing, redact: why"`
 	Draft      string          `json:"draft,omitempty" doc:"approve, edit, reject: the hash of the draft"`
@@ -59,6 +60,8 @@ func (c Command) Act() (room.Act, error) {
 		return room.Reject{Draft: c.Draft, Reason: c.Reason}, nil
 	case "permit":
 		return room.Permit{ID: c.Request, Allowed: c.Allowed, Always: c.Always, Absent: c.Absent, Reason: c.Reason}, nil
+	case "mode":
+		return room.SetMode{Participant: c.Seat, Mode: c.Mode}, nil
 	case "next":
 		return room.Next{Participant: c.Seat}, nil
 	case "standing":
@@ -100,6 +103,8 @@ func CommandOf(do room.Act) (Command, error) {
 		return Command{Do: "reject", Draft: do.Draft, Reason: do.Reason}, nil
 	case room.Permit:
 		return Command{Do: "permit", Request: do.ID, Allowed: do.Allowed, Always: do.Always, Absent: do.Absent, Reason: do.Reason}, nil
+	case room.SetMode:
+		return Command{Do: "mode", Seat: do.Participant, Mode: do.Mode}, nil
 	case room.Next:
 		return Command{Do: "next", Seat: do.Participant}, nil
 	case room.SetStanding:

@@ -23,6 +23,7 @@ func TestCommands(t *testing.T) {
 		room.Edit{Draft: "a", Text: "b", Approve: true},
 		room.Reject{Draft: "a", Reason: "b"},
 		room.Permit{ID: "a", Allowed: true, Always: true, Reason: "b"},
+		room.SetMode{Participant: "a", Mode: room.FullAuto},
 		room.Next{Participant: "a"},
 		room.SetStanding{Participant: "a", Standing: room.Muted, Reason: "b"},
 		room.Redact{Target: 4, Reason: "a"},

@@ -81,7 +81,7 @@ func statusOf(code string, err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, room.ErrDenied):
 		return http.StatusForbidden
-	case errors.Is(err, room.ErrOver), errors.Is(err, room.ErrTaken), errors.Is(err, log.ErrLocked):
+	case errors.Is(err, room.ErrOver), errors.Is(err, room.ErrTaken), errors.Is(err, room.ErrAnswered), errors.Is(err, log.ErrLocked):
 		return http.StatusConflict
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable

@@ -42,7 +42,7 @@ func (s *Server) command(ctx context.Context, in *commandInput) (*commandOutput,
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Host.Do(ctx, in.Room, moot.Command{ID: in.Body.ID, Actor: actor, Do: act})
+	events, err := s.cfg.Host.Do(ctx, in.Room, moot.Command{ID: in.Body.ID, Actor: actor, Via: CallerOf(ctx).Via, Do: act})
 	if err != nil {
 		return nil, err
 	}

@@ -70,6 +70,7 @@ func New(c Config) *Server {
 	s.registerAccess()
 	s.registerMessages()
 	s.registerMCP()
+	s.registerInbox()
 	return s
 }
 

@@ -89,6 +89,9 @@ type Config struct {
 	// Busy, if not nil, is told once when a room begins to wait for a log that
 	// another process keeps locked. The room waits until that ends.
 	Busy func(room string, err error)
+	// Waiting, if not nil, is told what of a room waits for a person, whenever that
+	// changes, in the order of the changes. It must return at once.
+	Waiting func(room.Waiting)
 	// Profiles limits each profile to one request at a time in all rooms of one
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles

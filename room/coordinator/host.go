@@ -144,6 +144,15 @@ func (h *Host) Running(id string) (*Room, bool) {
 	}
 }
 
+// Has reports whether the room is loaded or being loaded.
+func (h *Host) Has(id string) bool {
+	h.start()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, ok := h.rooms[id]
+	return ok
+}
+
 // Loaded returns how many rooms are loaded.
 func (h *Host) Loaded() int {
 	h.start()

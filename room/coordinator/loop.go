@@ -151,6 +151,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	}
 	r.mu.Unlock()
 	r.requests.update(events)
+	r.tellWaiting()
 	r.hub.publish(events)
 	return r.afterCommit(ctx, events)
 }
@@ -230,6 +231,7 @@ func (r *Room) shutDown() {
 		r.closeEndpoint(id)
 	}
 	r.effects.workers.Wait()
+	r.endWaiting()
 	r.hub.end()
 	r.unlock() // before done: a caller that waits for the end may open the room again
 	close(r.done)

@@ -46,6 +46,7 @@ type Room struct {
 	hasRedactions bool      // the log since the snapshot lacks redacted texts
 	resumedIdle   *idleMark // set when the room was unloaded while idle
 	effects       workerPool
+	waiting       string // what Config.Waiting was told last, as its ids
 }
 
 // A request is a command on its way to the loop.

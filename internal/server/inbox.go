@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/inbox"
+)
+
+type inboxOutput struct {
+	Body struct {
+		Items []inbox.Item `json:"items" doc:"The oldest first"`
+	}
+}
+
+type answerInput struct {
+	Room string `path:"room" maxLength:"128"`
+	Item string `path:"item" maxLength:"64" doc:"The item's id after the room: the hash of a draft, or TURN.N"`
+	Body inbox.Answer
+}
+
+// registerInbox registers what waits for a person. Only callers with control may see
+// it: it holds drafts, and what the owner's agents do here.
+func (s *Server) registerInbox() {
+	route(s, Control, huma.Operation{
+		OperationID: "inbox", Method: http.MethodGet, Path: "/api/inbox", Summary: "List the items that wait for a person, in all rooms",
+	}, s.listInbox)
+	s.raw(Control, http.MethodGet, "/api/inbox/changes", "Follow the items that wait: NDJSON, or SSE by Accept", s.watchInbox)
+	route(s, Control, huma.Operation{
+		OperationID: "answer-item", Method: http.MethodPost, Path: "/api/inbox/{room}/{item}/answer", Summary: "Answer a draft or a permission request",
+		Description: "The id of an item is ROOM/ITEM, as it stands in this path. An item is answered once: the second answer is a problem with status 409 and code ROOM-ANSWERED, which says who was first.",
+	}, s.answerItem)
+}
+
+func (s *Server) listInbox(ctx context.Context, _ *struct{}) (*inboxOutput, error) {
+	out := &inboxOutput{}
+	out.Body.Items = []inbox.Item{}
+	items, err := s.cfg.Host.Inbox().Items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range items {
+		if CallerOf(ctx).mayUse(x.Room) {
+			out.Body.Items = append(out.Body.Items, x)
+		}
+	}
+	return out, nil
+}
+
+// mayUse reports whether c may use the room.
+func (c Caller) mayUse(room string) bool { return c.Room == "" || c.Room == room }
+
+func (s *Server) answerItem(ctx context.Context, in *answerInput) (*commandOutput, error) {
+	act, err := in.Body.Act(in.Item)
+	if err != nil {
+		return nil, err
+	}
+	c := CallerOf(ctx)
+	actor, err := c.actor(in.Body.As)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.cfg.Host.Do(ctx, in.Room, moot.Command{Actor: actor, Via: c.Via, Do: act})
+	if err != nil {
+		return nil, err
+	}
+	done, err := api.DoneOf(events)
+	return &commandOutput{done}, err
+}
+
+// keepAliveEvery is how often an idle stream shows that it lives.
+const keepAliveEvery = 15 * time.Second
+
+// watchInbox streams what waits and its changes. A slow reader delays only itself: it
+// is sent what has changed since the last line, and there is no queue.
+func (s *Server) watchInbox(w http.ResponseWriter, r *http.Request) {
+	caller, follower := CallerOf(r.Context()), s.cfg.Host.Inbox().Follow()
+	out := newLineStream(w, r)
+	ticker := time.NewTicker(keepAliveEvery)
+	defer ticker.Stop()
+	for {
+		changes, err := follower.Changes(r.Context())
+		if err != nil {
+			s.cfg.Log.Warn("a stream of the inbox has ended", "error", err)
+			return
+		}
+		for _, c := range changes {
+			if caller.mayUse(roomOf(c)) && out.send(c) != nil {
+				return // the reader has gone
+			}
+		}
+		select {
+		case <-follower.Changed():
+		case <-ticker.C:
+			if out.keepAlive() != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// roomOf returns the room of a change.
+func roomOf(c inbox.Change) string {
+	id := ""
+	switch {
+	case c.Item != nil:
+		id = c.Item.ID
+	case c.Ended != nil:
+		id = c.Ended.ID
+	}
+	in, _, _ := strings.Cut(id, "/")
+	return in
+}
+
+// A lineStream writes one JSON value a line, or one a message of an event stream.
+type lineStream struct {
+	w       io.Writer
+	control *http.ResponseController
+	sse     bool
+}
+
+// writeLimit is how long one line may take to be written.
+const writeLimit = 10 * time.Second
+
+func newLineStream(w http.ResponseWriter, r *http.Request) *lineStream {
+	s := &lineStream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+	kind := "application/x-ndjson"
+	if s.sse {
+		kind = "text/event-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	_ = s.control.Flush() // the first line reports what is wrong
+	return s
+}
+
+func (s *lineStream) send(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if s.sse {
+		b = append(append([]byte("data: "), b...), '\n')
+	}
+	return s.write(append(b, '\n'))
+}
+
+// keepAlive writes an empty line, or a comment of an event stream.
+func (s *lineStream) keepAlive() error {
+	if s.sse {
+		return s.write([]byte(":\n\n"))
+	}
+	return s.write([]byte("\n"))
+}
+
+func (s *lineStream) write(b []byte) error {
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeLimit)) // not every writer has one
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
