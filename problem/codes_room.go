@@ -31,6 +31,7 @@ var fileCodes = []Meaning{
 	{"ROOM-SECRET", input, "A secret is written in the file, or would be logged. Endpoints are logged as written, everything else with variables expanded.", "Keep the secret in a variable and pass it to the endpoint: env: {API_KEY: \"${API_KEY}\"}."},
 	{"ROOM-SETTINGS", input, "A setting does not match the policy's schema.", "`moot policy inspect NAME` prints the schema."},
 	{"ROOM-SILENT", input, "No agent can begin: the policy waits for a message, and none comes.", "Add opening:, an objective or a person, or run it with a first message: moot run FILE TEXT."},
+	{"ROOM-SOURCE", input, "A message has an unknown source, or an agent session without the source agent.", "Use user, applet or agent."},
 	{"ROOM-SIZE", input, "A file or a person's message is larger than 1 MiB, or an agent's message exceeds maxOutputChars.", "Put long scripts and texts into files of their own."},
 	{"ROOM-TYPE", input, "A value has the wrong type, such as text instead of a number.", "`moot schema room` lists the types."},
 	{"ROOM-UNKNOWN-ID", input, "An id names a participant that does not exist.", "Ids are case-sensitive."},

@@ -37,6 +37,9 @@ type (
 		Visibility Visibility
 		MessageID  string // "" lets the room name it
 		Opening    bool   // it opens the conversation; see [MessagePosted]
+
+		Source      string // where it was written: "" is SourceUser; see [Message]
+		FromSession string // the agent session that sent it, which the caller has authenticated
 	}
 	// Pause, Resume, Stop and Complete (control).
 	Pause    struct{ Reason string }

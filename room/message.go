@@ -26,13 +26,15 @@ type Message struct {
 
 	Text   string `json:"text"`             // the whole text
 	Turn   int    `json:"turn,omitempty"`   // 0 outside a turn
-	Source string `json:"source,omitempty"` // user, applet or agent
+	Source string `json:"source,omitempty"` // SourceUser, SourceApplet or SourceAgent
 	By     string `json:"by,omitempty"`     // the person who typed for a seat that was taken over
 	Trace  *Trace `json:"trace,omitempty"`
 
 	Mentions   []string `json:"mentions,omitempty"`   // participants mentioned anywhere in Text
 	Addressed  []string `json:"addressed,omitempty"`  // participants mentioned at its start or end, or after @
 	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
+
+	FromSession string `json:"from_session,omitempty"` // the agent session of another room that sent it
 
 	ToolRounds int  `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
 	Cut        bool `json:"cut,omitempty"`         // its sender says that Text is only the beginning
@@ -45,6 +47,13 @@ const Broadcast = "broadcast"
 const (
 	KindUtterance = "utterance"
 	KindRequest   = "request" // a request of a person
+)
+
+// Sources of messages.
+const (
+	SourceUser   = "user"   // a person
+	SourceApplet = "applet" // a program of a person
+	SourceAgent  = "agent"
 )
 
 // A Trace lists the devices that a message has passed.

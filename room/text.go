@@ -128,7 +128,11 @@ func (s *State) ownID(id string) bool {
 // contentHash returns a hash of a message and its addressee. It tells a repeated
 // message from another message with the same id.
 func (m Message) contentHash() uint64 {
-	sum := sha256.Sum256([]byte(strings.Join([]string{m.From, m.By, m.To, m.Kind, string(m.Visibility), m.Text, string(m.Payload)}, "\x00")))
+	parts := []string{m.From, m.By, m.To, m.Kind, string(m.Visibility), m.Text, string(m.Payload)}
+	if m.FromSession != "" { // earlier releases had none
+		parts = append(parts, m.FromSession)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
@@ -157,6 +161,18 @@ func (s *State) checkAddress(m Message) error {
 	}
 	if m.To != Broadcast && s.seat(m.To) == nil {
 		return invalidError("ROOM-UNKNOWN", "no participant "+quote(m.To), "address one of the roster")
+	}
+	return nil
+}
+
+// checkSource refuses a message of an unknown source, and one of a session that is
+// not of an agent or has no valid id.
+func (m Message) checkSource() error {
+	switch {
+	case m.Source != SourceUser && m.Source != SourceApplet && m.Source != SourceAgent:
+		return invalidError("ROOM-SOURCE", "no source of messages "+quote(cut(validUTF8(m.Source), maxID)), "use user, applet or agent")
+	case m.FromSession != "" && (m.Source != SourceAgent || !validID(m.FromSession)):
+		return invalidError("ROOM-SOURCE", "a message of an agent session has the source agent, and a session with a valid id", "leave the session out")
 	}
 	return nil
 }

@@ -110,6 +110,9 @@ type Line struct {
 	// Claimed means that only the host of the room says that the agent sent the
 	// message: the agent's device has no record of it. Own is set too.
 	Claimed bool
+	// FromSession is the agent session of another room that sent the message through
+	// the host; "" for messages of this room.
+	FromSession string
 }
 
 // Outcomes of a turn.

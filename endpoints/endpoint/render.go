@@ -212,6 +212,9 @@ func (r *renderer) lines(ls []Line) {
 // attribution returns the head of the block of a message.
 func (r *renderer) attribution(l Line) string {
 	head := "message " + strconv.FormatInt(l.Seq, 10)
+	if l.FromSession != "" {
+		head += " of agent session " + r.quoted(l.FromSession)
+	}
 	if l.Kind != "" {
 		head += ", " + r.inline(l.Kind, nameRunes) + ","
 	}

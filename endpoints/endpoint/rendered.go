@@ -65,7 +65,7 @@ func (s Seat) cleaned() Seat {
 }
 
 func (l Line) cleaned() Line {
-	l.From, l.To, l.Kind, l.Text = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text)
+	l.From, l.To, l.Kind, l.Text, l.FromSession = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text), oneLine(l.FromSession)
 	return l
 }
 

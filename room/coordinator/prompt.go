@@ -144,7 +144,7 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 		}
 		m = &seen
 	}
-	l := endpoint.Line{Seq: s.seq, From: m.From, Own: m.From == id, Kind: m.Kind, Text: m.Text}
+	l := endpoint.Line{Seq: s.seq, From: m.From, Own: m.From == id, Kind: m.Kind, Text: m.Text, FromSession: m.FromSession}
 	if m.To != room.Broadcast {
 		l.To = m.To
 	}
