@@ -93,8 +93,8 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 }
 
 // Open runs a stored room again, after a crash as after a pause. The person
-// that Options name resumes a room that is paused. A room that is loaded
-// already stays as it is.
+// that Options name resumes a room that is paused. A room that is loaded already
+// is changed and resumed in the same way, but its own Headless and Foreground stay.
 func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 	state, err := h.fold(ctx, id)
 	if err != nil {

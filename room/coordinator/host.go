@@ -91,10 +91,23 @@ func (h *Host) Create(ctx context.Context, spec room.Spec, participants []room.P
 	return r, err
 }
 
-// Open loads a stored room and runs it. A room that is loaded already is
-// returned as it is, whatever o says.
+// Open loads a stored room and runs it. A room that is loaded already gets the
+// commands of o; it keeps its other options.
 func (h *Host) Open(ctx context.Context, id string, o RunOptions) (*Room, error) {
-	return h.load(ctx, id, func(ctx context.Context) (*Room, error) { return Reopen(ctx, h.configOf(o), id) })
+	for {
+		loaded := true
+		r, err := h.load(ctx, id, func(ctx context.Context) (*Room, error) {
+			loaded = false
+			return Reopen(ctx, h.configOf(o), id)
+		})
+		if err != nil || !loaded || o.ResumeAs == "" {
+			return r, err
+		}
+		if err := r.resume(ctx, o); !errors.Is(err, ErrClosed) || h.ctx.Err() != nil {
+			return r, err
+		}
+		h.forget(r)
+	}
 }
 
 // Get returns the room, which it loads if necessary.

@@ -77,6 +77,40 @@ func TestHostUnloadsAndWakes(t *testing.T) {
 	})
 }
 
+// TestOpenLoaded checks that a person who opens a room that is loaded already changes
+// and resumes it, and that nothing happens to it without a person.
+func TestOpenLoaded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, stop := startHost(t, &memory.Log{})
+		defer stop()
+		s := spec(room.Limits{MaxDeclines: 5, DeclineRetry: time.Minute})
+		s.Room, s.Objective = "r1", ""
+		r, err := h.Create(t.Context(), s, append(agents("a"), room.Participant{ID: "me", Kind: policy.Human}), coordinator.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Do(t.Context(), room.Command{Actor: "me", Do: room.Pause{}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Open(t.Context(), "r1", coordinator.RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if v := r.View(); v.Phase != room.PhasePaused {
+			t.Errorf("opened by no person, the room is %s", v.Phase)
+		}
+		same, err := h.Open(t.Context(), "r1", coordinator.RunOptions{ResumeAs: "me", ResumeWith: []room.Act{room.Say{Text: "go on"}}})
+		if err != nil || same != r {
+			t.Fatalf("opened another room, error %v", err)
+		}
+		if v := r.View(); v.Phase != room.PhaseLive || v.Tally.Messages == 0 {
+			t.Errorf("opened by a person, the room is %s with %d messages", v.Phase, v.Tally.Messages)
+		}
+		if _, err := h.Open(t.Context(), "r1", coordinator.RunOptions{ResumeAs: "me", ResumeWith: []room.Act{room.TakeOver{Participant: "nobody"}}}); err == nil {
+			t.Error("a command that the room refuses is not reported")
+		}
+	})
+}
+
 // TestProfileAcrossRooms checks that a profile has one request in flight in all
 // rooms together.
 func TestProfileAcrossRooms(t *testing.T) {

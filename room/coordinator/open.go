@@ -66,13 +66,35 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.runResumeActs(ctx); err != nil {
 		return err
 	}
-	switch {
-	case r.cfg.ResumeAs == "", r.state.Phase == room.PhaseLive, r.state.Phase == room.PhaseStopped:
-		return nil
-	case r.state.Phase == room.PhaseCompleted && !r.state.Ending.Degraded:
+	if r.cfg.ResumeAs == "" || !resumable(r.state.Phase, r.state.Ending) {
 		return nil
 	}
 	return r.decideAndCommit(ctx, r.cfg.ResumeAs, room.Resume{})
+}
+
+// resumable reports whether a room that a person opens is resumed.
+func resumable(p room.Phase, e room.Ending) bool {
+	switch p {
+	case room.PhaseLive, room.PhaseStopped:
+		return false
+	case room.PhaseCompleted:
+		return e.Degraded
+	}
+	return true
+}
+
+// resume executes the commands of [Reopen] in a room that runs already.
+func (r *Room) resume(ctx context.Context, o RunOptions) error {
+	for _, do := range o.ResumeWith {
+		if _, err := r.Do(ctx, room.Command{Actor: o.ResumeAs, Do: do}); err != nil {
+			return err
+		}
+	}
+	if v := r.View(); !resumable(v.Phase, v.Ending) {
+		return nil
+	}
+	_, err := r.Do(ctx, room.Command{Actor: o.ResumeAs, Do: room.Resume{}})
+	return err
 }
 
 // runResumeActs executes the commands that a person gives before the room runs.
