@@ -57,6 +57,8 @@ var roomCodes = []Meaning{
 	{"ROOM-ID-TAKEN", failure, "The id belongs to another message or command of the room.", "Give every message an id of its own. Repeat an id only with the same text."},
 	{"ROOM-VISIBILITY", input, "The visibility of a message is not one of the three values.", "Use user_visible, user_redacted or internal."},
 	{"ROOM-ERROR", failure, "The room cannot continue. Its reason states why.", "Fix the cause, then `moot run --room ID`."},
+	{"ROOM-AMBIGUOUS", usage, "The name or the beginning of an id is that of several rooms.", "Write more of the id. `moot ls` lists the rooms."},
+	{"ROOM-IDLE", failure, "No process runs the room, so that nothing can be done in it.", "`moot run --room ID` runs it. `moot serve` runs all rooms of the data folder."},
 	{"ROOM-IMPORTED", denied, "The room's log was written on another machine, and names programs to start.", "Read their commands. `moot run --room ID --trust-commands` starts them."},
 	{"ROOM-LOCKED", failure, "The room cannot be removed while a process runs it.", "End that process first. `moot ls` names it."},
 	{"ROOM-OVER", failure, "The room has ended for good.", "Start another room. `moot transcript export` prints its messages."},

@@ -44,13 +44,13 @@ func TestHostScripts(t *testing.T) {
 			}
 			return false, errors.New("unknown condition")
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		Cmds: withSpawn(map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":  exits,
 			"roomid": roomID,
 			"goeson": goesOn,
 			"model":  startModel,
 			"a2a":    startA2A,
-		},
+		}),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/accesscmd"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/controlcmd"
 	"github.com/folkmoot/moot/internal/cli/policycmd"
 	"github.com/folkmoot/moot/internal/cli/relaycmd"
 	"github.com/folkmoot/moot/internal/cli/replaycmd"
@@ -93,6 +94,7 @@ func newRootCmd(a *app.App) *cobra.Command {
 // commands lists every subcommand by its group.
 func commands(a *app.App) map[string][]*cobra.Command {
 	rooms := roomcmd.Commands(a)
+	rooms = append(rooms, controlcmd.Commands(a)...)
 	rooms = append(rooms, transcriptcmd.Command(a))
 	rooms = append(rooms, relaycmd.Commands(a)...)
 	rooms = append(rooms, accesscmd.Commands(a)...)

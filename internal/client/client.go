@@ -41,8 +41,9 @@ func New(c Config) *Client {
 
 // Local makes a Client of a process of this user to which dial connects. Each
 // connection is dialed again, so that it finds the process that has taken over.
-func Local(dial func(context.Context) (net.Conn, error)) *Client {
-	return New(Config{URL: "http://localhost", Transport: &http.Transport{
+// The token may be "": the process then knows the user by the socket.
+func Local(token string, dial func(context.Context) (net.Conn, error)) *Client {
+	return New(Config{URL: "http://localhost", Token: token, Transport: &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		DisableCompression: true,
 	}})

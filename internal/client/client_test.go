@@ -178,7 +178,7 @@ func TestProblems(t *testing.T) {
 		t.Errorf("error %+v", err)
 	}
 	dialed := 0
-	none := Local(func(context.Context) (net.Conn, error) {
+	none := Local("", func(context.Context) (net.Conn, error) {
 		dialed++
 		return nil, &problem.Error{Code: "ROOM-IDLE", What: "no process", Kind: local.ErrNone}
 	})

@@ -21,13 +21,24 @@ func roomPath(id, below string) string { return "/api/rooms/" + url.PathEscape(i
 // Create creates a room, or runs a stored one again, and returns its id.
 func (c *Client) Create(ctx context.Context, q api.Create) (api.Created, error) {
 	var out api.Created
-	return out, c.Call(ctx, http.MethodPost, "/api/rooms", q, &out)
+	err := c.Call(ctx, http.MethodPost, "/api/rooms", q, &out)
+	return out, err
+}
+
+// Rooms lists the rooms of the server.
+func (c *Client) Rooms(ctx context.Context) ([]api.RoomBrief, error) {
+	var out struct {
+		Rooms []api.RoomBrief `json:"rooms"`
+	}
+	err := c.Call(ctx, http.MethodGet, "/api/rooms", nil, &out)
+	return out.Rooms, err
 }
 
 // Show returns a room as it is now.
 func (c *Client) Show(ctx context.Context, id string) (api.Shown, error) {
 	var out api.Shown
-	return out, c.Call(ctx, http.MethodGet, roomPath(id, ""), nil, &out)
+	err := c.Call(ctx, http.MethodGet, roomPath(id, ""), nil, &out)
+	return out, err
 }
 
 // NewID returns an id for a command that no other command has.

@@ -76,7 +76,7 @@ func (w *watch) run(ctx context.Context) error {
 // follow yields what one connection delivers. It returns nil when the server ends
 // the stream.
 func (w *watch) follow(ctx context.Context) error {
-	path := roomPath(w.room.id, "/events?after="+strconv.FormatInt(w.at, 10))
+	path := roomPath(w.room.id, "/events?follow=true&after="+strconv.FormatInt(w.at, 10))
 	return w.room.client.lines(ctx, path, func(ctx context.Context, line []byte) error {
 		w.lastLine, w.lost = time.Now(), false
 		return w.line(ctx, line)

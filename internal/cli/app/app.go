@@ -51,6 +51,8 @@ type globals struct {
 	output   string
 	dir      string
 	noColour bool
+	server   string
+	token    string // a file
 	NoInput  bool
 	Quiet    bool
 }

@@ -21,6 +21,8 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	f.BoolVar(&a.Flags.noColour, "no-color", false, "no colours; also NO_COLOR")
 	f.BoolVar(&a.Flags.NoInput, "no-input", false, "never ask; fail instead")
 	f.BoolVarP(&a.Flags.Quiet, "quiet", "q", false, "results and errors only")
+	f.StringVar(&a.Flags.server, "server", "", "URL of a moot serve that runs the rooms, instead of this device; the token is MOOT_TOKEN")
+	f.StringVar(&a.Flags.token, "token-file", "", "file with the token for a server, instead of MOOT_TOKEN")
 	f.String("data", "", "folder of the rooms; also MOOT_DATA")
 	f.String("log-level", "", "debug, info, warn or error; also MOOT_LOG_LEVEL")
 	f.String("log-format", "", "text or json; also MOOT_LOG_FORMAT")
@@ -30,6 +32,9 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 func (a *App) Begin(cmd *cobra.Command, _ []string) error {
 	if err := a.chooseFormat(cmd); err != nil {
 		return err
+	}
+	if a.Remote() && cmd.Annotations[remoteKey] == "" {
+		return Usagef(cmd, "%s works on this device only, without --server", cmd.CommandPath())
 	}
 	if a.Flags.dir != "" {
 		if err := os.Chdir(a.Flags.dir); err != nil {

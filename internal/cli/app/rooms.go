@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -67,6 +68,36 @@ func Secretless(e room.Event) room.Event {
 		e.Body = b
 	}
 	return e
+}
+
+// EventLine is an event as -o jsonl has it, "" for the other forms.
+func (a *App) EventLine(e room.Event) string {
+	if a.Format != FormatJSONL {
+		return ""
+	}
+	line, err := room.MarshalEvent(Secretless(e))
+	if err != nil {
+		a.Log.Error("an event cannot be written", "seq", e.Seq, "error", err)
+		return ""
+	}
+	return string(line) + "\n"
+}
+
+// Person returns the seat of the user: the one that as names, else the first
+// person at the room's device. "" is the host.
+func Person(v room.View, as string) string {
+	if as == room.ActorHost {
+		return ""
+	}
+	if as != "" {
+		return as
+	}
+	for _, x := range v.Seats {
+		if x.Kind == policy.Human && x.Device == "" {
+			return x.ID
+		}
+	}
+	return ""
 }
 
 // KeepLast is the last n of a list.

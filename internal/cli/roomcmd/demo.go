@@ -11,10 +11,10 @@ import (
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/coordinator"
 )
 
 // demoScripts are what the agents of the demo say, by their ids.
@@ -102,7 +102,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 
 // playPerson answers the first declined round with a message that mentions an
 // agent, so that the policy can choose one.
-func playPerson(ctx context.Context, r *coordinator.Room, e room.Event) {
+func playPerson(ctx context.Context, r timeline.Room, e room.Event) {
 	if _, ok := e.Body.(room.RoundDeclined); !ok {
 		return
 	}

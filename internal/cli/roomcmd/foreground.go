@@ -8,21 +8,19 @@ import (
 	"io"
 	"sync"
 
-	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/condition"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 )
 
 // A foreground is one room that runs in the foreground, shown to the user.
 type foreground struct {
 	*commands
-	host     *moot.Host
-	room     *coordinator.Room
+	host     roomHost
+	room     runningRoom
 	headless bool
 	you      string      // the person's seat; "" is the host
 	after    int64       // events up to here are not shown
@@ -32,12 +30,27 @@ type foreground struct {
 	failIf   []condition.Condition // exit 8 if one holds at the end
 	// watch is told every event as it becomes durable; it may be nil. It runs
 	// in parallel with the room and may give it commands.
-	watch func(context.Context, *coordinator.Room, room.Event)
+	watch func(context.Context, timeline.Room, room.Event)
+	// joined says that a server runs the room. It then has its own rules for how long
+	// the room stays loaded.
+	joined bool
+}
+
+// A roomHost runs a room of the foreground: a Host of this process, or a server.
+type roomHost interface {
+	Stop() error // ends the rooms of this process
+	FindPolicy(ctx context.Context, name string) (room.PolicyRef, error)
+}
+
+// A runningRoom is a room of the foreground.
+type runningRoom interface {
+	timeline.Room
+	ID() string
 }
 
 // run runs the room to its end and returns its exit code as an error.
 func (s *foreground) run(ctx context.Context) error {
-	s.Note("room %s, kept in %s", s.room.ID(), s.Settings.Data)
+	s.Note("room %s, kept in %s", s.room.ID(), s.place())
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var follower sync.WaitGroup
@@ -61,6 +74,17 @@ func (s *foreground) run(ctx context.Context) error {
 		return err
 	}
 	return s.ending(sum, v.Ending)
+}
+
+// place says where the room is kept.
+func (s *foreground) place() string {
+	switch {
+	case s.Remote():
+		return "a server"
+	case s.joined:
+		return s.Settings.Data + ", run by `moot serve`"
+	}
+	return s.Settings.Data
 }
 
 // summarize says how the room has ended, with what to do next.
@@ -108,14 +132,14 @@ func (s *foreground) show(ctx context.Context) error {
 		return s.stream(ctx)
 	}
 	session := &timeline.Session{
-		Room: s.room, Printer: s.printer(), Before: s.before, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
+		Room: s.room, Printer: s.printer(), Before: s.before, Shown: s.after + 1, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
 		Quiet: s.Flags.Quiet, Terminal: s.Terminal(), Interrupt: app.InterruptSelf,
 		Policy: func(name string) (room.PolicyRef, error) {
 			return s.host.FindPolicy(context.WithoutCancel(ctx), name)
 		},
 	}
 	if s.Format != app.FormatTable {
-		session.Events = s.eventLine
+		session.Events = s.EventLine
 	}
 	if s.Flags.NoInput {
 		session.In = nil
@@ -134,6 +158,9 @@ func (s *foreground) stream(ctx context.Context) error {
 	if err := s.begin(p); err != nil {
 		return err
 	}
+	if s.joined && s.ended(s.after) {
+		return nil
+	}
 	for u, err := range s.room.Watch(context.WithoutCancel(ctx), s.after, room.Internal) {
 		if err != nil {
 			return err
@@ -144,7 +171,7 @@ func (s *foreground) stream(ctx context.Context) error {
 		line := p.Event(*u.Event)
 		switch {
 		case s.Format != app.FormatTable:
-			line = s.eventLine(*u.Event)
+			line = s.EventLine(*u.Event)
 		case s.Flags.Quiet:
 			line = ""
 		}
@@ -152,8 +179,18 @@ func (s *foreground) stream(ctx context.Context) error {
 			_, perr := s.room.Do(context.WithoutCancel(ctx), room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "the output was closed"}})
 			return errors.Join(fmt.Errorf("writing events: %w", err), perr)
 		}
+		if s.joined && s.ended(u.Event.Seq) {
+			return nil
+		}
 	}
 	return nil
+}
+
+// ended reports whether a room at event seq has nothing more to do for a headless
+// run.
+func (s *foreground) ended(seq int64) bool {
+	v := s.room.View()
+	return v.Phase != room.PhaseLive && seq >= v.Seq
 }
 
 // printer shows a room in this terminal's colours and width.
@@ -176,22 +213,12 @@ func (s *foreground) begin(p *timeline.Printer) error {
 	return err
 }
 
-// eventLine is an event as -o jsonl has it, "" for the other forms.
-func (s *foreground) eventLine(e room.Event) string {
-	if s.Format != app.FormatJSONL {
-		return ""
-	}
-	line, err := room.MarshalEvent(app.Secretless(e))
-	if err != nil {
-		s.Log.Error("an event cannot be written", "room", s.room.ID(), "seq", e.Seq, "error", err)
-		return ""
-	}
-	return string(line) + "\n"
-}
-
 // head says where the chain of the room's log ends, for `moot transcript verify
 // --expect`.
 func (s *foreground) head() {
+	if s.Remote() {
+		return
+	}
 	db, err := s.ReadLog()
 	if err != nil {
 		return // the room has reported it

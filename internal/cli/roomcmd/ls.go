@@ -17,12 +17,14 @@ import (
 
 // newLsCmd lists the rooms of the data folder.
 func newLsCmd(a *commands) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the rooms of the data folder, the newest last",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.ls(cmd.Context()) },
 	}
+	app.AllowServer(cmd)
+	return cmd
 }
 
 func (a *commands) ls(ctx context.Context) error {
@@ -35,6 +37,9 @@ func (a *commands) ls(ctx context.Context) error {
 }
 
 func (a *commands) briefs(ctx context.Context) ([]api.RoomBrief, error) {
+	if a.Remote() {
+		return a.remoteBriefs(ctx)
+	}
 	db, err := a.Wiring().OpenLog(true)
 	if errors.Is(err, log.ErrNotFound) {
 		return []api.RoomBrief{}, nil // nothing was ever run here

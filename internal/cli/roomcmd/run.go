@@ -37,7 +37,9 @@ func newRunCmd(a *commands) *cobra.Command {
 			"end a summary says why, with the figures of every seat and the command that goes\n" +
 			"on; the exit code says it too (`moot help exit-codes`). --fail-if compares a figure\n" +
 			"of the summary with a number:\n" + strings.Join(names(false), ", ") + ".\n" +
-			"--room resumes a stored room, after a crash, a pause or a limit; it needs no file.",
+			"--room resumes a stored room, after a crash, a pause or a limit; it needs no file.\n\n" +
+			"While `moot serve` runs for the data folder, it runs the room, and run shows it in\n" +
+			"the same way. Variables of room.yaml are then those of the server's environment.",
 		Example: "  moot run\n  moot run review.yaml --headless -o jsonl\n  moot run room.yaml \"@dba, is the index safe?\" --headless --fail-if 'turns < 2'\n" +
 			"  moot run --room r_01k5... --limit maxTurns=60 --limit maxCost=2.50",
 		Args: cobra.MaximumNArgs(2),
@@ -52,6 +54,7 @@ func newRunCmd(a *commands) *cobra.Command {
 		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
+	app.AllowServer(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.stored, "room", "", "resume this stored room")
 	f.StringVar(&o.Say, "say", "", "post this as the first message, in place of opening: in room.yaml")
@@ -132,6 +135,13 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 		_ = problems.Print(a.Stderr) // warnings; there is nowhere else to report an error
 		printNotes(a.Stderr, privacyNotes(described))
 	}
+	server, err := a.Daemon()
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return a.joinNew(ctx, server, file, o, conditions)
+	}
 	h, err := a.Wiring().OpenHost()
 	if err != nil {
 		return err
@@ -141,13 +151,23 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 	if err != nil {
 		return err
 	}
-	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), again: o.again(a), failIf: conditions}
+	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: app.Person(r.View(), o.As), again: o.again(a), failIf: conditions}
 	return on.run(ctx)
 }
 
 // runAgain opens a stored room. The user is the person at whose word a paused
 // room goes on.
-func (a *commands) runAgain(ctx context.Context, o runOptions) error {
+func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
+	if o.stored, err = a.FindRoom(ctx, o.stored); err != nil {
+		return err
+	}
+	server, err := a.Daemon()
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return a.joinAgain(ctx, server, o)
+	}
 	h, err := a.Wiring().OpenHost()
 	if err != nil {
 		return err
@@ -157,13 +177,7 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	var agents []string
-	for _, x := range before.Seats {
-		if x.Driven() {
-			agents = append(agents, x.ID)
-		}
-	}
-	conditions, err := parseConditions(o.failIf, agents)
+	conditions, err := parseConditions(o.failIf, drivenSeats(before))
 	if err != nil {
 		return err
 	}
@@ -177,7 +191,7 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) error {
 		return err
 	}
 	on := foreground{
-		commands: a, host: h, room: r, headless: o.Headless, you: person(r.View(), o.As), after: int64(before.Seq), before: before,
+		commands: a, host: h, room: r, headless: o.Headless, you: app.Person(r.View(), o.As), after: int64(before.Seq), before: before,
 		again: o.again(a), failIf: conditions,
 	}
 	return on.run(ctx)
@@ -191,21 +205,4 @@ func (a *commands) stateOf(ctx context.Context, id string) (*room.State, error) 
 	}
 	defer db.Close()
 	return app.FoldRoom(ctx, db, id)
-}
-
-// person returns the seat of the user: the one that as names, else the first
-// person at this device. "" is the host.
-func person(v room.View, as string) string {
-	if as == room.ActorHost {
-		return ""
-	}
-	if as != "" {
-		return as
-	}
-	for _, x := range v.Seats {
-		if x.Kind == policy.Human && x.Device == "" {
-			return x.ID
-		}
-	}
-	return ""
 }

@@ -32,16 +32,28 @@ func newShowCmd(a *commands) *cobra.Command {
 			"that had the turn was handed: which messages whole, which as one line, which were\n" +
 			"left out, and the prompt: the bytes that were sent. They are made again from the\n" +
 			"log and compared with the digest that was recorded before they left. It lists what\n" +
-			"the agent asked of its owner in that turn, with the answers.",
-		Example: "  moot show r_01k5...\n  moot show r_01k5... --turn 3",
-		Args:    cobra.ExactArgs(1),
+			"the agent asked of its owner in that turn, with the answers.\n\n" +
+			"ROOM is the id of a room, the beginning of its id, or its name.",
+		Example:           "  moot show r_01k5...\n  moot show r_01k5... --turn 3",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.CompleteRoom(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("turn") {
-				return a.showTurn(cmd.Context(), args[0], turn)
+			if a.Remote() && cmd.Flags().Changed("turn") {
+				return app.Usagef(cmd, "--turn reads the log on this device, without --server")
 			}
-			return a.show(cmd.Context(), args[0], last)
+			id, err := a.FindRoom(cmd.Context(), args[0])
+			switch {
+			case err != nil:
+				return err
+			case a.Remote():
+				return a.showRemote(cmd.Context(), id, last)
+			case cmd.Flags().Changed("turn"):
+				return a.showTurn(cmd.Context(), id, turn)
+			}
+			return a.show(cmd.Context(), id, last)
 		},
 	}
+	app.AllowServer(cmd)
 	app.Formats(cmd, app.FormatTable, app.FormatJSON)
 	cmd.Flags().IntVar(&turn, "turn", 0, "what the agent saw at this turn")
 	cmd.Flags().IntVar(&last, "last", 10, "how many events to show")

@@ -1,0 +1,52 @@
+package roomcmd
+
+import (
+	"context"
+	"io"
+
+	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/room"
+)
+
+// remoteBriefs lists the rooms of the server that --server names.
+func (a *commands) remoteBriefs(ctx context.Context) ([]api.RoomBrief, error) {
+	c, err := a.Client("")
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Rooms(ctx)
+}
+
+// showRemote shows a room of the server that --server names.
+func (a *commands) showRemote(ctx context.Context, id string, last int) error {
+	c, err := a.Client(id)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	shown, err := c.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	out := standing{View: shown.Decode(), InForce: shown.InForce}
+	p := a.Printer()
+	var events []room.Event
+	for e, err := range c.Events(ctx, id, 0) { // from the first one, which has the names
+		if err != nil {
+			return err
+		}
+		if text := p.Event(e); text != "" {
+			out.Timeline = app.KeepLast(append(out.Timeline, text), last)
+		}
+		if b, ok := e.Body.(room.Joined); ok {
+			out.Notes = appendNote(out.Notes, b.Participant)
+		}
+		events = app.KeepLast(append(events, e), last)
+	}
+	if out.Events, err = encoded(events); err != nil {
+		return err
+	}
+	return a.Emit(out, func(w io.Writer) error { return a.printStanding(w, out) })
+}
