@@ -100,9 +100,19 @@ func (w Wiring) OpenHost() (*Host, error) {
 	h.stop, h.running = stop, running
 	go func() {
 		defer end()
+		var notifier sync.WaitGroup
+		notifier.Go(func() { h.notify(ctx) })
 		_ = h.rooms.Run(ctx) // it ends with ctx only
+		notifier.Wait()
 	}()
 	return h, nil
+}
+
+// notify runs the program of the settings for what waits, until ctx ends.
+func (h *Host) notify(ctx context.Context) {
+	if c := h.wiring.Settings.Notify; len(c.Command) > 0 {
+		inbox.Notifier{Command: c.Command, Text: c.Text, Log: h.wiring.Log}.Run(ctx, h.inbox)
+	}
 }
 
 // fail keeps why a room ended.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -34,6 +35,7 @@ type Settings struct {
 	PassphraseFile string
 	TokenFile      string    // with the token for the relay at RelayURL; "" for none
 	Profiles       []Profile // local agents that work with agents of other devices
+	Notify         Notify    // what is run when something waits for a person
 	File           string    // the settings file, whether it exists or not
 	Warning        string    // what to change in the file, which still works; "" for nothing
 }
@@ -131,6 +133,9 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	}
 	for i, k := range settingKeys {
 		*k.field(&s) = list[i].Value
+	}
+	if len(s.Notify.Command) > 0 {
+		list = append(list, Setting{Key: notifyKey + ".command", Value: strings.Join(s.Notify.Command, " "), Origin: file}, Setting{Key: notifyKey + ".text", Value: strconv.FormatBool(s.Notify.Text), Origin: file})
 	}
 	for _, t := range s.RelayTokens {
 		list = append(list, Setting{Key: tokensKey + "." + t.Host, Value: t.File, Origin: file})
@@ -275,6 +280,9 @@ func readSettings(v *viper.Viper, into *Settings) error {
 	if p == nil {
 		into.RelayTokens, p = readRelayTokens(s)
 	}
+	if p == nil {
+		into.Notify, p = readNotify(s)
+	}
 	if p != nil {
 		return &problem.Error{Code: p.Code, What: p.What, Where: p.Position.String(), Fix: p.Hint}
 	}
@@ -303,13 +311,14 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 			p.What = fmt.Sprintf("%q is set twice", full)
 			return p
 		case full == profilesKey: // see readProfiles
+		case full == notifyKey: // see readNotify
 		case full == tokensKey && follow(val).Kind == yaml.MappingNode: // see readRelayTokens
 		case group && val.Kind == yaml.MappingNode:
 			if q := checkSettingsKeys(s, val, full+"."); q != nil {
 				return q
 			}
 		case !known:
-			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, append(names, profilesKey))
+			p.What, p.Hint = fmt.Sprintf("unknown setting %q", full), hintKey(full, append(names, profilesKey, notifyKey))
 			return p
 		case val.Kind != yaml.ScalarNode:
 			p.Code, p.What = "CONFIG-VALUE", full+" is "+kindOf(val)+", want a text"

@@ -161,3 +161,39 @@ func TestSettingsProblems(t *testing.T) {
 		t.Errorf("without a home folder: %v", err)
 	}
 }
+
+// TestNotify checks the program that is run for what waits.
+func TestNotify(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config.yaml")
+	t.Setenv("MOOT_CONFIG", file)
+	load := func(text string) (Settings, []Setting, error) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return LoadSettings(nil)
+	}
+	for text, want := range map[string]Notify{
+		"notify: {command: [notify-send, moot]}":  {Command: []string{"notify-send", "moot"}},
+		"notify: {command: [./tell], text: true}": {Command: []string{filepath.Join(dir, "tell")}, Text: true},
+		"notify: {text: false}":                   {},
+	} {
+		s, list, err := load(text)
+		if err != nil || !reflect.DeepEqual(s.Notify, want) {
+			t.Errorf("%s: %+v, %v", text, s.Notify, err)
+		}
+		shown := slices.ContainsFunc(list, func(x Setting) bool { return x.Key == "notify.command" && x.Origin == file })
+		if shown != (want.Command != nil) {
+			t.Errorf("%s: shown is %t", text, shown)
+		}
+	}
+	for _, text := range []string{
+		"notify: true", "notify: {command: notify-send}", "notify: {command: []}", "notify: {command: [a, [b]]}", "notify: {command: [\"\"]}",
+		"notify: {text: sometimes}", "notify: {text: [true]}", "notify: {comand: [a]}", "notify: {text: true, text: true}",
+		"notify: {command: [" + strings.Repeat("a, ", 64) + "a]}",
+	} {
+		if _, _, err := load(text); err == nil || !strings.Contains(err.Error(), "notify") {
+			t.Errorf("%.60s: %v", text, err)
+		}
+	}
+}

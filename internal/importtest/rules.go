@@ -102,7 +102,7 @@ var rules = []rule{
 	{pkg: "internal/config", may: "room policies/policy internal/worker"},
 	{pkg: "internal/timeline", may: "room room/coordinator policies/policy internal/config"},
 	{pkg: "internal/termtest", bare: true},
-	{pkg: "internal/inbox", may: "room room/log"},
+	{pkg: "internal/inbox", may: "internal/spawn room room/log"},
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/agents/model", bare: true},

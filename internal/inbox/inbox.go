@@ -95,15 +95,26 @@ func (b *Inbox) Items(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	items = append(items, b.runningItems()...)
+	slices.SortFunc(items, byTime)
+	return items, nil
+}
+
+// byTime compares items, the oldest first.
+func byTime(x, y Item) int { return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID)) }
+
+// runningItems returns what waits in the rooms that this process runs, the oldest
+// first.
+func (b *Inbox) runningItems() (items []Item) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, w := range b.running {
 		if b.cfg.Runs(w.Room) {
 			items = append(items, itemsOf(w)...)
 		}
 	}
-	b.mu.Unlock()
-	slices.SortFunc(items, func(x, y Item) int { return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID)) })
-	return items, nil
+	slices.SortFunc(items, byTime)
+	return items
 }
 
 // storedItems returns the drafts of the rooms that no process runs. It reads only
