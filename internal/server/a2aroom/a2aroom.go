@@ -39,12 +39,35 @@ const maxTasks = 64
 // context.
 func Handler(find func(context.Context) (Room, error), log *slog.Logger) http.Handler {
 	e := &executor{find}
+	s := newStore(e.roomOf)
 	h := a2asrv.NewHandler(e,
-		a2asrv.WithTaskStore(newStore(e.roomOf)), a2asrv.WithLogger(log), a2asrv.WithCapabilityChecks(&capabilities),
+		a2asrv.WithTaskStore(s), a2asrv.WithLogger(log), a2asrv.WithCapabilityChecks(&capabilities),
 		a2asrv.WithConcurrencyConfig(limiter.ConcurrencyConfig{MaxExecutions: maxTasks}),
-		a2asrv.WithExecutorContextInterceptor(e),
 	)
-	return a2asrv.NewJSONRPCHandler(h)
+	return a2asrv.NewJSONRPCHandler(checked{h, s})
+}
+
+// checked refuses requests for a task of another room, which the SDK would serve while
+// the task runs.
+type checked struct {
+	a2asrv.RequestHandler
+	store *store
+}
+
+// CancelTask implements [a2asrv.RequestHandler].
+func (c checked) CancelTask(ctx context.Context, r *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	if _, err := c.store.Get(ctx, r.ID); err != nil {
+		return nil, err
+	}
+	return c.RequestHandler.CancelTask(ctx, r)
+}
+
+// SubscribeToTask implements [a2asrv.RequestHandler].
+func (c checked) SubscribeToTask(ctx context.Context, r *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+	if _, err := c.store.Get(ctx, r.ID); err != nil {
+		return func(yield func(a2a.Event, error) bool) { yield(nil, err) }
+	}
+	return c.RequestHandler.SubscribeToTask(ctx, r)
 }
 
 // executor turns messages to a room into tasks.
@@ -58,14 +81,6 @@ func (e *executor) roomOf(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return r.ID(), nil
-}
-
-// Intercept implements [a2asrv.ExecutorContextInterceptor]: the context of each task
-// is its room, whatever the client has sent.
-func (e *executor) Intercept(ctx context.Context, x *a2asrv.ExecutorContext) (context.Context, error) {
-	id, err := e.roomOf(ctx)
-	x.ContextID = id
-	return ctx, err
 }
 
 // Execute implements [a2asrv.AgentExecutor]. The message becomes one of the room. The

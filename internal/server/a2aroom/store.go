@@ -2,7 +2,6 @@ package a2aroom
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -19,8 +18,13 @@ type store struct {
 	room func(context.Context) (string, error)
 
 	mu            sync.Mutex
-	count         int // tasks in young
-	young, former *taskstore.InMemory
+	young, former *generation
+}
+
+// A generation holds tasks, and the room of each.
+type generation struct {
+	*taskstore.InMemory
+	rooms map[a2a.TaskID]string
 }
 
 func newStore(room func(context.Context) (string, error)) *store {
@@ -29,53 +33,64 @@ func newStore(room func(context.Context) (string, error)) *store {
 	return s
 }
 
-func (s *store) generation() *taskstore.InMemory {
-	return taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: s.room})
+func (s *store) generation() *generation {
+	return &generation{taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: s.room}), map[a2a.TaskID]string{}}
 }
 
-func (s *store) generations() [2]*taskstore.InMemory {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return [2]*taskstore.InMemory{s.young, s.former}
-}
-
-// Create implements [taskstore.Store], like the other methods.
-func (s *store) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
-	s.mu.Lock()
-	if s.count++; s.count > keptTasks {
-		s.former, s.young, s.count = s.young, s.generation(), 1
-	}
-	young := s.young
-	s.mu.Unlock()
-	return young.Create(ctx, t)
-}
-
-func (s *store) Update(ctx context.Context, u *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
-	for _, g := range s.generations() {
-		if v, err = g.Update(ctx, u); !errors.Is(err, a2a.ErrTaskNotFound) {
-			break
-		}
-	}
-	return v, err
-}
-
-func (s *store) Get(ctx context.Context, id a2a.TaskID) (t *taskstore.StoredTask, err error) {
+// of returns the generation with a task of the room of ctx.
+func (s *store) of(ctx context.Context, id a2a.TaskID) (*generation, error) {
 	room, err := s.room(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range s.generations() {
-		if t, err = g.Get(ctx, id); !errors.Is(err, a2a.ErrTaskNotFound) {
-			break
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range []*generation{s.young, s.former} {
+		if of, ok := g.rooms[id]; ok && of == room {
+			return g, nil
 		}
 	}
-	if err == nil && t.Task.ContextID != room {
-		return nil, a2a.ErrTaskNotFound
+	return nil, a2a.ErrTaskNotFound
+}
+
+// Create implements [taskstore.Store], like the other methods.
+func (s *store) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
+	room, err := s.room(ctx)
+	if err != nil {
+		return 0, err
 	}
-	return t, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.young.rooms) >= keptTasks {
+		s.former, s.young = s.young, s.generation()
+	}
+	v, err := s.young.Create(ctx, t)
+	if err == nil {
+		s.young.rooms[t.ID] = room
+	}
+	return v, err
+}
+
+func (s *store) Update(ctx context.Context, u *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+	g, err := s.of(ctx, u.Task.ID)
+	if err != nil {
+		return 0, err
+	}
+	return g.Update(ctx, u)
+}
+
+func (s *store) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	g, err := s.of(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return g.Get(ctx, id)
 }
 
 // List lists tasks of the newest generation.
 func (s *store) List(ctx context.Context, r *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	return s.generations()[0].List(ctx, r)
+	s.mu.Lock()
+	g := s.young
+	s.mu.Unlock()
+	return g.List(ctx, r)
 }
