@@ -139,7 +139,7 @@ var reserves = []reserve{
 	{"github.com/danielgtaylor/huma/v2/...", "internal/server"},
 	{"github.com/modelcontextprotocol/go-sdk/...", "internal/mcp test/mcp"},
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
-	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a"},
+	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a internal/server/a2aroom"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 }

@@ -71,6 +71,7 @@ func New(c Config) *Server {
 	s.registerMessages()
 	s.registerMCP()
 	s.registerInbox()
+	s.registerA2A()
 	return s
 }
 

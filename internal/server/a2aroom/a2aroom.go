@@ -43,9 +43,14 @@ func Handler(find func(context.Context) (Room, error), log *slog.Logger) http.Ha
 	h := a2asrv.NewHandler(e,
 		a2asrv.WithTaskStore(s), a2asrv.WithLogger(log), a2asrv.WithCapabilityChecks(&capabilities),
 		a2asrv.WithConcurrencyConfig(limiter.ConcurrencyConfig{MaxExecutions: maxTasks}),
+		a2asrv.WithExecutionPanicHandler(panicked),
 	)
-	return a2asrv.NewJSONRPCHandler(checked{h, s})
+	return a2asrv.NewJSONRPCHandler(checked{h, s}, a2asrv.WithTransportPanicHandler(panicked))
 }
+
+// panicked makes a panic of the SDK the error of its request. A task runs in a
+// goroutine of its own, where a panic would end the process.
+func panicked(r any) error { return fmt.Errorf("%w: %v", a2a.ErrInternalError, r) }
 
 // checked refuses requests for a task of another room, which the SDK would serve while
 // the task runs.
@@ -103,6 +108,11 @@ func (e *executor) Execute(ctx context.Context, x *a2asrv.ExecutorContext) iter.
 			return
 		}
 		if x.StoredTask == nil && !yield(a2a.NewSubmittedTask(x, x.Message), nil) {
+			return
+		}
+		v, err := r.View(ctx)
+		if err == nil && v.Phase == room.PhasePaused {
+			yield(status(x, a2a.TaskStateInputRequired, v.Ending.Reason), nil) // a person has to go on
 			return
 		}
 		if yield(a2a.NewStatusUpdateEvent(x, a2a.TaskStateWorking, nil), nil) {
@@ -179,6 +189,9 @@ func stateOf(p room.Phase) a2a.TaskState {
 func textOf(m *a2a.Message) (string, error) {
 	var texts []string
 	for _, p := range m.Parts {
+		if p == nil {
+			return "", fmt.Errorf("%w: a part is null", a2a.ErrInvalidParams)
+		}
 		text, ok := p.Content.(a2a.Text)
 		if !ok {
 			return "", fmt.Errorf("%w: a room takes text only", a2a.ErrUnsupportedContentType)

@@ -22,10 +22,11 @@ import (
 )
 
 // A fakeRoom answers each message with the bodies that script has for it. Without a
-// script the room stays live until ctx ends.
+// script the room stays live until ctx ends, unless it is brief.
 type fakeRoom struct {
 	id     string
 	script map[string][]room.Body
+	brief  bool
 
 	mu   sync.Mutex
 	said []string
@@ -49,7 +50,7 @@ func (f *fakeRoom) Watch(ctx context.Context, after int64) iter.Seq2[coordinator
 	bodies, ok := f.script[f.said[after-1]]
 	f.mu.Unlock()
 	return func(yield func(coordinator.Update, error) bool) {
-		if !ok {
+		if !ok && !f.brief {
 			<-ctx.Done()
 			return
 		}
@@ -62,6 +63,11 @@ func (f *fakeRoom) Watch(ctx context.Context, after int64) iter.Seq2[coordinator
 }
 
 func (f *fakeRoom) View(context.Context) (room.View, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Contains(f.said, "paused before") {
+		return room.View{Room: f.id, Phase: room.PhasePaused, Ending: room.Ending{Reason: "paused by ann"}}, nil
+	}
 	return room.View{Room: f.id, Phase: room.PhaseLive, Ending: room.Ending{Reason: "the host has ended"}}, nil
 }
 
@@ -137,6 +143,9 @@ func TestTask(t *testing.T) {
 			t.Errorf("%s: %s, %q, said %q", text, task.Status.State, task.Status.Message.Parts[0].Text(), got)
 		}
 	}
+	if task, err := send(t, c, "paused before"); err != nil || task.Status.State != a2a.TaskStateInputRequired {
+		t.Errorf("in a paused room: %+v, error %v", task, err)
+	}
 	if _, err := send(t, c, "refuse"); err == nil {
 		t.Error("a message that the room refuses made a task")
 	}
@@ -148,7 +157,8 @@ func TestTask(t *testing.T) {
 
 // TestCancel checks that a task that is canceled ends.
 func TestCancel(t *testing.T) {
-	c := serve(t, &fakeRoom{id: "r1"})[0]
+	all := serve(t, &fakeRoom{id: "r1"}, &fakeRoom{id: "r2"})
+	c := all[0]
 	working := make(chan a2a.TaskID, 8)
 	var last a2a.Event
 	done := make(chan error, 1)
@@ -168,6 +178,14 @@ func TestCancel(t *testing.T) {
 	case id = <-working:
 	case err := <-done:
 		t.Fatalf("the stream has ended, error %v", err)
+	}
+	if got, err := all[1].CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: id}); err == nil {
+		t.Errorf("canceled from another room: %+v", got)
+	}
+	for e, err := range all[1].SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}) {
+		if err == nil {
+			t.Errorf("subscribed from another room: %+v", e)
+		}
 	}
 	task, err := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: id})
 	if err != nil || task.Status.State != a2a.TaskStateCanceled {
