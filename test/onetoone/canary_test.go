@@ -78,7 +78,10 @@ func TestCanary(t *testing.T) {
 		t.Fatalf("%d messages, want 28", n)
 	}
 	f.wire.mu.Lock()
-	seen := bytes.Join(f.wire.seen, nil)
+	var seen []byte
+	for _, s := range f.wire.seen {
+		seen = append(seen, s.payload...)
+	}
 	f.wire.mu.Unlock()
 	for _, o := range []*owner{f.ann, f.bob} {
 		for _, file := range []string{"audit.jsonl"} {

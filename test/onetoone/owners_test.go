@@ -34,7 +34,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type wire struct {
 	mu    sync.Mutex
 	links map[[32]byte]*session.Link
-	seen  [][]byte
+	seen  []sent
+}
+
+// A sent is a payload and the device that sent it.
+type sent struct {
+	from    [32]byte
+	payload []byte
 }
 
 type plug struct {
@@ -45,19 +51,32 @@ type plug struct {
 func (p plug) Send(_ context.Context, to [32]byte, payload []byte) error {
 	p.wire.mu.Lock()
 	defer p.wire.mu.Unlock()
-	p.wire.seen = append(p.wire.seen, payload)
+	p.wire.seen = append(p.wire.seen, sent{p.self, payload})
 	if there := p.wire.links[to]; there != nil {
 		there.Deliver(p.self, payload)
 	}
 	return nil
 }
 
-// count returns the number of forwarded payloads of a kind.
+// count returns the number of forwarded payloads of a kind, of all devices.
 func (w *wire) count(kind byte) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, p := range w.seen {
-		if p[0] == kind {
+	for _, s := range w.seen {
+		if s.payload[0] == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// dataOf returns the number of messages that a device has sent. A device that
+// shares an agent greets the others, so its messages are no part of a room.
+func (w *wire) dataOf(o *owner) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.seen {
+		if s.payload[0] == kindData && s.from == o.self.ID() {
 			n++
 		}
 	}
