@@ -19,12 +19,22 @@ import (
 )
 
 // A remote is the Host's connection to devices of other owners. It is made
-// when the first room needs it.
+// when it is needed first.
 type remote struct {
-	mu    sync.Mutex
-	conn  *device.Connection
-	err   error               // why UseDevice has none
-	share *device.ShareConfig // agents that are shared over the connection
+	mu     sync.Mutex
+	conn   *device.Connection
+	err    error // why UseDevice has none
+	closed bool
+
+	sharing sync.Mutex
+	all     *Sharing // of Options.Share; nil until a room has that
+
+	// Shares, pairings and watches that have not ended; see device.go.
+	using    sync.Mutex
+	rules    []config.Profile // of UseDevice
+	sharings []*Sharing
+	pairings []*Pairing
+	watches  []*PeerWatch
 
 	// Spectators have a lock of their own, because connecting takes time.
 	watching   sync.Mutex
@@ -36,6 +46,7 @@ type remote struct {
 func (r *remote) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.closed = true
 	if r.conn != nil {
 		r.conn.Close()
 		r.conn = nil
@@ -47,7 +58,9 @@ func (r *remote) close() {
 // once, in its own goroutine: rooms wait for it when they need a remote seat.
 // The caller calls closeDevice before it closes the Host.
 func (h *Host) UseDevice(rules config.Profile, connect func() (*device.Connection, error)) (closeDevice func()) {
-	h.wiring.Settings.Profiles = append([]config.Profile{rules}, h.wiring.Settings.Profiles...)
+	h.remote.using.Lock()
+	h.remote.rules = append(h.remote.rules, rules)
+	h.remote.using.Unlock()
 	h.remote.mu.Lock()
 	go func() {
 		defer h.remote.mu.Unlock()
@@ -60,33 +73,67 @@ func (h *Host) UseDevice(rules config.Profile, connect func() (*device.Connectio
 // its first turn does not wait for the connection, and to share agents.
 func (h *Host) connectFor(ctx context.Context, spec Spec, participants []Participant, share bool) error {
 	if share {
-		var err error
-		if h.remote.share, err = h.wiring.Share(h.audit, nil); err != nil {
-			return err
-		}
-	} else if !h.mayBeWatched(spec) && !slices.ContainsFunc(participants, config.Remote) {
+		return h.shareForever(ctx)
+	}
+	if !h.mayBeWatched(spec) && !slices.ContainsFunc(participants, config.Remote) {
 		return nil
 	}
-	_, err := h.online(ctx)
+	_, err := h.online(ctx, device.Options{}, nil)
 	return err
 }
 
-func (h *Host) online(ctx context.Context) (*device.Connection, error) {
+// online returns the connection to other owners, which it makes as o says if
+// there is none. It first calls prepare with the connection, before anything
+// arrives on a new one.
+func (h *Host) online(ctx context.Context, o device.Options, prepare func(*device.Connection) error) (*device.Connection, error) {
 	h.remote.mu.Lock()
 	defer h.remote.mu.Unlock()
-	switch {
+	switch c := h.remote.conn; {
 	case h.remote.err != nil:
 		return nil, h.remote.err
-	case h.remote.conn != nil:
-		return h.remote.conn, h.remote.conn.Err()
+	case h.remote.closed:
+		return nil, errHostClosed
+	case c != nil && c.Err() == nil:
+		if prepare != nil {
+			return c, prepare(c)
+		}
+		return c, nil
+	case c != nil: // no relay lets the device in; that may have changed
+		c.Close()
+		h.remote.conn = nil
 	}
-	d, err := h.wiring.Device()
+	d, err := h.current().Device()
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.Connect(ctx, device.Options{Share: h.remote.share, Listen: h.serveSpectators})
+	o.Audit = h.auditShared(d)
+	o.Listen = func(c *device.Connection) error {
+		h.serveSpectators(c)
+		if err := h.shareAgain(c); err != nil || prepare == nil {
+			return err
+		}
+		return prepare(c)
+	}
+	c, err := d.Connect(ctx, o)
 	h.remote.conn = c
 	return c, err
+}
+
+var errHostClosed = &problem.Error{Code: "RELAY-OFFLINE", What: "this process is ending, and connects to other devices no more", Fix: "try again"}
+
+// current returns the wiring with the profiles and tokens that the settings file
+// has now: they change while a Host runs.
+func (h *Host) current() Wiring {
+	w := h.wiring
+	if s, _, err := config.LoadSettings(nil); w.Settings.File != "" && err == nil && s.File == w.Settings.File {
+		w.Settings.Profiles, w.Settings.RelayTokens = s.Profiles, s.RelayTokens
+	} else if err != nil {
+		w.Log.Warn("the settings file cannot be read, so that its profiles stay as they were", "error", err)
+	}
+	h.remote.using.Lock()
+	defer h.remote.using.Unlock()
+	w.Settings.Profiles = slices.Concat(h.remote.rules, w.Settings.Profiles)
+	return w
 }
 
 // remoteSeat makes the endpoint of a seat on another owner's device.
@@ -95,11 +142,11 @@ func (h *Host) remoteSeat(ctx context.Context, p Participant, e config.Endpoint)
 	if err != nil {
 		return nil, &problem.Error{Code: "ROOM-PEER", What: p.ID + " is on no device that is known", Fix: "open a new room from its file", Err: err}
 	}
-	rules, err := h.wiring.profile(p.Profile)
+	c, err := h.online(ctx, device.Options{}, func(c *device.Connection) error { return c.Reach(id) })
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.online(ctx)
+	rules, err := h.current().profile(p.Profile)
 	if err != nil {
 		return nil, err
 	}

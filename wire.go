@@ -361,21 +361,8 @@ func newRemoteSeat(c *device.Connection, log *slog.Logger, e seat.Config) *seat.
 	return seat.New(e)
 }
 
-// Share says what a connection shares: the agents of the named profiles, of
-// all that have an endpoint when none is named. Requests are recorded in book.
-func (w Wiring) Share(book *audit.Log, names []string) (*device.ShareConfig, error) {
-	serve, err := w.served(names)
-	if err != nil {
-		return nil, err
-	}
-	return &device.ShareConfig{Agents: serve, Audit: func(d *device.Device, q share.AuditEntry) error {
-		return book.Append(audit.Event{
-			Time: q.Time, Profile: q.Profile, Device: q.Device.String(), Requester: d.NameOf(q.Device), Room: q.Room, Turn: q.Turn,
-			Mode: q.Mode, Status: q.Status, Reason: q.Reason, MS: int64(q.Took / time.Millisecond),
-		})
-	}}, nil
-}
-
+// served returns the agents of the named profiles, of all that have an endpoint
+// when none is named.
 func (w Wiring) served(names []string) (all []share.AgentConfig, err error) {
 	for _, p := range w.Settings.Profiles {
 		if p.Endpoint == nil || len(names) > 0 && !slices.Contains(names, p.Name) {

@@ -12,6 +12,7 @@ var apiCodes = []Meaning{
 	{"API-LAUNCH", denied, "A launch code is unknown, was used, or is older than a minute.", "Open a new one."},
 	{"API-MEDIA", usage, "The body of a request is not application/json.", "Send JSON with Content-Type: application/json."},
 	{"API-METHOD", usage, "A request has a method that no route has.", "`moot schema openapi` describes the requests."},
+	{"API-NOT-FOUND", input, "There is nothing with the id that a request names.", "It may have ended. List what there is."},
 	{"API-ORIGIN", denied, "A page of another origin has sent the request.", "Open the address that `moot serve` prints."},
 	{"INBOX-ANSWER", usage, "An item of the inbox cannot be answered like this: a draft is approved, edited or rejected, and a permission request allowed or denied.", "`moot inbox` lists what waits, and of what kind it is."},
 	{"INBOX-ID", usage, "The id names no item of the inbox.", "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request."},

@@ -28,13 +28,15 @@ type Link interface {
 // A Handler serves one role of this device: share.Share, spectate.Server or
 // spectate.Client. Take and PeerRestarted must not wait.
 type Handler interface {
-	// Begin is called once, by Run, before any message is taken.
+	// Begin is called once, before the handler is given any message. ctx ends
+	// with the dispatcher.
 	Begin(ctx context.Context, d *Dispatcher)
 	// Take handles a message, or reports false when it is not for this role.
 	Take(from identity.DeviceID, e envelope.Envelope) bool
 	// PeerRestarted reports that a device has lost its sessions.
 	PeerRestarted(from identity.DeviceID)
-	// End stops all work of the role and waits for it.
+	// End stops all work of the role and waits for it. A message may arrive
+	// afterwards, and is then dropped.
 	End()
 }
 
@@ -54,12 +56,16 @@ type Seat interface {
 // handler. Make one with NewDispatcher and run it with Run. Its other methods
 // may be called concurrently, unless they say otherwise.
 type Dispatcher struct {
-	self     identity.DeviceID
-	link     Link
-	log      *slog.Logger
-	handlers []Handler
+	self identity.DeviceID
+	link Link
+	log  *slog.Logger
 
 	violations atomic.Uint64
+
+	// The handlers have a lock of their own, because Begin may send.
+	handling sync.Mutex
+	handlers []Handler
+	phase    phase
 
 	mu    sync.Mutex
 	seats map[identity.DeviceID][]seatEntry
@@ -68,6 +74,16 @@ type Dispatcher struct {
 	ready chan struct{}   // closed by Run
 	done  chan struct{}   // closed when Run has ended
 }
+
+// A phase is how far a dispatcher is. Handlers that are added later begin, or
+// end, at once.
+type phase int
+
+const (
+	waiting phase = iota // Run was not called yet
+	running
+	ended
+)
 
 type seatEntry struct {
 	Seat
@@ -82,8 +98,64 @@ func NewDispatcher(self identity.DeviceID, link Link, log *slog.Logger) *Dispatc
 	return &Dispatcher{self: self, link: link, log: log, seats: map[identity.DeviceID][]seatEntry{}, ready: make(chan struct{}), done: make(chan struct{})}
 }
 
-// Handle adds a role of the device. It must be called before Run.
-func (d *Dispatcher) Handle(h Handler) { d.handlers = append(d.handlers, h) }
+// Handle adds a role of the device. Messages that arrived before are not for
+// it, so a role that others wait for is added before Run.
+func (d *Dispatcher) Handle(h Handler) {
+	d.handling.Lock()
+	defer d.handling.Unlock()
+	if d.phase != waiting {
+		h.Begin(d.ctx, d)
+	}
+	if d.phase == ended {
+		h.End()
+		return
+	}
+	d.handlers = append(slices.Clone(d.handlers), h)
+}
+
+// Unhandle removes a role that was added, and ends it.
+func (d *Dispatcher) Unhandle(h Handler) {
+	d.handling.Lock()
+	i := slices.Index(d.handlers, h)
+	if i >= 0 {
+		d.handlers = slices.Delete(slices.Clone(d.handlers), i, i+1)
+	}
+	begun := d.phase != waiting
+	d.handling.Unlock()
+	if i >= 0 && begun {
+		h.End()
+	}
+}
+
+// roles returns the handlers of now. The caller must not change the list.
+func (d *Dispatcher) roles() []Handler {
+	d.handling.Lock()
+	defer d.handling.Unlock()
+	return d.handlers
+}
+
+// begin begins all handlers that were added before Run.
+func (d *Dispatcher) begin(ctx context.Context) {
+	d.handling.Lock()
+	defer d.handling.Unlock()
+	d.ctx = ctx
+	close(d.ready)
+	d.phase = running
+	for _, h := range d.handlers {
+		h.Begin(ctx, d)
+	}
+}
+
+// end ends all handlers.
+func (d *Dispatcher) end() {
+	d.handling.Lock()
+	all := d.handlers
+	d.handlers, d.phase = nil, ended
+	d.handling.Unlock()
+	for _, h := range all {
+		h.End()
+	}
+}
 
 // Self returns the id of this device.
 func (d *Dispatcher) Self() identity.DeviceID { return d.self }
@@ -99,20 +171,14 @@ func (d *Dispatcher) Violations() uint64 { return d.violations.Load() }
 // Link; it is nil when ctx has ended.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	d.ctx = ctx
-	close(d.ready)
-	for _, h := range d.handlers {
-		h.Begin(ctx, d)
-	}
+	d.begin(ctx)
 	defer d.sends.Wait()
 	defer close(d.done)
 	defer cancel()
 	for {
 		in, err := d.link.Next(ctx)
 		if err != nil {
-			for _, h := range d.handlers {
-				h.End()
-			}
+			d.end()
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -144,7 +210,7 @@ func (d *Dispatcher) take(from identity.DeviceID, b []byte) {
 			return
 		}
 	}
-	if slices.ContainsFunc(d.handlers, func(h Handler) bool { return h.Take(from, e) }) {
+	if slices.ContainsFunc(d.roles(), func(h Handler) bool { return h.Take(from, e) }) {
 		return
 	}
 	switch e.Type {
@@ -218,7 +284,7 @@ func (d *Dispatcher) peerRestarted(from identity.DeviceID) {
 	for _, s := range d.seatsOf(from) {
 		s.PeerRestarted()
 	}
-	for _, h := range d.handlers {
+	for _, h := range d.roles() {
 		h.PeerRestarted(from)
 	}
 }

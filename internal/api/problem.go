@@ -66,6 +66,8 @@ var kinds = map[int]error{http.StatusNotFound: log.ErrNotFound, http.StatusForbi
 var statuses = map[string]int{
 	"ROOM-DRAFT": http.StatusConflict, "ROOM-PERMISSION": http.StatusConflict, "ROOM-BUSY": http.StatusConflict,
 	"ROOM-PAUSED": http.StatusConflict, "ROOM-STARTING": http.StatusConflict, "ROOM-NOBODY": http.StatusConflict,
+	"INVITE-ANSWERED": http.StatusConflict, "INVITE-UNKNOWN": http.StatusNotFound, "RELAY-ONLINE": http.StatusConflict, "RELAY-PEER": http.StatusNotFound,
+	"SHARE-TWICE":      http.StatusConflict,
 	"API-UNAUTHORIZED": http.StatusUnauthorized, "API-FORBIDDEN": http.StatusForbidden, "API-NOT-FOUND": http.StatusNotFound,
 	"API-FORM": http.StatusBadRequest, "API-JSON": http.StatusBadRequest, "API-HOST": http.StatusForbidden, "API-ORIGIN": http.StatusForbidden, "API-TRIES": http.StatusTooManyRequests,
 	"API-METHOD": http.StatusMethodNotAllowed, "API-MEDIA": http.StatusUnsupportedMediaType, "API-LARGE": http.StatusRequestEntityTooLarge,

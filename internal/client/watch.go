@@ -158,11 +158,16 @@ func (c *Client) Events(ctx context.Context, id string, after int64) iter.Seq2[r
 // which say that the server is there. It returns nil when the server ends the
 // answer.
 func (c *Client) lines(ctx context.Context, path string, f func(ctx context.Context, line []byte) error) error {
+	return c.stream(ctx, http.MethodGet, path, nil, f)
+}
+
+// stream is lines of the answer to any request.
+func (c *Client) stream(ctx context.Context, method, path string, in any, f func(ctx context.Context, line []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alarm := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer alarm.Stop()
-	resp, err := c.send(ctx, http.MethodGet, path, "application/x-ndjson", nil)
+	resp, err := c.send(ctx, method, path, "application/x-ndjson", in)
 	if err != nil {
 		return silent(ctx, err)
 	}

@@ -72,6 +72,7 @@ func New(c Config) *Server {
 	s.registerMCP()
 	s.registerInbox()
 	s.registerA2A()
+	s.registerDevice()
 	return s
 }
 

@@ -1,63 +1,60 @@
 package device
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay"
-	"github.com/folkmoot/moot/endpoints/relay/client"
-	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/endpoints/relay/session"
 	"github.com/folkmoot/moot/endpoints/relay/share"
-	"github.com/folkmoot/moot/problem"
 )
 
 // Options say how a device connects.
 type Options struct {
-	Relay  string // URL; "" is that of the Config, else those of the peers
-	Name   string // what the device calls itself; "" is the machine's name
-	Share  *ShareConfig
-	Admit  func(context.Context, session.JoinRequest) bool // decides about a device that used an invite
-	Paired func(identity.Peer)                             // told of each device that was paired
-	// Unpaired is told of each device that used an invite and was not paired.
-	Unpaired func(identity.DeviceID, error)
-	Listen   func(*Connection) // called before anything arrives; may be nil
+	Relay string // URL; "" is that of the Config, else those of the peers
+	Name  string // what the device calls itself; "" is the machine's name
+	// Audit records one request of another device to a shared agent, and how it
+	// ended. An error refuses the request. A nil func records nothing.
+	Audit func(share.AuditEntry) error
+	// Listen is called before anything arrives, so that what it adds misses
+	// nothing. May be nil.
+	Listen func(*Connection) error
 }
 
-// ShareConfig says which agents a connection serves to other owners.
-type ShareConfig struct {
-	Agents []share.AgentConfig
-	// Audit records one request of another device and how it ended.
-	Audit func(d *Device, asked share.AuditEntry) error
-}
-
-// A Connection is a device that is online. Close ends it.
+// A Connection is a device that is online. Agents are shared, devices paired and
+// rooms watched over it, any number at a time. Its methods are safe for
+// concurrent use. Close ends it.
 type Connection struct {
 	*Device
 	Link       *session.Link     // the encrypted sessions with other devices
 	Dispatcher *relay.Dispatcher // of messages from other devices
 	Quota      *quota.Quota      // counts that limit calls between devices
-	URLs       []string          // the relays of the connection
 
-	offline deviceSet      // devices that are not connected, as the relays say
-	journal *share.Journal // of shared agents; nil when none is shared
-	shared  *share.Share   // nil when none is shared
-	ready   chan struct{}  // closed when a relay has let the device in
+	opts     Options
+	routes   *router
+	offline  deviceSet // devices that are not connected, as the relays say
+	pairings pairings
+	ready    chan struct{} // closed when a relay has let the device in
+
+	sharing sync.Mutex
+	journal *share.Journal // of shared agents; nil until one is shared
+	shared  *share.Share   // nil until an agent is shared
 
 	unlock func()
 	stop   context.CancelCauseFunc
-	runs   sync.WaitGroup
-	once   sync.Once
+	once   sync.Once // closes ready
 	ctx    context.Context
+
+	mu     sync.Mutex // of closed: nothing is started after Close
+	closed bool
+	runs   sync.WaitGroup
 }
 
 // Connect brings the device online until Close is called. The end of ctx does
@@ -67,7 +64,7 @@ func (d *Device) Connect(ctx context.Context, o Options) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{Device: d, ready: make(chan struct{}), unlock: unlock}
+	c := &Connection{Device: d, opts: o, ready: make(chan struct{}), unlock: unlock}
 	c.ctx, c.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := c.start(o); err != nil {
 		c.Close()
@@ -76,110 +73,99 @@ func (d *Device) Connect(ctx context.Context, o Options) (*Connection, error) {
 	return c, nil
 }
 
-func (c *Connection) start(o Options) (err error) {
-	if c.URLs, err = c.Relays(o.Relay); err != nil {
+func (c *Connection) start(o Options) error {
+	urls, err := c.Device.Relays(o.Relay)
+	if err != nil {
 		return err
 	}
 	if c.Quota, err = quota.Open(filepath.Join(c.cfg.Dir, "calls")); err != nil {
 		return err
 	}
-	routes := &router{peers: c.Peers, first: c.URLs[0], clients: map[string]*client.Client{}}
+	c.routes = &router{peers: c.Peers, first: urls[0], relays: map[string]*relayClient{}, joining: map[identity.DeviceID]string{}}
 	c.Link = session.NewLink(session.LinkConfig{
-		Self: c.Self, Name: cmp.Or(o.Name, machineName()), Peers: c.Peers, Invites: c.Invites, Transport: routes, Admit: o.Admit, Paired: o.Paired, Unpaired: o.Unpaired,
+		Self: c.Self, Name: c.name(), Peers: c.Peers, Invites: c.Invites, Transport: c.routes,
+		Admit: c.pairings.admit, NameFor: c.pairings.nameFor, Stored: c.pairings.stored, Paired: c.pairings.paired, Unpaired: c.pairings.unpaired,
 		Log: func(from identity.DeviceID, err error) {
 			c.cfg.Log.Warn("another device was not answered", "device", from.Short(), "reason", err)
 		},
 	})
-	for _, url := range c.URLs {
-		if routes.clients[url], err = c.client(url); err != nil {
-			return err
-		}
-	}
 	c.Dispatcher = relay.NewDispatcher(c.Self.ID(), c.Link, c.cfg.Log)
-	if o.Share != nil {
-		if c.shared, err = c.share(o.Share); err != nil {
+	if o.Listen != nil {
+		if err := o.Listen(c); err != nil {
 			return err
 		}
-		c.Dispatcher.Handle(c.shared)
 	}
-	if o.Listen != nil {
-		o.Listen(c)
-	}
-	c.runs.Go(func() { _ = c.Link.Run(c.ctx) })
-	c.runs.Go(c.logCounts)
-	c.runs.Go(func() { _ = c.Dispatcher.Run(c.ctx) })
-	for _, cl := range routes.clients {
-		c.runs.Go(func() {
-			if err := cl.Run(c.ctx); err != nil {
-				c.stop(err) // refused for good: Err and Await return the reason
-			}
-		})
+	c.spawn(func() { _ = c.Link.Run(c.ctx) })
+	c.spawn(c.logCounts)
+	c.spawn(func() { _ = c.Dispatcher.Run(c.ctx) })
+	for _, url := range urls {
+		if _, err := c.Use(url); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// share serves agents on the connection. The journal has one writer, the
-// process that is online.
-func (c *Connection) share(cfg *ShareConfig) (s *share.Share, err error) {
-	if c.journal, err = share.OpenJournal(journalFile(c.cfg.Dir)); err != nil {
-		return nil, err
+// spawn runs f until it returns. Close waits for it. It reports false, and does
+// not run f, when the connection is closed.
+func (c *Connection) spawn(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
 	}
-	return share.New(share.Config{
-		Self: c.Self.ID(), Agents: cfg.Agents, Journal: c.journal, Quota: c.Quota, Name: c.NameOf, Log: c.cfg.Log,
+	c.runs.Go(f)
+	return true
+}
+
+// Share serves agents to other owners until Unshare or Close is called. None is
+// shared if one of the profiles is shared already.
+func (c *Connection) Share(agents []share.AgentConfig) error {
+	c.sharing.Lock()
+	defer c.sharing.Unlock()
+	if c.shared != nil {
+		return c.shared.Add(agents)
+	}
+	var err error
+	if c.journal, err = share.OpenJournal(journalFile(c.cfg.Dir)); err != nil { // its one writer is the process that is online
+		return err
+	}
+	c.shared = share.New(share.Config{
+		Self: c.Self.ID(), Agents: agents, Journal: c.journal, Quota: c.Quota, Name: c.NameOf, Log: c.cfg.Log, Audit: c.opts.Audit,
 		Trusted: func(id identity.DeviceID) error { return c.Trusted(id)() },
-		Audit:   func(asked share.AuditEntry) error { return cfg.Audit(c.Device, asked) },
-	}), nil
-}
-
-func (c *Connection) client(url string) (*client.Client, error) {
-	token := ""
-	if c.cfg.Token != nil {
-		var err error
-		if token, err = c.cfg.Token(url); err != nil {
-			return nil, err
-		}
-	}
-	return client.New(client.Config{
-		URL: url, Device: frame.ID(c.Self.ID()), Signer: c.Self, Token: token,
-		Deliver: func(from frame.ID, payload []byte) {
-			c.offline.remove(identity.DeviceID(from))
-			c.Link.Deliver(from, payload)
-		},
-		Gone: func(to frame.ID, why frame.GoneReason) {
-			if why == frame.GoneNotHere || why == frame.GoneDisconnected {
-				c.offline.add(identity.DeviceID(to))
-			}
-		},
-		Changed: func(s client.Status) {
-			if s.Connected {
-				c.once.Do(func() { close(c.ready) })
-				c.Link.Reconnected()
-				c.cfg.Log.Info("connected to the relay", "relay", url)
-				return
-			}
-			c.cfg.Log.Warn("not connected to the relay", "relay", url, "error", s.Err, "retry", s.Retry)
-		},
 	})
+	c.Dispatcher.Handle(c.shared)
+	return nil
 }
 
-// Relays lists the relays that the device connects to; new devices are met at
-// the first. A url replaces the relay of the Config.
-func (d *Device) Relays(url string) ([]string, error) {
-	urls := []string{cmp.Or(url, d.cfg.Relay)}
-	peers, err := d.Peers.List()
-	if err != nil {
-		return nil, err
+// Unshare ends the share of profiles and waits for their agents. Requests in
+// progress are answered with "interrupted".
+func (c *Connection) Unshare(profiles ...string) {
+	if s := c.share(); s != nil {
+		s.Remove(profiles...)
 	}
-	for _, p := range peers {
-		if !slices.Contains(urls, p.Relay) {
-			urls = append(urls, p.Relay)
-		}
+}
+
+// AwaitAgents returns when the agents of shared profiles are ready for their
+// first rooms, or have failed, which is logged.
+func (c *Connection) AwaitAgents(ctx context.Context, profiles ...string) error {
+	s := c.share()
+	if s == nil {
+		return nil
 	}
-	urls = slices.DeleteFunc(urls, func(u string) bool { return u == "" })
-	if len(urls) == 0 {
-		return nil, &problem.Error{Code: "RELAY-NONE", What: "this device knows no relay", Fix: "name one: --relay wss://relay.example.org, or relay: {url: ...} in the settings file; an invite brings its own"}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
+	if err := s.AwaitPrepared(ctx, profiles...); err != nil {
+		return context.Cause(ctx)
 	}
-	return urls, nil
+	return nil
+}
+
+func (c *Connection) share() *share.Share {
+	c.sharing.Lock()
+	defer c.sharing.Unlock()
+	return c.shared
 }
 
 // Done is closed when the connection has ended, by Close or because no relay
@@ -206,25 +192,13 @@ func (c *Connection) Await(ctx context.Context) error {
 	}
 }
 
-// AwaitAgents returns when the agents that the connection shares are ready for
-// their first rooms, or have failed, which is logged.
-func (c *Connection) AwaitAgents(ctx context.Context) error {
-	if c.shared == nil {
-		return nil
-	}
-	select {
-	case <-c.shared.Prepared():
-		return nil
-	case <-c.ctx.Done():
-		return context.Cause(c.ctx)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Close takes the device offline and waits for everything that Connect
 // started.
 func (c *Connection) Close() {
+	c.pairings.linger()
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.stop(nil)
 	c.runs.Wait()
 	if c.journal != nil {
@@ -265,29 +239,14 @@ func (c *Connection) logCounts() {
 
 // dropOld drops answers from the journal that are older than a day.
 func (c *Connection) dropOld() {
+	c.sharing.Lock()
+	defer c.sharing.Unlock()
 	if c.journal == nil {
 		return
 	}
 	if err := c.journal.DropOld(); err != nil {
 		c.cfg.Log.Error("the journal cannot be shortened", "error", err)
 	}
-}
-
-// A router sends payloads by the relay where a peer is met.
-type router struct {
-	peers   *identity.Peers
-	first   string
-	clients map[string]*client.Client // by URL; constant
-}
-
-// Send implements [session.Transport]. A device that is not paired yet is met
-// at the first relay.
-func (r *router) Send(ctx context.Context, to [32]byte, payload []byte) error {
-	url := r.first
-	if p, err := r.peers.Lookup(to); err == nil && r.clients[p.Relay] != nil {
-		url = p.Relay
-	}
-	return r.clients[url].Send(ctx, to, payload)
 }
 
 func machineName() string {

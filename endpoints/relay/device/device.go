@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,11 +215,6 @@ func (d *Device) Trusted(id identity.DeviceID) func() error {
 	}
 }
 
-// SetRelay stores at which relay a peer is met, and so lets a pairing finish.
-func (d *Device) SetRelay(id identity.DeviceID, url string) error {
-	return d.Peers.Update(id, func(q *identity.Peer) { q.Relay = url })
-}
-
 // How often hold tries to lock, and how long it waits between two tries: 2 s in
 // all, because DropOldAnswers may write a large journal.
 const (
@@ -237,13 +233,36 @@ func (d *Device) hold() (unlock func(), err error) {
 	case err != nil:
 		return nil, &problem.Error{Code: "RELAY-FILE", What: "the device's folder cannot be used", Where: d.cfg.Dir, Fix: "make it writable", Err: err}
 	case !ok:
-		holder, _ := os.ReadFile(onlineLock(d.cfg.Dir)) // only for the message
 		return nil, &problem.Error{
-			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %s, and a relay lets a device in once", bytes.TrimSpace(holder)), Where: d.cfg.Dir,
-			Fix: "end that process, or use another data folder: --data; `moot run --share` does both at once",
+			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %d, and a relay lets a device in once", readHolder(d.cfg.Dir)), Where: d.cfg.Dir,
+			Fix: "end that process, or use another data folder: --data",
 		}
 	}
 	return unlock, nil
+}
+
+// Holder returns the id of the process in which the device in dir is online, 0 if
+// it is in none.
+func Holder(dir string) int {
+	if _, err := os.Stat(onlineLock(dir)); err != nil {
+		return 0
+	}
+	unlock, ok, err := flock.TryLock(onlineLock(dir))
+	if err != nil {
+		return 0
+	}
+	if ok {
+		unlock()
+		return 0
+	}
+	return readHolder(dir)
+}
+
+// readHolder reads the process that has taken the lock last.
+func readHolder(dir string) int {
+	text, _ := os.ReadFile(onlineLock(dir)) // without it there is no process to name
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
 }
 
 // tryOnline takes the lock of the process that is online and writes the id of this

@@ -34,7 +34,7 @@ type Peer struct {
 	Name     string    `json:"name"`            // unique in this store; proposed by its owner
 	Grant    Grant     `json:"grant"`           // its role here; zero: none, because this device joined it
 	Room     string    `json:"room,omitempty"`  // restricts the grant to a room; empty: any
-	Relay    string    `json:"relay,omitempty"` // URL of the common relay; set by the caller of Add
+	Relay    string    `json:"relay,omitempty"` // URL of the common relay
 	Created  time.Time `json:"created"`
 	LastSeen time.Time `json:"last_seen,omitzero"` // accurate to an hour
 	Verified time.Time `json:"verified,omitzero"`  // when the owners compared the digits

@@ -68,6 +68,14 @@ func (p *pair) askRoom(t *testing.T, room string) (endpoint.Reply, error) {
 	return p.newSeat(t, "theirs").Speak(t.Context(), q, newFloor())
 }
 
+// awaitPrepared waits until the first agent of the share is ready.
+func (p *pair) awaitPrepared(t *testing.T) {
+	t.Helper()
+	if err := p.share.AwaitPrepared(t.Context(), "theirs"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestAgentStartsAhead checks that a share starts an agent before any request, and
 // one more when a room has got it, and that it says when the first is ready.
 func TestAgentStartsAhead(t *testing.T) {
@@ -80,13 +88,13 @@ func TestAgentStartsAhead(t *testing.T) {
 	if number := <-started; number != 1 {
 		t.Errorf("agent %d was started first", number)
 	}
-	select {
-	case <-p.share.Prepared():
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p.share.AwaitPrepared(cancelled, "theirs") == nil {
 		t.Error("the share says that the agent is ready, and it starts")
-	default:
 	}
 	close(gate)
-	<-p.share.Prepared()
+	p.awaitPrepared(t)
 	if r, err := p.askRoom(t, "r_1"); err != nil || r.Text != "I am 1" {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -106,7 +114,7 @@ func TestStandbyEnds(t *testing.T) {
 		started <- f
 		return nil
 	}, sayNumber, func(p *pair) { p.shareConfig.Log = slog.New(slog.NewTextHandler(logged, nil)) })
-	<-p.share.Prepared()
+	p.awaitPrepared(t)
 	ahead := <-started
 	if ahead == nil {
 		t.Fatal("the agent cannot tell of its end")
@@ -239,7 +247,7 @@ func TestFailedStart(t *testing.T) {
 		asked++
 		return sayNumber(number)
 	})
-	<-p.share.Prepared()
+	p.awaitPrepared(t)
 	fail <- errors.New("no model is loaded")
 	if _, err := p.askRoom(t, "r_1"); err == nil || !strings.Contains(err.Error(), "no model") || asked != 0 {
 		t.Errorf("asked %d times, %v", asked, err)

@@ -149,7 +149,7 @@ func (j *Joiner) onMessage(v pairMessage) {
 		mine := j.self.Record().NK
 		j.events = append(j.events, Paired{identity.Peer{
 			ID: j.invite.Host.ID, Record: j.invite.Host, PairPSK: v.PairPSK, Mine: mine[:],
-			Name: j.host.Name, Created: j.started.UTC(), Digits: j.digits(),
+			Name: j.host.Name, Relay: j.invite.Relay, Created: j.started.UTC(), Digits: j.digits(),
 		}})
 	case v.Type == messageRefused:
 		j.fail(ErrRefused)

@@ -29,12 +29,16 @@ type LinkConfig struct {
 	// own goroutine, which Run waits for. ctx ends when the joiner has given
 	// up.
 	Admit func(ctx context.Context, n JoinRequest) bool
-	// Paired is called when a new peer has confirmed the pairing. It must not
+	// NameFor returns the name of this device for those that use an invite, ""
+	// for Name. It must not block. May be nil.
+	NameFor func(invite [16]byte) string
+	// Stored is called when a device that used an invite is stored as a peer,
+	// and Paired when that device has confirmed the pairing. They must not
 	// block. May be nil.
-	Paired func(identity.Peer)
+	Stored, Paired func(invite [16]byte, p identity.Peer)
 	// Unpaired is called when the pairing of a device that used an invite has
 	// ended without a peer. It must not block. May be nil.
-	Unpaired func(from identity.DeviceID, err error)
+	Unpaired func(invite [16]byte, from identity.DeviceID, err error)
 	// Log is called with refusals and errors of the stores. It must not block.
 	// May be nil.
 	Log func(from identity.DeviceID, err error)
@@ -122,6 +126,7 @@ func NewLink(cfg LinkConfig) *Link {
 	}
 	if cfg.Invites != nil {
 		l.listener = NewPairingListener(cfg.Self, cfg.Name, cfg.Invites)
+		l.listener.nameFor = cfg.NameFor
 	}
 	return l
 }
@@ -247,10 +252,15 @@ func (l *Link) await(ctx context.Context, result <-chan error) error {
 // Errors: ErrRefused, ErrDeclined, ErrNoAnswer, ErrUnreachable, ErrOldRelease,
 // identity.ErrInviteExpired, identity.ErrInviteUsed.
 func (l *Link) Join(ctx context.Context, in identity.Invite, capabilities []string, agree func(context.Context, AwaitingApproval) bool) (identity.Peer, error) {
+	return l.JoinAs(ctx, l.cfg.Name, in, capabilities, agree)
+}
+
+// JoinAs is Join under another name than that of the LinkConfig.
+func (l *Link) JoinAs(ctx context.Context, name string, in identity.Invite, capabilities []string, agree func(context.Context, AwaitingApproval) bool) (identity.Peer, error) {
 	result := make(chan error, 1)
 	j := &joinCall{result: result, agree: agree}
 	err := l.call(ctx, func(now time.Time) {
-		join, err := NewJoiner(now, l.cfg.Self, in, l.cfg.Name, capabilities)
+		join, err := NewJoiner(now, l.cfg.Self, in, name, capabilities)
 		switch {
 		case err != nil:
 			result <- err

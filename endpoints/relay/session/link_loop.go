@@ -246,12 +246,12 @@ func (l *Link) onPairingEvent(ctx context.Context, now time.Time, id identity.De
 		l.log(id, e.Err)
 		l.cancelApproval(a)
 		if l.cfg.Unpaired != nil {
-			l.cfg.Unpaired(id, e.Err)
+			l.cfg.Unpaired(a.invite.ID, id, e.Err)
 		}
 	case Paired:
 		l.cancelApproval(a)
 		if l.cfg.Paired != nil {
-			l.cfg.Paired(e.Peer)
+			l.cfg.Paired(a.invite.ID, e.Peer)
 		}
 	}
 }
@@ -286,17 +286,26 @@ func (l *Link) decide(now time.Time, a *PairingAttempt, yes bool) {
 	}
 }
 
-// admit stores the peer before Accept sends the secret to it.
+// admit stores the peer before Accept sends the secret to it. An invite that was
+// withdrawn since pairs no device.
 func (l *Link) admit(now time.Time, a *PairingAttempt) {
+	if _, err := l.cfg.Invites.Lookup(a.invite.ID); errors.Is(err, identity.ErrNoInvite) {
+		a.Refuse(now)
+		return
+	}
 	peer := a.Peer()
 	if old, err := l.cfg.Peers.Lookup(peer.ID); err == nil && a.request.Auto && old.Record.NK != peer.Record.NK {
 		peer.Changed = now.UTC() // a person must accept a changed key
 	}
-	if _, err := l.cfg.Peers.Add(peer); err != nil {
+	stored, err := l.cfg.Peers.Add(peer)
+	if err != nil {
 		l.log(a.request.ID, err)
 		a.refusal = err
 		a.Refuse(now)
 		return
+	}
+	if l.cfg.Stored != nil {
+		l.cfg.Stored(a.invite.ID, stored)
 	}
 	a.Accept(now)
 }

@@ -85,7 +85,7 @@ func (s *testDevice) start(t *testing.T, x *switchboard, name string, admit func
 	s.Link = NewLink(LinkConfig{
 		Self: s.self, Name: name, Peers: s.peers, Invites: s.invites, Transport: switchboardPort{x, s.self.ID()}, Admit: admit,
 		Log:      func(_ identity.DeviceID, err error) { s.logged <- err },
-		Unpaired: func(_ identity.DeviceID, err error) { s.ended <- err },
+		Unpaired: func(_ [16]byte, _ identity.DeviceID, err error) { s.ended <- err },
 	})
 	x.mu.Lock()
 	x.links[s.self.ID()] = s.Link

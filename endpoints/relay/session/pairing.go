@@ -78,6 +78,7 @@ const (
 
 // A JoinRequest describes a device that asks to pair, for the host's owner.
 type JoinRequest struct {
+	Invite       [16]byte // id of the invite that the device has used
 	ID           identity.DeviceID
 	Name         string // stated by the device: cleaned, not trustworthy
 	Capabilities []string

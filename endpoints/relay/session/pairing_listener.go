@@ -32,6 +32,7 @@ type InviteStore interface {
 type PairingListener struct {
 	self     *identity.Device
 	name     string
+	nameFor  func(invite [16]byte) string // the name for those that use an invite, "" for name; nil: always name
 	invites  InviteStore
 	failures map[[16]byte]*failureCount
 	attempts map[identity.DeviceID]*PairingAttempt
@@ -171,7 +172,7 @@ func (l *PairingListener) decrypt(now time.Time, from identity.DeviceID, in iden
 	return &PairingAttempt{
 		pairConn: pairConn{channel: newChannel(), version: h.V}, invite: in, handshake: handshake, message1: bytes.Clone(message), record: h.Record, commit: h.Commit,
 		request: JoinRequest{
-			ID: from, Name: identity.CleanName(h.Name), Capabilities: cleanCapabilities(h.Capabilities),
+			Invite: in.ID, ID: from, Name: identity.CleanName(h.Name), Capabilities: cleanCapabilities(h.Capabilities),
 			Grant: in.Grant, Room: in.Room, Auto: in.Auto,
 		},
 		psk: newPSK(), until: now.Add(handshakeTimeout), started: now,
@@ -188,6 +189,9 @@ func (h joinerHello) wellFormed() bool {
 // invite is not valid any more.
 func (l *PairingListener) reply(now time.Time, a *PairingAttempt, refused string) bool {
 	name := l.name
+	if l.nameFor != nil {
+		name = cmp.Or(identity.CleanName(l.nameFor(a.invite.ID)), name)
+	}
 	if a.version == version {
 		name = oldReleaseName
 	}
@@ -285,7 +289,7 @@ func (a *PairingAttempt) Approve(now time.Time) {
 func (a *PairingAttempt) Peer() identity.Peer {
 	return identity.Peer{
 		ID: a.request.ID, Record: a.record, PairPSK: a.psk, Mine: a.invite.Host.NK[:], Name: a.request.Name,
-		Grant: a.invite.Grant, Room: a.invite.Room, Created: a.started.UTC(), Digits: a.request.Digits,
+		Grant: a.invite.Grant, Room: a.invite.Room, Relay: a.invite.Relay, Created: a.started.UTC(), Digits: a.request.Digits,
 	}
 }
 

@@ -51,10 +51,12 @@ type AgentConfig struct {
 // A sharedProfile is a profile that is shared, and its running agents.
 type sharedProfile struct {
 	AgentConfig
-	log  *slog.Logger
-	slot chan struct{}   // holds a token while a prompt is in flight
-	ctx  context.Context // of the agents' starts; set by Begin
-	work *sync.WaitGroup // of the starts; set by Begin
+	log      *slog.Logger
+	slot     chan struct{}   // holds a token while a prompt is in flight
+	prepared chan struct{}   // closed when the first standby is ready, has failed, or is not needed
+	ctx      context.Context // of the agents' starts; set when the share runs
+	stop     context.CancelFunc
+	work     *sync.WaitGroup // of the starts; set when the share runs
 
 	// mu is not held while an agent is closed: its Close waits for its signals, and
 	// they may need mu.

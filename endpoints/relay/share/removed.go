@@ -38,7 +38,7 @@ func (s *Share) endRemoved() {
 		}
 	}
 	s.mu.Unlock()
-	for _, p := range s.profiles {
+	for _, p := range s.shared() {
 		p.closeAgents(func(_ string, r *runningAgent) bool {
 			id, err := identity.ParseDeviceID(r.device)
 			return err == nil && !busy[id] && s.cfg.Trusted(id) != nil

@@ -118,7 +118,9 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 // admit returns the profile that is asked for. An unknown profile and one that
 // is not for the device look the same to the other side.
 func (s *Share) admit(from identity.DeviceID, e envelope.Envelope) (*sharedProfile, endpoint.Trace, error) {
+	s.mu.Lock()
 	p := s.profiles[e.Profile]
+	s.mu.Unlock()
 	if p == nil {
 		return nil, endpoint.Trace{}, quota.Denied("no profile "+endpoint.Quote(e.Profile)+" is shared", "")
 	}
@@ -180,6 +182,9 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 		if s.removed(ctx, j.from) {
 			return s.refuse(j.audit, quota.Denied("the device is not paired any more", "")) // it has not begun
 		}
+		if context.Cause(ctx) == errUnshared {
+			return s.refuse(j.audit, quota.Denied("the profile is not shared any more", ""))
+		}
 		return s.refuse(j.audit, err)
 	}
 	defer profile.release()
@@ -238,7 +243,7 @@ func (s *Share) respond(ctx context.Context, j *job, reply endpoint.Reply, err e
 	case context.Cause(ctx) == errCancelled:
 		a.Status = "cancelled"
 		return wire.Refusal(wire.CodeCancelled)
-	case s.ctx.Err() != nil: // this device shuts down; after its restart it answers the same
+	case s.ctx.Err() != nil, context.Cause(ctx) == errUnshared: // after a restart this device answers the same
 		a.Status = "interrupted"
 		return wire.Refusal(wire.CodeInterrupted)
 	default:

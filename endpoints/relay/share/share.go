@@ -17,6 +17,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,7 +33,7 @@ import (
 // A Config says what a device shares. Journal and Quota are required.
 type Config struct {
 	Self    identity.DeviceID
-	Agents  []AgentConfig
+	Agents  []AgentConfig // as if by Add
 	Journal *Journal
 	Quota   *quota.Quota
 	// Name returns the name that this device's owner gave another device.
@@ -70,7 +72,6 @@ type Share struct {
 	stop       context.CancelFunc
 
 	refusals refusalLimiter
-	prepared chan struct{} // see Prepared
 
 	mu       sync.Mutex
 	profiles map[string]*sharedProfile
@@ -95,6 +96,7 @@ type request struct {
 var (
 	errCancelled = errors.New("cancelled by the host of the room")
 	errRemoved   = errors.New("the device is not paired any more")
+	errUnshared  = errors.New("the profile is not shared any more")
 )
 
 // New returns a share for one dispatcher.
@@ -111,13 +113,8 @@ func New(cfg Config) *Share {
 	if cfg.Audit == nil {
 		cfg.Audit = func(AuditEntry) error { return nil }
 	}
-	s := &Share{cfg: cfg, profiles: map[string]*sharedProfile{}, running: map[string]*request{}, prepared: make(chan struct{})}
-	for _, a := range cfg.Agents {
-		if a.Timeout <= 0 {
-			a.Timeout = defaultTimeout
-		}
-		s.profiles[a.Profile.Name] = &sharedProfile{AgentConfig: a, log: cfg.Log, slot: make(chan struct{}, 1), agents: map[string]*runningAgent{}}
-	}
+	s := &Share{cfg: cfg, profiles: map[string]*sharedProfile{}, running: map[string]*request{}}
+	_ = s.Add(cfg.Agents) // the share does not run yet, and is empty
 	return s
 }
 
@@ -129,17 +126,10 @@ func (s *Share) Begin(ctx context.Context, d *relay.Dispatcher) {
 	s.dispatcher = d
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.wg.Go(s.watchPeers)
-	s.prepareAll()
+	all := slices.Collect(maps.Values(s.profiles))
+	s.run(all)
 	s.mu.Unlock()
-	greeted := map[identity.DeviceID]bool{}
-	for _, p := range s.profiles {
-		for _, id := range p.Profile.Devices {
-			if p.Profile.Allow && !greeted[id] {
-				greeted[id] = true
-				d.Greet(id)
-			}
-		}
-	}
+	s.greet(all)
 }
 
 // End stops all work and all agents, and waits for them.
@@ -149,7 +139,7 @@ func (s *Share) End() {
 	s.stop()
 	s.mu.Unlock()
 	s.wg.Wait()
-	for _, p := range s.profiles {
+	for _, p := range s.shared() {
 		p.close()
 	}
 }

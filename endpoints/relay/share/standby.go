@@ -77,31 +77,3 @@ func (f standbyFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answ
 
 // Show drops live text.
 func (standbyFloor) Show(string) {}
-
-// prepareAll starts the standby of each profile that may be called, and closes
-// s.prepared when all starts have ended. The caller holds mu.
-func (s *Share) prepareAll() {
-	var starts []*start
-	for name, p := range s.profiles {
-		p.ctx, p.work = s.ctx, &s.wg
-		if !p.Profile.Allow || len(p.Profile.Devices) == 0 {
-			continue
-		}
-		begun, err := p.prepare()
-		if err != nil {
-			s.logFailure(name, err)
-			continue
-		}
-		starts = append(starts, begun)
-	}
-	s.wg.Go(func() {
-		defer close(s.prepared)
-		for _, begun := range starts {
-			<-begun.done
-		}
-	})
-}
-
-// Prepared is closed when the agents that Begin has started are ready for their
-// first room, or have failed, which is logged.
-func (s *Share) Prepared() <-chan struct{} { return s.prepared }

@@ -2,7 +2,9 @@ package spectate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +70,7 @@ type Client struct {
 	known  bool // after is set
 	inside bool // a snapshot has arrived
 
+	tag     string // of the ids of this client's messages
 	mu      sync.Mutex
 	request string                            // id of the subscribe request in flight
 	says    map[string]chan envelope.Envelope // by id of the message
@@ -80,7 +83,7 @@ func NewClient(cfg ClientConfig) *Client {
 	c := &Client{
 		cfg: cfg, begun: make(chan struct{}), entered: make(chan struct{}), done: make(chan struct{}),
 		answers: make(chan envelope.Envelope, 4), restarted: make(chan struct{}, 1),
-		room: cfg.Room, says: map[string]chan envelope.Envelope{}, again: make(chan struct{}),
+		room: cfg.Room, tag: rand.Text() + ".", says: map[string]chan envelope.Envelope{}, again: make(chan struct{}),
 	}
 	if cfg.After != nil {
 		c.after, c.known = *cfg.After, true
@@ -110,14 +113,18 @@ func (c *Client) PeerRestarted(from identity.DeviceID) {
 	c.again = make(chan struct{})
 }
 
-// Take keeps an answer of the host.
+// newID returns the id of a message. The host keeps clients of one device apart
+// by the part before the dot, and so does the dispatcher of this device.
+func (c *Client) newID() string { return c.tag + rand.Text() }
+
+// Take keeps an answer of the host to this client.
 func (c *Client) Take(from identity.DeviceID, e envelope.Envelope) bool {
 	switch e.Type {
 	case envelope.Event, envelope.Status, envelope.Error:
 	default:
 		return false
 	}
-	if from != c.cfg.Host {
+	if from != c.cfg.Host || !strings.HasPrefix(e.ID, c.tag) {
 		return false
 	}
 	c.mu.Lock()
@@ -128,7 +135,7 @@ func (c *Client) Take(from identity.DeviceID, e envelope.Envelope) bool {
 		return true
 	}
 	if e.ID != c.request || e.Type == envelope.Status {
-		return true // a greeting, or an answer to a request that was given up
+		return true // an answer to a request that was given up
 	}
 	c.request = ""
 	select {
@@ -175,7 +182,7 @@ func (c *Client) sayBye(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), byeTimeout)
 	defer cancel()
-	<-c.send(ctx, envelope.Envelope{ID: "bye", Type: envelope.Bye, Room: c.room})
+	<-c.send(ctx, envelope.Envelope{ID: c.newID(), Type: envelope.Bye, Room: c.room})
 }
 
 // send delivers e in the background and returns a channel with the result.

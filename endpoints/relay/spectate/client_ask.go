@@ -2,7 +2,6 @@ package spectate
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -88,7 +87,7 @@ func (c *Client) subscribe(ctx context.Context) <-chan error {
 	if c.known {
 		q = wire.Subscribe{After: &c.after}
 	}
-	e := envelope.Envelope{ID: "w_" + rand.Text(), Type: envelope.Watch, Room: c.room, Body: wire.Body(q)}
+	e := envelope.Envelope{ID: c.newID(), Type: envelope.Watch, Room: c.room, Body: wire.Body(q)}
 	c.mu.Lock()
 	c.request = e.ID
 	c.mu.Unlock()

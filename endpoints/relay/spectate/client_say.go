@@ -2,7 +2,6 @@ package spectate
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -22,7 +21,7 @@ const (
 // most once, even if it is sent again. Errors wrap endpoint.ErrDenied,
 // ErrLimited, ErrTooLarge, ErrClosed and ErrAgent.
 func (c *Client) Say(ctx context.Context, text string) error {
-	id := "m_" + rand.Text()
+	id := c.newID()
 	for {
 		r, err := c.sayOnce(ctx, id, text)
 		if err != nil {

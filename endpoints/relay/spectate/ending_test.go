@@ -108,7 +108,7 @@ func TestWatchBounds(t *testing.T) {
 		synctest.Wait()
 		h.server.mu.Lock()
 		n := len(h.server.streams)
-		_, bad := h.server.streams[subscription{v.id, "bad"}]
+		_, bad := h.server.streams[subscription{v.id, "bad", ""}]
 		h.server.mu.Unlock()
 		if n != maxStreamsPerDevice || bad || h.server.Counts().Limited != maxStreamsPerDevice {
 			t.Errorf("%d streams, of malformed requests %t, counts %+v", n, bad, h.server.Counts())

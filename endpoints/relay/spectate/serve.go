@@ -2,6 +2,7 @@ package spectate
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
@@ -36,7 +37,7 @@ func (s *Server) subscribe(from identity.DeviceID, e envelope.Envelope) {
 		s.dispatcher.Violation(from, "", "bad_frame", err.Error())
 		return
 	}
-	key := subscription{from, e.Room}
+	key := subscriptionOf(from, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(key)
@@ -58,13 +59,24 @@ func (s *Server) subscribe(from identity.DeviceID, e envelope.Envelope) {
 	t.put(subscribeRequest{e, q})
 }
 
+// subscriptionOf returns the subscription of a message: several clients of a
+// device may watch one room. The id of each of their messages begins with a
+// part of their own and a dot. Those of earlier releases have no dot.
+func subscriptionOf(from identity.DeviceID, e envelope.Envelope) subscription {
+	client, _, ok := strings.Cut(e.ID, ".")
+	if !ok {
+		client = ""
+	}
+	return subscription{from, e.Room, client}
+}
+
 // find returns the stream of a subscription. A device that asked for the only
 // room, and now names it, keeps its stream.
 func (s *Server) find(key subscription) *stream {
 	if t := s.streams[key]; t != nil || key.room == "" {
 		return t
 	}
-	t := s.streams[subscription{device: key.device}]
+	t := s.streams[subscription{device: key.device, client: key.client}]
 	if t == nil || t.watched() != key.room {
 		return nil
 	}
@@ -92,7 +104,7 @@ func (s *Server) remove(t *stream) {
 func (s *Server) unsubscribe(from identity.DeviceID, e envelope.Envelope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.find(subscription{from, e.Room}); t != nil {
+	if t := s.find(subscriptionOf(from, e)); t != nil {
 		t.stop()
 	}
 }

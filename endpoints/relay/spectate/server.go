@@ -36,6 +36,7 @@ type Server struct {
 type subscription struct {
 	device identity.DeviceID
 	room   string
+	client string // "" for one of an earlier release
 }
 
 // Bounds of a server.

@@ -1,21 +1,18 @@
 package relaycmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
-	"github.com/folkmoot/moot/endpoints/relay/session"
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
@@ -63,7 +60,7 @@ func newInviteCmd(a *commands) *cobra.Command {
 type Pairing struct {
 	Invite  string     `json:"invite,omitempty"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Peer    *peerLine  `json:"peer,omitempty"`
+	Peer    *api.Peer  `json:"peer,omitempty"`
 }
 
 func (a *commands) invite(ctx context.Context, f inviteFlags) error {
@@ -78,152 +75,50 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	case !f.auto && !a.Interactive():
 		return &problem.Error{Code: "INVITE-NOBODY", What: "accepting the other device needs a person at a terminal", Fix: "run it in a terminal, or add --auto"}
 	}
+	if f.noWait {
+		return a.leaveInvite(grant, f)
+	}
+	c, done, err := a.online()
+	if err != nil {
+		return err
+	}
+	defer done()
+	p, err := c.Invite(ctx, api.InviteRequest{Relay: f.url, Name: f.name, Grant: f.grant, Room: f.room, Auto: f.auto, Expires: f.expires.String()})
+	if err != nil {
+		return ended(ctx, err)
+	}
+	if err := a.sayInvite(p.State.Invite, p.State.Expires); err != nil {
+		return err
+	}
+	a.Note("give it to one person, who runs `moot join`; waiting until %s", p.State.Expires.Local().Format("15:04:05"))
+	return a.followPairing(ctx, p, pairingWords{
+		ask: func(ctx context.Context, q api.PairingQuestion) bool {
+			fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n", term.Line(q.Name), q.Grant, q.Spoken, q.Digits)
+			return a.Agree(ctx, "accept? [y/N] ")
+		},
+		agreed: func(api.PairingQuestion) { a.Note("waiting for the other owner to agree too") },
+	})
+}
+
+// leaveInvite prints an invite that a share answers.
+func (a *commands) leaveInvite(grant identity.Grant, f inviteFlags) error {
 	d, err := a.Wiring().Device()
 	if err != nil {
 		return err
 	}
-	asked, done, failed := make(chan question, 1), make(chan identity.Peer, 8), make(chan error, 8)
-	told := func(p identity.Peer) {
-		select {
-		case done <- p:
-		default: // an invite has few uses
-		}
-	}
-	unpaired := func(_ identity.DeviceID, err error) {
-		select {
-		case failed <- err:
-		default:
-		}
-	}
-	var c *device.Connection
-	var urls []string
-	if !f.noWait {
-		if c, err = d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Admit: admitter(asked), Paired: told, Unpaired: unpaired}); err != nil {
-			return err
-		}
-		defer c.Close()
-		if err := c.Await(ctx); err != nil {
-			return ended(ctx, err)
-		}
-		urls = c.URLs
-	} else if urls, err = d.Relays(f.url); err != nil {
-		return err
-	}
-	now := time.Now()
-	in, err := identity.NewInvite(d.Self, identity.Invite{Relay: urls[0], Grant: grant, Room: f.room, Auto: f.auto, Expires: now.Add(f.expires)}, now)
+	urls, err := d.Relays(f.url)
 	if err != nil {
 		return err
 	}
-	if err := d.Invites.Add(in, now); err != nil {
-		return err
-	}
-	if err := a.EmitText(Pairing{Invite: in.String(), Expires: &in.Expires}, "%s\n", in); err != nil || f.noWait {
-		return err
-	}
-	a.Note("give it to one person, who runs `moot join`; waiting until %s", in.Expires.Local().Format("15:04:05"))
-	peer, err := a.paired(ctx, c, in, asked, done, failed)
+	in, err := d.NewInvite(urls[0], device.InviteOptions{Grant: grant, Room: f.room, Auto: f.auto, Expires: f.expires})
 	if err != nil {
-		return errors.Join(ended(ctx, err), d.Invites.Remove(in.ID))
+		return err
 	}
-	return a.sayPaired(peer)
+	return a.sayInvite(in.String(), in.Expires)
 }
 
-// A question is whether to accept a newcomer.
-type question struct {
-	session.JoinRequest
-	ctx    context.Context // ends when the question is void
-	answer chan<- bool
-}
-
-// admitter passes join requests to the goroutine that can ask the user.
-func admitter(asked chan<- question) func(context.Context, session.JoinRequest) bool {
-	return func(ctx context.Context, n session.JoinRequest) bool {
-		answer := make(chan bool, 1)
-		select {
-		case asked <- question{n, ctx, answer}:
-		case <-ctx.Done():
-			return false
-		}
-		select {
-		case yes := <-answer:
-			return yes
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// refusalTime is how long a refusal may take to leave.
-const refusalTime = time.Second
-
-// A device that was paired says so to the other before it goes offline; should
-// that be lost on the way, the other does not wait for long.
-const (
-	ackTime     = 250 * time.Millisecond
-	pairedEvery = 100 * time.Millisecond
-	settleTime  = 5 * time.Second
-)
-
-// paired waits until a device has used the invite, is a peer, and knows it.
-func (a *commands) paired(ctx context.Context, c *device.Connection, in identity.Invite, asked <-chan question, done <-chan identity.Peer, failed <-chan error) (identity.Peer, error) {
-	end, tick := time.NewTimer(time.Until(in.Expires)), time.NewTicker(pairedEvery)
-	defer end.Stop()
-	defer tick.Stop()
-	begun := time.Now().UTC().Add(-time.Second)
-	var refused, settled <-chan time.Time
-	var peer identity.Peer
-	for {
-		select {
-		case p := <-done:
-			return p, c.SetRelay(p.ID, in.Relay)
-		case <-settled:
-			return peer, c.SetRelay(peer.ID, in.Relay)
-		case <-tick.C: // in the store it is before the other side knows
-			all, err := c.Peers.List()
-			if err != nil {
-				return peer, err
-			}
-			for _, p := range all {
-				if settled == nil && p.Created.After(begun) {
-					peer, settled = p, time.After(settleTime)
-				}
-			}
-		case err := <-failed:
-			if errors.Is(err, session.ErrDeclined) {
-				return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "the other owner has refused to pair the devices", Fix: "ask them; if the digits differed, an attacker may have the invite: make another and send it on another way", Kind: session.ErrDeclined}
-			}
-			if errors.Is(err, identity.ErrRevoked) {
-				return identity.Peer{}, err
-			}
-			a.Note("a device has used the invite and was not paired: %v", err)
-		case <-refused:
-			return identity.Peer{}, &problem.Error{Code: "INVITE-REFUSED", What: "you have refused the device that used the invite", Fix: "make another invite for the right device: `moot invite`"}
-		case <-ctx.Done():
-			return identity.Peer{}, ctx.Err()
-		case <-c.Done():
-			return identity.Peer{}, cmp.Or(c.Err(), context.Canceled)
-		case q := <-asked:
-			yes := a.accept(q.ctx, q.JoinRequest)
-			q.answer <- yes
-			if q.ctx.Err() != nil { // failed says why
-				continue
-			}
-			if !yes { // the invite is used up; the other side is still to be told
-				refused = time.After(refusalTime)
-				continue
-			}
-			a.Note("waiting for the other owner to agree too")
-		case <-end.C:
-			return identity.Peer{}, &problem.Error{Code: "INVITE-EXPIRED", What: "nobody has used the invite in time", Fix: "make another: `moot invite`"}
-		}
-	}
-}
-
-// accept asks the user.
-func (a *commands) accept(ctx context.Context, n session.JoinRequest) bool {
-	fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n",
-		term.Line(n.Name), n.Grant, n.ID.Display(), n.Digits)
-	return a.Agree(ctx, "accept? [y/N] ")
+func (a *commands) sayInvite(invite string, expires time.Time) error {
+	return a.EmitText(Pairing{Invite: invite, Expires: &expires}, "%s\n", invite)
 }
 
 // newJoinCmd uses an invite.
@@ -256,73 +151,33 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	switch {
 	case err != nil:
 		return err
-	case !in.Commitment:
-		return inviteProblem(session.ErrOldRelease)
 	case !f.yes && !a.Interactive():
 		return &problem.Error{Code: "INVITE-NOBODY", What: "comparing the digits of the pairing needs a person at a terminal", Fix: "run it in a terminal, with the invite pasted or as its argument, or add --yes to pair without comparing"}
 	}
-	d, err := a.Wiring().Device()
+	c, done, err := a.online()
 	if err != nil {
 		return err
 	}
-	c, err := d.Connect(ctx, device.Options{Relay: in.Relay, Name: f.name})
+	defer done()
+	p, err := c.Join(ctx, api.JoinRequest{Invite: in.String(), Name: f.name, Yes: f.yes})
 	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.Await(ctx); err != nil {
 		return ended(ctx, err)
 	}
-	stop := a.noteOffline(c, in.Host.ID, "the device that made the invite")
-	peer, err := c.Link.Join(ctx, in, []string{"turn", "bid"}, func(ctx context.Context, w session.AwaitingApproval) bool {
-		return a.compare(ctx, w, f.yes)
-	})
-	stop()
-	if err != nil {
-		app.SleepFor(ctx, ackTime) // the other side learns that this one knows
-		return errors.Join(c.Err(), inviteProblem(err))
+	tell := func(q api.PairingQuestion) {
+		fmt.Fprintf(a.Stderr, "pairing with %s\n  digits  %s   (the other side must see the same)\n", term.Line(q.Name), q.Digits)
 	}
-	if err := d.SetRelay(peer.ID, in.Relay); err != nil {
-		return err
-	}
-	app.SleepFor(ctx, ackTime)
-	return a.sayPaired(peer)
-}
-
-// offlineEvery is how often noteOffline looks.
-const offlineEvery = 100 * time.Millisecond
-
-// noteOffline tells the user, until stop is called, when a device is not
-// connected to the relay.
-func (a *commands) noteOffline(c *device.Connection, id identity.DeviceID, name string) (stop func()) {
-	quit := make(chan struct{})
-	var work sync.WaitGroup
-	work.Go(func() {
-		ticker := time.NewTicker(offlineEvery)
-		defer ticker.Stop()
-		for was := false; ; {
-			select {
-			case <-quit:
-				return
-			case <-ticker.C:
+	return a.followPairing(ctx, p, pairingWords{
+		ask: func(ctx context.Context, q api.PairingQuestion) bool {
+			tell(q)
+			return a.Agree(ctx, "does the other owner see the same digits? [y/N] ")
+		},
+		agreed: func(q api.PairingQuestion) {
+			if f.yes {
+				tell(q)
 			}
-			now := c.Offline(id)
-			if now && !was {
-				a.Note("%s is not connected to the relay; waiting for it", name)
-			}
-			was = now
-		}
+			a.Note("waiting for %s to accept", term.Line(q.Name))
+		},
 	})
-	return func() { close(quit); work.Wait() }
-}
-
-// compare asks the user whether the other owner sees the same digits.
-func (a *commands) compare(ctx context.Context, w session.AwaitingApproval, yes bool) bool {
-	fmt.Fprintf(a.Stderr, "pairing with %s\n  digits  %s   (the other side must see the same)\n", term.Line(w.Host), w.Digits)
-	if yes = yes || a.Agree(ctx, "does the other owner see the same digits? [y/N] "); yes {
-		a.Note("waiting for %s to accept", term.Line(w.Host))
-	}
-	return yes
 }
 
 const maxInviteText = 4096
@@ -342,34 +197,5 @@ func (a *commands) readInvite(args []string) (identity.Invite, error) {
 			text = p.Invite
 		}
 	}
-	in, err := identity.ParseInvite(text)
-	if err != nil {
-		return in, inviteProblem(err)
-	}
-	return in, nil
-}
-
-// inviteProblem makes errors of pairing ones with a fix.
-func inviteProblem(err error) error {
-	for kind, p := range map[error]problem.Error{
-		identity.ErrInvite:        {Code: "INVITE-INVALID", What: "this is no invite", Fix: "copy the whole text that starts with mootinv1."},
-		identity.ErrInviteExpired: {Code: "INVITE-EXPIRED", What: "the invite has expired", Fix: "ask for another"},
-		identity.ErrInviteUsed:    {Code: "INVITE-USED", What: "the invite has been used", Fix: "ask for another; if it was not you, tell the other owner"},
-		session.ErrRefused:        {Code: "INVITE-REFUSED", What: "the other owner has refused", Fix: "ask them, and compare the digits"},
-		session.ErrDeclined:       {Code: "INVITE-REFUSED", What: "you have refused the pairing, so nothing is stored", Fix: "if the digits differed, an attacker may have the invite: ask for another on another way"},
-		session.ErrOldRelease:     {Code: "INVITE-OLD", What: "the other device has an older release of moot, in which an attacker could forge the digits", Fix: "update moot there, and ask for another invite"},
-		session.ErrNoAnswer:       {Code: "INVITE-EXPIRED", What: "the owners have not both agreed in time", Fix: "ask for another invite"},
-		session.ErrUnreachable:    {Code: "INVITE-UNREACHABLE", What: "the device that made the invite cannot be reached", Fix: "see that `moot invite` waits there"},
-	} {
-		if errors.Is(err, kind) {
-			p.Err, p.Kind = err, kind
-			return &p
-		}
-	}
-	return err
-}
-
-func (a *commands) sayPaired(p identity.Peer) error {
-	l := peerOf(p)
-	return a.EmitText(Pairing{Peer: &l}, "paired with %s, device %s\n", p.Name, p.ID)
+	return device.ParseInvite(text)
 }

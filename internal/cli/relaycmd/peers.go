@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/endpoints/relay/identity"
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/problem"
 )
@@ -17,28 +18,6 @@ import (
 func newPeersCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{Use: "peers", Short: "Manage the devices that this one is paired with"}
 	return a.Group(cmd, newPeersLsCmd(a), newPeersRmCmd(a), newPeersRenameCmd(a), newPeersVerifyCmd(a), newPeersSelfCmd(a))
-}
-
-// A peerLine is a peer as it is shown: without secrets.
-type peerLine struct {
-	Name     string    `json:"name"`
-	Device   string    `json:"device"`
-	Spoken   string    `json:"spoken"`
-	Grant    string    `json:"grant"`
-	Room     string    `json:"room,omitempty"`
-	Relay    string    `json:"relay,omitempty"`
-	Created  time.Time `json:"created"`
-	LastSeen time.Time `json:"last_seen,omitzero"`
-	Verified time.Time `json:"verified,omitzero"`
-	Changed  time.Time `json:"changed,omitzero"` // other keys than before: nothing is sent until accepted
-	Digits   string    `json:"digits,omitempty"`
-}
-
-func peerOf(p identity.Peer) peerLine {
-	return peerLine{
-		Name: p.Name, Device: p.ID.String(), Spoken: p.ID.Display(), Grant: p.Grant.String(), Room: p.Room, Relay: p.Relay, Created: p.Created,
-		LastSeen: p.LastSeen, Verified: p.Verified, Changed: p.Changed, Digits: p.Digits,
-	}
 }
 
 func newPeersLsCmd(a *commands) *cobra.Command {
@@ -55,9 +34,9 @@ func newPeersLsCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lines := []peerLine{}
+			lines := []api.Peer{}
 			for _, p := range all {
-				lines = append(lines, peerOf(p))
+				lines = append(lines, api.PeerOf(p))
 			}
 			return a.Emit(lines, func(w io.Writer) error { return printPeers(w, all) })
 		},
@@ -95,7 +74,7 @@ func (a *commands) onPeer(cmd *cobra.Command, more int, do func(*identity.Peers,
 		if p, err = do(peers, p, args[1:]); err != nil {
 			return err
 		}
-		return a.Emit(peerOf(p), func(w io.Writer) error { return printPeers(w, []identity.Peer{p}) })
+		return a.Emit(api.PeerOf(p), func(w io.Writer) error { return printPeers(w, []identity.Peer{p}) })
 	}
 	return cmd
 }

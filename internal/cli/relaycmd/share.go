@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/relay/device"
-	"github.com/folkmoot/moot/endpoints/relay/share"
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/config"
 )
 
@@ -68,45 +67,20 @@ type sharing struct {
 }
 
 func (a *commands) share(ctx context.Context, names []string, f shareFlags) error {
-	w := a.Wiring()
-	book, err := w.OpenAudit()
+	c, done, err := a.online()
 	if err != nil {
 		return err
 	}
-	defer book.Close()
-	share, err := w.Share(book, names)
-	if err != nil {
+	defer done()
+	err = c.Share(ctx, api.ShareRequest{Profiles: names, Relay: f.url, Name: f.name}, func(s api.Share) error {
+		l := sharing{Device: s.Device, Spoken: s.Spoken, Relays: s.Relays, Profiles: s.Profiles}
+		err := a.Emit(l, func(w io.Writer) error { return printSharing(w, l) })
+		for _, name := range s.Unused {
+			a.Note("no device may call profile %s: set allowSharedAgentCalls and allowedSharedDeviceIds", name)
+		}
 		return err
-	}
-	d, err := w.Device()
-	if err != nil {
-		return err
-	}
-	c, err := d.Connect(ctx, device.Options{Relay: f.url, Name: f.name, Share: share})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.Await(ctx); err != nil {
-		return ended(ctx, err)
-	}
-	if err := c.AwaitAgents(ctx); err != nil {
-		return ended(ctx, err)
-	}
-	s := sharing{Device: d.Self.ID().String(), Spoken: d.Self.ID().Display(), Relays: c.URLs}
-	for _, p := range share.Agents {
-		s.Profiles = append(s.Profiles, p.Profile.Name)
-	}
-	if err := a.Emit(s, func(w io.Writer) error { return printSharing(w, s) }); err != nil {
-		return err
-	}
-	a.warnOfNobody(share.Agents)
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-c.Done():
-		return c.Err()
-	}
+	})
+	return ended(ctx, err)
 }
 
 // ended makes the end that was asked for no failure.
@@ -126,12 +100,4 @@ func printSharing(w io.Writer, s sharing) error {
 		fmt.Fprintf(w, "profile  %s\n", p)
 	}
 	return nil
-}
-
-func (a *commands) warnOfNobody(serve []share.AgentConfig) {
-	for _, s := range serve {
-		if !s.Profile.Allow || len(s.Profile.Devices) == 0 {
-			a.Note("no device may call profile %s: set allowSharedAgentCalls and allowedSharedDeviceIds", s.Profile.Name)
-		}
-	}
 }

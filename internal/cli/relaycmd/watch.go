@@ -2,21 +2,22 @@ package relaycmd
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/relay/device"
-	"github.com/folkmoot/moot/endpoints/relay/spectate"
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/timeline"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -82,42 +83,57 @@ const maxWatchLast = 10_000
 
 // watch watches until the room has ended.
 func (a *commands) watch(ctx context.Context, peer string, f watchFlags, after *int64) error {
-	d, err := a.Wiring().Device()
+	peers, err := a.Wiring().Peers()
 	if err != nil {
 		return err
 	}
-	p, err := d.Peers.Find(peer)
+	p, err := peers.Find(peer)
 	if err != nil {
 		return err
 	}
-	v := &viewer{app: a, printer: a.Printer()}
-	w := a.Wiring().Watcher(spectate.ClientConfig{
-		Host: p.ID, Room: f.room, After: after, Last: f.last, Wait: f.wait, Show: v.show,
-		Silent: func() { a.Note("%s does not answer; waiting", p.Name) },
-	})
-	c, err := d.Connect(ctx, device.Options{Relay: cmp.Or(f.url, p.Relay), Name: f.name, Listen: func(c *device.Connection) { c.Dispatcher.Handle(w) }})
+	c, done, err := a.online()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	defer a.noteOffline(c, p.ID, p.Name)()
+	defer done()
+	v := &viewer{app: a, printer: a.Printer(), peer: p.Name, entered: make(chan string, 1)}
 	talk, hush := context.WithCancel(ctx)
 	defer hush()
-	said := a.talk(talk, hush, w, f.say)
-	err = w.Run(ctx)
+	said := a.talk(talk, hush, v.say(c, p.ID.String()), f.say)
+	err = c.WatchPeer(ctx, p.ID.String(), f.query(after), v.update)
+	close(v.entered)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil // as asked
 	}
 	if err != nil {
-		return errors.Join(c.Err(), err)
+		return err
 	}
 	return said()
+}
+
+// query says which room is watched, and from where.
+func (f watchFlags) query(after *int64) url.Values {
+	q := url.Values{}
+	for key, value := range map[string]string{"room": f.room, "relay": f.url, "name": f.name} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if f.wait > 0 {
+		q.Set("wait", f.wait.String())
+	}
+	if after != nil {
+		q.Set("after", strconv.FormatInt(*after, 10))
+	} else {
+		q.Set("last", strconv.Itoa(f.last))
+	}
+	return q
 }
 
 // talk says what is given, or typed, in the room. The function that it returns
 // ends that, and gives the first reason why something that was given was not
 // posted.
-func (a *commands) talk(ctx context.Context, hush func(), w *spectate.Client, given []string) (said func() error) {
+func (a *commands) talk(ctx context.Context, hush func(), say func(context.Context, string) error, given []string) (said func() error) {
 	lines := make(chan string)
 	typed := len(given) == 0
 	switch {
@@ -137,7 +153,7 @@ func (a *commands) talk(ctx context.Context, hush func(), w *spectate.Client, gi
 				if !ok {
 					return
 				}
-				if err := w.Say(ctx, text); err != nil && ctx.Err() == nil {
+				if err := say(ctx, text); err != nil && ctx.Err() == nil {
 					if !typed && first == nil {
 						first = err
 						continue
@@ -196,24 +212,53 @@ func (a *commands) printProblem(err error) {
 type viewer struct {
 	app     *commands
 	printer *timeline.Printer
-	begun   bool
+	peer    string      // name of the device
+	entered chan string // gets the id of the watch; closed when the watch has ended
+	offline bool
 }
 
-func (v *viewer) show(s spectate.Snapshot) error {
-	if !v.begun {
-		v.begun = true
-		v.app.Note("watching room %s", s.Room)
-	}
-	for _, e := range append(s.Opening, s.Events...) {
-		if err := v.event(e); err != nil {
-			return err
+// say returns what posts a message in the room, once the watch has begun.
+func (v *viewer) say(c *client.Client, peer string) func(context.Context, string) error {
+	id := ""
+	return func(ctx context.Context, text string) error {
+		if id == "" {
+			select {
+			case id = <-v.entered:
+				if id == "" { // it has ended
+					return &problem.Error{Code: "WATCH-OVER", What: "the message was not posted: the room does not run any more", Fix: "ask its owner for another room"}
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
+		return c.SayThere(ctx, peer, api.PeerSay{Watch: id, Text: text})
 	}
+}
+
+// update shows one line of the watch.
+func (v *viewer) update(u api.PeerUpdate) error {
 	switch {
-	case s.Away():
-		v.app.Note("the room's host has ended, the room is %s; waiting", s.Phase)
-	case s.Over() && v.app.Format == app.FormatJSONL:
-		v.app.Note("%s: %s", s.Phase, s.Reason)
+	case u.Watch != "":
+		v.entered <- u.Watch // it holds one
+	case u.Room != "":
+		v.app.Note("watching room %s", u.Room)
+	case u.Event != nil:
+		e, err := room.UnmarshalEvent(u.Event)
+		if err != nil {
+			return fmt.Errorf("reading an event: %w", err)
+		}
+		return v.event(e)
+	case u.State == "away":
+		v.app.Note("the room's host has ended, the room is %s; waiting", u.Phase)
+	case u.State == "over" && v.app.Format == app.FormatJSONL:
+		v.app.Note("%s: %s", u.Phase, u.Reason)
+	case u.Silent:
+		v.app.Note("%s does not answer; waiting", v.peer)
+	case u.Offline != nil:
+		if *u.Offline && !v.offline {
+			v.app.Note("%s is not connected to the relay; waiting for it", v.peer)
+		}
+		v.offline = *u.Offline
 	}
 	return nil
 }
