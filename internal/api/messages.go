@@ -2,13 +2,13 @@ package api
 
 // Messages are messages of a room, in the order of its log.
 type Messages struct {
-	Messages []Message `json:"messages"`
-	Next     int64     `json:"next" doc:"Sequence number to continue after"`
-	More     bool      `json:"more,omitempty" doc:"There are further messages now"`
+	Messages []Posted `json:"messages"`
+	Next     int64    `json:"next" doc:"Sequence number to continue after"`
+	More     bool     `json:"more,omitempty" doc:"There are further messages now"`
 }
 
-// A Message is one message of a room as a reader sees it.
-type Message struct {
+// A Posted is one message of a room as a reader sees it.
+type Posted struct {
 	Seq         int64  `json:"seq" doc:"Sequence number in the room's log"`
 	Turn        int    `json:"turn,omitempty" doc:"The turn that it is the answer of"`
 	From        string `json:"from"`

@@ -36,7 +36,7 @@ const (
 
 // messages reads messages from the log, which needs no room that runs.
 func (s *Server) messages(ctx context.Context, in *messagesInput) (*messagesOutput, error) {
-	out := api.Messages{Messages: []api.Message{}, Next: in.After}
+	out := api.Messages{Messages: []api.Posted{}, Next: in.After}
 	caller, size := CallerOf(ctx), 0
 	for {
 		entries, err := s.cfg.Host.Log().Read(ctx, in.Room, log.At(out.Next), readEvents)
@@ -61,10 +61,10 @@ func (s *Server) messages(ctx context.Context, in *messagesInput) (*messagesOutp
 }
 
 // message returns the message in an entry as the caller sees it.
-func (c Caller) message(e log.Entry) (api.Message, bool) {
+func (c Caller) message(e log.Entry) (api.Posted, bool) {
 	posted, ok := e.Event.Body.(room.MessagePosted)
 	if !ok || e.Redacted {
-		return api.Message{}, false
+		return api.Posted{}, false
 	}
 	m := posted.Message
 	switch {
@@ -77,8 +77,8 @@ func (c Caller) message(e log.Entry) (api.Message, bool) {
 	if m.To == room.Broadcast {
 		m.To = ""
 	}
-	return api.Message{
+	return api.Posted{
 		Seq: int64(e.Seq), Turn: m.Turn, From: m.From, To: m.To, Text: cmp.Or(m.Text, m.Summary), Time: e.Event.At.UTC().Format(time.RFC3339),
-		Source: m.Source, Cut: m.Cut,
+		Source: m.Source, FromSession: m.FromSession, Cut: m.Cut,
 	}, ok
 }
