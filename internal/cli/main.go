@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/accesscmd"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/controlcmd"
+	"github.com/folkmoot/moot/internal/cli/mcpcmd"
 	"github.com/folkmoot/moot/internal/cli/policycmd"
 	"github.com/folkmoot/moot/internal/cli/relaycmd"
 	"github.com/folkmoot/moot/internal/cli/replaycmd"
@@ -98,6 +99,7 @@ func commands(a *app.App) map[string][]*cobra.Command {
 	rooms = append(rooms, transcriptcmd.Command(a))
 	rooms = append(rooms, relaycmd.Commands(a)...)
 	rooms = append(rooms, accesscmd.Commands(a)...)
+	rooms = append(rooms, mcpcmd.Commands(a)...)
 	return map[string][]*cobra.Command{
 		groupRooms:    rooms,
 		groupPolicies: {policycmd.Command(a), replaycmd.Command(a)},

@@ -43,6 +43,8 @@ type App struct {
 
 	answers answerReader // of Agree
 
+	tools atomic.Pointer[toolOffer] // nil before this process listens
+
 	hangup atomic.Pointer[func()] // called at SIGHUP; nil is an interrupt
 }
 
@@ -59,7 +61,7 @@ type globals struct {
 
 // Wiring constructs what the settings describe.
 func (a *App) Wiring() moot.Wiring {
-	w := moot.Wiring{Settings: a.Settings, Log: a.Log, Output: a.Stderr, Note: a.Note, AllowFuel: a.AllowFuel}
+	w := moot.Wiring{Settings: a.Settings, Log: a.Log, Output: a.Stderr, Note: a.Note, AllowFuel: a.AllowFuel, Tools: a.toolServer}
 	if a.Interactive() {
 		w.Passphrase = a.AskPassphrase
 	}
