@@ -53,6 +53,12 @@ func (h *Host) View(ctx context.Context, id string, level room.Visibility) (room
 	return s.View(level), nil
 }
 
+// Loaded reports whether a room runs in this process.
+func (h *Host) Loaded(id string) bool {
+	_, ok := h.rooms.Running(id)
+	return ok
+}
+
 // A watch is one call of Watch or Follow.
 type watch struct {
 	host  *Host

@@ -36,4 +36,11 @@ var apiCodes = []Meaning{
 	{"SERVER-TOKEN", failure, "The file of the server's token is empty.", "Remove it; a new token is written."},
 	{"TOKEN-SCOPE", usage, "A token has no name, no known scope, a seat without its room, or the scope admin for one room.", "`moot token new --help` explains the scopes."},
 	{"TOKEN-UNKNOWN", usage, "There is no token with this id.", "`moot token ls` lists the tokens."},
+	{"SESSION-AGENT", usage, "A session has an agent that does not exist here, or one that cannot be told its model.", "Name a known agent or a profile of the settings, or set server.agent."},
+	{"SESSION-DEPTH", denied, "Sessions that create sessions are nested at most five deep.", "Let the session do the work itself."},
+	{"SESSION-FOLDER", denied, "The working folder of a session is not in one of the folders that the settings allow.", "Add its parent to server.roots in the settings."},
+	{"SESSION-LIST", failure, "The list of sessions is damaged.", "Move it away. The sessions stay as rooms."},
+	{"SESSION-RATE", denied, "A sender has sent too many messages or created too many sessions in a minute, or too many sessions are open.", "Wait, and poll the state of a session."},
+	{"SESSION-SELF", usage, "A session has sent a message to itself.", "Send it to another session."},
+	{"SESSION-UNKNOWN", usage, "There is no session with this id, or the sender may not know of it.", "Use the id that the creation of the session returned, or ROOM.SEAT."},
 }

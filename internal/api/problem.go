@@ -71,6 +71,8 @@ var statuses = map[string]int{
 	"API-UNAUTHORIZED": http.StatusUnauthorized, "API-FORBIDDEN": http.StatusForbidden, "API-NOT-FOUND": http.StatusNotFound,
 	"API-FORM": http.StatusBadRequest, "API-JSON": http.StatusBadRequest, "API-HOST": http.StatusForbidden, "API-ORIGIN": http.StatusForbidden, "API-TRIES": http.StatusTooManyRequests,
 	"API-METHOD": http.StatusMethodNotAllowed, "API-MEDIA": http.StatusUnsupportedMediaType, "API-LARGE": http.StatusRequestEntityTooLarge,
+	"SESSION-SELF": http.StatusBadRequest, "SESSION-UNKNOWN": http.StatusNotFound, "SESSION-RATE": http.StatusTooManyRequests,
+	"SESSION-DEPTH": http.StatusConflict, "SESSION-FOLDER": http.StatusForbidden,
 	"API-LAUNCH": http.StatusUnauthorized, "TOKEN-UNKNOWN": http.StatusNotFound,
 }
 

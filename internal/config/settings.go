@@ -88,6 +88,8 @@ var settingKeys = []settingKey{
 	{name: "server.hosts", env: "MOOT_SERVER_HOSTS", kind: isText, doc: "names of `moot serve` besides its address, with a port if it is another one; separated by commas", field: func(s *Settings) *string { return &s.Server.Hosts }},
 	{name: "server.cert", env: "MOOT_SERVER_CERT", kind: isFile, doc: "file with the TLS certificate of `moot serve`", field: func(s *Settings) *string { return &s.Server.Cert }},
 	{name: "server.key", env: "MOOT_SERVER_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Server.Key }},
+	{name: "server.roots", env: "MOOT_SERVER_ROOTS", kind: isText, doc: "folders in which agent sessions may work, separated by commas; without it no session can be created", field: func(s *Settings) *string { return &s.Server.RootList }},
+	{name: "server.agent", env: "MOOT_SERVER_AGENT", kind: isText, doc: "agent of a session that names none: a known agent or a profile", field: func(s *Settings) *string { return &s.Server.Agent }},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
 }
 
@@ -351,4 +353,30 @@ type Server struct {
 	Hosts string // names, separated by commas
 	Cert  string // file
 	Key   string // file
+
+	RootList string // folders of sessions, separated by commas
+	Agent    string // of a session that names none
+}
+
+// Roots returns the folders in which sessions may work. A folder that is not
+// absolute is an error.
+func (s Server) Roots() (roots []string, err error) {
+	for item := range strings.SplitSeq(s.RootList, ",") {
+		item = strings.TrimSpace(item)
+		if rest, ok := strings.CutPrefix(item, "~/"); ok {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return nil, err
+			}
+			item = filepath.Join(home, rest)
+		}
+		switch {
+		case item == "":
+		case !filepath.IsAbs(item):
+			return nil, &problem.Error{Code: "CONFIG-VALUE", What: fmt.Sprintf("server.roots has %q, which is no absolute path", item), Fix: "write absolute paths, or paths that begin with ~/"}
+		default:
+			roots = append(roots, filepath.Clean(item))
+		}
+	}
+	return roots, nil
 }

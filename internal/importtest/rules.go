@@ -93,6 +93,7 @@ var rules = []rule{
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/mutate", bare: true},
 	{pkg: "internal/certfile", bare: true},
+	{pkg: "internal/sessions", may: ". endpoints/acp internal/access internal/config internal/strict policies/policy room room/coordinator room/log"},
 	{pkg: "internal/access", may: "internal/flock internal/strict"},
 	{pkg: "internal/flock"},
 	{pkg: "internal/local", may: "internal/flock"},
@@ -114,8 +115,8 @@ var rules = []rule{
 	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/coordinator"},
-	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/inbox internal/local internal/mcp internal/roomlist internal/server/... internal/strict policies/policy room room/coordinator room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/inbox internal/local internal/mcp internal/roomlist internal/server/... internal/sessions internal/strict policies/policy room room/coordinator room/log transcripts"},
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

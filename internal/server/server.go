@@ -22,6 +22,7 @@ import (
 	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/mcp"
+	"github.com/folkmoot/moot/internal/sessions"
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/problem"
 )
@@ -33,6 +34,8 @@ type Config struct {
 	Version string       // of this program
 	// Keys check the tokens of requests; nil accepts none.
 	Keys *access.Keys
+	// Sessions are the agent sessions; nil serves none. The caller closes them.
+	Sessions *sessions.Sessions
 	// URL returns the address at which browsers reach this server, "" while it
 	// listens on no TCP address; may be nil.
 	URL func() string
@@ -68,6 +71,7 @@ func New(c Config) *Server {
 	s.registerHealth()
 	s.registerRooms()
 	s.registerAccess()
+	s.registerSessions()
 	s.registerMessages()
 	s.registerMCP()
 	s.registerInbox()
