@@ -68,9 +68,19 @@ var roomCodes = []Meaning{
 	{"ROOM-SEQ", input, "A watcher asks for the events after one that the room does not have.", "Watch it from the last event that was read, or from 0."},
 	{"ROOM-SEATS", failure, "The room has the maximum number of participants.", "Open another room."},
 	{"ROOM-STANDING", failure, "The standing of a seat cannot change like this.", "A seat can be muted, suspended, restored or removed."},
+	{"ROOM-AWAY", failure, "The session that has a seat is away, so the seat cannot be given the floor.", "Wait until the session awaits its turn with `moot await`, or take the seat over."},
 	{"ROOM-STARTING", failure, "The agent of a seat is starting and cannot be given the floor yet.", "Wait until `moot show ROOM` lists the seat as idle. startTimeout limits the wait."},
 	{"ROOM-UNKNOWN", failure, "There is no room, participant or event with this name.", "`moot ls` lists the rooms, `moot show ROOM` its participants."},
 	{"ROOM-UNOPENED", failure, "The log does not contain the opening of the room.", "`moot transcript verify ROOM` reports what it contains."},
+}
+
+// seatCodes are about the seats of sessions that already run.
+var seatCodes = []Meaning{
+	{"SEAT-ANSWERED", failure, "The session has answered this request already. The first answer counts; the message says when it came.", "Await the next turn."},
+	{"SEAT-AWAIT", failure, "Another await of the same seat has begun, and takes over from this one.", "Let one session await the turns of a seat."},
+	{"SEAT-KIND", input, "The participant is no session: the room starts its agent, or it is a person.", "Name a participant whose endpoint is {kind: session}; `moot show ROOM` lists the participants."},
+	{"SEAT-REQUEST", failure, "The request is not open: its turn has ended, was interrupted, or belongs to an earlier process of the room.", "Await the next turn. A turn that was interrupted is given again if the policy chooses the seat."},
+	{"SEAT-SIZE", input, "The answer is longer than the limit maxOutputChars of the room. The turn is still open.", "Shorten the answer and answer again."},
 }
 
 // agentCodes are about starting agents and talking to them.

@@ -35,6 +35,8 @@ func (s *State) Apply(e Event) {
 		s.applyReady(e, b)
 	case SeatFailed:
 		s.applySeatFailed(e, b)
+	case PresenceChanged:
+		s.applyPresence(e, b)
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
@@ -104,10 +106,14 @@ func (s *State) applyOpened(b Opened) {
 	s.Counts = []int32{0}
 }
 
-// applyClaimed starts an epoch, in which all agents are new processes.
+// applyClaimed starts an epoch, in which all agents are new processes. A running
+// session is none: it keeps its memory, and is away until it awaits its turn again.
 func (s *State) applyClaimed(e Event) {
 	for _, x := range s.Seats {
-		x.NeedsFullContext = true
+		x.NeedsFullContext = x.NeedsFullContext || !x.Session
+		if x.Session {
+			x.Presence = Away
+		}
 		x.mustStart(e)
 	}
 }
@@ -120,6 +126,9 @@ func (s *State) applyJoined(e Event, b Joined) {
 		s.Counts = append(s.Counts, 0)
 	}
 	x.Participant, x.Standing, x.NeedsFullContext = b.Participant, Active, true
+	if x.Session {
+		x.Presence = Away
+	}
 	x.mustStart(e)
 	s.matcher = nil
 	s.addNews(e, x.ID+" joined")
@@ -247,6 +256,7 @@ func (s *State) applyDrafted(e Event, b TurnDrafted) {
 	if s.Turn == nil || s.Turn.Number != b.Turn {
 		return
 	}
+	s.noteAnswered(e, nil)
 	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency, At: e.At}
 	if x := s.seat(s.Turn.Participant); x != nil {
 		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
@@ -265,6 +275,7 @@ func (s *State) applyEdited(e Event, b TurnEdited) {
 
 func (s *State) applyPassed(e Event, b TurnPassed) {
 	if t := s.Turn; t != nil && t.Number == b.Turn {
+		s.noteAnswered(e, nil)
 		s.Tally.Passed++
 		if x := s.seat(t.Participant); x != nil {
 			x.Passed++
@@ -372,6 +383,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
 	}
 	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {
+		s.noteAnswered(e, &m)
 		if t.Draft == nil {
 			s.charge(x, b.Usage, t.Tokens, m.Text)
 		}

@@ -106,6 +106,7 @@ var bodyTypes = func() map[string]reflect.Type {
 		SeatForgot{},
 		SeatReady{},
 		SeatFailed{},
+		PresenceChanged{},
 		PolicyChanged{},
 		LimitsChanged{},
 		BidPosted{},

@@ -134,6 +134,10 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideAsked(c.Actor, do)
 	case Withdrawn:
 		return s.decideWithdrawn(c.Actor, do), nil
+	case Present:
+		return s.decidePresent(do)
+	case Answered:
+		return s.decideAnswered(do, now)
 	case Forgot:
 		return s.decideForgot(do), nil
 	case Broken:

@@ -72,6 +72,9 @@ func (s *State) decideResume() ([]Body, error) {
 // it has ended for good.
 func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	x := s.seat(actor)
+	if x != nil && x.Session && do.As == "" { // what it says between its turns
+		return s.decidePosted(actor, Posted{Message{ID: do.MessageID, To: do.To, Kind: do.Kind, Visibility: do.Visibility, Text: do.Text}}, now)
+	}
 	if actor != ActorHost && (x == nil || x.Kind != policy.Human || x.Standing == Removed) {
 		return nil, deniedError(actor, "speak here")
 	}
@@ -152,6 +155,9 @@ func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
 	}
 	if s.starting(x) {
 		return nil, invalidError("ROOM-STARTING", "the agent of "+x.ID+" is not ready yet", "wait until it has started")
+	}
+	if x.away() {
+		return nil, invalidError("ROOM-AWAY", "the session of "+x.ID+" is away", "wait until it awaits its turn, or take the seat over")
 	}
 	if stop := s.limitStop(x, do.Grant, now); stop != nil {
 		return []Body{*stop}, nil

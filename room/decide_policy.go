@@ -87,8 +87,8 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 }
 
 // quiescent reports whether nothing changes the policy's input but time, so that
-// waiting is useless: no person may speak, no agent is starting, bids or may post
-// a message outside its turns.
+// waiting is useless: no person may speak, no agent is starting, comes, bids or may
+// post a message outside its turns.
 func (s *State) quiescent() bool {
 	if len(s.Spec.Observers) > 0 {
 		return false
@@ -99,7 +99,7 @@ func (s *State) quiescent() bool {
 		}
 		posts := x.ModeNow() == FullAuto && x.Turns > 0 && (x.Starts || x.Kind == policy.Remote)
 		bids := s.Policy.Ref.Needs.Bids && !x.NoBids
-		return !x.Driven() || x.TakenBy != "" || s.starting(x) || posts || bids
+		return !x.Driven() || x.Session || x.TakenBy != "" || s.starting(x) || posts || bids
 	})
 }
 

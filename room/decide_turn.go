@@ -73,6 +73,9 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 	if do.Code == FailHeld {
 		return []Body{TurnInterrupted{Turn: do.Turn, Reason: cleanReason(do.Error)}}, nil
 	}
+	if x := s.seat(t.Participant); x.gone(do.Code) {
+		return s.leave(x), nil
+	}
 	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: t.work(do.Latency, now.Clock)}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)

@@ -203,6 +203,8 @@ func (s *State) Ineligible(x *Seat) string {
 		return "attends"
 	case x.Standing != Active:
 		return string(x.Standing)
+	case x.away():
+		return reasonAway
 	case s.Turn != nil, s.starting(x): // a policy that waits for a busy agent also waits for one that starts
 		return "busy"
 	case x.Cooldown > 0 && x.LastTurn > 0 && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:

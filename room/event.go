@@ -87,6 +87,13 @@ type (
 		Participant string        `json:"participant"`
 		Latency     time.Duration `json:"latency_ns"`
 	}
+	// PresenceChanged records that a running session has come, awaits its turn, or
+	// has left. Request is the one that it has left open; [Event] has the epoch.
+	PresenceChanged struct {
+		Participant string   `json:"participant"`
+		Presence    Presence `json:"presence"`
+		Request     string   `json:"request,omitempty"`
+	}
 	// SeatFailed records that the agent of a seat failed outside a turn: it could
 	// not be started, was not ready in time, or its process has ended. It is
 	// started again unless the seat is suspended.
@@ -177,8 +184,8 @@ type (
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns"`
 	}
-	// TurnInterrupted ends a turn because of a person, a take-over or a crash. It
-	// does not count as a failure.
+	// TurnInterrupted ends a turn because of a person, a take-over, a crash, or a
+	// session that has left. It does not count as a failure.
 	TurnInterrupted struct {
 		Turn   int    `json:"turn"`
 		Reason string `json:"reason"`
@@ -303,6 +310,8 @@ func (ModeChanged) Type() string { return "mode.changed" }
 func (SeatForgot) Type() string { return "seat.forgot" }
 
 func (SeatReady) Type() string { return "seat.ready" }
+
+func (PresenceChanged) Type() string { return "presence.changed" }
 
 func (SeatFailed) Type() string { return "seat.failed" }
 

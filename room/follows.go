@@ -102,6 +102,8 @@ func (s *State) grantFollows(e Event, b TurnGranted) string {
 		return "it grants a turn to " + b.Participant + ", who has no seat"
 	case x.Standing != Active || x.Kind == policy.Human:
 		return "it grants a turn to " + b.Participant + ", who cannot have one"
+	case x.away():
+		return "it grants a turn to " + b.Participant + ", whose session is away"
 	}
 	return ""
 }

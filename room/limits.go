@@ -123,12 +123,13 @@ func setDefault[T cmp.Ordered](v *T, def T) {
 	}
 }
 
-// timeout returns the time limit of a turn of p.
+// timeout returns the time limit of a turn of p. A running session may be in the
+// middle of other work, and has the time of a remote agent.
 func (l Limits) timeout(p Participant) time.Duration {
 	switch {
 	case p.Timeout > 0:
 		return p.Timeout
-	case p.Kind == policy.Remote:
+	case p.Kind == policy.Remote, p.Session:
 		return l.RemoteTimeout
 	case p.Tools:
 		return l.ToolTurnTimeout

@@ -56,6 +56,8 @@ func seat(t *testing.T, w string) room.Participant {
 			p.Mode = room.Mode(k)
 		case "remembers":
 			p.Remembers = true
+		case "session":
+			p.Session, p.Remembers, p.NoBids = true, true, true
 		case "starts":
 			p.Starts = true
 		case "startTimeout":

@@ -176,6 +176,9 @@ func (s *script) input(t *testing.T, out *strings.Builder) {
 	fmt.Fprintf(out, "decision=%d turn=%d init=%t turns_left=%d\n", in.Decision, in.Turn, in.Init, in.Limits.TurnsLeft)
 	for _, a := range in.Agents {
 		fmt.Fprintf(out, "  %s eligible=%t %s turns=%d failures=%d followed=%v", a.ID, a.Eligible, a.Ineligible, a.Turns, a.Failures, a.Followed)
+		if a.Presence != "" {
+			fmt.Fprintf(out, " presence=%s", a.Presence)
+		}
 		if a.Unread > 0 {
 			fmt.Fprintf(out, " unread=%d", a.Unread)
 		}
@@ -247,6 +250,10 @@ func (s *script) command(t *testing.T, line string) room.Command {
 	case "exited":
 		code, text, _ := strings.Cut(second, " ")
 		return room.Command{Actor: first, Do: room.Exited{Participant: first, Code: code, Error: text}}
+	case "live", "idle", "away":
+		return room.Command{Actor: first, Do: room.Present{Participant: first, Presence: room.Presence(word)}}
+	case "answers", "passes":
+		return s.answers(word, first, second)
 	case "forgot":
 		return room.Command{Do: room.Forgot{Participant: first}}
 	case "bid":
@@ -350,6 +357,21 @@ func (s *script) speaker() string {
 		return "a"
 	}
 	return s.state.Turn.Participant
+}
+
+// answers returns the answer of a session to its request, or to the one that the
+// text names: "q1@2 text" is request q1 of epoch 2.
+func (s *script) answers(word, id, text string) room.Command {
+	do := room.Answered{Participant: id, Request: s.request(), Epoch: s.state.Epoch, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text}}
+	if of, rest, ok := strings.Cut(text, " "); ok && strings.Contains(of, "@") {
+		request, epoch, _ := strings.Cut(of, "@")
+		do.Request, do.Text = request, rest
+		do.Epoch, _ = strconv.ParseUint(epoch, 10, 64)
+	}
+	if word == "passes" {
+		do.Outcome, do.Text, do.Reason = endpoint.Passed, "", do.Text
+	}
+	return room.Command{Actor: id, Do: do}
 }
 
 // ask returns a permission request of the agent that has the turn.

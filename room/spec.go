@@ -107,6 +107,10 @@ type Participant struct {
 	Starts       bool     `json:"starts,omitempty"`
 	StartTimeout Duration `json:"start_timeout_ns,omitempty"` // of one start; 0 is the default
 
+	// Session says that an agent session that already runs has the seat. It is not
+	// started: it awaits its turns, and is not eligible while it is away.
+	Session bool `json:"session,omitempty"`
+
 	// Instructions are what the host, as the owner of a driven local seat, tells its
 	// agent in addition to each prompt.
 	Instructions string `json:"instructions,omitempty"`

@@ -38,18 +38,20 @@ func (s *State) starts() []*Seat {
 
 // askAt returns the clock at which the policy is asked, and false when it is not
 // asked before an agent has started: when no other can be chosen, or when the
-// next decline would settle the room.
+// next decline would settle the room. It is not asked either while all agents that
+// are left are away.
 func (s *State) askAt() (time.Duration, bool) {
 	at := s.notBefore()
-	starting, eligible := false, false
+	starting, eligible, away := false, false, false
 	for _, x := range s.Seats {
 		if s.starting(x) {
 			starting = true
 			at = max(at, x.StartedAt+startWait)
 		}
-		eligible = eligible || s.Ineligible(x) == ""
+		why := s.Ineligible(x)
+		eligible, away = eligible || why == "", away || why == reasonAway
 	}
-	return at, !starting || eligible && s.Tally.Declines+1 < s.Limits.MaxDeclines
+	return at, (eligible || !away) && (!starting || eligible && s.Tally.Declines+1 < s.Limits.MaxDeclines)
 }
 
 // decideStarted ends a start of an agent.

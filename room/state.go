@@ -90,6 +90,12 @@ type Seat struct {
 	Starting  int64         `json:",omitempty"`
 	StartedAt time.Duration `json:",omitempty"`
 
+	// Of the seat of a running session: its presence, and the last request that it has
+	// answered.
+	Presence   Presence  `json:",omitempty"`
+	Answered   string    `json:",omitempty"`
+	AnsweredAt time.Time `json:",omitzero"`
+
 	SideMessages int   `json:"Asides"` // messages outside its turns, since the last turn
 	Spent        int64 // tokens
 	Cost         int64

@@ -44,7 +44,8 @@ type SeatView struct {
 	Role      string        `json:"role,omitempty"`
 	Mode      Mode          `json:"mode,omitempty"`     // in force, of an agent
 	ModeSet   bool          `json:"mode_set,omitempty"` // a person has set Mode until the room ends
-	Phase     string        `json:"phase"`              // idle, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
+	Presence  Presence      `json:"presence,omitempty"` // of a running session, while the room may go on
+	Phase     string        `json:"phase"`              // idle, away, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
 	Turns     int           `json:"turns"`
 	Failures  int           `json:"failures"`         // in a row
@@ -129,6 +130,9 @@ func (s *State) seatView(x *Seat) SeatView {
 	if x.Driven() {
 		v.Mode, v.ModeSet = x.ModeNow(), x.SetMode != ""
 	}
+	if x.Session && (s.Phase == PhaseLive || s.Phase == PhasePaused) {
+		v.Presence = x.Presence
+	}
 	why := s.Ineligible(x)
 	switch {
 	case x.Standing != Active:
@@ -141,12 +145,16 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Phase = "thinking"
 	case x.TakenBy != "":
 		v.Phase, v.Why = "taken over", "by "+x.TakenBy
+	case v.Presence == Away:
+		v.Phase, v.Why = "away", "no session awaits its turn"
 	case s.starting(x):
 		v.Phase = "starting"
 	case why == "cooldown":
 		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
 	case why == "budget":
 		v.Why = "token budget used"
+	case v.Presence != "":
+		v.Why = "session " + string(v.Presence)
 	}
 	return v
 }

@@ -229,6 +229,9 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.SeatReady:
 		it.Note = b.Participant + " is ready after " + human.Duration(b.Latency)
 		return b.Latency >= time.Second
+	case room.PresenceChanged:
+		it.Note = b.Participant + " " + presenceOf(b.Presence)
+		return b.Presence != room.Idle
 	case room.SeatFailed:
 		it.Kind, it.Actor = itemFailure, b.Participant
 		it.Note = join(b.Participant+" failed outside its turn", b.Code+": "+b.Error)
@@ -331,4 +334,12 @@ func join(what string, why ...string) string {
 		}
 	}
 	return what
+}
+
+// presenceOf says in words whether a session is there.
+func presenceOf(p room.Presence) string {
+	if p == room.Away {
+		return "is away"
+	}
+	return "awaits its turns"
 }

@@ -29,6 +29,7 @@ type Printer struct {
 	approved string // the actor that approved the draft of this turn
 	edited   string
 	declines int
+	here     map[string]bool // the seats whose sessions are not away
 }
 
 // A seat is a participant and its colour.
@@ -72,6 +73,7 @@ func (p *Printer) skip(e room.Event) string {
 func (p *Printer) event(e room.Event) string {
 	switch b := e.Body.(type) {
 	case room.Claimed:
+		clear(p.here)
 		if b.Restart {
 			return p.notice(yellow, "reopened: the host had ended while the room was live")
 		}
@@ -98,6 +100,8 @@ func (p *Printer) event(e room.Event) string {
 		if b.Latency >= time.Second {
 			return p.notice(dim, p.label(b.Participant)+" is ready after "+human.Duration(b.Latency))
 		}
+	case room.PresenceChanged:
+		return p.presence(b)
 	case room.SeatFailed:
 		first, rest, _ := strings.Cut(b.Error, "\n")
 		return strings.TrimSuffix(p.notice(yellow, p.label(b.Participant)+" failed outside its turn ("+b.Code+")"+because(first)), "\n") + p.rest(yellow, rest) + "\n"
@@ -140,6 +144,22 @@ func (p *Printer) event(e room.Event) string {
 		return p.ending(e)
 	}
 	return ""
+}
+
+// presence says that a session has come or left. Whether it awaits its turn just now
+// is in the roster.
+func (p *Printer) presence(b room.PresenceChanged) string {
+	here := b.Presence != room.Away
+	if p.here[b.Participant] == here {
+		return ""
+	}
+	if p.here == nil {
+		p.here = map[string]bool{}
+	}
+	if p.here[b.Participant] = here; here {
+		return p.notice("", "the session of "+p.label(b.Participant)+" has come")
+	}
+	return p.notice(yellow, p.label(b.Participant)+" is away: no session awaits its turn")
 }
 
 // head collects the roster and returns it once, before the first other event.

@@ -8,6 +8,7 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -84,7 +85,24 @@ func (s *Session) state(v room.View, now time.Time) (text, code string) {
 	if s.working != "" {
 		return s.working, green
 	}
+	if away := sessionsAwaited(v); len(away) > 0 {
+		return "○ WAITS for a session: " + strings.Join(away, ", "), yellow
+	}
 	return "● LIVE", green
+}
+
+// sessionsAwaited returns the agents whose sessions a room waits for: all that could speak, or
+// none.
+func sessionsAwaited(v room.View) (away []string) {
+	for _, x := range v.Seats {
+		switch {
+		case x.Phase == "away":
+			away = append(away, x.ID)
+		case x.Kind != policy.Human && (x.Phase == "idle" || x.Phase == "starting" || x.Phase == "thinking" || x.Phase == "taken over"):
+			return nil
+		}
+	}
+	return away
 }
 
 // elapsed returns the duration of the open turn.

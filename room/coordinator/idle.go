@@ -45,7 +45,7 @@ func (r *Room) isIdle(now time.Time, after time.Duration) bool {
 // markIdle records that the loop is about to wait; a negative wake means
 // forever.
 func (r *Room) markIdle(wake time.Duration) {
-	if r.gate.busy() > 0 {
+	if r.gate.busy() > 0 || r.state.AnyPresent() {
 		r.idleSince.Store(nil)
 		return
 	}
@@ -59,11 +59,16 @@ func (r *Room) markIdle(wake time.Duration) {
 // wake returns the wall time at which the room next has something to do after
 // these events, or the zero time when it waits for a person. The log stores it
 // with the events, so that it is computed before they are applied. Reports about
-// an agent (a late reply, a violation, a lost memory) do not change it.
+// an agent (a late reply, a violation, a lost memory, a session that leaves) do not
+// change it.
 func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 	switch b := events[len(events)-1].Body.(type) {
 	case room.ReplyLate, room.Violation, room.SeatForgot:
 		if len(events) == 1 {
+			return r.lastWake
+		}
+	case room.PresenceChanged:
+		if x, _ := r.state.Seat(b.Participant); len(events) == 1 && (b.Presence == room.Away || x.Presence != room.Away) {
 			return r.lastWake
 		}
 	case room.SeatReady, room.SeatFailed:

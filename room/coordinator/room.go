@@ -30,7 +30,7 @@ type Room struct {
 	controllers atomic.Pointer[map[string]bool] // who may pause and stop
 	mu          sync.Mutex                      // held by the loop while it changes the state, and by View
 
-	idleSince atomic.Pointer[idlePeriod] // nil while an effect is running
+	idleSince atomic.Pointer[idlePeriod] // nil while an effect is running or a session is present
 
 	// Owned by the loop.
 	state         room.State

@@ -38,11 +38,13 @@ func publicBody(body room.Body) room.Body {
 		return room.Opened{Spec: publicSpec(b.Spec)}
 	case room.Claimed:
 		return room.Claimed{Restart: b.Restart}
+	case room.PresenceChanged:
+		return room.PresenceChanged{Participant: b.Participant, Presence: b.Presence}
 	case room.SeatFailed:
 		return room.SeatFailed{Participant: b.Participant, Code: b.Code, Latency: b.Latency}
 	case room.Joined:
 		p := b.Participant
-		return room.Joined{Participant: room.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role, Domains: p.Domains, Owner: p.Owner, Device: p.Device, Mode: p.Mode}}
+		return room.Joined{Participant: room.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role, Domains: p.Domains, Owner: p.Owner, Device: p.Device, Mode: p.Mode, Session: p.Session}}
 	case room.PolicyChanged:
 		return room.PolicyChanged{Policy: publicPolicy(b.Policy)}
 	case room.RoundDeclined:

@@ -98,6 +98,7 @@ var bodies = []room.Body{
 	room.SeatForgot{},
 	room.SeatReady{},
 	room.SeatFailed{},
+	room.PresenceChanged{},
 	room.PolicyChanged{},
 	room.LimitsChanged{},
 	room.BidPosted{},
