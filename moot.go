@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/plugins"
@@ -45,6 +46,7 @@ type Host struct {
 	sandbox *plugins.Host
 	remote  remote
 	inbox   *inbox.Inbox
+	seats   *session.Broker
 	rooms   coordinator.Host
 	stop    context.CancelFunc
 	running context.Context // ends when every room has ended
@@ -95,6 +97,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 		},
 		Failed: h.fail,
 	}
+	h.seats = h.newSessions()
 	ctx, stop := context.WithCancel(context.Background())
 	running, end := context.WithCancel(context.Background())
 	h.stop, h.running = stop, running
@@ -135,10 +138,11 @@ func (h *Host) busy(id string, err error) {
 func (h *Host) Stop() error {
 	h.stop()
 	<-h.running.Done()
+	closed := h.seats.Close()
 	h.remote.leaveAll()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.failed
+	return errors.Join(h.failed, closed)
 }
 
 // Close stops the Host and frees everything.
@@ -180,6 +184,8 @@ func (h *Host) endpoint(ctx context.Context, spec Spec, p Participant) (coordina
 	switch e.Kind {
 	case config.KindRelay:
 		return h.remoteSeat(ctx, p, e)
+	case config.KindSession:
+		return h.seats.Endpoint(session.Seat{Room: spec.Room, Name: p.ID}), nil
 	case config.KindGo:
 		return h.goEndpoint(ctx, p, e)
 	}

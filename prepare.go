@@ -50,6 +50,7 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 	d.participants = slices.Clone(d.participants)
 	for i, p := range d.participants {
 		d.participants[i].Starts, d.participants[i].NoBids = config.HasStart(p.Endpoint), !config.MayBid(p.Endpoint)
+		d.participants[i].Session = config.IsSession(p.Endpoint)
 	}
 	return d, nil
 }

@@ -44,8 +44,11 @@ type (
 	Floor = endpoint.Floor
 )
 
-// Said is the outcome of a Reply that says something.
-const Said = endpoint.Said
+// Outcomes of a Reply: it says something, or has nothing to add.
+const (
+	Said   = endpoint.Said
+	Passed = endpoint.Passed
+)
 
 // The contract of policies. See package policy.
 type (

@@ -27,6 +27,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/share"
 	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/endpoints/scripted"
+	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/pack"
@@ -342,6 +343,10 @@ func (w Wiring) Relay(c server.Config) (*server.Server, error) { return server.N
 
 // Watcher makes a watcher of a room on another owner's device.
 func (w Wiring) Watcher(c spectate.ClientConfig) *spectate.Client { return spectate.NewClient(c) }
+
+func (h *Host) newSessions() *session.Broker {
+	return session.NewBroker(session.Config{Present: h.present})
+}
 
 func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spectate.AuditEntry) error) *spectate.Server {
 	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota, Log: log, Audit: audit})

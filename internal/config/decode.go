@@ -140,7 +140,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 	}
 	if w.Endpoint != nil {
 		e := w.Endpoint.resolve(d.sourceOf(i).dir)
-		p.Endpoint, p.Seat.Endpoint = &e, d.endpointAsWritten(i)
+		p.Endpoint, p.Seat.Endpoint, p.Seat.Session = &e, d.endpointAsWritten(i), e.Kind == KindSession
 	}
 	return p
 }
@@ -150,7 +150,7 @@ func (w *wireParticipant) remembers() bool {
 	if w.Remembers != nil {
 		return *w.Remembers
 	}
-	return w.Endpoint != nil && w.Endpoint.Kind == KindACP
+	return w.Endpoint != nil && (w.Endpoint.Kind == KindACP || w.Endpoint.Kind == KindSession)
 }
 
 // kind is derived: an agent of another owner is remote, even if it is scripted.

@@ -22,7 +22,8 @@ const (
 	KindRelay    = "relay"
 	KindOpenAI   = "openai"
 	KindA2A      = "a2a"
-	KindGo       = "go" // an agent of the Go program that hosts the room
+	KindSession  = "session" // a session that already runs and awaits its turns
+	KindGo       = "go"      // an agent of the Go program that hosts the room
 )
 
 // An Endpoint says how to reach an agent. Variables are expanded and paths are
@@ -134,6 +135,13 @@ func HasStart(written policy.JSON) bool {
 	return err == nil && (w.Kind == KindNDJSON || w.Kind == KindACP || w.Kind == KindCommand || w.Kind == KindOpenAI || w.Kind == KindA2A || w.Kind == KindGo)
 }
 
+// IsSession reports whether an endpoint as written waits for a session that already
+// runs.
+func IsSession(written policy.JSON) bool {
+	var w wireEndpoint
+	return json.Unmarshal(written, &w) == nil && w.Kind == KindSession
+}
+
 // MayBid reports whether the agent of an endpoint as written may be asked for bids.
 // Agents of some kinds have no protocol for them.
 func MayBid(written policy.JSON) bool {
@@ -142,7 +150,7 @@ func MayBid(written policy.JSON) bool {
 		return true // no endpoint, or one of the program that embeds this one
 	}
 	switch w.Kind {
-	case KindACP, KindCommand, KindOpenAI, KindA2A:
+	case KindACP, KindCommand, KindOpenAI, KindA2A, KindSession:
 		return false
 	}
 	return true
@@ -160,10 +168,10 @@ func PrivacyNote(written policy.JSON) string {
 }
 
 // statesUsage reports whether the agent is known to state what a turn has used.
-// Programs that answer in plain text and agents of A2A do not.
+// Programs that answer in plain text, agents of A2A and sessions do not.
 func (w *wireEndpoint) statesUsage() bool {
 	switch w.Kind {
-	case KindCommand, KindA2A:
+	case KindCommand, KindA2A, KindSession:
 		return false
 	case KindACP:
 		return w.Agent != ""

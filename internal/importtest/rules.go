@@ -147,7 +147,7 @@ var reserves = []reserve{
 
 // wired are the packages whose constructors may be called by wire.go of the
 // root package only: one file shows the concrete types of the program.
-const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/relay endpoints/relay/client endpoints/relay/device " +
+const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/session endpoints/relay endpoints/relay/client endpoints/relay/device " +
 	"endpoints/relay/seat endpoints/relay/server endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
 
 // mayConstruct are the exceptions: the parts of the relay construct each

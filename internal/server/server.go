@@ -77,6 +77,7 @@ func New(c Config) *Server {
 	s.registerInbox()
 	s.registerA2A()
 	s.registerDevice()
+	s.registerSeats()
 	return s
 }
 

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// MaxWait is the longest time that one await takes. A session that waits longer
+// awaits again.
+const MaxWait = 55 * time.Second
+
+// An Await asks whether it is the turn of the session that has a seat. It renews the
+// lease of the seat.
+type Await struct {
+	Wait  string `json:"wait,omitempty" maxLength:"16" doc:"How long to wait for the turn, such as 25s; at most 55s, without it 25s"`
+	Fresh bool   `json:"fresh,omitempty" doc:"The session remembers nothing of the room: its next prompt has the whole history that fits"`
+}
+
+// DefaultWait is the time that an await without one takes.
+const DefaultWait = 25 * time.Second
+
+// A Turn answers an Await: the prompt of the turn, or that it is not the turn of the
+// seat. The same turn is given again until it is answered.
+type Turn struct {
+	Turn  bool   `json:"turn" doc:"It is the turn of the seat, and the other fields describe it"`
+	Again bool   `json:"again,omitempty" doc:"It is not the turn of the seat yet: await again"`
+	Ended bool   `json:"ended,omitempty" doc:"The room has ended: await no more"`
+	Why   string `json:"why,omitempty" doc:"Why the room has ended"`
+
+	Room     string    `json:"room,omitempty"`
+	Seat     string    `json:"seat,omitempty"`
+	Request  string    `json:"request,omitempty" doc:"Id of the request; the answer names it"`
+	Epoch    uint64    `json:"epoch,omitempty" doc:"Of the process that gave the turn; the answer names it"`
+	Number   int       `json:"number,omitempty" doc:"Of the turn in the room"`
+	Deadline time.Time `json:"deadline,omitzero" doc:"When the answer is due"`
+	Text     string    `json:"text,omitempty" doc:"The prompt"`
+}
+
+// A SeatAnswer is the answer of a session to its turn.
+type SeatAnswer struct {
+	Request    string   `json:"request,omitempty" maxLength:"128" doc:"Without it the one that the newest await of the seat was given"`
+	Epoch      uint64   `json:"epoch,omitempty" doc:"Without it that of the request"`
+	Text       string   `json:"text" minLength:"1" doc:"What is posted to the room; only the word PASS passes"`
+	Confidence *float64 `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"How sure the session is"`
+}
+
+// A SeatPass gives the turn of a session back without a message.
+type SeatPass struct {
+	Request string `json:"request,omitempty" maxLength:"128" doc:"As in an answer"`
+	Epoch   uint64 `json:"epoch,omitempty" doc:"As in an answer"`
+	Reason  string `json:"reason,omitempty" maxLength:"2000" doc:"Why, for the people and policies of the room"`
+}
+
+// A SeatAnswered says how the room has recorded an answer or a pass.
+type SeatAnswered struct {
+	Request string `json:"request"`
+	Number  int    `json:"number" doc:"Of the turn in the room"`
+	Outcome string `json:"outcome" enum:"posted,drafted,passed" doc:"drafted: a person reviews it before it is posted"`
+	Seq     int64  `json:"seq" doc:"The number of the event that records it"`
+}
+
+// SeatAnsweredOf returns what events record of the answer to a request.
+func SeatAnsweredOf(request string, events []room.Event) SeatAnswered {
+	a := SeatAnswered{Request: request}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case room.MessagePosted:
+			a.Outcome, a.Number, a.Seq = "posted", b.Turn, e.Seq
+		case room.TurnDrafted:
+			a.Outcome, a.Number, a.Seq = "drafted", b.Turn, e.Seq
+		case room.TurnPassed:
+			a.Outcome, a.Number, a.Seq = "passed", b.Turn, e.Seq
+		}
+	}
+	return a
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+)
+
+// registerSeats registers what a session that already runs needs to hold its seat.
+func (s *Server) registerSeats() {
+	const path = "/api/rooms/{room}/seats/{seat}/"
+	route(s, Talk, huma.Operation{
+		OperationID: "awaitTurn", Method: http.MethodPost, Path: path + "await", Summary: "Await the turn of a seat, and renew its lease",
+	}, s.awaitTurn)
+	route(s, Talk, huma.Operation{
+		OperationID: "answerTurn", Method: http.MethodPost, Path: path + "answer", Summary: "Answer the turn of a seat, once",
+	}, s.answerTurn)
+	route(s, Talk, huma.Operation{
+		OperationID: "passTurn", Method: http.MethodPost, Path: path + "pass", Summary: "Give the turn of a seat back without a message",
+	}, s.passTurn)
+}
+
+// A SeatPath names the seat of a request.
+type SeatPath struct {
+	Room string `path:"room" maxLength:"128"`
+	Seat string `path:"seat" maxLength:"128"`
+}
+
+type (
+	seatAwaitInput struct {
+		SeatPath
+		Body api.Await
+	}
+	seatAnswerInput struct {
+		SeatPath
+		Body api.SeatAnswer
+	}
+	seatPassInput struct {
+		SeatPath
+		Body api.SeatPass
+	}
+	turnOutput     struct{ Body api.Turn }
+	answeredOutput struct{ Body api.SeatAnswered }
+)
+
+// mayHold refuses a caller who is neither bound to the seat nor the user of this
+// device.
+func (c Caller) mayHold(seat string) error {
+	if c.Seat == seat || c.Seat == "" && c.Scope >= Admin {
+		return nil
+	}
+	return &problem.Error{Code: "API-FORBIDDEN", What: c.Name + " has no seat " + seat, Fix: "use a token of that seat"}
+}
+
+func (s *Server) awaitTurn(ctx context.Context, in *seatAwaitInput) (*turnOutput, error) {
+	if err := CallerOf(ctx).mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	wait := api.DefaultWait
+	if in.Body.Wait != "" {
+		var err error
+		if wait, err = time.ParseDuration(in.Body.Wait); err != nil || wait < 0 {
+			return nil, &problem.Error{Code: "API-REQUEST", What: "wait is no time", Where: "body.wait", Fix: "write it as 25s"}
+		}
+	}
+	t, ok, err := s.cfg.Host.Await(ctx, in.Room, in.Seat, min(wait, api.MaxWait), in.Body.Fresh)
+	switch {
+	case errors.Is(err, room.ErrOver):
+		return &turnOutput{api.Turn{Ended: true, Why: api.ProblemOf(0, err).Detail}}, nil
+	case err != nil:
+		return nil, err
+	case !ok:
+		return &turnOutput{api.Turn{Again: true}}, nil
+	}
+	return &turnOutput{api.Turn{
+		Turn: true, Room: in.Room, Seat: in.Seat, Request: t.ID, Epoch: t.Epoch, Number: t.Number, Deadline: t.Deadline.UTC(), Text: t.Text,
+	}}, nil
+}
+
+func (s *Server) answerTurn(ctx context.Context, in *seatAnswerInput) (*answeredOutput, error) {
+	return s.answer(ctx, in.SeatPath, moot.SeatAnswer{Request: in.Body.Request, Epoch: in.Body.Epoch, Reply: moot.Reply{
+		Outcome: moot.Said, Text: in.Body.Text, Confidence: in.Body.Confidence,
+	}})
+}
+
+func (s *Server) passTurn(ctx context.Context, in *seatPassInput) (*answeredOutput, error) {
+	return s.answer(ctx, in.SeatPath, moot.SeatAnswer{Request: in.Body.Request, Epoch: in.Body.Epoch, Reply: moot.Reply{
+		Outcome: moot.Passed, Reason: in.Body.Reason,
+	}})
+}
+
+// answer gives the room an answer. It is stored even if the caller does not wait.
+func (s *Server) answer(ctx context.Context, p SeatPath, a moot.SeatAnswer) (*answeredOutput, error) {
+	if err := CallerOf(ctx).mayHold(p.Seat); err != nil {
+		return nil, err
+	}
+	events, err := s.cfg.Host.Answer(context.WithoutCancel(ctx), p.Room, p.Seat, a)
+	if err != nil {
+		return nil, err
+	}
+	return &answeredOutput{api.SeatAnsweredOf(a.Request, events)}, nil
+}
