@@ -65,6 +65,9 @@ func TestAttached(t *testing.T) {
 		x := run(t, strings.NewReader(""), func(_ func(), x *fakeRoom) {
 			x.emit(room.TurnDrafted{Turn: 1, Draft: "d1", Message: room.Message{From: "code", Text: "text"}})
 			x.emit(room.Paused{Cause: room.CausePerson})
+			x.emit(room.Resumed{})
+			x.emit(room.Completed{Cause: room.CauseSettled})
+			x.emit(room.Stopped{Cause: room.CauseLimit})
 		})
 		if acts := x.done(); len(acts) != 0 {
 			t.Errorf("the end of the input: the room got %v", acts)

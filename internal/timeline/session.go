@@ -236,6 +236,8 @@ func (s *Session) over() bool {
 		return s.busy == 0
 	case s.phase == room.PhaseLive || !s.current():
 		return false
+	case s.Attached && (s.phase == room.PhasePaused || s.ending.Cause == room.CauseSettled):
+		return false // other people may go on
 	case s.leaving || s.ended && s.held == "":
 		return true
 	case s.phase == room.PhaseCompleted:

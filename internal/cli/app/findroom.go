@@ -9,21 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A knownRoom is a room that an argument can mean.
-type knownRoom struct {
-	id, name string
-	running  bool
-}
-
 // FindRoom returns the id of the room that an argument of a command means: its id,
 // the beginning of its id, or its name. Of several rooms with that name it is the
-// only one that a process runs.
+// only one that a process runs and that has not ended.
 func (a *App) FindRoom(ctx context.Context, arg string) (string, error) {
 	if a.Remote() {
 		return a.findRemote(ctx, arg)
@@ -38,11 +34,7 @@ func (a *App) FindRoom(ctx context.Context, arg string) (string, error) {
 			return arg, nil
 		}
 	}
-	infos, _ := db.Rooms(ctx) // the damaged ones are listed too
-	rooms := make([]knownRoom, len(infos))
-	for i, info := range infos {
-		rooms[i] = knownRoom{info.Room, nameOf(ctx, db, info.Room), db.Holder(info.Room) != 0}
-	}
+	rooms, _ := roomlist.Of(ctx, db) // the damaged ones are listed too
 	return matchRoom(rooms, arg)
 }
 
@@ -59,13 +51,9 @@ func (a *App) findRemote(ctx context.Context, arg string) (string, error) {
 			return arg, err
 		}
 	}
-	briefs, err := c.Rooms(ctx)
+	rooms, err := c.Rooms(ctx)
 	if err != nil {
 		return "", err
-	}
-	rooms := make([]knownRoom, len(briefs))
-	for i, b := range briefs {
-		rooms[i] = knownRoom{b.Room, b.Name, b.Process != 0}
 	}
 	return matchRoom(rooms, arg)
 }
@@ -81,17 +69,17 @@ func nameOf(ctx context.Context, db RoomLog, id string) string {
 }
 
 // matchRoom returns the id of the only room that arg means.
-func matchRoom(rooms []knownRoom, arg string) (string, error) {
-	for _, means := range []func(knownRoom) bool{
-		func(r knownRoom) bool { return r.id == arg },
-		func(r knownRoom) bool { return r.name == arg },
-		func(r knownRoom) bool { return r.name == arg && r.running },
-		func(r knownRoom) bool { return strings.HasPrefix(r.id, arg) },
+func matchRoom(rooms []api.RoomBrief, arg string) (string, error) {
+	for _, means := range []func(api.RoomBrief) bool{
+		func(r api.RoomBrief) bool { return r.Room == arg },
+		func(r api.RoomBrief) bool { return r.Name == arg },
+		func(r api.RoomBrief) bool { return r.Name == arg && r.Process != 0 && !over(r) },
+		func(r api.RoomBrief) bool { return strings.HasPrefix(r.Room, arg) },
 	} {
 		var ids []string
 		for _, r := range rooms {
 			if arg != "" && means(r) {
-				ids = append(ids, r.id)
+				ids = append(ids, r.Room)
 			}
 		}
 		if len(ids) == 1 {
@@ -101,15 +89,20 @@ func matchRoom(rooms []knownRoom, arg string) (string, error) {
 	return "", unclearRoom(rooms, arg)
 }
 
+// over reports whether a room has ended for good.
+func over(r api.RoomBrief) bool {
+	return r.Phase == string(room.PhaseCompleted) || r.Phase == string(room.PhaseStopped) || r.Phase == string(room.PhaseError)
+}
+
 // maxNamed bounds the rooms that an error names.
 const maxNamed = 5
 
 // unclearRoom reports an argument that means no room, or several.
-func unclearRoom(rooms []knownRoom, arg string) error {
+func unclearRoom(rooms []api.RoomBrief, arg string) error {
 	var ids []string
 	for _, r := range rooms {
-		if arg != "" && (r.name == arg || strings.HasPrefix(r.id, arg)) {
-			ids = append(ids, r.id)
+		if arg != "" && (r.Name == arg || strings.HasPrefix(r.Room, arg)) {
+			ids = append(ids, r.Room)
 		}
 	}
 	if len(ids) == 0 {

@@ -47,10 +47,13 @@ func (a *App) Client(room string) (*client.Client, error) {
 	}
 	return client.Local(token, func(ctx context.Context) (net.Conn, error) {
 		c, err := local.Dial(ctx, a.Settings.Data, a.holder(room))
-		if errors.Is(err, local.ErrNone) {
-			return nil, idleError(room)
+		switch {
+		case !errors.Is(err, local.ErrNone):
+			return c, err
+		case room == "":
+			return nil, NoServer()
 		}
-		return c, err
+		return nil, idleError(room)
 	}), nil
 }
 
@@ -81,14 +84,17 @@ func (a *App) holder(room string) int {
 	return db.Holder(room)
 }
 
+// NoServer reports that no daemon runs for the data folder.
+func NoServer() error {
+	return &problem.Error{Code: "SERVER-NONE", What: "no `moot serve` runs for this data folder", Fix: "start it, or name another server with --server", Kind: local.ErrNone}
+}
+
 // idleError reports that no process runs a room.
 func idleError(room string) error {
-	e := &problem.Error{Code: "SERVER-NONE", What: "no `moot serve` runs for this data folder", Fix: "start it, or name another server with --server", Kind: local.ErrNone}
-	if room != "" {
-		e.Code, e.What, e.Where = "ROOM-IDLE", "no process runs the room", "room "+room
-		e.Fix = "`moot run --room " + room + "` runs it, and `moot serve` runs all rooms"
+	return &problem.Error{
+		Code: "ROOM-IDLE", What: "no process runs the room", Where: "room " + room, Kind: local.ErrNone,
+		Fix: "`moot run --room " + room + "` runs it, and `moot serve` runs all rooms",
 	}
-	return e
 }
 
 // serverURL returns the address of the server. A token is not sent to another

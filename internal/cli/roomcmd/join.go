@@ -74,13 +74,17 @@ func (a *commands) join(ctx context.Context, c *client.Client, q api.Create, o r
 		return &problem.Error{Code: "CLI-USAGE", What: "--allow-fuel is for a process that runs rooms, and a server runs this one", Fix: "leave it out, or end the server"}
 	}
 	q.Options = api.RunOptions{
-		Headless: o.Headless, Foreground: o.Headless, Mode: o.Mode, Policy: absolutePolicy(o.Policy), MaxTurns: o.MaxTurns, Limits: o.Limits, Restore: o.Restore,
+		Headless: o.Headless, Foreground: o.Headless && !o.detach, Mode: o.Mode, Policy: absolutePolicy(o.Policy), MaxTurns: o.MaxTurns, Limits: o.Limits, Restore: o.Restore,
 		As: o.As, Say: o.Say, TrustCommands: o.TrustCommands, Share: o.Share,
 	}
 	// An interrupt does not end the request: the room that it makes is paused then.
 	created, err := c.Create(context.WithoutCancel(ctx), q)
 	if err != nil {
 		return err
+	}
+	if o.detach {
+		c.Close()
+		return a.EmitText(created, "%s\n", created.Room)
 	}
 	r, err := c.Room(context.WithoutCancel(ctx), created.Room)
 	if err != nil {

@@ -20,6 +20,7 @@ type runOptions struct {
 	stored string // a room to resume
 	limits []string
 	failIf []string
+	detach bool // let a server run the room, and do not show it
 }
 
 // newRunCmd runs a room in the foreground.
@@ -68,6 +69,7 @@ func newRunCmd(a *commands) *cobra.Command {
 	a.FuelFlag(cmd)
 	app.CompletePolicyFlag(cmd)
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "the same as --limit maxTurns=N")
+	f.BoolVar(&o.detach, "detach", false, "let moot serve run the room, print its id and end")
 	f.StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
 	f.BoolVar(&o.Share, "share", false, "also share this device, as long as the room runs: a device is online in one process")
 	return cmd
@@ -139,6 +141,9 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 	if err != nil {
 		return err
 	}
+	if server == nil && o.detach {
+		return app.NoServer()
+	}
 	if server != nil {
 		return a.joinNew(ctx, server, file, o, conditions)
 	}
@@ -164,6 +169,9 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
 	server, err := a.Daemon()
 	if err != nil {
 		return err
+	}
+	if server == nil && o.detach {
+		return app.NoServer()
 	}
 	if server != nil {
 		return a.joinAgain(ctx, server, o)
