@@ -12,6 +12,7 @@ var settingCodes = []Meaning{
 var commandCodes = []Meaning{
 	{"CLI-COMMAND", usage, "The input in a running room is not a command, or its arguments are wrong.", "`help` lists the commands of a room, ? lists the keys."},
 	{"CLI-DIR", usage, "The folder given with -C does not exist.", ""},
+	{"CLI-EDITOR", failure, "The editor has failed, or has left no text, too long a text or the same text. Nothing was sent.", "Set VISUAL or EDITOR to a program, or give the text: `moot edit ITEM TEXT`."},
 	{"CLI-LIMIT", usage, "A limit that is to be changed does not exist, or has no such value.", "Write NAME=VALUE with the names of limits: in room.yaml, such as maxTurns=60 or maxCost=2.50."},
 	{"CLI-TOKEN", usage, "The file of --token-file cannot be read, or has no token.", "It has one line, the token. MOOT_TOKEN is another way to give it."},
 	{"CLI-USAGE", usage, "The command does not have this flag or argument.", "Every command explains itself with --help."},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/room"
 )
@@ -92,12 +93,54 @@ func TestAnswersKept(t *testing.T) {
 	}
 }
 
+// TestVia: an event keeps how the command was given, also as it is stored.
+func TestVia(t *testing.T) {
+	b, err := room.MarshalEvent(room.Event{Seq: 1, Via: "page", Body: room.Resumed{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := room.UnmarshalEvent(b); err != nil || e.Via != "page" {
+		t.Errorf("%s comes back as %+v, %v", b, e, err)
+	}
+}
+
+// TestDraftInTime: a draft of a room without draftTimeout waits as long as the room
+// lives; the second answer to one that was not sent is told why.
+func TestDraftInTime(t *testing.T) {
+	b := opened(t, "a/manual b me/human")
+	b.play("speak a go", "said yes")
+	if at, ok := b.state.DraftDeadline(); ok {
+		t.Errorf("it ends at %v", at)
+	}
+	if err := b.act("me", room.SetLimits{Limits: room.Limits{DraftTimeout: time.Minute}}); err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := b.state.DraftDeadline(); !ok || at != time.Minute {
+		t.Errorf("it ends at %v, %t", at, ok)
+	}
+	hash := b.state.Turn.Draft.Hash
+	b.clock = time.Minute
+	b.play("tick")
+	if e := b.log[len(b.log)-1]; e.Actor != room.ActorRoom || e.Body.Type() != "turn.rejected" {
+		t.Errorf("it ended with %s by %s", e.Body.Type(), e.Actor)
+	}
+	if _, ok := b.state.DraftDeadline(); ok {
+		t.Error("what has ended has a time")
+	}
+	if err := b.act("me", room.Approve{Draft: hash}); !errors.Is(err, room.ErrAnswered) || !strings.Contains(err.Error(), "was not sent because no person answered in time at") {
+		t.Error(err)
+	}
+}
+
 // TestModeNow: a seat without a mode is reviewed by hand.
 func TestModeNow(t *testing.T) {
 	for _, c := range []struct{ joined, set, want room.Mode }{
 		{"", "", room.Manual}, {room.SemiAuto, "", room.SemiAuto}, {room.FullAuto, room.Manual, room.Manual},
 	} {
 		x := room.Seat{Participant: room.Participant{Mode: c.joined}, SetMode: c.set}
+		if got := (room.SeatView{Mode: c.want, ModeSet: c.set != ""}).SetMode(); (got != "") != (c.set != "") || c.set != "" && !strings.Contains(got, string(c.want)) {
+			t.Errorf("it is shown as %q", got)
+		}
 		if got := x.ModeNow(); got != c.want {
 			t.Errorf("joined as %q and set to %q it is %q", c.joined, c.set, got)
 		}
@@ -108,6 +151,10 @@ func TestModeNow(t *testing.T) {
 // nothing with the state.
 func TestWaiting(t *testing.T) {
 	b := opened(t, "a/manual b me/human")
+	named := room.State{Spec: room.Spec{Room: "r2", Name: "two"}, Limits: room.Limits{DraftTimeout: 7}}
+	if w := named.Waiting(); w.Name != "two" || w.Timeout != 7 {
+		t.Errorf("of a room with a name: %+v", w)
+	}
 	if w := b.state.Waiting(); w.Room != "r1" || w.Phase != room.PhaseLive || w.Turn != 0 || w.Draft != nil || w.Requests != nil {
 		t.Errorf("nothing waits: %+v", w)
 	}

@@ -56,7 +56,7 @@ func (s *State) Apply(e Event) {
 	case TurnApproved:
 		s.addAnswer(e, b.Draft, "approved")
 	case TurnRejected:
-		s.addAnswer(e, b.Draft, "rejected")
+		s.addAnswer(e, b.Draft, rejection(e))
 		s.endTurn(e, b.Turn, "draft rejected")
 	case TurnPassed:
 		s.applyPassed(e, b)
@@ -257,7 +257,7 @@ func (s *State) applyDrafted(e Event, b TurnDrafted) {
 		return
 	}
 	s.noteAnswered(e, nil)
-	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency, At: e.At}
+	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency, At: e.At, Since: e.Clock}
 	if x := s.seat(s.Turn.Participant); x != nil {
 		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
 	}
@@ -269,7 +269,7 @@ func (s *State) applyEdited(e Event, b TurnEdited) {
 	}
 	d := *s.Turn.Draft
 	s.addAnswer(e, d.Hash, "edited")
-	d.Hash, d.Message.Text, d.Edited, d.At = b.Draft, b.Text, true, e.At
+	d.Hash, d.Message.Text, d.Edited, d.At, d.Since = b.Draft, b.Text, true, e.At, e.Clock
 	s.Turn.Draft = &d
 }
 

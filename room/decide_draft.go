@@ -204,6 +204,14 @@ func (a *Answer) problem(what string) error {
 	}
 }
 
+// rejection describes the end of a draft for the person who answers after it.
+func rejection(e Event) string {
+	if e.Actor == ActorRoom {
+		return "not sent because no person answered in time"
+	}
+	return "rejected"
+}
+
 // outcome describes the answer for the person who answers after it.
 func (b PermissionAnswered) outcome() string {
 	switch {

@@ -143,7 +143,7 @@ func (s *State) Timeout(id string) time.Duration {
 // endpoint does not return.
 const grace = time.Second
 
-// decideTick ends a turn, a start or the room when its time is over.
+// decideTick ends a turn, a draft, a start or the room when its time is over.
 func (s *State) decideTick(now Now) ([]Body, error) {
 	if s.Phase != PhaseLive {
 		return nil, nil
@@ -161,10 +161,24 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 			Error: "no answer within " + human.Duration(t.Timeout),
 		}, now)
 	}
+	if at, ok := s.DraftDeadline(); ok && now.Clock >= at {
+		return s.withLimits(now, TurnRejected{
+			Turn: s.Turn.Number, Draft: s.Turn.Draft.Hash, Reason: "not sent: no person has answered within " + human.Duration(s.Limits.DraftTimeout),
+		}), nil
+	}
 	if x := s.lateStart(now.Clock); x != nil {
 		return s.failSeat(x, FailTimeout, "not ready within "+human.Duration(s.Limits.startTimeout(x.Participant)), now.Clock-x.StartedAt), nil
 	}
 	return nil, nil
+}
+
+// DraftDeadline returns the clock at which the draft that waits is not sent for want
+// of an answer, and false if it waits as long as the room lives.
+func (s *State) DraftDeadline() (time.Duration, bool) {
+	if s.Turn == nil || s.Turn.Draft == nil || s.Limits.DraftTimeout <= 0 {
+		return 0, false
+	}
+	return s.Turn.Draft.Since + s.Limits.DraftTimeout, true
 }
 
 // AttendedTurn reports whether the open turn waits for a person, who reviews its
@@ -188,6 +202,9 @@ func (s *State) Deadline() (time.Duration, bool) {
 	at := s.Limits.MaxDuration
 	if t := s.Turn; s.inFlight() && s.agentHas(t) {
 		at = min(at, t.deadline())
+	}
+	if end, ok := s.DraftDeadline(); ok {
+		at = min(at, end)
 	}
 	for _, x := range s.starts() {
 		at = min(at, s.startDeadline(x))

@@ -11,7 +11,8 @@ import (
 )
 
 // Limits stop a room. A zero field means the default of [Defaults], never
-// "unlimited"; the optional ones, MaxTokens and MaxCost, have no default.
+// "unlimited"; the optional ones, MaxTokens, MaxCost and DraftTimeout, have no
+// default.
 type Limits struct {
 	MaxTurns    int           `json:"max_turns,omitempty"`
 	MaxDuration time.Duration `json:"max_duration_ns,omitempty"` // of the room's clock
@@ -37,6 +38,7 @@ type Limits struct {
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
 
 	PermissionTimeout time.Duration `json:"permission_timeout_ns,omitempty"` // until a permission request is refused
+	DraftTimeout      time.Duration `json:"draft_timeout_ns,omitempty"`      // until a draft is not sent
 }
 
 // Bounds of the time until a declining policy is asked again. A longer one of

@@ -24,6 +24,7 @@ func (m *model) review(do room.Act) bool {
 			return false
 		}
 		m.settleDraft(d.Draft)
+		t.drafted = max(m.clock, m.now)
 		d.Draft, d.Message.Text = draftOf(t.Request, do.Text), do.Text
 		m.note(room.TurnEdited{Turn: t.Turn, Draft: d.Draft, Text: do.Text})
 		if !do.Approve {
@@ -56,6 +57,11 @@ func (m *model) again(do room.Act) bool {
 
 // settleDraft notes that the draft with that hash has its answer.
 func (m *model) settleDraft(hash string) { m.answered[hash], m.lastDraft = true, hash }
+
+// unanswered reports whether the time of the draft that waits is over.
+func (m *model) unanswered() bool {
+	return m.turn != nil && m.turn.draft != nil && m.limits.DraftTimeout > 0 && m.now >= m.turn.drafted+m.limits.DraftTimeout
+}
 
 // setMode changes the mode of a seat until the room ends.
 func (m *model) setMode(do room.SetMode) bool {

@@ -91,6 +91,7 @@ type modelTurn struct {
 	seat    *modelSeat
 	started time.Duration
 	draft   *room.TurnDrafted
+	drafted time.Duration // since when the text of the draft waits
 }
 
 func newModel(open room.Open) *model {
@@ -160,6 +161,7 @@ func drawRoom(rt *rapid.T) room.Open {
 	l.MaxTokens = rapid.SampledFrom([]int64{0, 20, 33}).Draw(rt, "maxTokens")
 	l.MaxCost = rapid.SampledFrom([]int64{0, 100, 150}).Draw(rt, "maxCost")
 	l.PermissionTimeout = permissionTimeout
+	l.DraftTimeout = rapid.SampledFrom([]time.Duration{0, 0, 40 * time.Second}).Draw(rt, "draftTimeout")
 	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
 	o := room.Open{Spec: room.Spec{
 		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
@@ -434,6 +436,8 @@ func (m *model) stateLine() string {
 	} else if t.draft == nil && t.seat.takenBy == "" {
 		fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
 		until = min(until, t.until())
+	} else if t.draft != nil && m.limits.DraftTimeout > 0 {
+		until = min(until, t.drafted+m.limits.DraftTimeout)
 	}
 	fmt.Fprintf(&out, ", until %v", until)
 	return out.String()

@@ -190,6 +190,7 @@ func (m *model) replied(do room.Replied) bool {
 	if why == "" || why == "confidence" && do.Confidence != nil && *do.Confidence >= 0.5 {
 		return m.post(room.MessagePosted{Turn: t.Turn, Message: msg, Usage: do.Usage, Latency: latency, Auto: true})
 	}
+	t.drafted = max(m.clock, m.now)
 	t.draft = &room.TurnDrafted{Turn: t.Turn, Draft: draftOf(t.Request, do.Text), Message: msg, Usage: do.Usage, Why: why, Latency: latency}
 	m.charge(do.Usage, do.Text)
 	return m.note(*t.draft)
@@ -376,6 +377,10 @@ func (m *model) tick() bool {
 			return true
 		}
 		return m.failed(room.Failed{Turn: t.Turn, Code: room.FailTimeout, Latency: m.now - t.started})
+	}
+	if m.now < m.limits.MaxDuration && m.unanswered() {
+		m.settleDraft(t.draft.Draft)
+		return m.endTurn(room.TurnRejected{Turn: t.Turn, Draft: t.draft.Draft, Reason: "not sent: no person has answered within 40 s"})
 	}
 	for _, x := range m.seats {
 		if m.now < m.limits.MaxDuration && m.starts(x) && m.now >= x.startedAt+x.StartTimeout+time.Second {

@@ -125,6 +125,8 @@ func limits(t *testing.T, line string) room.Limits {
 			l.MaxOutput = n
 		case "maxViolations":
 			l.MaxViolations = n
+		case "draftTimeout":
+			l.DraftTimeout, _ = time.ParseDuration(v)
 		case "maxDuration":
 			l.MaxDuration, _ = time.ParseDuration(v)
 		default:

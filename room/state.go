@@ -145,7 +145,8 @@ type Draft struct {
 	Why     string        `json:"why"`
 	Latency time.Duration `json:"latency_ns"` // of the agent, without the person's
 	Edited  bool          `json:"edited"`
-	At      time.Time     `json:"at,omitzero"` // since when this text waits
+	At      time.Time     `json:"at,omitzero"`        // since when this text waits
+	Since   time.Duration `json:"since_ns,omitempty"` // the same by the room's clock
 }
 
 // A PolicyCursor is the position of the policy in force.

@@ -78,16 +78,17 @@ func (v SeatView) SetMode() string {
 type Waiting struct {
 	Room, Name  string
 	Phase       Phase
-	Turn        int    // the open turn
-	Participant string // whose turn it is
-	Draft       *Draft // nil for none
+	Turn        int           // the open turn
+	Participant string        // whose turn it is
+	Draft       *Draft        // nil for none
+	Timeout     time.Duration // of Draft; 0 for none
 	Requests    []PermissionRequest
 	Answers     []Answer // newest last
 }
 
 // Waiting returns what waits for a person. It shares nothing that changes with s.
 func (s *State) Waiting() Waiting {
-	w := Waiting{Room: s.Spec.Room, Name: s.Spec.Name, Phase: s.Phase, Answers: slices.Clone(s.Answers)}
+	w := Waiting{Room: s.Spec.Room, Name: s.Spec.Name, Phase: s.Phase, Timeout: s.Limits.DraftTimeout, Answers: slices.Clone(s.Answers)}
 	if t := s.Turn; t != nil {
 		w.Turn, w.Participant, w.Requests = t.Number, t.Participant, slices.Clone(t.Requests)
 		if t.Draft != nil {

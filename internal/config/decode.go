@@ -187,7 +187,7 @@ func (w wireLimits) limits() room.Limits {
 		RemoteTimeout: time.Duration(w.RemoteTimeout), BidTimeout: time.Duration(w.BidTimeout), StartTimeout: time.Duration(w.StartTimeout),
 		DeclineRetry: time.Duration(w.DeclineRetry), MaxToolRounds: w.MaxToolRounds,
 		MaxViolations: w.MaxViolations, SameText: w.SameText, SameTextOf: w.SameTextOf,
-		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong, PermissionTimeout: time.Duration(w.PermissionTimeout),
+		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong, PermissionTimeout: time.Duration(w.PermissionTimeout), DraftTimeout: time.Duration(w.DraftTimeout),
 	}
 }
 

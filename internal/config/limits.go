@@ -49,6 +49,7 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"maxInternal", &l.MaxInternal, false},
 		{"maxPingPong", &l.MaxPingPong, false},
 		{"permissionTimeout", &l.PermissionTimeout, false},
+		{"draftTimeout", &l.DraftTimeout, false},
 	}
 }
 
@@ -167,7 +168,7 @@ func (d *document) checkLimits(w wireRoom) {
 	for key, t := range map[string]duration{
 		"turnTimeout": l.TurnTimeout, "toolTurnTimeout": l.ToolTurnTimeout,
 		"remoteTimeout": l.RemoteTimeout, "bidTimeout": l.BidTimeout, "startTimeout": l.StartTimeout, "declineRetry": l.DeclineRetry,
-		"permissionTimeout": l.PermissionTimeout,
+		"permissionTimeout": l.PermissionTimeout, "draftTimeout": l.DraftTimeout,
 	} {
 		if time.Duration(t) > total {
 			never(key, "the room ends after "+human.Duration(total))

@@ -97,6 +97,7 @@ type (
 		MaxPingPong     int      `json:"maxPingPong"`
 
 		PermissionTimeout duration `json:"permissionTimeout"`
+		DraftTimeout      duration `json:"draftTimeout"`
 	}
 	wireContext struct {
 		Tokens  int `json:"tokens"`

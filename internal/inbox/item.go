@@ -26,7 +26,7 @@ type Item struct {
 	Agent string    `json:"agent" doc:"The seat that has the turn"`
 	Turn  int       `json:"turn"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero" doc:"When it is refused for want of an answer; absent for never"`
+	Until time.Time `json:"until,omitzero" doc:"When it ends for want of an answer, at the earliest; absent for never"`
 	Phase string    `json:"phase" doc:"Of the room; a draft is approved only while it is live"`
 
 	To     string `json:"to,omitempty" doc:"Draft: the receiver"`
@@ -55,6 +55,9 @@ func itemsOf(w room.Waiting) (items []Item) {
 	if d := w.Draft; d != nil {
 		x := item
 		x.ID, x.Kind, x.Since = w.Room+"/"+d.Hash, Draft, d.At
+		if w.Timeout > 0 && w.Phase == room.PhaseLive {
+			x.Until = d.At.Add(w.Timeout)
+		}
 		x.To, x.Text, x.Why, x.Edited = d.Message.To, d.Message.Text, d.Why, d.Edited
 		items = append(items, x)
 	}
@@ -90,9 +93,14 @@ type Answer struct {
 func Split(id string) (in, item string, err error) {
 	in, item, ok := strings.Cut(id, "/")
 	if !ok || in == "" || item == "" || strings.Contains(item, "/") {
-		return "", "", &problem.Error{Code: "INBOX-ID", What: "no item has such an id", Where: id, Fix: "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request"}
+		return "", "", UnknownError(id)
 	}
 	return in, item, nil
+}
+
+// UnknownError reports that no item has an id.
+func UnknownError(id string) *problem.Error {
+	return &problem.Error{Code: "INBOX-ID", What: "no item that waits has such an id", Where: id, Fix: "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request"}
 }
 
 // IsRequest reports whether the id of an item in its room is that of a permission

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
@@ -167,4 +168,41 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("told %s\nwant %s", got, want)
 		}
 	})
+}
+
+// TestDraftTimeout: a draft without an answer is not sent, also if the room was
+// unloaded while it waited.
+func TestDraftTimeout(t *testing.T) {
+	for _, unloaded := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &memory.Log{}
+			r := attended(t, l, count, room.Limits{MaxTurns: 1, DraftTimeout: time.Hour, MaxDuration: 3 * time.Hour}, func(_ *coordinator.Config, _ *room.Spec, ps []room.Participant) {
+				ps[0].Mode = room.Manual
+			})
+			begun := time.Now()
+			if unloaded {
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- r.Run(ctx) }()
+				time.Sleep(10 * time.Minute)
+				stop()
+				<-ended
+				infos, err := l.Rooms(t.Context())
+				if err != nil || len(infos) != 1 || infos[0].Wake.Sub(begun).Round(time.Minute) != time.Hour {
+					t.Errorf("the log wakes the room %v, %v", infos, err)
+				}
+				time.Sleep(50 * time.Minute)
+				cfg := config(l, rotate, count)
+				cfg.Headless = false
+				if r, err = coordinator.Reopen(t.Context(), cfg, "r1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runToLimit(t, r)
+			last := types(events(t, l))
+			if got := strings.Join(last[len(last)-2:], " "); got != "turn.rejected room.stopped" || time.Since(begun).Round(time.Minute) != time.Hour {
+				t.Errorf("unloaded is %t: after %v it ended with %s", unloaded, time.Since(begun), got)
+			}
+		})
+	}
 }

@@ -73,9 +73,14 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 		}
 	case room.SeatReady, room.SeatFailed:
 		if r.state.AttendedTurn() {
-			return time.Time{}
+			return r.unanswered(now)
 		}
-	case room.Paused, room.Stopped, room.Completed, room.Errored, room.TurnDrafted, room.TurnEdited:
+	case room.TurnDrafted, room.TurnEdited:
+		if d := r.state.Limits.DraftTimeout; d > 0 {
+			return now.Wall.Add(d)
+		}
+		return time.Time{}
+	case room.Paused, room.Stopped, room.Completed, room.Errored:
 		return time.Time{}
 	case room.RoundDeclined:
 		return now.Wall.Add(b.Retry)
@@ -102,7 +107,7 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 func (r *Room) due(now room.Now) time.Time {
 	var at time.Time
 	if r.state.AttendedTurn() {
-		return at // agents that start meanwhile are no reason to load the room
+		return r.unanswered(now) // agents that start meanwhile are no reason to load the room
 	}
 	for _, e := range r.state.Effects() {
 		start := now.Wall.Add(max(0, notBefore(e)-now.Clock))
@@ -111,6 +116,15 @@ func (r *Room) due(now room.Now) time.Time {
 		}
 	}
 	return at
+}
+
+// unanswered returns the wall time at which the draft that waits ends for want of an
+// answer, or the zero time.
+func (r *Room) unanswered(now room.Now) time.Time {
+	if at, ok := r.state.DraftDeadline(); ok {
+		return now.Wall.Add(max(0, at-now.Clock))
+	}
+	return time.Time{}
 }
 
 // notBefore is the room clock before which an effect does not start.
@@ -136,6 +150,9 @@ type idleMark struct {
 // cannot make a limit end the room.
 func (p *idleMark) clock(s *room.State) time.Duration {
 	slept := max(0, time.Since(p.Wall))
+	if at, ok := s.DraftDeadline(); ok {
+		return min(p.Clock+slept, max(at, p.Clock))
+	}
 	for _, e := range s.Effects() {
 		if at := notBefore(e); at > p.Clock {
 			return min(p.Clock+slept, at)

@@ -57,6 +57,28 @@ func (a *App) Client(room string) (*client.Client, error) {
 	}), nil
 }
 
+// Processes returns clients of all processes of the data folder that listen, by their
+// sockets, or one of the server that --server names. The caller closes them.
+func (a *App) Processes() (map[string]*client.Client, error) {
+	if a.Remote() {
+		c, err := a.Client("")
+		return map[string]*client.Client{a.Flags.server: c}, err
+	}
+	token, err := a.token()
+	if err != nil {
+		return nil, err
+	}
+	sockets, err := local.Find(a.Settings.Data)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*client.Client{}
+	for _, s := range sockets {
+		all[s.Path] = client.Local(token, s.Dial)
+	}
+	return all, nil
+}
+
 // Daemon returns a client of the daemon of the data folder or of the server that
 // --server names, and nil if there is neither.
 func (a *App) Daemon() (*client.Client, error) {

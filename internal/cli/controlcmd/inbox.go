@@ -1,0 +1,306 @@
+package controlcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/client"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/human"
+	"github.com/folkmoot/moot/internal/inbox"
+	"github.com/folkmoot/moot/internal/local"
+	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// newInboxCmd lists what waits for a person.
+func newInboxCmd(a *commands) *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:   "inbox",
+		Short: "List the drafts and permission requests that wait for you, in all rooms",
+		Long: "inbox lists what waits for a person: drafts, and permission requests of your own\n" +
+			"agents, in the rooms that a process of this data folder runs, and the drafts of rooms\n" +
+			"that no process runs. `moot approve`, `moot edit` and `moot reject` answer an item by\n" +
+			"its id. It is answered once: the second answer is told who was first.\n\n" +
+			"With --watch it goes on and shows what begins to wait and what ends. With -o jsonl\n" +
+			"these are lines {\"item\": ...} and {\"ended\": ...}.",
+		Example: "  moot inbox\n  moot inbox --watch\n  moot inbox -o jsonl",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watchInbox(cmd.Context())
+			}
+			items, err := a.items(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(items) == 0 {
+				a.Note("nothing waits")
+			}
+			return app.EmitEach(a.App, items, a.itemText)
+		},
+	}
+	app.AllowServer(cmd)
+	cmd.Flags().BoolVar(&watch, "watch", false, "go on, and show what changes")
+	return cmd
+}
+
+// items returns what waits in all processes and, if none listens, in the log.
+func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
+	processes, err := a.Processes()
+	if err != nil {
+		return nil, err
+	}
+	if len(processes) == 0 {
+		return a.storedItems(ctx)
+	}
+	found := map[string]inbox.Item{}
+	for _, c := range processes {
+		items, err := c.Inbox(ctx)
+		c.Close()
+		if errors.Is(err, local.ErrNone) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range items {
+			found[x.ID] = x
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(x, y inbox.Item) int {
+		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID))
+	}), nil
+}
+
+// storedItems returns the drafts that wait in the log of a data folder in which no
+// process runs.
+func (a *commands) storedItems(ctx context.Context) ([]inbox.Item, error) {
+	db, err := a.ReadLog()
+	if errors.Is(err, log.ErrNotFound) {
+		return []inbox.Item{}, nil // no room was ever run here
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	b := inbox.New(inbox.Config{
+		Log: db, Runs: func(string) bool { return false },
+		State: func(ctx context.Context, id string) (*room.State, error) { return coordinator.State(ctx, db, id) },
+	})
+	items, err := b.Items(ctx)
+	return append([]inbox.Item{}, items...), err
+}
+
+// itemText is an item as people read it. All that an agent says stands behind a bar.
+func (a *commands) itemText(x inbox.Item) string {
+	id := a.Paint(a.Stdout, app.StyleWarn, term.Line(x.ID))
+	if x.Kind == inbox.Permission {
+		left := max(0, time.Until(x.Until)).Round(time.Second)
+		asked := room.PermissionAsked{Turn: x.Turn, Participant: x.Agent, ID: item(x.ID)}
+		if x.Permission != nil {
+			asked.Permission = *x.Permission
+		}
+		return id + "  refused in " + human.Duration(left) + "\n" + a.Printer().Event(room.Event{Body: asked})
+	}
+	facts := "the draft of " + term.Line(x.Agent) + " waits for approval (" + term.Line(x.Why) + ")"
+	if x.To != "" && x.To != room.Broadcast {
+		facts += ", for " + term.Line(x.To)
+	}
+	if x.Edited {
+		facts += ", edited"
+	}
+	if x.Phase != string(room.PhaseLive) {
+		facts += "; the room is " + term.Line(x.Phase)
+	}
+	var b strings.Builder
+	b.WriteString(id + "  " + facts + "\n")
+	for line := range strings.Lines(x.Text) {
+		b.WriteString("  │ " + term.Line(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	return b.String() + "\n"
+}
+
+// item returns the id of an item in its room.
+func item(id string) string {
+	_, item, _ := strings.Cut(id, "/")
+	return item
+}
+
+// A source is a process whose inbox is followed.
+type source struct {
+	at    string
+	known map[string]bool // ids of its items
+}
+
+// A news is a change in one source, or the end of it.
+type news struct {
+	from   *source
+	change inbox.Change
+	ended  bool
+	err    error
+}
+
+// lookEvery is how often a watch looks for processes that have begun to listen.
+const lookEvery = time.Second
+
+// watchInbox shows what waits, and what changes, until ctx ends.
+func (a *commands) watchInbox(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	sources, all := map[string]*source{}, make(chan news)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		processes, err := a.Processes()
+		if err != nil {
+			return err
+		}
+		for at, c := range processes {
+			if sources[at] == nil {
+				sources[at] = &source{at, map[string]bool{}}
+				go follow(ctx, c, sources[at], all)
+			}
+		}
+	wait:
+		for {
+			select {
+			case n := <-all:
+				if err := a.showNews(n); err != nil {
+					return err
+				}
+				if !n.ended {
+					continue
+				}
+				if a.Remote() && n.err != nil {
+					return n.err
+				}
+				delete(sources, n.from.at)
+			case <-tick.C:
+				break wait
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// follow sends the news of a process until it ends.
+func follow(ctx context.Context, c *client.Client, s *source, all chan<- news) {
+	defer c.Close()
+	send := func(n news) error {
+		select {
+		case all <- n:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := c.FollowInbox(ctx, func(change inbox.Change) error { return send(news{from: s, change: change}) })
+	_ = send(news{from: s, ended: true, err: err}) // unless ctx has ended
+}
+
+// showNews writes a change. With a process its requests end.
+func (a *commands) showNews(n news) error {
+	switch {
+	case n.ended:
+		for _, id := range slices.Sorted(maps.Keys(n.from.known)) {
+			if err := a.showChange(inbox.Change{Ended: &inbox.Ended{ID: id}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case n.change.Item != nil:
+		n.from.known[n.change.Item.ID] = true
+	case n.change.Ended != nil:
+		delete(n.from.known, n.change.Ended.ID)
+	}
+	return a.showChange(n.change)
+}
+
+func (a *commands) showChange(c inbox.Change) error {
+	if a.Format != app.FormatTable {
+		return a.Emit([]inbox.Change{c}, nil)
+	}
+	text := ""
+	switch {
+	case c.Item != nil:
+		text = a.itemText(*c.Item)
+	case c.Ended != nil && c.Ended.Answer != nil:
+		r := c.Ended.Answer
+		text = term.Line(c.Ended.ID) + "  " + term.Line(r.What)
+		if r.By != room.ActorRoom {
+			text += " by " + term.Line(r.By)
+		}
+		if r.Via != "" {
+			text += " (" + term.Line(r.Via) + ")"
+		}
+		text += "\n\n"
+	case c.Ended != nil:
+		text = term.Line(c.Ended.ID) + "  waits no more\n\n"
+	}
+	_, err := io.WriteString(a.Stdout, text)
+	return err
+}
+
+// findItem returns the id that an argument means: an id as it is, else the only item
+// whose id in its room begins with it.
+func (a *commands) findItem(ctx context.Context, arg string) (string, error) {
+	if strings.Contains(arg, "/") {
+		_, _, err := inbox.Split(arg)
+		return arg, err
+	}
+	items, err := a.items(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, x := range items {
+		if strings.HasPrefix(item(x.ID), arg) {
+			found = append(found, x.ID)
+		}
+	}
+	if len(found) != 1 {
+		return "", noItem(arg, found)
+	}
+	return found[0], nil
+}
+
+func noItem(arg string, found []string) error {
+	e := inbox.UnknownError(arg)
+	if len(found) > 1 {
+		e.What = fmt.Sprintf("%d items have such an id: %s", len(found), strings.Join(found, ", "))
+	}
+	return e
+}
+
+// completeItem completes the id of an item of one of these kinds.
+func (a *commands) completeItem(kinds ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []cobra.Completion
+		settings, _, err := config.LoadSettings(cmd.Flags())
+		if err == nil && len(args) == 0 {
+			a.Settings = settings
+			items, _ := a.items(cmd.Context()) // nothing to complete is no error
+			for _, x := range items {
+				if slices.Contains(kinds, x.Kind) {
+					all = append(all, cobra.CompletionWithDesc(x.ID, x.Kind+" of "+x.Agent))
+				}
+			}
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}
