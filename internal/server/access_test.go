@@ -271,6 +271,38 @@ func TestSocket(t *testing.T) {
 	}
 }
 
+// deadlines notes the read deadline of a connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set  int
+	last time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set++
+	d.last = t
+	return nil
+}
+
+// TestNoDeadlineStays checks that the deadline for a body does not end a request that
+// takes longer: net/http cancels a request when a read of its connection times out.
+func TestNoDeadlineStays(t *testing.T) {
+	x := newSecured(t, "")
+	h := x.Handler(server.LocalUser)
+	for _, r := range x.Routes() {
+		if r.Method != http.MethodPost || !strings.HasPrefix(r.Path, "/api/") {
+			continue
+		}
+		req := httptest.NewRequest(r.Method, strings.NewReplacer("{", "", "}", "").Replace(r.Path), strings.NewReader(`{"name":"x","scope":"read"}`))
+		req.Header.Set("Content-Type", "application/json")
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		h.ServeHTTP(w, req)
+		if w.set == 0 || !w.last.IsZero() {
+			t.Errorf("%s: %d deadlines, the last %v, status %d", r.Path, w.set, w.last, w.Code)
+		}
+	}
+}
+
 // TestSlowHeader checks that a client that sends its header slowly is disconnected
 // (slowloris). The server under test differs in its time only.
 func TestSlowHeader(t *testing.T) {

@@ -147,6 +147,9 @@ var useProblems = sync.OnceFunc(func() {
 // route registers an operation for callers who have the scope need.
 func route[I, O any](s *Server, need Scope, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
 	s.need = need
+	// The body has been read, within its own time and size. A deadline of huma would stay
+	// on the connection and end requests that take longer.
+	op.BodyReadTimeout, op.MaxBodyBytes = -1, -1
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
