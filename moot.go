@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/internal/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/audit"
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
@@ -51,9 +53,11 @@ type Host struct {
 	stop    context.CancelFunc
 	running context.Context // ends when every room has ended
 
-	mu     sync.Mutex
-	early  []*loading // policies that are being loaded before a room asks
-	failed error      // of rooms that ended with an error
+	mu      sync.Mutex
+	early   []*loading           // policies that are being loaded before a room asks
+	failed  []error              // of rooms that ended with an error, the first ones
+	trusted map[string]bool      // imported rooms that were opened with TrustCommands
+	refused map[string]time.Time // rooms that failed, which do not wake by themselves until then
 }
 
 // Open opens the data folder and runs its rooms from then on. The caller must
@@ -98,6 +102,9 @@ func (w Wiring) OpenHost() (*Host, error) {
 		Failed: h.fail,
 	}
 	h.seats = h.newSessions()
+	if w.AllRooms {
+		h.rooms.Due = h.due
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	running, end := context.WithCancel(context.Background())
 	h.stop, h.running = stop, running
@@ -118,11 +125,23 @@ func (h *Host) notify(ctx context.Context) {
 	}
 }
 
-// fail keeps why a room ended.
+// maxFailed is how many errors of rooms Stop returns; all are logged.
+const maxFailed = 8
+
+// fail keeps why a room ended. That another process has taken it is no failure.
 func (h *Host) fail(id string, err error) {
+	if errors.Is(err, log.ErrLocked) {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.failed = errors.Join(h.failed, err)
+	if len(h.failed) < maxFailed {
+		h.failed = append(h.failed, err)
+	}
+	if h.refused == nil {
+		h.refused = map[string]time.Time{}
+	}
+	h.refused[id] = time.Now().Add(refusedFor)
 	h.wiring.Log.Error("a room ended with an error", "room", id, "error", err)
 }
 
@@ -142,7 +161,7 @@ func (h *Host) Stop() error {
 	h.remote.leaveAll()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return errors.Join(h.failed, closed)
+	return errors.Join(errors.Join(h.failed...), closed)
 }
 
 // Close stops the Host and frees everything.

@@ -105,6 +105,9 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 	if err := h.checkTrusted(ctx, state, o); err != nil {
 		return nil, err
 	}
+	if o.TrustCommands {
+		h.trust(id)
+	}
 	if run.ResumeWith, err = h.changes(ctx, state, o); err != nil {
 		return nil, err
 	}
@@ -161,7 +164,10 @@ func (h *Host) Do(ctx context.Context, id string, c Command) ([]Event, error) {
 // checkLoadable refuses to load an imported room by a command: it might start what
 // its log names.
 func (h *Host) checkLoadable(ctx context.Context, id string) error {
-	if _, ok := h.rooms.Running(id); ok {
+	h.mu.Lock()
+	trusted := h.trusted[id]
+	h.mu.Unlock()
+	if _, running := h.rooms.Running(id); running || trusted {
 		return nil
 	}
 	if imported, err := h.log.Imported(ctx, id); err != nil || !imported {

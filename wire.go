@@ -52,6 +52,7 @@ type Wiring struct {
 	Note       func(format string, args ...any)    // tells the user; may be nil
 	Passphrase func(prompt string) ([]byte, error) // asks the user; nil cannot
 	Working    func(what string) (done func())     // shows what the user waits for; may be nil
+	AllRooms   bool                                // a Host wakes every room of the data folder that has something to do
 	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
 
 	// Tools returns the tool server that a seat of a room gets, with a credential of

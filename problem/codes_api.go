@@ -26,6 +26,7 @@ var apiCodes = []Meaning{
 	{"MCP-WAITING", usage, "A tool was asked for an answer that waits, with an id that is none.", "Pass the id that answer_turn returned."},
 	{"API-URL", usage, "The address of a server is none.", "Write it as http://127.0.0.1:8420."},
 	{"SERVER-NONE", failure, "The command needs `moot serve`, and none runs for this data folder.", "Start `moot serve`, or name another server with --server."},
+	{"SERVER-GONE", failure, "The process that ran a room ended during a request.", "Send the request again. A command with the same id is carried out once."},
 	{"SERVER-RUNNING", failure, "A server runs for this data folder already.", "Use it, end it first, or choose another data folder with --data."},
 	{"SERVER-SOCKET", failure, "The socket by which other commands reach this process cannot be used safely.", "The folder `sockets` in the data folder must belong to you, with mode 0700. Choose a data folder with a shorter path if its path is too long."},
 	{"SERVER-CERT", failure, "The certificate of the server cannot be used.", "Set server.cert and server.key to PEM files that belong together."},

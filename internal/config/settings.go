@@ -85,6 +85,7 @@ var settingKeys = []settingKey{
 	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
 	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for the relay of relay.url; better use relay.tokens", field: func(s *Settings) *string { return &s.TokenFile }},
 	{name: "device.passphrase", env: "MOOT_DEVICE_PASSPHRASE", kind: isFile, doc: "file with the passphrase of the device's sealed keys; without it moot asks", field: func(s *Settings) *string { return &s.PassphraseFile }},
+	{name: "server.listen", env: "MOOT_SERVER_LISTEN", kind: isText, def: DefaultListen, doc: "address that `moot serve` listens on; none is the socket only", field: func(s *Settings) *string { return &s.Server.Listen }},
 	{name: "server.hosts", env: "MOOT_SERVER_HOSTS", kind: isText, doc: "names of `moot serve` besides its address, with a port if it is another one; separated by commas", field: func(s *Settings) *string { return &s.Server.Hosts }},
 	{name: "server.cert", env: "MOOT_SERVER_CERT", kind: isFile, doc: "file with the TLS certificate of `moot serve`", field: func(s *Settings) *string { return &s.Server.Cert }},
 	{name: "server.key", env: "MOOT_SERVER_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Server.Key }},
@@ -331,6 +332,12 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 	return nil
 }
 
+// DefaultListen is the default address of a server. Only this machine can reach it.
+const DefaultListen = "127.0.0.1:8420"
+
+// ListenNone is the address of a server that listens on its socket only.
+const ListenNone = "none"
+
 // DefaultRelayListen is the default address of a relay. Only this machine can
 // reach it.
 const DefaultRelayListen = "127.0.0.1:7447"
@@ -350,9 +357,10 @@ type Relay struct {
 // Server holds the settings of `moot serve`. Files are absolute paths; "" means
 // none.
 type Server struct {
-	Hosts string // names, separated by commas
-	Cert  string // file
-	Key   string // file
+	Listen string // address, or ListenNone
+	Hosts  string // names, separated by commas
+	Cert   string // file
+	Key    string // file
 
 	RootList string // folders of sessions, separated by commas
 	Agent    string // of a session that names none

@@ -19,11 +19,11 @@ import (
 var ErrRunning = errors.New("local: a daemon runs already")
 
 // A Listener accepts connections of other processes of this user. Close removes
-// its socket.
+// its socket. That of a daemon is followed by Release.
 type Listener struct {
 	net.Listener
 	path   string
-	unlock func() // of a daemon; may be nil
+	unlock func() // of a daemon; else nil
 	once   sync.Once
 	err    error // of Close
 }
@@ -38,12 +38,16 @@ func (l *Listener) Close() error {
 		if err := os.Remove(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			l.err = errors.Join(l.err, err)
 		}
-		if l.unlock != nil {
-			l.unlock()
+		if filepath.Base(filepath.Dir(l.path)) != folderName {
+			_ = os.Remove(filepath.Dir(l.path)) // below the temporary files, if it is empty
 		}
 	})
 	return l.err
 }
+
+// Release lets another process become the daemon. Until then it is refused, so that
+// the rooms of this one can come to rest. It is called once.
+func (l *Listener) Release() { l.unlock() }
 
 // Listen opens the socket of this process, and removes those of processes that
 // have ended.
@@ -59,7 +63,7 @@ func Listen(data string) (*Listener, error) {
 }
 
 // ListenDaemon opens the socket of the daemon. It is [ErrRunning] when another
-// process is the daemon of the data folder.
+// process is the daemon of the data folder, until it calls Release.
 func ListenDaemon(data string) (*Listener, error) {
 	dir, err := makeFolder(data)
 	if err != nil {

@@ -93,6 +93,7 @@ func TestListenAndFind(t *testing.T) {
 	if err := daemon.Close(); err != nil {
 		t.Error(err)
 	}
+	daemon.Release()
 	if _, err := FindDaemon(data); !errors.Is(err, ErrNone) {
 		t.Errorf("a daemon that has ended: %v", err)
 	}
@@ -121,6 +122,10 @@ func TestSecondDaemon(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
+	if _, err := ListenDaemon(data); !errors.Is(err, ErrRunning) {
+		t.Errorf("a second daemon while the rooms of the first come to rest: %v", err)
+	}
+	first.Release()
 	next, err := ListenDaemon(data)
 	if err != nil {
 		t.Fatal(err)

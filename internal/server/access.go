@@ -18,6 +18,9 @@ import (
 // of a seat has no more rights here than elsewhere.
 func (s *Server) SocketHandler() http.Handler {
 	return s.Handler(func(r *http.Request) (Caller, error) {
+		if c, ok, err := forwardedCaller(r); ok || err != nil {
+			return c, err
+		}
 		c, err := LocalUser(r)
 		header, ok := r.Header["Authorization"]
 		switch {

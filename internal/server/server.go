@@ -39,6 +39,8 @@ type Config struct {
 	// URL returns the address at which browsers reach this server, "" while it
 	// listens on no TCP address; may be nil.
 	URL func() string
+	// Placement tells where requests about a room are answered; nil is here.
+	Placement Placement
 }
 
 // A Server answers requests about the rooms of a Host. It is safe for concurrent
@@ -178,6 +180,9 @@ func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *ht
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := CallerOf(r.Context()).check(need, r.PathValue("room"), r.PathValue("seat")); err != nil {
 			s.fail(w, err)
+			return
+		}
+		if s.forwarded(w, r, r.PathValue("room")) {
 			return
 		}
 		handle(w, r)

@@ -21,6 +21,8 @@ type Host struct {
 	IdleAfter time.Duration
 	// Failed, if not nil, is called for each room whose Run ended with an error.
 	Failed func(room string, err error)
+	// Opened, if not nil, is called for each room that is loaded, before it is used.
+	Opened func(*Room)
 
 	once  sync.Once
 	mu    sync.Mutex
@@ -166,6 +168,34 @@ func (h *Host) Has(id string) bool {
 	return ok
 }
 
+// Rest pauses the rooms in which an agent is at work, as the host, with that reason.
+// Rooms that go on by themselves after a restart are left as they are.
+func (h *Host) Rest(ctx context.Context, reason string) error {
+	h.start()
+	h.mu.Lock()
+	var all []*Room
+	for _, l := range h.rooms {
+		if l.room != nil {
+			all = append(all, l.room)
+		}
+	}
+	h.mu.Unlock()
+	var pausing sync.WaitGroup
+	errs := make([]error, len(all))
+	for i, r := range all {
+		if r.atWork() {
+			pausing.Go(func() { _, errs[i] = r.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: reason}}) })
+		}
+	}
+	pausing.Wait()
+	for i, err := range errs {
+		if errors.Is(err, ErrClosed) {
+			errs[i] = nil // it has ended meanwhile
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Loaded returns how many rooms are loaded.
 func (h *Host) Loaded() int {
 	h.start()
@@ -208,6 +238,9 @@ func (h *Host) load(ctx context.Context, id string, open func(context.Context) (
 // open opens the room l and starts its Run.
 func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room, error)) (*Room, error) {
 	r, err := open(h.ctx) // not the caller's context: other callers may wait for the room
+	if err == nil && h.Opened != nil {
+		h.Opened(r)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer close(l.opened)

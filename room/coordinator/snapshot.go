@@ -90,14 +90,27 @@ func (r *Room) maybeSnapshot(ctx context.Context) error {
 // running is marked as idle, so that it is not interrupted when it is opened
 // again.
 func (r *Room) snapshotOnExit(ctx context.Context) error {
-	if r.state.Phase != room.PhaseLive || r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), func(e room.Effect) bool {
-		_, speaks := e.(room.Speak) // a turn that the end of the process interrupts
-		return speaks
-	}) {
+	if r.state.Phase != room.PhaseLive || r.speaking() {
 		return r.save(ctx)
 	}
 	r.resumedIdle = &idleMark{r.clock.now(), time.Now()}
 	return r.writeSnapshot(ctx)
+}
+
+// speaking reports whether the end of the process would interrupt a turn.
+func (r *Room) speaking() bool {
+	return r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), func(e room.Effect) bool {
+		_, speaks := e.(room.Speak)
+		return speaks
+	})
+}
+
+// atWork reports whether the end of the process would interrupt a turn, and the room
+// would wait for a person then.
+func (r *Room) atWork() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Phase == room.PhaseLive && r.state.Spec.OnRestart != room.RestartContinue && r.speaking()
 }
 
 // save writes a snapshot of a room that is not idle. Short rooms have none.

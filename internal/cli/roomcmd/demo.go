@@ -76,6 +76,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 		return err
 	}
 	defer h.Close()
+	defer a.ServeLocal(h)()
 	n, err := a.startNeighbour(ctx, h, delay)
 	if err != nil {
 		return err

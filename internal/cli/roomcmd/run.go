@@ -152,6 +152,7 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 		return err
 	}
 	defer h.Close()
+	defer a.ServeLocal(h)()
 	r, err := h.Create(ctx, moot.Source{File: file}, o.Options)
 	if err != nil {
 		return err
@@ -181,6 +182,7 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	defer h.Close()
+	defer a.ServeLocal(h)()
 	before, err := a.stateOf(ctx, o.stored)
 	if err != nil {
 		return err

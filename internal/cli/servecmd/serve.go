@@ -1,0 +1,165 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/access"
+	"github.com/folkmoot/moot/internal/catalog"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/local"
+	"github.com/folkmoot/moot/internal/server"
+)
+
+type serveFlags struct{ listen, cert, key string }
+
+// newServeCmd runs the server of this device.
+func newServeCmd(a *commands) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run all rooms of this device, and an HTTP API for them",
+		Long: "serve runs the rooms of the data folder until it is told to end. Other commands\n" +
+			"find it by a socket in the data folder that only you can open: `moot run` lets it\n" +
+			"run the room, and every control of a room works from any terminal. Programs use\n" +
+			"the same HTTP API on the address of --listen, with a token.\n\n" +
+			"Rooms that were live when the last process ended go on if their onRestart is\n" +
+			"continue, and are paused otherwise. A room that another process runs stays there,\n" +
+			"and requests about it are forwarded, until that process ends.\n\n" +
+			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
+			"with onRestart: continue, and ends the server. The second ends it at once.",
+		Example: "  moot serve\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.fillIn(cmd, a.Settings.Server)
+			return a.serve(cmd.Context(), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", "", "address of the HTTP API, or none; port 0 takes any that is free (default "+config.DefaultListen+")")
+	fl.StringVar(&f.cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
+	fl.StringVar(&f.key, "key", "", "file of its key, in PEM")
+	for _, name := range []string{"cert", "key"} {
+		_ = cmd.MarkFlagFilename(name) // the flag is there
+	}
+	return cmd
+}
+
+// fillIn takes from the settings what no flag says.
+func (f *serveFlags) fillIn(cmd *cobra.Command, s config.Server) {
+	for _, p := range []struct {
+		flag string
+		have *string
+		set  string
+	}{{"listen", &f.listen, s.Listen}, {"cert", &f.cert, s.Cert}, {"key", &f.key, s.Key}} {
+		if !cmd.Flags().Changed(p.flag) {
+			*p.have = p.set
+		}
+	}
+}
+
+// A Serving is what a server says when it is ready.
+type Serving struct {
+	Process int    `json:"process"`
+	Data    string `json:"data"`
+	Socket  string `json:"socket"`
+	URL     string `json:"url,omitempty"` // "" without an address
+	Token   string `json:"token"`         // the file with a token for everything
+}
+
+// serve runs all rooms until ctx ends.
+func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
+	hosts, err := access.ParseHosts(a.Settings.Server.Hosts)
+	if err != nil {
+		return err
+	}
+	socket, err := local.ListenDaemon(a.Settings.Data)
+	if err != nil {
+		return err
+	}
+	defer socket.Release()
+	defer socket.Close() // when something else fails; Serve closes it too
+	d := daemon{commands: a, socket: socket, hosts: hosts, at: Serving{
+		Process: os.Getpid(), Data: a.Settings.Data, Socket: socket.Path(), Token: filepath.Join(a.Settings.Data, "server", "token"),
+	}}
+	if f.listen != config.ListenNone {
+		web, scheme, err := access.Listen(f.listen, f.cert, f.key)
+		if err != nil {
+			return err
+		}
+		defer web.Close()
+		d.web, d.at.URL = web, access.URL(scheme, web)
+	}
+	keys, err := a.Keys()
+	if err != nil {
+		return err
+	}
+	if _, err := keys.AdminToken(); err != nil {
+		return err
+	}
+	w := a.Wiring()
+	w.AllRooms = true
+	if d.host, err = w.OpenHost(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.host.Close()) }()
+	d.server = server.New(server.Config{
+		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host),
+	})
+	return d.run(ctx)
+}
+
+// A daemon is the server of a data folder.
+type daemon struct {
+	*commands
+	host        *moot.Host
+	server      *server.Server
+	socket, web net.Listener // web is nil without an address
+	hosts       access.Hosts
+	at          Serving
+}
+
+// run answers requests until ctx ends. Then it brings the rooms to rest first, so that
+// those who watch a room see how it ends.
+func (d *daemon) run(ctx context.Context) error {
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	running, failed := context.WithCancelCause(ctx)
+	var tasks sync.WaitGroup
+	defer func() {
+		end()
+		failed(nil)
+		tasks.Wait()
+	}()
+	tasks.Go(func() { failed(d.server.Serve(serving, d.socket, d.server.SocketHandler())) })
+	if d.web != nil {
+		tasks.Go(func() { failed(d.server.Serve(serving, d.web, d.server.TCPHandler(d.hosts))) })
+	}
+	tasks.Go(func() { d.takeOver(running) })
+	if err := d.ready(); err != nil {
+		return err
+	}
+	<-running.Done()
+	err := errors.Join(d.host.Rest(context.WithoutCancel(ctx), "the server ended"), d.host.Stop())
+	if ctx.Err() == nil {
+		err = errors.Join(context.Cause(running), err)
+	}
+	return err
+}
+
+// ready says where the server is.
+func (d *daemon) ready() error {
+	d.Note("rooms   %s", d.at.Data)
+	d.Note("socket  %s, for commands of this user", d.at.Socket)
+	if d.at.URL == "" {
+		return d.EmitText(d.at, "%s\n", d.at.Socket)
+	}
+	d.Note("token   %s, for programs that use the address", d.at.Token)
+	return d.EmitText(d.at, "%s\n", d.at.URL)
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/local"
+	"github.com/folkmoot/moot/internal/strict"
+	"github.com/folkmoot/moot/problem"
+)
+
+// A Placement tells where requests about a room are answered: by this server if the
+// connection is nil, else by the process at its other end.
+type Placement func(ctx context.Context, room string) (net.Conn, error)
+
+// OnlyRunning is the Placement of a process that runs some rooms and then ends: it
+// refuses all others.
+func OnlyRunning(h *moot.Host) Placement {
+	return func(_ context.Context, room string) (net.Conn, error) {
+		if h.Running(room) {
+			return nil, nil
+		}
+		return nil, &problem.Error{Code: "ROOM-IDLE", What: "no process runs the room", Where: "room " + room, Fix: "`moot run --room " + room + "` runs it, and `moot serve` runs all rooms"}
+	}
+}
+
+// Limits of the wait for a process that holds a room and does not listen: it has just
+// begun, or is about to end.
+const (
+	holderWait  = time.Second
+	holderRetry = 20 * time.Millisecond
+)
+
+// AllRooms is the Placement of the server of a data folder. It answers requests about
+// every room that no other process holds, which takes the room over.
+func AllRooms(data string, h *moot.Host) Placement {
+	return func(ctx context.Context, room string) (net.Conn, error) {
+		for end := time.Now().Add(holderWait); ; {
+			pid := h.Holder(room)
+			if pid == 0 || pid == os.Getpid() || h.Running(room) {
+				return nil, nil
+			}
+			c, err := dialProcess(ctx, data, pid)
+			if !errors.Is(err, local.ErrNone) {
+				return c, err
+			}
+			if time.Now().After(end) {
+				return nil, nil // opening the room says who holds it
+			}
+			select {
+			case <-time.After(holderRetry):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+}
+
+func dialProcess(ctx context.Context, data string, pid int) (net.Conn, error) {
+	s, err := local.FindProcess(data, pid)
+	if err != nil {
+		return nil, err
+	}
+	return s.Dial(ctx)
+}
+
+// forwarded answers a request about a room that another process runs, and reports
+// whether it did. The caller may use the route.
+func (s *Server) forwarded(w http.ResponseWriter, r *http.Request, room string) bool {
+	if s.cfg.Placement == nil || room == "" {
+		return false
+	}
+	c, err := s.cfg.Placement(r.Context(), room)
+	if err != nil {
+		s.fail(w, err)
+		return true
+	}
+	if c == nil {
+		return false
+	}
+	s.forward(w, r, c)
+	return true
+}
+
+// forward sends a request on c, as a request of its caller, and copies the answer.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, c net.Conn) {
+	defer c.Close()
+	once := make(chan net.Conn, 1)
+	once <- c
+	t := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			select {
+			case c := <-once:
+				return c, nil
+			default:
+				return nil, net.ErrClosed // the request is not sent twice
+			}
+		},
+	}
+	defer t.CloseIdleConnections()
+	proxy := httputil.ReverseProxy{
+		Transport: t, FlushInterval: -1, ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "http", Host: "moot"})
+			for _, name := range []string{"Authorization", "Cookie", "Origin", "Referer"} { // they have been checked
+				p.Out.Header.Del(name)
+			}
+			p.Out.Header.Set(callerHeader, CallerOf(r.Context()).header())
+		},
+		ModifyResponse: func(resp *http.Response) error {
+			for name := range resp.Header {
+				w.Header().Del(name) // both servers set some
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			s.fail(w, &problem.Error{
+				Code: "SERVER-GONE", What: "the process that ran the room has ended", Where: "room " + r.PathValue("room"),
+				Fix: "send the request again; a command with the same id is carried out once", Err: err,
+			})
+		},
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// callerHeader names the caller of a forwarded request. It is believed on the socket
+// of this user only, where everybody is the user.
+const callerHeader = "Moot-Caller"
+
+// maxCaller is the longest value of the header.
+const maxCaller = 4 << 10
+
+func (c Caller) header() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic("server: " + err.Error()) // strings and a number
+	}
+	return string(b)
+}
+
+// forwardedCaller returns who sent a request that another process of this user has
+// forwarded.
+func forwardedCaller(r *http.Request) (c Caller, ok bool, err error) {
+	values := r.Header.Values(callerHeader)
+	if len(values) == 0 {
+		return c, false, nil
+	}
+	if len(values) > 1 || len(values[0]) > maxCaller {
+		return c, false, badCaller(errors.New("one header of at most 4 KiB is allowed"))
+	}
+	if err := strict.Decode([]byte(values[0]), maxDepth, &c); err != nil {
+		return Caller{}, false, badCaller(err)
+	}
+	if c.Scope < Nobody || c.Scope > Admin {
+		return Caller{}, false, badCaller(fmt.Errorf("scope %d", c.Scope))
+	}
+	return c, true, nil
+}
+
+func badCaller(err error) error {
+	return &problem.Error{Code: "API-REQUEST", What: "the header " + callerHeader + " cannot be read", Fix: "leave it out", Err: err}
+}
