@@ -38,8 +38,8 @@ type remote struct {
 
 	// Spectators have a lock of their own, because connecting takes time.
 	watching   sync.Mutex
-	spectators *spectate.Server // nil while the Host is offline
-	rooms      []spectate.Room
+	spectators *spectate.Server      // nil while the Host is offline
+	rooms      map[string]*watchable // by id
 	leave      []func(context.Context)
 }
 

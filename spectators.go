@@ -49,19 +49,22 @@ func (h *Host) serveSpectators(c *device.Connection) {
 // lingerTime is how long a stopped Host tells spectators how rooms ended.
 const lingerTime = 3 * time.Second
 
-// publish lets other devices watch a room, as far as they may, until the Host
-// stops.
+// publish lets other devices watch a room that was loaded, as far as they may,
+// until the Host stops.
 func (h *Host) publish(ctx context.Context, r *coordinator.Room) {
-	w := &watchable{Room: r, host: h}
-	if state, err := h.fold(ctx, r.ID()); err == nil {
-		w.observers = state.Spec.Observers
-	}
-	if imported, err := h.log.Imported(ctx, r.ID()); err != nil || imported {
+	w := &watchable{id: r.ID(), host: h, observers: r.Spec().Observers}
+	if imported, err := h.log.Imported(ctx, w.id); err != nil || imported {
 		w.observers = nil // its log was written elsewhere
 	}
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
-	h.remote.rooms = append(h.remote.rooms, w)
+	if h.remote.rooms[w.id] != nil {
+		return // it was loaded before
+	}
+	if h.remote.rooms == nil {
+		h.remote.rooms = map[string]*watchable{}
+	}
+	h.remote.rooms[w.id] = w
 	if g := h.remote.spectators; g != nil {
 		h.remote.leave = append(h.remote.leave, g.Publish(w))
 	}
@@ -80,22 +83,33 @@ func (r *remote) leaveAll() {
 	}
 }
 
-// A watchable is a room that other devices may watch.
+// A watchable is a room that other devices may watch, loaded or not.
 type watchable struct {
-	*coordinator.Room
+	id        string
 	host      *Host
 	observers []room.Observer
 
 	seating sync.Mutex
 }
 
-// Observers implements [spectate.Room], like the other methods.
+// ID implements [spectate.Room], like the other methods.
+func (w *watchable) ID() string { return w.id }
+
 func (w *watchable) Observers() []room.Observer { return w.observers }
 
-func (w *watchable) Tail() int64 { return w.View().Seq }
+func (w *watchable) Tail() int64 { return w.view().Seq }
+
+// view returns the room of now. A log that cannot be read gives an empty view.
+func (w *watchable) view() room.View {
+	v, err := w.host.View(context.Background(), w.id, room.Internal)
+	if err != nil {
+		w.host.wiring.Log.Warn("a room cannot be shown to spectators", "room", w.id, "error", err)
+	}
+	return v
+}
 
 func (w *watchable) Head(ctx context.Context, most int) ([]room.Event, error) {
-	entries, err := w.host.log.Read(ctx, w.ID(), log.Pos{}, most)
+	entries, err := w.host.log.Read(ctx, w.id, log.Pos{}, most)
 	events := make([]room.Event, len(entries))
 	for i, e := range entries {
 		events[i] = e.Event
@@ -103,23 +117,41 @@ func (w *watchable) Head(ctx context.Context, most int) ([]room.Event, error) {
 	return events, err
 }
 
-// Watch leaves live text out: its pace would say too much on the way.
+// Watch leaves live text out: its pace would say too much on the way. It goes on
+// while the room is not loaded, and ends with the room or the Host.
 func (w *watchable) Watch(ctx context.Context, after int64, level room.Visibility) iter.Seq2[room.Event, error] {
 	return func(yield func(room.Event, error) bool) {
-		for u, err := range w.Room.Watch(ctx, after, level) {
-			if err != nil {
-				yield(room.Event{}, err)
-				return
+		if r, ok := w.host.rooms.Running(w.id); ok { // to the last event, also when the Host stops
+			for u, err := range r.Watch(ctx, after, level) {
+				if u.Event != nil {
+					after = u.Event.Seq
+				}
+				if (err != nil || u.Event != nil) && !yieldEvent(yield, u, err) {
+					return
+				}
 			}
-			if u.Event != nil && !yield(*u.Event, nil) {
+		}
+		if _, _, over := w.Ending(); over || ctx.Err() != nil || w.host.running.Err() != nil {
+			return
+		}
+		for u, err := range w.host.Watch(ctx, w.id, after, level) {
+			if (err != nil || u.Event != nil) && !yieldEvent(yield, u, err) {
 				return
 			}
 		}
 	}
 }
 
+func yieldEvent(yield func(room.Event, error) bool, u Update, err error) bool {
+	if err != nil {
+		yield(room.Event{}, err)
+		return false
+	}
+	return yield(*u.Event, nil)
+}
+
 func (w *watchable) Ending() (phase room.Phase, reason string, over bool) {
-	v := w.View()
+	v := w.view()
 	return v.Phase, v.Ending.Reason, isOver(v.Phase)
 }
 
@@ -134,22 +166,25 @@ func (w *watchable) Say(ctx context.Context, g spectate.Spectator, id, text stri
 	if err != nil {
 		return err
 	}
-	_, err = w.Do(ctx, room.Command{ID: id, Actor: seat, Do: room.Say{Text: text}})
+	_, err = w.host.Do(ctx, w.id, room.Command{ID: id, Actor: seat, Via: viaRelay, Do: room.Say{Text: text}})
 	return err
 }
+
+// viaRelay is where the words of a spectator come from.
+const viaRelay = "relay"
 
 // seat finds the seat of a device's owner, or makes one.
 func (w *watchable) seat(ctx context.Context, g spectate.Spectator) (id string, err error) {
 	w.seating.Lock()
 	defer w.seating.Unlock()
-	v := w.View()
+	v := w.view()
 	for _, x := range v.Seats {
 		if x.Kind == policy.Human && x.Device == g.Device.String() {
 			return x.ID, nil
 		}
 	}
 	id = freeSeat(v, g.Name)
-	_, err = w.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Join{
+	_, err = w.host.Do(ctx, w.id, room.Command{Actor: room.ActorHost, Via: viaRelay, Do: room.Join{
 		Participant: room.Participant{ID: id, Kind: policy.Human, Owner: g.Name, Device: g.Device.String()},
 	}})
 	return id, err

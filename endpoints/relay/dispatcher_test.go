@@ -108,3 +108,45 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 }
+
+// TestHandlersComeAndGo checks that a handler which is added while the dispatcher
+// runs begins before its first message, that one which is removed ends and gets
+// none, and that the others end with the dispatcher.
+func TestHandlersComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub, self, peer := relaytest.NewHub(), relaytest.NewID(t), relaytest.NewID(t)
+		d := relay.NewDispatcher(self, hub.Connect(self), nil)
+		first, second, late := &fakeHandler{typ: envelope.Watch}, &fakeHandler{typ: envelope.Watch}, &fakeHandler{typ: envelope.Watch}
+		d.Handle(first)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- d.Run(ctx) }()
+		link := hub.Connect(peer)
+		send := func() {
+			b, err := envelope.Encode(envelope.Envelope{ID: "w", Type: envelope.Watch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := link.Send(t.Context(), self, b); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		<-d.Ready()
+		d.Handle(second)
+		send()
+		d.Unhandle(first)
+		d.Unhandle(first) // changes nothing
+		send()
+		if first.taken != 1 || !first.ended || second.taken != 1 || !second.begun || second.ended {
+			t.Errorf("the first is %+v, the second %+v", first, second)
+		}
+		cancel()
+		if err := <-done; err != nil || !second.ended {
+			t.Errorf("Run returned %v, and the second has ended: %t", err, second.ended)
+		}
+		if d.Handle(late); !late.begun || !late.ended {
+			t.Errorf("a handler of a dispatcher that has ended is %+v", late)
+		}
+	})
+}

@@ -65,6 +65,13 @@ type answer struct {
 // ID returns the room's id.
 func (r *Room) ID() string { return r.id }
 
+// Spec returns what the room was opened with.
+func (r *Room) Spec() room.Spec {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Spec
+}
+
 // View returns the room as people with control see it now.
 func (r *Room) View() room.View { return r.ViewAt(room.Internal) }
 

@@ -1,6 +1,7 @@
 package spectate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -25,20 +26,22 @@ func (s *Server) admit(from identity.DeviceID, id string) (g grant, code string)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var all []grant
 	for name, r := range s.rooms {
-		level, ok := levelOf(peer, r)
-		if id != "" && name != id || !ok {
-			continue
+		if level, ok := levelOf(peer, r); ok && (id == "" || name == id) {
+			all = append(all, grant{room: r, spectator: Spectator{Device: from, Name: peer.Name}, level: level})
 		}
-		if g.room != nil {
-			return grant{}, wire.ReplyWhich
-		}
-		g = grant{room: r, spectator: Spectator{Device: from, Name: peer.Name}, level: level}
 	}
-	if g.room == nil {
+	if len(all) > 1 { // the only one that is not over is meant
+		all = slices.DeleteFunc(all, func(g grant) bool { _, _, over := g.room.Ending(); return over })
+		if len(all) != 1 {
+			return g, wire.ReplyWhich
+		}
+	}
+	if len(all) == 0 {
 		return g, wire.ReplyDenied
 	}
-	return g, ""
+	return all[0], ""
 }
 
 // levelOf returns the level at which a peer may watch a room. An invite for one
