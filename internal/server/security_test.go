@@ -185,6 +185,7 @@ var hostileCredentials = []hostile{
 	with("a cookie of another server on this machine", 401, "Cookie: moot_1=TOKEN\nSec-Fetch-Site: same-origin\n"),
 	with("a token without its MAC", 401, "Authorization: Bearer UNSIGNED\n"),
 	with("a token of another key", 401, "Authorization: Bearer FOREIGN\n"),
+	with("the header of requests that another process of this user forwards", 401, "Moot-Caller: {\"Name\":\"x\",\"Scope\":\"admin\"}\n"),
 	with("OpenClaw GHSA-rqpp-rjj8-7wv8: scopes that the client declares", 401, "X-Scope: admin\nX-Moot-Scope: admin\nX-Forwarded-User: root\n"),
 }
 

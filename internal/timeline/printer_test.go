@@ -26,6 +26,8 @@ func story() []room.Event {
 	confident.Message.ToolRounds = 2
 	hostile := said(4, "sec", "A\x1b[2J\x1b]0;title\aB \u202etxt.exe\u202c 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 "+strings.Repeat("x", 130))
 	private := room.MessagePosted{Message: room.Message{From: "me", To: "code", Text: "psst", Visibility: room.Internal}}
+	called := room.MessagePosted{Message: room.Message{From: "host", To: "code", Text: "Results: 42", Source: room.SourceAgent, FromSession: "r_2.agent\x1b[2J"}}
+	applet := room.MessagePosted{Message: room.Message{From: "host", To: "code", Text: "ping", Source: room.SourceApplet}}
 	typed := room.MessagePosted{Turn: 6, Message: room.Message{From: "dba", To: room.Broadcast, Text: "I type this myself.", By: "me"}}
 	type line struct {
 		actor string
@@ -55,6 +57,8 @@ func story() []room.Event {
 		{"policy", room.TurnGranted{Turn: 4, Participant: "sec", Tokens: 100}},
 		{"sec", hostile},
 		{"me", private},
+		{"host", called},
+		{"host", applet},
 		{"policy", room.TurnGranted{Turn: 5, Participant: "code", Tokens: 100}},
 		{"me", room.SeatTaken{Participant: "dba", By: "me"}},
 		{"code", room.TurnFailed{Turn: 5, Code: "timeout", Error: "no answer within 1m0s"}},

@@ -19,6 +19,12 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	if m.To != "" && m.To != room.Broadcast {
 		facts = append(facts, "to "+p.label(m.To))
 	}
+	switch {
+	case m.FromSession != "":
+		facts = append(facts, "of session "+term.Line(m.FromSession))
+	case m.Source == room.SourceApplet || m.Source == room.SourceAgent && b.Turn == 0 && m.From == room.ActorHost:
+		facts = append(facts, "by an "+m.Source)
+	}
 	if b.Latency > 0 {
 		facts = append(facts, human.Duration(b.Latency))
 	}
