@@ -48,6 +48,8 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 	switch {
 	case !whole:
 		a = &endpoint.Answer{By: endpoint.Unasked, Reason: "the request is too long to be shown to a person"}
+	case a == nil && p.Long: // a rule may allow it
+		a = &endpoint.Answer{By: endpoint.Unasked, Reason: "what it writes is too long to be shown to a person"}
 	case a == nil:
 		return []Body{asked}, nil
 	}

@@ -162,3 +162,18 @@ func TestRequestTimes(t *testing.T) {
 		t.Errorf("%d requests wait after one of another turn", n)
 	}
 }
+
+// TestLongDiff: a person does not allow what cannot be shown whole; a rule may.
+func TestLongDiff(t *testing.T) {
+	b := opened(t, "a b me/human")
+	b.play("speak a go")
+	for _, a := range []*endpoint.Answer{nil, {Allowed: true, By: endpoint.RuledBy, Reason: "{kind: edit}"}} {
+		if err := b.act("a", room.Asked{Request: "q1", Permission: room.Permission{Kind: "edit", Long: true}, Answer: a}); err != nil {
+			t.Fatal(err)
+		}
+		got := b.log[len(b.log)-1].Body.(room.PermissionAnswered)
+		if got.Allowed != (a != nil) || a == nil && (got.By != endpoint.Unasked || !strings.Contains(got.Reason, "too long to be shown")) {
+			t.Errorf("it is answered by %+v", got)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func (c *client) permit(id json.RawMessage, params json.RawMessage) {
 		call = call.titled()
 	}
 	q, ok := call.permission(c.dir, p.Options)
+	q.Diffs = diffsOf(p.ToolCall.Content)
 	if !ok {
 		c.signals.Violation("bad_permission", "a permission request whose command or files are too long to be shown")
 		t.refuse(q.Title, "it is too long to be shown")
@@ -172,6 +173,26 @@ func (call toolCall) permission(dir string, options []permissionOption) (q endpo
 	}
 	q.Always = slices.ContainsFunc(options, func(o permissionOption) bool { return o.Kind == allowAlways })
 	return q, ok
+}
+
+// diffsOf returns what an action writes, as far as its content states it.
+func diffsOf(content json.RawMessage) (diffs []endpoint.Diff) {
+	var blocks []json.RawMessage
+	if len(content) == 0 || json.Unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	for _, b := range blocks {
+		var d struct {
+			Type string `json:"type"`
+			Path string `json:"path"`
+			Old  string `json:"oldText"`
+			New  string `json:"newText"`
+		}
+		if decodeLenient(b, &d) == nil && d.Type == "diff" && d.Path != "" {
+			diffs = append(diffs, endpoint.Diff{Path: d.Path, Old: d.Old, New: d.New})
+		}
+	}
+	return diffs
 }
 
 // titled returns the action of an agent that states a command as the title only.

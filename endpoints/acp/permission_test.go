@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,5 +66,20 @@ func TestPresetConfiguration(t *testing.T) {
 	cfg := Config{Preset: p, Env: []string{"OPENCODE_CONFIG_CONTENT={}"}}.withDefaults()
 	if last := cfg.Env[len(cfg.Env)-1]; last != "OPENCODE_CONFIG_CONTENT="+askAll {
 		t.Errorf("the last variable is %s", last)
+	}
+}
+
+// TestDiffs checks what an agent says that it writes. Content of another form has no
+// diffs, and is no fault of the request.
+func TestDiffs(t *testing.T) {
+	for content, want := range map[string][]endpoint.Diff{
+		`[{"type":"diff","path":"a.go","oldText":"x","newText":"y"},{"type":"content","content":{"type":"text","text":"z"}},{"type":"diff","path":"b.go","oldText":null,"newText":"new"}]`: {
+			{Path: "a.go", Old: "x", New: "y"}, {Path: "b.go", New: "new"},
+		},
+		`null`: nil, ``: nil, `{"type":"diff"}`: nil, `[1,"x",null]`: nil, `[{"type":"diff","path":5}]`: nil,
+	} {
+		if got := diffsOf(json.RawMessage(content)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", content, got)
+		}
 	}
 }

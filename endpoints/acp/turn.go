@@ -153,7 +153,7 @@ func (call toolCall) merged(news toolCall) toolCall {
 	if news.input = call.input; len(news.Input) > 0 && string(news.Input) != "null" {
 		news.input = inputOf(news.Input)
 	}
-	news.Input = nil
+	news.Input, news.Content = nil, nil
 	if len(news.Locations) == 0 {
 		news.Locations = call.Locations
 	}

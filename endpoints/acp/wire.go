@@ -187,6 +187,7 @@ type toolCall struct {
 	Kind      string          `json:"kind"`
 	Status    string          `json:"status"`
 	Input     json.RawMessage `json:"rawInput"`
+	Content   json.RawMessage `json:"content"` // of a permission request; see diffsOf
 	Locations []struct {
 		Path string `json:"path"`
 	} `json:"locations"`

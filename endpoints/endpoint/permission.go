@@ -43,7 +43,16 @@ type Permission struct {
 	Paths   []string `json:"paths,omitempty"`   // files that it concerns, as the agent writes them
 	Dir     string   `json:"-"`                 // working folder of the agent, from its configuration; "" is unknown
 	Detail  string   `json:"detail,omitempty"`  // more about the action, such as its arguments as JSON
+	Diffs   []Diff   `json:"diffs,omitempty"`   // what it writes, whole
+	Long    bool     `json:"long,omitempty"`    // what it writes is too long to be shown, and Diffs is empty
 	Always  bool     `json:"always,omitempty"`  // the agent offers to remember the answer
+}
+
+// A Diff is a file, or a part of one, before and after an action.
+type Diff struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"` // "" of a new file
+	New  string `json:"new"`
 }
 
 // Bounds of a permission request, in bytes and items.
@@ -53,6 +62,7 @@ const (
 	maxCommand = 16_000 // also of argv in all
 	maxFiles   = 100
 	maxFile    = 4_096
+	maxDiffs   = 64 << 10 // of all texts together
 )
 
 // Bounded returns p in a form that can be stored: valid UTF-8 of bounded length, with
@@ -65,6 +75,7 @@ func (p Permission) Bounded() (Permission, bool) {
 	}
 	p.ID, p.Title = CleanLine(cut(p.ID, maxTitle), maxTitle), CleanLine(cut(p.Title, maxTitle), maxTitle)
 	p.Detail = Clean(cut(p.Detail, maxDetail))
+	given := len(p.Diffs) > 0
 	whole := len(p.Command) <= maxCommand && len(p.Paths) <= maxFiles
 	p.Command = strings.ToValidUTF8(p.Command, string(utf8.RuneError))
 	length := 0
@@ -76,11 +87,26 @@ func (p Permission) Bounded() (Permission, bool) {
 		whole = whole && len(f) <= maxFile
 	}
 	if !whole {
-		p.Command, p.Argv, p.Paths = "", nil, nil
+		p.Command, p.Argv, p.Paths, p.Diffs = "", nil, nil, nil
 		return p, false
 	}
 	p.Argv, p.Paths = valid(p.Argv), valid(p.Paths)
+	p.Diffs = validDiffs(p.Diffs)
+	p.Long = p.Long || p.Diffs == nil && given
 	return p, true
+}
+
+// validDiffs returns diffs with invalid UTF-8 replaced, nil if they are over a bound.
+func validDiffs(diffs []Diff) (all []Diff) {
+	length := 0
+	for _, d := range diffs {
+		if length += len(d.Path) + len(d.Old) + len(d.New); length > maxDiffs || len(d.Path) > maxFile || len(all) == maxFiles {
+			return nil
+		}
+		texts := valid([]string{d.Path, d.Old, d.New})
+		all = append(all, Diff{Path: texts[0], Old: texts[1], New: texts[2]})
+	}
+	return all
 }
 
 // cut returns at most n bytes of s, and an ellipsis if that is not all.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
@@ -30,6 +31,9 @@ func (p *Printer) asked(b room.PermissionAsked) string {
 	for _, file := range x.Paths {
 		line("file", exact(file))
 	}
+	for _, d := range x.Diffs {
+		lines = append(lines, diffLines(d)...)
+	}
 	line("title", x.Title)
 	line("detail", x.Detail)
 	head := fmt.Sprintf("%s asks for permission %s: %s", p.label(b.Participant), b.ID, x.Kind)
@@ -37,6 +41,35 @@ func (p *Printer) asked(b room.PermissionAsked) string {
 		return p.hang(yellow, "? ", head) + "\n"
 	}
 	return p.hang(yellow, "? ", head+", in its own words:") + p.unsaid(strings.Join(lines, "\n")) + "\n"
+}
+
+// diffLines shows what an action writes: the lines between those at both ends that
+// stay.
+func diffLines(d endpoint.Diff) []string {
+	was, is := splitLines(d.Old), splitLines(d.New)
+	head := 0
+	for head < min(len(was), len(is)) && was[head] == is[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(was), len(is))-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	lines := []string{"writes: " + exact(d.Path)}
+	for _, l := range was[head : len(was)-tail] {
+		lines = append(lines, "- "+exact(l))
+	}
+	for _, l := range is[head : len(is)-tail] {
+		lines = append(lines, "+ "+exact(l))
+	}
+	return lines
+}
+
+func splitLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
 // answered shows the answer to a permission request.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/rivo/uniseg"
@@ -78,6 +79,9 @@ func story() []room.Event {
 		{"code", room.PermissionAsked{Turn: 8, Participant: "code", ID: "8.1", Permission: room.Permission{Kind: "execute", Command: "go test ./... \x1b[2K", Argv: []string{"go", "test", "./..."}, Paths: []string{"a.go"}, Title: "run the tests", Detail: "{\n}"}}},
 		{"me", room.PermissionAnswered{Turn: 8, Participant: "code", ID: "8.1", Allowed: true, Always: true, By: "me"}},
 		{"code", room.PermissionAsked{Turn: 8, Participant: "code", ID: "8.2", Permission: room.Permission{Kind: "fetch"}}},
+		{"code", room.PermissionAsked{Turn: 8, Participant: "code", ID: "8.3", Permission: room.Permission{Kind: "edit", Diffs: []endpoint.Diff{
+			{Path: "a.go", Old: "one\ntwo\nthree\n", New: "one\nTWO \x1b[2K\nthree\n"}, {Path: "b.go", New: "new\nfile"}, {Path: "c.go", Old: "x\n"},
+		}}}},
 		{"room", room.PermissionAnswered{Turn: 8, Participant: "code", ID: "8.2", By: "cancelled", Reason: "the turn was interrupted: paused"}},
 		{"me", room.TurnInterrupted{Turn: 8, Reason: "paused"}},
 		{"me", room.Paused{Cause: room.CausePerson, Code: "me", Reason: "paused by me"}},
