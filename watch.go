@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/folkmoot/moot/endpoints/relay/spectate"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -20,8 +21,8 @@ func (h *Host) Watch(ctx context.Context, id string, after int64, level room.Vis
 	return h.watch(ctx, id, after, level, func(room.Phase, string) bool { return true })
 }
 
-// Follow is Watch that goes on while a person can still continue the room, such as
-// one that has settled or that a limit has stopped.
+// Follow is Watch that goes on while a person can still continue a room that runs,
+// such as one that has settled or that a limit has stopped.
 func (h *Host) Follow(ctx context.Context, id string, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return h.watch(ctx, id, after, level, func(p room.Phase, cause string) bool {
 		return p == room.PhaseCompleted && cause != room.CauseSettled || p == room.PhaseStopped && cause == room.CausePerson
@@ -38,6 +39,16 @@ func (h *Host) watch(ctx context.Context, id string, after int64, level room.Vis
 			yield(Update{}, err)
 		}
 	}
+}
+
+// Visible returns what a reader with that level gets of an event: with the level
+// internal all of it, otherwise only what an owner of another device may get too. It
+// reports false when that is nothing.
+func Visible(e Event, level room.Visibility) (Event, bool) {
+	if level == room.Internal {
+		return e, true
+	}
+	return spectate.PublicEvent(e, level)
 }
 
 // View returns a room as a reader with that level sees it. It does not load the
@@ -66,7 +77,8 @@ type watch struct {
 	at    log.Pos // of the last event read
 	level room.Visibility
 	last  func(p room.Phase, cause string) bool // whether the watch ends with a room that is over like this
-	ended bool                                  // the room, at the last event read, so that the watch ends with it
+	over  bool                                  // the room is completed, stopped or in error at the last event read
+	ended bool                                  // it is over in such a way that the watch ends
 	gone  bool                                  // nothing is yielded any more
 	yield func(Update, error) bool
 }
@@ -83,7 +95,7 @@ func (w *watch) run(ctx context.Context) error {
 			Fix: "watch it from 0, or from an event that it has",
 		}
 	}
-	w.ended = isOver(v.Phase) && w.last(v.Phase, v.Ending.Cause)
+	w.note(v.Phase, v.Ending.Cause)
 	for {
 		if r, ok := w.host.rooms.Running(w.id); ok {
 			if err := w.room(ctx, r); err != nil || w.gone {
@@ -98,7 +110,7 @@ func (w *watch) run(ctx context.Context) error {
 
 // room yields what happens in a loaded room until it is unloaded.
 func (w *watch) room(ctx context.Context, r *coordinator.Room) error {
-	if err := w.checkEnd(ctx); err != nil || w.gone {
+	if err := w.endIf(ctx, w.ended); err != nil || w.gone {
 		return err
 	}
 	for u, err := range r.Watch(ctx, int64(w.at.Seq), room.Internal) { // w.level is applied below: the end of the room may be invisible
@@ -117,9 +129,10 @@ func (w *watch) room(ctx context.Context, r *coordinator.Room) error {
 	return nil
 }
 
-// log yields what the log of a room stores, until the room is loaded.
+// log yields what the log of a room stores, until the room is loaded. A room that is
+// over and does not run is at its end.
 func (w *watch) log(ctx context.Context) error {
-	if err := w.checkEnd(ctx); err != nil || w.gone {
+	if err := w.endIf(ctx, w.over); err != nil || w.gone {
 		return err
 	}
 	for e, err := range w.host.log.Follow(ctx, w.id, w.at) {
@@ -141,24 +154,30 @@ func (w *watch) event(ctx context.Context, e Event) error {
 	w.at = log.At(e.Seq)
 	switch b := e.Body.(type) {
 	case room.Completed:
-		w.ended = w.last(room.PhaseCompleted, b.Cause)
+		w.note(room.PhaseCompleted, b.Cause)
 	case room.Stopped:
-		w.ended = w.last(room.PhaseStopped, b.Cause)
+		w.note(room.PhaseStopped, b.Cause)
 	case room.Errored:
-		w.ended = w.last(room.PhaseError, "")
+		w.note(room.PhaseError, "")
 	case room.Resumed, room.TurnGranted, room.RoundDeclined, room.MessagePosted:
-		w.ended = false
+		w.note(room.PhaseLive, "")
 	}
-	if e, ok := e.VisibleAt(w.level); ok && !w.yield(Update{Event: &e}, nil) {
+	if e, ok := Visible(e, w.level); ok && !w.yield(Update{Event: &e}, nil) {
 		w.gone = true
 		return nil
 	}
-	return w.checkEnd(ctx)
+	return w.endIf(ctx, w.ended)
 }
 
-// checkEnd ends the watch if the room has ended and all of it is read.
-func (w *watch) checkEnd(ctx context.Context) error {
-	if !w.ended {
+// note keeps whether the room is over.
+func (w *watch) note(p room.Phase, cause string) {
+	w.over = isOver(p)
+	w.ended = w.over && w.last(p, cause)
+}
+
+// endIf ends the watch if the room has ended and all of it is read.
+func (w *watch) endIf(ctx context.Context, ended bool) error {
+	if !ended {
 		return nil
 	}
 	tail, err := w.host.log.Tail(ctx, w.id)

@@ -192,6 +192,19 @@ func TestFollowLoads(t *testing.T) {
 	}
 }
 
+// TestFollowHeadless checks that Follow ends with a headless room, which no person can
+// continue while it runs.
+func TestFollowHeadless(t *testing.T) {
+	h := openPrivate(t, t.TempDir())
+	r, err := h.Create(t.Context(), Source{YAML: privately}, Options{Headless: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts, _, _ := seen(t, h.Follow(t.Context(), r.ID(), 0, room.UserVisible)); len(texts) != 3 {
+		t.Errorf("%q", texts)
+	}
+}
+
 // TestStopEndsWatches checks that a watch of a room that is not loaded ends with the
 // Host.
 func TestStopEndsWatches(t *testing.T) {

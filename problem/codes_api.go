@@ -2,6 +2,7 @@ package problem
 
 // apiCodes are about the HTTP API of a server and its clients.
 var apiCodes = []Meaning{
+	{"API-ACCEPT", usage, "A request accepts no form in which the server answers.", "Leave the header Accept out, or accept application/json."},
 	{"API-ANSWER", failure, "The address is not that of a server of this kind, or its release is another one.", "Check the address with `moot doctor`, and use the same release on both sides."},
 	{"API-COMMAND", usage, "A command for a room names an act that does not exist, or lacks what the act needs.", "`moot schema openapi` describes the commands."},
 	{"API-FORBIDDEN", denied, "The credential of a request does not allow it.", "Use a token with the scope and the room that it needs."},
@@ -12,7 +13,7 @@ var apiCodes = []Meaning{
 	{"API-LAUNCH", denied, "A launch code is unknown, was used, or is older than a minute.", "Open a new one."},
 	{"API-MEDIA", usage, "The body of a request is not application/json.", "Send JSON with Content-Type: application/json."},
 	{"API-METHOD", usage, "A request has a method that no route has.", "`moot schema openapi` describes the requests."},
-	{"API-NOT-FOUND", input, "There is nothing with the id that a request names.", "It may have ended. List what there is."},
+	{"API-NOT-FOUND", input, "There is no route with the path of a request, or nothing with the id that it names.", "`moot schema openapi` lists the routes. An id may be that of a thing that has ended."},
 	{"API-ORIGIN", denied, "A page of another origin has sent the request.", "Open the address that `moot serve` prints."},
 	{"INBOX-ANSWER", usage, "An item of the inbox cannot be answered like this: a draft is approved, edited or rejected, and a permission request allowed or denied.", "`moot inbox` lists what waits, and of what kind it is."},
 	{"INBOX-ID", usage, "The id names no item of the inbox.", "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request."},

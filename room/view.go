@@ -31,6 +31,8 @@ type View struct {
 	// Raised are the limits with which a room that a limit or a loop guard has
 	// stopped can go on.
 	Raised Limits `json:"-"`
+	// InForce is the policy, which Policy names.
+	InForce PolicyRef `json:"-"`
 }
 
 // A SeatView is a seat as people and programs see it.
@@ -104,7 +106,7 @@ func (s *State) View(level Visibility) View {
 	v := View{
 		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
 		State: s.OneToOneState(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
-		Policy: s.Policy.Ref.Name, Raised: s.raised(),
+		Policy: s.Policy.Ref.Name, Raised: s.raised(), InForce: s.Policy.Ref,
 	}
 	for _, x := range s.Seats {
 		v.Seats = append(v.Seats, s.seatView(x))

@@ -1,12 +1,17 @@
 package api
 
-import "github.com/folkmoot/moot/room"
+import (
+	"encoding/json"
 
-// A Create asks for a room to run: a new one that YAML describes, or the stored one
-// with the id Room.
+	"github.com/folkmoot/moot/room"
+)
+
+// A Create asks for a room to run: a new one that YAML or File describes, or the
+// stored one with the id Room.
 type Create struct {
+	ID   string `json:"id,omitempty" pattern:"^r_[0-9a-z]{1,60}$" doc:"The id of the new room: r_ and letters and digits. A request with the id of a room that exists makes no other and gets that one. Without it the server makes an id"`
 	YAML string `json:"yaml,omitempty" maxLength:"1048576" doc:"The text of a room.yaml. The server expands its variables"`
-	File string `json:"file,omitempty" doc:"The path of that text, for messages and in the log"`
+	File string `json:"file,omitempty" doc:"The absolute path of a room.yaml on the server. With yaml it only says where that text is from"`
 	Dir  string `json:"dir,omitempty" doc:"The folder on the server at which relative paths in yaml begin; without it that of file"`
 	Room string `json:"room,omitempty" maxLength:"128" doc:"The id of a stored room, instead of yaml"`
 
@@ -41,6 +46,9 @@ type Shown struct {
 	room.View
 	Raised  room.Limits    `json:"raised,omitzero" doc:"Limits with which a room that a limit has stopped can go on"`
 	InForce room.PolicyRef `json:"policy_in_force,omitzero" doc:"The policy"`
+	Process int            `json:"process,omitempty" doc:"The process that runs the room now"`
+
+	Events []json.RawMessage `json:"last_events,omitempty" doc:"The last events that the caller may see, as many as it asks for"`
 }
 
 // ShownOf returns the form of v.

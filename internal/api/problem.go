@@ -25,14 +25,41 @@ type Problem struct {
 	Code   string `json:"code" doc:"Stable name of the problem; moot help CODE explains it"`
 	Where  string `json:"where,omitempty" doc:"Where it happened"`
 	Fix    string `json:"fix,omitempty" doc:"What to do about it"`
+
+	Errors []Cause `json:"errors,omitempty" doc:"The single errors of a request, or of a room.yaml"`
+}
+
+// A Cause is one of several errors in a Problem.
+type Cause struct {
+	Code  string `json:"code,omitempty"`
+	Where string `json:"where,omitempty" doc:"Its place: body.limits.max_turns, query.after, room.yaml:4:3"`
+	What  string `json:"what"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+// A list is an error that consists of several, such as all that is wrong with a
+// room.yaml.
+type list interface {
+	error
+	Each() []*problem.Error
 }
 
 // ProblemOf describes err. A status of 0 is that of the code.
 func ProblemOf(status int, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
 	p := &Problem{Type: "about:blank", Code: "failed", Detail: err.Error()}
 	var known *problem.Error
 	var coded problem.Coded
+	var several list
 	switch {
+	case errors.As(err, &several):
+		for _, e := range several.Each() {
+			p.Errors = append(p.Errors, Cause{Code: e.Code, Where: e.Where, What: e.What, Fix: e.Fix})
+		}
+		coded, _ = errors.AsType[problem.Coded](err)
+		p.Code = coded.ErrorCode()
 	case errors.As(err, &known):
 		plain := problem.Error{Code: known.Code, What: known.What, Err: known.Err}
 		p.Code, p.Where, p.Fix = known.Code, known.Where, known.Fix
@@ -72,6 +99,7 @@ var statuses = map[string]int{
 	"SEAT-SIZE": http.StatusRequestEntityTooLarge, "SEAT-KIND": http.StatusNotFound,
 	"API-UNAUTHORIZED": http.StatusUnauthorized, "API-FORBIDDEN": http.StatusForbidden, "API-NOT-FOUND": http.StatusNotFound,
 	"API-FORM": http.StatusBadRequest, "API-JSON": http.StatusBadRequest, "API-HOST": http.StatusForbidden, "API-ORIGIN": http.StatusForbidden, "API-TRIES": http.StatusTooManyRequests,
+	"API-ACCEPT": http.StatusNotAcceptable, "ROOM-EXISTS": http.StatusConflict, "ROOM-IDLE": http.StatusConflict, "ROOM-UNKNOWN": http.StatusNotFound, "ROOM-IMPORTED": http.StatusForbidden,
 	"API-METHOD": http.StatusMethodNotAllowed, "API-MEDIA": http.StatusUnsupportedMediaType, "API-LARGE": http.StatusRequestEntityTooLarge,
 	"SESSION-SELF": http.StatusBadRequest, "SESSION-UNKNOWN": http.StatusNotFound, "SESSION-RATE": http.StatusTooManyRequests,
 	"SESSION-DEPTH": http.StatusConflict, "SESSION-FOLDER": http.StatusForbidden,

@@ -8,10 +8,28 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 )
 
-// An Update is one line of a stream of events: an event of the room's log, or Live.
+// An Update is one line of a stream of events: an event of the room's log, Live, or
+// the End of the stream.
 type Update struct {
 	Event json.RawMessage `json:"event,omitempty" doc:"An event, as moot schema event describes it"`
 	Live  *Live           `json:"live,omitempty" doc:"What is not in the log and may be left out"`
+	End   *End            `json:"end,omitempty" doc:"The last line of a stream that the server ends"`
+}
+
+// Codes of an End.
+const (
+	EndRoom   = "ended"   // the room has ended, and all of it was sent
+	EndStored = "stored"  // all that was stored when the stream began was sent
+	EndSlow   = "slow"    // the reader is too slow
+	EndServer = "stopped" // the server ends
+	EndFailed = "failed"  // the log cannot be read
+)
+
+// End says why a server ends a stream of events.
+type End struct {
+	Code    string   `json:"code" enum:"ended,stored,slow,stopped,failed" doc:"After slow and stopped the stream can be resumed"`
+	After   int64    `json:"after" doc:"The number of the last event that was sent: resume after it"`
+	Problem *Problem `json:"problem,omitempty" doc:"Why the stream failed"`
 }
 
 // Live is what watchers see of a room that is not in its log.
@@ -40,7 +58,7 @@ func EventOf(e room.Event) (json.RawMessage, error) {
 	return room.MarshalEvent(e)
 }
 
-// Update returns what u says.
+// Update returns what u says. An End is no update of a room.
 func (u Update) Update() (coordinator.Update, error) {
 	switch {
 	case u.Live != nil && u.Event == nil:

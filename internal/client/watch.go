@@ -38,6 +38,7 @@ type watch struct {
 	yield    func(coordinator.Update, error) bool
 	lastLine time.Time // when the server was last heard of
 	lost     bool      // the room has been told that the stream has broken
+	end      string    // code of the last line of the stream, "" if it broke
 }
 
 // run follows the room until its run ends, ctx ends, or the server stays away.
@@ -50,7 +51,9 @@ func (w *watch) run(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errStopped) || ctx.Err() != nil:
 			return nil
-		case err == nil:
+		case err == nil && w.end == api.EndRoom:
+			return w.room.refresh(ctx)
+		case err == nil && w.end == "":
 			// The server ends the stream with the room's run, and when it ends itself.
 			if err = w.room.refresh(ctx); err == nil && w.room.View().Phase != room.PhaseLive {
 				return nil
@@ -76,6 +79,7 @@ func (w *watch) run(ctx context.Context) error {
 // follow yields what one connection delivers. It returns nil when the server ends
 // the stream.
 func (w *watch) follow(ctx context.Context) error {
+	w.end = ""
 	path := roomPath(w.room.id, "/events?follow=true&after="+strconv.FormatInt(w.at, 10))
 	return w.room.client.lines(ctx, path, func(ctx context.Context, line []byte) error {
 		w.lastLine, w.lost = time.Now(), false
@@ -90,6 +94,10 @@ func (w *watch) line(ctx context.Context, line []byte) error {
 	}
 	var wire api.Update
 	err := json.Unmarshal(line, &wire)
+	if err == nil && wire.End != nil {
+		w.end = wire.End.Code
+		return nil
+	}
 	var u coordinator.Update
 	if err == nil {
 		u, err = wire.Update()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/problem"
 )
 
 // A Position is a place in a file. Line and Col count from 1, Col in
@@ -88,6 +89,18 @@ func (ps Problems) Error() string {
 
 // ErrorCode returns [CodeInvalid].
 func (ps Problems) ErrorCode() string { return CodeInvalid }
+
+// Each returns every problem with its place.
+func (ps Problems) Each() []*problem.Error {
+	all := make([]*problem.Error, len(ps))
+	for i, p := range ps {
+		all[i] = &problem.Error{Code: p.Code, What: p.What, Where: p.String(), Fix: p.Hint}
+		if p.Path != "" {
+			all[i].What = p.Path + ": " + p.What
+		}
+	}
+	return all
+}
 
 // Print writes every problem with its source line and a caret.
 func (ps Problems) Print(w io.Writer) error {

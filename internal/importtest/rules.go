@@ -130,7 +130,7 @@ var reserves = []reserve{
 	{"github.com/spf13/viper/...", "internal/config"},
 	{"github.com/spf13/cobra/...", "internal/cli/..."},
 	{"charm.land/...", "internal/timeline"},
-	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest internal/cli/..."},
+	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest internal/cli/... internal/server"},
 	{"github.com/tetratelabs/wazero/...", "plugins/..."},
 	{"aead.dev/minisign", "internal/pack"},
 	{"golang.org/x/mod/...", "internal/pack"},

@@ -86,7 +86,7 @@ func TestRoomAsksRoom(t *testing.T) {
 	if got != "The index is safe." {
 		t.Errorf("the other room says %q", got)
 	}
-	for e := range h.Watch(t.Context(), answers.ID(), 0, room.UserVisible) {
+	for e := range h.Watch(t.Context(), answers.ID(), 0, room.Internal) {
 		if e.Event == nil {
 			continue
 		}

@@ -2,13 +2,19 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"path/filepath"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/roomlist"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // registerHealth registers what tells that the server runs. It is the only route
@@ -19,57 +25,168 @@ func (s *Server) registerHealth() {
 	})
 }
 
-type commandInput struct {
-	Room string `path:"room" maxLength:"128"`
-	Body api.Command
-}
-
-type commandOutput struct{ Body api.Done }
-
 func (s *Server) registerRooms() {
-	route(s, Talk, huma.Operation{
-		OperationID: "command", Method: http.MethodPost, Path: "/api/rooms/{room}/commands", Summary: "Do something in a room",
-	}, s.command)
+	route(s, Read, huma.Operation{OperationID: "rooms", Method: http.MethodGet, Path: "/api/rooms", Summary: "List the rooms, the newest last"}, s.list)
+	route(s, Admin, huma.Operation{
+		OperationID: "createRoom", Method: http.MethodPost, Path: "/api/rooms", Summary: "Create a room, or run a stored one again", DefaultStatus: http.StatusCreated,
+	}, s.create)
+	route(s, Read, huma.Operation{OperationID: "room", Method: http.MethodGet, Path: "/api/rooms/{room}", Summary: "Show how a room stands"}, s.show)
 }
 
-// command carries out a command of the caller.
-func (s *Server) command(ctx context.Context, in *commandInput) (*commandOutput, error) {
-	act, err := s.act(ctx, in.Body)
+type roomsOutput struct{ Body []api.RoomBrief }
+
+// list lists the rooms that the caller may use.
+func (s *Server) list(ctx context.Context, _ *struct{}) (*roomsOutput, error) {
+	briefs, err := roomlist.Of(ctx, s.cfg.Host.Log())
+	if err != nil && len(briefs) == 0 {
+		return nil, err
+	}
+	if err != nil {
+		s.cfg.Log.Warn("rooms are damaged", "error", err) // the list says it of each
+	}
+	if c := CallerOf(ctx); c.Room != "" {
+		briefs = slices.DeleteFunc(briefs, func(b api.RoomBrief) bool { return b.Room != c.Room })
+	}
+	return &roomsOutput{briefs}, nil
+}
+
+type (
+	showInput struct {
+		Room string `path:"room" maxLength:"128"`
+		Last int    `query:"last" minimum:"0" maximum:"1000" doc:"How many of the last events to show"`
+	}
+	showOutput struct{ Body api.Shown }
+)
+
+// show shows a room as the caller may see it.
+func (s *Server) show(ctx context.Context, in *showInput) (*showOutput, error) {
+	level := CallerOf(ctx).level()
+	v, err := s.cfg.Host.View(ctx, in.Room, level)
 	if err != nil {
 		return nil, err
 	}
-	actor, err := CallerOf(ctx).actor(in.Body.As)
+	if level != room.Internal {
+		v.InForce.Settings, v.InForce.Config = nil, nil
+	}
+	out := &showOutput{api.ShownOf(v, v.InForce)}
+	out.Body.Process = s.cfg.Host.Log().Holder(in.Room)
+	out.Body.Events, err = s.lastEvents(ctx, v, level, in.Last)
+	return out, err
+}
+
+// lastEvents returns the last events of a room that a reader with that level sees.
+func (s *Server) lastEvents(ctx context.Context, v room.View, level room.Visibility, last int) ([]encoded, error) {
+	var out []encoded
+	for end := v.Seq; end > 0 && len(out) < last; {
+		start := max(0, end-int64(last))
+		entries, err := s.cfg.Host.Log().Read(ctx, v.Room, log.At(start), int(end-start))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range slices.Backward(entries) {
+			seen, ok := moot.Visible(e.Event, level)
+			if !ok || len(out) == last {
+				continue
+			}
+			b, err := api.EventOf(seen)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, b)
+		}
+		end = start
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+type (
+	createInput  struct{ Body api.Create }
+	createOutput struct {
+		Status   int
+		Location string `header:"Location"`
+		Body     api.Created
+	}
+)
+
+// create creates a room or runs a stored one.
+func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, error) {
+	q := in.Body
+	source, err := sourceOf(q)
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Host.Do(ctx, in.Room, moot.Command{ID: in.Body.ID, Actor: actor, Via: CallerOf(ctx).Via, Do: act})
+	out := &createOutput{Status: http.StatusCreated}
+	o, err := s.options(ctx, q.Options, &out.Body.Warnings)
 	if err != nil {
 		return nil, err
 	}
-	done, err := api.DoneOf(events)
-	return &commandOutput{done}, err
+	ctx = context.WithoutCancel(ctx) // the room is made, also for a caller who has gone
+	var r *moot.Room
+	if q.Room != "" {
+		out.Status = http.StatusOK
+		r, err = s.cfg.Host.Open(ctx, q.Room, o)
+	} else {
+		r, err = s.cfg.Host.Create(ctx, source, o)
+	}
+	switch {
+	case err == nil:
+		out.Body.Room = r.ID()
+	case q.ID != "" && isCode(err, "ROOM-EXISTS"): // the request is sent again
+		out.Status, out.Body.Room = http.StatusOK, q.ID
+	default:
+		return nil, err
+	}
+	out.Location = "/api/rooms/" + out.Body.Room
+	return out, nil
 }
 
-// act returns the act of a command.
-func (s *Server) act(ctx context.Context, c api.Command) (room.Act, error) {
-	if c.Do != "policy" {
-		return c.Act()
+// sourceOf returns where a room is described.
+func sourceOf(q api.Create) (moot.Source, error) {
+	named := 0
+	for _, text := range []string{q.Room, q.YAML, q.File} {
+		if text != "" {
+			named++
+		}
 	}
-	ref, err := s.cfg.Host.FindPolicy(ctx, c.Policy)
-	return room.SetPolicy{Policy: ref}, err
+	bad := func(what, fix string) (moot.Source, error) {
+		return moot.Source{}, &problem.Error{Code: "API-REQUEST", What: what, Fix: fix}
+	}
+	switch {
+	case named == 0, q.Room != "" && named > 1, q.Room != "" && q.ID != "":
+		return bad("a room is described by one of yaml, file and room", "send the text of a room.yaml as yaml, its path as file, or the id of a stored room as room")
+	case q.File != "" && !filepath.IsAbs(q.File), q.Dir != "" && !filepath.IsAbs(q.Dir):
+		return bad("a path on the server is not absolute", "send file and dir as absolute paths")
+	case q.YAML == "":
+		return moot.Source{File: q.File, Dir: q.Dir, ID: q.ID}, nil
+	case q.Dir == "" && q.File != "":
+		q.Dir = filepath.Dir(q.File)
+	}
+	return moot.Source{YAML: q.YAML, Dir: q.Dir, ID: q.ID}, nil
 }
 
-// actor returns whom a command of c is done by: its seat, else the person that it
-// names, else the host.
-func (c Caller) actor(as string) (string, error) {
-	if c.Seat != "" {
-		return c.Seat, nil
+// options returns the options of q. Warnings about the room.yaml go to warnings.
+func (s *Server) options(ctx context.Context, q api.RunOptions, warnings *[]string) (moot.Options, error) {
+	o := moot.Options{
+		Headless: q.Headless, Foreground: q.Foreground, Mode: q.Mode, Policy: q.Policy, MaxTurns: q.MaxTurns, Limits: q.Limits, Restore: q.Restore,
+		As: q.As, Say: q.Say, TrustCommands: q.TrustCommands, Share: q.Share,
+		Warn: func(err error) {
+			for _, w := range api.ProblemOf(0, err).Errors {
+				*warnings = append(*warnings, w.Where+": "+w.What)
+			}
+		},
 	}
-	if err := c.check(Control, "", ""); err != nil {
-		return "", err
+	for _, c := range q.First {
+		act, err := s.act(ctx, c)
+		if err != nil {
+			return o, err
+		}
+		o.First = append(o.First, act)
 	}
-	if as == "" {
-		return room.ActorHost, nil
-	}
-	return as, nil
+	return o, checkLimits(q.Limits)
+}
+
+func isCode(err error, code string) bool {
+	p, ok := errors.AsType[*problem.Error](err)
+	return ok && p.Code == code
 }

@@ -7,13 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -23,8 +21,6 @@ import (
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/mcp"
 	"github.com/folkmoot/moot/internal/sessions"
-	"github.com/folkmoot/moot/internal/strict"
-	"github.com/folkmoot/moot/problem"
 )
 
 // Config says what a Server serves.
@@ -70,8 +66,13 @@ func New(c Config) *Server {
 	s := &Server{cfg: c, mux: http.NewServeMux(), launcher: access.NewLauncher(c.Keys)}
 	useProblems()
 	s.api = humago.New(guarded{s}, apiConfig(c.Version))
+	s.api.UseMiddleware(s.negotiate)
 	s.registerHealth()
+	s.registerOpenAPI()
 	s.registerRooms()
+	s.registerCommands()
+	s.registerEvents()
+	s.registerExport()
 	s.registerAccess()
 	s.registerSessions()
 	s.registerMessages()
@@ -105,57 +106,22 @@ func (s *Server) Handler(identify Identify) http.Handler {
 			s.fail(w, err)
 			return
 		}
-		s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+		if h, pattern := s.mux.Handler(r); pattern == "" {
+			s.missing(w, r, h)
+			return
+		}
+		s.mux.ServeHTTP(w, r)
 	})
 }
-
-// maxDepth is how deep the JSON of a request may be nested.
-const maxDepth = 16
-
-// apiConfig returns the description that OpenAPI begins with. Requests are strict
-// JSON; the routes for documents are our own.
-func apiConfig(version string) huma.Config {
-	c := huma.DefaultConfig("Folkmoot", version)
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
-	c.CreateHooks = nil // no $schema in bodies
-	c.RejectUnknownQueryParameters = true
-	format := huma.Format{
-		Marshal:   func(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) },
-		Unmarshal: func(b []byte, v any) error { return strict.Decode(b, maxDepth, v) },
-	}
-	c.Formats = map[string]huma.Format{"application/json": format, "json": format} // json is the suffix of problem+json
-	return c
-}
-
-// useProblems makes huma answer with problems of our form. It is a setting of the
-// whole library.
-var useProblems = sync.OnceFunc(func() {
-	huma.NewError = func(status int, what string, errs ...error) huma.StatusError {
-		if p, ok := errors.AsType[*api.Problem](errors.Join(errs...)); ok {
-			return p
-		}
-		e := &problem.Error{Code: "API-REQUEST", What: what, Fix: "`moot schema openapi` describes the requests"}
-		for _, err := range errs {
-			if d, ok := err.(huma.ErrorDetailer); ok {
-				e.What += ": " + d.ErrorDetail().Location + ": " + d.ErrorDetail().Message
-			} else if err != nil {
-				e.What += ": " + err.Error()
-			}
-		}
-		return api.ProblemOf(status, e)
-	}
-})
 
 // route registers an operation for callers who have the scope need.
 func route[I, O any](s *Server, need Scope, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
 	s.need = need
-	// The body has been read, within its own time and size. A deadline of huma would stay
-	// on the connection and end requests that take longer.
-	op.BodyReadTimeout, op.MaxBodyBytes = -1, -1
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+	huma.Register(s.api, s.describe(need, op), func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
-			return nil, api.ProblemOf(0, err)
+			return nil, s.problemOf(ctx, err)
 		}
 		return out, nil
 	})
@@ -163,9 +129,15 @@ func route[I, O any](s *Server, need Scope, op huma.Operation, handle func(conte
 
 // raw registers a handler that writes the response itself, such as a stream.
 func (s *Server) raw(need Scope, method, path, summary string, handle http.HandlerFunc) {
+	s.rawAs(need, huma.Operation{Method: method, Path: path, Summary: summary, Responses: map[string]*huma.Response{"200": {Description: "a stream"}}}, handle)
+}
+
+// rawAs is raw with the whole description of the operation.
+func (s *Server) rawAs(need Scope, op huma.Operation, handle http.HandlerFunc) {
 	s.need = need
-	s.api.OpenAPI().AddOperation(&huma.Operation{Method: method, Path: path, Summary: summary, Responses: map[string]*huma.Response{"200": {Description: "a stream"}}})
-	guarded{s}.HandleFunc(method+" "+path, handle)
+	op = s.describe(need, op)
+	s.api.OpenAPI().AddOperation(&op)
+	guarded{s}.HandleFunc(op.Method+" "+op.Path, handle)
 }
 
 // guarded is the mux as huma sees it: each handler runs only for those who may call
@@ -194,10 +166,7 @@ func (g guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.Serve
 
 // fail answers with err.
 func (s *Server) fail(w http.ResponseWriter, err error) {
-	p, ok := errors.AsType[*api.Problem](err)
-	if !ok {
-		p = api.ProblemOf(0, err)
-	}
+	p := s.problemOf(context.Background(), err)
 	w.Header().Set("Content-Type", api.ProblemType)
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

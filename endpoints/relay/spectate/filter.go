@@ -14,12 +14,12 @@ const (
 	maxPayloadDepth = 8        // deeper payloads stay here, to keep the envelope within envelope.MaxDepth
 )
 
-// publicEvent returns the part of an event that may leave for another owner's
+// PublicEvent returns the part of an event that may leave for another owner's
 // device, as a reader of the level sees it. It reports false when no part may.
 // A field that is not named here stays: the room's secret, folders, commands
 // and settings, the requests and prompts of agents, drafts and reviews, bids,
 // records of the policy, and error texts of programs on this machine.
-func publicEvent(e room.Event, level room.Visibility) (room.Event, bool) {
+func PublicEvent(e room.Event, level room.Visibility) (room.Event, bool) {
 	if level != room.UserVisible && level != room.UserRedacted {
 		return room.Event{}, false
 	}

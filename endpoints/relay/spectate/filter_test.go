@@ -76,7 +76,7 @@ func TestPublicEvent(t *testing.T) {
 	var lines []string
 	for _, b := range bodies(t) {
 		for _, level := range []room.Visibility{room.UserVisible, room.UserRedacted} {
-			e, ok := publicEvent(room.Event{V: 1, Seq: 1, ID: "1.1", Actor: "a", Command: "c", Epoch: 1, Body: b}, level)
+			e, ok := PublicEvent(room.Event{V: 1, Seq: 1, ID: "1.1", Actor: "a", Command: "c", Epoch: 1, Body: b}, level)
 			if !ok {
 				lines = append(lines, b.Type()+" stays")
 				continue
@@ -95,7 +95,7 @@ func TestPublicEvent(t *testing.T) {
 			lines = append(lines, paths(b.Type(), v["body"])...)
 		}
 		for _, level := range []room.Visibility{room.Internal, "", "all"} {
-			if _, ok := publicEvent(room.Event{V: 1, Seq: 1, Body: b}, level); ok {
+			if _, ok := PublicEvent(room.Event{V: 1, Seq: 1, Body: b}, level); ok {
 				t.Errorf("%s leaves at level %q", b.Type(), level)
 			}
 		}
@@ -163,7 +163,7 @@ func TestPublicEventSize(t *testing.T) {
 		room.Opened{Spec: room.Spec{Objective: long, Constraints: many}},
 		room.Joined{Participant: room.Participant{ID: "a", Domains: many, Role: long}},
 	} {
-		e, ok := publicEvent(room.Event{V: 1, Seq: 1, ID: "1.1", Actor: "a", Epoch: 1, At: time.Unix(1, 0).UTC(), Body: b}, room.UserVisible)
+		e, ok := PublicEvent(room.Event{V: 1, Seq: 1, ID: "1.1", Actor: "a", Epoch: 1, At: time.Unix(1, 0).UTC(), Body: b}, room.UserVisible)
 		if !ok {
 			t.Fatalf("%s stays", b.Type())
 		}
@@ -194,7 +194,7 @@ func TestPublicEventSize(t *testing.T) {
 // order.
 func FuzzSnapshot(f *testing.F) {
 	for _, b := range bodies(f) {
-		if e, ok := publicEvent(room.Event{V: 1, Seq: 3, ID: "1.3", Actor: "a", Epoch: 1, Body: b}, room.UserVisible); ok {
+		if e, ok := PublicEvent(room.Event{V: 1, Seq: 3, ID: "1.3", Actor: "a", Epoch: 1, Body: b}, room.UserVisible); ok {
 			raw, err := encodeEvent(e)
 			if err != nil {
 				f.Fatal(err)

@@ -65,7 +65,7 @@ func (f *prefetch) read(ctx context.Context, after int64) {
 		if err != nil {
 			return // the log failed, which ends the room; the spectator asks again
 		}
-		e, ok := publicEvent(e, f.grant.level)
+		e, ok := PublicEvent(e, f.grant.level)
 		if !ok {
 			continue
 		}

@@ -203,7 +203,7 @@ func (t *stream) resolve(ctx context.Context, g grant, q *subscribeRequest) (ope
 		if !opens(e.Body) || e.Seq > after {
 			break
 		}
-		e, ok := publicEvent(e, g.level)
+		e, ok := PublicEvent(e, g.level)
 		b, err := encodeEvent(e)
 		if size += len(b); !ok || err != nil || size > maxOpeningSize {
 			break

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/folkmoot/moot/internal/api"
+)
+
+// An httpWriter sends frames as JSON lines or as server-sent events.
+type httpWriter struct {
+	w    http.ResponseWriter
+	conn *http.ResponseController
+	sse  bool
+}
+
+func newHTTPWriter(w http.ResponseWriter, form string) *httpWriter {
+	h := &httpWriter{w: w, conn: http.NewResponseController(w), sse: form == typeSSE}
+	w.Header().Set("Content-Type", form+"; charset=utf-8")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy that buffers would hold events
+	w.WriteHeader(http.StatusOK)
+	_ = h.conn.Flush() // a reader that has gone shows at the first frame
+	return h
+}
+
+// write sends text and, unless more follows, everything that waits.
+func (h *httpWriter) write(more bool, format string, args ...any) error {
+	_ = h.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // not all connections have deadlines
+	if _, err := fmt.Fprintf(h.w, format, args...); err != nil || more {
+		return err
+	}
+	return h.conn.Flush()
+}
+
+// frame implements [frameWriter], like the other methods.
+func (h *httpWriter) frame(f frame, more bool) error {
+	switch {
+	case !h.sse:
+		return h.write(more, "%s\n", f.line)
+	case f.seq > 0:
+		return h.write(more, "id: %d\ndata: %s\n\n", f.seq, f.line)
+	}
+	return h.write(more, "data: %s\n\n", f.line)
+}
+
+func (h *httpWriter) end(_ api.End, line []byte) { _ = h.frame(frame{line: line}, false) }
+
+func (h *httpWriter) alive() error {
+	if h.sse {
+		return h.write(false, ":\n\n")
+	}
+	return h.write(false, "\n")
+}
