@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/server"
+	"github.com/folkmoot/moot/internal/sessions"
 )
 
 type serveFlags struct{ listen, cert, key string }
@@ -104,15 +105,23 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	if _, err := keys.AdminToken(); err != nil {
 		return err
 	}
+	a.OfferTools(keys, d.at.URL) // before a room starts its agents
 	w := a.Wiring()
 	w.AllRooms = true
 	if d.host, err = w.OpenHost(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.host.Close()) }()
+	agents, err := sessions.Open(sessions.Config{Host: d.host, Settings: a.Settings, Path: filepath.Join(d.at.Data, "server", "sessions.json"), Log: a.Log})
+	if err != nil {
+		return err
+	}
+	defer agents.Close()
 	d.server = server.New(server.Config{
-		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host),
+		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, Sessions: agents,
+		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host),
 	})
+	defer func() { err = errors.Join(err, d.server.Close()) }()
 	return d.run(ctx)
 }
 

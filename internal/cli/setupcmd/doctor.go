@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
@@ -108,6 +109,7 @@ func (a *commands) examine(ctx context.Context) []check {
 		checkPrivate(a.Settings.Data),
 		checkDisk(a.Settings.Data),
 		a.checkRooms(ctx),
+		a.checkServer(),
 		checkFolder("policy cache", a.Settings.Cache, "choose another with MOOT_CACHE"),
 		checkCompiled(filepath.Join(a.Settings.Cache, "policies")),
 		checkPolicies(),
@@ -182,6 +184,23 @@ func (a *commands) checkRooms(ctx context.Context) check {
 		return check{Name: name, Result: checkFail, Detail: report.What + "; `moot ls` names damaged rooms", Fix: report.Fix}
 	}
 	return check{Name: name, Result: checkOK, Detail: app.Count(len(infos), "room") + " intact"}
+}
+
+// checkServer says which processes of the data folder listen.
+func (a *commands) checkServer() check {
+	const name = "server"
+	sockets, err := local.Find(a.Settings.Data)
+	if err != nil {
+		return check{Name: name, Result: checkFail, Detail: app.ReportOf(err).What, Fix: app.ReportOf(err).Fix}
+	}
+	detail := "none; `moot run` runs one room, `moot serve` all"
+	if len(sockets) > 0 && sockets[0].Daemon() {
+		detail, sockets = "`moot serve` runs the rooms", sockets[1:]
+	}
+	if len(sockets) > 0 {
+		detail += fmt.Sprintf("; other processes with rooms: %d", len(sockets))
+	}
+	return check{Name: name, Result: checkOK, Detail: detail}
 }
 
 // wantFree is how much room there should be for logs.
