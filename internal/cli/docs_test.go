@@ -94,6 +94,9 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 		t.Fatal(err)
 	}
 	seatFakes(t, filepath.Join(work, "bin"))
+	t.Cleanup(func() { // servers of a page that failed
+		_ = exec.Command("sh", "-c", "kill $(cat '"+work+"'/*.pid) 2>/dev/null").Run()
+	})
 	lines := strings.Split(text, "\n")
 	changed := map[int][]string{}
 	for _, c := range cmds {

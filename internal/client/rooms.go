@@ -27,11 +27,9 @@ func (c *Client) Create(ctx context.Context, q api.Create) (api.Created, error) 
 
 // Rooms lists the rooms of the server.
 func (c *Client) Rooms(ctx context.Context) ([]api.RoomBrief, error) {
-	var out struct {
-		Rooms []api.RoomBrief `json:"rooms"`
-	}
+	var out []api.RoomBrief
 	err := c.Call(ctx, http.MethodGet, "/api/rooms", nil, &out)
-	return out.Rooms, err
+	return out, err
 }
 
 // Show returns a room as it is now.

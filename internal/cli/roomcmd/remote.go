@@ -30,7 +30,7 @@ func (a *commands) showRemote(ctx context.Context, id string, last int) error {
 	if err != nil {
 		return err
 	}
-	out := standing{View: shown.Decode(), InForce: shown.InForce}
+	out := standing{View: shown.Decode(), InForce: shown.InForce, Process: shown.Process}
 	p := a.Printer()
 	var events []room.Event
 	for e, err := range c.Events(ctx, id, 0) { // from the first one, which has the names
