@@ -24,8 +24,8 @@ type browser struct {
 	complaints []string
 }
 
-// open starts Chromium without a network and opens a file.
-func open(t *testing.T, file string) *browser {
+// start starts Chromium with an empty page.
+func start(t *testing.T, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -36,11 +36,18 @@ func open(t *testing.T, file string) *browser {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.WSURLReadTimeout(time.Minute), chromedp.WindowSize(1100, 900))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(cancel)
 	b := &browser{}
 	b.ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
+	return b
+}
+
+// open starts Chromium without a network and opens a file.
+func open(t *testing.T, file string) *browser {
+	t.Helper()
+	b := start(t)
 	chromedp.ListenTarget(b.ctx, b.listen)
 	b.run(t,
 		log.Enable(), runtime.Enable(), network.Enable(),
