@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/folkmoot/moot/internal/certfile"
@@ -51,5 +52,11 @@ func NewHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes}
 }
 
-// URL returns the address of a listener for people and clients.
-func URL(scheme string, l net.Listener) string { return fmt.Sprintf("%s://%s", scheme, l.Addr()) }
+// URL returns the address of a listener for people and clients of this machine.
+func URL(scheme string, l net.Listener) string {
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil || !at.Addr().IsUnspecified() {
+		return scheme + "://" + l.Addr().String()
+	}
+	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, at.Port())
+}

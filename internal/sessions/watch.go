@@ -43,9 +43,22 @@ func (s *Sessions) own(ctx context.Context, w *watcher) {
 			s.tell(ctx, w, u.Event.Seq, what)
 		}
 	}
-	if ctx.Err() == nil {
+	if s.over(ctx, w.ID) {
 		s.end(w, "its room has ended")
 	}
+}
+
+// over reports whether a room has ended for good, or has been removed. The end of a
+// watch alone does not say so: the Host may have stopped.
+func (s *Sessions) over(ctx context.Context, id string) bool {
+	v, err := s.cfg.Host.View(ctx, id, room.Internal)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		return isUnknown(err)
+	}
+	return v.Phase == room.PhaseError || v.Phase == room.PhaseStopped || v.Phase == room.PhaseCompleted && v.Ending.Cause != room.CauseSettled
 }
 
 // failure says what has failed with an event of a session, "" if nothing has.
@@ -90,13 +103,10 @@ func (s *Sessions) creator(ctx context.Context, w *watcher) {
 	id, _, _ := strings.Cut(w.By, ".")
 	v, err := s.cfg.Host.View(ctx, id, room.Internal)
 	if err == nil {
-		for _, err = range s.cfg.Host.Follow(ctx, id, v.Seq, room.Internal) {
-			if err != nil {
-				break
-			}
+		for range s.cfg.Host.Follow(ctx, id, v.Seq, room.Internal) { // it ends with the room
 		}
 	}
-	if ctx.Err() == nil {
+	if s.over(ctx, id) {
 		s.end(w, "its creator "+w.By+" has ended")
 	}
 }

@@ -19,7 +19,10 @@ import (
 	"github.com/folkmoot/moot/internal/sessions"
 )
 
-type serveFlags struct{ listen, cert, key string }
+type serveFlags struct {
+	listen, cert, key string
+	open              bool
+}
 
 // newServeCmd runs the server of this device.
 func newServeCmd(a *commands) *cobra.Command {
@@ -36,7 +39,7 @@ func newServeCmd(a *commands) *cobra.Command {
 			"and requests about it are forwarded, until that process ends.\n\n" +
 			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
 			"with onRestart: continue, and ends the server. The second ends it at once.",
-		Example: "  moot serve\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
+		Example: "  moot serve\n  moot serve --open\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.fillIn(cmd, a.Settings.Server)
@@ -45,6 +48,7 @@ func newServeCmd(a *commands) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "", "address of the HTTP API, or none; port 0 takes any that is free (default "+config.DefaultListen+")")
+	fl.BoolVar(&f.open, "open", false, "open the server in the browser and sign the browser in")
 	fl.StringVar(&f.cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
 	fl.StringVar(&f.key, "key", "", "file of its key, in PEM")
 	for _, name := range []string{"cert", "key"} {
@@ -122,7 +126,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host),
 	})
 	defer func() { err = errors.Join(err, d.server.Close()) }()
-	return d.run(ctx)
+	return d.run(ctx, f.open)
 }
 
 // A daemon is the server of a data folder.
@@ -137,7 +141,7 @@ type daemon struct {
 
 // run answers requests until ctx ends. Then it brings the rooms to rest first, so that
 // those who watch a room see how it ends.
-func (d *daemon) run(ctx context.Context) error {
+func (d *daemon) run(ctx context.Context, open bool) error {
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	running, failed := context.WithCancelCause(ctx)
 	var tasks sync.WaitGroup
@@ -153,6 +157,13 @@ func (d *daemon) run(ctx context.Context) error {
 	tasks.Go(func() { d.takeOver(running) })
 	if err := d.ready(); err != nil {
 		return err
+	}
+	if open {
+		tasks.Go(func() {
+			if err := d.openBrowser(running); err != nil {
+				d.Note("the browser cannot be signed in: %v", err)
+			}
+		})
 	}
 	<-running.Done()
 	err := errors.Join(d.host.Rest(context.WithoutCancel(ctx), "the server ended"), d.host.Stop())
