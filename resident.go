@@ -2,6 +2,7 @@ package moot
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 )
@@ -21,6 +22,14 @@ func (h *Host) Running(id string) bool {
 // Holder returns the id of the process that holds a room, and 0 if none does. The
 // answer may be old when it comes.
 func (h *Host) Holder(id string) int { return h.log.Holder(id) }
+
+// Server returns the id of this process if the Host runs all rooms, and else 0.
+func (h *Host) Server() int {
+	if h.wiring.AllRooms {
+		return os.Getpid()
+	}
+	return 0
+}
 
 // Recover opens the rooms that were live when their process ended. They go on or are
 // paused, as their onRestart says. Rooms that fail are logged, and those that other

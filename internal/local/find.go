@@ -29,6 +29,15 @@ func (s Socket) Daemon() bool { return s.PID == 0 }
 // FindDaemon returns the socket of the daemon. It is [ErrNone] when none runs.
 func FindDaemon(data string) (Socket, error) { return find(data, daemonName) }
 
+// DaemonPID returns the id of the daemon's process, and 0 when none runs.
+func DaemonPID(data string) int {
+	s, err := FindDaemon(data)
+	if err != nil {
+		return 0
+	}
+	return readPID(filepath.Join(filepath.Dir(s.Path), lockName))
+}
+
 // FindProcess returns the socket of a process that is not the daemon. It is
 // [ErrNone] when it does not listen.
 func FindProcess(data string, pid int) (Socket, error) {

@@ -16,6 +16,7 @@ import (
 const (
 	folderName = "sockets"
 	daemonName = "daemon.sock"
+	lockName   = "daemon.lock" // held by the daemon, whose process id it has
 	suffix     = ".sock"
 
 	// maxPath is the longest path of a unix socket that every system takes: 104

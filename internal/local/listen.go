@@ -69,7 +69,7 @@ func ListenDaemon(data string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock := filepath.Join(dir, "daemon.lock")
+	lock := filepath.Join(dir, lockName)
 	unlock, free, err := flock.TryLock(lock)
 	path := filepath.Join(dir, daemonName)
 	switch {

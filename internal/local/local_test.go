@@ -86,6 +86,9 @@ func TestListenAndFind(t *testing.T) {
 	if got := received(t, all[0]) + " " + received(t, all[1]); got != "daemon process" {
 		t.Errorf("received %q", got)
 	}
+	if pid := DaemonPID(data); pid != os.Getpid() {
+		t.Errorf("the daemon is process %d", pid)
+	}
 	found, err := FindProcess(data, os.Getpid())
 	if err != nil || found != all[1] {
 		t.Errorf("found %+v, %v", found, err)
@@ -96,6 +99,9 @@ func TestListenAndFind(t *testing.T) {
 	daemon.Release()
 	if _, err := FindDaemon(data); !errors.Is(err, ErrNone) {
 		t.Errorf("a daemon that has ended: %v", err)
+	}
+	if pid := DaemonPID(data); pid != 0 {
+		t.Errorf("the daemon that has ended is process %d", pid)
 	}
 	if _, err := all[0].Dial(t.Context()); !errors.Is(err, ErrNone) {
 		t.Errorf("dialled a daemon that has ended: %v", err)

@@ -25,13 +25,14 @@ type Log interface {
 	Holder(room string) int // process id; 0 for none
 }
 
-// Of lists the rooms of l, the newest last. The error joins what is wrong with
-// single rooms, which are listed all the same.
-func Of(ctx context.Context, l Log) ([]api.RoomBrief, error) {
+// Of lists the rooms of l, the newest last. Live rooms that no process holds are run
+// by the process server, which has unloaded them, unless it is 0. The error joins what
+// is wrong with single rooms, which are listed all the same.
+func Of(ctx context.Context, l Log, server int) ([]api.RoomBrief, error) {
 	briefs := []api.RoomBrief{}
 	infos, damaged := l.Rooms(ctx)
 	for _, info := range infos {
-		b, err := briefOf(ctx, l, info)
+		b, err := briefOf(ctx, l, info, server)
 		if err != nil {
 			b.Phase, b.Ending = Damaged, api.ProblemOf(0, err).Detail
 		}
@@ -48,7 +49,7 @@ func Of(ctx context.Context, l Log) ([]api.RoomBrief, error) {
 type brief api.RoomBrief
 
 // briefOf looks at both ends of a room's log, not at the whole.
-func briefOf(ctx context.Context, l Log, info log.Info) (brief, error) {
+func briefOf(ctx context.Context, l Log, info log.Info, server int) (brief, error) {
 	b := brief{Room: info.Room, Events: info.Last, Bytes: info.Bytes, Updated: info.Updated.UTC(), Process: l.Holder(info.Room)}
 	first, err := l.Read(ctx, info.Room, log.Pos{}, 1)
 	for _, e := range first {
@@ -59,7 +60,15 @@ func briefOf(ctx context.Context, l Log, info log.Info) (brief, error) {
 	if err = cmp.Or(info.Damage, err); err != nil {
 		return b, err
 	}
-	return b, b.look(ctx, l, info.Last)
+	if err := b.look(ctx, l, info.Last); err != nil {
+		return b, err
+	}
+	if b.Phase == string(room.PhaseLive) && b.Process == 0 {
+		if b.Process = server; server == 0 {
+			b.Phase = Interrupted
+		}
+	}
+	return b, nil
 }
 
 // lookPage is how many events are read at a time, from the end.
@@ -82,9 +91,6 @@ func (b *brief) look(ctx context.Context, l Log, last uint64) error {
 			b.note(e.Event, person)
 		}
 		end = start
-	}
-	if b.Phase == string(room.PhaseLive) && b.Process == 0 {
-		b.Phase = Interrupted
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type roomsOutput struct{ Body []api.RoomBrief }
 
 // list lists the rooms that the caller may use.
 func (s *Server) list(ctx context.Context, _ *struct{}) (*roomsOutput, error) {
-	briefs, err := roomlist.Of(ctx, s.cfg.Host.Log())
+	briefs, err := roomlist.Of(ctx, s.cfg.Host.Log(), s.cfg.Host.Server())
 	if err != nil && len(briefs) == 0 {
 		return nil, err
 	}

@@ -151,3 +151,51 @@ func exclusive(busy chan int, most *int) speakFunc {
 		return count(ctx, p, f)
 	}
 }
+
+// TestHostRest: a Host that ends pauses the rooms in which an agent is at work, unless
+// they go on by themselves, and leaves those that wait as they are.
+func TestHostRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		h, stop := startHost(t, l)
+		defer stop()
+		opened := map[string]int{}
+		h.Opened = func(r *coordinator.Room) { opened[r.ID()]++ }
+		h.Config = config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			if p.Room == "draft" {
+				return count(ctx, p, f)
+			}
+			<-ctx.Done()
+			return endpoint.Reply{}, ctx.Err()
+		})
+		rooms := map[string]*coordinator.Room{}
+		for id, restart := range map[string]string{"work": "", "on": room.RestartContinue, "draft": ""} {
+			s, ps := spec(room.Limits{MaxTurns: 3}), agents("a", "b")
+			s.Room, s.OnRestart = id, restart
+			if id == "draft" {
+				ps[0].Mode, ps[1].Mode = room.Manual, room.Manual
+			}
+			r, err := h.Create(t.Context(), s, ps, coordinator.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rooms[id] = r
+		}
+		synctest.Wait()
+		if err := h.Rest(t.Context(), "the server ended"); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]room.Phase{"work": room.PhasePaused, "on": room.PhaseLive, "draft": room.PhaseLive} {
+			v := rooms[id].View()
+			if v.Phase != want || want == room.PhasePaused && v.Ending.Reason != "the server ended" {
+				t.Errorf("%s is %s: %+v", id, v.Phase, v.Ending)
+			}
+			if opened[id] != 1 {
+				t.Errorf("%s was opened %d times", id, opened[id])
+			}
+		}
+		if rooms["draft"].View().Draft == nil {
+			t.Error("the draft is gone")
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -48,7 +49,7 @@ func (a *commands) briefs(ctx context.Context) ([]api.RoomBrief, error) {
 		return nil, err
 	}
 	defer db.Close()
-	return roomlist.Of(ctx, db)
+	return roomlist.Of(ctx, db, local.DaemonPID(a.Settings.Data))
 }
 
 func (a *commands) printBriefs(w io.Writer, briefs []api.RoomBrief) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/human"
+	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
@@ -86,6 +87,9 @@ func (a *commands) show(ctx context.Context, id string, last int) error {
 		return err
 	}
 	out.View, out.Process, out.InForce = s.View(room.Internal), db.Holder(id), s.Policy.Ref
+	if out.Process == 0 && out.Phase == room.PhaseLive {
+		out.Process = local.DaemonPID(a.Settings.Data) // it has unloaded the room
+	}
 	for _, x := range s.Seats {
 		out.Notes = appendNote(out.Notes, x.Participant)
 	}
