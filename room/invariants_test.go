@@ -33,6 +33,7 @@ type seatHistory struct {
 	set      room.Mode // S6: by a person, until the room ends
 	owner    string
 	last     int
+	here     bool // its session holds a lease
 	ready    bool // its agent runs and has answered what it was asked
 }
 
@@ -58,8 +59,13 @@ func (h *history) add(e room.Event) string {
 		h.limits, h.phase, h.opened = b.Spec.Limits, "live", true
 	case room.Claimed:
 		for _, x := range h.seats {
-			x.ready = false
+			x.ready, x.here = false, false
 		}
+	case room.PresenceChanged:
+		if b.Presence == room.Away && h.open != nil && h.open.Participant == b.Participant && !h.drafted && h.seats[b.Participant].owner == "" {
+			return "P2: left with a turn open"
+		}
+		h.seats[b.Participant].here = b.Presence != room.Away
 	case room.SeatReady:
 		h.seats[b.Participant].ready = true
 	case room.SeatFailed:
@@ -200,6 +206,8 @@ func (h *history) granted(e room.Event, b room.TurnGranted) string {
 		return "P1: granted to " + b.Participant
 	case x.Starts && !x.ready && x.owner == "":
 		return "P1: granted to an agent that is not ready: " + b.Participant
+	case x.Session && !x.here && x.owner == "":
+		return "P1: granted to a session that is away: " + b.Participant
 	case b.Turn != h.turns+1:
 		return "R5: turn numbers are reused"
 	case h.turns >= l.MaxTurns:

@@ -61,6 +61,7 @@ type model struct {
 	turn             *modelTurn
 	tally            room.Tally
 	decision, seq    int64
+	epoch            uint64
 	bids             []string        // participants that have bid on the next decision
 	texts            []string        // of agents, normalised
 	seen             map[string]bool // ids of commands and messages
@@ -75,6 +76,7 @@ type model struct {
 
 type modelSeat struct {
 	room.Participant
+	modelSession
 	standing     room.Standing
 	set          room.Mode // by a person; "" for that of Participant
 	takenBy      string
@@ -90,6 +92,7 @@ type modelTurn struct {
 	modelRequests
 	seat    *modelSeat
 	started time.Duration
+	epoch   uint64 // of the process that granted it
 	draft   *room.TurnDrafted
 	drafted time.Duration // since when the text of the draft waits
 }
@@ -98,6 +101,7 @@ func newModel(open room.Open) *model {
 	m := &model{Spec: open.Spec, limits: open.Spec.Limits, phase: room.PhaseLive, seq: 1, seen: map[string]bool{"open": true}, answered: map[string]bool{}}
 	for _, p := range open.Participants {
 		x := &modelSeat{Participant: p, standing: room.Active}
+		x.leave()
 		m.seq++
 		m.start(x)
 		m.seats = append(m.seats, x)
@@ -169,7 +173,7 @@ func drawRoom(rt *rapid.T) room.Open {
 		Objective: rapid.SampledFrom([]string{"", "decide this"}).Draw(rt, "objective"),
 	}}
 	o.Spec.Policy.Needs.Bids = rapid.IntRange(0, 3).Draw(rt, "bids") == 0
-	process := rapid.Bool().Draw(rt, "processes")
+	process, sessions := rapid.Bool().Draw(rt, "processes"), rapid.Bool().Draw(rt, "sessions")
 	for _, id := range []string{"a", "b", "c"} {
 		if id == "c" && o.Spec.OneToOne {
 			break
@@ -185,6 +189,7 @@ func drawRoom(rt *rapid.T) room.Open {
 		p.NoBids = rapid.IntRange(0, 2).Draw(rt, "noBids") == 0
 		p.Starts = process && rapid.IntRange(0, 2).Draw(rt, "starts") > 0
 		p.StartTimeout = rapid.SampledFrom([]time.Duration{5 * time.Second, 40 * time.Second}).Draw(rt, "startTimeout")
+		p.Session = sessions && p.Kind == policy.Local && !p.Starts && rapid.IntRange(0, 2).Draw(rt, "session") > 0
 		p.Moderator = rapid.Bool().Draw(rt, "moderator")
 		o.Participants = append(o.Participants, p)
 	}
@@ -222,6 +227,9 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 		}}
 	}
 	if c, ok := drawAgent(rt, m, seat); ok {
+		return c
+	}
+	if c, ok := drawSession(rt, m, text); ok {
 		return c
 	}
 	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
@@ -415,7 +423,7 @@ func (m *model) stateLine() string {
 	if m.phase != room.PhaseLive {
 		return out.String()
 	}
-	until, ask, waits, eligible, bids := m.limits.MaxDuration, m.retryAt, false, false, ""
+	until, ask, waits, eligible, away, bids := m.limits.MaxDuration, m.retryAt, false, false, false, ""
 	if m.tally.Declines == 0 || m.news > m.declinedAt {
 		ask = 0
 	}
@@ -424,13 +432,14 @@ func (m *model) stateLine() string {
 			fmt.Fprintf(&out, ", start %s %d", x.ID, x.attempt)
 			until, ask, waits = min(until, x.startedAt+x.StartTimeout+time.Second), max(ask, x.startedAt+10*time.Second), true
 		}
-		eligible = eligible || m.ineligible(x) == ""
+		eligible, away = eligible || m.ineligible(x) == "", away || m.ineligible(x) == "away"
 		if m.Policy.Needs.Bids && !x.NoBids && m.ineligible(x) == "" && x.takenBy == "" && !slices.Contains(m.bids, x.ID) {
 			bids += fmt.Sprintf(", bid %d %s", m.decision+1, x.ID)
 		}
 	}
 	if t := m.turn; t == nil {
-		if !waits || eligible && m.tally.Declines+1 < m.limits.MaxDeclines {
+		last := m.tally.Declines+1 >= m.limits.MaxDeclines
+		if !(waits && (last || !eligible)) && !(away && (!eligible || last && m.news <= m.declinedAt)) {
 			out.WriteString(cmp.Or(bids, fmt.Sprintf(", ask %v", ask)))
 		}
 	} else if t.draft == nil && t.seat.takenBy == "" {

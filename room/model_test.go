@@ -23,7 +23,14 @@ func (m *model) act(do room.Act) bool {
 	switch do := do.(type) {
 	case room.Claim:
 		return m.claim(do.Restart)
+	case room.Present:
+		return m.present(do)
+	case room.Answered:
+		return m.answer(do)
 	case room.Say:
+		if x != nil && x.Session && do.As == "" {
+			return m.says(x, do)
+		}
 		return !over && m.say(do)
 	case room.Decided:
 		return m.due(do.Record) && m.decided(do)
@@ -84,7 +91,7 @@ func (m *model) person(do room.Act) bool {
 		return m.setMode(do)
 	case room.Next:
 		x := m.seat(do.Participant)
-		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x)
+		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x) && !x.away()
 		return ok && m.grant(x, nil, do.Grant)
 	}
 	return m.turn != nil && m.turn.draft != nil && m.review(do)
@@ -98,9 +105,11 @@ func (m *model) take(x *modelSeat, person string, b room.Body) bool {
 }
 
 func (m *model) claim(restart bool) bool {
+	m.epoch++
 	m.note(room.Claimed{Restart: restart})
 	for _, x := range m.seats {
 		m.start(x)
+		x.leave()
 	}
 	if t := m.turn; t != nil && t.draft == nil {
 		if agent := t.seat.takenBy == ""; agent && t.seat.Device == "" || !agent && restart { // another device keeps its answer
@@ -146,7 +155,7 @@ func (m *model) decided(do room.Decided) bool {
 // hopeless reports that nothing can happen but time that passes.
 func (m *model) hopeless() bool {
 	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
-		speaks := x.Kind == policy.Human || x.takenBy != "" || m.starting(x) || m.Policy.Needs.Bids && !x.NoBids
+		speaks := x.Kind == policy.Human || x.Session || x.takenBy != "" || m.starting(x) || m.Policy.Needs.Bids && !x.NoBids
 		return x.standing == room.Active && (speaks || x.mode() == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
 	})
 }
@@ -161,8 +170,8 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 	}
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
 	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
-	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now)}
-	x.last = m.tally.Turns
+	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now), epoch: m.epoch}
+	x.last, x.side = m.tally.Turns, 0
 	return m.note(e)
 }
 
@@ -180,6 +189,7 @@ func (m *model) replied(do room.Replied) bool {
 	if len([]rune(do.Text)) > m.limits.MaxOutput {
 		return m.failed(room.Failed{Turn: do.Turn, Code: room.FailTooLarge, Usage: do.Usage, Latency: do.Latency})
 	}
+	t.seat.answer(t.Request)
 	if do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "" {
 		m.charge(do.Usage, "")
 		t.seat.failed, m.tally.Failures = 0, 0
@@ -259,6 +269,9 @@ func (m *model) failed(do room.Failed) bool {
 	x := m.turn.seat
 	if do.Code == room.FailHeld {
 		return m.interrupt(x)
+	}
+	if m.gone(x, do.Code) {
+		return m.come(x, room.Away)
 	}
 	m.charge(do.Usage, "")
 	x.failed, m.tally.Failures = x.failed+1, m.tally.Failures+1
@@ -454,6 +467,8 @@ func (m *model) ineligible(x *modelSeat) string {
 		return "attends"
 	case x.standing != room.Active:
 		return string(x.standing)
+	case x.away():
+		return "away"
 	case m.turn != nil, m.starting(x):
 		return "busy"
 	case x.last > 0 && m.tally.Turns+1-x.last <= x.Cooldown:

@@ -97,7 +97,8 @@ func noSessionSeat(id string) error {
 	return invalidError("SEAT-KIND", quote(cut(validUTF8(id), maxID))+" is no seat of this room for a running session", "name a participant whose endpoint is {kind: session}")
 }
 
-// applyPresence has the policy asked at once when a session has come or left.
+// applyPresence has the policy asked at once when a session has come or left. The
+// declines before it came do not settle the room.
 func (s *State) applyPresence(e Event, b PresenceChanged) {
 	x := s.seat(b.Participant)
 	if x == nil {
@@ -107,6 +108,9 @@ func (s *State) applyPresence(e Event, b PresenceChanged) {
 	x.Presence = b.Presence
 	if x.away() != was {
 		s.LastNews = e.Seq
+	}
+	if was && !x.away() {
+		s.Tally.Declines = 0
 	}
 }
 

@@ -55,7 +55,7 @@ func TestProperties(t *testing.T) {
 func (s *script) open(rt *rapid.T, h *history) {
 	mode := rapid.SampledFrom([]string{"", "/manual", "/semi_auto"})
 	starts := rapid.SampledFrom([]string{"", "/starts"}).Draw(rt, "starts")
-	third := rapid.SampledFrom([]string{"c/remembers", "c/remembers", "one-to-one"}).Draw(rt, "third") // every kind of room
+	third := rapid.SampledFrom([]string{"c/remembers", "c/session", "one-to-one"}).Draw(rt, "third") // every kind of room
 	line := fmt.Sprintf("a%s%s b%s/cooldown:%d/starts %s me/human tokens=20 summary=16", mode.Draw(rt, "a"), starts, mode.Draw(rt, "b"), rapid.IntRange(0, 2).Draw(rt, "cooldown"), third)
 	act := openAct(nil, line)
 	act.Spec.Limits = room.Defaults(false)
@@ -93,6 +93,7 @@ func command(rt *rapid.T) string {
 		"asks read plan.md", "asks read plan.md", "asks-always edit a.go", "asks-ruled read", "asks-refused execute", "permit", "me: permit", "permit-always", "me: deny", "eve: permit",
 		who + ": permit", "absent", "withdraw", who + ": withdraw", "wait 130s",
 		"me: mode " + who + " full_auto", "me: mode " + who + " manual", "mode " + who, who + ": mode " + who + " full_auto", "eve: mode a full_auto",
+		"live c", "live c", "live c", "idle c", "away c", "away c", "answers c " + text, "answers c " + text, "passes c", "c: say " + text, "fail timeout slow",
 		"limits maxTurns=3", "limits maxTurns=-3", "violate " + who + " noise", "forgot " + who, "claim", "claim restart", "policy other", "a: stop",
 		"join eve Eve", "join A x", "eve: say " + text, "eve: pause", "eve: stop", "eve: limits maxTurns=99", "standing eve muted", "standing eve active", "standing eve removed",
 	}).Draw(rt, "command")

@@ -37,9 +37,9 @@ func (s *State) starts() []*Seat {
 }
 
 // askAt returns the clock at which the policy is asked, and false when it is not
-// asked before an agent has started: when no other can be chosen, or when the
-// next decline would settle the room. It is not asked either while all agents that
-// are left are away.
+// asked before an agent has started or a session has come: when no other can be
+// chosen, or when the next decline would settle the room. News about the room are a
+// reason to ask while a session is away, but not while an agent starts.
 func (s *State) askAt() (time.Duration, bool) {
 	at := s.notBefore()
 	starting, eligible, away := false, false, false
@@ -51,7 +51,12 @@ func (s *State) askAt() (time.Duration, bool) {
 		why := s.Ineligible(x)
 		eligible, away = eligible || why == "", away || why == reasonAway
 	}
-	return at, (eligible || !away) && (!starting || eligible && s.Tally.Declines+1 < s.Limits.MaxDeclines)
+	last := s.Tally.Declines+1 >= s.Limits.MaxDeclines
+	switch {
+	case (starting || away) && !eligible, starting && last:
+		return at, false
+	}
+	return at, !away || !last || s.LastNews > s.Declined
 }
 
 // decideStarted ends a start of an agent.

@@ -141,6 +141,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 	if w.Endpoint != nil {
 		e := w.Endpoint.resolve(d.sourceOf(i).dir)
 		p.Endpoint, p.Seat.Endpoint, p.Seat.Session = &e, d.endpointAsWritten(i), e.Kind == KindSession
+		p.Seat.Tools = p.Seat.Tools || p.Seat.Session // it has those that its own client allows
 	}
 	return p
 }
