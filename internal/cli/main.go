@@ -17,6 +17,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/relaycmd"
 	"github.com/folkmoot/moot/internal/cli/replaycmd"
 	"github.com/folkmoot/moot/internal/cli/roomcmd"
+	"github.com/folkmoot/moot/internal/cli/seatcmd"
 	"github.com/folkmoot/moot/internal/cli/servecmd"
 	"github.com/folkmoot/moot/internal/cli/setupcmd"
 	"github.com/folkmoot/moot/internal/cli/transcriptcmd"
@@ -97,6 +98,7 @@ func newRootCmd(a *app.App) *cobra.Command {
 func commands(a *app.App) map[string][]*cobra.Command {
 	rooms := roomcmd.Commands(a)
 	rooms = append(rooms, controlcmd.Commands(a)...)
+	rooms = append(rooms, seatcmd.Commands(a)...)
 	rooms = append(rooms, transcriptcmd.Command(a))
 	rooms = append(rooms, servecmd.Commands(a)...)
 	rooms = append(rooms, relaycmd.Commands(a)...)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,10 +9,22 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 )
 
-// CommandLine is a command of moot as the user can type it next: with the data
-// folder, if a flag or a variable named it, and quoted for a POSIX shell.
-func (a *App) CommandLine(args ...string) string {
-	words := append([]string{"moot"}, args...)
+// CommandLine is a command of moot as the user can type it next: with the server or
+// the data folder, if a flag or a variable named it, and quoted for a POSIX shell.
+func (a *App) CommandLine(args ...string) string { return a.commandLine("moot", args) }
+
+// ProgramLine is a [App.CommandLine] for other programs, which may look in other places for
+// this one.
+func (a *App) ProgramLine(args ...string) (string, error) {
+	program, err := os.Executable()
+	return a.commandLine(program, args), err
+}
+
+func (a *App) commandLine(program string, args []string) string {
+	words := append([]string{program}, args...)
+	if a.Remote() {
+		words = append(words, "--server", a.Flags.server)
+	}
 	i := slices.IndexFunc(a.Origins, func(s config.Setting) bool { return s.Key == "data" })
 	if i >= 0 && (strings.HasPrefix(a.Origins[i].Origin, "flag ") || strings.HasPrefix(a.Origins[i].Origin, "env ")) {
 		words = append(words, "--data", a.Settings.Data)

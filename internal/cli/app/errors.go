@@ -29,6 +29,8 @@ const (
 	ExitGate        = 6
 	ExitPolicy      = 7
 	ExitDegraded    = 8
+	ExitAgain       = 9
+	ExitOver        = 10
 	ExitInterrupted = 130
 )
 
@@ -49,6 +51,8 @@ var ExitCodes = []Ending{
 	{ExitGate, "a gate failed: --fail-if of a replay, --max"},
 	{ExitPolicy, "a policy failed and the room paused"},
 	{ExitDegraded, "the room ended, not as designed: with a seat suspended for its failures, without a turn, or as --fail-if says"},
+	{ExitAgain, "await: it is not the turn of the seat yet, ask again"},
+	{ExitOver, "await: the room has ended, ask no more"},
 	{ExitInterrupted, "interrupted: the room paused"},
 }
 

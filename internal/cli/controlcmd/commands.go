@@ -85,6 +85,12 @@ func (a *commands) tell(d done, said string) error {
 	return a.Emit(d, func(w io.Writer) error { _, err := io.WriteString(w, said+"\n"); return err })
 }
 
+// isSession reports whether id is a seat that an agent session has, which speaks for
+// itself.
+func isSession(v room.View, id string) bool {
+	return slices.ContainsFunc(v.Seats, func(x room.SeatView) bool { return x.ID == id && x.Presence != "" && x.Phase != "taken over" })
+}
+
 // isAgent reports whether id is the seat of an agent.
 func isAgent(v room.View, id string) bool {
 	return slices.ContainsFunc(v.Seats, func(x room.SeatView) bool { return x.ID == id && x.Kind != policy.Human })

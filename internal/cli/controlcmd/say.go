@@ -24,7 +24,8 @@ func newSayCmd(a *commands) *cobra.Command {
 		Use:   "say ROOM TEXT",
 		Short: "Say something in a room that runs",
 		Long: "say posts a message in a room that another process runs. TEXT is - for what is on\n" +
-			"stdin. --as is a person of the room, or a seat that you have taken over.",
+			"stdin. --as is a person of the room, a seat that you have taken over, or the seat of your\n" +
+			"agent session.",
 		Example:           "  moot say r_01k5 \"Is the index safe?\"\n  moot say review \"Please look at 0042\" --to dba\n  git diff | moot say review -",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.CompleteRoom(nil),
@@ -35,7 +36,7 @@ func newSayCmd(a *commands) *cobra.Command {
 			}
 			d, err := a.do(cmd.Context(), args[0], s, func(v room.View, q *api.Command) {
 				q.Do, q.Text, q.To = "say", text, to
-				if isAgent(v, s.as) {
+				if isAgent(v, s.as) && !isSession(v, s.as) {
 					q.For, q.As = s.as, app.Person(v, "") // who has taken the seat over
 				}
 			})

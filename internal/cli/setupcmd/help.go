@@ -9,22 +9,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 )
 
-// newHelpCmd explains commands, error codes and two topics.
+// newHelpCmd explains commands, error codes and topics.
 func newHelpCmd(a *commands) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND | exit-codes | environment | codes | CODE]",
-		Short: "Explain a command, an error code, the exit codes or the environment",
+		Use:   "help [COMMAND | agents | exit-codes | environment | codes | CODE]",
+		Short: "Explain a command, an error code, the exit codes, the environment, or how an agent takes a seat",
 		Example: "  moot help run\n  moot help exit-codes\n  moot help environment\n" +
-			"  moot help ROOM-MANUAL",
+			"  moot help agents\n  moot help ROOM-MANUAL",
 		Args: cobra.ArbitraryArgs,
 		RunE: a.help,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			names := []string{"exit-codes", "environment", "codes"}
+			names := []string{"agents", "exit-codes", "environment", "codes"}
 			for _, c := range cmd.Root().Commands() {
 				names = append(names, c.Name())
 			}
@@ -38,6 +39,8 @@ func (a *commands) help(cmd *cobra.Command, args []string) error {
 		return cmd.Root().Help()
 	}
 	switch args[0] {
+	case "agents":
+		return a.Emit(map[string]string{"runbook": moot.Runbook}, func(w io.Writer) error { _, err := io.WriteString(w, moot.Runbook); return err })
 	case "exit-codes":
 		return a.Emit(app.ExitCodes, helpExitCodes)
 	case "environment":
