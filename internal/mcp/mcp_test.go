@@ -193,9 +193,9 @@ func TestTranslation(t *testing.T) {
 		{"read_room", `{"room":"r/../x"}`, `GET /api/rooms/r%2F..%2Fx, GET /api/rooms/r%2F..%2Fx/messages?after=0&limit=50`},
 		{"post_message", `{"text":"hi","to":"bob","id":"m1"}`, `POST /api/rooms/r_1/commands {"id":"m1","do":"say","text":"hi","to":"bob"}`},
 		{"await_turn", `{"wait":500}`, `POST /api/rooms/r_1/seats/ann/await {"wait":"55s"}`},
-		{"await_turn", `{"room":"r_2","seat":"bob"}`, `POST /api/rooms/r_2/seats/bob/await {"wait":"25s"}`},
+		{"await_turn", `{"room":"r_2","seat":"bob","fresh":true}`, `POST /api/rooms/r_2/seats/bob/await {"wait":"25s","fresh":true}`},
 		{"answer_turn", `{"request":"q1","text":"done"}`, `POST /api/rooms/r_1/seats/ann/answer {"request":"q1","text":"done"}`},
-		{"pass_turn", `{"request":"q1","reason":"nothing new"}`, `POST /api/rooms/r_1/seats/ann/pass {"reason":"nothing new","request":"q1"}`},
+		{"pass_turn", `{"request":"q1","reason":"nothing new"}`, `POST /api/rooms/r_1/seats/ann/pass {"request":"q1","reason":"nothing new"}`},
 	} {
 		everywhere(t, func(t *testing.T, transport, revision string) {
 			f := &fakeAPI{caller: session}

@@ -16,7 +16,9 @@ var listRooms = tool{
 		return "List the rooms that you may use (ListAgents of other products). read_room lists the participants of one. The session id of an agent, which send_agent_message takes, is ROOM.SEAT."
 	},
 	add: handler(func(ctx context.Context, u use, _ struct{}) (any, error) {
-		return u.call(ctx, "GET", "/api/rooms", nil)
+		var rooms json.RawMessage
+		err := u.api.Call(ctx, "GET", "/api/rooms", nil, &rooms)
+		return map[string]any{"rooms": rooms}, err // a result is an object
 	}),
 }
 

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"fmt"
+
+	"github.com/folkmoot/moot/internal/api"
 )
 
 // The three tools of the note on messages between sessions.
@@ -21,7 +23,7 @@ var sendMessage = tool{
 		return "Send a message to another agent session (SendMessage of other products). It does not wait for an answer. " + callback(session)
 	},
 	add: handler(func(ctx context.Context, u use, in struct {
-		Session string `json:"sessionId" jsonschema:"id of the receiving session: ROOM.SEAT"`
+		Session string `json:"sessionId" jsonschema:"id of the receiving session: ROOM.SEAT, or what create_agent_session returned"`
 		Message string `json:"message" jsonschema:"the text"`
 	},
 	) (any, error) {
@@ -29,7 +31,7 @@ var sendMessage = tool{
 		if err != nil {
 			return nil, err
 		}
-		return u.call(ctx, "POST", path+"/messages", map[string]string{"message": in.Message, "source": "agent"})
+		return u.call(ctx, "POST", path+"/messages", api.SessionMessage{Message: in.Message, Source: "agent"})
 	}),
 }
 
@@ -43,7 +45,7 @@ var sessionState = tool{
 		return "State of an agent session: idle, streaming or error, with its working folder and its last message. Poll it to see whether a session has finished." + own
 	},
 	add: handler(func(ctx context.Context, u use, in struct {
-		Session string `json:"sessionId" jsonschema:"id of the session: ROOM.SEAT"`
+		Session string `json:"sessionId" jsonschema:"id of the session: ROOM.SEAT, or what create_agent_session returned"`
 	},
 	) (any, error) {
 		path, err := join("/api/sessions/", in.Session)
@@ -66,6 +68,6 @@ var createSession = tool{
 		Model   string `json:"model,omitempty" jsonschema:"which model, if the agent takes one"`
 	},
 	) (any, error) {
-		return u.call(ctx, "POST", "/api/sessions", in)
+		return u.call(ctx, "POST", "/api/sessions", api.NewSession{Folder: in.Folder, Model: in.Model, Agent: in.Agent, Message: in.Message})
 	}),
 }

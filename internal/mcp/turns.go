@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/folkmoot/moot/internal/api"
 )
 
 // The tools of a session that holds a seat.
@@ -16,14 +19,6 @@ const (
 	maxWait     = 55
 )
 
-// A turn is what await_turn may get.
-type turn struct {
-	Turn     bool   `json:"turn"`
-	Request  string `json:"request"`
-	Deadline string `json:"deadline"`
-	Text     string `json:"text"`
-}
-
 var awaitTurn = tool{
 	name: "await_turn", title: "Wait for your turn", shownTo: caller.mayTakeTurns,
 	describe: func(string) string {
@@ -31,7 +26,8 @@ var awaitTurn = tool{
 	},
 	add: handler(func(ctx context.Context, u use, in struct {
 		chair
-		Wait int `json:"wait,omitempty" jsonschema:"seconds from 1 to 55; without it 25"`
+		Wait  int  `json:"wait,omitempty" jsonschema:"seconds from 1 to 55; without it 25"`
+		Fresh bool `json:"fresh,omitempty" jsonschema:"you remember nothing of the room: the next prompt has the whole history"`
 	},
 	) (any, error) {
 		path, err := u.seatPath(ctx, in.chair)
@@ -43,7 +39,7 @@ var awaitTurn = tool{
 		}
 		defer u.reportProgress(ctx, "waiting for the turn")()
 		var out json.RawMessage
-		body := map[string]string{"wait": fmt.Sprint(min(in.Wait, maxWait), "s")}
+		body := api.Await{Wait: fmt.Sprint(min(in.Wait, maxWait), "s"), Fresh: in.Fresh}
 		if err := u.api.Call(ctx, "POST", path+"/await", body, &out); err != nil {
 			return nil, err
 		}
@@ -53,11 +49,11 @@ var awaitTurn = tool{
 
 // turnResult puts the prompt into the text of the result, where models read it best.
 func turnResult(answer json.RawMessage) (any, error) {
-	var t turn
+	var t api.Turn
 	if err := json.Unmarshal(answer, &t); err != nil || !t.Turn {
 		return answer, err
 	}
-	text := fmt.Sprintf("It is your turn. Answer with answer_turn and the request %q, or pass with pass_turn, until %s. The prompt follows.\n\n%s", t.Request, t.Deadline, t.Text)
+	text := fmt.Sprintf("It is your turn. Answer with answer_turn and the request %q, or pass with pass_turn, until %s. The prompt follows.\n\n%s", t.Request, t.Deadline.Format(time.RFC3339), t.Text)
 	return &sdk.CallToolResult{StructuredContent: answer, Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 }
 
@@ -84,7 +80,7 @@ var answerTurn = tool{
 		if err != nil {
 			return nil, err
 		}
-		return u.finishTurn(ctx, path+"/answer", map[string]string{"request": in.Request, "text": in.Text})
+		return u.finishTurn(ctx, path+"/answer", api.SeatAnswer{Request: in.Request, Text: in.Text})
 	}),
 }
 
@@ -103,21 +99,17 @@ var passTurn = tool{
 		if err != nil {
 			return nil, err
 		}
-		return u.finishTurn(ctx, path+"/pass", map[string]string{"request": in.Request, "reason": in.Reason})
+		return u.finishTurn(ctx, path+"/pass", api.SeatPass{Request: in.Request, Reason: in.Reason})
 	}),
 }
 
 // finishTurn answers or passes. A draft waits for a person.
-func (u use) finishTurn(ctx context.Context, path string, body map[string]string) (any, error) {
+func (u use) finishTurn(ctx context.Context, path string, body any) (any, error) {
 	var out json.RawMessage
 	if err := u.api.Call(ctx, "POST", path, body, &out); err != nil {
 		return nil, err
 	}
-	var done struct {
-		Outcome string `json:"outcome"`
-		Number  int    `json:"number"`
-		Seq     int64  `json:"seq"`
-	}
+	var done api.SeatAnswered
 	if err := json.Unmarshal(out, &done); err != nil || done.Outcome != "drafted" {
 		return out, err
 	}

@@ -26,7 +26,7 @@ func TestAwait(t *testing.T) {
 					return "", ctx.Err()
 				}
 			}
-			return `{"turn":true,"request":"q1","deadline":"12:00","text":"Say \"hello\"."}`, nil
+			return `{"turn":true,"request":"q1","deadline":"2026-11-23T12:00:00Z","text":"Say \"hello\"."}`, nil
 		}}
 		cs := connected(t, f, transport, revision, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			select {

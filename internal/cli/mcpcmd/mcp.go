@@ -41,7 +41,7 @@ func newMCPCmd(a *commands) *cobra.Command {
 			return a.serve(cmd.Context(), room)
 		},
 	}
-	cmd.Flags().StringVar(&room, "room", "", "room whose process is used if no `moot serve` runs")
+	cmd.Flags().StringVar(&room, "room", "", "the room whose process is used when no server of all rooms runs")
 	app.AllowServer(cmd)
 	return cmd
 }

@@ -10,14 +10,21 @@ import (
 type toolList []struct {
 	Name     string
 	Function struct{ Name string }
+	Tools    toolList // of a namespace, in the responses API
 }
+
+// namespaceEnd separates a namespace from the tool in it.
+const namespaceEnd = "/"
 
 func (l toolList) names() (out []string) {
 	for _, t := range l {
 		if t.Name == "" {
 			t.Name = t.Function.Name
 		}
-		if t.Name != "" {
+		for _, inside := range t.Tools.names() {
+			out = append(out, t.Name+namespaceEnd+inside)
+		}
+		if t.Name != "" && t.Tools == nil {
 			out = append(out, t.Name)
 		}
 	}

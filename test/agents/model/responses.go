@@ -1,6 +1,9 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // decodeResponses reads a request of OpenAI's responses API. Its input is a
 // text, or a list of messages, calls and results.
@@ -49,7 +52,11 @@ func decodeResponses(_ string, body []byte, req *Request) error {
 
 func responsesItem(reply Reply) map[string]any {
 	if c := reply.Call; c != nil {
-		return map[string]any{"id": "fc_" + c.ID, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name, "arguments": string(c.Arguments)}
+		item := map[string]any{"id": "fc_" + c.ID, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name, "arguments": string(c.Arguments)}
+		if namespace, name, ok := strings.Cut(c.Name, namespaceEnd); ok {
+			item["namespace"], item["name"] = namespace, name
+		}
+		return item
 	}
 	return map[string]any{
 		"id": "msg_" + reply.id, "type": "message", "role": "assistant", "status": "completed",
