@@ -367,6 +367,41 @@ func TestSessionTree(t *testing.T) {
 	}
 }
 
+// TestSessionScopes checks what tokens without a seat may do.
+func TestSessionScopes(t *testing.T) {
+	x := newOffice(t, nil)
+	lead := must(x.host.Create(t.Context(), moot.Source{YAML: leadRoom, Dir: x.root}, moot.Options{})).ID()
+	public := x.create(x.user, api.NewSession{})
+	for _, c := range []struct {
+		scope                      access.Scope
+		room                       string
+		create, session, seat, end string
+	}{
+		{access.Talk, "", "API-FORBIDDEN", "", "SESSION-UNKNOWN", "SESSION-UNKNOWN"},
+		{access.Talk, lead, "API-FORBIDDEN", "", "SESSION-UNKNOWN", "SESSION-UNKNOWN"},
+		{access.Control, lead, "API-FORBIDDEN", "", "", "SESSION-UNKNOWN"},
+		{access.Control, "", "", "", "", ""},
+	} {
+		token, _, err := x.keys.Mint(access.Grant{Name: "test", Scope: c.scope, Room: c.room})
+		if err != nil {
+			t.Fatal(err)
+		}
+		user := client.New(client.Config{URL: x.url, Token: token})
+		if got := codeOf(user.Call(t.Context(), http.MethodPost, "/api/sessions", api.NewSession{Folder: x.root}, nil)); got != c.create {
+			t.Errorf("%v %q creates a session: %q", c.scope, c.room, got)
+		}
+		if _, got := x.post(user, public, api.SessionMessage{Message: "x"}); got != c.session {
+			t.Errorf("%v %q writes to a session: %q", c.scope, c.room, got)
+		}
+		if _, got := x.post(user, lead+".lead", api.SessionMessage{Message: "x"}); got != c.seat {
+			t.Errorf("%v %q writes to a seat: %q", c.scope, c.room, got)
+		}
+		if got := codeOf(user.Call(t.Context(), http.MethodDelete, "/api/sessions/"+public, nil, nil)); got != c.end {
+			t.Errorf("%v %q ends a session: %q", c.scope, c.room, got)
+		}
+	}
+}
+
 // TestSessionErrors checks that the creator of a session is told of its failures.
 func TestSessionErrors(t *testing.T) {
 	x := newOffice(t, nil)

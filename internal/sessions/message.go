@@ -29,6 +29,9 @@ func (s *Sessions) Post(ctx context.Context, from Sender, id string, m Message) 
 	if err != nil {
 		return "", err
 	}
+	if _, session := s.find(t.room); !session && from.Seat == "" && !from.Control {
+		return "", unknown(id) // it may not speak as the host
+	}
 	if from.Seat != "" && t == (target{from.Room, from.Seat}) {
 		return "", &problem.Error{Code: "SESSION-SELF", What: "a session cannot send messages to itself", Fix: "send it to another session"}
 	}

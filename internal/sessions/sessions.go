@@ -67,6 +67,9 @@ type Sender struct {
 	Via     string // how its requests come
 }
 
+// rules reports whether the sender may do all that a person at the host may.
+func (f Sender) rules() bool { return f.Room == "" && f.Control }
+
 // Open returns the sessions that the file at cfg.Path lists, and watches those that
 // have not ended.
 func Open(cfg Config) (*Sessions, error) {
@@ -108,6 +111,9 @@ type New struct {
 
 // Create creates a session and returns its id.
 func (s *Sessions) Create(ctx context.Context, from Sender, n New) (string, error) {
+	if from.Seat == "" && !from.rules() {
+		return "", &problem.Error{Code: "API-FORBIDDEN", What: from.Name + " may not create sessions", Fix: "use a token of the scope control for all rooms, or one of a seat"}
+	}
 	folder, err := s.folder(n.Folder)
 	if err != nil {
 		return "", err
