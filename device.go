@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -47,6 +48,18 @@ func (h *Host) connection() *device.Connection {
 		return c
 	}
 	return nil
+}
+
+// DeviceHolder returns the id of another process in which this device is online,
+// 0 if there is none.
+func (h *Host) DeviceHolder() int {
+	if h.connection() != nil {
+		return 0
+	}
+	if pid := device.Holder(h.wiring.DeviceDir()); pid != os.Getpid() {
+		return pid
+	}
+	return 0
 }
 
 // Peers returns the devices that this one is paired with. They are shared with

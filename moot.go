@@ -100,6 +100,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy, Waiting: h.inbox.Update,
 		},
 		Failed: h.fail,
+		Opened: h.publish,
 	}
 	h.seats = h.newSessions()
 	if w.AllRooms {
@@ -174,7 +175,7 @@ func (h *Host) Close() error {
 		<-l.done
 	}
 	err = errors.Join(err, h.sandbox.Close())
-	h.remote.close()
+	h.remote.end()
 	return errors.Join(err, h.log.Close(), h.audit.Close())
 }
 

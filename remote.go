@@ -26,6 +26,8 @@ type remote struct {
 	err    error // why UseDevice has none
 	closed bool
 
+	connecting sync.WaitGroup // goroutines of publish
+
 	sharing sync.Mutex
 	all     *Sharing // of Options.Share; nil until a room has that
 
@@ -43,10 +45,18 @@ type remote struct {
 	leave      []func(context.Context)
 }
 
+// end goes offline for good.
+func (r *remote) end() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.connecting.Wait()
+	r.close()
+}
+
 func (r *remote) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
 	if r.conn != nil {
 		r.conn.Close()
 		r.conn = nil

@@ -84,12 +84,7 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 	if acts = append(acts, o.First...); len(acts) > 0 {
 		run.ResumeAs, run.ResumeWith = cmp.Or(person(d.participants, o.As), room.ActorHost), acts
 	}
-	r, err := h.rooms.Create(ctx, d.spec, d.participants, run)
-	if err != nil {
-		return nil, err
-	}
-	h.publish(ctx, r)
-	return r, nil
+	return h.rooms.Create(ctx, d.spec, d.participants, run)
 }
 
 // Open runs a stored room again, after a crash as after a pause. The person
@@ -117,12 +112,7 @@ func (h *Host) Open(ctx context.Context, id string, o Options) (*Room, error) {
 	if err := h.connectFor(ctx, state.Spec, participants, o.Share); err != nil {
 		h.wiring.note("remote seats cannot be reached: %v", err) // their turns fail, other seats go on
 	}
-	r, err := h.rooms.Open(ctx, id, run)
-	if err != nil {
-		return nil, err
-	}
-	h.publish(ctx, r)
-	return r, nil
+	return h.rooms.Open(ctx, id, run)
 }
 
 // interrupt returns what ends the wait of a foreground room for a busy log: the

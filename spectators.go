@@ -50,11 +50,19 @@ func (h *Host) serveSpectators(c *device.Connection) {
 const lingerTime = 3 * time.Second
 
 // publish lets other devices watch a room that was loaded, as far as they may,
-// until the Host stops.
-func (h *Host) publish(ctx context.Context, r *coordinator.Room) {
-	w := &watchable{id: r.ID(), host: h, observers: r.Spec().Observers}
-	if imported, err := h.log.Imported(ctx, w.id); err != nil || imported {
+// until the Host stops. If there are any, it goes online in the background.
+func (h *Host) publish(r *coordinator.Room) {
+	spec := r.Spec()
+	w := &watchable{id: r.ID(), host: h, observers: spec.Observers}
+	if imported, err := h.log.Imported(context.Background(), w.id); err != nil || imported {
 		w.observers = nil // its log was written elsewhere
+	}
+	if h.mayBeWatched(spec) {
+		h.remote.connecting.Go(func() {
+			if _, err := h.online(context.Background(), device.Options{}, nil); err != nil {
+				h.wiring.Log.Warn("a room has no spectators", "room", w.id, "error", err)
+			}
+		})
 	}
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()

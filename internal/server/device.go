@@ -18,11 +18,13 @@ import (
 // registerDevice registers what concerns this device toward other owners. All of
 // it needs Admin: who pairs a device or shares an agent lets others in.
 func (s *Server) registerDevice() {
-	route(s, Admin, huma.Operation{OperationID: "device", Method: http.MethodGet, Path: "/api/device", Summary: "This device and its relays"}, s.device)
 	route(s, Admin, huma.Operation{OperationID: "peers", Method: http.MethodGet, Path: "/api/peers", Summary: "The devices that this one is paired with"}, s.peers)
 	route(s, Admin, huma.Operation{
 		OperationID: "remove-peer", Method: http.MethodDelete, Path: "/api/peers/{peer}", Summary: "Remove a device: it is no longer paired",
 	}, s.removePeer)
+	s.online = true
+	defer func() { s.online = false }()
+	route(s, Admin, huma.Operation{OperationID: "device", Method: http.MethodGet, Path: "/api/device", Summary: "This device and its relays"}, s.device)
 	route(s, Admin, huma.Operation{OperationID: "shares", Method: http.MethodGet, Path: "/api/shares", Summary: "The shares of this device"}, s.shares)
 	route(s, Admin, huma.Operation{
 		OperationID: "share", Method: http.MethodPost, Path: "/api/shares", Summary: "Share agents with other owners until the share is deleted", DefaultStatus: http.StatusCreated,

@@ -92,6 +92,40 @@ func (s *Server) forwarded(w http.ResponseWriter, r *http.Request, room string) 
 	return true
 }
 
+// DeviceElsewhere tells where requests about this device toward other owners are
+// answered: in the process that is online, if it listens, else here.
+func DeviceElsewhere(data string, h *moot.Host) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		pid := h.DeviceHolder()
+		if pid == 0 {
+			return nil, nil
+		}
+		c, err := dialProcess(ctx, data, pid)
+		if errors.Is(err, local.ErrNone) {
+			return nil, nil // going online says which process prevents it
+		}
+		return c, err
+	}
+}
+
+// forwardedToDevice answers a request in the process that is online, and reports
+// whether it did. The caller may use the route.
+func (s *Server) forwardedToDevice(w http.ResponseWriter, r *http.Request) bool {
+	if s.cfg.Device == nil {
+		return false
+	}
+	c, err := s.cfg.Device(r.Context())
+	if err != nil {
+		s.fail(w, err)
+		return true
+	}
+	if c == nil {
+		return false
+	}
+	s.forward(w, r, c)
+	return true
+}
+
 // forward sends a request on c, as a request of its caller, and copies the answer.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, c net.Conn) {
 	defer c.Close()
@@ -126,7 +160,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, c net.Conn) {
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			s.fail(w, &problem.Error{
-				Code: "SERVER-GONE", What: "the process that ran the room has ended", Where: "room " + r.PathValue("room"),
+				Code: "SERVER-GONE", What: "the process that had to answer has ended", Where: r.Method + " " + r.URL.Path,
 				Fix: "send the request again; a command with the same id is carried out once", Err: err,
 			})
 		},

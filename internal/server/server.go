@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -37,6 +38,9 @@ type Config struct {
 	URL func() string
 	// Placement tells where requests about a room are answered; nil is here.
 	Placement Placement
+	// Device tells where requests about this device toward other owners are
+	// answered; nil is here.
+	Device func(context.Context) (net.Conn, error)
 }
 
 // A Server answers requests about the rooms of a Host. It is safe for concurrent
@@ -47,6 +51,7 @@ type Server struct {
 	api    huma.API
 	routes []Route
 	need   Scope // of the route that is being registered
+	online bool  // the route that is being registered needs the process that is online
 
 	launcher *access.Launcher
 	tools    *mcp.Server
@@ -146,7 +151,7 @@ type guarded struct{ *Server }
 
 // HandleFunc implements [humago.Mux].
 func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *http.Request)) {
-	s, need := g.Server, g.need
+	s, need, online := g.Server, g.need, g.online
 	method, path := splitPattern(pattern)
 	s.routes = append(s.routes, Route{method, path, need})
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +159,7 @@ func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *ht
 			s.fail(w, err)
 			return
 		}
-		if s.forwarded(w, r, r.PathValue("room")) {
+		if s.forwarded(w, r, r.PathValue("room")) || online && s.forwardedToDevice(w, r) {
 			return
 		}
 		handle(w, r)

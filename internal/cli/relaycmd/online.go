@@ -28,29 +28,25 @@ func (a *commands) online() (c *client.Client, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	stop := a.ServeLocal(h)
 	l := newPipeListener()
 	ctx, cancel := context.WithCancel(context.Background())
-	handle := server.New(server.Config{Host: h, Log: a.Log}).SocketHandler()
-	var calls sync.WaitGroup
-	web := &http.Server{
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := server.New(server.Config{Host: h, Log: a.Log})
+	handle := s.SocketHandler()
+	var serving, calls sync.WaitGroup
+	serving.Go(func() {
+		_ = s.Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // it ends with ctx
 			calls.Add(1)
 			defer calls.Done()
 			handle.ServeHTTP(w, r)
-		}),
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = web.Serve(l) // it ends with Close
-	}()
+		}))
+	})
 	c = client.Local("", l.dial)
 	return c, func() {
+		stop()
 		c.Close()
 		cancel()
-		_ = web.Close()
-		<-served
+		serving.Wait()
 		calls.Wait()
 		if err := h.Close(); err != nil {
 			a.Log.Warn("this process did not end as it should", "error", err)

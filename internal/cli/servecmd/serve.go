@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 type serveFlags struct {
 	listen, cert, key string
 	open              bool
+	share             bool
 }
 
 // newServeCmd runs the server of this device.
@@ -39,7 +41,7 @@ func newServeCmd(a *commands) *cobra.Command {
 			"and requests about it are forwarded, until that process ends.\n\n" +
 			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
 			"with onRestart: continue, and ends the server. The second ends it at once.",
-		Example: "  moot serve\n  moot serve --open\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
+		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.fillIn(cmd, a.Settings.Server)
@@ -49,6 +51,7 @@ func newServeCmd(a *commands) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "", "address of the HTTP API, or none; port 0 takes any that is free (default "+config.DefaultListen+")")
 	fl.BoolVar(&f.open, "open", false, "open the server in the browser and sign the browser in")
+	fl.BoolVar(&f.share, "share", false, "share the agents of all profiles with other owners")
 	fl.StringVar(&f.cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
 	fl.StringVar(&f.key, "key", "", "file of its key, in PEM")
 	for _, name := range []string{"cert", "key"} {
@@ -91,7 +94,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	}
 	defer socket.Release()
 	defer socket.Close() // when something else fails; Serve closes it too
-	d := daemon{commands: a, socket: socket, hosts: hosts, at: Serving{
+	d := daemon{commands: a, socket: socket, hosts: hosts, share: f.share, at: Serving{
 		Process: os.Getpid(), Data: a.Settings.Data, Socket: socket.Path(), Token: filepath.Join(a.Settings.Data, "server", "token"),
 	}}
 	if f.listen != config.ListenNone {
@@ -123,7 +126,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	defer agents.Close()
 	d.server = server.New(server.Config{
 		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, Sessions: agents,
-		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host),
+		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host), Device: server.DeviceElsewhere(d.at.Data, d.host),
 	})
 	defer func() { err = errors.Join(err, d.server.Close()) }()
 	return d.run(ctx, f.open)
@@ -137,6 +140,7 @@ type daemon struct {
 	socket, web net.Listener // web is nil without an address
 	hosts       access.Hosts
 	at          Serving
+	share       bool // the agents of all profiles with other owners
 }
 
 // run answers requests until ctx ends. Then it brings the rooms to rest first, so that
@@ -155,6 +159,9 @@ func (d *daemon) run(ctx context.Context, open bool) error {
 		tasks.Go(func() { failed(d.server.Serve(serving, d.web, d.server.TCPHandler(d.hosts))) })
 	}
 	tasks.Go(func() { d.takeOver(running) })
+	if d.share {
+		tasks.Go(func() { d.shareAll(running) })
+	}
 	if err := d.ready(); err != nil {
 		return err
 	}
@@ -171,6 +178,18 @@ func (d *daemon) run(ctx context.Context, open bool) error {
 		err = errors.Join(context.Cause(running), err)
 	}
 	return err
+}
+
+// shareAll shares the agents of all profiles until the Host is closed.
+func (d *daemon) shareAll(ctx context.Context) {
+	s, err := d.host.Share(ctx, moot.ShareOptions{})
+	if err != nil {
+		if ctx.Err() == nil {
+			d.Log.Error("the agents of this device are not shared", "error", err, "fix", "end what prevents it, then run `moot share`")
+		}
+		return
+	}
+	d.Note("shares  %s", strings.Join(s.Profiles, ", "))
 }
 
 // ready says where the server is.
