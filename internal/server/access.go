@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/sessions"
 	"github.com/folkmoot/moot/problem"
 )
 
@@ -126,15 +127,18 @@ func (s *Server) registerAccess() {
 
 func (s *Server) caller(ctx context.Context, _ *struct{}) (*callerOutput, error) {
 	c := CallerOf(ctx)
-	return &callerOutput{api.Caller{Name: c.Name, Scope: c.Scope.String(), Room: c.Room, Seat: c.Seat, Session: c.session(), Via: c.Via}}, nil
+	return &callerOutput{api.Caller{Name: c.Name, Scope: c.Scope.String(), Room: c.Room, Seat: c.Seat, Session: s.session(c), Via: c.Via}}, nil
 }
 
 // session returns the id of the caller's own session, "" if it is no agent.
-func (c Caller) session() string {
-	if c.Seat == "" {
+func (s *Server) session(c Caller) string {
+	switch {
+	case c.Seat == "":
 		return ""
+	case s.cfg.Sessions == nil:
+		return c.Room + "." + c.Seat
 	}
-	return c.Room + "." + c.Seat
+	return s.cfg.Sessions.IDOf(sessions.Sender{Room: c.Room, Seat: c.Seat})
 }
 
 func (s *Server) tokens(context.Context, *struct{}) (*tokensOutput, error) {

@@ -255,6 +255,10 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	own := x.as(id, "agent")
+	var who api.Caller
+	if err := own.Call(t.Context(), http.MethodGet, "/api/caller", nil, &who); err != nil || who.Session != id {
+		t.Errorf("%+v, %v", who, err)
+	}
 	for _, alias := range []string{id, id + ".agent"} {
 		if _, code := x.post(own, alias, api.SessionMessage{Message: "x", Source: "agent"}); code != "SESSION-SELF" {
 			t.Errorf("its own session: %q", code)

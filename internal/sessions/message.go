@@ -44,7 +44,7 @@ func (s *Sessions) Post(ctx context.Context, from Sender, id string, m Message) 
 // say posts a message as the host, in the name of the sender's session.
 func (s *Sessions) say(ctx context.Context, from Sender, t target, m Message) (string, error) {
 	say := room.Say{
-		Text: m.Text, To: t.seat, Kind: room.KindRequest, Source: cmp.Or(m.Source, room.SourceUser), FromSession: s.idOf(from), MessageID: "msg_" + randomID(),
+		Text: m.Text, To: t.seat, Kind: room.KindRequest, Source: cmp.Or(m.Source, room.SourceUser), FromSession: s.IDOf(from), MessageID: "msg_" + randomID(),
 	}
 	if _, err := s.cfg.Host.Do(ctx, t.room, moot.Command{ID: "c_" + say.MessageID, Actor: room.ActorHost, Do: say, Via: from.Via}); err != nil {
 		return "", err

@@ -125,7 +125,7 @@ func (s *Sessions) Create(ctx context.Context, from Sender, n New) (string, erro
 	if err := s.rates.allow(from, "create", createRate); err != nil {
 		return "", err
 	}
-	x := record{ID: coordinator.NewRoomID(), By: s.idOf(from), Folder: folder, Agent: p.Name, Created: now(), Until: now().Add(s.cfg.TTL)}
+	x := record{ID: coordinator.NewRoomID(), By: s.IDOf(from), Folder: folder, Agent: p.Name, Created: now(), Until: now().Add(s.cfg.TTL)}
 	if err := s.add(from, &x); err != nil {
 		return "", err
 	}
@@ -196,8 +196,8 @@ func (s *Sessions) find(id string) (record, bool) {
 	return s.list.find(id)
 }
 
-// idOf returns the id of the sender's own session, "" if it is no agent.
-func (s *Sessions) idOf(from Sender) string {
+// IDOf returns the id of the sender's own session, "" if it is no agent.
+func (s *Sessions) IDOf(from Sender) string {
 	if from.Seat == "" {
 		return ""
 	}

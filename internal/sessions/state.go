@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -116,7 +117,7 @@ func (s *Sessions) last(ctx context.Context, t target, tail int64, level room.Vi
 			return nil, err
 		}
 		for i := len(entries) - 1; i >= 0; i-- {
-			e, ok := entries[i].Event.VisibleAt(level)
+			e, ok := moot.Visible(entries[i].Event, level)
 			m, posted := e.Body.(room.MessagePosted)
 			if !ok || !posted || m.Message.From != t.seat && m.Message.To != t.seat && m.Message.To != room.Broadcast {
 				continue

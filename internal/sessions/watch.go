@@ -139,7 +139,7 @@ func (s *Sessions) End(ctx context.Context, from Sender, id string) error {
 	s.mu.Lock()
 	w := s.live[t.room]
 	s.mu.Unlock()
-	if w == nil || !from.rules() && (from.Seat == "" || s.idOf(from) != w.By) {
+	if w == nil || !from.rules() && (from.Seat == "" || s.IDOf(from) != w.By) {
 		return unknown(id)
 	}
 	s.end(w, "ended by "+from.Name)
