@@ -13,8 +13,14 @@ var (
 )
 
 // TestInviteAccepted: both owners see who is there, with the same digits, and
-// say yes or no. Neither device stores the other before both have said yes.
+// say yes or no. Neither device stores the other before both have said yes. It is
+// the same when servers are online in place of the commands.
 func TestInviteAccepted(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { inviteAndJoin(t, false) })
+	t.Run("servers", func(t *testing.T) { inviteAndJoin(t, true) })
+}
+
+func inviteAndJoin(t *testing.T, servers bool) {
 	ann, bob := newWorkbench(t, nil), newWorkbench(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -24,6 +30,11 @@ func TestInviteAccepted(t *testing.T) {
 	l.Close()
 	relay := ann.start("relay", "--listen", strings.TrimPrefix(url, "ws://"), "--open")
 	relay.until(t, "ws://")
+	if servers {
+		for _, w := range []*workbench{ann, bob} {
+			w.start("serve", "--listen", "none").until(t, "daemon.sock")
+		}
+	}
 	for _, c := range []struct{ host, guest, hostSees, guestSees string }{
 		{"n", "", "you have refused", "the other owner has refused"},
 		{"", "n", "the other owner has refused to pair", "you have refused the pairing, so nothing is stored"},

@@ -235,7 +235,7 @@ func (d *Device) hold() (unlock func(), err error) {
 	case !ok:
 		return nil, &problem.Error{
 			Code: "RELAY-ONLINE", What: fmt.Sprintf("this device is online in process %d, and a relay lets a device in once", readHolder(d.cfg.Dir)), Where: d.cfg.Dir,
-			Fix: "end that process, or use another data folder: --data",
+			Fix: "end that process; `moot serve` does all in one process, and other commands work through it",
 		}
 	}
 	return unlock, nil
