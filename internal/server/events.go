@@ -61,6 +61,8 @@ type subscription struct {
 	follow string // "", true or false
 	tail   int64  // of the room when the stream begins
 	ended  bool   // the room had then ended, and nothing comes after after
+
+	updates func(context.Context) iter.Seq2[moot.Update, error]
 }
 
 // events serves the events of a room in the form that the reader wants.
@@ -130,6 +132,7 @@ func (s *Server) subscribe(r *http.Request) (subscription, error) {
 		}
 	}
 	q.tail, q.ended = v.Seq, hasEnded(v.Phase) && q.after == v.Seq && q.follow != "true"
+	q.updates = func(ctx context.Context) iter.Seq2[moot.Update, error] { return s.watch(ctx, q) }
 	return q, nil
 }
 
@@ -209,7 +212,7 @@ func (s *Server) sendEnd(w frameWriter, e api.End) {
 // live text is then left out.
 func (s *Server) pump(ctx context.Context, q subscription, queue chan<- frame) api.End {
 	end := api.End{After: q.after}
-	for u, err := range s.watch(ctx, q) {
+	for u, err := range q.updates(ctx) {
 		var f frame
 		if err == nil {
 			f, err = frameOf(u)
@@ -236,7 +239,9 @@ func (s *Server) pump(ctx context.Context, q subscription, queue chan<- frame) a
 		}
 		end.After = max(end.After, f.seq)
 	}
-	end.Code = s.whyEnded(ctx, q)
+	if ctx.Err() == nil { // otherwise the reader has gone
+		end.Code = s.whyEnded(ctx, q)
+	}
 	return end
 }
 

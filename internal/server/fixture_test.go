@@ -23,12 +23,12 @@ import (
 // admin. Every answer is compared with the description of its route.
 type fixture struct {
 	*moot.Host
-	t   *testing.T
+	t   testing.TB
 	web *httptest.Server
 	doc *document
 }
 
-func newFixture(t *testing.T, data string) *fixture {
+func newFixture(t testing.TB, data string) *fixture {
 	t.Helper()
 	h, err := moot.Open(moot.Config{
 		Data: data, Cache: t.TempDir(), Policies: map[string]moot.Policy{"turns": moot.PolicyFunc(inTurns)},

@@ -29,7 +29,7 @@ type document struct {
 	compiler *jsonschema.Compiler
 }
 
-func parseDocument(t *testing.T) *document {
+func parseDocument(t testing.TB) *document {
 	t.Helper()
 	text, err := server.OpenAPI("test")
 	if err != nil {
@@ -50,7 +50,7 @@ func parseDocument(t *testing.T) *document {
 }
 
 // check compares an answer with the description of its route.
-func (d *document) check(t *testing.T, resp *http.Response, body []byte) {
+func (d *document) check(t testing.TB, resp *http.Response, body []byte) {
 	t.Helper()
 	path, method := d.pathOf(resp.Request), strings.ToLower(resp.Request.Method)
 	op, ok := d.Paths[path][method]

@@ -11,11 +11,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/server"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
+
+// openAPI is the description of the HTTP API.
+func openAPI() any {
+	b, err := server.OpenAPI(catalog.Version())
+	if err != nil {
+		panic(err) // of Go types that the tests encode
+	}
+	return json.RawMessage(b)
+}
 
 // schemas makes the JSON Schema of each kind of file.
 var schemas = []struct {
@@ -24,6 +35,7 @@ var schemas = []struct {
 }{
 	{"event", "one line of a room's log or of an exported transcript", eventSchema},
 	{"message", "the envelope of everything that is said", func() any { return schemaOf("message", room.Message{}) }},
+	{"openapi", "the HTTP API, as OpenAPI 3.1", openAPI},
 	{"policy", "policy.json, the manifest of a policy", func() any { return schemaOf("policy.json", policy.Manifest{}) }},
 	{"room", "room.yaml", func() any { return json.RawMessage(config.Schema()) }},
 }
@@ -38,7 +50,7 @@ func newSchemaCmd(a *commands) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:       "schema {" + strings.Join(names, " | ") + "}",
-		Short:     "Print the JSON Schema of room.yaml and of other files",
+		Short:     "Print the JSON Schema of room.yaml and of other files, or the OpenAPI of the server",
 		Long:      long + "\nEditors read room.yaml's with this first line:\n  # yaml-language-server: $schema=./room.schema.json",
 		Example:   "  moot schema room > room.schema.json",
 		ValidArgs: names,
