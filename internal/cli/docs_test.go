@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,7 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 	t.Cleanup(func() { // servers of a page that failed
 		_ = exec.Command("sh", "-c", "kill $(cat '"+work+"'/*.pid) 2>/dev/null").Run()
 	})
+	address := freeAddress(t)
 	lines := strings.Split(text, "\n")
 	changed := map[int][]string{}
 	for _, c := range cmds {
@@ -104,6 +106,7 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 			writeDocumented(t, filepath.Join(work, c.file), c.output)
 			continue
 		}
+		c.command = strings.ReplaceAll(c.command, documentedAddress, address) // pages are tested at the same time
 		got := runDocumented(t, work, c)
 		if len(c.output) == 0 || likeShown(c.output, got) {
 			continue
@@ -125,6 +128,20 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 	if err := os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// documentedAddress is the address of `moot serve` on the pages.
+const documentedAddress = "127.0.0.1:8420"
+
+// freeAddress returns an address at which a server can listen.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // seatFakes makes a folder with agents that the documentation shows. They behave
