@@ -100,6 +100,8 @@ type seating struct {
 	turns   int
 	opening string
 	allow   []string // rules
+
+	attended bool // a person is there, whose input has not ended
 }
 
 // writeRoom writes room.yaml, which is JSON too.
@@ -201,12 +203,21 @@ type running struct {
 	stderr bytes.Buffer
 }
 
-// start runs the room without a person.
+// start runs the room, without a person unless s says so.
 func (w *table) start(s seating) *running {
 	w.t.Helper()
 	w.writeRoom(s)
-	r := &running{cmd: w.moot("run", "room.yaml", "--headless", "-o", "jsonl")}
+	args := []string{"run", "room.yaml", "-o", "jsonl", "--headless"}
+	if s.attended {
+		args = args[:len(args)-1]
+	}
+	r := &running{cmd: w.moot(args...)}
 	r.cmd.Stderr = &r.stderr
+	if s.attended {
+		if _, err := r.cmd.StdinPipe(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
