@@ -95,7 +95,7 @@ func (b *Inbox) Items(ctx context.Context) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	items = append(items, b.runningItems()...)
+	items = append(items, b.Running()...)
 	slices.SortFunc(items, byTime)
 	return items, nil
 }
@@ -103,9 +103,8 @@ func (b *Inbox) Items(ctx context.Context) ([]Item, error) {
 // byTime compares items, the oldest first.
 func byTime(x, y Item) int { return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID)) }
 
-// runningItems returns what waits in the rooms that this process runs, the oldest
-// first.
-func (b *Inbox) runningItems() (items []Item) {
+// Running returns what waits in the rooms that this process runs, the oldest first.
+func (b *Inbox) Running() (items []Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range b.running {
@@ -193,12 +192,16 @@ func (b *Inbox) endsDrafted(ctx context.Context, info log.Info) (bool, error) {
 // A Follower tells what has changed in an Inbox. It is not safe for concurrent use.
 type Follower struct {
 	inbox   *Inbox
+	stored  bool
 	known   map[string]Item
 	changed <-chan struct{}
 }
 
-// Follow returns a Follower that knows of nothing yet.
-func (b *Inbox) Follow() *Follower { return &Follower{inbox: b, known: map[string]Item{}} }
+// Follow returns a Follower that knows of nothing yet. It follows what [Inbox.Items]
+// returns if stored is true, else what [Inbox.Running] does.
+func (b *Inbox) Follow(stored bool) *Follower {
+	return &Follower{inbox: b, stored: stored, known: map[string]Item{}}
+}
 
 // Changed returns a channel that is closed when Changes may have something to tell.
 func (f *Follower) Changed() <-chan struct{} { return f.changed }
@@ -207,9 +210,11 @@ func (f *Follower) Changed() <-chan struct{} { return f.changed }
 // that still waits, and may miss one that came and ended.
 func (f *Follower) Changes(ctx context.Context) (changes []Change, err error) {
 	f.changed = f.inbox.Changed()
-	items, err := f.inbox.Items(ctx)
-	if err != nil {
-		return nil, err
+	items := f.inbox.Running()
+	if f.stored {
+		if items, err = f.inbox.Items(ctx); err != nil {
+			return nil, err
+		}
 	}
 	waits := map[string]bool{}
 	for _, x := range items {

@@ -105,6 +105,9 @@ func TestStored(t *testing.T) {
 	if got := ids(t, b); got != "edit/h long/h" {
 		t.Errorf("after a rejection there wait %s", got)
 	}
+	if changes, err := b.Follow(false).Changes(t.Context()); err != nil || len(changes) > 0 || len(b.Running()) > 0 {
+		t.Errorf("in rooms that run there wait %+v, %v", changes, err)
+	}
 	items, _ := b.Items(t.Context())
 	want := inbox.Item{ID: "edit/h", Kind: inbox.Draft, Room: "edit", Agent: "ann", Turn: 3, Since: time.Unix(5, 0), Phase: "paused", To: "bob", Text: "hello", Why: "manual"}
 	if !reflect.DeepEqual(items[0], want) {
@@ -120,7 +123,7 @@ func asks(id string, since int64) room.PermissionRequest {
 // answered it.
 func TestFollow(t *testing.T) {
 	b := newInbox(&stored{}, "r1 r2")
-	f := b.Follow()
+	f := b.Follow(true)
 	step := func(want string) {
 		t.Helper()
 		changes, err := f.Changes(t.Context())
@@ -172,7 +175,7 @@ func TestFollow(t *testing.T) {
 // TestAnswersKept: an Inbox remembers the newest 256 answers.
 func TestAnswersKept(t *testing.T) {
 	b := newInbox(&stored{}, "r1")
-	f := b.Follow()
+	f := b.Follow(true)
 	w := room.Waiting{Room: "r1", Requests: []room.PermissionRequest{asks("1.1", 1)}}
 	b.Update(w)
 	if changes, _ := f.Changes(t.Context()); len(changes) != 1 {

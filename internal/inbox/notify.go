@@ -34,7 +34,7 @@ func (n Notifier) Run(ctx context.Context, b *Inbox) {
 	told := map[string]bool{}
 	for ctx.Err() == nil {
 		changed := b.Changed()
-		items := b.runningItems()
+		items := b.Running()
 		waits := map[string]bool{}
 		for _, x := range items {
 			waits[x.ID] = true

@@ -3,16 +3,21 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/inbox"
+	"github.com/folkmoot/moot/internal/local"
 )
 
 type inboxOutput struct {
@@ -41,18 +46,59 @@ func (s *Server) registerInbox() {
 }
 
 func (s *Server) listInbox(ctx context.Context, _ *struct{}) (*inboxOutput, error) {
-	out := &inboxOutput{}
-	out.Body.Items = []inbox.Item{}
-	items, err := s.cfg.Host.Inbox().Items(ctx)
+	items := s.cfg.Host.Inbox().Running()
+	if s.cfg.Others != nil {
+		var err error
+		if items, err = s.cfg.Host.Inbox().Items(ctx); err != nil {
+			return nil, err
+		}
+	}
+	others, err := s.others()
 	if err != nil {
 		return nil, err
 	}
+	for _, c := range others {
+		more, err := c.Inbox(ctx)
+		c.Close()
+		if err != nil {
+			s.cfg.Log.Debug("a process does not say what waits in its rooms", "error", err) // it has mostly just ended
+		}
+		items = append(items, more...)
+	}
+	out := &inboxOutput{}
+	out.Body.Items = []inbox.Item{}
+	seen := map[string]bool{}
 	for _, x := range items {
-		if CallerOf(ctx).mayUse(x.Room) {
+		if CallerOf(ctx).mayUse(x.Room) && !seen[x.ID] {
+			seen[x.ID] = true
 			out.Body.Items = append(out.Body.Items, x)
 		}
 	}
+	slices.SortStableFunc(out.Body.Items, func(x, y inbox.Item) int { return x.Since.Compare(y.Since) })
 	return out, nil
+}
+
+// others returns clients of the other processes whose rooms this server answers for.
+func (s *Server) others() (map[string]*client.Client, error) {
+	if s.cfg.Others == nil {
+		return nil, nil
+	}
+	return s.cfg.Others()
+}
+
+// OtherProcesses returns clients of the processes of a data folder that listen, but for
+// its server.
+func OtherProcesses(data string) func() (map[string]*client.Client, error) {
+	return func() (map[string]*client.Client, error) {
+		sockets, err := local.Find(data)
+		all := map[string]*client.Client{}
+		for _, x := range sockets {
+			if !x.Daemon() {
+				all[x.Path] = client.Local("", x.Dial)
+			}
+		}
+		return all, err
+	}
 }
 
 // mayUse reports whether c may use the room.
@@ -82,29 +128,69 @@ const keepAliveEvery = 15 * time.Second
 // watchInbox streams what waits and its changes. A slow reader delays only itself: it
 // is sent what has changed since the last line, and there is no queue.
 func (s *Server) watchInbox(w http.ResponseWriter, r *http.Request) {
-	caller, follower := CallerOf(r.Context()), s.cfg.Host.Inbox().Follow()
+	ctx, stop := context.WithCancel(r.Context())
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer stop()
+	changes := make(chan inbox.Change)
+	send := func(c inbox.Change) error {
+		select {
+		case changes <- c:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	group.Go(func() { s.end(stop, s.followOwn(ctx, send)) })
+	if s.cfg.Others != nil {
+		group.Go(func() { s.end(stop, client.FollowInboxes(ctx, s.cfg.Others, send)) })
+	}
 	out := newLineStream(w, r)
 	ticker := time.NewTicker(keepAliveEvery)
 	defer ticker.Stop()
 	for {
-		changes, err := follower.Changes(r.Context())
-		if err != nil {
-			s.cfg.Log.Warn("a stream of the inbox has ended", "error", err)
+		var err error
+		select {
+		case c := <-changes:
+			if CallerOf(ctx).mayUse(roomOf(c)) {
+				err = out.send(c)
+			}
+		case <-ticker.C:
+			err = out.keepAlive()
+		case <-ctx.Done():
 			return
 		}
+		if err != nil {
+			return // the reader has gone
+		}
+	}
+}
+
+// end ends a stream that cannot go on.
+func (s *Server) end(stop func(), err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.cfg.Log.Warn("a stream of the inbox has ended", "error", err)
+	}
+	stop()
+}
+
+// followOwn sends what waits in the rooms of this process, and its changes.
+func (s *Server) followOwn(ctx context.Context, send func(inbox.Change) error) error {
+	follower := s.cfg.Host.Inbox().Follow(s.cfg.Others != nil)
+	for {
+		changes, err := follower.Changes(ctx)
+		if err != nil {
+			return err
+		}
 		for _, c := range changes {
-			if caller.mayUse(roomOf(c)) && out.send(c) != nil {
-				return // the reader has gone
+			if err := send(c); err != nil {
+				return err
 			}
 		}
 		select {
 		case <-follower.Changed():
-		case <-ticker.C:
-			if out.keepAlive() != nil {
-				return
-			}
-		case <-r.Context().Done():
-			return
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/access"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/mcp"
 	"github.com/folkmoot/moot/internal/sessions"
 )
@@ -41,6 +42,10 @@ type Config struct {
 	// Device tells where requests about this device toward other owners are
 	// answered; nil is here.
 	Device func(context.Context) (net.Conn, error)
+	// Others returns the other processes of the data folder that run rooms, whose
+	// items are in the inbox too, as are those of stored rooms; nil is for a process
+	// that answers for its own rooms only.
+	Others func() (map[string]*client.Client, error)
 }
 
 // A Server answers requests about the rooms of a Host. It is safe for concurrent

@@ -47,6 +47,9 @@ func newInboxCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if items == nil {
+				items = []inbox.Item{}
+			}
 			if len(items) == 0 {
 				a.Note("nothing waits")
 			}
@@ -64,10 +67,14 @@ func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(processes) == 0 {
-		return a.storedItems(ctx)
+	stored, err := a.storedItems(ctx)
+	if err != nil {
+		return nil, err
 	}
 	found := map[string]inbox.Item{}
+	for _, x := range stored {
+		found[x.ID] = x
+	}
 	for _, c := range processes {
 		items, err := c.Inbox(ctx)
 		c.Close()
@@ -86,12 +93,19 @@ func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
 	}), nil
 }
 
-// storedItems returns the drafts that wait in the log of a data folder in which no
-// process runs.
+// storedItems returns the drafts that wait in the log, in rooms that no process runs.
+// If there is a server, it lists them.
 func (a *commands) storedItems(ctx context.Context) ([]inbox.Item, error) {
+	switch c, err := a.Daemon(); {
+	case err != nil:
+		return nil, err
+	case c != nil:
+		c.Close()
+		return nil, nil
+	}
 	db, err := a.ReadLog()
 	if errors.Is(err, log.ErrNotFound) {
-		return []inbox.Item{}, nil // no room was ever run here
+		return nil, nil // no room was ever run here
 	}
 	if err != nil {
 		return nil, err
@@ -101,8 +115,7 @@ func (a *commands) storedItems(ctx context.Context) ([]inbox.Item, error) {
 		Log: db, Runs: func(string) bool { return false },
 		State: func(ctx context.Context, id string) (*room.State, error) { return coordinator.State(ctx, db, id) },
 	})
-	items, err := b.Items(ctx)
-	return append([]inbox.Item{}, items...), err
+	return b.Items(ctx)
 }
 
 // itemText is an item as people read it. All that an agent says stands behind a bar.
@@ -140,95 +153,26 @@ func item(id string) string {
 	return item
 }
 
-// A source is a process whose inbox is followed.
-type source struct {
-	at    string
-	known map[string]bool // ids of its items
-}
-
-// A news is a change in one source, or the end of it.
-type news struct {
-	from   *source
-	change inbox.Change
-	ended  bool
-	err    error
-}
-
-// lookEvery is how often a watch looks for processes that have begun to listen.
-const lookEvery = time.Second
-
 // watchInbox shows what waits, and what changes, until ctx ends.
 func (a *commands) watchInbox(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	sources, all := map[string]*source{}, make(chan news)
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		processes, err := a.Processes()
-		if err != nil {
+	stored, err := a.storedItems(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range stored {
+		if err := a.showChange(inbox.Change{Item: &x}); err != nil {
 			return err
 		}
-		for at, c := range processes {
-			if sources[at] == nil {
-				sources[at] = &source{at, map[string]bool{}}
-				go follow(ctx, c, sources[at], all)
+	}
+	return client.FollowInboxes(ctx, func() (map[string]*client.Client, error) {
+		processes, err := a.Processes()
+		if a.Remote() && err == nil {
+			for _, c := range processes {
+				return map[string]*client.Client{"": c}, nil // the only one
 			}
 		}
-	wait:
-		for {
-			select {
-			case n := <-all:
-				if err := a.showNews(n); err != nil {
-					return err
-				}
-				if !n.ended {
-					continue
-				}
-				if a.Remote() && n.err != nil {
-					return n.err
-				}
-				delete(sources, n.from.at)
-			case <-tick.C:
-				break wait
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	}
-}
-
-// follow sends the news of a process until it ends.
-func follow(ctx context.Context, c *client.Client, s *source, all chan<- news) {
-	defer c.Close()
-	send := func(n news) error {
-		select {
-		case all <- n:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	err := c.FollowInbox(ctx, func(change inbox.Change) error { return send(news{from: s, change: change}) })
-	_ = send(news{from: s, ended: true, err: err}) // unless ctx has ended
-}
-
-// showNews writes a change. With a process its requests end.
-func (a *commands) showNews(n news) error {
-	switch {
-	case n.ended:
-		for _, id := range slices.Sorted(maps.Keys(n.from.known)) {
-			if err := a.showChange(inbox.Change{Ended: &inbox.Ended{ID: id}}); err != nil {
-				return err
-			}
-		}
-		return nil
-	case n.change.Item != nil:
-		n.from.known[n.change.Item.ID] = true
-	case n.change.Ended != nil:
-		delete(n.from.known, n.change.Ended.ID)
-	}
-	return a.showChange(n.change)
+		return processes, err
+	}, a.showChange)
 }
 
 func (a *commands) showChange(c inbox.Change) error {

@@ -127,6 +127,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	d.server = server.New(server.Config{
 		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, Sessions: agents,
 		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host), Device: server.DeviceElsewhere(d.at.Data, d.host),
+		Others: server.OtherProcesses(d.at.Data),
 	})
 	defer func() { err = errors.Join(err, d.server.Close()) }()
 	return d.run(ctx, f.open)
