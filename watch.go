@@ -16,7 +16,8 @@ import (
 // reader with that level sees it: first what is stored, then what comes, without gap
 // or duplicate. Only readers of internal messages get live text. It does not load
 // the room. It ends when everything of a room that is completed, stopped or in error
-// has been yielded, when ctx ends and when the Host stops.
+// has been yielded, when ctx ends, and when the Host has stopped and all has been
+// yielded.
 func (h *Host) Watch(ctx context.Context, id string, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return h.watch(ctx, id, after, level, func(room.Phase, string) bool { return true })
 }
@@ -31,11 +32,15 @@ func (h *Host) Follow(ctx context.Context, id string, after int64, level room.Vi
 
 func (h *Host) watch(ctx context.Context, id string, after int64, level room.Visibility, last func(room.Phase, string) bool) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		running, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(h.running, cancel)()
 		w := &watch{host: h, id: id, at: log.At(after), level: level, last: last, yield: yield}
-		if err := w.run(ctx); err != nil && ctx.Err() == nil {
+		err := w.run(running)
+		if running.Err() != nil && !w.gone {
+			err = w.rest(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			yield(Update{}, err)
 		}
 	}
@@ -106,6 +111,19 @@ func (w *watch) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// rest yields what the room has stored at last, when the Host has stopped.
+func (w *watch) rest(ctx context.Context) error {
+	for e, err := range log.Scan(ctx, w.host.log, w.id, w.at) {
+		if err == nil {
+			err = w.event(ctx, e.Event)
+		}
+		if err != nil || w.gone {
+			return err
+		}
+	}
+	return nil
 }
 
 // room yields what happens in a loaded room until it is unloaded.

@@ -223,3 +223,40 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// TestServerRests checks that a watch ends when its server has ended with the room at
+// rest and no other process runs the room, and that it reports a stream that failed.
+func TestServerRests(t *testing.T) {
+	end := api.End{Code: api.EndServer}
+	s := newFakeServer(t)
+	s.phase = room.PhasePaused
+	dialed := 0
+	c := Local("", func(ctx context.Context) (net.Conn, error) {
+		if dialed++; dialed > 1 {
+			return nil, &problem.Error{Code: "ROOM-IDLE", What: "no process", Kind: local.ErrNone}
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", s.web.Listener.Addr().String())
+	})
+	r, err := c.Room(t.Context(), "r_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		_ = json.NewEncoder(w).Encode(api.Update{End: &end})
+	})
+	for _, err := range r.Watch(t.Context(), 0, room.Internal) {
+		t.Errorf("the watch yields %v", err)
+	}
+	dialed, end = 0, api.End{Code: api.EndFailed, Problem: &api.Problem{Code: "LOG-CORRUPT", Detail: "damaged"}}
+	failed := ""
+	for _, err := range r.Watch(t.Context(), 0, room.Internal) {
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			failed = p.Code
+		}
+	}
+	if failed != "LOG-CORRUPT" {
+		t.Errorf("a stream that failed is reported as %q", failed)
+	}
+}

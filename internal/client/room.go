@@ -55,6 +55,27 @@ func (r *Room) refresh(ctx context.Context) error {
 	return nil
 }
 
+// apply changes the view by an event that says whether the room runs, in place of
+// refresh.
+func (r *Room) apply(e room.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := &r.view
+	v.Seq = max(v.Seq, e.Seq)
+	switch b := e.Body.(type) {
+	case room.Paused:
+		v.Phase, v.Ending = room.PhasePaused, room.Ending{Cause: b.Cause, Name: b.Code, Reason: b.Reason}
+	case room.Stopped:
+		v.Phase, v.Ending = room.PhaseStopped, room.Ending{Cause: b.Cause, Name: b.Name, Reason: b.Reason}
+	case room.Completed:
+		v.Phase, v.Ending = room.PhaseCompleted, room.Ending{Cause: b.Cause, Reason: b.Reason, Degraded: b.Degraded}
+	case room.Errored:
+		v.Phase, v.Ending = room.PhaseError, room.Ending{Name: b.Code, Reason: b.Reason}
+	case room.Resumed:
+		v.Phase, v.Ending = room.PhaseLive, room.Ending{}
+	}
+}
+
 // Do carries out a command. See [Client.Do].
 func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	q, err := commandOf(c)

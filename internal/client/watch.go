@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -38,7 +39,7 @@ type watch struct {
 	yield    func(coordinator.Update, error) bool
 	lastLine time.Time // when the server was last heard of
 	lost     bool      // the room has been told that the stream has broken
-	end      string    // code of the last line of the stream, "" if it broke
+	end      string    // code of the last line of the last stream, "" if it broke
 }
 
 // run follows the room until its run ends, ctx ends, or the server stays away.
@@ -58,6 +59,9 @@ func (w *watch) run(ctx context.Context) error {
 			if err = w.room.refresh(ctx); err == nil && w.room.View().Phase != room.PhaseLive {
 				return nil
 			}
+		}
+		if w.end == api.EndServer && errors.Is(err, local.ErrNone) && w.room.View().Phase != room.PhaseLive {
+			return nil // the process has brought the room to rest, and no other runs it
 		}
 		if err != nil && (!isLost(err) || time.Since(w.lastLine) > giveUpAfter) {
 			return err
@@ -79,10 +83,9 @@ func (w *watch) run(ctx context.Context) error {
 // follow yields what one connection delivers. It returns nil when the server ends
 // the stream.
 func (w *watch) follow(ctx context.Context) error {
-	w.end = ""
 	path := roomPath(w.room.id, "/events?follow=true&after="+strconv.FormatInt(w.at, 10))
 	return w.room.client.lines(ctx, path, func(ctx context.Context, line []byte) error {
-		w.lastLine, w.lost = time.Now(), false
+		w.lastLine, w.lost, w.end = time.Now(), false, ""
 		return w.line(ctx, line)
 	})
 }
@@ -96,6 +99,9 @@ func (w *watch) line(ctx context.Context, line []byte) error {
 	err := json.Unmarshal(line, &wire)
 	if err == nil && wire.End != nil {
 		w.end = wire.End.Code
+		if p := wire.End.Problem; p != nil {
+			return p.Problem()
+		}
 		return nil
 	}
 	var u coordinator.Update
@@ -125,7 +131,9 @@ func (w *watch) event(ctx context.Context, e room.Event) (*room.Event, error) {
 		return nil, nil
 	}
 	if e.Seq > w.room.View().Seq {
-		if err := w.room.refresh(ctx); err != nil {
+		if err := w.room.refresh(ctx); isLost(err) {
+			w.room.apply(e) // the server ends, and answers no new request
+		} else if err != nil {
 			return nil, err
 		}
 	}

@@ -11,11 +11,16 @@ import (
 	"github.com/folkmoot/moot/internal/access"
 )
 
-// endTimeout is how long a server that ends waits for the requests that run.
-const endTimeout = 2 * time.Second
+// How long a server that ends waits for the requests that run: until it tells them to
+// end, and until it closes their connections. Streams of rooms that have ended end by
+// themselves, and their readers get the last events.
+const (
+	restTimeout = 500 * time.Millisecond
+	endTimeout  = 2 * time.Second
+)
 
-// Serve answers requests on l by handler, one of s, until ctx ends. It then ends
-// streams and waits for other requests, but not for long. It closes l.
+// Serve answers requests on l by handler, one of s, until ctx ends. It then waits for
+// the requests that run, but not for long. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -29,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler
 		return errors.Join(err, web.Close())
 	case <-ctx.Done():
 	}
-	cut()
+	defer time.AfterFunc(restTimeout, cut).Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	if web.Shutdown(ending) != nil {

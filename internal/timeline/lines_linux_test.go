@@ -99,3 +99,23 @@ func TestShown(t *testing.T) {
 		}
 	})
 }
+
+// TestAttachedScreen checks that Ctrl-C and Ctrl-D on a screen leave a room that
+// another process runs, and do not pause it.
+func TestAttachedScreen(t *testing.T) {
+	for _, keys := range []string{"\x03", "\x04\x04", "/quit\r"} {
+		x := show(t, 80, 24, func(s *Session) { s.Attached = true })
+		x.sees("LIVE")
+		if keys == "\x04\x04" {
+			x.press("\x04")
+			x.sees("Ctrl-D again leaves, and the room runs on")
+			keys = "\x04"
+		}
+		x.press(keys)
+		err := <-x.ended
+		if acts := x.room.done(); err != nil || len(acts) != 0 {
+			t.Errorf("%q: the room got %v, error %v", keys, acts, err)
+		}
+		x.ended <- err // for the end of the test
+	}
+}

@@ -91,7 +91,7 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 	if held, ok := errors.AsType[*heldError](err); ok {
 		return nil, &problem.Error{
 			Code: "LOG-LOCKED", Where: "room " + room, What: fmt.Sprintf("room %s is held by %s", room, held), Kind: log.ErrLocked,
-			Fix: "use the room there, or end that process first",
+			Fix: "`moot attach " + room + "` uses the room there; or end that process first",
 		}
 	}
 	if err != nil {
