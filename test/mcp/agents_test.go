@@ -65,35 +65,59 @@ func (a agent) command(t *testing.T, p acp.Preset) []string {
 	return p.Command
 }
 
-// start starts an agent with a seat's tools and returns it.
-func (a agent) start(t *testing.T, tools acp.ToolServer, url string) *acp.Endpoint {
+// settle writes the settings of an agent into its home. It returns the configuration
+// of its endpoint, with the fake model at url.
+func (a agent) settle(t *testing.T, home, url string) acp.Config {
 	t.Helper()
 	preset, _ := acp.PresetOf(a.name)
 	a.command(t, preset)
-	home := t.TempDir()
 	fill := strings.NewReplacer("{url}", url, "{home}", home)
 	for name, text := range a.files {
-		file := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(fill.Replace(text)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(home, filepath.FromSlash(name)), fill.Replace(text))
 	}
 	env := []string{"HOME=" + home}
 	for _, kv := range a.env {
 		env = append(env, fill.Replace(kv))
 	}
-	e := acp.New(acp.Config{Preset: preset, Dir: t.TempDir(), Env: env, Tools: func() (acp.ToolServer, bool) { return tools, true }})
-	t.Cleanup(func() { e.Close() })
-	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer stop()
-	if err := e.Start(ctx, nil); err != nil {
+	return acp.Config{Preset: preset, Dir: t.TempDir(), Env: env}
+}
+
+// write adds a text to a file.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	before, err := os.ReadFile(file)
+	if err == nil || os.IsNotExist(err) {
+		err = os.WriteFile(file, append(before, text...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
+
+// callTool has the model of an agent call a tool, and returns what the agent says of
+// the result.
+func callTool(t *testing.T, e *acp.Endpoint, order string) string {
+	t.Helper()
+	f := &floor{}
+	for turn := 1; ; turn++ { // some agents look for tools while the first turns run
+		p := endpoint.Prompt{Request: fmt.Sprint("q", turn), Room: "r_1", Turn: turn, Text: "CALL:" + order, Timeout: 5 * time.Minute}
+		r, err := e.Speak(t.Context(), p, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("turn %d: asked %d times for permission; said %q", turn, f.asked.Load(), r.Text)
+		if !strings.Contains(r.Text, "there is no tool") || turn == maxTurns {
+			return r.Text
+		}
+	}
+}
+
+// maxTurns is the turn in which an agent has found its tools.
+const maxTurns = 20
 
 // A floor is the room of an agent: it allows what the agent asks for.
 type floor struct{ asked atomic.Int64 }
@@ -119,9 +143,6 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// maxTurns is the turn in which an agent has found its tools.
-const maxTurns = 20
-
 func runAgent(t *testing.T, a agent, transport string) {
 	llm := httptest.NewServer(model.New(model.Config{}))
 	defer llm.Close()
@@ -137,19 +158,10 @@ func runAgent(t *testing.T, a agent, transport string) {
 		}
 		s.Command, s.Env = []string{self, "mcp", "--server", x.url}, []string{"MOOT_TOKEN=" + token}
 	}
-	e := a.start(t, s, llm.URL)
-	order := fmt.Sprintf(`CALL:send_agent_message:{"sessionId":"%s.cat","message":"the result is 4"}`, x.room.ID())
-	f := &floor{}
-	for turn := 1; ; turn++ { // some agents look for tools while the first turns run
-		p := endpoint.Prompt{Request: fmt.Sprint("q", turn), Room: x.room.ID(), Turn: turn, Text: order, Timeout: 5 * time.Minute}
-		r, err := e.Speak(t.Context(), p, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("turn %d: asked %d times for permission; said %q", turn, f.asked.Load(), r.Text)
-		if !strings.Contains(r.Text, "there is no tool") || turn == maxTurns {
-			break
-		}
-	}
+	c := a.settle(t, t.TempDir(), llm.URL)
+	c.Tools = func() (acp.ToolServer, bool) { return s, true }
+	e := acp.New(c)
+	defer e.Close()
+	callTool(t, e, fmt.Sprintf(`send_agent_message:{"sessionId":"%s.cat","message":"the result is 4"}`, x.room.ID()))
 	x.mustHave(t, "bot", "the result is 4")
 }

@@ -9,8 +9,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/client"
+	"github.com/folkmoot/moot/room"
 )
 
 // transports are how clients reach the tools.
@@ -93,17 +95,50 @@ func TestSeat(t *testing.T) {
 				if posted, text := use(t, cs, "post_message", map[string]any{"text": "One more thing.", "id": "m1"}); posted["posted"] != true {
 					t.Errorf("%v\n%s", posted, text)
 				}
-				room, text := use(t, cs, "read_room", nil)
-				if room["objective"] != "find the error" || !strings.Contains(text, "line 4") || !strings.Contains(text, "One more thing.") || strings.Contains(text, "line 5") {
+				state, text := use(t, cs, "read_room", nil)
+				if state["objective"] != "find the error" || !strings.Contains(text, "line 4") || !strings.Contains(text, "One more thing.") || strings.Contains(text, "line 5") {
 					t.Errorf("the room is %s", text)
 				}
-				if news, text := use(t, cs, "read_room", map[string]any{"after": room["next"]}); len(news["messages"].([]any)) != 0 {
+				if news, text := use(t, cs, "read_room", map[string]any{"after": state["next"]}); len(news["messages"].([]any)) != 0 {
 					t.Errorf("news: %s", text)
 				}
 				if rooms, text := use(t, cs, "list_rooms", nil); !strings.Contains(text, x.room.ID()) {
 					t.Errorf("%v\n%s", rooms, text)
 				}
 			})
+		}
+	}
+}
+
+// TestApproval answers for a seat whose answers a person approves, and asks again what
+// the person has decided.
+func TestApproval(t *testing.T) {
+	for _, approve := range []bool{true, false} {
+		x := newHost(t)
+		cs := x.connect(t, "http", "2025-11-25", x.token(t, "eve"))
+		turn, text := use(t, cs, "await_turn", nil)
+		if turn["turn"] != true {
+			t.Fatal(text)
+		}
+		done, text := use(t, cs, "answer_turn", map[string]any{"request": turn["request"], "text": "Shall I?"})
+		if done["outcome"] != "drafted" || done["waiting"] == "" {
+			t.Fatal(text)
+		}
+		again := map[string]any{"waiting": done["waiting"]}
+		if got, text := use(t, cs, "answer_turn", again); got["outcome"] != "drafted" {
+			t.Errorf("before the decision: %s", text)
+		}
+		hash := x.room.View().Draft.Hash
+		var do moot.Act = room.Reject{Draft: hash, Reason: "no"}
+		want := "rejected"
+		if approve {
+			do, want = room.Approve{Draft: hash}, "posted"
+		}
+		if _, err := x.room.Do(t.Context(), moot.Command{Actor: "ann", Do: do}); err != nil {
+			t.Fatal(err)
+		}
+		if got, text := use(t, cs, "answer_turn", again); got["outcome"] != want {
+			t.Errorf("want %s: %s", want, text)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"moot": cli.Main})
 }
 
-// agentRoom is a room of two agents that wait for their approval, a session and a
+// agentRoom is a room of two agents that wait for their approval, two sessions and a
 // person.
 const agentRoom = `version: room/v1
 name: pair
@@ -34,6 +34,7 @@ policy: {use: roundrobin}
 participants:
   - {id: ann, kind: human}
   - {id: dan, mode: full_auto, endpoint: {kind: session}}
+  - {id: eve, mode: manual, endpoint: {kind: session}}
   - {id: bot, mode: manual, endpoint: {kind: scripted, lines: [hello]}}
   - {id: cat, mode: manual, endpoint: {kind: scripted, lines: [hello]}}
 `
