@@ -111,7 +111,11 @@ func (h *Host) Answer(ctx context.Context, id, seat string, a SeatAnswer) ([]Eve
 	}
 	c := Command{Actor: seat, Do: room.Answered{Participant: seat, Request: a.Request, Epoch: a.Epoch, Reply: a.Reply}}
 	if _, ok := h.rooms.Running(id); ok {
-		return h.rooms.Do(ctx, id, c)
+		events, err := h.rooms.Do(ctx, id, c)
+		if err == nil {
+			h.seats.Answered(session.Seat{Room: id, Name: seat}, a.Request)
+		}
+		return events, err
 	}
 	s, err := h.fold(ctx, id)
 	if err != nil {

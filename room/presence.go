@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -44,6 +45,12 @@ func (s *State) AnyPresent() bool {
 	return false
 }
 
+// AnyoneHere reports whether an agent other than that of the seat with id could get
+// the floor: it is neither suspended nor away.
+func (s *State) AnyoneHere(id string) bool {
+	return slices.ContainsFunc(s.Seats, func(y *Seat) bool { return y.ID != id && y.Driven() && y.Standing == Active && !y.away() })
+}
+
 // decidePresent records that the presence of a seat has changed.
 func (s *State) decidePresent(do Present) ([]Body, error) {
 	x := s.seat(do.Participant)
@@ -83,14 +90,14 @@ func (s *State) decideAnswered(do Answered, now Now) ([]Body, error) {
 		return nil, noSessionSeat(do.Participant)
 	case do.Request != "" && do.Request == x.Answered:
 		return nil, invalidError("SEAT-ANSWERED", "request "+do.Request+" of "+x.ID+" was answered at "+x.AnsweredAt.Format(time.RFC3339), "await the next turn")
-	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil || !s.agentHas(t) || s.Phase != PhaseLive:
+	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil || !s.agentHas(t):
 		return nil, invalidError("SEAT-REQUEST", "no request "+quote(cut(validUTF8(do.Request), maxID))+" of "+x.ID+" is open", "await the next turn")
 	case t.Epoch != do.Epoch:
 		return nil, invalidError("SEAT-REQUEST", "request "+do.Request+" is of epoch "+itoa(int64(t.Epoch))+", not "+itoa(int64(do.Epoch)), "await the turn again")
 	case utf8.RuneCountInString(do.Text) > s.Limits.MaxOutput:
 		return nil, invalidError("SEAT-SIZE", "the answer has "+itoa(utf8.RuneCountInString(do.Text))+" characters, over the limit of "+itoa(s.Limits.MaxOutput), "shorten it and answer again; the turn is still open")
 	}
-	return s.decideReplied(Replied{Turn: t.Number, Participant: x.ID, Request: t.Request, Reply: do.Reply, Latency: now.Clock - t.Started}, now)
+	return s.decideReplied(Replied{Turn: t.Number, Request: t.Request, Reply: do.Reply, Latency: now.Clock - t.Started}, now)
 }
 
 func noSessionSeat(id string) error {

@@ -185,9 +185,23 @@ func (b *Broker) offer(a *awaiter, t Turn) {
 func (b *Broker) remove(t *Turn, expired bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.parked[t.Seat] != t {
-		return
+	if b.parked[t.Seat] == t {
+		b.unpark(t, expired)
 	}
+}
+
+// Answered says that the room has an answer to a request. No await that begins later
+// is given the request, also if the room still ends its turn.
+func (b *Broker) Answered(s Seat, request string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.parked[s]; t != nil && t.ID == request {
+		b.unpark(t, false)
+	}
+}
+
+// unpark is remove for a turn that is parked. The caller holds mu.
+func (b *Broker) unpark(t *Turn, expired bool) {
 	delete(b.parked, t.Seat)
 	l := b.leases[t.Seat]
 	if l == nil || l.awaiter != nil && len(l.awaiter.turn) == 0 {

@@ -68,7 +68,11 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 			return r.lastWake
 		}
 	case room.PresenceChanged:
-		if x, _ := r.state.Seat(b.Participant); len(events) == 1 && (b.Presence == room.Away || x.Presence != room.Away) {
+		x, _ := r.state.Seat(b.Participant)
+		switch {
+		case b.Presence == room.Away && !r.state.AnyoneHere(x.ID):
+			return time.Time{} // it rests until a session comes
+		case len(events) == 1 && (b.Presence == room.Away || x.Presence != room.Away):
 			return r.lastWake
 		}
 	case room.SeatReady, room.SeatFailed:

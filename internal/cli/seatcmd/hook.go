@@ -174,6 +174,9 @@ func withHook(settings []byte, command string) ([]byte, error) {
 	if err := decodeKey(hooks, "Stop", &stops); err != nil {
 		return nil, err
 	}
+	if all == nil || hooks == nil { // null
+		return nil, errors.New("it has null where an object is expected")
+	}
 	kept := []matcher{}
 	for _, m := range stops {
 		if !ownHook(m) {
