@@ -20,6 +20,9 @@ func TestSeen(t *testing.T) {
 	if v := s.state.View(room.Internal); v.Draft == nil || v.Draft.Message.Text != "a better secret" {
 		t.Errorf("the view of who reviews it shows %+v", v.Draft)
 	}
+	if v := s.state.View(room.Internal); v.InForce.Name != s.state.Policy.Ref.Name || v.InForce.Digest != s.state.Policy.Ref.Digest {
+		t.Errorf("the view shows the policy %+v", v.InForce)
+	}
 	for _, e := range s.log {
 		seen, ok := e.VisibleAt(room.UserVisible)
 		if !ok {

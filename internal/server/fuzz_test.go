@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/internal/api"
@@ -27,8 +28,8 @@ func FuzzBodies(f *testing.F) {
 		var c struct {
 			YAML, File string
 		}
-		if json.Unmarshal(body, &c) == nil && c.File != "" {
-			t.Skip() // any file of the machine
+		if _ = json.Unmarshal(body, &c); c.File != "" || strings.Contains(c.YAML, "endpoint") {
+			t.Skip() // it would read any file, or start any program, of the machine
 		}
 		for _, path := range []string{"/api/rooms/" + id + "/commands", "/api/rooms"} {
 			x := *x
