@@ -3,9 +3,11 @@
 package processes
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -19,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/servecmd"
 	"github.com/folkmoot/moot/room"
@@ -326,6 +329,57 @@ func TestServeForwards(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	d.stop(t)
+}
+
+// TestServeStream: a stream of a room that another process runs breaks when that
+// process is killed, and goes on behind its last event at the server.
+func TestServeStream(t *testing.T) {
+	w := newWorkbench(t, map[string]string{"room.yaml": threeAgents, "agent.sh": silentAgent})
+	r, id := w.runRoom("room.yaml")
+	d := w.serve()
+	resp, last := d.events(t, id, 0, "turn.granted")
+	defer resp.Body.Close()
+	r.kill(t)
+	if _, err := io.Copy(io.Discard, resp.Body); err == nil {
+		t.Error("the stream of a killed process looks complete")
+	}
+	resp, _ = d.events(t, id, last, "room.paused")
+	defer resp.Body.Close()
+	d.stop(t)
+	if rest, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(rest), `"end"`) {
+		t.Errorf("the server ends the stream with %q, %v", rest, err)
+	}
+}
+
+// events reads the events of a room after one of them, until a line holds text. It
+// returns the number of the last event.
+func (d *daemon) events(t *testing.T, id string, after int64, text string) (*http.Response, int64) {
+	t.Helper()
+	resp, err := d.socket.Get(fmt.Sprintf("http://moot/api/rooms/%s/events?follow=true&after=%d", id, after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(resp.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("%s: no line with %q: %v", resp.Status, text, err)
+		}
+		var u api.Update
+		if json.Unmarshal(line, &u) != nil || u.Event == nil { // an empty line keeps the connection open
+			continue
+		}
+		e, err := room.UnmarshalEvent(u.Event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq != after+1 {
+			t.Errorf("event %d follows %d", e.Seq, after)
+		}
+		if after = e.Seq; strings.Contains(string(line), text) {
+			return resp, after
+		}
+	}
 }
 
 // TestRunListens: without a server the process of a room carries out commands about it,
