@@ -175,9 +175,7 @@ func TestReadLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	if err := ws.WriteMessage(websocket.TextMessage, make([]byte, 4*readLimit)); err != nil {
-		t.Fatal(err)
-	}
+	_ = ws.WriteMessage(websocket.TextMessage, make([]byte, 4*readLimit)) // the server may close it before the end
 	<-ended
 }
 
