@@ -49,7 +49,7 @@ func TestExitCodesFrozen(t *testing.T) {
 	for _, e := range ExitCodes {
 		got = append(got, e.Code)
 	}
-	if want := "[0 1 2 3 4 5 6 7 8 130]"; fmt.Sprint(got) != want {
+	if want := "[0 1 2 3 4 5 6 7 8 9 10 130]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
