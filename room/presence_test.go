@@ -3,6 +3,9 @@ package room_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 )
 
 // TestAnyPresent checks when a session holds a lease, and whether other agents than a
@@ -32,5 +35,65 @@ func TestAnyPresent(t *testing.T) {
 		if want := fmt.Sprint(step.present, step.others, step.me); got != want {
 			t.Errorf("%s: %s, want %s", step.line, got, want)
 		}
+	}
+}
+
+// TestSessionSays checks that what a session says between its turns has its addressee,
+// kind and visibility, and its id, which prevents a second message.
+func TestSessionSays(t *testing.T) {
+	s := &script{}
+	for _, line := range []string{"open a/session me/human", "live a"} {
+		s.do(t, discard(), line)
+	}
+	say := room.Command{Actor: "a", Do: room.Say{Text: "done", To: "me", Kind: room.KindRequest, Visibility: room.Internal, MessageID: "m1"}}
+	events, err := s.state.Decide(say, room.Now{})
+	if err != nil || len(events) != 1 {
+		t.Fatalf("%v, error %v", events, err)
+	}
+	m := events[0].Body.(room.MessagePosted).Message
+	if m.ID != "m1" || m.From != "a" || m.To != "me" || m.Kind != room.KindRequest || m.Visibility != room.Internal || m.Text != "done" {
+		t.Errorf("it says %+v", m)
+	}
+	s.state.Apply(events[0])
+	if events, err = s.state.Decide(say, room.Now{}); err != nil || len(events) != 0 {
+		t.Errorf("the same message again: %v, error %v", events, err)
+	}
+}
+
+// TestPresenceInput checks that policies see the presence of sessions, and none of a
+// seat that a person has taken over.
+func TestPresenceInput(t *testing.T) {
+	s := &script{}
+	for _, step := range []struct{ line, presence string }{
+		{"open a/session b me/human", policy.Away}, {"live a", policy.Present}, {"idle a", policy.Idle}, {"takeover a", ""},
+	} {
+		s.do(t, discard(), step.line)
+		in, err := s.state.Input(s.state.Policy, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := in.Agents[0].Presence; got != step.presence {
+			t.Errorf("%s: %q, want %q", step.line, got, step.presence)
+		}
+		if got := in.Agents[1].Presence + in.Agents[2].Presence; got != "" {
+			t.Errorf("%s: others have the presence %q", step.line, got)
+		}
+	}
+}
+
+// TestViewPolicy checks that a view has the policy in force whole.
+func TestViewPolicy(t *testing.T) {
+	s := &script{}
+	s.do(t, discard(), "open a me/human")
+	ref := room.PolicyRef{Use: "mention", Name: "mention", Digest: "5f1c"}
+	events, err := s.state.Decide(room.Command{Actor: room.ActorHost, Do: room.SetPolicy{Policy: ref}}, room.Now{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		s.state.Apply(e)
+	}
+	if v := s.state.View(room.Internal); v.InForce.Name != "mention" || v.InForce.Digest != "5f1c" || v.Policy != "mention" {
+		t.Errorf("%+v", v.InForce)
 	}
 }
