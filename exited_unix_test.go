@@ -35,20 +35,6 @@ func (h held) Speak(ctx context.Context, p Prompt, _ Floor) (Reply, error) {
 
 func (held) Close() error { return nil }
 
-// longestSilent gives the floor to the eligible agent whose last turn is the oldest.
-func longestSilent(in *Input) Decision {
-	best := -1
-	for i, a := range in.Agents {
-		if a.Eligible && (best < 0 || a.LastTurn < in.Agents[best].LastTurn) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return Decline("nobody may speak")
-	}
-	return Speak(in.Agents[best].ID, "was silent longest")
-}
-
 // TestNoTurnForAnExitedProcess ends the process of an agent between its turns. Its seat
 // gets no turn before another process is ready, and none if no other is started.
 func TestNoTurnForAnExitedProcess(t *testing.T) {

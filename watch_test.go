@@ -253,3 +253,17 @@ func TestRepeatedCommand(t *testing.T) {
 		t.Errorf("%d messages were posted", v.Tally.Messages)
 	}
 }
+
+// longestSilent gives the floor to the eligible agent whose last turn is the oldest.
+func longestSilent(in *Input) Decision {
+	best := -1
+	for i, a := range in.Agents {
+		if a.Eligible && (best < 0 || a.LastTurn < in.Agents[best].LastTurn) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Decline("nobody may speak")
+	}
+	return Speak(in.Agents[best].ID, "was silent longest")
+}

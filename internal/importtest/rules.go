@@ -138,7 +138,7 @@ var reserves = []reserve{
 	{"github.com/flynn/noise", "endpoints/relay/session"},
 	{"github.com/gorilla/websocket/...", "endpoints/relay/... internal/server internal/client"},
 	{"github.com/danielgtaylor/huma/v2/...", "internal/server"},
-	{"github.com/modelcontextprotocol/go-sdk/...", "internal/mcp test/mcp"},
+	{"github.com/modelcontextprotocol/go-sdk/...", "internal/mcp test/mcp test/processes"},
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
 	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a internal/server/a2aroom"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},

@@ -36,6 +36,8 @@ participants:
   - {id: me, kind: human}
   - {id: shell, mode: full_auto, endpoint: {kind: session}}
   - {id: web, mode: full_auto, endpoint: {kind: session}}
+  - {id: stdio, mode: full_auto, endpoint: {kind: session}}
+  - {id: tools, mode: full_auto, endpoint: {kind: session}}
 `
 
 // A verb is one request of a stub: it returns the answer, or the code of what went
@@ -160,10 +162,11 @@ func byHTTP(client *http.Client, id, seat string) verb {
 	}
 }
 
-// TestSeatKills has two sessions hold the seats of a room, one by commands and one
-// over HTTP, while their clients, the sessions and the server are killed at random. No
-// turn is lost, answered twice or given to a session that is away. MOOT_SEAT_TURNS and
-// MOOT_SEAT_KILLS set other numbers, such as 1000 and 300.
+// TestSeatKills has four sessions hold the seats of a room, by commands, over HTTP, and
+// by the tools for agents over standard input and over HTTP, while their clients, the
+// sessions and the server are killed at random. No turn is lost, answered twice or
+// given to a session that is away. MOOT_SEAT_TURNS and MOOT_SEAT_KILLS set other
+// numbers, such as 1000 and 300.
 func TestSeatKills(t *testing.T) {
 	turns, kills := 30, 9
 	if n, err := strconv.Atoi(os.Getenv("MOOT_SEAT_TURNS")); err == nil {
@@ -181,7 +184,12 @@ func TestSeatKills(t *testing.T) {
 	var left atomic.Int64
 	left.Store(int64(kills - kills/3))
 	var sessions sync.WaitGroup
-	stubs := []*stub{{seat: "shell", call: w.byShell(id, "shell")}, {seat: "web", call: byHTTP(d.socket, id, "web")}}
+	stubs := []*stub{
+		{seat: "shell", call: w.byShell(id, "shell")},
+		{seat: "web", call: byHTTP(d.socket, id, "web")},
+		{seat: "stdio", call: byTools(w.toolProcess, id, "stdio")},
+		{seat: "tools", call: byTools(toolsAt(d.socket), id, "tools")},
+	}
 	for i, s := range stubs {
 		s.rng, s.kills, s.acked = rand.New(rand.NewPCG(13, uint64(i))), &left, map[string]bool{}
 		sessions.Go(func() {
