@@ -80,7 +80,9 @@ func (r *fakeRoom) Do(ctx context.Context, c room.Command) ([]room.Event, error)
 func (r *fakeRoom) View() room.View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.view
+	v := r.view
+	v.Seats = slices.Clone(v.Seats) // emit changes them
+	return v
 }
 
 // emit gives an event to the session. It waits until the session takes it.
