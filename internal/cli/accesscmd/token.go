@@ -49,12 +49,17 @@ func newTokenNewCmd(a *commands) *cobra.Command {
 		Example: "  moot token new --name ci --scope read --expires 30d\n" +
 			"  moot token new --name reviewer --scope talk --room ROOM --seat reviewer",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if g.Scope, err = access.ParseScope(scope); err != nil {
 				return err
 			}
 			if g.Expires, err = access.ParseExpiry(lifetime, time.Now()); err != nil {
 				return err
+			}
+			if g.Room != "" { // a token for a name would be for no room
+				if g.Room, err = a.FindRoom(cmd.Context(), g.Room); err != nil {
+					return err
+				}
 			}
 			k, err := a.keys()
 			if err != nil {
@@ -71,7 +76,7 @@ func newTokenNewCmd(a *commands) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&g.Name, "name", "", "whose token it is, for people")
 	fl.StringVar(&scope, "scope", "", strings.Join(access.ScopeNames(), ", "))
-	fl.StringVar(&g.Room, "room", "", "id of the only room that its bearer may use")
+	fl.StringVar(&g.Room, "room", "", "the only room that its bearer may use: its id or name")
 	fl.StringVar(&g.Seat, "seat", "", "seat of this room that its bearer acts as")
 	fl.StringVar(&lifetime, "expires", "", "lifetime, such as 24h or 30d (default none)")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(access.ScopeNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
