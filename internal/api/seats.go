@@ -25,7 +25,7 @@ const DefaultWait = 25 * time.Second
 type Turn struct {
 	Turn  bool   `json:"turn" doc:"It is the turn of the seat, and the other fields describe it"`
 	Again bool   `json:"again,omitempty" doc:"It is not the turn of the seat yet: await again"`
-	Ended bool   `json:"ended,omitempty" doc:"The room has ended: await no more"`
+	Ended bool   `json:"ended,omitempty" doc:"The room has ended; do not await again"`
 	Why   string `json:"why,omitempty" doc:"Why the room has ended"`
 
 	Room     string    `json:"room,omitempty"`

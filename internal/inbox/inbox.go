@@ -156,7 +156,7 @@ func (b *Inbox) readStored(ctx context.Context, info log.Info) (r storedRoom, ok
 		return r, false
 	}
 	w := s.Waiting()
-	w.Requests = nil // an agent that does not run waits no more
+	w.Requests = nil // an agent that does not run does not wait
 	r.items = itemsOf(w)
 	return r, true
 }

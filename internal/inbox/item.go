@@ -37,7 +37,7 @@ type Item struct {
 	Permission *room.Permission `json:"permission,omitempty" doc:"What the agent asks for, in its own words"`
 }
 
-// An Ended is an item that waits no more.
+// An Ended is an item that does not wait any more.
 type Ended struct {
 	ID     string       `json:"id"`
 	Answer *room.Answer `json:"answer,omitempty" doc:"Absent if the item ended without an answer, such as with its turn"`

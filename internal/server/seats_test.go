@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -26,28 +25,6 @@ participants:
   - {id: ann, mode: full_auto, instructions: You like Mondays., endpoint: {kind: session}}
   - {id: bob, mode: full_auto, endpoint: {kind: session}}
 `
-
-// hostedRoom serves a host with one room.
-func hostedRoom(t *testing.T, yaml string, identify server.Identify) (*moot.Room, *client.Client) {
-	t.Helper()
-	dir := t.TempDir()
-	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := h.Create(t.Context(), moot.Source{YAML: yaml}, moot.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(server.New(server.Config{Host: h}).Handler(identify))
-	t.Cleanup(func() {
-		web.Close()
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r, client.New(client.Config{URL: web.URL})
-}
 
 // A holder calls the routes of one seat.
 type holder struct {

@@ -27,15 +27,22 @@ participants:
     endpoint: {kind: scripted, lines: [hello]}
 `
 
-// hosted opens a host with one room and serves it as identify says.
+// hosted opens a host with one room, which has one agent, and serves it as identify
+// says.
 func hosted(t *testing.T, identify server.Identify) (*moot.Room, *client.Client) {
+	t.Helper()
+	return hostedRoom(t, oneAgent, identify)
+}
+
+// hostedRoom serves a host with one room.
+func hostedRoom(t *testing.T, yaml string, identify server.Identify) (*moot.Room, *client.Client) {
 	t.Helper()
 	dir := t.TempDir()
 	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := h.Create(t.Context(), moot.Source{YAML: oneAgent}, moot.Options{})
+	r, err := h.Create(t.Context(), moot.Source{YAML: yaml}, moot.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/folkmoot/moot/internal/api"
 )
 
-// A connector connects a client of the tools for agents. kill ends it without a
-// goodbye.
+// A connector connects a client of the tools for agents. kill ends the client without
+// closing its session.
 type connector func(context.Context) (cs *sdk.ClientSession, kill func(), err error)
 
 var problemCode = regexp.MustCompile(`\[([A-Z-]+)\]`)

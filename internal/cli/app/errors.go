@@ -52,7 +52,7 @@ var ExitCodes = []Ending{
 	{ExitPolicy, "a policy failed and the room paused"},
 	{ExitDegraded, "the room ended, not as designed: with a seat suspended for its failures, without a turn, or as --fail-if says"},
 	{ExitAgain, "await: it is not the turn of the seat yet, ask again"},
-	{ExitOver, "await: the room has ended, ask no more"},
+	{ExitOver, "await: the room has ended; do not ask again"},
 	{ExitInterrupted, "interrupted: the room paused"},
 }
 

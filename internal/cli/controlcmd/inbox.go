@@ -194,7 +194,7 @@ func (a *commands) showChange(c inbox.Change) error {
 		}
 		text += "\n\n"
 	case c.Ended != nil:
-		text = term.Line(c.Ended.ID) + "  waits no more\n\n"
+		text = term.Line(c.Ended.ID) + "  does not wait any more\n\n"
 	}
 	_, err := io.WriteString(a.Stdout, text)
 	return err

@@ -27,7 +27,7 @@ func newAwaitCmd(a *commands) *cobra.Command {
 			"answer. It holds the seat: without a further await the seat is away after 60 s, and\n" +
 			"gets no turn. While a turn waits for its answer, each await prints it again.\n\n" +
 			"Exit code 0: a prompt. 9: not your turn yet, await again. 10: the room has ended,\n" +
-			"await no more. -o json says the same: turn, again or ended is true.\n\n" +
+			"do not await again. -o json says the same: turn, again or ended is true.\n\n" +
 			"--paste is for apps that cannot run commands: await waits for the turn, prints the\n" +
 			"prompt as a block to paste into the app, and reads the answer that you paste back,\n" +
 			"up to a line with a single dot or the end of the input. At a terminal it is the\n" +
@@ -120,7 +120,7 @@ func (a *commands) printTurn(w io.Writer, h *holder, turn api.Turn) error {
 	case turn.Again:
 		_, err = fmt.Fprintf(w, "It is not your turn yet. Ask again: %s\n", a.CommandLine("await", h.Room, "--as", h.Seat))
 	case turn.Ended:
-		_, err = fmt.Fprintf(w, "%s. Await no more.\n", term.Line(turn.Why))
+		_, err = fmt.Fprintf(w, "%s. Do not await again.\n", term.Line(turn.Why))
 	default:
 		_, err = io.WriteString(w, a.whole(turn))
 	}
