@@ -94,7 +94,7 @@ func TestSeats(t *testing.T) {
 	if turn := bob.await(t, api.Await{}); !turn.Ended || !strings.Contains(turn.Why, "maxTurns") {
 		t.Errorf("after the end: %+v", turn)
 	}
-	if v := r.View(); v.Tally.Errors != 0 || v.Tally.Declined != 0 {
+	if v := r.View(); v.Tally.Errors != 0 { // a round may decline while ann is on her way
 		t.Errorf("%+v", v.Tally)
 	}
 }
