@@ -14,6 +14,9 @@ type Update struct {
 	Event json.RawMessage `json:"event,omitempty" doc:"An event, as moot schema event describes it"`
 	Live  *Live           `json:"live,omitempty" doc:"What is not in the log and may be left out"`
 	End   *End            `json:"end,omitempty" doc:"The last line of a stream that the server ends"`
+
+	HTML string `json:"html,omitempty" doc:"In the form of pages: the HTML of the text of event, which is Markdown"`
+	View *Shown `json:"view,omitempty" doc:"In the form of pages: how the room stands now"`
 }
 
 // Codes of an End.

@@ -103,6 +103,7 @@ var rules = []rule{
 	{pkg: "internal/config", may: "room policies/policy internal/worker"},
 	{pkg: "internal/timeline", may: "endpoints/endpoint room room/coordinator policies/policy internal/config"},
 	{pkg: "internal/termtest", bare: true},
+	{pkg: "internal/page"},
 	{pkg: "internal/inbox", may: "internal/spawn room room/log"},
 
 	{pkg: "examples/...", may: "policies/policy"},
@@ -115,7 +116,7 @@ var rules = []rule{
 	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/coordinator"},
-	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/inbox internal/local internal/mcp internal/roomlist internal/server/... internal/sessions internal/strict policies/policy room room/coordinator room/log transcripts"},
+	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/inbox internal/local internal/mcp internal/page internal/roomlist internal/server/... internal/sessions internal/strict policies/policy room room/coordinator room/log transcripts"},
 	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/local internal/mcp internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
@@ -142,6 +143,8 @@ var reserves = []reserve{
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
 	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a internal/server/a2aroom"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
+	{"github.com/yuin/goldmark/...", "internal/page"},
+	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 }
 

@@ -43,6 +43,7 @@ func (s *Server) registerEvents() {
 			{Name: "after", In: "query", Description: "The number of the last event that the reader has", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)}},
 			{Name: "level", In: "query", Description: "The level of the reader, at most that of the caller, which is the default", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{room.UserVisible, room.UserRedacted, room.Internal}}},
 			{Name: "follow", In: "query", Description: "false: end with what is stored now. true: stay while a person can continue the room. Without it the stream ends when the room is completed, stopped or in error", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+			{Name: "form", In: "query", Description: "page: with the HTML of texts and, after changes, the view of the room. The text of redacted messages is left out", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"page"}}},
 			{Name: "Last-Event-ID", In: "header", Description: "The same as after, by which an EventSource resumes", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)}},
 		},
 		Responses: map[string]*huma.Response{
@@ -59,6 +60,7 @@ type subscription struct {
 	after  int64
 	level  room.Visibility
 	follow string // "", true or false
+	page   bool   // in the form of pages
 	tail   int64  // of the room when the stream begins
 	ended  bool   // the room had then ended, and nothing comes after after
 
@@ -102,6 +104,10 @@ func (s *Server) subscribe(r *http.Request) (subscription, error) {
 			q.level = room.Visibility(values[0])
 		case "follow":
 			q.follow = values[0]
+		case "form":
+			if q.page = values[0] == "page"; !q.page {
+				return q, badQuery("form", "it is not page")
+			}
 		default:
 			return q, badQuery(name, "there is no such parameter")
 		}
@@ -177,15 +183,20 @@ func (s *Server) stream(ctx context.Context, q subscription, w frameWriter) {
 	}()
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
+	views := viewer{s: s, q: q, w: w, due: time.After(0)}
 	for {
 		var err error
 		select {
 		case f, ok := <-frames:
 			if !ok {
+				_ = views.send(ctx) // the reader has gone, if not
 				s.sendEnd(w, end)
 				return
 			}
 			err = w.frame(f, len(frames) > 0)
+			views.changed(f)
+		case <-views.due:
+			err = views.send(ctx)
 		case <-ticker.C:
 			err = w.alive()
 		case <-ctx.Done():
@@ -215,7 +226,7 @@ func (s *Server) pump(ctx context.Context, q subscription, queue chan<- frame) a
 	for u, err := range q.updates(ctx) {
 		var f frame
 		if err == nil {
-			f, err = frameOf(u)
+			f, err = q.frameOf(u)
 		}
 		if err != nil {
 			end.Code, end.Problem = api.EndFailed, s.problemOf(ctx, err)
@@ -267,22 +278,28 @@ func (s *Server) whyEnded(ctx context.Context, q subscription) string {
 	return api.EndServer
 }
 
-func frameOf(u moot.Update) (frame, error) {
-	wire, err := api.UpdateOf(u)
-	if err != nil {
-		return frame{}, err
-	}
-	var f frame
+func (q subscription) frameOf(u moot.Update) (f frame, err error) {
 	if u.Event != nil {
 		f.seq = u.Event.Seq
+	}
+	wire, err := q.updateOf(u)
+	if err != nil {
+		return frame{}, err
 	}
 	f.line, err = encodeLine(wire)
 	return f, err
 }
 
+func (q subscription) updateOf(u moot.Update) (api.Update, error) {
+	if q.page {
+		return pageUpdate(u)
+	}
+	return api.UpdateOf(u)
+}
+
 // encodeLine encodes u without a line break. Events keep their bytes.
 func encodeLine(u api.Update) ([]byte, error) {
-	if u.Event != nil {
+	if u.Event != nil && u.HTML == "" {
 		return fmt.Appendf(nil, `{"event":%s}`, u.Event), nil
 	}
 	return json.Marshal(u)

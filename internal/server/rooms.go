@@ -61,17 +61,26 @@ type (
 // show shows a room as the caller may see it.
 func (s *Server) show(ctx context.Context, in *showInput) (*showOutput, error) {
 	level := CallerOf(ctx).level()
-	v, err := s.cfg.Host.View(ctx, in.Room, level)
+	shown, err := s.shown(ctx, in.Room, level)
 	if err != nil {
 		return nil, err
+	}
+	shown.Events, err = s.lastEvents(ctx, shown.View, level, in.Last)
+	return &showOutput{shown}, err
+}
+
+// shown shows a room to a reader with that level.
+func (s *Server) shown(ctx context.Context, id string, level room.Visibility) (api.Shown, error) {
+	v, err := s.cfg.Host.View(ctx, id, level)
+	if err != nil {
+		return api.Shown{}, err
 	}
 	if level != room.Internal {
 		v.InForce.Settings, v.InForce.Config = nil, nil
 	}
-	out := &showOutput{api.ShownOf(v, v.InForce)}
-	out.Body.Process = s.cfg.Host.Log().Holder(in.Room)
-	out.Body.Events, err = s.lastEvents(ctx, v, level, in.Last)
-	return out, err
+	shown := api.ShownOf(v, v.InForce)
+	shown.Process = s.cfg.Host.Log().Holder(id)
+	return shown, nil
 }
 
 // lastEvents returns the last events of a room that a reader with that level sees.

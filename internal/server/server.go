@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -91,6 +93,8 @@ func New(c Config) *Server {
 	s.registerA2A()
 	s.registerDevice()
 	s.registerSeats()
+	s.registerHistory()
+	s.registerPages()
 	return s
 }
 
@@ -145,9 +149,11 @@ func (s *Server) raw(need Scope, method, path, summary string, handle http.Handl
 // rawAs is raw with the whole description of the operation.
 func (s *Server) rawAs(need Scope, op huma.Operation, handle http.HandlerFunc) {
 	s.need = need
+	pattern := op.Method + " " + op.Path
+	op.Path = strings.TrimSuffix(op.Path, "{$}")
 	op = s.describe(need, op)
 	s.api.OpenAPI().AddOperation(&op)
-	guarded{s}.HandleFunc(op.Method+" "+op.Path, handle)
+	guarded{s}.HandleFunc(pattern, handle)
 }
 
 // guarded is the mux as huma sees it: each handler runs only for those who may call
@@ -157,7 +163,7 @@ type guarded struct{ *Server }
 // HandleFunc implements [humago.Mux].
 func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *http.Request)) {
 	s, need, online := g.Server, g.need, g.online
-	method, path := splitPattern(pattern)
+	method, path := splitPattern(strings.TrimSuffix(pattern, "{$}"))
 	s.routes = append(s.routes, Route{method, path, need})
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := CallerOf(r.Context()).check(need, r.PathValue("room"), r.PathValue("seat")); err != nil {
@@ -188,4 +194,37 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	if err := json.NewEncoder(w).Encode(p); err != nil {
 		s.cfg.Log.Debug("a problem was not delivered", "error", err)
 	}
+}
+
+// How long a server that ends waits for the requests that run: until it tells them to
+// end, and until it closes their connections. Streams of rooms that have ended end by
+// themselves, and their readers get the last events.
+const (
+	restTimeout = 500 * time.Millisecond
+	endTimeout  = 2 * time.Second
+)
+
+// Serve answers requests on l by handler, one of s, until ctx ends. It then waits for
+// the requests that run, but not for long. It closes l.
+func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	web := access.NewHTTPServer(handler)
+	web.BaseContext = func(net.Listener) context.Context { return requests }
+	web.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug)
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(l) }()
+	select {
+	case err := <-served:
+		return errors.Join(err, web.Close())
+	case <-ctx.Done():
+	}
+	defer time.AfterFunc(restTimeout, cut).Stop()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	if web.Shutdown(ending) != nil {
+		_ = web.Close() // requests that do not end: their connections are closed
+	}
+	<-served
+	return nil
 }

@@ -1,0 +1,13 @@
+// The page of a room.
+import { Room } from "./store.js";
+import "./rail.js";
+import "./head.js";
+import "./banner.js";
+import "./roster.js";
+import "./timeline.js";
+import "./inspector.js";
+import "./dock.js";
+
+const room = new Room(document.body.dataset.room);
+for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-timeline, moot-inspector, moot-dock")) part.connect(room);
+room.start().catch((problem) => room.fail(problem));

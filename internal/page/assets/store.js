@@ -1,0 +1,133 @@
+// What the page knows of its room. The parts of the page listen to it:
+//
+//   history  the newest stored events have come: {events, first, last, tail}
+//   event    an event has come: {event, html}
+//   live     text of the turn that runs, or "pausing"
+//   view     how the room stands has changed: this.view is new, this.before the one before
+//   link     the connection has changed: this.link is connecting, open, waiting or ended
+//   select   a person has chosen what the inspector shows: {turn} or {seq} or {seat}
+//   problem  a request has failed: a Problem
+import { get, post, socketURL } from "./api.js";
+
+const scopes = ["read", "talk", "control", "admin"];
+
+export class Room extends EventTarget {
+  view = null;
+  before = null;
+  caller = null;
+  link = "connecting";
+  last = 0; // the number of the newest event that was received
+  #socket = null;
+  #tries = 0;
+  #timer = 0;
+
+  constructor(id) {
+    super();
+    this.id = id;
+    this.path = `/api/rooms/${encodeURIComponent(id)}`;
+  }
+
+  // start reads the newest events, then follows.
+  async start() {
+    this.caller = await get("/api/caller");
+    const h = await this.history({});
+    this.last = h.tail;
+    this.view = await get(this.path);
+    this.#emit("view");
+    this.#emit("history", h);
+    this.#connect();
+    window.addEventListener("online", () => this.#now());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#now());
+  }
+
+  // history reads stored events: {before} or {after} or the newest.
+  history({ before, after, limit = 300 }) {
+    const q = new URLSearchParams({ limit });
+    if (before) q.set("before", before);
+    if (after) q.set("after", after);
+    return get(`${this.path}/history?${q}`);
+  }
+
+  // may reports whether this browser has a scope.
+  may(scope) {
+    return scopes.indexOf(this.caller?.scope) >= scopes.indexOf(scope);
+  }
+
+  // seat returns a participant of the view.
+  seat(id) {
+    return this.view?.participants.find((p) => p.id === id);
+  }
+
+  // name returns the name of a participant.
+  name(id) {
+    return this.seat(id)?.name || id;
+  }
+
+  // you returns the id of the person who uses this page: the first human on the roster.
+  get you() {
+    return this.view?.participants.find((p) => p.kind === "human")?.id ?? "";
+  }
+
+  // command sends what a person does. The id makes a repeated request harmless. A failure
+  // is shown to the person, and the result is then null.
+  async command(act) {
+    try {
+      return await post(`${this.path}/commands`, { id: crypto.randomUUID(), as: this.you || undefined, ...act });
+    } catch (problem) {
+      this.fail(problem);
+      return null;
+    }
+  }
+
+  fail(problem) {
+    this.#emit("problem", problem);
+  }
+
+  select(what) {
+    this.selected = what;
+    this.#emit("select", what);
+  }
+
+  #connect() {
+    clearTimeout(this.#timer);
+    const socket = new WebSocket(socketURL(`${this.path}/events?form=page&follow=true&after=${this.last}`));
+    this.#socket = socket;
+    socket.onopen = () => { this.#tries = 0; this.#setLink("open"); };
+    socket.onmessage = (m) => this.#receive(JSON.parse(m.data));
+    socket.onclose = () => {
+      if (this.#socket !== socket || this.link === "ended") return;
+      this.#setLink("waiting");
+      const wait = Math.min(10000, 250 * 2 ** this.#tries++) * (0.5 + Math.random() / 2);
+      this.#timer = setTimeout(() => this.#connect(), wait);
+    };
+  }
+
+  #now() {
+    if (this.link === "waiting") this.#connect();
+  }
+
+  #receive(u) {
+    if (u.event) {
+      if (u.event.seq <= this.last) return;
+      this.last = u.event.seq;
+      this.#emit("event", u);
+    } else if (u.view) {
+      this.before = this.view;
+      this.view = u.view;
+      this.#emit("view");
+    } else if (u.live) {
+      this.#emit("live", u.live);
+    } else if (u.end) {
+      if (u.end.code === "ended") this.#setLink("ended");
+    }
+  }
+
+  #setLink(link) {
+    this.link = link;
+    this.#emit("link");
+  }
+
+  #emit(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}

@@ -1,0 +1,217 @@
+package server
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/folkmoot/moot"
+	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/page"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+func (s *Server) registerHistory() {
+	route(s, Read, huma.Operation{
+		OperationID: "history", Method: http.MethodGet, Path: "/api/rooms/{room}/history", Summary: "Read stored events of a room in the form of pages: the last, those before an event, or those behind one",
+	}, s.history)
+	route(s, Control, huma.Operation{
+		OperationID: "event", Method: http.MethodGet, Path: "/api/rooms/{room}/history/{seq}", Summary: "Read one event of a room in the form of pages, with the whole text of a redacted message",
+	}, s.oneEvent)
+}
+
+type (
+	historyInput struct {
+		Room   string `path:"room" maxLength:"128"`
+		Before int64  `query:"before" minimum:"1" doc:"Events before this one; without it and after, the last"`
+		After  int64  `query:"after" minimum:"0" doc:"Events behind this one"`
+		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"300" doc:"Most events of one answer"`
+	}
+	historyOutput struct{ Body api.History }
+	eventInput    struct {
+		Room string `path:"room" maxLength:"128"`
+		Seq  int64  `path:"seq" minimum:"1"`
+	}
+	eventOutput struct{ Body api.Update }
+)
+
+// history reads a part of a room's log, which needs no room that runs.
+func (s *Server) history(ctx context.Context, in *historyInput) (*historyOutput, error) {
+	tail, err := s.cfg.Host.Log().Tail(ctx, in.Room)
+	if err == nil && tail.Seq == 0 {
+		_, err = s.cfg.Host.View(ctx, in.Room, room.UserVisible) // says what is wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	last := int64(tail.Seq)
+	start, end := max(0, last-int64(in.Limit)), last
+	switch {
+	case in.Before > 0:
+		end = min(in.Before-1, last)
+		start = max(0, end-int64(in.Limit))
+	case in.After > 0:
+		start = min(in.After, last)
+		end = min(last, start+int64(in.Limit))
+	}
+	out := &historyOutput{api.History{First: start + 1, Last: end, Tail: last, Events: []api.Update{}}}
+	level := CallerOf(ctx).level()
+	for e, err := range s.entries(ctx, in.Room, start, end) {
+		if err != nil {
+			return nil, err
+		}
+		seen, ok := moot.Visible(e.Event, level)
+		if !ok {
+			continue
+		}
+		u, err := pageUpdate(moot.Update{Event: &seen})
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Events = append(out.Body.Events, u)
+	}
+	return out, nil
+}
+
+// oneEvent reads one event whole.
+func (s *Server) oneEvent(ctx context.Context, in *eventInput) (*eventOutput, error) {
+	entries, err := s.cfg.Host.Log().Read(ctx, in.Room, log.At(in.Seq-1), 1)
+	if err == nil && len(entries) == 0 {
+		err = &problem.Error{Code: "ROOM-SEQ", What: "the room has no such event", Where: "room " + in.Room, Fix: "name an event that it has"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen, ok := moot.Visible(entries[0].Event, CallerOf(ctx).level())
+	if !ok {
+		return nil, &problem.Error{Code: "API-FORBIDDEN", What: "this event is not for you", Fix: "use a token with the scope control"}
+	}
+	u, err := api.UpdateOf(moot.Update{Event: &seen})
+	u.HTML = pageHTML(seen)
+	return &eventOutput{u}, err
+}
+
+// pageUpdate is [api.UpdateOf] in the form of pages: with the HTML of texts, and
+// without the text of redacted messages, which are read one by one.
+func pageUpdate(u moot.Update) (api.Update, error) {
+	if u.Event == nil {
+		return api.UpdateOf(u)
+	}
+	e := *u.Event
+	if m, ok := e.Body.(room.MessagePosted); ok && m.Message.Visibility == room.UserRedacted {
+		m.Message, _ = m.Message.VisibleAt(room.UserVisible)
+		e.Body = m
+	}
+	wire, err := api.UpdateOf(moot.Update{Event: &e})
+	wire.HTML = pageHTML(e)
+	return wire, err
+}
+
+// pageHTML returns the HTML of the text of an event, "" if it has none.
+func pageHTML(e moot.Event) string {
+	switch b := e.Body.(type) {
+	case room.MessagePosted:
+		return page.HTML(b.Message.Text)
+	case room.TurnDrafted:
+		return page.HTML(b.Message.Text)
+	case room.TurnEdited:
+		return page.HTML(b.Text)
+	}
+	return ""
+}
+
+// viewEvery is the least time between two views that a page gets.
+const viewEvery = 200 * time.Millisecond
+
+// A viewer sends a page how the room stands, soon after events.
+type viewer struct {
+	s    *Server
+	q    subscription
+	w    frameWriter
+	due  <-chan time.Time // nil while nothing has changed
+	last time.Time
+}
+
+func (v *viewer) changed(f frame) {
+	if f.seq > 0 && v.due == nil {
+		v.due = time.After(viewEvery - time.Since(v.last))
+	}
+}
+
+func (v *viewer) send(ctx context.Context) error {
+	v.due, v.last = nil, time.Now()
+	if !v.q.page {
+		return nil
+	}
+	shown, err := v.s.shown(ctx, v.q.room, v.q.level)
+	if err != nil {
+		return err
+	}
+	line, err := encodeLine(api.Update{View: &shown})
+	if err != nil {
+		return err
+	}
+	return v.w.frame(frame{line: line}, false)
+}
+
+// readAtOnce is how many events are read at a time.
+const readAtOnce = 500
+
+// entries yields the entries of a room after one, up to the one with the number tail.
+func (s *Server) entries(ctx context.Context, id string, after, tail int64) iter.Seq2[log.Entry, error] {
+	return func(yield func(log.Entry, error) bool) {
+		for at := log.At(after); int64(at.Seq) < tail; {
+			entries, err := s.cfg.Host.Log().Read(ctx, id, at, int(min(readAtOnce, tail-int64(at.Seq))))
+			if err == nil && len(entries) == 0 {
+				err = log.Corrupt(id, at.Seq+1, "events are missing")
+			}
+			for _, e := range entries {
+				at = e.Pos
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(log.Entry{}, err)
+				return
+			}
+		}
+	}
+}
+
+// stored yields the events that q asks for of those that were stored when the stream
+// began.
+func (s *Server) stored(ctx context.Context, q subscription) iter.Seq2[moot.Update, error] {
+	return func(yield func(moot.Update, error) bool) {
+		for e, err := range s.entries(ctx, q.room, q.after, q.tail) {
+			if err != nil {
+				yield(moot.Update{}, err)
+				return
+			}
+			if seen, ok := moot.Visible(e.Event, q.level); ok && !yield(moot.Update{Event: &seen}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// visibleEntries returns the entries that a reader of visible messages gets, without
+// the chain, to which others belong too.
+func visibleEntries(entries iter.Seq2[log.Entry, error], level room.Visibility) iter.Seq2[log.Entry, error] {
+	return func(yield func(log.Entry, error) bool) {
+		for e, err := range entries {
+			if err != nil {
+				yield(e, err)
+				return
+			}
+			if seen, ok := moot.Visible(e.Event, level); ok && !yield(log.Entry{Pos: e.Pos, Event: seen, Redacted: e.Redacted}, nil) {
+				return
+			}
+		}
+	}
+}
