@@ -62,3 +62,11 @@ func (s Shown) Decode() room.View {
 	v.Raised = s.Raised
 	return v
 }
+
+// A Fork asks for a new room of the beginning of another.
+type Fork struct {
+	At     string `json:"at" maxLength:"20" doc:"The last event that is taken, by number, or the last turn, as t7"`
+	ID     string `json:"id,omitempty" pattern:"^r_[0-9a-z]{1,60}$" doc:"The id of the new room; without it the server makes one"`
+	Run    bool   `json:"run,omitempty" doc:"The new room goes on at once"`
+	Policy string `json:"policy,omitempty" maxLength:"128" doc:"A policy instead of the room's, if it goes on"`
+}

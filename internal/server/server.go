@@ -94,6 +94,7 @@ func New(c Config) *Server {
 	s.registerDevice()
 	s.registerSeats()
 	s.registerHistory()
+	s.registerTurns()
 	s.registerPages()
 	return s
 }

@@ -377,7 +377,7 @@ func TestRedaction(t *testing.T) {
 		if e := entries[5]; !e.Redacted || e.Event.Body.(room.MessagePosted).Message.Text != "" {
 			t.Errorf("event 6 after reopening: %+v", e.Event)
 		}
-		p, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", 3)
+		p, _, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", 3)
 		if err != nil || strings.Contains(p.Text, "swordfish") {
 			t.Errorf("the secret is in a later prompt (%v):\n%s", err, p.Text)
 		}

@@ -166,24 +166,24 @@ func omitted(w room.Window) (o endpoint.Omitted) {
 	return o
 }
 
-// GrantedPrompt returns the prompt of a turn, made from the log alone, and the
-// event that granted the turn. The digest of its text equals the recorded one
+// GrantedPrompt returns the prompt of a turn, made from the log alone, the event that
+// granted the turn, and the state of the room before it. The digest of its text equals the recorded one
 // unless a message has been redacted since, or an earlier version of moot granted
 // the turn, which recorded none.
-func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, error) {
+func GrantedPrompt(ctx context.Context, l Log, id string, turn int) (endpoint.Prompt, room.TurnGranted, *room.State, error) {
 	var s room.State
 	t := &messageCache{log: l, room: id}
 	for e, err := range log.Scan(ctx, l, id, log.Pos{}) {
 		if err != nil {
-			return endpoint.Prompt{}, room.TurnGranted{}, err
+			return endpoint.Prompt{}, room.TurnGranted{}, nil, err
 		}
 		if b, ok := e.Event.Body.(room.TurnGranted); ok && b.Turn == turn {
 			p, err := prompt(ctx, &s, t, b.Participant, b.Window, turn, b.Request, b.Hints)
-			return p, b, err
+			return p, b, &s, err
 		}
 		s.Apply(e.Event)
 	}
-	return endpoint.Prompt{}, room.TurnGranted{}, &problem.Error{
+	return endpoint.Prompt{}, room.TurnGranted{}, nil, &problem.Error{
 		Code: "ROOM-UNKNOWN", What: fmt.Sprintf("room %s has no turn %d", id, turn),
 		Fix: "`moot show " + id + "` lists its turns", Kind: log.ErrNotFound,
 	}

@@ -160,7 +160,7 @@ func TestPlantedFact(t *testing.T) {
 			t.Fatalf("the prompt of turn %d does not hold the fact:\n%s", last.Turn, last.Text)
 		}
 		for _, turn := range []int{1, 2, 57, 200} {
-			p, granted, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
+			p, granted, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestInstructions(t *testing.T) {
 		}
 		for i, least := range []int64{1000, 0} {
 			turn := i + 1
-			p, granted, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
+			p, granted, _, err := coordinator.GrantedPrompt(t.Context(), l, "r1", turn)
 			if err != nil || granted.Tokens < least || turn == 2 && (granted.Tokens > 1000 || p.Instructions != "") {
 				t.Errorf("turn %d: about %d tokens, instructions %q, %v", turn, granted.Tokens, p.Instructions, err)
 			}

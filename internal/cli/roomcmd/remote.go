@@ -3,9 +3,13 @@ package roomcmd
 import (
 	"context"
 	"io"
+	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/sight"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -49,4 +53,26 @@ func (a *commands) showRemote(ctx context.Context, id string, last int) error {
 		return err
 	}
 	return a.Emit(out, func(w io.Writer) error { return a.printStanding(w, out) })
+}
+
+// remoteSight is [sight.Of] at the server that --server names.
+func (a *commands) remoteSight(ctx context.Context, id string, turn int) (sight.Sight, error) {
+	c, err := a.Client(id)
+	if err != nil {
+		return sight.Sight{}, err
+	}
+	defer c.Close()
+	var s sight.Sight
+	err = c.Call(ctx, http.MethodGet, "/api/rooms/"+url.PathEscape(id)+"/turns/"+strconv.Itoa(turn), nil, &s)
+	if err != nil {
+		return s, err
+	}
+	for _, b := range s.Permissions {
+		e, err := room.UnmarshalEvent(b)
+		if err != nil {
+			return s, err
+		}
+		s.Asked = append(s.Asked, e)
+	}
+	return s, nil
 }

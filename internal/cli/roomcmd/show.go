@@ -11,15 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/roomlist"
+	"github.com/folkmoot/moot/internal/sight"
 	"github.com/folkmoot/moot/internal/term"
-	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -39,17 +37,14 @@ func newShowCmd(a *commands) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteRoom(nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.Remote() && cmd.Flags().Changed("turn") {
-				return app.Usagef(cmd, "--turn reads the log on this device, without --server")
-			}
 			id, err := a.FindRoom(cmd.Context(), args[0])
 			switch {
 			case err != nil:
 				return err
-			case a.Remote():
-				return a.showRemote(cmd.Context(), id, last)
 			case cmd.Flags().Changed("turn"):
 				return a.showTurn(cmd.Context(), id, turn)
+			case a.Remote():
+				return a.showRemote(cmd.Context(), id, last)
 			}
 			return a.show(cmd.Context(), id, last)
 		},
@@ -202,85 +197,32 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 	return app.Table(w, head, rows)
 }
 
-// A sight is what an agent was handed at a turn.
-type sight struct {
-	Room         string      `json:"room"`
-	Turn         int         `json:"turn"`
-	Participant  string      `json:"participant"`
-	Reason       string      `json:"reason,omitempty"`
-	Window       room.Window `json:"window"`
-	Tokens       int64       `json:"tokens"`
-	Recorded     string      `json:"recorded_digest,omitempty"` // absent in rooms of versions that sent no text
-	Rebuilt      string      `json:"rebuilt_digest"`
-	Remote       bool        `json:"remote,omitempty"`       // another device words the prompt for its agent
-	Redacted     int         `json:"redacted,omitempty"`     // events of the room that were redacted since
-	Instructions string      `json:"instructions,omitempty"` // of the agent's owner; no part of the prompt
-	Usage        room.Usage  `json:"usage,omitzero"`         // as the agent stated it at the end of the turn
-	Prompt       string      `json:"prompt"`
-
-	Permissions []json.RawMessage `json:"permissions,omitempty"` // events: what the agent has asked of its owner, and the answers
-	asked       string            // the same as text
-}
-
-// showTurn rebuilds a prompt from the log. One that is not what was recorded
-// is an error, unless something was redacted since.
+// showTurn shows what an agent was handed at a turn. A prompt that is not what was
+// recorded is an error, unless something was redacted since.
 func (a *commands) showTurn(ctx context.Context, id string, turn int) error {
-	db, err := a.Wiring().OpenLog(true)
+	s, err := a.sight(ctx, id, turn)
 	if err != nil {
 		return err
-	}
-	defer db.Close()
-	p, granted, err := coordinator.GrantedPrompt(ctx, db, id, turn)
-	if err != nil {
-		return app.UnknownRoom(id, err)
-	}
-	redacted, stated, asked := 0, room.Usage{}, []room.Event(nil)
-	err = app.EachEvent(ctx, db, id, func(e room.Event) error {
-		if _, ok := e.Body.(room.Redacted); ok {
-			redacted++
-		}
-		if asksIn(e.Body, turn) {
-			asked = append(asked, e)
-		}
-		if of, u := usageOf(e.Body); of == turn && u != (room.Usage{}) {
-			stated = u
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	permissions, err := encoded(asked)
-	if err != nil {
-		return err
-	}
-	s := sight{
-		Permissions: permissions, asked: a.requests(asked),
-		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
-		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text), Redacted: redacted, Usage: stated,
-		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text,
 	}
 	if err := a.Emit(s, func(w io.Writer) error { return a.printSight(w, s) }); err != nil {
 		return err
 	}
-	if s.Recorded != "" && s.Recorded != s.Rebuilt && s.Redacted == 0 {
-		return &problem.Error{
-			Code: "ROOM-PROMPT", What: fmt.Sprintf("turn %d: the prompt made again from the log is not the one that was recorded", turn),
-			Where: "room " + id, Fix: "use the release of moot that ran the room; `moot transcript verify " + id + "` says what is intact",
-		}
-	}
-	return nil
+	return s.Check()
 }
 
-// asksIn reports whether an event is a permission request of that turn, or an answer.
-func asksIn(b room.Body, turn int) bool {
-	switch b := b.(type) {
-	case room.PermissionAsked:
-		return b.Turn == turn
-	case room.PermissionAnswered:
-		return b.Turn == turn
+// sight reads what an agent was handed from the log, or from the server that --server
+// names.
+func (a *commands) sight(ctx context.Context, id string, turn int) (sight.Sight, error) {
+	if a.Remote() {
+		return a.remoteSight(ctx, id, turn)
 	}
-	return false
+	db, err := a.Wiring().OpenLog(true)
+	if err != nil {
+		return sight.Sight{}, err
+	}
+	defer db.Close()
+	s, err := sight.Of(ctx, db, id, turn)
+	return s, app.UnknownRoom(id, err)
 }
 
 // requests returns events about permissions as text.
@@ -293,22 +235,7 @@ func (a *commands) requests(events []room.Event) string {
 	return b.String()
 }
 
-// usageOf returns the turn that an event ends or drafts, and its usage.
-func usageOf(b room.Body) (turn int, u room.Usage) {
-	switch b := b.(type) {
-	case room.TurnDrafted:
-		return b.Turn, b.Usage
-	case room.TurnPassed:
-		return b.Turn, b.Usage
-	case room.TurnFailed:
-		return b.Turn, b.Usage
-	case room.MessagePosted:
-		return b.Turn, b.Usage
-	}
-	return 0, u
-}
-
-func (a *commands) printSight(w io.Writer, s sight) error {
+func (a *commands) printSight(w io.Writer, s sight.Sight) error {
 	verdict := a.Paint(a.Stdout, app.StyleGood, "as recorded")
 	switch {
 	case s.Recorded == "":
@@ -342,8 +269,8 @@ func (a *commands) printSight(w io.Writer, s sight) error {
 	if s.Instructions != "" {
 		fmt.Fprintf(&b, "\ninstructions, which are no part of the prompt:\n%s\n", s.Instructions)
 	}
-	if s.asked != "" {
-		b.WriteString("\n" + strings.TrimSuffix(s.asked, "\n"))
+	if asked := a.requests(s.Asked); asked != "" {
+		b.WriteString("\n" + strings.TrimSuffix(asked, "\n"))
 	}
 	b.WriteString("\n" + s.Prompt) // both cleaned when it was rendered: the bytes that were sent
 	_, err := io.WriteString(w, b.String())

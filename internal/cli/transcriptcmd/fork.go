@@ -3,16 +3,14 @@ package transcriptcmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/internal/fork"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/transcripts"
@@ -38,10 +36,10 @@ func newTranscriptForkCmd(a *commands) *cobra.Command {
 			if (at == "") == !from.UntilDamage {
 				return app.Usagef(cmd, "--at says where: an event by its number, or a turn as t7; --until-damage is the other way")
 			}
-			var where place
+			var where fork.Place
 			if at != "" {
 				var err error
-				if where, err = parsePlace(at); err != nil {
+				if where, err = fork.ParsePlace(at); err != nil {
 					return err
 				}
 			}
@@ -58,30 +56,11 @@ func newTranscriptForkCmd(a *commands) *cobra.Command {
 	return cmd
 }
 
-// A forked room.
-type forked struct {
-	Room   string    `json:"room"`
-	From   room.Fork `json:"forked_from"`
-	Events int       `json:"events"`
-	Turns  int       `json:"turns"`
-}
-
-func (a *commands) fork(ctx context.Context, o source.Origin, at place, as string) error {
+func (a *commands) fork(ctx context.Context, o source.Origin, at fork.Place, as string) error {
 	if o.Level != transcripts.All {
 		return &problem.Error{
 			Code: "TRANSCRIPT-EVENT", What: "of " + o.Room + " there is only what is " + string(o.Level), Where: o.File,
 			Fix: "export the room with --level all",
-		}
-	}
-	events, err := prefix(o, at)
-	if err != nil {
-		return err
-	}
-	state := renamed(events, o.Room, as)
-	if ended := state.Phase == room.PhaseStopped || state.Phase == room.PhaseCompleted; ended && !o.UntilDamage {
-		return &problem.Error{
-			Code: "TRANSCRIPT-EVENT", What: fmt.Sprintf("%s had ended by %s: %s", o.Room, at, state.Ending.Reason), Where: o.File,
-			Fix: "fork it at an earlier turn",
 		}
 	}
 	db, err := a.Wiring().OpenLog(false)
@@ -89,87 +68,14 @@ func (a *commands) fork(ctx context.Context, o source.Origin, at place, as strin
 		return err
 	}
 	defer db.Close()
-	if err := keepFork(ctx, db, o, as, events); err != nil {
+	f, err := fork.Make(ctx, db, fork.Source{Room: o.Room, Where: o.File, Entries: o.Entries, Damaged: o.UntilDamage}, at, as)
+	if err != nil {
 		return a.taken(as, err)
 	}
-	f := forked{as, room.Fork{Room: o.Room, Seq: int64(len(events))}, len(events), state.Tally.Turns}
-	if at == (place{}) {
-		at = place{seq: int64(f.Events)}
+	if at == (fork.Place{}) {
+		at = fork.Place{Seq: int64(f.Events)}
 	}
 	return a.EmitText(f, "%s: %s of %s, up to %s\n", term.Line(f.Room), app.Count(f.Events, "event"), term.Line(o.Room), at)
-}
-
-// prefix returns the events of o up to a place.
-func prefix(o source.Origin, at place) ([]room.Event, error) {
-	var events []room.Event
-	for e, err := range o.Entries {
-		if err != nil {
-			return nil, err
-		}
-		if e.Event.Body == nil {
-			return nil, &problem.Error{Code: "TRANSCRIPT-READ", What: fmt.Sprintf("of event %d nothing is left", e.Seq), Where: o.File, Fix: "export the room with --level all"}
-		}
-		events = append(events, e.Event)
-		if at.ends(e.Event) {
-			return events, nil
-		}
-	}
-	if o.UntilDamage && len(events) > 0 {
-		return events, nil
-	}
-	return nil, at.missing(o.Room)
-}
-
-// renamed makes events those of the new room, and returns its state.
-func renamed(events []room.Event, from, as string) *room.State {
-	s := &room.State{}
-	for i := range events {
-		switch b := events[i].Body.(type) {
-		case room.Opened:
-			b.Spec.Room = as
-			b.Spec.Observers = nil // a room of its own, which its host shows or does not
-			if before := b.Spec.ForkedFrom; before != nil {
-				b.Spec.Ancestors = append([]room.Fork{*before}, b.Spec.Ancestors...)
-			}
-			b.Spec.ForkedFrom = &room.Fork{Room: from, Seq: int64(len(events))}
-			events[i].Body = b
-		case room.MessagePosted:
-			b.Message.Run = as
-			events[i].Body = b
-		case room.TurnDrafted:
-			b.Message.Run = as
-			events[i].Body = b
-		}
-		s.Apply(events[i])
-	}
-	return s
-}
-
-// keepFork stores the new room. A fork of an imported room counts as imported
-// too, because its log names commands that were written elsewhere.
-func keepFork(ctx context.Context, db app.RoomLog, o source.Origin, as string, events []room.Event) error {
-	if err := log.CheckName(as); err != nil {
-		return err
-	}
-	strange := o.File != ""
-	if !strange {
-		var err error
-		if strange, err = db.Imported(ctx, o.Room); err != nil {
-			return err
-		}
-	}
-	if strange {
-		entries, err := chainOf(events)
-		if err != nil {
-			return err
-		}
-		return db.Restore(ctx, as, entries)
-	}
-	_, dup, err := db.Append(ctx, as, log.Pos{}, time.Time{}, events...)
-	if err == nil && dup {
-		err = log.ErrConflict
-	}
-	return err
 }
 
 // taken says that a room is there already, if that is what err is.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/internal/fork"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
@@ -219,22 +220,11 @@ func store(ctx context.Context, db app.RoomLog, o source.Origin, entries []log.E
 		}
 		events[i] = e.Event
 	}
-	sealed, err := chainOf(events)
+	sealed, err := fork.Chain(events)
 	if err != nil {
 		return err
 	}
 	return db.Restore(ctx, o.Room, sealed)
-}
-
-// chainOf makes entries of a whole room that has no chain yet.
-func chainOf(events []room.Event) ([]log.Entry, error) {
-	entries, err := log.Seal(0, events)
-	var hash [32]byte
-	for i := range entries {
-		hash = log.Link(hash, entries[i].Seq, entries[i].Commit)
-		entries[i].Hash = hash
-	}
-	return entries, err
 }
 
 // warnOfCommands tells what running the room would start: its log may be a

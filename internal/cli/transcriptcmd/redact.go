@@ -12,6 +12,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/internal/fork"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -33,9 +34,9 @@ func newTranscriptRedactCmd(a *commands) *cobra.Command {
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var places []place
+			var places []fork.Place
 			for _, s := range args[1:] {
-				p, err := parsePlace(s)
+				p, err := fork.ParsePlace(s)
 				if err != nil {
 					return err
 				}
@@ -54,7 +55,7 @@ type redacted struct {
 	Events []int64 `json:"redacted"`
 }
 
-func (a *commands) redact(ctx context.Context, id string, places []place, reason string) error {
+func (a *commands) redact(ctx context.Context, id string, places []fork.Place, reason string) error {
 	db, err := a.Wiring().OpenLog(false)
 	if err != nil {
 		return err
@@ -88,17 +89,17 @@ func (a *commands) redact(ctx context.Context, id string, places []place, reason
 }
 
 // targetsOf finds the events that hold what was said at places.
-func targetsOf(id string, events []room.Event, places []place) ([]int64, error) {
+func targetsOf(id string, events []room.Event, places []fork.Place) ([]int64, error) {
 	var targets []int64
 	for _, p := range places {
 		i := slices.IndexFunc(events, func(e room.Event) bool {
-			if p.turn > 0 {
-				return p.says(e)
+			if p.Turn > 0 {
+				return p.Says(e)
 			}
-			return e.Seq == p.seq
+			return e.Seq == p.Seq
 		})
 		if i < 0 {
-			return nil, p.missing(id)
+			return nil, p.Missing(id)
 		}
 		if e := events[i]; reflect.DeepEqual(e, e.Redacted()) {
 			return nil, &problem.Error{
