@@ -137,7 +137,7 @@ func (w *watch) room(ctx context.Context, r *coordinator.Room) error {
 			return err
 		case u.Event != nil:
 			err = w.event(ctx, *u.Event)
-		case u.Delta == "" || w.level == room.Internal:
+		case u.VisibleAt(w.level):
 			w.gone = !w.yield(u, nil)
 		}
 		if err != nil || w.gone {

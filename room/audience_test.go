@@ -52,7 +52,10 @@ func TestMessageReaders(t *testing.T) {
 		{room.UserRedacted, whole, whole, summary, whole, whole, summary},
 		{room.Internal, whole, whole, nothing, whole, nothing, nothing},
 	} {
-		m := room.Message{From: "ann", To: "bob", Visibility: c.visibility, Text: whole, Summary: summary, Payload: []byte(`1`)}
+		m := room.Message{
+			From: "ann", To: "bob", Visibility: c.visibility, Text: whole, Summary: summary, Payload: []byte(`1`),
+			Tools: []room.ToolCall{{Title: "read plan.md"}}, ToolsMore: 1,
+		}
 		see := func(m room.Message, ok bool) string {
 			switch {
 			case !ok && m.Text+m.Summary+string(m.Payload) == "":
@@ -69,9 +72,17 @@ func TestMessageReaders(t *testing.T) {
 				t.Errorf("%q: %s sees %q, want %q", c.visibility, reader, got, want)
 			}
 		}
+		for _, reader := range []string{"ann", "bob", "cyd"} {
+			if seen, _ := m.VisibleTo(reader); seen.Tools != nil || seen.ToolsMore != 0 {
+				t.Errorf("%q: %s sees the tool calls %+v", c.visibility, reader, seen.Tools)
+			}
+		}
 		for level, want := range map[room.Visibility]string{room.Internal: c.internal, room.UserRedacted: c.some, room.UserVisible: c.user} {
 			if got := see(m.VisibleAt(level)); got != want {
 				t.Errorf("%q: level %s sees %q, want %q", c.visibility, level, got, want)
+			}
+			if seen, _ := m.VisibleAt(level); (len(seen.Tools) == 1 && seen.ToolsMore == 1) != (level == room.Internal) || (seen.Tools == nil) != (seen.ToolsMore == 0) {
+				t.Errorf("%q: level %s sees the tool calls %+v and %d more", c.visibility, level, seen.Tools, seen.ToolsMore)
 			}
 		}
 		if all := room.Audience(m).All(); all != (c.cyd != nothing) {

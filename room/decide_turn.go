@@ -44,6 +44,9 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	m := s.completeMessage(Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds), Cut: do.Cut,
 	}, t.Number, now)
+	if !x.foreign() {
+		m.Tools, m.ToolsMore = endpoint.BoundedTools(do.Tools)
+	}
 	if why := s.review(x, m); why != "" {
 		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: worked}}, nil
 	}

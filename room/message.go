@@ -36,6 +36,12 @@ type Message struct {
 
 	FromSession string `json:"from_session,omitempty"` // the agent session of another room that sent it
 
+	// Tools are the tool calls of the turn, and ToolsMore the number of those that are
+	// not listed. Only people with control read them: they name files and commands.
+	// Agents of other owners state none here.
+	Tools     []ToolCall `json:"tools,omitempty"`
+	ToolsMore int        `json:"tools_more,omitempty"`
+
 	ToolRounds int  `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
 	Cut        bool `json:"cut,omitempty"`         // its sender says that Text is only the beginning
 }
@@ -75,6 +81,9 @@ type AllowRule = endpoint.AllowRule
 
 // A Permission is what an agent asks of its owner before it acts.
 type Permission = endpoint.Permission
+
+// A ToolCall is an action of an agent in its turn.
+type ToolCall = endpoint.ToolCall
 
 // Visibility restricts the readers of a message. An agent may narrow it and never
 // widen it.
@@ -121,6 +130,7 @@ func (m Message) VisibleTo(id string) (_ Message, ok bool) {
 	if !r.Includes(id) {
 		return Message{}, false
 	}
+	m.Tools, m.ToolsMore = nil, 0
 	if m.Visibility == UserRedacted && id != m.From && id != m.To {
 		m.Text, m.Payload = m.Summary, nil
 	}
@@ -130,8 +140,12 @@ func (m Message) VisibleTo(id string) (_ Message, ok bool) {
 // VisibleAt returns m as a reader with that level sees it: whole or only its
 // summary. ok is false when the reader sees nothing.
 func (m Message) VisibleAt(level Visibility) (_ Message, ok bool) {
+	if level == Internal {
+		return m, true
+	}
+	m.Tools, m.ToolsMore = nil, 0
 	switch {
-	case level == Internal || m.Visibility == "" || m.Visibility == UserVisible:
+	case m.Visibility == "" || m.Visibility == UserVisible:
 		return m, true
 	case level == UserRedacted && m.Visibility == UserRedacted:
 		return m, true
@@ -143,6 +157,6 @@ func (m Message) VisibleAt(level Visibility) (_ Message, ok bool) {
 }
 
 func (m Message) withoutText() Message {
-	m.Text, m.Summary, m.Payload = "", "", nil
+	m.Text, m.Summary, m.Payload, m.Tools, m.ToolsMore = "", "", nil, nil, 0
 	return m
 }

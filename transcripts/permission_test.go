@@ -16,8 +16,8 @@ func portable(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 	return Write(w, Header{Room: "r1", Level: level}, entries)
 }
 
-// TestPermissionsInExports: an internal export has the permission requests and their
-// answers; one for other readers has only that they were made.
+// TestPermissionsInExports: an internal export has the permission requests, their
+// answers and the tool calls; one for other readers has only that requests were made.
 func TestPermissionsInExports(t *testing.T) {
 	b := eventBuilder{at: time.Unix(1_770_000_000, 0).UTC()}
 	b.add(room.ActorHost, room.Opened{Spec: room.Spec{Room: "r1", Name: "talk"}})
@@ -27,7 +27,8 @@ func TestPermissionsInExports(t *testing.T) {
 	b.add("me", room.PermissionAnswered{Turn: 1, Participant: "ann", ID: "1.1", Allowed: true, Always: true, By: "me", Reason: "a reason"})
 	b.add("ann", room.PermissionAsked{Turn: 1, Participant: "ann", ID: "1.2", Permission: room.Permission{Kind: "read", Paths: []string{"file.go"}}})
 	b.add(room.ActorRoom, room.PermissionAnswered{Turn: 1, Participant: "ann", ID: "1.2", By: "timeout", Reason: "a reason"})
-	secrets := []string{"go test ./here", "word", "file.go", "a title", "a reason"}
+	b.add("ann", room.MessagePosted{Turn: 1, Message: room.Message{From: "ann", To: room.Broadcast, Text: "done", Tools: []room.ToolCall{{Kind: "read", Title: "read the plan"}, {Kind: "search", Paths: []string{"a/folder"}}}, ToolsMore: 7}})
+	secrets := []string{"go test ./here", "word", "file.go", "a title", "a reason", "read the plan", "a/folder"}
 	for name, w := range map[string]writer{"md": WriteMarkdown, "html": WriteHTML, "jsonl": portable} {
 		for _, level := range []Level{All, Internal, UserVisible} {
 			out := export(t, w, b.events, level)
@@ -44,7 +45,7 @@ func TestPermissionsInExports(t *testing.T) {
 			}
 		}
 	}
-	if out := export(t, WriteMarkdown, b.events, All); !strings.Contains(out, "also for the like") || !strings.Contains(out, "refused by timeout") {
-		t.Errorf("the answers are missing:\n%s", out)
+	if out := export(t, WriteMarkdown, b.events, All); !strings.Contains(out, "also for the like") || !strings.Contains(out, "refused by timeout") || !strings.Contains(out, "read the plan; search a/folder; 7 more") {
+		t.Errorf("the answers or the tool calls are missing:\n%s", out)
 	}
 }

@@ -170,6 +170,16 @@ func (it *item) turn(t *timelineBuilder, b room.MessagePosted) {
 	if n := b.Message.ToolRounds; n > 0 {
 		it.fact("tool rounds by its own word", strconv.Itoa(n))
 	}
+	if calls := b.Message.Tools; len(calls) > 0 {
+		var all []string
+		for _, c := range calls {
+			all = append(all, c.String())
+		}
+		if n := b.Message.ToolsMore; n > 0 {
+			all = append(all, strconv.Itoa(n)+" more")
+		}
+		it.fact("tool calls", strings.Join(all, "; "))
+	}
 	if b.Message.Cut {
 		it.fact("text", "cut short")
 	}

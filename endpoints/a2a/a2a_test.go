@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -98,7 +99,7 @@ func TestAnswers(t *testing.T) {
 			s := serve(t, true, func(w *writer, _ call) { w.results(c.results...) })
 			e := s.open(t)
 			r, err := e.Speak(t.Context(), prompt("x"), f)
-			if err != nil || r != c.want || f.shown.String() != c.shown {
+			if err != nil || !reflect.DeepEqual(r, c.want) || f.shown.String() != c.shown {
 				t.Errorf("got %+v and %v, and shown is %q; want %+v and %q", r, err, &f.shown, c.want, c.shown)
 			}
 			e.Close()
@@ -176,6 +177,8 @@ func (c cancelling) Show(text string) {
 		c.cancel()
 	}
 }
+
+func (cancelling) ShowTool(endpoint.ToolCall) {}
 
 // TestCancelHangs checks that an agent which does not answer the end of a task holds
 // up neither the turn nor, for long, Close.

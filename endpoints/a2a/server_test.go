@@ -241,3 +241,5 @@ func (f *floor) Show(delta string) {
 	defer f.mu.Unlock()
 	f.shown.WriteString(delta)
 }
+
+func (*floor) ShowTool(endpoint.ToolCall) {}

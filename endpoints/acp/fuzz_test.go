@@ -125,3 +125,5 @@ func (r *boundedRoom) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answ
 
 // Show drops live text.
 func (r *boundedRoom) Show(string) {}
+
+func (r *boundedRoom) ShowTool(endpoint.ToolCall) {}

@@ -231,6 +231,11 @@ func (r *room) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, e
 // Show records live text.
 func (r *room) Show(delta string) { r.note(func() { r.shown += delta }) }
 
+// ShowTool records a tool call as live text.
+func (r *room) ShowTool(c endpoint.ToolCall) {
+	r.note(func() { r.shown += fmt.Sprintf("[%s %s %s]\n", c.Kind, c, c.Status) })
+}
+
 func (r *room) note(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

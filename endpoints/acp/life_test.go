@@ -221,6 +221,9 @@ func (l *life) play(script string) {
 		case "usage":
 			b, _ := json.Marshal(l.reply.Usage)
 			got = string(b)
+		case "tools":
+			b, _ := json.Marshal(l.reply.Tools)
+			got = string(b)
 		case "answer":
 			l.waits = arg == "never"
 			l.answer = endpoint.Answer{Allowed: arg != "no", Always: arg == "always", Reason: "as the test says"}

@@ -34,7 +34,7 @@ func (c *client) prompt(ctx context.Context, s *session, p endpoint.Prompt) (*tu
 	return nil, err
 }
 
-// await waits for the end of a turn and gives its live text to the room meanwhile.
+// await waits for the end of a turn and shows its text and tool calls meanwhile.
 // Its error says why it stopped before the end.
 func (c *client) await(ctx context.Context, t *turn, floor endpoint.Floor) error {
 	defer c.showTo(t, floor)
@@ -52,14 +52,21 @@ func (c *client) await(ctx context.Context, t *turn, floor endpoint.Floor) error
 	}
 }
 
-// showTo gives the live text that has arrived to the room.
+// showTo gives the live text and the tool calls that have arrived to the room.
 func (c *client) showTo(t *turn, floor endpoint.Floor) {
 	c.mu.Lock()
 	text := string(t.shown)
-	t.shown = t.shown[:0]
+	calls := t.tools(t.changed, c.redact)
+	t.shown, t.changed = t.shown[:0], t.changed[:0]
 	c.mu.Unlock()
-	if text != "" && floor != nil {
+	if floor == nil {
+		return
+	}
+	if text != "" {
 		floor.Show(text)
+	}
+	for _, call := range calls {
+		floor.ShowTool(call)
 	}
 }
 

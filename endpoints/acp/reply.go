@@ -23,7 +23,7 @@ func (c *client) reply(t *turn) (endpoint.Reply, error) {
 	if err != nil {
 		return endpoint.Reply{Usage: t.spent}, c.explain(err)
 	}
-	r.Usage = t.spent
+	r.Usage, r.Tools = t.spent, t.tools(t.order, c.redact)
 	return r, nil
 }
 

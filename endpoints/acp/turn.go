@@ -1,8 +1,10 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,11 +29,13 @@ type turn struct {
 	latest  string              // the notice behind all text, or ""
 	counted tokens              // the sum of what the model calls of the turn have used, as Qwen Code states it
 	calls   map[string]toolCall // by id; bounded by maxToolCalls
+	order   []string            // ids of calls, oldest first
 	refused []string            // actions that were not allowed
 	asked   map[string]*asked   // open permission requests, by their id
 
-	shown []byte        // live text that is not yet shown
-	news  chan struct{} // holds a token when shown is not empty
+	shown   []byte        // live text that is not yet shown
+	changed []string      // ids of the calls whose state is not yet shown, each once
+	news    chan struct{} // holds a token when shown or changed is not empty
 
 	failed    *fault        // a line of the agent could not be read
 	broken    chan struct{} // closed when failed is set
@@ -134,25 +138,40 @@ func (t *turn) toolCall(call toolCall, announced bool) {
 		if !t.all {
 			t.text, t.over, t.begin = t.text[:0], false, 0
 		}
-		t.showLine("[tool] " + call.Title)
 	}
 	if !known && len(t.calls) >= maxToolCalls {
 		return
 	}
+	if !known {
+		t.order = append(t.order, call.ID)
+	}
 	t.calls[call.ID] = was.merged(call)
+	if !slices.Contains(t.changed, call.ID) {
+		t.changed = append(t.changed, call.ID)
+	}
+	t.notify()
+}
+
+// tools returns the actions with those ids as the room sees them.
+func (t *turn) tools(ids []string, redact func(string) string) (calls []endpoint.ToolCall) {
+	for _, id := range ids {
+		call := t.calls[id]
+		c := endpoint.ToolCall{ID: id, Kind: actionOf(call.Kind), Title: redact(call.Title), Status: call.Status}
+		for _, l := range call.Locations {
+			c.Paths = append(c.Paths, redact(l.Path))
+		}
+		calls = append(calls, c.Bounded())
+	}
+	return calls
 }
 
 // merged returns the action with the fields that its news has.
 func (call toolCall) merged(news toolCall) toolCall {
-	if news.Title == "" {
-		news.Title = call.Title
-	}
-	if news.Kind == "" {
-		news.Kind = call.Kind
-	}
+	news.Title, news.Kind = cmp.Or(news.Title, call.Title), cmp.Or(news.Kind, call.Kind)
 	if news.input = call.input; len(news.Input) > 0 && string(news.Input) != "null" {
 		news.input = inputOf(news.Input)
 	}
+	news.Status = cmp.Or(news.Status, call.Status)
 	news.Input, news.Content = nil, nil
 	if len(news.Locations) == 0 {
 		news.Locations = call.Locations
@@ -167,6 +186,11 @@ func (t *turn) show(text string) {
 		return
 	}
 	t.shown = append(t.shown, text...)
+	t.notify()
+}
+
+// notify wakes the goroutine of Speak.
+func (t *turn) notify() {
 	select {
 	case t.news <- struct{}{}:
 	default:

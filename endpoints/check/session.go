@@ -51,6 +51,9 @@ func (s *session) Raise(_ context.Context, sig endpoint.Signal) (endpoint.Answer
 // Show drops live text.
 func (s *session) Show(string) {}
 
+// ShowTool drops tool calls.
+func (s *session) ShowTool(endpoint.ToolCall) {}
+
 // close ends the agent once and records the time that it takes.
 func (s *session) close() {
 	s.once.Do(func() {

@@ -106,6 +106,8 @@ func (watcher) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) 
 }
 func (w watcher) Show(delta string) { w <- delta }
 
+func (watcher) ShowTool(endpoint.ToolCall) {}
+
 // TestShow checks that lines are shown as they are written, without terminal
 // sequences.
 func TestShow(t *testing.T) {

@@ -132,6 +132,7 @@ type Reply struct {
 	Confidence *float64 // 0 to 1; nil if not stated
 	Bid        *float64 // 0 to 1; the answer to a Bid
 	ToolRounds int
+	Tools      []ToolCall // of the turn, in their order; the room bounds and cleans them
 
 	// Cut says that Text is only the beginning of the answer, for example because
 	// the model reached its limit of tokens.
@@ -180,8 +181,10 @@ type Answer struct {
 type Floor interface {
 	// Raise reports s and waits for the room's answer.
 	Raise(ctx context.Context, s Signal) (Answer, error)
-	// Show passes live text to watchers. It is never logged.
+	// Show passes live text to watchers, and ShowTool a tool call that has begun or
+	// changed. Neither is logged.
 	Show(delta string)
+	ShowTool(call ToolCall)
 }
 
 // Errors that the room distinguishes. Endpoints wrap them.

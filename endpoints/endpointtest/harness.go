@@ -100,6 +100,9 @@ func (f *floor) Show(delta string) {
 	f.news = make(chan struct{})
 }
 
+// ShowTool drops tool calls.
+func (*floor) ShowTool(endpoint.ToolCall) {}
+
 // first returns the first signal of a kind. The caller holds f.mu.
 func (f *floor) first(kind string) (endpoint.Signal, bool) {
 	for _, s := range f.got {

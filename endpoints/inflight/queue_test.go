@@ -27,6 +27,8 @@ func (f *gatedFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answe
 
 func (*gatedFloor) Show(string) {}
 
+func (*gatedFloor) ShowTool(endpoint.ToolCall) {}
+
 // TestQueueIsBounded puts signals faster than the room takes them. The queue
 // holds a bounded number, and reports that it dropped the rest.
 func TestQueueIsBounded(t *testing.T) {

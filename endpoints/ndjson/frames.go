@@ -174,6 +174,15 @@ type response struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	ToolRounds int      `json:"tool_rounds,omitempty"`
 	Bid        *float64 `json:"bid,omitempty"`
+	ToolCalls  []tool   `json:"tool_calls,omitempty"`
+}
+
+// A tool is an [endpoint.ToolCall] as the agent states it.
+type tool struct {
+	Kind   string   `json:"kind,omitempty"`
+	Title  string   `json:"title,omitempty"`
+	Status string   `json:"status,omitempty"`
+	Paths  []string `json:"paths,omitempty"`
 }
 
 type metrics struct {

@@ -86,6 +86,8 @@ func (refuser) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) 
 // Show drops live text.
 func (refuser) Show(string) {}
 
+func (refuser) ShowTool(endpoint.ToolCall) {}
+
 // FuzzRequest feeds arbitrary requests to the agent's side.
 func FuzzRequest(f *testing.F) {
 	b, err := encodeLine(requestOf(endpoint.Prompt{Request: "q", You: endpoint.Seat{ID: "me"}, Hints: []byte("{}")}))

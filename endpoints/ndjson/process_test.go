@@ -34,6 +34,8 @@ func (l listener) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer
 // Show drops live text.
 func (listener) Show(string) {}
 
+func (listener) ShowTool(endpoint.ToolCall) {}
+
 func turn(id string) endpoint.Prompt {
 	return endpoint.Prompt{Kind: endpoint.Turn, Request: id, CatchUp: []endpoint.Line{{From: "you", Text: "hello"}}, Timeout: time.Minute}
 }

@@ -24,6 +24,9 @@ func replyTo(p endpoint.Prompt, r response) (endpoint.Reply, *fault) {
 	if r.Usage != nil {
 		out.Usage = r.Usage.stated()
 	}
+	for _, c := range r.ToolCalls {
+		out.Tools = append(out.Tools, endpoint.ToolCall{Kind: c.Kind, Title: c.Title, Status: c.Status, Paths: c.Paths})
+	}
 	switch {
 	case r.Status == "error":
 		return endpoint.Reply{Usage: out.Usage}, faultf("", endpoint.ErrAgent, "%s", cmp.Or(out.Reason, "no reason given"))
@@ -44,7 +47,7 @@ func turnReply(p endpoint.Prompt, r response, out endpoint.Reply) (endpoint.Repl
 	switch n := utf8.RuneCountInString(r.Draft); {
 	case n > p.MaxOutputChars:
 		return failed, faultf("too_large", endpoint.ErrTooLarge, "%d characters, and the limit is %d", n, p.MaxOutputChars)
-	case r.ToolRounds > 0 && !p.AllowToolUse:
+	case (r.ToolRounds > 0 || len(r.ToolCalls) > 0) && !p.AllowToolUse:
 		return failed, faultf("tool_rounds", endpoint.ErrProtocol, "tools were used, which is not allowed")
 	case r.ToolRounds > p.MaxToolRounds:
 		return failed, faultf("tool_rounds", endpoint.ErrProtocol, "%d tool rounds, and the limit is %d", r.ToolRounds, p.MaxToolRounds)

@@ -137,3 +137,6 @@ func (f frameFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer
 
 // Show drops live text.
 func (frameFloor) Show(string) {}
+
+// ShowTool drops tool calls.
+func (frameFloor) ShowTool(endpoint.ToolCall) {}

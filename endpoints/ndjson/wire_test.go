@@ -227,6 +227,9 @@ func (s *wireTest) result(p endpoint.Prompt, r endpoint.Reply, err error) {
 	if r.Usage.Known {
 		line += fmt.Sprintf(" usage %d+%d", r.Usage.Input, r.Usage.Output)
 	}
+	if r.Tools != nil {
+		line += fmt.Sprintf(" tools %+v", r.Tools)
+	}
 	if u := r.Usage; u.CachedInput > 0 || u.Reasoning > 0 {
 		line += fmt.Sprintf(" cached %d reasoning %d", u.CachedInput, u.Reasoning)
 	}
@@ -293,6 +296,9 @@ func (s *wireTest) Raise(ctx context.Context, sig endpoint.Signal) (endpoint.Ans
 
 // Show is not used by this endpoint.
 func (s *wireTest) Show(delta string) { s.t.Errorf("live text %q", delta) }
+
+// ShowTool is not used by this endpoint.
+func (s *wireTest) ShowTool(c endpoint.ToolCall) { s.t.Errorf("live tool call %+v", c) }
 
 func (s *wireTest) note(kind int, format string, args ...any) {
 	s.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &floor{}
 			r, err := serve(t, func(w http.ResponseWriter, _ *http.Request, _ call) { stream(w, c.events...) }).open(t).Speak(t.Context(), prompt("x"), f)
-			if err != nil || r != c.want {
+			if err != nil || !reflect.DeepEqual(r, c.want) {
 				t.Errorf("got %+v and %v, want %+v", r, err, c.want)
 			}
 			if strings.Contains(f.shown.String(), "Hm.") {

@@ -156,6 +156,8 @@ func (f *floor) Show(delta string) {
 	f.shown.WriteString(delta)
 }
 
+func (*floor) ShowTool(endpoint.ToolCall) {}
+
 func hang(_ http.ResponseWriter, r *http.Request, _ call) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()

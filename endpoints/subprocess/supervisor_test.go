@@ -73,6 +73,8 @@ func (l listener) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, 
 
 func (listener) Show(string) {}
 
+func (listener) ShowTool(endpoint.ToolCall) {}
+
 // supervise returns a supervisor of a shell script, whose signals go to floor.
 func supervise(t *testing.T, cfg subprocess.Config, script string) (s *subprocess.Supervisor[*lines], floor listener) {
 	cfg.Spawn.Command = []string{"sh", "-c", script}

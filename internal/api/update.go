@@ -37,16 +37,26 @@ type End struct {
 
 // Live is what watchers see of a room that is not in its log.
 type Live struct {
-	Participant string `json:"participant,omitempty" doc:"The author of delta"`
+	Participant string `json:"participant,omitempty" doc:"The author of delta or tool"`
 	Turn        int    `json:"turn,omitempty"`
 	Delta       string `json:"delta,omitempty" doc:"Text of the turn that runs"`
+	Tool        *Tool  `json:"tool,omitempty" doc:"A tool call of the turn that runs, which has begun or changed"`
 	Pausing     bool   `json:"pausing,omitempty" doc:"The room sends nothing any more; the event follows"`
+}
+
+// A Tool is a tool call of an agent, in its own words.
+type Tool struct {
+	ID     string   `json:"id,omitempty" doc:"Unique within the turn"`
+	Kind   string   `json:"kind" enum:"read,edit,delete,move,search,execute,fetch,think,other"`
+	Title  string   `json:"title,omitempty"`
+	Status string   `json:"status,omitempty" enum:"pending,in_progress,completed,failed" doc:"As last stated"`
+	Paths  []string `json:"paths,omitempty" doc:"Files that it concerns"`
 }
 
 // UpdateOf returns the form of u, without secrets.
 func UpdateOf(u coordinator.Update) (Update, error) {
 	if u.Event == nil {
-		return Update{Live: &Live{Participant: u.Participant, Turn: u.Turn, Delta: u.Delta, Pausing: u.Pausing}}, nil
+		return Update{Live: &Live{Participant: u.Participant, Turn: u.Turn, Delta: u.Delta, Tool: (*Tool)(u.Tool), Pausing: u.Pausing}}, nil
 	}
 	b, err := EventOf(*u.Event)
 	return Update{Event: b}, err
@@ -65,7 +75,7 @@ func EventOf(e room.Event) (json.RawMessage, error) {
 func (u Update) Update() (coordinator.Update, error) {
 	switch {
 	case u.Live != nil && u.Event == nil:
-		return coordinator.Update{Participant: u.Live.Participant, Turn: u.Live.Turn, Delta: u.Live.Delta, Pausing: u.Live.Pausing}, nil
+		return coordinator.Update{Participant: u.Live.Participant, Turn: u.Live.Turn, Delta: u.Live.Delta, Tool: (*room.ToolCall)(u.Live.Tool), Pausing: u.Live.Pausing}, nil
 	case u.Event == nil || u.Live != nil:
 		return coordinator.Update{}, fmt.Errorf("a line of a stream has an event or live text")
 	}

@@ -81,11 +81,12 @@ type agent struct{ asks bool }
 
 func (a agent) Speak(ctx context.Context, p moot.Prompt, f moot.Floor) (moot.Reply, error) {
 	f.Show("LIVE-SECRET")
+	f.ShowTool(endpoint.ToolCall{Title: "LIVE-SECRET"})
 	if a.asks {
 		if _, err := f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalPermission, Permission: &endpoint.Permission{Kind: endpoint.ActionExecute, Command: "PERMISSION-SECRET"}}); err != nil {
 			return moot.Reply{}, err
 		}
-		return moot.Reply{Outcome: moot.Said, Text: "DRAFT-SECRET"}, nil
+		return moot.Reply{Outcome: moot.Said, Text: "DRAFT-SECRET", Tools: []endpoint.ToolCall{{Title: "TOOL-SECRET"}}}, nil
 	}
 	return moot.Reply{Outcome: moot.Said, Text: fmt.Sprintf("turn %d", p.Turn)}, nil
 }

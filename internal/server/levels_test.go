@@ -23,7 +23,7 @@ limits: {maxTurns: 2}
 `
 
 // planted are the texts that only people with control see.
-var planted = []string{"INTERNAL-SECRET", "REDACTED-SECRET", "LIVE-SECRET", "PERMISSION-SECRET", "DRAFT-SECRET", "INSTRUCTION-SECRET", "RULE-SECRET"}
+var planted = []string{"INTERNAL-SECRET", "REDACTED-SECRET", "LIVE-SECRET", "PERMISSION-SECRET", "DRAFT-SECRET", "INSTRUCTION-SECRET", "RULE-SECRET", "TOOL-SECRET"}
 
 // playSecrets runs the room to its end: a draft is edited, a permission allowed.
 func (x *fixture) playSecrets(id string) {

@@ -25,6 +25,7 @@ func story() []room.Event {
 	confident := said(1, "code", "The migration adds a column.\n\n  - one\n  - two, which is rather longer than the others and has to be wrapped\n\nThat is all.")
 	confident.Usage = room.Usage{Known: true, Input: 12_000, Output: 345}
 	confident.Message.ToolRounds = 2
+	confident.Message.Tools, confident.Message.ToolsMore = []room.ToolCall{{Kind: "read", Title: "Read db/migrations/0042.sql\x1b[2J"}, {Kind: "search", Paths: []string{"db", "src"}}}, 7
 	hostile := said(4, "sec", "A\x1b[2J\x1b]0;title\aB \u202etxt.exe\u202c 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 "+strings.Repeat("x", 130))
 	private := room.MessagePosted{Message: room.Message{From: "me", To: "code", Text: "psst", Visibility: room.Internal}}
 	called := room.MessagePosted{Message: room.Message{From: "host", To: "code", Text: "Results: 42", Source: room.SourceAgent, FromSession: "r_2.agent\x1b[2J"}}

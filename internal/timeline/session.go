@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )
@@ -265,6 +267,9 @@ func (s *Session) update(u coordinator.Update) {
 			s.delta.who, s.delta.text = u.Participant, ""
 		}
 		s.delta.text += u.Delta
+		if c := u.Tool; c != nil && c.Status != endpoint.ToolCompleted && c.Status != endpoint.ToolFailed {
+			s.delta.text = strings.TrimSuffix(s.delta.text, "\n[tool] "+c.String()+"\n") + "\n[tool] " + c.String() + "\n"
+		}
 		s.delta.text = s.delta.text[max(0, len(s.delta.text)-400):]
 	default:
 		s.note(*u.Event)

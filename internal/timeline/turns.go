@@ -47,7 +47,20 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 		out += p.why(p.turn.reason)
 		p.turn = granted{}
 	}
-	return out + p.body(m.Text, "  ") + "\n"
+	return out + p.tools(m) + p.body(m.Text, "  ") + "\n"
+}
+
+// tools returns the tool calls of a message on one line, which the terminal cuts.
+func (p *Printer) tools(m room.Message) string {
+	if len(m.Tools) == 0 {
+		return ""
+	}
+	var calls []string
+	for _, c := range m.Tools {
+		calls = append(calls, c.String())
+	}
+	line := fmt.Sprintf("tool calls (%d): %s", len(m.Tools)+m.ToolsMore, strings.Join(calls, "; "))
+	return "  " + p.paint(dim, clip(line, p.width()-2)) + "\n"
 }
 
 // modeChanged shows how a seat is reviewed from now on.

@@ -99,14 +99,21 @@ type Config struct {
 	hosted bool // a Host ends the room: it answers commands as long as it is loaded
 }
 
-// An Update is an event, a piece of live text, or the notice that the room is
-// about to pause.
+// An Update is an event, a piece of live text, a tool call of the turn that runs, or
+// the notice that the room is about to pause.
 type Update struct {
-	Event       *room.Event // nil for live text and notices
-	Participant string      // the author of Delta
+	Event       *room.Event // nil for live text, tool calls and notices
+	Participant string      // the author of Delta or Tool
 	Turn        int
-	Delta       string // live text; may be dropped, never logged
-	Pausing     bool   // the room sends nothing any more; the event follows
+	Delta       string         // live text; may be dropped, never logged
+	Tool        *room.ToolCall // has begun or changed; like Delta. Its ID is unique within the turn
+	Pausing     bool           // the room sends nothing any more; the event follows
+}
+
+// VisibleAt reports whether a reader with that level gets u, if it is no event. Live
+// text and tool calls may become a draft or an internal message.
+func (u Update) VisibleAt(level room.Visibility) bool {
+	return u.Delta == "" && u.Tool == nil || level == room.Internal
 }
 
 // AuditEntry is one request to an agent or to the room, and how it ended. It

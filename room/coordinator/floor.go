@@ -120,6 +120,14 @@ func (f *floor) Show(delta string) {
 	f.room.hub.tell(Update{Participant: f.participant, Delta: delta})
 }
 
+// ShowTool passes a tool call to watchers. Those of another owner's agent stay on its
+// device.
+func (f *floor) ShowTool(call endpoint.ToolCall) {
+	if call = call.Bounded(); !f.foreign {
+		f.room.hub.tell(Update{Participant: f.participant, Tool: &call})
+	}
+}
+
 // permission asks the owner of the agent for a permission: the rules first, then a
 // person if one can be there. The clock of the turn is stopped meanwhile. When ctx ends
 // the request is withdrawn.

@@ -183,10 +183,7 @@ func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) it
 			case <-ctx.Done():
 				return
 			case u := <-w.live:
-				if u.Delta != "" && level != room.Internal {
-					continue
-				}
-				if !yield(u, nil) {
+				if u.VisibleAt(level) && !yield(u, nil) {
 					return
 				}
 			case <-w.wake:

@@ -133,6 +133,8 @@ func (f *floor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, er
 // Show implements [endpoint.Floor].
 func (f *floor) Show(string) {}
 
+func (f *floor) ShowTool(endpoint.ToolCall) {}
+
 // TestAgents has the model of real agents call send_agent_message. The message
 // arrives as one of the agent's own session.
 func TestAgents(t *testing.T) {

@@ -34,6 +34,8 @@ func (f *heartbeatFloor) Show(text string) {
 	}
 }
 
+func (*heartbeatFloor) ShowTool(endpoint.ToolCall) {}
+
 func (f *heartbeatFloor) times() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

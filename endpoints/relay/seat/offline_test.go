@@ -24,6 +24,8 @@ func (f *offlineFloor) Show(text string) {
 	}
 }
 
+func (*offlineFloor) ShowTool(endpoint.ToolCall) {}
+
 // TestOffline: watchers learn within a second that the device of a seat is not
 // connected, once each time, and the turn goes on waiting.
 func TestOffline(t *testing.T) {

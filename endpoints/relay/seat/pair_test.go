@@ -189,3 +189,5 @@ func (f *floor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, er
 }
 
 func (f *floor) Show(string) {}
+
+func (f *floor) ShowTool(endpoint.ToolCall) {}

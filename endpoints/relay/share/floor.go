@@ -74,3 +74,6 @@ func (f *remoteFloor) permit(p *endpoint.Permission) endpoint.Answer {
 
 // Show drops live text: its timing and sizes would leak what the agent does.
 func (f *remoteFloor) Show(string) {}
+
+// ShowTool drops tool calls: their titles name files and commands of this device.
+func (f *remoteFloor) ShowTool(endpoint.ToolCall) {}

@@ -77,3 +77,6 @@ func (f standbyFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answ
 
 // Show drops live text.
 func (standbyFloor) Show(string) {}
+
+// ShowTool drops tool calls.
+func (standbyFloor) ShowTool(endpoint.ToolCall) {}
