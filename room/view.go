@@ -12,6 +12,7 @@ type View struct {
 	Room      string        `json:"room"`
 	Name      string        `json:"name,omitempty"`
 	Objective string        `json:"objective"`
+	OneToOne  bool          `json:"one_to_one,omitempty"`
 	Phase     Phase         `json:"phase"`
 	Ending    Ending        `json:"ending,omitzero"`
 	State     string        `json:"state"` // in the words of the one-to-one note
@@ -104,7 +105,7 @@ func (s *State) Waiting() Waiting {
 // View returns the room as a reader with that level sees it.
 func (s *State) View(level Visibility) View {
 	v := View{
-		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, Phase: s.Phase, Ending: s.Ending,
+		Room: s.Spec.Room, Name: s.Spec.Name, Objective: s.Spec.Objective, OneToOne: s.Spec.OneToOne, Phase: s.Phase, Ending: s.Ending,
 		State: s.OneToOneState(), Seq: s.Seq, Clock: s.Clock, Turn: s.Tally.Turns, Tally: s.Tally, Limits: s.Limits,
 		Policy: s.Policy.Ref.Name, Raised: s.raised(), InForce: s.Policy.Ref,
 	}

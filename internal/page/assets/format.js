@@ -27,3 +27,13 @@ export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long"
 
 // count is a number with its noun.
 export const count = (n, one, more = one + "s") => `${n} ${n === 1 ? one : more}`;
+
+// ago is how long ago a date was, in words.
+export function ago(at) {
+  const s = Math.max(0, (Date.now() - Date.parse(at)) / 1000);
+  if (s < 60) return "just now";
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (s < 3600) return words.format(-Math.floor(s / 60), "minute");
+  if (s < 86400) return words.format(-Math.floor(s / 3600), "hour");
+  return s < 30 * 86400 ? words.format(-Math.floor(s / 86400), "day") : new Date(at).toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
+}

@@ -1,11 +1,139 @@
-// The participants.
-import { avatar, el } from "./dom.js";
+// The roster: who takes part, what each does now, and what it has used.
+import { avatar, el, hueOf, setText } from "./dom.js";
+import { clock, cost, count, seconds, tokens } from "./format.js";
+import { Clock } from "./clock.js";
+import { kindOf, kindWord, modeWord } from "./words.js";
+
+const speaking = ["thinking", "waiting for approval", "waiting for permission"];
+
+// A Seat is one row. It is made once and patched, so that the focus stays where it is.
+class Seat {
+  constructor(room, id) {
+    this.room = room;
+    this.id = id;
+    this.name = el("strong");
+    this.tag = el("span", { class: "tag" });
+    this.state = el("span", { class: "state" });
+    this.time = el("span", { class: "seat-time" });
+    this.mode = el("p", { class: "seat-mode" });
+    this.used = el("p", { class: "seat-used" });
+    this.button = el("button", { class: "seat-button", type: "button", onclick: () => room.select({ seat: id }) },
+      el("span", { class: "seat-body" }, el("span", { class: "seat-name" }, this.name, this.tag), el("span", { class: "seat-now" }, this.state, this.time)));
+    this.element = el("li", { class: "seat", "data-seat": id }, this.button, this.mode, this.used);
+    this.element.style.setProperty("--hue", hueOf(id));
+  }
+
+  show(p, next) {
+    this.seat = p;
+    const { you, view } = this.room;
+    if (!this.button.querySelector(".avatar")) this.button.prepend(avatar(p.id, p.name || p.id));
+    const kind = kindOf(p, you);
+    const now = speaking.includes(p.phase) && view.phase === "live";
+    setText(this.name, p.name || p.id);
+    setText(this.tag, kindWord(p, you, view.one_to_one));
+    this.tag.className = `tag tag-${kind}`;
+    this.tag.title = p.device ? `on the device ${p.device}` : "";
+    this.element.title = p.role ?? "";
+    this.element.classList.toggle("is-speaking", now);
+    this.element.classList.toggle("is-next", next && !now);
+    this.element.classList.toggle("is-out", ["muted", "suspended", "removed", "away"].includes(p.phase));
+    if (now) this.button.setAttribute("aria-current", "true");
+    else this.button.removeAttribute("aria-current");
+    setText(this.state, stateOf(p, view, next));
+    this.state.parentElement.hidden = p.badge === "human" && !this.state.textContent;
+    this.mode.hidden = !p.mode;
+    setText(this.mode, modeWord(p.mode) + (p.mode_set ? " until the room ends" : ""));
+    setText(this.used, used(p).join(" · "));
+    this.used.hidden = !this.used.textContent;
+  }
+
+  tick(turn) {
+    setText(this.time, this.seat?.phase === "thinking" && this.room.view.phase === "live" ? clock(turn) : "");
+  }
+}
+
+// stateOf says what a seat does now.
+function stateOf(p, view, next) {
+  const because = p.why ? `: ${p.why}` : "";
+  switch (p.phase) {
+    case "thinking": return "speaking";
+    case "cooling": return `cooldown, ${count(p.cooling, "turn")} left`;
+    case "taken over": return `taken over ${p.why ?? ""}`;
+    case "waiting for approval": case "waiting for permission": return p.phase;
+    case "muted": case "suspended": case "removed": return p.phase + because;
+    case "starting": return "starting…";
+    case "away": return "away" + because;
+  }
+  if (next && view.phase === "live") return view.one_to_one ? "next" : "addressed";
+  return p.badge === "human" ? "" : p.why ?? "idle";
+}
+
+// used lists what a seat has done and used, as far as it is more than nothing.
+function used(p) {
+  if (p.badge === "human") return [];
+  const failures = p.failures > 0 ? `${count(p.failures, "failure")} in a row` : p.failed ? count(p.failed, "failure") : "";
+  return [
+    count(p.turns, "turn"), p.tokens > 0 && `${tokens(p.tokens, p.estimated)} tokens`, p.cost > 0 && cost(p.cost, p.cost_estimated),
+    p.avg_latency_ns > 0 && `${seconds(p.avg_latency_ns).replace(" ", "\u00a0")} on average`, p.passed > 0 && `${p.passed} passed`, failures,
+  ].filter(Boolean);
+}
 
 customElements.define("moot-roster", class extends HTMLElement {
+  #seats = new Map();
+
   connect(room) {
-    const list = el("ul");
-    this.append(el("h2", {}, "Participants"), list);
-    room.addEventListener("view", () => list.replaceChildren(...room.view.participants.map((p) =>
-      el("li", { class: "seat" }, avatar(p.id, p.name), p.name || p.id, " ", el("span", { class: "tag" }, p.badge), " ", p.phase))));
+    this.room = room;
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-labelledby", "roster-title");
+    this.list = el("ul", { class: "seats" });
+    this.prepend(el("h2", { id: "roster-title" }, "Participants"), this.list);
+    this.clock = new Clock(room, () => this.tick());
+    room.addEventListener("view", () => this.show());
+    room.addEventListener("history", ({ detail }) => detail.events.forEach((u) => this.note(u.event)));
+    room.addEventListener("event", ({ detail }) => this.note(detail.event));
+  }
+
+  // note keeps who spoke last, and whom that message addresses.
+  note({ type, body }) {
+    if (type === "message.posted") this.said = body.message;
+    if (type === "turn.granted") this.speaker = body.participant;
+  }
+
+  show() {
+    const { view } = this.room;
+    const ids = new Set(view.participants.map((p) => p.id));
+    for (const [id, seat] of this.#seats) {
+      if (!ids.has(id)) {
+        seat.element.remove();
+        this.#seats.delete(id);
+      }
+    }
+    const next = this.next();
+    for (const p of view.participants) {
+      if (!this.#seats.has(p.id)) this.add(p.id);
+      this.#seats.get(p.id).show(p, p.id === next);
+    }
+    this.tick();
+  }
+
+  add(id) {
+    const seat = new Seat(this.room, id);
+    this.#seats.set(id, seat);
+    this.list.append(seat.element);
+  }
+
+  // next returns the seat that is next. In a one-to-one room that is the other agent. In
+  // other rooms the policy decides, and the page marks the agent that the newest message
+  // addresses.
+  next() {
+    const agents = this.room.view.participants.filter((p) => p.badge !== "human");
+    if (this.room.view.one_to_one && agents.length === 2) return agents.find((p) => p.id !== this.speaker)?.id;
+    const to = this.room.view.draft?.message?.to_agent ?? this.said?.to_agent;
+    return agents.find((p) => p.id === to || p.id === this.said?.addressed?.[0])?.id;
+  }
+
+  tick() {
+    const turn = this.clock.turn();
+    for (const seat of this.#seats.values()) seat.tick(turn);
   }
 });
