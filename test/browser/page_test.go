@@ -22,30 +22,88 @@ func (s served) room(yaml string) string {
 	return created.Room
 }
 
-// signIn signs the browser in with that scope.
+// do sends a command, whose fields are JSON.
+func (s served) do(room string, command map[string]any) {
+	s.t.Helper()
+	body, err := json.Marshal(command)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var done struct{ Events []json.RawMessage }
+	s.call(http.MethodPost, "/api/rooms/"+room+"/commands", string(body), &done)
+}
+
+// A view is what tests read of a room.
+type view struct {
+	Phase   string
+	Turn    int
+	Draft   *struct{ Hash string }
+	Ask     []struct{ ID string } `json:"permission_requests"`
+	Tally   map[string]any
+	Members []struct{ ID, Phase, Presence string } `json:"participants"`
+}
+
+// until waits until the room is as is wants it: it looks at it again after each event.
+func (s served) until(room string, is func(view) bool) view {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/api/rooms/"+room+"/events?form=page&follow=true", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.Token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := json.NewDecoder(resp.Body)
+	for {
+		var u struct{ View *view }
+		if err := lines.Decode(&u); err != nil {
+			s.t.Fatalf("room %s does not become as the test wants it: %v", room, err)
+		}
+		if u.View != nil && is(*u.View) {
+			return *u.View
+		}
+	}
+}
+
+// signIn signs the browser in with that scope. From now on complaints of the page fail
+// the test.
 func (s served) signIn(b *browser, scope string) {
 	s.t.Helper()
 	var launch struct{ URL string }
 	s.call(http.MethodPost, "/api/launches", `{"scope":"`+scope+`"}`, &launch)
-	b.run(s.t, chromedp.Navigate(launch.URL), chromedp.Poll(`document.querySelector("[role=status]").textContent.includes("signed in")`, nil))
+	b.run(s.t, chromedp.Navigate(launch.URL))
+	b.until(s.t, `document.querySelector("[role=status]")?.textContent.includes("signed in") || document.querySelector("moot-rooms")`)
+	b.watch(s.t)
+}
+
+// show opens the page of a room and waits until it is there.
+func (s served) show(b *browser, room string) {
+	s.t.Helper()
+	b.run(s.t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	b.until(s.t, `document.querySelector("moot-roster li") && document.querySelector("moot-timeline li")`)
 }
 
 // TestPageShowsRoom checks that the page of a room shows what its agents say, as it
 // comes.
 func TestPageShowsRoom(t *testing.T) {
-	s := serve(t)
+	s, a := serve(t), newAgents(t)
 	id := s.room(`version: room/v1
 name: test
 objective: test the page
 policy: {use: roundrobin}
 participants:
   - {id: ann, kind: human}
-  - {id: bot, mode: full_auto, endpoint: {kind: scripted, lines: ["**hello**"]}}
+  - {id: bot, mode: full_auto, endpoint: ` + a.endpoint("bot") + `}
 `)
 	b := start(t)
 	s.signIn(b, "admin")
-	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id), chromedp.WaitVisible("moot-timeline strong", chromedp.ByQuery),
-		chromedp.SendKeys("moot-dock textarea", "hi there", chromedp.ByQuery), chromedp.Click("moot-dock button[type=submit]", chromedp.ByQuery),
-		chromedp.Poll(`document.querySelector("moot-timeline").textContent.includes("hi there")`, nil))
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id), chromedp.WaitVisible("moot-dock textarea", chromedp.ByQuery),
+		chromedp.SendKeys("moot-dock textarea", "hi there", chromedp.ByQuery), chromedp.Click("moot-dock button[type=submit]", chromedp.ByQuery))
+	b.until(t, `document.querySelector("moot-timeline").textContent.includes("hi there")`)
+	a.says("bot", "**hello**")
+	b.until(t, `document.querySelector("moot-timeline strong")?.textContent !== undefined && document.querySelector("moot-timeline .text strong")?.textContent === "hello"`)
 	b.screenshot(t, "room")
 }

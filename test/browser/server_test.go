@@ -14,30 +14,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
-// A served is a `moot serve` of an empty data folder.
+// A served is a `moot serve`.
 type served struct {
 	t          *testing.T
 	URL, Token string
+	data       string // its data folder
+	end        func() // ends it and waits
 }
 
+// serve starts moot with an empty data folder.
 func serve(t *testing.T) served {
 	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "moot")
-	build := exec.Command("go", "build", "-o", program, "./cmd/moot")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	return serveAt(t, filepath.Join(t.TempDir(), "data"), "127.0.0.1:0")
+}
+
+// serveAt starts moot with a data folder at an address, until its end is called or
+// the test ends.
+func serveAt(t *testing.T, data, address string) served {
+	t.Helper()
+	path, cache := mootProgram(t)
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "-o", "jsonl")
-	cmd.Env = append(os.Environ(), "MOOT_CACHE="+filepath.Join(dir, "cache"))
+	cmd := exec.CommandContext(ctx, path, "serve", "--data", data, "--listen", address, "-o", "jsonl")
+	cmd.Env = append(os.Environ(), "MOOT_CACHE="+cache)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -46,7 +50,8 @@ func serve(t *testing.T) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { end(); _ = cmd.Wait() })
+	stop := sync.OnceFunc(func() { end(); _ = cmd.Wait() })
+	t.Cleanup(stop)
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	var at struct{ URL, Token string }
 	if err == nil {
@@ -59,7 +64,7 @@ func serve(t *testing.T) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return served{t, at.URL, strings.TrimSpace(string(token))}
+	return served{t, at.URL, strings.TrimSpace(string(token)), data, stop}
 }
 
 // call calls the server as a program does.
@@ -85,13 +90,6 @@ func (s served) call(method, path, body string, out any) {
 	if err != nil {
 		s.t.Fatalf("%s %s: %s %s, %v", method, path, resp.Status, b, err)
 	}
-}
-
-// value runs an expression in the page and returns its value, which may be promised.
-func (b *browser) value(t *testing.T, expression string) (v string) {
-	t.Helper()
-	b.run(t, chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-	return v
 }
 
 // asksWho asks the server who the page is; the answer begins with the status.
@@ -129,7 +127,7 @@ func TestServer(t *testing.T) {
 	}
 	var launch struct{ URL string }
 	s.call(http.MethodPost, "/api/launches", `{"scope":"admin"}`, &launch)
-	b := start(t, chromedp.Flag("host-resolver-rules", "MAP rebind.example 127.0.0.1"))
+	b := start(t)
 	b.run(t, chromedp.Navigate(launch.URL), chromedp.Poll(`document.querySelector("[role=status]").textContent.includes("signed in")`, nil))
 	if v := b.value(t, `document.cookie + location.hash`); v != "" {
 		t.Errorf("a script sees %q", v)
