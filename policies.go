@@ -1,15 +1,20 @@
 package moot
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/internal/catalog"
+	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -39,6 +44,143 @@ func (h *Host) keepPolicy(ctx context.Context, dir string, ref room.PolicyRef, d
 // to the policy of that name.
 func (h *Host) FindPolicy(ctx context.Context, name string) (room.PolicyRef, error) {
 	return h.keepPolicy(ctx, ".", room.PolicyRef{Use: name}, "")
+}
+
+// A PolicyChoice names a policy with its settings.
+type PolicyChoice struct {
+	Name     string      // as in room.yaml
+	Digest   string      // of the module, which names an installed policy without moot.lock; "" takes any
+	Settings policy.JSON // nil is the policy's defaults
+}
+
+// PolicyFor returns what the command room.SetPolicy of a room needs to change to that
+// policy, and keeps its module in the log. It refuses settings that the policy does not
+// allow, and a policy that cannot be loaded. An empty id is a room that is still to be
+// made.
+func (h *Host) PolicyFor(ctx context.Context, id string, c PolicyChoice) (room.PolicyRef, error) {
+	x, err := h.choose(ctx, id, c)
+	if err != nil {
+		return x.ref, err
+	}
+	_, end, err := h.try(ctx, x)
+	if err != nil {
+		return x.ref, err
+	}
+	end()
+	if x.entry != nil && x.entry.Origin != catalog.Log {
+		_, err = h.log.PutBlob(ctx, x.entry.Wasm)
+	}
+	return x.ref, err
+}
+
+// TryPolicy loads a policy for replays of a room. Its errors are those of PolicyFor.
+// The caller calls end.
+func (h *Host) TryPolicy(ctx context.Context, id string, c PolicyChoice) (p coordinator.Policy, ref room.PolicyRef, end func(), err error) {
+	x, err := h.choose(ctx, id, c)
+	if err != nil {
+		return nil, x.ref, nil, err
+	}
+	p, end, err = h.try(ctx, x)
+	return p, x.ref, end, err
+}
+
+// A chosen is the policy that a PolicyChoice names.
+type chosen struct {
+	ref   room.PolicyRef
+	entry *catalog.Entry // nil: a policy in Go
+}
+
+// choose finds a policy for a room and checks its settings.
+func (h *Host) choose(ctx context.Context, id string, c PolicyChoice) (chosen, error) {
+	s, err := h.stored(ctx, id)
+	if err != nil {
+		return chosen{}, err
+	}
+	hints := s.Policy.Ref.Hints && c.Name == s.Policy.Ref.Name // room.yaml grants them to a policy
+	if _, ok := h.wiring.Policies[c.Name]; ok {
+		return chosen{ref: goRef(room.PolicyRef{Use: c.Name, Settings: c.Settings, Hints: hints})}, nil
+	}
+	e, err := h.entry(ctx, s, c)
+	if err != nil {
+		return chosen{}, err
+	}
+	if schema := pack.Settings(e.Manifest); schema != nil {
+		var ids []string
+		for _, x := range s.Seats {
+			ids = append(ids, x.ID)
+		}
+		if err := config.CheckRoomSettings(ctx, schema, c.Settings, ids); err != nil {
+			return chosen{}, err
+		}
+	}
+	return chosen{e.Ref(c.Settings, hints), e}, nil
+}
+
+// try loads a policy so that only fuel ends its decisions: they can be repeated.
+func (h *Host) try(ctx context.Context, x chosen) (p coordinator.Policy, end func(), err error) {
+	if x.entry == nil {
+		p, err = newGoPolicy(h.wiring.Policies[x.ref.Use], x.ref)
+		return p, func() {}, err
+	}
+	loaded, err := h.sandbox.Load(ctx, x.entry.Repeatable(x.ref.Settings, h.wiring.AllowFuel))
+	if err != nil {
+		return nil, nil, err
+	}
+	return loaded, loaded.Close, nil
+}
+
+// Policies returns the policies that a room can have: those that are built in or
+// installed, those in Go, and the one that it has. An empty id is a room that is still
+// to be made.
+func (h *Host) Policies(ctx context.Context, id string) ([]*catalog.Entry, error) {
+	s, err := h.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.wiring.Catalog().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.wiring.Policies)) {
+		m := policy.Manifest{Name: name, SHA256: goRef(room.PolicyRef{Use: name}).Digest}
+		all = append(all, &catalog.Entry{Use: name, Origin: catalog.Program, Manifest: m})
+	}
+	now := s.Policy.Ref
+	same := func(e *catalog.Entry) bool { return e.Manifest.Name == now.Name && e.Manifest.SHA256 == now.Digest }
+	if id == "" || slices.ContainsFunc(all, same) {
+		return all, nil
+	}
+	if e, err := catalog.Stored(ctx, h.log, now); err == nil { // otherwise of another release of moot
+		e.Use = now.Use
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// stored returns a room as it is stored, a new one for an empty id.
+func (h *Host) stored(ctx context.Context, id string) (*room.State, error) {
+	if id == "" {
+		return &room.State{}, nil
+	}
+	return h.fold(ctx, id)
+}
+
+// entry finds a policy for a room: the one that it has, in its log, or another as its
+// room.yaml would name it.
+func (h *Host) entry(ctx context.Context, s *room.State, c PolicyChoice) (*catalog.Entry, error) {
+	if now := s.Policy.Ref; c.Digest != "" && c.Name == now.Name && c.Digest == now.Digest {
+		e, err := catalog.Stored(ctx, h.log, now)
+		if err == nil {
+			e.Use = now.Use
+		}
+		return e, err
+	}
+	all := h.wiring.Catalog()
+	e, err := all.Pinned(ctx, cmp.Or(s.Spec.Dir, "."), c.Name, c.Digest)
+	if p, ok := errors.AsType[*Error](err); ok && p.Code == catalog.CodeUnknown && s.Spec.Dir != "" {
+		return all.Pinned(ctx, ".", c.Name, c.Digest)
+	}
+	return e, err
 }
 
 // checkPolicy reports a policy that cannot be loaded again.

@@ -73,6 +73,7 @@ var replayCodes = []Meaning{
 	{"REPLAY-DIFF", usage, "Two reports have no policy, and so no figure, in common.", "Compare reports of the same policies. With -o html both are shown on one page."},
 	{"REPLAY-GATE", usage, "A condition of --fail-if is not valid, or names a policy that is not replayed.", "Write [POLICY.]FIGURE OP NUMBER."},
 	{"REPLAY-GATE-FAILED", gate, "A condition of --fail-if is true.", "Look at the figures of the report, or change the condition."},
+	{"REPLAY-LONG", failure, "A replay takes longer than the server gives it.", "`moot replay ROOM --policy NAME` has no limit of time."},
 	{"REPLAY-PAGE", input, "The file of --html cannot be written.", "Choose a writable file."},
 	{"REPLAY-POINT", usage, "A transcript has no decision with this number.", "Decisions count from 1. In a room of moot the number is the number of the event."},
 	{"REPLAY-REPORT", input, "A file is not a replay report of this release.", "Give a file that `moot replay ... -o json` wrote."},

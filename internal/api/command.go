@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/folkmoot/moot/problem"
@@ -31,6 +32,8 @@ type Command struct {
 	Absent     bool            `json:"absent,omitempty" doc:"permit: no person is there to answer, so that the agent may not"`
 	Event      int64           `json:"event,omitempty" doc:"redact: the number of the event"`
 	Policy     string          `json:"policy,omitempty" doc:"policy: the name of the policy"`
+	Digest     string          `json:"digest,omitempty" maxLength:"64" doc:"policy: the SHA-256 of its module, as the list of policies has it; without it any"`
+	Settings   json.RawMessage `json:"settings,omitempty" doc:"policy: its settings, an object; without them its defaults"`
 	Limits     *room.Limits    `json:"limits,omitempty" doc:"limits: all limits of the room"`
 }
 

@@ -216,6 +216,35 @@ func (c *Catalog) Installed(name, digest string) (*Entry, error) {
 	return FromPack(p, Installed, c.Store.Path(name, digest)), nil
 }
 
+// All returns the built-in policies and the installed ones. An installed policy that
+// cannot be used is left out: moot policy ls says why.
+func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
+	var all []*Entry
+	for _, name := range policies.Names() {
+		e, err := builtIn(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	installed, err := c.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range installed {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e, err := c.Installed(i.Name, i.SHA256)
+		if err != nil || e.CheckName() != nil || e.CheckHost() != nil {
+			continue
+		}
+		e.Use = i.Name
+		all = append(all, e)
+	}
+	return all, nil
+}
+
 // installedWith finds the installed pack of a policy whose module has that
 // digest.
 func (c *Catalog) installedWith(name, digest string) (*Entry, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/internal/pack"
+	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 )
@@ -107,6 +108,34 @@ func TestNameOfBuiltIn(t *testing.T) {
 	}
 	if _, err := fromLog(carrying, "mention", pack.Digest(carrying)); err != nil {
 		t.Errorf("in the log: %v", err)
+	}
+}
+
+// TestAll: the list has the built-in policies and the installed ones, but none that was
+// altered.
+func TestAll(t *testing.T) {
+	dir := t.TempDir()
+	c := &Catalog{Store: pack.NewStore(dir)}
+	before, err := c.All(t.Context())
+	if err != nil || len(before) != len(policies.Names()) {
+		t.Fatalf("%d policies, %v", len(before), err)
+	}
+	for _, name := range []string{"mine", "altered"} {
+		file, err := pack.Write(pack.Pack{Manifest: policy.Manifest{Name: name, Version: "1.0.0", ABI: 1}, Module: []byte("\x00asm\x01\x00\x00\x00")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := c.Store.Put(name, file)
+		if err == nil && name == "altered" {
+			err = os.WriteFile(c.Store.Path(name, digest), file[1:], 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := c.All(t.Context())
+	if err != nil || len(all) != len(before)+1 || all[len(before)].Use != "mine" || all[len(before)].Origin != Installed {
+		t.Errorf("%d policies, %v", len(all), err)
 	}
 }
 

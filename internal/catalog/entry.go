@@ -27,12 +27,13 @@ const (
 	Pack      = "pack"
 	Installed = "installed"
 	Log       = "log"
+	Program   = "program" // in Go, of the program that hosts the rooms; it has no module
 )
 
 // An Entry is a policy that was found.
 type Entry struct {
 	Use      string          // what the user calls it
-	Origin   string          // BuiltIn, Folder, File, Pack, Installed or Log
+	Origin   string          // BuiltIn, Folder, File, Pack, Installed, Log or Program
 	Where    string          // file or folder; "" when it is built in
 	Manifest policy.Manifest // its SHA256 is the module's
 	Wasm     []byte          // the module

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/worker"
+	"github.com/folkmoot/moot/problem"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -144,6 +145,49 @@ func CheckSettings(ctx context.Context, schema, settings []byte) error {
 	return errors.New(strings.Join(all, "; "))
 }
 
+// A SettingsError is one setting of a policy that its schema refuses, or the
+// settings as a whole.
+type SettingsError []*problem.Error
+
+// Each returns what is wrong, one error for each place.
+func (e SettingsError) Each() []*problem.Error { return e }
+
+// ErrorCode returns the stable code.
+func (SettingsError) ErrorCode() string { return codeSettings }
+
+// Error returns all errors on one line.
+func (e SettingsError) Error() string {
+	var all []string
+	for _, one := range e {
+		all = append(all, one.Where+" "+one.What)
+	}
+	return "the policy does not allow its settings: " + strings.Join(all, "; ")
+}
+
+// codeSettings is the code of settings that the schema of a policy refuses.
+const codeSettings = "ROOM-SETTINGS"
+
+// CheckRoomSettings is [CheckSettings] for a room with those participants. Its error
+// is a [SettingsError], whose places are settings and the JSON pointer of a setting.
+func CheckRoomSettings(ctx context.Context, schema, settings []byte, participants []string) error {
+	r := settingsCheck{Schema: schema, Settings: settings, Participants: participants}.runInWorker(ctx)
+	if r.Error != "" {
+		return SettingsError{{Code: codeSettings, Where: "settings", What: r.Error, Fix: "tell the author of the policy"}}
+	}
+	var all SettingsError
+	for _, v := range r.Violations {
+		where := "settings"
+		for _, step := range v.Path {
+			where += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step)
+		}
+		all = append(all, &problem.Error{Code: codeSettings, Where: where, What: v.what(), Fix: "`moot policy inspect` prints the schema of the settings"})
+	}
+	if all == nil {
+		return nil
+	}
+	return all
+}
+
 // checkSettings checks the settings of the policy against its schema.
 func (d *document) checkSettings(w wireRoom, o Options) {
 	if o.SettingsSchema == nil || d.isBroken("policy", "settings") {
@@ -175,5 +219,5 @@ func (d *document) checkSettings(w wireRoom, o Options) {
 		d.reportUnlessBroken([]string{"policy", "use"}, "ROOM-POLICY", r.Error, "")
 		return
 	}
-	checker{d: d, code: "ROOM-SETTINGS", base: []string{"policy", "settings"}}.report(r.Violations)
+	checker{d: d, code: codeSettings, base: []string{"policy", "settings"}}.report(r.Violations)
 }

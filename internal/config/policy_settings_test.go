@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,6 +131,36 @@ func TestBuiltInSchemas(t *testing.T) {
 		if a, b := fmt.Sprint(here), fmt.Sprint(there); a != b || len(here.Violations) == 0 {
 			t.Errorf("%s: %s in this process, %s in a worker", path, a, b)
 		}
+	}
+}
+
+// TestRoomSettings: each error names its place, by a JSON pointer, and ids of
+// participants are those of the room.
+func TestRoomSettings(t *testing.T) {
+	schema := []byte(`{"type":"object","required":["a/b"],"additionalProperties":false,"properties":{"a/b":{"type":"array","items":{"type":"string","format":"participant"}}}}`)
+	for settings, want := range map[string]string{
+		`{"a/b":["ann",""]}`:  "[]",
+		`{"a/b":["ann","x"]}`: "[settings/a~1b/1]",
+		`{"c":1}`:             "[settings settings]",
+		`{"a/b":{}}`:          "[settings/a~1b]",
+		``:                    "[settings]",
+	} {
+		err := CheckRoomSettings(t.Context(), schema, []byte(settings), []string{"ann"})
+		var places []string
+		if all, ok := errors.AsType[SettingsError](err); ok {
+			for _, e := range all.Each() {
+				places = append(places, e.Where)
+				if e.Code != "ROOM-SETTINGS" || e.What == "" || e.Fix == "" || !strings.Contains(err.Error(), e.What) {
+					t.Errorf("%s: %v", settings, e)
+				}
+			}
+		}
+		if got := fmt.Sprint(places); got != want || (err == nil) != (want == "[]") {
+			t.Errorf("%s: errors at %s, want %s: %v", settings, got, want, err)
+		}
+	}
+	if err := CheckRoomSettings(t.Context(), []byte(doubling("allOf")), []byte(`{}`), nil); err == nil || !strings.Contains(err.Error(), "more than 1 s") {
+		t.Errorf("a hostile schema: %v", err)
 	}
 }
 

@@ -33,7 +33,10 @@ const (
 )
 
 // String describes the violation where there is no source to point at.
-func (v violation) String() string {
+func (v violation) String() string { return clip("/" + strings.Join(v.Path, "/") + " " + v.what()) }
+
+// what describes the violation without its place.
+func (v violation) what() string {
 	what := v.Text
 	switch v.Rule {
 	case ruleKeys:
@@ -45,9 +48,10 @@ func (v violation) String() string {
 	case ruleParticipant:
 		what = (&unknownParticipant{id: v.Text}).Error()
 	}
-	s := "/" + strings.Join(v.Path, "/") + " " + what
-	return strings.ToValidUTF8(s[:min(len(s), maxText)], "")
+	return clip(what)
 }
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxText)], "") }
 
 // maxText bounds the text of a violation, in bytes.
 const maxText = 500

@@ -40,7 +40,7 @@ func (s *Server) command(ctx context.Context, in *commandInput) (*commandOutput,
 			return nil, err
 		}
 	}
-	act, err := s.act(ctx, in.Body)
+	act, err := s.act(ctx, in.Room, in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (s *Server) command(ctx context.Context, in *commandInput) (*commandOutput,
 	return &commandOutput{done}, err
 }
 
-// act returns the act of a command.
-func (s *Server) act(ctx context.Context, c api.Command) (room.Act, error) {
+// act returns the act of a command in a room, "" for one that is still to be made.
+func (s *Server) act(ctx context.Context, id string, c api.Command) (room.Act, error) {
 	if c.Limits != nil {
 		if err := checkLimits(*c.Limits); err != nil {
 			return nil, err
@@ -66,10 +66,11 @@ func (s *Server) act(ctx context.Context, c api.Command) (room.Act, error) {
 	if c.Do != "policy" {
 		return c.Act()
 	}
-	if strings.ContainsAny(c.Policy, `/\`) && CallerOf(ctx).Scope < Admin {
-		return nil, &problem.Error{Code: "API-FORBIDDEN", What: "a policy in a file needs the scope admin", Fix: "name a built-in or installed policy: `moot policy ls` lists them"}
+	choice, err := policyChoice(ctx, c.Policy, c.Digest, c.Settings)
+	if err != nil {
+		return nil, err
 	}
-	ref, err := s.cfg.Host.FindPolicy(ctx, c.Policy)
+	ref, err := s.cfg.Host.PolicyFor(ctx, id, choice)
 	return room.SetPolicy{Policy: ref}, err
 }
 

@@ -126,7 +126,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 		return nil, err
 	}
 	out := &createOutput{Status: http.StatusCreated}
-	o, err := s.options(ctx, q.Options, &out.Body.Warnings)
+	o, err := s.options(ctx, q.Room, q.Options, &out.Body.Warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,9 @@ func sourceOf(q api.Create) (moot.Source, error) {
 	return moot.Source{YAML: q.YAML, Dir: q.Dir, ID: q.ID}, nil
 }
 
-// options returns the options of q. Warnings about the room.yaml go to warnings.
-func (s *Server) options(ctx context.Context, q api.RunOptions, warnings *[]string) (moot.Options, error) {
+// options returns the options of q, for the stored room id or a new one. Warnings about
+// the room.yaml go to warnings.
+func (s *Server) options(ctx context.Context, id string, q api.RunOptions, warnings *[]string) (moot.Options, error) {
 	o := moot.Options{
 		Headless: q.Headless, Foreground: q.Foreground, Mode: q.Mode, Policy: q.Policy, MaxTurns: q.MaxTurns, Limits: q.Limits, Restore: q.Restore,
 		As: q.As, Say: q.Say, TrustCommands: q.TrustCommands, Share: q.Share,
@@ -186,7 +187,7 @@ func (s *Server) options(ctx context.Context, q api.RunOptions, warnings *[]stri
 		},
 	}
 	for _, c := range q.First {
-		act, err := s.act(ctx, c)
+		act, err := s.act(ctx, id, c)
 		if err != nil {
 			return o, err
 		}

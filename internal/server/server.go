@@ -61,6 +61,7 @@ type Server struct {
 	online bool  // the route that is being registered needs the process that is online
 
 	launcher *access.Launcher
+	replays  chan struct{} // one for each replay that runs
 	tools    *mcp.Server
 }
 
@@ -75,7 +76,7 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: c, mux: http.NewServeMux(), launcher: access.NewLauncher(c.Keys)}
+	s := &Server{cfg: c, mux: http.NewServeMux(), launcher: access.NewLauncher(c.Keys), replays: make(chan struct{}, maxReplays)}
 	useProblems()
 	s.api = humago.New(guarded{s}, apiConfig(c.Version))
 	s.api.UseMiddleware(s.negotiate)
@@ -95,6 +96,7 @@ func New(c Config) *Server {
 	s.registerSeats()
 	s.registerHistory()
 	s.registerTurns()
+	s.registerPolicies()
 	s.registerPages()
 	return s
 }

@@ -11,17 +11,22 @@ import (
 type Config struct {
 	Policies []Policy
 	Repeat   int // every Nth decision is repeated and compared; 0 repeats none
+	Skip     int // decision points at the start at which the policies are not asked
 }
 
 // WhatIf walks h once and asks all policies at every decision point. observe
 // gets their evaluations in the order of c.Policies; it may keep neither the
 // point nor the slice. place is the index of the transcript in its replay: it
-// varies which decisions are repeated.
+// varies which decisions are repeated. A policy that is not asked at the first
+// points begins like one that a room changes to: with its first input.
 func WhatIf(ctx context.Context, c Config, h *history.History, place int, observe func(*history.Point, []Evaluation)) error {
 	stats := newStatistics(c.Policies)
 	evaluators := newEvaluators(c.Policies, stats, func(v *policyEvaluator) { v.repeat, v.offset = c.Repeat, place })
 	evaluations := make([]Evaluation, len(evaluators))
 	return h.Walk(maxText(c.Policies), stats.listener(), func(p *history.Point) error {
+		if p.N <= c.Skip {
+			return ctx.Err()
+		}
 		for i, v := range evaluators {
 			e, err := v.evaluate(ctx, p)
 			if err != nil {

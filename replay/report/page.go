@@ -21,6 +21,17 @@ var (
 	pageTemplate = template.Must(template.New("report").Parse(pageHTML))
 )
 
+// ContentPolicy is the Content-Security-Policy of the HTML page: its own style and
+// nothing else.
+func ContentPolicy() string {
+	return "default-src 'none'; style-src '" + styleHash() + "'; base-uri 'none'; form-action 'none'"
+}
+
+func styleHash() string {
+	sum := sha256.Sum256([]byte(pageCSS))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 // WriteHTML writes the report as one HTML page that needs no network: it
 // contains its style, runs no script and loads nothing. Every chart has its
 // table. A report that was read gives the same page as before.
@@ -56,7 +67,6 @@ type page struct {
 }
 
 func (r *Report) page() *page {
-	sum := sha256.Sum256([]byte(pageCSS))
 	p := &page{
 		Heading: r.heading(), Summary: r.summary(), Points: r.Points, Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
 		Simulated: r.Mode == ModeSimulate,
@@ -65,7 +75,7 @@ func (r *Report) page() *page {
 		Windows: r.windowTable(len(r.Windows)), Settings: r.settingTable(),
 		Airtime: r.airtimeChart(), Tokens: r.tokenChart(), Risk: r.riskChart(), Reasons: r.reasonCharts(), Times: r.histograms(),
 		Style:     template.CSS(pageCSS), //nolint:gosec // embedded file
-		StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+		StyleHash: styleHash(),
 	}
 	p.Differences.Head, p.Endings.Head = nil, nil
 	if !p.Simulated {
