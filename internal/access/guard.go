@@ -106,6 +106,9 @@ func (g *Guard) credential(r *http.Request, local netip.AddrPort) (Credential, e
 		return Credential{}, foreign("a cookie needs a request of this server's own page")
 	}
 	grant, err := g.Keys.Check(tokens[0])
+	if err != nil && r.URL.Path == "/launch" { // a browser with an old cookie signs in again
+		return Credential{}, nil
+	}
 	return Credential{Grant: grant, Cookie: true}, g.count(r, denied(err))
 }
 
@@ -163,4 +166,14 @@ func (g *Guard) Exchange(r *http.Request, l *Launcher, code string) (string, Gra
 		err = &problem.Error{Code: "API-LAUNCH", What: err.Error(), Fix: "run `moot serve --open` again", Kind: err}
 	}
 	return token, grant, g.count(r, err)
+}
+
+// Spectator returns the grant of a token with which a browser may sign in more than once:
+// one that only reads, in one room. Others are refused, and count as bad credentials.
+func (g *Guard) Spectator(r *http.Request, token string) (Grant, error) {
+	grant, err := g.Keys.Check(token)
+	if err = denied(err); err == nil && (grant.Scope != Read || grant.Room == "") {
+		err = &problem.Error{Code: "API-LAUNCH", What: "a link signs a browser in only to read one room", Fix: "make a token with --scope read --room ROOM, or run `moot serve --open`"}
+	}
+	return grant, g.count(r, err)
 }

@@ -48,7 +48,14 @@ type Launch struct {
 	Expires time.Time `json:"expires"`
 }
 
-// A LaunchCode is the code of a launch address.
+// A LaunchCode is what a browser signs in with: the code of a launch address, or the
+// token of a spectator.
 type LaunchCode struct {
-	Code string `json:"code" minLength:"1" maxLength:"100"`
+	Code  string `json:"code,omitempty" maxLength:"100"`
+	Token string `json:"token,omitempty" maxLength:"1000"`
+}
+
+// A Launched browser is signed in.
+type Launched struct {
+	Room string `json:"room,omitempty" doc:"The only room that it may show"`
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +157,7 @@ func TestLaunch(t *testing.T) {
 	body, _ := json.Marshal(api.LaunchCode{Code: code})
 	resp := x.browser(t, http.MethodPost, "/launch", string(body))
 	cookies := resp.Cookies()
-	if resp.StatusCode != http.StatusNoContent || len(cookies) != 1 {
+	if resp.StatusCode != http.StatusOK || len(cookies) != 1 {
 		t.Fatalf("%s, cookies %v", resp.Status, cookies)
 	}
 	if set := resp.Header.Get("Set-Cookie"); !strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Strict") || !strings.Contains(set, "Path=/") {
@@ -172,6 +173,52 @@ func TestLaunch(t *testing.T) {
 	}
 	if resp := x.browser(t, http.MethodGet, "/api/tokens", "", cookies...); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("the cookie of the scope control lists tokens: %s", resp.Status)
+	}
+}
+
+// TestSpectatorLink signs browsers in with the token of a spectator more than once, until
+// it is revoked, and never with a token that may do more.
+func TestSpectatorLink(t *testing.T) {
+	x := newSecured(t, "")
+	enter := func(token string, cookies ...*http.Cookie) *http.Response {
+		body, _ := json.Marshal(api.LaunchCode{Token: token})
+		return x.browser(t, http.MethodPost, "/launch", string(body), cookies...)
+	}
+	link, issued, err := x.keys.Issue(access.Grant{Name: "friends", Scope: access.Read, Room: "r_1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		resp := enter(link)
+		var in api.Launched
+		if err := json.NewDecoder(resp.Body).Decode(&in); err != nil || in.Room != "r_1" || len(resp.Cookies()) != 1 {
+			t.Fatalf("%s: %+v, %v, cookies %v", resp.Status, in, err, resp.Cookies())
+		}
+		var who api.Caller
+		resp = x.browser(t, http.MethodGet, "/api/caller", "", resp.Cookies()...)
+		if err := json.NewDecoder(resp.Body).Decode(&who); err != nil || who.Scope != "read" || who.Room != "r_1" {
+			t.Errorf("%s: %+v, %v", resp.Status, who, err)
+		}
+	}
+	port, _ := strconv.Atoi(x.web.URL[strings.LastIndexByte(x.web.URL, ':')+1:])
+	owner := access.Cookie(uint16(port), x.mint(t, access.Grant{Scope: access.Control}), false)
+	if resp := enter(link, owner); resp.StatusCode != http.StatusOK || len(resp.Cookies()) > 0 {
+		t.Errorf("the link takes the owner's cookie: %s, %v", resp.Status, resp.Cookies())
+	}
+	stale := &http.Cookie{Name: owner.Name, Value: "moot_of.another"}
+	if resp := enter(link, stale); resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 {
+		t.Errorf("with the cookie of another server: %s", resp.Status)
+	}
+	for name, g := range map[string]access.Grant{"of all rooms": {Scope: access.Read}, "that may talk": {Scope: access.Talk, Room: "r_1"}} {
+		if resp := enter(x.mint(t, g)); resp.StatusCode != http.StatusUnauthorized || len(resp.Cookies()) > 0 {
+			t.Errorf("a token %s: %s, %v", name, resp.Status, resp.Cookies())
+		}
+	}
+	if err := x.keys.Revoke(issued.ID); err != nil {
+		t.Fatal(err)
+	}
+	if resp := enter(link); resp.StatusCode != http.StatusUnauthorized || len(resp.Cookies()) > 0 {
+		t.Errorf("a revoked link: %s", resp.Status)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -57,7 +58,7 @@ func launchPage(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, launchHTML) // the browser has gone, if not
 }
 
-// exchange answers a launch code with a cookie.
+// exchange answers a launch code, or the token of a spectator, with a cookie.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 	guard, _ := r.Context().Value(guardKey{}).(*access.Guard)
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
@@ -71,14 +72,24 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
 		err = strict.Decode(b, 1, &body)
 	}
 	if err != nil {
-		s.fail(w, &problem.Error{Code: "API-REQUEST", What: "the body is not {\"code\": ...}", Err: err})
+		s.fail(w, &problem.Error{Code: "API-REQUEST", What: "the body is neither {\"code\": ...} nor {\"token\": ...}", Err: err})
 		return
 	}
-	token, _, err := guard.Exchange(r, s.launcher, body.Code)
+	var token string
+	var grant access.Grant
+	if body.Token == "" {
+		token, grant, err = guard.Exchange(r, s.launcher, body.Code)
+	} else {
+		token = body.Token
+		grant, err = guard.Spectator(r, token)
+	}
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
-	http.SetCookie(w, access.Cookie(uint16(local.Port), token, r.TLS != nil))
-	w.WriteHeader(http.StatusNoContent)
+	if body.Token == "" || CallerOf(r.Context()).Scope <= Read { // a spectator's link takes nothing from the owner
+		http.SetCookie(w, access.Cookie(uint16(local.Port), token, r.TLS != nil))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(api.Launched{Room: grant.Room}) // the browser has gone, if not
 }

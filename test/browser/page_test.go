@@ -75,7 +75,7 @@ func (s served) signIn(b *browser, scope string) {
 	var launch struct{ URL string }
 	s.call(http.MethodPost, "/api/launches", `{"scope":"`+scope+`"}`, &launch)
 	b.run(s.t, chromedp.Navigate(launch.URL))
-	b.until(s.t, `document.querySelector("[role=status]")?.textContent.includes("signed in") || document.querySelector("moot-rooms")`)
+	b.until(s.t, `document.querySelector("moot-rail")`)
 	b.watch(s.t)
 }
 

@@ -128,7 +128,7 @@ func TestServer(t *testing.T) {
 	var launch struct{ URL string }
 	s.call(http.MethodPost, "/api/launches", `{"scope":"admin"}`, &launch)
 	b := start(t)
-	b.run(t, chromedp.Navigate(launch.URL), chromedp.Poll(`document.querySelector("[role=status]").textContent.includes("signed in")`, nil))
+	b.run(t, chromedp.Navigate(launch.URL), chromedp.WaitReady("moot-rail", chromedp.ByQuery))
 	if v := b.value(t, `document.cookie + location.hash`); v != "" {
 		t.Errorf("a script sees %q", v)
 	}
