@@ -105,7 +105,7 @@ var rules = []rule{
 	{pkg: "internal/termtest", bare: true},
 	{pkg: "internal/page"},
 	{pkg: "internal/fork", may: "room room/log"},
-	{pkg: "internal/sight", may: "endpoints/endpoint room room/coordinator room/log"},
+	{pkg: "internal/sight", may: "endpoints/endpoint policies/policy room room/coordinator room/log"},
 	{pkg: "internal/inbox", may: "internal/spawn room room/log"},
 
 	{pkg: "examples/...", may: "policies/policy"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -33,16 +34,20 @@ type Sight struct {
 	// Permissions are the events of what the agent has asked of its owner, and of the
 	// answers.
 	Permissions []json.RawMessage `json:"permissions,omitempty"`
-	// Candidates are the participants as they stood when the policy decided.
-	Candidates []Candidate `json:"candidates"`
+	// Candidates are the agents as they stood when the policy decided.
+	Candidates []Candidate    `json:"candidates"`
+	Confidence *float64       `json:"confidence,omitempty"`
+	Record     *policy.Record `json:"record,omitempty" doc:"Of the decision; absent when a person gave the turn"`
 
 	Asked []room.Event `json:"-"` // Permissions
 }
 
 // A Candidate is a participant at a decision.
 type Candidate struct {
-	Participant string `json:"participant"`
-	Blocked     string `json:"blocked,omitempty" doc:"Why it could not get the turn"`
+	Participant string      `json:"participant"`
+	Blocked     string      `json:"blocked,omitempty" doc:"Why it could not get the turn"`
+	Score       *float64    `json:"score,omitempty" doc:"As the policy states it"`
+	Bid         *policy.Bid `json:"bid,omitempty" doc:"The agent's own answer to the request for a bid"`
 }
 
 // Of returns what the agent that had that turn of a room was handed.
@@ -54,7 +59,8 @@ func Of(ctx context.Context, l coordinator.Log, id string, turn int) (Sight, err
 	s := Sight{
 		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
 		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text),
-		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text, Candidates: candidates(before),
+		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text, Candidates: candidates(before, granted),
+		Confidence: granted.Confidence, Record: granted.Record,
 	}
 	for e, err := range log.Scan(ctx, l, id, log.At(before.Seq)) {
 		if err == nil {
@@ -68,12 +74,24 @@ func Of(ctx context.Context, l coordinator.Log, id string, turn int) (Sight, err
 }
 
 // candidates lists who could get a turn, and why the others could not.
-func candidates(s *room.State) []Candidate {
+func candidates(s *room.State, g room.TurnGranted) []Candidate {
 	list := []Candidate{}
 	for _, x := range s.Seats {
-		if x.Driven() {
-			list = append(list, Candidate{x.ID, s.Ineligible(x)})
+		if !x.Driven() {
+			continue
 		}
+		c := Candidate{Participant: x.ID, Blocked: s.Ineligible(x)}
+		for _, score := range g.Scores {
+			if score.Agent == x.ID {
+				c.Score = &score.Score
+			}
+		}
+		for _, b := range s.Bids {
+			if b.Participant == x.ID && b.Failed == "" {
+				c.Bid = &b.Bid
+			}
+		}
+		list = append(list, c)
 	}
 	return list
 }

@@ -74,8 +74,7 @@ func (s served) signIn(b *browser, scope string) {
 	s.t.Helper()
 	var launch struct{ URL string }
 	s.call(http.MethodPost, "/api/launches", `{"scope":"`+scope+`"}`, &launch)
-	b.run(s.t, chromedp.Navigate(launch.URL))
-	b.until(s.t, `document.querySelector("moot-rail")`)
+	b.run(s.t, chromedp.Navigate(launch.URL), chromedp.WaitReady("moot-rail", chromedp.ByQuery)) // it navigates meanwhile
 	b.watch(s.t)
 }
 
