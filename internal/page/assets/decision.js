@@ -117,10 +117,11 @@ const why = (reason) => el("p", { class: "why" }, reason);
 // bars draws the candidates with their scores; who was blocked has the reason instead.
 function bars(room, candidates, winner) {
   if (candidates.length === 0) return "";
-  const most = Math.max(...candidates.map((c) => Math.abs(c.score ?? 0)), 1e-9);
+  const scores = candidates.map((c) => c.score ?? 0);
+  const [least, most] = [Math.min(0, ...scores), Math.max(0, ...scores)];
   const rows = [...candidates].sort((a, b) => (b.score ?? -1e9) - (a.score ?? -1e9)).map((c) => {
     const bar = el("span", { class: "bar" });
-    bar.style.setProperty("--share", `${Math.round((100 * Math.max(0, c.score ?? 0)) / most)}%`);
+    bar.style.setProperty("--share", `${Math.round((100 * ((c.score ?? 0) - least)) / (most - least || 1))}%`);
     bar.style.setProperty("--hue", hueOf(c.participant));
     const bid = c.bid ? `bid ${c.bid.score.toFixed(2)}${c.bid.reason ? `: ${c.bid.reason}` : ""}` : "";
     const name = el("th", { scope: "row" }, room.name(c.participant), c.participant === winner && el("span", { class: "sr" }, ", chosen"));
