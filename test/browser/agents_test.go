@@ -66,6 +66,9 @@ func (a *agents) queue(id string) chan func(*turn) {
 
 // ServeHTTP answers the process of an agent with the steps of its turn.
 func (a *agents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil { // without its end the server does not see that the agent goes
+		return
+	}
 	select {
 	case do := <-a.queue(strings.TrimPrefix(r.URL.Path, "/")):
 		do(&turn{ctx: r.Context(), w: w})

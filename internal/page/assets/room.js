@@ -7,7 +7,8 @@ import "./roster.js";
 import "./timeline.js";
 import "./inspector.js";
 import "./dock.js";
+import "./sheets.js";
 
 const room = new Room(document.body.dataset.room);
-for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-timeline, moot-inspector, moot-dock")) part.connect(room);
+for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-timeline, moot-inspector, moot-dock, moot-panels")) part.connect(room);
 room.start().catch((problem) => room.fail(problem));
