@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,27 @@ func TestWordsAreFound(t *testing.T) {
 		if found := wordsOfMarkdown("p.md", []byte(src)); min(len(found), 1) != want {
 			t.Errorf("%q as Markdown: %v", src, found)
 		}
+	}
+}
+
+// TestPageFiles bounds the files of the page, which are read and changed by hand as Go
+// is.
+func TestPageFiles(t *testing.T) {
+	const maxLines, least = 500, 20
+	seen := 0
+	err := filepath.WalkDir(filepath.Join(root, "internal", "page"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".js", ".css", ".html", ".svg"}, filepath.Ext(path)) {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if n := strings.Count(string(src), "\n"); n > maxLines {
+			t.Errorf("%s has %d lines, more than %d: cut it by concept", path, n, maxLines)
+		}
+		seen++
+		return err
+	})
+	if err != nil || seen < least {
+		t.Errorf("%d files of the page: %v", seen, err)
 	}
 }
 

@@ -154,7 +154,7 @@ func (r rooms) limited() {
 func (r rooms) completed() {
 	id := r.create("holiday-rota", "Agree on who is on call in December.", "roundrobin", "", "Rota:full_auto")
 	r.agents.says("holiday-rota.rota", "Ana has the first half, Ben the second.")
-	r.say(id, "Who is on call?")
+	r.say(id, "How do we split December?")
 	r.until(id, func(v view) bool { return v.Tally["turns"] == 1.0 })
 	r.do(id, map[string]any{"do": "complete", "as": "ana", "reason": "agreed"})
 }
