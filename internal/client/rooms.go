@@ -32,6 +32,12 @@ func (c *Client) Rooms(ctx context.Context) ([]api.RoomBrief, error) {
 	return out, err
 }
 
+// Launch makes an address that signs a browser in, once.
+func (c *Client) Launch(ctx context.Context) (l api.Launch, err error) {
+	err = c.Call(ctx, http.MethodPost, "/api/launches", api.NewLaunch{}, &l)
+	return l, err
+}
+
 // Show returns a room as it is now.
 func (c *Client) Show(ctx context.Context, id string) (api.Shown, error) {
 	var out api.Shown

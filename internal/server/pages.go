@@ -46,6 +46,7 @@ func (s *Server) roomPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) writePage(w http.ResponseWriter, name string, p page.Page) {
+	p.Demo = s.cfg.Demo
 	if err := page.Write(w, http.StatusOK, name, p); err != nil {
 		s.cfg.Log.Debug("a page was not delivered", "page", name, "error", err)
 	}

@@ -47,6 +47,9 @@ func (s *Server) list(ctx context.Context, _ *struct{}) (*roomsOutput, error) {
 	if c := CallerOf(ctx); c.Room != "" {
 		briefs = slices.DeleteFunc(briefs, func(b api.RoomBrief) bool { return b.Room != c.Room })
 	}
+	if s.cfg.Own {
+		briefs = slices.DeleteFunc(briefs, func(b api.RoomBrief) bool { return !s.cfg.Host.Running(b.Room) })
+	}
 	return &roomsOutput{briefs}, nil
 }
 

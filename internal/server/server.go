@@ -48,6 +48,10 @@ type Config struct {
 	// items are in the inbox too, as are those of stored rooms; nil is for a process
 	// that answers for its own rooms only.
 	Others func() (map[string]*client.Client, error)
+	// Own says that the list of rooms has only those that this process runs.
+	Own bool
+	// Demo says that the rooms are a demonstration, which their pages show.
+	Demo bool
 }
 
 // A Server answers requests about the rooms of a Host. It is safe for concurrent

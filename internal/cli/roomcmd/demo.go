@@ -42,7 +42,7 @@ const (
 
 // newDemoCmd runs a room that needs nothing: no key, no network, no file.
 func newDemoCmd(a *commands) *cobra.Command {
-	var headless bool
+	var headless, web bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a room of three agents and a person, without any set-up",
@@ -52,19 +52,30 @@ func newDemoCmd(a *commands) *cobra.Command {
 			"and what is said to it is end to end encrypted. Policy mention runs in its\n" +
 			"sandbox and gives the floor to the agent that is asked, and to nobody otherwise.\n" +
 			"The lines of the agents are scripted; all else is as in any room. The room stays\n" +
-			"in the data folder: show it with `moot show`, export it, replay it.",
-		Example: "  moot demo\n  moot demo --headless -o jsonl",
+			"in the data folder: show it with `moot show`, export it, replay it.\n\n" +
+			"In a terminal, demo opens the page of the room in the browser too. The room runs in\n" +
+			"the terminal all the same: --web=false opens no page.",
+		Example: "  moot demo\n  moot demo --web=false\n  moot demo --headless -o jsonl",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), headless) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if headless && web {
+				return app.Usagef(cmd, "--headless runs without a person, so no page is opened")
+			}
+			if !cmd.Flags().Changed("web") {
+				web = !headless && a.Terminal() != nil
+			}
+			return a.demo(cmd.Context(), headless, web)
+		},
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL, app.FormatJSON)
 	cmd.Flags().BoolVar(&headless, "headless", false, "do not wait for a person: end when the room has settled")
+	cmd.Flags().BoolVar(&web, "web", false, "open the page of the room in the browser (default in a terminal)")
 	return cmd
 }
 
-func (a *commands) demo(ctx context.Context, headless bool) error {
+func (a *commands) demo(ctx context.Context, headless, web bool) error {
 	delay, retry := demoDelay, demoRetry
-	if headless || !a.Interactive() {
+	if headless || !a.Interactive() && !web {
 		delay, retry = 0, demoRetryHeadless
 	}
 	mention, err := a.Catalog().Find(ctx, ".", "mention")
@@ -76,7 +87,8 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 		return err
 	}
 	defer h.Close()
-	defer a.ServeLocal(h)()
+	local := a.ServeRooms(h, app.Serving{Page: web, Demo: true})
+	defer local.Stop()
 	n, err := a.startNeighbour(ctx, h, delay)
 	if err != nil {
 		return err
@@ -94,6 +106,7 @@ func (a *commands) demo(ctx context.Context, headless bool) error {
 	if err != nil {
 		return err
 	}
+	local.Open(r.ID())
 	s := foreground{commands: a, host: h, room: r, headless: headless, badge: "DEMO", watch: playPerson}
 	if headless {
 		s.again = []string{"--headless"}

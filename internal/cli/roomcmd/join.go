@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
@@ -77,6 +78,13 @@ func (a *commands) join(ctx context.Context, c *client.Client, q api.Create, o r
 		Headless: o.Headless, Foreground: o.Headless && !o.detach, Mode: o.Mode, Policy: absolutePolicy(o.Policy), MaxTurns: o.MaxTurns, Limits: o.Limits, Restore: o.Restore,
 		As: o.As, Say: o.Say, TrustCommands: o.TrustCommands, Share: o.Share,
 	}
+	var launch api.Launch
+	if o.web {
+		var err error
+		if launch, err = c.Launch(ctx); err != nil {
+			return err
+		}
+	}
 	// An interrupt does not end the request: the room that it makes is paused then.
 	created, err := c.Create(context.WithoutCancel(ctx), q)
 	if err != nil {
@@ -85,6 +93,13 @@ func (a *commands) join(ctx context.Context, c *client.Client, q api.Create, o r
 	if o.detach {
 		c.Close()
 		return a.EmitText(created, "%s\n", created.Room)
+	}
+	if o.web {
+		opening, stop := context.WithCancel(ctx)
+		var page sync.WaitGroup
+		page.Go(func() { a.ShowPage(opening, "open.html", app.RoomURL(launch.URL, created.Room)) })
+		defer page.Wait()
+		defer stop()
 	}
 	r, err := c.Room(context.WithoutCancel(ctx), created.Room)
 	if err != nil {

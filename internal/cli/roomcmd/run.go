@@ -21,6 +21,7 @@ type runOptions struct {
 	limits []string
 	failIf []string
 	detach bool // let a server run the room, and do not show it
+	web    bool // open the page of the room in the browser
 }
 
 // newRunCmd runs a room in the foreground.
@@ -70,6 +71,7 @@ func newRunCmd(a *commands) *cobra.Command {
 	app.CompletePolicyFlag(cmd)
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "the same as --limit maxTurns=N")
 	f.BoolVar(&o.detach, "detach", false, "let moot serve run the room, print its id and end")
+	f.BoolVar(&o.web, "web", false, "open the page of the room in the browser too")
 	f.StringVar(&o.As, "as", "", "which person you are; default: the first of the roster, else the host")
 	f.BoolVar(&o.Share, "share", false, "also share this device, as long as the room runs: a device is online in one process")
 	return cmd
@@ -80,6 +82,8 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.stored != "" && (len(args) > 0 || o.Mode != ""):
 		return app.Usagef(cmd, "--room opens a room as it is in the log: it goes with no file and no --mode; --say posts a message")
+	case o.web && (o.Headless || o.detach):
+		return app.Usagef(cmd, "--web opens the page while this command shows the room: it goes with neither --headless nor --detach")
 	case o.stored == "" && len(o.Restore) > 0:
 		return app.Usagef(cmd, "--restore goes with --room: the seats of a new room take part")
 	case len(args) == 2 && cmd.Flags().Changed("say"):
@@ -106,7 +110,7 @@ func (o *runOptions) again(a *commands) (flags []string) {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"--headless", o.Headless}, {"--trust-commands", o.TrustCommands}, {"--allow-fuel", a.AllowFuel}, {"--share", o.Share}} {
+	}{{"--headless", o.Headless}, {"--trust-commands", o.TrustCommands}, {"--allow-fuel", a.AllowFuel}, {"--share", o.Share}, {"--web", o.web}} {
 		if f.set {
 			flags = append(flags, f.name)
 		}
@@ -152,11 +156,13 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 		return err
 	}
 	defer h.Close()
-	defer a.ServeLocal(h)()
+	local := a.ServeRooms(h, app.Serving{Page: o.web})
+	defer local.Stop()
 	r, err := h.Create(ctx, moot.Source{File: file}, o.Options)
 	if err != nil {
 		return err
 	}
+	local.Open(r.ID())
 	on := foreground{commands: a, host: h, room: r, headless: o.Headless, you: app.Person(r.View(), o.As), again: o.again(a), failIf: conditions}
 	return on.run(ctx)
 }
@@ -182,7 +188,8 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	defer h.Close()
-	defer a.ServeLocal(h)()
+	local := a.ServeRooms(h, app.Serving{Page: o.web})
+	defer local.Stop()
 	before, err := a.stateOf(ctx, o.stored)
 	if err != nil {
 		return err
@@ -200,6 +207,7 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	local.Open(r.ID())
 	on := foreground{
 		commands: a, host: h, room: r, headless: o.Headless, you: app.Person(r.View(), o.As), after: int64(before.Seq), before: before,
 		again: o.again(a), failIf: conditions,

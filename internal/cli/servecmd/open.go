@@ -1,60 +1,62 @@
 package servecmd
 
 import (
-	"bytes"
 	"context"
-	"html/template"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
+
+	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/access"
-	"github.com/folkmoot/moot/internal/atomicfile"
+	"github.com/folkmoot/moot/internal/cli/app"
 )
 
-// redirect is a page that leads a browser to an address.
-var redirect = template.Must(template.New("redirect").Parse(`<!doctype html>
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0;url={{.}}">
-<title>Folkmoot</title>
-`))
-
-// openBrowser opens the server in the user's browser and signs the browser in. The
-// address has a code, which other users would see in the arguments of the browser. So
-// the browser is given a file that only this user can read, and that leads there.
+// openBrowser opens the server in the user's browser and signs the browser in.
 func (d *daemon) openBrowser(ctx context.Context) error {
 	launch, err := d.server.LaunchURL(access.Admin)
 	if err != nil {
 		return err
 	}
 	d.Note("browser %s, once and for a minute", launch.URL)
-	var page bytes.Buffer
-	if err := redirect.Execute(&page, launch.URL); err != nil {
-		return err
-	}
-	file := filepath.Join(d.Settings.Data, "server", "open.html")
-	if err := atomicfile.Write(file, page.Bytes()); err != nil {
-		return err
-	}
-	program, args := opener()
-	if err := exec.CommandContext(ctx, program, append(args, file)...).Run(); err != nil && ctx.Err() == nil {
-		d.Note("the browser was not opened: %v\n  fix: open the address above", err)
-	}
-	return nil
+	return d.OpenBrowser(ctx, "open.html", launch.URL)
 }
 
-// opener returns the command that opens a file in the browser.
-func opener() (program string, args []string) {
-	if own := os.Getenv("BROWSER"); own != "" {
-		return own, nil
+// newOpenCmd signs a browser in to the server that runs.
+func newOpenCmd(a *commands) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "open [ROOM]",
+		Short: "Open the page of the server that runs, and sign the browser in",
+		Long: "open opens the page of `moot serve` in the browser: the list of rooms, or the page\n" +
+			"of ROOM. The printed address signs one browser in. It works once, for a minute.",
+		Example: "  moot open\n  moot open migration-review",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.open(cmd.Context(), append(args, "")[0])
+		},
 	}
-	switch runtime.GOOS {
-	case "darwin":
-		return "open", nil
-	case "windows":
-		return "rundll32", []string{"url.dll,FileProtocolHandler"}
+	app.AllowServer(cmd)
+	return cmd
+}
+
+func (a *commands) open(ctx context.Context, room string) error {
+	c, err := a.Daemon()
+	if err != nil {
+		return err
 	}
-	return "xdg-open", nil
+	if c == nil {
+		return app.NoServer()
+	}
+	defer c.Close()
+	if room != "" {
+		if room, err = a.FindRoom(ctx, room); err != nil {
+			return err
+		}
+	}
+	launch, err := c.Launch(ctx)
+	if err != nil {
+		return err
+	}
+	launch.URL = app.RoomURL(launch.URL, room)
+	if err := a.EmitText(launch, "%s\n", launch.URL); err != nil || !app.HasBrowser() {
+		return err
+	}
+	return a.OpenBrowser(ctx, "open.html", launch.URL)
 }
