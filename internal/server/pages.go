@@ -6,7 +6,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/folkmoot/moot/internal/page"
-	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -15,7 +14,7 @@ func (s *Server) registerPages() {
 	s.page("/rooms/{room}", "The page of a room", s.roomPage)
 	s.page("/assets/{version}/{name}", "The scripts and styles of the pages", func(w http.ResponseWriter, r *http.Request) {
 		if !page.WriteAsset(w, r.PathValue("name")) {
-			s.fail(w, &problem.Error{Code: "API-UNKNOWN", What: "there is no such asset", Where: r.URL.Path, Fix: "load the page again"})
+			s.fail(w, notFound("asset", r.URL.Path))
 		}
 	})
 }
