@@ -163,6 +163,12 @@ func TestSeatViews(t *testing.T) {
 			t.Errorf("%s: %s %s %d, want %+v", got.ID, got.Phase, got.Why, got.Cooling, want)
 		}
 	}
+	b.play("takeover a")
+	for i, want := range []string{"host", "", ""} {
+		if got := b.state.View(room.UserVisible).Seats[i].TakenBy; got != want {
+			t.Errorf("seat %d is taken by %q, want %q", i, got, want)
+		}
+	}
 }
 
 // TestOpenRefused checks the ids of a new room.

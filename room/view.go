@@ -47,6 +47,7 @@ type SeatView struct {
 	Role      string        `json:"role,omitempty"`
 	Mode      Mode          `json:"mode,omitempty"`     // in force, of an agent
 	ModeSet   bool          `json:"mode_set,omitempty"` // a person has set Mode until the room ends
+	TakenBy   string        `json:"taken_by,omitempty"` // the person who has taken the seat over
 	Presence  Presence      `json:"presence,omitempty"` // of a running session, while the room may go on
 	Phase     string        `json:"phase"`              // idle, away, starting, next, thinking, waiting for approval, waiting for permission, cooling, muted, suspended, removed or taken over
 	Why       string        `json:"why,omitempty"`
@@ -124,7 +125,7 @@ func (s *State) View(level Visibility) View {
 
 func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
-		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, Phase: "idle", Turns: x.Turns,
+		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, TakenBy: x.TakenBy, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Failed: x.Failed, Passed: x.Passed, Tokens: x.Spent, Estimated: x.Estimated, Cost: x.Cost, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
 		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated,
 	}

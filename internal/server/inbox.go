@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/gorilla/websocket"
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
@@ -38,7 +37,16 @@ func (s *Server) registerInbox() {
 	route(s, Control, huma.Operation{
 		OperationID: "inbox", Method: http.MethodGet, Path: "/api/inbox", Summary: "List the items that wait for a person, in all rooms",
 	}, s.listInbox)
-	s.raw(Control, http.MethodGet, "/api/inbox/changes", "Follow the items that wait: NDJSON, or SSE by Accept", s.watchInbox)
+	change := schemaOf[inbox.Change](s)
+	s.rawAs(Control, huma.Operation{
+		OperationID: "inbox-changes", Method: http.MethodGet, Path: "/api/inbox/changes",
+		Summary:     "Follow the items that wait: JSON lines, server-sent events or a WebSocket",
+		Description: "Each line, event or message is a Change. The forms are chosen as for the events of a room.",
+		Responses: map[string]*huma.Response{
+			"101": {Description: "A WebSocket of text messages, each a Change"},
+			"200": {Description: "Changes", Content: map[string]*huma.MediaType{typeLines: {Schema: change}, typeSSE: {Schema: change}}},
+		},
+	}, s.watchInbox)
 	route(s, Control, huma.Operation{
 		OperationID: "answer-item", Method: http.MethodPost, Path: "/api/inbox/{room}/{item}/answer", Summary: "Answer a draft or a permission request",
 		Description: "The id of an item is ROOM/ITEM, as it stands in this path. An item is answered once: the second answer is a problem with status 409 and code ROOM-ANSWERED, which says who was first.",
@@ -122,13 +130,19 @@ func (s *Server) answerItem(ctx context.Context, in *answerInput) (*commandOutpu
 	return &commandOutput{done}, err
 }
 
-// keepAliveEvery is how often an idle stream shows that it lives.
-const keepAliveEvery = 15 * time.Second
-
-// watchInbox streams what waits and its changes. A slow reader delays only itself: it
-// is sent what has changed since the last line, and there is no queue.
+// watchInbox serves the stream of the inbox in the form that the reader wants.
 func (s *Server) watchInbox(w http.ResponseWriter, r *http.Request) {
-	ctx, stop := context.WithCancel(r.Context())
+	if websocket.IsWebSocketUpgrade(r) {
+		s.overWebSocket(w, r, s.streamInbox)
+		return
+	}
+	s.streamInbox(r.Context(), newChosenWriter(w, r))
+}
+
+// streamInbox sends what waits and its changes. A slow reader delays only itself: it
+// is sent what has changed since the last frame, and there is no queue.
+func (s *Server) streamInbox(ctx context.Context, out frameWriter) {
+	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer stop()
@@ -145,18 +159,17 @@ func (s *Server) watchInbox(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Others != nil {
 		group.Go(func() { s.end(stop, client.FollowInboxes(ctx, s.cfg.Others, send)) })
 	}
-	out := newLineStream(w, r)
-	ticker := time.NewTicker(keepAliveEvery)
+	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
 	for {
 		var err error
 		select {
 		case c := <-changes:
 			if CallerOf(ctx).mayUse(roomOf(c)) {
-				err = out.send(c)
+				err = sendJSON(out, c)
 			}
 		case <-ticker.C:
-			err = out.keepAlive()
+			err = out.alive()
 		case <-ctx.Done():
 			return
 		}
@@ -206,54 +219,4 @@ func roomOf(c inbox.Change) string {
 	}
 	in, _, _ := strings.Cut(id, "/")
 	return in
-}
-
-// A lineStream writes one JSON value a line, or one a message of an event stream.
-type lineStream struct {
-	w       io.Writer
-	control *http.ResponseController
-	sse     bool
-}
-
-// writeLimit is how long one line may take to be written.
-const writeLimit = 10 * time.Second
-
-func newLineStream(w http.ResponseWriter, r *http.Request) *lineStream {
-	s := &lineStream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
-	kind := "application/x-ndjson"
-	if s.sse {
-		kind = "text/event-stream"
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	_ = s.control.Flush() // the first line reports what is wrong
-	return s
-}
-
-func (s *lineStream) send(v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if s.sse {
-		b = append(append([]byte("data: "), b...), '\n')
-	}
-	return s.write(append(b, '\n'))
-}
-
-// keepAlive writes an empty line, or a comment of an event stream.
-func (s *lineStream) keepAlive() error {
-	if s.sse {
-		return s.write([]byte(":\n\n"))
-	}
-	return s.write([]byte("\n"))
-}
-
-func (s *lineStream) write(b []byte) error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeLimit)) // not every writer has one
-	if _, err := s.w.Write(b); err != nil {
-		return err
-	}
-	return s.control.Flush()
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/client"
@@ -118,6 +120,37 @@ func (s served) lines(t *testing.T, caller, accept string) func() string {
 		}
 		t.Fatal("the stream has ended", in.Err())
 		return ""
+	}
+}
+
+// TestInboxWebSocket: the changes come over a WebSocket too, to callers with control only.
+func TestInboxWebSocket(t *testing.T) {
+	s := serveCareful(t)
+	dial := func(caller string) (*websocket.Conn, *http.Response, error) {
+		return websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.web.URL, "http")+"/api/inbox/changes", http.Header{"Test-Caller": {caller}})
+	}
+	ws, _, err := dial("page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	var c inbox.Change
+	if err := ws.ReadJSON(&c); err != nil || c.Item == nil || c.Item.Permission.Command != "make test" {
+		t.Fatal(c, err)
+	}
+	if err := s.as("page").Call(t.Context(), http.MethodPost, "/api/inbox/"+c.Item.ID+"/answer", inbox.Answer{Answer: "deny"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for c.Ended == nil {
+		if err := ws.ReadJSON(&c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Ended.Answer == nil || c.Ended.Answer.What != "denied" || c.Ended.Answer.Via != "page" {
+		t.Errorf("it ended with %+v", c.Ended)
+	}
+	if _, resp, err := dial("spectator"); err == nil || resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a spectator: %v, %v", resp, err)
 	}
 }
 

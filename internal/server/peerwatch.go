@@ -121,20 +121,20 @@ func (s *Server) sayThere(ctx context.Context, in *sayThereInput) (*struct{}, er
 	return nil, api.ProblemOf(http.StatusNotFound, &problem.Error{Code: "WATCH-OVER", What: "the message was not posted: this watch has ended", Where: in.Body.Watch, Fix: "watch the room again, or name no watch"})
 }
 
-// A sharedStream is a lineStream to which several goroutines write.
+// A sharedStream is a stream to which several goroutines write.
 type sharedStream struct {
 	mu  sync.Mutex
-	out *lineStream
+	out frameWriter
 }
 
 // shareStream begins a stream, with an empty line now and then until stop is called.
 func shareStream(w http.ResponseWriter, r *http.Request) (s *sharedStream, stop func()) {
-	s = &sharedStream{out: newLineStream(w, r)}
+	s = &sharedStream{out: newChosenWriter(w, r)}
 	ctx, cancel := context.WithCancel(r.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t := time.NewTicker(keepAliveEvery)
+		t := time.NewTicker(heartbeat)
 		defer t.Stop()
 		for {
 			select {
@@ -153,11 +153,11 @@ func shareStream(w http.ResponseWriter, r *http.Request) (s *sharedStream, stop 
 func (s *sharedStream) send(v any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.out.send(v)
+	return sendJSON(s.out, v)
 }
 
 func (s *sharedStream) keepAlive() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.out.keepAlive()
+	return s.out.alive()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -22,6 +23,23 @@ func newHTTPWriter(w http.ResponseWriter, form string) *httpWriter {
 	w.WriteHeader(http.StatusOK)
 	_ = h.conn.Flush() // a reader that has gone shows at the first frame
 	return h
+}
+
+// newChosenWriter is newHTTPWriter in the form that the reader accepts.
+func newChosenWriter(w http.ResponseWriter, r *http.Request) *httpWriter {
+	if accepts(r.Header.Get("Accept"), typeSSE) {
+		return newHTTPWriter(w, typeSSE)
+	}
+	return newHTTPWriter(w, typeLines)
+}
+
+// sendJSON sends v as a frame.
+func sendJSON(w frameWriter, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return w.frame(frame{line: line}, false)
 }
 
 // write sends text and, unless more follows, everything that waits.

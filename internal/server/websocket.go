@@ -46,6 +46,12 @@ type socketWriter struct {
 
 // serveWebSocket serves q over a WebSocket.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, q subscription) {
+	s.overWebSocket(w, r, func(ctx context.Context, out frameWriter) { s.stream(ctx, q, out) })
+}
+
+// overWebSocket lets serve write to a WebSocket. The context ends when the reader has
+// gone.
+func (s *Server) overWebSocket(w http.ResponseWriter, r *http.Request, serve func(context.Context, frameWriter)) {
 	ws, err := s.upgrader().Upgrade(w, r, nil)
 	if err != nil {
 		return // the upgrader has answered
@@ -60,7 +66,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, q subscr
 		readAll(ws)
 	}()
 	c := &socketWriter{ws: ws, pinged: time.Now()}
-	s.stream(ctx, q, c)
+	serve(ctx, c)
 	if !c.ended {
 		ws.Close()
 	}

@@ -1,13 +1,94 @@
-// The dock: what waits for an answer, the message field, and the controls.
-import { el } from "./dom.js";
+// The dock: what waits for an answer in this room, the controls and the message field.
+import { el, setText } from "./dom.js";
+import { bindKey } from "./keys.js";
+import { Card } from "./answers.js";
+import { inbox } from "./waiting.js";
+import "./composer.js";
+import "./controls.js";
+
+// shownAfter is how long in ms a card stays that another person has answered.
+const shownAfter = 10_000;
 
 customElements.define("moot-dock", class extends HTMLElement {
+  #cards = new Map(); // by the id of the item
+
   connect(room) {
-    const text = el("textarea", { rows: 1, "aria-label": "Message" });
-    const form = el("form", { class: "composer", onsubmit: async (e) => {
-      e.preventDefault();
-      if (text.value.trim() && await room.command({ do: "say", text: text.value })) text.value = "";
-    } }, text, el("button", { class: "primary", type: "submit" }, "Send"));
-    this.append(form);
+    this.room = room;
+    this.items = el("div", { class: "items" });
+    this.said = el("p", { class: "sr", role: "status" });
+    this.controls = el("moot-controls");
+    this.composer = el("moot-composer");
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", "Answers, controls and message");
+    this.replaceChildren(this.items, this.said, this.controls, this.composer);
+    this.controls.connect(room);
+    this.composer.connect(room);
+    inbox.addEventListener("change", ({ detail }) => this.draw(detail));
+    inbox.start();
+    room.addEventListener("view", () => this.tick());
+    setInterval(() => this.tick(), 1000);
+    for (const [key, what, purpose] of [["a", "approve", "Approve the draft, or allow once"], ["e", "edit", "Edit the draft"], ["x", "reject", "Reject the draft, or deny"]]) {
+      bindKey(key, purpose, () => this.current()?.act(what));
+    }
+  }
+
+  // current returns the card that the keys are for: the one with the focus, else the first.
+  current() {
+    return document.activeElement?.closest("moot-item:not(.is-ended)") ?? this.items.querySelector("moot-item:not(.is-ended)");
+  }
+
+  draw({ began, known }) {
+    const items = inbox.of(this.room.id);
+    const ids = new Set(items.map((x) => x.id));
+    let moved = false;
+    for (const [id, card] of this.#cards) {
+      if (ids.has(id)) continue;
+      this.#cards.delete(id);
+      this.#leave(card);
+      moved = true;
+    }
+    for (const x of items) this.#show(x);
+    if (moved) this.items.querySelector("moot-item:not(.is-ended)")?.settle();
+    if (began?.room === this.room.id && !known) setText(this.said, `${this.room.name(began.agent)} waits for your ${began.kind === "draft" ? "approval" : "permission"}`);
+  }
+
+  #show(item) {
+    let card = this.#cards.get(item.id);
+    if (!card) {
+      card = new Card();
+      this.#cards.set(item.id, card);
+    }
+    card.show(item, { name: (id) => this.room.name(id), left: () => this.left(item) });
+    if (!card.isConnected) this.items.append(card);
+  }
+
+  // leave removes the card of an item that has ended. One that this page has not
+  // answered says how it has ended.
+  #leave(card) {
+    const focused = card.contains(document.activeElement);
+    if (inbox.answered(card.item.id)) card.remove();
+    else this.#tellEnd(card);
+    if (focused && !card.isConnected) document.getElementById("main")?.focus();
+  }
+
+  #tellEnd(card) {
+    card.end(inbox.answers.get(card.item.id));
+    this.items.prepend(card);
+    if (!card.querySelector("textarea")) setTimeout(() => card.contains(document.activeElement) || card.remove(), shownAfter);
+  }
+
+  // left returns the nanoseconds until an item ends by itself, by the room's clock, which
+  // stands in pauses; null for never.
+  left(item) {
+    const { draft, permission_requests: requests, limits, phase } = this.room.view ?? {};
+    const id = item.id.slice(item.room.length + 1);
+    const r = requests?.find((r) => r.id === id);
+    if (r) return r.asked_ns + r.timeout_ns - this.room.clock();
+    if (draft?.hash !== id) return item.until ? (Date.parse(item.until) - Date.now()) * 1e6 : null;
+    return limits.draft_timeout_ns && phase === "live" ? (draft.since_ns ?? 0) + limits.draft_timeout_ns - this.room.clock() : null;
+  }
+
+  tick() {
+    for (const card of this.#cards.values()) card.tick();
   }
 });

@@ -17,6 +17,8 @@ export class Room extends EventTarget {
   caller = null;
   link = "connecting";
   last = 0; // the number of the newest event that was received
+  pausing = false; // a person has paused the room, and the event has not come yet
+  #newest = null; // the newest event, for the clock
   #socket = null;
   #tries = 0;
   #timer = 0;
@@ -32,6 +34,7 @@ export class Room extends EventTarget {
     this.caller = await get("/api/caller");
     const h = await this.history({});
     this.last = h.tail;
+    this.#newest = h.events.at(-1)?.event;
     this.view = await get(this.path);
     this.#emit("view");
     this.#emit("history", h);
@@ -63,9 +66,17 @@ export class Room extends EventTarget {
     return this.seat(id)?.name || id;
   }
 
-  // you returns the id of the person who uses this page: the first human on the roster.
+  // you returns the id of the person who uses this page: the first one of this device on
+  // the roster, "" if that is the host.
   get you() {
-    return this.view?.participants.find((p) => p.kind === "human")?.id ?? "";
+    return this.caller?.seat ?? this.view?.participants.find((p) => p.kind === "human" && !p.device && p.phase !== "removed")?.id ?? "";
+  }
+
+  // clock returns the running time of the room now, in nanoseconds.
+  clock() {
+    const { phase, clock_ns } = this.view;
+    if (phase !== "live" || !this.#newest) return clock_ns;
+    return this.#newest.clock_ns + Math.max(0, Date.now() - Date.parse(this.#newest.at)) * 1e6;
   }
 
   // command sends what a person does. The id makes a repeated request harmless. A failure
@@ -110,12 +121,15 @@ export class Room extends EventTarget {
     if (u.event) {
       if (u.event.seq <= this.last) return;
       this.last = u.event.seq;
+      this.#newest = u.event;
+      if (/^room\.(?!claimed)/.test(u.event.type)) this.pausing = false;
       this.#emit("event", u);
     } else if (u.view) {
       this.before = this.view;
       this.view = u.view;
       this.#emit("view");
     } else if (u.live) {
+      this.pausing ||= Boolean(u.live.pausing);
       this.#emit("live", u.live);
     } else if (u.end) {
       if (u.end.code === "ended") this.#setLink("ended");
