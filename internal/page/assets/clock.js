@@ -4,8 +4,7 @@
 // between two events.
 export class Clock {
   #room;
-  #at = 0; // when the newest event was written, as this device measures time
-  #since = 0; // the same for the grant of the open turn
+  #since = 0; // when the open turn was granted, as this device measures time
 
   constructor(room, tick) {
     this.#room = room;
@@ -17,8 +16,7 @@ export class Clock {
   // now returns the running time of the room in nanoseconds. It stands still while the
   // room does.
   now() {
-    const v = this.#room.view;
-    return v.clock_ns + (v.phase === "live" && this.#at ? Math.max(0, Date.now() - this.#at) * 1e6 : 0);
+    return this.#room.clock();
   }
 
   // turn returns the time since the floor was given, in nanoseconds.
@@ -27,7 +25,6 @@ export class Clock {
   }
 
   #note(event) {
-    this.#at = Date.parse(event.at);
-    if (event.type === "turn.granted") this.#since = this.#at;
+    if (event.type === "turn.granted") this.#since = Date.parse(event.at);
   }
 }

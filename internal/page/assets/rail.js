@@ -1,6 +1,7 @@
 // The rail: the rooms of this device on every page, what waits in each, and the inbox.
 import { el } from "./dom.js";
 import { get } from "./api.js";
+import "./inbox.js";
 import { initials, phaseTone, phaseWord } from "./words.js";
 
 const most = 12; // rooms on the rail

@@ -87,6 +87,7 @@ class Inbox extends EventTarget {
 
   #emit(detail) {
     this.dispatchEvent(new CustomEvent("change", { detail }));
+    document.dispatchEvent(new CustomEvent("moot-inbox", { detail: { items: [...this.items.values()] } })); // for parts that count only
   }
 }
 
