@@ -28,7 +28,8 @@ func answering(t *testing.T, more string) (s served, a *agents, b *browser, room
 	room = s.room(reviewed(a, more))
 	b = start(t)
 	s.signIn(b, "admin")
-	s.show(b, room)
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	b.until(t, `document.querySelector("moot-roster li") && document.querySelector("moot-controls .pause")?.disabled === false`)
 	return s, a, b, room
 }
 
