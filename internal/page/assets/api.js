@@ -25,6 +25,20 @@ async function send(method, path, body) {
   throw new Problem(p);
 }
 
+// postLines sends a request whose answer is lines of JSON, and yields them as they come.
+// An abort of signal ends it, on the server too.
+export async function* postLines(path, body, signal) {
+  const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+  if (!response.ok) throw new Problem(response.headers.get("Content-Type")?.includes("json") ? await response.json() : { status: response.status, detail: response.statusText });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const lines = (rest + part.value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line !== "") yield JSON.parse(line);
+  }
+}
+
 export const get = (path) => send("GET", path);
 export const post = (path, body = {}) => send("POST", path, body);
 export const del = (path) => send("DELETE", path);

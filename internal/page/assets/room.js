@@ -4,11 +4,12 @@ import "./rail.js";
 import "./head.js";
 import "./banner.js";
 import "./roster.js";
+import "./policy.js";
 import "./timeline.js";
 import "./inspector.js";
 import "./dock.js";
 import "./sheets.js";
 
 const room = new Room(document.body.dataset.room);
-for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-timeline, moot-inspector, moot-dock, moot-panels")) part.connect(room);
+for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-policy, moot-timeline, moot-inspector, moot-dock, moot-panels")) part.connect(room);
 room.start().catch((problem) => room.fail(problem));
