@@ -1,26 +1,31 @@
 package browser
 
 import (
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
-// threeAgents is a room of three agents that speak in turn.
+// threeAgents is a room of three agents that address each other until all is said.
 const threeAgents = `version: room/v1
 name: migration-review
 objective: Decide whether migration 0042 can be deployed on Friday.
-policy: {use: roundrobin}
-limits: {maxTurns: 12, sameText: 50, sameTextOf: 50}
+opening: "@codebase please walk us through migration 0042."
+policy: {use: mention}
+limits: {declineRetry: 100ms}
 participants:
   - {id: ana, name: Ana, kind: human}
-  - {id: codebase, name: Codebase, mode: full_auto, endpoint: {kind: scripted, lines: ["@dba how long are writes blocked?", "Then it has to leave the transaction.", "@security is that a problem?", "One plan, with both points."]}}
-  - {id: dba, name: DBA, mode: full_auto, endpoint: {kind: scripted, lines: ["About 40 seconds, at peak.", "@codebase the backfill has to go in batches.", "Yes.", "Fine."]}}
-  - {id: security, name: Security, mode: full_auto, endpoint: {kind: scripted, lines: ["A keyed hash is enough.", "@dba erasure requests have to reach orders.", "No.", "Agreed."]}}
+  - {id: codebase, name: Codebase, mode: full_auto, endpoint: {kind: scripted, lines: ["It adds an index. @dba how long are writes blocked?", "@security is a second copy a problem?", "@dba one plan, both points in it?"]}}
+  - {id: dba, name: DBA, mode: full_auto, endpoint: {kind: scripted, lines: ["About 40 seconds. @codebase it has to leave the transaction.", "@codebase the backfill goes in batches. Is that a problem?", "Agreed."]}}
+  - {id: security, name: Security, mode: full_auto, endpoint: {kind: scripted, lines: ["Keep a keyed hash. @dba does a lookup stay exact?", "Yes."]}}
 `
 
-// stopped opens a room of three agents that its limit has stopped.
-func stopped(t *testing.T) (served, *browser, string) {
+// settled opens a room of three agents that have said everything.
+func settled(t *testing.T) (served, *browser, string) {
 	t.Helper()
 	s := serve(t)
 	id := s.room(threeAgents)
@@ -28,7 +33,7 @@ func stopped(t *testing.T) (served, *browser, string) {
 	s.signIn(b, "admin")
 	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id))
 	b.until(t, `document.querySelector(".roster moot-policy select")?.options.length >= 7`)
-	b.until(t, `document.querySelector("moot-head").textContent.includes("Stopped")`)
+	b.until(t, `document.querySelector("moot-head").textContent.includes("Completed")`)
 	return s, b, id
 }
 
@@ -70,9 +75,8 @@ const (
 // TestPolicyPanel changes the policy of a room and its settings on the page, after a
 // preview.
 func TestPolicyPanel(t *testing.T) {
-	_, b, _ := stopped(t)
+	_, b, _ := settled(t)
 	b.shots(t, "policy-panel")
-	b.choosePolicy(t, "mention")
 	b.set(t, "lookback", "0")
 	b.run(t, chromedp.Click(usePolicy, chromedp.ByQuery))
 	if v := b.value(t, `document.activeElement.parentElement.dataset.setting`); v != "settings/lookback" {
@@ -83,18 +87,84 @@ func TestPolicyPanel(t *testing.T) {
 	b.run(t, chromedp.Click(usePolicy, chromedp.ByQuery))
 	b.until(t, `document.querySelector('[data-setting="settings/fallbackSettings"] .error').textContent === "this is not valid JSON"`)
 	b.set(t, "fallbackSettings", "{}")
+	b.run(t, chromedp.Click(usePolicy, chromedp.ByQuery))
+	b.until(t, said("mention decides from the next round on"))
+
+	b.choosePolicy(t, "roundrobin")
+	b.run(t, chromedp.Click(`//*[contains(@class,"roster")]//label[contains(.,"Security")]/input`, chromedp.BySearch))
 	b.run(t, chromedp.Click(previewPolicy, chromedp.ByQuery))
-	b.until(t, `document.querySelector("dialog.preview")?.textContent.includes("of 12 decisions would differ")`)
+	b.until(t, `document.querySelector("dialog.preview")?.textContent.includes("decisions would differ")`)
 	b.shots(t, "policy-preview")
-	if v := b.value(t, `String(document.querySelectorAll("dialog .pair-differs").length > 0 && document.querySelectorAll("dialog .differences tbody tr").length > 0 && document.querySelector("dialog .turns").textContent.includes("declined"))`); v != "true" {
-		t.Error("the preview shows no differences")
+	var shown struct{ Differ, Rows, Turns, Report string }
+	b.read(t, `({
+		Differ: String(document.querySelectorAll("dialog .strip .pair-differs").length), Rows: String(document.querySelectorAll("dialog .differences tbody tr").length),
+		Turns: document.querySelector("dialog .turns tbody").textContent, Report: document.querySelector("dialog .report a").href,
+	})`, &shown)
+	if shown.Differ == "0" || shown.Rows != shown.Differ || !strings.Contains(shown.Turns, "Codebase") || !strings.Contains(shown.Turns, "declined") {
+		t.Errorf("the preview shows %+v", shown)
+	}
+	if v := b.value(t, `fetch("`+shown.Report+`").then((r) => r.text()).then((x) => x.includes("Replay of mention") && x.includes("roundrobin{") ? "" : x.slice(0, 500))`); v != "" {
+		t.Errorf("the report: %s", v)
 	}
 	b.run(t, chromedp.Click(`dialog .preview-actions .primary`, chromedp.ByQuery))
-	b.until(t, `document.querySelector(".roster moot-policy [role=status]").textContent.includes("mention decides from the next round on")`)
-	b.until(t, `document.querySelector("moot-head").textContent.includes("mention") && !document.querySelector("dialog")`)
+	b.until(t, said("roundrobin decides from the next round on"))
+	b.until(t, `document.querySelector("moot-head").textContent.includes("roundrobin") && !document.querySelector("dialog")`)
 	b.choosePolicy(t, "quiet")
-	b.choosePolicy(t, "mention")
-	if v := b.value(t, `document.querySelector('.roster [data-setting="settings/lookback"] input').value`); v != "2" {
-		t.Errorf("the settings in force have a lookback of %s", v)
+	b.choosePolicy(t, "roundrobin")
+	if v := b.value(t, `document.querySelector(".roster .boxes label:has(:checked)").textContent`); v != "Security" {
+		t.Errorf("the settings in force skip %q", v)
+	}
+}
+
+// said is true when the panel says a text.
+func said(text string) string {
+	return `document.querySelector(".roster moot-policy [role=status]").textContent.includes("` + text + `")`
+}
+
+// TestPolicyKeyboard previews a policy by keyboard alone, and leaves the preview.
+func TestPolicyKeyboard(t *testing.T) {
+	_, b, _ := settled(t)
+	b.run(t, chromedp.Focus(`.roster moot-policy select`, chromedp.ByQuery), chromedp.KeyEvent("r"))
+	b.until(t, `document.querySelector(".roster moot-policy select").selectedOptions[0].text === "roundrobin"`)
+	b.run(t, chromedp.Focus(previewPolicy, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	b.until(t, `document.querySelector("dialog.preview .differences")`)
+	b.run(t, chromedp.KeyEvent(kb.Escape))
+	b.until(t, `!document.querySelector("dialog") && document.activeElement.textContent === "Preview on this transcript"`)
+}
+
+// TestLimitsForm changes limits on the page.
+func TestLimitsForm(t *testing.T) {
+	s, b, id := settled(t)
+	b.run(t, chromedp.Click("#tab-room", chromedp.ByQuery))
+	if v := b.value(t, `[...document.querySelectorAll("moot-limits input")].slice(0, 3).map((x) => x.value).join()`); v != "40,30m," {
+		t.Errorf("the form has %s", v)
+	}
+	fill := func(label, value string) {
+		t.Helper()
+		b.value(t, `(() => {
+			const input = [...document.querySelectorAll("moot-limits label")].find((x) => x.textContent === "`+label+`").querySelector("input");
+			input.value = "`+value+`";
+			input.dispatchEvent(new Event("input", { bubbles: true }));
+			return "";
+		})()`)
+	}
+	fill("Running time", "soon")
+	b.run(t, chromedp.Click("moot-limits button[type=submit]", chromedp.ByQuery))
+	b.until(t, `document.activeElement.getAttribute("aria-invalid") === "true" && document.querySelector("moot-limits .error:not(:empty)").textContent.includes("15m")`)
+	fill("Running time", "1h30m")
+	fill("Turns", "60")
+	fill("Cost", "2.50")
+	b.shots(t, "limits")
+	b.run(t, chromedp.Click("moot-limits button[type=submit]", chromedp.ByQuery))
+	b.until(t, `document.querySelector("moot-limits [role=status]").textContent === "The limits have changed."`)
+	var shown struct {
+		Limits struct {
+			Turns    int   `json:"max_turns"`
+			Duration int64 `json:"max_duration_ns"`
+			Cost     int64 `json:"max_cost"`
+		}
+	}
+	if s.call(http.MethodGet, "/api/rooms/"+id, "", &shown); shown.Limits.Turns != 60 || shown.Limits.Duration != int64(90*time.Minute) || shown.Limits.Cost != 2_500_000 {
+		t.Errorf("the room has %+v", shown.Limits)
 	}
 }

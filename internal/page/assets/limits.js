@@ -55,7 +55,7 @@ customElements.define("moot-limits", class extends HTMLElement {
 
   draw() {
     const field = ([key, label, kind, none]) => {
-      const input = el("input", { type: "text", inputmode: kind === "time" ? "text" : "decimal", placeholder: none ?? "default", oninput: () => this.touched(input) });
+      const input = el("input", { type: "text", inputmode: kind === "time" ? "text" : "decimal", placeholder: none ?? "default", oninput: () => this.touched(input, error) });
       const error = el("span", { class: "error", id: `limit-${crypto.randomUUID()}` });
       input.setAttribute("aria-describedby", error.id);
       this.#fields.set(key, { input, error, kind });
@@ -66,12 +66,13 @@ customElements.define("moot-limits", class extends HTMLElement {
     this.said = el("p", { class: "hint", role: "status" });
     this.form = el("form", { novalidate: true, onsubmit: (e) => { e.preventDefault(); this.change(); } }, ...common.map(field),
       el("details", {}, el("summary", {}, "More limits"), ...rest.map(field)), el("div", { class: "policy-actions" }, this.save, this.undo), this.said);
-    this.append(this.form);
+    this.append(el("h2", {}, "Change the limits"), this.form);
   }
 
-  // show fills the form when the limits have changed, unless the person is about to.
+  // show fills the form when the limits have changed, unless the person is changing them.
   show() {
     const { room } = this;
+    this.hidden = !room.may("control");
     if (!this.form) this.draw();
     const text = JSON.stringify(room.view.limits);
     if (text === this.shown || this.#changed) return;
@@ -83,23 +84,22 @@ customElements.define("moot-limits", class extends HTMLElement {
     const limits = this.room.view.limits;
     for (const [key, { input, error, kind }] of this.#fields) {
       input.value = limits[key] ? write[kind](limits[key]) : "";
-      input.disabled = !this.room.may("control");
       input.removeAttribute("aria-invalid");
       setText(error, "");
     }
     this.state();
   }
 
-  touched(input) {
+  touched(input, error) {
     this.#changed = true;
     input.removeAttribute("aria-invalid");
+    setText(error, "");
     setText(this.said, "");
     this.state();
   }
 
   state() {
     this.save.disabled = !this.#changed;
-    this.save.hidden = !this.room.may("control");
     this.undo.hidden = !this.#changed;
   }
 

@@ -42,7 +42,9 @@ customElements.define("moot-policy", class extends HTMLElement {
   // choose another.
   async follow() {
     const { room } = this;
-    const { policy_in_force: now } = room.view;
+    const { policy_in_force: now, phase, ending } = room.view;
+    this.over = phase === "stopped" || phase === "completed" && ending?.cause !== "settled";
+    if (this.use) this.state();
     if (!now || same(now, this.inForce)) return;
     const first = !this.inForce;
     this.inForce = now;
@@ -65,9 +67,10 @@ customElements.define("moot-policy", class extends HTMLElement {
     this.use = el("button", { type: "submit", class: "primary" }, "Use this policy");
     this.undo = el("button", { type: "button", onclick: () => this.reset() }, "Reset");
     this.said = el("p", { class: "hint", role: "status" });
+    this.ended = el("p", { class: "hint", hidden: true }, "The room has ended. It takes another policy once it goes on.");
     this.now.replaceWith(el("form", { novalidate: true, onsubmit: (e) => { e.preventDefault(); this.change(); } },
       el("label", { class: "field" }, "Speaker policy", this.choice), this.about, this.place,
-      el("div", { class: "policy-actions" }, this.use, this.undo),
+      el("div", { class: "policy-actions" }, this.use, this.undo), this.ended,
       el("button", { type: "button", class: "link", onclick: () => this.preview() }, "Preview on this transcript"), this.said));
   }
 
@@ -131,8 +134,9 @@ customElements.define("moot-policy", class extends HTMLElement {
   }
 
   state() {
-    this.use.disabled = !this.#changed || !this.chosen;
+    this.use.disabled = !this.#changed || !this.chosen || this.over;
     this.undo.hidden = !this.#changed;
+    this.ended.hidden = !this.over;
   }
 
   tell(text) { setText(this.said, text); }
@@ -159,6 +163,7 @@ customElements.define("moot-policy", class extends HTMLElement {
       return false;
     }
     this.#changed = false;
+    this.choice.focus();
     this.state();
     this.tell(`${what.policy} decides from the next round on.`);
     return true;
@@ -171,7 +176,7 @@ customElements.define("moot-policy", class extends HTMLElement {
     openPreview(this.room, what, {
       inForce: { policy: now.name, digest: now.digest, settings: now.settings ?? {} },
       others: this.#all.filter((p) => p !== this.chosen && keyOf(p) !== keyOf(now)),
-      use: this.#changed ? () => this.change() : null,
+      use: this.#changed && !this.over ? () => this.change() : null,
       refuse: (problem) => problem.code === "ROOM-SETTINGS" && this.#form.show(problem) || this.room.fail(problem),
     });
   }

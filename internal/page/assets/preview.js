@@ -93,13 +93,13 @@ function sums(room, p) {
   const bar = (n, hue) => {
     const e = el("span", { class: "turns-bar" });
     e.style.setProperty("--share", `${(100 * n) / most}%`);
-    if (hue !== null) e.style.setProperty("--hue", hue);
+    e.style.setProperty("--hue", hue ?? 0);
     return el("td", {}, el("span", { class: "turns-n" }, String(n)), e);
   };
-  const row = (name, a, b, hue = null) => el("tr", {}, el("th", { scope: "row" }, name), bar(a, hue), bar(b, hue));
+  const row = (name, a, b, hue = null) => el("tr", { class: hue === null ? "turns-rest" : "" }, el("th", { scope: "row" }, name), bar(a, hue), bar(b, hue));
   const rest = [["declined", "declines"], ["completed the room", "finishes"], ["failed: the room pauses", "errors"]].filter(([, key]) => p.recorded[key] + p.would[key] > 0);
-  return el("table", { class: "turns" }, el("caption", {}, "Who would have spoken"),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "turns of"), el("th", { scope: "col" }, "recorded"), el("th", { scope: "col" }, "this policy"))),
+  return el("table", { class: "turns" }, el("caption", {}, "Turns by participant"),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "participant"), el("th", { scope: "col" }, "recorded"), el("th", { scope: "col" }, "this policy"))),
     el("tbody", {}, ...p.turns.map((t) => row(room.name(t.participant), t.recorded, t.would, hueOf(t.participant))), ...rest.map(([name, key]) => row(name, p.recorded[key], p.would[key]))));
 }
 

@@ -2,6 +2,7 @@
 import { el } from "./dom.js";
 import { clock, cost, seconds, tokens } from "./format.js";
 import { facts } from "./decision.js";
+import "./limits.js";
 
 // gauge draws how much of a limit is used.
 function gauge(name, used, limit, words) {
@@ -16,14 +17,17 @@ export class RoomPanel {
 
   connect(room, body) {
     this.room = room;
-    this.body = body;
+    this.state = el("div");
+    const limits = document.createElement("moot-limits");
+    body.append(this.state, limits);
+    limits.connect(room);
   }
 
   show() {
     const v = this.room.view;
     const { tally: t, limits: l } = v;
     const plain = String;
-    this.body.replaceChildren(
+    this.state.replaceChildren(
       el("h2", {}, "Limits"),
       el("div", { class: "gauges" }, ...[
         gauge("Turns", t.turns, l.max_turns, plain), gauge("Time", v.clock_ns, l.max_duration_ns, clock), gauge("Tokens", t.tokens, l.max_tokens, (n) => tokens(n)),
