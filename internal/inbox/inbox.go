@@ -109,7 +109,7 @@ func (b *Inbox) Running() (items []Item) {
 	defer b.mu.Unlock()
 	for _, w := range b.running {
 		if b.cfg.Runs(w.Room) {
-			items = append(items, itemsOf(w)...)
+			items = append(items, ItemsOf(w)...)
 		}
 	}
 	slices.SortFunc(items, byTime)
@@ -157,7 +157,7 @@ func (b *Inbox) readStored(ctx context.Context, info log.Info) (r storedRoom, ok
 	}
 	w := s.Waiting()
 	w.Requests = nil // an agent that does not run does not wait
-	r.items = itemsOf(w)
+	r.items = ItemsOf(w)
 	return r, true
 }
 

@@ -49,8 +49,8 @@ type Change struct {
 	Ended *Ended `json:"ended,omitempty"`
 }
 
-// itemsOf returns the items of a room, a draft or the requests with the oldest first.
-func itemsOf(w room.Waiting) (items []Item) {
+// ItemsOf returns the items of a room, a draft or the requests with the oldest first.
+func ItemsOf(w room.Waiting) (items []Item) {
 	item := Item{Room: w.Room, Name: w.Name, Agent: w.Participant, Turn: w.Turn, Phase: string(w.Phase)}
 	if d := w.Draft; d != nil {
 		x := item

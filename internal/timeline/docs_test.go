@@ -2,11 +2,13 @@ package timeline
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// TestDocumented: docs/terminal.md names every key and every command.
+// TestDocumented: docs/terminal.md names every key and every command, and shows the
+// screens that tests compare.
 func TestDocumented(t *testing.T) {
 	b, err := os.ReadFile("../../docs/terminal.md")
 	if err != nil {
@@ -25,6 +27,19 @@ func TestDocumented(t *testing.T) {
 			if !strings.Contains(page, "`"+key+"`") {
 				t.Errorf("docs/terminal.md does not name the key %s", key)
 			}
+		}
+	}
+	screens, err := filepath.Glob("testdata/screen-*.txt")
+	if err != nil || len(screens) == 0 {
+		t.Error("there are no screens", err)
+	}
+	for _, file := range screens {
+		screen, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(page, "```text\n"+string(screen)+"```") {
+			t.Errorf("docs/terminal.md does not show %s", file)
 		}
 	}
 	for _, v := range verbs() {

@@ -94,8 +94,10 @@ func (r *fakeRoom) emit(body room.Body) {
 		e.Actor = b.By
 	}
 	switch b := body.(type) {
+	case room.TurnGranted:
+		r.view.Turn = b.Turn
 	case room.TurnDrafted:
-		r.view.Draft = &room.Draft{Hash: b.Draft, Message: b.Message}
+		r.view.Draft = &room.Draft{Hash: b.Draft, Message: b.Message, Why: b.Why}
 	case room.PermissionAsked:
 		r.view.Requests = append(r.view.Requests, room.PermissionRequest{ID: b.ID, Permission: b.Permission, Timeout: b.Timeout})
 		r.view.Seats[0].Phase = "waiting for permission"

@@ -13,10 +13,12 @@ var keyHelp = [][2]string{
 	{"Ctrl-Y Ctrl-G", "allow or deny what an agent asks for, the oldest request first"},
 	{"Ctrl-S Ctrl-Q", "pause, resume"},
 	{"Ctrl-T Ctrl-N", "take over a seat, give an agent the floor"},
+	{"Ctrl-P F2", "show or hide the roster"},
+	{"Ctrl-V F3", "show or hide the inbox; there, the keys above answer the chosen item"},
 	{"PgUp PgDn", "scroll, also with the arrows"},
 	{"Home End", "begin and end of the line; of the timeline if the line is empty"},
 	{"Alt-B Alt-F", "move by words; Ctrl-W, Ctrl-U and Ctrl-K delete, as in a shell"},
-	{"Esc", "leave a question or the highlighted draft"},
+	{"Esc", "leave a question, the roster, the inbox or the highlighted draft"},
 	{"Esc Esc", "stop the room"},
 	{"Ctrl-D Ctrl-D", "pause and leave, as Ctrl-C does; with moot attach only leave"},
 }

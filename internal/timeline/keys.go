@@ -45,11 +45,11 @@ func (x *screen) key(k tea.KeyPressMsg) {
 			x.leave()
 		}
 	case "ctrl+o":
-		x.approve()
+		x.run("approve")
 	case "ctrl+x":
-		x.editDraft()
+		x.run("edit")
 	case "ctrl+r":
-		x.rejectDraft()
+		x.run("reject")
 	case "ctrl+y":
 		x.run("allow")
 	case "ctrl+g":
@@ -62,10 +62,14 @@ func (x *screen) key(k tea.KeyPressMsg) {
 		x.run("takeover")
 	case "ctrl+n":
 		x.run("next")
+	case "ctrl+p", "f2":
+		x.toggleRoster()
+	case "ctrl+v", "f3":
+		x.toggleInbox()
 	case "f1":
 		x.run("help")
 	default:
-		if !x.scrolled(name) {
+		if !x.movePanel(name) && !x.scrolled(name) {
 			x.press(k)
 		}
 	}
@@ -143,13 +147,21 @@ func (x *screen) run(command string) {
 	switch {
 	case err != nil:
 		x.answer(err)
+	case x.inboxCommand(v, rest):
 	case rest == "" && v.seat:
 		x.menu(v)
 	case rest == "" && v.name == "reject":
 		x.rejectDraft()
 	case rest == "" && v.name == "edit":
 		x.editDraft()
+	case v.name == "approve":
+		x.approve()
+	case v.name == "roster":
+		x.toggleRoster()
+	case v.name == "inbox":
+		x.toggleInbox()
 	case v.name == "help":
+		x.closePanel()
 		x.reply(screenHelp)
 	default:
 		x.carryOut(v, rest)
@@ -166,6 +178,8 @@ func (x *screen) escape(before time.Time) {
 	switch {
 	case x.asks != nil:
 		x.dismiss()
+	case x.panel != noPanel:
+		x.closePanel()
 	case x.draftMark != "":
 		x.unmark()
 	case time.Since(before) < twice:
@@ -181,7 +195,7 @@ func (x *screen) tab(k tea.KeyPressMsg) {
 	switch {
 	case !x.empty():
 		x.press(k)
-	case x.asks != nil || x.draft == "":
+	case x.asks != nil || x.draft == "" || x.panel != noPanel:
 	case x.draftMark == x.draft:
 		x.unmark()
 	default:
@@ -198,7 +212,7 @@ func (x *screen) unmark() {
 	}
 }
 
-// approve approves the draft that the person sees.
+// approve approves the draft that the person sees in the timeline.
 func (x *screen) approve() {
 	if x.draft == "" {
 		x.warn("no draft is waiting")

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/coordinator"
 )
@@ -111,6 +111,8 @@ func (s *Session) carryOut(v verb, rest string) {
 		s.leave()
 	case "help":
 		s.reply(func(Style) string { return help() })
+	case "inbox":
+		s.reply(func(Style) string { return "`moot inbox` lists what waits in all rooms\n" })
 	case "roster":
 		text := s.roster()
 		s.reply(func(Style) string { return text })
@@ -132,32 +134,26 @@ func (s *Session) answer(err error) {
 	if err == nil || errors.Is(err, coordinator.ErrClosed) || errors.Is(err, context.Canceled) {
 		return
 	}
-	text := err.Error()
-	if p, ok := errors.AsType[*problem.Error](err); ok {
-		text = p.What + "   [" + p.Code + "]"
-		if p.Fix != "" {
-			text += "\n  fix: " + p.Fix
-		}
+	text := problemText(err)
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Fix != "" {
+		text += "\n  fix: " + p.Fix
 	}
 	s.warn(text)
 }
 
-func (s *Session) warn(text string) {
-	s.reply(func(st Style) string { return st.paint(yellow, "! ") + st.body(text, "") })
+// problemText returns an error without its fix.
+func problemText(err error) string {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p.What + "   [" + p.Code + "]"
+	}
+	return err.Error()
 }
 
-// roster lists the participants of the room.
-func (s *Session) roster() string {
-	out := ""
-	for _, x := range s.Room.View().Seats {
-		phase := x.Phase
-		if x.Why != "" {
-			phase += ": " + x.Why
-		}
-		if x.Cooling > 0 {
-			phase += fmt.Sprintf(", %d turns left", x.Cooling)
-		}
-		out += fmt.Sprintf("  %-14s %-7s %2d turns  ~%s tokens  %s\n", clip(x.ID, 14), x.Kind, x.Turns, thousands(x.Tokens), clip(phase+x.SetMode(), 90))
+// warn tells the person what was not done. The inbox has a line of its own for that.
+func (s *Session) warn(text string) {
+	if s.waits.shown {
+		s.waits.said = term.Line(strings.ReplaceAll(text, "\n  fix: ", "; fix: "))
+		return
 	}
-	return out
+	s.reply(func(st Style) string { return st.paint(yellow, "! ") + st.body(text, "") })
 }

@@ -13,6 +13,7 @@ import (
 type block struct {
 	render func(Style) string
 	draft  string // hash of the draft that it shows, or ""
+	asks   bool   // it waits for the person
 	answer bool   // no part of the timeline
 }
 
@@ -33,23 +34,48 @@ type pane struct {
 	starts []int  // first line of each block
 	unseen int    // blocks added below the shown lines
 	marked string // hash of the highlighted draft, or ""
+	held   bool   // the first line of a block that waits for the person is at the top
+	// replied says that the answer to a command was added, until the screen knows it.
+	replied bool
 }
 
 func newPane(color bool) *pane {
 	return &pane{style: Style{Color: color}, view: viewport.New()}
 }
 
-// add appends a block.
+// add appends a block. One that waits for the person, and is longer than the pane, is
+// shown from its first line.
 func (p *pane) add(b block) {
-	follow := p.view.AtBottom()
+	follow := p.view.AtBottom() && !p.held
 	p.blocks = append(p.blocks, b)
 	p.layout(b)
 	p.trim()
 	p.view.SetContentLines(p.lines)
 	if follow {
-		p.bottom()
+		p.newest()
 	} else {
 		p.unseen++
+	}
+}
+
+// newest shows the end of the newest block, or the begin of one that is longer than the
+// pane and waits for the person.
+func (p *pane) newest() {
+	p.bottom()
+	if len(p.blocks) == 0 {
+		return
+	}
+	last := len(p.blocks) - 1
+	if start := p.starts[last]; p.blocks[last].asks && len(p.lines)-start > p.view.Height() {
+		p.view.SetYOffset(start)
+		p.held = true
+	}
+}
+
+// release ends what add does for a block that waits.
+func (p *pane) release() {
+	if p.held {
+		p.bottom()
 	}
 }
 
@@ -103,7 +129,7 @@ func (p *pane) trim() {
 // resize fits the pane into width columns and height lines. The block at the
 // top stays there.
 func (p *pane) resize(width, height int) {
-	follow := p.view.AtBottom()
+	first, follow := p.view.Height() == 0, p.view.AtBottom()
 	offset := p.view.YOffset()
 	top := max(0, sort.SearchInts(p.starts, offset+1)-1)
 	p.view.SetWidth(width)
@@ -116,7 +142,10 @@ func (p *pane) resize(width, height int) {
 		}
 	}
 	p.view.SetYOffset(offset)
-	if follow {
+	switch {
+	case first:
+		p.newest()
+	case follow:
 		p.bottom()
 	}
 }
@@ -146,6 +175,7 @@ func (p *pane) mark(draft string) {
 
 // scroll moves the shown lines down, or up for a negative n.
 func (p *pane) scroll(n int) {
+	p.held = false
 	p.view.SetYOffset(p.view.YOffset() + n)
 	p.seen()
 }
@@ -153,6 +183,7 @@ func (p *pane) scroll(n int) {
 func (p *pane) page(n int) { p.scroll(n * max(1, p.view.Height()-1)) }
 
 func (p *pane) bottom() {
+	p.held = false
 	p.view.GotoBottom()
 	p.seen()
 }

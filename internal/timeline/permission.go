@@ -196,7 +196,13 @@ func (s *Session) waiting(v room.View, now time.Time) string {
 			who = s.Printer.label(x.ID)
 		}
 	}
-	return fmt.Sprintf("%s waits for your permission %s, %s left", who, r.ID, clockOf(max(0, r.Until()-s.clock(v, now))))
+	return fmt.Sprintf("%s waits for your permission %s, %s left", who, r.ID, clockOf(s.left(r, now)))
+}
+
+// left returns how long a permission request of the room still waits. Its time stands
+// while the room is paused.
+func (s *Session) left(r room.PermissionRequest, now time.Time) time.Duration {
+	return max(0, r.Until()-s.clock(s.view, now))
 }
 
 // requestHint returns the keys that answer the oldest request.
@@ -206,8 +212,11 @@ func (x *screen) requestHint() string {
 	if r.Permission.Always {
 		hint += "  /always"
 	}
+	if x.pane.held {
+		hint += "  PgDn more"
+	}
 	if n := len(x.requests) - 1; n > 0 {
-		hint += fmt.Sprintf("  (%d more)", n)
+		hint += fmt.Sprintf("  (%d more: Ctrl-V)", n)
 	}
 	return hint + "  /help"
 }

@@ -34,7 +34,7 @@ func TestPermissionKeys(t *testing.T) {
 
 	x.room.asks("1.2", room.Permission{Kind: "read", Paths: []string{"a\u202eb"}, Always: true})
 	x.room.asks("1.3", room.Permission{Kind: "fetch"})
-	x.sees(`│ file: "a\u202eb"`, "Ctrl-Y allow 1.2  Ctrl-G deny  /always  (1 more)  /help", "asks for permission 1.3: fetch\n")
+	x.sees(`│ file: "a\u202eb"`, "Ctrl-Y allow 1.2  Ctrl-G deny  /always  (1 more: Ctrl-V)  /help", "asks for permission 1.3: fetch\n")
 	x.press("\x07")
 	want = append(want, room.Permit{ID: "1.2"})
 	x.does(want...)

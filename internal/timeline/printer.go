@@ -242,12 +242,14 @@ func (p *Printer) label(id string) string {
 }
 
 // speaker returns the label in the colour of the participant.
-func (p *Printer) speaker(id string) string {
-	code := bold
+func (p *Printer) speaker(id string) string { return p.paint(p.colorOf(id), p.label(id)) }
+
+// colorOf returns the SGR code of the label of a participant.
+func (p *Printer) colorOf(id string) string {
 	if s, ok := p.seats[id]; ok && s.color != "" {
-		code += ";" + s.color
+		return bold + ";" + s.color
 	}
-	return p.paint(code, p.label(id))
+	return bold
 }
 
 // kind returns the kind of a participant and the owner of a remote one.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -19,6 +20,7 @@ import (
 type screen struct {
 	*Session
 	input
+	panels
 	width, height int
 	draftMark     string    // hash of the highlighted draft, or ""
 	escaped       time.Time // when Escape was pressed, if no other key followed
@@ -46,6 +48,7 @@ func (s *Session) runScreen(ctx context.Context) (over bool, err error) {
 	x := &screen{Session: s, input: newInput(), others: newNotes()}
 	s.pane = newPane(s.Terminal.Color)
 	s.showHead()
+	x.detail = viewport.New()
 	program := tea.NewProgram(x, tea.WithInput(s.Terminal.In), tea.WithOutput(s.Terminal.Out), tea.WithEnvironment(environment()),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
 	stop := s.start(ctx, func(m any) { program.Send(m) })
@@ -127,7 +130,7 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		x.width, x.height = msg.Width, msg.Height
-		x.pane.resize(max(1, x.width), max(1, x.height-x.chrome()))
+		x.fit()
 	case tea.KeyPressMsg:
 		x.key(msg)
 	case tea.PasteMsg:
@@ -143,6 +146,10 @@ func (x *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		x.done, x.fault = x.handle(msg)
 	}
+	if x.pane.replied && x.panel == rosterPanel {
+		x.closePanel()
+	}
+	x.pane.replied = false
 	x.field.SetSuggestions(x.choices())
 	if x.draftMark != x.draft {
 		x.unmark()
@@ -176,7 +183,7 @@ func (x *screen) View() tea.View {
 	if chrome > 3 {
 		lines = append(lines, x.head(now))
 	}
-	lines = append(lines, x.pane.view.View(), x.rule(now))
+	lines = append(lines, x.main(now), x.rule(now))
 	typed, col := x.typed()
 	lines = append(lines, typed)
 	if chrome > 2 {
@@ -192,15 +199,21 @@ func (x *screen) View() tea.View {
 	return v
 }
 
+// minName is the number of columns that a room's name keeps before its meters are left
+// out.
+const minName = 8
+
 // head returns the first line: the room at the left, its meters at the right.
 func (x *screen) head(now time.Time) string {
 	st := x.pane.style
-	meters := strings.Join(x.meters(now), "  ")
-	name := clip(x.title(), max(8, x.width-columns(meters)-2))
-	if gap := x.width - columns(name) - columns(meters); gap >= 2 {
-		return st.paint(bold, name) + strings.Repeat(" ", gap) + st.paint(dim, meters)
+	for parts := x.meters(now); len(parts) > 0; parts = parts[:len(parts)-1] {
+		meters := strings.Join(parts, "  ")
+		name := clip(x.title(), max(minName, x.width-columns(meters)-2))
+		if gap := x.width - columns(name) - columns(meters); gap >= 2 {
+			return st.paint(bold, name) + strings.Repeat(" ", gap) + st.paint(dim, meters)
+		}
 	}
-	return st.paint(bold, clip(name, x.width))
+	return st.paint(bold, clip(x.title(), x.width))
 }
 
 // title returns the name of the room and its badge.
@@ -218,10 +231,13 @@ func (x *screen) rule(now time.Time) string {
 	st := x.pane.style
 	text, code := x.state(x.view, now)
 	tail := ""
-	if n := x.pane.unseen; n > 0 {
-		tail = fmt.Sprintf(" %d new ↓ ", n)
-	} else if !x.pane.view.AtBottom() {
-		tail = " more ↓ "
+	if n := x.waits.count(); n > 0 {
+		tail = fmt.Sprintf(" inbox %d ", n)
+	}
+	if n := x.pane.unseen; n > 0 && x.panel == noPanel {
+		tail += fmt.Sprintf(" %d new ↓ ", n)
+	} else if x.below() {
+		tail += " more ↓ "
 	}
 	room := x.width - columns(tail) - 6
 	if room < 4 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 )
@@ -48,19 +49,23 @@ type Session struct {
 	// Policy returns a built-in policy by name, for the command policy; it may be
 	// nil.
 	Policy func(name string) (room.PolicyRef, error)
+	// Inbox is what waits in other rooms; nil for none. A screen shows it.
+	Inbox Inbox
 	// Interrupt is called at Ctrl-C, which a terminal in raw mode does not
 	// turn into a signal.
 	Interrupt func()
 
-	pane    *pane          // the timeline of the screen while it is shown
-	act     func(room.Act) // gives a command of the person to the room
-	ended   bool           // there is no more input
-	leaving bool
-	held    string // a command of a script that cannot run yet
-	busy    int    // commands in flight
-	caused  int64  // sequence number of the last event caused by a command
-	pausing bool
-	working string // what a person waits for besides the room, or ""
+	pane      *pane                           // the timeline of the screen while it is shown
+	waits     waiting                         // what waits for the person
+	act       func(room.Act)                  // gives a command of the person to the room
+	elsewhere func(id string, a inbox.Answer) // answers an item of another room
+	ended     bool                            // there is no more input
+	leaving   bool
+	held      string // a command of a script that cannot run yet
+	busy      int    // commands in flight
+	caused    int64  // sequence number of the last event caused by a command
+	pausing   bool
+	working   string // what a person waits for besides the room, or ""
 
 	// The state after the events shown so far.
 	seq    int64
@@ -142,6 +147,23 @@ func (s *Session) start(ctx context.Context, deliver func(any)) (stop func()) {
 			deliver(outcome{events, err})
 		})
 	}
+	var answers chan struct{} // closed when the answer before is given; nil for none
+	s.elsewhere = func(id string, a inbox.Answer) {
+		s.busy++
+		before, done := answers, make(chan struct{})
+		answers = done
+		group.Go(func() {
+			if before != nil {
+				<-before // the first key is the answer
+			}
+			err := s.Inbox.Answer(watched, id, a)
+			close(done)
+			deliver(answered{err})
+		})
+	}
+	if s.Inbox != nil && s.pane != nil {
+		group.Go(func() { s.follow(watched, deliver) })
+	}
 	return func() {
 		unwatch()
 		group.Wait()
@@ -174,6 +196,11 @@ func (s *Session) handle(m any) (end bool, err error) {
 		}
 		s.answer(m.err)
 		s.retry()
+	case answered:
+		s.busy--
+		s.answer(m.err)
+	case followed:
+		s.noteFollowed(m)
 	case unwatched:
 		return true, m.err
 	}
@@ -202,6 +229,7 @@ func (s *Session) begin() {
 	if s.Before == nil {
 		s.view = room.View{Room: v.Room, Name: v.Name, Limits: v.Limits, Phase: room.PhaseLive}
 	}
+	s.listOwn()
 }
 
 // showHead shows what a person needs to go on with a resumed room.
@@ -283,13 +311,16 @@ func (s *Session) update(u coordinator.Update) {
 // the screen.
 func (s *Session) tell(e room.Event) {
 	before, render := *s.Printer, (*Printer).Event
+	if _, edited := e.Body.(room.TurnEdited); s.pane != nil && (edited || s.draft == "" && len(s.requests) == 0) {
+		s.pane.release()
+	}
 	if e.Seq < s.Shown {
 		render = (*Printer).skip
 	}
 	text := render(s.Printer, e)
 	draft, request := draftOf(e), s.asking(e)
 	if s.pane != nil && text != "" && (draft != "" || request != "" || !s.Quiet) {
-		s.pane.add(block{draft: draft, render: func(st Style) string { return render(before.with(st), e) }})
+		s.pane.add(block{draft: draft, asks: draft != "" || request != "", render: func(st Style) string { return render(before.with(st), e) }})
 	}
 	if s.pane != nil && shows(s.Out) {
 		return
@@ -336,6 +367,7 @@ func (s *Session) reply(render func(Style) string) {
 	if s.pane != nil {
 		s.pane.add(block{answer: true, render: func(st Style) string { return render(st) + "\n" }})
 		s.pane.bottom()
+		s.pane.replied = true
 		return
 	}
 	io.WriteString(s.Err, render(s.Printer.Style))
@@ -388,6 +420,7 @@ func (s *Session) note(e room.Event) {
 	case room.Resumed:
 		s.phase, s.ending = room.PhaseLive, room.Ending{}
 	}
+	s.noteOwn(e)
 }
 
 func (s *Session) rest(p room.Phase, e room.Ending) { s.phase, s.ending, s.pausing = p, e, false }

@@ -141,6 +141,10 @@ func (x *screen) hint() string {
 		return "Enter approves this draft  Esc leaves it"
 	case len(matches) > 0:
 		return "Tab completes: " + strings.Join(matches, "  ")
+	case x.panel == inboxPanel:
+		return x.inboxHint()
+	case x.panel == rosterPanel:
+		return "↑↓ PgUp PgDn scroll  Esc closes"
 	case len(x.requests) > 0 && x.phase == room.PhaseLive:
 		return x.requestHint()
 	case x.draft != "" && x.phase == room.PhaseLive:
@@ -156,7 +160,11 @@ func (x *screen) hint() string {
 	case v.Phase != "" && v.Phase != room.PhaseLive:
 		return "Ctrl-Q resume  /quit  /help"
 	}
-	return "Ctrl-S pause  Esc Esc stop  /help"
+	hint := "Ctrl-S pause  Esc Esc stop  Ctrl-P roster"
+	if x.waits.count() > 0 {
+		hint += "  Ctrl-V inbox"
+	}
+	return hint + "  /help"
 }
 
 // suspended returns the first suspended participant, or "".

@@ -146,6 +146,9 @@ const (
 	keyTake    = "\x14" // Ctrl-T
 	keyLeave   = "\x04" // Ctrl-D
 	keyErase   = "\x15" // Ctrl-U
+	keyInbox   = "\x16" // Ctrl-V
+	keyUp      = "\x1b[A"
+	keyDown    = "\x1b[B"
 )
 
 func TestTerminal(t *testing.T) {

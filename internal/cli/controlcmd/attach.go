@@ -56,7 +56,7 @@ func (a *commands) attach(ctx context.Context, arg, as string, last int64) error
 		Room: r, Printer: a.Printer(), Actor: app.Person(v, as), In: a.Stdin, Out: a.Stdout, Err: a.Stderr,
 		Quiet: a.Flags.Quiet, Terminal: a.Terminal(), Interrupt: app.InterruptSelf,
 		Policy:   func(name string) (room.PolicyRef, error) { return room.PolicyRef{Name: name}, nil }, // the server finds it
-		Attached: true, Shown: v.Seq - last + 1,
+		Attached: true, Shown: v.Seq - last + 1, Inbox: a.Inbox(),
 	}
 	s.Printer.You = s.Actor
 	if a.Format != app.FormatTable {

@@ -14,15 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/coordinator"
-	"github.com/folkmoot/moot/room/log"
 )
 
 // newInboxCmd lists what waits for a person.
@@ -67,7 +64,7 @@ func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := a.storedItems(ctx)
+	stored, err := a.StoredItems(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,31 +88,6 @@ func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
 	return slices.SortedFunc(maps.Values(found), func(x, y inbox.Item) int {
 		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.ID, y.ID))
 	}), nil
-}
-
-// storedItems returns the drafts that wait in the log, in rooms that no process runs.
-// If there is a server, it lists them.
-func (a *commands) storedItems(ctx context.Context) ([]inbox.Item, error) {
-	switch c, err := a.Daemon(); {
-	case err != nil:
-		return nil, err
-	case c != nil:
-		c.Close()
-		return nil, nil
-	}
-	db, err := a.ReadLog()
-	if errors.Is(err, log.ErrNotFound) {
-		return nil, nil // no room was ever run here
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	b := inbox.New(inbox.Config{
-		Log: db, Runs: func(string) bool { return false },
-		State: func(ctx context.Context, id string) (*room.State, error) { return coordinator.State(ctx, db, id) },
-	})
-	return b.Items(ctx)
 }
 
 // itemText is an item as people read it. All that an agent says stands behind a bar.
@@ -155,24 +127,7 @@ func item(id string) string {
 
 // watchInbox shows what waits, and what changes, until ctx ends.
 func (a *commands) watchInbox(ctx context.Context) error {
-	stored, err := a.storedItems(ctx)
-	if err != nil {
-		return err
-	}
-	for _, x := range stored {
-		if err := a.showChange(inbox.Change{Item: &x}); err != nil {
-			return err
-		}
-	}
-	return client.FollowInboxes(ctx, func() (map[string]*client.Client, error) {
-		processes, err := a.Processes()
-		if a.Remote() && err == nil {
-			for _, c := range processes {
-				return map[string]*client.Client{"": c}, nil // the only one
-			}
-		}
-		return processes, err
-	}, a.showChange)
+	return a.Inbox().Follow(ctx, a.showChange)
 }
 
 func (a *commands) showChange(c inbox.Change) error {

@@ -133,7 +133,7 @@ func (s *foreground) show(ctx context.Context) error {
 	}
 	session := &timeline.Session{
 		Room: s.room, Printer: s.printer(), Before: s.before, Shown: s.after + 1, Actor: s.you, In: s.Stdin, Out: s.Stdout, Err: s.Stderr,
-		Quiet: s.Flags.Quiet, Terminal: s.Terminal(), Interrupt: app.InterruptSelf,
+		Quiet: s.Flags.Quiet, Terminal: s.Terminal(), Interrupt: app.InterruptSelf, Inbox: s.Inbox(),
 		Policy: func(name string) (room.PolicyRef, error) {
 			return s.host.FindPolicy(context.WithoutCancel(ctx), name)
 		},
