@@ -52,7 +52,16 @@ type Page struct {
 	Room  string // id; "" outside a room
 	Demo  bool   // the page says that the room is a demonstration
 
+	Refused Refusal // of the template "refused"
+
 	Version string // set by Write
+}
+
+// A Refusal is why a browser gets no page.
+type Refusal struct {
+	What, Fix string
+	SignIn    string // the command that signs the browser in; "" if that does not help
+	Linked    bool   // another site led here, so the browser has not sent its cookie
 }
 
 // Write answers a request with the page of the template with that name, such as "room".

@@ -82,7 +82,7 @@ func (s *Server) forwarded(w http.ResponseWriter, r *http.Request, room string) 
 	}
 	c, err := s.cfg.Placement(r.Context(), room)
 	if err != nil {
-		s.fail(w, err)
+		s.refuse(w, r, err)
 		return true
 	}
 	if c == nil {

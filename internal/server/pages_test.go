@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,4 +30,39 @@ func TestPage(t *testing.T) {
 	x.refused(http.MethodGet, "/assets/x/none.js", nil)
 	x.refused(http.MethodGet, "/assets/x/..%2fpage.go", nil)
 	x.refused(http.MethodGet, "/rooms/r_none", nil)
+}
+
+// TestRefusedPage checks that a person who asks for a page gets a page that says why there is
+// none, and that a program gets a problem.
+func TestRefusedPage(t *testing.T) {
+	x := newSecured(t, "")
+	for _, c := range []struct {
+		path, accept, site, part string
+		status                   int
+	}{
+		{"/rooms/r_none", "text/html", "none", "moot open r_none<", http.StatusUnauthorized},
+		{"/", "text/html,*/*;q=0.8", "cross-site", "linked.js", http.StatusForbidden},
+		{"/rooms/x;rm", "text/html", "none", "moot open<", http.StatusUnauthorized},
+		{"/", "*/*", "", `"code":"API-UNAUTHORIZED"`, http.StatusUnauthorized},
+		{"/api/rooms", "text/html", "none", `"code":"API-UNAUTHORIZED"`, http.StatusUnauthorized},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.web.URL+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", c.accept)
+		if c.site != "" {
+			req.Header.Set("Sec-Fetch-Site", c.site)
+			req.Header.Set("Sec-Fetch-Mode", "navigate")
+		}
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.part) {
+			t.Errorf("%s for %s: %s, %v\n%s", c.path, c.accept, resp.Status, err, body)
+		}
+		resp.Body.Close()
+	}
 }

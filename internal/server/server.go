@@ -124,7 +124,7 @@ func (s *Server) Handler(identify Identify) http.Handler {
 			err = access.ReadBody(w, r)
 		}
 		if err != nil {
-			s.fail(w, err)
+			s.refuse(w, r, err)
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
@@ -174,7 +174,7 @@ func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *ht
 	s.routes = append(s.routes, Route{method, path, need})
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := CallerOf(r.Context()).check(need, r.PathValue("room"), r.PathValue("seat")); err != nil {
-			s.fail(w, err)
+			s.refuse(w, r, err)
 			return
 		}
 		if s.forwarded(w, r, r.PathValue("room")) || online && s.forwardedToDevice(w, r) {

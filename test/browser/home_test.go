@@ -1,12 +1,13 @@
 package browser
 
 import (
-	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -17,27 +18,14 @@ func (b *browser) shots(t *testing.T, name string) {
 	if os.Getenv("REPLAY_SHOTS") == "" {
 		return
 	}
-	for _, at := range []struct {
-		name  string
-		width int64
-	}{{"1440", 1440}, {"960", 960}, {"390", 390}} {
+	for _, width := range []int64{1440, 960, 390} {
 		for _, scheme := range []string{"light", "dark"} {
-			b.run(t, emulation.SetDeviceMetricsOverride(at.width, 860, 1, false),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-			b.screenshot(t, name+"-"+at.name+"-"+scheme)
+			b.size(t, width, 860)
+			b.colours(t, scheme, false)
+			b.screenshot(t, fmt.Sprintf("%s-%d-%s", name, width, scheme))
 		}
 	}
-	b.run(t, emulation.ClearDeviceMetricsOverride())
-}
-
-// see waits until an expression of the page is true.
-func (b *browser) see(t *testing.T, expression string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
-	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil)); err != nil {
-		t.Fatalf("not seen: %s: %v", expression, err)
-	}
+	b.size(t, 1440, 860)
 }
 
 const reviewRoom = `version: room/v1
@@ -61,7 +49,7 @@ func TestHeadAndRoster(t *testing.T) {
 	b := start(t)
 	s.signIn(b, "admin")
 	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id), chromedp.WaitVisible("[data-seat=DBA].is-speaking, [data-seat=DBA] .state", chromedp.ByQuery))
-	b.see(t, `document.querySelector("[data-seat=DBA] .state").textContent.startsWith("waiting for approval")`)
+	b.until(t, `document.querySelector("[data-seat=DBA] .state").textContent.startsWith("waiting for approval")`)
 	for what, expression := range map[string]string{
 		"the name":         `document.querySelector(".head h1").textContent === "migration-review"`,
 		"the phase":        `document.querySelector("#phase").textContent === "Live"`,
@@ -76,13 +64,13 @@ func TestHeadAndRoster(t *testing.T) {
 		"turns of a seat":  `document.querySelector("[data-seat=Codebase] .seat-used").textContent.startsWith("1 turn · ~")`,
 		"the rail":         `document.querySelectorAll(".rail-room").length === 2 && document.querySelector(".rail-room[aria-current=page]").title.startsWith("migration-review")`,
 	} {
-		t.Run(what, func(t *testing.T) { b.see(t, expression) })
+		t.Run(what, func(t *testing.T) { b.until(t, expression) })
 	}
 	b.shots(t, "head")
 	var done any
 	s.call("POST", "/api/rooms/"+id+"/commands", `{"do":"stop","reason":"enough"}`, &done)
-	b.see(t, `document.querySelector("#phase").textContent === "Stopped"`)
-	b.see(t, `document.querySelector("#phase").dataset.tone === "calm"`)
+	b.until(t, `document.querySelector("#phase").textContent === "Stopped"`)
+	b.until(t, `document.querySelector("#phase").dataset.tone === "calm"`)
 }
 
 // TestHome checks the list of rooms, its search and its links.
@@ -94,12 +82,44 @@ func TestHome(t *testing.T) {
 	id := s.room(reviewRoom)
 	s.room("{version: room/v1, name: api-security, objective: Find what an attacker could do with the new API., policy: {use: roundrobin}, participants: [{id: Ana, kind: human}, {id: Editor, endpoint: {kind: session}}]}")
 	b.run(t, chromedp.Reload(), chromedp.WaitVisible(".room-card", chromedp.ByQuery))
-	b.see(t, `document.querySelectorAll(".room-card").length === 2`)
+	b.until(t, `document.querySelectorAll(".room-card").length === 2`)
 	b.shots(t, "home")
 	b.run(t, chromedp.SendKeys("input[type=search]", "attacker", chromedp.ByQuery))
-	b.see(t, `document.querySelectorAll(".room-card").length === 1 && document.querySelector(".room-name").textContent === "api-security"`)
+	b.until(t, `document.querySelectorAll(".room-card").length === 1 && document.querySelector(".room-name").textContent === "api-security"`)
 	b.run(t, chromedp.Evaluate(`document.querySelector("input[type=search]").value = ""`, nil), chromedp.SendKeys("input[type=search]", "review", chromedp.ByQuery))
-	b.see(t, `document.querySelector(".room-name").textContent === "migration-review"`)
+	b.until(t, `document.querySelector(".room-name").textContent === "migration-review"`)
 	b.run(t, chromedp.Click(".room-name", chromedp.ByQuery), chromedp.WaitVisible("moot-timeline", chromedp.ByQuery))
-	b.see(t, `location.pathname === "/rooms/`+id+`"`)
+	b.until(t, `location.pathname === "/rooms/`+id+`"`)
+}
+
+// TestSignIn checks what a browser gets that opens a page without being signed in, or by
+// a link on another site.
+func TestSignIn(t *testing.T) {
+	s := serve(t)
+	id := s.room(reviewRoom)
+	room := s.URL + "/rooms/" + id
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<a href="%s#turn-1">the room</a>`, room)
+	}))
+	defer other.Close()
+	link := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // another site
+	b := start(t)
+	b.run(t, chromedp.Navigate(room), chromedp.WaitVisible(".refused pre", chromedp.ByQuery))
+	if text := b.value(t, `document.body.innerText`); !strings.Contains(text, "moot open "+id) || strings.Contains(text, "migration") {
+		t.Errorf("without a cookie the page shows:\n%s", text)
+	}
+	b.shots(t, "signin")
+	b.run(t, chromedp.Navigate(link), chromedp.Click("a", chromedp.ByQuery), chromedp.WaitVisible(".refused pre", chromedp.ByQuery))
+
+	s.signIn(b, "admin")
+	b.expect("403", "404") // of pages that are refused
+	b.run(t, chromedp.Navigate(link), chromedp.Click("a", chromedp.ByQuery), chromedp.WaitReady("moot-timeline", chromedp.ByQuery))
+	if at := b.value(t, `location.href`); at != room+"#turn-1" {
+		t.Errorf("the link leads to %s", at)
+	}
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/r_none"), chromedp.WaitVisible(".refused a", chromedp.ByQuery))
+	if text := b.value(t, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {
+		t.Errorf("a room that is not there:\n%s", text)
+	}
 }
