@@ -5,6 +5,7 @@ import { DecisionPanel } from "./decision.js";
 import { SeatPanel } from "./seatpanel.js";
 import { RoomPanel } from "./roompanel.js";
 import { SharePanel } from "./sharepanel.js";
+import { openSheet } from "./sheets.js";
 
 // The panel of the policy is an element of its own.
 class PolicyPanel {
@@ -60,6 +61,7 @@ customElements.define("moot-inspector", class extends HTMLElement {
     const id = what.seat ? "seat" : "decision";
     this.#panels[id].select(what);
     this.open(id);
+    openSheet("moot-inspector");
   }
 
   #key(e) {
