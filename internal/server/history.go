@@ -1,9 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"math"
 	"net/http"
+	"slices"
+	"sort"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,7 +24,7 @@ import (
 
 func (s *Server) registerHistory() {
 	route(s, Read, huma.Operation{
-		OperationID: "history", Method: http.MethodGet, Path: "/api/rooms/{room}/history", Summary: "Read stored events of a room in the form of pages: the last, those before an event, or those behind one",
+		OperationID: "history", Method: http.MethodGet, Path: "/api/rooms/{room}/history", Summary: "Read stored events of a room in the form of pages: the last, those before an event, those behind one, those around a turn, or those with a text",
 	}, s.history)
 	route(s, Control, huma.Operation{
 		OperationID: "event", Method: http.MethodGet, Path: "/api/rooms/{room}/history/{seq}", Summary: "Read one event of a room in the form of pages, with the whole text of a redacted message",
@@ -30,6 +36,8 @@ type (
 		Room   string `path:"room" maxLength:"128"`
 		Before int64  `query:"before" minimum:"1" doc:"Events before this one; without it and after, the last"`
 		After  int64  `query:"after" minimum:"0" doc:"Events behind this one"`
+		Turn   int    `query:"turn" minimum:"1" doc:"Events around the beginning of this turn"`
+		Search string `query:"search" maxLength:"200" doc:"Only events whose texts contain this, in any case, the newest before an event. An answer covers a part of the log: search on with before=first until first is 1"`
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"300" doc:"Most events of one answer"`
 	}
 	historyOutput struct{ Body api.History }
@@ -51,6 +59,13 @@ func (s *Server) history(ctx context.Context, in *historyInput) (*historyOutput,
 	}
 	last := int64(tail.Seq)
 	start, end := max(0, last-int64(in.Limit)), last
+	if in.Turn > 0 {
+		at, err := s.turnAt(ctx, in.Room, in.Turn, last)
+		if err != nil {
+			return nil, err
+		}
+		in.Before = at + int64(in.Limit)/2 + 1
+	}
 	switch {
 	case in.Before > 0:
 		end = min(in.Before-1, last)
@@ -59,23 +74,129 @@ func (s *Server) history(ctx context.Context, in *historyInput) (*historyOutput,
 		start = min(in.After, last)
 		end = min(last, start+int64(in.Limit))
 	}
-	out := &historyOutput{api.History{First: start + 1, Last: end, Tail: last, Events: []api.Update{}}}
-	level := CallerOf(ctx).level()
-	for e, err := range s.entries(ctx, in.Room, start, end) {
+	if in.Search != "" {
+		h, err := s.search(ctx, in, end)
+		h.Tail = last
+		return &historyOutput{h}, err
+	}
+	events, err := s.pageEvents(ctx, in.Room, start, end, "")
+	return &historyOutput{api.History{First: start + 1, Last: end, Tail: last, Events: events}}, err
+}
+
+// pageEvents returns the events of a room after one, up to the one with the number end,
+// in the form of pages, as the caller sees them. With a text, in lower case, it returns
+// only those whose texts contain it.
+func (s *Server) pageEvents(ctx context.Context, id string, after, end int64, text string) ([]api.Update, error) {
+	out, level := []api.Update{}, CallerOf(ctx).level()
+	for e, err := range s.entries(ctx, id, after, end) {
 		if err != nil {
 			return nil, err
 		}
 		seen, ok := moot.Visible(e.Event, level)
-		if !ok {
+		if !ok || text != "" && !contains(pageEvent(seen), text) {
 			continue
 		}
 		u, err := pageUpdate(moot.Update{Event: &seen})
 		if err != nil {
 			return nil, err
 		}
-		out.Body.Events = append(out.Body.Events, u)
+		out = append(out, u)
 	}
 	return out, nil
+}
+
+// searchAtOnce is how many events one answer to a search covers.
+const searchAtOnce = 20_000
+
+// search returns the newest events up to the one with the number end that contain a
+// text. First is the number of the oldest event that it has read.
+func (s *Server) search(ctx context.Context, in *historyInput, end int64) (api.History, error) {
+	h := api.History{First: end + 1, Last: end, Events: []api.Update{}}
+	for stop := max(0, end-searchAtOnce); h.First > stop+1 && len(h.Events) < in.Limit; {
+		from := max(stop, h.First-1-readAtOnce)
+		found, err := s.pageEvents(ctx, in.Room, from, h.First-1, strings.ToLower(in.Search))
+		if err != nil {
+			return h, err
+		}
+		h.First, h.Events = from+1, append(found, h.Events...)
+	}
+	return h, nil
+}
+
+// contains reports whether a text that a page shows of an event contains text, which is
+// in lower case.
+func contains(e moot.Event, text string) bool {
+	return slices.ContainsFunc(texts(e.Body), func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
+}
+
+// texts returns what people and agents have written in an event, and the reasons.
+func texts(b room.Body) []string {
+	switch b := b.(type) {
+	case room.MessagePosted:
+		return []string{b.Message.Text, b.Message.Summary}
+	case room.TurnDrafted:
+		return []string{b.Message.Text, b.Why}
+	case room.TurnEdited:
+		return []string{b.Text}
+	case room.TurnGranted:
+		return []string{b.Reason}
+	case room.RoundDeclined:
+		return []string{b.Reason}
+	case room.TurnRejected:
+		return []string{b.Reason}
+	case room.TurnPassed:
+		return []string{b.Reason}
+	case room.TurnFailed:
+		return []string{b.Code, b.Error}
+	case room.TurnInterrupted:
+		return []string{b.Reason}
+	case room.PermissionAsked:
+		return append([]string{b.Permission.Title, b.Permission.Command, strings.Join(b.Permission.Argv, " ")}, b.Permission.Paths...)
+	case room.Paused:
+		return []string{b.Code, b.Reason}
+	case room.Stopped:
+		return []string{b.Reason}
+	case room.Completed:
+		return []string{b.Reason}
+	case room.Errored:
+		return []string{b.Code, b.Reason}
+	}
+	return nil
+}
+
+// turnAt returns the number of the event that granted a turn. Turns are granted in the
+// order of their numbers, so a binary search finds it.
+func (s *Server) turnAt(ctx context.Context, id string, turn int, last int64) (int64, error) {
+	var failed error
+	at := sort.Search(int(last), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		var next int
+		next, failed = s.grantAfter(ctx, id, int64(i), last)
+		return next > turn
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	if next, err := s.grantAfter(ctx, id, int64(at)-1, last); err != nil || at == 0 || next != turn {
+		return 0, cmp.Or(err, error(&problem.Error{Code: "ROOM-UNKNOWN", What: fmt.Sprintf("room %s has no turn %d", id, turn), Fix: "`moot show " + id + "` lists its turns"}))
+	}
+	return int64(at), nil
+}
+
+// grantAfter returns the number of the first turn that was granted after an event, and
+// the largest number if there was none.
+func (s *Server) grantAfter(ctx context.Context, id string, after, last int64) (int, error) {
+	for e, err := range s.entries(ctx, id, max(after, 0), last) {
+		if err != nil {
+			return 0, err
+		}
+		if b, ok := e.Event.Body.(room.TurnGranted); ok {
+			return b.Turn, nil
+		}
+	}
+	return math.MaxInt, nil
 }
 
 // oneEvent reads one event whole.
@@ -102,14 +223,19 @@ func pageUpdate(u moot.Update) (api.Update, error) {
 	if u.Event == nil {
 		return api.UpdateOf(u)
 	}
-	e := *u.Event
+	e := pageEvent(*u.Event)
+	wire, err := api.UpdateOf(moot.Update{Event: &e})
+	wire.HTML = pageHTML(e)
+	return wire, err
+}
+
+// pageEvent returns e without the text of a redacted message.
+func pageEvent(e moot.Event) moot.Event {
 	if m, ok := e.Body.(room.MessagePosted); ok && m.Message.Visibility == room.UserRedacted {
 		m.Message, _ = m.Message.VisibleAt(room.UserVisible)
 		e.Body = m
 	}
-	wire, err := api.UpdateOf(moot.Update{Event: &e})
-	wire.HTML = pageHTML(e)
-	return wire, err
+	return e
 }
 
 // pageHTML returns the HTML of the text of an event, "" if it has none.
