@@ -82,7 +82,7 @@ func (s served) signIn(b *browser, scope string) {
 func (s served) show(b *browser, room string) {
 	s.t.Helper()
 	b.run(s.t, chromedp.Navigate(s.URL+"/rooms/"+room))
-	b.until(s.t, `document.querySelector("moot-roster li") && document.querySelector("moot-timeline li")`)
+	b.until(s.t, `document.querySelector("moot-roster li") && document.querySelector("moot-timeline .row")`)
 }
 
 // TestPageShowsRoom checks that the page of a room shows what its agents say, as it

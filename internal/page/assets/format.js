@@ -22,6 +22,9 @@ export const cost = (millionths, estimated) => `${estimated ? "~" : ""}$${(milli
 // time is the hour of a date in the browser's zone.
 export const time = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
+// hour is time without the seconds.
+export const hour = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
 // day is the date for people.
 export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
 

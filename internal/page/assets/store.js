@@ -43,11 +43,11 @@ export class Room extends EventTarget {
     document.addEventListener("visibilitychange", () => document.hidden || this.#now());
   }
 
-  // history reads stored events: {before} or {after} or the newest.
-  history({ before, after, limit = 300 }) {
+  // history reads stored events: {before} or {after}, those around a {turn}, or the
+  // newest; with {search} only those with a text.
+  history({ limit = 300, ...part }) {
     const q = new URLSearchParams({ limit });
-    if (before) q.set("before", before);
-    if (after) q.set("after", after);
+    for (const [key, value] of Object.entries(part)) if (value) q.set(key, value);
     return get(`${this.path}/history?${q}`);
   }
 
