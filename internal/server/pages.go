@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/folkmoot/moot/internal/page"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/log"
 )
 
 func (s *Server) registerPages() {
@@ -72,7 +72,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	linked := p.Code == "API-ORIGIN"
 	if linked || p.Status == http.StatusUnauthorized {
 		title, refused.Linked, refused.SignIn = "Sign in", linked, "moot open"
-		if id, ok := strings.CutPrefix(r.URL.Path, "/rooms/"); ok && log.CheckName(id) == nil {
+		if id, ok := strings.CutPrefix(r.URL.Path, "/rooms/"); ok && plainID.MatchString(id) {
 			refused.SignIn += " " + id
 		}
 	}
@@ -81,6 +81,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	s.writePage(w, p.Status, "refused", page.Page{Title: title, Refused: refused})
 }
+
+// plainID is an id of a room that is safe in a command that a person copies into a shell.
+var plainID = regexp.MustCompile(`^r_[0-9a-z]{1,60}$`)
 
 // asksForPage reports whether a browser asks for a page, to show it to a person.
 func asksForPage(r *http.Request) bool {

@@ -60,8 +60,8 @@ func TestHeadAndRoster(t *testing.T) {
 		"the speaker":      `document.querySelector("[data-seat=DBA]").matches(".is-speaking") && document.querySelectorAll(".is-speaking").length === 1`,
 		"you":              `document.querySelector("[data-seat=Ana] .tag").textContent === "You"`,
 		"a session":        `document.querySelector("[data-seat=Editor]").textContent.includes("away") && document.querySelector("[data-seat=Editor] .tag").textContent === "session"`,
-		"modes":            `document.querySelector("[data-seat=Codebase] .seat-mode").textContent === "sends by itself"`,
-		"turns of a seat":  `document.querySelector("[data-seat=Codebase] .seat-used").textContent.startsWith("1 turn · ~")`,
+		"modes":            `document.querySelector("[data-seat=Codebase] .seat-used").textContent.startsWith("auto-sends · ")`,
+		"turns of a seat":  `document.querySelector("[data-seat=Codebase] .seat-used").textContent.includes(" · 1 turn · ~")`,
 		"the rail":         `document.querySelectorAll(".rail-room").length === 2 && document.querySelector(".rail-room[aria-current=page]").title.startsWith("migration-review")`,
 	} {
 		t.Run(what, func(t *testing.T) { b.until(t, expression) })

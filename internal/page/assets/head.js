@@ -42,9 +42,9 @@ customElements.define("moot-head", class extends HTMLElement {
     this.prepend(el("div", { class: "head-main" }, this.heading, this.demo(), this.phase, this.state, this.policy, this.link, this.tools),
       el("div", { class: "objective-box" }, this.objective, this.more),
       el("dl", { class: "meters", "aria-label": "Figures and limits" }, ...Object.values(this.meters).map((m) => m.element)));
-    this.clock = new Clock(room, () => this.showTime());
+    new Clock(room, () => this.showTime());
     room.addEventListener("view", () => this.show());
-    room.addEventListener("live", ({ detail }) => { if (detail.pausing) this.showPhase(true); });
+    room.addEventListener("live", ({ detail }) => { if (detail.pausing) this.showPhase(); });
     room.addEventListener("link", () => setText(this.link, links[room.link] ?? ""));
     new ResizeObserver(() => this.measure()).observe(this.objective);
   }
@@ -56,7 +56,7 @@ customElements.define("moot-head", class extends HTMLElement {
   show() {
     const v = this.room.view;
     setText(this.heading, v.name || v.room);
-    this.showPhase(false);
+    this.showPhase();
     const state = v.one_to_one && v.phase === "live" ? stateWord(v.state) : "";
     this.state.hidden = !state;
     this.state.dataset.state = v.state;
@@ -76,15 +76,16 @@ customElements.define("moot-head", class extends HTMLElement {
   }
 
   // showPhase says that a turn is still in flight while the room is about to pause.
-  showPhase(pausing) {
+  showPhase() {
     const { phase } = this.room.view;
-    setText(this.phase, pausing && phase === "live" ? "Pausing (turn in flight)" : phaseWord(phase));
+    const pausing = this.room.pausing && phase === "live";
+    setText(this.phase, pausing ? "Pausing (turn in flight)" : phaseWord(phase));
     this.phase.dataset.tone = pausing ? "warn" : phaseTone(phase);
   }
 
   showTime() {
     const v = this.room.view;
-    if (v) this.meters.time.show(this.clock.now(), v.limits.max_duration_ns, clock);
+    if (v) this.meters.time.show(this.room.clock(), v.limits.max_duration_ns, clock);
   }
 
   // measure offers the rest of an objective that is longer than two lines.

@@ -2,7 +2,7 @@
 import { avatar, el, hueOf, setText } from "./dom.js";
 import { clock, cost, count, seconds, tokens } from "./format.js";
 import { Clock } from "./clock.js";
-import { kindOf, kindWord, modeWord } from "./words.js";
+import { kindOf, kindWord, modeMeans, modeWord } from "./words.js";
 
 const speaking = ["thinking", "waiting for approval", "waiting for permission"];
 
@@ -15,11 +15,10 @@ class Seat {
     this.tag = el("span", { class: "tag" });
     this.state = el("span", { class: "state" });
     this.time = el("span", { class: "seat-time" });
-    this.mode = el("p", { class: "seat-mode" });
     this.used = el("p", { class: "seat-used" });
     this.button = el("button", { class: "seat-button", type: "button", onclick: () => room.select({ seat: id }) },
       el("span", { class: "seat-body" }, el("span", { class: "seat-name" }, this.name, this.tag), el("span", { class: "seat-now" }, this.state, this.time)));
-    this.element = el("li", { class: "seat", "data-seat": id }, this.button, this.mode, this.used);
+    this.element = el("li", { class: "seat", "data-seat": id }, this.button, this.used);
     this.element.style.setProperty("--hue", hueOf(id));
   }
 
@@ -41,10 +40,10 @@ class Seat {
     else this.button.removeAttribute("aria-current");
     setText(this.state, stateOf(p, view, next));
     this.state.parentElement.hidden = p.badge === "human" && !this.state.textContent;
-    this.mode.hidden = !p.mode;
-    setText(this.mode, modeWord(p.mode) + (p.mode_set ? " until the room ends" : ""));
-    setText(this.used, used(p).join(" · "));
-    this.used.hidden = !this.used.textContent;
+    const facts = p.badge === "human" ? [] : used(p);
+    this.used.hidden = facts.length === 0;
+    setText(this.used, facts.map(([text]) => text).join(" · "));
+    this.used.title = facts.map(([, long]) => long).join("\n");
   }
 
   tick(turn) {
@@ -68,14 +67,18 @@ function stateOf(p, view, next) {
   return p.badge === "human" ? "" : p.why ?? "idle";
 }
 
-// used lists what a seat has done and used, as far as it is more than nothing.
+// used lists the mode of an agent and what it has done and used: in short, and in words.
 function used(p) {
-  if (p.badge === "human") return [];
-  const failures = p.failures > 0 ? `${count(p.failures, "failure")} in a row` : p.failed ? count(p.failed, "failure") : "";
-  return [
-    count(p.turns, "turn"), p.tokens > 0 && `${tokens(p.tokens, p.estimated)} tokens`, p.cost > 0 && cost(p.cost, p.cost_estimated),
-    p.avg_latency_ns > 0 && `${seconds(p.avg_latency_ns).replace(" ", "\u00a0")} on average`, p.passed > 0 && `${p.passed} passed`, failures,
-  ].filter(Boolean);
+  const list = [];
+  if (p.mode) list.push([modeWord(p.mode) + (p.mode_set ? " (set)" : ""), modeMeans(p.mode) + (p.mode_set ? ", until the room ends" : "")]);
+  list.push([count(p.turns, "turn"), count(p.turns, "turn")]);
+  if (p.tokens > 0) list.push([tokens(p.tokens, p.estimated), `${p.tokens.toLocaleString()} tokens${p.estimated ? ", in part an estimate" : ""}`]);
+  if (p.cost > 0) list.push([cost(p.cost, p.cost_estimated), `cost${p.cost_estimated ? ", in part an estimate" : ""}`]);
+  if (p.avg_latency_ns > 0) list.push([seconds(p.avg_latency_ns).replace(" ", "\u00a0"), "average time of an answer"]);
+  if (p.passed > 0) list.push([`${p.passed} passed`, `${count(p.passed, "turn")} without a message`]);
+  if (p.failures > 0) list.push([`${count(p.failures, "failure")} in a row`, `${count(p.failed ?? p.failures, "failed turn")} in all`]);
+  else if (p.failed) list.push([count(p.failed, "failure"), `${count(p.failed, "failed turn")} in all`]);
+  return list;
 }
 
 customElements.define("moot-roster", class extends HTMLElement {

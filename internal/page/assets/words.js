@@ -22,10 +22,15 @@ const states = {
 // says too.
 export const stateWord = (state) => states[state] ?? "";
 
-const modes = { manual: "asks before it sends", semi_auto: "asks at times", full_auto: "sends by itself" };
+const modes = {
+  manual: ["asks first", "You approve each of its messages before it is sent"],
+  semi_auto: ["asks at times", "You approve its messages that a rule of the room selects"],
+  full_auto: ["auto-sends", "Its messages are sent without approval"],
+};
 
-// modeWord returns what an approval mode means.
-export const modeWord = (mode) => modes[mode] ?? "";
+// modeWord returns the word for an approval mode, and modeMeans what it means.
+export const modeWord = (mode) => modes[mode]?.[0] ?? "";
+export const modeMeans = (mode) => modes[mode]?.[1] ?? "";
 
 // kindOf returns what a seat is: a local or shared agent, a session, you or a person.
 export function kindOf(seat, you) {
