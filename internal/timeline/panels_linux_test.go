@@ -337,7 +337,7 @@ func TestInboxSizes(t *testing.T) {
 			}
 		}
 	}
-	x.sees("more ↓")
+	x.sees("3 of 3", "more ↓") // the last size
 	x.press(strings.Repeat("\x1b[6~", 5))
 	x.sees("│ the end")
 	x.press("\x1b[H")
