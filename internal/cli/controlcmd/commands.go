@@ -26,7 +26,7 @@ func Commands(a *app.App) []*cobra.Command {
 	c := &commands{a}
 	return []*cobra.Command{
 		newAttachCmd(c), newSayCmd(c), newPauseCmd(c), newResumeCmd(c), newStopCmd(c), newCompleteCmd(c),
-		newTakeOverCmd(c), newReleaseCmd(c), newNextCmd(c),
+		newTakeOverCmd(c), newReleaseCmd(c), newNextCmd(c), newModeCmd(c),
 		newInboxCmd(c), newApproveCmd(c), newEditCmd(c), newRejectCmd(c),
 	}
 }
