@@ -114,7 +114,7 @@ func (x *screen) waitsSince(e entry, now time.Time) string {
 	switch {
 	case e.ended != "":
 		return e.ended
-	case e.Kind == inbox.Permission && e.Room == x.view.Room:
+	case e.Kind != inbox.Draft && e.Room == x.view.Room:
 		for _, r := range x.view.Requests {
 			if e.ID == e.Room+"/"+r.ID {
 				return clockOf(x.left(r, now)) + " left"
@@ -144,9 +144,9 @@ func (x *screen) showDetail(e entry, width, height int) {
 	p := x.labels(e).with(st)
 	var text string
 	switch {
-	case e.Kind == inbox.Permission && e.Permission != nil:
+	case e.Kind != inbox.Draft:
 		_, id, _ := strings.Cut(e.ID, "/")
-		text = p.asked(room.PermissionAsked{Turn: e.Turn, Participant: e.Agent, ID: id, Permission: *e.Permission})
+		text = p.asked(room.PermissionAsked{Turn: e.Turn, Participant: e.Agent, ID: id, Permission: requestOf(e.Item)})
 	default:
 		facts := []string{"room " + cmp.Or(e.Name, e.Room), "waits for approval (" + e.Why + ")"}
 		if e.To != "" && e.To != room.Broadcast {
@@ -162,6 +162,14 @@ func (x *screen) showDetail(e entry, width, height int) {
 	x.detailOf = key
 }
 
+// requestOf returns what an agent asks for.
+func requestOf(x inbox.Item) room.Permission {
+	if x.Permission == nil {
+		return room.Permission{}
+	}
+	return *x.Permission
+}
+
 // answerChosen answers the chosen item. It is not answered if it has ended.
 func (x *screen) answerChosen(a inbox.Answer) {
 	e, ok := x.waits.current()
@@ -173,7 +181,7 @@ func (x *screen) answerChosen(a inbox.Answer) {
 	case e.ended != "":
 		x.warn("nothing was answered: " + e.ended)
 		return
-	case a.Answer == inbox.Always && (e.Permission == nil || !e.Permission.Always):
+	case a.Answer == inbox.Always && !requestOf(e.Item).Always:
 		x.warn("the agent does not offer to remember an answer")
 		return
 	}
@@ -281,7 +289,7 @@ func (x *screen) inboxHint() string {
 	case e.ended != "":
 	case e.Kind == inbox.Permission:
 		keys = "Ctrl-Y allow  Ctrl-G deny  "
-		if e.Permission != nil && e.Permission.Always {
+		if requestOf(e.Item).Always {
 			keys += "/always  "
 		}
 	default:

@@ -47,8 +47,15 @@ func (x *screen) body() (width, height int) {
 	return max(1, x.width-x.side()), max(1, x.height-x.chrome())
 }
 
-// fit fits the timeline into the screen.
-func (x *screen) fit() { x.pane.resize(x.body()) }
+// fit fits the timeline into the screen. A roster in its place moves next to it if the
+// screen has become wide enough.
+func (x *screen) fit() {
+	if x.panel == rosterPanel && x.width >= sideFrom {
+		x.closePanel()
+		x.hideSide = false
+	}
+	x.pane.resize(x.body())
+}
 
 // toggleRoster shows or hides the roster: next to the timeline if the screen is wide
 // enough, else in its place.

@@ -173,6 +173,12 @@ func TestRoster(t *testing.T) {
 	x.sees("As written: about 40 seconds")
 	x.press("/roster\r/pause for lunch\r")
 	x.does(room.Pause{Reason: "for lunch"})
+	x.sees("Esc closes")
+	x.resize(120, 24)
+	x.sees("│ ROSTER  policy roundrobin")
+	if n := strings.Count(x.screen.String(), "ROSTER"); n != 1 {
+		t.Errorf("the roster is shown %d times:\n%s", n, x.screen)
+	}
 	x.press("/dance\r")
 	x.sees(`there is no command "dance"`, "DRAFT #1 DBA") // the answer is in the timeline
 }
