@@ -94,7 +94,7 @@ export class DecisionPanel {
 
   // again makes a room of the turns up to this one, which goes on.
   #again(turn) {
-    return el("p", {}, el("button", { type: "button", onclick: async ({ target }) => {
+    return el("div", { class: "again" }, el("button", { type: "button", onclick: async ({ target }) => {
       target.disabled = true;
       try {
         const { room } = await post(`${this.room.path}/forks`, { at: `t${turn}`, run: true });
@@ -103,7 +103,7 @@ export class DecisionPanel {
         target.disabled = false;
         this.room.fail(problem);
       }
-    } }, "Run again from here"), el("span", { class: "hint" }, ` A new room begins with the turns 1 to ${turn}. This one stays as it is.`));
+    } }, "Run again from here"), el("p", { class: "hint" }, `A new room begins with the turns 1 to ${turn}. This one stays as it is.`));
   }
 
   #follow() {
@@ -127,7 +127,7 @@ function bars(room, candidates, winner) {
     const name = el("th", { scope: "row" }, room.name(c.participant), c.participant === winner && el("span", { class: "sr" }, ", chosen"));
     const cells = c.blocked ? [el("td", { colspan: 2 }, c.blocked)]
       : c.score === undefined ? [el("td", { colspan: 2 }, bid || (c.participant === winner ? "chosen" : "could speak"))]
-        : [el("td", {}, bar), el("td", {}, c.score.toFixed(2))];
+        : [el("td", {}, bar), el("td", {}, Math.abs(c.score) < 100 ? c.score.toFixed(2) : String(Math.round(c.score)))];
     return el("tr", { class: c.participant === winner ? "win" : c.blocked ? "out" : "" }, name, ...cells);
   });
   return el("table", { class: "bars" }, el("caption", { class: "sr" }, "Candidates"), el("tbody", {}, ...rows));

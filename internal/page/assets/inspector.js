@@ -6,6 +6,7 @@ import { SeatPanel } from "./seatpanel.js";
 import { RoomPanel } from "./roompanel.js";
 import { SharePanel } from "./sharepanel.js";
 import { openSheet } from "./sheets.js";
+import "./policy.js";
 
 // The panel of the policy is an element of its own.
 class PolicyPanel {
@@ -14,7 +15,7 @@ class PolicyPanel {
   connect(room, body) {
     const panel = document.createElement("moot-policy");
     body.append(panel);
-    customElements.whenDefined("moot-policy").then(() => panel.connect(room));
+    panel.connect(room);
   }
 
   show() {}

@@ -3,6 +3,7 @@ import { el } from "./dom.js";
 import { clock, cost, seconds, tokens } from "./format.js";
 import { facts } from "./decision.js";
 import "./limits.js";
+import "./limits.js";
 
 // gauge draws how much of a limit is used.
 function gauge(name, used, limit, words) {
