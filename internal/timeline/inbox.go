@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/internal/inbox"
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -23,15 +24,17 @@ func (x *screen) inboxPanel(width, height int, now time.Time) (lines []string) {
 		n = max(minLines, (height-1)/maxShare)
 	}
 	if w.lost != nil {
-		lines = append(lines, st.paint(yellow, clip("! other rooms are not known: "+problemText(w.lost), width)))
+		lines = append(lines, x.inboxNotes("other rooms are not known: "+term.Line(problemText(w.lost)), width)...)
 	}
 	n = min(n, len(list))
 	top := max(0, min(at-n/2, len(list)-n))
 	lines = append(lines, list[top:top+n]...)
-	if height >= lowPanel {
+	if height >= lowPanel && len(list) > 0 {
 		lines = append(lines, x.inboxRule(width, at+1, len(list)))
 	}
-	lines = append(lines, x.inboxSaid(width)...)
+	if w.said != "" {
+		lines = append(lines, x.inboxNotes(w.said, width)...)
+	}
 	if chosen, ok := w.current(); ok {
 		x.showDetail(chosen, width, max(1, height-len(lines)))
 		lines = append(lines, strings.Split(x.detail.View(), "\n")...)
@@ -76,18 +79,16 @@ func (x *screen) inboxRule(width, number, of int) string {
 	return x.pane.style.paint(dim, text+strings.Repeat("─", max(0, width-columns(text+tail)))+tail)
 }
 
-// maxSaid is the number of lines of the answer to a key.
-const maxSaid = 3
+// maxNote is the number of lines of a note.
+const maxNote = 3
 
-// inboxSaid returns the answer to the last key.
-func (x *screen) inboxSaid(width int) (lines []string) {
-	if x.waits.said == "" {
-		return nil
-	}
-	for _, line := range wrap("! "+x.waits.said, width) {
+// inboxNotes returns the lines of what the inbox says about itself, such as the answer to the
+// last key.
+func (x *screen) inboxNotes(text string, width int) (lines []string) {
+	for _, line := range wrap("! "+text, width) {
 		lines = append(lines, x.pane.style.paint(yellow, line))
 	}
-	return lines[:min(len(lines), maxSaid)]
+	return lines[:min(len(lines), maxNote)]
 }
 
 // labels returns the Printer that knows the participants of the room of an item.

@@ -313,6 +313,9 @@ func TestInboxLost(t *testing.T) {
 	x.sees("► draft")
 	b.fail <- errors.New("the server does not answer")
 	x.sees("INBOX  nothing waits for you", "! other rooms are not known: the server does not answer")
+	if strings.Contains(x.screen.String(), " of ") {
+		t.Errorf("an empty list has a choice:\n%s", x.screen)
+	}
 	b.changes <- inbox.Change{Item: &otherDraft}
 	x.sees("► draft")
 	if strings.Contains(x.screen.String(), "not known") {
