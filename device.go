@@ -221,8 +221,15 @@ type Pairing struct {
 const maxPairings = 200
 
 // Invite makes an invite for another device and waits for it in the background,
-// until the Host is closed.
+// until the Host is closed. With a seat the other device may hold that seat, in place
+// of the device that may hold it now.
 func (h *Host) Invite(ctx context.Context, o device.InviteOptions) (*Pairing, error) {
+	if o.Seat != "" {
+		o.Grant = identity.GrantSeat
+		if err := h.checkSeatInvite(ctx, o); err != nil {
+			return nil, err
+		}
+	}
 	c, err := h.online(ctx, device.Options{Relay: o.Relay, Name: o.Name}, nil)
 	if err != nil {
 		return nil, err

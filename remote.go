@@ -9,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/device"
+	"github.com/folkmoot/moot/endpoints/relay/hold"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/seat"
 	"github.com/folkmoot/moot/endpoints/relay/spectate"
@@ -23,7 +24,8 @@ import (
 type remote struct {
 	mu     sync.Mutex
 	conn   *device.Connection
-	err    error // why UseDevice has none
+	holder *hold.Client // of conn
+	err    error        // why UseDevice has none
 	closed bool
 
 	connecting sync.WaitGroup // goroutines of publish
@@ -79,13 +81,14 @@ func (h *Host) UseDevice(rules config.Profile, connect func() (*device.Connectio
 	return h.remote.close
 }
 
-// connectFor goes online for a room with remote seats or spectators, so that
-// its first turn does not wait for the connection, and to share agents.
+// connectFor goes online for a room with remote seats, sessions on other devices or
+// spectators, so that its first turn does not wait for the connection, and to share
+// agents.
 func (h *Host) connectFor(ctx context.Context, spec Spec, participants []Participant, share bool) error {
 	if share {
 		return h.shareForever(ctx)
 	}
-	if !h.mayBeWatched(spec) && !slices.ContainsFunc(participants, config.Remote) {
+	if !h.mayBeWatched(spec) && !h.mayBeHeld(spec.Room) && !slices.ContainsFunc(participants, config.Remote) {
 		return nil
 	}
 	_, err := h.online(ctx, device.Options{}, nil)
@@ -118,6 +121,7 @@ func (h *Host) online(ctx context.Context, o device.Options, prepare func(*devic
 	}
 	o.Audit = h.auditShared(d)
 	o.Listen = func(c *device.Connection) error {
+		h.serveHolders(c)
 		h.serveSpectators(c)
 		if err := h.shareAgain(c); err != nil || prepare == nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/hold"
 	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -25,32 +26,47 @@ type SeatAnswer struct {
 	Reply
 }
 
+// A SeatAnswered says how a room has recorded the answer of a session.
+type SeatAnswered = hold.Answered
+
 // Await waits, at most for wait, until it is the turn of the session that has a seat
-// of a room, and renews the lease of the seat; see package session. It returns false
+// of a room, and renews the lease of the seat; see package session. The room may be one
+// of another device, which has invited this one to the seat. It returns false
 // if it is not the seat's turn yet: the session awaits again. fresh says that the
 // session remembers nothing of the room, so that its next prompt has all of it. The
 // caller has authenticated the session. The error wraps [room.ErrOver] when the room
-// has ended.
+// has ended, and [ErrSilent] when the device of the room does not answer.
 func (h *Host) Await(ctx context.Context, id, seat string, wait time.Duration, fresh bool) (SeatTurn, bool, error) {
-	r, err := h.awaited(ctx, id)
+	s := session.Seat{Room: id, Name: seat}
+	if p, err := h.elsewhere(ctx, s); err != nil {
+		return SeatTurn{}, false, err
+	} else if p != nil {
+		return h.awaitThere(ctx, p, s, wait, fresh)
+	}
+	return h.await(ctx, s, session.Holder{}, wait, fresh)
+}
+
+// await is Await for a seat of this device, and a session on any.
+func (h *Host) await(ctx context.Context, s session.Seat, by session.Holder, wait time.Duration, fresh bool) (SeatTurn, bool, error) {
+	r, err := h.awaited(ctx, s.Room)
 	if err != nil {
 		return SeatTurn{}, false, err
 	}
 	if fresh {
-		if _, err := r.Do(ctx, Command{Actor: seat, Do: room.Forgot{Participant: seat}}); err != nil {
+		if _, err := r.Do(ctx, Command{Actor: s.Name, Do: room.Forgot{Participant: s.Name}}); err != nil {
 			return SeatTurn{}, false, err
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { cancel(h.untilEnd(ctx, r)) })
-	turn, ok, err := h.seats.Await(ctx, session.Seat{Room: id, Name: seat}, wait)
+	turn, ok, err := h.seats.Await(ctx, s, by, wait)
 	cancel(nil)
 	watch.Wait()
 	ended := context.Cause(ctx)
 	switch {
 	case errors.Is(err, session.ErrTakenOver):
-		return turn, false, &problem.Error{Code: "SEAT-AWAIT", What: "another await has taken the seat over", Where: "seat " + seat, Fix: "let one session await the turns of a seat", Err: err}
+		return turn, false, &problem.Error{Code: "SEAT-AWAIT", What: "another await has taken the seat over", Where: "seat " + s.Name, Fix: "let one session await the turns of a seat", Err: err}
 	case errors.Is(ended, room.ErrOver):
 		return turn, false, ended
 	case errors.Is(err, coordinator.ErrClosed), errors.Is(err, context.Canceled) && errors.Is(ended, errUnloaded):
@@ -99,36 +115,46 @@ func (h *Host) untilEnd(ctx context.Context, r *Room) error {
 	return cmp.Or(overError(r.View()), errUnloaded)
 }
 
-// Answer gives the answer of a session to the room, and returns the events that
-// record it once they are stored. A request is answered once. A text that is only the
-// word PASS passes.
-func (h *Host) Answer(ctx context.Context, id, seat string, a SeatAnswer) ([]Event, error) {
-	if r, ok := h.seats.Given(session.Seat{Room: id, Name: seat}); ok && (a.Request == "" || a.Request == r.ID) {
+// Answer gives the answer of a session to the room, and returns once it is stored. A
+// request is answered once. A text that is only the word PASS passes.
+func (h *Host) Answer(ctx context.Context, id, seat string, a SeatAnswer) (SeatAnswered, error) {
+	s := session.Seat{Room: id, Name: seat}
+	if p, err := h.elsewhere(ctx, s); err != nil {
+		return SeatAnswered{}, err
+	} else if p != nil {
+		return h.answerThere(ctx, p, s, a)
+	}
+	return h.answer(ctx, s, a)
+}
+
+// answer is Answer for a seat of this device, and a session on any.
+func (h *Host) answer(ctx context.Context, s session.Seat, a SeatAnswer) (SeatAnswered, error) {
+	if r, ok := h.seats.Given(s); ok && (a.Request == "" || a.Request == r.ID) {
 		a.Request, a.Epoch = r.ID, cmp.Or(a.Epoch, r.Epoch)
 	}
 	if a.Outcome == Said && endpoint.IsPass(a.Text) {
 		a.Outcome, a.Text = endpoint.Passed, ""
 	}
-	c := Command{Actor: seat, Do: room.Answered{Participant: seat, Request: a.Request, Epoch: a.Epoch, Reply: a.Reply}}
-	if _, ok := h.rooms.Running(id); ok {
-		events, err := h.rooms.Do(ctx, id, c)
+	c := Command{Actor: s.Name, Do: room.Answered{Participant: s.Name, Request: a.Request, Epoch: a.Epoch, Reply: a.Reply}}
+	if _, ok := h.rooms.Running(s.Room); ok {
+		events, err := h.rooms.Do(ctx, s.Room, c)
 		if err == nil {
-			h.seats.Answered(session.Seat{Room: id, Name: seat}, a.Request)
+			h.seats.Answered(s, a.Request)
 		}
-		return events, err
+		return answeredOf(events), err
 	}
-	s, err := h.fold(ctx, id)
+	state, err := h.fold(ctx, s.Room)
 	if err != nil {
-		return nil, err
+		return SeatAnswered{}, err
 	}
-	s.Turn = nil // the next host of the room interrupts it
-	_, err = s.Decide(c, room.Now{})
-	return nil, err
+	state.Turn = nil // the next host of the room interrupts it
+	_, err = state.Decide(c, room.Now{})
+	return SeatAnswered{}, err
 }
 
 // present tells a room that the presence of a seat has changed. A room that is not
 // loaded knows: all its sessions are away.
-func (h *Host) present(ctx context.Context, s session.Seat, p room.Presence) error {
+func (h *Host) present(ctx context.Context, s session.Seat, by session.Holder, p room.Presence) error {
 	r, ok := h.rooms.Running(s.Room)
 	if !ok {
 		if p == room.Away {
@@ -139,6 +165,6 @@ func (h *Host) present(ctx context.Context, s session.Seat, p room.Presence) err
 			return err
 		}
 	}
-	_, err := r.Do(ctx, Command{Actor: s.Name, Do: room.Present{Participant: s.Name, Presence: p}})
+	_, err := r.Do(ctx, Command{Actor: s.Name, Do: room.Present{Participant: s.Name, Presence: p, Device: by.Device, Owner: by.Owner}})
 	return err
 }

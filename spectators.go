@@ -57,10 +57,10 @@ func (h *Host) publish(r *coordinator.Room) {
 	if imported, err := h.log.Imported(context.Background(), w.id); err != nil || imported {
 		w.observers = nil // its log was written elsewhere
 	}
-	if h.mayBeWatched(spec) {
+	if h.mayBeWatched(spec) || h.mayBeHeld(w.id) {
 		h.remote.connecting.Go(func() {
 			if _, err := h.online(context.Background(), device.Options{}, nil); err != nil {
-				h.wiring.Log.Warn("a room has no spectators", "room", w.id, "error", err)
+				h.wiring.Log.Warn("a room has no spectators and no sessions on other devices", "room", w.id, "error", err)
 			}
 		})
 	}

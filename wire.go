@@ -20,6 +20,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/openai"
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
+	"github.com/folkmoot/moot/endpoints/relay/hold"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/quota"
 	"github.com/folkmoot/moot/endpoints/relay/seat"
@@ -348,6 +349,13 @@ func (w Wiring) Watcher(c spectate.ClientConfig) *spectate.Client { return spect
 func (h *Host) newSessions() *session.Broker {
 	return session.NewBroker(session.Config{Present: h.present})
 }
+
+func newHoldServer(c *device.Connection, log *slog.Logger, g hold.ServerConfig) *hold.Server {
+	g.Peer, g.Log = c.Peers.Lookup, log
+	return hold.NewServer(g)
+}
+
+func newHolder() *hold.Client { return hold.NewClient() }
 
 func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spectate.AuditEntry) error) *spectate.Server {
 	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota, Log: log, Audit: audit})

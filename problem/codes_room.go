@@ -80,6 +80,7 @@ var seatCodes = []Meaning{
 	{"SEAT-AWAIT", failure, "Another await of the same seat has begun, and takes over from this one.", "Let one session await the turns of a seat."},
 	{"SEAT-EMPTY", input, "No answer was pasted, so nothing was sent. The turn is still open.", "Run `moot await` again and paste the answer, or `moot pass`."},
 	{"SEAT-HOOK", failure, "The stop hook of a client cannot be installed.", "Correct the file of the client that the message names, or add the hook by hand: `moot hook install --dry-run` prints it."},
+	{"SEAT-HOST", failure, "The device that runs the room could not serve a seat to the session here.", "Ask its owner: the log there says why."},
 	{"SEAT-KIND", input, "The participant is no session: the room starts its agent, or it is a person.", "Name a participant whose endpoint is {kind: session}; `moot show ROOM` lists the participants."},
 	{"SEAT-REQUEST", failure, "The request is not open: its turn has ended, was interrupted, or belongs to an earlier process of the room.", "Await the next turn. A turn that was interrupted is given again if the policy chooses the seat."},
 	{"SEAT-SIZE", input, "The answer is longer than the limit maxOutputChars of the room. The turn is still open.", "Shorten the answer and answer again."},

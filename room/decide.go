@@ -194,7 +194,7 @@ func (s *State) decideClaim(do Claim) ([]Body, error) {
 // turn survives the end of the host.
 func (s *State) answersByRequest(t *Turn) bool {
 	x := s.seat(t.Participant)
-	return x != nil && x.Device != "" && x.Standing == Active && s.agentHas(t)
+	return x != nil && x.Device != "" && !x.Session && x.Standing == Active && s.agentHas(t)
 }
 
 func (s *State) decideBroken(do Broken) ([]Body, error) {

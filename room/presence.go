@@ -59,12 +59,12 @@ func (s *State) decidePresent(do Present) ([]Body, error) {
 		return nil, noSessionSeat(do.Participant)
 	case s.Phase != PhaseLive && s.Phase != PhasePaused:
 		return nil, endedError(s)
-	case do.Presence == x.Presence:
+	case do.Presence == x.Presence && (do.Presence == Away || do.Device == x.Device):
 		return nil, nil
 	}
 	switch do.Presence {
 	case Live, Idle:
-		return []Body{PresenceChanged{Participant: x.ID, Presence: do.Presence}}, nil
+		return []Body{PresenceChanged{Participant: x.ID, Presence: do.Presence, Device: do.Device, Owner: cut(validUTF8(do.Owner), maxID)}}, nil
 	case Away:
 		return s.leave(x), nil
 	}
@@ -113,6 +113,9 @@ func (s *State) applyPresence(e Event, b PresenceChanged) {
 	}
 	was := x.away()
 	x.Presence = b.Presence
+	if b.Presence != Away && b.Device != x.Device { // its session is on another device now
+		x.Device, x.Participant.Owner = b.Device, b.Owner
+	}
 	if x.away() != was {
 		s.LastNews = e.Seq
 	}
@@ -138,10 +141,12 @@ func (x *Seat) gone(code string) bool {
 
 // Acts of running sessions and of the host that knows their leases.
 type (
-	// Present says that the presence of the seat is now another.
+	// Present says that the presence of the seat is now another. Device and Owner are
+	// those of the session if it is on the device of another owner.
 	Present struct {
-		Participant string
-		Presence    Presence
+		Participant   string
+		Presence      Presence
+		Device, Owner string
 	}
 	// Answered is the answer of a running session to the request of its turn.
 	Answered struct {

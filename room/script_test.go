@@ -84,6 +84,10 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 			fmt.Fprintln(out, "  "+x.ID+" "+spent(x.Tokens, x.CachedInput, x.Reasoning, x.Cost, x.Estimated, x.CostEstimated))
 		}
 		return
+	case "owner":
+		x, _ := s.state.Seat(rest)
+		fmt.Fprintf(out, "  %s is of %q on %q\n", x.ID, x.Participant.Owner, x.Device)
+		return
 	case "state":
 		v := s.state.View(room.Internal)
 		fmt.Fprintf(out, "%s (%s) turns=%d failures=%d declines=%d tokens=%d\n", v.Phase, v.State, v.Tally.Turns, v.Tally.Failures, v.Tally.Declines, v.Tally.Tokens)
@@ -251,7 +255,11 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		code, text, _ := strings.Cut(second, " ")
 		return room.Command{Actor: first, Do: room.Exited{Participant: first, Code: code, Error: text}}
 	case "live", "idle", "away":
-		return room.Command{Actor: first, Do: room.Present{Participant: first, Presence: room.Presence(word)}}
+		do := room.Present{Participant: first, Presence: room.Presence(word), Owner: second}
+		if second != "" {
+			do.Device = "dev-" + second
+		}
+		return room.Command{Actor: first, Do: do}
 	case "answers", "passes":
 		return s.answers(word, first, second)
 	case "forgot":

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	// Present tells a room that the presence of a seat has changed. It returns when
 	// the room has recorded it. An error refuses the await that has caused it.
-	Present func(ctx context.Context, s Seat, p room.Presence) error
+	Present func(ctx context.Context, s Seat, by Holder, p room.Presence) error
 }
 
 // A Broker hands the prompts of rooms to sessions, and keeps the leases of their
@@ -27,11 +27,14 @@ type Broker struct {
 	leases map[Seat]*lease
 	parked map[Seat]*Turn
 	given  map[Seat]Request // newest that an await was given
+	awaits uint64           // that have begun
 }
 
 // A lease is that of one seat. One goroutine reports its presence; see report.
 type lease struct {
 	seat    Seat
+	by      Holder    // of the newest await
+	newest  uint64    // number of the newest await
 	awaiter *awaiter  // newest; nil between awaits
 	until   time.Time // end of the lease, if no await is in progress
 	idleAt  time.Time // when a lease without an await is reported as idle
@@ -41,6 +44,7 @@ type lease struct {
 
 // An awaiter is one call of Await.
 type awaiter struct {
+	number   uint64
 	reported chan error    // gets what the room says about it
 	turn     chan Turn     // gets the parked prompt
 	taken    chan struct{} // closed when another await takes over
@@ -66,18 +70,19 @@ func (b *Broker) Close() error {
 // Await waits for the turn of a seat, at most for wait and at most for MaxWait, and
 // renews the lease of the seat. It returns false when it is not the turn of the seat
 // yet. The same turn is given again until the room has ended it.
-func (b *Broker) Await(ctx context.Context, s Seat, wait time.Duration) (Turn, bool, error) {
-	a, l, err := b.begin(s)
+func (b *Broker) Await(ctx context.Context, s Seat, by Holder, wait time.Duration) (Turn, bool, error) {
+	a, l, err := b.begin(s, by)
 	if err != nil {
 		return Turn{}, false, err
 	}
 	t, ok, err := b.wait(ctx, a, min(wait, MaxWait))
+	t.await = a.number
 	b.end(l, a, t)
 	return t, ok, err
 }
 
 // begin makes a new await the newest one of its seat.
-func (b *Broker) begin(s Seat) (*awaiter, *lease, error) {
+func (b *Broker) begin(s Seat, by Holder) (*awaiter, *lease, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ctx.Err() != nil {
@@ -92,8 +97,10 @@ func (b *Broker) begin(s Seat) (*awaiter, *lease, error) {
 	if l.awaiter != nil {
 		close(l.awaiter.taken)
 	}
-	a := &awaiter{reported: make(chan error, 1), turn: make(chan Turn, 1), taken: make(chan struct{})}
-	l.awaiter, l.told = a, "" // the room may have forgotten: it is told once in each await
+	b.awaits++
+	l.newest = b.awaits
+	a := &awaiter{number: b.awaits, reported: make(chan error, 1), turn: make(chan Turn, 1), taken: make(chan struct{})}
+	l.awaiter, l.by, l.told = a, by, "" // the room may have forgotten: it is told once in each await
 	l.nudge()
 	return a, l, nil
 }
@@ -149,6 +156,34 @@ func (b *Broker) end(l *lease, a *awaiter, t Turn) {
 	if p := b.parked[l.seat]; p != nil && p.Request == t.Request && l.until.Before(t.Deadline) {
 		l.until = t.Deadline
 	}
+	l.nudge()
+}
+
+// Undelivered says that the turn that an await was given did not reach the session.
+// Its lease then runs as after an await without a turn.
+func (b *Broker) Undelivered(t Turn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.leases[t.Seat]; l != nil && l.awaiter == nil && l.newest == t.await {
+		l.until = time.Now().Add(Lease)
+		l.nudge()
+	}
+}
+
+// Leave ends the lease of a seat, if it is that of a session on this device: away is
+// reported to the room. An await in progress ends with ErrTakenOver.
+func (b *Broker) Leave(s Seat, device string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.leases[s]
+	if l == nil || l.by.Device != device {
+		return
+	}
+	if l.awaiter != nil {
+		close(l.awaiter.taken)
+		l.awaiter = nil
+	}
+	l.until, l.idleAt = time.Time{}, time.Time{}
 	l.nudge()
 }
 
@@ -249,13 +284,13 @@ func (b *Broker) settle(l *lease) (ended bool) {
 	for {
 		b.mu.Lock()
 		p, _ := l.presence(time.Now())
-		a := l.awaiter
+		a, by := l.awaiter, l.by
 		if p == l.told {
 			b.mu.Unlock()
 			return false
 		}
 		b.mu.Unlock()
-		err := b.cfg.Present(b.ctx, l.seat, p)
+		err := b.cfg.Present(b.ctx, l.seat, by, p)
 		b.mu.Lock()
 		if l.awaiter == a {
 			l.told = p

@@ -54,6 +54,13 @@ var (
 	ErrClosed = errors.New("session: broker is closed")
 )
 
+// A Holder says whose session awaits the turns of a seat. The zero Holder is a session
+// on this device.
+type Holder struct {
+	Device string // id of its device
+	Owner  string // the name of the device's owner
+}
+
 // A Seat names a seat of a room.
 type Seat struct{ Room, Name string }
 
@@ -70,12 +77,15 @@ type Turn struct {
 	Request
 	Number   int
 	Deadline time.Time
-	Text     string // the instructions of the agent's owner and the prompt
+	Text     string           // the instructions of the agent's owner and the prompt
+	Prompt   *endpoint.Prompt // not changed
+
+	await uint64 // that was given it; see Undelivered
 }
 
 // turnOf returns the turn of a prompt.
 func turnOf(s Seat, p endpoint.Prompt) Turn {
-	t := Turn{Seat: s, Request: Request{p.Request, p.Epoch}, Number: p.Turn, Deadline: time.Now().Add(p.Timeout), Text: p.Text}
+	t := Turn{Seat: s, Request: Request{p.Request, p.Epoch}, Number: p.Turn, Deadline: time.Now().Add(p.Timeout), Text: p.Text, Prompt: &p}
 	if p.Instructions != "" {
 		t.Text = p.Instructions + "\n\n" + p.Text
 	}

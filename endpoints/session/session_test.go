@@ -29,7 +29,7 @@ type reports struct {
 	refuse error
 }
 
-func (r *reports) present(_ context.Context, s session.Seat, p room.Presence) error {
+func (r *reports) present(_ context.Context, s session.Seat, _ session.Holder, p room.Presence) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, fmt.Sprintf("%s %s at %v", s.Name, p, time.Since(r.began)))
@@ -84,12 +84,12 @@ func expect(t *testing.T, r *reports, want string) {
 // TestLease checks when a seat is live, idle and away without a turn.
 func TestLease(t *testing.T) {
 	bubble(t, func(t *testing.T, b *session.Broker, r *reports) {
-		if _, ok, err := b.Await(t.Context(), ann, 25*time.Second); ok || err != nil {
+		if _, ok, err := b.Await(t.Context(), ann, session.Holder{}, 25*time.Second); ok || err != nil {
 			t.Fatalf("a turn: %t, %v", ok, err)
 		}
 		expect(t, r, "ann live at 0s")
 		time.Sleep(4 * time.Second)
-		if _, ok, err := b.Await(t.Context(), ann, time.Hour); ok || err != nil {
+		if _, ok, err := b.Await(t.Context(), ann, session.Holder{}, time.Hour); ok || err != nil {
 			t.Fatalf("a turn: %t, %v", ok, err)
 		}
 		expect(t, r, "ann live at 29s") // the next await tells the room again, and there is no idle between them
@@ -110,7 +110,7 @@ func TestTurn(t *testing.T) {
 		var given bool
 		done := make(chan struct{})
 		go func() {
-			got, given, _ = b.Await(t.Context(), ann, 25*time.Second)
+			got, given, _ = b.Await(t.Context(), ann, session.Holder{}, 25*time.Second)
 			close(done)
 		}()
 		synctest.Wait()
@@ -121,8 +121,8 @@ func TestTurn(t *testing.T) {
 			t.Fatalf("given %t: %+v", given, got)
 		}
 		time.Sleep(2 * time.Minute)
-		again, ok, err := b.Await(t.Context(), ann, 0)
-		if !ok || err != nil || again != got {
+		again, ok, err := b.Await(t.Context(), ann, session.Holder{}, 0)
+		if !ok || err != nil || again.Request != got.Request || again.Text != got.Text {
 			t.Fatalf("the second time: %+v, %t, %v", again, ok, err)
 		}
 		expect(t, r, "ann live at 0s, ann idle at 15s, ann live at 2m10s")
@@ -134,7 +134,7 @@ func TestTurn(t *testing.T) {
 		}
 		time.Sleep(time.Hour) // the lease runs from the end of the turn
 		expect(t, r, "ann idle at 2m15s, ann away at 3m10s")
-		if _, ok, _ := b.Await(t.Context(), ann, 0); ok {
+		if _, ok, _ := b.Await(t.Context(), ann, session.Holder{}, 0); ok {
 			t.Error("a turn that has ended is given")
 		}
 	})
@@ -144,11 +144,11 @@ func TestTurn(t *testing.T) {
 // that was not given its turn when its lease ends.
 func TestLeft(t *testing.T) {
 	bubble(t, func(t *testing.T, b *session.Broker, r *reports) {
-		_, _, _ = b.Await(t.Context(), ann, time.Second)
+		_, _, _ = b.Await(t.Context(), ann, session.Holder{}, time.Second)
 		end := speak(t, b, prompt("q1"))
 		time.Sleep(2 * time.Minute)
 		expect(t, r, "ann live at 0s, ann idle at 6s, ann away at 1m1s")
-		if _, ok, _ := b.Await(t.Context(), ann, time.Second); !ok {
+		if _, ok, _ := b.Await(t.Context(), ann, session.Holder{}, time.Second); !ok {
 			t.Fatal("the turn is not given")
 		}
 		time.Sleep(10 * time.Minute)
@@ -163,17 +163,17 @@ func TestLeft(t *testing.T) {
 // turn has failed.
 func TestPolls(t *testing.T) {
 	bubble(t, func(t *testing.T, b *session.Broker, r *reports) {
-		_, _, _ = b.Await(t.Context(), ann, 0)
+		_, _, _ = b.Await(t.Context(), ann, session.Holder{}, 0)
 		end := speak(t, b, prompt("q1"))
 		for range 29 {
-			if _, ok, _ := b.Await(t.Context(), ann, 0); !ok {
+			if _, ok, _ := b.Await(t.Context(), ann, session.Holder{}, 0); !ok {
 				t.Fatal("the turn is not given")
 			}
 			time.Sleep(10 * time.Second)
 		}
 		_ = r.String()
 		time.Sleep(9 * time.Second)
-		go func() { _, _, _ = b.Await(t.Context(), ann, 50*time.Second) }()
+		go func() { _, _, _ = b.Await(t.Context(), ann, session.Holder{}, 50*time.Second) }()
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		_ = end()
@@ -187,13 +187,13 @@ func TestTakeOver(t *testing.T) {
 	bubble(t, func(t *testing.T, b *session.Broker, r *reports) {
 		older := make(chan error, 1)
 		go func() {
-			_, _, err := b.Await(t.Context(), ann, time.Minute)
+			_, _, err := b.Await(t.Context(), ann, session.Holder{}, time.Minute)
 			older <- err
 		}()
 		synctest.Wait()
 		newer := make(chan session.Turn, 1)
 		go func() {
-			got, _, _ := b.Await(t.Context(), ann, time.Minute)
+			got, _, _ := b.Await(t.Context(), ann, session.Holder{}, time.Minute)
 			newer <- got
 		}()
 		if err := <-older; !errors.Is(err, session.ErrTakenOver) {
@@ -213,13 +213,13 @@ func TestTakeOver(t *testing.T) {
 func TestRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, b *session.Broker, r *reports) {
 		r.refuse = room.ErrOver
-		if _, _, err := b.Await(t.Context(), ann, time.Minute); !errors.Is(err, room.ErrOver) {
+		if _, _, err := b.Await(t.Context(), ann, session.Holder{}, time.Minute); !errors.Is(err, room.ErrOver) {
 			t.Error(err)
 		}
 		r.refuse = nil
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := b.Await(ctx, ann, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := b.Await(ctx, ann, session.Holder{}, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		if _, err := b.Endpoint(ann).Speak(t.Context(), endpoint.Prompt{Kind: endpoint.Bid}, nil); !errors.Is(err, endpoint.ErrAgent) {
@@ -227,7 +227,7 @@ func TestRefused(t *testing.T) {
 		}
 		closed := make(chan error, 1)
 		go func() {
-			_, _, err := b.Await(t.Context(), ann, time.Minute)
+			_, _, err := b.Await(t.Context(), ann, session.Holder{}, time.Minute)
 			closed <- err
 		}()
 		synctest.Wait()
@@ -237,7 +237,7 @@ func TestRefused(t *testing.T) {
 		if err := <-closed; !errors.Is(err, session.ErrClosed) {
 			t.Error(err)
 		}
-		if _, _, err := b.Await(t.Context(), ann, 0); !errors.Is(err, session.ErrClosed) {
+		if _, _, err := b.Await(t.Context(), ann, session.Holder{}, 0); !errors.Is(err, session.ErrClosed) {
 			t.Error(err)
 		}
 	})

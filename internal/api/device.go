@@ -28,14 +28,22 @@ type Peer struct {
 	Name     string    `json:"name"`
 	Device   string    `json:"device"`
 	Spoken   string    `json:"spoken"`
-	Grant    string    `json:"grant" doc:"What the device may be here: agent, observer or none"`
+	Grant    string    `json:"grant" doc:"What the device may be here: agent, observer, seat or none"`
 	Room     string    `json:"room,omitempty" doc:"The only room that the grant is for"`
+	Seats    []SeatRef `json:"seats,omitempty" doc:"Of rooms here, which sessions there may hold"`
+	Holds    []SeatRef `json:"holds,omitempty" doc:"Of rooms there, which sessions here may hold"`
 	Relay    string    `json:"relay,omitempty" doc:"Where the devices meet"`
 	Created  time.Time `json:"created"`
 	LastSeen time.Time `json:"last_seen,omitzero"`
 	Verified time.Time `json:"verified,omitzero" doc:"When the owners compared the digits"`
 	Changed  time.Time `json:"changed,omitzero" doc:"Other keys than before: nothing is sent until they are accepted"`
 	Digits   string    `json:"digits,omitempty"`
+}
+
+// A SeatRef names a seat of a room.
+type SeatRef struct {
+	Room string `json:"room"`
+	Seat string `json:"seat"`
 }
 
 // Peers are the devices that this one is paired with.
@@ -47,8 +55,15 @@ type Peers struct {
 func PeerOf(p identity.Peer) Peer {
 	return Peer{
 		Name: p.Name, Device: p.ID.String(), Spoken: p.ID.Display(), Grant: p.Grant.String(), Room: p.Room, Relay: p.Relay, Created: p.Created,
-		LastSeen: p.LastSeen, Verified: p.Verified, Changed: p.Changed, Digits: p.Digits,
+		Seats: seatsOf(p.Seats), Holds: seatsOf(p.Holds), LastSeen: p.LastSeen, Verified: p.Verified, Changed: p.Changed, Digits: p.Digits,
 	}
+}
+
+func seatsOf(all []identity.SeatRef) (out []SeatRef) {
+	for _, s := range all {
+		out = append(out, SeatRef(s))
+	}
+	return out
 }
 
 // A ShareRequest says what to share with other owners.
@@ -86,6 +101,7 @@ type InviteRequest struct {
 	Name    string `json:"name,omitempty" maxLength:"64" doc:"What this device calls itself to the other"`
 	Grant   string `json:"grant,omitempty" enum:"agent,observer" doc:"What the other device may be; agent by default"`
 	Room    string `json:"room,omitempty" maxLength:"64" doc:"The only room that the grant is for"`
+	Seat    string `json:"seat,omitempty" maxLength:"64" doc:"The seat of the room that a session on the other device may hold; the grant is then seat"`
 	Auto    bool   `json:"auto,omitempty" doc:"Accept the device that uses the invite, without a question"`
 	Expires string `json:"expires,omitempty" maxLength:"20" doc:"How long the invite can be used: 15m by default, 24h at most"`
 }

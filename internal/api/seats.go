@@ -2,8 +2,6 @@ package api
 
 import (
 	"time"
-
-	"github.com/folkmoot/moot/room"
 )
 
 // MaxWait is the longest time that one await takes. A session that waits longer
@@ -26,7 +24,7 @@ type Turn struct {
 	Turn  bool   `json:"turn" doc:"It is the turn of the seat, and the other fields describe it"`
 	Again bool   `json:"again,omitempty" doc:"It is not the turn of the seat yet: await again"`
 	Ended bool   `json:"ended,omitempty" doc:"The room has ended; do not await again"`
-	Why   string `json:"why,omitempty" doc:"Why the room has ended"`
+	Why   string `json:"why,omitempty" doc:"Why the room has ended, or why it is not known whose turn it is"`
 
 	Room     string    `json:"room,omitempty"`
 	Seat     string    `json:"seat,omitempty"`
@@ -58,20 +56,4 @@ type SeatAnswered struct {
 	Number  int    `json:"number" doc:"Of the turn in the room"`
 	Outcome string `json:"outcome" enum:"posted,drafted,passed" doc:"drafted: a person reviews it before it is posted"`
 	Seq     int64  `json:"seq" doc:"The number of the event that records it"`
-}
-
-// SeatAnsweredOf returns what events record of the answer to a request.
-func SeatAnsweredOf(request string, events []room.Event) SeatAnswered {
-	a := SeatAnswered{Request: request}
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case room.MessagePosted:
-			a.Outcome, a.Number, a.Seq = "posted", b.Turn, e.Seq
-		case room.TurnDrafted:
-			a.Outcome, a.Number, a.Seq = "drafted", b.Turn, e.Seq
-		case room.TurnPassed:
-			a.Outcome, a.Number, a.Seq = "passed", b.Turn, e.Seq
-		}
-	}
-	return a
 }

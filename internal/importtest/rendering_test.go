@@ -10,7 +10,7 @@ import (
 
 // renders lists the packages that may render a prompt: the hosts of agents.
 // Endpoints and adapters hand the text on.
-const renders = "endpoints/endpoint room/coordinator endpoints/relay/share endpoints/check endpoints/endpointtest"
+const renders = "endpoints/endpoint room/coordinator endpoints/relay/share endpoints/relay/hold endpoints/check endpoints/endpointtest"
 
 // TestOneRendering checks that no other package renders a prompt.
 func TestOneRendering(t *testing.T) {

@@ -63,6 +63,7 @@ var rules = []rule{
 	{pkg: "endpoints/relay", may: "endpoints/endpoint endpoints/relay/wire endpoints/relay/envelope endpoints/relay/identity endpoints/relay/session"},
 	{pkg: "endpoints/relay/seat", may: "endpoints/endpoint endpoints/inflight endpoints/relay " + relayParts},
 	{pkg: "endpoints/relay/share", may: "endpoints/allow endpoints/endpoint endpoints/relay " + relayParts},
+	{pkg: "endpoints/relay/hold", may: "endpoints/endpoint endpoints/session endpoints/relay room " + relayParts},
 	{pkg: "endpoints/relay/spectate", may: "endpoints/endpoint endpoints/relay room internal/strict " + relayParts},
 	{pkg: "endpoints/relay/...", may: "endpoints/endpoint endpoints/relay/... room internal/flock internal/strict"},
 	{pkg: "endpoints/inflight", may: "endpoints/endpoint"},
@@ -153,7 +154,7 @@ var reserves = []reserve{
 // wired are the packages whose constructors may be called by wire.go of the
 // root package only: one file shows the concrete types of the program.
 const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/session endpoints/relay endpoints/relay/client endpoints/relay/device " +
-	"endpoints/relay/seat endpoints/relay/server endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
+	"endpoints/relay/seat endpoints/relay/server endpoints/relay/hold endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
 
 // mayConstruct are the exceptions: the parts of the relay construct each
 // other, and policytest constructs a sandbox for the tests of policy authors.

@@ -256,7 +256,7 @@ func (s *Server) invite(ctx context.Context, in *inviteInput) (*pairingOutput, e
 		return nil, err
 	}
 	p, err := s.cfg.Host.Invite(ctx, device.InviteOptions{
-		Relay: in.Body.Relay, Name: in.Body.Name, Grant: grant, Room: in.Body.Room, Auto: in.Body.Auto, Expires: expires,
+		Relay: in.Body.Relay, Name: in.Body.Name, Grant: grant, Room: in.Body.Room, Seat: in.Body.Seat, Auto: in.Body.Auto, Expires: expires,
 	})
 	if err != nil {
 		return nil, err

@@ -24,10 +24,10 @@ import (
 type Placement func(ctx context.Context, room string) (net.Conn, error)
 
 // OnlyRunning is the Placement of a process that runs some rooms and then ends: it
-// refuses all others.
+// refuses all others of its data folder.
 func OnlyRunning(h *moot.Host) Placement {
 	return func(_ context.Context, room string) (net.Conn, error) {
-		if h.Running(room) {
+		if h.Running(room) || h.HoldsSeatOf(room) {
 			return nil, nil
 		}
 		return nil, &problem.Error{Code: "ROOM-IDLE", What: "no process runs the room", Where: "room " + room, Fix: "`moot run --room " + room + "` runs it, and `moot serve` runs all rooms"}
@@ -42,9 +42,14 @@ const (
 )
 
 // AllRooms is the Placement of the server of a data folder. It answers requests about
-// every room that no other process holds, which takes the room over.
+// every room that no other process holds, which takes the room over. Those about a
+// room of another device are answered by the process that is online.
 func AllRooms(data string, h *moot.Host) Placement {
+	online := DeviceElsewhere(data, h)
 	return func(ctx context.Context, room string) (net.Conn, error) {
+		if h.HoldsSeatOf(room) {
+			return online(ctx)
+		}
 		for end := time.Now().Add(holderWait); ; {
 			pid := h.Holder(room)
 			if pid == 0 || pid == os.Getpid() || h.Running(room) {

@@ -75,6 +75,8 @@ func (s *Server) awaitTurn(ctx context.Context, in *seatAwaitInput) (*turnOutput
 	switch {
 	case errors.Is(err, room.ErrOver):
 		return &turnOutput{api.Turn{Ended: true, Why: api.ProblemOf(0, err).Detail}}, nil
+	case errors.Is(err, moot.ErrSilent):
+		return &turnOutput{api.Turn{Again: true, Why: "the device that runs the room does not answer"}}, nil
 	case err != nil:
 		return nil, err
 	case !ok:
@@ -102,9 +104,9 @@ func (s *Server) answer(ctx context.Context, p SeatPath, a moot.SeatAnswer) (*an
 	if err := CallerOf(ctx).mayHold(p.Seat); err != nil {
 		return nil, err
 	}
-	events, err := s.cfg.Host.Answer(context.WithoutCancel(ctx), p.Room, p.Seat, a)
+	done, err := s.cfg.Host.Answer(context.WithoutCancel(ctx), p.Room, p.Seat, a)
 	if err != nil {
 		return nil, err
 	}
-	return &answeredOutput{api.SeatAnsweredOf(a.Request, events)}, nil
+	return &answeredOutput{api.SeatAnswered{Request: a.Request, Outcome: done.Outcome, Number: done.Turn, Seq: done.Seq}}, nil
 }

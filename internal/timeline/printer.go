@@ -156,7 +156,9 @@ func (p *Printer) presence(b room.PresenceChanged) string {
 	if p.here == nil {
 		p.here = map[string]bool{}
 	}
-	if p.here[b.Participant] = here; here {
+	if p.here[b.Participant] = here; here && b.Device != "" {
+		return p.notice("", "the session of "+p.label(b.Participant)+" has come, on the device of "+term.Line(b.Owner))
+	} else if here {
 		return p.notice("", "the session of "+p.label(b.Participant)+" has come")
 	}
 	return p.notice(yellow, p.label(b.Participant)+" is away: no session awaits its turn")

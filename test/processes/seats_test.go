@@ -122,9 +122,9 @@ func (w *workbench) byShell(id, seat string) verb {
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() != app.ExitAgain {
-			var p struct{ Code string }
+			var p struct{ Error struct{ Code string } }
 			_ = json.Unmarshal(stderr.Bytes(), &p) // no problem: the process was killed
-			return p.Code
+			return p.Error.Code
 		}
 		if json.Unmarshal(stdout.Bytes(), out) != nil {
 			return ""

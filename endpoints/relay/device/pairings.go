@@ -18,6 +18,7 @@ type InviteOptions struct {
 	Name    string         // what this device calls itself to the other; "" is the name of the connection
 	Grant   identity.Grant // of the other device; 0 is agent
 	Room    string         // restricts the grant to a room
+	Seat    string         // of Room, which the other device may hold; the grant is then seat
 	Auto    bool           // accept the device that uses the invite, without a question
 	Expires time.Duration  // 0 is 15 minutes
 }
@@ -43,7 +44,7 @@ type pairings struct {
 // NewInvite stores a new invite, which no process waits for.
 func (d *Device) NewInvite(url string, o InviteOptions) (identity.Invite, error) {
 	now := time.Now()
-	in, err := identity.NewInvite(d.Self, identity.Invite{Relay: url, Grant: o.Grant, Room: o.Room, Auto: o.Auto, Expires: now.Add(cmp.Or(o.Expires, 15*time.Minute))}, now)
+	in, err := identity.NewInvite(d.Self, identity.Invite{Relay: url, Grant: o.Grant, Room: o.Room, Seat: o.Seat, Auto: o.Auto, Expires: now.Add(cmp.Or(o.Expires, 15*time.Minute))}, now)
 	if err != nil {
 		return in, err
 	}
@@ -208,7 +209,11 @@ func (s *pairings) find(invite [16]byte) *Pairing {
 	return s.invites[invite]
 }
 
-// settle notes that the acknowledgement of a join is about to leave.
+// Linger says that the acknowledgement of a message is about to leave: Close waits for
+// that.
+func (c *Connection) Linger() { c.pairings.settle() }
+
+// settle notes that an acknowledgement is about to leave.
 func (s *pairings) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,12 +43,17 @@ const (
 	Status       Type = "status"
 	Bye          Type = "bye"
 	Error        Type = "error"
+	SeatAwait    Type = "seat.await" // answered by SeatTurn or Error
+	SeatTurn     Type = "seat.turn"
+	SeatAnswer   Type = "seat.answer" // answered by SeatAnswered or Error
+	SeatAnswered Type = "seat.answered"
 )
 
 // Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
-	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error:
+	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error,
+		SeatAwait, SeatTurn, SeatAnswer, SeatAnswered:
 		return true
 	}
 	return false

@@ -20,15 +20,18 @@ type Grant uint8
 const (
 	GrantAgent    Grant = 1 // its agent may take a seat
 	GrantObserver Grant = 2 // it may watch and send messages
+	GrantSeat     Grant = 3 // its session may hold the seat of the invite
 )
 
-// String returns "agent" or "observer".
+// String returns "agent", "observer" or "seat".
 func (g Grant) String() string {
 	switch g {
 	case GrantAgent:
 		return "agent"
 	case GrantObserver:
 		return "observer"
+	case GrantSeat:
+		return "seat"
 	}
 	return "none"
 }
@@ -38,15 +41,16 @@ func (g Grant) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText parses the form of String.
 func (g *Grant) UnmarshalText(b []byte) error {
-	known, ok := ParseGrant(string(b))
-	if !ok && string(b) != Grant(0).String() {
-		return fmt.Errorf("grant %.20q is not known", b)
+	for _, known := range []Grant{0, GrantAgent, GrantObserver, GrantSeat} {
+		if known.String() == string(b) {
+			*g = known
+			return nil
+		}
 	}
-	*g = known
-	return nil
+	return fmt.Errorf("grant %.20q is not known", b)
 }
 
-// ParseGrant parses the form of String, except "none".
+// ParseGrant parses the form of String, except "none" and "seat".
 func ParseGrant(s string) (Grant, bool) {
 	for _, g := range []Grant{GrantAgent, GrantObserver} {
 		if g.String() == s {
@@ -67,6 +71,7 @@ type Invite struct {
 	MaxUses uint8 // from 1 to 127
 	Grant   Grant
 	Room    string // restricts the grant to this room; may be empty
+	Seat    string // of GrantSeat: the seat of Room that the device may hold
 	Auto    bool   // the host accepts without asking a person
 	// Commitment says that the host's release requires a commitment to the
 	// digits. NewInvite sets it; invites of older releases lack it.
@@ -79,9 +84,10 @@ const (
 	inviteFixed  = 16 + 32 + RecordSize + 8 + 1 + 1 + 1
 	maxRelayURL  = 200
 	maxRoomID    = 64
+	maxSeatID    = 64
 	maxUses      = 1<<7 - 1
 	commitment   = 1 << 7 // in the byte of MaxUses, which releases without commitments do not read when they join
-	maxInvite    = inviteFixed + 1 + maxRelayURL + 1 + maxRoomID + checkSize
+	maxInvite    = inviteFixed + 1 + maxRelayURL + 1 + maxRoomID + 1 + maxSeatID + checkSize
 	checkSize    = 4
 )
 
@@ -114,8 +120,12 @@ func (in Invite) check() error {
 		return fmt.Errorf("%w: its relay's URL is too long or not printable", ErrInvite)
 	case len(in.Room) > maxRoomID || !printable(in.Room):
 		return fmt.Errorf("%w: its room's id is too long or not printable", ErrInvite)
-	case in.MaxUses == 0 || in.MaxUses > maxUses || in.Grant != GrantAgent && in.Grant != GrantObserver:
+	case in.MaxUses == 0 || in.MaxUses > maxUses || in.Grant != GrantAgent && in.Grant != GrantObserver && in.Grant != GrantSeat:
 		return fmt.Errorf("%w: it grants nothing", ErrInvite)
+	case len(in.Seat) > maxSeatID || !printable(in.Seat):
+		return fmt.Errorf("%w: its seat's id is too long or not printable", ErrInvite)
+	case in.Grant == GrantSeat && (in.Room == "" || in.Seat == "" || in.MaxUses > 1) || in.Grant != GrantSeat && in.Seat != "":
+		return fmt.Errorf("%w: it is for one seat and one device, or for none", ErrInvite)
 	case in.Host.Check(time.Time{}) != nil:
 		return fmt.Errorf("%w: its key record is not signed by its host", ErrInvite)
 	}
@@ -140,6 +150,9 @@ func (in Invite) String() string {
 	b = append(b, uses, byte(in.Grant), flags(in.Auto))
 	b = append(append(b, byte(len(in.Relay))), in.Relay...)
 	b = append(append(b, byte(len(in.Room))), in.Room...)
+	if in.Grant == GrantSeat {
+		b = append(append(b, byte(len(in.Seat))), in.Seat...)
+	}
 	sum := sha256.Sum256(b)
 	return invitePrefix + base64url.EncodeToString(append(b, sum[:checkSize]...))
 }
@@ -193,7 +206,11 @@ func decodeInvite(b []byte) (in Invite, err error) {
 		return in, fmt.Errorf("%w: a field is out of bounds", ErrInvite)
 	}
 	b = b[11:]
-	for _, field := range []*string{&in.Relay, &in.Room} {
+	fields := []*string{&in.Relay, &in.Room}
+	if in.Grant == GrantSeat {
+		fields = append(fields, &in.Seat)
+	}
+	for _, field := range fields {
 		if len(b) == 0 || len(b) < 1+int(b[0]) {
 			return in, fmt.Errorf("%w: it is cut off", ErrInvite)
 		}

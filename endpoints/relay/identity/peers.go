@@ -20,9 +20,10 @@ var (
 )
 
 const (
-	maxPeers    = 1000
-	maxRevoked  = 1000
-	maxPeerName = 64
+	maxPeers     = 1000
+	maxRevoked   = 1000
+	maxPeerName  = 64
+	maxPeerSeats = 100 // of one peer; the oldest go first
 )
 
 // A Peer is a device that is paired with this one.
@@ -40,10 +41,23 @@ type Peer struct {
 	Verified time.Time `json:"verified,omitzero"`  // when the owners compared the digits
 	Changed  time.Time `json:"changed,omitzero"`   // when it paired again with other keys; suspended until accepted
 	Digits   string    `json:"digits,omitempty"`   // digits of the pairing, to compare later
+	Seats    []SeatRef `json:"seats,omitempty"`    // of rooms of this device, which it may hold
+	Holds    []SeatRef `json:"holds,omitempty"`    // of its rooms, which this device may hold
+}
+
+// A SeatRef names a seat of a room.
+type SeatRef struct {
+	Room string `json:"room"`
+	Seat string `json:"seat"`
 }
 
 // Suspended reports whether a person must first accept the peer's new keys.
 func (p Peer) Suspended() bool { return !p.Changed.IsZero() }
+
+// HoldsSeatOf reports whether this device may hold a seat of a room of the peer.
+func (p Peer) HoldsSeatOf(room string) bool {
+	return slices.ContainsFunc(p.Holds, func(s SeatRef) bool { return s.Room == room })
+}
 
 type peerFile struct {
 	V       int        `json:"v"`
@@ -122,7 +136,7 @@ func unknownPeer(what string) error {
 
 // Add stores a peer after pairing and returns it as stored. If another peer has
 // the name, a number is appended. A device that was paired before keeps its
-// name.
+// name and its seats. No other peer keeps a seat that this one gets.
 func (p *Peers) Add(n Peer) (Peer, error) {
 	err := p.file.update(func(f *peerFile) error {
 		if slices.Contains(f.Revoked, n.ID) {
@@ -134,14 +148,42 @@ func (p *Peers) Add(n Peer) (Peer, error) {
 			n.Name = n.ID.Short()
 		}
 		if i := slices.IndexFunc(f.Peers, func(q Peer) bool { return q.ID == n.ID }); i >= 0 {
-			n.Name = f.Peers[i].Name
+			n.keep(f.Peers[i])
 			f.Peers = slices.Delete(f.Peers, i, i+1)
+		}
+		for i := range f.Peers { // a seat is held by one device
+			f.Peers[i].Seats = without(f.Peers[i].Seats, n.Seats)
 		}
 		n.Name = freeName(f.Peers, n.Name)
 		f.Peers = append(f.Peers, n)
 		return checkPeers(f)
 	})
 	return n, err
+}
+
+// keep takes over what the peer is and has from before it was paired again.
+func (p *Peer) keep(old Peer) {
+	p.Name = old.Name
+	if p.Grant == GrantSeat && old.Grant != 0 || p.Grant == 0 && len(p.Holds) > 0 { // of a seat: nothing else changes
+		p.Grant, p.Room = old.Grant, old.Room
+	}
+	p.Seats, p.Holds = joined(old.Seats, p.Seats), joined(old.Holds, p.Holds)
+}
+
+// joined returns the seats of both lists, the newest last.
+func joined(old, added []SeatRef) []SeatRef {
+	all := append(without(old, added), added...)
+	return all[max(0, len(all)-maxPeerSeats):]
+}
+
+// without returns the seats that are not in the list of removed ones.
+func without(all, removed []SeatRef) (kept []SeatRef) {
+	for _, s := range all {
+		if !slices.Contains(removed, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // Update applies edit to the peer with this id and saves it. It does not change

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,19 @@ func TestInvite(t *testing.T) {
 		if got, err := ParseInvite(s); err != nil || got != in {
 			t.Errorf("%+v, %v", got, err)
 		}
+	}
+	for _, bad := range []Invite{{Grant: GrantSeat, Room: "r_1"}, {Grant: GrantSeat, Seat: "ann"}, {Seat: "ann", Room: "r_1"}, {Grant: GrantSeat, Room: "r_1", Seat: "ann", MaxUses: 2}} {
+		bad.Relay = "wss://relay.example"
+		if _, err := NewInvite(d, bad, now); err == nil {
+			t.Errorf("accepted: %+v", bad)
+		}
+	}
+	seat, err := NewInvite(d, Invite{Relay: "wss://relay.example", Grant: GrantSeat, Room: "r_1", Seat: "ann"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ParseInvite(seat.String()); err != nil || got != seat {
+		t.Errorf("%+v, %v", got, err)
 	}
 	full, err := NewInvite(d, Invite{
 		Relay: "ws://127.0.0.1:8443/moot", Grant: GrantObserver, Room: "01J0ROOM", Auto: true, MaxUses: 127, Expires: now.Add(time.Hour),
@@ -92,6 +106,8 @@ func FuzzInvite(f *testing.F) {
 	in := newInvite(f, newDevice(f))
 	f.Add(in.String())
 	in.Room, in.Auto = "room", true
+	f.Add(in.String())
+	in.Grant, in.Seat = GrantSeat, "ann"
 	f.Add(in.String())
 	f.Fuzz(func(t *testing.T, s string) {
 		if in, err := ParseInvite(s); err == nil && in.String() != strings.Join(strings.Fields(s), "") {
@@ -253,6 +269,40 @@ func TestPeers(t *testing.T) {
 		if !errors.Is(err, ErrNoPeer) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestPeersSeats: a seat is held by the device that was invited last, and pairing again
+// for a seat takes nothing else away.
+func TestPeersSeats(t *testing.T) {
+	p := openPeers(t)
+	ann, bob := SeatRef{"r_1", "ann"}, SeatRef{"r_1", "bob"}
+	add := func(q Peer, grant Grant, seats, holds []SeatRef) Peer {
+		t.Helper()
+		q.Grant, q.Seats, q.Holds = grant, seats, holds
+		stored, err := p.Add(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored
+	}
+	first, second := newPeer(t, "first"), newPeer(t, "second")
+	first.Room = "r_1"
+	add(first, GrantObserver, nil, nil)
+	first.Room = ""
+	add(first, GrantSeat, []SeatRef{ann}, nil)
+	if got := add(first, GrantSeat, []SeatRef{bob}, nil); got.Grant != GrantObserver || got.Room != "r_1" || !slices.Equal(got.Seats, []SeatRef{ann, bob}) {
+		t.Errorf("%+v", got)
+	}
+	if got := add(first, 0, nil, []SeatRef{ann}); got.Grant != GrantObserver || len(got.Seats) != 2 || !got.HoldsSeatOf("r_1") || got.HoldsSeatOf("r_2") {
+		t.Errorf("%+v", got)
+	}
+	add(second, GrantSeat, []SeatRef{ann}, nil)
+	if got, err := p.Lookup(first.ID); err != nil || !slices.Equal(got.Seats, []SeatRef{bob}) || len(got.Holds) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := add(second, GrantAgent, nil, nil); got.Grant != GrantAgent || len(got.Seats) != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

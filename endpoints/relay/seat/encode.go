@@ -26,32 +26,10 @@ func encode(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, 
 		if len(e.Body) < session.MaxMessage/2 { // the size is not the reason
 			return nil, wire.Problem("AGENT-PROTOCOL", "the request cannot be written", "", endpoint.ErrProtocol)
 		}
-		if !shorten(&p, len(e.Body)) {
+		if !wire.Shorten(&p, len(e.Body)) {
 			return nil, wire.Undeliverable(session.ErrTooLarge)
 		}
 	}
-}
-
-// shorten leaves out the oldest part of a prompt whose body has size bytes. It
-// reports false when nothing is left to leave out.
-func shorten(p *endpoint.Prompt, size int) bool {
-	excess := size - session.MaxMessage + 4<<10
-	n := 0
-	for n < len(p.History) && excess > 0 {
-		excess -= len(wire.Body(wire.LineOf(p.History[n])))
-		n++
-	}
-	switch {
-	case n > 0:
-		p.History = p.History[n:]
-		p.Omitted.Unsent += n
-	case p.Summary != "":
-		p.Summary = ""
-		p.Omitted.NoLines = true
-	default:
-		return false
-	}
-	return true
 }
 
 // traceID names the trace that a request begins.

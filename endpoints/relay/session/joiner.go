@@ -147,10 +147,14 @@ func (j *Joiner) onMessage(v pairMessage) {
 	case v.Type == messagePaired && j.agreed && len(v.PairPSK) == 32 && !allZero(v.PairPSK):
 		j.done = true
 		mine := j.self.Record().NK
-		j.events = append(j.events, Paired{identity.Peer{
+		p := identity.Peer{
 			ID: j.invite.Host.ID, Record: j.invite.Host, PairPSK: v.PairPSK, Mine: mine[:],
 			Name: j.host.Name, Relay: j.invite.Relay, Created: j.started.UTC(), Digits: j.digits(),
-		}})
+		}
+		if j.invite.Grant == identity.GrantSeat {
+			p.Holds = []identity.SeatRef{{Room: j.invite.Room, Seat: j.invite.Seat}}
+		}
+		j.events = append(j.events, Paired{p})
 	case v.Type == messageRefused:
 		j.fail(ErrRefused)
 	default:

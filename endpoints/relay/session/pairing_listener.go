@@ -287,10 +287,14 @@ func (a *PairingAttempt) Approve(now time.Time) {
 
 // Peer returns the peer to store before Accept is called.
 func (a *PairingAttempt) Peer() identity.Peer {
-	return identity.Peer{
+	p := identity.Peer{
 		ID: a.request.ID, Record: a.record, PairPSK: a.psk, Mine: a.invite.Host.NK[:], Name: a.request.Name,
 		Grant: a.invite.Grant, Room: a.invite.Room, Relay: a.invite.Relay, Created: a.started.UTC(), Digits: a.request.Digits,
 	}
+	if a.invite.Grant == identity.GrantSeat {
+		p.Room, p.Seats = "", []identity.SeatRef{{Room: a.invite.Room, Seat: a.invite.Seat}}
+	}
+	return p
 }
 
 // Accept sends the pair's secret to the joiner, after PairingAgreed. Store Peer

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/endpoints/relay/session"
 )
 
 // A Request is the body of turn.request and bid.request: a prompt without the
@@ -109,6 +110,28 @@ func RequestOf(p endpoint.Prompt) Request {
 // LineOf returns a message as a request has it.
 func LineOf(l endpoint.Line) Line {
 	return Line{Seq: l.Seq, From: ID(l.From), To: ID(l.To), Own: l.Own, Kind: ID(l.Kind), Text: l.Text}
+}
+
+// Shorten leaves out the oldest part of a prompt whose body has size bytes, so that
+// a message has room for it. It reports false when nothing is left to leave out.
+func Shorten(p *endpoint.Prompt, size int) bool {
+	excess := size - session.MaxMessage + 4<<10
+	n := 0
+	for n < len(p.History) && excess > 0 {
+		excess -= len(Body(LineOf(p.History[n])))
+		n++
+	}
+	switch {
+	case n > 0:
+		p.History = p.History[n:]
+		p.Omitted.Unsent += n
+	case p.Summary != "":
+		p.Summary = ""
+		p.Omitted.NoLines = true
+	default:
+		return false
+	}
+	return true
 }
 
 func linesOf(ls []endpoint.Line) (all []Line) {

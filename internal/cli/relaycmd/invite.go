@@ -14,6 +14,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cli/seatcmd"
+	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 )
@@ -24,6 +26,7 @@ type inviteFlags struct {
 	noWait  bool
 	grant   string
 	room    string
+	seat    string
 	expires time.Duration
 }
 
@@ -31,7 +34,7 @@ type inviteFlags struct {
 func newInviteCmd(a *commands) *cobra.Command {
 	var f inviteFlags
 	cmd := &cobra.Command{
-		Use:   "invite",
+		Use:   "invite [--seat ID ROOM]",
 		Short: "Pair this device with another owner's: print an invite and wait for its answer",
 		Long: "invite prints a text for one other owner, who gives it to `moot join`. It is a\n" +
 			"secret: anyone who has it can use it once, within 15 minutes. Send it on a\n" +
@@ -41,10 +44,29 @@ func newInviteCmd(a *commands) *cobra.Command {
 			"The other owner is asked too, and both devices store nothing before both have\n" +
 			"agreed.\n\n" +
 			"Pairing allows nothing by itself: what devices may do is under profiles: of the\n" +
-			"settings file.",
-		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.invite(cmd.Context(), f) },
+			"settings file.\n\n" +
+			"With --seat the invite is for one seat of a room, a participant with endpoint\n" +
+			"{kind: session}. `moot join` on the other device then also awaits the turns of the\n" +
+			"seat: a person there answers them, or an agent session that runs there. No other\n" +
+			"device may hold the seat. A process must run the room.",
+		Example: "  moot invite --relay wss://relay.example.org\n  moot invite --auto >invite.txt\n  moot invite --grant observer\n  moot invite --seat ann review",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case (f.seat == "") != (len(args) == 0):
+				return app.Usagef(cmd, "--seat ID and ROOM go together")
+			case f.seat == "":
+				return a.invite(cmd.Context(), f)
+			case f.room != "" || f.noWait || cmd.Flags().Changed("grant"):
+				return app.Usagef(cmd, "--seat goes without --room, --grant and --no-wait")
+			}
+			var err error
+			if f.room, err = a.FindRoom(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			return a.invite(cmd.Context(), f)
+		},
+		ValidArgsFunction: a.CompleteRoom(nil),
 	}
 	app.Formats(cmd, app.FormatTable, app.FormatJSONL)
 	f.add(cmd)
@@ -52,6 +74,7 @@ func newInviteCmd(a *commands) *cobra.Command {
 	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "only print it; a running share answers it: needs --auto")
 	cmd.Flags().StringVar(&f.grant, "grant", identity.GrantAgent.String(), "what the device may be: agent or observer")
 	cmd.Flags().StringVar(&f.room, "room", "", "id of the room that it is for; default: any")
+	cmd.Flags().StringVar(&f.seat, "seat", "", "id of the seat of ROOM that it is for")
 	cmd.Flags().DurationVar(&f.expires, "expires", 15*time.Minute, "how long the invite is good for")
 	return cmd
 }
@@ -78,12 +101,12 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	if f.noWait {
 		return a.leaveInvite(grant, f)
 	}
-	c, done, err := a.online()
+	c, done, err := a.inviter(f)
 	if err != nil {
 		return err
 	}
 	defer done()
-	p, err := c.Invite(ctx, api.InviteRequest{Relay: f.url, Name: f.name, Grant: f.grant, Room: f.room, Auto: f.auto, Expires: f.expires.String()})
+	p, err := c.Invite(ctx, api.InviteRequest{Relay: f.url, Name: f.name, Grant: f.grant, Room: f.room, Seat: f.seat, Auto: f.auto, Expires: f.expires.String()})
 	if err != nil {
 		return ended(ctx, err)
 	}
@@ -93,11 +116,27 @@ func (a *commands) invite(ctx context.Context, f inviteFlags) error {
 	a.Note("give it to one person, who runs `moot join`; waiting until %s", p.State.Expires.Local().Format("15:04:05"))
 	return a.followPairing(ctx, p, pairingWords{
 		ask: func(ctx context.Context, q api.PairingQuestion) bool {
-			fmt.Fprintf(a.Stderr, "%s wants to be paired as %s\n  device  %s\n  digits  %s   (the other side must see the same)\n", term.Line(q.Name), q.Grant, q.Spoken, q.Digits)
+			as := "be paired as " + q.Grant
+			if f.seat != "" {
+				as = "take the seat " + f.seat
+			}
+			fmt.Fprintf(a.Stderr, "%s wants to %s\n  device  %s\n  digits  %s   (the other side must see the same)\n", term.Line(q.Name), as, q.Spoken, q.Digits)
 			return a.Agree(ctx, "accept? [y/N] ")
 		},
 		agreed: func(api.PairingQuestion) { a.Note("waiting for the other owner to agree too") },
 	})
+}
+
+// inviter returns a client of the process that makes the invite: for a seat the one
+// that runs the room.
+func (a *commands) inviter(f inviteFlags) (c *client.Client, done func(), err error) {
+	if f.seat == "" {
+		return a.Online()
+	}
+	if c, err = a.Client(f.room); err != nil {
+		return nil, nil, err
+	}
+	return c, c.Close, nil
 }
 
 // leaveInvite prints an invite that a share answers.
@@ -131,19 +170,24 @@ func newJoinCmd(a *commands) *cobra.Command {
 			"stands in the command line other users of the machine can see. It shows twelve\n" +
 			"digits, which the other owner sees too. Compare them by voice: they differ if an\n" +
 			"attacker sits between you. The device is stored when both owners have agreed.\n\n" +
+			"With an invite for a seat, join then awaits the turns of the seat. At a terminal it\n" +
+			"prints each prompt and reads your answer, until the room ends. Without one it does\n" +
+			"what one `moot await` does, and an agent session goes on with that command.\n\n" +
 			"--yes agrees without asking, for scripts that pair devices of one owner.",
 		Example: "  moot join\n  moot join mootinv1.q83v...\n  moot join --yes <invite.txt",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.join(cmd.Context(), args, f) },
 	}
+	cmd.Flags().BoolVar(&f.noAwait, "no-await", false, "with an invite for a seat: do not await its turn")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree without comparing the digits")
 	cmd.Flags().StringVar(&f.name, "name", "", "what this device calls itself to the other; default: the machine's name")
 	return cmd
 }
 
 type joinFlags struct {
-	name string
-	yes  bool
+	name    string
+	yes     bool
+	noAwait bool
 }
 
 func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
@@ -154,7 +198,7 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 	case !f.yes && !a.Interactive():
 		return &problem.Error{Code: "INVITE-NOBODY", What: "comparing the digits of the pairing needs a person at a terminal", Fix: "run it in a terminal, with the invite pasted or as its argument, or add --yes to pair without comparing"}
 	}
-	c, done, err := a.online()
+	c, done, err := a.Online()
 	if err != nil {
 		return err
 	}
@@ -164,9 +208,12 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 		return ended(ctx, err)
 	}
 	tell := func(q api.PairingQuestion) {
+		if in.Seat != "" {
+			a.Note("the invite is for the seat %s of room %s", term.Line(in.Seat), term.Line(in.Room))
+		}
 		fmt.Fprintf(a.Stderr, "pairing with %s\n  digits  %s   (the other side must see the same)\n", term.Line(q.Name), q.Digits)
 	}
-	return a.followPairing(ctx, p, pairingWords{
+	err = a.followPairing(ctx, p, pairingWords{
 		ask: func(ctx context.Context, q api.PairingQuestion) bool {
 			tell(q)
 			return a.Agree(ctx, "does the other owner see the same digits? [y/N] ")
@@ -178,6 +225,10 @@ func (a *commands) join(ctx context.Context, args []string, f joinFlags) error {
 			a.Note("waiting for %s to accept", term.Line(q.Name))
 		},
 	})
+	if err != nil || in.Seat == "" || f.noAwait {
+		return err
+	}
+	return seatcmd.Take(ctx, a.App, c, in.Room, in.Seat)
 }
 
 const maxInviteText = 4096

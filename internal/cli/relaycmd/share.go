@@ -67,7 +67,7 @@ type sharing struct {
 }
 
 func (a *commands) share(ctx context.Context, names []string, f shareFlags) error {
-	c, done, err := a.online()
+	c, done, err := a.Online()
 	if err != nil {
 		return err
 	}

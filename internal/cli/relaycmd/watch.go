@@ -91,7 +91,7 @@ func (a *commands) watch(ctx context.Context, peer string, f watchFlags, after *
 	if err != nil {
 		return err
 	}
-	c, done, err := a.online()
+	c, done, err := a.Online()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
 )
@@ -43,7 +44,7 @@ func newAwaitCmd(a *commands) *cobra.Command {
 				paste = a.Format == app.FormatTable && a.Interactive() && app.IsTerminal(a.Stdout)
 			}
 			if paste && !cmd.Flags().Changed("wait") {
-				wait = 24 * time.Hour // for a person, who ends it with Ctrl-C
+				wait = wholeDay
 			}
 			h, err := a.hold(cmd.Context(), args[0], seat)
 			if err != nil {
@@ -67,6 +68,36 @@ func newAwaitCmd(a *commands) *cobra.Command {
 	cmd.Flags().BoolVar(&paste, "paste", false, "print a block to paste into an app, and read the answer that you paste back")
 	return cmd
 }
+
+// Take awaits the turn of a seat that this device was invited to: at a terminal turn
+// after turn, until the room has ended, else once, as await does.
+func Take(ctx context.Context, a *app.App, client *client.Client, room, seat string) error {
+	c := &commands{a}
+	h := &holder{client, room, seat, func() {}}
+	a.Note("you have the seat %s of room %s; end with Ctrl-C, and go on with: %s", term.Line(seat), term.Line(room), a.CommandLine("await", room, "--as", seat))
+	if !a.Interactive() || !app.IsTerminal(a.Stdout) {
+		turn, err := c.await(ctx, h, api.DefaultWait, false)
+		if err != nil {
+			return err
+		}
+		return c.told(h, turn)
+	}
+	for {
+		turn, err := c.await(ctx, h, wholeDay, false)
+		switch {
+		case err != nil:
+			return err
+		case !turn.Turn:
+			return c.told(h, turn)
+		}
+		if err := c.paste(ctx, h, turn); err != nil {
+			return err
+		}
+	}
+}
+
+// wholeDay is how long a person waits, who ends it with Ctrl-C.
+const wholeDay = 24 * time.Hour
 
 // await awaits the turn of the seat. The end of the room may be that of its process:
 // then the log says it.
@@ -118,7 +149,11 @@ func (a *commands) printTurn(w io.Writer, h *holder, turn api.Turn) error {
 	var err error
 	switch {
 	case turn.Again:
-		_, err = fmt.Fprintf(w, "It is not your turn yet. Ask again: %s\n", a.CommandLine("await", h.Room, "--as", h.Seat))
+		why := ""
+		if turn.Why != "" {
+			why = ", as far as is known: " + term.Line(turn.Why)
+		}
+		_, err = fmt.Fprintf(w, "It is not your turn yet%s. Ask again: %s\n", why, a.CommandLine("await", h.Room, "--as", h.Seat))
 	case turn.Ended:
 		_, err = fmt.Fprintf(w, "%s. Do not await again.\n", term.Line(turn.Why))
 	default:

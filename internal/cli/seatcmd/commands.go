@@ -3,9 +3,11 @@
 package seatcmd
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,26 +25,60 @@ func Commands(a *app.App) []*cobra.Command {
 	return []*cobra.Command{newAwaitCmd(c), newAnswerCmd(c), newPassCmd(c), newHookCmd(c)}
 }
 
-// A holder holds a seat of a room through the process that runs the room.
+// A holder holds a seat of a room through the process that runs the room, or for a
+// room of another device through the one that is online.
 type holder struct {
 	*client.Client
 	Room, Seat string
+	Close      func()
 }
 
 // hold finds the room that arg means. The caller closes the holder.
 func (a *commands) hold(ctx context.Context, arg, seat string) (*holder, error) {
-	if err := checkSeat(seat); err != nil {
-		return nil, err
-	}
-	id, err := a.FindRoom(ctx, arg)
+	id, elsewhere, err := a.findSeat(ctx, arg, seat)
 	if err != nil {
 		return nil, err
+	}
+	if elsewhere {
+		c, done, err := a.Online()
+		return &holder{c, id, seat, done}, err
 	}
 	c, err := a.Client(id)
 	if err != nil {
 		return nil, err
 	}
-	return &holder{c, id, seat}, nil
+	return &holder{c, id, seat, c.Close}, nil
+}
+
+// findSeat returns the id of the room that arg means: one of this device, or one of
+// another device, which has invited this one to the seat.
+func (a *commands) findSeat(ctx context.Context, arg, seat string) (id string, elsewhere bool, err error) {
+	if err := checkSeat(seat); err != nil {
+		return "", false, err
+	}
+	id, err = a.FindRoom(ctx, arg)
+	if err == nil || a.Remote() || arg == "" {
+		return id, false, err
+	}
+	store, opened := a.Wiring().Peers()
+	if opened != nil {
+		return "", false, opened
+	}
+	all, opened := store.List()
+	for _, p := range all {
+		for _, s := range p.Holds {
+			if s.Seat == seat && strings.HasPrefix(s.Room, arg) {
+				if elsewhere && s.Room != id {
+					return "", false, &problem.Error{Code: "ROOM-AMBIGUOUS", What: "several rooms of other devices have an id that begins with " + arg, Fix: "write more of the id"}
+				}
+				id, elsewhere = s.Room, true
+			}
+		}
+	}
+	if elsewhere {
+		err = nil
+	}
+	return id, elsewhere, cmp.Or(opened, err)
 }
 
 // checkSeat reports a command line that names no seat.

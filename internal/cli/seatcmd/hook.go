@@ -75,10 +75,7 @@ func newHookInstallCmd(a *commands) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkSeat(seat); err != nil {
-				return err
-			}
-			id, err := a.FindRoom(cmd.Context(), room)
+			id, _, err := a.findSeat(cmd.Context(), room, seat)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package relaycmd
+package app
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"github.com/folkmoot/moot/internal/server"
 )
 
-// online returns a client of the process of this data folder that is online, or
+// Online returns a client of the process of this data folder that is online, or
 // that is the server. If there is none, this process takes the place until done
 // is called.
-func (a *commands) online() (c *client.Client, done func(), err error) {
+func (a *App) Online() (c *client.Client, done func(), err error) {
 	if s, err := a.findOnline(); err == nil {
 		c := client.Local("", s.Dial)
 		return c, c.Close, nil
@@ -55,7 +55,7 @@ func (a *commands) online() (c *client.Client, done func(), err error) {
 }
 
 // findOnline finds the process in which the device is online, else the server.
-func (a *commands) findOnline() (local.Socket, error) {
+func (a *App) findOnline() (local.Socket, error) {
 	data := a.Settings.Data
 	if pid := device.Holder(a.Wiring().DeviceDir()); pid > 0 && pid != os.Getpid() {
 		if s, err := local.FindProcess(data, pid); !errors.Is(err, local.ErrNone) {
