@@ -68,7 +68,7 @@ customElements.define("moot-rail", class extends HTMLElement {
     const name = r.name || r.room;
     const waits = here ? 0 : this.#waiting.get(r.room) ?? 0;
     const words = `${name}, ${phaseWord(r.phase).toLowerCase()}${waits ? `, ${waits} waiting for you` : ""}`;
-    return el("a", { class: "rail-room", href: `/rooms/${r.room}`, title: words, "aria-label": words, "aria-current": here ? "page" : null, "data-tone": phaseTone(r.phase) },
-      el("span", { "aria-hidden": "true" }, initials(r.name || r.room.replace(/^r_/, ""))), waits > 0 && el("b", { "aria-hidden": "true" }, String(waits)));
+    return el("a", { class: "rail-room", href: `/rooms/${r.room}`, title: words, "aria-current": here ? "page" : null, "data-tone": phaseTone(r.phase) },
+      el("span", { "aria-hidden": "true" }, initials(r.name || r.room.replace(/^r_/, ""))), el("span", { class: "sr" }, words), waits > 0 && el("b", { "aria-hidden": "true" }, String(waits)));
   }
 });

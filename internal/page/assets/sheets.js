@@ -48,8 +48,6 @@ function icon(path) {
 
 customElements.define("moot-panels", class extends HTMLElement {
   connect() {
-    this.setAttribute("role", "group");
-    this.setAttribute("aria-label", "Panels");
     this.append(...parts.map((p) =>
       el("button", { type: "button", class: `panel-button for-${p.name}`, title: p.label, "aria-haspopup": "true", onclick: () => openSheet(p.name) },
         icon(p.icon), el("span", {}, p.label))));
