@@ -131,7 +131,7 @@ func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
 		var text string
 		_ = chromedp.Run(b.ctx, chromedp.Evaluate(`document.body.innerText`, &text)) // only for the message
 		t.Fatalf("%v: %s\nthe page shows:\n%s", err, expression, text)
