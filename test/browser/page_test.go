@@ -58,9 +58,12 @@ func (s served) until(room string, is func(view) bool) view {
 	defer resp.Body.Close()
 	lines := json.NewDecoder(resp.Body)
 	for {
-		var u struct{ View *view }
-		if err := lines.Decode(&u); err != nil {
-			s.t.Fatalf("room %s does not become as the test wants it: %v", room, err)
+		var u struct {
+			View *view
+			End  json.RawMessage
+		}
+		if err := lines.Decode(&u); err != nil || u.End != nil && (u.View == nil || !is(*u.View)) {
+			s.t.Fatalf("room %s does not become as the test wants it: %s %v", room, u.End, err)
 		}
 		if u.View != nil && is(*u.View) {
 			return *u.View
