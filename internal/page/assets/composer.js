@@ -79,7 +79,10 @@ customElements.define("moot-composer", class extends HTMLElement {
 
   pressed(e) {
     if (e.isComposing || e.keyCode === 229) return; // Enter accepts what an input method proposes
-    if (e.key === "Escape") document.getElementById("main")?.focus();
+    if (e.key === "Escape") {
+      e.stopPropagation(); // it leaves the field, and is not the first of the two that stop the room
+      document.getElementById("main")?.focus();
+    }
     if (e.key !== "Enter" || e.shiftKey) return;
     e.preventDefault();
     if (this.text.value.trim()) this.submit();

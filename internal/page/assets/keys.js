@@ -12,13 +12,13 @@ export function bindKey(key, purpose, run) {
 
 // twice is the time in ms within which the second Escape must follow the first.
 const twice = 1000;
-let escaped = 0;
+let escaped = -Infinity; // when the first was pressed
 
 function pressed(e) {
   if (e.defaultPrevented || e.repeat || e.isComposing || e.ctrlKey || e.altKey || e.metaKey) return;
   if (typing() || document.querySelector("dialog[open]")) return;
   const name = e.key === "Escape" ? escape(e.timeStamp) : e.key;
-  if (e.key !== "Escape") escaped = 0;
+  if (e.key !== "Escape") escaped = -Infinity;
   const bound = keys.get(name);
   if (!bound) return;
   e.preventDefault();
@@ -28,7 +28,7 @@ function pressed(e) {
 // escape returns the name of the key at the second Escape in a row.
 function escape(now) {
   const again = now - escaped < twice;
-  escaped = again ? 0 : now;
+  escaped = again ? -Infinity : now;
   return again ? "Escape Escape" : "Escape";
 }
 
