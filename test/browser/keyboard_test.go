@@ -34,7 +34,7 @@ func TestPageByKeyboard(t *testing.T) {
 	b.size(t, 1440, 900)
 	r.show(b, id)
 	b.until(t, `document.querySelector("moot-dock .item button")`)
-	walk(t, b)
+	tabThrough(t, b)
 
 	b.read(t, `document.activeElement.blur() ?? 0`, new(int))
 	b.press(t, "p")
@@ -59,9 +59,9 @@ func TestPageByKeyboard(t *testing.T) {
 	r.until(id, func(v view) bool { return v.Phase == "live" })
 }
 
-// walk presses Tab from the top of the page until the focus leaves it, and checks that
+// tabThrough presses Tab from the top of the page until the focus leaves it, and checks that
 // everything was reached and could be seen.
-func walk(t *testing.T, b *browser) {
+func tabThrough(t *testing.T, b *browser) {
 	t.Helper()
 	var want, got, unseen []string
 	b.read(t, focusable, &want)

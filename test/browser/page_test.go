@@ -1,9 +1,11 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -46,7 +48,9 @@ type view struct {
 // until waits until the room is as is wants it: it looks at it again after each event.
 func (s served) until(room string, is func(view) bool) view {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/api/rooms/"+room+"/events?form=page&follow=true", nil)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/rooms/"+room+"/events?form=page&follow=true", nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -50,11 +50,11 @@ function drawNote() {
 function drawSaid(row) {
   const p = {
     face: el("span"), name: el("strong"), tags: el("span", { class: "tags" }), facts: el("span", { class: "facts" }),
-    at: el("time"), number: el("span"), actions: drawActions(),
+    at: el("time"), number: el("span"), which: el("span", { class: "sr" }), actions: drawActions(),
     text: el("div", { class: "text" }), live: el("div", { class: "text live" }), outcome: el("p", { class: "outcome" }),
     more: el("div", { class: "more-text" }), foot: el("footer"),
   };
-  p.link = el("a", { class: "n", href: `#${row.key}` }, p.at, p.number);
+  p.link = el("a", { class: "n", href: `#${row.key}` }, p.at, p.number, p.which);
   const e = el("article", { tabindex: "-1" }, p.face, el("div", { class: "said" },
     el("header", {}, el("span", { class: "by" }, p.name, p.tags, p.facts), p.link), p.actions, p.text, p.live, p.outcome, p.more, p.foot));
   e.patch = (r, page) => patchSaid(e, p, r, page);
@@ -69,7 +69,7 @@ function patchSaid(e, p, row, page) {
   p.at.title = time(row.at);
   const number = row.turn ? `turn ${row.turn}` : `event ${row.seq}`;
   setText(p.number, row.turn ? `#${row.turn}` : "");
-  p.link.setAttribute("aria-label", `${number}, ${hour(row.at)}`);
+  setText(p.which, number);
   e.setAttribute("aria-label", `${p.named}, ${number}`);
   p.actions.patch(row, page);
   setBody(p, row, page);
