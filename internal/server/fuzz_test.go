@@ -9,8 +9,8 @@ import (
 	"github.com/folkmoot/moot/internal/api"
 )
 
-// FuzzBodies sends bodies to the routes that take a command and a new room, as a
-// caller who may do both. Every answer is as described, and none says that the server
+// FuzzBodies sends bodies to the routes that take a command, a new room and a
+// policy, as a caller who may do all. Every answer is as described, and none says that the server
 // has failed.
 func FuzzBodies(f *testing.F) {
 	for _, body := range []string{
@@ -18,6 +18,7 @@ func FuzzBodies(f *testing.F) {
 		`{"do":"limits","limits":{"max_duration_ns":9223372036854775807}}`, `{"do":"redact","event":-1}`, `{"do":"redact","event":2}`,
 		`{"do":"next","seat":"a"}`, `{"do":"standing","seat":"a","standing":"removed"}`, `{"do":"policy","policy":"turns"}`, `{"do":"permit","request":"1.1","allowed":true}`,
 		`{"do":"takeover","seat":"a","as":"me"}`, `{"do":"pause","id":"c1"}`, `{"do":"pause","do":"stop"}`,
+		`{"do":"policy","policy":"mention","settings":{"lookback":0}}`, `{"policy":"turns"}`, `{"policy":"mention","settings":[{}]}`, `{"policy":"quiet","digest":"0"}`,
 		`{"room":"r_1"}`, `{"yaml":"version: room/v1"}`, `{"yaml":"a","options":{"first":[{"do":"stop"}]}}`, `{"file":"/nonexistent"}`,
 	} {
 		f.Add([]byte(body))
@@ -26,12 +27,12 @@ func FuzzBodies(f *testing.F) {
 	id := x.paused(talk)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var c struct {
-			YAML, File string
+			YAML, File, Policy string
 		}
-		if _ = json.Unmarshal(body, &c); c.File != "" || strings.Contains(c.YAML, "endpoint") {
+		if _ = json.Unmarshal(body, &c); c.File != "" || strings.Contains(c.YAML, "endpoint") || strings.ContainsAny(c.Policy, `/\`) {
 			t.Skip() // it would read any file, or start any program, of the machine
 		}
-		for _, path := range []string{"/api/rooms/" + id + "/commands", "/api/rooms"} {
+		for _, path := range []string{"/api/rooms/" + id + "/commands", "/api/rooms", "/api/rooms/" + id + "/preview"} {
 			x := *x
 			x.t = t
 			status, h, answer := x.send(http.MethodPost, path, string(body))

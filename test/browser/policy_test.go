@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -166,5 +168,84 @@ func TestLimitsForm(t *testing.T) {
 	}
 	if s.call(http.MethodGet, "/api/rooms/"+id, "", &shown); shown.Limits.Turns != 60 || shown.Limits.Duration != int64(90*time.Minute) || shown.Limits.Cost != 2_500_000 {
 		t.Errorf("the room has %+v", shown.Limits)
+	}
+}
+
+// forms are settings in the forms that the page draws, and what the person changes: an
+// expression with f, which finds the field of a pointer. want are the settings then.
+var forms = []struct{ name, schema, value, change, want string }{
+	{"no settings", `{"additionalProperties":false}`, `{}`, ``, `{}`},
+	{"any settings", `null`, `{"a":1}`, `f("").value = '{"b":[2]}'`, `{"b":[2]}`},
+	{"defaults are left out", `{"properties":{"a":{"type":"integer","default":4},"b":{"type":"boolean","default":true}}}`, `{}`, ``, `{}`},
+	{"a number", `{"properties":{"a":{"type":"integer","default":4}}}`, `{}`, `f("/a").value = "7"`, `{"a":7}`},
+	{"a number again", `{"properties":{"a":{"type":"number","default":0.5}}}`, `{"a":0.25}`, `f("/a").value = "0.5"`, `{}`},
+	{"no number", `{"properties":{"a":{"type":"number"}}}`, `{"a":1}`, `f("/a").value = ""`, `{}`},
+	{"a switch", `{"properties":{"a":{"type":"boolean","default":true},"b":{"type":"boolean"}}}`, `{}`, `f("/a").checked = false; f("/b").checked = true`, `{"a":false,"b":true}`},
+	{"a choice", `{"properties":{"a":{"enum":["x","y",3],"default":"x"}}}`, `{}`, `f("/a").value = "2"`, `{"a":3}`},
+	{"a titled choice", `{"properties":{"a":{"oneOf":[{"const":"x","title":"One"},{"const":"y","title":"Two"}]}}}`, `{}`, `f("/a").value = [...f("/a").options].find((o) => o.text === "Two").value`, `{"a":"y"}`},
+	{"a participant", `{"properties":{"a":{"type":"string","format":"participant","default":""}}}`, `{}`, `f("/a").value = [...f("/a").options].find((o) => o.text === "DBA").value`, `{"a":"dba"}`},
+	{"no participant", `{"properties":{"a":{"type":"string","format":"participant","default":""}}}`, `{}`, ``, `{}`},
+	{"participants", `{"properties":{"a":{"type":"array","items":{"type":"string","format":"participant"}}}}`, `{"a":["dba"]}`, `f("/a").querySelector("input").checked = true`, `{"a":["codebase","dba"]}`},
+	{"someone who is not here", `{"properties":{"a":{"type":"array","items":{"type":"string","format":"participant"}}}}`, `{"a":["gone"]}`, ``, `{"a":["gone"]}`},
+	{"a list", `{"properties":{"a":{"type":"array","items":{"type":"string"}}}}`, `{"a":["x"]}`, `f("/a").value = " y\n\nz "`, `{"a":["y","z"]}`},
+	{"a list of numbers", `{"properties":{"a":{"type":"array","items":{"type":"integer"}}}}`, `{}`, `f("/a").value = "1\n2"`, `{"a":[1,2]}`},
+	{"an object", `{"properties":{"a":{"type":"object","properties":{"b":{"type":"string","default":"x"}}}}}`, `{"a":{"c":1}}`, `f("/a/b").value = "y"`, `{"a":{"c":1,"b":"y"}}`},
+	{"an object of the defaults", `{"properties":{"a":{"type":"object","default":{"b":1,"c":2},"properties":{"b":{"type":"integer"},"c":{"type":"integer"}}}}}`, `{}`, `f("/a/b").value = "3"`, `{"a":{"b":3,"c":2}}`},
+	{"a reference", `{"$defs":{"n":{"type":"integer","minimum":1}},"properties":{"a":{"$ref":"#/$defs/n"}}}`, `{}`, `f("/a").value = "2"`, `{"a":2}`},
+	{"a loop", `{"$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}}}},"properties":{"n":{"$ref":"#/$defs/n"}}}`, `{}`, ``, `{}`},
+	{"itself", `{"$ref":"#"}`, `{}`, ``, `{}`},
+	{"another file", `{"properties":{"a":{"$ref":"https://example.org/x"}}}`, `{"a":1}`, ``, `{"a":1}`},
+	{"unknown settings stay", `{"properties":{"a":{"type":"integer"}}}`, `{"a":1,"z":{"y":2}}`, ``, `{"a":1,"z":{"y":2}}`},
+	{"an odd name", `{"properties":{"a/b~c":{"type":"string"}}}`, `{}`, `f("/a~1b~0c").value = "x"`, `{"a/b~c":"x"}`},
+	{"a name of JavaScript", `{"properties":{"__proto__":{"type":"string"},"toString":{"type":"string"}}}`, `{}`, `f("/__proto__").value = "x"`, `{"__proto__":"x"}`},
+	{"other types", `{"properties":{"a":{"type":["string","null"]},"b":{}}}`, `{"a":null}`, `f("/b").value = "[1]"`, `{"a":null,"b":[1]}`},
+	{"not of its type", `{"properties":{"a":{"type":"array","items":{"type":"string"}},"b":{"type":"object","properties":{"c":{}}}}}`, `{"a":7,"b":8}`, ``, `{"a":7,"b":8}`},
+	{"markup", `{"properties":{"<img src=x onerror=window.hacked=1>":{"type":"string","title":"<img src=x onerror=window.hacked=1>","description":"<script>window.hacked=1</script>"}}}`, `{}`, ``, `{}`},
+}
+
+// TestSettingsForm draws forms of settings and reads them.
+func TestSettingsForm(t *testing.T) {
+	_, b, _ := settled(t)
+	b.value(t, `import(document.querySelector("script[src*='room.js']").src.replace("room.js", "schemaform.js")).then((m) => { window.SchemaForm = m.SchemaForm; return ""; })`)
+	for _, c := range forms {
+		got := b.value(t, `(() => {
+			const seats = [{ id: "ana", badge: "human" }, { id: "codebase", badge: "local" }, { id: "dba", name: "DBA", badge: "local" }];
+			const schema = JSON.parse(`+"`"+strings.ReplaceAll(c.schema, "$", "\\$")+"`"+`);
+			const form = new SchemaForm({ schema, value: JSON.parse(`+"`"+c.value+"`"+`), seats });
+			document.body.append(form.element);
+			const f = (pointer) => {
+				const setting = [...form.element.querySelectorAll("[data-setting]")].find((e) => e.dataset.setting === "settings" + pointer);
+				return setting.querySelector("[role=group], input, select, textarea");
+			};
+			`+c.change+`;
+			const unnamed = [...form.element.querySelectorAll("input, select, textarea")].filter((e) => e.labels.length === 0).length;
+			const result = JSON.stringify(form.value());
+			form.element.remove();
+			return unnamed ? unnamed + " fields have no label" : result;
+		})()`)
+		if !sameJSON(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	if v := b.value(t, `String(window.hacked)`); v != "undefined" {
+		t.Error("markup of a schema was run")
+	}
+}
+
+func sameJSON(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// TestPolicyOfReader shows the name of the policy to a browser that may only read.
+func TestPolicyOfReader(t *testing.T) {
+	s := serve(t)
+	id := s.room(threeAgents)
+	b := start(t)
+	s.signIn(b, "read")
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id))
+	b.until(t, `document.querySelector(".roster moot-policy").textContent.includes("mention 1.0.0 decides who speaks next.")`)
+	if v := b.value(t, `String(document.querySelectorAll(".roster moot-policy select, .roster moot-policy button").length)`); v != "0" {
+		t.Errorf("it has %s controls", v)
 	}
 }

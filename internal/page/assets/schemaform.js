@@ -3,8 +3,9 @@
 // settings; its errors name fields by JSON pointers.
 import { el, setText } from "./dom.js";
 
-// A policy of a stranger may nest its settings: below this depth they are JSON.
-const deepest = 3;
+// Bounds of what is drawn, because the schema may be a stranger's: settings that are
+// nested more deeply, and objects and choices with more parts, are fields of JSON.
+const deepest = 3, most = 200;
 let numbers = 0; // of ids, which are unique on the page
 
 // A SchemaForm shows settings and reads them again.
@@ -19,8 +20,8 @@ export class SchemaForm {
     this.seats = seats;
     this.element = el("div", { class: "settings", oninput: () => { this.clear(); onchange(); } });
     const known = this.resolve(this.schema);
-    if (known.properties || known.additionalProperties === false) this.#root = this.object("settings", known, value, defaults, 0);
-    else this.#root = this.json("settings", { title: "Settings", description: "In JSON" }, value, {});
+    if (drawable(known) || !known.properties && known.additionalProperties === false) this.#root = this.object("settings", known, value, defaults, 0);
+    else this.#root = this.json("settings", { title: "Settings", description: "An object in JSON." }, value);
     this.element.append(this.#root.element);
     this.empty = this.#fields.size === 0;
   }
@@ -85,22 +86,25 @@ export class SchemaForm {
     return { ...this.resolve(steps.reduce((at, x) => own(at, x), this.schema), left - 1), ...without(s, "$ref") };
   }
 
-  // object draws the properties of an object. Its result is what differs from defaults.
+  // object draws the properties of an object. What the person does not change stays as it
+  // is, also what no field could show. Settings that are the defaults are left out.
   object(pointer, schema, value, defaults, depth) {
     const parts = Object.entries(schema.properties ?? {}).map(([key, s]) => {
       const known = this.resolve(s);
+      const set = own(value, key);
       const was = own(defaults, key) ?? known.default;
-      const title = known.title ?? key;
-      return [key, was, this.field(`${pointer}/${step(key)}`, { ...known, title, need: schema.required?.includes(key) }, own(value, key) ?? was, was, depth)];
+      const field = this.field(`${pointer}/${step(key)}`, { ...known, title: known.title ?? key, need: schema.required?.includes(key) }, set === undefined ? was : set, depth);
+      return { key, set, was, field, drawn: attempt(field.read) };
     });
-    const rest = without(value, ...parts.map(([key]) => key)); // kept as they are
+    const rest = without(value, ...parts.map(({ key }) => key));
     return {
-      element: el("div", { class: "settings-group" }, ...parts.map(([, , part]) => part.element)),
+      element: el("div", { class: "settings-group" }, ...parts.map(({ field }) => field.element)),
       read: () => {
         const out = Object.assign(Object.create(null), rest);
-        for (const [key, was, part] of parts) {
-          const now = part.read();
-          if (now !== undefined && !same(now, was)) out[key] = now;
+        for (const { key, set, was, field, drawn } of parts) {
+          const read = field.read();
+          const now = same(read, drawn) ? set : read;
+          if (now !== undefined && (depth > 0 || !same(now, was))) out[key] = now;
         }
         return out;
       },
@@ -108,21 +112,21 @@ export class SchemaForm {
   }
 
   // field draws one setting.
-  field(pointer, schema, value, was, depth) {
+  field(pointer, schema, value, depth) {
     const choices = choicesOf(schema);
-    if (choices && plain(value)) return this.select(pointer, schema, choices, value);
+    if (choices) return this.select(pointer, schema, choices, value);
     switch (schema.type) {
       case "boolean": return this.checkbox(pointer, schema, value);
       case "integer": case "number": return this.number(pointer, schema, value);
       case "string": return schema.format === "participant" ? this.select(pointer, schema, this.participants(), value) : this.text(pointer, schema, value);
       case "array": return this.list(pointer, schema, value);
       case "object":
-        if (schema.properties && depth < deepest) {
-          const inner = this.object(pointer, schema, value ?? {}, was ?? {}, depth + 1);
+        if (drawable(schema) && depth < deepest) {
+          const inner = this.object(pointer, schema, value, undefined, depth + 1);
           return { element: el("fieldset", {}, el("legend", {}, schema.title), hint(schema), inner.element), read: inner.read };
         }
     }
-    return this.json(pointer, schema, value, undefined);
+    return this.json(pointer, schema, value);
   }
 
   participants() { return this.seats.filter((p) => p.badge !== "human").map((p) => [p.id, p.name || p.id]); }
@@ -170,6 +174,7 @@ export class SchemaForm {
   list(pointer, schema, value) {
     const items = this.resolve(schema.items);
     const choices = choicesOf(items) ?? (items.format === "participant" ? this.participants() : null);
+    if (value !== undefined && !Array.isArray(value)) return this.json(pointer, schema, value);
     if (choices && (value ?? []).every((v) => choices.some(([c]) => same(c, v)))) return this.boxes(pointer, schema, choices, value);
     if (!["string", "integer", "number"].includes(items.type)) return this.json(pointer, schema, value);
     const note = [schema.description, "One on each line."].filter(Boolean).join(" ");
@@ -206,18 +211,29 @@ export class SchemaForm {
   }
 }
 
-// choicesOf returns the values that a schema lists: [[value, name]], null for none.
+// choicesOf returns the values that a schema lists: [[value, name]], null for none. They
+// are no objects.
 function choicesOf(schema) {
-  if (Array.isArray(schema.enum)) return schema.enum.map((v) => [v, String(v)]);
-  const of = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(of) && of.length > 0 && of.every((x) => x && "const" in x)) return of.map((x) => [x.const, x.title ?? String(x.const)]);
-  return null;
+  const list = schema.enum?.map?.((v) => ({ const: v })) ?? schema.oneOf ?? schema.anyOf;
+  if (!Array.isArray(list) || list.length === 0 || list.length > most) return null;
+  return list.every((x) => x && Object.hasOwn(x, "const") && plain(x.const)) ? list.map((x) => [x.const, x.title ?? String(x.const)]) : null;
 }
+
+const drawable = (schema) => schema.properties && Object.keys(schema.properties).length <= most;
 
 const hint = (schema, id) => schema.description ? el("span", { class: "hint", id }, schema.description) : null;
 const step = (key) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 const own = (of, key) => of && typeof of === "object" && Object.hasOwn(of, key) ? of[key] : undefined;
 const plain = (v) => v === null || typeof v !== "object";
+
+// attempt returns what read returns, or what is the same as nothing else.
+function attempt(read) {
+  try {
+    return read();
+  } catch {
+    return NaN;
+  }
+}
 
 function without(of, ...keys) {
   const out = Object.create(null);
