@@ -57,7 +57,7 @@ func (b *browser) gone(t *testing.T, selector string) {
 
 // TestPageDrafts approves, edits and rejects drafts on the page.
 func TestPageDrafts(t *testing.T) {
-	s, a, b, room := answering(t, "")
+	_, a, b, room := answering(t, "")
 	a.says("dba", "The index is safe.\u202eevil")
 	b.shows(t, card, "The index is safe.")
 	b.shows(t, card+" .code-point", "U+202E")
@@ -83,13 +83,227 @@ func TestPageDrafts(t *testing.T) {
 	b.click(t, card+" .reject")
 	b.run(t, chromedp.SendKeys("dialog.ask input", "not now"+kb.Enter, chromedp.ByQuery))
 	b.gone(t, "moot-dock moot-item")
+	hasLines(t, b.events(t, room, "turn.(drafted|edited|approved|rejected)", "body.text ?? body.message?.text ?? body.reason"),
+		"turn.approved ann page", "turn.drafted sec  first text", "turn.edited ann page second text", "turn.edited ann page third text", "turn.rejected ann page not now")
+}
+
+// events returns the events of a room with one of those types, as the page's history has
+// them: type, actor, way, and what jsOfBody makes of the body.
+func (b *browser) events(t *testing.T, room, types, jsOfBody string) string {
+	t.Helper()
 	var log []string
-	b.read(t, `fetch("/api/rooms/`+room+`/history").then(r => r.json()).then(h => h.events.map(u => u.event).filter(e => /^turn\.(drafted|edited|approved|rejected)/.test(e.type)).map(e => [e.type, e.actor, e.via, e.body.text ?? e.body.message?.text ?? e.body.reason].join(" ")))`, &log)
-	text := strings.Join(log, "\n")
-	for _, want := range []string{"turn.approved ann page", "turn.drafted sec  first text", "turn.edited ann page second text", "turn.edited ann page third text", "turn.rejected ann page not now"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the log has no %q:\n%s", want, text)
+	b.read(t, `fetch("/api/rooms/`+room+`/history").then(r => r.json()).then(h => h.events.map(u => u.event).filter(e => /^(`+types+`)$/.test(e.type)).map(e => { const body = e.body; return [e.type, e.actor, e.via, `+jsOfBody+`].join(" ") }))`, &log)
+	return strings.Join(log, "\n")
+}
+
+func hasLines(t *testing.T, log string, lines ...string) {
+	t.Helper()
+	for _, want := range lines {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log has no %q:\n%s", want, log)
 		}
 	}
-	_ = s
+}
+
+// TestPagePermissions allows and refuses what an agent asks for, and shows an answer that
+// another terminal gave first.
+func TestPagePermissions(t *testing.T) {
+	s, a, b, room := answering(t, "")
+	a.on("dba", func(turn *turn) {
+		turn.ask("execute", "Run the tests", map[string]any{"rawInput": map[string]any{"command": "go test ./...\nrm -rf /"}})
+		turn.ask("edit", "Change the plan", map[string]any{
+			"locations": []map[string]any{{"path": "plan.md"}},
+			"content":   []map[string]any{{"type": "diff", "path": "plan.md", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\nthree\n"}},
+		})
+		turn.ask("execute", "Deploy", map[string]any{"rawInput": map[string]any{"command": "make deploy"}})
+		turn.say("done")
+	})
+	b.shows(t, card, "Run the tests")
+	b.shows(t, card+" pre", "go test ./...⏎\nrm -rf /")
+	b.shows(t, card+" .left", "refused in 1:5")
+	b.screenshot(t, "answers-permission")
+	b.click(t, card+" .allow")
+	b.shows(t, card, "plan.md")
+	b.shows(t, card+" del", "− two")
+	b.shows(t, card+" ins", "+ 2")
+	b.screenshot(t, "answers-diff")
+	b.run(t, chromedp.KeyEvent("x"))
+	b.shows(t, card, "make deploy")
+	var done struct{ Events []any }
+	s.call("POST", "/api/inbox/"+room+"/1.3/answer", `{"answer":"always"}`, &done)
+	b.shows(t, "moot-dock .is-ended .outcome", "allowed for good by host over HTTP at ")
+	b.shows(t, card, "done")
+	b.click(t, card+" .approve")
+	hasLines(t, b.events(t, room, "permission.answered", "[body.id, body.allowed, body.always ?? false]"),
+		"permission.answered ann page 1.1,true,false", "permission.answered ann page 1.2,false,false", "permission.answered host http 1.3,true,true")
+}
+
+// TestPageControls uses each control of a room.
+func TestPageControls(t *testing.T) {
+	_, a, b, room := answering(t, "")
+	const message = "#message"
+	b.run(t, chromedp.SendKeys(message, "Please be short."+kb.Enter, chromedp.ByQuery))
+	b.shows(t, "moot-composer .hint", "Enter again interrupts DBA")
+	b.run(t, chromedp.SendKeys(message, kb.Enter, chromedp.ByQuery)) // again: interrupts, and the policy is asked anew
+	b.until(t, `document.querySelector("moot-timeline").textContent.includes("Please be short.")`)
+	b.shows(t, "moot-roster", "2 turns")
+
+	b.click(t, ".controls .pause") // in a turn
+	b.shows(t, "moot-banner", "Paused.")
+	b.click(t, ".controls .resume")
+	b.until(t, `document.querySelector(".controls .pause").hidden === false`)
+
+	b.click(t, ".controls .take-over")
+	b.run(t, chromedp.Click(`//dialog//button[contains(., "DBA")]`))
+	b.shows(t, ".chip-take", "Ann speaks for DBA")
+	b.shows(t, "moot-composer .primary", "Send as DBA")
+	b.screenshot(t, "answers-takeover")
+	b.run(t, chromedp.SendKeys(message, "I speak for the database."+kb.Enter, chromedp.ByQuery))
+	b.shows(t, "moot-timeline", "I speak for the database.")
+	b.run(t, chromedp.Click(".chip-take button", chromedp.ByQuery))
+	b.gone(t, ".chip-take")
+	b.until(t, `document.querySelector("moot-composer .primary").textContent === "Send"`)
+
+	b.click(t, ".controls .auto")
+	b.run(t, chromedp.Click(`//dialog//button[contains(., "Security")]`))
+	b.shows(t, ".chip-auto", "AUTO Security")
+	a.says("dba", "dba is here")
+	a.says("sec", "sec is here")
+	b.shows(t, "moot-timeline, moot-dock", "is here")
+	b.run(t, chromedp.Click(".chip-auto button", chromedp.ByQuery))
+	b.gone(t, ".chip-auto")
+	hasLines(t, b.events(t, room, "turn.interrupted|seat.taken|seat.released|mode.changed|message.posted|room.paused", "[body.participant ?? body.message?.from_agent ?? '', body.mode ?? body.message?.by ?? body.reason ?? ''].join(' ')"),
+		"room.paused ann page  a message goes first", "turn.interrupted ann page  paused", "seat.taken ann page dba", "message.posted ann page dba ann", "seat.released ann page dba",
+		"mode.changed ann page sec full_auto", "mode.changed ann page sec \n")
+}
+
+// TestPageNext gives an agent the floor, ends rooms, and keeps the text of the field.
+func TestPageNext(t *testing.T) {
+	s, a, b, room := answering(t, "")
+	s.do(room, map[string]any{"do": "pause"})
+	s.do(room, map[string]any{"do": "policy", "policy": "mention"})
+	s.do(room, map[string]any{"do": "resume"})
+	b.click(t, ".controls .next")
+	b.run(t, chromedp.Click(`//dialog//button[contains(., "Security")]`))
+	b.shows(t, "moot-roster .is-speaking, moot-roster", "Security")
+	s.until(room, func(v view) bool {
+		for _, p := range v.Members {
+			if p.ID == "sec" && p.Phase == "thinking" {
+				return true
+			}
+		}
+		return false
+	})
+	b.run(t, chromedp.SendKeys("#message", "not yet said", chromedp.ByQuery))
+	b.click(t, ".controls .stop")
+	b.run(t, chromedp.SendKeys("dialog.ask input", "enough"+kb.Enter, chromedp.ByQuery))
+	b.shows(t, ".banner-calm", "Stopped. Enough.")
+	b.until(t, `document.querySelector("#message").value === "not yet said" && document.querySelector("moot-composer .primary").disabled`)
+	b.shows(t, "moot-composer .hint", "Your text stays here")
+	b.run(t, chromedp.Reload())
+	b.until(t, `document.querySelector("#message")?.value === "not yet said"`)
+	b.screenshot(t, "answers-stopped")
+
+	other := s.room(reviewed(a, ""))
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+other))
+	b.click(t, ".controls .complete")
+	b.run(t, chromedp.SendKeys("dialog.ask input", kb.Enter, chromedp.ByQuery))
+	b.shows(t, ".banner-calm", "Completed.")
+	hasLines(t, b.events(t, room, "turn.granted|room.stopped", "body.participant ?? body.reason"), "turn.granted ann page sec", "room.stopped ann page enough")
+}
+
+// TestPageKeys: no key acts while a field has the focus, and each does elsewhere.
+func TestPageKeys(t *testing.T) {
+	s, a, b, room := answering(t, "")
+	a.says("dba", "a draft")
+	b.shows(t, card, "a draft")
+	b.run(t, chromedp.Click("#message", chromedp.ByQuery), chromedp.KeyEvent("prtaexjk?"), chromedp.KeyEvent(kb.Escape))
+	b.until(t, `document.querySelector("#message").value === "prtaexjk?" && document.activeElement.id === "main" && !document.querySelector("dialog")`)
+	if v := s.until(room, func(view) bool { return true }); v.Phase != "live" || v.Draft == nil {
+		t.Errorf("typing changed the room: %+v", v)
+	}
+	b.run(t, chromedp.KeyEvent("?"))
+	b.shows(t, "dialog .keys", "Stop the room")
+	b.run(t, chromedp.KeyEvent("a"), chromedp.KeyEvent(kb.Escape)) // keys do not reach behind a dialog
+	b.gone(t, "dialog")
+	b.run(t, chromedp.KeyEvent("p"))
+	b.shows(t, "moot-banner", "Paused.")
+	b.shows(t, card, "The room is paused")
+	b.run(t, chromedp.KeyEvent("r"))
+	b.until(t, `!document.querySelector(".controls .pause").hidden`)
+	b.run(t, chromedp.KeyEvent("e"))
+	b.until(t, `document.activeElement.matches("moot-item textarea")`)
+	b.run(t, chromedp.KeyEvent(kb.Escape))
+	b.until(t, `document.activeElement.matches("moot-item .edit")`)
+	b.run(t, chromedp.KeyEvent("a"))
+	b.shows(t, "moot-timeline", "a draft")
+	b.run(t, chromedp.KeyEvent("t"))
+	b.shows(t, "dialog", "Take over a seat")
+	b.run(t, chromedp.KeyEvent(kb.Escape))
+	b.gone(t, "dialog")
+	b.run(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Escape))
+	b.shows(t, ".banner-calm", "Stopped.")
+}
+
+// TestPageLimits shows that a limit is near and that it has ended the room, and raises it.
+func TestPageLimits(t *testing.T) {
+	s, a := serve(t), newAgents(t)
+	room := s.room(`version: room/v1
+name: limits
+objective: test the banners
+policy: {use: roundrobin}
+limits: {maxTurns: 10}
+participants:
+  - {id: ann, kind: human}
+  - {id: bot, mode: full_auto, endpoint: ` + a.endpoint("bot") + `}
+  - {id: other, mode: full_auto, endpoint: ` + a.endpoint("bot") + `}
+`)
+	b := start(t)
+	s.signIn(b, "admin")
+	for n := range 8 {
+		a.says("bot", "turn "+string(rune('1'+n)))
+	}
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	b.shows(t, ".banner-warn", "Limit near: 9 of 10 turns.")
+	a.says("bot", "turn 9")
+	a.says("bot", "turn 10")
+	b.shows(t, ".banner-warn", "Stopped: 10 turns granted")
+	b.screenshot(t, "answers-limit")
+	b.run(t, chromedp.Click(".banner-warn button", chromedp.ByQuery))
+	b.gone(t, ".banner-warn")
+	if v := s.until(room, func(v view) bool { return v.Turn == 11 }); v.Phase != "live" {
+		t.Errorf("the room is %s", v.Phase)
+	}
+}
+
+// TestPageInbox answers what waits in another room, and notifies of it without its text.
+func TestPageInbox(t *testing.T) {
+	s, a, b, room := answering(t, "")
+	b.run(t, chromedp.Evaluate(`
+		window.told = [];
+		window.Notification = class { static permission = "default"; static async requestPermission() { return this.permission = "granted"; } constructor(title, o) { told.push(title + "|" + o.body + "|" + o.tag); } };
+		document.hasFocus = () => false;`, nil))
+	a.says("dba", "here is a draft")
+	b.shows(t, ".inbox-button b", "1")
+	b.until(t, `document.title.startsWith("(1) ")`)
+	b.run(t, chromedp.Click(".inbox-button", chromedp.ByQuery))
+	b.click(t, "dialog.inbox .notify")
+	b.shows(t, "dialog.inbox .notify", "Notifications are on")
+	other := s.room(strings.Replace(reviewed(a, ""), "name: review", "name: elsewhere", 1))
+	a.says("dba", "there is a draft")
+	b.shows(t, ".inbox-button b", "2")
+	const there = `dialog.inbox moot-item:last-child`
+	b.shows(t, there, "there is a draft")
+	b.shows(t, there+" .room", "elsewhere")
+	b.screenshot(t, "answers-inbox")
+	if got := b.value(t, `told.join()`); !strings.HasPrefix(got, "dba waits for your approval|elsewhere|"+other+"/") {
+		t.Errorf("the browser notifies of %q", got)
+	}
+	b.click(t, there+" .approve")
+	b.shows(t, ".inbox-button b", "1")
+	s.until(other, func(v view) bool { return v.Draft == nil })
+	b.run(t, chromedp.KeyEvent(kb.Escape))
+	b.gone(t, "dialog")
+	hasLines(t, b.events(t, other, "turn.approved", "''"), "turn.approved ann page")
+	_ = room
 }

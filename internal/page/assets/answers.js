@@ -1,13 +1,19 @@
-// A card for one thing that waits for a person: a draft or a permission request.
+// A card for one thing that waits for a person: a draft, a permission request or a
+// question.
 import { avatar, el, hueOf, setText } from "./dom.js";
 import { ask } from "./dialogs.js";
 import { described, inbox, wordsOf } from "./waiting.js";
 import { diff, exact } from "./exact.js";
 import { clock, count } from "./format.js";
+import { Question } from "./question.js";
 
 // settleTime is how long in ms a card that takes the place of another one is not
 // answered, so that a click or a key does not reach the wrong item.
 const settleTime = 500;
+
+// What the kinds of items are called, and how they end for want of an answer.
+const nouns = { draft: "draft", permission: "request", question: "question" };
+const ends = { draft: "not sent", permission: "refused", question: "declined" };
 
 // A Card shows one item until it ends. name returns the name of a participant of the
 // item's room, left the nanoseconds until the item ends by itself, null for never.
@@ -15,6 +21,7 @@ export class Card extends HTMLElement {
   item = null;
   #left = null;
   #editor = null;
+  #question = null;
   #outcome = el("p", { class: "outcome", role: "status" });
   #time = el("span", { class: "left" });
   #actions = el("div", { class: "actions" });
@@ -41,7 +48,7 @@ export class Card extends HTMLElement {
   // tick shows how long the item still waits.
   tick() {
     const left = this.#left();
-    const end = this.item.kind === "draft" ? "not sent" : "refused";
+    const end = ends[this.item.kind];
     setText(this.#time, left === null ? "" : left <= 0 ? `${end} now` : `${end} in ${clock(left)}`);
   }
 
@@ -55,7 +62,7 @@ export class Card extends HTMLElement {
     this.#time.remove();
     this.#actions.replaceChildren(el("button", { type: "button", onclick: () => this.remove() }, "Close"));
     if (this.#editor) this.#editor.readOnly = true;
-    const noun = this.item.kind === "draft" ? "draft" : "request";
+    const noun = nouns[this.item.kind];
     setText(this.#outcome, answer ? `This ${noun} was ${described(answer)}.` : `This ${noun} ended with its turn.`);
     if (this.#editor) this.#outcome.append(" Your text was not sent.");
   }
@@ -74,13 +81,15 @@ export class Card extends HTMLElement {
 
   #title() {
     const x = this.item, who = el("strong", {}, this.name(x.agent));
+    if (x.kind === "question") return [who, " asks you"];
     if (x.kind !== "draft") return [who, ` asks for your permission: ${x.permission.kind}`];
     return [who, x.to && x.to !== "broadcast" ? ` wants to say to ${this.name(x.to)}` : " wants to say to everybody"];
   }
 
   #drawBody() {
     const x = this.item;
-    this.#body.replaceChildren(...(x.kind === "draft" ? draftParts(x) : permissionParts(x.permission)));
+    if (x.kind === "question") this.#question = new Question(x.question);
+    this.#body.replaceChildren(...(x.kind === "draft" ? draftParts(x) : x.kind === "question" ? [this.#question.form] : permissionParts(x.permission)));
   }
 
   #drawActions() {
@@ -90,6 +99,10 @@ export class Card extends HTMLElement {
       this.#actions.replaceChildren(button("Approve", "a", () => this.approve(), "primary approve", { disabled: !live }),
         button("Edit", "e", () => this.edit(), "edit"), button("Reject…", "x", () => this.reject(), "danger reject"),
         el("span", { class: "hint" }, live ? this.item.why : `The room is ${this.item.phase}: a draft is sent only while it is live.`));
+      return;
+    }
+    if (this.item.kind === "question") {
+      this.#actions.replaceChildren(button("Answer", "a", () => this.#fillIn(), "primary fill-in"), button("Decline…", "x", () => this.reject(), "danger reject"));
       return;
     }
     this.#actions.replaceChildren(button("Allow once", "a", () => this.approve(), "primary allow"),
@@ -103,21 +116,27 @@ export class Card extends HTMLElement {
     else run();
   }
 
-  // act does what the key a, e or x asks for.
+  // act does what a key asks for: approve, edit or reject.
   act(what) {
     if (this.ended || this.#editor) return;
-    this.#once(() => this[what]());
+    this.#once(() => what === "reject" && this.item.kind === "permission" ? this.#answer({ answer: "deny" }) : this[what]());
   }
 
   approve() {
+    if (this.item.kind === "question") return this.#question.focus(); // a key must not send a form
     if (this.item.kind !== "draft") return this.#answer({ answer: "allow" });
     if (this.item.phase === "live") return this.#answer({ answer: "approve" });
   }
 
+  #fillIn() {
+    const values = this.#question.values();
+    if (values) this.#answer({ answer: "approve", values });
+  }
+
   async reject() {
-    const draft = this.item.kind === "draft";
-    const got = await ask({ title: draft ? `Do not send the draft of ${this.name(this.item.agent)}` : `Deny what ${this.name(this.item.agent)} asks for`,
-      label: draft ? "Reason (optional)" : "Reason, which the agent is told (optional)", actions: [{ label: draft ? "Reject" : "Deny", value: "reject" }] });
+    const who = this.name(this.item.agent);
+    const [title, action] = { draft: [`Do not send the draft of ${who}`, "Reject"], permission: [`Deny what ${who} asks for`, "Deny"], question: [`Do not answer ${who}`, "Decline"] }[this.item.kind];
+    const got = await ask({ title, label: this.item.kind === "permission" ? "Reason, which the agent is told (optional)" : "Reason (optional)", actions: [{ label: action, value: "reject" }] });
     if (got && !this.ended) await this.#answer({ answer: "reject", reason: got.text || undefined });
   }
 

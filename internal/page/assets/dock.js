@@ -2,7 +2,7 @@
 import { el, setText } from "./dom.js";
 import { bindKey } from "./keys.js";
 import { Card } from "./answers.js";
-import { inbox } from "./waiting.js";
+import { inbox, waitsFor } from "./waiting.js";
 import "./composer.js";
 import "./controls.js";
 
@@ -49,7 +49,7 @@ customElements.define("moot-dock", class extends HTMLElement {
     }
     for (const x of items) this.#show(x);
     if (moved) this.items.querySelector("moot-item:not(.is-ended)")?.settle();
-    if (began?.room === this.room.id && !known) setText(this.said, `${this.room.name(began.agent)} waits for your ${began.kind === "draft" ? "approval" : "permission"}`);
+    if (began?.room === this.room.id && !known) setText(this.said, `${this.room.name(began.agent)} waits for your ${waitsFor(began)}`);
   }
 
   #show(item) {

@@ -3,7 +3,7 @@
 import { el, setText } from "./dom.js";
 import { Card } from "./answers.js";
 import { count } from "./format.js";
-import { inbox } from "./waiting.js";
+import { inbox, waitsFor } from "./waiting.js";
 
 const title = document.title;
 
@@ -109,7 +109,7 @@ function notifyButton() {
 // text of an agent. The tag makes those of several tabs one.
 function notify(item) {
   if (!notifies() || document.hasFocus()) return;
-  const n = new Notification(`${item.agent} waits for your ${item.kind === "draft" ? "approval" : "permission"}`, { tag: item.id, body: item.name || item.room });
+  const n = new Notification(`${item.agent} waits for your ${waitsFor(item)}`, { tag: item.id, body: item.name || item.room });
   n.onclick = () => {
     window.focus();
     if (document.body.dataset.room !== item.room) location.assign(`/rooms/${encodeURIComponent(item.room)}`);

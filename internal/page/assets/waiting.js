@@ -112,5 +112,8 @@ export function described({ what, by, via, at }) {
   return [what, who, from, at ? `at ${new Date(at).toLocaleTimeString()}` : ""].filter(Boolean).join(" ");
 }
 
+// waitsFor returns what an item waits for.
+export const waitsFor = (item) => ({ draft: "approval", permission: "permission", question: "answer" })[item.kind];
+
 // wordsOf says why an answer was refused, as a line for the person.
 export const wordsOf = (problem) => problem instanceof Problem ? [problem.message, problem.fix].filter(Boolean).join("; ") : "the page has failed";
