@@ -59,6 +59,7 @@ func (b *browser) gone(t *testing.T, selector string) {
 func TestPageDrafts(t *testing.T) {
 	_, a, b, room := answering(t, "")
 	a.says("dba", "The index is safe.\u202eevil")
+	b.shows(t, card, "DBA wants to say to everybody")
 	b.shows(t, card, "The index is safe.")
 	b.shows(t, card+" .code-point", "U+202E")
 	b.screenshot(t, "answers-draft")
@@ -142,11 +143,12 @@ func TestPagePermissions(t *testing.T) {
 func TestPageControls(t *testing.T) {
 	_, a, b, room := answering(t, "")
 	const message = "#message"
+	b.shows(t, "moot-composer .hint", "DBA has the turn")
 	b.run(t, chromedp.SendKeys(message, "Please be short."+kb.Enter, chromedp.ByQuery))
 	b.shows(t, "moot-composer .hint", "Enter again interrupts DBA")
 	b.run(t, chromedp.SendKeys(message, kb.Enter, chromedp.ByQuery)) // again: interrupts, and the policy is asked anew
 	b.until(t, `document.querySelector("moot-timeline").textContent.includes("Please be short.")`)
-	b.shows(t, "moot-roster", "2 turns")
+	b.shows(t, "moot-head", "2 / 40")
 
 	b.click(t, ".controls .pause") // in a turn
 	b.shows(t, "moot-banner", "Paused.")
@@ -179,13 +181,13 @@ func TestPageControls(t *testing.T) {
 
 // TestPageNext gives an agent the floor, ends rooms, and keeps the text of the field.
 func TestPageNext(t *testing.T) {
-	s, a, b, room := answering(t, "")
-	s.do(room, map[string]any{"do": "pause"})
-	s.do(room, map[string]any{"do": "policy", "policy": "mention"})
-	s.do(room, map[string]any{"do": "resume"})
+	s, a := serve(t), newAgents(t)
+	room := s.room(strings.Replace(reviewed(a, "limits: {maxDeclines: 1000}\n"), "roundrobin", "mention", 1)) // declines without a message
+	b := start(t)
+	s.signIn(b, "admin")
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
 	b.click(t, ".controls .next")
 	b.run(t, chromedp.Click(`//dialog//button[contains(., "Security")]`))
-	b.shows(t, "moot-roster .is-speaking, moot-roster", "Security")
 	s.until(room, func(v view) bool {
 		for _, p := range v.Members {
 			if p.ID == "sec" && p.Phase == "thinking" {
@@ -198,7 +200,7 @@ func TestPageNext(t *testing.T) {
 	b.click(t, ".controls .stop")
 	b.run(t, chromedp.SendKeys("dialog.ask input", "enough"+kb.Enter, chromedp.ByQuery))
 	b.shows(t, ".banner-calm", "Stopped. Enough.")
-	b.until(t, `document.querySelector("#message").value === "not yet said" && document.querySelector("moot-composer .primary").disabled`)
+	b.until(t, `document.querySelector("#message").value === "not yet said" && document.querySelector("moot-composer .primary").disabled && document.querySelector(".controls").hidden`)
 	b.shows(t, "moot-composer .hint", "Your text stays here")
 	b.run(t, chromedp.Reload())
 	b.until(t, `document.querySelector("#message")?.value === "not yet said"`)
@@ -207,7 +209,7 @@ func TestPageNext(t *testing.T) {
 	other := s.room(reviewed(a, ""))
 	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+other))
 	b.click(t, ".controls .complete")
-	b.run(t, chromedp.SendKeys("dialog.ask input", kb.Enter, chromedp.ByQuery))
+	b.run(t, chromedp.WaitVisible("dialog.ask input", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 	b.shows(t, ".banner-calm", "Completed.")
 	hasLines(t, b.events(t, room, "turn.granted|room.stopped", "body.participant ?? body.reason"), "turn.granted ann page sec", "room.stopped ann page enough")
 }
@@ -267,7 +269,7 @@ participants:
 	b.shows(t, ".banner-warn", "Limit near: 9 of 10 turns.")
 	a.says("bot", "turn 9")
 	a.says("bot", "turn 10")
-	b.shows(t, ".banner-warn", "Stopped: 10 turns granted")
+	b.shows(t, ".banner-warn", "Stopped: the limit of 10 turns is reached.")
 	b.screenshot(t, "answers-limit")
 	b.run(t, chromedp.Click(".banner-warn button", chromedp.ByQuery))
 	b.gone(t, ".banner-warn")
@@ -295,6 +297,7 @@ func TestPageInbox(t *testing.T) {
 	const there = `dialog.inbox moot-item:last-child`
 	b.shows(t, there, "there is a draft")
 	b.shows(t, there+" .room", "elsewhere")
+	b.shows(t, there+" h3", "DBA wants")
 	b.screenshot(t, "answers-inbox")
 	if got := b.value(t, `told.join()`); !strings.HasPrefix(got, "dba waits for your approval|elsewhere|"+other+"/") {
 		t.Errorf("the browser notifies of %q", got)

@@ -29,11 +29,13 @@ export class Card extends HTMLElement {
   #quiet = 0; // until when no answer is taken
 
   show(item, { name = (id) => id, left, link } = {}) {
+    const renamed = this.name !== undefined && name(item.agent) !== this.name(item.agent);
     this.name = name;
     this.#left = left ?? (() => (item.until ? (Date.parse(item.until) - Date.now()) * 1e6 : null));
     const phase = this.item?.phase;
     this.item = item;
     if (phase === undefined) this.#build(link);
+    if (renamed) this.querySelector("h3").replaceChildren(...this.#title());
     if (phase !== item.phase && !this.#editor) this.#drawActions();
     this.tick();
   }
@@ -184,7 +186,7 @@ export class Card extends HTMLElement {
 customElements.define("moot-item", Card);
 
 function draftParts(x) {
-  return [el("pre", { tabindex: "0", "aria-label": "Text of the draft" }, ...exact(x.text ?? "")),
+  return [el("pre", { tabindex: "0", class: "draft-text", "aria-label": "Text of the draft" }, ...exact(x.text ?? "")),
     x.edited ? el("p", { class: "hint" }, "A person has edited this text. The first text is in the log.") : ""];
 }
 
@@ -192,12 +194,22 @@ function draftParts(x) {
 function permissionParts(p) {
   const line = (label, ...value) => el("div", {}, el("dt", {}, label), el("dd", {}, ...value));
   const facts = [
-    p.title && line("says", ...exact(p.title, true)),
+    p.title && p.title !== p.command && line("says", ...exact(p.title, true)),
     p.command && line("command", el("pre", { tabindex: "0", "aria-label": "Command" }, ...exact(p.command, true))),
     p.argv?.length && line("words", ...p.argv.flatMap((w) => [el("code", { class: "word" }, ...exact(w, true)), " "])),
     p.paths?.length && line(count(p.paths.length, "file"), el("ul", {}, ...p.paths.map((f) => el("li", {}, el("code", {}, ...exact(f, true)))))),
-    p.detail && line("detail", el("pre", { tabindex: "0", "aria-label": "Detail" }, ...exact(p.detail))),
+    p.detail && !repeats(p) && line("detail", el("pre", { tabindex: "0", "aria-label": "Detail" }, ...exact(p.detail))),
   ].filter(Boolean);
-  return [facts.length ? el("dl", { class: "facts" }, ...facts) : "", ...(p.diffs ?? []).map(diff),
+  return [facts.length ? el("dl", { class: "asks" }, ...facts) : "", ...(p.diffs ?? []).map(diff),
     p.long ? el("p", { class: "warn" }, "What it writes is too long to be shown.") : ""];
+}
+
+// repeats reports whether the detail of an action says no more than its command.
+function repeats({ detail, command }) {
+  try {
+    const said = JSON.parse(detail);
+    return Object.keys(said).join() === "command" && said.command === command;
+  } catch {
+    return false;
+  }
 }

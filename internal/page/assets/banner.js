@@ -13,6 +13,8 @@ const limits = [
   { key: "max_cost", name: "cost", used: (v) => v.tally.cost, text: cost, unit: "" },
 ];
 
+const others = { max_failures: "failures in a row", same_text: "repetitions of a text", same_text_of: "messages looked at" };
+
 customElements.define("moot-banner", class extends HTMLElement {
   connect(room) {
     this.room = room;
@@ -66,17 +68,22 @@ function stateOf(room) {
   }
 }
 
+// names are those of limits in the log, and what they bound.
+const names = { maxTurns: "max_turns", maxDuration: "max_duration_ns", maxTokens: "max_tokens", maxCost: "max_cost" };
+
 // stoppedOf tells a stop by a person from one by a limit, which can be raised.
 function stoppedOf({ view }, e) {
   if (e.cause === "person") return { kind: "calm", title: "Stopped.", text: sentence(e.reason || `stopped by ${e.name}`) };
   const raised = view.raised && Object.keys(view.raised).filter((key) => view.raised[key] !== view.limits[key]);
   const action = raised?.length ? { label: `Go on with ${raised.map((key) => amount(key, view.raised[key])).join(", ")}`, act: { do: "limits", limits: view.raised } } : undefined;
-  return { kind: "warn", title: `Stopped: ${e.reason}${e.name ? ` (${e.name})` : ""}.`, fix: e.fix && sentence(e.fix), action };
+  const key = names[e.name];
+  const why = key ? `the limit of ${amount(key, view.limits[key])} is reached` : e.reason.replace(/^(limit|loop) \w+: /, "");
+  return { kind: "warn", title: `Stopped: ${why}.`, fix: e.fix && sentence(e.fix), action };
 }
 
 const amount = (key, n) => {
   const limit = limits.find((l) => l.key === key);
-  return limit ? `${limit.text(n)} ${limit.unit}`.trim() : `${key.replaceAll("_", " ")} ${n}`;
+  return limit ? `${limit.text(n)} ${limit.unit}`.trim() : `${n} ${others[key] ?? key.replaceAll("_", " ")}`;
 };
 
 // awayOf says which sessions a live room waits for, null if another agent could speak.

@@ -15,18 +15,19 @@ const ended = ({ phase, ending }) => phase === "stopped" || (phase === "complete
 
 customElements.define("moot-composer", class extends HTMLElement {
   #busy = false;
+  #entered = false; // Enter is down; some input methods insert its line break all the same
   #id = ""; // of the command that sends the text; the same when it is sent again
   #queued = null; // the turn during which a message was sent
 
   connect(room) {
     this.room = room;
     this.key = `moot text ${room.id}`;
-    this.text = el("textarea", { id: "message", rows: 1, maxlength: 200_000, "aria-label": "Message", "aria-describedby": "message-hint", enterkeyhint: "send", onkeydown: (e) => this.pressed(e), oninput: () => this.changed() });
+    this.text = el("textarea", { id: "message", rows: 1, maxlength: 200_000, "aria-label": "Message", "aria-describedby": "message-hint", enterkeyhint: "send", onkeydown: (e) => this.pressed(e), onkeyup: () => { this.#entered = false; }, onbeforeinput: (e) => this.#entered && e.preventDefault(), oninput: () => this.changed() });
     this.to = el("select", { "aria-label": "To" });
     this.as = el("select", { "aria-label": "Speak as", onchange: () => this.draw() });
     this.send = el("button", { class: "primary", type: "submit" }, "Send");
     this.hint = el("p", { class: "hint", id: "message-hint", role: "status" });
-    this.form = el("form", { class: "composer", onsubmit: (e) => { e.preventDefault(); this.submit(); } }, el("div", { class: "address" }, this.as, this.to), this.text, this.send, this.hint);
+    this.form = el("form", { class: "composer", onsubmit: (e) => { e.preventDefault(); this.submit(); } }, this.text, this.send, el("div", { class: "address" }, this.as, this.to, this.hint));
     this.replaceChildren(this.form);
     this.text.value = sessionStorage.getItem(this.key) ?? "";
     room.addEventListener("view", () => this.draw());
@@ -85,6 +86,7 @@ customElements.define("moot-composer", class extends HTMLElement {
     }
     if (e.key !== "Enter" || e.shiftKey) return;
     e.preventDefault();
+    this.#entered = true;
     if (this.text.value.trim()) this.submit();
     else if (!e.repeat) this.interrupt();
   }

@@ -46,16 +46,16 @@ customElements.define("moot-controls", class extends HTMLElement {
     const { view } = this.room;
     if (!view) return;
     this.hidden = !this.may();
+    this.row.hidden = !this.ongoing(); // a banner says what raises a limit
     const resumes = view.phase === "paused" || view.phase === "error" || (view.phase === "completed" && Boolean(view.ending?.degraded));
     this.pause.hidden = resumes;
     this.pause.disabled = this.room.pausing || view.phase !== "live";
     setText(this.pause, this.room.pausing ? "Pausing (turn in flight)" : "Pause");
     this.resume.hidden = !resumes;
     const agents = view.participants.filter(isAgent), busy = agents.some((p) => working.includes(p.phase));
-    this.takeOver.disabled = agents.length === 0 || !this.ongoing();
+    this.takeOver.disabled = agents.length === 0;
     this.next.disabled = view.phase !== "live" || busy;
     this.auto.disabled = !open(view);
-    this.complete.disabled = this.stop.disabled = this.more.disabled = !this.ongoing();
     this.drawChips(view);
   }
 
@@ -80,7 +80,7 @@ customElements.define("moot-controls", class extends HTMLElement {
   }
 
   async doTakeOver() {
-    if (!this.may() || this.takeOver.disabled) return;
+    if (!this.may() || !this.ongoing() || this.takeOver.disabled) return;
     const options = this.room.view.participants.filter(isAgent).map((p) => p.taken_by
       ? { label: `Give back ${label(p)}`, hint: `taken over by ${this.room.name(p.taken_by)}`, value: { do: "release", seat: p.id } }
       : { label: label(p), hint: p.phase, value: { do: "takeover", seat: p.id } });

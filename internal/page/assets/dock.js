@@ -25,7 +25,7 @@ customElements.define("moot-dock", class extends HTMLElement {
     this.composer.connect(room);
     inbox.addEventListener("change", ({ detail }) => this.draw(detail));
     inbox.start();
-    room.addEventListener("view", () => this.tick());
+    room.addEventListener("view", () => this.#cards.size === inbox.of(room.id).length ? this.tick() : this.draw({}));
     setInterval(() => this.tick(), 1000);
     for (const [key, what, purpose] of [["a", "approve", "Approve the draft, or allow once"], ["e", "edit", "Edit the draft"], ["x", "reject", "Reject the draft, or deny"]]) {
       bindKey(key, purpose, () => this.current()?.act(what));
@@ -38,6 +38,7 @@ customElements.define("moot-dock", class extends HTMLElement {
   }
 
   draw({ began, known }) {
+    if (!this.room.view) return; // it has the names
     const items = inbox.of(this.room.id);
     const ids = new Set(items.map((x) => x.id));
     let moved = false;

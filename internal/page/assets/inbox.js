@@ -3,7 +3,7 @@
 import { el, setText } from "./dom.js";
 import { Card } from "./answers.js";
 import { count } from "./format.js";
-import { inbox, waitsFor } from "./waiting.js";
+import { inbox, viewOf, waitsFor } from "./waiting.js";
 
 const title = document.title;
 
@@ -55,7 +55,7 @@ export function openPanel() {
     dialog.remove();
     if (before?.isConnected) before.focus();
   } }, el("header", {}, el("h2", { id: "inbox-title" }, "Waits for you, in all rooms"), notifyButton(), el("button", { type: "button", onclick: () => dialog.close() }, "Close")), empty, list);
-  const draw = () => drawCards(list, cards, empty);
+  const draw = () => drawCards(list, cards, empty, draw);
   const timer = setInterval(() => cards.forEach((card) => card.tick()), 1000);
   inbox.addEventListener("change", draw);
   draw();
@@ -63,7 +63,24 @@ export function openPanel() {
   dialog.showModal();
 }
 
-function drawCards(list, cards, empty) {
+// names are the names of participants, by room.
+const names = new Map();
+
+// namesOf returns a function from the ids of a room to its names, and calls again once
+// they are known.
+function namesOf(room, again) {
+  if (!names.has(room)) {
+    names.set(room, new Map());
+    viewOf(room).then((view) => {
+      names.set(room, new Map(view.participants.map((p) => [p.id, p.name || p.id])));
+      again();
+    }, () => names.delete(room));
+  }
+  const known = names.get(room);
+  return (id) => known.get(id) ?? id;
+}
+
+function drawCards(list, cards, empty, again) {
   let moved = false;
   for (const [id, card] of cards) {
     if (inbox.items.has(id)) continue;
@@ -75,7 +92,7 @@ function drawCards(list, cards, empty) {
   for (const x of inbox.items.values()) {
     const card = cards.get(x.id) ?? new Card();
     cards.set(x.id, card);
-    card.show(x, { link: el("a", { class: "room", href: `/rooms/${encodeURIComponent(x.room)}` }, x.name || x.room) });
+    card.show(x, { name: namesOf(x.room, again), link: el("a", { class: "room", href: `/rooms/${encodeURIComponent(x.room)}` }, x.name || x.room) });
     if (!card.isConnected) list.append(card);
     else if (moved) card.settle();
   }

@@ -93,17 +93,17 @@ class Inbox extends EventTarget {
 
 export const inbox = new Inbox();
 
-const persons = new Map();
+const views = new Map(); // promises of the views of rooms, for their names
+
+// viewOf returns a promise of the view of a room as it stood when it was first asked for.
+export function viewOf(room) {
+  if (!views.has(room)) views.set(room, get(`/api/rooms/${encodeURIComponent(room)}`));
+  return views.get(room);
+}
 
 // personIn returns who answers in a room: its first person of this device, "" for the
 // host.
-async function personIn(room) {
-  if (!persons.has(room)) {
-    const view = await get(`/api/rooms/${encodeURIComponent(room)}`);
-    persons.set(room, view.participants.find((p) => p.kind === "human" && !p.device && p.phase !== "removed")?.id ?? "");
-  }
-  return persons.get(room);
-}
+const personIn = async (room) => (await viewOf(room)).participants.find((p) => p.kind === "human" && !p.device && p.phase !== "removed")?.id ?? "";
 
 // described says what an answer was: "approved by ann on the page at 14:02:11".
 export function described({ what, by, via, at }) {
