@@ -146,7 +146,7 @@ func TestPageControls(t *testing.T) {
 	b.shows(t, "moot-composer .hint", "DBA has the turn")
 	b.run(t, chromedp.SendKeys(message, "Please be short."+kb.Enter, chromedp.ByQuery))
 	b.shows(t, "moot-composer .hint", "Enter again interrupts DBA")
-	b.run(t, chromedp.SendKeys(message, kb.Enter, chromedp.ByQuery)) // again: interrupts, and the policy is asked anew
+	b.run(t, chromedp.SendKeys(message, kb.Enter, chromedp.ByQuery)) // again: interrupts, and the policy is asked again
 	b.until(t, `document.querySelector("moot-timeline").textContent.includes("Please be short.")`)
 	b.shows(t, "moot-head", "2 / 40")
 
@@ -174,9 +174,9 @@ func TestPageControls(t *testing.T) {
 	b.shows(t, "moot-timeline, moot-dock", "is here")
 	b.run(t, chromedp.Click(".chip-auto button", chromedp.ByQuery))
 	b.gone(t, ".chip-auto")
-	hasLines(t, b.events(t, room, "turn.interrupted|seat.taken|seat.released|mode.changed|message.posted|room.paused", "[body.participant ?? body.message?.from_agent ?? '', body.mode ?? body.message?.by ?? body.reason ?? ''].join(' ')"),
+	hasLines(t, b.events(t, room, "turn.interrupted|seat.taken|seat.released|mode.changed|message.posted|room.paused", "[body.participant ?? body.message?.from_agent ?? '', body.mode ?? body.message?.by ?? body.reason ?? 'as joined'].join(' ')"),
 		"room.paused ann page  a message goes first", "turn.interrupted ann page  paused", "seat.taken ann page dba", "message.posted ann page dba ann", "seat.released ann page dba",
-		"mode.changed ann page sec full_auto", "mode.changed ann page sec \n")
+		"mode.changed ann page sec full_auto", "mode.changed ann page sec as joined")
 }
 
 // TestPageNext gives an agent the floor, ends rooms, and keeps the text of the field.
