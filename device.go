@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/identity"
 	"github.com/folkmoot/moot/endpoints/relay/share"
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log/audit"
 )
@@ -65,6 +66,13 @@ func (h *Host) DeviceHolder() int {
 // Peers returns the devices that this one is paired with. They are shared with
 // other processes of the data folder.
 func (h *Host) Peers() (*identity.Peers, error) { return h.wiring.Peers() }
+
+// Profiles returns the profiles of the settings file as it is now, and its path, which
+// is "" if there is none.
+func (h *Host) Profiles() (all []config.Profile, file string) {
+	s := h.current().Settings
+	return s.Profiles, s.File
+}
 
 // ShareOptions say what is shared with other owners.
 type ShareOptions struct {

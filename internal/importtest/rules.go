@@ -105,6 +105,7 @@ var rules = []rule{
 	{pkg: "internal/timeline", may: "endpoints/endpoint room room/coordinator policies/policy internal/config internal/inbox"},
 	{pkg: "internal/termtest", bare: true},
 	{pkg: "internal/page"},
+	{pkg: "internal/preset", may: "endpoints/acp"},
 	{pkg: "internal/fork", may: "room room/log"},
 	{pkg: "internal/sight", may: "endpoints/endpoint policies/policy room room/coordinator room/log"},
 	{pkg: "internal/inbox", may: "internal/spawn room room/log"},
@@ -119,8 +120,8 @@ var rules = []rule{
 	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/coordinator"},
-	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/coordinator room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/coordinator room/log transcripts"},
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/preset internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/coordinator room/log transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

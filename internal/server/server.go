@@ -99,6 +99,7 @@ func New(c Config) *Server {
 	s.registerDevice()
 	s.registerSeats()
 	s.registerHistory()
+	s.registerAgents()
 	s.registerTurns()
 	s.registerPolicies()
 	s.registerPages()

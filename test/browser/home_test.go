@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -122,4 +123,35 @@ func TestSignIn(t *testing.T) {
 	if text := b.value(t, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {
 		t.Errorf("a room that is not there:\n%s", text)
 	}
+}
+
+// serveWith is serve with that settings file.
+func serveWith(t *testing.T, settings string) served {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MOOT_CONFIG", file)
+	return serve(t)
+}
+
+// TestCreateRoom makes a room on the page of a profile's agent, and checks that the room
+// is as it was chosen.
+func TestCreateRoom(t *testing.T) {
+	s := serveWith(t, "profiles:\n  - name: talker\n    endpoint: {kind: scripted, lines: [one, two]}\n")
+	b := start(t)
+	s.signIn(b, "admin")
+	b.run(t, chromedp.Navigate(s.URL+"/"), chromedp.Click("#new-room", chromedp.ByQuery), chromedp.WaitVisible("dialog [name=agent]", chromedp.ByQuery))
+	b.shots(t, "create")
+	b.run(t, chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery)) // the objective is missing
+	b.run(t, chromedp.SendKeys("dialog [name=objective]", "Review the plan ${HOME} of Friday", chromedp.ByQuery), chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery))
+	b.until(t, `document.querySelector("dialog .problem").textContent.includes("No agent is chosen")`)
+	b.run(t, chromedp.Click(`[value="profile talker"]`, chromedp.ByQuery), chromedp.SetValue("dialog [name=mode]", "full_auto", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector("[name=policy]").value = "roundrobin"; document.querySelector("[name=policy]").dispatchEvent(new Event("change"));
+			document.querySelector("[name=maxTurns]").value = 2`, nil),
+		chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery), chromedp.WaitReady("[data-seat=talker]", chromedp.ByQuery))
+	b.until(t, `document.querySelector(".head h1").textContent === "review-the-plan-home-of-friday"`)
+	b.until(t, `document.querySelector("#objective").textContent === "Review the plan ${HOME} of Friday"`)
+	b.until(t, `document.querySelector(".meters").textContent.includes("1 / 2") && document.querySelector("[data-seat=You] .tag").textContent === "You"`)
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/cli/preset"
+	"github.com/folkmoot/moot/internal/preset"
 	"github.com/folkmoot/moot/internal/term"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/folkmoot/moot/examples"
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/cli/preset"
+	"github.com/folkmoot/moot/internal/preset"
 	"github.com/folkmoot/moot/problem"
 )
 

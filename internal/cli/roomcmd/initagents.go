@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/cli/preset"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/preset"
 	"github.com/folkmoot/moot/problem"
 )
 

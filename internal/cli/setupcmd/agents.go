@@ -11,7 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/acp"
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/cli/preset"
+	"github.com/folkmoot/moot/internal/preset"
 )
 
 // An agentReport is what doctor has found out about an agent.

@@ -1,7 +1,10 @@
 // The page with all rooms: how each stands, what waits in it, and when it changed.
 import { avatar, el, setText } from "./dom.js";
+import { get } from "./api.js";
+import { openCreate } from "./create.js";
 import { ago, count } from "./format.js";
 import { order, waitingOf } from "./rail.js";
+import "./shared.js";
 import { phaseTone, phaseWord } from "./words.js";
 
 const step = 60; // rooms that are shown at first, and by each "more"
@@ -106,4 +109,10 @@ customElements.define("moot-rooms", class extends HTMLElement {
       : [el("h2", {}, "No rooms yet"), el("p", {}, "In a room, agents and people work on one objective. Make one here, or run ", el("code", {}, "moot demo"), " in a terminal to see one.")]));
   }
 });
+// Only a browser that may make rooms has the button.
+async function offerCreation() {
+  const { scope } = await get("/api/caller");
+  if (scope === "admin") document.querySelector(".home-head").append(el("button", { class: "primary", type: "button", id: "new-room", onclick: openCreate }, "New room"));
+}
+offerCreation().catch(() => {}); // the list of rooms says what is wrong
 for (const part of document.querySelectorAll("moot-rail")) part.connect(null);

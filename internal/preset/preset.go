@@ -1,4 +1,4 @@
-// Package preset lists the agents that `moot init` can seat by their name, and
+// Package preset lists the agents that a room can have by their name, and
 // finds out which of them this machine has.
 package preset
 
@@ -71,8 +71,9 @@ func (p Preset) Program() string {
 // A Seat says where this machine has the agent of a preset, and how room.yaml
 // reaches it.
 type Seat struct {
-	Where    string // a path, the address of a server, a variable
-	Endpoint string // the value of endpoint:, on one line
+	Where    string            // a path, the address of a server, a variable
+	Endpoint string            // the value of endpoint:, on one line
+	Keys     map[string]string // the same, by its keys
 }
 
 // Find looks for the agent on this machine. The error says how to get it. It may
@@ -85,18 +86,39 @@ func (p Preset) Find(ctx context.Context) (Seat, error) {
 		if err != nil {
 			return Seat{}, err
 		}
-		return Seat{models[0] + " at " + base, fmt.Sprintf("{kind: openai, baseURL: %q, model: %q}", base+"/v1", models[0])}, nil
+		return Seat{
+			models[0] + " at " + base, fmt.Sprintf("{kind: openai, baseURL: %q, model: %q}", base+"/v1", models[0]),
+			map[string]string{"kind": "openai", "baseURL": base + "/v1", "model": models[0]},
+		}, nil
 	case OpenAI:
 		if strings.TrimSpace(os.Getenv(keyVariable)) == "" {
 			return Seat{}, &problem.Error{Code: "INIT-AGENT", What: "openai: " + keyVariable + " is not set", Fix: "export " + keyVariable + "=..., in the shell that runs moot"}
 		}
-		return Seat{keyVariable + " is set", fmt.Sprintf("{kind: openai, baseURL: %q, model: %s, apiKey: \"${%s}\"}", openAIURL, openAIModel, keyVariable)}, nil
+		return Seat{
+			keyVariable + " is set", fmt.Sprintf("{kind: openai, baseURL: %q, model: %s, apiKey: \"${%s}\"}", openAIURL, openAIModel, keyVariable),
+			map[string]string{"kind": "openai", "baseURL": openAIURL, "model": openAIModel, "apiKey": "${" + keyVariable + "}"},
+		}, nil
 	}
 	path, err := exec.LookPath(p.Program())
 	if err != nil {
 		return Seat{}, &problem.Error{Code: "INIT-AGENT", What: fmt.Sprintf("%s: %s is not in PATH", p.Name, p.Program()), Fix: p.howToInstall()}
 	}
-	return Seat{path, fmt.Sprintf("{kind: acp, agent: %s}", p.Name)}, nil
+	return Seat{path, fmt.Sprintf("{kind: acp, agent: %s}", p.Name), map[string]string{"kind": "acp", "agent": p.Name}}, nil
+}
+
+// Permissions says how the agent is made to ask before it acts, and what that does not
+// cover; "" for a server, which has no tools.
+func (p Preset) Permissions() string {
+	how := "asks before it acts"
+	switch {
+	case p.Program() == "":
+		return ""
+	case p.Mode != "":
+		how = "mode " + p.Mode
+	case p.Option != "":
+		how = p.Option + " " + p.Value
+	}
+	return how + ": " + p.Limits
 }
 
 // howToInstall says how the preset's program is installed on this machine.
