@@ -51,6 +51,7 @@ type Page struct {
 	Title string
 	Room  string // id; "" outside a room
 	Demo  bool   // the page says that the room is a demonstration
+	Own   bool   // the server ends with its room, so it makes no others
 
 	Refused Refusal // of the template "refused"
 

@@ -53,7 +53,7 @@ func (s *Server) roomPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) writePage(w http.ResponseWriter, status int, name string, p page.Page) {
-	p.Demo = s.cfg.Demo
+	p.Demo, p.Own = s.cfg.Demo, s.cfg.Own
 	if err := page.Write(w, status, name, p); err != nil {
 		s.cfg.Log.Debug("a page was not delivered", "page", name, "error", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -154,4 +155,18 @@ func TestCreateRoom(t *testing.T) {
 	b.until(t, `document.querySelector(".head h1").textContent === "review-the-plan-home-of-friday"`)
 	b.until(t, `document.querySelector("#objective").textContent === "Review the plan ${HOME} of Friday"`)
 	b.until(t, `document.querySelector(".meters").textContent.includes("1 / 2") && document.querySelector("[data-seat=You] .tag").textContent === "You"`)
+}
+
+// TestDemo opens the page of `moot demo` with the address that it prints.
+func TestDemo(t *testing.T) {
+	o := newOwner(t)
+	at := o.says(regexp.MustCompile(`page (\S+), once`), "demo", "--web")
+	b := start(t)
+	b.run(t, chromedp.Navigate(at), chromedp.WaitVisible(".tag-demo", chromedp.ByQuery))
+	b.watch(t)
+	b.until(t, `document.querySelector("moot-timeline").textContent.includes("Migration 0042 adds customer_email")`)
+	b.until(t, `document.querySelector("[data-seat=Security] .tag").textContent === "shared · Sam"`)
+	b.shots(t, "demo")
+	b.run(t, chromedp.Click(".rail-home", chromedp.ByQuery), chromedp.WaitVisible(".room-card", chromedp.ByQuery))
+	b.until(t, `document.querySelectorAll(".room-card").length === 1 && !document.querySelector("#new-room")`)
 }

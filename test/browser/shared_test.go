@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -83,6 +85,50 @@ func (o owner) start(args ...string) (line string, ended func() error) {
 		}
 		return err
 	}
+}
+
+// says starts a moot that runs until the test ends, and returns what a line of its notes
+// has for the pattern.
+func (o owner) says(pattern *regexp.Regexp, args ...string) string {
+	o.t.Helper()
+	ctx, end := context.WithCancel(context.Background())
+	cmd := o.command(ctx, args...)
+	cmd.Env = append(cmd.Env, "BROWSER=true")
+	in, err := cmd.StdinPipe() // open, as a terminal is
+	var notes io.ReadCloser
+	if err == nil {
+		notes, err = cmd.StderrPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		end()
+		o.t.Fatal(err)
+	}
+	lines, done := bufio.NewScanner(notes), make(chan struct{})
+	o.t.Cleanup(func() {
+		_ = in.Close()
+		end()
+		<-done
+	})
+	found, said := "", ""
+	for found == "" && lines.Scan() {
+		said += lines.Text() + "\n"
+		if m := pattern.FindStringSubmatch(lines.Text()); m != nil {
+			found = m[1]
+		}
+	}
+	go func() {
+		defer close(done)
+		for lines.Scan() { // until the process ends
+		}
+		_ = cmd.Wait()
+	}()
+	if found == "" {
+		o.t.Fatalf("moot %s says:\n%s", strings.Join(args, " "), said)
+	}
+	return found
 }
 
 // id returns the id of the owner's device.

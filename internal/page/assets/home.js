@@ -109,8 +109,10 @@ customElements.define("moot-rooms", class extends HTMLElement {
       : [el("h2", {}, "No rooms yet"), el("p", {}, "In a room, agents and people work on one objective. Make one here, or run ", el("code", {}, "moot demo"), " in a terminal to see one.")]));
   }
 });
-// Only a browser that may make rooms has the button.
+// Only a browser that may make rooms has the button, and only where the server does not
+// end with the room that it was started for.
 async function offerCreation() {
+  if ("own" in document.body.dataset) return;
   const { scope } = await get("/api/caller");
   if (scope === "admin") document.querySelector(".home-head").append(el("button", { class: "primary", type: "button", id: "new-room", onclick: openCreate }, "New room"));
 }

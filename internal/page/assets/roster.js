@@ -1,6 +1,7 @@
 // The roster: who takes part, what each does now, and what it has used.
 import { avatar, el, hueOf, setText } from "./dom.js";
 import { clock, cost, count, seconds, tokens } from "./format.js";
+import { get } from "./api.js";
 import { Clock } from "./clock.js";
 import { kindOf, kindWord, modeMeans, modeWord } from "./words.js";
 
@@ -22,7 +23,7 @@ class Seat {
     this.element.style.setProperty("--hue", hueOf(id));
   }
 
-  show(p, next) {
+  show(p, next, permissions) {
     this.seat = p;
     const { you, view } = this.room;
     if (!this.button.querySelector(".avatar")) this.button.prepend(avatar(p.id, p.name || p.id));
@@ -40,7 +41,7 @@ class Seat {
     else this.button.removeAttribute("aria-current");
     setText(this.state, stateOf(p, view, next));
     this.state.parentElement.hidden = p.badge === "human" && !this.state.textContent;
-    const facts = p.badge === "human" ? [] : used(p);
+    const facts = p.badge === "human" ? [] : used(p, permissions);
     this.used.hidden = facts.length === 0;
     setText(this.used, facts.map(([text]) => text).join(" · "));
     this.used.title = facts.map(([, long]) => long).join("\n");
@@ -68,9 +69,10 @@ function stateOf(p, view, next) {
 }
 
 // used lists the mode of an agent and what it has done and used: in short, and in words.
-function used(p) {
+function used(p, permissions) {
   const list = [];
   if (p.mode) list.push([modeWord(p.mode) + (p.mode_set ? " (set)" : ""), modeMeans(p.mode) + (p.mode_set ? ", until the room ends" : "")]);
+  if (permissions) list.push([permissions.split(":")[0], `Permissions of the agent: ${permissions}`]);
   list.push([count(p.turns, "turn"), count(p.turns, "turn")]);
   if (p.tokens > 0) list.push([tokens(p.tokens, p.estimated), `${p.tokens.toLocaleString()} tokens${p.estimated ? ", in part an estimate" : ""}`]);
   if (p.cost > 0) list.push([cost(p.cost, p.cost_estimated), `cost${p.cost_estimated ? ", in part an estimate" : ""}`]);
@@ -79,6 +81,17 @@ function used(p) {
   if (p.failures > 0) list.push([`${count(p.failures, "failure")} in a row`, `${count(p.failed ?? p.failures, "failed turn")} in all`]);
   else if (p.failed) list.push([count(p.failed, "failure"), `${count(p.failed, "failed turn")} in all`]);
   return list;
+}
+
+// permissionsOf returns how each agent with a permission mode is made to ask before it
+// acts, by the ids of the seats. The log says which agents they are.
+async function permissionsOf(room) {
+  const joined = (await room.history({ after: 0, limit: 100 })).events.filter((u) => u.event.type === "participant.joined");
+  const seats = joined.map((u) => u.event.body.participant).filter((p) => p.endpoint?.kind === "acp");
+  if (seats.length === 0) return null;
+  const { installed } = await get("/api/agents");
+  const known = new Map(installed.map((x) => [x.name, x.permissions]));
+  return new Map(seats.map((p) => [p.id, p.endpoint.agent ? known.get(p.endpoint.agent) : "own permissions: moot sets nothing for this command"]));
 }
 
 customElements.define("moot-roster", class extends HTMLElement {
@@ -92,6 +105,7 @@ customElements.define("moot-roster", class extends HTMLElement {
     this.prepend(el("h2", { id: "roster-title" }, "Participants"), this.list);
     this.clock = new Clock(room, () => this.tick());
     room.addEventListener("view", () => this.show());
+    permissionsOf(room).then((modes) => { this.permissions = modes; if (room.view) this.show(); }, () => {}); // they are left out then
     room.addEventListener("history", ({ detail }) => detail.events.forEach((u) => this.note(u.event)));
     room.addEventListener("event", ({ detail }) => this.note(detail.event));
   }
@@ -114,7 +128,7 @@ customElements.define("moot-roster", class extends HTMLElement {
     const next = this.next();
     for (const p of view.participants) {
       if (!this.#seats.has(p.id)) this.add(p.id);
-      this.#seats.get(p.id).show(p, p.id === next);
+      this.#seats.get(p.id).show(p, p.id === next, this.permissions?.get(p.id));
     }
     this.tick();
   }

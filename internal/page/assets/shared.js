@@ -8,6 +8,7 @@ import { chat, oneToOne, slug } from "./roomspec.js";
 customElements.define("moot-shared", class extends HTMLElement {
   async connectedCallback() {
     this.hidden = true;
+    if ("own" in document.body.dataset) return;
     try {
       const caller = await get("/api/caller");
       if (caller.scope !== "admin") return;
