@@ -76,7 +76,7 @@ export class Card extends HTMLElement {
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", id);
     this.style.setProperty("--hue", hueOf(x.agent));
-    this.append(el("header", {}, avatar(x.agent, this.name(x.agent)), el("h3", { id }, ...this.#title()), link ?? null, this.#time),
+    this.append(el("div", { class: "item-head" }, avatar(x.agent, this.name(x.agent)), el("h3", { id }, ...this.#title()), link ?? null, this.#time),
       this.#body, this.#outcome, this.#actions);
     this.#drawBody();
   }

@@ -1,6 +1,6 @@
 // The controls of a room.
 import { el, setText } from "./dom.js";
-import { bindKey } from "./keys.js";
+import { bindKey, twice } from "./keys.js";
 import { ask, choose } from "./dialogs.js";
 
 const label = (p) => p.name || p.id;
@@ -22,13 +22,15 @@ customElements.define("moot-controls", class extends HTMLElement {
     this.complete = button("Complete…", () => this.doEnd("complete"), { class: "complete wide", title: "End the room: the work is done" });
     this.stop = button("Stop…", () => this.doEnd("stop"), { class: "stop danger", "aria-keyshortcuts": "Escape Escape", title: "End the room (Esc Esc)" });
     this.more = button("More…", () => this.doMore(), { class: "more-controls narrow" });
-    this.row = el("div", { class: "controls", role: "toolbar", "aria-label": "Controls" }, this.pause, this.resume, this.takeOver, this.next, this.auto, this.complete, this.more, this.stop);
+    this.armed = el("span", { class: "hint armed wide", role: "status" });
+    this.row = el("div", { class: "controls", role: "toolbar", "aria-label": "Controls" }, this.pause, this.resume, this.takeOver, this.next, this.auto, this.complete, this.more, this.stop, this.armed);
     this.chips = el("div", { class: "chips" });
     this.replaceChildren(this.chips, this.row);
     for (const type of ["view", "live", "event"]) room.addEventListener(type, () => this.draw());
     bindKey("p", "Pause, or resume", () => this.pause.hidden ? this.doResume() : this.doPause());
     bindKey("r", "Resume", () => this.doResume());
     bindKey("t", "Take over a seat, or give it back", () => this.doTakeOver());
+    bindKey("Escape", "Leave a field, a dialog or a card that is edited", () => this.arm());
     bindKey("Escape Escape", "Stop the room", () => this.may() && this.ongoing() && room.command({ do: "stop" }));
   }
 
@@ -57,6 +59,13 @@ customElements.define("moot-controls", class extends HTMLElement {
     this.next.disabled = view.phase !== "live" || busy;
     this.auto.disabled = !open(view);
     this.drawChips(view);
+  }
+
+  // arm says for the time of a second Escape what it does.
+  arm() {
+    if (!this.may() || !this.ongoing()) return;
+    setText(this.armed, "Esc again stops the room");
+    setTimeout(() => setText(this.armed, ""), twice);
   }
 
   // drawChips shows the seats that a person has taken over or does not review.

@@ -54,7 +54,7 @@ export function openPanel() {
     clearInterval(timer);
     dialog.remove();
     if (before?.isConnected) before.focus();
-  } }, el("header", {}, el("h2", { id: "inbox-title" }, "Waits for you, in all rooms"), notifyButton(), el("button", { type: "button", onclick: () => dialog.close() }, "Close")), empty, list);
+  } }, el("div", { class: "inbox-head" }, el("h2", { id: "inbox-title" }, "Waits for you, in all rooms"), notifyButton(), el("button", { type: "button", onclick: () => dialog.close() }, "Close")), empty, list);
   const draw = () => drawCards(list, cards, empty, draw);
   const timer = setInterval(() => cards.forEach((card) => card.tick()), 1000);
   inbox.addEventListener("change", draw);
