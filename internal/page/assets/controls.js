@@ -23,7 +23,7 @@ customElements.define("moot-controls", class extends HTMLElement {
     this.stop = button("Stop…", () => this.doEnd("stop"), { class: "stop danger", "aria-keyshortcuts": "Escape Escape", title: "End the room (Esc Esc)" });
     this.more = button("More…", () => this.doMore(), { class: "more-controls narrow" });
     this.armed = el("span", { class: "hint armed wide", role: "status" });
-    this.row = el("div", { class: "controls", role: "toolbar", "aria-label": "Controls" }, this.pause, this.resume, this.takeOver, this.next, this.auto, this.complete, this.more, this.stop, this.armed);
+    this.row = el("div", { class: "controls", role: "toolbar", "aria-label": "Controls" }, this.pause, this.resume, this.takeOver, this.next, this.auto, this.complete, this.more, this.armed, this.stop);
     this.chips = el("div", { class: "chips" });
     this.replaceChildren(this.chips, this.row);
     for (const type of ["view", "live", "event"]) room.addEventListener(type, () => this.draw());
