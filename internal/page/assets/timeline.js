@@ -8,6 +8,7 @@ import { bindKey } from "./keys.js";
 import { markMentions } from "./mentions.js";
 import { announcement } from "./rowwords.js";
 import { RowList } from "./rowlist.js";
+import { search } from "./search.js";
 import { openSheet } from "./sheets.js";
 
 const near = 800; // pixels from an end at which the page beyond it is loaded
@@ -42,7 +43,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
     this.list = new RowList(this.rows, this);
     this.more = el("button", { class: "new-rows", type: "button", hidden: true, onclick: () => this.toEnd() });
     this.said = el("p", { class: "sr", "aria-live": "polite" });
-    this.append(this.rows, this.more, this.said);
+    this.append(...search(this.room, this), this.rows, this.more, this.said);
     this.rows.addEventListener("click", (e) => this.#click(e));
     this.rows.addEventListener("keydown", (e) => this.#key(e));
     this.rows.addEventListener("toggle", () => this.#opened(), true);
