@@ -3,10 +3,12 @@ package browser
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -112,7 +114,10 @@ func TestLongTimeline(t *testing.T) {
 		few(t)
 	})
 	t.Run("search", func(t *testing.T) {
-		b.run(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("sentence 85000 of"))
+		b.run(t, chromedp.KeyEvent("/"))
+		b.until(t, `document.activeElement.matches(".search input")`)
+		b.read(t, `document.querySelector(".search input").select()`, nil) // the driver types the key there too
+		b.run(t, chromedp.KeyEvent("sentence 85000 of"))
 		b.until(t, `document.querySelector(".results mark")?.textContent === "Sentence 85000 of"`)
 		b.shots(t, "timeline-search")
 		b.run(t, chromedp.Click(".results button", chromedp.ByQuery))
@@ -124,4 +129,73 @@ func TestLongTimeline(t *testing.T) {
 		b.until(t, `document.querySelector("#turn-100000") && document.querySelector(".new-rows").hidden`)
 		few(t)
 	})
+}
+
+// TestMeasureTimeline prints how much of 10 seconds the main thread of the page works
+// while 50 messages a second come to a room of 100,000 turns: when the page follows, and
+// when a person reads what is above. It runs only if PAGE_MEASURE is set.
+func TestMeasureTimeline(t *testing.T) {
+	if os.Getenv("PAGE_MEASURE") == "" {
+		t.Skip("PAGE_MEASURE is not set: this is a measurement")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	id := longRoom(t, data, 100_000)
+	s := serveAt(t, data, "127.0.0.1:0")
+	var created struct{ Room string }
+	s.call("POST", "/api/rooms", `{"room":"`+id+`"}`, &created)
+	b := start(t)
+	s.signIn(b, "admin")
+	s.show(b, id)
+	b.until(t, `document.querySelector("#turn-100000 .text strong")`)
+	b.run(t, performance.Enable())
+	s.do(id, map[string]any{"do": "say", "as": "Ana", "text": "the room is there"})
+	b.until(t, `[...document.querySelectorAll(".row")].at(-1).textContent.includes("the room is there")`)
+	for _, c := range []struct{ name, before string }{
+		{"at rest", ``},
+		{"following", ``},
+		{"reading above", `document.querySelector(".rows").scrollTop = 3000`},
+	} {
+		if c.before != "" {
+			b.read(t, c.before, nil)
+		}
+		was, from := metrics(t, b), b.value(t, top)
+		sent := 0
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+			if c.name == "at rest" {
+				time.Sleep(time.Until(end))
+				continue
+			}
+			next := time.Now().Add(20 * time.Millisecond)
+			s.do(id, map[string]any{"do": "say", "as": "Ana", "text": fmt.Sprintf("Message **%d** with some text, and `code` in it, that is about as long as a sentence.", sent)})
+			sent++
+			time.Sleep(time.Until(next))
+		}
+		now := metrics(t, b)
+		t.Logf("%s: %d events in 10 s; main thread %.2f s (script %.2f s, layout %.2f s, style %.2f s), %d rows, first row in sight moved from %s to %s", c.name, sent,
+			now["TaskDuration"]-was["TaskDuration"], now["ScriptDuration"]-was["ScriptDuration"], now["LayoutDuration"]-was["LayoutDuration"], now["RecalcStyleDuration"]-was["RecalcStyleDuration"],
+			int(rows(t, b)), from, b.value(t, top))
+	}
+}
+
+// top is the first row in sight and where it is.
+const top = `(() => { const box = document.querySelector(".rows").getBoundingClientRect();
+	const e = [...document.querySelectorAll(".row")].find((e) => e.getBoundingClientRect().bottom > box.top); return e.id + " at " + Math.round(e.getBoundingClientRect().top) })()`
+
+func rows(t *testing.T, b *browser) (n float64) {
+	b.read(t, `document.querySelectorAll(".row").length`, &n)
+	return n
+}
+
+// metrics returns the times in seconds that the main thread has worked.
+func metrics(t *testing.T, b *browser) map[string]float64 {
+	t.Helper()
+	out := map[string]float64{}
+	b.run(t, chromedp.ActionFunc(func(ctx context.Context) error {
+		all, err := performance.GetMetrics().Do(ctx)
+		for _, m := range all {
+			out[m.Name] = m.Value
+		}
+		return err
+	}))
+	return out
 }
