@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 const timelineRoom = `version: room/v1
@@ -80,6 +82,57 @@ func TestTimelinePrivate(t *testing.T) {
 	b.until(t, `document.querySelector(".row-internal summary")?.textContent.startsWith("Internal agent messages (2)last ")`)
 	b.until(t, `document.querySelector("[data-visibility=user_redacted] button") && !document.body.textContent.includes("hunter2")`)
 	b.run(t, chromedp.Click(".row-internal summary", chromedp.ByQuery), chromedp.Click("[data-visibility=user_redacted] button", chromedp.ByQuery))
-	b.until(t, `document.querySelector("[data-visibility=user_redacted] .text").textContent.includes("hunter2") && document.querySelector(".row-internal .items").textContent.includes("orders_email")`)
+	b.until(t, `document.querySelector("[data-visibility=user_redacted] .text").textContent.includes("hunter2") && document.querySelector(".row-internal .folded").textContent.includes("orders_email")`)
 	b.shots(t, "timeline-private")
+}
+
+// TestTimelineReading checks that messages that come, 50 a second, do not move what a
+// person reads, and that they are counted; at the end the timeline follows again.
+func TestTimelineReading(t *testing.T) {
+	s, _, b, id := timelineOf(t)
+	say := func(from, to int) {
+		for n := from; n <= to; n++ {
+			s.do(id, map[string]any{"do": "say", "as": "Ana", "text": fmt.Sprintf("message %d\n\nwith a second line", n)})
+		}
+	}
+	last := func(n int) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".row-message")].at(-1)?.textContent.includes("message %d")`, n)
+	}
+	say(1, 40)
+	b.until(t, last(40)+` && document.querySelector(".new-rows").hidden`)
+	b.read(t, `document.querySelector(".rows").scrollTop = 400`, nil)
+	b.until(t, `!document.querySelector(".new-rows").hidden`)
+	before := b.value(t, top)
+	b.read(t, `(() => { window.shifts = 0; new PerformanceObserver((all) => { for (const e of all.getEntries()) window.shifts += e.value }).observe({type: "layout-shift"}) })()`, nil)
+	say(41, 90)
+	b.until(t, `document.querySelector(".new-rows").textContent === "50 new ↓"`)
+	if after := b.value(t, top); after != before {
+		t.Errorf("the first row in sight moved from %s to %s", before, after)
+	}
+	if shifts := b.value(t, `String(window.shifts)`); shifts != "0" {
+		t.Errorf("the layout shifted by %s", shifts)
+	}
+	b.shots(t, "timeline-new")
+	b.run(t, chromedp.Click(".new-rows", chromedp.ByQuery))
+	b.until(t, last(90)+` && document.querySelector(".new-rows").hidden`)
+	say(91, 91)
+	b.until(t, last(91)+` && document.querySelector(".new-rows").hidden`)
+}
+
+// TestTimelineKeys walks through the rows by keys and opens one.
+func TestTimelineKeys(t *testing.T) {
+	s, a, b, id := timelineOf(t)
+	s.do(id, map[string]any{"do": "say", "as": "Ana", "text": "hello"})
+	a.says("Codebase", "one")
+	b.until(t, `document.querySelector("#turn-2")`)
+	b.run(t, chromedp.KeyEvent("j"))
+	b.until(t, `document.activeElement.id === "turn-2"`)
+	b.run(t, chromedp.KeyEvent("k"))
+	b.until(t, `document.activeElement.id === "turn-1"`)
+	b.run(t, chromedp.KeyEvent(kb.Enter))
+	b.until(t, `location.hash === "#turn-1" && document.querySelector("#turn-1[aria-current]") && document.querySelector("moot-inspector").textContent.includes("turn 1")`)
+	b.run(t, chromedp.Focus("moot-dock textarea", chromedp.ByQuery), chromedp.KeyEvent("j"))
+	b.until(t, `document.activeElement.value === "j"`)
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id+"#turn-1"))
+	b.until(t, `document.activeElement.id === "turn-1"`)
 }

@@ -6,7 +6,7 @@ import { draw } from "./rows.js";
 
 // drawInternal draws internal messages as one line, which opens.
 export function drawInternal() {
-  const title = el("span"), when = el("span", { class: "ago" }), items = el("div", { class: "items" });
+  const title = el("span"), when = el("span", { class: "ago" }), items = el("div", { class: "folded" });
   const more = el("details", {}, el("summary", {}, title, when), items);
   const e = el("article", { tabindex: "-1", "aria-label": "Internal agent messages" }, more);
   let row, page;

@@ -49,10 +49,11 @@ export class RowList {
   }
 
   #insert(rows, row) {
-    const next = rows[rows.lastIndexOf(row) + 1];
+    let next = rows.lastIndexOf(row) + 1;
+    while (next < rows.length && !this.#elements.has(rows[next].key)) next++; // they are new too
     const e = draw(row, this.#page);
+    this.#box.insertBefore(e, this.#elements.get(rows[next]?.key) ?? null);
     this.#elements.set(row.key, e);
-    this.#box.insertBefore(e, (next && this.#elements.get(next.key)) ?? null);
   }
 
   #remove(key) {

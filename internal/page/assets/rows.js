@@ -49,7 +49,7 @@ function drawNote() {
 // drawSaid draws a turn or a message.
 function drawSaid(row) {
   const p = {
-    face: el("span"), name: el("strong"), tags: el("span", { class: "tags" }), facts: el("span", { class: "facts" }),
+    face: el("span"), name: el("strong"), tags: el("span", { class: "tags" }), facts: el("span"),
     at: el("time"), number: el("span"), which: el("span", { class: "sr" }), actions: drawActions(),
     text: el("div", { class: "text" }), live: el("div", { class: "text live" }), outcome: el("p", { class: "outcome" }),
     more: el("div", { class: "more-text" }), foot: el("footer"),
