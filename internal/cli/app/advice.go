@@ -20,7 +20,21 @@ func (a *App) ProgramLine(args ...string) (string, error) {
 	return a.commandLine(program, args), err
 }
 
+// ProgramWords returns the words of [App.ProgramLine], which are not quoted.
+func (a *App) ProgramWords(args ...string) ([]string, error) {
+	program, err := os.Executable()
+	return a.commandWords(program, args), err
+}
+
 func (a *App) commandLine(program string, args []string) string {
+	words := a.commandWords(program, args)
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+func (a *App) commandWords(program string, args []string) []string {
 	words := append([]string{program}, args...)
 	if a.Remote() {
 		words = append(words, "--server", a.Flags.server)
@@ -29,10 +43,7 @@ func (a *App) commandLine(program string, args []string) string {
 	if i >= 0 && (strings.HasPrefix(a.Origins[i].Origin, "flag ") || strings.HasPrefix(a.Origins[i].Origin, "env ")) {
 		words = append(words, "--data", a.Settings.Data)
 	}
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // plainWord matches what no shell changes.

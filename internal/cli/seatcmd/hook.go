@@ -2,6 +2,7 @@ package seatcmd
 
 import (
 	"bytes"
+	_ "embed" // the plugin of opencode
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,14 +19,16 @@ import (
 	"github.com/folkmoot/moot/problem"
 )
 
-// A hookClient is a program whose stop hook can await turns. Both known ones read
+// A hookClient is a program whose stop hook can await turns. Claude Code and Codex read
 // {"hooks": {"Stop": [{"hooks": [{"type": "command", ...}]}]}} and take the answer
-// {"decision": "block", "reason": TEXT}, which lets the agent go on with TEXT.
+// {"decision": "block", "reason": TEXT}, which lets the agent go on with TEXT. For
+// opencode the hook is a plugin, which takes the same answer and knows again.
 type hookClient struct {
-	name  string
-	file  string // of the folder that the client works in
-	user  string // in the home folder
-	after string // what the user does next
+	name   string
+	file   string // of the folder that the client works in
+	user   string // in the home folder
+	plugin bool   // the file is a plugin of moot's own, which may await on and on
+	after  string // what the user does next
 }
 
 var hookClients = []hookClient{
@@ -38,7 +41,15 @@ var hookClients = []hookClient{
 		name: "codex", file: ".codex/hooks.json", user: ".codex/hooks.json",
 		after: "Start codex again in this folder, and trust the hook when it asks: it runs none that you have not reviewed.",
 	},
+	{
+		name: "opencode", file: ".opencode/plugins/moot-seat.js", user: ".config/opencode/plugins/moot-seat.js", plugin: true,
+		after: "Start opencode again in this folder, so that it loads the plugin, and give the agent something to do: the plugin awaits\n" +
+			"the next turn whenever the agent has finished, as long as opencode runs.",
+	},
 }
+
+//go:embed opencode.js
+var opencodePlugin string
 
 // hookTimeout is the time that the client gives the hook, in seconds.
 const hookTimeout = 600
@@ -62,14 +73,15 @@ func newHookInstallCmd(a *commands) *cobra.Command {
 	var seat, room string
 	var user, dry bool
 	cmd := &cobra.Command{
-		Use:   "install claude | codex",
+		Use:   "install claude | codex | opencode",
 		Short: "Write the stop hook into the settings of a client",
 		Long: "install writes the stop hook into the settings that the client has for this folder:\n" +
 			".claude/settings.local.json or .codex/hooks.json. Other settings and hooks stay as\n" +
-			"they are; a hook of moot that is there is replaced.",
+			"they are; a hook of moot that is there is replaced. For opencode the hook is a\n" +
+			"plugin, .opencode/plugins/moot-seat.js.",
 		Example:   "  moot hook install claude --room review --as ann\n  moot hook install codex --room review --as bob --dry-run",
 		Args:      cobra.ExactArgs(1),
-		ValidArgs: []cobra.Completion{"claude", "codex"},
+		ValidArgs: []cobra.Completion{"claude", "codex", "opencode"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := clientNamed(cmd, args[0])
 			if err != nil {
@@ -99,7 +111,7 @@ func clientNamed(cmd *cobra.Command, name string) (hookClient, error) {
 			return c, nil
 		}
 	}
-	return hookClient{}, app.Usagef(cmd, "there is no hook for %q; there is one for claude and codex", name)
+	return hookClient{}, app.Usagef(cmd, "there is no hook for %q; there is one for claude, codex and opencode", name)
 }
 
 // install writes the hook into the file of the client.
@@ -112,17 +124,9 @@ func (a *commands) install(c hookClient, room, seat string, user, dry bool) erro
 		}
 		file = filepath.Join(home, filepath.FromSlash(c.user))
 	}
-	before, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return hookProblem("the settings of "+c.name+" cannot be read", file, err)
-	}
-	command, err := a.hookCommand(c, room, seat)
+	after, err := a.withHookOf(c, file, room, seat)
 	if err != nil {
 		return err
-	}
-	after, err := withHook(before, command)
-	if err != nil {
-		return hookProblem("the settings of "+c.name+" are not the JSON that moot can add to", file, err)
 	}
 	if dry {
 		_, err := a.Stdout.Write(after)
@@ -142,15 +146,38 @@ func hookProblem(what, file string, err error) error {
 	return &problem.Error{Code: "SEAT-HOOK", What: what, Where: file, Fix: "correct the file, or add the hook by hand: --dry-run prints it", Err: err}
 }
 
-// hookCommand is the command line of the hook, which the client runs in any folder.
-func (a *commands) hookCommand(c hookClient, room, seat string) (command string, err error) {
+// withHookOf returns the file of a client with the hook in it. The client runs the
+// command of the hook in any folder.
+func (a *commands) withHookOf(c hookClient, file, room, seat string) (after []byte, err error) {
 	if a.Settings.Data, err = filepath.Abs(a.Settings.Data); err != nil {
-		return "", fmt.Errorf("finding the data folder: %w", err)
+		return nil, fmt.Errorf("finding the data folder: %w", err)
 	}
-	if command, err = a.ProgramLine("hook", "run", c.name, "--room", room, "--as", seat); err != nil {
-		return "", fmt.Errorf("finding this program: %w", err)
+	run := []string{"hook", "run", c.name, "--room", room, "--as", seat}
+	if c.plugin {
+		words, err := a.ProgramWords(run...)
+		if err != nil {
+			return nil, fmt.Errorf("finding this program: %w", err)
+		}
+		return pluginOf(words)
 	}
-	return command, nil
+	command, err := a.ProgramLine(run...)
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, hookProblem("the settings of "+c.name+" cannot be read", file, err)
+	}
+	if after, err = withHook(before, command); err != nil {
+		return nil, hookProblem("the settings of "+c.name+" are not the JSON that moot can add to", file, err)
+	}
+	return after, nil
+}
+
+// pluginOf returns the plugin of opencode that runs a command.
+func pluginOf(command []string) ([]byte, error) {
+	words, err := json.Marshal(command) // JSON is JavaScript
+	return []byte(strings.Replace(opencodePlugin, "MOOT_COMMAND", string(words), 1)), err
 }
 
 // A matcher is an entry of a list of hooks: which events it is for, and what runs.
@@ -220,6 +247,13 @@ func ownHook(m matcher) bool {
 
 // maxHookInput bounds what a client says about the end of a turn, in bytes.
 const maxHookInput = 8 << 20
+
+// awaitEnd waits until a client has closed the input of its hook, and then ends the wait
+// for the turn. It stays until the process ends, because reading cannot be interrupted.
+func awaitEnd(r io.Reader, end func()) {
+	_, _ = io.Copy(io.Discard, r) // an error is an end too
+	end()
+}
 
 // readEvent reads what a client says to the hook.
 func readEvent(r io.Reader) (event struct {

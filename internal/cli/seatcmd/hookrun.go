@@ -22,7 +22,7 @@ func newHookRunCmd(a *commands) *cobra.Command {
 	var seat, room string
 	var wait time.Duration
 	cmd := &cobra.Command{
-		Use:   "run claude | codex",
+		Use:   "run claude | codex | opencode",
 		Short: "Await the next turn, as the stop hook of a client",
 		Long: "run is what the client calls. It reads the client's event from standard input,\n" +
 			"awaits the turn of the seat, and prints the answer to the client. It lets the\n" +
@@ -31,10 +31,11 @@ func newHookRunCmd(a *commands) *cobra.Command {
 		Example: "  moot hook run claude --room review --as ann < event.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := clientNamed(cmd, args[0]); err != nil {
+			c, err := clientNamed(cmd, args[0])
+			if err != nil {
 				return err
 			}
-			return a.runHook(cmd.Context(), room, seat, wait)
+			return a.runHook(cmd.Context(), c, room, seat, wait)
 		},
 	}
 	seatFlag(cmd, &seat)
@@ -48,21 +49,28 @@ type hookAnswer struct {
 	Decision string `json:"decision,omitempty"` // block: the agent goes on with Reason
 	Reason   string `json:"reason,omitempty"`
 	Message  string `json:"systemMessage,omitempty"` // for the person in front of the client
+	Again    bool   `json:"again,omitempty"`         // no turn has come, and the plugin asks again
 }
 
 // runHook awaits the next turn and tells the client. It fails with a message to the
 // person and never with an exit code, which some clients take for an instruction.
-func (a *commands) runHook(ctx context.Context, room, seat string, wait time.Duration) error {
-	var out hookAnswer
-	if _, err := readEvent(a.Stdin); err != nil {
-		out.Message = "moot: the event of the client cannot be read: " + err.Error()
-	} else if out, err = a.hookTurn(ctx, room, seat, wait); err != nil {
+func (a *commands) runHook(ctx context.Context, c hookClient, room, seat string, wait time.Duration) error {
+	if c.plugin { // it holds the input open as long as it runs
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		go awaitEnd(a.Stdin, cancel)
+	} else if _, err := readEvent(a.Stdin); err != nil {
+		return json.NewEncoder(a.Stdout).Encode(hookAnswer{Message: "moot: the event of the client cannot be read: " + err.Error()})
+	}
+	out, err := a.hookTurn(ctx, c.plugin, room, seat, wait)
+	if err != nil {
 		out = hookAnswer{Message: "moot: the seat " + seat + " is not awaited any more: " + err.Error()}
 	}
 	return json.NewEncoder(a.Stdout).Encode(out)
 }
 
-func (a *commands) hookTurn(ctx context.Context, room, seat string, wait time.Duration) (hookAnswer, error) {
+func (a *commands) hookTurn(ctx context.Context, plugin bool, room, seat string, wait time.Duration) (hookAnswer, error) {
 	h, err := a.hold(ctx, room, seat)
 	if err != nil {
 		return hookAnswer{}, err
@@ -75,6 +83,8 @@ func (a *commands) hookTurn(ctx context.Context, room, seat string, wait time.Du
 			return hookAnswer{}, err
 		case turn.Ended:
 			return hookAnswer{Message: "moot: the room has ended: " + turn.Why}, nil
+		case turn.Again && plugin:
+			return hookAnswer{Again: true}, nil
 		case turn.Again:
 			return hookAnswer{Message: "moot: no turn has come; the seat " + seat + " is away soon. Ask the agent to go on, to await the next one."}, nil
 		}
