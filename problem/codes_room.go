@@ -44,7 +44,8 @@ var fileCodes = []Meaning{
 // roomCodes are about running rooms.
 var roomCodes = []Meaning{
 	{"ROOM-BUSY", failure, "A turn is under way, and the command is only possible between turns.", "Wait for the turn to end, or pause the room."},
-	{"ROOM-ANSWERED", failure, "Another answer to the draft or the permission request came first. It counts, and this one changes nothing.", "The message says who answered, how and when. `moot inbox` lists what still waits."},
+	{"ROOM-VALUES", failure, "The values do not fit the form of the question: one is missing, is of another type, or is none of the options. The question still waits.", "The message names the field. `moot inbox` shows the form, with the options and bounds of each field."},
+	{"ROOM-ANSWERED", failure, "Another answer to the draft, the permission request or the question came first. It counts, and this one changes nothing.", "The message says who answered, how and when. `moot inbox` lists what still waits."},
 	{"ROOM-MODE", failure, "The mode of a seat cannot change like this: there is no such mode, or the room has ended.", "Modes are manual, semi_auto and full_auto. One that is set while a room runs ends with the room."},
 	{"ROOM-DENIED", denied, "The author of the command is not allowed to do this.", "Act as a person of the room, its host, or a moderator's seat."},
 	{"ROOM-DRAFT", failure, "No draft with this hash is waiting: it was decided, or edited.", "Look at the draft that is waiting now."},

@@ -60,12 +60,14 @@ type (
 	Reject struct{ Draft, Reason string }
 	// Permit answers the permission request with that id (control). Always lets the
 	// agent remember the answer, if it offers that. Absent refuses a request because
-	// no person is there to answer; it is not recorded as the actor's answer.
+	// no person is there to answer; it is not recorded as the actor's answer. A
+	// question is answered with Values, a JSON object; not allowed, it is declined.
 	Permit struct {
 		ID              string
 		Allowed, Always bool
 		Absent          bool
 		Reason          string
+		Values          policy.JSON
 	}
 	// SetMode changes the mode of an agent's seat until the room ends; "" restores
 	// the mode with which it joined (control).

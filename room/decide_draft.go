@@ -171,6 +171,8 @@ type Answer struct {
 	By   string    `json:"by"`   // actor of the event
 	Via  string    `json:"via,omitempty"`
 	At   time.Time `json:"at"`
+
+	Question bool `json:"question,omitempty"` // Of is a question that an agent put
 }
 
 // addAnswer records that e answers the draft or request with that id.
@@ -191,6 +193,9 @@ func (s *State) answer(id string) *Answer {
 
 // problem returns the error for an answer that comes after a.
 func (a *Answer) problem(what string) error {
+	if a.Question {
+		what = "question"
+	}
 	text := what + " " + quote(a.Of) + " was " + a.What
 	if a.By != ActorRoom {
 		text += " by " + a.By
@@ -215,6 +220,8 @@ func rejection(e Event) string {
 // outcome describes the answer for the person who answers after it.
 func (b PermissionAnswered) outcome() string {
 	switch {
+	case b.Values != nil:
+		return "filled in"
 	case b.Allowed && b.Always:
 		return "allowed for good"
 	case b.Allowed:

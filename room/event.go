@@ -194,7 +194,7 @@ type (
 		Reason string `json:"reason"`
 	}
 	// PermissionAsked records that the agent that has the turn asks its owner before
-	// it acts. The clock of the turn is stopped meanwhile.
+	// it acts, or puts a question to it. The clock of the turn is stopped meanwhile.
 	PermissionAsked struct {
 		Turn        int           `json:"turn"`
 		Participant string        `json:"participant"`
@@ -213,6 +213,8 @@ type (
 		Always      bool   `json:"always,omitempty"`
 		By          string `json:"by"`
 		Reason      string `json:"reason,omitempty"` // the text of the rule, if By is RuledBy
+
+		Values policy.JSON `json:"values,omitempty"` // of a question that was filled in, an object
 	}
 	// ReplyLate records a reply whose turn had ended. It is not forwarded.
 	ReplyLate struct {
@@ -422,7 +424,7 @@ func (e Event) Redacted() Event {
 		b.Permission = Permission{Kind: b.Permission.Kind}
 		e.Body = b
 	case PermissionAnswered:
-		b.Reason = ""
+		b.Reason, b.Values = "", nil
 		e.Body = b
 	}
 	return e

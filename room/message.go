@@ -85,6 +85,9 @@ type Permission = endpoint.Permission
 // A ToolCall is an action of an agent in its turn.
 type ToolCall = endpoint.ToolCall
 
+// A Question is a form that an agent asks its owner to fill in.
+type Question = endpoint.Question
+
 // Visibility restricts the readers of a message. An agent may narrow it and never
 // widen it.
 type Visibility string

@@ -83,7 +83,30 @@ func (s *State) decidePermit(actor string, do Permit) ([]Body, error) {
 	}
 	a := s.answered(*r, actor, do.Reason)
 	a.Allowed, a.Always = do.Allowed, do.Allowed && do.Always
-	return []Body{a}, nil
+	var err error
+	a.Values, err = r.fill(do)
+	return []Body{a}, err
+}
+
+// fill returns the values with which a person answers a question, nil for other
+// answers. They fit the form.
+func (r PermissionRequest) fill(do Permit) (policy.JSON, error) {
+	q := r.Permission.Question
+	switch {
+	case !do.Allowed || q == nil && do.Values == nil:
+		return nil, nil
+	case q == nil:
+		return nil, valuesError(r.ID, "it is no question, and takes no values", "allow or deny it")
+	}
+	values, err := q.Fill(do.Values)
+	if err != nil {
+		return nil, valuesError(r.ID, err.Error(), "`moot inbox` shows the form; the question still waits")
+	}
+	return values, nil
+}
+
+func valuesError(id, why, fix string) error {
+	return invalidError("ROOM-VALUES", "question "+id+" was not answered: "+why, fix)
 }
 
 // decideWithdrawn answers a request for which the agent does not wait any more.
@@ -170,11 +193,13 @@ func (s *State) applyAsked(e Event, b PermissionAsked) {
 }
 
 func (s *State) applyAnswered(e Event, b PermissionAnswered) {
-	if s.openRequest(b.ID) == nil {
+	r := s.openRequest(b.ID)
+	if r == nil {
 		return
 	}
 	if b.By != endpoint.RuledBy { // it did not wait
 		s.addAnswer(e, b.ID, b.outcome())
+		s.Answers[len(s.Answers)-1].Question = r.Permission.Question != nil
 	}
 	t := s.Turn
 	if len(t.Requests) == 1 {

@@ -259,10 +259,17 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.turnEnded(t, itemFailure, b.Turn, "interrupted", b.Reason)
 	case room.PermissionAsked:
 		it.Turn, it.Actor, it.Text = b.Turn, b.Participant, b.Permission.Command
+		if q := b.Permission.Question; q != nil {
+			it.Note, it.Text = b.Participant+" asked question "+b.ID, q.Message
+			return true
+		}
 		it.Note = join(b.Participant+" asked for permission "+b.ID, b.Permission.Kind, strings.Join(b.Permission.Argv, " "), strings.Join(b.Permission.Paths, ", "), b.Permission.Title)
 	case room.PermissionAnswered:
 		it.Turn = b.Turn
 		it.Note = join("permission "+b.ID+" "+answerOf(b), b.Reason)
+		if b.Values != nil {
+			it.Note = join("question "+b.ID+" answered by "+b.By, string(b.Values))
+		}
 	case room.ReplyLate:
 		it.Kind, it.Turn, it.Actor = itemFailure, b.Turn, b.Participant
 		it.Note = fmt.Sprintf("replied too late: %d bytes, not delivered", b.Bytes)

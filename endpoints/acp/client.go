@@ -65,6 +65,8 @@ func (c *client) requested(id json.RawMessage, method string, params json.RawMes
 	switch method {
 	case methodPermission:
 		c.permit(id, params)
+	case methodQuestion:
+		c.question(id, params)
 	default:
 		c.refuse(id, codeNoMethod, "no such method: "+endpoint.CleanLine(method, 80))
 	}

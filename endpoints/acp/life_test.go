@@ -226,7 +226,13 @@ func (l *life) play(script string) {
 			got = string(b)
 		case "answer":
 			l.waits = arg == "never"
-			l.answer = endpoint.Answer{Allowed: arg != "no", Always: arg == "always", Reason: "as the test says"}
+			l.answer = endpoint.Answer{Allowed: arg != "no", Always: arg == "always", By: "me", Reason: "as the test says"}
+			switch {
+			case strings.HasPrefix(arg, "{"):
+				l.answer.Body = []byte(arg)
+			case arg == "late":
+				l.answer = endpoint.Answer{By: endpoint.NoAnswer, Reason: "no person has answered in time"}
+			}
 		case "await":
 			l.room.waitFor(l, arg)
 		case "count":

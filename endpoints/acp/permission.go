@@ -10,16 +10,17 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// An asked is a permission request that has no answer yet.
+// An asked is a permission request or a question that has no answer yet.
 type asked struct {
-	id      json.RawMessage
-	title   string
-	options []permissionOption
-	cancel  context.CancelFunc // ends the question to the room
-	settled bool
+	id        json.RawMessage
+	title     string
+	options   []permissionOption
+	cancelled any                // the result if the turn ends before the answer
+	cancel    context.CancelFunc // ends the question to the room
+	settled   bool
 }
 
-var cancelledOutcome = outcome{Outcome: "cancelled"}
+var cancelledOutcome = permissionResult{outcome{Outcome: "cancelled"}}
 
 // permit handles a permission request: it asks the room, while the clock of the
 // turn stands. A request outside a turn, or of another session, is cancelled.
@@ -34,7 +35,7 @@ func (c *client) permit(id json.RawMessage, params json.RawMessage) {
 	defer c.mu.Unlock()
 	s, t := c.ours(p.SessionID, "a permission request"), c.turn
 	if s == nil || t == nil || t.cancelled || t.failed != nil || t.asked[string(id)] != nil {
-		c.answer(id, permissionResult{cancelledOutcome})
+		c.answer(id, cancelledOutcome)
 		return
 	}
 	t.toolCall(p.ToolCall, false)
@@ -46,18 +47,23 @@ func (c *client) permit(id json.RawMessage, params json.RawMessage) {
 	q.Diffs = diffsOf(p.ToolCall.Content)
 	if !ok {
 		c.signals.Violation("bad_permission", "a permission request whose command or files are too long to be shown")
-		t.refuse(q.Title, "it is too long to be shown")
-		c.answer(id, permissionResult{cancelledOutcome})
+		t.refuse("not allowed: "+q.Title, "it is too long to be shown")
+		c.answer(id, cancelledOutcome)
 		return
 	}
-	a := &asked{id: id, title: q.Title, options: p.Options}
-	t.asked[string(id)] = a
+	c.raise(t, &asked{id: id, title: q.Title, options: p.Options, cancelled: cancelledOutcome}, q, c.permitted)
+}
+
+// raise puts p to the room, while the clock of the turn stands, and gives the answer
+// to then. The caller holds c.mu.
+func (c *client) raise(t *turn, a *asked, p endpoint.Permission, then func(*turn, *asked, endpoint.Answer, error)) {
+	t.asked[string(a.id)] = a
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(t.ctx)
 	release := endpoint.Hold(t.ctx)
-	c.signals.CallContext(ctx, endpoint.Signal{Kind: endpoint.SignalPermission, Detail: q.Title, Permission: &q}, func(answer endpoint.Answer, err error) {
+	c.signals.CallContext(ctx, endpoint.Signal{Kind: endpoint.SignalPermission, Detail: p.Title, Permission: &p}, func(answer endpoint.Answer, err error) {
 		release()
-		c.permitted(t, a, answer, err)
+		then(t, a, answer, err)
 	})
 }
 
@@ -71,22 +77,22 @@ func (c *client) permitted(t *turn, a *asked, answer endpoint.Answer, err error)
 		if answer.Allowed {
 			answer.Reason = "the agent offers no permission for one time"
 		}
-		t.refuse(a.title, answer.Reason)
+		t.refuse("not allowed: "+cmp.Or(a.title, "an action without a title"), answer.Reason)
 	}
-	c.settle(a, out)
+	c.settle(a, permissionResult{out})
 }
 
-// settle answers a permission request once. The caller holds c.mu.
-func (c *client) settle(a *asked, out outcome) {
+// settle answers a permission request or a question once. The caller holds c.mu.
+func (c *client) settle(a *asked, result any) {
 	if a.settled {
 		return
 	}
 	a.settled = true
 	a.cancel()
-	c.answer(a.id, permissionResult{out})
+	c.answer(a.id, result)
 }
 
-// withdraw handles the agent's cancellation of a permission request.
+// withdraw handles the agent's cancellation of a permission request or a question.
 func (c *client) withdraw(params json.RawMessage) {
 	var p cancelRequest
 	if decodeLenient(params, &p) != nil {
@@ -105,7 +111,7 @@ func (c *client) withdraw(params json.RawMessage) {
 	}
 }
 
-// takeAsked removes and returns the open permission requests.
+// takeAsked removes and returns the open permission requests and questions.
 func (t *turn) takeAsked() []*asked {
 	var open []*asked
 	for id, a := range t.asked {
@@ -115,19 +121,18 @@ func (t *turn) takeAsked() []*asked {
 	return open
 }
 
-// maxRefused bounds the refused actions of a turn that are remembered.
+// maxRefused bounds the refusals of a turn that are remembered.
 const maxRefused = 8
 
-// refuse records an action that was not allowed.
-func (t *turn) refuse(title, reason string) {
+// refuse records an action that was not allowed, or a question without an answer.
+func (t *turn) refuse(what, reason string) {
 	if len(t.refused) >= maxRefused {
 		return
 	}
-	title = cmp.Or(title, "an action without a title")
 	if reason != "" {
-		title += " (" + endpoint.CleanLine(reason, 200) + ")"
+		what += " (" + endpoint.CleanLine(reason, 200) + ")"
 	}
-	t.refused = append(t.refused, title)
+	t.refused = append(t.refused, what)
 }
 
 // choose returns the option that stands for the room's answer. An action that is
@@ -136,7 +141,7 @@ func choose(options []permissionOption, a endpoint.Answer, err error) (out outco
 	kinds := []string{rejectOnce}
 	switch {
 	case err != nil:
-		return cancelledOutcome, false
+		return cancelledOutcome.Outcome, false
 	case a.Allowed && a.Always:
 		kinds = []string{allowAlways, allowOnce, rejectOnce}
 	case a.Allowed:
@@ -147,7 +152,7 @@ func choose(options []permissionOption, a endpoint.Answer, err error) (out outco
 			return outcome{Outcome: "selected", Option: options[i].ID}, kind != rejectOnce
 		}
 	}
-	return cancelledOutcome, false
+	return cancelledOutcome.Outcome, false
 }
 
 // Bounds of what the room is asked.

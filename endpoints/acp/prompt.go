@@ -83,7 +83,7 @@ func (c *client) cancelTurn(t *turn) bool {
 	}
 	t.cancelled = true
 	for _, a := range t.takeAsked() {
-		c.settle(a, cancelledOutcome)
+		c.settle(a, a.cancelled)
 	}
 	c.notify(methodCancel, sessionOnly{SessionID: t.session.id})
 	return true

@@ -42,7 +42,7 @@ func (t *turn) outcome() (endpoint.Reply, error) {
 	case t.result.StopReason == stopRefusal:
 		return endpoint.Reply{Outcome: endpoint.Refused, Reason: cmp.Or(endpoint.CleanLine(text, maxReason), "the agent refuses to answer")}, nil
 	case len(t.refused) > 0 && (text == "" || t.result.StopReason == stopCancelled):
-		return endpoint.Reply{Outcome: endpoint.Passed, Reason: "not allowed: " + strings.Join(t.refused, "; ")}, nil
+		return endpoint.Reply{Outcome: endpoint.Passed, Reason: strings.Join(t.refused, "; ")}, nil
 	case t.result.StopReason == stopCancelled:
 		return endpoint.Reply{}, faultf("", endpoint.ErrAgent, "it has cancelled the turn").problem()
 	case text == "":

@@ -30,8 +30,8 @@ type turn struct {
 	counted tokens              // the sum of what the model calls of the turn have used, as Qwen Code states it
 	calls   map[string]toolCall // by id; bounded by maxToolCalls
 	order   []string            // ids of calls, oldest first
-	refused []string            // actions that were not allowed
-	asked   map[string]*asked   // open permission requests, by their id
+	refused []string            // actions that were not allowed, and questions without an answer
+	asked   map[string]*asked   // open permission requests and questions, by their id
 
 	shown   []byte        // live text that is not yet shown
 	changed []string      // ids of the calls whose state is not yet shown, each once
@@ -229,7 +229,7 @@ func (c *client) turnDone(t *turn, r response) {
 		s.leave = "its context is full"
 	}
 	for _, a := range t.takeAsked() {
-		c.settle(a, cancelledOutcome)
+		c.settle(a, a.cancelled)
 	}
 	if t.cancelled {
 		c.tooLate(t)

@@ -22,6 +22,7 @@ const (
 const (
 	methodUpdate        = "session/update"
 	methodPermission    = "session/request_permission"
+	methodQuestion      = "elicitation/create"
 	methodAuthStatus    = "_auth/status_update" // of Claude Code
 	methodCancelRequest = "$/cancel_request"
 )
@@ -32,14 +33,18 @@ type initializeParams struct {
 	Client          implementation     `json:"clientInfo"`
 }
 
-// clientCapabilities states what the client does for the agent: nothing. An agent
-// that wants to read a file or run a command uses its own tools and asks.
+// clientCapabilities states what the client does for the agent: it puts forms to the
+// owner. An agent that wants to read a file or run a command uses its own tools and
+// asks.
 type clientCapabilities struct {
 	Files struct {
 		Read  bool `json:"readTextFile"`
 		Write bool `json:"writeTextFile"`
 	} `json:"fs"`
-	Terminal bool `json:"terminal"`
+	Terminal  bool `json:"terminal"`
+	Questions struct {
+		Form struct{} `json:"form"`
+	} `json:"elicitation"`
 }
 
 type implementation struct {

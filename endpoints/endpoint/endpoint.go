@@ -173,7 +173,7 @@ type Answer struct {
 	Always  bool   // permission: the agent need not ask for the like again
 	By      string // permission: the id of the person, or RuledBy or NoAnswer
 	Reason  string
-	Body    []byte
+	Body    []byte // call: the answer; question: the values that were filled in, a JSON object
 }
 
 // A Floor takes the signals of an endpoint to the room. Its methods may be called

@@ -32,6 +32,14 @@ const (
 	Cancelled = "cancelled" // the turn has ended, or the agent waits no longer
 )
 
+// AbsentReason is the reason of the answer [Unasked] where no person can be asked.
+func AbsentReason(question bool) string {
+	if question {
+		return "no owner is present to answer"
+	}
+	return "no owner is present; a rule under allow: in room.yaml can allow it"
+}
+
 // A Permission is what an agent asks of its owner before it acts. The agent says
 // all of it, so its texts are data, and bounded by the endpoint.
 type Permission struct {
@@ -46,6 +54,10 @@ type Permission struct {
 	Diffs   []Diff   `json:"diffs,omitempty"`   // what it writes, whole
 	Long    bool     `json:"long,omitempty"`    // what it writes is too long to be shown, and Diffs is empty
 	Always  bool     `json:"always,omitempty"`  // the agent offers to remember the answer
+
+	// Question is a form to fill in, of the kind ActionQuestion: nothing is permitted.
+	// The other fields but ID and Title are then empty.
+	Question *Question `json:"question,omitempty"`
 }
 
 // A Diff is a file, or a part of one, before and after an action.
@@ -70,6 +82,9 @@ const (
 // their characters. It returns false, and p without them, if they are over a bound:
 // a person could not see all that the answer is about.
 func (p Permission) Bounded() (Permission, bool) {
+	if p.Question != nil {
+		return p.boundedQuestion()
+	}
 	if !slices.Contains(actions, p.Kind) {
 		p.Kind = ActionOther
 	}
@@ -94,6 +109,15 @@ func (p Permission) Bounded() (Permission, bool) {
 	p.Diffs = validDiffs(p.Diffs)
 	p.Long = p.Long || p.Diffs == nil && given
 	return p, true
+}
+
+func (p Permission) boundedQuestion() (Permission, bool) {
+	q, err := p.Question.Bounded()
+	p = Permission{ID: CleanLine(cut(p.ID, maxTitle), maxTitle), Kind: ActionQuestion, Title: CleanLine(cut(p.Title, maxTitle), maxTitle)}
+	if err == nil {
+		p.Question = &q
+	}
+	return p, err == nil
 }
 
 // validDiffs returns diffs with invalid UTF-8 replaced, nil if they are over a bound.

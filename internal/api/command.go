@@ -30,6 +30,7 @@ type Command struct {
 	Allowed    bool            `json:"allowed,omitempty" doc:"permit: the agent may"`
 	Always     bool            `json:"always,omitempty" doc:"permit: the agent may in future too"`
 	Absent     bool            `json:"absent,omitempty" doc:"permit: no person is there to answer, so that the agent may not"`
+	Values     map[string]any  `json:"values,omitempty" doc:"permit: what a person fills into the form of a question, by the names of its fields"`
 	Event      int64           `json:"event,omitempty" doc:"redact: the number of the event"`
 	Policy     string          `json:"policy,omitempty" doc:"policy: the name of the policy"`
 	Digest     string          `json:"digest,omitempty" maxLength:"64" doc:"policy: the SHA-256 of its module, as the list of policies has it; without it any"`
@@ -62,7 +63,8 @@ func (c Command) Act() (room.Act, error) {
 	case "reject":
 		return room.Reject{Draft: c.Draft, Reason: c.Reason}, nil
 	case "permit":
-		return room.Permit{ID: c.Request, Allowed: c.Allowed, Always: c.Always, Absent: c.Absent, Reason: c.Reason}, nil
+		values, err := valuesOf(c.Values)
+		return room.Permit{ID: c.Request, Allowed: c.Allowed, Always: c.Always, Absent: c.Absent, Reason: c.Reason, Values: values}, err
 	case "mode":
 		return room.SetMode{Participant: c.Seat, Mode: c.Mode}, nil
 	case "next":
@@ -78,6 +80,14 @@ func (c Command) Act() (room.Act, error) {
 		return room.SetLimits{Limits: *c.Limits}, nil
 	}
 	return nil, badCommand(fmt.Sprintf("%q is no act", c.Do), "`moot schema openapi` lists the acts")
+}
+
+// valuesOf returns the values of a form as an answer has them, nil for none.
+func valuesOf(values map[string]any) ([]byte, error) {
+	if values == nil {
+		return nil, nil
+	}
+	return json.Marshal(values)
 }
 
 // CommandOf returns the command that asks for do, an act of a person. It does not
@@ -105,7 +115,11 @@ func CommandOf(do room.Act) (Command, error) {
 	case room.Reject:
 		return Command{Do: "reject", Draft: do.Draft, Reason: do.Reason}, nil
 	case room.Permit:
-		return Command{Do: "permit", Request: do.ID, Allowed: do.Allowed, Always: do.Always, Absent: do.Absent, Reason: do.Reason}, nil
+		var values map[string]any
+		if do.Values != nil && json.Unmarshal(do.Values, &values) != nil {
+			return Command{}, badCommand("the values of an answer are no JSON object", "")
+		}
+		return Command{Do: "permit", Request: do.ID, Allowed: do.Allowed, Always: do.Always, Absent: do.Absent, Reason: do.Reason, Values: values}, nil
 	case room.SetMode:
 		return Command{Do: "mode", Seat: do.Participant, Mode: do.Mode}, nil
 	case room.Next:

@@ -91,7 +91,7 @@ var kinds = map[int]error{http.StatusNotFound: log.ErrNotFound, http.StatusForbi
 
 // statuses are those of codes that have no other sign of their status.
 var statuses = map[string]int{
-	"ROOM-DRAFT": http.StatusConflict, "ROOM-PERMISSION": http.StatusConflict, "ROOM-BUSY": http.StatusConflict,
+	"ROOM-DRAFT": http.StatusConflict, "ROOM-PERMISSION": http.StatusConflict, "ROOM-VALUES": http.StatusUnprocessableEntity, "ROOM-BUSY": http.StatusConflict,
 	"ROOM-PAUSED": http.StatusConflict, "ROOM-STARTING": http.StatusConflict, "ROOM-NOBODY": http.StatusConflict,
 	"INVITE-ANSWERED": http.StatusConflict, "INVITE-UNKNOWN": http.StatusNotFound, "RELAY-ONLINE": http.StatusConflict, "RELAY-PEER": http.StatusNotFound,
 	"SHARE-TWICE":   http.StatusConflict,

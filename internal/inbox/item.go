@@ -1,8 +1,9 @@
 // Package inbox lists what waits for a person in the rooms of a host: drafts, and
-// permission requests of the host's own agents.
+// permission requests and questions of the host's own agents.
 package inbox
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -14,13 +15,14 @@ import (
 const (
 	Draft      = "draft"      // a reply that is sent when a person approves it
 	Permission = "permission" // an action for which an agent asks
+	Question   = "question"   // a form that an agent asks a person to fill in
 )
 
 // An Item waits for the answer of a person with control of its room, who is the owner
 // of the agent.
 type Item struct {
-	ID    string    `json:"id" doc:"ROOM/HASH of a draft, ROOM/TURN.N of a permission request"`
-	Kind  string    `json:"kind" enum:"draft,permission"`
+	ID    string    `json:"id" doc:"ROOM/HASH of a draft, ROOM/TURN.N of a permission request or a question"`
+	Kind  string    `json:"kind" enum:"draft,permission,question"`
 	Room  string    `json:"room"`
 	Name  string    `json:"name,omitempty" doc:"The name of the room"`
 	Agent string    `json:"agent" doc:"The seat that has the turn"`
@@ -35,6 +37,7 @@ type Item struct {
 	Edited bool   `json:"edited,omitempty" doc:"Draft: a person has changed the text"`
 
 	Permission *room.Permission `json:"permission,omitempty" doc:"What the agent asks for, in its own words"`
+	Question   *room.Question   `json:"question,omitempty" doc:"The form, in the agent's own words"`
 }
 
 // An Ended is an item that does not wait any more.
@@ -64,7 +67,11 @@ func ItemsOf(w room.Waiting) (items []Item) {
 	for _, r := range w.Requests {
 		x := item
 		x.ID, x.Kind, x.Since, x.Until = w.Room+"/"+r.ID, Permission, r.At, r.At.Add(r.Timeout)
-		x.Permission = &r.Permission
+		if x.Question = r.Permission.Question; x.Question != nil {
+			x.Kind = Question
+		} else {
+			x.Permission = &r.Permission
+		}
 		items = append(items, x)
 	}
 	return items
@@ -72,12 +79,12 @@ func ItemsOf(w room.Waiting) (items []Item) {
 
 // Answers that a person may give.
 const (
-	Approve = "approve" // draft: send it
+	Approve = "approve" // draft: send it; permission: the same as Allow; question: the form is filled in
 	Edit    = "edit"    // draft: send another text
 	Allow   = "allow"   // permission: this once
 	Always  = "always"  // permission: the like in future, too
-	Reject  = "reject"  // draft: do not send it; permission: the same as Deny
-	Deny    = "deny"    // permission: refuse it
+	Reject  = "reject"  // draft: do not send it; permission and question: the same as Deny
+	Deny    = "deny"    // permission: refuse it; question: do not answer it
 )
 
 // An Answer is what a person says to an item.
@@ -87,6 +94,8 @@ type Answer struct {
 	Text   string `json:"text,omitempty" doc:"edit: the text that is sent"`
 	Keep   bool   `json:"keep,omitempty" doc:"edit: the new text waits for an approval"`
 	Reason string `json:"reason,omitempty" doc:"reject, deny: why"`
+
+	Values map[string]any `json:"values,omitempty" doc:"approve, allow: what is filled into the form of a question, by the names of its fields. A field that is left out has its default, null leaves it empty"`
 }
 
 // Split returns the room of the item with that id, and its id in the room.
@@ -100,11 +109,11 @@ func Split(id string) (in, item string, err error) {
 
 // UnknownError reports that no item has an id.
 func UnknownError(id string) *problem.Error {
-	return &problem.Error{Code: "INBOX-ID", What: "no item that waits has such an id", Where: id, Fix: "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request"}
+	return &problem.Error{Code: "INBOX-ID", What: "no item that waits has such an id", Where: id, Fix: "`moot inbox` lists the ids: ROOM/HASH of a draft, ROOM/TURN.N of a permission request or a question"}
 }
 
 // IsRequest reports whether the id of an item in its room is that of a permission
-// request. Hashes of drafts have no point.
+// request or a question. Hashes of drafts have no point.
 func IsRequest(item string) bool { return strings.Contains(item, ".") }
 
 // Act returns the act that gives the answer a to an item of a room.
@@ -112,7 +121,7 @@ func (a Answer) Act(item string) (room.Act, error) {
 	if IsRequest(item) {
 		switch a.Answer {
 		case Approve, Allow, Always:
-			return room.Permit{ID: item, Allowed: true, Always: a.Answer == Always}, nil
+			return a.allowed(item)
 		case Reject, Deny:
 			return room.Permit{ID: item, Reason: a.Reason}, nil
 		}
@@ -130,6 +139,16 @@ func (a Answer) Act(item string) (room.Act, error) {
 		return room.Reject{Draft: item, Reason: a.Reason}, nil
 	}
 	return nil, answerError("a draft cannot be answered with "+a.Answer, "approve, edit or reject it")
+}
+
+// allowed allows an action, or answers a question.
+func (a Answer) allowed(item string) (room.Act, error) {
+	do := room.Permit{ID: item, Allowed: true, Always: a.Answer == Always}
+	var err error
+	if a.Values != nil {
+		do.Values, err = json.Marshal(a.Values)
+	}
+	return do, err
 }
 
 func answerError(what, fix string) error {

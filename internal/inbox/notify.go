@@ -56,7 +56,7 @@ func (n Notifier) Run(ctx context.Context, b *Inbox) {
 
 // withoutText returns x without what an agent has written.
 func (x Item) withoutText() Item {
-	x.Text, x.Why = "", ""
+	x.Text, x.Why, x.Question = "", "", nil
 	if x.Permission != nil {
 		x.Permission = &room.Permission{Kind: x.Permission.Kind, Always: x.Permission.Always}
 	}

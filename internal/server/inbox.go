@@ -48,7 +48,7 @@ func (s *Server) registerInbox() {
 		},
 	}, s.watchInbox)
 	route(s, Control, huma.Operation{
-		OperationID: "answer-item", Method: http.MethodPost, Path: "/api/inbox/{room}/{item}/answer", Summary: "Answer a draft or a permission request",
+		OperationID: "answer-item", Method: http.MethodPost, Path: "/api/inbox/{room}/{item}/answer", Summary: "Answer a draft, a permission request or a question",
 		Description: "The id of an item is ROOM/ITEM, as it stands in this path. An item is answered once: the second answer is a problem with status 409 and code ROOM-ANSWERED, which says who was first.",
 	}, s.answerItem)
 }

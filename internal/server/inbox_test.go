@@ -53,11 +53,14 @@ type served struct {
 }
 
 // serveCareful serves a room with an careful to callers whom the header Test-Caller names.
-func serveCareful(t *testing.T) served {
+func serveCareful(t *testing.T) served { return serveAgent(t, careful{}) }
+
+// serveAgent is serveCareful with another agent.
+func serveAgent(t *testing.T, agent moot.Endpoint) served {
 	t.Helper()
 	dir := t.TempDir()
 	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache", Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
-		"bot": func(context.Context, moot.Participant) (moot.Endpoint, error) { return careful{}, nil },
+		"bot": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent, nil },
 	}})
 	if err != nil {
 		t.Fatal(err)

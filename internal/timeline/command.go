@@ -40,6 +40,7 @@ func verbs() []verb {
 		{name: "allow", args: "[REQUEST]", help: "permit what an agent asks for, this once", ready: requested, act: permit(false)},
 		{name: "always", args: "[REQUEST]", help: "permit it, and the like in future", ready: requested, act: permit(true)},
 		{name: "deny", args: "[REQUEST] [REASON]", help: "refuse what an agent asks for", ready: requested, act: deny},
+		{name: "reply", args: "[REQUEST] NAME=VALUE...", help: "fill in the form of an agent's question", ready: requested, act: replyTo},
 		{name: "pause", args: "[REASON]", help: "stop sending at once", act: func(_ *Session, r string) (room.Act, error) { return room.Pause{Reason: r}, nil }},
 		{name: "resume", help: "go on", ready: resting, act: func(*Session, string) (room.Act, error) { return room.Resume{}, nil }},
 		{name: "takeover", args: "WHO", help: "speak for an agent yourself", seat: true, act: takeOver},

@@ -166,7 +166,7 @@ func (x *screen) showDetail(e entry, width, height int) {
 // requestOf returns what an agent asks for.
 func requestOf(x inbox.Item) room.Permission {
 	if x.Permission == nil {
-		return room.Permission{}
+		return room.Permission{Question: x.Question}
 	}
 	return *x.Permission
 }
@@ -263,6 +263,8 @@ func (x *screen) inboxCommand(v verb, rest string) bool {
 			break
 		}
 		x.answerChosen(inbox.Answer{Answer: inbox.Reject, Reason: rest})
+	case "reply":
+		x.replyChosen(rest)
 	case "edit":
 		if rest == "" {
 			x.editChosen()
@@ -293,6 +295,8 @@ func (x *screen) inboxHint() string {
 		if requestOf(e.Item).Always {
 			keys += "/always  "
 		}
+	case e.Kind == inbox.Question && e.Question != nil:
+		keys = "/reply " + e.Question.Example() + "  Ctrl-G decline  "
 	default:
 		keys = "Ctrl-O approve  Ctrl-X edit  Ctrl-R reject  "
 	}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -51,7 +52,12 @@ func (b *fakeInbox) Follow(ctx context.Context, f func(inbox.Change) error) erro
 func (b *fakeInbox) Answer(_ context.Context, id string, a inbox.Answer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.answers = append(b.answers, fmt.Sprintf("%s %s %q %q %v", id, a.Answer, a.Text, a.Reason, a.Keep))
+	given := fmt.Sprintf("%s %s %q %q %v", id, a.Answer, a.Text, a.Reason, a.Keep)
+	if a.Values != nil {
+		values, _ := json.Marshal(a.Values)
+		given += " " + string(values)
+	}
+	b.answers = append(b.answers, given)
 	return b.err
 }
 

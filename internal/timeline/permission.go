@@ -16,6 +16,9 @@ import (
 // asked shows a permission request. All that the agent says stands behind a bar.
 func (p *Printer) asked(b room.PermissionAsked) string {
 	x := b.Permission
+	if x.Question != nil {
+		return p.question(b)
+	}
 	var lines []string
 	line := func(name, text string) {
 		if text != "" {
@@ -76,6 +79,8 @@ func splitLines(s string) []string {
 func (p *Printer) answered(e room.Event, b room.PermissionAnswered) string {
 	id := "permission " + term.Line(b.ID)
 	switch {
+	case p.forms[b.ID] || b.Values != nil:
+		return p.questionAnswered(e, b)
 	case b.Allowed && e.Actor == room.ActorRoom:
 		return p.notice(dim, id+" allowed by the rule "+term.Line(b.Reason))
 	case b.Allowed && b.Always:
@@ -172,31 +177,39 @@ func requested(s *Session, rest string) bool { return len(s.requests) > 0 || res
 
 // adviseRequest says how to answer a request where there are no keys.
 func (s *Session) adviseRequest(id string) {
-	choice := "allow " + id
-	if len(s.requests) > 0 && s.requests[len(s.requests)-1].Permission.Always {
-		choice += ", always " + id
+	what, choice := "permission request ", "allow "+id
+	if len(s.requests) > 0 {
+		switch x := s.requests[len(s.requests)-1].Permission; {
+		case x.Question != nil:
+			what, choice = "question ", "reply "+id+" "+x.Question.Example()
+		case x.Always:
+			choice += ", always " + id
+		}
 	}
 	s.reply(func(st Style) string {
-		return st.paint(yellow, "? ") + st.body("permission request "+id+" waits: type "+choice+" or deny "+id+" [REASON]", "")
+		return st.paint(yellow, "? ") + st.body(what+id+" waits: type "+choice+" or deny "+id+" [REASON]", "")
 	})
 }
 
 // refuseRequests refuses the requests that wait, because there is no more input.
 func (s *Session) refuseRequests() {
 	for _, r := range s.requests {
-		s.act(room.Permit{ID: r.ID, Absent: true, Reason: "no owner is present; a rule under allow: in room.yaml can allow it"})
+		s.act(room.Permit{ID: r.ID, Absent: true, Reason: endpoint.AbsentReason(r.Permission.Question != nil)})
 	}
 }
 
 // waiting says for which request the room waits, and how long it still does.
 func (s *Session) waiting(v room.View, now time.Time) string {
-	r, who := v.Requests[0], "an agent"
+	r, who, what := v.Requests[0], "an agent", "permission"
+	if r.Permission.Question != nil {
+		what = "answer to question"
+	}
 	for _, x := range v.Seats {
 		if x.Phase == "waiting for permission" {
 			who = s.Printer.label(x.ID)
 		}
 	}
-	return fmt.Sprintf("%s waits for your permission %s, %s left", who, r.ID, clockOf(s.left(r, now)))
+	return fmt.Sprintf("%s waits for your %s %s, %s left", who, what, r.ID, clockOf(s.left(r, now)))
 }
 
 // left returns how long a permission request of the room still waits. Its time stands
@@ -209,6 +222,9 @@ func (s *Session) left(r room.PermissionRequest, now time.Time) time.Duration {
 func (x *screen) requestHint() string {
 	r := x.requests[0]
 	hint := "Ctrl-Y allow " + r.ID + "  Ctrl-G deny"
+	if q := r.Permission.Question; q != nil {
+		hint = "/reply " + r.ID + " " + q.Example() + "  Ctrl-G decline"
+	}
 	if r.Permission.Always {
 		hint += "  /always"
 	}

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,7 +129,7 @@ func TestPermissionLines(t *testing.T) {
 			t.Error(err)
 		}
 		acts := x.done()
-		if len(acts) != 3 || acts[0] != (room.Permit{ID: "1.1", Reason: "too risky"}) || acts[1] != (room.Permit{ID: "1.2", Allowed: true}) {
+		if len(acts) != 3 || !reflect.DeepEqual(acts[0], room.Permit{ID: "1.1", Reason: "too risky"}) || !reflect.DeepEqual(acts[1], room.Permit{ID: "1.2", Allowed: true}) {
 			t.Fatalf("did %+v", acts)
 		}
 		if p := acts[2].(room.Permit); p.ID != "1.3" || p.Allowed || !p.Absent || !strings.Contains(p.Reason, "no owner is present") {

@@ -30,6 +30,7 @@ type Printer struct {
 	edited   string
 	declines int
 	here     map[string]bool // the seats whose sessions are not away
+	forms    map[string]bool // the ids of questions
 }
 
 // A seat is a participant and its colour.

@@ -121,6 +121,8 @@ func (s *Session) noteOwn(e room.Event) {
 	case room.PermissionAnswered:
 		how := "denied"
 		switch {
+		case b.Values != nil:
+			how = "answered"
 		case b.Allowed:
 			how = "allowed"
 		case e.Actor == room.ActorRoom:

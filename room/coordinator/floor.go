@@ -145,7 +145,7 @@ func (f *floor) permission(ctx context.Context, p *endpoint.Permission) (endpoin
 	if a, ok := allow.Answer(f.rules, f.dir, *p); ok {
 		do.Answer = &a
 	} else if f.room.cfg.Headless || f.room.cfg.Unattended {
-		do.Answer = &endpoint.Answer{By: endpoint.Unasked, Reason: "no owner is present; a rule under allow: in room.yaml can allow it"}
+		do.Answer = &endpoint.Answer{By: endpoint.Unasked, Reason: endpoint.AbsentReason(p.Question != nil)}
 	}
 	events, err := f.tell(ctx, context.WithoutCancel(ctx), do) // not cancelled: the result has the id to withdraw
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *requests) update(events []room.Event) {
 			r.answers[b.ID] = make(chan endpoint.Answer, 1)
 		case room.PermissionAnswered:
 			if c, ok := r.answers[b.ID]; ok {
-				c <- endpoint.Answer{Allowed: b.Allowed, Always: b.Always, By: b.By, Reason: b.Reason}
+				c <- endpoint.Answer{Allowed: b.Allowed, Always: b.Always, By: b.By, Reason: b.Reason, Body: b.Values}
 			}
 		}
 	}

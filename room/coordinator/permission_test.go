@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func answers(t *testing.T, r *coordinator.Room, delay time.Duration, permits ...
 			}
 			do := permits[0]
 			permits = permits[1:]
-			if do == (room.Permit{}) {
+			if reflect.DeepEqual(do, room.Permit{}) {
 				continue
 			}
 			time.Sleep(delay)

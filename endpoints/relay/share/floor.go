@@ -65,7 +65,9 @@ func (f *remoteFloor) permit(p *endpoint.Permission) endpoint.Answer {
 	}
 	a, ok := allow.Answer(f.profile.Allow, f.profile.Dir, *p)
 	kept, whole := p.Bounded()
-	if !ok || !whole {
+	if p.Question != nil {
+		a = endpoint.Answer{By: endpoint.Unasked, Reason: "in the room of another owner a shared agent can ask no person"}
+	} else if !ok || !whole {
 		a = endpoint.Answer{By: endpoint.Unasked, Reason: "in the room of another owner only a rule under allow: of the profile can permit it"}
 	}
 	f.share.cfg.Log.Info("a shared agent asked for a permission", "profile", f.request.Profile, "device", f.to.Short(), "kind", kept.Kind, "title", kept.Title, "allowed", a.Allowed, "reason", a.Reason)

@@ -51,11 +51,11 @@ func newRejectCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reject ITEM [REASON]",
 		Short: "Refuse a draft, or what an agent asks for",
-		Long: "reject answers an item of `moot inbox`: a draft is not sent, or an action is not\n" +
-			"allowed. The reason is in the log, and an agent is told why it may not.",
+		Long: "reject answers an item of `moot inbox`: a draft is not sent, an action is not\n" +
+			"allowed, or a question is not answered. The reason is in the log, and an agent is told why it may not.",
 		Example:           "  moot reject r_01k5/3.1 \"not on this branch\"\n  moot reject 6d83",
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeItem(inbox.Draft, inbox.Permission),
+		ValidArgsFunction: a.completeItem(inbox.Draft, inbox.Permission, inbox.Question),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.answer(cmd.Context(), args[0], s, inbox.Answer{Answer: inbox.Reject, Reason: append(args, "")[1]}, map[bool]string{true: "refused", false: "rejected"})
 		},

@@ -27,11 +27,12 @@ func newInboxCmd(a *commands) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "inbox",
-		Short: "List the drafts and permission requests that wait for you, in all rooms",
-		Long: "inbox lists what waits for a person: drafts, and permission requests of your own\n" +
-			"agents, in the rooms that a process of this data folder runs, and the drafts of rooms\n" +
-			"that no process runs. `moot approve`, `moot edit` and `moot reject` answer an item by\n" +
-			"its id. It is answered once: the second answer is told who was first.\n\n" +
+		Short: "List the drafts, permission requests and questions that wait for you, in all rooms",
+		Long: "inbox lists what waits for a person: drafts, and permission requests and questions of\n" +
+			"your own agents, in the rooms that a process of this data folder runs, and the drafts\n" +
+			"of rooms that no process runs. `moot approve`, `moot reply`, `moot edit` and `moot\n" +
+			"reject` answer an item by its id. It is answered once: the second answer is told who\n" +
+			"was first.\n\n" +
 			"With --watch it goes on and shows what begins to wait and what ends. With -o jsonl\n" +
 			"these are lines {\"item\": ...} and {\"ended\": ...}.",
 		Example: "  moot inbox\n  moot inbox --watch\n  moot inbox -o jsonl",
@@ -93,13 +94,14 @@ func (a *commands) items(ctx context.Context) ([]inbox.Item, error) {
 // itemText is an item as people read it. All that an agent says stands behind a bar.
 func (a *commands) itemText(x inbox.Item) string {
 	id := a.Paint(a.Stdout, app.StyleWarn, term.Line(x.ID))
-	if x.Kind == inbox.Permission {
+	if x.Kind == inbox.Permission || x.Kind == inbox.Question {
 		left := max(0, time.Until(x.Until)).Round(time.Second)
-		asked := room.PermissionAsked{Turn: x.Turn, Participant: x.Agent, ID: item(x.ID)}
+		asked := room.PermissionAsked{Turn: x.Turn, Participant: x.Agent, ID: item(x.ID), Permission: room.Permission{Question: x.Question}}
+		what := "waits for "
 		if x.Permission != nil {
-			asked.Permission = *x.Permission
+			asked.Permission, what = *x.Permission, "refused in "
 		}
-		return id + "  refused in " + human.Duration(left) + "\n" + a.Printer().Event(room.Event{Body: asked})
+		return id + "  " + what + human.Duration(left) + "\n" + a.Printer().Event(room.Event{Body: asked})
 	}
 	facts := "the draft of " + term.Line(x.Agent) + " waits for approval (" + term.Line(x.Why) + ")"
 	if x.To != "" && x.To != room.Broadcast {
