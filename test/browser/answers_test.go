@@ -139,6 +139,48 @@ func TestPagePermissions(t *testing.T) {
 		"permission.answered ann page 1.1,true,false", "permission.answered ann page 1.2,false,false", "permission.answered host http 1.3,true,true")
 }
 
+// TestPageSecondAnswer: a person whose answer comes second is told who was first.
+func TestPageSecondAnswer(t *testing.T) {
+	s, a, b, room := answering(t, "")
+	b.expect("409")
+	a.says("dba", "a draft for two")
+	b.shows(t, card, "a draft for two")
+	b.run(t, chromedp.Evaluate(`{ // the answer is on its way until the test lets it go
+		const send = window.fetch;
+		window.fetch = (path, o) => o?.method === "POST" ? new Promise((go) => { window.go = go; }).then(() => send(path, o)) : send(path, o);
+	}`, nil))
+	b.click(t, card+" .reject")
+	b.run(t, chromedp.WaitVisible("dialog.ask input", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	b.until(t, `window.go !== undefined`)
+	v := s.until(room, func(v view) bool { return v.Draft != nil })
+	var done struct{ Events []any }
+	s.call("POST", "/api/inbox/"+room+"/"+v.Draft.Hash+"/answer", `{"answer":"approve"}`, &done)
+	b.gone(t, "moot-dock moot-item")
+	b.run(t, chromedp.Evaluate(`window.go()`, nil))
+	b.shows(t, "dialog", "was approved by host (http)")
+	b.shows(t, "dialog", "this answer changes nothing")
+}
+
+// TestPageInboxReconnects: what waits is the same after the server was started again.
+func TestPageInboxReconnects(t *testing.T) {
+	a, data := newAgents(t), t.TempDir()
+	s := serveAt(t, data, "127.0.0.1:0")
+	room := s.room(reviewed(a, "onRestart: continue\n"))
+	b := start(t)
+	s.signIn(b, "admin")
+	b.expect("ERR_", "WebSocket", "504", "502", "503")
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	a.says("dba", "a draft that waits")
+	b.shows(t, card, "a draft that waits")
+	s.end()
+	s = serveAt(t, data, strings.TrimPrefix(s.URL, "http://"))
+	b.until(t, `fetch("/api/inbox").then((r) => r.ok, () => false)`)
+	b.click(t, card+" .approve")
+	b.shows(t, "moot-timeline", "a draft that waits")
+	b.gone(t, "moot-dock moot-item")
+	hasLines(t, b.events(t, room, "turn.approved", "''"), "turn.approved ann page")
+}
+
 // TestPageControls uses each control of a room.
 func TestPageControls(t *testing.T) {
 	_, a, b, room := answering(t, "")

@@ -1,7 +1,7 @@
 // A card for one thing that waits for a person: a draft, a permission request or a
 // question.
 import { avatar, el, hueOf, setText } from "./dom.js";
-import { ask } from "./dialogs.js";
+import { ask, tell } from "./dialogs.js";
 import { described, inbox, wordsOf } from "./waiting.js";
 import { diff, exact } from "./exact.js";
 import { clock, count } from "./format.js";
@@ -178,6 +178,10 @@ export class Card extends HTMLElement {
       await inbox.answer(this.item, body);
     } catch (problem) {
       if (this.ended) return;
+      if (!this.isConnected) { // another person was first, and the card is gone
+        await tell({ title: "Your answer changed nothing" }, el("p", {}, wordsOf(problem)));
+        return;
+      }
       setText(this.#outcome, wordsOf(problem));
       for (const b of buttons) b.disabled = false;
     }

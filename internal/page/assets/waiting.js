@@ -4,6 +4,9 @@
 //           if it waited when the page was opened; {ended: {id, answer}}; or {checked}
 import { get, post, Problem, socketURL } from "./api.js";
 
+// mostAnswers is how many answers the page remembers.
+const mostAnswers = 256;
+
 class Inbox extends EventTarget {
   items = new Map(); // by id, the oldest first
   answers = new Map(); // of items that have ended, by id
@@ -82,6 +85,7 @@ class Inbox extends EventTarget {
 
   #end(ended) {
     if (ended.answer) this.answers.set(ended.id, ended.answer);
+    if (this.answers.size > mostAnswers) this.answers.delete(this.answers.keys().next().value);
     if (this.items.delete(ended.id)) this.#emit({ ended });
   }
 
