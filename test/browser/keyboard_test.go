@@ -26,7 +26,7 @@ const focusable = `window.nameOf = e => e.tagName + " " + (e.id || e.getAttribut
 // TestPageByKeyboard walks through the page of a room with Tab: it reaches everything,
 // says where it is, and comes to an end. Then it uses the page with keys alone.
 func TestPageByKeyboard(t *testing.T) {
-	r := rooms{serve(t), newAgents(t), map[string]string{}}
+	r := rooms{served: serve(t), agents: newAgents(t), ids: map[string]string{}}
 	r.draft()
 	id := r.ids["api-security"]
 	b := start(t)

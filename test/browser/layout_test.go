@@ -1,8 +1,10 @@
 package browser
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -13,7 +15,7 @@ var sizes = []struct {
 	width, height int64
 }{{"1440", 1440, 900}, {"960", 960, 720}, {"390", 390, 844}}
 
-// TestPageLayout looks at every room at each size, in light and in dark: nothing is
+// TestPageLayout opens every room at each size: nothing is
 // wider than the page, and the message field can be seen.
 func TestPageLayout(t *testing.T) {
 	r := everyRoom(t)
@@ -37,11 +39,39 @@ func TestPageLayout(t *testing.T) {
 			if !inside {
 				t.Errorf("%s at %s: the message field is outside the page", state, size.name)
 			}
-			for _, scheme := range []string{"light", "dark"} {
-				b.colours(t, scheme, false)
-				b.screenshot(t, state+"-"+size.name+"-"+scheme)
-			}
 		}
+	}
+}
+
+// TestPageWithoutColour: with the forced colours of a system, and on paper, the page
+// still says who speaks, which room is shown, and what waits.
+func TestPageWithoutColour(t *testing.T) {
+	r := rooms{served: serve(t), agents: newAgents(t), ids: map[string]string{}}
+	r.draft()
+	b := start(t)
+	r.signIn(b, "admin")
+	r.show(b, r.ids["api-security"])
+	b.until(t, `document.querySelector("moot-dock .item button")`)
+	b.colours(t, "light", true)
+	for what, shown := range map[string]string{
+		"the phase is a word":           `document.querySelector("#phase").textContent === "Live"`,
+		"the speaker has an outline":    `getComputedStyle(document.querySelector(".seat.is-speaking")).outlineStyle !== "none"`,
+		"a seat says what it does":      `document.querySelector(".seat.is-speaking").textContent.includes("waiting for approval")`,
+		"the draft has a frame":         `getComputedStyle(document.querySelector("moot-dock .item")).borderTopStyle === "solid"`,
+		"the buttons are named":         `[...document.querySelectorAll("moot-dock .item button")].every(b => b.textContent.trim())`,
+		"the room of the page is named": `document.querySelector(".rail-room[aria-current=page]") !== null`,
+	} {
+		var ok bool
+		if b.read(t, shown, &ok); !ok {
+			t.Errorf("with forced colours: %s: no", what)
+		}
+	}
+	b.screenshot(t, "forced-colours")
+	b.run(t, emulation.SetEmulatedMedia().WithMedia("print"))
+	var onPaper []string
+	b.read(t, `[...document.querySelectorAll(".app > *")].filter(e => e.checkVisibility()).map(e => e.localName)`, &onPaper)
+	if !slices.Equal(onPaper, []string{"moot-head", "main"}) {
+		t.Errorf("on paper are %q", onPaper)
 	}
 }
 

@@ -11,12 +11,13 @@ type rooms struct {
 	served
 	agents *agents
 	ids    map[string]string
+	speak  chan struct{} // closed when the agent of the live room goes on
 }
 
 // everyRoom creates a room in each state.
 func everyRoom(t *testing.T) rooms {
 	t.Helper()
-	r := rooms{serve(t), newAgents(t), map[string]string{}}
+	r := rooms{serve(t), newAgents(t), map[string]string{}, make(chan struct{})}
 	r.live()
 	r.draft()
 	r.permission()
@@ -84,6 +85,7 @@ func (r rooms) live() {
 	})
 	r.agents.says(state+".security", "It does: every erasure request would have to reach orders too. Keep a keyed hash instead of the address. Lookups stay exact, and there is nothing to erase.")
 	r.agents.on(state+".codebase", func(t *turn) {
+		t.waits(r.speak)
 		t.say("One plan, both points in it:\n\n1. add `orders.email_hash`, empty\n2. fill it in batches of 10,000, oldest rows first\n3. build the index concur")
 		<-t.ctx.Done()
 	})
