@@ -69,6 +69,6 @@ func TestPageAccessible(t *testing.T) {
 		b.run(t, chromedp.Click(".for-"+part, chromedp.ByQuery))
 		b.until(t, `document.querySelector("`+part+`.is-open")`)
 		b.axe(t, part+" as a sheet")
-		b.run(t, chromedp.Click(".scrim-close", chromedp.ByQuery))
+		b.run(t, chromedp.Click(".sheet-close", chromedp.ByQuery))
 	}
 }

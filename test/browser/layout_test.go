@@ -91,7 +91,7 @@ func TestPageSheets(t *testing.T) {
 		b.until(t, visible+` && document.activeElement === document.querySelector("`+part+`") && document.querySelector(".dock").inert`)
 		b.run(t, chromedp.KeyEvent(kb.Escape))
 		b.until(t, "!("+visible+`) && document.activeElement.matches(".for-`+part+`") && !document.querySelector(".dock").inert`)
-		b.run(t, chromedp.Click(".for-"+part, chromedp.ByQuery), chromedp.Click(".scrim-close", chromedp.ByQuery))
+		b.run(t, chromedp.Click(".for-"+part, chromedp.ByQuery), chromedp.Click(".sheet-close", chromedp.ByQuery))
 		b.until(t, "!("+visible+")")
 	}
 	b.run(t, chromedp.Click(".for-moot-inspector", chromedp.ByQuery))

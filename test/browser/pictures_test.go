@@ -30,7 +30,7 @@ func TestPagePictures(t *testing.T) {
 		b.run(t, chromedp.Click(".for-"+sheet.part, chromedp.ByQuery))
 		b.until(t, `document.querySelector("`+sheet.part+`.is-open")`)
 		r.picture(b, sheet.name, 2)
-		b.run(t, chromedp.Click(".scrim-close", chromedp.ByQuery))
+		b.run(t, chromedp.Click(".sheet-close", chromedp.ByQuery))
 	}
 	for _, tab := range []string{"seat", "policy", "room", "share"} {
 		b.size(t, 1440, 900)

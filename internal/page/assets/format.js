@@ -7,8 +7,8 @@ export function clock(ns) {
   return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
-// seconds is a duration in nanoseconds with one decimal.
-export const seconds = (ns) => `${(ns / 1e9).toFixed(ns < 1e8 ? 2 : 1)} s`;
+// seconds is a duration in nanoseconds: with one decimal, in milliseconds if it is short.
+export const seconds = (ns) => (ns < 1e8 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
 
 // tokens is a number of tokens, with ~ if a part is an estimate.
 export function tokens(n, estimated) {

@@ -19,9 +19,9 @@ export function openSheet(name) {
   shown = part;
   part.classList.add("is-open");
   part.tabIndex = -1;
-  const scrim = document.querySelector(".scrim");
-  scrim.hidden = false;
-  for (const other of document.body.querySelectorAll(".skip, .app > *")) other.inert = other !== part && other !== scrim;
+  const around = [...document.querySelectorAll(".scrim, .sheet-close")];
+  for (const e of around) e.hidden = false;
+  for (const other of document.body.querySelectorAll(".skip, .app > *")) other.inert = other !== part && !around.includes(other);
   part.focus();
 }
 
@@ -31,7 +31,7 @@ export function closeSheet() {
   shown.classList.remove("is-open");
   shown.removeAttribute("tabindex");
   shown = null;
-  document.querySelector(".scrim").hidden = true;
+  for (const e of document.querySelectorAll(".scrim, .sheet-close")) e.hidden = true;
   for (const other of document.body.querySelectorAll(".skip, .app > *")) other.inert = false;
   opener?.focus();
 }
@@ -51,8 +51,7 @@ customElements.define("moot-panels", class extends HTMLElement {
     this.append(...parts.map((p) =>
       el("button", { type: "button", class: `panel-button for-${p.name}`, title: p.label, "aria-haspopup": "true", onclick: () => openSheet(p.name) },
         icon(p.icon), el("span", {}, p.label))));
-    const scrim = el("div", { class: "scrim", hidden: true, onclick: closeSheet }, el("button", { type: "button", class: "scrim-close" }, "Close"));
-    this.after(scrim);
+    this.after(el("div", { class: "scrim", hidden: true, onclick: closeSheet }), el("button", { type: "button", class: "sheet-close", hidden: true, onclick: closeSheet }, "Close"));
     document.addEventListener("keydown", (e) => {
       if (e.key !== "Escape" || !shown || document.querySelector("dialog[open]")) return;
       e.stopImmediatePropagation();
