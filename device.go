@@ -74,6 +74,31 @@ func (h *Host) Profiles() (all []config.Profile, file string) {
 	return s.Profiles, s.File
 }
 
+// SharedBy returns the names of the agents that a paired device shares with this one. It
+// goes online, and waits for the device until ctx ends.
+func (h *Host) SharedBy(ctx context.Context, peer string) ([]string, error) {
+	store, err := h.Peers()
+	if err != nil {
+		return nil, err
+	}
+	p, err := store.Find(peer)
+	if err != nil {
+		return nil, err
+	}
+	c, err := h.online(ctx, device.Options{}, func(c *device.Connection) error { return c.Reach(p.ID) })
+	if err != nil {
+		return nil, err
+	}
+	q := newInquiry(p.ID)
+	c.Dispatcher.Handle(q)
+	defer c.Dispatcher.Unhandle(q)
+	names, err := q.Ask(ctx)
+	if errors.Is(err, share.ErrOffers) {
+		err = &problem.Error{Code: "RELAY-SILENT", What: "the device of " + p.Name + " does not say which agents it shares", Fix: "ask its owner to run `moot share`; agents can be named without the list", Err: err}
+	}
+	return names, err
+}
+
 // ShareOptions say what is shared with other owners.
 type ShareOptions struct {
 	Profiles []string // of the settings file; none: all that have an endpoint

@@ -357,6 +357,8 @@ func newHoldServer(c *device.Connection, log *slog.Logger, g hold.ServerConfig) 
 
 func newHolder() *hold.Client { return hold.NewClient() }
 
+func newInquiry(to identity.DeviceID) *share.Inquiry { return share.NewInquiry(to) }
+
 func newSpectatorServer(c *device.Connection, log *slog.Logger, audit func(spectate.AuditEntry) error) *spectate.Server {
 	return spectate.NewServer(spectate.ServerConfig{Peer: c.Peers.Lookup, Peers: c.Peers.List, Quota: c.Quota, Log: log, Audit: audit})
 }

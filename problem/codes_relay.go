@@ -13,6 +13,7 @@ var relayCodes = []Meaning{
 	{"RELAY-OFFLINE", failure, "This device went offline before something was done.", "Try it again."},
 	{"RELAY-PLAIN", usage, "The connection would not be encrypted. Messages are, but the network would see which devices exchange them.", "Use TLS (wss://, with --cert and --key or a proxy in front), or allow it with --plain."},
 	{"RELAY-REJECTED", denied, "The relay does not let this device in.", "auth: use the URL that the relay prints. token: ask the operator of the relay. version: use the relay's release of moot."},
+	{"RELAY-SILENT", failure, "Another owner's device has not said which agents it shares with this one.", "Ask its owner to run `moot share`. An agent can be named without the list."},
 	{"RELAY-TOKENS", input, "The file of tokens cannot be used.", "Write one token of 16 to 512 characters per line, in a file that only you can read: chmod 600."},
 	{"RELAY-URL", input, "This is not the URL of a relay.", "Write it as wss://relay.example.org, with a port if it is not 443."},
 }

@@ -229,7 +229,9 @@ func (d *Dispatcher) take(from identity.DeviceID, b []byte) {
 		d.status(from, e)
 	case envelope.Event:
 		d.Violation(from, e.Profile, "unsolicited", "an event of a room that this device does not watch")
-	case envelope.Bye:
+	case envelope.Offers: // this device shares nothing
+		d.Send(from, envelope.Envelope{ID: e.ID, Type: envelope.Offered, Body: wire.Body(wire.Offered{Profiles: []string{}})})
+	case envelope.Bye, envelope.Offered: // also an answer that came too late
 	default:
 		d.Violation(from, e.Profile, "unknown_frame", "nothing of the type "+endpoint.Quote(string(e.Type))+" is expected")
 	}

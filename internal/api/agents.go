@@ -38,3 +38,8 @@ type AgentPeer struct {
 	Asks    []string `json:"asks" doc:"Profiles of this device on whose behalf its agents may be asked"`
 	Changed bool     `json:"changed,omitempty" doc:"Its keys have changed: nothing is sent until they are accepted"`
 }
+
+// SharedBy are the agents that another owner's device shares with this one.
+type SharedBy struct {
+	Agents []string `json:"agents" doc:"Names of profiles of that device"`
+}

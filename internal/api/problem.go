@@ -103,8 +103,8 @@ var statuses = map[string]int{
 	"API-METHOD": http.StatusMethodNotAllowed, "API-MEDIA": http.StatusUnsupportedMediaType, "API-LARGE": http.StatusRequestEntityTooLarge,
 	"SESSION-SELF": http.StatusBadRequest, "SESSION-UNKNOWN": http.StatusNotFound, "SESSION-RATE": http.StatusTooManyRequests,
 	"SESSION-DEPTH": http.StatusConflict, "SESSION-FOLDER": http.StatusForbidden,
-	"REPLAY-LONG": http.StatusServiceUnavailable,
-	"API-LAUNCH":  http.StatusUnauthorized, "TOKEN-UNKNOWN": http.StatusNotFound,
+	"REPLAY-LONG": http.StatusServiceUnavailable, "RELAY-SILENT": http.StatusGatewayTimeout,
+	"API-LAUNCH": http.StatusUnauthorized, "TOKEN-UNKNOWN": http.StatusNotFound,
 }
 
 // statusOf returns the HTTP status of an error.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -86,4 +87,19 @@ func installed(ctx context.Context) []api.InstalledAgent {
 	}
 	looking.Wait()
 	return all
+}
+
+// sharedByWait is how long another owner's device may take to say what it shares.
+const sharedByWait = 10 * time.Second
+
+type sharedByOutput struct{ Body api.SharedBy }
+
+func (s *Server) sharedBy(ctx context.Context, in *peerInput) (*sharedByOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, sharedByWait)
+	defer cancel()
+	names, err := s.cfg.Host.SharedBy(ctx, in.Peer)
+	if err != nil {
+		return nil, err
+	}
+	return &sharedByOutput{api.SharedBy{Agents: names}}, nil
 }

@@ -25,6 +25,9 @@ func (s *Server) registerDevice() {
 	s.online = true
 	defer func() { s.online = false }()
 	route(s, Admin, huma.Operation{OperationID: "device", Method: http.MethodGet, Path: "/api/device", Summary: "This device and its relays"}, s.device)
+	route(s, Admin, huma.Operation{
+		OperationID: "shared-by", Method: http.MethodGet, Path: "/api/peers/{peer}/agents", Summary: "The agents that another owner's device shares with this one",
+	}, s.sharedBy)
 	route(s, Admin, huma.Operation{OperationID: "shares", Method: http.MethodGet, Path: "/api/shares", Summary: "The shares of this device"}, s.shares)
 	route(s, Admin, huma.Operation{
 		OperationID: "share", Method: http.MethodPost, Path: "/api/shares", Summary: "Share agents with other owners until the share is deleted", DefaultStatus: http.StatusCreated,

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -174,7 +175,8 @@ func TestUseMyAgent(t *testing.T) {
 	b := start(t)
 	s.signIn(b, "admin")
 	b.run(t, chromedp.Navigate(s.URL+"/"), chromedp.Click(`[data-peer="bob"] button`, chromedp.ByQuery), chromedp.WaitVisible("dialog [name=shared]", chromedp.ByQuery),
-		chromedp.SendKeys("dialog [name=shared]", "reviewer", chromedp.ByQuery), chromedp.SendKeys("dialog [name=objective]", "Review this API for security issues", chromedp.ByQuery),
+		chromedp.Poll(`document.querySelector("dialog [name=shared]").value === "reviewer"`, nil, chromedp.WithPollingTimeout(20*time.Second)), // which Bob's device says
+		chromedp.SendKeys("dialog [name=objective]", "Review this API for security issues", chromedp.ByQuery),
 		chromedp.Click("dialog [name=own]", chromedp.ByQuery), chromedp.WaitVisible("dialog [name=mine]", chromedp.ByQuery))
 	b.shots(t, "useagent")
 	b.run(t, chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery), chromedp.WaitReady("[data-seat=reviewer]", chromedp.ByQuery))

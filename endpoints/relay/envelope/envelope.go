@@ -47,13 +47,15 @@ const (
 	SeatTurn     Type = "seat.turn"
 	SeatAnswer   Type = "seat.answer" // answered by SeatAnswered or Error
 	SeatAnswered Type = "seat.answered"
+	Offers       Type = "offers" // answered by Offered
+	Offered      Type = "offered"
 )
 
 // Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
 	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error,
-		SeatAwait, SeatTurn, SeatAnswer, SeatAnswered:
+		SeatAwait, SeatTurn, SeatAnswer, SeatAnswered, Offers, Offered:
 		return true
 	}
 	return false

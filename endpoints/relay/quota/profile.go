@@ -92,6 +92,9 @@ func traceError(err error, limit int) error {
 	return &problem.Error{Code: code, What: "loop prevention: " + err.Error(), Fix: fix, Kind: endpoint.ErrDenied}
 }
 
+// Serves reports whether a device may ask the agent of the profile.
+func (p Profile) Serves(d identity.DeviceID) bool { return p.allows(d) == nil }
+
 func (p Profile) allows(d identity.DeviceID) error {
 	switch {
 	case !p.Allow:

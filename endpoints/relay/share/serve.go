@@ -18,6 +18,11 @@ import (
 // Take handles a request or its cancellation. Agents run in the background.
 func (s *Share) Take(from identity.DeviceID, e envelope.Envelope) bool {
 	switch e.Type {
+	case envelope.Offers:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.offer(from, e)
+		return true
 	case envelope.TurnRequest, envelope.BidRequest, envelope.TurnCancel:
 	default:
 		return false

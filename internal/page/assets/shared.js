@@ -32,6 +32,7 @@ customElements.define("moot-shared", class extends HTMLElement {
     const form = new Together(this.agents, peer);
     openModal(`Work with an agent of ${peer.name}`, form.form);
     form.first.focus();
+    form.ask();
   }
 });
 
@@ -43,6 +44,8 @@ class Together {
     this.peer = peer;
     const known = rememberedOf(peer);
     this.shared = el("input", { name: "shared", required: true, maxlength: 32, pattern: "[A-Za-z][A-Za-z0-9_\\-]*", title: "the name of the profile that the other owner shares", list: "shared-names", autocomplete: "off", spellcheck: "false", value: known[0] });
+    this.names = el("datalist", { id: "shared-names" }, ...known.map((x) => el("option", { value: x })));
+    this.offers = el("p", { class: "hint offers", role: "status" });
     this.objective = el("textarea", { name: "objective", rows: 3, required: true, maxlength: 16000, placeholder: "Such as: review this API for security issues" });
     this.own = el("input", { type: "checkbox", role: "switch", name: "own", onchange: () => this.show() });
     this.mine = el("select", { name: "mine" }, ...this.locals().map(({ title }, i) => el("option", { value: i }, title)));
@@ -54,7 +57,7 @@ class Together {
     this.about = el("p", { class: "hint" });
     this.inner = el("div", { class: "own-agent" }, el("label", { class: "field" }, "My agent", this.mine), el("label", { class: "field" }, "Folder in which it works", this.folder), this.mode.element);
     this.form = el("form", { onsubmit: (e) => { e.preventDefault(); this.start(); } },
-      el("label", { class: "field" }, "Shared agent", this.shared), el("datalist", { id: "shared-names" }, ...known.map((x) => el("option", { value: x }))),
+      el("label", { class: "field" }, "Shared agent", this.shared), this.names, this.offers,
       el("label", { class: "field" }, "Objective", this.objective),
       el("label", { class: "switch" }, this.own, el("span", {}, "Use my agent")), this.about, this.inner,
       peer.asks.length > 1 && el("label", { class: "field" }, "On behalf of the profile", this.asks),
@@ -62,6 +65,19 @@ class Together {
     this.own.disabled = this.locals().length === 0;
     this.first = known.length ? this.objective : this.shared;
     this.show();
+  }
+
+  // ask asks the other device which agents it shares with this one.
+  async ask() {
+    setText(this.offers, `Asking ${this.peer.name} which agents it shares…`);
+    try {
+      const { agents } = await get(`/api/peers/${encodeURIComponent(this.peer.device)}/agents`);
+      setText(this.offers, agents.length ? `${this.peer.name} shares: ${agents.join(", ")}` : `${this.peer.name} shares no agent with you now.`);
+      this.names.replaceChildren(...agents.map((x) => el("option", { value: x })));
+      if (agents.length && !this.shared.value) this.shared.value = agents[0];
+    } catch (p) {
+      setText(this.offers, `${p.message}.`);
+    }
   }
 
   // locals are the agents of this device.
