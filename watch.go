@@ -94,6 +94,13 @@ func (w *watch) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if w.at.Seq > uint64(v.Seq) { // a room that runs stores events before its view has them
+		s, err := w.host.fold(ctx, w.id)
+		if err != nil {
+			return err
+		}
+		v = s.View(room.Internal)
+	}
 	if w.at.Seq > uint64(v.Seq) {
 		return &problem.Error{
 			Code: "ROOM-SEQ", What: fmt.Sprintf("the room has %d events, and no event %d", v.Seq, w.at.Seq), Where: "room " + w.id,
