@@ -86,6 +86,7 @@ type turn struct {
 type step struct {
 	Update map[string]any `json:"update,omitempty"` // of the session
 	Ask    map[string]any `json:"ask,omitempty"`    // a request for a permission, whose answer it waits for
+	Form   map[string]any `json:"form,omitempty"`   // a question by a form, whose answer it waits for
 	Fail   string         `json:"fail,omitempty"`
 	Usage  map[string]any `json:"usage,omitempty"`
 }
@@ -119,6 +120,14 @@ func (t *turn) ask(kind, title string, more map[string]any) {
 		{"optionId": "once", "name": "Allow", "kind": "allow_once"},
 		{"optionId": "always", "name": "Always allow", "kind": "allow_always"},
 		{"optionId": "no", "name": "Reject", "kind": "reject_once"},
+	}}})
+}
+
+// form puts a question with fields, properties of a JSON Schema in JSON. The next step
+// follows the answer.
+func (t *turn) form(message, properties string, required ...string) {
+	t.do(step{Form: map[string]any{"mode": "form", "message": message, "requestedSchema": map[string]any{
+		"type": "object", "properties": json.RawMessage(properties), "required": required,
 	}}})
 }
 
@@ -224,7 +233,10 @@ func (p *agentProcess) turn(ctx context.Context, id json.RawMessage, session str
 					p.send(map[string]any{"method": "session/update", "params": map[string]any{"sessionId": session, "update": s.Update}})
 				case s.Ask != nil:
 					s.Ask["sessionId"] = session
-					p.ask(ctx, s.Ask)
+					p.ask(ctx, "session/request_permission", s.Ask)
+				case s.Form != nil:
+					s.Form["sessionId"] = session
+					p.ask(ctx, "elicitation/create", s.Form)
 				case s.Fail != "":
 					fail = s.Fail
 				case s.Usage != nil:
@@ -246,14 +258,14 @@ func (p *agentProcess) turn(ctx context.Context, id json.RawMessage, session str
 	p.send(map[string]any{"id": id, "result": result})
 }
 
-// ask sends a request for a permission and waits for its answer.
-func (p *agentProcess) ask(ctx context.Context, params map[string]any) {
+// ask sends a request and waits for its answer.
+func (p *agentProcess) ask(ctx context.Context, method string, params map[string]any) {
 	p.mu.Lock()
 	p.asked++
 	id, done := fmt.Sprint("ask-", p.asked), make(chan struct{})
 	p.answers[id] = done
 	p.mu.Unlock()
-	p.send(map[string]any{"id": id, "method": "session/request_permission", "params": params})
+	p.send(map[string]any{"id": id, "method": method, "params": params})
 	select {
 	case <-done:
 	case <-ctx.Done():

@@ -139,6 +139,44 @@ func TestPagePermissions(t *testing.T) {
 		"permission.answered ann page 1.1,true,false", "permission.answered ann page 1.2,false,false", "permission.answered host http 1.3,true,true")
 }
 
+// TestPageQuestions fills in a form of an agent, and declines another one.
+func TestPageQuestions(t *testing.T) {
+	_, a, b, room := answering(t, "")
+	const fields = `{
+		"strategy": {"type": "string", "title": "Strategy", "oneOf": [{"const": "safe", "title": "Safe", "description": "takes an hour"}, {"const": "fast", "title": "Fast"}], "default": "safe"},
+		"tables": {"type": "array", "title": "Tables", "items": {"enum": ["orders", "customers"]}, "minItems": 1},
+		"batches": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+		"now": {"type": "boolean", "title": "Run now"},
+		"mail": {"type": "string", "title": "Mail", "maxLength": 60, "pattern": "@example[.]"},
+		"note": {"type": "string", "title": "Note"}
+	}`
+	a.on("dba", func(turn *turn) {
+		turn.form("How shall I run it?", fields, "strategy", "mail")
+		turn.form("Shall I wait?", `{}`)
+		turn.say("done")
+	})
+	b.shows(t, card, "How shall I run it?")
+	b.shows(t, card, "takes an hour")
+	b.screenshot(t, "answers-question")
+	b.run(t, chromedp.KeyEvent("a"))
+	b.until(t, `document.activeElement.matches(".question *")`) // the key begins the form, and does not send it
+	b.run(t, chromedp.Click(card+` input[value="fast"]`, chromedp.ByQuery), chromedp.Click(card+` input[value="orders"]`, chromedp.ByQuery),
+		chromedp.SetValue(card+` input[type="number"]`, "4", chromedp.ByQuery), chromedp.SendKeys(card+` textarea`, "at night", chromedp.ByQuery))
+	b.click(t, card+" .fill-in")
+	b.until(t, `document.activeElement.matches(":invalid")`) // the mail is required
+	b.expect("422")
+	b.run(t, chromedp.Evaluate(`document.activeElement.value = "ann"`, nil))
+	b.click(t, card+" .fill-in")
+	b.shows(t, card+" .outcome", "mail")
+	b.run(t, chromedp.Evaluate(`document.querySelector("moot-dock .question [type=text]").value = "ann@example.org"`, nil))
+	b.click(t, card+" .fill-in")
+	b.shows(t, card, "Shall I wait?")
+	b.run(t, chromedp.KeyEvent("x"), chromedp.WaitVisible("dialog.ask input", chromedp.ByQuery), chromedp.SetValue("dialog.ask input", "ask later", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	b.shows(t, card, "done")
+	hasLines(t, b.events(t, room, "permission.answered", "JSON.stringify(body.values ?? body.reason)"),
+		`"strategy":"fast"`, `"tables":["orders"]`, `"batches":4`, `"now":false`, `"mail":"ann@example.org"`, `"note":"at night"`, `permission.answered ann page "ask later"`)
+}
+
 // TestPageSecondAnswer: a person whose answer comes second is told who was first.
 func TestPageSecondAnswer(t *testing.T) {
 	s, a, b, room := answering(t, "")
