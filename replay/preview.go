@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/history"
 )
@@ -17,7 +18,7 @@ type PreviewConfig struct {
 	// asked, as if the room had changed to the policy there.
 	Rounds int
 	Last   int           // decisions to ask for at most; 0 means 500
-	Time   time.Duration // to spend; 0 means 10 s
+	Time   time.Duration // for these decisions, with the events between them; 0 means 10 s
 	// Progress, when set, is called with the decisions made and those to make.
 	Progress func(made, of int)
 }
@@ -93,8 +94,13 @@ func MakePreview(ctx context.Context, c PreviewConfig, t history.Transcript) (*P
 		return p, err
 	}
 	p.Merged = h.Conversation()
-	timed, cancel := context.WithTimeout(ctx, c.Time)
-	defer cancel()
+	timed, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if c.Policy.Proposer != nil {
+		timer := &timer{Proposer: c.Policy.Proposer, time: c.Time, end: func() { cancel(errTime) }}
+		defer timer.stop()
+		c.Policy.Proposer = timer
+	}
 	walk := drive.Config{Policies: []drive.Policy{c.Policy}, Skip: max(0, c.Rounds-c.Last)}
 	err = drive.WhatIf(timed, walk, h, 0, func(at *history.Point, made []drive.Evaluation) {
 		p.add(at, &made[0])
@@ -102,11 +108,37 @@ func MakePreview(ctx context.Context, c PreviewConfig, t history.Transcript) (*P
 			c.Progress(p.Asked, max(p.Asked, min(c.Last, c.Rounds)))
 		}
 	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(context.Cause(timed), errTime) && err != nil {
 		p.Cut, p.Points = true, max(p.Points, c.Rounds)
 		return p, nil
 	}
 	return p, err
+}
+
+// errTime ends a preview whose time is over.
+var errTime = errors.New("the time is over")
+
+// A timer is a policy that calls end when some time has passed since its first decision
+// was asked for. The events before it take as long as the room is.
+type timer struct {
+	drive.Proposer
+	time  time.Duration
+	end   func()
+	timer *time.Timer
+}
+
+// Propose implements [drive.Proposer]. One goroutine calls it.
+func (t *timer) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
+	if t.timer == nil {
+		t.timer = time.AfterFunc(t.time, t.end)
+	}
+	return t.Proposer.Propose(ctx, in)
+}
+
+func (t *timer) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
 }
 
 // add counts one decision.

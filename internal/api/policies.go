@@ -40,6 +40,8 @@ type PreviewUpdate struct {
 
 // A PreviewProgress is how far a preview is.
 type PreviewProgress struct {
-	Made int `json:"made" doc:"Decisions that were made"`
-	Of   int `json:"of" doc:"Decisions to make"`
+	Read   int64 `json:"read" doc:"Events that were read"`
+	Events int64 `json:"events" doc:"Events of the room"`
+	Made   int   `json:"made,omitempty" doc:"Decisions that were made"`
+	Of     int   `json:"of,omitempty" doc:"Decisions to make, once the first is made"`
 }

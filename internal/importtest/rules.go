@@ -82,7 +82,7 @@ var rules = []rule{
 	{pkg: "replay/drive", may: "replay/history room room/names policies/policy endpoints/endpoint"},
 	{pkg: "replay/score", may: "replay/history replay/drive room"},
 	{pkg: "replay/report", may: "internal/condition replay/history replay/drive replay/score"},
-	{pkg: "replay", may: "replay/..."},
+	{pkg: "replay", may: "policies/policy replay/..."},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},

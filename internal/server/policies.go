@@ -116,14 +116,18 @@ func (s *Server) replaying(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// transcript returns the log of a room as far as it is stored now, and how many
-// decision points it has at most.
-func (s *Server) transcript(ctx context.Context, id string) (t history.Transcript, rounds int, err error) {
+// transcript returns the log of a room as far as it is stored now, the number of its
+// last event, and how many decision points it has at most.
+func (s *Server) transcript(ctx context.Context, id string) (t history.Transcript, tail int64, rounds int, err error) {
 	v, err := s.cfg.Host.View(ctx, id, room.UserVisible)
 	if err != nil {
-		return t, 0, err
+		return t, 0, 0, err
 	}
-	return history.Transcript{Name: id, Events: s.roomEvents(ctx, id, v.Seq)}, v.Tally.Turns + v.Tally.Declined + 1, nil // 1: it may have ended by a decision
+	rounds = v.Tally.Turns + v.Tally.Declined
+	if v.Phase == room.PhaseCompleted {
+		rounds++ // it may have ended by a decision
+	}
+	return history.Transcript{Name: id, Events: s.roomEvents(ctx, id, v.Seq)}, v.Seq, rounds, nil
 }
 
 // roomEvents yields the events of a room up to the one with the number tail.
@@ -146,7 +150,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	t, rounds, err := s.transcript(ctx, id)
+	t, tail, rounds, err := s.transcript(ctx, id)
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -164,18 +168,45 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 		return // the caller has gone
 	}
 	defer done()
-	told := time.Time{}
+	said := progress{out: out}
+	t.Events = said.reading(t.Events, tail)
 	made, err := replay.MakePreview(ctx, replay.PreviewConfig{Policy: p, Rounds: rounds, Progress: func(made, of int) {
-		if time.Since(told) >= progressTime {
-			told = time.Now()
-			_ = out.send(api.PreviewUpdate{Progress: &api.PreviewProgress{Made: made, Of: of}})
-		}
+		said.now.Made, said.now.Of = made, of
+		said.tell()
 	}}, t)
 	last := api.PreviewUpdate{Preview: made}
 	if err != nil {
 		last = api.PreviewUpdate{Problem: api.ProblemOf(0, err)}
 	}
 	_ = out.send(last) // the caller has gone, if not
+}
+
+// A progress tells the caller of a preview how far it is, now and then.
+type progress struct {
+	out  *sharedStream
+	now  api.PreviewProgress
+	told time.Time
+}
+
+func (p *progress) tell() {
+	if time.Since(p.told) >= progressTime {
+		p.told = time.Now()
+		_ = p.out.send(api.PreviewUpdate{Progress: &p.now}) // the caller has gone, if not
+	}
+}
+
+// reading yields events, and tells how many were read.
+func (p *progress) reading(events iter.Seq2[room.Event, error], tail int64) iter.Seq2[room.Event, error] {
+	p.now.Events = tail
+	return func(yield func(room.Event, error) bool) {
+		for e, err := range events {
+			p.now.Read = e.Seq
+			p.tell()
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // replay reports what policies would have decided in a room.
@@ -206,7 +237,7 @@ func (s *Server) report(ctx context.Context, r *http.Request) (*report.Report, e
 		}
 	}
 	id := r.PathValue("room")
-	t, _, err := s.transcript(ctx, id)
+	t, _, _, err := s.transcript(ctx, id)
 	if err != nil {
 		return nil, err
 	}

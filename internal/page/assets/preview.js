@@ -13,7 +13,7 @@ export function openPreview(room, what, { inForce, others, use, refuse }) {
   const ended = new AbortController();
   const before = document.activeElement;
   const id = `preview-${crypto.randomUUID()}`;
-  const bar = el("progress", { max: 1, "aria-label": "Decisions made" });
+  const bar = el("progress", { max: 1, "aria-label": "Progress" });
   const said = el("p", { class: "hint", role: "status" }, "Reading the transcript…");
   const body = el("div", { class: "preview-body" }, bar, said);
   const buttons = el("div", { class: "preview-actions" }, el("button", { type: "button", onclick: () => dialog.close() }, "Close"));
@@ -24,10 +24,10 @@ export function openPreview(room, what, { inForce, others, use, refuse }) {
   } }, el("h2", { id }, "Preview of ", el("strong", {}, what.policy), " on this transcript"), body, buttons);
   document.body.append(dialog);
   dialog.showModal();
-  run(room, what, ended.signal, (made, of) => {
-    bar.max = Math.max(1, of);
-    bar.value = made;
-    setText(said, `${made} of ${count(of, "decision")}`);
+  run(room, what, ended.signal, ({ read, events, made, of }) => {
+    bar.max = Math.max(1, of ?? events);
+    bar.value = made ?? read;
+    setText(said, made ? `${made} of ${count(of, "decision")}` : `Reading the transcript: ${read} of ${count(events, "event")}`);
   }).then((preview) => {
     body.replaceChildren(...result(room, preview, () => dialog.close()), report(room, what, inForce, others));
     if (!use) return;
@@ -46,7 +46,7 @@ export function openPreview(room, what, { inForce, others, use, refuse }) {
 // run returns the result of a preview.
 async function run(room, what, signal, tell) {
   for await (const line of postLines(`${room.path}/preview`, what, signal)) {
-    if (line.progress) tell(line.progress.made, line.progress.of);
+    if (line.progress) tell(line.progress);
     if (line.problem) throw new Problem(line.problem);
     if (line.preview) return line.preview;
   }
