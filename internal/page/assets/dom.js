@@ -27,11 +27,19 @@ export function setHTML(e, html) {
   e.innerHTML = policy.createHTML(html);
 }
 
-// hueOf returns the hue of a participant, the same in every room and at every time.
+const hues = new Map();
+
+// assignHues gives the participants of a room hues that are far from each other, in the
+// order of the roster, to which new ones are appended.
+export function assignHues(ids) {
+  for (const id of ids) if (!hues.has(id)) hues.set(id, Math.round(250 + 137.5 * hues.size) % 360);
+}
+
+// hueOf returns the hue of a participant; that of a stranger to the roster is made of its id.
 export function hueOf(id) {
   let hash = 2166136261;
   for (const c of id) hash = Math.imul(hash ^ c.codePointAt(0), 16777619) >>> 0;
-  return (hash % 24) * 15;
+  return hues.get(id) ?? (hash % 24) * 15;
 }
 
 // avatar makes the sign of a participant.

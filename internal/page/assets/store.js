@@ -7,6 +7,7 @@
 //   link     the connection has changed: this.link is connecting, open, waiting or ended
 //   select   a person has chosen what the inspector shows: {turn} or {seq} or {seat}
 //   problem  a request has failed: a Problem
+import { assignHues } from "./dom.js";
 import { get, post, socketURL } from "./api.js";
 
 const scopes = ["read", "talk", "control", "admin"];
@@ -35,8 +36,7 @@ export class Room extends EventTarget {
     const h = await this.history({});
     this.last = h.tail;
     this.#newest = h.events.at(-1)?.event;
-    this.view = await get(this.path);
-    this.#emit("view");
+    this.#show(await get(this.path));
     this.#emit("history", h);
     this.#connect();
     window.addEventListener("online", () => this.#now());
@@ -125,15 +125,20 @@ export class Room extends EventTarget {
       if (/^room\.(?!claimed)/.test(u.event.type)) this.pausing = false;
       this.#emit("event", u);
     } else if (u.view) {
-      this.before = this.view;
-      this.view = u.view;
-      this.#emit("view");
+      this.#show(u.view);
     } else if (u.live) {
       this.pausing ||= Boolean(u.live.pausing);
       this.#emit("live", u.live);
     } else if (u.end) {
       if (u.end.code === "ended") this.#setLink("ended");
     }
+  }
+
+  #show(view) {
+    this.before = this.view;
+    this.view = view;
+    assignHues(view.participants.map((p) => p.id));
+    this.#emit("view");
   }
 
   #setLink(link) {
