@@ -7,6 +7,10 @@
 // example because of a cooldown, the policy waits for it, unless a later message
 // asks for another agent. An agent whose turn failed is asked again, until the
 // room's limit of failures.
+//
+// The policy does not wait for an agent session that is away. It remembers who named
+// the session meanwhile, and grants it the turn when it has come, unless the newest
+// messages ask for another agent.
 package mention
 
 import "github.com/folkmoot/moot/policies/policy"
@@ -61,14 +65,17 @@ func (p *Policy) Configure(settings policy.JSON) error {
 // Decide grants the turn to the agent that the newest messages ask for.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	old := readState(in.State)
-	next := state{fallback: old.fallback}
+	next := state{fallback: old.fallback, missed: missedAfter(old.missed, in)}
 	agent, why, scores := p.asked(in, &next)
 	if agent == nil && next.agent == "" {
 		next.agent, next.reason = old.agent, old.reason
-		agent, why = old.due(in)
+		if agent, why = old.due(in); agent == nil && !old.waits(in) {
+			agent, why = next.returned(in)
+		}
 	}
 	if agent != nil {
 		next.agent, next.reason = "", ""
+		next.missed = without(next.missed, agent.ID)
 		d := policy.Speak(agent.ID, why)
 		d.Scores, d.State = scores, next.changed(old)
 		return d

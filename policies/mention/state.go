@@ -6,6 +6,7 @@ import "github.com/folkmoot/moot/policies/policy"
 type state struct {
 	agent    string // id of the agent that is waited for
 	reason   string
+	missed   []missed    // the latest of each agent, in the order of the messages
 	fallback policy.JSON // state of the fallback policy
 }
 
@@ -23,6 +24,12 @@ func readState(j policy.JSON) state {
 			s.agent = r.String()
 		case "reason":
 			s.reason = r.String()
+		case "missed":
+			for r.Array(); r.More(); {
+				if two := r.Strings(); len(two) == 2 {
+					s.missed = append(s.missed, missed{two[0], two[1]})
+				}
+			}
 		case "fallback":
 			s.fallback = r.Raw()
 		default:
@@ -44,12 +51,18 @@ func (s state) due(in *policy.Input) (*policy.Agent, string) {
 	return a, s.reason
 }
 
+// waits reports whether the agent that was waited for becomes eligible by itself.
+func (s state) waits(in *policy.Input) bool {
+	a := in.Agent(s.agent)
+	return a != nil && a.Soon()
+}
+
 // changed returns the JSON of s, or nil if s equals old.
 func (s state) changed(old state) policy.JSON {
-	if s.agent == old.agent && s.reason == old.reason && string(s.fallback) == string(old.fallback) {
+	if s.agent == old.agent && s.reason == old.reason && same(s.missed, old.missed) && string(s.fallback) == string(old.fallback) {
 		return nil
 	}
-	if s.agent == "" && s.fallback == nil {
+	if s.agent == "" && s.missed == nil && s.fallback == nil {
 		return policy.JSON("null")
 	}
 	var w policy.Writer
@@ -59,6 +72,17 @@ func (s state) changed(old state) policy.JSON {
 		w.String(s.agent)
 		w.Key("reason")
 		w.String(s.reason)
+	}
+	if s.missed != nil {
+		w.Key("missed")
+		w.Array()
+		for i := range s.missed {
+			w.Array()
+			w.String(s.missed[i].agent)
+			w.String(s.missed[i].reason)
+			w.EndArray()
+		}
+		w.EndArray()
 	}
 	if s.fallback != nil {
 		w.Key("fallback")
