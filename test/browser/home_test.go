@@ -111,6 +111,7 @@ func TestSignIn(t *testing.T) {
 	if text := b.value(t, `document.body.innerText`); !strings.Contains(text, "moot open "+id) || strings.Contains(text, "migration") {
 		t.Errorf("without a cookie the page shows:\n%s", text)
 	}
+	b.axe(t, "the page that says how to sign in")
 	b.shots(t, "signin")
 	b.run(t, chromedp.Navigate(link), chromedp.Click("a", chromedp.ByQuery), chromedp.WaitVisible(".refused pre", chromedp.ByQuery))
 
@@ -144,6 +145,8 @@ func TestCreateRoom(t *testing.T) {
 	b := start(t)
 	s.signIn(b, "admin")
 	b.run(t, chromedp.Navigate(s.URL+"/"), chromedp.Click("#new-room", chromedp.ByQuery), chromedp.WaitVisible("dialog [name=agent]", chromedp.ByQuery))
+	b.run(t, chromedp.Evaluate(`document.querySelectorAll("dialog details").forEach((x) => { x.open = true; })`, nil))
+	b.axe(t, "the dialog of a new room")
 	b.shots(t, "create")
 	b.run(t, chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery)) // the objective is missing
 	b.run(t, chromedp.SendKeys("dialog [name=objective]", "Review the plan ${HOME} of Friday", chromedp.ByQuery), chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery))

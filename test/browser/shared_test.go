@@ -178,6 +178,7 @@ func TestUseMyAgent(t *testing.T) {
 		chromedp.Poll(`document.querySelector("dialog [name=shared]").value === "reviewer"`, nil, chromedp.WithPollingTimeout(20*time.Second)), // which Bob's device says
 		chromedp.SendKeys("dialog [name=objective]", "Review this API for security issues", chromedp.ByQuery),
 		chromedp.Click("dialog [name=own]", chromedp.ByQuery), chromedp.WaitVisible("dialog [name=mine]", chromedp.ByQuery))
+	b.axe(t, "the form of an agent that is shared")
 	b.shots(t, "useagent")
 	b.run(t, chromedp.Click("dialog .primary[type=submit]", chromedp.ByQuery), chromedp.WaitReady("[data-seat=reviewer]", chromedp.ByQuery))
 	b.until(t, `document.querySelector("#state").textContent.startsWith("ready to send")`)
