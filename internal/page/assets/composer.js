@@ -23,8 +23,8 @@ customElements.define("moot-composer", class extends HTMLElement {
     this.room = room;
     this.key = `moot text ${room.id}`;
     this.text = el("textarea", { id: "message", rows: 1, maxlength: 200_000, "aria-label": "Message", "aria-describedby": "message-hint", enterkeyhint: "send", onkeydown: (e) => this.pressed(e), onkeyup: () => { this.#entered = false; }, onbeforeinput: (e) => this.#entered && e.preventDefault(), oninput: () => this.changed() });
-    this.to = el("select", { "aria-label": "To" });
-    this.as = el("select", { "aria-label": "Speak as", onchange: () => this.draw() });
+    this.to = el("select", { "aria-label": "To" }, el("option", { value: "" }, "To everybody"));
+    this.as = el("select", { "aria-label": "Speak as", hidden: true, onchange: () => this.draw() });
     this.send = el("button", { class: "primary", type: "submit" }, "Send");
     this.hint = el("p", { class: "hint", id: "message-hint", role: "status" });
     this.form = el("form", { class: "composer", onsubmit: (e) => { e.preventDefault(); this.submit(); } }, this.text, this.send, el("div", { class: "address" }, this.as, this.to, this.hint));

@@ -26,6 +26,8 @@ customElements.define("moot-controls", class extends HTMLElement {
     this.row = el("div", { class: "controls", role: "toolbar", "aria-label": "Controls" }, this.pause, this.resume, this.takeOver, this.next, this.auto, this.complete, this.more, this.armed, this.stop);
     this.chips = el("div", { class: "chips" });
     this.replaceChildren(this.chips, this.row);
+    this.resume.hidden = true;
+    for (const b of this.row.querySelectorAll("button")) b.disabled = true; // until the room is known
     for (const type of ["view", "live", "event"]) room.addEventListener(type, () => this.draw());
     bindKey("p", "Pause, or resume", () => this.pause.hidden ? this.doResume() : this.doPause());
     bindKey("r", "Resume", () => this.doResume());
@@ -50,6 +52,7 @@ customElements.define("moot-controls", class extends HTMLElement {
     this.hidden = !this.may();
     this.row.hidden = !this.ongoing(); // a banner says what raises a limit
     const resumes = view.phase === "paused" || view.phase === "error" || (view.phase === "completed" && Boolean(view.ending?.degraded));
+    this.resume.disabled = this.more.disabled = this.complete.disabled = this.stop.disabled = false;
     this.pause.hidden = resumes;
     this.pause.disabled = this.room.pausing || view.phase !== "live";
     setText(this.pause, this.room.pausing ? "Pausing (turn in flight)" : "Pause");
