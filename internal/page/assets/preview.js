@@ -81,7 +81,7 @@ function strip(room, p) {
   const actions = [...new Set(p.decisions.flatMap((d) => [d.recorded.action, d.would.action]))].filter((a) => a !== "speak");
   const legend = [...ids.map((agent) => ({ action: "speak", agent })), ...actions.map((action) => ({ action }))];
   return el("figure", {},
-    el("div", { class: "strip", role: "img", "aria-label": "The recorded decisions above, those of the policy below. The tables have the same." },
+    el("div", { class: "strip", role: "img", tabindex: 0, "aria-label": "The recorded decisions above, those of the policy below. The tables have the same." },
       ...p.decisions.map((d) => el("span", { class: d.same ? "pair" : "pair pair-differs", title: `round ${d.n}: ${who(room, d.recorded)}${d.same ? "" : `, would be: ${who(room, d.would)}`}` }, cell(room, d.recorded), cell(room, d.would)))),
     el("figcaption", { class: "legend" }, ...legend.map((c) => el("span", {}, cell(room, c), who(room, c))), el("span", {}, el("span", { class: "pair pair-differs" }), "differs"),
       el("span", { class: "hint" }, "above: recorded, below: this policy")));
