@@ -40,6 +40,7 @@ type (
 
 		Source      string // where it was written: "" is SourceUser; see [Message]
 		FromSession string // the agent session that sent it, which the caller has authenticated
+		Applet      string // the program that sent it, as the caller knows it; only of SourceApplet
 	}
 	// Pause, Resume, Stop and Complete (control).
 	Pause    struct{ Reason string }

@@ -87,6 +87,7 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	m := Message{
 		ID: do.MessageID, From: actor, To: cmp.Or(do.To, Broadcast), Kind: cleanReason(cmp.Or(do.Kind, KindUtterance)),
 		Visibility: Visibility(cmp.Or(string(do.Visibility), string(UserVisible))), Text: validUTF8(do.Text), Source: cmp.Or(do.Source, SourceUser), FromSession: do.FromSession,
+		Applet: cleanReason(do.Applet),
 	}
 	if err := errors.Join(checkLength(m.Text), s.checkAddress(m), m.checkSource()); err != nil {
 		return nil, err

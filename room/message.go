@@ -35,6 +35,7 @@ type Message struct {
 	Confidence *float64 `json:"confidence,omitempty"` // as its sender stated it
 
 	FromSession string `json:"from_session,omitempty"` // the agent session of another room that sent it
+	Applet      string `json:"applet,omitempty"`       // the name of the program that sent it, of SourceApplet
 
 	// Tools are the tool calls of the turn, and ToolsMore the number of those that are
 	// not listed. Only people with control read them: they name files and commands.

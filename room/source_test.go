@@ -28,13 +28,15 @@ func TestMessageSource(t *testing.T) {
 		{room.Say{Text: "a", Source: "agent"}, "agent"},
 		{room.Say{Text: "a", Source: "agent", FromSession: "r_1.bot"}, "agent"},
 		{room.Say{Text: "a", Source: "system"}, ""},
+		{room.Say{Text: "a", Source: "applet", Applet: "ci"}, "applet"},
+		{room.Say{Text: "a", Applet: "ci"}, ""},
 		{room.Say{Text: "a", FromSession: "r_1.bot"}, ""},
 		{room.Say{Text: "a", Source: "applet", FromSession: "r_1.bot"}, ""},
 		{room.Say{Text: "a", Source: "agent", FromSession: "r\n1"}, ""},
 		{room.Say{Text: "a", Source: "agent", FromSession: strings.Repeat("x", 129)}, ""},
 	} {
 		m, err := say(c.do)
-		if (err == nil) != (c.want != "") || m.Source != c.want || err == nil && m.FromSession != c.do.FromSession {
+		if (err == nil) != (c.want != "") || m.Source != c.want || err == nil && (m.FromSession != c.do.FromSession || m.Applet != c.do.Applet) {
 			t.Errorf("%+v: source %q of session %q, %v", c.do, m.Source, m.FromSession, err)
 		}
 	}
@@ -44,6 +46,17 @@ func TestMessageSource(t *testing.T) {
 	}
 	if again, err := say(one); err != nil || again.ID != "" {
 		t.Errorf("the message again: %+v, %v", again, err)
+	}
+	named := room.Say{Text: "a", Source: "applet", Applet: "ci", MessageID: "n"}
+	if _, err := say(named); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := say(named); err != nil || again.ID != "" {
+		t.Errorf("the message again: %+v, %v", again, err)
+	}
+	named.Applet = "cron"
+	if _, err := say(named); err == nil {
+		t.Error("another applet repeats the message")
 	}
 	one.FromSession = "r_2.bot"
 	if _, err := say(one); err == nil {

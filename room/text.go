@@ -132,6 +132,9 @@ func (m Message) contentHash() uint64 {
 	if m.FromSession != "" { // earlier releases had none
 		parts = append(parts, m.FromSession)
 	}
+	if m.Applet != "" {
+		parts = append(parts, m.Applet)
+	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
 }
@@ -171,6 +174,8 @@ func (m Message) checkSource() error {
 	switch {
 	case m.Source != SourceUser && m.Source != SourceApplet && m.Source != SourceAgent:
 		return invalidError("ROOM-SOURCE", "no source of messages "+quote(cut(validUTF8(m.Source), maxID)), "use user, applet or agent")
+	case m.Applet != "" && m.Source != SourceApplet:
+		return invalidError("ROOM-SOURCE", "only a message of an applet names one", "leave the applet out")
 	case m.FromSession != "" && (m.Source != SourceAgent || !validID(m.FromSession)):
 		return invalidError("ROOM-SOURCE", "a message of an agent session has the source agent, and a session with a valid id", "leave the session out")
 	}

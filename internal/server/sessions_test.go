@@ -254,6 +254,17 @@ func TestSessions(t *testing.T) {
 	if m := x.await(id, func(m room.Message) bool { return m.ID == sent.Message }); m.Source != "applet" || m.FromSession != "" || m.To != "agent" {
 		t.Errorf("%+v", m)
 	}
+	token, _, err := x.keys.Mint(access.Grant{Name: "ci", Scope: access.Control})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ci := client.New(client.Config{URL: x.url, Token: token})
+	if err := ci.Call(t.Context(), http.MethodPost, "/api/sessions/"+id+"/messages", api.SessionMessage{Message: "the build is green", Source: "applet"}, &sent); err != nil {
+		t.Fatal(err)
+	}
+	if m := x.await(id, func(m room.Message) bool { return m.ID == sent.Message }); m.Applet != "ci" {
+		t.Errorf("%+v", m)
+	}
 	own := x.as(id, "agent")
 	var who api.Caller
 	if err := own.Call(t.Context(), http.MethodGet, "/api/caller", nil, &who); err != nil || who.Session != id {

@@ -46,6 +46,9 @@ func (s *Sessions) say(ctx context.Context, from Sender, t target, m Message) (s
 	say := room.Say{
 		Text: m.Text, To: t.seat, Kind: room.KindRequest, Source: cmp.Or(m.Source, room.SourceUser), FromSession: s.IDOf(from), MessageID: "msg_" + randomID(),
 	}
+	if say.Source == room.SourceApplet && from.Via != "socket" { // there it has no name of its own
+		say.Applet = from.Name
+	}
 	if _, err := s.cfg.Host.Do(ctx, t.room, moot.Command{ID: "c_" + say.MessageID, Actor: room.ActorHost, Do: say, Via: from.Via}); err != nil {
 		return "", err
 	}

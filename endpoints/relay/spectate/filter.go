@@ -101,7 +101,7 @@ func publicPolicy(p room.PolicyRef) room.PolicyRef {
 
 func publicMessage(b room.MessagePosted) room.Body {
 	m := &b.Message
-	m.Session, m.Trace = "", nil
+	m.Session, m.Applet, m.Trace = "", "", nil // an applet has the name of a credential
 	if !strict.Shallow(m.Payload, maxPayloadDepth) {
 		m.Payload = nil
 	}
