@@ -147,7 +147,7 @@ func TestMeasureTimeline(t *testing.T) {
 	s.signIn(b, "admin")
 	s.show(b, id)
 	b.until(t, `document.querySelector("#turn-100000 .text strong")`)
-	b.run(t, performance.Enable())
+	b.run(t, performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
 	s.do(id, map[string]any{"do": "say", "as": "Ana", "text": "the room is there"})
 	b.until(t, `[...document.querySelectorAll(".row")].at(-1).textContent.includes("the room is there")`)
 	for _, c := range []struct{ name, before string }{

@@ -70,6 +70,7 @@ function answer({ answer: a }, page) {
   if (!a) return "waits for an answer";
   const because = a.reason && a.by !== "timeout" ? `: ${a.reason}` : "";
   if (!a.allowed) return (refusals[a.by] ?? `denied${by(a.by, page.called)}`) + because;
+  if (a.values) return `answered${by(a.by, page.called)}`;
   if (a.by === "rule") return `allowed by the rule ${a.reason}`;
   return `allowed${a.always ? " for good" : ""}${by(a.by, page.called)}`;
 }

@@ -119,13 +119,12 @@ function setBody(p, row, page) {
 function append(p, row) {
   p.shown ??= 0;
   if (!p.node || row.live.length < p.shown) {
-    p.node = document.createTextNode(row.partial ? "… " : "");
+    p.node = document.createTextNode("");
     p.live.replaceChildren(p.node);
     p.shown = 0;
   }
-  if (row.live.length > p.shown) p.node.appendData(row.live.slice(p.shown));
+  if (row.live.length > p.shown) p.node.appendData((p.shown === 0 && row.partial ? "… " : "") + row.live.slice(p.shown));
   p.shown = row.live.length;
-  p.live.classList.toggle("is-empty", p.shown === 0);
 }
 
 const isLong = (text = "") => text.length > 6000 || text.split("\n", 61).length > 60;

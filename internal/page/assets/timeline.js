@@ -11,13 +11,15 @@ import { RowList } from "./rowlist.js";
 import { search } from "./search.js";
 import { openSheet } from "./sheets.js";
 
+const pause = 50; // ms between two drawings: more would not be read
 const near = 800; // pixels from an end at which the page beyond it is loaded
 const boundaries = new Set(["message.posted", "turn.passed", "turn.failed", "turn.interrupted", "turn.rejected"]);
 
 customElements.define("moot-timeline", class extends HTMLElement {
   following = true;
   #fresh = 0; // turns and messages that have come below what is read
-  #frame = 0;
+  #due = false; // a drawing is on its way
+  #painted = 0; // when the last one was
   #top = 0; // where the rows were scrolled to
   #structure = false; // all rows are compared, instead of those that have changed
   #target = null; // the key of the row that is shown after the next frame
@@ -128,15 +130,20 @@ customElements.define("moot-timeline", class extends HTMLElement {
     this.later = setTimeout(() => setText(this.said, announcement(update.event, this)), 500);
   }
 
-  // Drawing, once a frame.
+  // Drawing, at most once a frame.
 
   #draw(structure = false) {
     this.#structure ||= structure;
-    this.#frame ||= requestAnimationFrame(() => this.#paint());
+    if (this.#due) return;
+    this.#due = true;
+    const soon = () => requestAnimationFrame(() => this.#paint()), wait = this.#painted + pause - performance.now();
+    if (wait > 0) setTimeout(soon, wait);
+    else soon();
   }
 
   #paint() {
-    this.#frame = 0;
+    this.#due = false;
+    this.#painted = performance.now();
     const anchor = this.following ? null : this.#anchor();
     const { rows } = this.events.model, changed = this.events.model.take();
     if (this.#structure) this.list.reset(rows);
