@@ -106,8 +106,9 @@ participants:
 `)
 	b := start(t)
 	s.signIn(b, "admin")
-	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id), chromedp.WaitVisible("moot-dock textarea", chromedp.ByQuery),
-		chromedp.SendKeys("moot-dock textarea", "hi there", chromedp.ByQuery), chromedp.Click("moot-dock button[type=submit]", chromedp.ByQuery))
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+id))
+	b.until(t, `document.querySelector("moot-roster li")`)
+	b.run(t, chromedp.SendKeys("moot-dock textarea", "hi there", chromedp.ByQuery), chromedp.Click("moot-dock button[type=submit]", chromedp.ByQuery))
 	b.until(t, `document.querySelector("moot-timeline").textContent.includes("hi there")`)
 	a.says("bot", "**hello**")
 	b.until(t, `document.querySelector("moot-timeline strong")?.textContent !== undefined && document.querySelector("moot-timeline .text strong")?.textContent === "hello"`)

@@ -46,6 +46,7 @@ customElements.define("moot-composer", class extends HTMLElement {
   }
 
   draw() {
+    if (!this.room.view) return; // a person writes before the room is there
     const { room } = this, seats = this.seats(), you = room.you;
     this.form.hidden = !room.may("talk");
     options(this.as, [["", `As ${you ? room.name(you) : "the host"}`], ...seats.map((p) => [p.id, `As ${p.name || p.id}`])]);
@@ -88,7 +89,7 @@ customElements.define("moot-composer", class extends HTMLElement {
     e.preventDefault();
     this.#entered = true;
     if (this.text.value.trim()) this.submit();
-    else if (!e.repeat) this.interrupt();
+    else if (!e.repeat && this.room.view) this.interrupt();
   }
 
   changed() {
@@ -100,7 +101,7 @@ customElements.define("moot-composer", class extends HTMLElement {
 
   async submit() {
     const text = this.text.value;
-    if (!text.trim() || this.#busy || ended(this.room.view)) return;
+    if (!text.trim() || this.#busy || !this.room.view || ended(this.room.view)) return;
     this.#busy = this.send.disabled = true;
     this.#id ||= crypto.randomUUID();
     const turn = this.speaker() ? this.room.view.turn : null;
