@@ -63,7 +63,7 @@ func TestHeadAndRoster(t *testing.T) {
 		"you":              `document.querySelector("[data-seat=Ana] .tag").textContent === "You"`,
 		"a session":        `document.querySelector("[data-seat=Editor]").textContent.includes("away") && document.querySelector("[data-seat=Editor] .tag").textContent === "session"`,
 		"modes":            `document.querySelector("[data-seat=Codebase] .seat-used").textContent.startsWith("auto-sends · ")`,
-		"turns of a seat":  `document.querySelector("[data-seat=Codebase] .seat-used").textContent.includes(" · 1 turn · ~")`,
+		"turns of a seat":  `document.querySelector("[data-seat=Codebase] .seat-used").textContent.includes(" · 1\u00a0turn · ~")`,
 		"the rail":         `document.querySelectorAll(".rail-room").length === 2 && document.querySelector(".rail-room[aria-current=page]").title.startsWith("migration-review")`,
 	} {
 		t.Run(what, func(t *testing.T) { b.until(t, expression) })

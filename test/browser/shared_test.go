@@ -188,7 +188,7 @@ func TestUseMyAgent(t *testing.T) {
 		"the remote agent": `document.querySelector("[data-seat=reviewer] .tag").textContent === "Remote Agent · bob"`,
 		"the person":       `document.querySelector("[data-seat=You] .tag").textContent === "You"`,
 		"who is next":      `document.querySelector("[data-seat=reviewer]").matches(".is-next")`,
-		"the mode":         `document.querySelector("[data-seat=orchestrator] .seat-used").textContent.startsWith("asks first")`,
+		"the mode":         `document.querySelector("[data-seat=orchestrator] .seat-used").textContent.startsWith("asks\u00a0first")`,
 	} {
 		t.Run(what, func(t *testing.T) { b.until(t, expression) })
 	}

@@ -43,7 +43,7 @@ class Seat {
     this.state.parentElement.hidden = p.badge === "human" && !this.state.textContent;
     const facts = p.badge === "human" ? [] : used(p, permissions);
     this.used.hidden = facts.length === 0;
-    setText(this.used, facts.map(([text]) => text).join(" · "));
+    setText(this.used, facts.map(([text]) => text.replaceAll(" ", "\u00a0")).join(" · "));
     this.used.title = facts.map(([, long]) => long).join("\n");
   }
 
@@ -76,7 +76,7 @@ function used(p, permissions) {
   list.push([count(p.turns, "turn"), count(p.turns, "turn")]);
   if (p.tokens > 0) list.push([tokens(p.tokens, p.estimated), `${p.tokens.toLocaleString()} tokens${p.estimated ? ", in part an estimate" : ""}`]);
   if (p.cost > 0) list.push([cost(p.cost, p.cost_estimated), `cost${p.cost_estimated ? ", in part an estimate" : ""}`]);
-  if (p.avg_latency_ns > 0) list.push([seconds(p.avg_latency_ns).replace(" ", "\u00a0"), "average time of an answer"]);
+  if (p.avg_latency_ns > 0) list.push([seconds(p.avg_latency_ns), "average time of an answer"]);
   if (p.passed > 0) list.push([`${p.passed} passed`, `${count(p.passed, "turn")} without a message`]);
   if (p.failures > 0) list.push([`${count(p.failures, "failure")} in a row`, `${count(p.failed ?? p.failures, "failed turn")} in all`]);
   else if (p.failed) list.push([count(p.failed, "failure"), `${count(p.failed, "failed turn")} in all`]);

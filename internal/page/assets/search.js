@@ -6,12 +6,13 @@ import { bindKey } from "./keys.js";
 
 const enough = 20; // results at a time
 
-// search makes the button and the panel of the search. page is the timeline: it names
+// search makes the panel of the search, and the button in the head of the room. page is the timeline: it names
 // participants and shows the row of a result.
 export function search(room, page) {
   const panel = new Panel(room, page);
   bindKey("/", "Search the room", () => panel.open());
-  return [panel.button, panel.element];
+  document.querySelector(".head-tools").append(panel.button);
+  return panel.element;
 }
 
 class Panel {

@@ -45,7 +45,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
     this.list = new RowList(this.rows, this);
     this.more = el("button", { class: "new-rows", type: "button", hidden: true, onclick: () => this.toEnd() });
     this.said = el("p", { class: "sr", "aria-live": "polite" });
-    this.append(...search(this.room, this), this.rows, this.more, this.said);
+    this.append(search(this.room, this), this.rows, this.more, this.said);
     this.rows.addEventListener("click", (e) => this.#click(e));
     this.rows.addEventListener("keydown", (e) => this.#key(e));
     this.rows.addEventListener("toggle", () => this.#opened(), true);
