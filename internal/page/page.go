@@ -53,32 +53,28 @@ type Page struct {
 	Demo  bool   // the page says that the room is a demonstration
 	Own   bool   // the server ends with its room, so it makes no others
 
-	Refused Refusal // of the template "refused"
-
 	Version string // set by Write
-}
-
-// A Refusal is why a browser gets no page.
-type Refusal struct {
-	What, Fix string
-	SignIn    string // the command that signs the browser in; "" if that does not help
-	Linked    bool   // another site led here, so the browser has not sent its cookie
 }
 
 // Write answers a request with the page of the template with that name, such as "room".
 func Write(w http.ResponseWriter, status int, name string, p Page) error {
 	p.Version = Version
-	t, err := template.ParseFS(templates, "templates/layout.html", "templates/"+name+".html")
+	return write(w, status, Policy, "templates/layout.html", p, "templates/"+name+".html")
+}
+
+// write answers with the template "layout" of a file, which others complete.
+func write(w http.ResponseWriter, status int, policy, layout string, data any, more ...string) error {
+	t, err := template.ParseFS(templates, append([]string{layout}, more...)...)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout", p); err != nil {
+	if err := t.ExecuteTemplate(&b, "layout", data); err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", Policy)
+	h.Set("Content-Security-Policy", policy)
 	w.WriteHeader(status)
 	_, err = w.Write(b.Bytes())
 	return err

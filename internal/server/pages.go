@@ -16,7 +16,7 @@ import (
 func (s *Server) registerPages() {
 	s.page("/{$}", "The page with all rooms", s.homePage)
 	s.page("/rooms/{room}", "The page of a room", s.roomPage)
-	s.pageFor(Nobody, "/assets/{version}/{name}", "The scripts and styles of the pages", func(w http.ResponseWriter, r *http.Request) {
+	s.page("/assets/{version}/{name}", "The scripts and styles of the pages", func(w http.ResponseWriter, r *http.Request) {
 		if !page.WriteAsset(w, r.PathValue("name")) {
 			s.fail(w, notFound("asset", r.URL.Path))
 		}
@@ -25,18 +25,14 @@ func (s *Server) registerPages() {
 
 // page registers a page for browsers.
 func (s *Server) page(path, summary string, handle http.HandlerFunc) {
-	s.pageFor(Read, path, summary, handle)
-}
-
-func (s *Server) pageFor(need Scope, path, summary string, handle http.HandlerFunc) {
-	s.rawAs(need, huma.Operation{
+	s.rawAs(Read, huma.Operation{
 		Method: http.MethodGet, Path: path, Summary: summary,
 		Responses: map[string]*huma.Response{"200": {Description: "A file for a browser", Content: pageContent}},
 	}, handle)
 }
 
 func (s *Server) homePage(w http.ResponseWriter, _ *http.Request) {
-	s.writePage(w, http.StatusOK, "home", page.Page{Title: "Rooms"})
+	s.writePage(w, "home", page.Page{Title: "Rooms"})
 }
 
 func (s *Server) roomPage(w http.ResponseWriter, r *http.Request) {
@@ -49,12 +45,12 @@ func (s *Server) roomPage(w http.ResponseWriter, r *http.Request) {
 	if title == "" {
 		title = v.Room
 	}
-	s.writePage(w, http.StatusOK, "room", page.Page{Title: title, Room: v.Room})
+	s.writePage(w, "room", page.Page{Title: title, Room: v.Room})
 }
 
-func (s *Server) writePage(w http.ResponseWriter, status int, name string, p page.Page) {
+func (s *Server) writePage(w http.ResponseWriter, name string, p page.Page) {
 	p.Demo, p.Own = s.cfg.Demo, s.cfg.Own
-	if err := page.Write(w, status, name, p); err != nil {
+	if err := page.Write(w, http.StatusOK, name, p); err != nil {
 		s.cfg.Log.Debug("a page was not delivered", "page", name, "error", err)
 	}
 }
@@ -67,11 +63,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		s.fail(w, err)
 		return
 	}
-	refused := page.Refusal{What: sentence(p.Detail), Fix: sentence(p.Fix)}
-	title := "This page cannot be shown"
+	refused := page.Refusal{Title: "This page cannot be shown", What: sentence(p.Detail), Fix: sentence(p.Fix)}
 	linked := p.Code == "API-ORIGIN"
 	if linked || p.Status == http.StatusUnauthorized {
-		title, refused.Linked, refused.SignIn = "Sign in", linked, "moot open"
+		refused.Title, refused.Linked, refused.SignIn = "Sign in", linked, "moot open"
 		if id, ok := strings.CutPrefix(r.URL.Path, "/rooms/"); ok && plainID.MatchString(id) {
 			refused.SignIn += " " + id
 		}
@@ -79,7 +74,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	s.writePage(w, p.Status, "refused", page.Page{Title: title, Refused: refused})
+	if err := refused.Write(w, p.Status); err != nil {
+		s.cfg.Log.Debug("a page was not delivered", "page", "refused", "error", err)
+	}
 }
 
 // plainID is an id of a room that is safe in a command that a person copies into a shell.

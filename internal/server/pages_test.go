@@ -41,7 +41,7 @@ func TestRefusedPage(t *testing.T) {
 		status                   int
 	}{
 		{"/rooms/r_none", "text/html", "none", "moot open r_none<", http.StatusUnauthorized},
-		{"/", "text/html,*/*;q=0.8", "cross-site", "linked.js", http.StatusForbidden},
+		{"/", "text/html,*/*;q=0.8", "cross-site", "location.replace(to)", http.StatusForbidden},
 		{"/rooms/x;rm", "text/html", "none", "moot open<", http.StatusUnauthorized},
 		{"/", "*/*", "", `"code":"API-UNAUTHORIZED"`, http.StatusUnauthorized},
 		{"/api/rooms", "text/html", "none", `"code":"API-UNAUTHORIZED"`, http.StatusUnauthorized},
