@@ -64,6 +64,8 @@ func TestPageAccessible(t *testing.T) {
 			}
 		}
 	}
+	r.axePanels(t, b)
+	b.size(t, sizes[2].width, sizes[2].height)
 	r.show(b, r.ids["migration-review"])
 	for _, part := range []string{"moot-roster", "moot-inspector"} {
 		b.run(t, chromedp.Click(".for-"+part, chromedp.ByQuery))
@@ -71,4 +73,22 @@ func TestPageAccessible(t *testing.T) {
 		b.axe(t, part+" as a sheet")
 		b.run(t, chromedp.Click(".sheet-close", chromedp.ByQuery))
 	}
+}
+
+// axePanels checks the details, the preview of a policy and the inbox on a desk.
+func (r rooms) axePanels(t *testing.T, b *browser) {
+	t.Helper()
+	b.size(t, sizes[0].width, sizes[0].height)
+	r.show(b, r.ids["migration-review"])
+	for _, tab := range []string{"decision", "seat", "policy", "room", "share"} {
+		b.run(t, chromedp.Click("#tab-"+tab, chromedp.ByQuery))
+		b.axe(t, "the tab "+tab)
+	}
+	b.run(t, chromedp.Click(previewPolicy, chromedp.ByQuery))
+	b.until(t, `document.querySelector("dialog.preview")?.textContent.includes("decisions")`)
+	b.axe(t, "the preview of a policy")
+	b.run(t, chromedp.Evaluate(`document.querySelector("dialog.preview").close()`, nil), chromedp.Click("moot-inbox-button button", chromedp.ByQuery))
+	b.until(t, `document.querySelectorAll("dialog[open] .item, .inbox .item").length > 0`)
+	b.axe(t, "the inbox")
+	b.run(t, chromedp.KeyEvent("\x1b"))
 }
