@@ -36,7 +36,7 @@ participants:
 // TestRoomAsksRoom seats a room in another room, as an agent of the Agent2Agent
 // protocol: the other room answers, and the seat has its answer.
 func TestRoomAsksRoom(t *testing.T) {
-	h, err := moot.Open(moot.Config{Data: t.TempDir(), Cache: t.TempDir()})
+	h, err := moot.Open(moot.Config{Data: t.TempDir(), Cache: compiled()})
 	if err != nil {
 		t.Fatal(err)
 	}

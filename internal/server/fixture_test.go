@@ -31,7 +31,7 @@ type fixture struct {
 func newFixture(t testing.TB, data string) *fixture {
 	t.Helper()
 	h, err := moot.Open(moot.Config{
-		Data: data, Cache: t.TempDir(), Policies: map[string]moot.Policy{"turns": moot.PolicyFunc(inTurns)},
+		Data: data, Cache: compiled(), Policies: map[string]moot.Policy{"turns": moot.PolicyFunc(inTurns)},
 		Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
 			"agent": func(_ context.Context, p moot.Participant) (moot.Endpoint, error) {
 				return agent{asks: p.ID == "b"}, nil

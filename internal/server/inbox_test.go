@@ -59,7 +59,7 @@ func serveCareful(t *testing.T) served { return serveAgent(t, careful{}) }
 func serveAgent(t *testing.T, agent moot.Endpoint) served {
 	t.Helper()
 	dir := t.TempDir()
-	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache", Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
+	h, err := moot.Open(moot.Config{Data: dir, Cache: compiled(), Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
 		"bot": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent, nil },
 	}})
 	if err != nil {

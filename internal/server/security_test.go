@@ -28,7 +28,7 @@ type secured struct {
 func newSecured(t *testing.T, hosts string) *secured {
 	t.Helper()
 	dir := t.TempDir()
-	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache"})
+	h, err := moot.Open(moot.Config{Data: dir, Cache: compiled()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func hosted(t *testing.T, identify server.Identify) (*moot.Room, *client.Client)
 func hostedRoom(t *testing.T, yaml string, identify server.Identify) (*moot.Room, *client.Client) {
 	t.Helper()
 	dir := t.TempDir()
-	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache"})
+	h, err := moot.Open(moot.Config{Data: dir, Cache: compiled()})
 	if err != nil {
 		t.Fatal(err)
 	}

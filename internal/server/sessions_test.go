@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,8 +33,20 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(compiled()) // a folder for temporary files
+	os.Exit(code)
 }
+
+// compiled is the cache of compiled policies of all tests, because the compiler takes
+// seconds under the race detector.
+var compiled = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "moot-server-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 var callbackPattern = regexp.MustCompile(`send_agent_message\("([^"]+)", RESULTS\)`)
 
@@ -99,7 +112,7 @@ type office struct {
 func newOffice(t *testing.T, change func(*sessions.Config)) *office {
 	t.Helper()
 	dir, root := t.TempDir(), must(filepath.EvalSymlinks(t.TempDir()))
-	h, err := moot.Open(moot.Config{Data: dir, Cache: dir + "/cache"})
+	h, err := moot.Open(moot.Config{Data: dir, Cache: compiled()})
 	if err != nil {
 		t.Fatal(err)
 	}
