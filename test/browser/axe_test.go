@@ -85,7 +85,7 @@ func (r rooms) axePanels(t *testing.T, b *browser) {
 		b.axe(t, "the tab "+tab)
 	}
 	b.run(t, chromedp.Click(previewPolicy, chromedp.ByQuery))
-	b.until(t, `document.querySelector("dialog.preview")?.textContent.includes("decisions")`)
+	b.until(t, `document.querySelector("dialog.preview .preview-sum")`)
 	b.axe(t, "the preview of a policy")
 	b.run(t, chromedp.Evaluate(`document.querySelector("dialog.preview").close()`, nil), chromedp.Click("moot-inbox-button button", chromedp.ByQuery))
 	b.until(t, `document.querySelectorAll("dialog[open] .item, .inbox .item").length > 0`)
