@@ -44,15 +44,7 @@ func (b *Inbox) Follow(ctx context.Context, f func(inbox.Change) error) error {
 
 // Answer answers an item as the person who controls its room from this device.
 func (b *Inbox) Answer(ctx context.Context, id string, answer inbox.Answer) error {
-	in, item, err := inbox.Split(id)
-	if err != nil {
-		return err
-	}
-	act, err := answer.Act(item)
-	if err != nil {
-		return err
-	}
-	command, err := api.CommandOf(act)
+	in, command, err := AnswerCommand(id, answer)
 	if err != nil {
 		return err
 	}
@@ -68,6 +60,20 @@ func (b *Inbox) Answer(ctx context.Context, id string, answer inbox.Answer) erro
 	command.As = Person(shown.View, "")
 	_, err = c.Do(ctx, in, command)
 	return err
+}
+
+// AnswerCommand returns the room of an item, and the command that gives the item that
+// answer.
+func AnswerCommand(id string, answer inbox.Answer) (in string, c api.Command, err error) {
+	in, item, err := inbox.Split(id)
+	if err != nil {
+		return "", c, err
+	}
+	act, err := answer.Act(item)
+	if err == nil {
+		c, err = api.CommandOf(act)
+	}
+	return in, c, err
 }
 
 // StoredItems returns the drafts that wait in the log, in rooms that no process runs.

@@ -110,18 +110,11 @@ func (a *commands) answer(ctx context.Context, arg string, s sender, answer inbo
 	if err != nil {
 		return err
 	}
-	in, item, err := inbox.Split(id)
+	in, command, err := app.AnswerCommand(id, answer)
 	if err != nil {
 		return err
 	}
-	act, err := answer.Act(item)
-	if err != nil {
-		return err
-	}
-	command, err := api.CommandOf(act)
-	if err != nil {
-		return err
-	}
+	_, item, _ := strings.Cut(id, "/")
 	d, err := a.do(ctx, in, s, func(_ room.View, q *api.Command) {
 		command.As, command.ID = q.As, q.ID
 		*q = command
