@@ -95,7 +95,29 @@ func TestSeatOnAnotherDevice(t *testing.T) {
 		t.Errorf("the roster has %+v", x)
 	}
 
-	// the link works once, and another device has no seat
+	checkOthersDenied(t, ann, bob, carol, relay, id, link)
+	takeTurns(t, ann, bob, id)
+
+	// a device that is removed is away at once
+	if out, err := ann.moot("peers", "rm", "bob"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ann.await(id, "the session to be away", func(s *room.State) bool { x, _ := s.Seat("there"); return x.Presence == room.Away })
+	d.stop(t)
+	for _, w := range []*workbench{ann, bob} {
+		b, err := os.ReadFile(filepath.Join(w.data(), "audit.jsonl"))
+		if err != nil || !strings.Contains(string(b), id) || strings.Contains(string(b), "word ") {
+			t.Errorf("%v, the audit log is\n%s", err, b)
+		}
+	}
+	_ = r.Process.Kill()
+	r.end()
+}
+
+// checkOthersDenied checks that the link works once, and that the seat is of no other device
+// and the device of no other seat.
+func checkOthersDenied(t *testing.T, ann, bob, carol *workbench, relay, id, link string) {
+	t.Helper()
 	if out, err := carol.moot("join", "--yes", link); err == nil || !strings.Contains(out, "INVITE-USED") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -118,8 +140,11 @@ func TestSeatOnAnotherDevice(t *testing.T) {
 	if out, err := bob.moot("await", id, "--as", "here"); err == nil || !strings.Contains(out, "ROOM-UNKNOWN") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
 
-	// turns
+// takeTurns answers turns of both seats, and checks their prompts and a second answer.
+func takeTurns(t *testing.T, ann, bob *workbench, id string) {
+	t.Helper()
 	for n := range 3 {
 		turn := bob.turn(id[:8], "there")
 		if !strings.Contains(turn.Text, "not from your owner") || strings.Contains(turn.Text, "not for others") {
@@ -132,28 +157,13 @@ func TestSeatOnAnotherDevice(t *testing.T) {
 		if out, err := bob.moot("answer", id, "--as", "there", "--request", turn.Request, "again"); err == nil || !strings.Contains(out, "SEAT-ANSWERED") {
 			t.Errorf("%v\n%s", err, out)
 		}
-		if turn := ann.turn(id, "here"); !strings.Contains(turn.Text, `"bob"`) || !strings.Contains(turn.Text, device) {
+		if turn := ann.turn(id, "here"); !strings.Contains(turn.Text, `"bob"`) || !strings.Contains(turn.Text, bob.device()) {
 			t.Errorf("the prompt is\n%s", turn.Text)
 		}
 		if out, err := ann.moot("answer", id, "--as", "here", "and "+strconv.Itoa(n)); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-
-	// a device that is removed is away at once
-	if out, err := ann.moot("peers", "rm", "bob"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	ann.await(id, "the session to be away", func(s *room.State) bool { x, _ := s.Seat("there"); return x.Presence == room.Away })
-	d.stop(t)
-	for _, w := range []*workbench{ann, bob} {
-		b, err := os.ReadFile(filepath.Join(w.data(), "audit.jsonl"))
-		if err != nil || !strings.Contains(string(b), id) || strings.Contains(string(b), "word ") {
-			t.Errorf("%v, the audit log is\n%s", err, b)
-		}
-	}
-	_ = r.Process.Kill()
-	r.end()
 }
 
 // turn awaits the turn of a seat by the command.
@@ -229,33 +239,16 @@ func TestSeatOnAnotherDeviceKills(t *testing.T) {
 			})
 		})
 	}
-	var there *daemon
-	killed := 0
+	m := &machines{t: t, ann: ann, bob: bob, relay: r, startRelay: startRelay, here: d}
 	for done := 1; done <= turns; done++ {
 		select {
 		case <-progress:
 		case <-time.After(3 * time.Minute):
 			out, _ := ann.moot("show", id)
-			t.Fatalf("no turn has ended in 3 minutes, after %d turns and %d kills:\n%s\n%s", done-1, killed, out, d.stderr)
+			t.Fatalf("no turn has ended in 3 minutes, after %d turns and %d kills:\n%s\n%s", done-1, m.killed, out, m.here.stderr)
 		}
-		if killed*2 >= kills || done*kills <= 2*killed*turns {
-			continue
-		}
-		switch killed++; killed % 3 {
-		case 0:
-			_ = r.Process.Kill() // it may have ended
-			r.end()
-			r = startRelay()
-		case 1:
-			_ = d.Process.Kill()
-			d.end()
-			d = ann.serve()
-		case 2:
-			if there != nil {
-				_ = there.Process.Kill()
-				there.end()
-			}
-			there = bob.serve()
+		if m.killed*2 < kills && done*kills > 2*m.killed*turns {
+			m.kill()
 		}
 	}
 	stop()
@@ -268,14 +261,48 @@ func TestSeatOnAnotherDeviceKills(t *testing.T) {
 			t.Errorf("%s has not answered", s.seat)
 		}
 	}
-	d.stop(t)
-	if there != nil {
-		there.stop(t)
-	}
-	_ = r.Process.Kill()
-	r.end()
+	m.stop()
 	ann.checkSeats(t, id, stubs)
 	if x, _ := ann.state(id).Seat("there"); x.Device != bob.device() || x.Participant.Owner != "bob" {
 		t.Errorf("the roster has %+v", x)
 	}
+}
+
+// machines are the processes that a test kills: the servers of both devices and the relay.
+type machines struct {
+	t           *testing.T
+	ann, bob    *workbench
+	relay       *running
+	startRelay  func() *running
+	here, there *daemon // there is nil until it has been started
+	killed      int
+}
+
+// kill kills one of the processes, in turn, and starts it again.
+func (m *machines) kill() {
+	switch m.killed++; m.killed % 3 {
+	case 0:
+		_ = m.relay.Process.Kill() // it may have ended
+		m.relay.end()
+		m.relay = m.startRelay()
+	case 1:
+		_ = m.here.Process.Kill()
+		m.here.end()
+		m.here = m.ann.serve()
+	case 2:
+		if m.there != nil {
+			_ = m.there.Process.Kill()
+			m.there.end()
+		}
+		m.there = m.bob.serve()
+	}
+}
+
+func (m *machines) stop() {
+	m.here.stop(m.t)
+	if m.there != nil {
+		m.there.stop(m.t)
+	}
+	_ = m.relay.Process.Kill()
+	m.relay.end()
 }
