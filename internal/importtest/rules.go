@@ -46,8 +46,9 @@ var rules = []rule{
 	{pkg: "policies", may: "policies/policy", bare: true},
 
 	{pkg: "room/names", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy endpoints/endpoint room/names", never: impure + " unsafe"},
-	{pkg: "room/coordinator", may: "room room/log policies/policy endpoints/allow endpoints/endpoint"},
+	{pkg: "room/rights", never: impure, bare: true},
+	{pkg: "room", may: "policies/policy endpoints/endpoint room/names room/rights", never: impure + " unsafe"},
+	{pkg: "room/coordinator", may: "room room/log room/rights policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 
