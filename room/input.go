@@ -166,6 +166,7 @@ func fitInput(in policy.Input) policy.Input {
 	all, keep := in.Events, 0
 	if in.Events = nil; encodedSize(in) > policy.MaxInput/2 {
 		shortenOpening(&in)
+		shortenTasks(in.Agents, maxTasks)
 	}
 	for most := len(all); keep < most; { // binary search for the largest number of events that fits
 		n := (keep + most + 1) / 2
@@ -193,6 +194,23 @@ func shortenOpening(in *policy.Input) {
 	}
 }
 
+// shortenTasks leaves out tasks, the last ones first, until the rest has at most
+// so many bytes. It does not change the tasks that it keeps.
+func shortenTasks(agents []policy.Agent, left int) {
+	for i := range agents {
+		a := &agents[i]
+		for n := range a.Tasks {
+			if left -= maxTasksSize(a.Tasks[n : n+1]); left < 0 {
+				a.Tasks = a.Tasks[:n]
+				break
+			}
+		}
+	}
+}
+
+// maxTasks bounds the tasks of an input that is too large, in bytes.
+const maxTasks = 128 << 10
+
 // maxObjective is the length in bytes to which an objective, and all constraints
 // together, are cut.
 const maxObjective = 32 << 10
@@ -212,10 +230,24 @@ func maxSize(in *policy.Input) int {
 		if a.Bid != nil {
 			n += 6 * len(a.Bid.Reason)
 		}
+		n += maxTasksSize(a.Tasks)
+	}
+	if h := in.Handoff; h != nil {
+		n += 6 * (len(h.From) + len(h.To) + len(h.Reason))
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
 		n += 6*(len(e.From)+len(e.Text)) + maxListSize(e.To) + maxListSize(e.Mentions) + maxListSize(e.Addressed) + 512
+	}
+	return n
+}
+
+// maxTasksSize returns an upper bound of the encoded size of tasks.
+func maxTasksSize(all []policy.Task) int {
+	n := 0
+	for i := range all {
+		t := &all[i]
+		n += 6*(len(t.ID)+len(t.Title)+len(t.State)) + maxListSize(t.After) + 64
 	}
 	return n
 }

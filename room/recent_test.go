@@ -110,6 +110,9 @@ func TestInputBound(t *testing.T) {
 		"settings":    {Config: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
 		"state":       {State: policy.JSON(`"` + strings.Repeat("x", 9000) + `"`)},
 		"agents":      {Agents: slices.Repeat([]policy.Agent{{ID: c, Name: c, Role: c, Domains: []string{c, c, c}, Bid: &bid}}, 20)},
+		"tasks":       {Agents: slices.Repeat([]policy.Agent{{Tasks: slices.Repeat([]policy.Task{{ID: c, Title: c, State: c, After: []string{c, c}}}, 9)}}, 9)},
+		"no tasks":    {Agents: slices.Repeat([]policy.Agent{{Tasks: slices.Repeat([]policy.Task{{}}, 400)}}, 9)},
+		"hand-off":    {Handoff: &policy.Handoff{From: c, To: c, Reason: c}},
 		"events":      {Events: slices.Repeat([]policy.Event{{From: c, Text: c, To: []string{c}, Mentions: []string{c, c}, Addressed: []string{c, c}}}, 20)},
 		"ids":         {Events: slices.Repeat([]policy.Event{{Mentions: slices.Repeat([]string{""}, 400)}}, 20)},
 	} {
@@ -173,6 +176,19 @@ func TestOpeningShortened(t *testing.T) {
 	shortenOpening(&in)
 	if len(in.Objective) != maxObjective || !slices.Equal(in.Constraints, []string{a, b}) {
 		t.Errorf("%d bytes of objective, %d constraints", len(in.Objective), len(in.Constraints))
+	}
+}
+
+// TestTasksShortened checks that tasks are kept as far as they fit, the first ones
+// first, and that the tasks of the caller stay whole.
+func TestTasksShortened(t *testing.T) {
+	long := policy.Task{Title: strings.Repeat("t", maxTasks/6/3)}
+	tasks := []policy.Task{long, long}
+	in := policy.Input{Agents: []policy.Agent{{Tasks: tasks}, {Tasks: tasks}, {Tasks: tasks[:1]}}}
+	in.Objective = strings.Repeat("o", policy.MaxInput)
+	in = fitInput(in)
+	if a := in.Agents; !in.Truncated || len(a[0].Tasks) != 2 || len(a[1].Tasks) != 0 || len(a[2].Tasks) != 0 || len(tasks) != 2 {
+		t.Errorf("%d, %d and %d tasks", len(a[0].Tasks), len(a[1].Tasks), len(a[2].Tasks))
 	}
 }
 

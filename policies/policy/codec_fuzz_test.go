@@ -63,6 +63,7 @@ func FuzzDecodeInput(f *testing.F) {
 	in := sample()
 	f.Add(in.AppendJSON(nil))
 	f.Add([]byte(`{"agents":[{"bid":{"score":1e400}}],"state":null}`))
+	f.Add([]byte(`{"handoff":{"to":"a"},"agents":[{"tasks":[{"after":["b"],"id":"c","x":1},{}],"id":"a"}],"handoff":{"from":"b","x":[]}}`))
 	f.Add(bytes.Replace(in.AppendJSON(nil), []byte(`"decision":`), []byte(`"decision":0`), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in, err := policy.DecodeInput(b)
@@ -134,7 +135,15 @@ func anyInput(t *rapid.T) policy.Input {
 			f := rapid.Float64().Draw(t, "score")
 			a.Bid, a.Confidence = &policy.Bid{Score: f, Reason: text.Draw(t, "bid")}, &f
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "tasks") {
+			a.Tasks = append(a.Tasks, policy.Task{
+				ID: text.Draw(t, "task"), Title: text.Draw(t, "title"), State: text.Draw(t, "state"), After: texts.Draw(t, "after"),
+			})
+		}
 		in.Agents = append(in.Agents, a)
+	}
+	if rapid.Bool().Draw(t, "hands off") {
+		in.Handoff = &policy.Handoff{From: text.Draw(t, "from"), To: text.Draw(t, "to"), Reason: text.Draw(t, "why")}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "events") {
 		in.Events = append(in.Events, policy.Event{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,10 @@ func sample() policy.Input {
 				Ineligible: "cooldown", Presence: policy.Idle, Turns: 5, LastTurn: 14, Failures: 1, Tokens: 8100, AvgMS: 2300, Unread: 3, Urgent: 1,
 				Followed: policy.Followed{Last: 7, LastTwo: 2}, Confidence: pointer(0.7),
 				Bid: &policy.Bid{Score: 1e-9, Reason: "locks"},
+				Tasks: []policy.Task{
+					{ID: "t1", Title: "find the \"lock\"", State: policy.TaskWorking},
+					{ID: "t2", Title: "release it", State: policy.TaskSubmitted, After: []string{"t1", "t\n0"}},
+				},
 			},
 			{ID: "ann", Name: "Ann", Kind: policy.Human, Eligible: true, Confidence: pointer(math.NaN())},
 		},
@@ -37,6 +42,7 @@ func sample() policy.Input {
 			},
 			{Seq: 89, Kind: policy.KindSystem},
 		},
+		Handoff:   &policy.Handoff{From: "sec", To: "dba", Reason: "locks\u00a0are hers"},
 		Truncated: true,
 	}
 }
@@ -57,6 +63,21 @@ func TestInputGolden(t *testing.T) {
 	}
 }
 
+// TestInputWithoutNewFields: an input that has none of the fields of ABI 1.2 is
+// encoded as in 1.1.
+func TestInputWithoutNewFields(t *testing.T) {
+	t.Parallel()
+	in := sample()
+	in.Handoff, in.Agents[0].Tasks = nil, []policy.Task{}
+	want, err := os.ReadFile("testdata/input1.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := in.AppendJSON(nil); !bytes.Equal(got, bytes.TrimSuffix(want, []byte("\n"))) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestInputDecodes(t *testing.T) {
 	t.Parallel()
 	in := sample()
@@ -68,6 +89,12 @@ func TestInputDecodes(t *testing.T) {
 	if second := back.AppendJSON(nil); !bytes.Equal(first, second) {
 		t.Errorf("decoding and encoding changed\n%s\nto\n%s", first, second)
 	}
+	if h := back.Handoff; h == nil || *h != *in.Handoff {
+		t.Errorf("decoded the hand-off %+v", h)
+	}
+	if !reflect.DeepEqual(back.Agents[0].Tasks, in.Agents[0].Tasks) {
+		t.Errorf("decoded the tasks %+v", back.Agents[0].Tasks)
+	}
 	if back.Agents[0].Bid.Score != 1e-9 || back.Agents[1].Confidence != nil || back.State != nil {
 		t.Errorf("decoded %+v", back)
 	}
@@ -77,7 +104,7 @@ func TestInputDecodesIntoUsedInput(t *testing.T) {
 	t.Parallel()
 	full := sample()
 	big := full.AppendJSON(nil)
-	small := []byte(`{"future":{"x":[null,1.5e3]},"agents":[{"id":"a"}],"events":[{"from":"b","future":0}],"state":[1]}`)
+	small := []byte(`{"future":{"x":[null,1.5e3]},"agents":[{"id":"a","tasks":[{"id":"t"}]}],"events":[{"from":"b","future":0}],"state":[1]}`)
 	fresh, err := policy.DecodeInput(small)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +123,8 @@ func TestInputDecodesIntoUsedInput(t *testing.T) {
 
 func TestInputDecodeAllocations(t *testing.T) {
 	in := sample()
-	in.Objective, in.Agents[0].Bid, in.Agents[0].Confidence = "plain", nil, nil
+	in.Objective, in.Agents[0].Bid, in.Agents[0].Confidence, in.Handoff = "plain", nil, nil, nil
+	in.Agents[0].Tasks[0].Title, in.Agents[0].Tasks[1].After = "plain", []string{"t1"}
 	b := in.AppendJSON(nil)
 	var into policy.Input
 	if n := testing.AllocsPerRun(50, func() {

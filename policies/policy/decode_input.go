@@ -52,12 +52,16 @@ const (
 	bidField // a *Bid
 	agentsField
 	eventsField
+	handoffField // a *Handoff
+	tasksField
 )
 
 var (
 	input0 Input
 	agent0 Agent
 	event0 Event
+	pass0  Handoff
+	task0  Task
 )
 
 // The fields of each struct, in the order in which [Input.AppendJSON] writes
@@ -77,6 +81,7 @@ var (
 		{`"limits":`, limitsField, unsafe.Offsetof(input0.Limits)},
 		{`"agents":`, agentsField, unsafe.Offsetof(input0.Agents)},
 		{`"events":`, eventsField, unsafe.Offsetof(input0.Events)},
+		{`"handoff":`, handoffField, unsafe.Offsetof(input0.Handoff)},
 		{`"truncated":`, boolField, unsafe.Offsetof(input0.Truncated)},
 		{`"state":`, stateField, unsafe.Offsetof(input0.State)},
 	}
@@ -105,6 +110,18 @@ var (
 		{`"followed":`, followedField, unsafe.Offsetof(agent0.Followed)},
 		{`"confidence":`, floatField, unsafe.Offsetof(agent0.Confidence)},
 		{`"bid":`, bidField, unsafe.Offsetof(agent0.Bid)},
+		{`"tasks":`, tasksField, unsafe.Offsetof(agent0.Tasks)},
+	}
+	taskFields = []field{
+		{`"id":`, stringField, unsafe.Offsetof(task0.ID)},
+		{`"title":`, stringField, unsafe.Offsetof(task0.Title)},
+		{`"state":`, stringField, unsafe.Offsetof(task0.State)},
+		{`"after":`, stringsField, unsafe.Offsetof(task0.After)},
+	}
+	handoffFields = []field{
+		{`"from":`, stringField, unsafe.Offsetof(pass0.From)},
+		{`"to":`, stringField, unsafe.Offsetof(pass0.To)},
+		{`"reason":`, stringField, unsafe.Offsetof(pass0.Reason)},
 	}
 	followedFields = []field{
 		{`"last":`, intField, unsafe.Offsetof(agent0.Followed.Last)},
@@ -204,6 +221,12 @@ func (d *inputDecoder) value(kind fieldKind, at unsafe.Pointer) {
 		d.agents((*[]Agent)(at))
 	case eventsField:
 		d.events((*[]Event)(at))
+	case handoffField:
+		h := &Handoff{}
+		d.object(handoffFields, unsafe.Pointer(h))
+		*(**Handoff)(at) = h
+	case tasksField:
+		d.tasks((*[]Task)(at))
 	}
 }
 
@@ -228,11 +251,26 @@ func (d *inputDecoder) agents(to *[]Agent) {
 		n := len(all)
 		if n < cap(all) {
 			all = all[:n+1]
-			all[n] = Agent{Domains: all[n].Domains[:0]}
+			all[n] = Agent{Domains: all[n].Domains[:0], Tasks: all[n].Tasks[:0]}
 		} else {
 			all = append(all, Agent{})
 		}
 		d.object(agentFields, unsafe.Pointer(&all[n]))
+	}
+	*to = all
+}
+
+func (d *inputDecoder) tasks(to *[]Task) {
+	all := (*to)[:0]
+	for d.Array(); d.More(); {
+		n := len(all)
+		if n < cap(all) {
+			all = all[:n+1]
+			all[n] = Task{After: all[n].After[:0]}
+		} else {
+			all = append(all, Task{})
+		}
+		d.object(taskFields, unsafe.Pointer(&all[n]))
 	}
 	*to = all
 }

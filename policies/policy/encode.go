@@ -38,6 +38,9 @@ func (in *Input) AppendJSON(dst []byte) []byte {
 		w.event(&in.Events[i])
 	}
 	w.EndArray()
+	if in.Handoff != nil {
+		w.handoff(in.Handoff)
+	}
 	w.bool("truncated", in.Truncated)
 	w.name("state")
 	w.Raw(in.State)
@@ -90,6 +93,35 @@ func (w *Writer) agent(a *Agent) {
 		w.str("reason", a.Bid.Reason)
 		w.EndObject()
 	}
+	if len(a.Tasks) > 0 {
+		w.tasks(a.Tasks)
+	}
+	w.EndObject()
+}
+
+func (w *Writer) tasks(all []Task) {
+	w.name("tasks")
+	w.Array()
+	for i := range all {
+		t := &all[i]
+		w.Object()
+		w.str("id", t.ID)
+		w.str("title", t.Title)
+		w.str("state", t.State)
+		if len(t.After) > 0 {
+			w.strs("after", t.After)
+		}
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+func (w *Writer) handoff(h *Handoff) {
+	w.name("handoff")
+	w.Object()
+	w.str("from", h.From)
+	w.str("to", h.To)
+	w.str("reason", h.Reason)
 	w.EndObject()
 }
 

@@ -22,6 +22,42 @@ func (in *Input) Seat(id string) int {
 // its cooldown, or busy.
 func (a *Agent) Soon() bool { return a.Ineligible == "cooldown" || a.Ineligible == "busy" }
 
+// HandedOff returns the agent that the latest turn handed off to, and the reason
+// for users. It returns nil if there was no hand-off, if the agent cannot be granted
+// the turn now, or if a person has addressed an agent since: people come first.
+func (in *Input) HandedOff() (to *Agent, why string) {
+	h := in.Handoff
+	if h == nil || in.personAsks(h.From) {
+		return nil, ""
+	}
+	if to = in.Agent(h.To); to == nil || !to.Eligible {
+		return nil, ""
+	}
+	if why = h.From + " hands off to " + h.To; h.Reason != "" {
+		why += ": " + h.Reason
+	}
+	return to, clip(why, MaxReason-len("..."))
+}
+
+// personAsks reports whether a person has addressed an agent since the latest
+// message of the agent speaker.
+func (in *Input) personAsks(speaker string) bool {
+	for i := len(in.Events) - 1; i >= 0; i-- {
+		e := &in.Events[i]
+		if e.Kind == KindMessage && e.From == speaker {
+			return false
+		}
+		for _, ids := range [2][]string{e.To, e.Addressed} {
+			for _, id := range ids {
+				if a := in.Agent(id); e.Kind == KindHuman && a != nil && a.Kind != Human {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // Said reports whether the event is a message of an agent or a person.
 func (e *Event) Said() bool { return e.Kind == KindMessage || e.Kind == KindHuman }
 

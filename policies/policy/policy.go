@@ -1,6 +1,7 @@
 package policy
 
-// ABI is the version of the contract that this package implements.
+// ABI is the version of the contract that this package implements. Its minor
+// versions only add optional fields to the input; this is 1.2.
 const ABI = 1
 
 // JSON is a raw JSON value. The nil JSON encodes as null.
@@ -39,10 +40,18 @@ type Input struct {
 	Constraints []string // rules for all participants
 	Config      JSON     // settings; {} when they were given to Configure
 	Limits      Limits
-	Agents      []Agent // participants of the room, in the order of room.yaml
-	Events      []Event // events since the previous decision, oldest first
-	Truncated   bool    // older events were left out
-	State       JSON    // state after the previous decision; nil is null
+	Agents      []Agent  // participants of the room, in the order of room.yaml
+	Events      []Event  // events since the previous decision, oldest first
+	Handoff     *Handoff // who should go on; nil when nobody was named
+	Truncated   bool     // older events were left out
+	State       JSON     // state after the previous decision; nil is null
+}
+
+// A Handoff is the wish of an agent, at the end of its turn, that another one goes
+// on. The room has checked that it is allowed. A policy may follow it.
+type Handoff struct {
+	From, To string // ids of agents
+	Reason   string // at most [MaxHandoff] bytes; may be empty
 }
 
 // Limits tell a policy how much of the room's limits is left. -1 means that a
@@ -88,6 +97,28 @@ type Agent struct {
 	Followed   Followed // how often it followed the latest speakers
 	Confidence *float64 // stated with its latest reply; nil when unknown
 	Bid        *Bid     // nil without a bid
+	Tasks      []Task   // the open tasks that it owns, in the order of the plan
+}
+
+// A Task is an open task of the room's plan.
+type Task struct {
+	ID    string
+	Title string
+	State string   // TaskSubmitted, TaskWorking, TaskInputRequired or TaskAuthRequired
+	After []string // ids of the tasks that it still waits for; empty: it can be worked on
+}
+
+// States of open tasks.
+const (
+	TaskSubmitted     = "submitted"
+	TaskWorking       = "working"
+	TaskInputRequired = "input_required"
+	TaskAuthRequired  = "auth_required"
+)
+
+// Free reports whether its owner can work on the task now.
+func (t *Task) Free() bool {
+	return len(t.After) == 0 && (t.State == TaskSubmitted || t.State == TaskWorking)
 }
 
 // Followed counts how often an agent spoke directly after the latest speaker,
@@ -154,11 +185,13 @@ type Score struct {
 // Bounds of the contract, in bytes if not stated otherwise.
 const (
 	MaxReason  = 500
+	MaxHandoff = 300 // leaves space for ids in the reason of a decision
 	MaxHints   = 2 << 10
 	MaxState   = 64 << 10
 	MaxInput   = 1 << 20
 	MaxOutput  = 256 << 10
 	MaxEvents  = 500 // events in one input
+	MaxTasks   = 256 // tasks in one input
 	MaxLog     = 8 << 10
 	DefHistory = 50      // default of history_events in a manifest, events
 	DefText    = 8 << 10 // default of max_text_bytes in a manifest

@@ -25,7 +25,7 @@ func (r *room) step(i int, in input) error {
 	r.in.Decision, r.in.Turn = int64(i+1), i+1
 	r.in.NowMS = int64(i) * 1000
 	r.in.Limits.TurnsLeft = max(0, r.in.Limits.MaxTurns-i)
-	r.in.Events, r.in.Truncated = nil, false
+	r.in.Events, r.in.Handoff, r.in.Truncated = nil, nil, false
 	return r.take(in)
 }
 
@@ -51,6 +51,9 @@ func (r *room) take(in input) error {
 	}
 	if in.Events != nil {
 		r.in.Events = r.events(*in.Events)
+	}
+	if in.Handoff != nil {
+		r.in.Handoff = (*policy.Handoff)(in.Handoff)
 	}
 	for _, j := range []struct {
 		to   *policy.JSON
@@ -83,11 +86,18 @@ func agents(all []agent) []policy.Agent {
 			ID: a.ID, Name: cmp.Or(a.Name, a.ID), Kind: cmp.Or(a.Kind, policy.Local), Role: a.Role, Domains: a.Domains,
 			Eligible: eligible, Ineligible: a.Ineligible, Presence: a.Presence, Turns: a.Turns, LastTurn: a.LastTurn, Failures: a.Failures,
 			Tokens: a.Tokens, AvgMS: a.AvgMS, Unread: a.Unread, Urgent: a.Urgent, Followed: policy.Followed(a.Followed),
-			Confidence: a.Confidence, Bid: (*policy.Bid)(a.Bid),
+			Confidence: a.Confidence, Bid: (*policy.Bid)(a.Bid), Tasks: tasks(a.Tasks),
 		}
 		if !eligible && a.Ineligible == "" && a.Kind == policy.Human {
 			out[i].Ineligible = "attends"
 		}
+	}
+	return out
+}
+
+func tasks(all []task) (out []policy.Task) {
+	for _, t := range all {
+		out = append(out, policy.Task{ID: t.ID, Title: cmp.Or(t.Title, t.ID), State: cmp.Or(t.State, policy.TaskSubmitted), After: t.After})
 	}
 	return out
 }

@@ -38,6 +38,7 @@ type input struct {
 	Limits      *limits   `yaml:"limits"`
 	Agents      *[]agent  `yaml:"agents"`
 	Events      *[]event  `yaml:"events"`
+	Handoff     *handoff  `yaml:"handoff"`
 	Truncated   *bool     `yaml:"truncated"`
 	State       *any      `yaml:"state"`
 }
@@ -74,6 +75,20 @@ type agent struct {
 		Score  float64 `yaml:"score"`
 		Reason string  `yaml:"reason"`
 	} `yaml:"bid"`
+	Tasks []task `yaml:"tasks"`
+}
+
+type handoff struct {
+	From   string `yaml:"from"`
+	To     string `yaml:"to"`
+	Reason string `yaml:"reason"`
+}
+
+type task struct {
+	ID    string   `yaml:"id"`
+	Title string   `yaml:"title"`
+	State string   `yaml:"state"`
+	After []string `yaml:"after"`
 }
 
 type event struct {
@@ -112,10 +127,13 @@ func Parse(name string, b []byte) (*Case, error) {
 	if err := r.take(f.Input); err != nil {
 		return nil, fmt.Errorf("%s: input: %w", name, err)
 	}
-	r.in.Events = nil
+	r.in.Events, r.in.Handoff = nil, nil
 	for i, s := range f.Steps {
 		if i == 0 && s.Input.Events == nil {
 			s.Input.Events = f.Input.Events
+		}
+		if i == 0 && s.Input.Handoff == nil {
+			s.Input.Handoff = f.Input.Handoff
 		}
 		if err := r.step(i, s.Input); err != nil {
 			return nil, fmt.Errorf("%s: step %d: %w", name, i+1, err)

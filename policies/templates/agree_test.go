@@ -43,6 +43,14 @@ func oddInput(r *rand.Rand) policy.Input {
 		}
 		in.Events = append(in.Events, e)
 	}
+	for i := range in.Agents {
+		for range r.Intn(3) {
+			in.Agents[i].Tasks = append(in.Agents[i].Tasks, policy.Task{ID: word(r, 5), Title: word(r, 20), State: word(r, 9), After: words(r)})
+		}
+	}
+	if n := len(in.Agents); n > 0 && r.Intn(3) == 0 {
+		in.Handoff = &policy.Handoff{From: word(r, 9), To: in.Agents[r.Intn(n)].ID, Reason: word(r, 30)}
+	}
 	in.State = policy.JSON(`{"n":[1,{"x":"\"]"}]}`)
 	return in
 }
@@ -52,7 +60,7 @@ func oddInput(r *rand.Rand) policy.Input {
 func TestTemplatesAgree(t *testing.T) {
 	t.Parallel()
 	langs := []string{"c", "rust", "assemblyscript"}
-	loaded := load(t, langs...)
+	loaded := load(t, "guests", langs...)
 	r := rand.New(rand.NewSource(1))
 	for range 300 {
 		in := oddInput(r)

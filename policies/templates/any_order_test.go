@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/folkmoot/moot/plugins"
@@ -28,6 +29,9 @@ func withUnknown(v any) any {
 	return v
 }
 
+// keyLine matches the name of a member, which begins a line, and the colon.
+var keyLine = regexp.MustCompile(`(?m)^(\s*"(?:[^"\\]|\\.)*"): `)
+
 // rewritten returns an input as another host might write it: its members in
 // byte order, with spaces, and with unknown members.
 func rewritten(t *testing.T, input []byte) []byte {
@@ -45,11 +49,11 @@ func rewritten(t *testing.T, input []byte) []byte {
 	if err := e.Encode(withUnknown(v)); err != nil {
 		t.Fatal(err)
 	}
-	return bytes.ReplaceAll(b.Bytes(), []byte(`": `), []byte("\" :\r\n"))
+	return keyLine.ReplaceAll(b.Bytes(), []byte("$1 :\r\n"))
 }
 
-// load returns the prebuilt modules of the templates, by language.
-func load(t *testing.T, langs ...string) map[string]*plugins.Policy {
+// load returns the prebuilt modules of the templates in a folder, by language.
+func load(t *testing.T, folder string, langs ...string) map[string]*plugins.Policy {
 	t.Helper()
 	host, err := plugins.NewHost(plugins.Config{})
 	if err != nil {
@@ -58,7 +62,7 @@ func load(t *testing.T, langs ...string) map[string]*plugins.Policy {
 	t.Cleanup(func() { _ = host.Close() })
 	all := map[string]*plugins.Policy{}
 	for _, lang := range langs {
-		wasm, err := os.ReadFile("../policytest/testdata/guests/" + lang + ".wasm")
+		wasm, err := os.ReadFile("../policytest/testdata/" + folder + "/" + lang + ".wasm")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +77,7 @@ func load(t *testing.T, langs ...string) map[string]*plugins.Policy {
 // the answer.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
-	for lang, p := range load(t, "c", "rust", "assemblyscript") {
+	for lang, p := range load(t, "guests", "c", "rust", "assemblyscript") {
 		r := rand.New(rand.NewSource(2))
 		for range 100 {
 			in := oddInput(r)
@@ -93,7 +97,7 @@ func TestAnyOrder(t *testing.T) {
 // TestInvalidInput: an invalid input gets no answer.
 func TestInvalidInput(t *testing.T) {
 	t.Parallel()
-	for lang, p := range load(t, "c", "rust", "assemblyscript") {
+	for lang, p := range load(t, "guests", "c", "rust", "assemblyscript") {
 		for _, input := range []string{
 			``, ` `, `{`, `[]`, `{"agents":[`, `{"agents":[{]}`, `{"agents":[{}}`, `{"agents":[{"id":"a}]}`, `{"agents":[{"id":1}]}`, `{"agents":{}}`,
 			`{"agents":[{"id":"a"}{"id":"b"}]}`, `{"agents":[{"id":"a"},]}`, `{"agents":[{"id":"a",}]}`, `{"agents":[{"id" "a"}]}`, `{"agents":[{"id":"a" "name":"b"}]}`,

@@ -12,7 +12,7 @@ import (
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	const bytes, most = "\"\\{}[],: 0-tx\n\x00\xff", 2_000_000
-	for lang, p := range load(t, "c", "rust", "assemblyscript") {
+	for lang, p := range load(t, "guests", "c", "rust", "assemblyscript") {
 		r := rand.New(rand.NewSource(3))
 		for range 2000 {
 			in := oddInput(r)

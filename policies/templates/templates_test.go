@@ -159,7 +159,7 @@ func TestFolders(t *testing.T) {
 				t.Errorf("%s: %s: executable is %v", lang, f.Name, f.Executable)
 			}
 		}
-		for _, name := range []string{"addressed", "odd", "recent"} {
+		for _, name := range []string{"addressed", "handoff", "odd", "presence", "recent", "tasks"} {
 			want, err := os.ReadFile("../policytest/testdata/polite/" + name + ".yaml")
 			if err != nil {
 				t.Fatal(err)

@@ -1,5 +1,5 @@
-/* polite: the addressed agent speaks next, otherwise the agent that has been
- * silent for longest. */
+/* polite: a hand-off is followed, or the addressed agent speaks next, otherwise
+ * the agent that has been silent for longest. */
 #include "roompolicy.h"
 
 static const rp_agent *addressed(const rp_input *in, const rp_event *e) {
@@ -21,7 +21,14 @@ static const rp_agent *least_recent(const rp_input *in, rp_text except) {
 
 void roompolicy_decide_input(const rp_input *in) {
     const rp_event *e = rp_last_said(in);
-    const rp_agent *a = e ? addressed(in, e) : 0;
+    const rp_handoff *h = &in->handoff;
+    const rp_agent *a = e && rp_equal(e->kind, RP("human")) ? 0 : rp_find(in, h->to);
+    if (a && a->eligible) {
+        rp_text why[] = {h->from, RP(" hands off to "), a->id, RP(": "), h->reason};
+        rp_speak_because(a->id, why, 5);
+        return;
+    }
+    a = e ? addressed(in, e) : 0;
     if (a) {
         rp_speak(a->id, e->from, RP(" addressed "), a->id);
         return;

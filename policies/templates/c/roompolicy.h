@@ -20,6 +20,12 @@ typedef _Bool rp_bool;
 typedef struct { const char *at; rp_u32 len; } rp_text;
 typedef struct { rp_text *all; rp_u32 len, cap; } rp_texts;
 
+/* An open task; after has the ids of the tasks that it waits for. */
+typedef struct {
+    rp_text id, title, state;
+    rp_texts after;
+} rp_task;
+
 typedef struct {
     rp_text id, name, kind, role, ineligible_reason;
     rp_text presence; /* live, idle or away, of an agent session that comes by itself; empty for all others */
@@ -27,6 +33,8 @@ typedef struct {
     rp_bool eligible;
     rp_i64 turns, last_turn, failures, tokens, avg_ms, unread;
     rp_i64 followed_last, followed_last_two; /* how often it spoke next after these speakers */
+    rp_task *tasks;                          /* the open tasks that it owns */
+    rp_u32 tasks_len, tasks_cap;
 } rp_agent;
 
 typedef struct {
@@ -35,6 +43,9 @@ typedef struct {
     rp_texts to, mentions, addressed;
     rp_bool truncated;
 } rp_event;
+
+/* The wish of an agent that another one goes on. */
+typedef struct { rp_text from, to, reason; } rp_handoff;
 
 typedef struct {
     rp_bool init, truncated;
@@ -46,6 +57,7 @@ typedef struct {
     rp_u32 agents_len, agents_cap;
     rp_event *events;
     rp_u32 events_len, events_cap;
+    rp_handoff handoff; /* to is empty if there is none */
 } rp_input;
 
 /* You write this function: answer in with rp_speak or rp_decline. */
@@ -268,6 +280,24 @@ RP_INLINE const char *rp_read_followed(const char *p, rp_agent *a) {
     RP_END;
 }
 
+static const char *rp_read_task(const char *p, rp_task *t) {
+    *t = (rp_task){0};
+    RP_OBJECT
+    RP_KEY("id", rp_string(p, &t->id)) RP_KEY("title", rp_string(p, &t->title))
+    RP_KEY("state", rp_string(p, &t->state)) RP_KEY("after", rp_strings(p, &t->after))
+    RP_END;
+}
+
+RP_APART const char *rp_read_tasks(const char *p, rp_agent *a) {
+    RP_ARRAY(rp_read_task(p, RP_MORE(a->tasks, a->tasks_len, a->tasks_cap)));
+}
+
+RP_APART const char *rp_read_handoff(const char *p, rp_handoff *h) {
+    RP_OBJECT
+    RP_KEY("from", rp_string(p, &h->from)) RP_KEY("to", rp_string(p, &h->to)) RP_KEY("reason", rp_string(p, &h->reason))
+    RP_END;
+}
+
 static const char *rp_read_agent(const char *p, rp_agent *a) {
     RP_ZERO(a);
     RP_OBJECT
@@ -281,6 +311,7 @@ static const char *rp_read_agent(const char *p, rp_agent *a) {
     RP_KEY("failures", rp_int(p, &a->failures)) RP_KEY("tokens", rp_int(p, &a->tokens))
     RP_KEY("avg_ms", rp_int(p, &a->avg_ms)) RP_KEY("unread", rp_int(p, &a->unread))
     RP_KEY("followed", rp_read_followed(p, a))
+    RP_KEY("tasks", rp_read_tasks(p, a))
     RP_END;
 }
 
@@ -322,6 +353,7 @@ static const char *rp_read_input(const char *p, rp_input *in) {
     RP_KEY("constraints", rp_strings(p, &in->constraints)) RP_KEY("config", rp_value(p, &in->config))
     RP_KEY("limits", rp_read_limits(p, in))
     RP_KEY("agents", rp_read_agents(p, in)) RP_KEY("events", rp_read_events(p, in))
+    RP_KEY("handoff", rp_read_handoff(p, &in->handoff))
     RP_KEY("truncated", rp_true(p, &in->truncated)) RP_KEY("state", rp_value(p, &in->state))
     RP_END;
 }
@@ -357,15 +389,19 @@ static void rp_put(rp_text t) {
     for (rp_u32 i = 0; i < t.len; i++) rp_out[rp_out_len++] = t.at[i]; /* memory.copy is slower for so few bytes */
 }
 
-/* rp_speak chooses id as the next speaker; the reason is a, b and c joined. */
-static void rp_speak(rp_text id, rp_text a, rp_text b, rp_text c) {
+/* rp_speak_because chooses id as the next speaker; the reason is n texts joined. */
+static void rp_speak_because(rp_text id, const rp_text *why, rp_u32 n) {
     rp_put(RP("{\"action\":\"speak\",\"agent\":\""));
     rp_put(id);
     rp_put(RP("\",\"reason\":\""));
-    rp_put(a);
-    rp_put(b);
-    rp_put(c);
+    for (rp_u32 i = 0; i < n; i++) rp_put(why[i]);
     rp_put(RP("\"}"));
+}
+
+/* rp_speak is the same for a reason of three texts. */
+static void rp_speak(rp_text id, rp_text a, rp_text b, rp_text c) {
+    rp_text why[] = {a, b, c};
+    rp_speak_because(id, why, 3);
 }
 
 static void rp_decline(rp_text reason) {

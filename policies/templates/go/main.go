@@ -1,5 +1,5 @@
-// Command polite is a policy for Folkmoot rooms: the addressed agent speaks
-// next, otherwise the agent that has been silent for longest.
+// Command polite is a policy for Folkmoot rooms: a hand-off is followed, or the
+// addressed agent speaks next, otherwise the agent that has been silent for longest.
 package main
 
 import "github.com/folkmoot/moot/policies/policy"

@@ -1,5 +1,5 @@
-;; polite: the addressed agent speaks next, otherwise the agent that has been
-;; silent for longest. A complete policy in WebAssembly's text format.
+;; polite: a hand-off is followed, or the addressed agent speaks next, otherwise
+;; the agent that has been silent for longest. A complete policy in WebAssembly's text format.
 ;;
 ;; A JSON value is represented by a pointer to its start in the input; 0 means
 ;; no value. Strings are compared and copied with their escapes.
@@ -19,10 +19,15 @@
   (data (i32.const 144) "\"message\"")
   (data (i32.const 160) "\"human\"")
   (data (i32.const 176) "\"\"")
+  (data (i32.const 192) "\"handoff\"")
+  (data (i32.const 208) "\"to\"")
+  (data (i32.const 224) "\"reason\"")
   (data (i32.const 256) "{\"action\":\"speak\",\"agent\":\"\00")
   (data (i32.const 320) "\",\"reason\":\"\00")
   (data (i32.const 352) " addressed \00")
   (data (i32.const 384) " has been silent for longest\00")
+  (data (i32.const 416) " hands off to \00")
+  (data (i32.const 432) ": \00")
   (data (i32.const 448) "\"}\00")
   (data (i32.const 512) "{\"action\":\"decline\",\"reason\":\"nobody else can speak now\"}\00")
 
@@ -33,7 +38,7 @@
   (func (export "roompolicy_abi_1"))
 
   ;; The input starts at the second page; the answer follows it. An answer
-  ;; contains at most three ids and the phrases.
+  ;; contains at most three ids, a reason and the phrases.
   (func (export "roompolicy_alloc") (param $size i32) (result i32)
     (local $pages i32)
     (if (i32.gt_u (local.get $size) (i32.const 0x1000000)) (then (return (i32.const 0))))
@@ -45,16 +50,36 @@
     (i32.const 0x10000))
 
   (func (export "roompolicy_decide") (param $in i32) (param $len i32) (result i64)
-    (local $start i32)
+    (local $start i32) (local $agents i32) (local $said i32)
     (local.set $start (i32.add (local.get $in) (local.get $len)))
     (global.set $out (local.get $start))
     (i32.store8 (local.get $start) (i32.const 0))
-    (call $decide (call $find (local.get $in) (i32.const 16)) (call $last_said (call $find (local.get $in) (i32.const 32))))
+    (local.set $agents (call $find (local.get $in) (i32.const 16)))
+    (local.set $said (call $last_said (call $find (local.get $in) (i32.const 32))))
+    (if (i32.eqz (call $hand_off (local.get $agents) (local.get $said) (call $find (local.get $in) (i32.const 192))))
+      (then (call $decide (local.get $agents) (local.get $said))))
     (i64.or
       (i64.shl (i64.extend_i32_u (local.get $start)) (i64.const 32))
       (i64.extend_i32_u (i32.sub (global.get $out) (local.get $start)))))
 
   ;; ---- the policy ----
+
+  ;; Follows the hand-off, unless the newest message is of a person, and reports
+  ;; whether it did.
+  (func $hand_off (param $agents i32) (param $said i32) (param $handoff i32) (result i32)
+    (local $a i32)
+    (if (i32.eqz (local.get $handoff)) (then (return (i32.const 0))))
+    (if (call $same (call $find (local.get $said) (i32.const 64)) (i32.const 160)) (then (return (i32.const 0))))
+    (local.set $a (call $agent (local.get $agents) (call $find (local.get $handoff) (i32.const 208))))
+    (if (i32.eqz (call $able (local.get $a) (i32.const 176))) (then (return (i32.const 0))))
+    (call $speak (local.get $a))
+    (call $copy (call $find (local.get $handoff) (i32.const 80)))
+    (call $say (i32.const 416))
+    (call $copy (call $find (local.get $a) (i32.const 48)))
+    (call $say (i32.const 432))
+    (call $copy (call $find (local.get $handoff) (i32.const 224)))
+    (call $say (i32.const 448))
+    (i32.const 1))
 
   (func $decide (param $agents i32) (param $said i32)
     (local $from i32) (local $a i32)

@@ -1,11 +1,16 @@
-// polite: the addressed agent speaks next, otherwise the agent that has been
-// silent for longest.
+// polite: a hand-off is followed, or the addressed agent speaks next, otherwise
+// the agent that has been silent for longest.
 
 import { Agent, Event, Input, alloc, answer, decline, speak } from "./roompolicy";
 
 // decide chooses the next speaker. It is a pure function of input.
 function decide(input: Input): string {
   const e = input.lastSaid();
+  const h = input.handoff;
+  if (h !== null && (e === null || e.kind != "human")) {
+    const a = input.agent(h.to);
+    if (a !== null && a.eligible) return speak(a.id, h.from + " hands off to " + a.id + ": " + h.reason);
+  }
   if (e !== null) {
     const a = addressed(input, e);
     if (a !== null) return speak(a.id, e.from + " addressed " + a.id);

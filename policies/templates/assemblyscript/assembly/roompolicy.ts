@@ -15,6 +15,8 @@ export class Input {
   nowMs: i64 = 0;
   agents: Agent[] = [];
   events: Event[] = [];
+  /** The wish of an agent that another one goes on; null if there is none. */
+  handoff: Handoff | null = null;
   rawObjective: Raw = 0;
   rawState: Raw = 0;
 
@@ -39,6 +41,30 @@ export class Input {
   }
 }
 
+export class Handoff {
+  rawFrom: Raw = 0;
+  rawTo: Raw = 0;
+  rawReason: Raw = 0;
+
+  get from(): string { return text(this.rawFrom); }
+  get to(): string { return text(this.rawTo); }
+  get reason(): string { return text(this.rawReason); }
+}
+
+/** An open task. */
+export class Task {
+  rawId: Raw = 0;
+  rawTitle: Raw = 0;
+  rawState: Raw = 0;
+  rawAfter: Raw = 0;
+
+  get id(): string { return text(this.rawId); }
+  get title(): string { return text(this.rawTitle); }
+  get state(): string { return text(this.rawState); }
+  /** The ids of the tasks that it waits for. */
+  get after(): string[] { return texts(this.rawAfter); }
+}
+
 export class Agent {
   eligible: bool = false;
   turns: i64 = 0;
@@ -52,6 +78,7 @@ export class Agent {
   rawIneligibleReason: Raw = 0;
   rawPresence: Raw = 0;
   rawDomains: Raw = 0;
+  rawTasks: Raw = 0;
 
   get id(): string { return text(this.rawId); }
   get name(): string { return text(this.rawName); }
@@ -61,6 +88,8 @@ export class Agent {
   /** live, idle or away, of an agent session that comes by itself; empty for all others. */
   get presence(): string { return text(this.rawPresence); }
   get domains(): string[] { return texts(this.rawDomains); }
+  /** The open tasks that it owns. */
+  get tasks(): Task[] { return tasks(this.rawTasks); }
 }
 
 export class Event {
@@ -100,6 +129,11 @@ function text(r: Raw): string {
 function texts(r: Raw): string[] {
   const from = <usize>(r & 0xffffffff);
   return r == 0 ? [] : new Reader(from, from + <usize>(r >> 32)).strings();
+}
+
+function tasks(r: Raw): Task[] {
+  const from = <usize>(r & 0xffffffff);
+  return r == 0 ? [] : new Reader(from, from + <usize>(r >> 32)).tasks();
 }
 
 /** Chooses the next speaker. state is any JSON; "" leaves it unchanged. */
@@ -154,6 +188,7 @@ function word(key: string): u64 {
 }
 
 const ADDRESSED = word("addressed");
+const AFTER = word("after");
 const AGENTS = word("agents");
 const DECISION = word("decision");
 const DOMAINS = word("domains");
@@ -161,6 +196,7 @@ const ELIGIBLE = word("eligible");
 const EVENTS = word("events");
 const FAILURES = word("failures");
 const FROM = word("from");
+const HANDOFF = word("handoff");
 const ID = word("id");
 const INELIGIBLE_REASON = word("ineligible_reason");
 const INIT = word("init");
@@ -171,10 +207,13 @@ const NAME = word("name");
 const NOW_MS = word("now_ms");
 const OBJECTIVE = word("objective");
 const PRESENCE = word("presence");
+const REASON = word("reason");
 const ROLE = word("role");
 const SEQ = word("seq");
 const STATE = word("state");
+const TASKS = word("tasks");
 const TEXT = word("text");
+const TITLE = word("title");
 const TO = word("to");
 const TURN = word("turn");
 const TURNS = word("turns");
@@ -338,9 +377,44 @@ class Reader {
       else if (k == LAST_TURN && n == 9) a.lastTurn = this.int();
       else if (k == FAILURES && n == 8) a.failures = this.int();
       else if (k == UNREAD) a.unread = this.int();
+      else if (k == TASKS) a.rawTasks = this.skip();
       else this.skip();
     }
     return a;
+  }
+
+  tasks(): Task[] {
+    const all: Task[] = [];
+    this.need(0x5b);
+    for (let first = true; this.more(first, 0x5d); first = false) all.push(this.task());
+    return all;
+  }
+
+  task(): Task {
+    const t = new Task();
+    this.need(0x7b);
+    for (let first = true; this.more(first, 0x7d); first = false) {
+      const k = this.key();
+      if (k == ID) t.rawId = this.string();
+      else if (k == TITLE) t.rawTitle = this.string();
+      else if (k == STATE) t.rawState = this.string();
+      else if (k == AFTER) t.rawAfter = this.skip();
+      else this.skip();
+    }
+    return t;
+  }
+
+  handoff(): Handoff {
+    const h = new Handoff();
+    this.need(0x7b);
+    for (let first = true; this.more(first, 0x7d); first = false) {
+      const k = this.key();
+      if (k == FROM) h.rawFrom = this.string();
+      else if (k == TO) h.rawTo = this.string();
+      else if (k == REASON) h.rawReason = this.string();
+      else this.skip();
+    }
+    return h;
   }
 
   event(): Event {
@@ -374,6 +448,7 @@ class Reader {
       else if (k == NOW_MS) i.nowMs = this.int();
       else if (k == OBJECTIVE && n == 9) i.rawObjective = this.string();
       else if (k == STATE) i.rawState = this.skip();
+      else if (k == HANDOFF) i.handoff = this.handoff();
       else if (k == AGENTS) {
         this.need(0x5b);
         for (let one = true; this.more(one, 0x5d); one = false) i.agents.push(this.agent());

@@ -1,5 +1,5 @@
-//! polite: the addressed agent speaks next, otherwise the agent that has been
-//! silent for longest.
+//! polite: a hand-off is followed, or the addressed agent speaks next, otherwise
+//! the agent that has been silent for longest.
 
 mod reader;
 mod roompolicy;
@@ -10,6 +10,11 @@ use roompolicy::{Agent, Decision, Event, Input};
 /// `input`.
 fn decide(input: &Input) -> Decision {
     let said = input.last_said();
+    if let Some(h) = input.handoff.as_ref().filter(|_| said.map_or(true, |e| e.kind != "human")) {
+        if let Some(a) = input.agent(h.to).filter(|a| a.eligible) {
+            return Decision::speak(a.id, &[h.from, " hands off to ", a.id, ": ", h.reason]);
+        }
+    }
     if let Some(e) = said {
         if let Some(a) = addressed(input, e) {
             return Decision::speak(a.id, &[e.from, " addressed ", a.id]);

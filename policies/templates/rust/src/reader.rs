@@ -1,6 +1,6 @@
 //! Reads the JSON of an input, in which there are no spaces between values.
 
-use crate::roompolicy::{Agent, Event, Followed, Input, Limits};
+use crate::roompolicy::{Agent, Event, Followed, Handoff, Input, Limits, Task};
 
 /// The number of zeros after the text, so that the reader needs no check for
 /// the end at each byte. Invalid input ends at these zeros, which are invalid
@@ -322,7 +322,29 @@ impl<'a> Reader<'a> {
             "avg_ms" => a.avg_ms = self.int(),
             "unread" => a.unread = self.int(),
             "followed" => self.followed(&mut a.followed),
+            "tasks" => self.tasks(&mut a.tasks),
         );
+    }
+
+    #[inline(never)]
+    fn tasks(&mut self, all: &mut Vec<Task<'a>>) {
+        self.array(|r| {
+            let mut t = Task::default();
+            object!(r,
+                "id" => t.id = r.string(),
+                "title" => t.title = r.string(),
+                "state" => t.state = r.string(),
+                "after" => t.after = r.strings(),
+            );
+            all.push(t);
+        });
+    }
+
+    #[inline(never)]
+    fn handoff(&mut self) -> Handoff<'a> {
+        let mut h = Handoff::default();
+        object!(self, "from" => h.from = self.string(), "to" => h.to = self.string(), "reason" => h.reason = self.string());
+        h
     }
 
     fn event(&mut self, e: &mut Event<'a>) {
@@ -373,6 +395,7 @@ impl<'a> Reader<'a> {
                 let last = i.events.len() - 1;
                 r.event(&mut i.events[last]);
             }),
+            "handoff" => i.handoff = Some(self.handoff()),
             "truncated" => i.truncated = self.bool(),
             "state" => i.state = self.value(),
         );

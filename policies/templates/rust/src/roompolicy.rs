@@ -27,8 +27,17 @@ pub struct Input<'a> {
     pub limits: Limits,
     pub agents: Vec<Agent<'a>>,
     pub events: Vec<Event<'a>>,
+    pub handoff: Option<Handoff<'a>>,
     pub truncated: bool,
     pub state: &'a str, // any JSON
+}
+
+/// The wish of an agent that another one goes on.
+#[derive(Default)]
+pub struct Handoff<'a> {
+    pub from: &'a str,
+    pub to: &'a str,
+    pub reason: &'a str,
 }
 
 /// Limits; -1 means that there is no limit.
@@ -57,6 +66,15 @@ pub struct Agent<'a> {
     pub avg_ms: i64,
     pub unread: i64,
     pub followed: Followed,
+    pub tasks: Vec<Task<'a>>, // the open tasks that it owns
+}
+
+#[derive(Default)]
+pub struct Task<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+    pub state: &'a str,
+    pub after: Vec<&'a str>, // ids of the tasks that it waits for
 }
 
 /// How often an agent spoke next after the last speaker, and after the last two.

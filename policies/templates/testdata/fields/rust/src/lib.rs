@@ -1,0 +1,23 @@
+//! Declines with all hand-offs and tasks of the input.
+
+mod reader;
+mod roompolicy;
+
+use roompolicy::{Decision, Input};
+
+fn decide(input: &Input) -> Decision {
+    let mut parts = Vec::new();
+    if let Some(h) = &input.handoff {
+        parts.extend([h.from, ">", h.to, ":", h.reason]);
+    }
+    for a in &input.agents {
+        parts.extend([";", a.id]);
+        for t in &a.tasks {
+            parts.extend([" ", t.id, "/", t.title, "/", t.state]);
+            for id in &t.after {
+                parts.extend(["+", *id]);
+            }
+        }
+    }
+    Decision::decline(&parts)
+}
