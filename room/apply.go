@@ -30,7 +30,7 @@ func (s *State) Apply(e Event) {
 	case ModeChanged:
 		s.applyMode(b)
 	case SeatForgot:
-		s.applyForgot(b)
+		s.applyForgot(e, b)
 	case SeatReady:
 		s.applyReady(e, b)
 	case SeatFailed:
@@ -74,6 +74,8 @@ func (s *State) Apply(e Event) {
 		}
 	case MessagePosted:
 		s.applyPosted(e, b)
+	case MessageAcked, MessageReleased, AckMissed, MessageDead:
+		s.applyMail(e)
 	case Paused:
 		s.end(PhasePaused, b.Cause, b.Code, b.Reason)
 		if b.Record != nil {
@@ -110,6 +112,7 @@ func (s *State) applyOpened(b Opened) {
 // session is none: it keeps its memory, and is away until it awaits its turn again.
 func (s *State) applyClaimed(e Event) {
 	for _, x := range s.Seats {
+		s.requeue(e, x, "the room was opened again")
 		x.NeedsFullContext = x.NeedsFullContext || !x.Session
 		if x.Session {
 			x.Presence = Away
@@ -146,6 +149,7 @@ func (s *State) applyStanding(e Event, b SeatChanged) {
 	if b.Standing == Active {
 		x.Why = ""
 		x.Failures, x.Violations, x.NeedsFullContext = 0, 0, true
+		s.requeue(e, x, "the seat is active again")
 		x.mustStart(e)
 	}
 	s.addNews(e, x.ID+" is now "+string(b.Standing))
@@ -158,6 +162,7 @@ func (s *State) setTakenBy(e Event, id, owner string) {
 		x.TakenBy = owner
 		if owner == "" {
 			x.NeedsFullContext = true
+			s.requeue(e, x, "its agent has the seat again")
 			x.mustStart(e)
 		}
 	}
@@ -165,9 +170,10 @@ func (s *State) setTakenBy(e Event, id, owner string) {
 
 // applyForgot marks the seat for a full window. If it has the open turn, it may
 // have forgotten before or after the prompt, so the mark survives that turn.
-func (s *State) applyForgot(b SeatForgot) {
+func (s *State) applyForgot(e Event, b SeatForgot) {
 	if x := s.seat(b.Participant); x != nil {
 		x.NeedsFullContext = true
+		s.requeue(e, x, "its agent has lost its memory")
 	}
 	if t := s.Turn; t != nil && t.Participant == b.Participant {
 		t.Forgot = true
@@ -242,6 +248,7 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	s.applyRecord(b.Record)
 	s.Tally.Turns++
 	s.Tally.Declines = 0
+	s.Mail.TurnPosts = 0
 	s.Turn = &Turn{
 		Number: b.Turn, Participant: b.Participant, Request: b.Request, Window: b.Window, Hints: b.Hints, Prompt: b.Prompt, Epoch: e.Epoch,
 		Tokens: b.Tokens, Started: e.Clock, Timeout: b.Timeout,
@@ -279,7 +286,7 @@ func (s *State) applyPassed(e Event, b TurnPassed) {
 		s.Tally.Passed++
 		if x := s.seat(t.Participant); x != nil {
 			x.Passed++
-			s.finishServed(x, t, b.Latency)
+			s.finishServed(e, x, t, b.Latency)
 			s.charge(x, b.Usage, t.Tokens, "")
 			x.Confidence = nil // the stated confidence belongs to a message
 		}
@@ -342,9 +349,9 @@ func (s *State) endTurn(e Event, turn int, text string) {
 }
 
 // finishServed records that a seat has had its window, and moves its cursor.
-func (s *State) finishServed(x *Seat, t *Turn, latency time.Duration) {
+func (s *State) finishServed(e Event, x *Seat, t *Turn, latency time.Duration) {
 	x.Cursor = max(x.Cursor, t.Window.Through)
-	x.clearInbox(t.Window.Through)
+	s.noteDelivered(e, x, t)
 	x.NeedsFullContext = t.Forgot
 	x.Failures = 0
 	x.Replies++
@@ -363,7 +370,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	x := s.seat(m.From)
 	human := x == nil || x.Kind == policy.Human || m.By != ""
 	s.index(e, m, x)
-	s.deliver(e, m, b.Opening)
+	s.deliver(e, b)
 	s.addRecent(e, m, human)
 	if !s.ownID(m.ID) {
 		s.Commands.add(m.ID, e.Seq)
@@ -377,7 +384,11 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 			s.Phase, s.Ending = PhaseLive, Ending{}
 		}
 	} else {
-		if b.Turn == 0 {
+		switch {
+		case b.Turn != 0:
+		case s.hasTurn(x):
+			s.Mail.TurnPosts++
+		default:
 			x.SideMessages++
 		}
 		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
@@ -387,7 +398,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		if t.Draft == nil {
 			s.charge(x, b.Usage, t.Tokens, m.Text)
 		}
-		s.finishServed(x, t, b.Latency)
+		s.finishServed(e, x, t, b.Latency)
 		x.Confidence = m.Confidence
 		x.NeedsFullContext = t.Forgot || t.Draft != nil && t.Draft.Edited // its memory differs from the posted text
 		s.closeTurn(e)

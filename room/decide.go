@@ -70,6 +70,12 @@ func actorOf(b Body, actor string) string {
 		if b.Failed {
 			return ActorRoom
 		}
+	case MessageReleased, AckMissed:
+		return ActorRoom
+	case MessageDead:
+		if b.Target != 0 {
+			return ActorRoom
+		}
 	case MessagePosted: // the objective, after the policy has declined
 		if actor == ActorPolicy {
 			return ActorRoom
@@ -122,6 +128,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideReplied(do, now)
 	case Failed:
 		return s.decideFailed(do, now)
+	case Ack:
+		return s.decideAck(c.Actor, do.Message)
 	case Posted:
 		return s.decidePosted(c.Actor, do, now)
 	case Violated:

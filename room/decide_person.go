@@ -89,7 +89,7 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 		Visibility: Visibility(cmp.Or(string(do.Visibility), string(UserVisible))), Text: validUTF8(do.Text), Source: cmp.Or(do.Source, SourceUser), FromSession: do.FromSession,
 		Applet: cleanReason(do.Applet),
 	}
-	if err := errors.Join(checkLength(m.Text), s.checkAddress(m), m.checkSource()); err != nil {
+	if err := errors.Join(checkLength(m.Text), s.checkAddress(m), m.checkSource(), m.checkTalk()); err != nil {
 		return nil, err
 	}
 	turn := 0

@@ -163,49 +163,6 @@ func (s *State) loopStop(text string) *Stopped {
 	return &Stopped{Cause: CauseLoop, Name: loopSameText, Reason: "loop " + loopSameText + ": the same text again and again"}
 }
 
-// decidePosted posts a message that an agent sends in addition to its replies.
-// The sender is always the seat.
-func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
-	x := s.seat(actor)
-	if x == nil || x.Standing != Active {
-		return nil, deniedError(actor, "post messages")
-	}
-	if s.Phase != PhaseLive {
-		return nil, deniedError(actor, "post while the room is "+string(s.Phase))
-	}
-	// Each message makes the policy decide again, so that an agent that never
-	// stops would keep the floor from the others.
-	if x.SideMessages >= s.Limits.MaxInternal {
-		return nil, invalidError("ROOM-ASIDES", x.ID+" has posted "+count(x.SideMessages, "message")+" outside its turns", "wait for the floor")
-	}
-	m := do.Message
-	if m.Trace != nil && m.Trace.Hops > s.Limits.MaxHops {
-		return nil, invalidError("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
-	}
-	m.From, m.By, m.Source, m.Kind = x.ID, "", "agent", cleanReason(cmp.Or(m.Kind, KindUtterance))
-	m.To, m.Text, m.Summary = cmp.Or(m.To, Broadcast), validUTF8(m.Text), cleanReason(m.Summary)
-	if x.ModeNow() != FullAuto {
-		return nil, deniedError(actor, "post outside its turns: its messages are reviewed by a person")
-	}
-	if x.TakenBy != "" {
-		return nil, deniedError(actor, "post while "+x.TakenBy+" has its seat")
-	}
-	if done, err := s.isRepeat(m); done || err != nil {
-		return nil, err
-	}
-	if err := s.checkAddress(m); err != nil {
-		return nil, err
-	}
-	if len([]rune(m.Text)) > s.Limits.MaxOutput {
-		return nil, invalidError("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "")
-	}
-	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
-	if stop := s.loopStop(m.Text); stop != nil {
-		return append(append([]Body{posted}, s.abandon("loop "+stop.Name)...), *stop), nil
-	}
-	return []Body{posted}, nil
-}
-
 // decideViolated records that an endpoint broke its protocol. Beyond
 // MaxViolations the seat is suspended, so that violations cannot fill the log.
 func (s *State) decideViolated(do Violated) ([]Body, error) {

@@ -333,7 +333,13 @@ func TestUncleanTexts(t *testing.T) {
 	if err := b.act("a", room.Posted{Message: room.Message{Text: bad, Summary: bad, Kind: bad}}); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.log[len(b.log)-1].Body.(room.MessagePosted).Message; m.Text != clean || m.Summary != clean || m.Kind != clean || m.Visibility != room.UserVisible {
+	if m := b.log[len(b.log)-1].Body.(room.MessageDead).Message; m.Text != clean || m.Summary != clean || m.Kind != clean {
+		t.Errorf("dead letter %+v", m)
+	}
+	if err := b.act("a", room.Posted{Message: room.Message{Text: bad, Summary: bad}}); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.log[len(b.log)-1].Body.(room.MessagePosted).Message; m.Text != clean || m.Summary != clean || m.Visibility != room.UserVisible {
 		t.Errorf("message %+v", m)
 	}
 	over := 1.5

@@ -169,7 +169,7 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 	if x := s.lateStart(now.Clock); x != nil {
 		return s.failSeat(x, FailTimeout, "not ready within "+human.Duration(s.Limits.startTimeout(x.Participant)), now.Clock-x.StartedAt), nil
 	}
-	return nil, nil
+	return s.decideDues(now), nil
 }
 
 // DraftDeadline returns the clock at which the draft that waits is not sent for want
@@ -209,6 +209,9 @@ func (s *State) Deadline() (time.Duration, bool) {
 	for _, x := range s.starts() {
 		at = min(at, s.startDeadline(x))
 	}
+	if due, ok := s.Mail.Deliveries.Next(s.Limits.AckTimeout); ok {
+		at = min(at, due)
+	}
 	return at, true
 }
 
@@ -224,7 +227,7 @@ func (s *State) Ineligible(x *Seat) string {
 		return reasonAway
 	case s.Turn != nil, s.starting(x): // a policy that waits for a busy agent also waits for one that starts
 		return "busy"
-	case x.Cooldown > 0 && x.LastTurn > 0 && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:
+	case x.Cooldown > 0 && x.LastTurn > 0 && !x.urgentWaits() && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:
 		return "cooldown"
 	case x.MaxTokens > 0 && x.Spent >= x.MaxTokens:
 		return "budget"

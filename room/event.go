@@ -241,6 +241,10 @@ type (
 		Latency time.Duration `json:"latency_ns,omitempty"`
 		Auto    bool          `json:"auto,omitempty"` // sent without an approval
 		Opening bool          `json:"opening,omitempty"`
+
+		// Held says why the message is handed to nobody before the room's clock HeldUntil.
+		Held      string        `json:"held,omitempty"`
+		HeldUntil time.Duration `json:"held_until_ns,omitempty"`
 	}
 	// Redacted removes the text of an earlier event from the log.
 	Redacted struct {
@@ -388,9 +392,11 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		if !ok {
 			return Event{}, false
 		}
-		b.Message = m
+		b.Message, b.Held, b.HeldUntil = m, "", 0
 		e.Body = b
 	case PermissionAsked, PermissionAnswered: // only the owner of an agent sees what it does here
+		return Event{}, false
+	case MessageAcked, MessageReleased, AckMissed, MessageDead: // about messages that a reader may not see
 		return Event{}, false
 	case TurnDrafted, TurnEdited, SummaryMade: // only its author and its reviewers see a draft
 		return e.Redacted(), true
@@ -403,6 +409,9 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 func (e Event) Redacted() Event {
 	switch b := e.Body.(type) {
 	case MessagePosted:
+		b.Message = b.Message.withoutText()
+		e.Body = b
+	case MessageDead:
 		b.Message = b.Message.withoutText()
 		e.Body = b
 	case TurnDrafted:

@@ -104,7 +104,7 @@ func TestHostileTexts(t *testing.T) {
 	b.replied(room.Replied{Reply: endpoint.Reply{Text: bad}})
 	for _, do := range []room.Act{
 		room.Edit{Draft: b.draft(""), Text: bad},
-		room.Say{Text: bad, Kind: bad},
+		room.Say{Text: bad},
 		room.Pause{Reason: bad + huge},
 		room.Resume{},
 		room.SetStanding{Participant: "b", Standing: room.Muted, Reason: bad + huge},
@@ -113,7 +113,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("%T: %v", do, err)
 		}
 	}
-	for _, do := range []room.Act{room.Say{Text: huge}, room.Edit{Draft: b.draft(""), Text: huge}, room.Say{Text: "hi", Visibility: "secret"}} {
+	for _, do := range []room.Act{room.Say{Text: huge}, room.Say{Text: "hi", Kind: bad}, room.Edit{Draft: b.draft(""), Text: huge}, room.Say{Text: "hi", Visibility: "secret"}} {
 		if err := b.act("me", do); err == nil {
 			t.Errorf("%T was taken", do)
 		}

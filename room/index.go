@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // chunkLen is the number of elements in a full chunk.
@@ -119,7 +121,7 @@ func (s *State) index(e Event, m Message, from *Seat) {
 		sender = from.Index
 	}
 	n := messageIndex(s.Messages.N)
-	s.Messages.push(indexEntry{Seq: e.Seq, Tokens: int32(estimate(m.Text)), From: sender})
+	s.Messages.push(indexEntry{Seq: e.Seq, Tokens: int32(m.size()), From: sender})
 	if Audience(m).All() {
 		s.Public.push(n)
 		s.Counts[sender+1]++
@@ -143,24 +145,32 @@ type unread struct {
 // maxInbox is the largest number of unread messages that are counted.
 const maxInbox = 1000
 
-// deliver counts a message as unread by the seat that it is addressed to, and one
-// that opens the conversation by every agent.
-func (s *State) deliver(e Event, m Message, opening bool) {
+// deliver counts a message as unread by the seats that it is addressed to, and one
+// that opens the conversation by every agent. A message that is held is counted when
+// it is released.
+func (s *State) deliver(e Event, b MessagePosted) {
 	for _, x := range s.Seats {
-		toAll := opening && m.To == Broadcast && x.Driven()
-		if (x.ID == m.To || toAll) && len(x.Inbox) < maxInbox {
-			x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{e.Seq, m.Priority == "high" || m.Priority == "urgent"})
+		to := x.receives(b.Message)
+		toAll := b.Opening && b.Message.To == Broadcast && x.Driven()
+		if (to || toAll) && b.HeldUntil == 0 && len(x.Inbox) < maxInbox {
+			x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{e.Seq, kinds.Urgent(b.Message.Priority)})
+		}
+		if to {
+			s.deliverTo(e, x, b)
 		}
 	}
 }
 
-// clearInbox removes the messages up to through, which the seat has been given.
-func (x *Seat) clearInbox(through int64) {
-	i := 0
-	for i < len(x.Inbox) && x.Inbox[i].Seq <= through {
-		i++
-	}
-	x.Inbox = x.Inbox[i:]
+// clearInbox removes the messages that the seat has been given with a window.
+func (x *Seat) clearInbox(w Window) {
+	x.Inbox = slices.DeleteFunc(slices.Clone(x.Inbox), func(m unread) bool {
+		return m.Seq <= w.Through && !slices.Contains(w.Kept, m.Seq)
+	})
+}
+
+// urgentWaits reports whether an urgent message waits for the seat.
+func (x *Seat) urgentWaits() bool {
+	return slices.ContainsFunc(x.Inbox, func(m unread) bool { return m.Urgent })
 }
 
 // countUnread returns the number of messages in the inbox and of urgent ones.

@@ -37,6 +37,9 @@ type Limits struct {
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
 
+	AckTimeout     time.Duration `json:"ack_timeout_ns,omitempty"`   // until an acknowledgement is missed
+	MaxAckAttempts int           `json:"max_ack_attempts,omitempty"` // missed ones until the message is a dead letter
+
 	PermissionTimeout time.Duration `json:"permission_timeout_ns,omitempty"` // until a permission request is refused
 	DraftTimeout      time.Duration `json:"draft_timeout_ns,omitempty"`      // until a draft is not sent
 }
@@ -82,6 +85,9 @@ func Defaults(oneToOne bool) Limits {
 		SameTextOf:      12,
 		MaxInternal:     12,
 		MaxPingPong:     4,
+
+		AckTimeout:     5 * time.Minute,
+		MaxAckAttempts: 3,
 
 		PermissionTimeout: 120 * time.Second,
 	}

@@ -1,8 +1,11 @@
 package room
 
 import (
+	"slices"
+
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // A Message is the envelope of every text that is posted in a room. Its first
@@ -43,17 +46,22 @@ type Message struct {
 	Tools     []ToolCall `json:"tools,omitempty"`
 	ToolsMore int        `json:"tools_more,omitempty"`
 
-	ToolRounds int  `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
-	Cut        bool `json:"cut,omitempty"`         // its sender says that Text is only the beginning
+	// Receivers are the agents to which a typed broadcast goes. If it is internal, no
+	// other agent reads it.
+	Receivers []string `json:"receivers,omitempty"`
+
+	Notify     string `json:"notify,omitempty"`      // "idle": its sender is told once when its receiver has nothing left to do
+	ToolRounds int    `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
+	Cut        bool   `json:"cut,omitempty"`         // its sender says that Text is only the beginning
 }
 
 // Broadcast addresses every participant.
 const Broadcast = "broadcast"
 
-// Kinds of ordinary messages; the manager/worker note has the others.
+// Kinds of ordinary messages; package kinds has the others.
 const (
-	KindUtterance = "utterance"
-	KindRequest   = "request" // a request of a person
+	KindUtterance = kinds.Utterance
+	KindRequest   = kinds.Request // a request of a person
 )
 
 // Sources of messages.
@@ -106,6 +114,7 @@ const (
 type Readers struct {
 	all      bool
 	from, to string
+	only     []string // of a broadcast; empty for everybody
 }
 
 // Audience returns the participants that may read m. People with control may
@@ -115,6 +124,7 @@ func Audience(m Message) Readers {
 		all:  m.Visibility != Internal,
 		from: m.From,
 		to:   m.To,
+		only: m.Receivers,
 	}
 }
 
@@ -123,7 +133,7 @@ func (r Readers) All() bool { return r.all }
 
 // Includes reports whether the participant with id may read it.
 func (r Readers) Includes(id string) bool {
-	return r.all || id == r.from || id == r.to || r.to == Broadcast
+	return r.all || id == r.from || id == r.to || r.to == Broadcast && (len(r.only) == 0 || slices.Contains(r.only, id))
 }
 
 // VisibleTo returns m as the participant with id sees it: whole or, if it is
@@ -147,7 +157,7 @@ func (m Message) VisibleAt(level Visibility) (_ Message, ok bool) {
 	if level == Internal {
 		return m, true
 	}
-	m.Tools, m.ToolsMore = nil, 0
+	m.Tools, m.ToolsMore, m.Receivers, m.Notify = nil, 0, nil, ""
 	switch {
 	case m.Visibility == "" || m.Visibility == UserVisible:
 		return m, true
@@ -164,3 +174,6 @@ func (m Message) withoutText() Message {
 	m.Text, m.Summary, m.Payload, m.Tools, m.ToolsMore = "", "", nil, nil, 0
 	return m
 }
+
+// size returns the estimated number of tokens that m takes in a prompt.
+func (m Message) size() int { return estimate(m.Text) + estimate(string(m.Payload)) }

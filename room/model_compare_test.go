@@ -370,6 +370,8 @@ func stated(b room.Body) room.Body {
 	case room.MessagePosted:
 		b.Message = message(b.Message)
 		return b
+	case room.MessageDead:
+		return room.MessageDead{Code: b.Code}
 	case room.Paused:
 		return room.Paused{Cause: b.Cause, Code: b.Code}
 	case room.Stopped:

@@ -1,6 +1,8 @@
 package room_test
 
 import (
+	"strings"
+
 	"pgregory.net/rapid"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -85,11 +87,24 @@ func (m *model) answer(do room.Answered) bool {
 
 // says states what a session may say between its turns.
 func (m *model) says(x *modelSeat, do room.Say) bool {
-	if x.standing != room.Active || m.phase != room.PhaseLive || x.side >= m.limits.MaxInternal || x.mode() != room.FullAuto ||
-		x.takenBy != "" || do.To != "" && m.seat(do.To) == nil || len([]rune(do.Text)) > m.limits.MaxOutput {
+	inTurn := m.turn != nil && m.turn.draft == nil && m.turn.seat == x
+	if x.standing != room.Active || m.phase != room.PhaseLive || !inTurn && x.side >= m.limits.MaxInternal || x.mode() != room.FullAuto || x.takenBy != "" {
 		return false
 	}
-	x.side++
+	dead := func(code string) bool { return m.note(room.MessageDead{Code: code}) }
+	switch {
+	case len([]rune(do.Text)) > m.limits.MaxOutput:
+		return dead("ROOM-SIZE")
+	case strings.TrimSpace(do.Text) == "":
+		return dead("ROOM-EMPTY")
+	case do.To != "" && m.seat(do.To) == nil:
+		return dead("ROOM-UNKNOWN")
+	case do.To == x.ID:
+		return dead("ROOM-SELF")
+	}
+	if !inTurn {
+		x.side++
+	}
 	return m.post(room.MessagePosted{Message: room.Message{From: x.ID, Text: do.Text, Source: "agent"}, Auto: true})
 }
 

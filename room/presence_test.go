@@ -45,13 +45,13 @@ func TestSessionSays(t *testing.T) {
 	for _, line := range []string{"open a/session me/human", "live a"} {
 		s.do(t, discard(), line)
 	}
-	say := room.Command{Actor: "a", Do: room.Say{Text: "done", To: "me", Kind: room.KindRequest, Visibility: room.Internal, MessageID: "m1"}}
+	say := room.Command{Actor: "a", Do: room.Say{Text: "done", To: "me", Kind: room.KindUtterance, Visibility: room.Internal, MessageID: "m1"}}
 	events, err := s.state.Decide(say, room.Now{})
 	if err != nil || len(events) != 1 {
 		t.Fatalf("%v, error %v", events, err)
 	}
 	m := events[0].Body.(room.MessagePosted).Message
-	if m.ID != "m1" || m.From != "a" || m.To != "me" || m.Kind != room.KindRequest || m.Visibility != room.Internal || m.Text != "done" {
+	if m.ID != "m1" || m.From != "a" || m.To != "me" || m.Kind != room.KindUtterance || m.Visibility != room.Internal || m.Text != "done" {
 		t.Errorf("it says %+v", m)
 	}
 	s.state.Apply(events[0])

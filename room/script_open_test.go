@@ -63,6 +63,8 @@ func seat(t *testing.T, w string) room.Participant {
 		case "startTimeout":
 			p.Starts = true
 			p.StartTimeout, _ = time.ParseDuration(v)
+		case "role":
+			p.Role = strings.ReplaceAll(v, ".", ":")
 		case "moderator":
 			p.Moderator = true
 		case "cooldown":
@@ -125,6 +127,8 @@ func limits(t *testing.T, line string) room.Limits {
 			l.MaxOutput = n
 		case "maxViolations":
 			l.MaxViolations = n
+		case "ackTimeout":
+			l.AckTimeout, _ = time.ParseDuration(v)
 		case "draftTimeout":
 			l.DraftTimeout, _ = time.ParseDuration(v)
 		case "maxDuration":
@@ -154,6 +158,8 @@ func describe(b room.Body) string {
 			opening = " opening"
 		}
 		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q%s", b.Turn, m.From, m.To, m.Text, b.Auto, m.By, opening)
+	case room.MessageDead:
+		return fmt.Sprintf("%s from %s to %s %q: %s %q", b.Message.Kind, b.Message.From, b.Message.To, b.Message.Text, b.Code, b.Reason)
 	case room.TurnDrafted:
 		return fmt.Sprintf("turn=%d draft=%s why=%q %q", b.Turn, b.Draft, b.Why, b.Message.Text)
 	case room.PermissionAsked:

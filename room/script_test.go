@@ -68,6 +68,9 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 	case "effects":
 		s.effects(out)
 		return
+	case "mail":
+		s.mail(out)
+		return
 	case "window":
 		s.window(out, rest)
 		return
@@ -167,6 +170,9 @@ func (s *script) effects(out *strings.Builder) {
 func (s *script) window(out *strings.Builder, id string) {
 	w := s.state.WindowFor(id)
 	fmt.Fprintf(out, "after=%d through=%d full=%t whole=%v lines=%v tokens=%d\n", w.After, w.Through, w.Full, w.Verbatim, w.Lines, w.Tokens)
+	if len(w.First)+len(w.Kept) > 0 {
+		fmt.Fprintf(out, "first=%v kept=%v\n", w.First, w.Kept)
+	}
 	for _, o := range w.Omitted {
 		fmt.Fprintf(out, "omitted %d to %d: %d %v\n", o.From, o.To, o.Messages, o.By)
 	}
@@ -233,6 +239,10 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Do: room.Failed{Turn: s.turn(), Request: s.request(), Code: first, Error: second, Usage: s.usage}}
 	case "posts":
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{Text: second}}}
+	case "post":
+		return room.Command{Actor: first, Do: room.Posted{Message: message(t, second)}}
+	case "acks":
+		return room.Command{Actor: first, Do: room.Ack{Message: second}}
 	case "whispers":
 		to, text, _ := strings.Cut(second, " ")
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}

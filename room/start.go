@@ -147,6 +147,7 @@ func (s *State) applySeatFailed(e Event, b SeatFailed) {
 		x.Failures++
 		x.Failed++
 		x.NeedsFullContext = true // the next process knows nothing
+		s.requeue(e, x, "its agent was started again")
 		x.mustStart(e)
 	}
 }

@@ -40,6 +40,8 @@ type State struct {
 	Policy PolicyCursor
 	Bids   []BidPosted // for the decision that is due
 
+	Mail Mail `json:",omitzero"` // messages between participants
+
 	Recent   recent                    // newest events as policies see them
 	Messages chunkedList[indexEntry]   // every message, without its text
 	Public   chunkedList[messageIndex] // those that every participant may read

@@ -135,6 +135,9 @@ func (m Message) contentHash() uint64 {
 	if m.Applet != "" {
 		parts = append(parts, m.Applet)
 	}
+	if m.Summary != "" || m.Priority != "" || m.Correlation != "" || m.Parent != "" || m.RequiresAck || m.Notify != "" {
+		parts = append(parts, "typed", m.Summary, m.Priority, m.Correlation, m.Parent, strconv.FormatBool(m.RequiresAck), m.Notify)
+	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -1,5 +1,12 @@
 package room
 
+import (
+	"slices"
+
+	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/kinds"
+)
+
 // A Span is a range of the log, both ends included. It stands for those messages
 // in the range that the window's participant may read.
 type Span struct {
@@ -31,6 +38,17 @@ type Window struct {
 	Lines    []Span     `json:"lines,omitempty"`    // given as one line each
 	Omitted  []Omission `json:"omitted,omitempty"`  // only counted; the prompt says so
 	Tokens   int        `json:"tokens"`             // estimate
+
+	// First are messages to the participant that are handed over apart from the spans
+	// and before them: urgent ones, and those that the spans do not hold whole. Kept are
+	// messages to it for which there was no space; they wait for its next turn.
+	First []int64 `json:"first,omitempty"`
+	Kept  []int64 `json:"kept,omitempty"`
+}
+
+// Holds reports whether the window gives the message at seq whole.
+func (w Window) Holds(seq int64) bool {
+	return slices.Contains(w.First, seq) || slices.ContainsFunc(w.Verbatim, func(s Span) bool { return s.From <= seq && seq <= s.To })
 }
 
 // lineOverhead is the number of tokens of a summary line without its text.
@@ -56,6 +74,7 @@ func (s *State) TryWindowFor(id string) (w Window, ok bool) {
 	f := windowBuilder{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens, kept: make([]int, len(s.Seats)+1)}
 	s.backwards(x, f.add)
 	f.finish()
+	f.addInbox()
 	return w, s.Messages.gone == 0 || f.part == 2 || f.total == s.readableTotal(x)
 }
 
@@ -123,6 +142,42 @@ func (f *windowBuilder) addLine(m indexEntry) bool {
 	f.w.Tokens += cost
 	extend(&f.w.Lines, m.Seq)
 	return true
+}
+
+// addInbox adds the messages to the participant that wait for it and that must come
+// first, or that are not in the window yet. The first one is always added.
+func (f *windowBuilder) addInbox() {
+	waiting := f.s.Mail.Deliveries.Queued(f.x.ID)
+	delivery.ByPriority(waiting, kinds.Urgent)
+	for _, d := range waiting {
+		whole := f.w.Holds(d.Seq)
+		tokens := 0
+		if !whole {
+			tokens = f.s.tokensOf(d.Seq)
+		}
+		switch {
+		case whole && !kinds.Urgent(d.Priority):
+		case tokens > f.tokens && len(f.w.First) > 0:
+			f.w.Kept = append(f.w.Kept, d.Seq)
+		default:
+			f.w.First = append(f.w.First, d.Seq)
+			f.tokens -= tokens
+			f.w.Tokens += tokens
+		}
+	}
+}
+
+// tokensOf returns the size of the message at seq, or 0 if the state does not list it.
+func (s *State) tokensOf(seq int64) int {
+	for i := s.Messages.N - 1; i >= s.Messages.gone; i-- {
+		if m := s.Messages.at(i); m.Seq <= seq {
+			if m.Seq == seq {
+				return int(m.Tokens)
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // finish counts what the window leaves out.

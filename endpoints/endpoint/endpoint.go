@@ -57,6 +57,7 @@ type Prompt struct {
 	Objective   string
 	Constraints []string
 	Summary     string // one line for each older message; "" without any
+	Inbox       []Line // messages to this seat that come first: urgent ones, and older ones that it has not been given or not acknowledged
 	History     []Line // whole messages from before the catch-up, oldest first
 	CatchUp     []Line // whole messages since this seat's previous turn, oldest first
 	Omitted     Omitted
@@ -107,6 +108,10 @@ type Line struct {
 	Own  bool   // sent by the prompted agent
 	Kind string
 	Text string
+	// ID is the message_id of a typed message, which answers and acknowledgements
+	// name; "" for ordinary talk. Ack says that its sender asks for an acknowledgement.
+	ID  string
+	Ack bool
 	// Claimed means that only the host of the room says that the agent sent the
 	// message: the agent's device has no record of it. Own is set too.
 	Claimed bool

@@ -46,7 +46,7 @@ func Size(p Prompt) int {
 	for _, s := range p.Seats {
 		n += len(s.ID) + len(s.Name) + len(s.Role) + 64
 	}
-	for _, ls := range [][]Line{p.History, p.CatchUp} {
+	for _, ls := range [][]Line{p.Inbox, p.History, p.CatchUp} {
 		for _, l := range ls {
 			n += len(l.Text) + 150
 		}
@@ -196,6 +196,10 @@ func (r *renderer) past() {
 }
 
 func (r *renderer) present() {
+	if len(r.p.Inbox) > 0 {
+		r.f("\nYOUR INBOX\n")
+		r.lines(r.p.Inbox)
+	}
 	r.f("\nNEW SINCE YOU LAST SPOKE\n")
 	if len(r.p.CatchUp) == 0 {
 		r.f("  (nothing)\n")
@@ -225,6 +229,12 @@ func (r *renderer) attribution(l Line) string {
 	}
 	if l.To != "" {
 		head += ", to " + r.quoted(l.To)
+	}
+	if l.ID != "" {
+		head += ", message_id " + r.quoted(l.ID)
+	}
+	if l.Ack {
+		head += ", acknowledge it"
 	}
 	return head
 }

@@ -41,7 +41,7 @@ func cleaned(p Prompt) Prompt {
 	p.Constraints = eachOf(p.Constraints, Clean)
 	p.You = p.You.cleaned()
 	p.Seats = eachOf(p.Seats, Seat.cleaned)
-	p.History, p.CatchUp = eachOf(p.History, Line.cleaned), eachOf(p.CatchUp, Line.cleaned)
+	p.Inbox, p.History, p.CatchUp = eachOf(p.Inbox, Line.cleaned), eachOf(p.History, Line.cleaned), eachOf(p.CatchUp, Line.cleaned)
 	p.Hints = cleanJSON(p.Hints)
 	p.Host = Origin{oneLine(p.Host.Name), oneLine(p.Host.Device)}
 	t := &p.Trace
@@ -65,7 +65,7 @@ func (s Seat) cleaned() Seat {
 }
 
 func (l Line) cleaned() Line {
-	l.From, l.To, l.Kind, l.Text, l.FromSession = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text), oneLine(l.FromSession)
+	l.From, l.To, l.Kind, l.Text, l.ID, l.FromSession = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text), oneLine(l.ID), oneLine(l.FromSession)
 	return l
 }
 

@@ -48,6 +48,8 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"sameTextOf", &l.SameTextOf, false},
 		{"maxInternal", &l.MaxInternal, false},
 		{"maxPingPong", &l.MaxPingPong, false},
+		{"ackTimeout", &l.AckTimeout, false},
+		{"maxAckAttempts", &l.MaxAckAttempts, false},
 		{"permissionTimeout", &l.PermissionTimeout, false},
 		{"draftTimeout", &l.DraftTimeout, false},
 	}

@@ -95,6 +95,8 @@ type (
 		SameTextOf      int      `json:"sameTextOf"`
 		MaxInternal     int      `json:"maxInternal"`
 		MaxPingPong     int      `json:"maxPingPong"`
+		AckTimeout      duration `json:"ackTimeout"`
+		MaxAckAttempts  int      `json:"maxAckAttempts"`
 
 		PermissionTimeout duration `json:"permissionTimeout"`
 		DraftTimeout      duration `json:"draftTimeout"`

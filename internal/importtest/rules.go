@@ -47,9 +47,11 @@ var rules = []rule{
 
 	{pkg: "room/names", never: impure, bare: true},
 	{pkg: "room/rights", never: impure, bare: true},
+	{pkg: "room/kinds", never: impure, bare: true},
+	{pkg: "room/delivery", never: impure, bare: true},
 	{pkg: "room/secrets", may: "endpoints/endpoint", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy endpoints/endpoint room/names room/rights room/secrets", never: impure + " unsafe"},
-	{pkg: "room/coordinator", may: "room room/log room/rights room/secrets policies/policy endpoints/allow endpoints/endpoint"},
+	{pkg: "room", may: "policies/policy endpoints/endpoint room/names room/rights room/secrets room/kinds room/delivery", never: impure + " unsafe"},
+	{pkg: "room/coordinator", may: "room room/log room/rights room/secrets room/kinds policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 

@@ -29,8 +29,9 @@ var notNames = map[string]string{
 	"manager": "a name of the pattern", "helper": "a name of the pattern", "impl": "a name of the pattern",
 }
 
-// allowedNames are identifiers that contain such a word in its usual meaning.
-var allowedNames = regexp.MustCompile(`^(Tick|tick|ticks|decideTick)$`)
+// allowedNames are identifiers that contain such a word in its usual meaning, or as a
+// term of the field: the manager of workers, a hand-off.
+var allowedNames = regexp.MustCompile(`^(Tick|tick|ticks|decideTick|(Role)?Manager|.*[Hh]andOff.*)$`)
 
 // A phrase is a pattern of words that prose may not contain.
 type phrase struct {

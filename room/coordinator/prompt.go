@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -99,6 +100,17 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCach
 func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Seat, w room.Window) error {
 	var lines []endpoint.Line
 	known := 0
+	for _, seq := range w.First {
+		msgs, err := t.span(ctx, seq, seq)
+		if err != nil {
+			return err
+		}
+		for i := range msgs {
+			if l, ok := msgs[i].as(x.ID); ok {
+				p.Inbox = append(p.Inbox, l)
+			}
+		}
+	}
 	for _, span := range w.Verbatim {
 		msgs, err := t.span(ctx, span.From, span.To)
 		if err != nil {
@@ -107,7 +119,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 		lines = slices.Grow(lines, len(msgs))
 		for i := range msgs {
 			l, ok := msgs[i].as(x.ID)
-			if !ok || l.Own && !w.Full {
+			if !ok || l.Own && !w.Full || slices.Contains(w.First, l.Seq) {
 				continue
 			}
 			lines = append(lines, l)
@@ -145,10 +157,28 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 		m = &seen
 	}
 	l := endpoint.Line{Seq: s.seq, From: m.From, Own: m.From == id, Kind: m.Kind, Text: m.Text, FromSession: m.FromSession}
+	if l.Text == "" {
+		l.Text = m.Summary
+	}
 	if m.To != room.Broadcast {
 		l.To = m.To
 	}
+	if kinds.Typed(m.Kind) {
+		l.ID, l.Ack = m.ID, m.RequiresAck && !l.Own
+		l.Text = withPayload(l.Text, m.Payload)
+	}
 	return l, true
+}
+
+// withPayload returns the text of a typed message with its payload, as an agent gets it.
+func withPayload(text string, payload policy.JSON) string {
+	switch {
+	case len(payload) == 0:
+		return text
+	case text == "":
+		return "payload: " + string(payload)
+	}
+	return text + "\npayload: " + string(payload)
 }
 
 // omitted counts the messages that a window does not give whole.

@@ -23,7 +23,7 @@ type snapshot struct {
 
 // snapshotFormat is the version of the form. A snapshot of another version is
 // ignored.
-const snapshotFormat = 9
+const snapshotFormat = 10
 
 // restore loads the newest snapshot if it matches the log.
 func (r *Room) restore(ctx context.Context) {

@@ -1,0 +1,143 @@
+package room
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/kinds"
+)
+
+// Mail is the part of a room's state about messages between participants.
+type Mail struct {
+	Deliveries delivery.Ledger `json:"deliveries,omitzero"`
+	Dead       []DeadLetter    `json:"dead,omitempty"` // the newest
+	DeadCount  int             `json:"dead_count,omitempty"`
+	TurnPosts  int             `json:"turn_posts,omitempty"` // messages posted in the open turn by its agent
+}
+
+// A DeadLetter is a message that was refused or has expired.
+type DeadLetter struct {
+	MessageDead
+	Seq   int64          `json:"seq"` // of the dead letter
+	At    time.Time      `json:"at"`
+	State delivery.State `json:"state"` // Refused or Expired
+}
+
+// applyMail folds the events about messages between participants.
+func (s *State) applyMail(e Event) {
+	at := delivery.Now{Wall: e.At, Clock: e.Clock}
+	l := &s.Mail.Deliveries
+	switch b := e.Body.(type) {
+	case MessageAcked:
+		l.Acknowledge(b.Message, b.Participant, at)
+		s.unqueue(b.Participant, b.Target)
+	case MessageReleased:
+		l.Release(b.Message, b.Participant, at)
+		s.enqueue(b.Participant, b.Target)
+		s.LastNews = e.Seq
+	case AckMissed:
+		l.Miss(b.Message, b.Participant, b.Attempt, "again: not acknowledged in time", at)
+		s.enqueue(b.Participant, b.Target)
+		s.LastNews = e.Seq
+	case MessageDead:
+		s.applyDead(e, b)
+	}
+}
+
+func (s *State) applyDead(e Event, b MessageDead) {
+	state := delivery.Refused
+	if b.Target != 0 {
+		state = delivery.Expired
+		s.Mail.Deliveries.Expire(b.Message.ID, b.Participant, b.Reason, delivery.Now{Wall: e.At, Clock: e.Clock})
+		s.unqueue(b.Participant, b.Target)
+	} else if id := b.Message.ID; validID(id) && !s.ownID(id) && !s.Commands.has(id) { // repeated, it is not refused again
+		content, _ := strconv.ParseUint(b.Content, 16, 64)
+		s.Commands.add(id, e.Seq)
+		s.Commands.addContent(id, content)
+	}
+	s.Mail.DeadCount++
+	s.Mail.Dead = append(s.Mail.Dead[max(0, len(s.Mail.Dead)-listedDead+1):len(s.Mail.Dead):len(s.Mail.Dead)], DeadLetter{b, e.Seq, e.At, state})
+}
+
+// receives reports whether a message is delivered to the seat.
+func (x *Seat) receives(m Message) bool { return x.ID == m.To || slices.Contains(m.Receivers, x.ID) }
+
+// deliverTo adds the delivery of a message that was posted to x.
+func (s *State) deliverTo(e Event, x *Seat, b MessagePosted) {
+	m := b.Message
+	d := delivery.Delivery{
+		Message: m.ID, Seq: e.Seq, From: m.From, To: x.ID, Kind: m.Kind, Priority: m.Priority, RequiresAck: m.RequiresAck,
+		State: delivery.Queued, At: e.At, PostedAt: e.At, Since: e.Clock,
+	}
+	switch {
+	case !x.Driven():
+		d.State = delivery.Posted
+	case b.HeldUntil > 0:
+		d.State, d.Reason, d.Since = delivery.Held, b.Held, b.HeldUntil
+	}
+	s.Mail.Deliveries.Add(d)
+}
+
+// noteDelivered records what the answered prompt of t held of the inbox of x.
+func (s *State) noteDelivered(e Event, x *Seat, t *Turn) {
+	w := t.Window
+	x.clearInbox(w)
+	s.Mail.Deliveries.Deliver(x.ID, t.Number, w.Holds, delivery.Now{Wall: e.At, Clock: e.Clock})
+}
+
+// requeue has the messages delivered again that an agent, which has lost its memory,
+// has not acknowledged.
+func (s *State) requeue(e Event, x *Seat, why string) {
+	for _, seq := range s.Mail.Deliveries.Requeue(x.ID, "again: "+why, delivery.Now{Wall: e.At, Clock: e.Clock}) {
+		s.enqueue(x.ID, seq)
+	}
+}
+
+// enqueue puts a message of the log into the inbox of a seat again.
+func (s *State) enqueue(id string, seq int64) {
+	x := s.seat(id)
+	if x == nil || slices.ContainsFunc(x.Inbox, func(w unread) bool { return w.Seq == seq }) {
+		return
+	}
+	urgent := false
+	for _, d := range s.Mail.Deliveries.Pending(id) {
+		urgent = urgent || d.Seq == seq && kinds.Urgent(d.Priority)
+	}
+	x.Inbox = append(x.Inbox[:len(x.Inbox):len(x.Inbox)], unread{seq, urgent})
+}
+
+// unqueue removes a message from the inbox of a seat.
+func (s *State) unqueue(id string, seq int64) {
+	if x := s.seat(id); x != nil {
+		x.Inbox = slices.DeleteFunc(slices.Clone(x.Inbox), func(w unread) bool { return w.Seq == seq })
+	}
+}
+
+// A Receipt says what has become of a message.
+type Receipt struct {
+	Message    string              `json:"message_id"`
+	Seq        int64               `json:"seq,omitempty"`
+	State      delivery.State      `json:"state"` // of a message to one participant that of its delivery
+	Reason     string              `json:"reason,omitempty"`
+	Deliveries []delivery.Delivery `json:"deliveries,omitempty"`
+}
+
+// Receipt returns what has become of the message with that id, and false if the room
+// does not know it.
+func (s *State) Receipt(id string) (Receipt, bool) {
+	for i := len(s.Mail.Dead) - 1; i >= 0; i-- {
+		if d := s.Mail.Dead[i]; d.Message.ID == id && d.Target == 0 {
+			return Receipt{Message: id, State: d.State, Reason: d.Reason}, true
+		}
+	}
+	r := Receipt{Message: id, State: delivery.Posted, Deliveries: s.Mail.Deliveries.Of(id)}
+	if len(r.Deliveries) > 0 {
+		r.Seq = r.Deliveries[0].Seq
+	}
+	if len(r.Deliveries) == 1 {
+		r.State, r.Reason = r.Deliveries[0].State, r.Deliveries[0].Reason
+	}
+	return r, len(r.Deliveries) > 0 || s.Commands.has(id)
+}
