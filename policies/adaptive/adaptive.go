@@ -84,11 +84,15 @@ const (
 )
 
 // Decide learns from the messages since the previous decision and chooses the
-// most likely eligible candidate. The result is valid until the next call.
+// most likely eligible candidate. A hand-off comes first: it is a wish, not a
+// prediction, and its turn is learned like any other. The result is valid until the next call.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	observed := p.observe(in, true)
 	p.room.predict(p.model)
 	d := p.choose(in)
+	if to, why := in.HandedOff(); to != nil {
+		d = policy.Decision{Action: policy.ActionSpeak, Agent: to.ID, Reason: why, Scores: p.scores}
+	}
 	if observed || in.State == nil {
 		d.State = p.room.save(p.model)
 	}

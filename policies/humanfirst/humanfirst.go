@@ -7,6 +7,10 @@
 // no such agent, the fallback policy decides. If it declines, the least recent
 // speaker answers: a weak answer is better than none.
 //
+// A hand-off is followed if no agent is to answer a person who waits, or if that agent
+// itself hands off: it passes the question on. It is not followed if a person has
+// addressed an agent since.
+//
 // While no person waits, the fallback policy decides. It is mention, unless the
 // settings name another one. Several people are answered in the order in which
 // they spoke. A message from one person to another does not count.
@@ -57,6 +61,9 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 		s.update(in, &in.Events[i])
 	}
 	d, done := s.answer(in)
+	if to, why := in.HandedOff(); to != nil && (!done || d.Agent == in.Handoff.From) {
+		d, done = policy.Speak(to.ID, why), true
+	}
 	if !done {
 		d = p.otherwise(in, &s)
 	}

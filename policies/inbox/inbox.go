@@ -1,10 +1,17 @@
 // Package inbox grants the turn to an agent with unread messages.
 //
 // It is the policy for rooms in which a manager and workers send each other typed
-// messages: an agent speaks only while its inbox has messages. Agents with more
-// urgent messages come first, then those with more messages, then the least
-// recent speaker. If all inboxes are empty it declines, or asks the fallback
-// policy.
+// messages and share a plan of tasks: an agent speaks only while it has work. The order
+// is:
+//
+//  1. agents with urgent messages, the most urgent ones first;
+//  2. the agent that the latest turn hands off to, unless a person has addressed an
+//     agent since;
+//  3. agents with messages, those with more first;
+//  4. agents that own an open task that waits for no other one.
+//
+// Of equals the least recent speaker comes first. If nobody has work it declines, or
+// asks the fallback policy.
 package inbox
 
 import (
@@ -36,7 +43,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 	return r.Err()
 }
 
-// Decide chooses an agent with unread messages.
+// Decide chooses an agent that has work.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	var best *policy.Agent
 	stuck := ""
@@ -56,15 +63,39 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 			}
 		}
 	}
+	if to, why := in.HandedOff(); to != nil && (best == nil || best.Urgent == 0) {
+		return policy.Speak(to.ID, why)
+	}
 	if best != nil {
 		d := policy.Speak(best.ID, reason(best))
 		d.Scores = scores
 		return d
 	}
+	if a, t := working(in); a != nil {
+		return policy.Speak(a.ID, a.ID+" has the open task "+t.ID+": "+t.Title)
+	}
 	if stuck != "" {
 		return policy.Decline(stuck)
 	}
 	return p.fallback.Decide(in, in.State, "all inboxes are empty")
+}
+
+// working returns the least recent speaker of the eligible agents that can work on a
+// task, and the first of its tasks.
+func working(in *policy.Input) (best *policy.Agent, task *policy.Task) {
+	for i := range in.Agents {
+		a := &in.Agents[i]
+		if !a.Eligible || a.Kind == policy.Human || best != nil && a.LastTurn >= best.LastTurn {
+			continue
+		}
+		for j := range a.Tasks {
+			if a.Tasks[j].Free() {
+				best, task = a, &a.Tasks[j]
+				break
+			}
+		}
+	}
+	return best, task
 }
 
 // before reports whether a comes before b.

@@ -8,6 +8,10 @@
 // asks for another agent. An agent whose turn failed is asked again, until the
 // room's limit of failures.
 //
+// A hand-off comes before all this: the agent that the latest turn hands off to speaks
+// next. An agent that the policy waits for comes before a hand-off, and so does an agent
+// that a person has addressed since.
+//
 // The policy does not wait for an agent session that is away. It remembers who named
 // the session meanwhile, and grants it the turn when it has come, unless the newest
 // messages ask for another agent.
@@ -66,7 +70,11 @@ func (p *Policy) Configure(settings policy.JSON) error {
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	old := readState(in.State)
 	next := state{fallback: old.fallback, missed: missedAfter(old.missed, in)}
-	agent, why, scores := p.asked(in, &next)
+	agent, why := old.handedOff(in)
+	var scores []policy.Score
+	if agent == nil {
+		agent, why, scores = p.asked(in, &next)
+	}
 	if agent == nil && next.agent == "" {
 		next.agent, next.reason = old.agent, old.reason
 		if agent, why = old.due(in); agent == nil && !old.waits(in) {

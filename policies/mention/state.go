@@ -51,6 +51,15 @@ func (s state) due(in *policy.Input) (*policy.Agent, string) {
 	return a, s.reason
 }
 
+// handedOff returns the agent that the latest turn handed off to, unless an agent is
+// waited for.
+func (s state) handedOff(in *policy.Input) (*policy.Agent, string) {
+	if s.agent != "" {
+		return nil, ""
+	}
+	return in.HandedOff()
+}
+
 // waits reports whether the agent that was waited for becomes eligible by itself.
 func (s state) waits(in *policy.Input) bool {
 	a := in.Agent(s.agent)

@@ -36,7 +36,7 @@ func (in *Input) HandedOff() (to *Agent, why string) {
 	if why = h.From + " hands off to " + h.To; h.Reason != "" {
 		why += ": " + h.Reason
 	}
-	return to, clip(why, MaxReason-len("..."))
+	return to, why
 }
 
 // personAsks reports whether a person has addressed an agent since the latest
