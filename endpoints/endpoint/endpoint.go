@@ -63,6 +63,9 @@ type Prompt struct {
 	Omitted     Omitted
 	Hints       []byte // JSON of the policy, untrusted; may be nil
 
+	// Call is the task of an agent that another agent has called; nil for others.
+	Call *Call `json:",omitempty"`
+
 	// Instructions are those of the agent's owner for this seat. They are no part of
 	// Text, on which they have no influence, and the host of another owner's room
 	// never sets them.

@@ -26,6 +26,7 @@ func render(p Prompt) string {
 	r.past()
 	r.present()
 	r.hints()
+	r.call()
 	r.task()
 	return r.b.String()
 }
@@ -50,6 +51,9 @@ func Size(p Prompt) int {
 		for _, l := range ls {
 			n += len(l.Text) + 150
 		}
+	}
+	if p.Call != nil {
+		n += p.Call.Context.Bytes() + len(p.Call.Task) + len(p.Call.Input) + 500
 	}
 	return n
 }

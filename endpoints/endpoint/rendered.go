@@ -43,6 +43,7 @@ func cleaned(p Prompt) Prompt {
 	p.Seats = eachOf(p.Seats, Seat.cleaned)
 	p.Inbox, p.History, p.CatchUp = eachOf(p.Inbox, Line.cleaned), eachOf(p.History, Line.cleaned), eachOf(p.CatchUp, Line.cleaned)
 	p.Hints = cleanJSON(p.Hints)
+	p.Call = p.Call.cleaned()
 	p.Host = Origin{oneLine(p.Host.Name), oneLine(p.Host.Device)}
 	t := &p.Trace
 	t.ID, t.Origin, t.Profile, t.Path = oneLine(t.ID), oneLine(t.Origin), oneLine(t.Profile), eachOf(t.Path, oneLine)

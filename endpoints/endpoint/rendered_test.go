@@ -13,6 +13,7 @@ import (
 func TestRenderedCleansEveryText(t *testing.T) {
 	const bad = "a\x1b[31mb\u202ec\u200bd\x00e\U000e0041"
 	p := sample()
+	p.Call = called().Call
 	p.Hints = []byte(`{"k\u202e":["v\u001b[2K",1e400,{"w":"\u200b"}]}`)
 	spoil(reflect.ValueOf(&p).Elem(), bad)
 	before, err := json.Marshal(p)
@@ -50,6 +51,10 @@ func spoil(v reflect.Value, bad string) {
 			if name := v.Type().Field(i).Name; name != "Room" && name != "Session" && name != "Profile" && name != "Mode" && name != "Omitted" {
 				spoil(v.Field(i), bad)
 			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			spoil(v.Elem(), bad)
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() != reflect.Uint8 {
