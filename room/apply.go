@@ -13,6 +13,9 @@ func (s *State) Apply(e Event) {
 	s.Clock = max(s.Clock, e.Clock)
 	s.Epoch = max(s.Epoch, e.Epoch)
 	s.Commands.add(e.Command, e.Seq)
+	if s.Spec.Call != nil {
+		s.noteReturn(e)
+	}
 	switch b := e.Body.(type) {
 	case Opened:
 		s.applyOpened(b)
@@ -92,6 +95,12 @@ func (s *State) Apply(e Event) {
 		s.applyRecord(b.Record)
 	case Errored:
 		s.end(PhaseError, "", b.Code, b.Reason)
+	case CallStarted:
+		s.applyCallStarted(e, b)
+	case CallChanged:
+		s.applyCallChanged(e, b)
+	case CallEnded:
+		s.applyCallEnded(e, b)
 	}
 	if s.matcher == nil && len(s.Seats) > 0 {
 		s.matcher = s.compileNames() // once, after the participants that join together
@@ -335,6 +344,7 @@ func (s *State) closeTurn(e Event) {
 	if x := s.seat(s.Turn.Participant); x != nil && x.Starting != 0 {
 		x.mustStart(e)
 	}
+	s.unwait(s.Turn.Number)
 	s.Turn = nil
 }
 
@@ -368,7 +378,10 @@ func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
 func (s *State) applyPosted(e Event, b MessagePosted) {
 	m := b.Message
 	x := s.seat(m.From)
-	human := x == nil || x.Kind == policy.Human || m.By != ""
+	if m.Kind == KindCallResult {
+		x = nil // its sender has spoken in another room
+	}
+	human := m.Kind != KindCallResult && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)
 	s.deliver(e, b)
 	s.addRecent(e, m, human)
@@ -383,7 +396,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		if s.Phase == PhaseCompleted && s.Ending.Cause == CauseSettled {
 			s.Phase, s.Ending = PhaseLive, Ending{}
 		}
-	} else {
+	} else if x != nil {
 		switch {
 		case b.Turn != 0:
 		case s.hasTurn(x):
@@ -408,6 +421,10 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 // addRecent adds a message to the events that policies see. It withholds the text
 // of a message that not every participant may read.
 func (s *State) addRecent(e Event, m Message, human bool) {
+	if m.Kind == KindCallResult {
+		s.addNote(e, "", policy.KindSystem, m.From+" has returned the result of a call to "+m.To)
+		return
+	}
 	kind := policy.KindMessage
 	if human {
 		kind = policy.KindHuman

@@ -135,6 +135,9 @@ var bodyTypes = func() map[string]reflect.Type {
 		Stopped{},
 		Completed{},
 		Errored{},
+		CallStarted{},
+		CallChanged{},
+		CallEnded{},
 	} {
 		types[b.Type()] = reflect.TypeOf(b)
 	}

@@ -25,7 +25,7 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if err != nil || len(bodies) == 0 {
 		return nil, err
 	}
-	return s.stamp(c, now, s.withAnswers(bodies)), nil
+	return s.stamp(c, now, s.withCalls(s.withAnswers(s.withReturn(bodies)))), nil
 }
 
 // maxVia is the largest length of Event.Via in bytes.
@@ -63,7 +63,7 @@ func actorOf(b Body, actor string) string {
 			return ActorRoom
 		}
 	case Completed:
-		if b.Cause == CauseSettled {
+		if b.Cause == CauseSettled || b.Cause == CauseReturned {
 			return ActorRoom
 		}
 	case SeatChanged:
@@ -84,7 +84,7 @@ func actorOf(b Body, actor string) string {
 		if b.By != actor {
 			return ActorRoom
 		}
-	case Errored:
+	case Errored, CallChanged, CallEnded:
 		return ActorRoom
 	}
 	return actor
@@ -105,7 +105,7 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 	case Approve, Edit, Reject:
 		return s.decideDraft(c, now)
 	case Permit:
-		return s.decidePermit(c.Actor, do)
+		return s.decidePermit(c.Actor, do, now)
 	case SetMode:
 		return s.decideMode(c.Actor, do)
 	case Next:
@@ -150,6 +150,22 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideForgot(do), nil
 	case Broken:
 		return s.decideBroken(do)
+	case CallAgents:
+		return s.decideCalls(c.Actor, do, now)
+	case AwaitCall:
+		return s.decideAwait(c.Actor, do, now)
+	case CancelCall:
+		return s.decideCancelCall(c.Actor, do)
+	case CallProgressed:
+		return s.decideProgressed(do)
+	case CallReturned:
+		return s.decideReturned(do, now)
+	case GiveTask:
+		return s.decideTask(do, now)
+	case Serve:
+		return s.decideServe(do, now)
+	case ReplyTo:
+		return s.decideReplyTo(do, now)
 	case Tick:
 		return s.decideTick(now)
 	}
@@ -173,7 +189,7 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 			return nil, invalidError("ROOM-ID", "participant id "+quote(p.ID)+" is empty, reserved or taken", "choose another id")
 		}
 		ids[p.ID] = true
-		if p.Kind != policy.Human {
+		if p.Kind != policy.Human && !p.Caller {
 			driven++
 		}
 		bodies = append(bodies, Joined{p})

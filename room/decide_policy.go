@@ -80,7 +80,7 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 	if opening := s.objectiveMessage(now); opening != nil {
 		return append(bodies, *opening)
 	}
-	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines {
+	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines && !s.CallsOpen() {
 		bodies = append(bodies, s.settled(count(n, "round")+" declined in a row: "+cmp.Or(d.Reason, "no decision")))
 	}
 	return bodies
@@ -90,7 +90,7 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 // waiting is useless: no person may speak, no agent is starting, comes, bids or may
 // post a message outside its turns.
 func (s *State) quiescent() bool {
-	if len(s.Spec.Observers) > 0 {
+	if len(s.Spec.Observers) > 0 || s.CallsOpen() {
 		return false
 	}
 	return !slices.ContainsFunc(s.Seats, func(x *Seat) bool {
@@ -185,13 +185,13 @@ func (s *State) window(x *Seat, g Grant) Window {
 // limitStop returns the event that stops the room if the next prompt would pass
 // a limit, or nil.
 func (s *State) limitStop(x *Seat, g Grant, now Now) *Stopped {
-	l := s.Limits
+	l, reserved := s.Limits, s.Reserved()
 	name, reason := s.Tally.reached(l, now)
 	switch c := x.Price.of(Usage{Input: g.Tokens}); {
 	case name != "":
-	case l.MaxTokens > 0 && s.Tally.Tokens+g.Tokens > l.MaxTokens:
+	case l.MaxTokens > 0 && s.Tally.Tokens+reserved.Tokens+g.Tokens > l.MaxTokens:
 		name, reason = "maxTokens", "the next prompt, about "+itoa(g.Tokens)+" tokens, would pass "+itoa(l.MaxTokens)
-	case l.MaxCost > 0 && s.Tally.Cost+c > l.MaxCost:
+	case l.MaxCost > 0 && s.Tally.Cost+reserved.Cost+c > l.MaxCost:
 		name, reason = "maxCost", "the next prompt would cost about "+human.Money(c)+", and "+human.Rough(human.Money(s.Tally.Cost), s.Tally.CostEstimated)+" of "+human.Money(l.MaxCost)+" is used"
 	default:
 		return nil

@@ -64,10 +64,10 @@ func (e Speak) Key() string { return "speak " + strconv.Itoa(e.Turn) + " " + e.R
 
 // Effects returns all work that must be in progress in s.
 func (s *State) Effects() []Effect {
+	out := s.callEffects()
 	if s.Phase != PhaseLive {
-		return nil
+		return out
 	}
-	var out []Effect
 	for _, x := range s.starts() {
 		out = append(out, Start{Participant: x.ID, Attempt: x.Starting, Timeout: s.Limits.startTimeout(x.Participant)})
 	}
@@ -80,6 +80,12 @@ func (s *State) Effects() []Effect {
 			speak.Digest = t.Prompt
 		}
 		return append(out, speak)
+	}
+	if s.Spec.Call != nil {
+		if s.serves() {
+			out = append(out, ServeAgent{Turn: s.Tally.Turns + 1, Seq: s.Seq})
+		}
+		return out
 	}
 	next := s.Policy.Decision + 1
 	at, ok := s.askAt()
@@ -161,6 +167,9 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 			Error: "no answer within " + human.Duration(t.Timeout),
 		}, now)
 	}
+	if due := s.callsDue(now.Clock); due != nil {
+		return due, nil
+	}
 	if at, ok := s.DraftDeadline(); ok && now.Clock >= at {
 		return s.withLimits(now, TurnRejected{
 			Turn: s.Turn.Number, Draft: s.Turn.Draft.Hash, Reason: "not sent: no person has answered within " + human.Duration(s.Limits.DraftTimeout),
@@ -199,7 +208,7 @@ func (s *State) Deadline() (time.Duration, bool) {
 	if s.Phase != PhaseLive {
 		return 0, false
 	}
-	at := s.Limits.MaxDuration
+	at := min(s.Limits.MaxDuration, s.callDeadline())
 	if t := s.Turn; s.inFlight() && s.agentHas(t) {
 		at = min(at, t.deadline())
 	}
@@ -219,7 +228,7 @@ func (s *State) Deadline() (time.Duration, bool) {
 // part of the policy ABI ("ineligible_reason").
 func (s *State) Ineligible(x *Seat) string {
 	switch {
-	case x.Kind == policy.Human:
+	case !x.Driven():
 		return "attends"
 	case x.Standing != Active:
 		return string(x.Standing)

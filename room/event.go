@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // FormatVersion is the version of the event format that this package writes.
@@ -201,6 +202,8 @@ type (
 		ID          string        `json:"id"` // unique in the room
 		Permission  Permission    `json:"permission"`
 		Timeout     time.Duration `json:"timeout_ns"` // until it is refused
+
+		Calls []calls.Args `json:"calls,omitempty"` // that are started when it is allowed
 	}
 	// PermissionAnswered is the one answer to a PermissionAsked. By is the person, who
 	// is also the actor, or a constant of package endpoint: RuledBy, NoAnswer, Unasked
@@ -382,7 +385,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 	}
 	switch b := e.Body.(type) {
 	case Opened:
-		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers = "", "", nil
+		b.Spec.Secret, b.Spec.Dir, b.Spec.Observers, b.Spec.Agents, b.Spec.Call = "", "", nil, nil, nil
 		e.Body = b
 	case Joined:
 		b.Participant.Endpoint, b.Participant.Allow, b.Participant.Instructions = nil, nil, ""
@@ -394,6 +397,8 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		}
 		b.Message, b.Held, b.HeldUntil = m, "", 0
 		e.Body = b
+	case CallStarted, CallChanged, CallEnded: // calls are internal
+		return Event{}, false
 	case PermissionAsked, PermissionAnswered: // only the owner of an agent sees what it does here
 		return Event{}, false
 	case MessageAcked, MessageReleased, AckMissed, MessageDead: // about messages that a reader may not see
@@ -430,10 +435,19 @@ func (e Event) Redacted() Event {
 		b.Text = ""
 		e.Body = b
 	case PermissionAsked:
-		b.Permission = Permission{Kind: b.Permission.Kind}
+		b.Permission, b.Calls = Permission{Kind: b.Permission.Kind}, nil
 		e.Body = b
 	case PermissionAnswered:
 		b.Reason, b.Values = "", nil
+		e.Body = b
+	case CallStarted:
+		b.Task, b.Request = "", nil
+		e.Body = b
+	case CallChanged:
+		b.Text = ""
+		e.Body = b
+	case CallEnded:
+		b.Result.Output, b.Result.Errors = "", nil
 		e.Body = b
 	}
 	return e

@@ -2,8 +2,6 @@ package room
 
 import (
 	"fmt"
-
-	"github.com/folkmoot/moot/policies/policy"
 )
 
 // Follows returns why e cannot be the event after s, "" if it can. It checks
@@ -57,6 +55,8 @@ func (s *State) Follows(e Event) string {
 		if s.openRequest(b.ID) == nil {
 			return "it answers the permission request " + b.ID + ", which does not wait"
 		}
+	case CallStarted, CallChanged, CallEnded:
+		return s.callFollows(e.Body)
 	case Resumed:
 		if s.Phase == PhaseLive {
 			return "it resumes a room that is live"
@@ -100,7 +100,7 @@ func (s *State) grantFollows(e Event, b TurnGranted) string {
 		return "it grants a turn past the limit " + name + ": " + reached
 	case x == nil:
 		return "it grants a turn to " + b.Participant + ", who has no seat"
-	case x.Standing != Active || x.Kind == policy.Human:
+	case x.Standing != Active || !x.Driven():
 		return "it grants a turn to " + b.Participant + ", who cannot have one"
 	case x.away():
 		return "it grants a turn to " + b.Participant + ", whose session is away"

@@ -1,11 +1,13 @@
 package room
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // Bounds of the permission requests of one turn.
@@ -22,6 +24,8 @@ type PermissionRequest struct {
 	Asked      time.Duration `json:"asked_ns"` // room clock
 	At         time.Time     `json:"at,omitzero"`
 	Timeout    time.Duration `json:"timeout_ns"`
+
+	Calls []calls.Args `json:"calls,omitempty"` // that are started when it is allowed
 }
 
 // Until returns the room clock at which r is refused for want of an answer.
@@ -66,7 +70,7 @@ func (x *Seat) foreign() bool {
 
 // decidePermit answers a permission request for a person. Persons with control are
 // of the host's device, and therefore of the owner of its agents.
-func (s *State) decidePermit(actor string, do Permit) ([]Body, error) {
+func (s *State) decidePermit(actor string, do Permit, now Now) ([]Body, error) {
 	if !s.control(actor) {
 		return nil, deniedError(actor, "answer permission requests")
 	}
@@ -85,7 +89,10 @@ func (s *State) decidePermit(actor string, do Permit) ([]Body, error) {
 	a.Allowed, a.Always = do.Allowed, do.Allowed && do.Always
 	var err error
 	a.Values, err = r.fill(do)
-	return []Body{a}, err
+	if err != nil || !a.Allowed || r.Calls == nil {
+		return []Body{a}, err
+	}
+	return s.permitCalls(*r, a, now), nil
 }
 
 // fill returns the values with which a person answers a question, nil for other
@@ -122,6 +129,9 @@ func (s *State) decideWithdrawn(actor string, do Withdrawn) []Body {
 func (s *State) answered(r PermissionRequest, by, reason string) PermissionAnswered {
 	return PermissionAnswered{Turn: s.Turn.Number, Participant: s.Turn.Participant, ID: r.ID, By: by, Reason: cleanReason(reason)}
 }
+
+// RequestOpen reports whether the permission request with id waits.
+func (s *State) RequestOpen(id string) bool { return s.openRequest(id) != nil }
 
 // openRequest returns the permission request with id that waits, or nil.
 func (s *State) openRequest(id string) *PermissionRequest {
@@ -185,11 +195,11 @@ func (s *State) applyAsked(e Event, b PermissionAsked) {
 	if t == nil || t.Number != b.Turn {
 		return
 	}
-	if len(t.Requests) == 0 {
+	if !t.holds() {
 		t.HeldAt = e.Clock
 	}
 	t.Asked++
-	t.Requests = append(t.Requests, PermissionRequest{ID: b.ID, Permission: b.Permission, Asked: e.Clock, At: e.At, Timeout: b.Timeout})
+	t.Requests = append(t.Requests, PermissionRequest{ID: b.ID, Permission: b.Permission, Asked: e.Clock, At: e.At, Timeout: b.Timeout, Calls: b.Calls})
 }
 
 func (s *State) applyAnswered(e Event, b PermissionAnswered) {
@@ -202,28 +212,34 @@ func (s *State) applyAnswered(e Event, b PermissionAnswered) {
 		s.Answers[len(s.Answers)-1].Question = r.Permission.Question != nil
 	}
 	t := s.Turn
-	if len(t.Requests) == 1 {
-		t.Held, t.HeldAt, t.Requests = t.held(e.Clock), 0, nil
-		return
-	}
+	held := t.held(e.Clock)
 	t.Requests = slices.DeleteFunc(slices.Clone(t.Requests), func(r PermissionRequest) bool { return r.ID == b.ID })
+	if len(t.Requests) == 0 {
+		t.Requests = nil
+	}
+	if !t.holds() {
+		t.Held, t.HeldAt = held, 0
+	}
 }
+
+// holds reports whether the clock of the turn stands.
+func (t *Turn) holds() bool { return len(t.Requests) > 0 || t.Calling > 0 }
 
 // held returns how long the clock of the turn has stood until now.
 func (t *Turn) held(now time.Duration) time.Duration {
-	if len(t.Requests) == 0 {
+	if !t.holds() {
 		return t.Held
 	}
 	return t.Held + max(0, now-t.HeldAt)
 }
 
 // deadline returns the room clock at which the turn fails or, while requests wait,
-// the first of them is refused.
+// the first of them is refused. A turn that only waits for calls has none: they end.
 func (t *Turn) deadline() time.Duration {
-	if len(t.Requests) == 0 {
+	if !t.holds() {
 		return t.Started + t.Timeout + t.Held + grace
 	}
-	at := t.Requests[0].Until()
+	at := time.Duration(math.MaxInt64)
 	for _, r := range t.Requests {
 		at = min(at, r.Until())
 	}

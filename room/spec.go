@@ -23,6 +23,11 @@ type Spec struct {
 	Ancestors   []Fork    `json:"forebears,omitempty"` // the room that ForkedFrom was forked from, and so on
 
 	Observers []Observer `json:"observers,omitempty"` // devices whose owners may watch
+
+	// Agents are agents without a seat, which others can call. Call says of which call
+	// the room is the child room; nil for other rooms.
+	Agents []Participant `json:"agents,omitempty"`
+	Call   *CallOf       `json:"call,omitempty"`
 }
 
 // An Observer is a device whose owner may watch the room.
@@ -118,6 +123,16 @@ type Participant struct {
 	// Allow are the rules of the agent's owner: actions that need no person. Only
 	// agents of the host's device have rules here.
 	Allow []AllowRule `json:"allow,omitempty"`
+
+	// Calls says whether the agent may call other agents: CallsAllow, CallsAsk or
+	// CallsDeny, which "" is too. MaxSubAgentDepth is the depth of calls below it; 0 is
+	// that of the room.
+	Calls            string `json:"calls,omitempty"`
+	MaxSubAgentDepth int    `json:"max_sub_agent_depth,omitempty"`
+
+	// Caller says that it is the caller of a child room: the room neither asks it nor
+	// lets it control anything.
+	Caller bool `json:"caller,omitempty"`
 
 	// NoBids says that its agent cannot bid, so it is never asked for one.
 	NoBids bool `json:"no_bids,omitempty"`

@@ -52,11 +52,20 @@ func (s *State) askAt() (time.Duration, bool) {
 		eligible, away = eligible || why == "", away || why == reasonAway
 	}
 	last := s.Tally.Declines+1 >= s.Limits.MaxDeclines
+	calling := s.CallsOpen()
 	switch {
-	case (starting || away) && !eligible, starting && last:
+	case (starting || away) && !eligible, starting && last, calling && s.callsHold():
 		return at, false
 	}
-	return at, !away || !last || s.LastNews > s.Declined
+	return at, !away && !calling || !last || s.LastNews > s.Declined
+}
+
+// callsHold reports whether the budgets of open calls leave too little for the next
+// prompt. The room waits for the end of a call then.
+func (s *State) callsHold() bool {
+	l, reserved := s.Limits, s.Reserved()
+	return l.MaxTokens > 0 && s.Tally.Tokens+reserved.Tokens+int64(s.Bounds.Tokens) > l.MaxTokens ||
+		l.MaxCost > 0 && s.Tally.Cost+reserved.Cost+s.costliestPrompt() > l.MaxCost
 }
 
 // decideStarted ends a start of an agent.

@@ -56,6 +56,12 @@ type State struct {
 	Commands idSet         // ids of commands and messages already applied
 	Answers  []Answer      `json:",omitempty"` // newest answers to drafts and permission requests; at most maxAnswers
 
+	// Calls are the open calls of agents and the newest ended ones, oldest first. Called
+	// counts the ended ones, with those below them. Return is that of a child room.
+	Calls  []Call `json:",omitempty"`
+	Called int    `json:",omitempty"`
+	Return Return `json:",omitzero"`
+
 	matcher *names.Matcher // compiled from Seats; nil after the roster has changed
 }
 
@@ -137,6 +143,7 @@ type Turn struct {
 	Requests []PermissionRequest `json:",omitempty"` // that wait, oldest first
 	Held     time.Duration       `json:",omitempty"` // how long the clock stood, without the present wait
 	HeldAt   time.Duration       `json:",omitempty"` // clock at which the present wait began
+	Calling  int                 `json:",omitempty"` // calls that its agent waits for; the clock stands meanwhile
 }
 
 // Draft is a reply that waits for a person.
@@ -181,7 +188,7 @@ func (s *State) Seat(id string) (Seat, bool) {
 }
 
 // Driven reports whether the room calls the seat through an endpoint.
-func (x *Seat) Driven() bool { return x.Kind != policy.Human }
+func (x *Seat) Driven() bool { return x.Kind != policy.Human && !x.Caller }
 
 // Label returns the display name, or the id without one.
 func (p Participant) Label() string {

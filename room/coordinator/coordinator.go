@@ -96,7 +96,11 @@ type Config struct {
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
 
-	hosted bool // a Host ends the room: it answers commands as long as it is loaded
+	// CallContext makes the context that a call hands over; nil hands nothing over.
+	CallContext func(context.Context, ContextRequest) (string, error)
+
+	host   *Host // that runs the room; nil for none
+	hosted bool  // a Host ends the room: it answers commands as long as it is loaded
 }
 
 // An Update is an event, a piece of live text, a tool call of the turn that runs, or

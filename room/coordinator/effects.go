@@ -80,6 +80,10 @@ func (r *Room) runner(ctx context.Context, e room.Effect, cut bool) (func() room
 		return r.startAgent(ctx, e)
 	case room.Speak:
 		return r.speak(ctx, e, cut)
+	case room.RunCall:
+		return r.runCall(ctx, e)
+	case room.ServeAgent:
+		return func() room.Command { return room.Command{Actor: room.ActorRoom, Do: room.Serve{}} }, nil
 	}
 	return nil, &effectError{"ROOM-EFFECT", errors.New("unknown effect")}
 }

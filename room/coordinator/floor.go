@@ -21,6 +21,7 @@ type floor struct {
 
 	mu     sync.Mutex
 	prompt *prompted // nil between prompts
+	held   func()    // starts the clock of the prompt again; nil while it runs
 }
 
 // A prompted is the prompt on which an agent works.
@@ -47,7 +48,28 @@ func (f *floor) enter(ctx context.Context, request string) (leave func()) {
 		defer f.mu.Unlock()
 		if f.prompt == p {
 			f.prompt = nil
+			f.release()
 		}
+	}
+}
+
+// release starts the clock of the prompt again. The caller holds mu.
+func (f *floor) release() {
+	if f.held != nil {
+		f.held()
+		f.held = nil
+	}
+}
+
+// holdForCalls stops the clock of the prompt, or lets it run.
+func (f *floor) holdForCalls(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !on:
+		f.release()
+	case f.held == nil && f.prompt != nil:
+		f.held = endpoint.Hold(f.prompt.ctx)
 	}
 }
 
@@ -73,6 +95,8 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 		do = room.Replied{Participant: f.participant, Request: s.Code, Reply: endpoint.Reply{Text: s.Detail}}
 	case endpoint.SignalPermission:
 		return f.permission(ctx, s.Permission)
+	case endpoint.SignalCall:
+		return f.call(ctx, s.Body)
 	default:
 		return endpoint.Answer{Reason: "not allowed in this room"}, nil
 	}

@@ -119,7 +119,7 @@ func (h *Host) Get(ctx context.Context, id string) (*Room, error) {
 
 func (h *Host) configOf(o RunOptions) Config {
 	c := h.Config
-	c.RunOptions, c.hosted = o, !o.Foreground
+	c.RunOptions, c.hosted, c.host = o, !o.Foreground, h
 	return c
 }
 
@@ -262,6 +262,21 @@ func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room,
 		}
 	})
 	return r, nil
+}
+
+// unload ends the Run of a room and waits for it, if the room is loaded.
+func (h *Host) unload(id string) {
+	h.mu.Lock()
+	l := h.rooms[id]
+	h.mu.Unlock()
+	if l == nil {
+		return
+	}
+	<-l.opened
+	if l.room != nil {
+		l.stop()
+		<-l.room.done
+	}
 }
 
 // forget waits until the room has ended and removes it.

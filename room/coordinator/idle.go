@@ -110,6 +110,9 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 // due returns the wall time at which the first effect of the state starts.
 func (r *Room) due(now room.Now) time.Time {
 	var at time.Time
+	if r.state.CallsOpen() && r.state.Phase == room.PhaseLive || r.cancelsCalls() {
+		return now.Wall
+	}
 	if r.state.AttendedTurn() {
 		return r.unanswered(now) // agents that start meanwhile are no reason to load the room
 	}

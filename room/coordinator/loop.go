@@ -18,6 +18,7 @@ func (r *Room) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.shutDown()
 	defer cancel()
+	r.stopping = ctx.Done()
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
@@ -46,12 +47,24 @@ func (r *Room) Run(ctx context.Context) error {
 // finished reports whether the room needs no Run any more.
 func (r *Room) finished() bool {
 	switch {
-	case r.state.Phase == room.PhaseLive:
+	case r.state.Phase == room.PhaseLive, r.cancelsCalls():
 		return false
+	case r.state.Spec.Call != nil:
+		return r.state.Phase != room.PhasePaused
 	case r.cfg.Headless:
 		return true
 	}
 	return r.state.Phase == room.PhaseCompleted && r.state.Ending.Cause != room.CauseSettled
+}
+
+// cancelsCalls reports whether a call that is cancelled has not ended yet.
+func (r *Room) cancelsCalls() bool {
+	for _, c := range r.state.Calls {
+		if c.State.Open() && c.Canceling != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // next waits for the next request. Commands of people come before results of
@@ -121,6 +134,9 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	case room.Next:
 		do.Grant, err = r.grant(ctx, do.Participant, nil)
 		cmd.Do = do
+	case room.Serve:
+		do.Grant, err = r.grant(ctx, r.state.Spec.Call.Agent, nil)
+		cmd.Do = do
 	case room.Redact:
 		if do.Target > 0 && do.Target <= r.state.Seq {
 			do.Drafts, err = r.draftEvents(ctx, do.Target)
@@ -152,6 +168,7 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	r.mu.Unlock()
 	r.requests.update(events)
 	r.tellWaiting()
+	r.holdForCalls()
 	r.hub.publish(events)
 	return r.afterCommit(ctx, events)
 }
@@ -230,6 +247,7 @@ func (r *Room) shutDown() {
 	for id := range r.endpoints {
 		r.closeEndpoint(id)
 	}
+	r.nest.close()
 	r.effects.workers.Wait()
 	r.endWaiting()
 	r.hub.end()

@@ -121,6 +121,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
 		endpoints: map[string]*driver{},
 	}
+	r.nest.host = cfg.host
 	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
 	r.texts = messageCache{log: cfg.Log, room: id}
 	r.hub.log, r.hub.room = cfg.Log, id

@@ -46,7 +46,9 @@ type Room struct {
 	hasRedactions bool      // the log since the snapshot lacks redacted texts
 	resumedIdle   *idleMark // set when the room was unloaded while idle
 	effects       workerPool
-	waiting       string // what Config.Waiting was told last, as its ids
+	nest          nest            // of its child rooms
+	stopping      <-chan struct{} // closed when Run begins to end
+	waiting       string          // what Config.Waiting was told last, as its ids
 }
 
 // A request is a command on its way to the loop.

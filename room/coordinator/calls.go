@@ -1,0 +1,228 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A ContextRequest asks for the context that a call hands over: what Config.CallContext
+// makes of the messages of Room up to Through that Caller may read.
+type ContextRequest struct {
+	Room    string
+	Through int64
+	Caller  string
+	Agent   string
+	Dir     string // of the room
+	Args    calls.Args
+	Rights  []string // of the called agent
+	At      time.Time
+}
+
+// stopWithin is how long the end of a cancelled call waits for the calls below it.
+const stopWithin = 5 * time.Second
+
+// A child is the child room of an open call, as its effect needs it.
+type child struct {
+	call  room.Call
+	spec  room.Spec
+	seats []room.Participant
+	brief ContextRequest
+	tries int
+}
+
+// runCall runs the child room of a call, or ends it.
+func (r *Room) runCall(ctx context.Context, e room.RunCall) (func() room.Command, *effectError) {
+	spec, seats, ok := r.state.Child(e.Call)
+	c := child{spec: spec, seats: seats}
+	for _, open := range r.state.Calls {
+		if open.ID == e.Call {
+			c.call = open
+		}
+	}
+	c.spec.Secret = random()
+	if c.call.Request != nil {
+		c.brief = ContextRequest{
+			Room: r.id, Through: r.state.Seq, Caller: c.call.Caller, Agent: c.call.Agent, Dir: spec.Dir, Args: *c.call.Request, Rights: c.call.Rights, At: c.call.At,
+		}
+	}
+	return func() room.Command {
+		do := room.CallReturned{Call: e.Call, State: calls.Failed}
+		switch {
+		case e.Cancel != "":
+			do.State, do.Result = r.cancelCall(ctx, c, e.Cancel)
+		case !ok:
+			do.Result.Errors = []string{"the agent cannot be called any more"}
+		default:
+			do.State, do.Result = r.followCall(ctx, c)
+		}
+		return room.Command{Actor: room.ActorRoom, Do: do}
+	}, nil
+}
+
+// followCall opens the child room and follows it until it has ended or ctx ends. A room
+// that has ended before gives its result at once.
+func (r *Room) followCall(ctx context.Context, c child) (calls.State, calls.Result) {
+	for {
+		sub, err := r.nest.openChild(ctx, r.cfg, c)
+		if err == nil {
+			err = r.follow(ctx, sub, c)
+		}
+		switch {
+		case ctx.Err() != nil:
+			r.leaveChild(sub, c.call.ID)
+			return "", calls.Result{}
+		case err == nil:
+			return sub.childResult(ctx)
+		case !errors.Is(err, ErrClosed) || c.tries >= 3:
+			return calls.Failed, calls.Result{Errors: []string{"its room failed: " + err.Error()}}
+		}
+		c.tries++
+	}
+}
+
+// follow waits for the end of the child room and reports how it stands meanwhile.
+func (r *Room) follow(ctx context.Context, sub *Room, c child) error {
+	if sub.phase() == room.PhasePaused { // with its caller's room, or with the host
+		if _, err := sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Resume{}}); err != nil {
+			return err
+		}
+	}
+	told := room.CallProgressed{Call: c.call.ID, State: c.call.State, Asked: c.call.Asked, Text: c.call.Text}
+	for {
+		now, ended := told, false
+		err := sub.until(ctx, func(s *room.State) bool {
+			now.State, now.Asked, now.Text = s.ChildStatus()
+			_, _, ended = s.ChildResult()
+			return ended || now != told
+		})
+		if err != nil || ended {
+			return err
+		}
+		told = now
+		select {
+		case r.work <- request{cmd: room.Command{Actor: room.ActorRoom, Do: now}}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// leaveChild pauses the child room of a call that goes on later: its caller's room is
+// paused. When the process ends, the child room ends with it.
+func (r *Room) leaveChild(sub *Room, call string) {
+	if sub == nil || r.ending() || !r.callOpen(call) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	_, _ = sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "the room of its caller is paused"}}) // a room that has ended needs none
+}
+
+// ending reports whether Run is about to end.
+func (r *Room) ending() bool {
+	select {
+	case <-r.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// callOpen reports whether a call is open and not cancelled.
+func (r *Room) callOpen(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.state.Calls {
+		if c.ID == id {
+			return c.State.Open() && c.Canceling == ""
+		}
+	}
+	return false
+}
+
+// cancelCall ends the child room of a call and returns what it has used. A child room
+// that was never opened has used nothing.
+func (r *Room) cancelCall(ctx context.Context, c child, why string) (calls.State, calls.Result) {
+	if exists, err := hasRoom(ctx, r.cfg.Log, c.call.Room); err == nil && !exists {
+		return calls.Canceled, calls.Result{}
+	}
+	sub, err := r.nest.openChild(ctx, r.cfg, c)
+	if err != nil {
+		return calls.Canceled, calls.Result{Errors: []string{err.Error()}}
+	}
+	_, err = sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Stop{Reason: why}})
+	if err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, room.ErrOver) {
+		return calls.Canceled, calls.Result{Errors: []string{err.Error()}}
+	}
+	within, cancel := context.WithTimeout(ctx, stopWithin)
+	defer cancel()
+	_ = sub.until(within, func(s *room.State) bool { _, _, ended := s.ChildResult(); return ended }) // what it has used is known all the same
+	return sub.childResult(ctx)
+}
+
+// childResult returns the result of a child room, as far as it is known.
+func (r *Room) childResult(ctx context.Context) (calls.State, calls.Result) {
+	r.mu.Lock()
+	state, result, ended := r.state.ChildResult()
+	at := r.state.Return.Seq
+	if !ended {
+		t := r.state.Tally
+		state, result = calls.Canceled, calls.Result{Tokens: t.Tokens + r.state.Return.Cut, Cost: t.Cost, Estimated: true, Calls: r.state.Called, Seq: r.state.Seq}
+	}
+	r.mu.Unlock()
+	if at > 0 {
+		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(at-1), 1)
+		if err != nil || len(entries) != 1 {
+			return calls.Failed, calls.Result{Tokens: result.Tokens, Cost: result.Cost, Errors: []string{"its answer cannot be read"}}
+		}
+		if b, ok := entries[0].Event.Body.(room.MessagePosted); ok {
+			result.Output = b.Message.Text
+		}
+	}
+	return state, result
+}
+
+func (r *Room) phase() room.Phase {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Phase
+}
+
+// until waits until the state of the room satisfies ok, which must not keep it. It
+// returns ErrClosed if Run ends before.
+func (r *Room) until(ctx context.Context, ok func(*room.State) bool) error {
+	w := r.hub.add()
+	defer r.hub.remove(w)
+	for {
+		_, ended := r.hub.status()
+		r.mu.Lock()
+		done := ok(&r.state)
+		r.mu.Unlock()
+		switch {
+		case done:
+			return nil
+		case ended:
+			return ErrClosed
+		}
+		select {
+		case <-w.wake:
+		case <-r.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// hasRoom reports whether the log has a room.
+func hasRoom(ctx context.Context, l Log, id string) (bool, error) {
+	entries, err := l.Read(ctx, id, log.Pos{}, 1)
+	if errors.Is(err, log.ErrNotFound) {
+		return false, nil
+	}
+	return len(entries) > 0, err
+}

@@ -1,0 +1,114 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
+)
+
+// A nest runs the child rooms of one room. They are loaded as long as that room is: by
+// the Host of the room, or by one of its own if it has none.
+type nest struct {
+	host *Host // nil until it is needed in a room without one
+
+	mu     sync.Mutex
+	opened map[string]bool
+	own    context.CancelFunc // ends the own Host
+	ended  sync.WaitGroup
+	closed bool
+}
+
+// openChild opens the child room of a call, which it makes and gives the task if it does
+// not exist.
+func (n *nest) openChild(ctx context.Context, cfg Config, c child) (*Room, error) {
+	h, err := n.hostFor(cfg, c.call.Room)
+	if err != nil {
+		return nil, err
+	}
+	return h.load(ctx, c.call.Room, func(ctx context.Context) (*Room, error) {
+		o := RunOptions{Foreground: true, Unattended: cfg.Headless || cfg.Unattended}
+		return openChild(ctx, h.configOf(o), c)
+	})
+}
+
+// hostFor returns the Host that runs child rooms, and notes that it runs this one.
+func (n *nest) hostFor(cfg Config, child string) (*Host, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, ErrClosed
+	}
+	if n.opened == nil {
+		n.opened = map[string]bool{}
+	}
+	n.opened[child] = true
+	if n.host == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		n.host, n.own = &Host{Config: cfg}, stop
+		n.host.start()
+		n.ended.Go(func() { _ = n.host.Run(ctx) }) // it ends with ctx only
+	}
+	return n.host, nil
+}
+
+// running returns the Host that runs child rooms, nil if there was none yet.
+func (n *nest) running() *Host {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.host
+}
+
+// close ends the child rooms and waits for them: their agents end with the room that
+// called them.
+func (n *nest) close() {
+	n.mu.Lock()
+	n.closed = true
+	h, own, opened := n.host, n.own, n.opened
+	n.mu.Unlock()
+	if h == nil {
+		return
+	}
+	if own != nil {
+		own()
+		n.ended.Wait()
+		return
+	}
+	for id := range opened {
+		h.unload(id)
+	}
+}
+
+// openChild opens a child room, or makes it. A crash may have come before the task.
+func openChild(ctx context.Context, cfg Config, c child) (*Room, error) {
+	r, err := Reopen(ctx, cfg, c.call.Room)
+	if errors.Is(err, log.ErrNotFound) {
+		r, err = Open(ctx, cfg, c.spec, c.seats)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.state.Tally.Messages == 0 && c.call.Request != nil {
+		if err := r.giveTask(ctx, c.brief); err != nil {
+			r.unlock()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// giveTask gives the agent of a child room its task, with the context that its caller
+// hands over.
+func (r *Room) giveTask(ctx context.Context, b ContextRequest) error {
+	do := room.GiveTask{Text: b.Args.Task, Input: []byte(b.Args.Input)}
+	if build := r.cfg.CallContext; build != nil {
+		text, err := build(ctx, b)
+		if err != nil {
+			return err
+		}
+		do.Context = text
+	}
+	return r.decideAndCommit(ctx, room.ActorRoom, do)
+}
