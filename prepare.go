@@ -52,6 +52,10 @@ func (h *Host) prepare(ctx context.Context, r Source, o Options) (*description, 
 		d.participants[i].Starts, d.participants[i].NoBids = config.HasStart(p.Endpoint), !config.MayBid(p.Endpoint)
 		d.participants[i].Session = config.IsSession(p.Endpoint)
 	}
+	d.spec.Agents = slices.Clone(d.spec.Agents)
+	for i, p := range d.spec.Agents {
+		d.spec.Agents[i].Starts, d.spec.Agents[i].NoBids = config.HasStart(p.Endpoint), true
+	}
 	return d, nil
 }
 

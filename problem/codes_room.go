@@ -2,6 +2,7 @@ package problem
 
 // fileCodes are about room.yaml.
 var fileCodes = []Meaning{
+	{"ROOM-AGENT", input, "An entry of agents: cannot be called: it is a person, another owner's agent or a session that already runs.", "Move it to participants:."},
 	{"ROOM-ALIAS", input, "The file has too many values or is nested too deeply. Usual causes are aliases of aliases, and an anchor that contains itself.", "Write the values out, or share them with include:."},
 	{"ROOM-COMMAND", input, "An agent's program does not exist or is not executable.", "A name is looked up in PATH. A path starts with ./ and is relative to the file. chmod +x makes a file executable."},
 	{"ROOM-COOLDOWN", input, "With these cooldowns a turn comes in which no agent may speak. A cooldown counts turns of others, so with n agents it may be n-1 at most.", "Lower the cooldown, or add an agent."},
@@ -57,6 +58,13 @@ var roomCodes = []Meaning{
 	{"ROOM-KIND", input, "There is no such kind of messages, or its sender or receiver may not send or get it.", "docs/messages.md has the table of kinds."},
 	{"ROOM-PRIORITY", input, "The priority of a message is unknown.", "Use low, normal, high or urgent."},
 	{"ROOM-SELF", input, "A participant has addressed a message to itself.", "Address another participant."},
+	{"ROOM-CALL-AGENT", input, "The agent cannot be called: there is none with that id, this device does not start it, or it takes no part now.", "Call an agent of participants: or agents: in room.yaml that this device starts."},
+	{"ROOM-CALL-ARGS", input, "The arguments of a call are not valid.", "docs/agents.md lists them."},
+	{"ROOM-CALL-ASKED", failure, "The agent of a call waits for no answer of its caller.", "`moot calls ROOM` says what waits."},
+	{"ROOM-CALL-BUDGET", failure, "Too little is left for a call: of the tokens, the cost, the time or the number of calls, without what other calls have reserved.", "Name a smaller budget, or wait until other calls have ended. The limits are those of the room."},
+	{"ROOM-CALL-DENIED", denied, "The agent may not call others: its seat does not allow it, it was called itself without allow_nested_calls, it has no turn, or a person has refused.", "Set calls: allow or calls: ask for its seat in room.yaml."},
+	{"ROOM-CALL-PATH", failure, "The call would be a cycle, or too deep: an agent cannot call itself or one of its callers, nor one with the profile of a caller.", "Call another agent. maxSubAgentDepth is 5 at most."},
+	{"ROOM-CALL-UNKNOWN", failure, "There is no call with that id, or it is another agent's.", "`moot calls ROOM` lists the calls."},
 	{"ROOM-ASIDES", failure, "An agent has posted as many messages outside its turn as it may between two turns.", "It can post again in its next turn."},
 	{"ROOM-FENCED", failure, "Another process has taken the room over. This one has ended its part and sends nothing more.", "Use the room in that process. `moot ls` names it."},
 	{"ROOM-HOPS", failure, "A message has passed more devices than maxHops allows, or has returned to a device.", "Raise limits.maxHops if the chain is intended."},

@@ -3,6 +3,8 @@ package room
 import (
 	"time"
 
+	"github.com/folkmoot/moot/room/kinds"
+
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -378,10 +380,10 @@ func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
 func (s *State) applyPosted(e Event, b MessagePosted) {
 	m := b.Message
 	x := s.seat(m.From)
-	if m.Kind == KindCallResult {
+	if m.Kind == kinds.CallResult {
 		x = nil // its sender has spoken in another room
 	}
-	human := m.Kind != KindCallResult && (x == nil || x.Kind == policy.Human || m.By != "")
+	human := m.Kind != kinds.CallResult && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)
 	s.deliver(e, b)
 	s.addRecent(e, m, human)
@@ -421,7 +423,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 // addRecent adds a message to the events that policies see. It withholds the text
 // of a message that not every participant may read.
 func (s *State) addRecent(e Event, m Message, human bool) {
-	if m.Kind == KindCallResult {
+	if m.Kind == kinds.CallResult {
 		s.addNote(e, "", policy.KindSystem, m.From+" has returned the result of a call to "+m.To)
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/room/kinds"
+
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/room/calls"
@@ -78,7 +80,7 @@ func (s *State) resultMessage(c Call, r calls.Result, now Now) MessagePosted {
 		payload = nil
 	}
 	m := s.completeMessage(Message{
-		From: c.Agent, To: c.Caller, Kind: KindCallResult, Text: text, Payload: payload, Visibility: Internal, Source: SourceAgent, Correlation: c.ID,
+		From: c.Agent, To: c.Caller, Kind: kinds.CallResult, Text: text, Payload: payload, Visibility: Internal, Source: SourceAgent, Correlation: c.ID,
 	}, 0, now)
 	m.Mentions, m.Addressed = nil, nil // it is data
 	return MessagePosted{Message: m, Auto: true}
@@ -306,10 +308,8 @@ func (s *State) callFollows(b Body) string {
 	return ""
 }
 
-func callError(code, what, fix string) error { return invalidError("ROOM-CALL-"+code, what, fix) }
-
 func unknownCall(id string) error {
-	return callError("UNKNOWN", "no call "+quote(cut(validUTF8(id), maxID))+" of yours", "`moot calls ROOM` lists the calls")
+	return invalidError("ROOM-CALL-UNKNOWN", "no call "+quote(cut(validUTF8(id), maxID))+" of yours", "`moot calls ROOM` lists the calls")
 }
 
 // CallsAt returns the calls, oldest first, without their requests.

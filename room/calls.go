@@ -107,9 +107,6 @@ func (e RunCall) Key() string {
 	return "call " + e.Call
 }
 
-// KindCallResult is the kind of the message that has the result of a call.
-const KindCallResult = "call_result"
-
 // keptCalls is the number of ended calls that a state lists.
 const keptCalls = 32
 
@@ -167,15 +164,15 @@ func (s *State) mayCall(x *Seat, actor string) error {
 	case x == nil || !x.Driven() || x.foreign() || x.Standing != Active:
 		return deniedError(actor, "call agents")
 	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
-		return callError("DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
+		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
 	case s.Spec.Call != nil && !s.Spec.Call.Nested:
-		return callError("NESTED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
+		return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
 	case s.Phase != PhaseLive:
 		return deniedError(actor, "call agents while the room is "+string(s.Phase))
 	case x.TakenBy != "":
 		return deniedError(actor, "call agents while "+x.TakenBy+" has its seat")
 	case !x.Session && (!s.inFlight() || s.Turn.Participant != x.ID):
-		return callError("TURN", x.ID+" has called an agent outside its turn", "call agents in a turn")
+		return invalidError("ROOM-CALL-DENIED", x.ID+" has called an agent outside its turn", "call agents in a turn")
 	}
 	return nil
 }
@@ -183,7 +180,7 @@ func (s *State) mayCall(x *Seat, actor string) error {
 // startCalls returns the events that start the calls, all or none.
 func (s *State) startCalls(x *Seat, list []calls.Args, permit string, now Now) ([]Body, error) {
 	if len(list) == 0 {
-		return nil, callError("ARGS", "no call is named", "")
+		return nil, invalidError("ROOM-CALL-ARGS", "no call is named", "")
 	}
 	rest := s.callRest(x)
 	bodies := make([]Body, 0, len(list))
@@ -202,7 +199,7 @@ func (s *State) startCalls(x *Seat, list []calls.Args, permit string, now Now) (
 // startCall describes the n-th call of the room.
 func (s *State) startCall(x *Seat, a calls.Args, n int, rest calls.Rest, now Now) (Call, error) {
 	if err := a.Check(); err != nil {
-		return Call{}, callError("ARGS", "the call cannot be made: "+err.Error(), "")
+		return Call{}, invalidError("ROOM-CALL-ARGS", "the call cannot be made: "+err.Error(), "")
 	}
 	target, err := s.callable(x, a.Agent)
 	if err != nil {
@@ -210,15 +207,15 @@ func (s *State) startCall(x *Seat, a calls.Args, n int, rest calls.Rest, now Now
 	}
 	chain := append(s.callers(), calls.Link{Agent: x.ID, Profile: x.Profile, Room: s.Spec.Room})
 	if why := calls.Check(chain, calls.Target{Agent: target.ID, Profile: target.Profile}, s.callDepth(x)); why != "" {
-		return Call{}, callError("PATH", why, "call another agent, or do the task yourself")
+		return Call{}, invalidError("ROOM-CALL-PATH", why, "call another agent, or do the task yourself")
 	}
 	reserved, limit := rest.Reserve(a.MaxTokens, a.AllowNested)
 	if limit != "" {
-		return Call{}, callError("BUDGET", "limit "+limit+": too little is left for this call of "+target.ID, "name a smaller max_tokens, or wait until other calls have ended")
+		return Call{}, invalidError("ROOM-CALL-BUDGET", "limit "+limit+": too little is left for this call of "+target.ID, "name a smaller max_tokens, or wait until other calls have ended")
 	}
 	timeout := min(a.Timeout(), s.Limits.MaxDuration-now.Clock)
 	if timeout < time.Second {
-		return Call{}, callError("BUDGET", "limit maxDuration: no time is left for a call", "")
+		return Call{}, invalidError("ROOM-CALL-BUDGET", "limit maxDuration: no time is left for a call", "")
 	}
 	id := "c" + itoa(n)
 	c := Call{
@@ -242,9 +239,9 @@ func (s *State) callable(x *Seat, id string) (Participant, error) {
 	if y := s.seat(id); y != nil {
 		switch {
 		case !y.Driven() || y.foreign() || y.Session:
-			return Participant{}, callError("AGENT", id+" is no agent that this host starts", "call an agent of this device")
+			return Participant{}, invalidError("ROOM-CALL-AGENT", id+" is no agent that this host starts", "call an agent of this device")
 		case y.Standing != Active || y.TakenBy != "":
-			return Participant{}, callError("AGENT", id+" takes no calls now", "call another agent")
+			return Participant{}, invalidError("ROOM-CALL-AGENT", id+" takes no calls now", "call another agent")
 		}
 		return y.Participant, nil
 	}
@@ -253,7 +250,7 @@ func (s *State) callable(x *Seat, id string) (Participant, error) {
 			return p, nil
 		}
 	}
-	return Participant{}, callError("AGENT", "no agent "+quote(cut(validUTF8(id), maxID))+" can be called", "name an agent of participants: or agents: in room.yaml")
+	return Participant{}, invalidError("ROOM-CALL-AGENT", "no agent "+quote(cut(validUTF8(id), maxID))+" can be called", "name an agent of participants: or agents: in room.yaml")
 }
 
 // callers returns the call path that leads to this room.
@@ -324,7 +321,7 @@ func (s *State) askForCalls(x *Seat, do CallAgents, started []Body) ([]Body, err
 	t := s.Turn
 	switch {
 	case t == nil || t.Participant != x.ID:
-		return nil, callError("TURN", x.ID+" needs a permission to call agents, and has no turn", "call agents in a turn")
+		return nil, invalidError("ROOM-CALL-DENIED", x.ID+" needs a permission to call agents, and has no turn", "call agents in a turn")
 	case len(t.Requests) >= maxOpenRequests || t.Asked >= maxRequests:
 		return nil, permissionError(x.ID+" asks for too many permissions", "wait for the answers")
 	}

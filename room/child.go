@@ -1,10 +1,12 @@
 package room
 
 import (
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // A CallOf says of which call a room is the child room. Such a room has one agent, the
@@ -53,14 +55,8 @@ func (GiveTask) act() {}
 func (Serve) act()    {}
 func (ReplyTo) act()  {}
 
-// Kinds of messages that a child room knows.
-const (
-	kindCall               = "call"
-	kindClarificationReply = "clarification_reply"
-)
-
 // asks reports whether a message of that kind is a question to the caller.
-func asks(kind string) bool { return kind == "clarification_request" || kind == "blocker" }
+func asks(kind string) bool { return kind == kinds.ClarificationRequest || kind == kinds.Blocker }
 
 // CauseReturned is the cause of the end of a child room whose agent has answered.
 const CauseReturned = "returned"
@@ -166,7 +162,7 @@ func (s *State) decideTask(do GiveTask, now Now) ([]Body, error) {
 	if s.Tally.Messages > 0 {
 		return nil, nil
 	}
-	m := Message{From: of.Caller, To: of.Agent, Kind: kindCall, Visibility: Internal, Source: SourceAgent, Correlation: of.Call}
+	m := Message{From: of.Caller, To: of.Agent, Kind: kinds.Call, Visibility: Internal, Source: SourceAgent, Correlation: of.Call}
 	var bodies []Body
 	if do.Context != "" {
 		about := m
@@ -182,7 +178,7 @@ func (s *State) decideReplyTo(do ReplyTo, now Now) ([]Body, error) {
 	of := s.Spec.Call
 	switch {
 	case of == nil || s.Return.Asking == "":
-		return nil, callError("ASKED", "the agent of the call has asked nothing", "`moot calls ROOM` lists what waits")
+		return nil, invalidError("ROOM-CALL-ASKED", "the agent of the call has asked nothing", "`moot calls ROOM` lists what waits")
 	case s.Phase != PhaseLive && s.Phase != PhasePaused:
 		return nil, endedError(s)
 	}
@@ -191,7 +187,7 @@ func (s *State) decideReplyTo(do ReplyTo, now Now) ([]Body, error) {
 		return nil, err
 	}
 	m := s.completeMessage(Message{
-		From: of.Caller, To: of.Agent, Kind: kindClarificationReply, Text: text, Visibility: Internal, Source: SourceAgent, Correlation: of.Call,
+		From: of.Caller, To: of.Agent, Kind: kinds.ClarificationReply, Text: text, Visibility: Internal, Source: SourceAgent, Correlation: of.Call,
 	}, 0, now)
 	return []Body{MessagePosted{Message: m, Auto: true}}, nil
 }
@@ -222,10 +218,8 @@ func (s *State) withReturn(bodies []Body) []Body {
 		return bodies
 	}
 	x, t := s.agentSeat(), s.Turn
-	for _, m := range x.Inbox {
-		if m.Seq > t.Window.Through {
-			return bodies
-		}
+	if slices.ContainsFunc(x.Inbox, func(m unread) bool { return m.Seq > t.Window.Through || slices.Contains(t.Window.Kept, m.Seq) }) {
+		return bodies
 	}
 	reason := ""
 	switch b := bodies[len(bodies)-1].(type) {
@@ -283,7 +277,7 @@ func (s *State) noteAnswer(e Event, b MessagePosted) {
 		for _, c := range m.Tools {
 			r.Tools = appended(r.Tools, c.Kind)
 		}
-	case m.From != of.Agent && m.Kind != KindCallResult:
+	case m.From != of.Agent && m.Kind != kinds.CallResult:
 		r.Asking = ""
 	}
 }

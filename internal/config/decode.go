@@ -66,9 +66,11 @@ func (d *document) checkDurations(v any, path []string) {
 		return
 	}
 	d.checkDurations(m["limits"], []string{"limits"})
-	seats, _ := m["participants"].([]any)
-	for i, s := range seats {
-		d.checkDurations(s, []string{"participants", strconv.Itoa(i)})
+	for _, key := range []string{"participants", "agents"} {
+		seats, _ := m[key].([]any)
+		for i, s := range seats {
+			d.checkDurations(s, []string{key, strconv.Itoa(i)})
+		}
 	}
 }
 
@@ -115,13 +117,17 @@ func (d *document) build(w wireRoom) *Room {
 			r.Participants = append(r.Participants, d.participant(i, seat))
 		}
 	}
+	for i, a := range w.Agents {
+		if a != nil {
+			r.Agents = append(r.Agents, d.participant(firstAgent+i, a))
+		}
+	}
 	return r
 }
 
 // participant builds participant i.
 func (d *document) participant(i int, w *wireParticipant) Participant {
-	path := []string{"participants", strconv.Itoa(i)}
-	n, _ := d.find(path)
+	n, _ := d.find(participantPath(i))
 	p := Participant{
 		Position: d.problem(n, nil, "", "", "").Position,
 		Seat: room.Participant{
@@ -130,9 +136,14 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), CachedInput: millionths(w.Price.CachedInput), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow,
+			Calls: w.Calls, MaxSubAgentDepth: w.MaxSubAgentDepth,
 		},
 	}
-	if p.Seat.Mode == "" && p.Seat.Kind != policy.Human {
+	switch {
+	case p.Seat.Mode != "" || p.Seat.Kind == policy.Human:
+	case i >= firstAgent: // its answers are for its caller
+		p.Seat.Mode = room.FullAuto
+	default:
 		p.Seat.Mode = room.Manual
 	}
 	if w.Review != nil {

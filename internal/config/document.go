@@ -151,8 +151,15 @@ func canonical(path string) string {
 	return path
 }
 
-// participantPath returns the path of a part of participant i.
+// firstAgent is added to the index of an entry of agents, to tell it from one of
+// participants. The schema allows fewer participants.
+const firstAgent = 1 << 10
+
+// participantPath returns the path of a part of participant i, or of an agent.
 func participantPath(i int, more ...string) []string {
+	if i >= firstAgent {
+		return append([]string{"agents", strconv.Itoa(i - firstAgent)}, more...)
+	}
 	return append([]string{"participants", strconv.Itoa(i)}, more...)
 }
 
@@ -215,6 +222,6 @@ func (d *document) maskSecrets() {
 
 // sourceOf returns the file that defines participant i.
 func (d *document) sourceOf(i int) *source {
-	n, _ := d.find([]string{"participants", strconv.Itoa(i)})
+	n, _ := d.find(participantPath(i))
 	return cmp.Or(d.owner[n], d.main)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -111,9 +110,9 @@ func IsPath(use string) bool {
 // endpointAsWritten returns the endpoint of participant i as JSON, with variables
 // not expanded. This form is stored in the log.
 func (d *document) endpointAsWritten(i int) policy.JSON {
-	n, _ := d.find([]string{"participants", strconv.Itoa(i), "endpoint"})
+	n, _ := d.find(participantPath(i, "endpoint"))
 	plain := document{owner: d.owner, main: d.main, root: d.root, verbatim: true}
-	v, ok := plain.convert(n, []string{"participants", strconv.Itoa(i), "endpoint"}).(map[string]any)
+	v, ok := plain.convert(n, participantPath(i, "endpoint")).(map[string]any)
 	if !ok {
 		return nil
 	}

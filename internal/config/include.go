@@ -13,7 +13,7 @@ import (
 
 // fragmentKeys are the keys that an included file may have. Its lists are
 // appended to those of the main file.
-var fragmentKeys = []string{"version", "include", "participants", "constraints"}
+var fragmentKeys = []string{"version", "include", "participants", "agents", "constraints"}
 
 // An includer appends the lists of included files to those of the main file, in
 // the order of their names.
@@ -85,7 +85,7 @@ func (i *includer) merge(s *source) {
 			if val.Value != "room/v1" {
 				i.d.report(val, []string{"version"}, "ROOM-VALUE", fmt.Sprintf("got %q, want %q", val.Value, "room/v1"), "")
 			}
-		case "participants", "constraints":
+		case "participants", "agents", "constraints":
 			if val.Kind != yaml.SequenceNode {
 				i.d.report(val, []string{key.Value}, "ROOM-TYPE", "got "+kindOf(val)+", want a list", "")
 				continue

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/folkmoot/moot/room"
 )
 
 // head is a valid file of five lines. A test appends text from line 6.
@@ -228,6 +230,14 @@ var problems = []struct{ name, yaml, want string }{
 	{"tokens of agents that may state none", seats + "  - {id: a, maxTokens: 9, endpoint: {kind: acp, agent: qwen, command: [sh]}}\n  - {id: b, maxTokens: 9, endpoint: {kind: acp, command: [sh]}}\n  - {id: c, maxTokens: 9, endpoint: {kind: acp, agent: claude, command: [sh]}}\n", "5:24 ROOM-USAGE?"},
 	{"no limit for an agent that states none", seats + "  - {id: a, endpoint: {kind: command, command: [sh]}}\n", ""},
 	{"a price of nothing for cached input", seats + "  - {id: a, price: {cachedInput: 0}, endpoint: {kind: scripted, lines: []}}\n", "4:34 ROOM-VALUE"},
+	{"an agent for calls", head + "agents:\n  - {id: c, endpoint: {kind: scripted, lines: [hi]}}\n", ""},
+	{"a person among the agents", head + "agents:\n  - {id: c, kind: human}\n", "7:19 ROOM-AGENT"},
+	{"a session among the agents", head + "agents:\n  - {id: c, endpoint: {kind: session}}\n", "7:5 ROOM-AGENT"},
+	{"an agent with the id of a participant", head + "agents:\n  - {id: a, endpoint: {kind: scripted, lines: [hi]}}\n", "7:10 ROOM-DUPLICATE-ID"},
+	{"an agent without an endpoint", head + "agents:\n  - {id: c}\n", "7:5 ROOM-ENDPOINT"},
+	{"calls of another word", seats + "  - {id: a, calls: \"yes\", endpoint: {kind: scripted, lines: []}}\n", "4:20 ROOM-VALUE"},
+	{"depth over the limit", seats + "  - {id: a, maxSubAgentDepth: 6, endpoint: {kind: scripted, lines: []}}\n", "4:31 ROOM-VALUE"},
+	{"calls of a person", head + "  - {id: p, kind: human, calls: allow}\n", "6:33 ROOM-HUMAN?"},
 	{"same text beyond the window", head + "limits: {sameText: 5, sameTextOf: 4}\n", "6:20 ROOM-LIMIT?"},
 }
 
@@ -282,6 +292,26 @@ one_to_one: false
 	}
 	if _, ps := load(strings.Replace(text, "max_tokens: 7", "max_tokens: 7, maxTokens: 8", 1)); ps.Errors() != 1 || !slices.ContainsFunc(ps, func(p Problem) bool { return p.Code == "ROOM-DUPLICATE-KEY" }) {
 		t.Errorf("both spellings: %v", ps)
+	}
+}
+
+// TestNoteSpellings: the keys of the note about calls mean those of room.yaml.
+func TestNoteSpellings(t *testing.T) {
+	const text = seats + `  - {id: a, allow_sub_agent_calls: true, max_sub_agent_depth: 2, endpoint: {kind: scripted, lines: [hi]}}
+  - {id: b, allow_sub_agent_calls: false, endpoint: {kind: scripted, lines: [hi]}}
+agents:
+  - {id: c, allow_sub_agent_calls: true, endpoint: {kind: scripted, lines: [hi]}}
+`
+	r, ps := Load(write(t, map[string]string{"room.yaml": text}), testOptions)
+	if r == nil || ps.Errors() > 0 || len(ps) != 4 {
+		t.Fatalf("%v", ps)
+	}
+	a, b, c := r.Participants[0].Seat, r.Participants[1].Seat, r.Agents[0].Seat
+	if a.Calls != room.CallsAllow || a.MaxSubAgentDepth != 2 || b.Calls != room.CallsDeny || c.Calls != room.CallsAllow || c.Mode != room.FullAuto {
+		t.Errorf("%+v\n%+v\n%+v", a, b, c)
+	}
+	if spec, _ := r.Spec("r1", "s"); len(spec.Agents) != 1 || spec.Agents[0].ID != "c" {
+		t.Errorf("%+v", spec.Agents)
 	}
 }
 

@@ -28,10 +28,19 @@ func oldKeys() []oldKey {
 	}
 }
 
+// noteKeys returns the spellings of the note about calls of agents.
+func noteKeys() (keys []oldKey) {
+	for _, list := range []string{"participants", "agents"} {
+		seat := []string{list, "*"}
+		keys = append(keys, oldKey{seat, "allow_sub_agent_calls", "calls"}, oldKey{seat, "max_sub_agent_depth", "maxSubAgentDepth"})
+	}
+	return keys
+}
+
 // renameKeys gives keys in an old spelling the one that the schema has, and
 // warns of each.
 func (d *document) renameKeys() {
-	for _, k := range oldKeys() {
+	for _, k := range append(oldKeys(), noteKeys()...) {
 		d.renameIn(d.root, nil, k.path, k)
 	}
 }
@@ -50,9 +59,12 @@ func (d *document) renameIn(n *yaml.Node, path, rest []string, k oldKey) {
 			d.renameIn(val, appendStep(path, rest[0]), rest[1:], k)
 		}
 	case n.Kind == yaml.MappingNode:
-		if _, key := child(n, k.old); key != nil {
+		if val, key := child(n, k.old); key != nil {
 			d.warn(key, appendStep(path, k.old), "ROOM-RENAMED", fmt.Sprintf("%q is an old spelling", k.old), "write "+k.now)
 			key.Value = k.now
+			if val = follow(val); k.now == "calls" && val.Tag == "!!bool" {
+				val.Tag, val.Value = "!!str", map[bool]string{true: "allow", false: "deny"}[val.Value == "true"]
+			}
 		}
 	}
 }

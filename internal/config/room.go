@@ -17,6 +17,7 @@ type Room struct {
 	OneToOne     bool
 	OnRestart    string // room.RestartPause or room.RestartContinue
 	Participants []Participant
+	Agents       []Participant // without a seat, for calls
 	Observers    []room.Observer
 	Policy       Policy
 	Limits       room.Limits  // zero fields mean the defaults
@@ -84,10 +85,14 @@ func (r *Room) Spec(id, secret string) (room.Spec, []room.Participant) {
 	for i, p := range r.Participants {
 		seats[i] = p.Seat
 	}
+	var agents []room.Participant
+	for _, p := range r.Agents {
+		agents = append(agents, p.Seat)
+	}
 	return room.Spec{
 		Room: id, Name: r.Name, Objective: r.Objective, Constraints: r.Constraints,
 		OneToOne: r.OneToOne, Secret: secret, Limits: r.Limits, Context: r.Context,
 		Policy:    room.PolicyRef{Use: r.Policy.Use, Settings: r.Policy.Settings, Hints: r.Policy.Hints},
-		OnRestart: r.OnRestart, Dir: r.Dir, Observers: r.Observers,
+		OnRestart: r.OnRestart, Dir: r.Dir, Observers: r.Observers, Agents: agents,
 	}, seats
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -28,6 +29,11 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 			d.checkParticipant(i, seat, o)
 		}
 	}
+	for i, a := range w.Agents {
+		if a != nil {
+			d.checkAgentForCalls(firstAgent+i, a, o)
+		}
+	}
 	d.checkPolicy(w, r, o)
 	d.checkRoster(w)
 	d.checkBeginning(w, r, o)
@@ -39,22 +45,25 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 // checkIDs reports reserved IDs, duplicates, and IDs that are easily confused.
 func (d *document) checkIDs(w wireRoom) {
 	folded, forms := map[string]int{}, map[string]int{}
-	for i, seat := range w.Participants {
+	all, ids := w.byIndex(), map[int]string{}
+	for _, i := range slices.Sorted(maps.Keys(all)) {
+		seat := all[i]
 		if seat == nil || seat.ID == "" {
 			continue
 		}
+		ids[i] = seat.ID
 		path, fold, form := participantPath(i, "id"), strings.ToLower(seat.ID), confusableForm(seat.ID)
 		j, dup := folded[fold]
 		k, alike := forms[form]
 		switch {
 		case slices.Contains(reservedIDs, fold):
 			d.reportUnlessBroken(path, "ROOM-RESERVED-ID", strconv.Quote(seat.ID)+" is reserved", "reserved are "+strings.Join(reservedIDs, ", "))
-		case dup && w.Participants[j].ID == seat.ID:
-			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q is taken by participants[%d] at %s", seat.ID, j, d.positionOf(j)), "")
+		case dup && ids[j] == seat.ID:
+			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q is taken by %s at %s", seat.ID, d.formatPath(participantPath(j)), d.positionOf(j)), "")
 		case dup:
-			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q differs from %q (%s) in case only", seat.ID, w.Participants[j].ID, d.positionOf(j)), "people and agents would confuse them")
+			d.reportUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q differs from %q (%s) in case only", seat.ID, ids[j], d.positionOf(j)), "people and agents would confuse them")
 		case alike:
-			d.warnUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q looks like %q (%s)", seat.ID, w.Participants[k].ID, d.positionOf(k)), "")
+			d.warnUnlessBroken(path, "ROOM-DUPLICATE-ID", fmt.Sprintf("%q looks like %q (%s)", seat.ID, ids[k], d.positionOf(k)), "")
 		}
 		if !dup {
 			folded[fold] = i
@@ -63,6 +72,33 @@ func (d *document) checkIDs(w wireRoom) {
 			forms[form] = i
 		}
 	}
+}
+
+// byIndex returns the participants and agents by their index; see firstAgent.
+func (w wireRoom) byIndex() map[int]*wireParticipant {
+	all := map[int]*wireParticipant{}
+	for i, seat := range w.Participants {
+		all[i] = seat
+	}
+	for i, a := range w.Agents {
+		all[firstAgent+i] = a
+	}
+	return all
+}
+
+// checkAgentForCalls checks an agent without a seat: one that this device starts.
+func (d *document) checkAgentForCalls(i int, a *wireParticipant, o Options) {
+	switch {
+	case a.Kind == policy.Human:
+		d.reportUnlessBroken(participantPath(i, "kind"), "ROOM-AGENT", "a person cannot be called", "move it to participants:")
+		return
+	case a.kind() == policy.Remote, a.Endpoint != nil && a.Endpoint.Kind == KindSession:
+		d.reportUnlessBroken(participantPath(i), "ROOM-AGENT", "only an agent that this device starts can be called", "move it to participants:")
+		return
+	case a.Mode == "":
+		o.Headless = false // its answers need no person
+	}
+	d.checkParticipant(i, a, o)
 }
 
 func (d *document) positionOf(i int) string {
@@ -100,7 +136,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers != nil, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
-		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil,
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil, "calls": s.Calls != "", "maxSubAgentDepth": s.MaxSubAgentDepth != 0,
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")

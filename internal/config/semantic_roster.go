@@ -22,6 +22,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 )
 
 // agentIndexes returns the indexes of the participants that are not people.
@@ -250,26 +251,34 @@ const maxInstructions = 32_768
 // resolveInstructions sets the instructions of agents, from their files if they are
 // not in room.yaml.
 func (d *document) resolveInstructions(w wireRoom, r *Room) {
-	k := 0
-	for i, seat := range w.Participants {
-		if seat == nil {
-			continue
+	for list, seats := range map[int][]*wireParticipant{0: w.Participants, firstAgent: w.Agents} {
+		k, built := 0, r.Participants
+		if list == firstAgent {
+			built = r.Agents
 		}
-		p, path := &r.Participants[k].Seat, participantPath(i, "instructions")
-		k++
-		if seat.Instructions == (wireText{}) || p.Kind == policy.Human || d.isBroken(path...) {
-			continue
+		for i, seat := range seats {
+			if seat != nil {
+				d.resolveInstructionsOf(list+i, seat, &built[k].Seat)
+				k++
+			}
 		}
-		if p.Kind == policy.Remote {
-			d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", "another owner's agent gets instructions from its owner only", "remove them; the owner may write them under profiles: of the settings there")
-			continue
-		}
-		text, err := seat.Instructions.read(d.sourceOf(i).dir)
-		if err != nil {
-			d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", err.What, err.Fix)
-		}
-		p.Instructions = text
 	}
+}
+
+func (d *document) resolveInstructionsOf(i int, seat *wireParticipant, p *room.Participant) {
+	path := participantPath(i, "instructions")
+	if seat.Instructions == (wireText{}) || p.Kind == policy.Human || d.isBroken(path...) {
+		return
+	}
+	if p.Kind == policy.Remote {
+		d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", "another owner's agent gets instructions from its owner only", "remove them; the owner may write them under profiles: of the settings there")
+		return
+	}
+	text, err := seat.Instructions.read(d.sourceOf(i).dir)
+	if err != nil {
+		d.reportUnlessBroken(path, "ROOM-INSTRUCTIONS", err.What, err.Fix)
+	}
+	p.Instructions = text
 }
 
 // read returns the text. The path of a file is relative to dir.

@@ -22,6 +22,7 @@ type (
 		OneToOne     bool               `json:"oneToOne"`
 		OnRestart    string             `json:"onRestart"`
 		Participants []*wireParticipant `json:"participants"`
+		Agents       []*wireParticipant `json:"agents"`
 		Observers    []*wireObserver    `json:"observers"`
 		Policy       wirePolicy         `json:"policy"`
 		Limits       wireLimits         `json:"limits"`
@@ -47,6 +48,9 @@ type (
 		Price        wirePrice     `json:"price"`
 		Review       *wireReview   `json:"review"`
 		Endpoint     *wireEndpoint `json:"endpoint"`
+
+		Calls            string `json:"calls"`
+		MaxSubAgentDepth int    `json:"maxSubAgentDepth"`
 
 		Allow []room.AllowRule `json:"allow"`
 	}

@@ -49,10 +49,11 @@ var rules = []rule{
 	{pkg: "room/rights", never: impure, bare: true},
 	{pkg: "room/kinds", never: impure, bare: true},
 	{pkg: "room/delivery", never: impure, bare: true},
+	{pkg: "room/calls", never: impure, bare: true},
 	{pkg: "room/callcontext", may: "endpoints/endpoint room", never: impure},
 	{pkg: "room/secrets", may: "endpoints/endpoint", never: impure, bare: true},
-	{pkg: "room", may: "policies/policy endpoints/endpoint room/names room/rights room/secrets room/kinds room/delivery", never: impure + " unsafe"},
-	{pkg: "room/coordinator", may: "room room/callcontext room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
+	{pkg: "room", may: "policies/policy endpoints/endpoint room/names room/rights room/secrets room/kinds room/delivery room/calls", never: impure + " unsafe"},
+	{pkg: "room/coordinator", may: "room room/calls room/callcontext room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 
