@@ -42,6 +42,8 @@ func (s *State) Apply(e Event) {
 		s.applySeatFailed(e, b)
 	case PresenceChanged:
 		s.applyPresence(e, b)
+	case BudgetChanged:
+		s.applyBudget(e, b)
 	case PolicyChanged:
 		s.Policy = PolicyCursor{Ref: b.Policy, Decision: s.Policy.Decision}
 		s.Bids = nil
@@ -277,7 +279,7 @@ func (s *State) applyDrafted(e Event, b TurnDrafted) {
 	s.noteAnswered(e, nil)
 	s.Turn.Draft = &Draft{Hash: b.Draft, Message: b.Message, Usage: b.Usage, Why: b.Why, Latency: b.Latency, At: e.At, Since: e.Clock}
 	if x := s.seat(s.Turn.Participant); x != nil {
-		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text)
+		s.charge(x, b.Usage, s.Turn.Tokens, b.Message.Text, b.Message.toolCalls())
 	}
 }
 
@@ -298,7 +300,7 @@ func (s *State) applyPassed(e Event, b TurnPassed) {
 		if x := s.seat(t.Participant); x != nil {
 			x.Passed++
 			s.finishServed(e, x, t, b.Latency)
-			s.charge(x, b.Usage, t.Tokens, "")
+			s.charge(x, b.Usage, t.Tokens, "", b.ToolCalls)
 			x.Confidence = nil // the stated confidence belongs to a message
 		}
 	}
@@ -321,7 +323,7 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 		x.Failures++
 		x.Failed++
 		x.NeedsFullContext = x.NeedsFullContext || b.Code == FailInterrupted // the restarted agent has no memory
-		s.charge(x, b.Usage, t.Tokens, "")
+		s.charge(x, b.Usage, t.Tokens, "", b.ToolCalls)
 		s.addNote(e, x.ID, policy.KindError, b.Code+": "+b.Error)
 		if lostRequest(b.Code) {
 			x.mustStart(e)
@@ -335,7 +337,11 @@ func (s *State) applyFailed(e Event, b TurnFailed) {
 // run: it may still answer, or end.
 func (s *State) applyInterrupted(e Event, b TurnInterrupted) {
 	if t := s.Turn; t != nil && t.Number == b.Turn && s.inFlight() && s.agentHas(t) {
-		s.seat(t.Participant).mustStart(e)
+		x := s.seat(t.Participant)
+		x.mustStart(e)
+		if b.Tokens > 0 {
+			s.charge(x, Usage{}, b.Tokens, "", 0)
+		}
 	}
 	s.endTurn(e, b.Turn, "interrupted: "+b.Reason)
 }
@@ -371,10 +377,13 @@ func (s *State) finishServed(e Event, x *Seat, t *Turn, latency time.Duration) {
 	s.Tally.Failures = 0
 }
 
-func (s *State) charge(x *Seat, u Usage, prompt int64, text string) {
+func (s *State) charge(x *Seat, u Usage, prompt int64, text string, tools int) {
 	c := chargeOf(x.Price, u, prompt, text)
 	x.add(c)
 	s.Tally.add(c)
+	if x.Budget != (Budget{}) {
+		x.ToolCalls += tools
+	}
 }
 
 func (s *State) applyPosted(e Event, b MessagePosted) {
@@ -411,7 +420,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {
 		s.noteAnswered(e, &m)
 		if t.Draft == nil {
-			s.charge(x, b.Usage, t.Tokens, m.Text)
+			s.charge(x, b.Usage, t.Tokens, m.Text, m.toolCalls())
 		}
 		s.finishServed(e, x, t, b.Latency)
 		x.Confidence = m.Confidence

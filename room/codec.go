@@ -107,6 +107,7 @@ var bodyTypes = func() map[string]reflect.Type {
 		SeatReady{},
 		SeatFailed{},
 		PresenceChanged{},
+		BudgetChanged{},
 		PolicyChanged{},
 		LimitsChanged{},
 		BidPosted{},

@@ -147,6 +147,8 @@ type (
 		Error   string
 		Usage   Usage
 		Latency time.Duration
+
+		ToolCalls int // of a seat with a Budget
 	}
 	// Posted is a message that an agent sends in addition to its replies.
 	Posted struct{ Message Message }

@@ -70,7 +70,7 @@ func actorOf(b Body, actor string) string {
 		if b.Failed {
 			return ActorRoom
 		}
-	case MessageReleased, AckMissed:
+	case MessageReleased, AckMissed, BudgetChanged:
 		return ActorRoom
 	case MessageDead:
 		if b.Target != 0 {
@@ -146,6 +146,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decidePresent(do)
 	case Answered:
 		return s.decideAnswered(do, now)
+	case Measured:
+		return s.decideMeasured(do), nil
 	case Forgot:
 		return s.decideForgot(do), nil
 	case Broken:
@@ -205,7 +207,7 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 func (s *State) decideClaim(do Claim) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
 	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person's turn is not interrupted by a restart
-		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended"})
+		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended", Tokens: s.interruptedTokens()})
 	}
 	if do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue {
 		bodies = append(bodies, Paused{Cause: CauseInterrupted, Reason: "interrupted: the host ended while the room was live"})
@@ -237,7 +239,7 @@ func (s *State) abandon(reason string) []Body {
 	if s.Turn == nil {
 		return nil
 	}
-	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason}}
+	return []Body{TurnInterrupted{Turn: s.Turn.Number, Reason: reason, Tokens: s.interruptedTokens()}}
 }
 
 // interruptSeat ends the open turn if x has it.

@@ -160,8 +160,14 @@ func (s *State) decideNext(actor string, do Next, now Now) ([]Body, error) {
 	if x.away() {
 		return nil, invalidError("ROOM-AWAY", "the session of "+x.ID+" is away", "wait until it awaits its turn, or take the seat over")
 	}
+	if m := x.overBudget(); m != nil && x.TakenBy == "" {
+		return nil, budgetError(x, *m)
+	}
 	if stop := s.limitStop(x, do.Grant, now); stop != nil {
 		return []Body{*stop}, nil
+	}
+	if over := s.passesBudget(x, do.Grant); over != nil {
+		return nil, budgetError(x, over.BudgetMark)
 	}
 	return []Body{s.grantEvent(x, policy.Speak(x.ID, "chosen by "+actor), nil, do.Grant)}, nil
 }

@@ -135,6 +135,7 @@ func (s *State) settled(reason string) Completed {
 	if s.Tally.Turns == 0 {
 		why = append(why, "no agent had a turn")
 	}
+	reason += s.budgetReason()
 	if len(why) > 0 {
 		reason += "; " + strings.Join(why, "; ")
 	}
@@ -159,6 +160,9 @@ func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) (
 	}
 	if stop := s.limitStop(x, g, now); stop != nil {
 		return []Body{*stop}, nil
+	}
+	if over := s.passesBudget(x, g); over != nil { // the policy is asked again, without this seat
+		return []Body{*over}, nil
 	}
 	return []Body{s.grantEvent(x, d, rec, g)}, nil
 }

@@ -31,7 +31,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 	switch {
 	case len(do.Text) > s.Limits.MaxOutput*4 || len([]rune(do.Text)) > s.Limits.MaxOutput:
 		return s.decideFailed(Failed{
-			Turn: do.Turn, Request: do.Request, Code: FailTooLarge, Usage: do.Usage, Latency: do.Latency,
+			Turn: do.Turn, Request: do.Request, Code: FailTooLarge, Usage: do.Usage, Latency: do.Latency, ToolCalls: x.countTools(do.Reply),
 			Error: "the answer is over the limit of " + itoa(s.Limits.MaxOutput) + " characters",
 		}, now)
 	case do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "":
@@ -39,7 +39,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		if do.Outcome == endpoint.Refused {
 			reason = cmp.Or(reason, "refused")
 		}
-		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked}), nil
+		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply)}), nil
 	}
 	m := s.completeMessage(Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds), Cut: do.Cut,
@@ -74,12 +74,12 @@ func (s *State) decideFailed(do Failed, now Now) ([]Body, error) {
 		return nil, ErrLate
 	}
 	if do.Code == FailHeld {
-		return []Body{TurnInterrupted{Turn: do.Turn, Reason: cleanReason(do.Error)}}, nil
+		return []Body{TurnInterrupted{Turn: do.Turn, Reason: cleanReason(do.Error), Tokens: s.interruptedTokens()}}, nil
 	}
 	if x := s.seat(t.Participant); x.gone(do.Code) {
 		return s.leave(x), nil
 	}
-	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: t.work(do.Latency, now.Clock)}
+	failed := TurnFailed{Turn: do.Turn, Code: cleanReason(do.Code), Error: cleanReason(do.Error), Usage: do.Usage, Latency: t.work(do.Latency, now.Clock), ToolCalls: max(0, do.ToolCalls)}
 	bodies := s.withLimits(now, failed)
 	x := s.seat(t.Participant)
 	reason := s.suspension(x, do.Code, do.Error)

@@ -238,7 +238,7 @@ func (s *State) Ineligible(x *Seat) string {
 		return "busy"
 	case x.Cooldown > 0 && x.LastTurn > 0 && !x.urgentWaits() && s.Tally.Turns+1-x.LastTurn <= x.Cooldown:
 		return "cooldown"
-	case x.MaxTokens > 0 && x.Spent >= x.MaxTokens:
+	case x.MaxTokens > 0 && x.Spent >= x.MaxTokens, x.TakenBy == "" && x.overBudget() != nil:
 		return "budget"
 	}
 	return ""

@@ -179,6 +179,8 @@ type (
 		Reason  string        `json:"reason,omitempty"`
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns"`
+
+		ToolCalls int `json:"tool_calls,omitempty"` // of a seat with a Budget
 	}
 	// TurnFailed ends a turn without a reply.
 	TurnFailed struct {
@@ -187,12 +189,15 @@ type (
 		Error   string        `json:"error"`
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns"`
+
+		ToolCalls int `json:"tool_calls,omitempty"` // of a seat with a Budget
 	}
 	// TurnInterrupted ends a turn because of a person, a take-over, a crash, or a
 	// session that has left. It does not count as a failure.
 	TurnInterrupted struct {
 		Turn   int    `json:"turn"`
 		Reason string `json:"reason"`
+		Tokens int64  `json:"tokens,omitempty"` // charged to a seat with a Budget: the estimate of the prompt
 	}
 	// PermissionAsked records that the agent that has the turn asks its owner before
 	// it acts, or puts a question to it. The clock of the turn is stopped meanwhile.

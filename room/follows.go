@@ -104,6 +104,8 @@ func (s *State) grantFollows(e Event, b TurnGranted) string {
 		return "it grants a turn to " + b.Participant + ", who cannot have one"
 	case x.away():
 		return "it grants a turn to " + b.Participant + ", whose session is away"
+	case x.TakenBy == "" && x.overBudget() != nil:
+		return "it grants a turn to " + b.Participant + ", who has used its budget"
 	}
 	return ""
 }

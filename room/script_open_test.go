@@ -71,6 +71,12 @@ func seat(t *testing.T, w string) room.Participant {
 			p.Cooldown, _ = strconv.Atoi(v)
 		case "maxTokens":
 			p.MaxTokens, _ = strconv.ParseInt(v, 10, 64)
+		case "budget": // "budget:room.tokens:100"
+			k, n, _ := strings.Cut(v, ":")
+			window, what, _ := strings.Cut(k, ".")
+			b := map[string]*room.Amounts{"hour": &p.Budget.Hour, "day": &p.Budget.Day, "room": &p.Budget.Room}[window]
+			figure := map[string]*int64{"tokens": &b.Tokens, "cost": &b.Cost, "turns": &b.Turns, "calls": &b.Calls, "toolCalls": &b.ToolCalls}[what]
+			*figure, _ = strconv.ParseInt(n, 10, 64)
 		case "price":
 			p.Price.Input, _ = strconv.ParseInt(v, 10, 64)
 		case "cachedPrice":
@@ -99,6 +105,30 @@ func usage(t *testing.T, line string) (u room.Usage) {
 		u.Known, u.CostKnown = u.Known || k == "in", u.CostKnown || k == "cost"
 	}
 	return u
+}
+
+// elsewhere reads "tokens=90 estimated".
+func elsewhere(t *testing.T, agent, line string, at time.Time) room.BudgetCharge {
+	c := room.BudgetCharge{ID: "elsewhere", Agent: agent, At: at, Amounts: room.Amounts{Turns: 1}}
+	for _, w := range strings.Fields(line) {
+		k, v, _ := strings.Cut(w, "=")
+		n, _ := strconv.ParseInt(v, 10, 64)
+		switch k {
+		case "tokens":
+			c.Tokens = n
+		case "cost":
+			c.Cost = n
+		case "calls":
+			c.Calls = n
+		case "toolCalls":
+			c.ToolCalls = n
+		case "estimated":
+			c.Estimated = true
+		default:
+			t.Fatalf("unknown figure %q of a charge", w)
+		}
+	}
+	return c
 }
 
 // spent returns counts of tokens and a cost, with ~ for estimates.
@@ -166,6 +196,18 @@ func describe(b room.Body) string {
 		return fmt.Sprintf("turn=%d %s %s: %s %q always=%t", b.Turn, b.Participant, b.ID, b.Permission.Kind, b.Permission.Title, b.Permission.Always)
 	case room.PermissionAnswered:
 		return fmt.Sprintf("turn=%d %s %s: allowed=%t always=%t by %s %q", b.Turn, b.Participant, b.ID, b.Allowed, b.Always, b.By, b.Reason)
+	case room.TurnInterrupted:
+		charged := ""
+		if b.Tokens > 0 {
+			charged = fmt.Sprintf(" Tokens:%d", b.Tokens)
+		}
+		return fmt.Sprintf("{Turn:%d Reason:%s%s}", b.Turn, b.Reason, charged)
+	case room.BudgetChanged:
+		until := ""
+		if !b.Until.IsZero() {
+			until = " until " + b.Until.UTC().Format(time.TimeOnly)
+		}
+		return fmt.Sprintf("%s %s %s: %s%s", b.Participant, b.Window, b.Level, b.Text(), until)
 	case room.TurnPassed:
 		return fmt.Sprintf("turn=%d %q", b.Turn, b.Reason)
 	case room.TurnFailed:

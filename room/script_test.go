@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/budget"
 )
 
 // TestScripts runs the scripts in testdata: it decides and applies each command and
@@ -29,11 +31,13 @@ func TestScripts(t *testing.T) {
 
 // A script drives one room.
 type script struct {
-	state room.State
-	log   []room.Event
-	clock time.Duration
-	ids   int
-	usage room.Usage // of the next reply or failure
+	state  room.State
+	log    []room.Event
+	clock  time.Duration
+	ids    int
+	usage  room.Usage // of the next reply or failure
+	ledger []room.BudgetCharge
+	prompt int64 // tokens of the next prompt; 0 is 10
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -79,6 +83,25 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 		return
 	case "usage":
 		s.usage = usage(t, rest)
+		return
+	case "prompt":
+		s.prompt, _ = strconv.ParseInt(rest, 10, 64)
+		return
+	case "elsewhere": // what the agent of a seat uses in another room
+		id, figures, _ := strings.Cut(rest, " ")
+		s.ledger = append(s.ledger, elsewhere(t, id, figures, s.wall()))
+		return
+	case "ledger":
+		for _, c := range s.ledger {
+			fmt.Fprintf(out, "%s %s turn=%d estimated=%t %+v\n", c.Agent, c.ID, c.Turn, c.Estimated, c.Amounts)
+		}
+		return
+	case "budgets":
+		for _, x := range s.state.View(room.Internal).Seats {
+			for _, m := range x.Budget {
+				fmt.Fprintf(out, "%s %s %s: %s\n", x.ID, m.Window, m.Level, m.Text())
+			}
+		}
 		return
 	case "spent":
 		v := s.state.View(room.Internal)
@@ -130,6 +153,10 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 		s.usage = room.Usage{}
 	}
 	for _, e := range evs {
+		if c, ok := s.state.ChargeOf(e); ok {
+			c.Agent, c.At = s.state.Turn.Participant, s.wall()
+			s.ledger = append(s.ledger, c)
+		}
 		s.state.Apply(e)
 		s.log = append(s.log, e)
 		fmt.Fprintf(out, "%d %s %s\n", e.Seq, e.Body.Type(), describe(e.Body))
@@ -272,6 +299,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: do}
 	case "answers", "passes":
 		return s.answers(word, first, second)
+	case "measure":
+		return room.Command{Actor: room.ActorRoom, Do: s.measured(first)}
 	case "forgot":
 		return room.Command{Do: room.Forgot{Participant: first}}
 	case "bid":
@@ -353,7 +382,30 @@ func (s *script) hostAct(t *testing.T, word, rest string) room.Act {
 
 // grant returns the grant of the next turn.
 func (s *script) grant() room.Grant {
-	return room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: 10}
+	return room.Grant{Request: fmt.Sprintf("q%d", s.state.Tally.Turns+1), Tokens: cmp.Or(s.prompt, 10)}
+}
+
+// wall is the wall time at which budgets are measured.
+func (s *script) wall() time.Time { return time.Unix(1_800_000_000, 0).Add(s.clock) }
+
+// measured reads the ledger, as the coordinator does before it asks the policy or, with
+// the tokens of a prompt, before it grants a turn.
+func (s *script) measured(prompt string) (do room.Measured) {
+	tokens, _ := strconv.ParseInt(prompt, 10, 64)
+	for _, x := range s.state.Seats {
+		var own []room.BudgetCharge
+		for _, c := range s.ledger {
+			if c.Agent == x.ID {
+				own = append(own, c)
+			}
+		}
+		for _, m := range x.Measure(own, s.wall(), room.Amounts{Tokens: tokens}) {
+			if tokens == 0 || m.Level == budget.Used {
+				do.Budgets = append(do.Budgets, m)
+			}
+		}
+	}
+	return do
 }
 
 func (s *script) turn() int {

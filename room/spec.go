@@ -134,6 +134,9 @@ type Participant struct {
 	// lets it control anything.
 	Caller bool `json:"caller,omitempty"`
 
+	// Budget limits what its agent may use. A seat that has used it gets no turn.
+	Budget Budget `json:"budget,omitzero"`
+
 	// NoBids says that its agent cannot bid, so it is never asked for one.
 	NoBids bool `json:"no_bids,omitempty"`
 

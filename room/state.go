@@ -104,6 +104,9 @@ type Seat struct {
 	Answered   string    `json:",omitempty"`
 	AnsweredAt time.Time `json:",omitzero"`
 
+	// Budgets are the marks that were recorded, at most one of each window.
+	Budgets []BudgetMark `json:",omitempty"`
+
 	SideMessages int   `json:"Asides"` // messages outside its turns, since the last turn
 	Spent        int64 // tokens
 	Cost         int64
@@ -115,6 +118,10 @@ type Seat struct {
 	CachedInput   int64 `json:",omitempty"` // part of Spent, as far as stated
 	Reasoning     int64 `json:",omitempty"` // part of Spent, as far as stated
 	CostEstimated bool  `json:",omitempty"` // part of Cost is an estimate
+
+	// Of a seat with a Budget.
+	CallsMade int `json:",omitempty"` // of other agents
+	ToolCalls int `json:",omitempty"`
 
 	Latency    time.Duration // of all replies
 	Confidence *float64

@@ -67,6 +67,8 @@ type SeatView struct {
 	CachedInput   int64 `json:"cached_input_tokens,omitempty"` // part of Tokens, as far as stated
 	Reasoning     int64 `json:"reasoning_tokens,omitempty"`    // part of Tokens, as far as stated
 	CostEstimated bool  `json:"cost_estimated,omitempty"`      // part of Cost is an estimate
+
+	Budget []BudgetMark `json:"budget,omitempty"` // budgets that are near their limit or used
 }
 
 // SetMode returns how the mode that a person has set is shown next to the phase of
@@ -127,7 +129,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
 		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, TakenBy: x.TakenBy, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Failed: x.Failed, Passed: x.Passed, Tokens: x.Spent, Estimated: x.Estimated, Cost: x.Cost, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
-		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated,
+		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated, Budget: x.budgetMarks(),
 	}
 	if x.Replies > 0 {
 		v.Latency = x.Latency / time.Duration(x.Replies)
@@ -158,6 +160,9 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Phase, v.Cooling = "cooling", x.Cooldown-(s.Tally.Turns-x.LastTurn)
 	case why == "budget":
 		v.Why = "token budget used"
+		if m := x.overBudget(); m != nil {
+			v.Why = "budget used: " + m.Text()
+		}
 	case v.Presence != "":
 		v.Why = "session " + string(v.Presence)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/budget"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -239,6 +240,9 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.SeatReady:
 		it.Note = b.Participant + " is ready after " + human.Duration(b.Latency)
 		return b.Latency >= time.Second
+	case room.BudgetChanged:
+		it.Note = b.Participant + " has used " + b.Text()
+		return b.Level != budget.Free
 	case room.PresenceChanged:
 		it.Note = b.Participant + " " + presenceOf(b.Presence)
 		return b.Presence != room.Idle

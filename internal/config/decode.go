@@ -133,7 +133,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 		Seat: room.Participant{
 			ID: w.ID, Name: cmp.Or(w.Name, w.ID), Kind: w.kind(), Role: w.Role, Domains: w.Domains,
 			Owner: w.Owner, Profile: w.Profile, Mode: room.Mode(w.Mode), Remembers: w.remembers(),
-			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Tools: w.Tools, Moderator: w.Moderator,
+			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Budget: w.Budget.budget(), Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), CachedInput: millionths(w.Price.CachedInput), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow,
 			Calls: w.Calls, MaxSubAgentDepth: w.MaxSubAgentDepth,
@@ -188,6 +188,14 @@ func (d *document) fileList() []File {
 		}
 	}
 	return files
+}
+
+func (w wireBudget) budget() room.Budget {
+	return room.Budget{Hour: w.Hour.amounts(), Day: w.Day.amounts(), Room: w.Room.amounts()}
+}
+
+func (w wireAmounts) amounts() room.Amounts {
+	return room.Amounts{Tokens: w.Tokens, Cost: millionths(w.Cost), Turns: w.Turns, Calls: w.Calls, ToolCalls: w.ToolCalls}
 }
 
 func (w wireLimits) limits() room.Limits {

@@ -176,10 +176,7 @@ func (d *document) checkLimits(w wireRoom) {
 			never(key, "the room ends after "+human.Duration(total))
 		}
 	}
-	costs := func(s *wireParticipant) bool {
-		return s != nil && (s.Price.Input > 0 || s.Price.Output > 0 || s.Endpoint != nil && s.Endpoint.Kind != KindScripted && s.Endpoint.Kind != KindCommand)
-	}
-	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, costs) && !d.isBroken("participants") {
+	if l.MaxCost > 0 && !slices.ContainsFunc(w.Participants, (*wireParticipant).costs) && !d.isBroken("participants") {
 		never("maxCost", "no participant has a price, and no agent states its cost")
 	}
 	for i, s := range w.Participants {
@@ -189,8 +186,47 @@ func (d *document) checkLimits(w wireRoom) {
 		if time.Duration(s.Timeout) > total {
 			d.warnUnlessBroken(participantPath(i, "timeout"), "ROOM-LIMIT", "can never be reached: the room ends after "+human.Duration(total), "")
 		}
+		d.checkBudget(i, s)
 		if l.MaxTokens > 0 && s.MaxTokens > l.MaxTokens {
 			d.warnUnlessBroken(participantPath(i, "maxTokens"), "ROOM-LIMIT", fmt.Sprintf("can never be reached: the room ends after %d tokens", l.MaxTokens), "")
+		}
+	}
+}
+
+// costs reports whether anything the participant does may have a cost.
+func (w *wireParticipant) costs() bool {
+	return w != nil && (w.Price.Input > 0 || w.Price.Output > 0 || w.Endpoint != nil && w.Endpoint.Kind != KindScripted && w.Endpoint.Kind != KindCommand)
+}
+
+// A namedBudget is a window of a budget that has limits.
+type namedBudget struct {
+	name string
+	wireAmounts
+}
+
+func (w wireBudget) windows() (windows []namedBudget) {
+	for _, b := range []namedBudget{{"hour", w.Hour}, {"day", w.Day}, {"room", w.Room}} {
+		if b.wireAmounts != (wireAmounts{}) {
+			windows = append(windows, b)
+		}
+	}
+	return windows
+}
+
+// checkBudget warns of limits of a participant that are never reached.
+func (d *document) checkBudget(i int, s *wireParticipant) {
+	for _, b := range s.Budget.windows() {
+		if b.Cost > 0 && !s.costs() {
+			d.warnUnlessBroken(participantPath(i, "budget", b.name, "cost"), "ROOM-LIMIT", "can never be reached: "+s.ID+" has no price, and does not state its cost", "")
+		}
+	}
+	hour, day := s.Budget.Hour, s.Budget.Day
+	for key, above := range map[string]bool{
+		"tokens": day.Tokens > 0 && hour.Tokens > day.Tokens, "cost": day.Cost > 0 && hour.Cost > day.Cost, "turns": day.Turns > 0 && hour.Turns > day.Turns,
+		"calls": day.Calls > 0 && hour.Calls > day.Calls, "toolCalls": day.ToolCalls > 0 && hour.ToolCalls > day.ToolCalls,
+	} {
+		if above {
+			d.warnUnlessBroken(participantPath(i, "budget", "hour", key), "ROOM-LIMIT", "can never be reached: the budget of the day is less", "")
 		}
 	}
 }
@@ -210,6 +246,11 @@ func (d *document) checkUsage(w wireRoom) {
 		unknown = append(unknown, s.ID)
 		if s.MaxTokens > 0 {
 			rough(participantPath(i, "maxTokens"), s.ID)
+		}
+		for _, b := range s.Budget.windows() {
+			if b.Tokens > 0 || b.Cost > 0 {
+				rough(participantPath(i, "budget", b.name), s.ID)
+			}
 		}
 	}
 	for key, set := range map[string]bool{"maxTokens": w.Limits.MaxTokens > 0, "maxCost": w.Limits.MaxCost > 0} {

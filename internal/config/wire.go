@@ -39,6 +39,7 @@ type (
 		Remembers    *bool         `json:"remembers"`
 		Cooldown     int           `json:"cooldown"`
 		MaxTokens    int64         `json:"maxTokens"`
+		Budget       wireBudget    `json:"budget"`
 		Tools        bool          `json:"allowToolUse"`
 		Moderator    bool          `json:"moderator"`
 		Profile      string        `json:"profile"`
@@ -53,6 +54,18 @@ type (
 		MaxSubAgentDepth int    `json:"maxSubAgentDepth"`
 
 		Allow []room.AllowRule `json:"allow"`
+	}
+	wireBudget struct {
+		Hour wireAmounts `json:"hour"`
+		Day  wireAmounts `json:"day"`
+		Room wireAmounts `json:"room"`
+	}
+	wireAmounts struct {
+		Tokens    int64   `json:"tokens"`
+		Cost      float64 `json:"cost"`
+		Turns     int64   `json:"turns"`
+		Calls     int64   `json:"calls"`
+		ToolCalls int64   `json:"toolCalls"`
 	}
 	wireReview struct {
 		ConfidenceBelow float64  `json:"confidenceBelow"`

@@ -10,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/budget"
 )
 
 // A Printer converts the events of a room, in order, to lines of text. It is not
@@ -101,6 +102,8 @@ func (p *Printer) event(e room.Event) string {
 		if b.Latency >= time.Second {
 			return p.notice(dim, p.label(b.Participant)+" is ready after "+human.Duration(b.Latency))
 		}
+	case room.BudgetChanged:
+		return p.budget(b)
 	case room.PresenceChanged:
 		return p.presence(b)
 	case room.SeatFailed:
@@ -145,6 +148,22 @@ func (p *Printer) event(e room.Event) string {
 		return p.ending(e)
 	}
 	return ""
+}
+
+// budget says that a seat has used a large share of a budget or all of it, or may
+// speak again.
+func (p *Printer) budget(b room.BudgetChanged) string {
+	switch b.Level {
+	case budget.Near:
+		return p.notice(yellow, p.label(b.Participant)+" has used "+b.Text())
+	case budget.Used:
+		text := p.label(b.Participant) + " gets no turn: it has used " + b.Text()
+		if !b.Until.IsZero() {
+			text += "; the next turn is possible from " + b.Until.Local().Format("Jan 2 15:04:05")
+		}
+		return p.notice(yellow, text)
+	}
+	return p.notice("", p.label(b.Participant)+" is below 80 % of its budget again, or of one that it had used")
 }
 
 // presence says that a session has come or left. Whether it awaits its turn just now

@@ -43,6 +43,7 @@ type Log interface {
 	log.Appender
 	log.Reader
 	log.Snapshots
+	log.Ledger
 	Redact(ctx context.Context, room string, stubs ...room.Event) error
 }
 

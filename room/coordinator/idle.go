@@ -75,6 +75,8 @@ func (r *Room) wake(now room.Now, events []room.Event) time.Time {
 		case len(events) == 1 && (b.Presence == room.Away || x.Presence != room.Away):
 			return r.lastWake
 		}
+	case room.BudgetChanged:
+		return r.wakeOfBudget(now, events)
 	case room.SeatReady, room.SeatFailed:
 		if r.state.AttendedTurn() {
 			return r.unanswered(now)

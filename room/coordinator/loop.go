@@ -22,7 +22,10 @@ func (r *Room) Run(ctx context.Context) error {
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
-		wake := r.reconcile(ctx)
+		if err := fatalCause(r.id, r.measure(ctx)); err != nil {
+			return err
+		}
+		wake := r.untilBudget(r.reconcile(ctx))
 		if r.finished() {
 			if !r.cfg.hosted {
 				return r.save(context.WithoutCancel(ctx))
@@ -104,6 +107,9 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	cmd := r.prepare(ctx, req.cmd)
 	now := r.now()
 	events, err := r.state.Decide(cmd, now)
+	if err == nil {
+		events, err = r.reserve(ctx, cmd, events, now)
+	}
 	if aerr := r.auditRefusal(cmd, err); aerr != nil {
 		return nil, fatalError{aerr}
 	}
@@ -153,6 +159,9 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 // this order.
 func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
 	after, wake := r.logTail, r.wake(now, events)
+	if err := r.settle(ctx, events); err != nil {
+		return fatalError{err}
+	}
 	last, err := r.append(ctx, after, wake, events)
 	if err != nil {
 		return fatalError{err}
@@ -176,11 +185,19 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 // append appends events. It tries again until the outcome is known or the log has
 // failed: an append is never abandoned, but for one that another process keeps from
 // starting.
-func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events []room.Event) (log.Pos, error) {
+func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events []room.Event) (last log.Pos, err error) {
+	return last, r.persist(ctx, func(ctx context.Context) (err error) {
+		last, _, err = r.cfg.Log.Append(ctx, r.id, after, wake, events...)
+		return err
+	})
+}
+
+// persist calls write until its outcome is known or the log has failed.
+func (r *Room) persist(ctx context.Context, write func(context.Context) error) error {
 	for told := false; ; {
-		last, _, err := r.cfg.Log.Append(context.WithoutCancel(ctx), r.id, after, wake, events...)
+		err := write(context.WithoutCancel(ctx))
 		if !errors.Is(err, log.ErrUnknown) || errors.Is(err, log.ErrFailed) {
-			return last, err
+			return err
 		}
 		if !errors.Is(err, log.ErrBusy) {
 			continue
@@ -191,7 +208,7 @@ func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events
 		told = true
 		select {
 		case <-r.cfg.Interrupt:
-			return last, err
+			return err
 		default:
 		}
 	}

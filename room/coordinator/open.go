@@ -54,7 +54,7 @@ func (r *Room) reopen(ctx context.Context) error {
 	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
 		return err
 	}
-	if err := r.finishRedactions(ctx); err != nil {
+	if err := errors.Join(r.finishRedactions(ctx), r.releaseReserved(ctx)); err != nil {
 		return err
 	}
 	if r.state.Phase == room.PhaseUnopened {

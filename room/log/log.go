@@ -132,6 +132,33 @@ type Redactor interface {
 	Remove(ctx context.Context, room string) error
 }
 
+// A Ledger counts what agents use, over all rooms and processes of a data folder. It
+// is apart from the rooms: it remains when a room is removed.
+type Ledger interface {
+	// Charges returns the charges of agent from after since, also those from a time to
+	// come, oldest first.
+	Charges(ctx context.Context, agent string, since time.Time) ([]room.BudgetCharge, error)
+	// Reserve stores c, of a request that is about to leave, as an open charge if may
+	// allows it. may gets the charges of the agent from after since without c; no
+	// other process adds one meanwhile. It may be called more than once, and must not
+	// use the ledger.
+	Reserve(ctx context.Context, c room.BudgetCharge, since time.Time, may func([]room.BudgetCharge) bool) (stored bool, err error)
+	// Settle stores c in the place of the open charge with its id, and closes it. It
+	// adds c if there is none. A charge that is closed stays as it is.
+	Settle(ctx context.Context, c room.BudgetCharge) error
+	// Release removes the open charges of a room with a turn after the given one, which
+	// were reserved and never granted.
+	Release(ctx context.Context, room string, turn int) error
+	// Agents lists the agents that have charges, sorted.
+	Agents(ctx context.Context) ([]string, error)
+	// Reset removes the charges of an agent and returns their number.
+	Reset(ctx context.Context, agent string) (int, error)
+}
+
+// LedgerKept is how long a Ledger keeps a charge at least. It is longer than every
+// window, so that a clock that is set forward for a while loses none.
+const LedgerKept = 8 * 24 * time.Hour
+
 // A Log is a whole log.
 type Log interface {
 	Appender
@@ -139,6 +166,7 @@ type Log interface {
 	Snapshots
 	Blobs
 	Redactor
+	Ledger
 	Close() error
 }
 

@@ -40,6 +40,8 @@ func publicBody(body room.Body) room.Body {
 		return room.Claimed{Restart: b.Restart}
 	case room.PresenceChanged:
 		return room.PresenceChanged{Participant: b.Participant, Presence: b.Presence}
+	case room.BudgetChanged:
+		return room.BudgetChanged{Participant: b.Participant, BudgetMark: room.BudgetMark{Window: b.Window, Level: b.Level}}
 	case room.SeatFailed:
 		return room.SeatFailed{Participant: b.Participant, Code: b.Code, Latency: b.Latency}
 	case room.Joined:
@@ -78,11 +80,11 @@ func publicTurn(body room.Body) room.Body {
 	case room.TurnRejected:
 		return room.TurnRejected{Turn: b.Turn}
 	case room.TurnPassed:
-		return b
+		return room.TurnPassed{Turn: b.Turn, Reason: b.Reason, Usage: b.Usage, Latency: b.Latency}
 	case room.TurnFailed:
 		return room.TurnFailed{Turn: b.Turn, Code: b.Code, Usage: b.Usage, Latency: b.Latency}
 	case room.TurnInterrupted:
-		return b
+		return room.TurnInterrupted{Turn: b.Turn, Reason: b.Reason}
 	case room.Violation:
 		return room.Violation{Participant: b.Participant, Code: b.Code, Count: b.Count}
 	}

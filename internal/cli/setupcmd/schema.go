@@ -111,6 +111,7 @@ var bodies = []room.Body{
 	room.SeatReady{},
 	room.SeatFailed{},
 	room.PresenceChanged{},
+	room.BudgetChanged{},
 	room.PolicyChanged{},
 	room.LimitsChanged{},
 	room.BidPosted{},

@@ -20,13 +20,14 @@ import (
 // A Log holds rooms. The zero Log is empty and ready. It is safe for
 // concurrent use.
 type Log struct {
-	mu     sync.Mutex
-	rooms  map[string]*entries
-	snaps  map[string]log.Snapshot
-	blobs  map[string][]byte
-	locks  map[string]bool
-	more   chan struct{} // closed and replaced at every change
-	closed bool
+	mu      sync.Mutex
+	rooms   map[string]*entries
+	snaps   map[string]log.Snapshot
+	blobs   map[string][]byte
+	locks   map[string]bool
+	charges map[string]room.BudgetCharge // by id
+	more    chan struct{}                // closed and replaced at every change
+	closed  bool
 }
 
 type entries struct {
