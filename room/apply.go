@@ -264,7 +264,7 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	s.Mail.TurnPosts = 0
 	s.Turn = &Turn{
 		Number: b.Turn, Participant: b.Participant, Request: b.Request, Window: b.Window, Hints: b.Hints, Prompt: b.Prompt, Epoch: e.Epoch,
-		Tokens: b.Tokens, Started: e.Clock, Timeout: b.Timeout,
+		Tokens: b.Tokens, Left: b.Left, Started: e.Clock, Timeout: b.Timeout,
 	}
 	if x := s.seat(b.Participant); x != nil {
 		x.Turns++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room/budget"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // Budgets of seats; see package budget.
@@ -136,7 +137,21 @@ func (s *State) decideMeasured(do Measured) []Body {
 			changed(x, x.roomMark(Amounts{}))
 		}
 	}
-	return bodies
+	return append(bodies, s.childOver(bodies)...)
+}
+
+// childOver ends a child room whose agent has no budget left: it has no other agent, and
+// its caller waits.
+func (s *State) childOver(bodies []Body) []Body {
+	if s.Spec.Call == nil || s.Turn != nil {
+		return nil
+	}
+	for _, b := range bodies {
+		if b := b.(BudgetChanged); b.Level == budget.Used {
+			return []Body{*limitStopped("budget", b.Participant+" has used "+b.Text())}
+		}
+	}
+	return nil
 }
 
 // budgetMark returns the recorded mark of a window.
@@ -170,41 +185,138 @@ func (s *State) applyBudget(e Event, b BudgetChanged) {
 	}
 }
 
-// ChargeOf returns what e, the end of the work of an agent on the open turn, charges
-// to the budgets of its seat, and false if e ends none or the seat has no budget of an
-// hour or a day. s is the state before e.
-func (s *State) ChargeOf(e Event) (BudgetCharge, bool) {
+// ChargeOf returns what e charges to the budgets of a seat, and the seat: the end of the
+// work of its agent on the open turn, or a call by it, which is open until it has ended.
+// ok is false if e charges nothing or the seat has no budget of an hour or a day. s is
+// the state before e.
+func (s *State) ChargeOf(e Event) (seat string, c BudgetCharge, ok bool) {
+	switch b := e.Body.(type) {
+	case CallStarted:
+		return s.chargeOfCall(e, b.Call, Amounts{Tokens: b.Reserved.Tokens, Cost: b.Reserved.Cost}, true)
+	case CallEnded:
+		if old := s.call(b.Call); old != nil && old.State.Open() {
+			r := b.Result
+			seat, c, ok = s.chargeOfCall(e, *old, Amounts{Tokens: r.Tokens, Cost: r.Cost}, false)
+			c.Estimated = r.Estimated || r.CostEstimated
+			return seat, c, ok
+		}
+	}
 	t := s.Turn
 	if !s.inFlight() || !s.agentHas(t) {
-		return BudgetCharge{}, false
+		return "", c, false
 	}
 	x := s.seat(t.Participant)
-	if len(x.Budget.Windows()) == 0 {
-		return BudgetCharge{}, false
-	}
-	var c charge
-	tools := 0
-	switch b := e.Body.(type) {
+	used, tools, ends := turnCharge(e.Body, x.Price, t)
+	return x.ID, BudgetCharge{
+		ID: t.Request, Room: s.Spec.Room, Turn: t.Number, At: e.At, Estimated: used.estimated || used.costEstimated,
+		Amounts: Amounts{Tokens: used.tokens, Cost: used.cost, Turns: 1, ToolCalls: int64(tools)},
+	}, ends && len(x.Budget.Windows()) > 0
+}
+
+// turnCharge returns what the end of the work on t charges.
+func turnCharge(body Body, p Price, t *Turn) (c charge, tools int, ends bool) {
+	switch b := body.(type) {
 	case TurnDrafted:
-		c, tools = chargeOf(x.Price, b.Usage, t.Tokens, b.Message.Text), b.Message.toolCalls()
+		return chargeOf(p, b.Usage, t.Tokens, b.Message.Text), b.Message.toolCalls(), true
 	case MessagePosted:
-		if b.Turn != t.Number {
-			return BudgetCharge{}, false
-		}
-		c, tools = chargeOf(x.Price, b.Usage, t.Tokens, b.Message.Text), b.Message.toolCalls()
+		return chargeOf(p, b.Usage, t.Tokens, b.Message.Text), b.Message.toolCalls(), b.Turn == t.Number
 	case TurnPassed:
-		c, tools = chargeOf(x.Price, b.Usage, t.Tokens, ""), b.ToolCalls
+		return chargeOf(p, b.Usage, t.Tokens, ""), b.ToolCalls, true
 	case TurnFailed:
-		c, tools = chargeOf(x.Price, b.Usage, t.Tokens, ""), b.ToolCalls
+		return chargeOf(p, b.Usage, t.Tokens, ""), b.ToolCalls, true
 	case TurnInterrupted:
-		c = chargeOf(x.Price, Usage{}, t.Tokens, "")
-	default:
-		return BudgetCharge{}, false
+		return chargeOf(p, Usage{}, t.Tokens, ""), 0, true
 	}
-	return BudgetCharge{
-		ID: t.Request, Room: s.Spec.Room, Turn: t.Number, At: e.At, Estimated: c.estimated || c.costEstimated,
-		Amounts: Amounts{Tokens: c.tokens, Cost: c.cost, Turns: 1, ToolCalls: int64(tools)},
-	}, true
+	return charge{}, 0, false
+}
+
+// chargeOfCall returns the charge of a call to its caller.
+func (s *State) chargeOfCall(e Event, c Call, used Amounts, open bool) (string, BudgetCharge, bool) {
+	x := s.seat(c.Caller)
+	if x == nil || len(x.Budget.Windows()) == 0 {
+		return "", BudgetCharge{}, false
+	}
+	used.Calls = 1
+	return x.ID, BudgetCharge{ID: c.Room, Room: s.Spec.Room, Turn: c.Turn, At: e.At, Amounts: used, Estimated: open, Open: open}, true
+}
+
+// OpenCharges returns the ids of the charges that are open in s: of the turn and of the
+// calls under way.
+func (s *State) OpenCharges() (ids []string) {
+	if s.inFlight() {
+		ids = append(ids, s.Turn.Request)
+	}
+	for _, c := range s.openCalls() {
+		ids = append(ids, c.Room)
+	}
+	return ids
+}
+
+// boundByBudget lowers r, what is left for calls of x, to what is left of its budgets: of
+// the room, and of the hour and the day when it was given the floor.
+func (s *State) boundByBudget(x *Seat, r *calls.Rest) {
+	var reserved, turn Amounts
+	for _, c := range s.openCalls() {
+		if c.Caller == x.ID {
+			reserved = reserved.Plus(Amounts{Tokens: c.Reserved.Tokens, Cost: c.Reserved.Cost})
+		}
+	}
+	own := s.inFlight() && s.Turn.Participant == x.ID
+	if own {
+		turn = x.Estimate(s.Turn.Tokens)
+	}
+	bound := func(left *int64, to int64) {
+		if to = max(0, to); *left < 0 || to < *left {
+			*left = to
+		}
+	}
+	count := int64(r.Calls)
+	if l := x.Budget.Room; l.Tokens > 0 {
+		bound(&r.Tokens, l.Tokens-x.Spent-reserved.Tokens-turn.Tokens)
+	}
+	if l := x.Budget.Room; l.Cost > 0 {
+		bound(&r.Cost, l.Cost-x.Cost-reserved.Cost-turn.Cost)
+	}
+	if l := x.Budget.Room; l.Calls > 0 {
+		bound(&count, l.Calls-int64(x.CallsMade))
+	}
+	if own && s.Turn.Left != nil {
+		l := *s.Turn.Left
+		if l.Tokens >= 0 {
+			bound(&r.Tokens, l.Tokens-reserved.Tokens)
+		}
+		if l.Cost >= 0 {
+			bound(&r.Cost, l.Cost-reserved.Cost)
+		}
+		if l.Calls >= 0 {
+			bound(&count, l.Calls)
+		}
+	}
+	r.Calls = int(count)
+}
+
+// noteCallMade counts a call that was started.
+func (s *State) noteCallMade(c Call) {
+	if x := s.seat(c.Caller); x != nil && x.Budget != (Budget{}) {
+		x.CallsMade++
+	}
+	s.lessLeft(c, Amounts{Calls: 1})
+}
+
+// noteCallPaid takes what a call has used from what is left for calls of its turn.
+func (s *State) noteCallPaid(c Call) {
+	s.lessLeft(c, Amounts{Tokens: c.Result.Tokens, Cost: c.Result.Cost})
+}
+
+func (s *State) lessLeft(c Call, used Amounts) {
+	t := s.Turn
+	if t == nil || t.Left == nil || t.Participant != c.Caller {
+		return
+	}
+	left := t.Left.Less(used)
+	next := *t
+	next.Left = &left
+	s.Turn = &next
 }
 
 // toolCalls returns how many tool calls the turn of m had, as far as its agent told.

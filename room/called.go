@@ -197,6 +197,7 @@ func (s *State) callDeadline() time.Duration {
 func (s *State) applyCallStarted(e Event, b CallStarted) {
 	c := b.Call
 	s.Calls = append(s.keepCalls(), c)
+	s.noteCallMade(c)
 	s.holdForCalls(e)
 }
 
@@ -251,6 +252,7 @@ func (s *State) applyCallEnded(e Event, b CallEnded) {
 	if x := s.seat(c.Caller); x != nil {
 		x.add(paid)
 	}
+	s.noteCallPaid(c)
 	s.holdForCalls(e)
 	s.addNews(e, "the call "+c.ID+" of "+c.Agent+" by "+c.Caller+" has "+string(c.State))
 }

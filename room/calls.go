@@ -242,6 +242,8 @@ func (s *State) callable(x *Seat, id string) (Participant, error) {
 			return Participant{}, invalidError("ROOM-CALL-AGENT", id+" is no agent that this host starts", "call an agent of this device")
 		case y.Standing != Active || y.TakenBy != "":
 			return Participant{}, invalidError("ROOM-CALL-AGENT", id+" takes no calls now", "call another agent")
+		case y.overBudget() != nil:
+			return Participant{}, invalidError("ROOM-CALL-AGENT", id+" takes no calls now: it has used "+y.overBudget().Text(), "call another agent")
 		}
 		return y.Participant, nil
 	}
@@ -303,6 +305,7 @@ func (s *State) callRest(x *Seat) calls.Rest {
 			r.Tokens = left
 		}
 	}
+	s.boundByBudget(x, &r)
 	return r
 }
 

@@ -108,6 +108,7 @@ func (s *State) Child(call string) (spec Spec, participants []Participant, ok bo
 // the rights of the call.
 func called(p Participant, c *Call) Participant {
 	p.Kind, p.Cooldown, p.MaxTokens, p.Moderator, p.Session = policy.Local, 0, 0, false, false
+	p.Budget.Room = Amounts{} // that of the calling room; its hour and its day hold here too
 	if p.Mode == "" {
 		p.Mode = FullAuto
 	}

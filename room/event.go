@@ -145,6 +145,7 @@ type (
 		Prompt      string         `json:"prompt_sha256,omitempty"` // of the bytes of the prompt's text, hex; "" of earlier versions
 		Parts       string         `json:"prompt_digest,omitempty"` // of earlier versions: a digest of the prompt's parts
 		Tokens      int64          `json:"tokens"`                  // estimate of the prompt, charged when usage stays unknown
+		Left        *Amounts       `json:"left,omitempty"`          // of the budgets of an hour and a day, without the prompt; -1 is no limit
 		Timeout     time.Duration  `json:"timeout_ns"`
 	}
 	// TurnDrafted holds an agent's reply until a person has reviewed it.

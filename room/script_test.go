@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -153,8 +154,9 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 		s.usage = room.Usage{}
 	}
 	for _, e := range evs {
-		if c, ok := s.state.ChargeOf(e); ok {
-			c.Agent, c.At = s.state.Turn.Participant, s.wall()
+		if id, c, ok := s.state.ChargeOf(e); ok {
+			c.Agent, c.At = id, s.wall()
+			s.ledger = slices.DeleteFunc(s.ledger, func(o room.BudgetCharge) bool { return o.Open && o.ID == c.ID })
 			s.ledger = append(s.ledger, c)
 		}
 		s.state.Apply(e)

@@ -140,6 +140,7 @@ type Turn struct {
 	Prompt      string      `json:",omitempty"` // digest of the prompt
 	Epoch       uint64      `json:",omitempty"` // of the coordinator that granted it
 	Tokens      int64
+	Left        *Amounts `json:",omitempty"` // for calls, of its budgets of an hour and a day; see [TurnGranted]
 	Started     time.Duration
 	Timeout     time.Duration
 	Draft       *Draft // waiting for a person; nil while the agent works

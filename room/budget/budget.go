@@ -131,7 +131,7 @@ type Mark struct {
 // was set back frees nothing. next is the estimate of the next prompt, zero if it is
 // not known.
 func (w Window) Measure(charges []Charge, now time.Time, next Amounts) Mark {
-	within := slices.DeleteFunc(slices.Clone(charges), func(c Charge) bool { return !c.At.After(now.Add(-w.Length)) })
+	within := w.within(charges, now)
 	slices.SortStableFunc(within, func(a, b Charge) int { return a.At.Compare(b.At) })
 	var used Amounts
 	estimated := false
@@ -148,6 +148,11 @@ func (w Window) Measure(charges []Charge, now time.Time, next Amounts) Mark {
 		}
 		return time.Time{}
 	})
+}
+
+// within returns the charges that count at now.
+func (w Window) within(charges []Charge, now time.Time) []Charge {
+	return slices.DeleteFunc(slices.Clone(charges), func(c Charge) bool { return !c.At.After(now.Add(-w.Length)) })
 }
 
 // mark compares used with the limits a. until returns when what is used of a figure
@@ -228,4 +233,38 @@ func (m Mark) Need() (need Amounts) {
 		}
 	}
 	return need
+}
+
+// Less returns what is left of a when b is used too. Figures of a that are negative have
+// no limit, and stay.
+func (a Amounts) Less(b Amounts) Amounts {
+	for _, f := range figures {
+		if left := f.of(&a); *left >= 0 {
+			*left = max(0, *left-*f.of(&b))
+		}
+	}
+	return a
+}
+
+// Left returns what is left of the windows when next is used too; -1 is no limit.
+func Left(windows []Window, charges []Charge, now time.Time, next Amounts) Amounts {
+	var least Amounts
+	for i, f := range figures {
+		left := f.of(&least)
+		*left = -1
+		for _, w := range windows {
+			limit := *f.of(&w.Limits)
+			if limit <= 0 {
+				continue
+			}
+			used := next
+			for _, c := range w.within(charges, now) {
+				used = used.Plus(c.Amounts)
+			}
+			if rest := max(0, limit-*figures[i].of(&used)); *left < 0 || rest < *left {
+				*left = rest
+			}
+		}
+	}
+	return least
 }

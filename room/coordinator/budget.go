@@ -103,6 +103,8 @@ func (r *Room) reserve(ctx context.Context, cmd room.Command, events []room.Even
 	var over room.Measured
 	allowed := func(others []room.BudgetCharge) bool {
 		over.Budgets = nil
+		left := budget.Left(x.Budget.Windows(), others, now.Wall, next)
+		b.Left = &left
 		for _, m := range x.Measure(others, now.Wall, next) {
 			if m.Level == budget.Used {
 				over.Budgets = append(over.Budgets, m)
@@ -119,6 +121,7 @@ func (r *Room) reserve(ctx context.Context, cmd room.Command, events []room.Even
 		return nil, fatalError{err}
 	}
 	if stored {
+		events[len(events)-1].Body = b
 		return events, nil
 	}
 	if err := r.commitAct(ctx, room.Command{Actor: room.ActorRoom, Do: over}, now); err != nil {
@@ -131,29 +134,38 @@ func (r *Room) reserve(ctx context.Context, cmd room.Command, events []room.Even
 	return nil, cmp.Or(err, room.ErrStale)
 }
 
-// settle charges what a turn has used in the place of its estimate, before the end of
+// settle charges a call that is about to start, and what a call or a turn has used in the place of its estimate, before the end of
 // the turn is stored: after a crash between the two the charge stays, and the turn that
 // is then interrupted is not charged again.
 func (r *Room) settle(ctx context.Context, events []room.Event) error {
 	for _, e := range events {
-		c, ok := r.state.ChargeOf(e)
+		id, c, ok := r.state.ChargeOf(e)
 		if !ok {
 			continue
 		}
-		x, _ := r.state.Seat(r.state.Turn.Participant)
+		x, _ := r.state.Seat(id)
 		c.Agent = Agent(r.state.Spec, x.Participant)
-		return r.persist(ctx, func(ctx context.Context) error { return r.cfg.Log.Settle(ctx, c) })
+		err := r.persist(ctx, func(ctx context.Context) error {
+			if !c.Open {
+				return r.cfg.Log.Settle(ctx, c)
+			}
+			_, err := r.cfg.Log.Reserve(ctx, c, c.At, func([]room.BudgetCharge) bool { return true }) // the room has bounded it
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// releaseReserved drops the reservation of a turn that an earlier process did not
-// come to grant.
+// releaseReserved drops the reservations of what an earlier process did not come to
+// store.
 func (r *Room) releaseReserved(ctx context.Context) error {
 	if len(r.budgeted()) == 0 {
 		return nil
 	}
-	return r.persist(ctx, func(ctx context.Context) error { return r.cfg.Log.Release(ctx, r.id, r.state.Tally.Turns) })
+	return r.persist(ctx, func(ctx context.Context) error { return r.cfg.Log.Release(ctx, r.id, r.state.OpenCharges()...) })
 }
 
 // freeAt returns when the first seat that has used its budget may speak again, or the

@@ -146,9 +146,9 @@ type Ledger interface {
 	// Settle stores c in the place of the open charge with its id, and closes it. It
 	// adds c if there is none. A charge that is closed stays as it is.
 	Settle(ctx context.Context, c room.BudgetCharge) error
-	// Release removes the open charges of a room with a turn after the given one, which
-	// were reserved and never granted.
-	Release(ctx context.Context, room string, turn int) error
+	// Release removes the open charges of a room but those with an id in keep: they were
+	// reserved, and what they were for was never stored.
+	Release(ctx context.Context, room string, keep ...string) error
 	// Agents lists the agents that have charges, sorted.
 	Agents(ctx context.Context) ([]string, error)
 	// Reset removes the charges of an agent and returns their number.

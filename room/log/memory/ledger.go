@@ -87,12 +87,14 @@ func (l *Log) Settle(ctx context.Context, c room.BudgetCharge) error {
 }
 
 // Release implements [log.Ledger].
-func (l *Log) Release(ctx context.Context, id string, turn int) error {
+func (l *Log) Release(ctx context.Context, id string, keep ...string) error {
 	if err := l.begin(); err != nil {
 		return err
 	}
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.charges, func(_ string, c room.BudgetCharge) bool { return c.Open && c.Room == id && c.Turn > turn })
+	maps.DeleteFunc(l.charges, func(_ string, c room.BudgetCharge) bool {
+		return c.Open && c.Room == id && !slices.Contains(keep, c.ID)
+	})
 	return ctx.Err()
 }
 

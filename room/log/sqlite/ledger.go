@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/room"
@@ -18,7 +19,7 @@ const chargesTable = `create table if not exists charges(
 		tokens integer not null, cost integer not null, turns integer not null, calls integer not null, tools integer not null,
 		estimated integer not null, open integer not null) strict;
 	create index if not exists charges_agent on charges(agent, at);
-	create index if not exists charges_open on charges(room, turn) where open`
+	create index if not exists charges_open on charges(room) where open`
 
 const columnsOfCharge = "id, agent, at, room, turn, tokens, cost, turns, calls, tools, estimated, open"
 
@@ -122,8 +123,12 @@ func (d *DB) Settle(ctx context.Context, c room.BudgetCharge) error {
 }
 
 // Release implements [log.Ledger].
-func (d *DB) Release(ctx context.Context, name string, turn int) error {
-	_, err := d.changeCharges(ctx, "delete from charges where open and room = ? and turn > ?", name, int64(turn))
+func (d *DB) Release(ctx context.Context, name string, keep ...string) error {
+	args := []driver.Value{name}
+	for _, id := range keep {
+		args = append(args, id)
+	}
+	_, err := d.changeCharges(ctx, "delete from charges where open and room = ? and id not in (''"+strings.Repeat(", ?", len(keep))+")", args...)
 	return err
 }
 
