@@ -83,6 +83,7 @@ var roomCodes = []Meaning{
 	{"ROOM-SEQ", input, "A watcher asks for the events after one that the room does not have.", "Watch it from the last event that was read, or from 0."},
 	{"ROOM-SEATS", failure, "The room has the maximum number of participants.", "Open another room."},
 	{"ROOM-STANDING", failure, "The standing of a seat cannot change like this.", "A seat can be muted, suspended, restored or removed."},
+	{"BUDGET-AGENT", failure, "No agent of that name has used a budget of an hour or a day in this data folder.", "Use a name that `moot budget` lists."},
 	{"ROOM-BUDGET", failure, "The seat has used its budget of an hour, a day or the room, so it cannot be given the floor.", "Wait until a window of wall time ends, take the seat over, or reset the count with `moot budget --reset`."},
 	{"ROOM-AWAY", failure, "The session that has a seat is away, so the seat cannot be given the floor.", "Wait until the session awaits its turn with `moot await`, or take the seat over."},
 	{"ROOM-STARTING", failure, "The agent of a seat is starting and cannot be given the floor yet.", "Wait until `moot show ROOM` lists the seat as idle. startTimeout limits the wait."},

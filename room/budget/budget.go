@@ -131,7 +131,7 @@ type Mark struct {
 // was set back frees nothing. next is the estimate of the next prompt, zero if it is
 // not known.
 func (w Window) Measure(charges []Charge, now time.Time, next Amounts) Mark {
-	within := w.within(charges, now)
+	within := w.Within(charges, now)
 	slices.SortStableFunc(within, func(a, b Charge) int { return a.At.Compare(b.At) })
 	var used Amounts
 	estimated := false
@@ -150,8 +150,8 @@ func (w Window) Measure(charges []Charge, now time.Time, next Amounts) Mark {
 	})
 }
 
-// within returns the charges that count at now.
-func (w Window) within(charges []Charge, now time.Time) []Charge {
+// Within returns the charges that count at now.
+func (w Window) Within(charges []Charge, now time.Time) []Charge {
 	return slices.DeleteFunc(slices.Clone(charges), func(c Charge) bool { return !c.At.After(now.Add(-w.Length)) })
 }
 
@@ -258,7 +258,7 @@ func Left(windows []Window, charges []Charge, now time.Time, next Amounts) Amoun
 				continue
 			}
 			used := next
-			for _, c := range w.within(charges, now) {
+			for _, c := range w.Within(charges, now) {
 				used = used.Plus(c.Amounts)
 			}
 			if rest := max(0, limit-*figures[i].of(&used)); *left < 0 || rest < *left {

@@ -69,6 +69,8 @@ func child(role string) int {
 		}
 		fmt.Println("held")
 		io.Copy(io.Discard, os.Stdin)
+	case roleCharge:
+		chargeUntilKilled(d)
 	case roleSome:
 		appendSome(d, rooms[0], 12)
 	case roleAppend:

@@ -183,3 +183,31 @@ func LateHead(d *DB, name string) (write func() error, err error) {
 		return d.submit(context.Background(), func(w *writer) error { return w.keepHeads([]*tail{&t}) })
 	}, err
 }
+
+// Exec changes the file, as a fault of the disk could.
+func Exec(t testing.TB, dir, sql string) {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.exec(sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Version returns the version of the schema.
+func Version(t testing.TB, dir string) int64 {
+	t.Helper()
+	c, err := dial(filepath.Join(dir, FileName), "ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	version, err := integer(c.one("pragma user_version"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
