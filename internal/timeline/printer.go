@@ -163,7 +163,7 @@ func (p *Printer) budget(b room.BudgetChanged) string {
 		}
 		return p.notice(yellow, text)
 	}
-	return p.notice("", p.label(b.Participant)+" is below 80 % of its budget again, or of one that it had used")
+	return p.notice("", p.label(b.Participant)+" has budget again: it has used "+b.Text())
 }
 
 // presence says that a session has come or left. Whether it awaits its turn just now

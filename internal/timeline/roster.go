@@ -93,6 +93,9 @@ func (p *Printer) seatFacts(x room.SeatView) []string {
 	if x.Cost > 0 {
 		facts = append(facts, "cost "+human.Rough(human.Money(x.Cost), x.CostEstimated))
 	}
+	for _, m := range x.Budget {
+		facts = append(facts, fmt.Sprintf("%d %% of its budget of the %s", m.Share, m.Window))
+	}
 	if x.Failed > 0 {
 		failed := plural(x.Failed, "failure")
 		if x.Failures > 0 {

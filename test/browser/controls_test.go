@@ -163,3 +163,31 @@ participants:
 		t.Errorf("the room is %s", v.Phase)
 	}
 }
+
+// TestPageBudgets shows that a seat has used most of its budget, and then all of it.
+func TestPageBudgets(t *testing.T) {
+	s, a := serve(t), newAgents(t)
+	room := s.room(`version: room/v1
+name: budgets
+objective: test the budgets
+policy: {use: roundrobin}
+participants:
+  - {id: ann, kind: human}
+  - {id: bot, mode: full_auto, budget: {hour: {turns: 5}}, endpoint: ` + a.endpoint("bot") + `}
+  - {id: other, mode: full_auto, endpoint: ` + a.endpoint("other") + `}
+`)
+	b := start(t)
+	s.signIn(b, "admin")
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	for n := range 4 {
+		a.says("bot", "turn "+string(rune('1'+n)))
+		a.says("other", "answer "+string(rune('1'+n)))
+	}
+	b.shows(t, ".banner-warn", "Bot has used 80 % of the turns of an hour (4 of 5).")
+	b.shows(t, "moot-roster", "budget\u00a080\u00a0%")
+	a.says("bot", "the last one")
+	a.says("other", "alone now")
+	b.shows(t, ".banner-warn", "Bot gets no turn: it has used 100 % of the turns of an hour (5 of 5). The next turn is possible from")
+	b.shows(t, "moot-roster", "no\u00a0budget\u00a0left")
+	b.shows(t, "moot-timeline", "bot gets no turn")
+}

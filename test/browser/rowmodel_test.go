@@ -43,6 +43,10 @@ func TestRowModel(t *testing.T) {
 			"a session that comes and goes", `add("participant.joined", { participant: { id: "a", session: true } }); for (const presence of ["live", "idle", "live", "away"]) add("presence.changed", { participant: "a", presence })`,
 			"day-1 day\nevent-1 note\nevent-2 note\nevent-5 note",
 		},
+		{
+			"budgets", `for (const level of ["near", "used", "free"]) add("budget.changed", { participant: "a", window: "hour", level, what: "tokens", used: 8, limit: 10, share: 80 })`,
+			"day-1 day\nevent-1 note\nevent-2 note\nevent-3 note",
+		},
 		{"the end of a turn that began before", `add("message.posted", said(7, "a"))`, "day-1 day\nturn-7 posted"},
 		{
 			"live text and its tools", `grant(1, "a"); model.live({ participant: "a", delta: "x" }); model.live({ participant: "b", delta: "y" });

@@ -18,6 +18,7 @@ import (
 	"github.com/folkmoot/moot/internal/sight"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/budget"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -194,7 +195,19 @@ func (a *commands) printRoster(w io.Writer, v standing) error {
 		}
 	}
 	fmt.Fprint(w, "\n")
-	return app.Table(w, head, rows)
+	if err := app.Table(w, head, rows); err != nil {
+		return err
+	}
+	for _, x := range v.Seats {
+		for _, m := range x.Budget {
+			line := x.ID + " has used " + m.Text()
+			if m.Level == budget.Used && !m.Until.IsZero() {
+				line += "; it may have a turn from " + m.Until.Local().Format("Jan 2 15:04:05")
+			}
+			fmt.Fprintln(w, line)
+		}
+	}
+	return nil
 }
 
 // showTurn shows what an agent was handed at a turn. A prompt that is not what was

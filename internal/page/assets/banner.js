@@ -1,4 +1,5 @@
 // Banners: why the room does not go on, which limit is near, and what has failed.
+import { budgetNote } from "./budget.js";
 import { el } from "./dom.js";
 import { clock, cost, count, tokens } from "./format.js";
 
@@ -28,7 +29,7 @@ customElements.define("moot-banner", class extends HTMLElement {
 
   draw() {
     if (!this.room.view) return;
-    const wanted = [stateOf(this.room), nearOf(this.room)].filter(Boolean);
+    const wanted = [stateOf(this.room), nearOf(this.room), ...budgetsOf(this.room.view)].filter(Boolean);
     const signature = JSON.stringify(wanted);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -93,6 +94,12 @@ function awayOf({ participants }) {
   const able = agents.some((p) => ["idle", "starting", "next", "thinking", "waiting for approval", "waiting for permission", "taken over"].includes(p.phase));
   if (away.length === 0 || able) return null;
   return { kind: "warn", title: `The room waits for ${count(away.length, "session")}:`, text: away.map((p) => p.name || p.id).join(", "), fix: "`moot help agents` says how a session takes its turn." };
+}
+
+// budgetsOf says which seats have used a budget or most of it.
+function budgetsOf({ phase, participants }) {
+  if (phase !== "live" && phase !== "paused") return [];
+  return participants.flatMap((p) => (p.budget ?? []).map((m) => ({ kind: "warn", title: sentence(budgetNote(m, p.name || p.id)) })));
 }
 
 // nearOf says which limit is near, null for none.

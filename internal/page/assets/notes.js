@@ -1,4 +1,5 @@
 // The sentences of events that are neither a message nor a turn.
+import { budgetNote } from "./budget.js";
 import { seconds } from "./format.js";
 
 const outside = new Set(["", "room", "policy"]);
@@ -50,6 +51,7 @@ const sentences = {
   "presence.changed": (e, b, name) => (b.presence === "away"
     ? { tone: "warn", text: `${name(b.participant)} is away: no session awaits its turn` }
     : { text: `The session of ${name(b.participant)} has come` }),
+  "budget.changed": (e, b, name) => ({ tone: b.level === "free" ? "" : "warn", text: budgetNote(b, name(b.participant)) }),
   "seat.failed": failed,
   "policy.changed": (e, b, name) => ({ text: `The policy is now ${policyName(b.policy)}${by(e.actor, name, e.via)}` }),
   "limits.changed": (e, b, name) => ({ text: `The limits have changed${by(e.actor, name, e.via)}` }),

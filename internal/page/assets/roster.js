@@ -2,6 +2,7 @@
 import { avatar, el, hueOf, setText } from "./dom.js";
 import { clock, cost, count, seconds, tokens } from "./format.js";
 import { get } from "./api.js";
+import { budgetText } from "./budget.js";
 import { Clock } from "./clock.js";
 import { kindOf, kindWord, modeMeans, modeWord } from "./words.js";
 
@@ -76,6 +77,7 @@ function used(p, permissions) {
   list.push([count(p.turns, "turn"), count(p.turns, "turn")]);
   if (p.tokens > 0) list.push([tokens(p.tokens, p.estimated), `${p.tokens.toLocaleString()} tokens${p.estimated ? ", in part an estimate" : ""}`]);
   if (p.cost > 0) list.push([cost(p.cost, p.cost_estimated), `cost${p.cost_estimated ? ", in part an estimate" : ""}`]);
+  for (const m of p.budget ?? []) list.push([`${m.level === "used" ? "no budget left" : `budget ${m.share} %`}`, `It has used ${budgetText(m)}`]);
   if (p.avg_latency_ns > 0) list.push([seconds(p.avg_latency_ns), "average time of an answer"]);
   if (p.passed > 0) list.push([`${p.passed} passed`, `${count(p.passed, "turn")} without a message`]);
   if (p.failures > 0) list.push([`${count(p.failures, "failure")} in a row`, `${count(p.failed ?? p.failures, "failed turn")} in all`]);
