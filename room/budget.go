@@ -168,7 +168,7 @@ func (x *Seat) budgetMark(window string) (BudgetMark, bool) {
 // any more. The declines before it may do not settle the room.
 func (s *State) applyBudget(e Event, b BudgetChanged) {
 	x := s.seat(b.Participant)
-	if x == nil {
+	if x == nil || b.Window != budget.Hour && b.Window != budget.Day && b.Window != budget.Room {
 		return
 	}
 	was := x.overBudget() != nil

@@ -160,7 +160,7 @@ func (w Window) Within(charges []Charge, now time.Time) []Charge {
 func (a Amounts) mark(window string, used, next Amounts, estimated bool, until func(figure, func(int64) bool) time.Time) Mark {
 	worst := Mark{Window: window, Level: Free}
 	for _, f := range figures {
-		limit, n, more := *f.of(&a), *f.of(&used), *f.of(&next)
+		limit, n, more := *f.of(&a), *f.of(&used), min(*f.of(&next), maxSum)
 		if limit <= 0 {
 			continue
 		}
