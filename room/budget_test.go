@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -8,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/budget"
+	"github.com/folkmoot/moot/room/calls"
 	"pgregory.net/rapid"
 )
 
@@ -144,5 +148,198 @@ func TestBudgetView(t *testing.T) {
 	b.state.Apply(hostile)
 	if x, _ := b.state.Seat("a"); len(x.Budgets) != 1 {
 		t.Errorf("a window that does not exist is kept: %+v", x.Budgets)
+	}
+}
+
+// TestBudgetCounts checks the figures of the room that are no tokens, and the fixes.
+func TestBudgetCounts(t *testing.T) {
+	b := opened(t, "a/price:1000000/budget:room.toolCalls:10 b me/human")
+	reply := func(turn int, text string, tools, rounds int) {
+		t.Helper()
+		do := room.Replied{Turn: turn, Request: b.state.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text, Tools: make([]endpoint.ToolCall, tools), ToolRounds: rounds, Usage: room.Usage{Known: true, Input: 1}}}
+		if err := b.act("a", do); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.play("speak a go")
+	reply(1, "one", 3, 1)
+	b.play("speak b go")
+	reply(2, "two", 9, 1) // of a seat without a budget
+	b.play("speak a go")
+	reply(3, "", 2, 4) // it passes
+	if x, _ := b.state.Seat("a"); x.ToolCalls != 7 {
+		t.Errorf("%d tool calls of a", x.ToolCalls)
+	}
+	if x, _ := b.state.Seat("b"); x.ToolCalls != 0 {
+		t.Errorf("%d tool calls of b", x.ToolCalls)
+	}
+	marks := func() []room.BudgetMark { return b.state.View(room.Internal).Seats[0].Budget }
+	if got := marks(); len(got) != 0 {
+		t.Errorf("at 70 %% the marks are %+v", got)
+	}
+	b.play("speak a go")
+	reply(4, "three", 1, 0)
+	if got := marks(); len(got) != 1 || got[0].Level != budget.Near || got[0].What != "toolCalls" || got[0].Used != 8 {
+		t.Errorf("at 80 %% the marks are %+v", got)
+	}
+	if err := b.act(room.ActorRoom, room.Measured{}); err != nil {
+		t.Fatal(err)
+	}
+	b.play("speak a go")
+	if err := b.act("a", room.Failed{Turn: 5, Request: b.state.Turn.Request, Code: room.FailAgent, ToolCalls: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if got := marks(); len(got) != 1 || got[0].Level != budget.Used || got[0].Used != 10 { // newer than what was recorded
+		t.Errorf("at 100 %% the marks are %+v", got)
+	}
+	next := func() error { return b.act(room.ActorHost, room.Next{Participant: "a"}) }
+	if err := next(); err == nil || !strings.Contains(fixOf(err), "in room.yaml") {
+		t.Errorf("next, of the room: %v", err)
+	}
+	b = opened(t, "a/budget:hour.turns:2 b")
+	for until, want := range map[time.Time]string{time.Unix(1_800_000_000, 0).UTC(): "wait until 2027-01-15 08:00:00 UTC, take", {}: "wait, take"} {
+		mark := room.BudgetMark{Window: budget.Hour, What: "turns", Level: budget.Used, Until: until}
+		if err := b.act(room.ActorRoom, room.Measured{Budgets: []room.BudgetChanged{{Participant: "a", BudgetMark: mark}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := next(); err == nil || !strings.Contains(fixOf(err), want) || !strings.Contains(fixOf(err), "moot budget --reset") {
+			t.Errorf("next, of an hour: %q, want %q", fixOf(err), want)
+		}
+	}
+}
+
+func fixOf(err error) string {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p.Fix
+	}
+	return ""
+}
+
+// TestBudgetNews checks that the policy is asked at once when a seat may not speak any
+// more, or may again, which also ends the count of declines; and not when a mark tells
+// people only.
+func TestBudgetNews(t *testing.T) {
+	b := opened(t, "a/budget:hour.turns:5 b no-objective maxDeclines=9")
+	declines := func() int {
+		t.Helper()
+		b.play("decline nothing")
+		return b.state.Tally.Declines
+	}
+	tell := func(level string) (asks bool) {
+		t.Helper()
+		mark := room.BudgetMark{Window: budget.Hour, What: "turns", Level: level}
+		if err := b.act(room.ActorRoom, room.Measured{Budgets: []room.BudgetChanged{{Participant: "a", BudgetMark: mark}}}); err != nil {
+			t.Fatal(err)
+		}
+		return b.state.LastNews == b.state.Seq
+	}
+	if declines() != 1 || tell(budget.Near) || b.state.Tally.Declines != 1 {
+		t.Error("a mark for people is news for the policy")
+	}
+	if declines() != 2 || !tell(budget.Used) || b.state.Tally.Declines != 2 {
+		t.Error("the end of a seat's turns is no news, or ends the count of declines")
+	}
+	n := len(b.log)
+	if tell(budget.Used); len(b.log) != n {
+		t.Error("a mark is recorded twice")
+	}
+	if declines() != 3 || !tell(budget.Free) || b.state.Tally.Declines != 0 {
+		t.Error("a seat that may speak again is no news, or does not end the count of declines")
+	}
+	if tell(budget.Free); len(b.log) != n+2 {
+		t.Errorf("a seat without a mark is told to be free: %d events", len(b.log)-n)
+	}
+	if err := b.act(room.ActorHost, room.SetStanding{Participant: "a", Standing: room.Removed}); err != nil {
+		t.Fatal(err)
+	}
+	b.play("pause")
+	if n = len(b.log); tell(budget.Near) || len(b.log) != n {
+		t.Error("a paused room records marks")
+	}
+}
+
+// TestBudgetMarksOfRoom checks the marks of the budget of the room: calls count, an
+// estimate of the cost marks them, a seat that was removed has none, and used follows
+// near.
+func TestBudgetMarksOfRoom(t *testing.T) {
+	b := caller(t, room.Budget{Room: room.Amounts{Calls: 5}})
+	for range 4 {
+		if _, err := call(b, calls.Args{Agent: "b", Task: "x", MaxTokens: 600}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := b.state.View(room.Internal).Seats[0].Budget; len(m) != 1 || m[0].What != "calls" || m[0].Used != 4 || m[0].Estimated {
+		t.Errorf("marks %+v", m)
+	}
+	b = caller(t, room.Budget{Room: room.Amounts{Cost: 10}})
+	if err := b.act("a", room.Replied{Turn: 1, Request: "q1", Reply: endpoint.Reply{Outcome: endpoint.Said, Text: "one", Usage: room.Usage{Known: true, Input: 8}}}); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.state.View(room.Internal).Seats[0].Budget; len(m) != 1 || m[0].Estimated {
+		t.Errorf("a cost that is known has %+v", m)
+	}
+	b = opened(t, "a/budget:room.tokens:12 b") // without a price only the tokens are an estimate
+	b.play("speak a go", "said one")
+	if m := b.state.View(room.Internal).Seats[0].Budget; len(m) != 1 || !m[0].Estimated {
+		t.Errorf("tokens that are estimated have %+v", m)
+	}
+	b = caller(t, room.Budget{Room: room.Amounts{Tokens: 100}})
+	levels := func() (all []string) {
+		t.Helper()
+		n := len(b.log)
+		if err := b.act(room.ActorRoom, room.Measured{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range b.log[n:] {
+			all = append(all, e.Body.(room.BudgetChanged).Level)
+		}
+		return all
+	}
+	say := func(turn int, tokens int64) {
+		t.Helper()
+		if err := b.act("a", room.Replied{Turn: turn, Request: b.state.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: "at " + strconv.Itoa(turn), Usage: room.Usage{Known: true, Input: tokens}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(1, 85)
+	if got := levels(); !reflect.DeepEqual(got, []string{budget.Near}) {
+		t.Errorf("at 85 of 100: %v", got)
+	}
+	b.play("speak a again")
+	say(2, 15)
+	if got := levels(); !reflect.DeepEqual(got, []string{budget.Used}) {
+		t.Errorf("at 100 of 100: %v", got)
+	}
+	b = caller(t, room.Budget{Room: room.Amounts{Tokens: 100}})
+	say(1, 100)
+	if err := b.act(room.ActorHost, room.SetStanding{Participant: "a", Standing: room.Removed}); err != nil {
+		t.Fatal(err)
+	}
+	if got := levels(); len(got) != 0 {
+		t.Errorf("of a seat that was removed: %v", got)
+	}
+	big := caller(t, room.Budget{Room: room.Amounts{ToolCalls: 100}})
+	if err := big.act("a", room.Replied{Turn: 1, Request: "q1", Reply: endpoint.Reply{Outcome: endpoint.Said, Text: strings.Repeat("x", 20_000), ToolRounds: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	if x, _ := big.state.Seat("a"); x.ToolCalls != 7 || x.Failed != 1 {
+		t.Errorf("of an answer that is too long %d tool calls are counted", x.ToolCalls)
+	}
+}
+
+// TestBudgetMeasureOfSeat checks which estimate of the next prompt counts.
+func TestBudgetMeasureOfSeat(t *testing.T) {
+	b := opened(t, "a/budget:hour.tokens:100 b")
+	x, _ := b.state.Seat("a")
+	now := time.Unix(1_800_000_000, 0)
+	if m := x.Measure(nil, now, room.Amounts{Tokens: 101}); len(m) != 1 || m[0].Level != budget.Used || m[0].Participant != "a" {
+		t.Errorf("a prompt of 101 tokens: %+v", m)
+	}
+	x.Budgets = []room.BudgetMark{{Window: budget.Hour, Level: budget.Used, What: "tokens", Next: 101}}
+	if m := x.Measure(nil, now, room.Amounts{}); m[0].Level != budget.Used || m[0].Next != 101 {
+		t.Errorf("the prompt that was refused: %+v", m)
+	}
+	if m := x.Measure(nil, now, room.Amounts{Tokens: 99}); m[0].Level != budget.Free {
+		t.Errorf("a smaller prompt after that: %+v", m)
 	}
 }

@@ -158,7 +158,7 @@ func (w Window) Within(charges []Charge, now time.Time) []Charge {
 // mark compares used with the limits a. until returns when what is used of a figure
 // does not pass its limit any more.
 func (a Amounts) mark(window string, used, next Amounts, estimated bool, until func(figure, func(int64) bool) time.Time) Mark {
-	worst := Mark{Window: window, Level: Free}
+	worst := Mark{Level: Free}
 	for _, f := range figures {
 		limit, n, more := *f.of(&a), *f.of(&used), min(*f.of(&next), maxSum)
 		if limit <= 0 {

@@ -137,3 +137,80 @@ func BenchmarkMeasure(b *testing.B) {
 		w.Measure(charges, noon, budget.Amounts{Tokens: 1})
 	}
 }
+
+// TestMarks checks what of two marks says more, and which of them tells nothing new.
+func TestMarks(t *testing.T) {
+	later, soon := noon.Add(time.Hour), noon.Add(time.Minute)
+	order := []budget.Mark{ // each says more than the one before
+		{Level: budget.Free, Share: 10},
+		{Level: budget.Free, Share: 70},
+		{Level: budget.Near, Share: 80},
+		{Level: budget.Near, Share: 95},
+		{Level: budget.Used, Share: 300, Until: soon},
+		{Level: budget.Used, Share: 100, Until: later},
+		{Level: budget.Used, Share: 120, Until: later},
+		{Level: budget.Used, Share: 5},
+	}
+	for i := range order {
+		for k := range order {
+			if got := order[i].Over(order[k]); got != (i > k) {
+				t.Errorf("%+v over %+v: %t", order[i], order[k], got)
+			}
+		}
+	}
+	mark := budget.Mark{Window: budget.Hour, Level: budget.Used, What: "tokens", Used: 5, Limit: 5, Until: soon}
+	same := mark
+	same.Used, same.Share = 9, 180
+	if !mark.Same(same) {
+		t.Error("the amount alone is nothing new")
+	}
+	for _, change := range []func(*budget.Mark){
+		func(m *budget.Mark) { m.Level = budget.Near }, func(m *budget.Mark) { m.What = "cost" }, func(m *budget.Mark) { m.Limit = 6 }, func(m *budget.Mark) { m.Until = later },
+	} {
+		other := mark
+		if change(&other); mark.Same(other) {
+			t.Errorf("%+v tells nothing new after %+v", other, mark)
+		}
+	}
+	mark.Next = 7
+	if need := mark.Need(); need != (budget.Amounts{Tokens: 7}) {
+		t.Errorf("it needs %+v", need)
+	}
+}
+
+// TestEstimated checks that only figures that are estimated have a ~, also if one charge
+// of several is an estimate.
+func TestEstimated(t *testing.T) {
+	rough := budget.Charge{At: noon.Add(-time.Minute), Amounts: budget.Amounts{Tokens: 100, Cost: 100, Turns: 1, ToolCalls: 100}, Estimated: true}
+	exact := rough
+	exact.Estimated = false
+	for _, c := range []struct {
+		limits  budget.Amounts
+		charges []budget.Charge
+		want    bool
+	}{
+		{budget.Amounts{Tokens: 200}, []budget.Charge{rough, exact}, true},
+		{budget.Amounts{Cost: 200}, []budget.Charge{exact, rough}, true},
+		{budget.Amounts{Tokens: 200}, []budget.Charge{exact, exact}, false},
+		{budget.Amounts{ToolCalls: 200}, []budget.Charge{rough, rough}, false},
+		{budget.Amounts{Turns: 2}, []budget.Charge{rough, rough}, false},
+	} {
+		m := hour(c.limits).Measure(c.charges, noon, budget.Amounts{Tokens: 1, Cost: 1})
+		if m.Estimated != c.want || m.Level != budget.Used || m.Next != 0 || m.Window != budget.Hour {
+			t.Errorf("%+v of %+v: %+v", c.charges, c.limits, m)
+		}
+	}
+}
+
+// TestLess checks figures of which nothing is left, and that the least of two windows
+// counts, in any order.
+func TestLess(t *testing.T) {
+	if got := (budget.Amounts{Tokens: 0, Cost: 1, Turns: -1}).Less(budget.Amounts{Tokens: 5, Cost: 1, Turns: 9}); got != (budget.Amounts{Turns: -1}) {
+		t.Errorf("less %+v", got)
+	}
+	for _, b := range []budget.Budget{{Hour: budget.Amounts{Turns: 1}, Day: budget.Amounts{Turns: 9}}, {Hour: budget.Amounts{Turns: 9}, Day: budget.Amounts{Turns: 1}}} {
+		if got := budget.Left(b.Windows(), []budget.Charge{tokens(-time.Minute, 1)}, noon, budget.Amounts{}); got.Turns != 0 {
+			t.Errorf("of %+v there is %+v left", b, got)
+		}
+	}
+}
