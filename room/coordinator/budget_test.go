@@ -265,8 +265,11 @@ func TestBudgetOfNext(t *testing.T) {
 		if got, want := marks(t, l, "r1"), []string{"hour turns used"}; !slices.Equal(got, want) {
 			t.Errorf("the room told %v, want %v", got, want)
 		}
-		if _, err := r.Do(t.Context(), room.Command{Actor: room.ActorHost, Do: room.Next{Participant: "b"}}); err != nil {
-			t.Error(err)
+		if _, err := l.Reset(t.Context(), "coder"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Do(t.Context(), room.Command{Actor: room.ActorHost, Do: room.Next{Participant: "a"}}); err != nil {
+			t.Errorf("next after a reset: %v", err)
 		}
 		cancel()
 		<-ended

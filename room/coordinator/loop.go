@@ -104,6 +104,11 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	if req.key != "" {
 		r.gate.end(req.key)
 	}
+	if _, next := req.cmd.Do.(room.Next); next {
+		if err := r.measure(ctx); err != nil { // the seat may have a budget again
+			return nil, err
+		}
+	}
 	cmd := r.prepare(ctx, req.cmd)
 	now := r.now()
 	events, err := r.state.Decide(cmd, now)
