@@ -47,6 +47,7 @@
 //   - A turn that fails is a [TurnFailed]. A seat that fails MaxFailures times in
 //     a row, or whose process has ended, is suspended.
 //   - A limit stops the room; see [Limits]. The zero Limits means the defaults.
+//   - A seat that has used its [Budget] gets no turn, and the room goes on.
 //
 // # Format
 //

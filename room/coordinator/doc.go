@@ -49,6 +49,13 @@
 //   - Any other error of the log or of the audit log ends Run. Events that are
 //     not stored are never acknowledged; [Reopen] finds out which are.
 //
+// # Budgets
+//
+// Before the policy is asked, the coordinator reads from the ledger of the log what the
+// agents of seats have used in all rooms, and tells the room ([room.Measured]). Before a
+// turn is granted it reserves the estimate of the prompt, in one transaction with the
+// check. Before the end of a turn is stored, the real figures replace the estimate.
+//
 // # Recovery
 //
 // [Reopen] folds the log, beginning at the newest snapshot that matches it,
