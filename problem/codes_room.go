@@ -5,6 +5,7 @@ var fileCodes = []Meaning{
 	{"ROOM-AGENT", input, "An entry of agents: cannot be called: it is a person, another owner's agent or a session that already runs.", "Move it to participants:."},
 	{"ROOM-ALIAS", input, "The file has too many values or is nested too deeply. Usual causes are aliases of aliases, and an anchor that contains itself.", "Write the values out, or share them with include:."},
 	{"ROOM-COMMAND", input, "An agent's program does not exist or is not executable.", "A name is looked up in PATH. A path starts with ./ and is relative to the file. chmod +x makes a file executable."},
+	{"ROOM-HANDOFF", input, "The key handoffTo of a participant names an id that no other participant has.", "Name ids of participants of the room."},
 	{"ROOM-COOLDOWN", input, "With these cooldowns a turn comes in which no agent may speak. A cooldown counts turns of others, so with n agents it may be n-1 at most.", "Lower the cooldown, or add an agent."},
 	{"ROOM-CWD", input, "The working folder of an agent does not exist.", "cwd is relative to the file. Create the folder, or remove cwd."},
 	{"ROOM-DUPLICATE-ID", input, "Two participants have ids that are easily confused.", "Ids must differ in more than case."},

@@ -56,6 +56,8 @@ func (s *State) Apply(e Event) {
 		s.applyDeclined(e, b)
 	case TurnGranted:
 		s.applyGranted(e, b)
+	case HandoffAsked:
+		s.applyHandOff(b)
 	case TurnDrafted:
 		s.applyDrafted(e, b)
 	case TurnEdited:
@@ -262,6 +264,7 @@ func (s *State) applyGranted(e Event, b TurnGranted) {
 	s.Tally.Turns++
 	s.Tally.Declines = 0
 	s.Mail.TurnPosts = 0
+	s.Handoff = nil
 	s.Turn = &Turn{
 		Number: b.Turn, Participant: b.Participant, Request: b.Request, Window: b.Window, Hints: b.Hints, Prompt: b.Prompt, Epoch: e.Epoch,
 		Tokens: b.Tokens, Left: b.Left, Started: e.Clock, Timeout: b.Timeout,
@@ -296,6 +299,7 @@ func (s *State) applyEdited(e Event, b TurnEdited) {
 func (s *State) applyPassed(e Event, b TurnPassed) {
 	if t := s.Turn; t != nil && t.Number == b.Turn {
 		s.noteAnswered(e, nil)
+		s.keepHandOff(t)
 		s.Tally.Passed++
 		if x := s.seat(t.Participant); x != nil {
 			x.Passed++
@@ -419,6 +423,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	}
 	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {
 		s.noteAnswered(e, &m)
+		s.keepHandOff(t)
 		if t.Draft == nil {
 			s.charge(x, b.Usage, t.Tokens, m.Text, m.toolCalls())
 		}

@@ -113,6 +113,7 @@ var bodyTypes = func() map[string]reflect.Type {
 		BidPosted{},
 		RoundDeclined{},
 		TurnGranted{},
+		HandoffAsked{},
 		TurnDrafted{},
 		TurnEdited{},
 		TurnApproved{},

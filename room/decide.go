@@ -128,6 +128,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideReplied(do, now)
 	case Failed:
 		return s.decideFailed(do, now)
+	case HandOff:
+		return s.decideHandOff(c.Actor, do)
 	case Ack:
 		return s.decideAck(c.Actor, do.Message)
 	case Posted:

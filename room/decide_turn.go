@@ -39,7 +39,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		if do.Outcome == endpoint.Refused {
 			reason = cmp.Or(reason, "refused")
 		}
-		return s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply)}), nil
+		return s.withHandOff(x, do.Handoff, s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply)})), nil
 	}
 	m := s.completeMessage(Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds), Cut: do.Cut,
@@ -48,9 +48,9 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		m.Tools, m.ToolsMore = endpoint.BoundedTools(do.Tools)
 	}
 	if why := s.review(x, m); why != "" {
-		return []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: worked}}, nil
+		return s.withHandOff(x, do.Handoff, []Body{TurnDrafted{Turn: t.Number, Draft: draftHash(t.Request, m.Text), Message: m, Usage: do.Usage, Why: why, Latency: worked}}), nil
 	}
-	return s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: worked, Auto: true}), nil
+	return s.withHandOff(x, do.Handoff, s.withLimits(now, MessagePosted{Turn: t.Number, Message: m, Usage: do.Usage, Latency: worked, Auto: true})), nil
 }
 
 // completeMessage sets the fields of a message that the room knows.

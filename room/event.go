@@ -407,6 +407,8 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		return Event{}, false
 	case PermissionAsked, PermissionAnswered: // only the owner of an agent sees what it does here
 		return Event{}, false
+	case HandoffAsked: // it may belong to a draft
+		return Event{}, false
 	case MessageAcked, MessageReleased, AckMissed, MessageDead: // about messages that a reader may not see
 		return Event{}, false
 	case TurnDrafted, TurnEdited, SummaryMade: // only its author and its reviewers see a draft
@@ -435,6 +437,9 @@ func (e Event) Redacted() Event {
 		b.Reason = ""
 		e.Body = b
 	case TurnPassed:
+		b.Reason = ""
+		e.Body = b
+	case HandoffAsked:
 		b.Reason = ""
 		e.Body = b
 	case SummaryMade:

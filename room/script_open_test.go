@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -63,6 +64,8 @@ func seat(t *testing.T, w string) room.Participant {
 		case "startTimeout":
 			p.Starts = true
 			p.StartTimeout, _ = time.ParseDuration(v)
+		case "handoffTo":
+			p.HandoffTo = strings.Split(v, ",")
 		case "role":
 			p.Role = strings.ReplaceAll(v, ".", ":")
 		case "moderator":
@@ -90,6 +93,18 @@ func seat(t *testing.T, w string) room.Participant {
 		}
 	}
 	return p
+}
+
+// handOff reads "dba locks are hers".
+func handOff(line string) *endpoint.Handoff {
+	to, why, _ := strings.Cut(line, " ")
+	return &endpoint.Handoff{To: to, Reason: why}
+}
+
+func printHandOff(out *strings.Builder, h *policy.Handoff) {
+	if h != nil {
+		fmt.Fprintf(out, "  hand-off from %s to %s: %s\n", h.From, h.To, h.Reason)
+	}
 }
 
 // usage reads "in=120 out=30 cached=90 reasoning=10 cost=1200".
@@ -208,6 +223,11 @@ func describe(b room.Body) string {
 			until = " until " + b.Until.UTC().Format(time.TimeOnly)
 		}
 		return fmt.Sprintf("%s %s %s: %s%s", b.Participant, b.Window, b.Level, b.Text(), until)
+	case room.HandoffAsked:
+		if b.Refused != "" {
+			return fmt.Sprintf("turn=%d %s to %s %q refused: %s", b.Turn, b.From, b.To, b.Reason, b.Refused)
+		}
+		return fmt.Sprintf("turn=%d %s to %s %q", b.Turn, b.From, b.To, b.Reason)
 	case room.TurnPassed:
 		return fmt.Sprintf("turn=%d %q", b.Turn, b.Reason)
 	case room.TurnFailed:

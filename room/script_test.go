@@ -38,7 +38,8 @@ type script struct {
 	ids    int
 	usage  room.Usage // of the next reply or failure
 	ledger []room.BudgetCharge
-	prompt int64 // tokens of the next prompt; 0 is 10
+	prompt int64             // tokens of the next prompt; 0 is 10
+	follow *endpoint.Handoff // of the next reply
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -104,6 +105,9 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 			}
 		}
 		return
+	case "wish":
+		s.follow = handOff(rest)
+		return
 	case "spent":
 		v := s.state.View(room.Internal)
 		fmt.Fprintln(out, "room "+spent(v.Tally.Tokens, v.Tally.CachedInput, v.Tally.Reasoning, v.Tally.Cost, v.Tally.Estimated, v.Tally.CostEstimated))
@@ -151,7 +155,7 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 	}
 	switch cmd.Do.(type) {
 	case room.Replied, room.Failed:
-		s.usage = room.Usage{}
+		s.usage, s.follow = room.Usage{}, nil
 	}
 	for _, e := range evs {
 		if id, c, ok := s.state.ChargeOf(e); ok {
@@ -213,6 +217,7 @@ func (s *script) input(t *testing.T, out *strings.Builder) {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(out, "decision=%d turn=%d init=%t turns_left=%d\n", in.Decision, in.Turn, in.Init, in.Limits.TurnsLeft)
+	printHandOff(out, in.Handoff)
 	for _, a := range in.Agents {
 		fmt.Fprintf(out, "  %s eligible=%t %s turns=%d failures=%d followed=%v", a.ID, a.Eligible, a.Ineligible, a.Turns, a.Failures, a.Followed)
 		if a.Presence != "" {
@@ -270,6 +275,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{Text: second}}}
 	case "post":
 		return room.Command{Actor: first, Do: room.Posted{Message: message(t, second)}}
+	case "hands-off":
+		return room.Command{Actor: first, Do: room.HandOff(*handOff(second))}
 	case "acks":
 		return room.Command{Actor: first, Do: room.Ack{Message: second}}
 	case "whispers":
@@ -474,7 +481,7 @@ func (s *script) draft(given string) string {
 }
 
 func (s *script) reply(word, text string) room.Command {
-	do := room.Replied{Turn: s.turn(), Request: s.request(), Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text, Usage: s.usage}, Latency: time.Second}
+	do := room.Replied{Turn: s.turn(), Request: s.request(), Reply: endpoint.Reply{Outcome: endpoint.Said, Text: text, Usage: s.usage, Handoff: s.follow}, Latency: time.Second}
 	switch word {
 	case "pass":
 		do.Outcome, do.Text, do.Reason = endpoint.Passed, "", text

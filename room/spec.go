@@ -137,6 +137,10 @@ type Participant struct {
 	// Budget limits what its agent may use. A seat that has used it gets no turn.
 	Budget Budget `json:"budget,omitzero"`
 
+	// HandoffTo are the participants that its agent may hand off to; empty means every
+	// agent of the room, and no person.
+	HandoffTo []string `json:"handoff_to,omitempty"`
+
 	// NoBids says that its agent cannot bid, so it is never asked for one.
 	NoBids bool `json:"no_bids,omitempty"`
 

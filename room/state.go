@@ -35,10 +35,11 @@ type State struct {
 	Ending Ending
 	Seats  []*Seat // roster order; removed seats stay, so indexes are stable
 
-	Turn   *Turn // the open turn; nil between turns
-	Tally  Tally
-	Policy PolicyCursor
-	Bids   []BidPosted // for the decision that is due
+	Turn    *Turn // the open turn; nil between turns
+	Tally   Tally
+	Policy  PolicyCursor
+	Bids    []BidPosted     // for the decision that is due
+	Handoff *policy.Handoff `json:",omitempty"` // of the latest turn, until the next one is granted
 
 	Mail Mail `json:",omitzero"` // messages between participants
 
@@ -145,6 +146,9 @@ type Turn struct {
 	Timeout     time.Duration
 	Draft       *Draft // waiting for a person; nil while the agent works
 	Forgot      bool   // its agent has lost its memory since it was granted
+
+	Handoff  *policy.Handoff `json:",omitempty"` // counts when the turn ends with an answer
+	HandOffs int             `json:",omitempty"` // so far, with the refused ones
 
 	// Permission requests of its agent. The clock of the turn stands while one waits.
 	Asked    int                 `json:",omitempty"` // so far

@@ -141,6 +141,7 @@ type Reply struct {
 	Bid        *float64 // 0 to 1; the answer to a Bid
 	ToolRounds int
 	Tools      []ToolCall // of the turn, in their order; the room bounds and cleans them
+	Handoff    *Handoff   // who should go on; nil if it names nobody
 
 	// Cut says that Text is only the beginning of the answer, for example because
 	// the model reached its limit of tokens.

@@ -69,6 +69,7 @@ var replyKeys = []string{
 	"/permission_id", "/kind", "/title", "/command", "/argv", "/paths", "/detail", "/always",
 	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
 	"/usage/cached_input_tokens", "/usage/reasoning_tokens", "/usage/cost_usd",
+	"/handoff", "/handoff/to", "/handoff/reason",
 }
 
 // headOf checks a frame and reads its head. The type is "" for JSON that is no

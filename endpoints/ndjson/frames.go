@@ -175,6 +175,13 @@ type response struct {
 	ToolRounds int      `json:"tool_rounds,omitempty"`
 	Bid        *float64 `json:"bid,omitempty"`
 	ToolCalls  []tool   `json:"tool_calls,omitempty"`
+	Handoff    *handoff `json:"handoff,omitempty"`
+}
+
+// A handoff is an [endpoint.Handoff] as the agent states it.
+type handoff struct {
+	To     string `json:"to"`
+	Reason string `json:"reason"`
 }
 
 // A tool is an [endpoint.ToolCall] as the agent states it.

@@ -27,11 +27,14 @@ func replyTo(p endpoint.Prompt, r response) (endpoint.Reply, *fault) {
 	for _, c := range r.ToolCalls {
 		out.Tools = append(out.Tools, endpoint.ToolCall{Kind: c.Kind, Title: c.Title, Status: c.Status, Paths: c.Paths})
 	}
+	if r.Handoff != nil {
+		out.Handoff = &endpoint.Handoff{To: r.Handoff.To, Reason: r.Handoff.Reason}
+	}
 	switch {
 	case r.Status == "error":
 		return endpoint.Reply{Usage: out.Usage}, faultf("", endpoint.ErrAgent, "%s", cmp.Or(out.Reason, "no reason given"))
 	case r.Type == typeBidReply && (r.Status == "" || r.Status == "ok"):
-		out.Text, out.Outcome, out.Bid = "", endpoint.Passed, r.Bid
+		out.Text, out.Outcome, out.Bid, out.Handoff = "", endpoint.Passed, r.Bid, nil
 		return out, nil
 	case r.Status != "ok":
 		return endpoint.Reply{}, faultf("bad_status", endpoint.ErrProtocol, "status is %s, not ok or error", endpoint.Quote(r.Status))

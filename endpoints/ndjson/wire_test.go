@@ -239,6 +239,9 @@ func (s *wireTest) result(p endpoint.Prompt, r endpoint.Reply, err error) {
 	if r.Confidence != nil {
 		line += fmt.Sprintf(" confidence %v", *r.Confidence)
 	}
+	if r.Handoff != nil {
+		line += fmt.Sprintf(" hands off to %q %q", r.Handoff.To, r.Handoff.Reason)
+	}
 	if r.Bid != nil {
 		line += fmt.Sprintf(" bid %v", *r.Bid)
 	}

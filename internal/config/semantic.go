@@ -38,6 +38,7 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	d.checkRoster(w)
 	d.checkBeginning(w, r, o)
 	d.checkCooldowns(w)
+	d.checkHandOffs(w)
 	d.checkLimits(w)
 	d.checkUsage(w)
 }

@@ -116,6 +116,20 @@ func (d *document) checkCooldowns(w wireRoom) {
 		fmt.Sprintf("a cooldown counts turns of others; use at most %d for all agents", len(seats)-1))
 }
 
+// checkHandOffs reports hand-offs to participants that the room does not have.
+func (d *document) checkHandOffs(w wireRoom) {
+	for i, seat := range w.Participants {
+		if seat == nil {
+			continue
+		}
+		for n, id := range seat.HandoffTo {
+			if !slices.ContainsFunc(w.Participants, func(p *wireParticipant) bool { return p != nil && p.ID == id && p != seat }) {
+				d.reportUnlessBroken(participantPath(i, "handoffTo", strconv.Itoa(n)), "ROOM-HANDOFF", strconv.Quote(id)+" is no other participant of the room", "name ids of participants")
+			}
+		}
+	}
+}
+
 func plural(n int, word string) string {
 	if n == 1 {
 		return word

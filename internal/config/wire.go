@@ -50,6 +50,8 @@ type (
 		Review       *wireReview   `json:"review"`
 		Endpoint     *wireEndpoint `json:"endpoint"`
 
+		HandoffTo []string `json:"handoffTo"`
+
 		Calls            string `json:"calls"`
 		MaxSubAgentDepth int    `json:"maxSubAgentDepth"`
 
