@@ -18,6 +18,7 @@ func (s *State) Apply(e Event) {
 	if s.Spec.Call != nil {
 		s.noteReturn(e)
 	}
+	s.watchLoops(&s.Loops, e.Body) // before the turn that it ends
 	switch b := e.Body.(type) {
 	case Opened:
 		s.applyOpened(b)

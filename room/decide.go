@@ -25,7 +25,7 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if err != nil || len(bodies) == 0 {
 		return nil, err
 	}
-	return s.stamp(c, now, s.withCalls(s.withAnswers(s.withReturn(bodies)))), nil
+	return s.stamp(c, now, s.withCalls(s.withAnswers(s.withLoops(s.withReturn(bodies))))), nil
 }
 
 // maxVia is the largest length of Event.Via in bytes.

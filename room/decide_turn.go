@@ -62,7 +62,7 @@ func (s *State) completeMessage(m Message, turn int, now Now) Message {
 	m.Visibility = Visibility(cmp.Or(string(m.Visibility), string(UserVisible)))
 	m.Confidence = validShare(m.Confidence)
 	m.CreatedAt = float64(now.Wall.UnixMilli()) / 1000
-	m.Mentions, m.Addressed = s.names().Scan(m.Text, m.From)
+	m.Mentions, m.Addressed = s.names().ScanPlain(m.Text, m.From)
 	return m
 }
 

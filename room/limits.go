@@ -8,6 +8,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/loops"
 )
 
 // Limits stop a room. A zero field means the default of [Defaults], never
@@ -35,7 +36,8 @@ type Limits struct {
 	SameText        int           `json:"same_text,omitempty"`     // the same text this many times ...
 	SameTextOf      int           `json:"same_text_of,omitempty"`  // ... among this many messages
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
-	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // clarifications
+	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // rounds of clarifications or hand-offs of two agents
+	MaxRing         int           `json:"max_ring,omitempty"`      // steps of a ring of agents that wake each other
 
 	AckTimeout     time.Duration `json:"ack_timeout_ns,omitempty"`   // until an acknowledgement is missed
 	MaxAckAttempts int           `json:"max_ack_attempts,omitempty"` // missed ones until the message is a dead letter
@@ -85,6 +87,7 @@ func Defaults(oneToOne bool) Limits {
 		SameTextOf:      12,
 		MaxInternal:     12,
 		MaxPingPong:     4,
+		MaxRing:         20,
 
 		AckTimeout:     5 * time.Minute,
 		MaxAckAttempts: 3,
@@ -287,6 +290,12 @@ func (s *State) raised() Limits {
 	case loopSameText:
 		l.SameText *= 2
 		l.SameTextOf = max(l.SameTextOf, l.SameText)
+	case loops.Ring:
+		l.MaxRing *= 2
+	case loops.PingPong:
+		l.MaxPingPong *= 2
+	case loops.Internal:
+		l.MaxInternal *= 2
 	}
 	return l
 }

@@ -33,6 +33,7 @@ func TestModel(t *testing.T) {
 func compareRoom(rt *rapid.T) {
 	var s room.State
 	open := drawRoom(rt)
+	circling := rapid.IntRange(0, 4).Draw(rt, "circling") == 0 && circle(&open)
 	evs, err := s.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: open}, room.Now{})
 	if err != nil {
 		rt.Fatal(err)
@@ -44,7 +45,10 @@ func compareRoom(rt *rapid.T) {
 	clock := time.Duration(0)
 	for i := range rapid.IntRange(10, 80).Draw(rt, "commands") {
 		clock += rapid.SampledFrom([]time.Duration{0, 0, time.Second, 30 * time.Second}).Draw(rt, "wait")
-		c := drawCommand(rt, m)
+		c, drawn := drawCircle(rt, m, circling)
+		if !drawn {
+			c = drawCommand(rt, m)
+		}
 		c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
 		compareStep(rt, m, &s, c, clock)
 	}
@@ -64,6 +68,7 @@ type model struct {
 	epoch            uint64
 	bids             []string        // participants that have bid on the next decision
 	texts            []string        // of agents, normalised
+	steps            []modelStep     // from agent to agent, since a person spoke
 	seen             map[string]bool // ids of commands and messages
 	answered         map[string]bool // drafts and permission requests, by hash and id
 	second           bool            // the command answers one of them again
@@ -167,6 +172,7 @@ func drawRoom(rt *rapid.T) room.Open {
 	l.PermissionTimeout = permissionTimeout
 	l.DraftTimeout = rapid.SampledFrom([]time.Duration{0, 0, 40 * time.Second}).Draw(rt, "draftTimeout")
 	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
+	l.MaxRing = rapid.IntRange(3, 6).Draw(rt, "maxRing")
 	o := room.Open{Spec: room.Spec{
 		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
 		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
@@ -207,7 +213,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 		return room.Command{Actor: draw("host", "host", "me", "me", "eve", "a", "b"), Do: do}
 	}
 	seat := draw("a", "a", "b", "b", "c", "me", "ghost")
-	text := draw("yes", "Yes!", "no", "a, what now?", "a text that has over thirty characters", "  ")
+	text := draw("yes", "Yes!", "no", "a, what now?", "b, what now?", "c, go on", "a text that has over thirty characters", "  ")
 	turn, request, draft := 0, "none", cmp.Or(m.lastDraft, "none")
 	if m.turn != nil && draw("right", "right", "right", "wrong") == "right" {
 		turn, request = m.turn.Turn, m.turn.Request

@@ -228,6 +228,7 @@ func (m *model) charge(u room.Usage, text string) {
 // post adds a message. One of the open turn ends that turn.
 func (m *model) post(e room.MessagePosted) bool {
 	m.note(e)
+	ring := m.address(e.Message)
 	m.news, m.tally.Messages = m.seq, m.tally.Messages+1
 	if t := m.turn; t != nil && t.Turn == e.Turn {
 		if t.draft == nil {
@@ -245,7 +246,7 @@ func (m *model) post(e room.MessagePosted) bool {
 	} else if m.tally.Declines = 0; m.phase == room.PhaseCompleted {
 		m.phase, m.cause = room.PhaseLive, ""
 	}
-	return e.Turn > 0 && m.stopAtLimit(0, 0) || true
+	return e.Turn > 0 && m.stopAtLimit(0, 0) || !ring || m.phase != room.PhaseLive || m.end(room.PhaseStopped, room.CauseLoop, "ring")
 }
 
 func (m *model) say(do room.Say) bool {

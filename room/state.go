@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/loops"
 	"github.com/folkmoot/moot/room/names"
 )
 
@@ -54,6 +55,7 @@ type State struct {
 	RetryAt  time.Duration // clock at which the policy is asked again after a decline
 	Declined int64         // seq of the last declined round
 	Texts    []uint64      // hashes of the newest agents' texts, for the same-text guard
+	Loops    loops.Guard   `json:",omitzero"` // agents that keep each other busy
 	Commands idSet         // ids of commands and messages already applied
 	Answers  []Answer      `json:",omitempty"` // newest answers to drafts and permission requests; at most maxAnswers
 

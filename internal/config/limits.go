@@ -48,6 +48,7 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"sameTextOf", &l.SameTextOf, false},
 		{"maxInternal", &l.MaxInternal, false},
 		{"maxPingPong", &l.MaxPingPong, false},
+		{"maxRing", &l.MaxRing, false},
 		{"ackTimeout", &l.AckTimeout, false},
 		{"maxAckAttempts", &l.MaxAckAttempts, false},
 		{"permissionTimeout", &l.PermissionTimeout, false},

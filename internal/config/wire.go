@@ -114,6 +114,7 @@ type (
 		SameTextOf      int      `json:"sameTextOf"`
 		MaxInternal     int      `json:"maxInternal"`
 		MaxPingPong     int      `json:"maxPingPong"`
+		MaxRing         int      `json:"maxRing"`
 		AckTimeout      duration `json:"ackTimeout"`
 		MaxAckAttempts  int      `json:"maxAckAttempts"`
 

@@ -104,7 +104,7 @@ func (s *Scenario) count(line *recordedLine) {
 // consecutive turns are merged.
 func (s *Scenario) setLimits(turns int) {
 	const unlimited = 1 << 30
-	s.spec.Limits = room.Limits{MaxDuration: unlimited * time.Second, SameText: unlimited, SameTextOf: 1, MaxOutput: unlimited}
+	s.spec.Limits = room.Limits{MaxDuration: unlimited * time.Second, SameText: unlimited, SameTextOf: 1, MaxOutput: unlimited, MaxRing: unlimited, MaxInternal: unlimited, MaxPingPong: unlimited}
 	if s.onlyHumans {
 		for i := range s.participants {
 			s.participants[i].Kind = policy.Local
