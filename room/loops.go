@@ -1,6 +1,7 @@
 package room
 
 import (
+	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/loops"
 )
 
@@ -20,6 +21,16 @@ func (s *State) watchLoops(g *loops.Guard, b Body) bool {
 	switch b := b.(type) {
 	case MessagePosted:
 		return s.watchMessage(g, b.Message)
+	case CallStarted:
+		g.Address(b.Caller, b.Agent, s.turnNumber())
+		return true
+	case CallEnded:
+		for i := range s.Calls {
+			if c := &s.Calls[i]; c.ID == b.Call {
+				g.Address(c.Agent, c.Caller, s.turnNumber())
+			}
+		}
+		return true
 	}
 	return false
 }
@@ -29,10 +40,11 @@ func (s *State) watchLoops(g *loops.Guard, b Body) bool {
 // the host is not that of a person, and the room's own messages do not count.
 func (s *State) watchMessage(g *loops.Guard, m Message) bool {
 	x := s.seat(m.From)
+	rule, _ := kinds.Of(m.Kind)
 	switch {
 	case m.From == ActorRoom || m.By == "" && m.Source == SourceAgent && (x == nil || !x.Driven()):
 		return false
-	case x == nil, !x.Driven(), m.By != "", progress[m.Kind] && m.Visibility != Internal:
+	case x == nil, !x.Driven(), m.By != "", rule.Progress && m.Visibility != Internal:
 		g.Reset()
 		return false
 	}
@@ -44,17 +56,14 @@ func (s *State) watchMessage(g *loops.Guard, m Message) bool {
 	if to != "" {
 		g.Address(m.From, to, s.turnNumber())
 	}
-	if to != "" && (m.Kind == "clarification_request" || m.Kind == "clarification_reply") {
+	if to != "" && (m.Kind == kinds.ClarificationRequest || m.Kind == kinds.ClarificationReply) {
 		g.Exchange(m.From, to)
 	}
 	return inside || to != ""
 }
 
-// progress are the kinds of messages by which people see that the work goes on.
-var progress = map[string]bool{"tool_result": true, "build_update": true, "final_response": true}
-
 // uncounted are the kinds that have limits of their own.
-var uncounted = map[string]bool{"ack": true, "call": true, "call_result": true}
+var uncounted = map[string]bool{kinds.Ack: true, kinds.Call: true, kinds.CallResult: true}
 
 // wakes returns the agent that m is for: its receiver, or of a message to everybody
 // the agent that its text addresses last, or else the only one that it mentions. It
