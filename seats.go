@@ -152,6 +152,25 @@ func (h *Host) answer(ctx context.Context, s session.Seat, a SeatAnswer) (SeatAn
 	return SeatAnswered{}, err
 }
 
+// HandOff records that the agent of a seat, whose turn is open, names who should go on.
+// It returns why the room refuses it, or "". The caller has authenticated the agent. A
+// session whose room is on another device cannot hand off.
+func (h *Host) HandOff(ctx context.Context, id, seat, to, reason string) (refused string, err error) {
+	p, err := h.elsewhere(ctx, session.Seat{Room: id, Name: seat})
+	if err != nil {
+		return "", err
+	}
+	if _, ok := h.rooms.Running(id); p != nil || !ok {
+		what := "no turn of " + seat + " is open: the room does not run"
+		if p != nil {
+			what = "the room of " + seat + " is on another device, which takes no hand-offs from here"
+		}
+		return "", &problem.Error{Code: "SEAT-REQUEST", What: what, Fix: "name the participant in the answer"}
+	}
+	events, err := h.rooms.Do(ctx, id, Command{Actor: seat, Do: room.HandOff{To: to, Reason: reason}})
+	return room.HandOffRefused(events), err
+}
+
 // present tells a room that the presence of a seat has changed. A room that is not
 // loaded knows: all its sessions are away.
 func (h *Host) present(ctx context.Context, s session.Seat, by session.Holder, p room.Presence) error {

@@ -50,6 +50,19 @@ type SeatPass struct {
 	Reason  string `json:"reason,omitempty" maxLength:"2000" doc:"Why, for the people and policies of the room"`
 }
 
+// A HandOff names who should go on after the open turn of a seat.
+type HandOff struct {
+	To     string `json:"to" minLength:"1" maxLength:"128" doc:"Id of a participant, or a role that one participant has"`
+	Reason string `json:"reason,omitempty" maxLength:"2000" doc:"Why, for the people and policies of the room; it is cut to 300 bytes"`
+}
+
+// A HandedOff says whether the room has accepted a hand-off. It counts when the turn
+// ends with an answer.
+type HandedOff struct {
+	Accepted bool   `json:"accepted"`
+	Refused  string `json:"refused,omitempty" doc:"Why the room has refused it; the turn goes on"`
+}
+
 // A SeatAnswered says how the room has recorded an answer or a pass.
 type SeatAnswered struct {
 	Request string `json:"request"`

@@ -62,5 +62,11 @@ func (c caller) mayPost() bool {
 // mayTakeTurns reports whether the caller may take turns: of its seat, or of any.
 func (c caller) mayTakeTurns() bool { return c.parked || c.Seat == "" && c.Scope == "admin" }
 
+// mayHandOff reports whether the caller may hand off during its turn: an agent that has
+// a seat, or who may take turns of any.
+func (c caller) mayHandOff() bool {
+	return c.mayTakeTurns() || c.Seat != "" && c.mayTalk() && !c.person
+}
+
 // always shows a tool to all callers.
 func (c caller) always() bool { return true }

@@ -115,3 +115,22 @@ func (u use) finishTurn(ctx context.Context, path string, body any) (any, error)
 	}
 	return u.askPerson(draftID{Turn: done.Number, Seq: done.Seq}), nil
 }
+
+var handOff = tool{
+	name: "hand_off", title: "Hand off to another participant", shownTo: caller.mayHandOff,
+	describe: func(string) string {
+		return "During your turn: name the agent that should go on after you. Then answer as usual. The room's policy decides whether it follows. The result says whether the room has accepted it, or why not. Other products call this handoff or transfer_to."
+	},
+	add: handler(func(ctx context.Context, u use, in struct {
+		chair
+		To     string `json:"to" jsonschema:"id of the participant that should go on, or a role that one participant has"`
+		Reason string `json:"reason,omitempty" jsonschema:"why, as one sentence that participants may read"`
+	},
+	) (any, error) {
+		path, err := u.seatPath(ctx, in.chair)
+		if err != nil {
+			return nil, err
+		}
+		return u.call(ctx, "POST", path+"/handoff", api.HandOff{To: in.To, Reason: in.Reason})
+	}),
+}

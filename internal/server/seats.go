@@ -26,6 +26,9 @@ func (s *Server) registerSeats() {
 	route(s, Talk, huma.Operation{
 		OperationID: "passTurn", Method: http.MethodPost, Path: path + "pass", Summary: "Give the turn of a seat back without a message",
 	}, s.passTurn)
+	route(s, Talk, huma.Operation{
+		OperationID: "handOff", Method: http.MethodPost, Path: path + "handoff", Summary: "Name who should go on after the open turn of a seat",
+	}, s.handOff)
 }
 
 // A SeatPath names the seat of a request.
@@ -47,6 +50,12 @@ type (
 		SeatPath
 		Body api.SeatPass
 	}
+	handOffInput struct {
+		SeatPath
+		Body api.HandOff
+	}
+	handedOffOutput struct{ Body api.HandedOff }
+
 	turnOutput     struct{ Body api.Turn }
 	answeredOutput struct{ Body api.SeatAnswered }
 )
@@ -97,6 +106,18 @@ func (s *Server) passTurn(ctx context.Context, in *seatPassInput) (*answeredOutp
 	return s.answer(ctx, in.SeatPath, moot.SeatAnswer{Request: in.Body.Request, Epoch: in.Body.Epoch, Reply: moot.Reply{
 		Outcome: moot.Passed, Reason: in.Body.Reason,
 	}})
+}
+
+// handOff records a hand-off. A refused one is no error: its sender reads why.
+func (s *Server) handOff(ctx context.Context, in *handOffInput) (*handedOffOutput, error) {
+	if err := CallerOf(ctx).mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	refused, err := s.cfg.Host.HandOff(context.WithoutCancel(ctx), in.Room, in.Seat, in.Body.To, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &handedOffOutput{api.HandedOff{Accepted: refused == "", Refused: refused}}, nil
 }
 
 // answer gives the room an answer. It is stored even if the caller does not wait.

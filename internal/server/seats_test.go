@@ -171,3 +171,37 @@ func TestSeatTakenOver(t *testing.T) {
 		t.Errorf("the newer await: %v", err)
 	}
 }
+
+// TestHandOff checks a hand-off over HTTP: it is for the seat that has the turn, and a
+// refused one is told with its reason while the turn goes on.
+func TestHandOff(t *testing.T) {
+	r, c := hostedRoom(t, twoSessions, server.LocalUser)
+	path := "/api/rooms/" + r.ID() + "/seats/"
+	ann, bob := holder{c, path + "ann/"}, holder{c, path + "bob/"}
+	ann.await(t, api.Await{Wait: "0s"}) // ann is there, and bob has the turn or comes after her
+	turn := bob.await(t, api.Await{Wait: "0s"})
+	first, second, to := ann, bob, "bob"
+	if turn.Turn {
+		first, second, to = bob, ann, "ann"
+	}
+	for !turn.Turn {
+		turn = first.await(t, api.Await{})
+	}
+	var got api.HandedOff
+	handOff := func(h holder, to string) string {
+		got = api.HandedOff{}
+		return codeOf(h.Call(t.Context(), http.MethodPost, h.path+"handoff", api.HandOff{To: to, Reason: "why"}, &got))
+	}
+	if code := handOff(second, "me"); code != "SEAT-REQUEST" {
+		t.Errorf("a seat without the turn: %s", code)
+	}
+	if code := handOff(first, "me"); code != "" || got.Accepted || !strings.Contains(got.Refused, "me is no agent") {
+		t.Errorf("to a person: %s %+v", code, got)
+	}
+	if code := handOff(first, to); code != "" || !got.Accepted || got.Refused != "" {
+		t.Errorf("to %s: %s %+v", to, code, got)
+	}
+	if done, code := first.post(t, "answer", api.SeatAnswer{Request: turn.Request, Text: "go on"}); code != "" || done.Outcome != "posted" {
+		t.Errorf("the answer: %+v %s", done, code)
+	}
+}
