@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/rights"
@@ -198,7 +199,8 @@ func (s *State) startCalls(x *Seat, list []calls.Args, permit string, now Now) (
 
 // startCall describes the n-th call of the room.
 func (s *State) startCall(x *Seat, a calls.Args, n int, rest calls.Rest, now Now) (Call, error) {
-	if err := a.Check(); err != nil {
+	_, err := endpoint.ParseContextFilter(a.Context)
+	if err = cmp.Or(a.Check(), err); err != nil {
 		return Call{}, invalidError("ROOM-CALL-ARGS", "the call cannot be made: "+err.Error(), "")
 	}
 	target, err := s.callable(x, a.Agent)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/kinds"
@@ -24,6 +25,9 @@ type CallOf struct {
 	Rights   []string     `json:"rights"`   // of the agent
 	Delegate []string     `json:"delegate"` // what all callers together may delegate
 	Nested   bool         `json:"nested,omitempty"`
+
+	// Context is what the caller has given of its room.
+	Context endpoint.CallContext `json:"context,omitzero"`
 }
 
 // A Return is what an agent has given back in its child room.
@@ -41,9 +45,8 @@ type Return struct {
 type (
 	// GiveTask posts the task of the caller, once. Input is JSON.
 	GiveTask struct {
-		Text    string
-		Input   policy.JSON
-		Context string
+		Text  string
+		Input policy.JSON
 	}
 	// Serve gives the floor to the agent.
 	Serve struct{ Grant Grant }
@@ -95,7 +98,7 @@ func (s *State) Child(call string) (spec Spec, participants []Participant, ok bo
 		of.Root = s.Spec.Call.Root
 	}
 	spec = Spec{
-		Room: c.Room, Name: c.Agent + " for " + c.Caller, Objective: "Do the task of " + c.Caller + ", which called you. Your answer is the result.",
+		Room: c.Room, Name: c.Agent + " for " + c.Caller,
 		Limits: s.childLimits(c), Context: s.Spec.Context, Policy: PolicyRef{Use: "call", Name: "call"}, OnRestart: s.Spec.OnRestart, Dir: s.Spec.Dir, Call: &of,
 	}
 	if c.Nested {
@@ -164,14 +167,8 @@ func (s *State) decideTask(do GiveTask, now Now) ([]Body, error) {
 		return nil, nil
 	}
 	m := Message{From: of.Caller, To: of.Agent, Kind: kinds.Call, Visibility: Internal, Source: SourceAgent, Correlation: of.Call}
-	var bodies []Body
-	if do.Context != "" {
-		about := m
-		about.ID, about.Text = of.Call+".context", validUTF8(do.Context)
-		bodies = append(bodies, MessagePosted{Message: s.completeMessage(about, 0, now), Auto: true})
-	}
 	m.ID, m.Text, m.Payload = of.Call+".task", validUTF8(do.Text), do.Input
-	return append(bodies, MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}), nil
+	return []Body{MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}}, nil
 }
 
 // decideReplyTo posts the caller's answer to the question of its agent.

@@ -10,19 +10,6 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A ContextRequest asks for the context that a call hands over: what Config.CallContext
-// makes of the messages of Room up to Through that Caller may read.
-type ContextRequest struct {
-	Room    string
-	Through int64
-	Caller  string
-	Agent   string
-	Dir     string // of the room
-	Args    calls.Args
-	Rights  []string // of the called agent
-	At      time.Time
-}
-
 // stopWithin is how long the end of a cancelled call waits for the calls below it.
 const stopWithin = 5 * time.Second
 
@@ -31,7 +18,7 @@ type child struct {
 	call  room.Call
 	spec  room.Spec
 	seats []room.Participant
-	brief ContextRequest
+	brief briefing
 	tries int
 }
 
@@ -45,11 +32,7 @@ func (r *Room) runCall(ctx context.Context, e room.RunCall) (func() room.Command
 		}
 	}
 	c.spec.Secret = random()
-	if c.call.Request != nil {
-		c.brief = ContextRequest{
-			Room: r.id, Through: r.state.Seq, Caller: c.call.Caller, Agent: c.call.Agent, Dir: spec.Dir, Args: *c.call.Request, Rights: c.call.Rights, At: c.call.At,
-		}
-	}
+	c.brief = r.briefingOf(c.call, spec.Dir)
 	return func() room.Command {
 		do := room.CallReturned{Call: e.Call, State: calls.Failed}
 		switch {

@@ -97,9 +97,6 @@ type Config struct {
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
 
-	// CallContext makes the context that a call hands over; nil hands nothing over.
-	CallContext func(context.Context, ContextRequest) (string, error)
-
 	host   *Host // that runs the room; nil for none
 	hosted bool  // a Host ends the room: it answers commands as long as it is loaded
 }

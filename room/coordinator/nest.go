@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -81,34 +82,26 @@ func (n *nest) close() {
 	}
 }
 
-// openChild opens a child room, or makes it. A crash may have come before the task.
+// openChild opens a child room, or makes it and gives its agent the task. A crash may
+// have come before the task.
 func openChild(ctx context.Context, cfg Config, c child) (*Room, error) {
 	r, err := Reopen(ctx, cfg, c.call.Room)
 	if errors.Is(err, log.ErrNotFound) {
+		of := *c.spec.Call
+		if of.Context, err = c.brief.context(ctx, cfg.Log); err != nil {
+			return nil, err
+		}
+		c.spec.Call = &of
 		r, err = Open(ctx, cfg, c.spec, c.seats)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.state.Tally.Messages == 0 && c.call.Request != nil {
-		if err := r.giveTask(ctx, c.brief); err != nil {
+		if err := r.decideAndCommit(ctx, room.ActorRoom, room.GiveTask{Text: c.brief.args.Task, Input: policy.JSON(c.brief.args.Input)}); err != nil {
 			r.unlock()
 			return nil, err
 		}
 	}
 	return r, nil
-}
-
-// giveTask gives the agent of a child room its task, with the context that its caller
-// hands over.
-func (r *Room) giveTask(ctx context.Context, b ContextRequest) error {
-	do := room.GiveTask{Text: b.Args.Task, Input: []byte(b.Args.Input)}
-	if build := r.cfg.CallContext; build != nil {
-		text, err := build(ctx, b)
-		if err != nil {
-			return err
-		}
-		do.Context = text
-	}
-	return r.decideAndCommit(ctx, room.ActorRoom, do)
 }

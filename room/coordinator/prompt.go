@@ -55,6 +55,7 @@ func promptParts(ctx context.Context, s *room.State, t *messageCache, id string,
 			p.You = seat
 		}
 	}
+	setCall(&p, s, w)
 	if err := fill(ctx, &p, s, t, x, w); err != nil {
 		return endpoint.Prompt{}, err
 	}
@@ -106,7 +107,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 			return err
 		}
 		for i := range msgs {
-			if l, ok := msgs[i].as(x.ID); ok {
+			if l, ok := msgs[i].as(x.ID); ok && !takeTask(p, msgs[i].m) {
 				p.Inbox = append(p.Inbox, l)
 			}
 		}
@@ -119,7 +120,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 		lines = slices.Grow(lines, len(msgs))
 		for i := range msgs {
 			l, ok := msgs[i].as(x.ID)
-			if !ok || l.Own && !w.Full || slices.Contains(w.First, l.Seq) {
+			if !ok || l.Own && !w.Full || slices.Contains(w.First, l.Seq) || takeTask(p, msgs[i].m) {
 				continue
 			}
 			lines = append(lines, l)
