@@ -164,10 +164,10 @@ func (s *State) mayCall(x *Seat, actor string) error {
 	switch {
 	case x == nil || !x.Driven() || x.foreign() || x.Standing != Active:
 		return deniedError(actor, "call agents")
-	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
-		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
 	case s.Spec.Call != nil && !s.Spec.Call.Nested:
 		return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
+	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
+		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
 	case s.Phase != PhaseLive:
 		return deniedError(actor, "call agents while the room is "+string(s.Phase))
 	case x.TakenBy != "":

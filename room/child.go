@@ -128,7 +128,7 @@ func called(p Participant, c *Call) Participant {
 // room that are not on the path.
 func (s *State) callables(c *Call) (all []Participant) {
 	add := func(p Participant) {
-		if p.ID != c.Agent && calls.Check(append(c.Chain[:len(c.Chain):len(c.Chain)], calls.Link{Agent: c.Agent}), calls.Target{Agent: p.ID, Profile: p.Profile}, calls.MaxDepth+1) == "" {
+		if p.ID != c.Agent && calls.Cycle(c.Chain, calls.Target{Agent: p.ID, Profile: p.Profile}) == "" {
 			all = append(all, p)
 		}
 	}

@@ -20,6 +20,17 @@ type Target struct {
 // result, so that calling it again would be a cycle, the caller itself included. The same is true
 // of another agent with its profile, because a profile answers one prompt at a time.
 func Check(chain []Link, to Target, maxDepth int) string {
+	if why := Cycle(chain, to); why != "" {
+		return why
+	}
+	if most := min(maxDepth, MaxDepth); len(chain) > most {
+		return "the calls would be " + strconv.Itoa(len(chain)) + " deep, and the limit is " + strconv.Itoa(most)
+	}
+	return ""
+}
+
+// Cycle is Check without the depth.
+func Cycle(chain []Link, to Target) string {
 	for i, l := range chain {
 		switch {
 		case l.Agent == to.Agent && i == len(chain)-1:
@@ -29,9 +40,6 @@ func Check(chain []Link, to Target, maxDepth int) string {
 		case l.Profile != "" && l.Profile == to.Profile:
 			return to.Agent + " has the profile " + l.Profile + " of its caller " + l.Agent + ", which answers one prompt at a time"
 		}
-	}
-	if most := min(maxDepth, MaxDepth); len(chain) > most {
-		return "the calls would be " + strconv.Itoa(len(chain)) + " deep, and the limit is " + strconv.Itoa(most)
 	}
 	return ""
 }

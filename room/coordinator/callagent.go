@@ -63,7 +63,7 @@ func (r *Room) permitted(ctx context.Context, events []room.Event) (ids []string
 		return true
 	})
 	if ctx.Err() != nil { // the agent waits no longer
-		_, _ = r.Do(context.WithoutCancel(ctx), room.Command{Actor: r.turnOf(asked), Do: room.Withdrawn{ID: asked}})
+		r.note(room.Command{Actor: r.turnOf(asked), Do: room.Withdrawn{ID: asked}})
 	}
 	if err == nil && len(ids) == 0 {
 		err = &problem.Error{Code: "ROOM-CALL-DENIED", What: "the calls were not allowed: " + why, Fix: "go on without them"}
@@ -123,11 +123,26 @@ func (r *Room) awaitCalls(ctx context.Context, seat string, ids []string) ([]cal
 	}
 	if err != nil {
 		for _, id := range ids {
-			_, _ = r.Do(context.WithoutCancel(ctx), room.Command{Actor: seat, Do: room.AwaitCall{Call: id, Lost: true}}) // a room that has ended posts nothing
+			r.note(room.Command{Actor: seat, Do: room.AwaitCall{Call: id, Lost: true}})
 		}
 		return nil, err
 	}
 	return answers, nil
+}
+
+// note gives a command to the loop for a caller that has gone. A room that ends takes
+// none: it may be waiting for the caller.
+func (r *Room) note(c room.Command) {
+	out := make(chan answer, 1)
+	select {
+	case r.people <- request{cmd: c, out: out}:
+	case <-r.quit:
+		return
+	}
+	select {
+	case <-out:
+	case <-r.quit:
+	}
 }
 
 // ReplyCall gives the caller's answer to the question of the agent that it called.
