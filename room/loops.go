@@ -21,6 +21,13 @@ func (s *State) watchLoops(g *loops.Guard, b Body) bool {
 	switch b := b.(type) {
 	case MessagePosted:
 		return s.watchMessage(g, b.Message)
+	case HandoffAsked:
+		if b.Refused != "" {
+			return false
+		}
+		g.Address(b.From, b.To, b.Turn)
+		g.Exchange(b.From, b.To)
+		return true
 	case CallStarted:
 		g.Address(b.Caller, b.Agent, s.turnNumber())
 		return true
