@@ -40,6 +40,14 @@ type Response struct {
 	// SessionID is the agent session id: what the agent has been told so far is
 	// known to the agent as long as the id stays the same.
 	SessionID string `json:"memory,omitempty"`
+	// Handoff names who should go on. Devices of earlier releases ignore it.
+	Handoff *Handoff `json:"handoff,omitempty"`
+}
+
+// A Handoff is an [endpoint.Handoff].
+type Handoff struct {
+	To     string `json:"to"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Usage counts tokens. The parts are left out when they are not stated, so that
@@ -56,6 +64,10 @@ func ResponseOf(reply endpoint.Reply) Response {
 	a := Response{
 		Status: StatusOK, Outcome: reply.Outcome, Text: reply.Text, Reason: endpoint.CleanLine(reply.Reason, maxReason),
 		Confidence: reply.Confidence, Bid: reply.Bid, ToolRounds: reply.ToolRounds, Cut: reply.Cut,
+	}
+	if reply.Handoff != nil {
+		h := Handoff(reply.Handoff.Bounded())
+		a.Handoff = &h
 	}
 	if u := reply.Usage; u.Known {
 		a.Usage = &Usage{u.Input, u.Output, u.CachedInput, u.Reasoning}
@@ -115,6 +127,10 @@ func (a Response) Reply(p endpoint.Prompt) (endpoint.Reply, *Violation) {
 	if p.Kind == endpoint.Bid {
 		r.Outcome = endpoint.Passed
 		return r, nil
+	}
+	if a.Handoff != nil {
+		h := endpoint.Handoff(*a.Handoff).Bounded()
+		r.Handoff = &h
 	}
 	switch a.Outcome {
 	case endpoint.Passed, endpoint.Refused:

@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/endpoints/relay/envelope"
+	"github.com/folkmoot/moot/internal/strict"
 )
 
 // TestUsage reads what devices of this and of earlier releases state of a turn.
@@ -50,5 +53,24 @@ func TestUsageRefused(t *testing.T) {
 		if _, v := a.Reply(endpoint.Prompt{Kind: endpoint.Turn}); v == nil || v.Rule != "bad_metrics" {
 			t.Errorf("%s is accepted: %+v", body, v)
 		}
+	}
+}
+
+// TestResponseHandoff checks that a hand-off passes to the other device on one line, and
+// that an answer to a bid has none.
+func TestResponseHandoff(t *testing.T) {
+	b, err := json.Marshal(ResponseOf(endpoint.Reply{Outcome: endpoint.Passed, Handoff: &endpoint.Handoff{To: "dba", Reason: "locks\nare hers"}}))
+	if err != nil || !strings.Contains(string(b), `"handoff":{"to":"dba","reason":"locks are hers"}`) {
+		t.Fatalf("%s %v", b, err)
+	}
+	var a Response
+	if err := strict.Decode(b, envelope.MaxDepth, &a); err != nil {
+		t.Fatal(err)
+	}
+	if r, v := a.Reply(endpoint.Prompt{}); v != nil || r.Handoff == nil || *r.Handoff != (endpoint.Handoff{To: "dba", Reason: "locks are hers"}) {
+		t.Errorf("%+v %v", r, v)
+	}
+	if r, v := a.Reply(endpoint.Prompt{Kind: endpoint.Bid}); v != nil || r.Handoff != nil {
+		t.Errorf("a bid: %+v %v", r, v)
 	}
 }
