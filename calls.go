@@ -60,3 +60,16 @@ func (h *Host) calling(ctx context.Context, id string) (*Room, error) {
 	}
 	return h.rooms.Get(ctx, id)
 }
+
+// Calls returns the open calls of a room and the newest ended ones, oldest first. It
+// loads no room. Only people with control of the room may see them.
+func (h *Host) Calls(ctx context.Context, id string) ([]calls.Call, error) {
+	if r, ok := h.rooms.Running(id); ok {
+		return r.Calls(), nil
+	}
+	s, err := h.fold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.CallsAt(room.Internal), nil
+}

@@ -51,7 +51,7 @@ func (f *fakeAPI) Call(ctx context.Context, method, path string, in, out any) er
 			answer, err = f.answer(ctx, method, path, body)
 		}
 	}
-	if err != nil {
+	if err != nil || out == nil {
 		return err
 	}
 	return json.Unmarshal([]byte(answer), out)
@@ -138,12 +138,14 @@ func TestShown(t *testing.T) {
 	forAll := []string{"get_session_state", "list_rooms", "read_room"}
 	forAgents := append([]string{"create_agent_session", "send_agent_message"}, forAll...)
 	forPeople := append([]string{"post_message"}, forAgents...)
-	withSeat := append([]string{"hand_off"}, forAgents...)
-	all := append([]string{"answer_turn", "await_turn", "pass_turn", "hand_off"}, forPeople...)
+	forCalls := []string{"call_agent", "cancel_call", "get_call", "reply_call"}
+	withSeat := append(append([]string{"hand_off"}, forCalls...), forAgents...)
+	everyone := append([]string{"answer_turn", "await_turn", "pass_turn", "hand_off"}, forPeople...)
+	all := append(slices.Clone(everyone), forCalls...)
 	for _, c := range []struct {
 		caller caller
 		want   []string
-	}{{reader, forAll}, {talker, forAgents}, {agent, withSeat}, {person, forPeople}, {session, all}, {admin, all}} {
+	}{{reader, forAll}, {talker, forAgents}, {agent, withSeat}, {person, forPeople}, {session, all}, {admin, everyone}} {
 		everywhere(t, func(t *testing.T, transport, revision string) {
 			cs := connected(t, &fakeAPI{caller: c.caller, listing: true}, transport, revision, nil)
 			slices.Sort(c.want)
@@ -196,6 +198,10 @@ func TestTranslation(t *testing.T) {
 		{"post_message", `{"text":"hi","to":"bob","id":"m1"}`, `POST /api/rooms/r_1/commands {"id":"m1","do":"say","text":"hi","to":"bob"}`},
 		{"await_turn", `{"wait":500}`, `POST /api/rooms/r_1/seats/ann/await {"wait":"55s"}`},
 		{"await_turn", `{"room":"r_2","seat":"bob","fresh":true}`, `POST /api/rooms/r_2/seats/bob/await {"wait":"25s","fresh":true}`},
+		{"call_agent", `{"agent_name":"dba","task":"look","wait":0}`, `POST /api/rooms/r_1/seats/ann/calls {"agent_name":"dba","task":"look","wait_ms":0}`},
+		{"get_call", `{"call_id":"c1","wait":5}`, `GET /api/rooms/r_1/seats/ann/calls/c1?wait=5s`},
+		{"reply_call", `{"call_id":"c1","text":"yes"}`, `POST /api/rooms/r_1/seats/ann/calls/c1/reply {"text":"yes"}`},
+		{"cancel_call", `{"call_id":"c1"}`, `POST /api/rooms/r_1/seats/ann/calls/c1/cancel {}`},
 		{"answer_turn", `{"request":"q1","text":"done"}`, `POST /api/rooms/r_1/seats/ann/answer {"request":"q1","text":"done"}`},
 		{"pass_turn", `{"request":"q1","reason":"nothing new"}`, `POST /api/rooms/r_1/seats/ann/pass {"request":"q1","reason":"nothing new"}`},
 		{"hand_off", `{"to":"bob","reason":"locks"}`, `POST /api/rooms/r_1/seats/ann/handoff {"to":"bob","reason":"locks"}`},

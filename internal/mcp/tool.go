@@ -25,7 +25,7 @@ type tool struct {
 // tools are all tools, in the order of their names, in which the library lists them.
 // A client should get 14 at most.
 var tools = []tool{
-	answerTurn, awaitTurn, createSession, sessionState, handOff, listRooms, passTurn, postMessage, readRoom, sendMessage,
+	answerTurn, awaitTurn, callAgent, cancelCall, createSession, getCall, sessionState, handOff, listRooms, passTurn, postMessage, readRoom, replyCall, sendMessage,
 }
 
 // register adds the tool to a server.
