@@ -240,6 +240,11 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 	case room.SeatReady:
 		it.Note = b.Participant + " is ready after " + human.Duration(b.Latency)
 		return b.Latency >= time.Second
+	case room.HandoffAsked:
+		it.Note = join(b.From+" hands off to "+b.To, b.Reason)
+		if b.Refused != "" {
+			it.Note = b.From + " may not hand off: " + b.Refused
+		}
 	case room.BudgetChanged:
 		it.Note = b.Participant + " has used " + b.Text()
 		return b.Level != budget.Free
