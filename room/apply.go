@@ -400,19 +400,26 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	human := m.Kind != kinds.CallResult && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)
 	s.deliver(e, b)
-	s.addRecent(e, m, human)
+	if b.HeldUntil == 0 {
+		s.addRecent(e, m, human)
+		s.LastNews = e.Seq
+	} else {
+		s.noteHeld(e, m)
+	}
 	if !s.ownID(m.ID) {
 		s.Commands.add(m.ID, e.Seq)
 		s.Commands.addContent(m.ID, m.contentHash())
 	}
 	s.Tally.Messages++
-	s.LastNews = e.Seq
 	if human {
 		s.Tally.Declines = 0
 		if s.Phase == PhaseCompleted && s.Ending.Cause == CauseSettled {
 			s.Phase, s.Ending = PhaseLive, Ending{}
 		}
 	} else if x != nil {
+		if b.Turn == 0 {
+			s.countRates(e, m)
+		}
 		switch {
 		case b.Turn != 0:
 		case s.hasTurn(x):

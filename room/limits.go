@@ -38,6 +38,8 @@ type Limits struct {
 	MaxInternal     int           `json:"max_internal,omitempty"`  // internal exchanges without progress
 	MaxPingPong     int           `json:"max_ping_pong,omitempty"` // rounds of clarifications or hand-offs of two agents
 	MaxRing         int           `json:"max_ring,omitempty"`      // steps of a ring of agents that wake each other
+	PairRate        int           `json:"pair_rate,omitempty"`     // messages a minute from one agent to another, outside turns
+	PairBurst       int           `json:"pair_burst,omitempty"`    // of them at once
 
 	AckTimeout     time.Duration `json:"ack_timeout_ns,omitempty"`   // until an acknowledgement is missed
 	MaxAckAttempts int           `json:"max_ack_attempts,omitempty"` // missed ones until the message is a dead letter
@@ -88,6 +90,8 @@ func Defaults(oneToOne bool) Limits {
 		MaxInternal:     12,
 		MaxPingPong:     4,
 		MaxRing:         20,
+		PairRate:        6,
+		PairBurst:       3,
 
 		AckTimeout:     5 * time.Minute,
 		MaxAckAttempts: 3,

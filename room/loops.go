@@ -49,14 +49,15 @@ func (s *State) watchMessage(g *loops.Guard, m Message) bool {
 	x := s.seat(m.From)
 	rule, _ := kinds.Of(m.Kind)
 	switch {
-	case m.From == ActorRoom || m.By == "" && m.Source == SourceAgent && (x == nil || !x.Driven()):
+	case m.From == ActorRoom || m.Kind == kinds.Call || m.Kind == kinds.CallResult || // its steps are those of the events of calls
+		m.By == "" && m.Source == SourceAgent && (x == nil || !x.Driven()):
 		return false
 	case x == nil, !x.Driven(), m.By != "", rule.Progress && m.Visibility != Internal:
 		g.Reset()
 		return false
 	}
 	to := s.wakes(m)
-	inside := m.Visibility == Internal && !uncounted[m.Kind] && (to != "" || m.To == Broadcast)
+	inside := m.Visibility == Internal && m.Kind != kinds.Ack && (to != "" || m.To == Broadcast)
 	if inside {
 		g.AddInternal()
 	}
@@ -68,9 +69,6 @@ func (s *State) watchMessage(g *loops.Guard, m Message) bool {
 	}
 	return inside || to != ""
 }
-
-// uncounted are the kinds that have limits of their own.
-var uncounted = map[string]bool{kinds.Ack: true, kinds.Call: true, kinds.CallResult: true}
 
 // wakes returns the agent that m is for: its receiver, or of a message to everybody
 // the agent that its text addresses last, or else the only one that it mentions. It

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/delivery"
 	"github.com/folkmoot/moot/room/kinds"
 )
@@ -15,6 +16,8 @@ type Mail struct {
 	Dead       []DeadLetter    `json:"dead,omitempty"` // the newest
 	DeadCount  int             `json:"dead_count,omitempty"`
 	TurnPosts  int             `json:"turn_posts,omitempty"` // messages posted in the open turn by its agent
+	Rates      delivery.Rates  `json:"rates,omitempty"`      // of messages between agents
+	Held       []policy.Event  `json:"held,omitempty"`       // the held messages as policies see them when they are released
 }
 
 // A DeadLetter is a message that was refused or has expired.
@@ -33,9 +36,11 @@ func (s *State) applyMail(e Event) {
 	case MessageAcked:
 		l.Acknowledge(b.Message, b.Participant, at)
 		s.unqueue(b.Participant, b.Target)
+		s.dropHeld()
 	case MessageReleased:
 		l.Release(b.Message, b.Participant, at)
 		s.enqueue(b.Participant, b.Target)
+		s.noteReleased(e, b)
 		s.LastNews = e.Seq
 	case AckMissed:
 		l.Miss(b.Message, b.Participant, b.Attempt, "again: not acknowledged in time", at)
@@ -80,11 +85,77 @@ func (s *State) deliverTo(e Event, x *Seat, b MessagePosted) {
 	s.Mail.Deliveries.Add(d)
 }
 
+// pairBound returns the bound of messages from one agent to another.
+func (s *State) pairBound() delivery.Bound {
+	return delivery.Bound{Every: time.Minute / time.Duration(max(1, s.Limits.PairRate)), Burst: s.Limits.PairBurst}
+}
+
+// hold returns until when a message that an agent posts outside its replies is held,
+// and why: until each agent that receives it may be sent one. 0 is not at all.
+func (s *State) hold(m Message, now Now) (until time.Duration, why string) {
+	clock := max(s.Clock, now.Clock)
+	for _, x := range s.Seats {
+		if !x.Driven() || !x.receives(m) {
+			continue
+		}
+		if at := s.Mail.Rates.Free(m.From, x.ID, s.pairBound()); at > max(clock, until) {
+			until, why = at, "over "+count(s.Limits.PairRate, "message")+" a minute from "+m.From+" to "+x.ID
+		}
+	}
+	return until, why
+}
+
+// countRates counts a message that an agent has posted outside its replies.
+func (s *State) countRates(e Event, m Message) {
+	for _, x := range s.Seats {
+		if x.Driven() && x.receives(m) {
+			s.Mail.Rates = s.Mail.Rates.Count(m.From, x.ID, e.Clock, s.pairBound())
+		}
+	}
+}
+
+// noteHeld keeps what policies see of a held message, without its text, until it is
+// released.
+func (s *State) noteHeld(e Event, m Message) {
+	ev := policy.Event{Seq: e.Seq, From: m.From, Kind: policy.KindMessage, Mentions: m.Mentions, Addressed: m.Addressed}
+	if m.To != Broadcast {
+		ev.To = []string{m.To}
+	}
+	s.Mail.Held = append(s.Mail.Held[:len(s.Mail.Held):len(s.Mail.Held)], ev)
+}
+
+// noteReleased shows policies a message that was held, when its first receiver gets it.
+func (s *State) noteReleased(e Event, b MessageReleased) {
+	i := slices.IndexFunc(s.Mail.Held, func(ev policy.Event) bool { return ev.Seq == b.Target })
+	if i < 0 {
+		return
+	}
+	ev := s.Mail.Held[i]
+	ev.Seq = e.Seq
+	s.Recent.push(ev)
+	s.removeHeld(func(ev policy.Event) bool { return ev.Seq == b.Target })
+}
+
+// dropHeld drops the held messages that every receiver has been given meanwhile: they
+// need not wake anybody any more.
+func (s *State) dropHeld() {
+	if len(s.Mail.Held) > 0 {
+		s.removeHeld(func(ev policy.Event) bool { return !s.Mail.Deliveries.Holds(ev.Seq) })
+	}
+}
+
+func (s *State) removeHeld(which func(policy.Event) bool) {
+	if s.Mail.Held = slices.DeleteFunc(slices.Clone(s.Mail.Held), which); len(s.Mail.Held) == 0 {
+		s.Mail.Held = nil
+	}
+}
+
 // noteDelivered records what the answered prompt of t held of the inbox of x.
 func (s *State) noteDelivered(e Event, x *Seat, t *Turn) {
 	w := t.Window
 	x.clearInbox(w)
 	s.Mail.Deliveries.Deliver(x.ID, t.Number, w.Holds, delivery.Now{Wall: e.At, Clock: e.Clock})
+	s.dropHeld()
 }
 
 // requeue has the messages delivered again that an agent, which has lost its memory,

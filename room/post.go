@@ -113,6 +113,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	}
 	m.Receivers = s.broadcastTo(m)
 	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
+	posted.HeldUntil, posted.Held = s.hold(m, now)
 	if stop := s.loopStop(m.Text); stop != nil {
 		return append(append([]Body{posted}, s.abandon("loop "+stop.Name)...), *stop), nil
 	}

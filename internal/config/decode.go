@@ -207,7 +207,7 @@ func (w wireLimits) limits() room.Limits {
 		RemoteTimeout: time.Duration(w.RemoteTimeout), BidTimeout: time.Duration(w.BidTimeout), StartTimeout: time.Duration(w.StartTimeout),
 		DeclineRetry: time.Duration(w.DeclineRetry), MaxToolRounds: w.MaxToolRounds,
 		MaxViolations: w.MaxViolations, SameText: w.SameText, SameTextOf: w.SameTextOf,
-		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong, MaxRing: w.MaxRing,
+		MaxInternal: w.MaxInternal, MaxPingPong: w.MaxPingPong, MaxRing: w.MaxRing, PairRate: w.PairRate, PairBurst: w.PairBurst,
 		AckTimeout: time.Duration(w.AckTimeout), MaxAckAttempts: w.MaxAckAttempts,
 		PermissionTimeout: time.Duration(w.PermissionTimeout), DraftTimeout: time.Duration(w.DraftTimeout),
 	}

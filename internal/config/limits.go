@@ -49,6 +49,8 @@ func limitKeys(l *room.Limits) []limitKey {
 		{"maxInternal", &l.MaxInternal, false},
 		{"maxPingPong", &l.MaxPingPong, false},
 		{"maxRing", &l.MaxRing, false},
+		{"pairRate", &l.PairRate, false},
+		{"pairBurst", &l.PairBurst, false},
 		{"ackTimeout", &l.AckTimeout, false},
 		{"maxAckAttempts", &l.MaxAckAttempts, false},
 		{"permissionTimeout", &l.PermissionTimeout, false},

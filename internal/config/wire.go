@@ -115,6 +115,8 @@ type (
 		MaxInternal     int      `json:"maxInternal"`
 		MaxPingPong     int      `json:"maxPingPong"`
 		MaxRing         int      `json:"maxRing"`
+		PairRate        int      `json:"pairRate"`
+		PairBurst       int      `json:"pairBurst"`
 		AckTimeout      duration `json:"ackTimeout"`
 		MaxAckAttempts  int      `json:"maxAckAttempts"`
 

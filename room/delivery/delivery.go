@@ -147,7 +147,7 @@ func (l *Ledger) Queued(to string) []Delivery {
 // messages for which held is true.
 func (l *Ledger) Deliver(to string, turn int, held func(seq int64) bool, now Now) {
 	for i := range l.All {
-		if d := &l.All[i]; d.To == to && d.State == Queued && held(d.Seq) {
+		if d := &l.All[i]; d.To == to && (d.State == Queued || d.State == Held) && held(d.Seq) {
 			d.set(Delivered, "", now)
 			d.Turn, d.Since = turn, now.Clock
 		}
@@ -175,6 +175,11 @@ func (l *Ledger) Requeue(to, reason string, now Now) []int64 {
 		}
 	}
 	return again
+}
+
+// Holds reports whether a delivery of the message at seq is held.
+func (l *Ledger) Holds(seq int64) bool {
+	return slices.ContainsFunc(l.All, func(d Delivery) bool { return d.Seq == seq && d.State == Held })
 }
 
 // Release ends the hold of a message.
