@@ -397,7 +397,8 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	if m.Kind == kinds.CallResult {
 		x = nil // its sender has spoken in another room
 	}
-	human := m.Kind != kinds.CallResult && (x == nil || x.Kind == policy.Human || m.By != "")
+	s.awaitIdle(m)
+	human := m.Kind != kinds.CallResult && m.From != ActorRoom && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)
 	s.deliver(e, b)
 	if b.HeldUntil == 0 {

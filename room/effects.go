@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -178,7 +179,7 @@ func (s *State) decideTick(now Now) ([]Body, error) {
 	if x := s.lateStart(now.Clock); x != nil {
 		return s.failSeat(x, FailTimeout, "not ready within "+human.Duration(s.Limits.startTimeout(x.Participant)), now.Clock-x.StartedAt), nil
 	}
-	return s.decideDues(now), nil
+	return append(s.decideDues(now), s.idleNotices(now)...), nil
 }
 
 // DraftDeadline returns the clock at which the draft that waits is not sent for want
@@ -217,6 +218,9 @@ func (s *State) Deadline() (time.Duration, bool) {
 	}
 	for _, x := range s.starts() {
 		at = min(at, s.startDeadline(x))
+	}
+	if slices.ContainsFunc(s.Mail.Awaited, func(w Awaited) bool { return s.idle(w.To) }) {
+		at = min(at, s.Clock)
 	}
 	if due, ok := s.Mail.Deliveries.Next(s.Limits.AckTimeout); ok {
 		at = min(at, due)

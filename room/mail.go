@@ -17,7 +17,59 @@ type Mail struct {
 	DeadCount  int             `json:"dead_count,omitempty"`
 	TurnPosts  int             `json:"turn_posts,omitempty"` // messages posted in the open turn by its agent
 	Rates      delivery.Rates  `json:"rates,omitempty"`      // of messages between agents
+	Awaited    []Awaited       `json:"awaited,omitempty"`    // posts whose senders want to know when their receivers are idle
 	Held       []policy.Event  `json:"held,omitempty"`       // the held messages as policies see them when they are released
+}
+
+// NotifyIdle in Message.Notify asks the room to tell the sender once when the receiver,
+// an agent, has no open turn and no message that it has not been given.
+const NotifyIdle = "idle"
+
+// Awaited is a post with NotifyIdle of which the sender has not been told.
+type Awaited struct {
+	Message string `json:"message_id"`
+	From    string `json:"from_agent"`
+	To      string `json:"to_agent"`
+}
+
+// awaitIdle notes a post with NotifyIdle, and ends the wait when the room has told its
+// sender.
+func (s *State) awaitIdle(m Message) {
+	if m.From == ActorRoom {
+		s.Mail.Awaited = slices.DeleteFunc(slices.Clone(s.Mail.Awaited), func(w Awaited) bool { return w.Message == m.Parent })
+		if len(s.Mail.Awaited) == 0 {
+			s.Mail.Awaited = nil
+		}
+	} else if m.Notify == NotifyIdle && m.Turn == 0 && s.agentID(m.From) != "" && s.agentID(m.To) != "" {
+		s.Mail.Awaited = append(s.Mail.Awaited[:len(s.Mail.Awaited):len(s.Mail.Awaited)], Awaited{m.ID, m.From, m.To})
+	}
+}
+
+// idle reports whether the seat has nothing left to do. A message that is held waits
+// for it.
+func (s *State) idle(id string) bool {
+	x := s.seat(id)
+	if x == nil || x.Standing == Removed {
+		return true
+	}
+	waits := slices.ContainsFunc(s.Mail.Deliveries.Pending(id), func(d delivery.Delivery) bool {
+		return d.State == delivery.Held || d.State == delivery.Queued
+	})
+	return !waits && len(x.Inbox) == 0 && (s.Turn == nil || s.Turn.Participant != id)
+}
+
+// idleNotices returns the room's messages to senders whose receivers are idle.
+func (s *State) idleNotices(now Now) (bodies []Body) {
+	for _, w := range s.Mail.Awaited {
+		if len(bodies) < maxDuesAtATime && s.idle(w.To) {
+			m := Message{
+				ID: s.Spec.Room + ".idle." + itoa(s.Seq+int64(len(bodies))+1), Run: s.Spec.Room, From: ActorRoom, To: w.From, Kind: KindUtterance, Visibility: Internal,
+				Parent: w.Message, Text: w.To + " is idle", CreatedAt: float64(now.Wall.UnixMilli()) / 1000,
+			}
+			bodies = append(bodies, MessagePosted{Message: m})
+		}
+	}
+	return bodies
 }
 
 // A DeadLetter is a message that was refused or has expired.

@@ -189,6 +189,8 @@ func (s *State) checkPost(x *Seat, m Message) error {
 		return invalidError("ROOM-SIZE", "the payload has "+itoa(len(m.Payload))+" bytes, over the limit of "+itoa(maxPayload), "put it into a file and name that")
 	case strings.TrimSpace(m.Text) == "" && strings.TrimSpace(m.Summary) == "" && len(m.Payload) == 0:
 		return invalidError("ROOM-EMPTY", "the message says nothing", "give it a text, a summary or a payload")
+	case m.Notify != "" && (m.Notify != NotifyIdle || m.To == Broadcast):
+		return invalidError("ROOM-NOTIFY", "no notice "+quote(cut(validUTF8(m.Notify), maxID))+" of that message", "use idle, in a message to one participant")
 	case !kinds.ValidPriority(m.Priority):
 		return invalidError("ROOM-PRIORITY", "no priority "+quote(cut(validUTF8(m.Priority), maxID)), "use low, normal, high or urgent")
 	case !validID(m.Correlation) || !validID(m.Parent) || !validID(m.Session) || !validID(m.Thread):
