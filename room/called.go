@@ -50,7 +50,7 @@ func (s *State) decideReturned(do CallReturned, now Now) ([]Body, error) {
 	}
 	r := &ended.Result
 	r.Agent, r.Success = c.Agent, ended.State == calls.Completed
-	if !r.Success && c.Canceling != "" {
+	if !r.Success && c.Canceling != "" && !slices.Contains(r.Errors, c.Canceling) {
 		r.Errors = append([]string{c.Canceling}, r.Errors...)
 	}
 	ended.Posted = c.WaitUntil == 0 && (s.Phase == PhaseLive || s.Phase == PhasePaused)

@@ -104,6 +104,7 @@ func TestPauseHoldsCalls(t *testing.T) {
 				_, err := raiseCall(ctx, f, `{"agent_name":"coder","task":"x"}`)
 				return endpoint.Reply{}, err
 			}
+			time.Sleep(time.Second) // the call returns meanwhile
 			return answering("done")
 		}
 		cfg := config(l, func(in policy.Input) policy.Decision {
