@@ -58,6 +58,7 @@ var roomCodes = []Meaning{
 	{"ROOM-EMPTY", input, "A message says nothing.", "Give it a text, a summary or a payload."},
 	{"ROOM-KIND", input, "There is no such kind of messages, or its sender or receiver may not send or get it.", "docs/messages.md has the table of kinds."},
 	{"ROOM-NOTIFY", input, "A message asks for a notice that the room does not give, or for one about several receivers.", "Use idle, in a message to one participant."},
+	{"ROOM-PAYLOAD", input, "The payload of a message is no JSON object.", "Send an object, such as {\"task\": \"t1\"}."},
 	{"ROOM-PRIORITY", input, "The priority of a message is unknown.", "Use low, normal, high or urgent."},
 	{"ROOM-SELF", input, "A participant has addressed a message to itself.", "Address another participant."},
 	{"ROOM-CALL-AGENT", input, "The agent cannot be called: there is none with that id, this device does not start it, or it takes no part now.", "Call an agent of participants: or agents: in room.yaml that this device starts."},

@@ -86,6 +86,8 @@ func (s *State) Apply(e Event) {
 		s.applyPosted(e, b)
 	case MessageAcked, MessageReleased, AckMissed, MessageDead:
 		s.applyMail(e)
+	case PayloadStored:
+		s.applyPayload(e, b)
 	case Paused:
 		s.end(PhasePaused, b.Cause, b.Code, b.Reason)
 		if b.Record != nil {
@@ -428,7 +430,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		default:
 			x.SideMessages++
 		}
-		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.Text))
+		s.Texts = append(s.Texts[max(0, len(s.Texts)-s.Limits.SameTextOf+1):len(s.Texts):len(s.Texts)], fingerprint(m.content()))
 	}
 	if t := s.Turn; t != nil && b.Turn == t.Number && x != nil {
 		s.noteAnswered(e, &m)

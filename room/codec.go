@@ -130,6 +130,7 @@ var bodyTypes = func() map[string]reflect.Type {
 		MessageReleased{},
 		AckMissed{},
 		MessageDead{},
+		PayloadStored{},
 		Redacted{},
 		SummaryMade{},
 		Paused{},

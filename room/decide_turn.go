@@ -123,7 +123,7 @@ func (s *State) withLimits(now Now, last Body) []Body {
 		if b.Message.By != "" { // a person may repeat a text
 			break
 		}
-		if stop := s.loopStop(b.Message.Text); stop != nil {
+		if stop := s.loopStop(b.Message.content()); stop != nil {
 			return []Body{last, *stop}
 		}
 	case TurnPassed:

@@ -409,7 +409,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		return Event{}, false
 	case HandoffAsked: // it may belong to a draft
 		return Event{}, false
-	case MessageAcked, MessageReleased, AckMissed, MessageDead: // about messages that a reader may not see
+	case MessageAcked, MessageReleased, AckMissed, MessageDead, PayloadStored: // about messages that a reader may not see
 		return Event{}, false
 	case TurnDrafted, TurnEdited, SummaryMade: // only its author and its reviewers see a draft
 		return e.Redacted(), true
@@ -426,6 +426,9 @@ func (e Event) Redacted() Event {
 		e.Body = b
 	case MessageDead:
 		b.Message = b.Message.withoutText()
+		e.Body = b
+	case PayloadStored:
+		b.Payload = nil
 		e.Body = b
 	case TurnDrafted:
 		b.Message = b.Message.withoutText()

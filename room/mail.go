@@ -15,6 +15,7 @@ type Mail struct {
 	Deliveries delivery.Ledger `json:"deliveries,omitzero"`
 	Dead       []DeadLetter    `json:"dead,omitempty"` // the newest
 	DeadCount  int             `json:"dead_count,omitempty"`
+	Payloads   []storedPayload `json:"payloads,omitempty"`   // oldest first
 	TurnPosts  int             `json:"turn_posts,omitempty"` // messages posted in the open turn by its agent
 	Rates      delivery.Rates  `json:"rates,omitempty"`      // of messages between agents
 	Awaited    []Awaited       `json:"awaited,omitempty"`    // posts whose senders want to know when their receivers are idle
@@ -202,10 +203,14 @@ func (s *State) removeHeld(which func(policy.Event) bool) {
 	}
 }
 
-// noteDelivered records what the answered prompt of t held of the inbox of x.
+// noteDelivered records what the answered prompt of t held of the inbox of x. A person
+// who has taken the seat over got no prompt.
 func (s *State) noteDelivered(e Event, x *Seat, t *Turn) {
 	w := t.Window
 	x.clearInbox(w)
+	if x.TakenBy != "" {
+		return
+	}
 	s.Mail.Deliveries.Deliver(x.ID, t.Number, w.Holds, delivery.Now{Wall: e.At, Clock: e.Clock})
 	s.dropHeld()
 }

@@ -177,3 +177,12 @@ func (m Message) withoutText() Message {
 
 // size returns the estimated number of tokens that m takes in a prompt.
 func (m Message) size() int { return estimate(m.Text) + estimate(string(m.Payload)) }
+
+// content returns what the guard of repeated texts compares: the text, and the summary
+// and the payload of a message without one.
+func (m Message) content() string {
+	if m.Text == "" {
+		return m.Summary + string(m.Payload)
+	}
+	return m.Text
+}

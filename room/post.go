@@ -66,12 +66,11 @@ func (MessageDead) Type() string { return "message.dead" }
 
 // Bounds of messages that agents post in addition to their replies.
 const (
-	maxTurnPosts   = 200      // of one turn
-	maxPayload     = 64 << 10 // bytes of a payload
-	maxDead        = 1000     // dead letters that a room records
-	listedDead     = 100      // that its state lists, the newest
-	maxDeadCopy    = 2_000    // bytes of the copy of a text or payload
-	maxDuesAtATime = 64       // events of one tick about deliveries
+	maxTurnPosts   = 200   // of one turn
+	maxDead        = 1000  // dead letters that a room records
+	listedDead     = 100   // that its state lists, the newest
+	maxDeadCopy    = 2_000 // bytes of the copy of a text or payload
+	maxDuesAtATime = 64    // events of one tick about deliveries
 )
 
 // Refusal returns why the room has refused the message that a command posted, or nil.
@@ -105,6 +104,7 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	if m.Kind == kinds.Ack {
 		return s.decideAck(actor, m.Correlation)
 	}
+	m, bodies := s.withReference(m)
 	if done, err := s.isRepeat(m); done || err != nil {
 		return s.withDead(m, err)
 	}
@@ -114,10 +114,10 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 	m.Receivers = s.broadcastTo(m)
 	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
 	posted.HeldUntil, posted.Held = s.hold(m, now)
-	if stop := s.loopStop(m.Text); stop != nil {
-		return append(append([]Body{posted}, s.abandon("loop "+stop.Name)...), *stop), nil
+	if stop := s.loopStop(m.content()); stop != nil {
+		return append(append(append(bodies, posted), s.abandon("loop "+stop.Name)...), *stop), nil
 	}
-	return []Body{posted}, nil
+	return append(bodies, posted), nil
 }
 
 // mayPost refuses an actor that may not post outside its replies now.
@@ -149,6 +149,7 @@ func (s *State) hasTurn(x *Seat) bool { return s.inFlight() && s.Turn.Participan
 func (s *State) ofSeat(x *Seat, m Message) Message {
 	m.From, m.By, m.Source, m.Kind = x.ID, "", SourceAgent, cleanReason(cmp.Or(m.Kind, KindUtterance))
 	m.To, m.Text, m.Summary = s.resolve(cmp.Or(m.To, Broadcast)), validUTF8(m.Text), cleanReason(m.Summary)
+	m.Payload = compacted(m.Payload)
 	m.Tools, m.ToolsMore, m.Mentions, m.Addressed, m.FromSession, m.Applet = nil, 0, nil, nil, "", ""
 	if m.Visibility == "" {
 		if r, ok := kinds.Of(m.Kind); ok {
@@ -185,8 +186,8 @@ func (s *State) checkPost(x *Seat, m Message) error {
 		return invalidError("ROOM-HOPS", "message has "+count(m.Trace.Hops, "hop")+", over the limit of "+itoa(s.Limits.MaxHops), "")
 	case len([]rune(m.Text)) > s.Limits.MaxOutput:
 		return invalidError("ROOM-SIZE", "the message is over the limit of "+itoa(s.Limits.MaxOutput)+" characters", "put it into a file and name that")
-	case len(m.Payload) > maxPayload:
-		return invalidError("ROOM-SIZE", "the payload has "+itoa(len(m.Payload))+" bytes, over the limit of "+itoa(maxPayload), "put it into a file and name that")
+	case checkPayload(m.Payload) != nil:
+		return checkPayload(m.Payload)
 	case strings.TrimSpace(m.Text) == "" && strings.TrimSpace(m.Summary) == "" && len(m.Payload) == 0:
 		return invalidError("ROOM-EMPTY", "the message says nothing", "give it a text, a summary or a payload")
 	case m.Notify != "" && (m.Notify != NotifyIdle || m.To == Broadcast):
@@ -262,7 +263,7 @@ func (m Message) bounded() Message {
 	m.ID, m.Priority = cut(validUTF8(m.ID), maxID), cut(validUTF8(m.Priority), maxID)
 	m.Session, m.Thread, m.Correlation, m.Parent = cut(validUTF8(m.Session), maxID), cut(validUTF8(m.Thread), maxID), cut(validUTF8(m.Correlation), maxID), cut(validUTF8(m.Parent), maxID)
 	m.Visibility, m.Trace, m.Tools, m.ToolsMore = Internal, nil, nil, 0
-	if len(m.Payload) > maxDeadCopy {
+	if len(m.Payload) > maxDeadCopy || checkPayload(m.Payload) != nil {
 		m.Payload = nil
 	}
 	return m

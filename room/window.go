@@ -157,7 +157,7 @@ func (f *windowBuilder) addInbox() {
 		}
 		switch {
 		case whole && !kinds.Urgent(d.Priority):
-		case tokens > f.tokens && len(f.w.First) > 0:
+		case !whole && tokens > f.tokens && len(f.w.First) > 0:
 			f.w.Kept = append(f.w.Kept, d.Seq)
 		default:
 			f.w.First = append(f.w.First, d.Seq)

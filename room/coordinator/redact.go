@@ -57,7 +57,7 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 }
 
 // draftEvents returns the events that hold drafts of the message at seq: the
-// draft itself and its edits.
+// draft itself and its edits. The event that holds its payload is one of them.
 func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {
 	var found []int64
 	turn := 0
@@ -69,6 +69,11 @@ func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {
 		for _, e := range slices.Backward(entries) {
 			switch b := e.Event.Body.(type) {
 			case room.MessagePosted:
+				if ref, ok := b.Message.PayloadRef(); ok && e.Event.Seq == seq {
+					if at, ok := r.state.StoredPayload(ref.Digest); ok {
+						found = append(found, at)
+					}
+				}
 				if e.Event.Seq == seq && !b.Auto {
 					turn = b.Turn
 				}
@@ -86,7 +91,7 @@ func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {
 				}
 			}
 			if turn == 0 {
-				return nil, nil
+				return found, nil
 			}
 		}
 	}
