@@ -92,10 +92,9 @@ func (w *eventJSON) event() (Event, error) {
 	}, nil
 }
 
-// bodyTypes holds the type of every body by its name.
-var bodyTypes = func() map[string]reflect.Type {
-	types := map[string]reflect.Type{}
-	for _, b := range []Body{
+// Bodies returns a zero value of every type of body.
+func Bodies() []Body {
+	return []Body{
 		Opened{},
 		Claimed{},
 		Joined{},
@@ -141,7 +140,13 @@ var bodyTypes = func() map[string]reflect.Type {
 		CallStarted{},
 		CallChanged{},
 		CallEnded{},
-	} {
+	}
+}
+
+// bodyTypes holds the type of every body by its name.
+var bodyTypes = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, b := range Bodies() {
 		types[b.Type()] = reflect.TypeOf(b)
 	}
 	return types

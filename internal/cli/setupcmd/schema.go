@@ -98,51 +98,11 @@ func schemaOf(title string, v any) object {
 	return s
 }
 
-// bodies holds a zero value of every type of event.
-var bodies = []room.Body{
-	room.Opened{},
-	room.Claimed{},
-	room.Joined{},
-	room.SeatChanged{},
-	room.SeatTaken{},
-	room.SeatReleased{},
-	room.ModeChanged{},
-	room.SeatForgot{},
-	room.SeatReady{},
-	room.SeatFailed{},
-	room.PresenceChanged{},
-	room.BudgetChanged{},
-	room.PolicyChanged{},
-	room.LimitsChanged{},
-	room.BidPosted{},
-	room.RoundDeclined{},
-	room.TurnGranted{},
-	room.TurnDrafted{},
-	room.TurnEdited{},
-	room.TurnApproved{},
-	room.TurnRejected{},
-	room.TurnPassed{},
-	room.TurnFailed{},
-	room.TurnInterrupted{},
-	room.PermissionAsked{},
-	room.PermissionAnswered{},
-	room.ReplyLate{},
-	room.Violation{},
-	room.MessagePosted{},
-	room.Redacted{},
-	room.SummaryMade{},
-	room.Paused{},
-	room.Resumed{},
-	room.Stopped{},
-	room.Completed{},
-	room.Errored{},
-}
-
 // eventSchema is the envelope of an event and, by its type, its body.
 func eventSchema() any {
 	var names []string
 	var cases []any
-	for _, b := range bodies {
+	for _, b := range room.Bodies() {
 		names = append(names, b.Type())
 		cases = append(cases, object{
 			"if":   object{"properties": object{"type": object{"const": b.Type()}}},

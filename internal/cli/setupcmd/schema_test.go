@@ -51,7 +51,7 @@ func validate(t *testing.T, s *jsonschema.Schema, b []byte) error {
 func TestEventSchema(t *testing.T) {
 	s := compiled(t, "event")
 	var names []string
-	for _, body := range bodies {
+	for _, body := range room.Bodies() {
 		names = append(names, body.Type())
 		b, err := room.MarshalEvent(room.Event{V: room.FormatVersion, Seq: 1, ID: "e", Actor: "room", At: time.Unix(0, 0), Body: body})
 		if err != nil {
