@@ -181,10 +181,22 @@ func (p *subject) differing(path string) (map[string]bool, error) {
 	return out, nil
 }
 
+// record notes all functions as measured.
 func (p *subject) record(path string) error {
+	unmeasured := filepath.Join(filepath.Dir(path), unmeasuredFile)
+	if err := os.Remove(unmeasured); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return p.write(path, func(string) bool { return true })
+}
+
+// write lists the functions that are wanted, with their hashes.
+func (p *subject) write(path string, wanted func(fn string) bool) error {
 	lines := make([]string, 0, len(p.hashes))
 	for fn, sum := range p.hashes {
-		lines = append(lines, fn+" "+sum+"\n")
+		if wanted(fn) {
+			lines = append(lines, fn+" "+sum+"\n")
+		}
 	}
 	slices.Sort(lines)
 	return os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644)

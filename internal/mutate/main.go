@@ -14,6 +14,10 @@
 // only at functions that differ from those of the last complete run, whose
 // hashes testdata/mutated-functions.txt holds; -record writes that file, after a
 // complete run or, with -changed, after one that completes it.
+//
+// Functions whose mutants nobody has tested yet stand in
+// testdata/unmeasured-functions.txt, which -postpone writes: -changed says how many
+// there are and leaves them out, until they are measured or change again.
 package main
 
 import (
@@ -28,14 +32,22 @@ import (
 func main() {
 	changed := flag.Bool("changed", false, "only functions that have changed since the last complete run")
 	record := flag.Bool("record", false, "note the functions for -changed, after a complete run or with -changed")
+	postpone := flag.Bool("postpone", false, "note the functions that have changed as not measured yet, and test nothing")
 	only := flag.String("only", "", "only mutants whose name contains this text")
 	again := flag.String("again", "", "only mutants that survived in this file, the output of an earlier run")
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
 	if flag.NArg() != 1 || *record && (*only != "" || *again != "") {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER, or mutate -postpone FOLDER")
 		os.Exit(2)
+	}
+	if *postpone {
+		if err := postponeChanged(flag.Arg(0)); err != nil {
+			fmt.Fprintln(os.Stderr, "mutate:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -66,6 +78,11 @@ func run(dir string, changed, record bool, only, again, quick string, jobs int) 
 		if err != nil {
 			return err
 		}
+		if !record { // a run that records measures them too
+			if err := p.leaveOut(differs, filepath.Join(dir, "testdata", unmeasuredFile)); err != nil {
+				return err
+			}
+		}
 		wanted = func(m mutant) bool { return differs[m.fn] }
 	}
 	chosen := make([]mutant, 0, len(p.mutants))
@@ -87,6 +104,42 @@ func run(dir string, changed, record bool, only, again, quick string, jobs int) 
 	}
 	if record {
 		return p.record(sums)
+	}
+	return nil
+}
+
+// unmeasuredFile lists functions whose mutants nobody has tested yet.
+const unmeasuredFile = "unmeasured-functions.txt"
+
+// postponeChanged notes the functions that have changed as not measured yet.
+func postponeChanged(dir string) error {
+	p, err := load(dir)
+	if err != nil {
+		return err
+	}
+	differs, err := p.differing(filepath.Join(dir, "testdata", "mutated-functions.txt"))
+	if err != nil {
+		return err
+	}
+	return p.write(filepath.Join(dir, "testdata", unmeasuredFile), func(fn string) bool { return differs[fn] })
+}
+
+// leaveOut removes the functions that are not measured yet, and have not changed since
+// that was noted, from those that differ.
+func (p *subject) leaveOut(differs map[string]bool, path string) error {
+	fresh, err := p.differing(path)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for fn, d := range differs {
+		if d && !fresh[fn] {
+			differs[fn] = false
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Printf("%d functions are not measured yet; see %s\n", n, path)
 	}
 	return nil
 }
