@@ -414,6 +414,9 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		s.Commands.addContent(m.ID, m.contentHash())
 	}
 	s.Tally.Messages++
+	if m.Visibility == Internal {
+		s.Mail.Internal++
+	}
 	if human {
 		s.Tally.Declines = 0
 		if s.Phase == PhaseCompleted && s.Ending.Cause == CauseSettled {

@@ -20,6 +20,7 @@ type Mail struct {
 	Rates      delivery.Rates  `json:"rates,omitempty"`      // of messages between agents
 	Awaited    []Awaited       `json:"awaited,omitempty"`    // posts whose senders want to know when their receivers are idle
 	Held       []policy.Event  `json:"held,omitempty"`       // the held messages as policies see them when they are released
+	Internal   int             `json:"internal,omitempty"`   // internal messages of the room
 }
 
 // NotifyIdle in Message.Notify asks the room to tell the sender once when the receiver,
@@ -268,4 +269,26 @@ func (s *State) Receipt(id string) (Receipt, bool) {
 		r.State, r.Reason = r.Deliveries[0].State, r.Deliveries[0].Reason
 	}
 	return r, len(r.Deliveries) > 0 || s.Commands.has(id)
+}
+
+// A MailView is what people with control see of the messages between participants.
+type MailView struct {
+	Internal   int                 // internal messages of the room
+	Dead       int                 // dead letters
+	Letters    []DeadLetter        // the newest of them
+	Deliveries []delivery.Delivery // the newest, oldest first
+}
+
+// Bounds of a MailView.
+const (
+	viewedDeliveries = 300
+	viewedLetters    = 50
+)
+
+// view returns what people with control see. It shares nothing that changes with m.
+func (m *Mail) view() *MailView {
+	v := &MailView{Internal: m.Internal, Dead: m.DeadCount}
+	v.Letters = slices.Clone(m.Dead[max(0, len(m.Dead)-viewedLetters):])
+	v.Deliveries = slices.Clone(m.Deliveries.All[max(0, len(m.Deliveries.All)-viewedDeliveries):])
+	return v
 }

@@ -34,6 +34,8 @@ type View struct {
 	Raised Limits `json:"-"`
 	// InForce is the policy, which Policy names.
 	InForce PolicyRef `json:"-"`
+	// Mail is nil for readers without control.
+	Mail *MailView `json:"-"`
 }
 
 // A SeatView is a seat as people and programs see it.
@@ -114,6 +116,9 @@ func (s *State) View(level Visibility) View {
 	}
 	for _, x := range s.Seats {
 		v.Seats = append(v.Seats, s.seatView(x))
+	}
+	if level == Internal {
+		v.Mail = s.Mail.view()
 	}
 	if s.Turn != nil && level == Internal {
 		v.Requests = slices.Clone(s.Turn.Requests)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/delivery"
 )
 
 // An Update is one line of a stream of events: an event of the room's log, Live, or
@@ -17,6 +18,18 @@ type Update struct {
 
 	HTML string `json:"html,omitempty" doc:"In the form of pages: the HTML of the text of event, which is Markdown"`
 	View *Shown `json:"view,omitempty" doc:"In the form of pages: how the room stands now"`
+	Mail *Mail  `json:"mail,omitempty" doc:"In the form of pages, for callers with control: what has become of messages between participants since the Mail before"`
+
+	PayloadBytes int `json:"payload_bytes,omitempty" doc:"In the form of pages: the size of the message's payload, if it is left out because it is long"`
+}
+
+// Mail is what has become of messages between participants: what has changed since
+// the Mail before in the same stream.
+type Mail struct {
+	Internal   int                 `json:"internal" doc:"Internal messages of the room"`
+	Dead       int                 `json:"dead" doc:"Dead letters of the room"`
+	Letters    []room.DeadLetter   `json:"letters,omitempty" doc:"New dead letters"`
+	Deliveries []delivery.Delivery `json:"deliveries,omitempty" doc:"Deliveries that are new or have changed"`
 }
 
 // Codes of an End.

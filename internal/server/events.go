@@ -299,7 +299,7 @@ func (q subscription) updateOf(u moot.Update) (api.Update, error) {
 
 // encodeLine encodes u without a line break. Events keep their bytes.
 func encodeLine(u api.Update) ([]byte, error) {
-	if u.Event != nil && u.HTML == "" {
+	if u.Event != nil && u.HTML == "" && u.PayloadBytes == 0 {
 		return fmt.Appendf(nil, `{"event":%s}`, u.Event), nil
 	}
 	return json.Marshal(u)

@@ -19,6 +19,7 @@ import (
 	"github.com/folkmoot/moot/internal/page"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/delivery"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -38,6 +39,7 @@ type (
 		After  int64  `query:"after" minimum:"0" doc:"Events behind this one"`
 		Turn   int    `query:"turn" minimum:"1" doc:"Events around the beginning of this turn"`
 		Search string `query:"search" maxLength:"200" doc:"Only events whose texts contain this, in any case, the newest before an event. An answer covers a part of the log: search on with before=first until first is 1"`
+		Inside bool   `query:"internal" doc:"Only internal messages, the newest before an event. An answer covers a part of the log, as with search"`
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"300" doc:"Most events of one answer"`
 	}
 	historyOutput struct{ Body api.History }
@@ -74,26 +76,26 @@ func (s *Server) history(ctx context.Context, in *historyInput) (*historyOutput,
 		start = min(in.After, last)
 		end = min(last, start+int64(in.Limit))
 	}
-	if in.Search != "" {
+	if in.Search != "" || in.Inside {
 		h, err := s.search(ctx, in, end)
 		h.Tail = last
 		return &historyOutput{h}, err
 	}
-	events, err := s.pageEvents(ctx, in.Room, start, end, "")
+	events, err := s.pageEvents(ctx, in.Room, start, end, nil)
 	return &historyOutput{api.History{First: start + 1, Last: end, Tail: last, Events: events}}, err
 }
 
 // pageEvents returns the events of a room after one, up to the one with the number end,
-// in the form of pages, as the caller sees them. With a text, in lower case, it returns
-// only those whose texts contain it.
-func (s *Server) pageEvents(ctx context.Context, id string, after, end int64, text string) ([]api.Update, error) {
+// in the form of pages, as the caller sees them: those that are wanted, all if that is
+// nil.
+func (s *Server) pageEvents(ctx context.Context, id string, after, end int64, wanted func(moot.Event) bool) ([]api.Update, error) {
 	out, level := []api.Update{}, CallerOf(ctx).level()
 	for e, err := range s.entries(ctx, id, after, end) {
 		if err != nil {
 			return nil, err
 		}
 		seen, ok := moot.Visible(e.Event, level)
-		if !ok || text != "" && !contains(pageEvent(seen), text) {
+		if !ok || wanted != nil && !wanted(pageEvent(seen)) {
 			continue
 		}
 		u, err := pageUpdate(moot.Update{Event: &seen})
@@ -108,19 +110,27 @@ func (s *Server) pageEvents(ctx context.Context, id string, after, end int64, te
 // searchAtOnce is how many events one answer to a search covers.
 const searchAtOnce = 20_000
 
-// search returns the newest events up to the one with the number end that contain a
-// text. First is the number of the oldest event that it has read.
+// search returns the newest events up to the one with the number end that in asks for.
+// First is the number of the oldest event that it has read.
 func (s *Server) search(ctx context.Context, in *historyInput, end int64) (api.History, error) {
+	text := strings.ToLower(in.Search)
+	wanted := func(e moot.Event) bool { return (!in.Inside || isInternal(e)) && (text == "" || contains(e, text)) }
 	h := api.History{First: end + 1, Last: end, Events: []api.Update{}}
 	for stop := max(0, end-searchAtOnce); h.First > stop+1 && len(h.Events) < in.Limit; {
 		from := max(stop, h.First-1-readAtOnce)
-		found, err := s.pageEvents(ctx, in.Room, from, h.First-1, strings.ToLower(in.Search))
+		found, err := s.pageEvents(ctx, in.Room, from, h.First-1, wanted)
 		if err != nil {
 			return h, err
 		}
 		h.First, h.Events = from+1, append(found, h.Events...)
 	}
 	return h, nil
+}
+
+// isInternal reports whether e is an internal message.
+func isInternal(e moot.Event) bool {
+	b, ok := e.Body.(room.MessagePosted)
+	return ok && b.Message.Visibility == room.Internal
 }
 
 // contains reports whether a text that a page shows of an event contains text, which is
@@ -214,15 +224,23 @@ func (s *Server) oneEvent(ctx context.Context, in *eventInput) (*eventOutput, er
 	return &eventOutput{u}, err
 }
 
-// pageUpdate is [api.UpdateOf] in the form of pages: with the HTML of texts, and
-// without the text of redacted messages, which are read one by one.
+// maxPagePayload is the size in bytes of the payloads that pages get with their
+// messages. They ask for a longer one.
+const maxPagePayload = 4 << 10
+
+// pageUpdate is [api.UpdateOf] in the form of pages: with the HTML of texts, without
+// long payloads, and without the text of redacted messages, which are read one by one.
 func pageUpdate(u moot.Update) (api.Update, error) {
 	if u.Event == nil {
 		return api.UpdateOf(u)
 	}
-	e := pageEvent(*u.Event)
+	e, left := pageEvent(*u.Event), 0
+	if m, ok := e.Body.(room.MessagePosted); ok && len(m.Message.Payload) > maxPagePayload {
+		left, m.Message.Payload = len(m.Message.Payload), nil
+		e.Body = m
+	}
 	wire, err := api.UpdateOf(moot.Update{Event: &e})
-	wire.HTML = pageHTML(e)
+	wire.HTML, wire.PayloadBytes = pageHTML(e), left
 	return wire, err
 }
 
@@ -258,6 +276,7 @@ type viewer struct {
 	w    frameWriter
 	due  <-chan time.Time // nil while nothing has changed
 	last time.Time
+	mail mailDiff
 }
 
 func (v *viewer) changed(f frame) {
@@ -275,11 +294,56 @@ func (v *viewer) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	line, err := encodeLine(api.Update{View: &shown})
+	if err := v.update(api.Update{View: &shown}); err != nil {
+		return err
+	}
+	if m := v.mail.next(shown.Mail); m != nil {
+		return v.update(api.Update{Mail: m})
+	}
+	return nil
+}
+
+func (v *viewer) update(u api.Update) error {
+	line, err := encodeLine(u)
 	if err != nil {
 		return err
 	}
 	return v.w.frame(frame{line: line}, false)
+}
+
+// A mailDiff knows which deliveries and dead letters a page has.
+type mailDiff struct {
+	sent     map[[2]string]delivery.Delivery // by message and receiver
+	letter   int64                           // the number of the newest dead letter
+	internal int
+	dead     int
+}
+
+// next returns what has changed in m, or nil.
+func (d *mailDiff) next(m *room.MailView) *api.Mail {
+	if m == nil {
+		return nil
+	}
+	out := &api.Mail{Internal: m.Internal, Dead: m.Dead}
+	now := make(map[[2]string]delivery.Delivery, len(m.Deliveries)) // without those that m does not list any more
+	for _, x := range m.Deliveries {
+		key := [2]string{x.Message, x.To}
+		if d.sent[key] != x {
+			out.Deliveries = append(out.Deliveries, x)
+		}
+		now[key] = x
+	}
+	for _, l := range m.Letters {
+		if l.Seq > d.letter {
+			out.Letters, d.letter = append(out.Letters, l), l.Seq
+		}
+	}
+	same := d.sent != nil && out.Internal == d.internal && out.Dead == d.dead && out.Deliveries == nil && out.Letters == nil
+	d.sent, d.internal, d.dead = now, out.Internal, out.Dead
+	if same {
+		return nil
+	}
+	return out
 }
 
 // readAtOnce is how many events are read at a time.

@@ -9,8 +9,8 @@ export function drawActions() {
   const tools = drawTools(), requests = drawRequests();
   const e = el("div", { class: "acts" }, tools, requests);
   e.patch = (row, page) => {
-    const calls = row.message?.tools ?? row.tools ?? [];
-    tools.patch(calls, row.message?.tools_more ?? 0, row.state === "speaking");
+    const calls = row.message?.tools ?? row.used?.tools ?? row.tools ?? [];
+    tools.patch(calls, row.message?.tools_more ?? row.used?.more ?? 0, row.state === "speaking");
     requests.patch(row.requests ?? [], page);
     e.hidden = tools.hidden && requests.hidden;
   };

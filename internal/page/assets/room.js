@@ -6,10 +6,11 @@ import "./banner.js";
 import "./roster.js";
 import "./policy.js";
 import "./timeline.js";
+import "./thread.js";
 import "./inspector.js";
 import "./dock.js";
 import "./sheets.js";
 
 const room = new Room(document.body.dataset.room);
-for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-policy, moot-timeline, moot-inspector, moot-dock, moot-panels")) part.connect(room);
+for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-policy, moot-timeline, moot-thread, moot-inspector, moot-dock, moot-panels")) part.connect(room);
 room.start().catch((problem) => room.fail(problem));

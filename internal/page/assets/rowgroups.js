@@ -1,31 +1,6 @@
-// Rows that fold several events: internal messages, declined rounds, and the beginning
-// of a room.
+// Rows that fold several events: declined rounds, and the beginning of a room.
 import { el, setText } from "./dom.js";
-import { ago, count, time } from "./format.js";
-import { draw } from "./rows.js";
-
-// drawInternal draws internal messages as one line, which opens.
-export function drawInternal() {
-  const title = el("span"), when = el("span", { class: "ago" }), items = el("div", { class: "folded" });
-  const more = el("details", {}, el("summary", {}, title, when), items);
-  const e = el("article", { tabindex: "-1", "aria-label": "Internal agent messages" }, more);
-  let row, page;
-  const drawItems = () => {
-    if (!more.open) return;
-    const have = items.children;
-    row.items.forEach((item, i) => (have[i] ? have[i].patch(item, page) : items.append(draw(item, page))));
-  };
-  more.addEventListener("toggle", drawItems);
-  e.tick = () => setText(when, `last ${age(row.at)}`);
-  e.patch = (r, p) => {
-    row = r;
-    page = p;
-    setText(title, `Internal agent messages (${row.items.length})`);
-    e.tick();
-    drawItems();
-  };
-  return e;
-}
+import { count, time } from "./format.js";
 
 // drawDeclined draws declined rounds: one as a sentence, more as one line that opens.
 export function drawDeclined() {
@@ -61,10 +36,4 @@ function opening(spec, page) {
   if (spec.limits.max_turns) out.push(`at most ${count(spec.limits.max_turns, "turn")}`);
   const from = spec.forked_from ? ` Forked from room ${spec.forked_from.room} after event ${spec.forked_from.seq}.` : "";
   return `${out.join(", ")}.${from}`;
-}
-
-// age is ago with the seconds of the last minute.
-function age(at) {
-  const s = Math.floor((Date.now() - Date.parse(at)) / 1000);
-  return s < 60 ? `${Math.max(0, s)} s ago` : ago(at);
 }

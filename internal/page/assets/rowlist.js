@@ -21,7 +21,7 @@ export class RowList {
       const e = this.#elements.get(row.key);
       if (row.gone) this.#remove(row.key);
       else if (e) e.patch(row, this.#page);
-      else if (!row.folded) this.#insert(rows, row);
+      else this.#insert(rows, row);
     }
   }
 
@@ -42,10 +42,6 @@ export class RowList {
   // again draws the names of participants again.
   again(rows) {
     for (const row of rows) this.#elements.get(row.key)?.patch(row, this.#page);
-  }
-
-  tick() {
-    for (const e of this.#box.querySelectorAll(".row-internal")) e.tick();
   }
 
   #insert(rows, row) {

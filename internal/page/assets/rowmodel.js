@@ -5,14 +5,19 @@
 //
 //   turn      one turn of an agent, from its grant to its end: state, who, message, ...
 //   message   a message outside a turn
-//   internal  internal messages that follow each other: items are turn and message rows
+//   tool, build, blocker, check  typed messages that belong together; see cardmodel.js
 //   declined  rounds that the policy has declined, one after the other: items
 //   opened    the room and the participants with which it began
 //   note      a change of seats, modes, limits, the policy or the phase: its event
 //   day       the day has changed
 //
 // A row stands where its last event stands in the log, and that of the turn that runs
-// is the last one: a message that comes meanwhile was said before the turn's.
+// is the last one: a message that comes meanwhile was said before the turn's. A card
+// stands where its first event stands.
+//
+// Internal messages have no row; see thread.js. A turn whose message is internal keeps
+// its row if the agent has used tools in it.
+import { CardModel } from "./cardmodel.js";
 import { isNote } from "./notes.js";
 
 const ends = {
@@ -24,6 +29,8 @@ const most = 100; // items of a row
 export class RowModel {
   rows = [];
   open = null; // the row of the turn that runs
+  inside = new Set(); // the numbers of internal messages
+  cards = new CardModel();
   #byKey = new Map();
   #changed = new Set();
   #here = new Map(); // seats of sessions: whether the session is there, as far as known
@@ -41,9 +48,17 @@ export class RowModel {
   }
 
   // add takes the next event: an update of the form page.
-  add({ event, html }) {
+  add({ event, html, payload_bytes: bytes }) {
     const step = this[event.type] ?? (event.type.startsWith("turn.") ? null : this.#note);
-    step?.call(this, event, event.body, html ?? "");
+    step?.call(this, event, event.body, html ?? "", bytes);
+  }
+
+  // touch marks the rows that show one of these messages as changed.
+  touch(ids) {
+    for (const id of ids) {
+      const row = this.cards.has(id);
+      if (row) this.#changed.add(row);
+    }
   }
 
   // live takes text or a tool call of the turn that runs.
@@ -79,6 +94,7 @@ export class RowModel {
 
   "turn.granted"(e, b) {
     this.#hideOpen();
+    this.cards.works(b.participant);
     this.open = this.#put({
       key: `turn-${b.turn}`, kind: "turn", turn: b.turn, who: b.participant, state: "speaking", at: e.at,
       reason: b.reason ?? "", by: e.actor, confidence: b.confidence, tokens: b.tokens, live: "", partial: false, tools: [], requests: [], late: 0,
@@ -157,38 +173,53 @@ export class RowModel {
 
   // Messages.
 
-  "message.posted"(e, b, html) {
+  "message.posted"(e, b, html, bytes) {
     const m = b.message;
-    const said = { message: m, html, at: e.at, removed: !m.text && m.visibility !== "user_redacted" };
+    const part = { seq: e.seq, message: m, html, at: e.at, bytes, removed: !m.text && !m.summary && m.visibility !== "user_redacted" && !m.payload && !bytes };
+    if (m.visibility === "internal") return this.#inside(e, b, part);
+    const card = b.turn ? null : this.cards.card(part);
+    if (card) return this.#card(card, e);
     let row;
     if (b.turn) {
       row = this.#turn(e, m.from_agent);
-      Object.assign(row, said, { state: "posted", latency: b.latency_ns, usage: b.usage, auto: b.auto ?? false });
+      Object.assign(row, part, { at: e.at, state: "posted", latency: b.latency_ns, usage: b.usage, auto: b.auto ?? false });
       this.#close(row);
     } else {
-      row = { key: `event-${e.seq}`, kind: "message", who: m.from_agent, opening: b.opening, via: e.via, ...said };
-      if (m.visibility !== "internal") this.#put(row, e);
+      row = this.#put({ key: `event-${e.seq}`, kind: "message", who: m.from_agent, opening: b.opening, via: e.via, ...part }, e);
     }
-    if (m.visibility === "internal") this.#fold(row, e);
+    this.cards.note(row, m);
   }
 
-  // fold puts a message into the row of internal messages at the end.
-  #fold(row, e) {
-    if (this.#byKey.has(row.key)) this.#remove(row);
-    let into = this.#lastEnded();
-    if (into?.kind !== "internal" || into.items.length >= most) into = this.#put({ key: `internal-${e.seq}`, kind: "internal", items: [], at: e.at }, e);
-    const item = { ...row, from: row.from ?? e.seq, seq: e.seq, gone: false, folded: into };
-    into.items.push(item);
-    Object.assign(into, { seq: e.seq, at: e.at });
-    this.#byKey.set(item.key, item);
-    this.#changed.add(into);
+  // inside takes an internal message, which the main timeline does not show.
+  #inside(e, b, part) {
+    this.inside.add(e.seq);
+    if (b.turn) this.#endInside(this.#turn(e, part.message.from_agent), b);
+    const card = this.cards.inside(part);
+    if (card) this.#card(card, e);
+  }
+
+  // endInside ends a turn whose message is internal. What the agent has done stays.
+  #endInside(row, b) {
+    const { tools = [], tools_more: more } = b.message;
+    const used = tools.length > 0 || row.tools.length > 0 || row.requests.length > 0;
+    Object.assign(row, { state: "inside", latency: b.latency_ns, usage: b.usage, used: tools.length ? { tools, more } : undefined, draft: undefined, message: undefined, html: "", first: undefined });
+    this.#close(row);
+    if (!used) this.#remove(row);
+  }
+
+  // card shows a card that has begun or changed.
+  #card({ row, isNew }, e) {
+    if (isNew) this.#put(Object.assign(row, { at: e.at }), e);
+    else if (!row.gone) this.#changed.add(row);
+    if (row.parts?.at(-1)?.seq === e.seq) this.#byKey.set(`event-${e.seq}`, row);
   }
 
   "message.redacted"(e, b) {
     for (const row of this.#byKey.values()) {
-      if (row.seq !== b.target || !row.message) continue;
-      Object.assign(row, { removed: true, html: "", message: { ...row.message, text: "", summary: "" } });
-      this.#changed.add(row.folded ?? row);
+      const part = row.parts ? row.parts.find((p) => p.seq === b.target) : row.seq === b.target && row.message && row;
+      if (!part) continue;
+      Object.assign(part, { removed: true, html: "", bytes: 0, message: { ...part.message, text: "", summary: "", payload: undefined } });
+      this.#changed.add(row);
     }
     this.#note(e);
   }
@@ -270,7 +301,8 @@ export class RowModel {
   #drop(row) {
     row.gone = true;
     this.#byKey.delete(row.key);
-    for (const item of row.items ?? []) this.#byKey.delete(item.key);
+    for (const part of row.parts ?? []) this.#byKey.delete(`event-${part.seq}`);
+    this.cards.forget(row);
     this.#changed.add(row);
   }
 }

@@ -1,15 +1,19 @@
 // The elements of rows. A row is drawn once; then only the parts of it that differ
 // change, so that what a person has opened or focused remains.
 import { drawActions } from "./actions.js";
+import { drawCard, patchBecame } from "./cards.js";
+import { drawDeliveries } from "./deliveries.js";
 import { avatar, el, hueOf, setHTML, setText } from "./dom.js";
 import { day, hour, time } from "./format.js";
 import { note } from "./notes.js";
-import { drawDeclined, drawInternal, drawOpened } from "./rowgroups.js";
+import { drawDeclined, drawOpened } from "./rowgroups.js";
+import { drawPayload } from "./payload.js";
 import { facts, outcome, sent, source, tags } from "./rowwords.js";
 
 const drawers = {
   turn: drawSaid, message: drawSaid, note: drawNote, day: drawDay,
-  internal: drawInternal, declined: drawDeclined, opened: drawOpened,
+  declined: drawDeclined, opened: drawOpened,
+  tool: drawCard, build: drawCard, blocker: drawCard, check: drawCard,
 };
 
 // draw makes the element of a row. page has the names of participants and reads
@@ -52,11 +56,11 @@ function drawSaid(row) {
     face: el("span"), name: el("strong"), tags: el("span", { class: "tags" }), facts: el("span"),
     at: el("time"), number: el("span"), which: el("span", { class: "sr" }), actions: drawActions(),
     text: el("div", { class: "text" }), live: el("div", { class: "text live" }), outcome: el("p", { class: "outcome" }),
-    more: el("div", { class: "more-text" }), foot: el("footer"),
+    more: el("div", { class: "more-text" }), payload: drawPayload(), deliveries: drawDeliveries(), became: el("p", { class: "became" }), foot: el("footer"),
   };
   p.link = el("a", { class: "n", href: `#${row.key}` }, p.at, p.number, p.which);
   const e = el("article", { tabindex: "-1" }, p.face, el("div", { class: "said" },
-    el("header", {}, el("span", { class: "by" }, p.name, p.tags, p.facts), p.link), p.actions, p.text, p.live, p.outcome, p.more, p.foot));
+    el("header", {}, el("span", { class: "by" }, p.name, p.tags, p.facts), p.link), p.actions, p.text, p.live, p.outcome, p.more, p.payload, p.deliveries, p.became, p.foot));
   e.patch = (r, page) => patchSaid(e, p, r, page);
   return e;
 }
@@ -76,6 +80,9 @@ function patchSaid(e, p, row, page) {
   const end = outcome(row, page);
   setText(p.outcome, end);
   p.outcome.hidden = !end;
+  p.payload.patch(row, page);
+  p.deliveries.patch(row, page);
+  patchBecame(p.became, row, page);
   setText(p.foot, sent(row, page).join(" · "));
 }
 

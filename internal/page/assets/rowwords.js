@@ -2,10 +2,10 @@
 // ended, why its speaker was chosen and how it was sent.
 import { cost, seconds, tokens } from "./format.js";
 import { by } from "./notes.js";
+import { isTyped, kindName } from "./kinds.js";
 import { kindOf, kindWord } from "./words.js";
 
 const visibilities = {
-  internal: { kind: "internal", text: "internal", title: "Only its sender, its receiver and people with control see it" },
   user_redacted: { kind: "internal", text: "summary only", title: "The other participants see only its summary" },
 };
 
@@ -26,6 +26,7 @@ export function tags(row, page) {
   const from = source(row, page);
   if (from === "session") out.push({ kind: "session", text: m.from_session ? `session ${m.from_session}` : "an agent", title: "Written by an agent of another session" });
   if (from === "applet") out.push({ kind: "applet", text: m.applet ? `applet ${m.applet}` : "applet", title: "Written by a program of a person" });
+  if (isTyped(m)) out.push({ kind: "typed", text: kindName(m) });
   if (m && visibilities[m.visibility]) out.push(visibilities[m.visibility]);
   return out;
 }
@@ -60,6 +61,7 @@ export function outcome(row, page) {
     case "failed": return `failed (${row.code}): ${row.error}`;
     case "interrupted": return `interrupted${because}`;
     case "rejected": return `draft rejected${by(row.ended, page.called)}${because}`;
+    case "inside": return "wrote an internal message";
     case "hidden": return "said something that is not for you";
   }
   return "";

@@ -4,6 +4,9 @@
 //   event    an event has come: {event, html}
 //   live     text of the turn that runs, or "pausing"
 //   view     how the room stands has changed: this.view is new, this.before the one before
+//   mail     what has become of messages has changed: this.mail and this.deliveries are
+//            new; {changed} are the ids of messages
+//   thread   a person has chosen an internal message: {seq}
 //   link     the connection has changed: this.link is connecting, open, waiting or ended
 //   select   a person has chosen what the inspector shows: {turn} or {seq} or {seat}
 //   problem  a request has failed: a Problem
@@ -16,6 +19,8 @@ export class Room extends EventTarget {
   view = null;
   before = null;
   caller = null;
+  mail = null; // {internal, dead, letters}; null for readers who may not see it
+  deliveries = new Map(); // by message and receiver
   link = "connecting";
   last = 0; // the number of the newest event that was received
   pausing = false; // a person has paused the room, and the event has not come yet
@@ -126,6 +131,8 @@ export class Room extends EventTarget {
       this.#emit("event", u);
     } else if (u.view) {
       this.#show(u.view);
+    } else if (u.mail) {
+      this.#showMail(u.mail);
     } else if (u.live) {
       this.pausing ||= Boolean(u.live.pausing);
       this.#emit("live", u.live);
@@ -139,6 +146,25 @@ export class Room extends EventTarget {
     this.view = view;
     assignHues(view.participants.map((p) => p.id));
     this.#emit("view");
+  }
+
+  #showMail({ internal, dead, letters = [], deliveries = [] }) {
+    const known = new Set(this.mail?.letters.map((l) => l.seq));
+    this.mail = { internal, dead, letters: [...this.mail?.letters ?? [], ...letters.filter((l) => !known.has(l.seq))].slice(-50) };
+    for (const d of deliveries) {
+      if (!this.deliveries.has(d.message_id)) this.deliveries.set(d.message_id, new Map());
+      this.deliveries.get(d.message_id).set(d.to_agent, d);
+    }
+    for (const id of this.deliveries.keys()) {
+      if (this.deliveries.size <= 1000) break;
+      this.deliveries.delete(id);
+    }
+    this.#emit("mail", { changed: new Set(deliveries.map((d) => d.message_id)) });
+  }
+
+  // thread shows an internal message.
+  thread(seq) {
+    this.#emit("thread", { seq });
   }
 
   #setLink(link) {

@@ -37,7 +37,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
     window.addEventListener("hashchange", () => this.#deepLink());
     bindKey("j", "Next row of the timeline", () => this.#step(1));
     bindKey("k", "Previous row of the timeline", () => this.#step(-1));
-    setInterval(() => document.hidden || this.list.tick(), 1000);
+    room.addEventListener("mail", ({ detail }) => this.#mail(detail));
   }
 
   #build() {
@@ -57,6 +57,9 @@ customElements.define("moot-timeline", class extends HTMLElement {
   name = (id) => (id ? (id === "host" ? "Host" : this.room.name(id)) : "An agent");
 
   called = (id) => (id === this.you ? "you" : id === "host" ? "the host" : this.room.name(id));
+
+  // deliveries returns what has become of a message, by its receivers.
+  deliveries = (id) => this.room.mail && this.room.deliveries.get(id);
 
   get you() {
     return this.room.you;
@@ -104,7 +107,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
 
   #event(update) {
     const shown = this.events.add(update, !this.following);
-    if (boundaries.has(update.event.type)) {
+    if (boundaries.has(update.event.type) && update.event.body.message?.visibility !== "internal") {
       if (!this.following) this.#fresh++;
       this.#announce(update);
     }
@@ -115,6 +118,11 @@ customElements.define("moot-timeline", class extends HTMLElement {
     if (!live.delta && !live.tool) return;
     this.events.model.live(live);
     if (this.events.current) this.#draw();
+  }
+
+  #mail({ changed }) {
+    this.events.model.touch(changed);
+    if (changed.size > 0) this.#draw();
   }
 
   // view draws names and badges again when they have changed.
@@ -218,8 +226,10 @@ customElements.define("moot-timeline", class extends HTMLElement {
   async toRow(key) {
     const [, kind, number] = /^(turn|event)-(\d+)$/.exec(key) ?? [];
     if (!kind) return;
+    if (kind === "event" && !this.#find(key) && this.events.model.inside.has(Number(number))) return this.room.thread(Number(number));
     this.following = false;
     if (!this.#find(key)) await (kind === "turn" ? this.events.aroundTurn(Number(number)) : this.events.around(Number(number)));
+    if (!this.#find(key) && this.events.model.inside.has(Number(number))) this.room.thread(Number(number));
     this.#target = key;
     this.#draw(true);
   }
@@ -227,7 +237,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
   // find returns the row with a key, or the one that the event belongs to.
   #find(key) {
     const { model } = this.events, row = model.row(key);
-    if (row) return row.folded ?? row;
+    if (row) return row;
     const seq = key.startsWith("event-") && Number(key.slice(6));
     return seq && model.rows.find((r) => r.kind !== "day" && r.from <= seq && seq <= r.seq);
   }
