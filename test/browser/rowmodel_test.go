@@ -36,7 +36,7 @@ func TestRowModel(t *testing.T) {
 		{"declined rounds", `add("round.declined", { reason: "x" }); add("bid.posted", {}); add("round.declined", { reason: "y" })`, "day-1 day\ndeclined-1 declined x y"},
 		{
 			"internal messages", `grant(1, "a"); add("message.posted", said(1, "a", { visibility: "internal" })); grant(2, "b"); add("message.posted", said(2, "b", { visibility: "internal" })); grant(3, "a")`,
-			"day-1 day\ninternal-2 internal turn-1 turn-2\nturn-3 speaking",
+			"day-1 day\nturn-3 speaking",
 		},
 		{"a text that is removed", `add("message.posted", said(0, "me")); add("message.redacted", { target: 1 })`, "day-1 day\nevent-1 message removed\nevent-2 note"},
 		{

@@ -71,7 +71,7 @@ func TestTimelineRows(t *testing.T) {
 	b.shots(t, "timeline-rows")
 }
 
-// TestTimelinePrivate checks that internal messages are folded, and that the text of a
+// TestTimelinePrivate checks that internal messages are in their thread, and that the text of a
 // redacted one is fetched when a person asks for it.
 func TestTimelinePrivate(t *testing.T) {
 	s, _, b, id := timelineOf(t)
@@ -79,10 +79,10 @@ func TestTimelinePrivate(t *testing.T) {
 		s.do(id, map[string]any{"do": "say", "as": "Ana", "to": "DBA", "visibility": "internal", "text": text})
 	}
 	s.do(id, map[string]any{"do": "say", "as": "Ana", "visibility": "user_redacted", "text": "the password is hunter2"})
-	b.until(t, `document.querySelector(".row-internal summary")?.textContent.startsWith("Internal agent messages (2)last ")`)
+	b.until(t, `document.querySelector(".thread-pill").textContent === "Internal agent messages (2)"`)
 	b.until(t, `document.querySelector("[data-visibility=user_redacted] button") && !document.body.textContent.includes("hunter2")`)
-	b.run(t, chromedp.Click(".row-internal summary", chromedp.ByQuery), chromedp.Click("[data-visibility=user_redacted] button", chromedp.ByQuery))
-	b.until(t, `document.querySelector("[data-visibility=user_redacted] .text").textContent.includes("hunter2") && document.querySelector(".row-internal .folded").textContent.includes("orders_email")`)
+	b.run(t, chromedp.Click(".thread-pill", chromedp.ByQuery), chromedp.Click("[data-visibility=user_redacted] button", chromedp.ByQuery))
+	b.until(t, `document.querySelector("[data-visibility=user_redacted] .text").textContent.includes("hunter2") && document.querySelector("#thread-body").textContent.includes("orders_email")`)
 	b.shots(t, "timeline-private")
 }
 

@@ -4,9 +4,9 @@
 // line on the message that they answer.
 //
 // A card has parts, which are messages: {seq, message, html, at, bytes}.
-import { field, progress } from "./payload.js";
+import { field, progress } from "./payloadfacts.js";
 
-const cards = { tool_intent: "tool", tool_result: "tool", build_update: "build", blocker: "blocker" };
+const cards = new Map([["tool_intent", "tool"], ["tool_result", "tool"], ["build_update", "build"], ["blocker", "blocker"]]);
 const answers = new Set(["decision", "clarification_reply", "cancel"]);
 
 const most = 100; // parts of a card
@@ -40,7 +40,7 @@ export class CardModel {
   // card returns the card that a visible message becomes or joins: {row, isNew}. It is
   // null for a message that has a row of its own.
   card(part) {
-    const m = part.message, kind = cards[m.kind];
+    const m = part.message, kind = cards.get(m.kind);
     if (!kind) return null;
     const row = kind === "blocker" ? undefined : this.#open.find((r) => joins(r, m));
     if (!row) return { row: this.#begin(kind, part), isNew: true };
@@ -102,7 +102,7 @@ export class CardModel {
 
   #reply(part) {
     const m = part.message;
-    const waits = (r) => r.asked.includes(m.from_agent) && !r.parts.some((p) => p.message.from_agent === m.from_agent);
+    const waits = (r) => r.asked.includes(m.from_agent) && !r.parts.slice(1).some((p) => p.message.from_agent === m.from_agent);
     const named = [m.parent_id, m.correlation_id].map((id) => this.#byMessage.get(id)).find((r) => r?.kind === "check");
     const row = named ?? this.#checks.findLast(waits);
     if (!row) return null;
@@ -118,7 +118,7 @@ const receivers = (m) => (m.receivers?.length ? m.receivers : m.to_agent && m.to
 // joins reports whether a message goes on with an open card: it names one of its
 // messages, or it is of the same sender, thread and subject.
 function joins(row, m) {
-  if (cards[m.kind] !== row.kind || row.who !== m.from_agent || m.kind === "tool_intent") return false;
+  if (cards.get(m.kind) !== row.kind || row.who !== m.from_agent || m.kind === "tool_intent") return false;
   const ids = row.parts.map((p) => p.message.message_id), first = row.parts[0].message;
   if (ids.includes(m.parent_id) || ids.includes(m.correlation_id)) return true;
   if (m.parent_id && m.parent_id !== first.parent_id) return false;

@@ -5,7 +5,8 @@ import { drawDeliveries } from "./deliveries.js";
 import { avatar, el, hueOf, setHTML, setText } from "./dom.js";
 import { hour, time } from "./format.js";
 import { kindName } from "./kinds.js";
-import { drawPayload, progress } from "./payload.js";
+import { drawPayload } from "./payload.js";
+import { progress } from "./payloadfacts.js";
 
 const titles = { tool: "Tool", build: "Build", blocker: "Blocker", check: "Status check" };
 const states = { running: ["…", "running"], done: ["✓", "done"], failed: ["✗", "failed"], blocked: ["!", "needs an answer"], answered: ["✓", "answered"], waits: ["…", "waits for an answer"] };

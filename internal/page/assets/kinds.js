@@ -27,7 +27,7 @@ const states = {
 };
 
 // deliveryState returns the sign, the word and the meaning of a state.
-export const deliveryState = (state) => states[state] ?? states.posted;
+export const deliveryState = (state) => states[stateName(state)];
 
 // stateName returns a state as one that the page knows.
-export const stateName = (state) => (state in states ? state : "posted");
+export const stateName = (state) => (Object.hasOwn(states, state) ? state : "posted");

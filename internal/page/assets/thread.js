@@ -18,7 +18,7 @@ customElements.define("moot-thread", class extends HTMLElement {
   #busy = null;
 
   revealed = new Map();
-  mayReveal = false; // whoever opens the thread sees whole texts
+  mayReveal = false; // the thread shows whole texts
 
   connect(room) {
     this.room = room;
