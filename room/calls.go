@@ -423,12 +423,9 @@ func canceling(c *Call, why string) CallChanged {
 	return b
 }
 
-// rightsOf returns what an agent may use, and what it may delegate.
-func rightsOf(p Participant) (use, delegate rights.Set) { return rights.Defaults(p.Role) }
-
 // delegable returns what x and all its callers may delegate.
 func (s *State) delegable(x *Seat) rights.Set {
-	_, d := rightsOf(x.Participant)
+	_, d := x.Rights()
 	if of := s.Spec.Call; of != nil {
 		d &= rights.Of(of.Delegate)
 	}
@@ -438,10 +435,14 @@ func (s *State) delegable(x *Seat) rights.Set {
 // callRights returns the rights of an agent that x calls: its own, as far as all callers
 // may delegate them and x asks for them.
 func (s *State) callRights(x *Seat, target Participant, a calls.Args) rights.Set {
-	use, _ := rightsOf(target)
-	requested := rights.All
-	if a.AllowedTools != nil {
-		requested = rights.Of(a.AllowedTools)
+	use, _ := target.Rights()
+	return rights.Effective(use, []rights.Set{s.delegable(x)}, requested(&a), rights.All)
+}
+
+// requested returns the rights that a call asks for, all of them if it names none.
+func requested(a *calls.Args) rights.Set {
+	if a == nil || a.AllowedTools == nil {
+		return rights.All
 	}
-	return rights.Effective(use, []rights.Set{s.delegable(x)}, requested, rights.All)
+	return rights.Of(a.AllowedTools)
 }

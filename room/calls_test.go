@@ -78,7 +78,7 @@ func TestCallTools(t *testing.T) {
 		tools []string
 		want  []string
 	}{
-		{nil, []string{"read", "search", "think", "fetch"}},
+		{nil, []string{"read", "search", "think", "fetch", "other"}},
 		{[]string{"read", "execute", "edit", "delete"}, []string{"read"}},
 		{[]string{}, []string{}},
 	} {

@@ -92,7 +92,7 @@ func (s *State) Child(call string) (spec Spec, participants []Participant, ok bo
 	}
 	of := CallOf{
 		Room: s.Spec.Room, Call: c.ID, Caller: c.Caller, Agent: c.Agent, Root: s.Spec.Room, Chain: c.Chain, Depth: c.Depth,
-		MaxDepth: s.callDepth(x), Rights: c.Rights, Delegate: s.delegable(x).Names(), Nested: c.Nested,
+		MaxDepth: s.callDepth(x), Rights: c.Rights, Delegate: (s.delegable(x) & requested(c.Request)).Names(), Nested: c.Nested,
 	}
 	if s.Spec.Call != nil {
 		of.Root = s.Spec.Call.Root
@@ -111,6 +111,8 @@ func (s *State) Child(call string) (spec Spec, participants []Participant, ok bo
 // the rights of the call.
 func called(p Participant, c *Call) Participant {
 	p.Kind, p.Cooldown, p.MaxTokens, p.Moderator, p.Session = policy.Local, 0, 0, false, false
+	_, delegate := p.Rights()
+	p.MayUse, p.MayDelegate = c.Rights, delegate.Names()
 	p.Budget.Room = Amounts{} // that of the calling room; its hour and its day hold here too
 	if p.Mode == "" {
 		p.Mode = FullAuto

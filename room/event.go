@@ -395,6 +395,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		e.Body = b
 	case Joined:
 		b.Participant.Endpoint, b.Participant.Allow, b.Participant.Instructions = nil, nil, ""
+		b.Participant.MayUse, b.Participant.MayDelegate = nil, nil
 		e.Body = b
 	case MessagePosted:
 		m, ok := b.Message.VisibleAt(level)

@@ -8,6 +8,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/rights"
 )
 
 // Bounds of the permission requests of one turn.
@@ -49,7 +50,10 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 	p.Dir = ""
 	asked := PermissionAsked{Turn: t.Number, Participant: x.ID, ID: itoa(t.Number) + "." + itoa(t.Asked+1), Permission: p, Timeout: s.Limits.PermissionTimeout}
 	a := do.Answer
+	refusal := x.withheld(do.Permission)
 	switch {
+	case refusal != "":
+		a = &endpoint.Answer{By: endpoint.RuledBy, Reason: refusal}
 	case !whole:
 		a = &endpoint.Answer{By: endpoint.Unasked, Reason: "the request is too long to be shown to a person"}
 	case a == nil && p.Long: // a rule may allow it
@@ -60,6 +64,34 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 	return []Body{asked, PermissionAnswered{
 		Turn: t.Number, Participant: x.ID, ID: asked.ID, Allowed: a.Allowed && a.By == endpoint.RuledBy, By: a.By, Reason: cleanReason(a.Reason),
 	}}, nil
+}
+
+// Rights returns the tool rights of the agent of p: what it may use, and what it may let
+// the agents have that it calls.
+func (p Participant) Rights() (use, delegate rights.Set) {
+	return rights.For(p.Role, p.MayUse, p.MayDelegate)
+}
+
+// withheld says why x may not do what p is about, "" if its rights have it. An action
+// needs the right of its kind. One that states a command needs execute too, and one
+// that states a change of a file needs one of those that change files: the kind is a word of the
+// agent. A question is no action.
+func (x *Seat) withheld(p Permission) string {
+	if p.Question != nil {
+		return ""
+	}
+	use, _ := x.Rights()
+	need := rights.Kind(p.Kind)
+	if p.Command != "" || len(p.Argv) > 0 {
+		need |= rights.Execute
+	}
+	if (len(p.Diffs) > 0 || p.Long) && need&(rights.Edit|rights.Delete|rights.Move) == rights.None {
+		need |= rights.Edit
+	}
+	if use.Has(need) {
+		return ""
+	}
+	return x.ID + " may not " + (need &^ use).Verb() + ": its tools are " + use.String()
 }
 
 // foreign reports whether the agent of x is of another owner, who alone decides

@@ -124,6 +124,11 @@ type Participant struct {
 	// agents of the host's device have rules here.
 	Allow []AllowRule `json:"allow,omitempty"`
 
+	// MayUse are the tool rights of its agent, and MayDelegate those that it may let the
+	// agents have that it calls; see package rights. nil is the default of its role.
+	MayUse      []string `json:"may_use,omitzero"`
+	MayDelegate []string `json:"may_delegate,omitzero"`
+
 	// Calls says whether the agent may call other agents: CallsAllow, CallsAsk or
 	// CallsDeny, which "" is too. MaxSubAgentDepth is the depth of calls below it; 0 is
 	// that of the room.

@@ -26,6 +26,7 @@ func (r *redactor) event(e room.Event) room.Event {
 		e.Body = b
 	case room.Joined:
 		b.Participant.Endpoint, b.Participant.Allow, b.Participant.Instructions = nil, nil, ""
+		b.Participant.MayUse, b.Participant.MayDelegate = nil, nil
 		e.Body = b
 	case room.PolicyChanged:
 		b.Policy = withoutSettings(b.Policy)

@@ -22,10 +22,11 @@ type Preset struct {
 	Defaults    string // settings, to which those of the owner are preferred; "" is none
 	DefaultsVar string // the variable that names a file with them
 
-	MessageIDs bool   // its messages have an id; a chunk without one is a notice
-	Titled     bool   // it states a command as the title of the action, and nowhere else
-	Limits     string // what the mode cannot enforce, a sentence for people
-	SignIn     string // how its owner signs in
+	MessageIDs bool     // its messages have an id; a chunk without one is a notice
+	Titled     bool     // it states a command as the title of the action, and nowhere else
+	Limits     string   // what the mode cannot enforce, a sentence for people
+	Free       []string // kinds of tools that it uses without asking
+	SignIn     string   // how its owner signs in
 }
 
 // OwnPermissions is what is shown of an agent without a preset.
@@ -47,6 +48,7 @@ var presets = []Preset{
 		Env:    []string{"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false"},
 		Pass:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"},
 		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",
+		Free:   []string{"read", "search", "think"},
 		SignIn: "run `claude` and sign in, or set ANTHROPIC_API_KEY",
 	},
 	{
@@ -54,6 +56,7 @@ var presets = []Preset{
 		Option: "mode", Value: "read-only", MessageIDs: true,
 		Pass:   []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"},
 		Limits: "it reads files and runs commands that change nothing without asking, in its own sandbox",
+		Free:   []string{"read", "search", "think", "execute"},
 		SignIn: "run `codex login`, or set OPENAI_API_KEY",
 	},
 	{
@@ -61,6 +64,7 @@ var presets = []Preset{
 		Mode: "default", Titled: true,
 		Pass:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_MODEL"},
 		Limits: "it reads files and searches without asking, and follows the policies of its own settings",
+		Free:   []string{"read", "search", "think"},
 		SignIn: "run `gemini` and sign in, or set GEMINI_API_KEY",
 	},
 	{
@@ -71,6 +75,7 @@ var presets = []Preset{
 			"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME",
 		},
 		Limits: "it reads files and searches without asking, and an agent that its configuration defines keeps its own permissions",
+		Free:   []string{"read", "search", "think"},
 		SignIn: "run `opencode auth login`",
 	},
 	{
@@ -80,6 +85,7 @@ var presets = []Preset{
 		Defaults: `{"ui":{"enableFollowupSuggestions":false},"memory":{"enableManagedAutoMemory":false}}`, DefaultsVar: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
 		Pass:   []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"},
 		Limits: "it reads files and searches without asking, and follows the allow rules of its own settings",
+		Free:   []string{"read", "search", "think"},
 		SignIn: "run `qwen` and sign in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 	},
 }

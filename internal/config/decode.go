@@ -136,6 +136,7 @@ func (d *document) participant(i int, w *wireParticipant) Participant {
 			Cooldown: w.Cooldown, MaxTokens: w.MaxTokens, Budget: w.Budget.budget(), Tools: w.Tools, Moderator: w.Moderator,
 			Price:   room.Price{Input: millionths(w.Price.Input), CachedInput: millionths(w.Price.CachedInput), Output: millionths(w.Price.Output)},
 			Timeout: time.Duration(w.Timeout), StartTimeout: time.Duration(w.StartTimeout), Allow: w.Allow, HandoffTo: w.HandoffTo,
+			MayUse: w.MayUse, MayDelegate: w.MayDelegate,
 			Calls: w.Calls, MaxSubAgentDepth: w.MaxSubAgentDepth,
 		},
 	}

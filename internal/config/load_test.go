@@ -239,6 +239,11 @@ var problems = []struct{ name, yaml, want string }{
 	{"a session among the agents", head + "agents:\n  - {id: c, endpoint: {kind: session}}\n", "7:5 ROOM-AGENT"},
 	{"an agent with the id of a participant", head + "agents:\n  - {id: a, endpoint: {kind: scripted, lines: [hi]}}\n", "7:10 ROOM-DUPLICATE-ID"},
 	{"an agent without an endpoint", head + "agents:\n  - {id: c}\n", "7:5 ROOM-ENDPOINT"},
+	{"tools", seats + "  - {id: a, tools: [read, search], delegate: [], endpoint: {kind: scripted, lines: []}}\n", ""},
+	{"tools of another word", seats + "  - {id: a, tools: [write], endpoint: {kind: scripted, lines: []}}\n", "4:21 ROOM-VALUE"},
+	{"tools twice", seats + "  - {id: a, delegate: [read, read], endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-VALUE"},
+	{"tools of a person", head + "  - {id: p, kind: human, tools: [read]}\n", "6:33 ROOM-HUMAN?"},
+	{"tools of another owner's agent", head + "  - {id: q, owner: bob, tools: [read], endpoint: {kind: scripted, lines: []}}\n", "6:32 ROOM-ALLOW"},
 	{"calls of another word", seats + "  - {id: a, calls: \"yes\", endpoint: {kind: scripted, lines: []}}\n", "4:20 ROOM-VALUE"},
 	{"depth over the limit", seats + "  - {id: a, maxSubAgentDepth: 6, endpoint: {kind: scripted, lines: []}}\n", "4:31 ROOM-VALUE"},
 	{"calls of a person", head + "  - {id: p, kind: human, calls: allow}\n", "6:33 ROOM-HUMAN?"},
@@ -316,6 +321,20 @@ agents:
 	}
 	if spec, _ := r.Spec("r1", "s"); len(spec.Agents) != 1 || spec.Agents[0].ID != "c" {
 		t.Errorf("%+v", spec.Agents)
+	}
+}
+
+// TestToolRights: a list that is empty stays one, and one that is absent stays absent.
+func TestToolRights(t *testing.T) {
+	r, ps := Load(write(t, map[string]string{"room.yaml": seats + `  - {id: a, tools: [], endpoint: {kind: scripted, lines: [hi]}}
+  - {id: b, role: manager, delegate: [edit, read], endpoint: {kind: scripted, lines: [hi]}}
+`}), testOptions)
+	if r == nil {
+		t.Fatal(ps)
+	}
+	a, b := r.Participants[0].Seat, r.Participants[1].Seat
+	if a.MayUse == nil || len(a.MayUse) > 0 || a.MayDelegate != nil || b.MayUse != nil || !slices.Equal(b.MayDelegate, []string{"edit", "read"}) {
+		t.Errorf("%+v\n%+v", a, b)
 	}
 }
 

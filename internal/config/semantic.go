@@ -137,7 +137,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers != nil, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
-		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "budget": s.Budget != wireBudget{}, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil, "calls": s.Calls != "", "maxSubAgentDepth": s.MaxSubAgentDepth != 0,
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "budget": s.Budget != wireBudget{}, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil, "tools": s.MayUse != nil, "delegate": s.MayDelegate != nil, "calls": s.Calls != "", "maxSubAgentDepth": s.MaxSubAgentDepth != 0,
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")
@@ -177,6 +177,13 @@ func (d *document) checkMode(i int, s *wireParticipant, o Options) {
 func (d *document) checkAllow(i int, s *wireParticipant) {
 	if s.Allow != nil && s.kind() == policy.Remote {
 		d.reportUnlessBroken(participantPath(i, "allow"), "ROOM-ALLOW", "the agent is of another owner, who alone may allow its actions", "remove allow; its owner writes it under profiles: of the settings")
+	}
+	for key, list := range map[string][]string{"tools": s.MayUse, "delegate": s.MayDelegate} {
+		if list != nil && s.kind() == policy.Remote {
+			d.reportUnlessBroken(participantPath(i, key), "ROOM-ALLOW", "the agent is of another owner, who alone decides about its tools", "remove "+key)
+		}
+	}
+	if s.kind() == policy.Remote {
 		return
 	}
 	for k, r := range s.Allow {

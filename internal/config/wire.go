@@ -56,6 +56,9 @@ type (
 		MaxSubAgentDepth int    `json:"maxSubAgentDepth"`
 
 		Allow []room.AllowRule `json:"allow"`
+
+		MayUse      []string `json:"tools"`
+		MayDelegate []string `json:"delegate"`
 	}
 	wireBudget struct {
 		Hour wireAmounts `json:"hour"`

@@ -113,14 +113,50 @@ func (s Set) String() string {
 	return strings.Join(s.Names(), ", ")
 }
 
+// Verb returns what an agent does with the first right of s, for a sentence.
+func (s Set) Verb() string {
+	for i, name := range names {
+		if !s.Has(1 << i) {
+			continue
+		}
+		if name == "other" {
+			return "use tools of other kinds"
+		}
+		return name
+	}
+	return "do nothing"
+}
+
+// planner is the role that plans and lets others do.
+const planner = "manager"
+
 // Defaults returns the rights of a seat whose owner states none: what its agent may
-// use, and what it may delegate. A seat with the role manager plans and reads: it
-// delegates what it may not use itself. Other seats delegate what they use.
+// use, and what it may delegate. A seat with the role manager plans and reads, and uses
+// tools of other kinds, because agents give the tools of moot's server that kind. Its
+// owner decides about each. It delegates what it may not use itself. Other seats
+// delegate what they use.
 func Defaults(role string) (use, delegate Set) {
-	if role == "manager" {
-		return Read | Search | Think | Fetch, All
+	if role == planner {
+		return Read | Search | Think | Fetch | Other, All
 	}
 	return All, All
+}
+
+// For returns the rights of a seat with a role and these lists. A list that is nil is
+// the default of the role. An agent with a list of its own delegates no more than that,
+// unless it states what it delegates or has the role manager.
+func For(role string, mayUse, mayDelegate []string) (use, delegate Set) {
+	use, delegate = Defaults(role)
+	if mayUse != nil {
+		use = Of(mayUse)
+		if role != planner {
+			delegate = use
+		}
+	}
+	if mayDelegate != nil {
+		delegate = Of(mayDelegate)
+	}
+	return use, delegate
 }
 
 // Effective returns the rights of an agent that is called. own is what it may use

@@ -55,7 +55,7 @@ func TestHas(t *testing.T) {
 // TestDefaults: a seat with the role manager may delegate what it may not use.
 func TestDefaults(t *testing.T) {
 	use, delegate := rights.Defaults("manager")
-	if use.String() != "read, search, think, fetch" || delegate != rights.All {
+	if use.String() != "read, search, think, fetch, other" || delegate != rights.All {
 		t.Errorf("manager: %s; %s", use, delegate)
 	}
 	for _, role := range []string{"", "worker", "specialist:db", "Manager"} {
@@ -95,5 +95,36 @@ func TestDelegateMoreThanUsed(t *testing.T) {
 	}
 	if got := rights.Effective(^rights.None, nil, ^rights.None, ^rights.None); got != rights.All {
 		t.Errorf("bits that are no right count: %b", got)
+	}
+}
+
+// TestVerb: the first right gives the word of a refusal.
+func TestVerb(t *testing.T) {
+	for s, want := range map[rights.Set]string{rights.Edit | rights.Execute: "edit", rights.Other: "use tools of other kinds", rights.None: "do nothing"} {
+		if got := s.Verb(); got != want {
+			t.Errorf("%s is %q", s, got)
+		}
+	}
+}
+
+// TestFor: a list replaces the default, and an empty one takes all rights away.
+func TestFor(t *testing.T) {
+	for _, c := range []struct {
+		role                  string
+		use, delegate         []string
+		wantUse, wantDelegate string
+	}{
+		{"", nil, nil, rights.All.String(), rights.All.String()},
+		{"", []string{"read"}, nil, "read", "read"},
+		{"", []string{}, nil, "none", "none"},
+		{"", []string{"read"}, []string{"edit"}, "read", "edit"},
+		{"", nil, []string{}, rights.All.String(), "none"},
+		{"manager", nil, nil, "read, search, think, fetch, other", rights.All.String()},
+		{"manager", []string{"read"}, nil, "read", rights.All.String()},
+		{"manager", nil, []string{"read"}, "read, search, think, fetch, other", "read"},
+	} {
+		if use, delegate := rights.For(c.role, c.use, c.delegate); use.String() != c.wantUse || delegate.String() != c.wantDelegate {
+			t.Errorf("%q %q %q: %s; %s", c.role, c.use, c.delegate, use, delegate)
+		}
 	}
 }

@@ -1,17 +1,22 @@
 package roomcmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/preset"
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/rights"
 )
 
 // newValidateCmd checks room files.
@@ -42,7 +47,7 @@ type verdict struct {
 	OK           bool            `json:"ok"`
 	Participants int             `json:"participants,omitempty"`
 	Policy       string          `json:"policy,omitempty"`
-	Notes        []string        `json:"notes,omitempty"` // who can read the room apart from its devices
+	Notes        []string        `json:"notes,omitempty"` // who can read the room apart from its devices; tool rights that are not enforced
 	Problems     config.Problems `json:"problems"`
 }
 
@@ -99,11 +104,29 @@ func privacyNotes(r *config.Room) (all []string) {
 }
 
 func appendNote(all []string, p room.Participant) []string {
-	note := config.PrivacyNote(p.Endpoint)
-	if note == "" {
-		return all
+	for _, note := range []string{config.PrivacyNote(p.Endpoint), toolNote(p)} {
+		if note != "" {
+			all = append(all, p.ID+": "+note)
+		}
 	}
-	return append(all, p.ID+": "+note)
+	return all
+}
+
+// toolNote says which tools an agent may not use and could use all the same.
+func toolNote(p room.Participant) string {
+	use, _ := p.Rights()
+	if p.Kind != policy.Local || use.Has(rights.All) || len(p.Endpoint) == 0 {
+		return ""
+	}
+	var e struct{ Kind, Agent string }
+	if json.Unmarshal(p.Endpoint, &e) != nil {
+		return ""
+	}
+	tools, why := preset.NotEnforced(e.Kind, e.Agent, (rights.All &^ use).Names())
+	if len(tools) == 0 {
+		return ""
+	}
+	return "its tools are " + use.String() + "; not enforced: " + strings.Join(tools, ", ") + " (" + why + ")"
 }
 
 func printNotes(w io.Writer, notes []string) {
