@@ -84,6 +84,8 @@ func (s *State) Apply(e Event) {
 		}
 	case MessagePosted:
 		s.applyPosted(e, b)
+	case PlanChanged:
+		s.applyPlan(e, b)
 	case MessageAcked, MessageReleased, AckMissed, MessageDead:
 		s.applyMail(e)
 	case PayloadStored:

@@ -130,6 +130,7 @@ func Bodies() []Body {
 		AckMissed{},
 		MessageDead{},
 		PayloadStored{},
+		PlanChanged{},
 		Redacted{},
 		SummaryMade{},
 		Paused{},

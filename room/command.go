@@ -91,8 +91,8 @@ type (
 		Standing    Standing
 		Reason      string
 	}
-	// Redact removes the text of an event (control). Drafts are the events with
-	// drafts of the same message.
+	// Redact removes the text of an event (control). Drafts are the other
+	// events with its text: drafts of a message, and the change of the plan.
 	Redact struct {
 		Target int64
 		Reason string

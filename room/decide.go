@@ -25,7 +25,7 @@ func (s *State) Decide(c Command, now Now) ([]Event, error) {
 	if err != nil || len(bodies) == 0 {
 		return nil, err
 	}
-	return s.stamp(c, now, s.withCalls(s.withAnswers(s.withLoops(s.withReturn(bodies))))), nil
+	return s.stamp(c, now, s.withCalls(s.withAnswers(s.withLoops(s.withFinal(s.withReturn(bodies)))))), nil
 }
 
 // maxVia is the largest length of Event.Via in bytes.
@@ -63,7 +63,7 @@ func actorOf(b Body, actor string) string {
 			return ActorRoom
 		}
 	case Completed:
-		if b.Cause == CauseSettled || b.Cause == CauseReturned {
+		if b.Cause == CauseSettled || b.Cause == CauseReturned || b.Cause == CauseFinalResponse {
 			return ActorRoom
 		}
 	case SeatChanged:
@@ -132,6 +132,8 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 		return s.decideHandOff(c.Actor, do)
 	case Ack:
 		return s.decideAck(c.Actor, do.Message)
+	case ClaimTask:
+		return s.decideClaimTask(c.Actor, do, now)
 	case Posted:
 		return s.decidePosted(c.Actor, do, now)
 	case Violated:

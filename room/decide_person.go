@@ -92,6 +92,7 @@ func (s *State) decideSay(actor string, do Say, now Now) ([]Body, error) {
 	if err := errors.Join(checkLength(m.Text), s.checkAddress(m), m.checkSource(), m.checkTalk()); err != nil {
 		return nil, err
 	}
+	m = s.steered(m)
 	turn := 0
 	if do.As != "" {
 		seat := s.seat(do.As)

@@ -41,9 +41,9 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		}
 		return s.withHandOff(x, do.Handoff, s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply)})), nil
 	}
-	m := s.completeMessage(Message{
+	m := s.completeMessage(s.narrated(x, Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds), Cut: do.Cut,
-	}, t.Number, now)
+	}), t.Number, now)
 	if !x.foreign() {
 		m.Tools, m.ToolsMore = endpoint.BoundedTools(do.Tools)
 	}

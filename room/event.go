@@ -404,7 +404,7 @@ func (e Event) VisibleAt(level Visibility) (Event, bool) {
 		}
 		b.Message, b.Held, b.HeldUntil = m, "", 0
 		e.Body = b
-	case CallStarted, CallChanged, CallEnded: // calls are internal
+	case CallStarted, CallChanged, CallEnded, PlanChanged: // calls and the plan are internal
 		return Event{}, false
 	case PermissionAsked, PermissionAnswered: // only the owner of an agent sees what it does here
 		return Event{}, false
@@ -424,6 +424,9 @@ func (e Event) Redacted() Event {
 	switch b := e.Body.(type) {
 	case MessagePosted:
 		b.Message = b.Message.withoutText()
+		e.Body = b
+	case PlanChanged:
+		b.Change = b.WithoutTexts()
 		e.Body = b
 	case MessageDead:
 		b.Message = b.Message.withoutText()

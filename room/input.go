@@ -138,6 +138,7 @@ func (s *State) agents(out []policy.Agent) []policy.Agent {
 			bid := b.Bid
 			a.Bid = &bid
 		}
+		a.Tasks = s.tasksOf(x.ID)
 		out = append(out, a)
 	}
 	return out

@@ -21,6 +21,11 @@ func (s *State) watchLoops(g *loops.Guard, b Body) bool {
 	switch b := b.(type) {
 	case MessagePosted:
 		return s.watchMessage(g, b.Message)
+	case PlanChanged:
+		if b.Completes() {
+			g.Reset()
+		}
+		return false
 	case HandoffAsked:
 		if b.Refused != "" {
 			return false

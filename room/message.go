@@ -50,6 +50,7 @@ type Message struct {
 	// other agent reads it.
 	Receivers []string `json:"receivers,omitempty"`
 
+	For        string `json:"for_agent,omitempty"`   // the worker that a person addressed; the manager got the message
 	Notify     string `json:"notify,omitempty"`      // "idle": its sender is told once when its receiver has nothing left to do
 	ToolRounds int    `json:"tool_rounds,omitempty"` // that its sender says it used; no device counts them
 	Cut        bool   `json:"cut,omitempty"`         // its sender says that Text is only the beginning

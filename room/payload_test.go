@@ -14,7 +14,7 @@ func TestPayloads(t *testing.T) {
 	long := `{"diff":"` + strings.Repeat("x", 9000) + `"}`
 	post := func(id, payload string) room.Body {
 		n := len(b.log)
-		if err := b.act("m", room.Posted{Message: room.Message{ID: id, Kind: "decision", To: "w", Payload: []byte(payload)}}); err != nil {
+		if err := b.act("w", room.Posted{Message: room.Message{ID: id, Kind: "tool_result", To: "m", Payload: []byte(payload)}}); err != nil {
 			t.Fatal(err)
 		}
 		if len(b.log) == n {

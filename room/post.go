@@ -112,12 +112,18 @@ func (s *State) decidePosted(actor string, do Posted, now Now) ([]Body, error) {
 		return s.withDead(m, err)
 	}
 	m.Receivers = s.broadcastTo(m)
-	posted := MessagePosted{Message: s.completeMessage(m, 0, now), Auto: true}
-	posted.HeldUntil, posted.Held = s.hold(m, now)
-	if stop := s.loopStop(m.content()); stop != nil {
-		return append(append(append(bodies, posted), s.abandon("loop "+stop.Name)...), *stop), nil
+	complete := s.completeMessage(m, 0, now)
+	follows, err := s.withPlan(complete, do.Message.Payload, now)
+	if err != nil {
+		return s.withDead(m, err)
 	}
-	return append(bodies, posted), nil
+	posted := MessagePosted{Message: complete, Auto: true}
+	posted.HeldUntil, posted.Held = s.hold(m, now)
+	bodies = append(append(bodies, posted), follows...)
+	if stop := s.loopStop(m.content()); stop != nil {
+		return append(append(bodies, s.abandon("loop "+stop.Name)...), *stop), nil
+	}
+	return bodies, nil
 }
 
 // mayPost refuses an actor that may not post outside its replies now.
@@ -156,7 +162,7 @@ func (s *State) ofSeat(x *Seat, m Message) Message {
 			m.Visibility = Visibility(r.Visibility)
 		}
 	}
-	return m
+	return s.narrated(x, m.withUrgency())
 }
 
 // resolve returns the id of the one active seat that has the role to, or to itself.

@@ -203,6 +203,8 @@ func describe(b room.Body) string {
 			opening = " opening"
 		}
 		return fmt.Sprintf("turn=%d from=%s to=%s %q auto=%t by=%q%s", b.Turn, m.From, m.To, m.Text, b.Auto, m.By, opening)
+	case room.PlanChanged:
+		return describePlan(b)
 	case room.MessageDead:
 		return fmt.Sprintf("%s from %s to %s %q: %s %q", b.Message.Kind, b.Message.From, b.Message.To, b.Message.Text, b.Code, b.Reason)
 	case room.TurnDrafted:

@@ -74,8 +74,8 @@ func (s *script) line(t *testing.T, out *strings.Builder, line string) {
 	case "effects":
 		s.effects(out)
 		return
-	case "mail":
-		s.mail(out)
+	case "mail", "plan":
+		map[string]func(*strings.Builder){"mail": s.mail, "plan": s.plan}[word](out)
 		return
 	case "window":
 		s.window(out, rest)
@@ -277,8 +277,8 @@ func (s *script) command(t *testing.T, line string) room.Command {
 		return room.Command{Actor: first, Do: room.Posted{Message: message(t, second)}}
 	case "hands-off":
 		return room.Command{Actor: first, Do: room.HandOff(*handOff(second))}
-	case "acks":
-		return room.Command{Actor: first, Do: room.Ack{Message: second}}
+	case "acks", "claims", "say-to":
+		return room.Command{Actor: first, Do: mailAct(word, second)}
 	case "whispers":
 		to, text, _ := strings.Cut(second, " ")
 		return room.Command{Actor: first, Do: room.Posted{Message: room.Message{To: to, Text: text, Visibility: room.Internal}}}

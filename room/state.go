@@ -6,6 +6,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/loops"
 	"github.com/folkmoot/moot/room/names"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // Phase is the state of a room as a whole.
@@ -42,7 +43,8 @@ type State struct {
 	Bids    []BidPosted     // for the decision that is due
 	Handoff *policy.Handoff `json:",omitempty"` // of the latest turn, until the next one is granted
 
-	Mail Mail `json:",omitzero"` // messages between participants
+	Mail Mail      `json:",omitzero"` // messages between participants
+	Plan plan.Plan `json:",omitzero"` // intent and tasks
 
 	Recent   recent                    // newest events as policies see them
 	Messages chunkedList[indexEntry]   // every message, without its text

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // A View is a room as people and programs see it.
@@ -28,6 +29,13 @@ type View struct {
 	// Requests are the permission requests of the agent that has the turn, oldest
 	// first.
 	Requests []PermissionRequest `json:"permission_requests,omitempty"`
+
+	// The plan, for readers who may see internal messages; see package plan.
+	Intent    *plan.Intent     `json:"intent,omitempty"`
+	Criteria  []plan.Criterion `json:"criteria,omitempty"`
+	Tasks     []plan.Task      `json:"tasks,omitempty"`
+	Proposals []plan.Proposal  `json:"proposals,omitempty"`
+	Checks    []plan.Check     `json:"checks,omitempty"`
 
 	// Raised are the limits with which a room that a limit or a loop guard has
 	// stopped can go on.
@@ -126,6 +134,9 @@ func (s *State) View(level Visibility) View {
 	if s.Turn != nil && s.Turn.Draft != nil && level == Internal {
 		d := *s.Turn.Draft // only reviewers see a draft
 		v.Draft = &d
+	}
+	if level == Internal {
+		s.viewPlan(&v)
 	}
 	return v
 }

@@ -150,7 +150,7 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 		cmd.Do = do
 	case room.Redact:
 		if do.Target > 0 && do.Target <= r.state.Seq {
-			do.Drafts, err = r.draftEvents(ctx, do.Target)
+			do.Drafts, err = r.eventsWith(ctx, do.Target)
 			cmd.Do = do
 		}
 	}

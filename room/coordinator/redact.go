@@ -56,6 +56,24 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	return nil
 }
 
+// eventsWith returns the other events that hold the text of the message at seq: its
+// drafts, and the change of the plan that its payload made.
+func (r *Room) eventsWith(ctx context.Context, seq int64) ([]int64, error) {
+	found, err := r.draftEvents(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 2)
+	if err != nil || len(entries) < 2 {
+		return found, err
+	}
+	m, posted := entries[0].Event.Body.(room.MessagePosted)
+	if b, ok := entries[1].Event.Body.(room.PlanChanged); ok && posted && b.Message == m.Message.ID {
+		found = append(found, entries[1].Event.Seq)
+	}
+	return found, nil
+}
+
 // draftEvents returns the events that hold drafts of the message at seq: the
 // draft itself and its edits. The event that holds its payload is one of them.
 func (r *Room) draftEvents(ctx context.Context, seq int64) ([]int64, error) {

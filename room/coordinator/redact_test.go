@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,5 +57,46 @@ func TestRedactionReachesDrafts(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
+	})
+}
+
+// TestRedactionReachesPlan checks that a redaction of a message takes the texts of the
+// plan that came from it, and that the rest of the plan stays.
+func TestRedactionReachesPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memory.Log{}
+		ps := agents("m", "w")
+		ps[0].Role, ps[1].Role = "manager", "worker"
+		r, err := coordinator.Open(t.Context(), config(l, silent, count), spec(room.Limits{MaxDeclines: 1 << 30, MaxDuration: 1 << 60}), ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do := func(actor string, act room.Act) {
+			if _, err := r.Do(t.Context(), room.Command{Actor: actor, Do: act}); err != nil {
+				t.Error(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		do("m", room.Posted{Message: room.Message{ID: "i1", Kind: "intent_brief", To: "w", Payload: []byte(
+			`{"intent":{"objective":"tulip","acceptance_criteria":["tulip"]},"tasks":[{"id":"t1","title":"tulip"}]}`)}})
+		do("w", room.ClaimTask{Task: "t1"})
+		for _, e := range events(t, l) {
+			if b, ok := e.Body.(room.MessagePosted); ok && b.Message.ID == "i1" {
+				do(room.ActorHost, room.Redact{Target: e.Seq})
+			}
+		}
+		for _, e := range events(t, l) {
+			if raw, err := room.MarshalEvent(e); err != nil || strings.Contains(string(raw), "tulip") {
+				t.Errorf("event %d (%v): %s", e.Seq, err, raw)
+			}
+		}
+		v := r.View()
+		if len(v.Tasks) != 1 || v.Tasks[0].Owner != "w" || v.Tasks[0].Title != "" || v.Intent.Objective != "" || len(v.Criteria) != 1 {
+			t.Errorf("the plan is %+v %+v %+v", v.Intent, v.Criteria, v.Tasks)
+		}
+		stop()
+		<-done
 	})
 }
