@@ -7,7 +7,7 @@ import (
 
 // modelScript makes rows of events and returns them as lines. An event is [type, body];
 // the last word of a line says what is special about the row.
-const modelScript = `import("/assets/test/rowmodel.js").then(({ RowModel }) => {
+const modelScript = `import("/assets/test/rowmodel.js").then(async ({ RowModel }) => {
 	const model = new RowModel();
 	let seq = 0;
 	const add = (type, body, actor = "room", html = "") => model.add({ html, event: { type, body, actor, seq: ++seq, at: "2026-11-23T10:00:00Z" } });
@@ -46,6 +46,13 @@ func TestRowModel(t *testing.T) {
 		{
 			"budgets", `for (const level of ["near", "used", "free"]) add("budget.changed", { participant: "a", window: "hour", level, what: "tokens", used: 8, limit: 10, share: 80 })`,
 			"day-1 day\nevent-1 note\nevent-2 note\nevent-3 note",
+		},
+		{
+			"a hand-off, and one that is refused",
+			`grant(1, "a"); add("handoff.asked", { turn: 1, from: "a", to: "b", reason: "x" }); add("handoff.asked", { turn: 1, from: "a", to: "b", refused: "y" });
+			const { note } = await import("/assets/test/notes.js"), lines = model.rows.filter((r) => r.kind === "note").map((r) => note(r.event, String).text).join("; ");
+			if (lines !== "a hands off to b: x; a may not hand off to b: y") throw new Error(lines)`,
+			"day-1 day\nevent-2 note\nevent-3 note\nturn-1 speaking",
 		},
 		{"the end of a turn that began before", `add("message.posted", said(7, "a"))`, "day-1 day\nturn-7 posted"},
 		{

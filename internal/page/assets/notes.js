@@ -55,6 +55,10 @@ const sentences = {
   "seat.failed": failed,
   "policy.changed": (e, b, name) => ({ text: `The policy is now ${policyName(b.policy)}${by(e.actor, name, e.via)}` }),
   "limits.changed": (e, b, name) => ({ text: `The limits have changed${by(e.actor, name, e.via)}` }),
+  "handoff.asked": (e, b, name) => ({
+    tone: b.refused ? "warn" : "",
+    text: `${name(b.from)} ${b.refused ? "may not hand off" : "hands off"} to ${name(b.to)}${because(b.refused || b.reason)}`,
+  }),
   "reply.late": (e, b, name) => ({ text: `A late reply of ${name(b.participant)} was dropped (${b.bytes} bytes)` }),
   "protocol.violation": (e, b, name) => ({ tone: "warn", text: `${name(b.participant)} broke its protocol: ${b.code}${because(b.detail)}${b.count > 1 ? ` (${b.count} times)` : ""}` }),
   "summary.made": (e, b, name) => ({ text: `${name(b.by)} summarised what was said` }),
