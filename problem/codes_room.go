@@ -102,6 +102,7 @@ var roomCodes = []Meaning{
 var seatCodes = []Meaning{
 	{"SEAT-ANSWERED", failure, "The session has answered this request already. The first answer counts; the message says when it came.", "Await the next turn."},
 	{"SEAT-AWAIT", failure, "Another await of the same seat has begun, and takes over from this one.", "Let one session await the turns of a seat."},
+	{"SEAT-ELSEWHERE", failure, "The room of the seat is on another device, where the seat answers turns and posts nothing else.", "Write what you have to say in the answer of its next turn."},
 	{"SEAT-EMPTY", input, "No answer was pasted, so nothing was sent. The turn is still open.", "Run `moot await` again and paste the answer, or `moot pass`."},
 	{"SEAT-HOOK", failure, "The stop hook of a client cannot be installed.", "Correct the file of the client that the message names, or add the hook by hand: `moot hook install --dry-run` prints it."},
 	{"SEAT-HOST", failure, "The device that runs the room could not serve a seat to the session here.", "Ask its owner: the log there says why."},

@@ -293,9 +293,12 @@ func endedError(s *State) error {
 	}
 }
 
+// codeTaken is the code of ErrTaken.
+const codeTaken = "ROOM-ID-TAKEN"
+
 func takenError(id string) error {
 	return &problem.Error{
-		Code: "ROOM-ID-TAKEN", What: "id " + quote(id) + " belongs to another message or command",
+		Code: codeTaken, What: "id " + quote(id) + " belongs to another message or command",
 		Fix: "give every message an id of its own; repeat one only with the same text", Kind: ErrTaken,
 	}
 }

@@ -82,6 +82,12 @@ type DeadLetter struct {
 	State delivery.State `json:"state"` // Refused or Expired
 }
 
+// Refuses reports whether d is why the room has refused the message with that id, and
+// not another message that took the id.
+func (d DeadLetter) Refuses(id string) bool {
+	return d.Message.ID == id && d.Target == 0 && d.Code != codeTaken
+}
+
 // applyMail folds the events about messages between participants.
 func (s *State) applyMail(e Event) {
 	at := delivery.Now{Wall: e.At, Clock: e.Clock}
@@ -257,7 +263,7 @@ type Receipt struct {
 // does not know it.
 func (s *State) Receipt(id string) (Receipt, bool) {
 	for i := len(s.Mail.Dead) - 1; i >= 0; i-- {
-		if d := s.Mail.Dead[i]; d.Message.ID == id && d.Target == 0 {
+		if d := s.Mail.Dead[i]; d.Refuses(id) {
 			return Receipt{Message: id, State: d.State, Reason: d.Reason}, true
 		}
 	}
@@ -291,4 +297,16 @@ func (m *Mail) view() *MailView {
 	v.Letters = slices.Clone(m.Dead[max(0, len(m.Dead)-viewedLetters):])
 	v.Deliveries = slices.Clone(m.Deliveries.All[max(0, len(m.Deliveries.All)-viewedDeliveries):])
 	return v
+}
+
+// For returns the part of r that a receiver of the message may know.
+func (r Receipt) For(receiver string) Receipt {
+	all := r.Deliveries
+	r.Deliveries = nil
+	for _, d := range all {
+		if d.To == receiver {
+			r.Deliveries, r.State, r.Reason = append(r.Deliveries, d), d.State, d.Reason
+		}
+	}
+	return r
 }

@@ -86,7 +86,7 @@ func Refusal(events []Event) error {
 
 func (b MessageDead) problem() *problem.Error {
 	err := &problem.Error{Code: b.Code, What: b.Reason, Fix: b.Fix}
-	if b.Code == "ROOM-ID-TAKEN" {
+	if b.Code == codeTaken {
 		err.Kind = ErrTaken
 	}
 	return err

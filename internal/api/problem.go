@@ -95,7 +95,7 @@ var statuses = map[string]int{
 	"ROOM-PAUSED": http.StatusConflict, "ROOM-STARTING": http.StatusConflict, "ROOM-NOBODY": http.StatusConflict,
 	"INVITE-ANSWERED": http.StatusConflict, "INVITE-UNKNOWN": http.StatusNotFound, "RELAY-ONLINE": http.StatusConflict, "RELAY-PEER": http.StatusNotFound,
 	"SHARE-TWICE":   http.StatusConflict,
-	"SEAT-ANSWERED": http.StatusConflict, "SEAT-REQUEST": http.StatusConflict, "SEAT-AWAIT": http.StatusConflict, "ROOM-AWAY": http.StatusConflict, "ROOM-BUDGET": http.StatusConflict,
+	"SEAT-ANSWERED": http.StatusConflict, "SEAT-REQUEST": http.StatusConflict, "SEAT-AWAIT": http.StatusConflict, "SEAT-ELSEWHERE": http.StatusConflict, "ROOM-AWAY": http.StatusConflict, "ROOM-BUDGET": http.StatusConflict,
 	"SEAT-SIZE": http.StatusRequestEntityTooLarge, "SEAT-KIND": http.StatusNotFound,
 	"API-UNAUTHORIZED": http.StatusUnauthorized, "API-FORBIDDEN": http.StatusForbidden, "API-NOT-FOUND": http.StatusNotFound,
 	"API-FORM": http.StatusBadRequest, "API-JSON": http.StatusBadRequest, "API-HOST": http.StatusForbidden, "API-ORIGIN": http.StatusForbidden, "API-TRIES": http.StatusTooManyRequests,

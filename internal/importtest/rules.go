@@ -56,7 +56,7 @@ var rules = []rule{
 	{pkg: "room/secrets", may: "endpoints/endpoint", never: impure, bare: true},
 	{pkg: "room/budget", never: impure},
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/loops room/names room/budget room/rights room/secrets room/kinds room/delivery room/calls room/plan", never: impure + " unsafe"},
-	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
+	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/delivery room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/*", may: "room room/log policies/policy"},
 
@@ -126,7 +126,7 @@ var rules = []rule{
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/inbox internal/pack"},
-	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access replay room room/calls room/coordinator room/delivery room/log"},
+	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access policies/policy replay room room/calls room/coordinator room/delivery room/log"},
 	{pkg: "internal/mcp", may: "internal/api"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/coordinator"},

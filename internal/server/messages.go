@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/delivery"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -18,6 +20,12 @@ func (s *Server) registerMessages() {
 	route(s, Read, huma.Operation{
 		OperationID: "messages", Method: http.MethodGet, Path: "/api/rooms/{room}/messages", Summary: "Read messages of a room",
 	}, s.messages)
+	route(s, Read, huma.Operation{
+		OperationID: "deliveries", Method: http.MethodGet, Path: "/api/rooms/{room}/deliveries", Summary: "Read what has become of messages to single participants",
+	}, s.deliveries)
+	route(s, Read, huma.Operation{
+		OperationID: "deadLetters", Method: http.MethodGet, Path: "/api/rooms/{room}/dead-letters", Summary: "Read the messages that a room has refused, or whose receivers never acknowledged them",
+	}, s.deadLetters)
 }
 
 type messagesInput struct {
@@ -66,14 +74,7 @@ func (c Caller) message(e log.Entry) (api.Posted, bool) {
 	if !ok || e.Redacted {
 		return api.Posted{}, false
 	}
-	m := posted.Message
-	switch {
-	case c.Scope >= Control:
-	case c.Seat != "":
-		m, ok = m.VisibleTo(c.Seat)
-	default:
-		m, ok = m.VisibleAt(room.UserVisible)
-	}
+	m, ok := c.sees(posted.Message)
 	if m.To == room.Broadcast {
 		m.To = ""
 	}
@@ -81,4 +82,107 @@ func (c Caller) message(e log.Entry) (api.Posted, bool) {
 		Seq: int64(e.Seq), Turn: m.Turn, From: m.From, To: m.To, Text: cmp.Or(m.Text, m.Summary), Time: e.Event.At.UTC().Format(time.RFC3339),
 		Source: m.Source, FromSession: m.FromSession, Cut: m.Cut,
 	}, ok
+}
+
+// sees returns a message as the caller sees it, and false if it does not.
+func (c Caller) sees(m room.Message) (room.Message, bool) {
+	switch {
+	case c.Scope >= Control:
+		return m, true
+	case c.Seat != "":
+		return m.VisibleTo(c.Seat)
+	}
+	return m.VisibleAt(room.UserVisible)
+}
+
+type (
+	deliveriesInput struct {
+		Room  string `path:"room" maxLength:"128"`
+		To    string `query:"to" maxLength:"128" doc:"Only those to this participant"`
+		From  string `query:"from" maxLength:"128" doc:"Only those of this participant"`
+		State string `query:"state" enum:"posted,queued,held,delivered,acked,expired" doc:"Only those in this state"`
+		Kind  string `query:"kind" maxLength:"128" doc:"Only messages of this kind"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Most deliveries of one answer: the newest"`
+	}
+	deliveriesOutput struct{ Body api.Deliveries }
+	deadInput        struct {
+		Room string `path:"room" maxLength:"128"`
+	}
+	deadOutput struct{ Body api.DeadLetters }
+)
+
+// matches reports whether a reader has asked for d.
+func (in *deliveriesInput) matches(d delivery.Delivery) bool {
+	return (in.To == "" || d.To == in.To) && (in.From == "" || d.From == in.From) && (in.Kind == "" || d.Kind == in.Kind) &&
+		(in.State == "" || string(d.State) == in.State)
+}
+
+// deliveries answers from the state of the room. A caller without control sees those of
+// messages that it may read.
+func (s *Server) deliveries(ctx context.Context, in *deliveriesInput) (*deliveriesOutput, error) {
+	mail, err := s.cfg.Host.Mail(ctx, in.Room)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Deliveries{Deliveries: []api.Delivery{}, Dropped: mail.Deliveries.Dropped}
+	for _, d := range slices.Backward(mail.Deliveries.All) {
+		if !in.matches(d) {
+			continue
+		}
+		seen, ok, err := s.delivery(ctx, in.Room, d)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			continue
+		case len(out.Deliveries) == in.Limit:
+			out.More = true
+		}
+		if out.More {
+			break
+		}
+		out.Deliveries = append(out.Deliveries, seen)
+	}
+	slices.Reverse(out.Deliveries)
+	return &deliveriesOutput{out}, nil
+}
+
+// delivery returns d as the caller sees it. A participant sees those of its own messages
+// and those to it.
+func (s *Server) delivery(ctx context.Context, id string, d delivery.Delivery) (api.Delivery, bool, error) {
+	c := CallerOf(ctx)
+	if c.Scope < Control && c.Seat != "" && c.Seat != d.From && c.Seat != d.To {
+		return api.Delivery{}, false, nil
+	}
+	entries, err := s.cfg.Host.Log().Read(ctx, id, log.At(d.Seq-1), 1)
+	if err != nil || len(entries) == 0 {
+		return api.Delivery{}, false, err
+	}
+	posted, _ := entries[0].Event.Body.(room.MessagePosted)
+	m, ok := c.sees(posted.Message)
+	seen := api.DeliveryOf(d)
+	if held := d.State == delivery.Held && c.Seat == d.To; !held {
+		seen.Preview = api.PreviewOf(m)
+	}
+	return seen, ok, nil
+}
+
+// deadLetters answers with the newest dead letters of a room. They are internal: a
+// caller without control sees its own, and those of messages that it never acknowledged.
+func (s *Server) deadLetters(ctx context.Context, in *deadInput) (*deadOutput, error) {
+	mail, err := s.cfg.Host.Mail(ctx, in.Room)
+	if err != nil {
+		return nil, err
+	}
+	c := CallerOf(ctx)
+	out := api.DeadLetters{DeadLetters: []api.DeadLetter{}}
+	if c.Scope >= Control {
+		out.Total = mail.DeadCount
+	}
+	for _, d := range mail.Dead {
+		if own := c.Seat != "" && (d.Message.From == c.Seat || d.Participant == c.Seat); own || c.Scope >= Control {
+			out.DeadLetters = append(out.DeadLetters, api.DeadLetterOf(d))
+		}
+	}
+	return &deadOutput{out}, nil
 }

@@ -29,6 +29,15 @@ func (s *Server) registerSeats() {
 	route(s, Talk, huma.Operation{
 		OperationID: "handOff", Method: http.MethodPost, Path: path + "handoff", Summary: "Name who should go on after the open turn of a seat",
 	}, s.handOff)
+	route(s, Talk, huma.Operation{
+		OperationID: "post", Method: http.MethodPost, Path: path + "post", Summary: "Post a message of a seat apart from its answers, and get what has become of it",
+	}, s.post)
+	route(s, Talk, huma.Operation{
+		OperationID: "pull", Method: http.MethodGet, Path: path + "pull", Summary: "Read the messages to a seat that are not settled, in the order of the log; it changes nothing",
+	}, s.pull)
+	route(s, Talk, huma.Operation{
+		OperationID: "ack", Method: http.MethodPost, Path: path + "ack", Summary: "Acknowledge a message to a seat",
+	}, s.ack)
 }
 
 // A SeatPath names the seat of a request.
@@ -56,6 +65,20 @@ type (
 	}
 	handedOffOutput struct{ Body api.HandedOff }
 
+	seatPostInput struct {
+		SeatPath
+		Body api.Post
+	}
+	seatPullInput struct {
+		SeatPath
+		Max int `query:"max_items" minimum:"1" maximum:"100" default:"50" doc:"Most messages of one answer"`
+	}
+	seatAckInput struct {
+		SeatPath
+		Body api.Ack
+	}
+	receiptOutput  struct{ Body api.Receipt }
+	pulledOutput   struct{ Body api.Inbox }
 	turnOutput     struct{ Body api.Turn }
 	answeredOutput struct{ Body api.SeatAnswered }
 )
@@ -130,4 +153,42 @@ func (s *Server) answer(ctx context.Context, p SeatPath, a moot.SeatAnswer) (*an
 		return nil, err
 	}
 	return &answeredOutput{api.SeatAnswered{Request: a.Request, Outcome: done.Outcome, Number: done.Turn, Seq: done.Seq}}, nil
+}
+
+// post posts a message of the seat, also if the caller does not wait.
+func (s *Server) post(ctx context.Context, in *seatPostInput) (*receiptOutput, error) {
+	c := CallerOf(ctx)
+	if err := c.mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	r, err := s.cfg.Host.Post(context.WithoutCancel(ctx), in.Room, in.Seat, c.Via, in.Body.Message())
+	return &receiptOutput{api.ReceiptOf(r)}, err
+}
+
+func (s *Server) pull(ctx context.Context, in *seatPullInput) (*pulledOutput, error) {
+	if err := CallerOf(ctx).mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	items, waiting, err := s.cfg.Host.Pull(ctx, in.Room, in.Seat, in.Max)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Inbox{Messages: []api.Mailed{}, Waiting: waiting}
+	for _, x := range items {
+		m := x.Envelope
+		out.Messages = append(out.Messages, api.Mailed{
+			Delivery: api.DeliveryOf(x.Delivery), Text: m.Text, Summary: m.Summary, Payload: m.Payload,
+			Correlation: m.Correlation, Parent: m.Parent, Thread: m.Thread, Redacted: x.Redacted,
+		})
+	}
+	return &pulledOutput{out}, nil
+}
+
+func (s *Server) ack(ctx context.Context, in *seatAckInput) (*receiptOutput, error) {
+	c := CallerOf(ctx)
+	if err := c.mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	r, err := s.cfg.Host.Acknowledge(context.WithoutCancel(ctx), in.Room, in.Seat, c.Via, in.Body.ID)
+	return &receiptOutput{api.ReceiptOf(r)}, err
 }
