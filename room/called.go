@@ -311,7 +311,7 @@ func (s *State) callFollows(b Body) string {
 }
 
 func unknownCall(id string) error {
-	return invalidError("ROOM-CALL-UNKNOWN", "no call "+quote(cut(validUTF8(id), maxID))+" of yours", "`moot calls ROOM` lists the calls")
+	return invalidError("ROOM-CALL-UNKNOWN", "no call "+quote(cut(validUTF8(id), maxID))+" of yours", "the answer of call_agent has the id")
 }
 
 // CallsAt returns the calls, oldest first, without their requests.

@@ -178,7 +178,7 @@ func (s *State) decideReplyTo(do ReplyTo, now Now) ([]Body, error) {
 	of := s.Spec.Call
 	switch {
 	case of == nil || s.Return.Asking == "":
-		return nil, invalidError("ROOM-CALL-ASKED", "the agent of the call has asked nothing", "`moot calls ROOM` lists what waits")
+		return nil, invalidError("ROOM-CALL-ASKED", "the agent of the call has asked nothing", "get_call says what waits")
 	case s.Phase != PhaseLive && s.Phase != PhasePaused:
 		return nil, endedError(s)
 	}

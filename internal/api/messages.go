@@ -38,7 +38,7 @@ type Post struct {
 	Kind        string          `json:"kind,omitempty" doc:"One of the kinds of docs/messages.md; without it utterance"`
 	Text        string          `json:"text,omitempty"`
 	Summary     string          `json:"summary,omitempty" doc:"One sentence"`
-	Payload     policy.JSON     `json:"payload,omitempty" doc:"Any JSON, up to 64 KiB"`
+	Payload     policy.JSON     `json:"payload,omitempty" doc:"A JSON object, up to 256 KiB"`
 	Priority    string          `json:"priority,omitempty" doc:"low, normal, high or urgent"`
 	RequiresAck bool            `json:"requires_ack,omitempty" doc:"The receiver must acknowledge the message; it is delivered again until then"`
 	Correlation string          `json:"correlation_id,omitempty" doc:"The id of what it answers or belongs to"`
@@ -109,7 +109,7 @@ func DeliveryOf(d delivery.Delivery) Delivery {
 type Deliveries struct {
 	Deliveries []Delivery `json:"deliveries"`
 	More       bool       `json:"more,omitempty" doc:"There are older ones than those of this answer"`
-	Dropped    int        `json:"dropped,omitempty" doc:"Older ones that the room does not list any more, which moot messages reads from the log"`
+	Dropped    int        `json:"dropped,omitempty" doc:"Older ones that the room does not list any more"`
 }
 
 // An Inbox has the messages to a seat that are not settled, in the order of the log.
