@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,16 +92,16 @@ func TestCallRestart(t *testing.T) {
 func TestPauseHoldsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
-		asked := 0
+		var asked atomic.Int32
 		say := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			if p.You.ID == "coder" {
-				if asked++; asked == 1 {
+				if asked.Add(1) == 1 {
 					<-ctx.Done()
 					return endpoint.Reply{}, ctx.Err()
 				}
 				return answering("parsed")
 			}
-			if asked == 0 {
+			if asked.Load() == 0 {
 				_, err := raiseCall(ctx, f, `{"agent_name":"coder","task":"x"}`)
 				return endpoint.Reply{}, err
 			}
@@ -130,8 +131,8 @@ func TestPauseHoldsCalls(t *testing.T) {
 			t.Errorf("the child room was paused %d times", len(p))
 		}
 		time.Sleep(time.Hour)
-		if asked != 1 {
-			t.Errorf("asked %d times while paused", asked)
+		if asked.Load() != 1 {
+			t.Errorf("asked %d times while paused", asked.Load())
 		}
 		if _, err := r.Do(t.Context(), room.Command{Actor: room.ActorHost, Do: room.Resume{}}); err != nil {
 			t.Fatal(err)
@@ -139,8 +140,8 @@ func TestPauseHoldsCalls(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if ended := bodies[room.CallEnded](t, l, "r1"); len(ended) != 1 || ended[0].State != calls.Completed || asked != 2 {
-			t.Errorf("%+v, asked %d times", ended, asked)
+		if ended := bodies[room.CallEnded](t, l, "r1"); len(ended) != 1 || ended[0].State != calls.Completed || asked.Load() != 2 {
+			t.Errorf("%+v, asked %d times", ended, asked.Load())
 		}
 	})
 }
