@@ -63,6 +63,7 @@ func (r *Room) permitted(ctx context.Context, events []room.Event) (ids []string
 		return true
 	})
 	if ctx.Err() != nil { // the agent waits no longer
+		r.passGate()
 		r.note(room.Command{Actor: r.turnOf(asked), Do: room.Withdrawn{ID: asked}})
 	}
 	if err == nil && len(ids) == 0 {

@@ -194,11 +194,25 @@ func (f *floor) await(ctx context.Context, id string) (endpoint.Answer, error) {
 	case <-f.room.quit:
 		return endpoint.Answer{}, ErrClosed
 	case <-ctx.Done():
+		if f.room.passGate(); len(answered) > 0 {
+			return <-answered, nil
+		}
 		_, err := f.tell(context.WithoutCancel(ctx), context.WithoutCancel(ctx), room.Withdrawn{ID: id})
 		if err != nil {
 			return endpoint.Answer{}, err
 		}
 		return endpoint.Answer{}, ctx.Err()
+	}
+}
+
+// passGate waits while the gate is closed. A pause cancels the work before its command is
+// recorded; what ends for that reason is told by the command, which knows why.
+func (r *Room) passGate() {
+	if open := r.gate.whenOpen(); open != nil {
+		select {
+		case <-open:
+		case <-r.quit:
+		}
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // may close it, which takes effect at once.
 type gate struct {
 	mu      sync.Mutex
-	closed  int // number of callers that hold it closed
+	closed  int           // number of callers that hold it closed
+	opened  chan struct{} // closed when the last of them opens it; nil while it is open
 	running map[string]context.CancelFunc
 	cut     map[string]bool // effects that a close has cancelled and that are still wanted
 }
@@ -64,7 +65,9 @@ func (g *gate) keep(wanted []string) {
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed++
+	if g.closed++; g.opened == nil {
+		g.opened = make(chan struct{})
+	}
 	for key, cancel := range g.running {
 		cancel()
 		g.cut[key] = true
@@ -76,7 +79,17 @@ func (g *gate) close() {
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed--
+	if g.closed--; g.closed == 0 {
+		close(g.opened)
+		g.opened = nil
+	}
+}
+
+// whenOpen returns a channel that is closed once the gate is open, or nil while it is.
+func (g *gate) whenOpen() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened
 }
 
 // busy returns how many effects are running.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -258,6 +259,44 @@ func TestPermissionEnds(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPauseAnswersPermission: an agent whose context a pause ends cannot withdraw its request
+// before the pause is recorded; the request is answered by the pause.
+func TestPauseAnswersPermission(t *testing.T) {
+	const pauses = 1000
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16)) // the moment between the two is short
+	agent := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+		_, err := f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalPermission, Permission: &endpoint.Permission{Kind: "edit"}})
+		return endpoint.Reply{Outcome: endpoint.Said, Text: "x"}, err
+	}
+	reasons := map[string]int{}
+	for range pauses {
+		l := &memory.Log{}
+		r := attended(t, l, agent, room.Limits{MaxTurns: 1})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		for u, err := range r.Watch(t.Context(), 0, room.Internal) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Event != nil && u.Event.Body.Type() == "permission.asked" {
+				break
+			}
+		}
+		do(t, r, room.Pause{})
+		cancel()
+		<-done
+		for _, e := range events(t, l) {
+			if b, ok := e.Body.(room.PermissionAnswered); ok {
+				reasons[b.Reason]++
+			}
+		}
+	}
+	if reasons["the turn was interrupted: paused"] != pauses || len(reasons) > 1 {
+		t.Errorf("requests ended by %v", reasons)
 	}
 }
 
