@@ -11,6 +11,7 @@ import (
 	"github.com/folkmoot/moot/room/delivery"
 	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // A Message is the envelope of a text in a room.
@@ -78,6 +79,26 @@ func (h *Host) Acknowledge(ctx context.Context, id, seat, via, message string) (
 	}
 	receipt, err := h.receipt(ctx, id, message)
 	return receipt.For(seat), err
+}
+
+// ClaimTask gives a free task of the room's plan to a seat, which is a worker's or
+// specialist's, and returns the task. Of several that claim one task only the first gets
+// it; the others get an error with the code ROOM-CLAIMED. The caller has authenticated
+// the seat; via says how the claim came.
+func (h *Host) ClaimTask(ctx context.Context, id, seat, via, task string) (plan.Task, error) {
+	r, err := h.roomOf(ctx, id, seat)
+	if err != nil {
+		return plan.Task{}, err
+	}
+	if _, err := h.rooms.Do(ctx, id, Command{Actor: seat, Via: via, Do: room.ClaimTask{Task: task}}); err != nil {
+		return plan.Task{}, err
+	}
+	for _, t := range r.View().Tasks {
+		if t.ID == task {
+			return t, nil
+		}
+	}
+	return plan.Task{ID: task, Owner: seat}, nil // the room removes no tasks
 }
 
 // roomOf returns the room of a seat of this device, which it loads if need be.

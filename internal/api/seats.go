@@ -2,6 +2,8 @@ package api
 
 import (
 	"time"
+
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // MaxWait is the longest time that one await takes. A session that waits longer
@@ -69,4 +71,23 @@ type SeatAnswered struct {
 	Number  int    `json:"number" doc:"Of the turn in the room"`
 	Outcome string `json:"outcome" enum:"posted,drafted,passed" doc:"drafted: a person reviews it before it is posted"`
 	Seq     int64  `json:"seq" doc:"The number of the event that records it"`
+}
+
+// A Claim asks for a free task of the room's plan.
+type Claim struct {
+	Task string `json:"task" minLength:"1" maxLength:"128" doc:"The id of the task"`
+}
+
+// A Task is one of the room's plan.
+type Task struct {
+	ID    string     `json:"id"`
+	Title string     `json:"title,omitempty"`
+	Owner string     `json:"owner,omitempty" doc:"The participant that works on it"`
+	State plan.State `json:"state" enum:"submitted,working,input_required,auth_required,completed,failed,canceled,rejected" doc:"submitted: it waits for the tasks of after"`
+	After []string   `json:"after,omitempty" doc:"Tasks that must be completed or canceled first"`
+}
+
+// TaskOf returns the form of t.
+func TaskOf(t plan.Task) Task {
+	return Task{ID: t.ID, Title: t.Title, Owner: t.Owner, State: t.State, After: t.After}
 }

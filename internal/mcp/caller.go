@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // A caller is who a credential belongs to.
@@ -16,6 +17,8 @@ type caller struct {
 
 	parked bool // turns of the seat wait for a session that takes them
 	person bool // the seat is a person's
+	driven bool // the room asks the seat's agent itself
+	worker bool // the seat has the role of a worker or a specialist
 }
 
 // callerOf returns who uses a.
@@ -43,6 +46,8 @@ func (c *caller) findSeat(ctx context.Context, a API) error {
 	for _, p := range state.Participants {
 		if p.ID == c.Seat {
 			c.parked, c.person = p.Presence != "", p.Kind == "human"
+			c.driven = !c.parked && !c.person
+			c.worker = kinds.PartyOf(c.person, p.Role)&kinds.Worker != 0
 		}
 	}
 	return nil
@@ -56,8 +61,14 @@ func (c caller) mayPost() bool {
 	if c.Seat == "" {
 		return c.Scope == "control" || c.Scope == "admin" // as the host
 	}
-	return c.mayTalk() && (c.parked || c.person)
+	return c.mayTalk() && (c.parked || c.person || c.driven)
 }
+
+// mayPull reports whether the caller is an agent with an inbox.
+func (c caller) mayPull() bool { return c.mayCall() }
+
+// mayClaim reports whether the caller may claim tasks.
+func (c caller) mayClaim() bool { return c.mayTalk() && c.worker && !c.person }
 
 // mayTakeTurns reports whether the caller may take turns: of its seat, or of any.
 func (c caller) mayTakeTurns() bool { return c.parked || c.Seat == "" && c.Scope == "admin" }

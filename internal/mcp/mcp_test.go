@@ -42,7 +42,7 @@ func (f *fakeAPI) Call(ctx context.Context, method, path string, in, out any) er
 		b, _ := json.Marshal(f.caller)
 		answer = string(b)
 	case f.listing && path == "/api/rooms/r_1":
-		answer = `{"participants":[{"id":"ann","kind":"agent","presence":"away"},{"id":"bot","kind":"agent"},{"id":"per","kind":"human"}]}`
+		answer = `{"participants":[{"id":"ann","kind":"agent","presence":"away"},{"id":"bot","kind":"agent"},{"id":"per","kind":"human"},{"id":"dba","kind":"agent","role":"specialist:db"}]}`
 	default:
 		f.mu.Lock()
 		f.calls = append(f.calls, strings.TrimSpace(method+" "+path+" "+string(body)))
@@ -67,6 +67,7 @@ func (f *fakeAPI) seen() []string {
 var (
 	session = caller{Scope: "talk", Room: "r_1", Seat: "ann", Session: "r_1.ann"}
 	agent   = caller{Scope: "talk", Room: "r_1", Seat: "bot", Session: "r_1.bot"}
+	worker  = caller{Scope: "talk", Room: "r_1", Seat: "dba", Session: "r_1.dba"}
 	person  = caller{Scope: "talk", Room: "r_1", Seat: "per", Session: "r_1.per"}
 	talker  = caller{Scope: "talk"}
 	reader  = caller{Scope: "read"}
@@ -139,13 +140,15 @@ func TestShown(t *testing.T) {
 	forAgents := append([]string{"create_agent_session", "send_agent_message"}, forAll...)
 	forPeople := append([]string{"post_message"}, forAgents...)
 	forCalls := []string{"call_agent", "cancel_call", "get_call", "reply_call"}
-	withSeat := append(append([]string{"hand_off"}, forCalls...), forAgents...)
+	forMail := []string{"ack_message", "pull_messages"}
+	withSeat := slices.Concat([]string{"hand_off"}, forCalls, forMail, forPeople)
 	everyone := append([]string{"answer_turn", "await_turn", "pass_turn", "hand_off"}, forPeople...)
-	all := append(slices.Clone(everyone), forCalls...)
+	all := slices.Concat(everyone, forCalls, forMail)
+	working := append(slices.Clone(withSeat), "claim_task")
 	for _, c := range []struct {
 		caller caller
 		want   []string
-	}{{reader, forAll}, {talker, forAgents}, {agent, withSeat}, {person, forPeople}, {session, all}, {admin, everyone}} {
+	}{{reader, forAll}, {talker, forAgents}, {agent, withSeat}, {worker, working}, {person, forPeople}, {session, all}, {admin, everyone}} {
 		everywhere(t, func(t *testing.T, transport, revision string) {
 			cs := connected(t, &fakeAPI{caller: c.caller, listing: true}, transport, revision, nil)
 			slices.Sort(c.want)
@@ -157,7 +160,7 @@ func TestShown(t *testing.T) {
 			}
 		})
 	}
-	if len(tools) > 14 {
+	if len(tools) > 17 {
 		t.Errorf("a client gets %d tools", len(tools))
 	}
 	long := strings.Repeat("r", 30) + "." + strings.Repeat("s", 32)
@@ -195,7 +198,13 @@ func TestTranslation(t *testing.T) {
 		{"list_rooms", `{}`, `GET /api/rooms`},
 		{"read_room", `{"after":7}`, `GET /api/rooms/r_1, GET /api/rooms/r_1/messages?after=7&limit=50`},
 		{"read_room", `{"room":"r/../x"}`, `GET /api/rooms/r%2F..%2Fx, GET /api/rooms/r%2F..%2Fx/messages?after=0&limit=50`},
-		{"post_message", `{"text":"hi","to":"bob","id":"m1"}`, `POST /api/rooms/r_1/commands {"id":"m1","do":"say","text":"hi","to":"bob"}`},
+		{"post_message", `{"text":"hi","to":"bob","id":"m1"}`, `GET /api/rooms/r_1, POST /api/rooms/r_1/commands {"id":"m1","do":"say","text":"hi","to":"bob"}`},
+		{"post_message", `{"text":"hi","to_agent":"manager","kind":"result_bundle","summary":"s","payload":{"task":"t1"},"visibility":"internal","priority":"high","requires_ack":true,"correlation_id":"c","parent_id":"p","notify":"idle","message_id":"m1"}`, `POST /api/rooms/r_1/seats/ann/post {"to":"manager","text":"hi","kind":"result_bundle","summary":"s","payload":{"task":"t1"},"visibility":"internal","priority":"high","requires_ack":true,"correlation_id":"c","parent_id":"p","notify":"idle","message_id":"m1"}`},
+		{"post_message", `{"to":"bob","id":"m1","kind":"blocker"}`, `POST /api/rooms/r_1/seats/ann/post {"to":"bob","kind":"blocker","message_id":"m1"}`},
+		{"pull_messages", `{}`, `GET /api/rooms/r_1/seats/ann/pull?max_items=50`},
+		{"pull_messages", `{"max_items":1000}`, `GET /api/rooms/r_1/seats/ann/pull?max_items=100`},
+		{"ack_message", `{"message_id":"m1"}`, `POST /api/rooms/r_1/seats/ann/ack {"message_id":"m1"}`},
+		{"claim_task", `{"task":"t1"}`, `POST /api/rooms/r_1/seats/ann/claims {"task":"t1"}`},
 		{"await_turn", `{"wait":500}`, `POST /api/rooms/r_1/seats/ann/await {"wait":"55s"}`},
 		{"await_turn", `{"room":"r_2","seat":"bob","fresh":true}`, `POST /api/rooms/r_2/seats/bob/await {"wait":"25s","fresh":true}`},
 		{"call_agent", `{"agent_name":"dba","task":"look","wait":0}`, `POST /api/rooms/r_1/seats/ann/calls {"agent_name":"dba","task":"look","wait_ms":0}`},
@@ -230,6 +239,9 @@ func TestRefused(t *testing.T) {
 			{"get_session_state", `{"sessionId":".."}`, "MCP-ID"},
 			{"answer_turn", `{"room":"r_1","seat":"ann","waiting":"x"}`, "MCP-WAITING"},
 			{"list_rooms", `{"as":"root"}`, "additional properties"},
+			{"post_message", `{"room":"r_1","kind":"decision","text":"x"}`, "MCP-SEAT"},
+			{"post_message", `{"room":"r_1","text":"x","from_agent":"lead"}`, "additional properties"},
+			{"ack_message", `{"room":"r_1","seat":"bot","message_id":"m1","participant":"lead"}`, "additional properties"},
 			{"send_agent_message", `{"sessionId":"r_1.ann","message":"hi","fromSession":"r_1.bob"}`, "additional properties"},
 		} {
 			if res := called(t, cs, c.tool, c.args); !res.IsError || !strings.Contains(text(res), c.want) {
@@ -237,6 +249,27 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPlainTalk checks which message without the fields of an envelope is a command, and
+// which a message of a seat that the room drives.
+func TestPlainTalk(t *testing.T) {
+	for _, c := range []struct {
+		caller     caller
+		args, want string
+	}{
+		{session, `{"text":"hi"}`, `POST /api/rooms/r_1/commands {"do":"say","text":"hi"}`},
+		{person, `{"text":"hi"}`, `POST /api/rooms/r_1/commands {"do":"say","text":"hi"}`},
+		{admin, `{"room":"r_1","text":"hi","as":"per"}`, `POST /api/rooms/r_1/commands {"do":"say","as":"per","text":"hi"}`},
+		{agent, `{"text":"hi","to":"ann","id":"m1"}`, `POST /api/rooms/r_1/seats/bot/post {"to":"ann","text":"hi","message_id":"m1"}`},
+		{admin, `{"room":"r_1","text":"hi","as":"dba","kind":"blocker"}`, `POST /api/rooms/r_1/seats/dba/post {"text":"hi","kind":"blocker"}`},
+	} {
+		f := &fakeAPI{caller: c.caller, listing: true}
+		res := called(t, connected(t, f, "http", "2026-07-28", nil), "post_message", c.args)
+		if got := strings.Join(f.seen(), ", "); res.IsError || got != c.want {
+			t.Errorf("%+v %s: %s\nasks %s\nwant %s", c.caller, c.args, text(res), got, c.want)
+		}
+	}
 }
 
 func called(t *testing.T, cs *sdk.ClientSession, tool, args string) *sdk.CallToolResult {

@@ -23,9 +23,10 @@ type tool struct {
 }
 
 // tools are all tools, in the order of their names, in which the library lists them.
-// A client should get 14 at most.
+// A client should get 17 at most.
 var tools = []tool{
-	answerTurn, awaitTurn, callAgent, cancelCall, createSession, getCall, sessionState, handOff, listRooms, passTurn, postMessage, readRoom, replyCall, sendMessage,
+	ackMessage, answerTurn, awaitTurn, callAgent, cancelCall, claimTask, createSession, getCall, sessionState, handOff, listRooms, passTurn, postMessage, pullMessages,
+	readRoom, replyCall, sendMessage,
 }
 
 // register adds the tool to a server.

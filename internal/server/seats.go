@@ -38,6 +38,9 @@ func (s *Server) registerSeats() {
 	route(s, Talk, huma.Operation{
 		OperationID: "ack", Method: http.MethodPost, Path: path + "ack", Summary: "Acknowledge a message to a seat",
 	}, s.ack)
+	route(s, Talk, huma.Operation{
+		OperationID: "claimTask", Method: http.MethodPost, Path: path + "claims", Summary: "Claim a free task of the room's plan for a seat: only one of several gets it",
+	}, s.claimTask)
 }
 
 // A SeatPath names the seat of a request.
@@ -77,6 +80,11 @@ type (
 		SeatPath
 		Body api.Ack
 	}
+	claimInput struct {
+		SeatPath
+		Body api.Claim
+	}
+	claimedOutput  struct{ Body api.Task }
 	receiptOutput  struct{ Body api.Receipt }
 	pulledOutput   struct{ Body api.Inbox }
 	turnOutput     struct{ Body api.Turn }
@@ -191,4 +199,14 @@ func (s *Server) ack(ctx context.Context, in *seatAckInput) (*receiptOutput, err
 	}
 	r, err := s.cfg.Host.Acknowledge(context.WithoutCancel(ctx), in.Room, in.Seat, c.Via, in.Body.ID)
 	return &receiptOutput{api.ReceiptOf(r)}, err
+}
+
+// claimTask gives a task to the seat, also if the caller does not wait.
+func (s *Server) claimTask(ctx context.Context, in *claimInput) (*claimedOutput, error) {
+	c := CallerOf(ctx)
+	if err := c.mayHold(in.Seat); err != nil {
+		return nil, err
+	}
+	t, err := s.cfg.Host.ClaimTask(context.WithoutCancel(ctx), in.Room, in.Seat, c.Via, in.Body.Task)
+	return &claimedOutput{api.TaskOf(t)}, err
 }

@@ -2,11 +2,13 @@ package server_test
 
 import (
 	"net/http"
+	"reflect"
 	"testing"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/server"
 	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 const lead = `version: room/v1
@@ -18,6 +20,43 @@ participants:
   - {id: lead, role: manager, mode: full_auto, endpoint: {kind: session}}
   - {id: dba, role: worker, mode: full_auto, endpoint: {kind: session}}
 `
+
+// TestClaims claims tasks of a plan over HTTP: only one seat gets each, and the others
+// are told the owner.
+func TestClaims(t *testing.T) {
+	r, c := hostedRoom(t, lead+"  - {id: ops, role: \"specialist:ops\", mode: full_auto, endpoint: {kind: session}}\n", server.LocalUser)
+	path := "/api/rooms/" + r.ID() + "/seats/"
+	brief := api.Post{To: "dba", Kind: "intent_brief", Text: "Migrate.", Payload: []byte(`{"tasks":[{"id":"t1","title":"add the column"},{"id":"t2","title":"fill it","after":["t1"]}]}`)}
+	if err := c.Call(t.Context(), http.MethodPost, path+"lead/post", brief, new(api.Receipt)); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		seat, task, code string
+		want             api.Task
+	}{
+		{"dba", "t1", "", api.Task{ID: "t1", Title: "add the column", Owner: "dba", State: plan.Working}},
+		{"dba", "t1", "", api.Task{ID: "t1", Title: "add the column", Owner: "dba", State: plan.Working}},
+		{"ops", "t1", "ROOM-CLAIMED", api.Task{}},
+		{"ops", "t2", "", api.Task{ID: "t2", Title: "fill it", Owner: "ops", State: plan.Submitted, After: []string{"t1"}}},
+		{"dba", "t3", "ROOM-TASK", api.Task{}},
+		{"lead", "t2", "ROOM-DENIED", api.Task{}},
+		{"me", "t2", "ROOM-DENIED", api.Task{}},
+		{"nobody", "t2", "ROOM-DENIED", api.Task{}},
+	} {
+		var got api.Task
+		err := c.Call(t.Context(), http.MethodPost, path+x.seat+"/claims", api.Claim{Task: x.task}, &got)
+		if codeOf(err) != x.code || !reflect.DeepEqual(got, x.want) {
+			t.Errorf("%s claims %s: %v, %+v", x.seat, x.task, err, got)
+		}
+	}
+	owners := map[string]string{}
+	for _, task := range r.View().Tasks {
+		owners[task.ID] = task.Owner
+	}
+	if want := map[string]string{"t1": "dba", "t2": "ops"}; !reflect.DeepEqual(owners, want) {
+		t.Errorf("the owners are %v", owners)
+	}
+}
 
 // TestTypedMessages posts, pulls and acknowledges messages of seats over HTTP: each
 // answer says what has become of the message, a repetition posts nothing, and what is

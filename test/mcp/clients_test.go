@@ -39,7 +39,8 @@ func (l listing) names() (names []string) {
 
 // agentTools are those of an agent that the room drives.
 var agentTools = []string{
-	"call_agent", "cancel_call", "create_agent_session", "get_call", "get_session_state", "hand_off", "list_rooms", "read_room", "reply_call", "send_agent_message",
+	"ack_message", "call_agent", "cancel_call", "create_agent_session", "get_call", "get_session_state", "hand_off", "list_rooms", "post_message", "pull_messages",
+	"read_room", "reply_call", "send_agent_message",
 }
 
 // A call is one of a tool.

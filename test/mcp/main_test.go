@@ -47,7 +47,9 @@ type host struct {
 	dir  string
 }
 
-func newHost(t *testing.T) *host {
+func newHost(t *testing.T) *host { return hostOf(t, agentRoom) }
+
+func hostOf(t *testing.T, yaml string) *host {
 	t.Helper()
 	dir := t.TempDir()
 	h, err := moot.Open(moot.Config{Data: dir, Cache: filepath.Join(dir, "cache")})
@@ -58,7 +60,7 @@ func newHost(t *testing.T) *host {
 	if x.keys, err = access.OpenKeys(filepath.Join(dir, "server")); err != nil {
 		t.Fatal(err)
 	}
-	if x.room, err = h.Create(t.Context(), moot.Source{YAML: agentRoom}, moot.Options{}); err != nil {
+	if x.room, err = h.Create(t.Context(), moot.Source{YAML: yaml}, moot.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	talks, err := sessions.Open(sessions.Config{Host: h})
