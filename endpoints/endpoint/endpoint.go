@@ -151,12 +151,13 @@ type Reply struct {
 // A Signal is a report of an endpoint to the room, apart from the reply.
 type Signal struct {
 	Kind   string // one of the Signal constants
-	Code   string // violation: the broken rule; late: the id of the request; exited: one of the Exited constants
+	Code   string // violation: the broken rule; late: the id of the request; exited: one of the Exited constants; ack: the id of the message; claim: that of the task
 	Detail string // violation: bounded; message and late: the text; exited: why
 	To     string // message: the addressee, "" for all participants
 	Body   []byte // message and call: JSON, as received
 
 	Permission *Permission // permission: what the agent wants to do
+	Post       *Post       // message: its envelope; nil for plain talk
 }
 
 // Kinds of signals.
@@ -164,6 +165,8 @@ const (
 	SignalMessage    = "message"
 	SignalPermission = "permission"
 	SignalCall       = "call"
+	SignalAck        = "ack"   // the agent has taken note of a message
+	SignalClaim      = "claim" // the agent takes a task of the plan
 	SignalViolation  = "violation"
 	SignalLate       = "late"   // a reply whose request has ended
 	SignalForgot     = "forgot" // the agent has lost all that it was told
@@ -182,7 +185,7 @@ type Answer struct {
 	Always  bool   // permission: the agent need not ask for the like again
 	By      string // permission: the id of the person, or RuledBy or NoAnswer
 	Reason  string
-	Body    []byte // call: the answer; question: the values that were filled in, a JSON object
+	Body    []byte // call: the answer; message with an envelope: its receipt; question: the values that were filled in. A JSON object
 }
 
 // A Floor takes the signals of an endpoint to the room. Its methods may be called

@@ -66,6 +66,7 @@ const maxDepth = 16
 var replyKeys = []string{
 	"/type", "/request_id", "/status", "/draft_message", "/reason", "/metrics", "/outcome", "/usage",
 	"/confidence", "/tool_rounds", "/bid", "/message_id", "/call_id", "/to", "/text",
+	"/summary", "/payload", "/priority", "/requires_ack", "/correlation_id", "/parent_id", "/thread_id", "/visibility", "/notify",
 	"/permission_id", "/kind", "/title", "/command", "/argv", "/paths", "/detail", "/always",
 	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
 	"/usage/cached_input_tokens", "/usage/reasoning_tokens", "/usage/cost_usd",
@@ -110,7 +111,7 @@ func responseOf(f frame) (response, error) {
 func describe(err error) string {
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
-		return te.Field + " is a " + te.Value + ", which does not fit"
+		return strings.TrimPrefix(te.Field, "Post.") + " is a " + te.Value + ", which does not fit"
 	}
 	return err.Error()
 }

@@ -205,13 +205,12 @@ type usage struct {
 	CostUSD     *float64 `json:"cost_usd,omitempty"`            // US dollars
 }
 
-// A sideMessage is a message or a call of an agent, apart from its answer.
+// A sideMessage is a message or a call of an agent, apart from its answer. A message
+// with a kind has an envelope. The id of another one only marks the response to it.
 type sideMessage struct {
-	Type      string `json:"type"`
-	MessageID string `json:"message_id"`
-	CallID    string `json:"call_id"`
-	To        string `json:"to"`
-	Text      string `json:"text"`
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	endpoint.Post
 }
 
 // A messageReply is the room's answer to a sideMessage with an id.

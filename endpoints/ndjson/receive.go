@@ -151,6 +151,9 @@ func (w *wire) raise(raw []byte) {
 	case m.Type == typeCall:
 		s.Kind = endpoint.SignalCall
 		w.signals.Call(s, then)
+	case m.Kind != "":
+		s.Post, s.Body = &m.Post, nil
+		w.signals.Ask(s, then)
 	case strings.TrimSpace(m.Text) == "":
 		w.signals.Violation("bad_frame", "a message without text")
 	default:
@@ -160,8 +163,8 @@ func (w *wire) raise(raw []byte) {
 
 // answer sends the agent the room's answer to a message or call that has an id.
 func (w *wire) answer(m sideMessage, a endpoint.Answer, err error) {
-	v := messageReply{Type: typeMessageReply, MessageID: m.MessageID, Allowed: a.Allowed && err == nil, Reason: a.Reason, Body: a.Body}
-	id := m.MessageID
+	v := messageReply{Type: typeMessageReply, MessageID: m.ID, Allowed: a.Allowed && err == nil, Reason: a.Reason, Body: a.Body}
+	id := m.ID
 	if m.Type == typeCall {
 		v.Type, v.MessageID, v.CallID = typeCallReply, "", m.CallID
 		id = m.CallID

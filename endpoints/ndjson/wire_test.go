@@ -274,7 +274,7 @@ func (s *wireTest) readRequests() {
 	}
 }
 
-// Raise prints a signal and allows it. A permission to fetch waits a minute, one to
+// Raise prints a signal and allows it, but for a decision. A permission to fetch waits a minute, one to
 // delete waits for ever, and one to edit is refused.
 func (s *wireTest) Raise(ctx context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
 	if p := sig.Permission; p != nil {
@@ -289,6 +289,14 @@ func (s *wireTest) Raise(ctx context.Context, sig endpoint.Signal) (endpoint.Ans
 			return endpoint.Answer{}, ctx.Err()
 		}
 		return endpoint.Answer{Allowed: true, Always: p.Always}, nil
+	}
+	if sig.Post != nil {
+		b, _ := json.Marshal(sig.Post)
+		s.note(signals, "post %s", b)
+		if sig.Post.Kind == "decision" {
+			return endpoint.Answer{Reason: "only a manager decides"}, nil
+		}
+		return endpoint.Answer{Allowed: true}, nil
 	}
 	s.note(signals, "%s code %q to %q: %q", sig.Kind, sig.Code, sig.To, sig.Detail)
 	if sig.Kind == endpoint.SignalCall {

@@ -203,20 +203,20 @@ func (r *Room) holdForCalls() {
 func (f *floor) call(ctx context.Context, body []byte) (endpoint.Answer, error) {
 	list, err := calls.Parse(body, "type", "call_id")
 	if err != nil {
-		return refuseCall(&problem.Error{Code: "ROOM-CALL-ARGS", What: err.Error()}), nil
+		return refuse(&problem.Error{Code: "ROOM-CALL-ARGS", What: err.Error()}), nil
 	}
 	answers, err := f.room.CallAgents(ctx, f.participant, list)
 	switch {
 	case errors.Is(err, ErrClosed) || ctx.Err() != nil:
 		return endpoint.Answer{}, err
 	case err != nil:
-		return refuseCall(err), nil
+		return refuse(err), nil
 	}
 	return endpoint.Answer{Allowed: true, Body: calls.Encode(answers)}, nil
 }
 
-// refuseCall is the answer to a call that is not made.
-func refuseCall(err error) endpoint.Answer {
+// refuse is the answer to a call, message or other wish of an agent that the room refuses.
+func refuse(err error) endpoint.Answer {
 	reason := err.Error()
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Fix != "" {
 		reason += "; " + p.Fix

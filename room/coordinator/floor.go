@@ -84,7 +84,11 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	var do room.Act
 	switch s.Kind {
 	case endpoint.SignalMessage:
-		do = room.Posted{Message: room.Message{To: s.To, Text: s.Detail}}
+		do = room.Posted{Message: messageOf(s)}
+	case endpoint.SignalAck:
+		do = room.Ack{Message: s.Code}
+	case endpoint.SignalClaim:
+		do = room.ClaimTask{Task: s.Code}
 	case endpoint.SignalViolation:
 		do = room.Violated{Participant: f.participant, Code: s.Code, Detail: s.Detail}
 	case endpoint.SignalForgot:
@@ -100,14 +104,37 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	default:
 		return endpoint.Answer{Reason: "not allowed in this room"}, nil
 	}
-	_, err := f.tell(ctx, ctx, do)
+	events, err := f.tell(ctx, ctx, do)
+	if err == nil {
+		err = refusalOf(events)
+	}
 	return f.answer(err)
+}
+
+// messageOf returns the message that an agent posts.
+func messageOf(s endpoint.Signal) room.Message {
+	p := s.Post
+	if p == nil {
+		return room.Message{To: s.To, Text: s.Detail}
+	}
+	return room.Message{
+		ID: p.ID, To: p.To, Kind: p.Kind, Text: p.Text, Summary: p.Summary, Payload: policy.JSON(p.Payload), Priority: p.Priority, RequiresAck: p.RequiresAck,
+		Correlation: p.Correlation, Parent: p.Parent, Thread: p.Thread, Visibility: room.Visibility(p.Visibility), Notify: p.Notify,
+	}
+}
+
+// refusalOf returns why the room has refused the message of a command, or nil.
+func refusalOf(events []room.Event) error {
+	if err := room.Refusal(events); err != nil {
+		return refusedError{err}
+	}
+	return nil
 }
 
 // answer is the answer to a signal that is a command with that error.
 func (f *floor) answer(err error) (endpoint.Answer, error) {
 	if refused, ok := errors.AsType[refusedError](err); ok {
-		return endpoint.Answer{Reason: refused.Error()}, nil
+		return refuse(refused.error), nil
 	}
 	return endpoint.Answer{Allowed: err == nil}, err
 }

@@ -1,0 +1,34 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// A Post is a typed message that an agent posts apart from its answer. The JSON form is
+// part of the protocols of agents. The room checks the values: its sender is always the
+// agent, and a message that the room refuses becomes a dead letter.
+type Post struct {
+	ID          string          `json:"message_id,omitempty"` // the same id again posts nothing; without it the room names the message
+	To          string          `json:"to,omitempty"`         // id or role; "" is all participants
+	Kind        string          `json:"kind,omitempty"`       // "" is an utterance
+	Text        string          `json:"text,omitempty"`
+	Summary     string          `json:"summary,omitempty"`
+	Payload     json.RawMessage `json:"payload,omitempty"` // a JSON object
+	Priority    string          `json:"priority,omitempty"`
+	RequiresAck bool            `json:"requires_ack,omitempty"`
+	Correlation string          `json:"correlation_id,omitempty"`
+	Parent      string          `json:"parent_id,omitempty"`
+	Thread      string          `json:"thread_id,omitempty"`
+	Visibility  string          `json:"visibility,omitempty"`
+	Notify      string          `json:"notify,omitempty"`
+}
+
+// Check returns an error if p has no content.
+func (p Post) Check() error {
+	if strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Summary) == "" && len(p.Payload) == 0 {
+		return errors.New("the message has no text, summary or payload")
+	}
+	return nil
+}
