@@ -182,7 +182,7 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	step := scripted.Step{Text: "hello", Messages: []scripted.Message{{To: "dba", Text: "psst"}}}
+	step := scripted.Step{Text: "hello", Acts: scripted.Acts{Messages: []scripted.Message{{To: "dba", Text: "psst"}}}}
 	b, err := encodeLine(requestOf(endpoint.Prompt{Request: "q"}))
 	if err != nil {
 		t.Fatal(err)

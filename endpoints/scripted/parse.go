@@ -32,7 +32,10 @@ import (
 //
 // or JSON lines, when its first character is {: {"say": "Text", "bid": 0.9,
 // "confidence": 0.8, "delay": "50ms", "usage": [120, 30], "messages": [{"to":
-// "dba", "text": "Psst."}]}, and likewise {"pass": "Reason"}, "refuse", "fail".
+// "dba", "text": "Psst."}]}, and likewise {"pass": "Reason"}, "refuse", "fail". Only a
+// JSON line also has the other fields of [Acts]: "ack": ["m1"], "claim": "t1", "post":
+// [{...}] with the fields of [endpoint.Post], "call": [{...}] with the arguments of
+// calls, and "handoff": {"to": "dba", "reason": "Text"}.
 func Parse(name string, script []byte) ([]Step, error) {
 	p := parser{name: name}
 	if !utf8.Valid(script) {
@@ -183,6 +186,10 @@ type row struct {
 	Delay                   string
 	Usage                   []json.Number
 	Messages                []Message
+	Ack                     []string
+	Claim                   string
+	Post, Call              []json.RawMessage
+	Handoff                 *endpoint.Handoff
 }
 
 // object reads a line of the JSON form.
@@ -237,10 +244,5 @@ func (p *parser) fields(r row) error {
 			return err
 		}
 	}
-	for _, m := range r.Messages {
-		if err := p.message(m.To, m.Text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.acts(r)
 }

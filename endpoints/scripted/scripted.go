@@ -27,12 +27,13 @@ type Step struct {
 	Bid        *float64 // for this turn; nil is 0.5 for a step that says a text, else 0
 	Confidence *float64
 	Usage      endpoint.Usage
-	Messages   []Message     // raised at once
-	Delay      time.Duration // before the answer
-}
+	Handoff    *endpoint.Handoff // with the answer
+	Delay      time.Duration     // before the answer
 
-// A Message is raised as a side message. To is empty for all participants.
-type Message struct{ To, Text string }
+	// Acts are done at once. If the room refuses one of them, the agent passes with
+	// the room's reason, and the rest of the step is not done.
+	Acts
+}
 
 // An Endpoint follows a script. Its methods may be called concurrently.
 type Endpoint struct {
@@ -67,13 +68,12 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 		ctx, cancel = context.WithTimeout(ctx, p.Timeout)
 		defer cancel()
 	}
-	for _, m := range step.Messages {
-		if floor == nil {
-			break
-		}
-		if _, err := floor.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalMessage, To: m.To, Detail: m.Text}); err != nil {
-			return endpoint.Reply{}, fmt.Errorf("raising a message: %w", err)
-		}
+	refused, err := step.raise(ctx, p, floor)
+	if err != nil {
+		return endpoint.Reply{}, err
+	}
+	if refused != "" {
+		return endpoint.Reply{Outcome: endpoint.Passed, Reason: refused, Usage: step.Usage}, nil
 	}
 	if err := e.wait(ctx, step.Delay); err != nil {
 		return endpoint.Reply{}, err
@@ -153,7 +153,7 @@ func (s Step) bid() *float64 {
 }
 
 func (s Step) reply(limit int) (endpoint.Reply, error) {
-	r := endpoint.Reply{Outcome: s.outcome(), Reason: s.Reason, Confidence: s.Confidence, Usage: s.Usage}
+	r := endpoint.Reply{Outcome: s.outcome(), Reason: s.Reason, Confidence: s.Confidence, Usage: s.Usage, Handoff: s.Handoff}
 	if r.Outcome == endpoint.Said {
 		r.Text = s.Text
 	}

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 		"close":    {say("hello")}, "close_unused": nil, "cancelled_before": nil,
 		"unknown_usage_is_not_zero": {say("hello")},
 	}
-	working := scripted.Step{Text: "x", Messages: []scripted.Message{{Text: "working"}}, Delay: 0}
+	working := scripted.Step{Text: "x", Acts: scripted.Acts{Messages: []scripted.Message{{Text: "working"}}}}
 	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
 		switch s {
 		case endpointtest.Echo:
@@ -104,8 +104,8 @@ func TestParse(t *testing.T) {
 	want := []scripted.Step{
 		{
 			Outcome: endpoint.Said, Text: "One.\nTwo.", Bid: share(0.9), Confidence: share(0.8), Delay: 50 * time.Millisecond,
-			Usage:    endpoint.Usage{Known: true, Input: 120, Output: 30},
-			Messages: []scripted.Message{{To: "dba", Text: "Psst."}, {Text: "Hear ye."}},
+			Usage: endpoint.Usage{Known: true, Input: 120, Output: 30},
+			Acts:  scripted.Acts{Messages: []scripted.Message{{To: "dba", Text: "Psst."}, {Text: "Hear ye."}}},
 		},
 		{Outcome: endpoint.Passed, Reason: "nothing new"},
 		{Outcome: endpoint.Refused, Reason: "not mine"},
