@@ -20,6 +20,7 @@ var fileCodes = []Meaning{
 	{"ROOM-PERMISSION", failure, "A permission request cannot be made or answered: it waits no longer, its agent does not have the floor or asks too often, or the agent does not offer what was answered.", "`roster` shows which agent waits. Rules under allow: in room.yaml answer requests without a person."},
 	{"ROOM-USAGE", input, "An agent under maxTokens or maxCost states no usage, so that its tokens and cost are estimated.", "Rely on maxTurns and maxDuration, which bind exactly."},
 	{"ROOM-LIMIT", input, "A limit can never be reached, because another limit is always reached first.", "Lower it, or raise the other."},
+	{"ROOM-MANAGERS", input, "Two participants have role: manager. The manager alone decides and talks to people, and messages may name it by its role.", "Make one a worker or specialist:NAME, or describe its role in other words."},
 	{"ROOM-MANUAL", input, "A seat needs approvals, and no person is present to give them.", "Set mode: full_auto, or run with a terminal or the page."},
 	{"ROOM-MISSING", input, "A required key is missing.", "`moot schema room` lists the required keys."},
 	{"ROOM-NOBODY", input, "No agent can be given the floor: there is none, or all are suspended or removed.", "Add an agent, or restore one that is suspended."},

@@ -219,6 +219,7 @@ var problems = []struct{ name, yaml, want string }{
 	{"review without semi_auto", seats + "  - {id: a, mode: full_auto, review: {longerThan: 9}, endpoint: {kind: scripted, lines: []}}\n", "4:38 ROOM-REVIEW?"},
 	{"cooldown of a single agent", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", "4:23 ROOM-COOLDOWN"},
 	{"cooldown of both", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n", ""},
+	{"two managers", seats + "  - {id: a, role: manager, endpoint: {kind: scripted, lines: []}}\n  - {id: b, role: Manager, kind: human}\n  - {id: c, role: manager of b, kind: human}\n", "5:19 ROOM-MANAGERS"},
 	{"cooldown of both, one too long", seats + "  - {id: a, cooldown: 1, endpoint: {kind: scripted, lines: []}}\n  - {id: b, cooldown: 2, endpoint: {kind: scripted, lines: []}}\n", "5:23 ROOM-COOLDOWN"},
 	{"cooldown of one, the other free", seats + "  - {id: a, cooldown: 9, endpoint: {kind: scripted, lines: []}}\n  - {id: b, endpoint: {kind: scripted, lines: []}}\n", ""},
 	{"failures beyond the turns", head + "limits: {maxTurns: 2, maxFailures: 3}\n", "6:36 ROOM-LIMIT?"},

@@ -39,6 +39,7 @@ func (d *document) checkSemantics(w wireRoom, r *Room, o Options) {
 	d.checkBeginning(w, r, o)
 	d.checkCooldowns(w)
 	d.checkHandOffs(w)
+	d.checkManagers(w)
 	d.checkLimits(w)
 	d.checkUsage(w)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // agentIndexes returns the indexes of the participants that are not people.
@@ -126,6 +127,23 @@ func (d *document) checkHandOffs(w wireRoom) {
 			if !slices.ContainsFunc(w.Participants, func(p *wireParticipant) bool { return p != nil && p.ID == id && p != seat }) {
 				d.reportUnlessBroken(participantPath(i, "handoffTo", strconv.Itoa(n)), "ROOM-HANDOFF", strconv.Quote(id)+" is no other participant of the room", "name ids of participants")
 			}
+		}
+	}
+}
+
+// checkManagers refuses a second participant with the role of the manager. The manager
+// alone decides and talks to people, and "manager" is an address.
+func (d *document) checkManagers(w wireRoom) {
+	first := -1
+	for i, seat := range w.Participants {
+		switch {
+		case seat == nil || kinds.PartyOf(seat.Kind == policy.Human, seat.Role)&kinds.Manager == 0:
+		case first < 0:
+			first = i
+		default:
+			d.reportUnlessBroken(participantPath(i, "role"), "ROOM-MANAGERS",
+				fmt.Sprintf("a room has one manager, and %s is it (%s)", strconv.Quote(w.Participants[first].ID), d.positionOf(first)),
+				"make this one a worker or specialist:NAME, or describe its role in other words")
 		}
 	}
 }
