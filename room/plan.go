@@ -3,6 +3,7 @@ package room
 import (
 	"strings"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/plan"
@@ -176,6 +177,27 @@ func (s *State) steered(m Message) Message {
 	}
 	m.To, m.Kind = n.ID, KindRequest
 	return m
+}
+
+// duty returns the part that x has in the protocol of a manager and its workers, one of
+// endpoint's constants, or "". There must be a participant of the other part, and the
+// caller of a child room is none.
+func (s *State) duty(x *Seat) string {
+	other, duty := kinds.Worker, endpoint.DutyManager
+	switch party := x.party(); {
+	case s.Spec.Call != nil, !x.Driven():
+		return ""
+	case party&kinds.Worker != 0:
+		other, duty = kinds.Manager, endpoint.DutyWorker
+	case party&kinds.Manager == 0:
+		return ""
+	}
+	for _, y := range s.Seats {
+		if y.Standing != Removed && y.party()&other != 0 {
+			return duty
+		}
+	}
+	return ""
 }
 
 // viewPlan adds the plan to the view of a reader who may see internal messages.

@@ -44,6 +44,10 @@ type Window struct {
 	// messages to it for which there was no space; they wait for its next turn.
 	First []int64 `json:"first,omitempty"`
 	Kept  []int64 `json:"kept,omitempty"`
+
+	// Duty says that the prompt tells the participant what its role sends; one
+	// of endpoint.DutyManager and endpoint.DutyWorker. Windows of earlier versions have none.
+	Duty string `json:"duty,omitempty"`
 }
 
 // Holds reports whether the window gives the message at seq whole.
@@ -70,7 +74,7 @@ func (s *State) TryWindowFor(id string) (w Window, ok bool) {
 	if x == nil {
 		return Window{}, true
 	}
-	w = Window{After: x.Cursor, Through: s.Seq, Full: x.NeedsFullContext || !x.Remembers}
+	w = Window{After: x.Cursor, Through: s.Seq, Full: x.NeedsFullContext || !x.Remembers, Duty: s.duty(x)}
 	f := windowBuilder{s: s, x: x, w: &w, tokens: s.Bounds.Tokens, lines: s.Bounds.SummaryTokens, kept: make([]int, len(s.Seats)+1)}
 	s.backwards(x, f.add)
 	f.finish()

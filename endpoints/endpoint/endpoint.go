@@ -63,6 +63,10 @@ type Prompt struct {
 	Omitted     Omitted
 	Hints       []byte // JSON of the policy, untrusted; may be nil
 
+	// Duty is the agent's part in the protocol of a manager and its workers, which the
+	// text then describes: DutyManager, DutyWorker or "".
+	Duty string `json:",omitempty"`
+
 	// Call is the task of an agent that another agent has called; nil for others.
 	Call *Call `json:",omitempty"`
 
@@ -115,6 +119,9 @@ type Line struct {
 	// name; "" for ordinary talk. Ack says that its sender asks for an acknowledgement.
 	ID  string
 	Ack bool
+	// For is the participant that a person addressed, of a request that the manager got
+	// instead.
+	For string
 	// Claimed means that only the host of the room says that the agent sent the
 	// message: the agent's device has no record of it. Own is set too.
 	Claimed bool

@@ -23,6 +23,7 @@ func render(p Prompt) string {
 	r.preamble()
 	r.objective()
 	r.roster()
+	r.duty()
 	r.past()
 	r.present()
 	r.hints()
@@ -52,6 +53,7 @@ func Size(p Prompt) int {
 			n += len(l.Text) + 150
 		}
 	}
+	n += len(duties[p.Duty])
 	if p.Call != nil {
 		n += p.Call.Context.Bytes() + len(p.Call.Task) + len(p.Call.Input) + 500
 	}
@@ -233,6 +235,9 @@ func (r *renderer) attribution(l Line) string {
 	}
 	if l.To != "" {
 		head += ", to " + r.quoted(l.To)
+	}
+	if l.For != "" {
+		head += ", for " + r.quoted(l.For)
 	}
 	if l.ID != "" {
 		head += ", message_id " + r.quoted(l.ID)

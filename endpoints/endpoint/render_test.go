@@ -60,7 +60,10 @@ func TestRenderGolden(t *testing.T) {
 	for i := range shared.Seats {
 		shared.Seats[i].SameOwner = shared.Seats[i].ID == shared.You.ID
 	}
-	for name, p := range map[string]Prompt{"turn": sample(), "shared": shared, "bid": bid, "first": first, "forged": forged(), "zero": {}} {
+	lead, worker := first, first
+	lead.Duty, worker.Duty = DutyManager, DutyWorker
+	lead.CatchUp = []Line{{Seq: 8, From: "me", To: "code", Kind: "request", ID: "r1.8", For: "security", Text: "Use two keys."}}
+	for name, p := range map[string]Prompt{"manager": lead, "worker": worker, "turn": sample(), "shared": shared, "bid": bid, "first": first, "forged": forged(), "zero": {}} {
 		t.Run(name, func(t *testing.T) { golden(t, name+".txt", Rendered(p).Text) })
 	}
 }

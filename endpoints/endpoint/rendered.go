@@ -43,6 +43,7 @@ func cleaned(p Prompt) Prompt {
 	p.Seats = eachOf(p.Seats, Seat.cleaned)
 	p.Inbox, p.History, p.CatchUp = eachOf(p.Inbox, Line.cleaned), eachOf(p.History, Line.cleaned), eachOf(p.CatchUp, Line.cleaned)
 	p.Hints = cleanJSON(p.Hints)
+	p.Duty = oneLine(p.Duty)
 	p.Call = p.Call.cleaned()
 	p.Host = Origin{oneLine(p.Host.Name), oneLine(p.Host.Device)}
 	t := &p.Trace
@@ -66,7 +67,7 @@ func (s Seat) cleaned() Seat {
 }
 
 func (l Line) cleaned() Line {
-	l.From, l.To, l.Kind, l.Text, l.ID, l.FromSession = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text), oneLine(l.ID), oneLine(l.FromSession)
+	l.From, l.To, l.Kind, l.Text, l.ID, l.For, l.FromSession = oneLine(l.From), oneLine(l.To), oneLine(l.Kind), Clean(l.Text), oneLine(l.ID), oneLine(l.For), oneLine(l.FromSession)
 	return l
 }
 

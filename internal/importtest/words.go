@@ -31,7 +31,7 @@ var notNames = map[string]string{
 
 // allowedNames are identifiers that contain such a word in its usual meaning, or as a
 // term of the field: the manager of workers, a hand-off.
-var allowedNames = regexp.MustCompile(`^(Tick|tick|ticks|decideTick|(Role)?Manager|.*[Hh]andOff.*)$`)
+var allowedNames = regexp.MustCompile(`^(Tick|tick|ticks|decideTick|(Role|Duty)?Manager|.*[Hh]andOff.*)$`)
 
 // A phrase is a pattern of words that prose may not contain.
 type phrase struct {

@@ -55,6 +55,7 @@ func promptParts(ctx context.Context, s *room.State, t *messageCache, id string,
 			p.You = seat
 		}
 	}
+	p.Duty = w.Duty
 	setCall(&p, s, w)
 	if err := fill(ctx, &p, s, t, x, w); err != nil {
 		return endpoint.Prompt{}, err
@@ -108,7 +109,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 		}
 		for i := range msgs {
 			if l, ok := msgs[i].as(x.ID); ok && !takeTask(p, msgs[i].m) {
-				p.Inbox = append(p.Inbox, l)
+				p.Inbox = append(p.Inbox, msgs[i].forDuty(l, w.Duty))
 			}
 		}
 	}
@@ -123,7 +124,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 			if !ok || l.Own && !w.Full || slices.Contains(w.First, l.Seq) || takeTask(p, msgs[i].m) {
 				continue
 			}
-			lines = append(lines, l)
+			lines = append(lines, msgs[i].forDuty(l, w.Duty))
 			if known == len(lines)-1 && (l.Seq <= w.After || l.Own) {
 				known++
 			}
@@ -169,6 +170,14 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 		l.Text = withPayload(l.Text, m.Payload)
 	}
 	return l, true
+}
+
+// forDuty adds to the request of a person what the manager needs for its answer.
+func (s *cachedMessage) forDuty(l endpoint.Line, duty string) endpoint.Line {
+	if duty == endpoint.DutyManager && s.m.Kind == room.KindRequest {
+		l.ID, l.For = s.m.ID, s.m.For
+	}
+	return l
 }
 
 // withPayload returns the text of a typed message with its payload, as an agent gets it.
