@@ -106,6 +106,9 @@ func (r *renderer) objective() {
 		}
 		return
 	}
+	if r.p.Call != nil && r.p.Objective == "" && len(r.p.Constraints) == 0 {
+		return // the task follows
+	}
 	r.f("\nOBJECTIVE\n")
 	r.indented(r.p.Objective, "(none)")
 	if len(r.p.Constraints) > 0 {
@@ -205,6 +208,9 @@ func (r *renderer) present() {
 	if len(r.p.Inbox) > 0 {
 		r.f("\nYOUR INBOX\n")
 		r.lines(r.p.Inbox)
+	}
+	if len(r.p.CatchUp) == 0 && r.p.Call != nil {
+		return // the task is what is new
 	}
 	r.f("\nNEW SINCE YOU LAST SPOKE\n")
 	if len(r.p.CatchUp) == 0 {
