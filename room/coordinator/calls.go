@@ -37,23 +37,29 @@ func (r *Room) runCall(ctx context.Context, e room.RunCall) (func() room.Command
 		do := room.CallReturned{Call: e.Call, State: calls.Failed}
 		switch {
 		case e.Cancel != "":
-			do.State, do.Result = r.cancelCall(ctx, c, e.Cancel)
+			do.State, do.Result = r.cancelCall(ctx, c, e)
 		case !ok:
 			do.Result.Errors = []string{"the agent cannot be called any more"}
 		default:
-			do.State, do.Result = r.followCall(ctx, c)
+			do.State, do.Result = r.followCall(ctx, c, e)
 		}
 		return room.Command{Actor: room.ActorRoom, Do: do}
 	}, nil
 }
 
 // followCall opens the child room and follows it until it has ended or ctx ends. A room
-// that has ended before gives its result at once.
-func (r *Room) followCall(ctx context.Context, c child) (calls.State, calls.Result) {
+// that has ended before gives its result at once. An earlier effect of the call, which a
+// pause has cancelled, pauses the child room before it is resumed here.
+func (r *Room) followCall(ctx context.Context, c child, e room.RunCall) (calls.State, calls.Result) {
+	leave, err := r.nest.enter(ctx, c.call.Room)
+	if err != nil {
+		return "", calls.Result{}
+	}
+	defer leave()
 	for {
 		sub, err := r.nest.openChild(ctx, r.cfg, c)
 		if err == nil {
-			err = r.follow(ctx, sub, c)
+			err = r.follow(ctx, sub, c, e)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -68,12 +74,13 @@ func (r *Room) followCall(ctx context.Context, c child) (calls.State, calls.Resu
 	}
 }
 
-// follow waits for the end of the child room and reports how it stands meanwhile.
-func (r *Room) follow(ctx context.Context, sub *Room, c child) error {
-	if sub.phase() == room.PhasePaused { // with its caller's room, or with the host
-		if _, err := sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Resume{}}); err != nil {
-			return err
-		}
+// follow lets the child room work, waits for its end and reports how it stands meanwhile.
+func (r *Room) follow(ctx context.Context, sub *Room, c child, e room.RunCall) error {
+	if !r.gate.lead(ctx, e.Key(), &sub.gate) {
+		return ctx.Err()
+	}
+	if err := sub.goOn(ctx); err != nil {
+		return err
 	}
 	told := room.CallProgressed{Call: c.call.ID, State: c.call.State, Asked: c.call.Asked, Text: c.call.Text}
 	for {
@@ -95,15 +102,33 @@ func (r *Room) follow(ctx context.Context, sub *Room, c child) error {
 	}
 }
 
+// goOn lets a child room whose gate was released start its effects. One that is paused,
+// with its caller's room or with the host, is resumed.
+func (r *Room) goOn(ctx context.Context) error {
+	if r.phase() == room.PhasePaused {
+		if _, err := r.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Resume{}}); err != nil && r.phase() == room.PhasePaused {
+			return err // else a person has resumed it meanwhile
+		}
+		return ctx.Err()
+	}
+	select {
+	case r.work <- request{cmd: room.Command{Actor: room.ActorRoom, Do: room.Tick{}}}:
+	case <-r.quit: // it may have ended, which until tells
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
 // leaveChild pauses the child room of a call that goes on later: its caller's room is
-// paused. When the process ends, the child room ends with it.
+// paused. Its gate is closed already, and the pause opens it. When the process ends, the
+// child room ends with it.
 func (r *Room) leaveChild(sub *Room, call string) {
 	if sub == nil || r.ending() || !r.callOpen(call) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	_, _ = sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Pause{Reason: "the room of its caller is paused"}}) // a room that has ended needs none
+	pause := room.Pause{Reason: "the room of its caller is paused"}
+	_, _ = sub.Do(context.Background(), room.Command{Actor: room.ActorHost, Do: pause}) // a room that has ended needs none
+	sub.gate.release()
 }
 
 // ending reports whether Run is about to end.
@@ -130,7 +155,12 @@ func (r *Room) callOpen(id string) bool {
 
 // cancelCall ends the child room of a call and returns what it has used. A child room
 // that was never opened has used nothing.
-func (r *Room) cancelCall(ctx context.Context, c child, why string) (calls.State, calls.Result) {
+func (r *Room) cancelCall(ctx context.Context, c child, e room.RunCall) (calls.State, calls.Result) {
+	leave, err := r.nest.enter(ctx, c.call.Room)
+	if err != nil {
+		return calls.Canceled, calls.Result{}
+	}
+	defer leave()
 	if exists, err := hasRoom(ctx, r.cfg.Log, c.call.Room); err == nil && !exists {
 		return calls.Canceled, calls.Result{}
 	}
@@ -138,7 +168,10 @@ func (r *Room) cancelCall(ctx context.Context, c child, why string) (calls.State
 	if err != nil {
 		return calls.Canceled, calls.Result{Errors: []string{err.Error()}}
 	}
-	_, err = sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Stop{Reason: why}})
+	_, err = sub.Do(ctx, room.Command{Actor: room.ActorHost, Do: room.Stop{Reason: e.Cancel}})
+	if r.gate.lead(ctx, e.Key(), &sub.gate) { // the calls below it are ended by effects
+		_ = sub.goOn(ctx) // a room that has ended needs none
+	}
 	if err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, room.ErrOver) {
 		return calls.Canceled, calls.Result{Errors: []string{err.Error()}}
 	}

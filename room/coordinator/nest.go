@@ -17,9 +17,31 @@ type nest struct {
 
 	mu     sync.Mutex
 	opened map[string]bool
-	own    context.CancelFunc // ends the own Host
+	busy   map[string]chan struct{} // semaphore of each child room, for the effects of its call
+	own    context.CancelFunc       // ends the own Host
 	ended  sync.WaitGroup
 	closed bool
+}
+
+// enter waits until no other effect uses the child room. The caller calls leave when it
+// does not use the room any more.
+func (n *nest) enter(ctx context.Context, child string) (leave func(), err error) {
+	n.mu.Lock()
+	if n.busy == nil {
+		n.busy = map[string]chan struct{}{}
+	}
+	slot, ok := n.busy[child]
+	if !ok {
+		slot = make(chan struct{}, 1)
+		n.busy[child] = slot
+	}
+	n.mu.Unlock()
+	select {
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // openChild opens the child room of a call, which it makes and gives the task if it does

@@ -31,7 +31,16 @@ func Open(ctx context.Context, cfg Config, spec room.Spec, participants []room.P
 		r.unlock()
 		return nil, err
 	}
+	r.holdChild()
 	return r, nil
+}
+
+// holdChild closes the gate of a child room until its caller's room follows it, so that
+// it sends nothing while that room is paused. A person may let it run alone.
+func (r *Room) holdChild() {
+	if r.state.Spec.Call != nil && r.state.Phase == room.PhaseLive && r.cfg.ResumeAs == "" {
+		r.gate.hold()
+	}
 }
 
 // Reopen locks a room of the log and takes it over, after a crash or a clean
@@ -45,6 +54,7 @@ func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 		r.unlock()
 		return nil, err
 	}
+	r.holdChild()
 	return r, nil
 }
 
