@@ -181,22 +181,48 @@ func (p *subject) differing(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// record notes all functions as measured.
-func (p *subject) record(path string) error {
-	unmeasured := filepath.Join(filepath.Dir(path), unmeasuredFile)
-	if err := os.Remove(unmeasured); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// record notes the functions as measured all of whose mutants were tested, and of which
+// none has survived that is not listed.
+func (p *subject) record(path string, tested, survived []mutant, listed map[string]string) error {
+	open := map[string]int{} // mutants that are not accounted for
+	for _, m := range p.mutants {
+		open[m.fn]++
+	}
+	for _, m := range tested {
+		open[m.fn]--
+	}
+	for _, m := range survived {
+		if listed[m.name()] == "" {
+			open[m.fn]++
+		}
+	}
+	waiting := filepath.Join(filepath.Dir(path), unmeasuredFile)
+	differs, err := p.differing(path)
+	unnoted, err2 := p.differing(waiting)
+	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
-	return p.write(path, func(string) bool { return true })
+	measured := func(fn string) bool { return !differs[fn] || open[fn] == 0 }
+	if err := p.write(path, measured); err != nil {
+		return err
+	}
+	return p.write(waiting, func(fn string) bool { return !unnoted[fn] && !measured(fn) })
 }
 
-// write lists the functions that are wanted, with their hashes.
+// write lists the functions that are wanted, with their hashes. A file without any is
+// removed.
 func (p *subject) write(path string, wanted func(fn string) bool) error {
 	lines := make([]string, 0, len(p.hashes))
 	for fn, sum := range p.hashes {
 		if wanted(fn) {
 			lines = append(lines, fn+" "+sum+"\n")
 		}
+	}
+	if len(lines) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
 	slices.Sort(lines)
 	return os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644)

@@ -11,13 +11,14 @@
 //
 // The command fails if a survivor is not listed, a listed mutant was killed or
 // is gone, or fewer than nine of ten mutants were killed. With -changed it looks
-// only at functions that differ from those of the last complete run, whose
-// hashes testdata/mutated-functions.txt holds; -record writes that file, after a
-// complete run or, with -changed, after one that completes it.
+// only at functions that differ from those that testdata/mutated-functions.txt
+// holds the hashes of; -only names others. -record notes there the functions all of
+// whose mutants were tested, and of which none has survived unlisted.
 //
 // Functions whose mutants nobody has tested yet stand in
 // testdata/unmeasured-functions.txt, which -postpone writes: -changed says how many
-// there are and leaves them out, until they are measured or change again.
+// there are and leaves them out, until a run with -record takes them off or they
+// change again.
 package main
 
 import (
@@ -25,31 +26,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 func main() {
-	changed := flag.Bool("changed", false, "only functions that have changed since the last complete run")
-	record := flag.Bool("record", false, "note the functions for -changed, after a complete run or with -changed")
+	changed := flag.Bool("changed", false, "only functions that have changed since they were measured")
+	record := flag.Bool("record", false, "note the functions that were measured, for -changed")
 	postpone := flag.Bool("postpone", false, "note the functions that have changed as not measured yet, and test nothing")
-	only := flag.String("only", "", "only mutants whose name contains this text")
+	only := flag.String("only", "", `only mutants for which this regular expression matches "file.go function: fault"`)
 	again := flag.String("again", "", "only mutants that survived in this file, the output of an earlier run")
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
-	if flag.NArg() != 1 || *record && (*only != "" || *again != "") {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only TEXT | -again FILE] [-quick TESTS] [-jobs N] FOLDER, or mutate -postpone FOLDER")
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only REGEXP] [-again FILE] [-quick TESTS] [-jobs N] FOLDER, or mutate -postpone FOLDER")
 		os.Exit(2)
 	}
+	var err error
 	if *postpone {
-		if err := postponeChanged(flag.Arg(0)); err != nil {
-			fmt.Fprintln(os.Stderr, "mutate:", err)
-			os.Exit(1)
-		}
-		return
+		err = postponeChanged(flag.Arg(0))
+	} else {
+		err = run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs)
 	}
-	if err := run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -65,47 +67,56 @@ func run(dir string, changed, record bool, only, again, quick string, jobs int) 
 		return err
 	}
 	sums := filepath.Join(dir, "testdata", "mutated-functions.txt")
-	wanted := func(m mutant) bool { return strings.Contains(m.name(), only) }
-	if again != "" {
-		b, err := os.ReadFile(again)
-		if err != nil {
-			return err
-		}
-		wanted = func(m mutant) bool { return strings.Contains(string(b), "  "+m.name()+"\n") }
+	wanted, err := p.wanted(sums, changed, record, only, again)
+	if err != nil {
+		return err
 	}
-	if changed {
-		differs, err := p.differing(sums)
-		if err != nil {
-			return err
-		}
-		if !record { // a run that records measures them too
-			if err := p.leaveOut(differs, filepath.Join(dir, "testdata", unmeasuredFile)); err != nil {
-				return err
-			}
-		}
-		wanted = func(m mutant) bool { return differs[m.fn] }
-	}
-	chosen := make([]mutant, 0, len(p.mutants))
-	for _, m := range p.mutants {
-		if wanted(m) {
-			chosen = append(chosen, m)
-		}
-	}
+	chosen := slices.DeleteFunc(slices.Clone(p.mutants), func(m mutant) bool { return !wanted(m) })
 	if len(chosen) == 0 {
-		fmt.Println("no function has changed since the last complete run")
+		fmt.Println("no mutant is chosen")
 		return nil
 	}
 	survived, err := p.test(chosen, quick, jobs)
 	if err != nil {
 		return err
 	}
-	if err := judge(chosen, survived, listed, !changed && only == "" && again == ""); err != nil {
-		return err
-	}
 	if record {
-		return p.record(sums)
+		if err := p.record(sums, chosen, survived, listed); err != nil {
+			return err
+		}
 	}
-	return nil
+	return judge(chosen, survived, listed, !changed && only == "" && again == "")
+}
+
+// wanted returns which mutants the flags choose.
+func (p *subject) wanted(sums string, changed, record bool, only, again string) (func(mutant) bool, error) {
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return nil, err
+	}
+	survivors := ""
+	if again != "" {
+		b, err := os.ReadFile(again)
+		if err != nil {
+			return nil, err
+		}
+		survivors = string(b)
+	}
+	differs := map[string]bool{}
+	if changed {
+		if differs, err = p.differing(sums); err != nil {
+			return nil, err
+		}
+		if !record { // a run that records measures them too
+			if err := p.leaveOut(differs, filepath.Join(filepath.Dir(sums), unmeasuredFile)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return func(m mutant) bool {
+		return (!changed || differs[m.fn]) && match.MatchString(filepath.Base(m.place.Filename)+" "+m.name()) &&
+			(again == "" || strings.Contains(survivors, "  "+m.name()+"\n"))
+	}, nil
 }
 
 // unmeasuredFile lists functions whose mutants nobody has tested yet.

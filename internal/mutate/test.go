@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,30 +23,26 @@ const selector = `package %s
 import (
 	"os"
 	"strconv"
-	"sync"
+	"sync/atomic"
 )
 
 var (
 	mutantOn, _  = strconv.Atoi(os.Getenv("MUTANT"))
 	mutantTrace  = os.Getenv("MUTANT_TRACE")
-	mutantMu     sync.Mutex
-	mutantsFound [%d]bool
+	mutantsFound [%d]atomic.Bool
 )
 
 func mutantIs(id int) bool {
-	if mutantTrace != "" {
+	if mutantTrace != "" && !mutantsFound[id].Load() {
 		mutantReached(id)
 	}
 	return mutantOn == id
 }
 
 func mutantReached(id int) {
-	mutantMu.Lock()
-	defer mutantMu.Unlock()
-	if mutantsFound[id] {
+	if mutantsFound[id].Swap(true) {
 		return
 	}
-	mutantsFound[id] = true
 	if f, err := os.OpenFile(mutantTrace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 		f.WriteString(strconv.Itoa(id) + "\n")
 		f.Close()
@@ -56,10 +54,24 @@ func mutantReached(id int) {
 // so that a mutant is always killed or never.
 var flags = []string{"-test.failfast", "-test.timeout=300s", "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
 
-// test returns those of the mutants with which the tests pass.
-// The tests whose names match quick run before all tests, to find most of the
-// killed mutants sooner.
+// A coverage says of one test which mutants it executes and what processor time it uses.
+type coverage struct {
+	test    string
+	reached map[int]bool
+	used    time.Duration
+}
+
+// cheap is the processor time of a test that runs before the others.
+const cheap = 50 * time.Millisecond
+
+// test returns those of the mutants with which the tests pass. A mutant is given only
+// the tests that execute it: first those whose names match quick, with few checks of
+// properties, then the cheap ones, then the others.
 func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error) {
+	first, err := regexp.Compile(quick)
+	if err != nil {
+		return nil, err
+	}
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return nil, err
@@ -69,16 +81,14 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 	if err := p.build(work, program); err != nil {
 		return nil, err
 	}
-	reached, err := p.reached(work, program)
+	tests, err := p.covered(work, program)
 	if err != nil {
 		return nil, err
 	}
-	used, err := p.processorTime(program)
-	if err != nil {
-		return nil, err
+	fmt.Printf("%d mutants in %d functions, %d chosen\n", len(p.mutants), len(p.hashes), len(chosen))
+	passes := func(id int, which func(coverage) bool, args ...string) bool {
+		return p.passes(program, id, slices.DeleteFunc(slices.Clone(tests), func(c coverage) bool { return !c.reached[id] || !which(c) }), args...)
 	}
-	limit := 4*used + 2*time.Second // for mutants that never end
-	fmt.Printf("%d mutants in %d functions, %d reached by the tests\n", len(p.mutants), len(p.hashes), len(reached))
 	survived := make([]bool, len(chosen))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -86,7 +96,8 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 		wg.Go(func() {
 			for i := range next {
 				id := chosen[i].id
-				survived[i] = !reached[id] || p.passes(program, id, limit, "-test.run="+quick, "-rapid.checks=30") && p.passes(program, id, limit)
+				survived[i] = passes(id, func(c coverage) bool { return first.MatchString(c.test) }, "-rapid.checks=30") &&
+					passes(id, func(c coverage) bool { return c.used < cheap }) && passes(id, func(c coverage) bool { return c.used >= cheap })
 			}
 		})
 	}
@@ -135,44 +146,57 @@ func (p *subject) build(work, program string) error {
 	return nil
 }
 
-// reached returns the mutants that the tests execute. It fails if the tests do
-// not pass without a mutant.
-func (p *subject) reached(work, program string) (map[int]bool, error) {
-	trace := filepath.Join(work, "trace")
-	cmd := exec.Command(program, flags...)
-	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT_TRACE="+trace)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
-	}
-	b, err := os.ReadFile(trace)
+// covered runs each test alone and returns what it executes. It fails if a test does not
+// pass without a mutant.
+func (p *subject) covered(work, program string) ([]coverage, error) {
+	list := exec.Command(program, "-test.list=^(Test|Fuzz|Example)")
+	list.Dir = p.dir
+	names, err := list.Output()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listing the tests: %w", err)
 	}
-	out := map[int]bool{}
-	for _, line := range strings.Fields(string(b)) {
-		id, err := strconv.Atoi(line)
-		if err != nil {
+	trace := filepath.Join(work, "trace")
+	var out []coverage
+	for _, name := range strings.Fields(string(names)) {
+		c := coverage{test: name, reached: map[int]bool{}}
+		cmd := exec.Command(program, slices.Concat(flags, []string{"-test.run=^" + name + "$"})...)
+		cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT_TRACE="+trace)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", name, err, out)
+		}
+		c.used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		b, err := os.ReadFile(trace)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		out[id] = true
+		for _, line := range strings.Fields(string(b)) {
+			id, err := strconv.Atoi(line)
+			if err != nil {
+				return nil, err
+			}
+			c.reached[id] = true
+		}
+		if err := os.RemoveAll(trace); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
 	}
 	return out, nil
 }
 
-// processorTime returns what all tests use without a mutant.
-func (p *subject) processorTime(program string) (time.Duration, error) {
-	cmd := exec.Command(program, flags...)
-	cmd.Dir = p.dir
-	err := cmd.Run()
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
-}
-
-// passes reports whether the tests that args choose pass with a mutant, within
-// limit of processor time and 4 GB of address space: a mutant may not end or may
-// allocate without end.
-func (p *subject) passes(program string, id int, limit time.Duration, args ...string) bool {
+// passes reports whether the tests pass with a mutant, within four times their processor
+// time and 4 GB of address space: a mutant may not end or may allocate without end.
+func (p *subject) passes(program string, id int, tests []coverage, args ...string) bool {
+	if len(tests) == 0 {
+		return true
+	}
+	names, limit := make([]string, len(tests)), 2*time.Second
+	for i, c := range tests {
+		names[i], limit = c.test, limit+4*c.used
+	}
 	bounded := fmt.Sprintf(`ulimit -v 4000000; ulimit -t %d; exec "$0" "$@"`, int(limit.Seconds()))
-	cmd := exec.Command("sh", slices.Concat([]string{"-c", bounded, program}, flags, args)...)
+	run := "-test.run=^(" + strings.Join(names, "|") + ")$"
+	cmd := exec.Command("sh", slices.Concat([]string{"-c", bounded, program, run}, flags, args)...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "MUTANT="+strconv.Itoa(id), "GOMAXPROCS=1")
 	return cmd.Run() == nil
 }
