@@ -91,68 +91,62 @@ func (s *State) resultMessage(c Call, r calls.Result, now Now) MessagePosted {
 // waited for, because no other has use for the result. A pause and a restart do not: the
 // result is a message then. A caller that may not speak any more loses its calls too.
 func (s *State) withCalls(bodies []Body) []Body {
-	if !s.CallsOpen() {
+	open := s.openAfter(bodies)
+	if len(open) == 0 {
 		return bodies
 	}
-	out := bodies
-	cancel := func(why string, which func(*Call) bool) {
-		for i := range s.Calls {
-			c := &s.Calls[i]
-			if c.State.Open() && c.Canceling == "" && which(c) {
-				b := canceling(c, why)
+	out, goesOn := bodies[:len(bodies):len(bodies)], false
+	cancel := func(why string, which func(Call) bool) {
+		for i, c := range open {
+			if c.Canceling == "" && which(c) {
+				open[i].Canceling = why
+				b := canceling(&c, why)
 				b.WaitUntil = 0
-				out = append(out[:len(out):len(out)], b)
+				out = append(out, b)
 			}
 		}
 	}
-	waited := func(turn int) func(*Call) bool {
-		return func(c *Call) bool { return c.WaitUntil > 0 && c.Turn == turn }
-	}
-	goesOn := slices.ContainsFunc(bodies, func(b Body) bool {
+	for _, b := range bodies {
 		switch b.(type) {
+		case Stopped, Completed, Errored:
+			cancel("the room of its caller has ended", func(Call) bool { return true })
+			return out
 		case Paused, Claimed:
-			return true
+			goesOn = true
 		}
-		return false
-	})
+	}
+	waited := func(turn int) func(Call) bool {
+		return func(c Call) bool { return c.WaitUntil > 0 && c.Turn == turn }
+	}
 	for _, b := range bodies {
 		switch b := b.(type) {
-		case Stopped, Completed, Errored:
-			return s.cancelAll(bodies, "the room of its caller has ended")
 		case TurnInterrupted:
 			if !goesOn {
 				cancel("the turn of its caller was interrupted: "+b.Reason, waited(b.Turn))
 			}
 		case TurnFailed:
 			cancel("the turn of its caller has failed: "+b.Code, waited(b.Turn))
-		}
-	}
-	for _, b := range bodies { // after the turn, so that no call is cancelled twice
-		if b, ok := b.(SeatChanged); ok && b.Standing != Active {
-			cancel("its caller is "+string(b.Standing), func(c *Call) bool { return c.Caller == b.Participant && !canceledIn(out, c.ID) })
+		case SeatChanged: // it comes after the end of the turn
+			if b.Standing != Active {
+				cancel("its caller is "+string(b.Standing), func(c Call) bool { return c.Caller == b.Participant })
+			}
 		}
 	}
 	return out
 }
 
-func canceledIn(bodies []Body, id string) bool {
-	return slices.ContainsFunc(bodies, func(b Body) bool {
-		c, ok := b.(CallChanged)
-		return ok && c.Call == id && c.Canceling != ""
-	})
-}
-
-// cancelAll adds the cancelling of every open call.
-func (s *State) cancelAll(bodies []Body, why string) []Body {
-	out := bodies[:len(bodies):len(bodies)]
-	for i := range s.Calls {
-		if c := &s.Calls[i]; c.State.Open() && c.Canceling == "" {
-			b := canceling(c, why)
-			b.WaitUntil = 0
-			out = append(out, b)
+// openAfter returns the calls that are open after bodies.
+func (s *State) openAfter(bodies []Body) []Call {
+	open := s.openCalls()
+	for _, b := range bodies {
+		switch b := b.(type) {
+		case CallStarted:
+			open = append(open, b.Call)
+		case CallEnded:
+			open = slices.DeleteFunc(open, func(c Call) bool { return c.ID == b.Call })
 		}
 	}
-	return out
+	return open
 }
 
 // callsDue ends the waits and the calls whose time is over.
@@ -255,6 +249,15 @@ func (s *State) applyCallEnded(e Event, b CallEnded) {
 	s.noteCallPaid(c)
 	s.holdForCalls(e)
 	s.addNews(e, "the call "+c.ID+" of "+c.Agent+" by "+c.Caller+" has "+string(c.State))
+}
+
+// noteResult notes that a message has the result of a call, so that no other one gets it.
+func (s *State) noteResult(m Message) {
+	if c := s.call(m.Correlation); m.Kind == kinds.CallResult && c != nil && !c.State.Open() {
+		posted := *c
+		posted.Posted = true
+		s.setCall(posted)
+	}
 }
 
 // holdForCalls stops the clock of the open turn while its agent waits for a call.

@@ -325,7 +325,7 @@ func (s *State) openCalls() (open []Call) {
 func (s *State) askForCalls(x *Seat, do CallAgents, started []Body) ([]Body, error) {
 	t := s.Turn
 	switch {
-	case t == nil || t.Participant != x.ID:
+	case !s.hasTurn(x): // a running session calls between its turns, and while its draft waits
 		return nil, invalidError("ROOM-CALL-DENIED", x.ID+" needs a permission to call agents, and has no turn", "call agents in a turn")
 	case len(t.Requests) >= maxOpenRequests || t.Asked >= maxRequests:
 		return nil, permissionError(x.ID+" asks for too many permissions", "wait for the answers")

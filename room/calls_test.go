@@ -258,3 +258,73 @@ func TestPreview(t *testing.T) {
 		t.Error("a spectator reads calls")
 	}
 }
+
+// TestRingOfCalls: agents that call each other without an end are stopped by the loop
+// guard, also by a call that a person allows. The calls that this has started are
+// cancelled with the room, and no permission is answered twice.
+func TestRingOfCalls(t *testing.T) {
+	for _, ask := range []bool{false, true} {
+		b := callRoom(t, room.Limits{MaxRing: 5}, func(o *room.Open) {
+			if ask {
+				o.Participants[0].Calls = room.CallsAsk
+			}
+		})
+		for turn := 1; ; turn++ {
+			if err := b.call(calls.Args{Agent: "a", Task: "x"}, calls.Args{Agent: "a", Task: "y"}); err != nil {
+				t.Fatal(err)
+			}
+			n := len(b.log)
+			if ask {
+				if err := b.act("me", room.Permit{ID: b.state.Turn.Requests[0].ID, Allowed: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b.state.Phase == room.PhaseStopped {
+				answered := slices.DeleteFunc(slices.Clone(b.log[n:]), func(e room.Event) bool { return e.Body.Type() != "permission.answered" })
+				if turn != 3 || b.state.Ending.Name != "ring" || ask && len(answered) != 1 {
+					t.Errorf("ask is %t: turn %d, %+v, answers %+v", ask, turn, b.state.Ending, answered)
+				}
+				break
+			}
+			for _, c := range b.state.Calls[len(b.state.Calls)-2:] {
+				if err := b.act(room.ActorRoom, room.CallReturned{Call: c.ID, State: calls.Completed}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.play("said turn "+strings.Repeat("x", turn), "speak lead go")
+		}
+		for _, c := range b.state.Calls[len(b.state.Calls)-2:] {
+			if c.Canceling == "" || c.WaitUntil != 0 {
+				t.Errorf("ask is %t: %+v goes on", ask, c)
+			}
+		}
+	}
+}
+
+// TestResultOnce: a result that its caller did not get is posted once.
+func TestResultOnce(t *testing.T) {
+	b := callRoom(t, room.Limits{}, nil)
+	if err := b.call(calls.Args{Agent: "a", Task: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.act(room.ActorRoom, room.CallReturned{Call: "c1", State: calls.Completed, Result: calls.Result{Output: "done"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := b.act("lead", room.AwaitCall{Call: "c1", Lost: true}); err != nil || b.state.Tally.Messages != 1 {
+			t.Errorf("%d messages, %v", b.state.Tally.Messages, err)
+		}
+	}
+}
+
+// TestCallUnderDraft: a running session whose draft waits cannot ask for a permission,
+// because its turn waits for a person already.
+func TestCallUnderDraft(t *testing.T) {
+	b := callRoom(t, room.Limits{}, func(o *room.Open) {
+		o.Participants[0].Calls, o.Participants[0].Session, o.Participants[0].Mode = room.CallsAsk, true, room.Manual
+	})
+	b.play("live lead", "answers lead here it is")
+	if err := b.call(calls.Args{Agent: "a", Task: "x"}); err == nil || !strings.Contains(err.Error(), "needs a permission") || b.state.Turn.Draft == nil {
+		t.Errorf("%v, %+v", err, b.state.Turn)
+	}
+}

@@ -24,6 +24,8 @@ func opened(t *testing.T, line string) *bench {
 	return b
 }
 
+func discard() *strings.Builder { return new(strings.Builder) }
+
 func (b *bench) play(lines ...string) {
 	b.Helper()
 	for _, l := range lines {
@@ -39,6 +41,9 @@ func (b *bench) act(actor string, do room.Act) error {
 	for _, e := range evs {
 		if _, err := room.MarshalEvent(e); err != nil {
 			b.Fatalf("the log cannot hold %s: %v", e.Body.Type(), err)
+		}
+		if why := b.state.Follows(e); why != "" && e.Seq > 1 {
+			b.Errorf("%s does not follow: %s", e.Body.Type(), why)
 		}
 		b.state.Apply(e)
 		b.log = append(b.log, e)

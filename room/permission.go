@@ -200,6 +200,9 @@ func (s *State) withAnswers(bodies []Body) []Body {
 	}
 	var answers []Body
 	for _, r := range s.Turn.Requests {
+		if slices.ContainsFunc(bodies[:at], func(b Body) bool { a, ok := b.(PermissionAnswered); return ok && a.ID == r.ID }) {
+			continue // a person allowed calls, and they have stopped the room
+		}
 		answers = append(answers, s.answered(r, endpoint.Cancelled, s.endOfTurn(bodies[at])))
 	}
 	return slices.Insert(bodies, at, answers...)

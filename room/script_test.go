@@ -163,6 +163,9 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 			s.ledger = slices.DeleteFunc(s.ledger, func(o room.BudgetCharge) bool { return o.Open && o.ID == c.ID })
 			s.ledger = append(s.ledger, c)
 		}
+		if why := s.state.Follows(e); why != "" && e.Seq > 1 {
+			t.Errorf("%s: %s does not follow: %s", line, e.Body.Type(), why)
+		}
 		s.state.Apply(e)
 		s.log = append(s.log, e)
 		fmt.Fprintf(out, "%d %s %s\n", e.Seq, e.Body.Type(), describe(e.Body))
@@ -495,5 +498,3 @@ func (s *script) reply(word, text string) room.Command {
 	}
 	return room.Command{Do: do}
 }
-
-func discard() *strings.Builder { return new(strings.Builder) }
