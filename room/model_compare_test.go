@@ -15,9 +15,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // TestModel gives random commands to rooms of every kind and to the model, and
@@ -66,9 +66,14 @@ type model struct {
 	tally            room.Tally
 	decision, seq    int64
 	epoch            uint64
-	bids             []string        // participants that have bid on the next decision
-	texts            []string        // of agents, normalised
-	steps            []modelStep     // from agent to agent, since a person spoke
+	bids             []string            // participants that have bid on the next decision
+	texts            []string            // of agents, normalised
+	steps            []modelStep         // from agent to agent, since a person spoke
+	pairs            map[string][]string // of two agents: who handed off to the other, in turns
+	watch            bool                // the command has counted a step
+	follow           *policy.Handoff     // of the last turn that ended with an answer
+	calls            []*modelCall
+	called           int             // calls that have ended, with those below them
 	seen             map[string]bool // ids of commands and messages
 	answered         map[string]bool // drafts and permission requests, by hash and id
 	second           bool            // the command answers one of them again
@@ -95,6 +100,7 @@ type modelSeat struct {
 type modelTurn struct {
 	room.TurnGranted
 	modelRequests
+	modelHandOff
 	seat    *modelSeat
 	started time.Duration
 	epoch   uint64 // of the process that granted it
@@ -125,11 +131,20 @@ func (m *model) seat(id string) *modelSeat {
 // do gives the model a command and returns the events and whether the command
 // is allowed.
 func (m *model) do(c room.Command, now time.Duration) (events []room.Body, allowed bool) {
-	m.actor, m.now, m.out, m.second = c.Actor, now, nil, false
+	m.actor, m.now, m.out, m.second, m.watch = c.Actor, now, nil, false, false
 	if m.seen[c.ID] {
 		return nil, true
 	}
-	allowed = m.act(c.Do)
+	waited := map[*modelCall]int{}
+	for _, c := range m.open() {
+		if c.WaitUntil > 0 {
+			waited[c] = c.Turn
+		}
+	}
+	if allowed = m.act(c.Do); allowed {
+		m.loop()
+		m.cancelCalls(waited)
+	}
 	if len(m.out) > 0 {
 		m.seen[c.ID] = true
 	}
@@ -159,159 +174,6 @@ func draftOf(request, text string) string {
 // differ in case and in what stands around the words only.
 func normal(text string) string { return strings.ToLower(strings.Trim(text, " .!?")) }
 
-// drawRoom draws a room with small limits, so that they are reached.
-func drawRoom(rt *rapid.T) room.Open {
-	l := room.Defaults(false)
-	l.MaxTurns = rapid.IntRange(1, 9).Draw(rt, "maxTurns")
-	l.MaxFailures = rapid.IntRange(1, 3).Draw(rt, "maxFailures")
-	l.MaxDeclines = rapid.IntRange(1, 3).Draw(rt, "maxDeclines")
-	l.MaxDuration = 10 * time.Minute
-	l.MaxOutput = 30
-	l.MaxTokens = rapid.SampledFrom([]int64{0, 20, 33}).Draw(rt, "maxTokens")
-	l.MaxCost = rapid.SampledFrom([]int64{0, 100, 150}).Draw(rt, "maxCost")
-	l.PermissionTimeout = permissionTimeout
-	l.DraftTimeout = rapid.SampledFrom([]time.Duration{0, 0, 40 * time.Second}).Draw(rt, "draftTimeout")
-	l.SameText, l.SameTextOf = rapid.IntRange(2, 3).Draw(rt, "sameText"), 4
-	l.MaxRing = rapid.IntRange(3, 6).Draw(rt, "maxRing")
-	o := room.Open{Spec: room.Spec{
-		Room: "r1", Secret: "s", Limits: l, OneToOne: rapid.Bool().Draw(rt, "oneToOne"),
-		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
-		Objective: rapid.SampledFrom([]string{"", "decide this"}).Draw(rt, "objective"),
-	}}
-	o.Spec.Policy.Needs.Bids = rapid.IntRange(0, 3).Draw(rt, "bids") == 0
-	process, sessions := rapid.Bool().Draw(rt, "processes"), rapid.Bool().Draw(rt, "sessions")
-	for _, id := range []string{"a", "b", "c"} {
-		if id == "c" && o.Spec.OneToOne {
-			break
-		}
-		p := room.Participant{ID: id, Kind: policy.Local, Mode: rapid.SampledFrom([]room.Mode{room.FullAuto, room.FullAuto, room.SemiAuto, room.Manual, ""}).Draw(rt, "mode")}
-		if rapid.IntRange(0, 3).Draw(rt, "remote") == 0 {
-			p.Kind, p.Device = policy.Remote, "dev"
-		}
-		p.Timeout = rapid.SampledFrom([]time.Duration{50 * time.Second, 20 * time.Second}).Draw(rt, "timeout")
-		p.Cooldown = rapid.IntRange(0, 2).Draw(rt, "cooldown")
-		p.MaxTokens = rapid.SampledFrom([]int64{0, 0, 40}).Draw(rt, "budget")
-		p.Price = room.Price{Input: 3_000_000, CachedInput: 1_000_000, Output: 5_000_000}
-		p.NoBids = rapid.IntRange(0, 2).Draw(rt, "noBids") == 0
-		p.Starts = process && rapid.IntRange(0, 2).Draw(rt, "starts") > 0
-		p.StartTimeout = rapid.SampledFrom([]time.Duration{5 * time.Second, 40 * time.Second}).Draw(rt, "startTimeout")
-		p.Session = sessions && p.Kind == policy.Local && !p.Starts && rapid.IntRange(0, 2).Draw(rt, "session") > 0
-		p.Moderator = rapid.Bool().Draw(rt, "moderator")
-		o.Participants = append(o.Participants, p)
-	}
-	if rapid.IntRange(0, 3).Draw(rt, "people") == 0 {
-		return o // nobody
-	}
-	o.Participants = append(o.Participants, room.Participant{ID: "eve", Kind: policy.Human, Device: "other"}, room.Participant{ID: "me", Kind: policy.Human})
-	return o
-}
-
-// drawCommand draws a command that mostly fits the state.
-func drawCommand(rt *rapid.T, m *model) room.Command {
-	draw := func(list ...string) string { return rapid.SampledFrom(list).Draw(rt, "x") }
-	person := func(do room.Act) room.Command {
-		return room.Command{Actor: draw("host", "host", "me", "me", "eve", "a", "b"), Do: do}
-	}
-	seat := draw("a", "a", "b", "b", "c", "me", "ghost")
-	text := draw("yes", "Yes!", "no", "a, what now?", "b, what now?", "c, go on", "a text that has over thirty characters", "  ")
-	turn, request, draft := 0, "none", cmp.Or(m.lastDraft, "none")
-	if m.turn != nil && draw("right", "right", "right", "wrong") == "right" {
-		turn, request = m.turn.Turn, m.turn.Request
-		if m.turn.draft != nil {
-			draft = m.turn.draft.Draft
-		}
-	}
-	rec := policy.Record{Decision: m.decision + 1, Through: m.seq}
-	if draw("new", "new", "new", "new", "new", "new", "stale") == "stale" {
-		rec.Through--
-	}
-	usage := room.Usage{Known: rapid.Bool().Draw(rt, "known"), Input: 7, Output: 4, CachedInput: rapid.SampledFrom([]int64{0, 0, 5, 8}).Draw(rt, "cached")}
-	usage.CostKnown, usage.Cost = rapid.IntRange(0, 3).Draw(rt, "stated") == 0, 21
-	decide := func(d policy.Decision) room.Command {
-		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{
-			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
-		}}
-	}
-	if c, ok := drawAgent(rt, m, seat); ok {
-		return c
-	}
-	if c, ok := drawSession(rt, m, text); ok {
-		return c
-	}
-	switch draw("speak", "speak", "speak", "speak", "reply", "reply", "reply", "reply", "fail", "decline", "draft", "draft", "run", "resume", "seat", "say", "rare") {
-	case "speak":
-		return decide(policy.Speak(seat, "because"))
-	case "decline":
-		d := policy.Decline("nothing")
-		d.RetryMS = rapid.SampledFrom([]int64{0, 1, 20_000}).Draw(rt, "retry")
-		return decide(d)
-	case "reply":
-		confidence := rapid.SampledFrom([]*float64{nil, ptr(0.9), ptr(0.5), ptr(0.4)}).Draw(rt, "confidence")
-		outcome := rapid.SampledFrom([]string{endpoint.Said, endpoint.Said, endpoint.Said, endpoint.Passed, endpoint.Refused}).Draw(rt, "outcome")
-		return room.Command{Actor: "a", Do: room.Replied{
-			Turn: turn, Participant: "a", Request: request, Latency: time.Second,
-			Reply: endpoint.Reply{Outcome: outcome, Text: text, Usage: usage, Confidence: confidence},
-		}}
-	case "fail":
-		code := draw(room.FailTimeout, room.FailFailed, room.FailFailed, room.FailExited, room.FailDenied, room.FailHeld)
-		return room.Command{Do: room.Failed{Turn: turn, Request: request, Code: code, Usage: usage}}
-	case "draft":
-		return person(rapid.SampledFrom([]room.Act{
-			room.Approve{Draft: draft}, room.Approve{Draft: draft}, room.Edit{Draft: draft, Text: text}, room.Edit{Draft: draft, Text: text, Approve: true}, room.Reject{Draft: draft, Reason: "no"},
-		}).Draw(rt, "review"))
-	case "run":
-		return person(rapid.SampledFrom([]room.Act{room.Pause{}, room.Pause{}, room.Stop{}, room.Complete{}}).Draw(rt, "run"))
-	case "resume":
-		return person(room.Resume{})
-	case "seat":
-		standing := rapid.SampledFrom([]room.Standing{room.Active, room.Active, room.Muted, room.Suspended, room.Removed}).Draw(rt, "standing")
-		return person(rapid.SampledFrom([]room.Act{
-			room.TakeOver{Participant: seat},
-			room.Release{Participant: seat},
-			room.SetStanding{Participant: seat, Standing: standing},
-			room.SetStanding{Participant: seat, Standing: standing},
-			room.SetMode{Participant: seat, Mode: rapid.SampledFrom([]room.Mode{room.FullAuto, room.SemiAuto, room.Manual, "", "other"}).Draw(rt, "mode")},
-		}).Draw(rt, "seat"))
-	case "say":
-		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost"), Opening: rapid.Bool().Draw(rt, "opening")})
-	}
-	l := m.limits
-	l.MaxTurns, l.MaxDuration = rapid.IntRange(1, 12).Draw(rt, "turns"), time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes"))*time.Minute
-	return rapid.SampledFrom([]room.Command{
-		{Actor: room.ActorRoom, Do: room.Tick{}},
-		{Actor: room.ActorRoom, Do: room.Tick{}},
-		{Do: room.Exited{Participant: seat, Code: draw(room.FailFailed, room.FailExited)}},
-		{Do: room.Exited{Participant: seat, Code: room.FailFailed}},
-		{Actor: room.ActorHost, Do: room.Claim{}},
-		{Actor: room.ActorHost, Do: room.Claim{Restart: true}},
-		person(room.SetLimits{Limits: l}), person(room.Next{Participant: seat, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}),
-		decide(policy.Finish("done")), decide(policy.Decision{Action: policy.ActionError, Message: "oops"}),
-		{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}},
-	}).Draw(rt, "rare")
-}
-
-// drawAgent draws the end of a start that is in progress, a permission, or a bid if
-// the policy asks for bids. It reports false if it draws none.
-func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
-	for _, x := range m.seats {
-		if m.phase == room.PhaseLive && m.starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {
-			attempt := x.attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
-			code := rapid.SampledFrom([]string{"", "", "", "", room.FailFailed, room.FailExited, room.FailDenied}).Draw(rt, "x")
-			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}, true
-		}
-	}
-	if c, ok := drawPermission(rt, m); ok {
-		return c, true
-	}
-	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
-		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
-		return room.Command{Do: room.BidMade{Decision: decision, Participant: seat, Bid: policy.Bid{Score: 0.5}}}, true
-	}
-	return room.Command{}, false
-}
-
-func ptr[T any](v T) *T { return &v }
-
 // compareStep gives one command to both, and compares.
 func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock time.Duration) {
 	what := fmt.Sprintf("%s: %T%+v at %v", c.Actor, c.Do, c.Do, clock)
@@ -321,10 +183,13 @@ func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock tim
 		rt.Fatalf("%s: a second answer is %t in the model, the room says %v", what, m.second, err)
 	}
 	if allowed != (err == nil) {
-		rt.Fatalf("%s: allowed is %t in the model, the room says %v", what, allowed, err)
+		rt.Fatalf("%s: allowed is %t in the model, the room says %v and %+v\n%s", what, allowed, err, evs, m.stateLine())
 	}
 	var got []room.Body
 	for _, e := range evs {
+		if why := s.Follows(e); why != "" {
+			rt.Fatalf("%s: event %d does not follow: %s", what, e.Seq, why)
+		}
 		s.Apply(e)
 		got = append(got, stated(e.Body))
 	}
@@ -352,6 +217,13 @@ func stated(b room.Body) room.Body {
 		return room.RoundDeclined{Retry: b.Retry}
 	case room.TurnGranted:
 		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Request: b.Request, Tokens: b.Tokens, Timeout: b.Timeout}
+	case room.PermissionAsked:
+		if b.Permission.Kind == room.ActionCall {
+			b.Permission = room.Permission{Kind: room.ActionCall}
+		}
+		return b
+	case room.CallStarted, room.CallChanged, room.CallEnded:
+		return statedCall(b)
 	case room.TurnDrafted:
 		b.Message = message(b.Message)
 		b.Why, _, _ = strings.Cut(b.Why, " ")
@@ -374,6 +246,9 @@ func stated(b room.Body) room.Body {
 		b.Digest = ""
 		return b
 	case room.MessagePosted:
+		if b.Message.Kind == kinds.CallResult { // why it has failed follows
+			b.Message.Text, _, _ = strings.Cut(b.Message.Text, "\n")
+		}
 		b.Message = message(b.Message)
 		return b
 	case room.MessageDead:
@@ -402,6 +277,7 @@ func stateLine(s *room.State) string {
 	for _, r := range s.View(room.Internal).Requests {
 		out.WriteString(", asks " + r.ID)
 	}
+	fmt.Fprintf(&out, ", follows %+v, %d calls", s.Handoff, s.Called)
 	for _, e := range s.Effects() {
 		switch e := e.(type) {
 		case room.Ask:
@@ -428,10 +304,11 @@ func (m *model) stateLine() string {
 			out.WriteString(", asks " + e.ID)
 		}
 	}
+	fmt.Fprintf(&out, ", follows %+v, %d calls%s", m.follow, m.called, m.callEffects())
 	if m.phase != room.PhaseLive {
 		return out.String()
 	}
-	until, ask, waits, eligible, away, bids := m.limits.MaxDuration, m.retryAt, false, false, false, ""
+	until, ask, waits, eligible, away, bids := m.callsUntil(m.limits.MaxDuration), m.retryAt, false, false, false, ""
 	if m.tally.Declines == 0 || m.news > m.declinedAt {
 		ask = 0
 	}
@@ -447,12 +324,13 @@ func (m *model) stateLine() string {
 	}
 	if t := m.turn; t == nil {
 		last := m.tally.Declines+1 >= m.limits.MaxDeclines
-		if !(waits && (last || !eligible)) && !(away && (!eligible || last && m.news <= m.declinedAt)) {
+		calling := len(m.open()) > 0
+		if !(waits && (last || !eligible)) && !(away && !eligible) && !(calling && m.callsHold()) && !((away || calling) && last && m.news <= m.declinedAt) {
 			out.WriteString(cmp.Or(bids, fmt.Sprintf(", ask %v", ask)))
 		}
 	} else if t.draft == nil && t.seat.takenBy == "" {
 		fmt.Fprintf(&out, ", speak %d %s", t.Turn, t.Request)
-		until = min(until, t.until())
+		until = min(until, m.until(t))
 	} else if t.draft != nil && m.limits.DraftTimeout > 0 {
 		until = min(until, t.drafted+m.limits.DraftTimeout)
 	}

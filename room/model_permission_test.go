@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -33,11 +34,8 @@ func (m *model) ask(do room.Asked) bool {
 		return false
 	}
 	t.asked++
-	if len(t.open) == 0 {
-		t.heldAt = max(m.clock, m.now)
-	}
 	e := room.PermissionAsked{Turn: t.Turn, Participant: x.ID, ID: fmt.Sprintf("%d.%d", t.Turn, t.asked), Permission: do.Permission, Timeout: permissionTimeout}
-	t.open, t.since = append(t.open, e), append(t.since, max(m.clock, m.now))
+	m.holding(func() { t.open, t.since = append(t.open, e), append(t.since, max(m.clock, m.now)) })
 	m.note(e)
 	if a := do.Answer; a != nil {
 		m.settle(e.ID, room.PermissionAnswered{Allowed: a.Allowed && a.By == endpoint.RuledBy, By: a.By})
@@ -56,6 +54,8 @@ func (m *model) permit(do room.Permit, control bool) bool {
 		return m.settle(do.ID, room.PermissionAnswered{By: endpoint.Unasked})
 	case do.Always && !m.turn.open[i].Permission.Always:
 		return false
+	case do.Allowed && m.turn.open[i].Calls != nil:
+		return m.permitCalls(m.turn.open[i])
 	}
 	return m.settle(do.ID, room.PermissionAnswered{Allowed: do.Allowed, Always: do.Allowed && do.Always, By: m.actor})
 }
@@ -78,9 +78,7 @@ func (m *model) settle(id string, b room.PermissionAnswered) bool {
 	if b.By != endpoint.RuledBy {
 		m.answered[id] = true
 	}
-	if t.open, t.since = slices.Delete(t.open, i, i+1), slices.Delete(t.since, i, i+1); len(t.open) == 0 {
-		t.held += max(m.clock, m.now) - t.heldAt
-	}
+	m.holding(func() { t.open, t.since = slices.Delete(t.open, i, i+1), slices.Delete(t.since, i, i+1) })
 	return m.note(b)
 }
 
@@ -91,21 +89,42 @@ func (m *model) cancel() {
 	}
 }
 
-// work returns a latency without the time in which requests waited.
-func (t *modelTurn) work(latency, now time.Duration) time.Duration {
-	held := t.held
-	if len(t.open) > 0 {
-		held += now - t.heldAt
+// holding changes what the agent that has the turn waits for. While it waits for an
+// answer or a call, the clock of the turn stands.
+func (m *model) holding(do func()) {
+	t, now := m.turn, max(m.clock, m.now)
+	was := t != nil && m.holds(t)
+	do()
+	switch {
+	case t == nil || was == m.holds(t):
+	case was:
+		t.held += now - t.heldAt
+	default:
+		t.heldAt = now
+	}
+}
+
+func (m *model) holds(t *modelTurn) bool { return len(t.open) > 0 || m.waiting(t) }
+
+// work returns a latency without the time in which the clock of the turn stood.
+func (m *model) work(latency time.Duration) time.Duration {
+	held := m.turn.held
+	if m.holds(m.turn) {
+		held += max(m.clock, m.now) - m.turn.heldAt
 	}
 	return max(0, latency-held)
 }
 
-// until returns when the turn fails, or its first request is refused.
-func (t *modelTurn) until() time.Duration {
-	if len(t.open) == 0 {
-		return t.started + t.Timeout + t.held + time.Second
+// until returns when the turn fails, or its first request is refused. While it only
+// waits for calls it does neither.
+func (m *model) until(t *modelTurn) time.Duration {
+	switch {
+	case len(t.open) > 0:
+		return slices.Min(t.since) + permissionTimeout
+	case m.holds(t):
+		return math.MaxInt64
 	}
-	return slices.Min(t.since) + permissionTimeout
+	return t.started + t.Timeout + t.held + time.Second
 }
 
 // refuseLate refuses the requests whose time is over.

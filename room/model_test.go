@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -8,12 +9,13 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // The model states the rules of a room once more: the life of a turn, the start of
-// agents, bids, drafts, limits, pause and endings. It is naive, shares no code with the
-// package and has at most 400 lines without comments. A command changes it step by
-// step, and each step notes its event. TestModel gives the same commands to a model
+// agents, bids, drafts, limits, pause, hand-offs, calls and endings. It is naive and
+// shares no code with the package. A command changes it step by step, and each step
+// notes its event. TestModel gives the same commands to a model
 // and to a room and compares the events.
 
 func (m *model) act(do room.Act) bool {
@@ -53,6 +55,18 @@ func (m *model) act(do room.Act) bool {
 			m.bids = append(m.bids, do.Participant)
 		}
 		return due && m.note(room.BidPosted(do))
+	case room.HandOff:
+		return m.handsOff(do)
+	case room.CallAgents:
+		return m.callAgents(do)
+	case room.AwaitCall:
+		return m.await(do)
+	case room.CancelCall:
+		return m.cancelCall(do, control)
+	case room.CallProgressed:
+		return m.progressed(do)
+	case room.CallReturned:
+		return m.returned(do)
 	case room.Asked:
 		return m.ask(do)
 	case room.Permit:
@@ -149,12 +163,12 @@ func (m *model) decided(do room.Decided) bool {
 	if m.Objective != "" && m.tally.Messages == 0 && m.tally.Turns == 0 && !slices.ContainsFunc(m.seats, m.starting) {
 		return m.post(room.MessagePosted{Message: room.Message{From: room.ActorHost, Text: m.Objective, Source: "user"}, Opening: true})
 	}
-	return m.tally.Declines < m.limits.MaxDeclines || m.end(room.PhaseCompleted, room.CauseSettled, "")
+	return m.tally.Declines < m.limits.MaxDeclines || len(m.open()) > 0 || m.end(room.PhaseCompleted, room.CauseSettled, "")
 }
 
 // hopeless reports that nothing can happen but time that passes.
 func (m *model) hopeless() bool {
-	return !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
+	return len(m.open()) == 0 && !slices.ContainsFunc(m.seats, func(x *modelSeat) bool {
 		speaks := x.Kind == policy.Human || x.Session || x.takenBy != "" || m.starting(x) || m.Policy.Needs.Bids && !x.NoBids
 		return x.standing == room.Active && (speaks || x.mode() == room.FullAuto && x.last > 0 && (x.Starts || x.Kind == policy.Remote))
 	})
@@ -171,7 +185,7 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
 	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
 	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now), epoch: m.epoch}
-	x.last, x.side = m.tally.Turns, 0
+	x.last, x.side, m.follow = m.tally.Turns, 0, nil
 	return m.note(e)
 }
 
@@ -185,14 +199,16 @@ func (m *model) replied(do room.Replied) bool {
 	if !m.waits(do.Turn, do.Request) {
 		return m.note(room.ReplyLate{Turn: do.Turn, Participant: do.Participant, Bytes: len(do.Text)})
 	}
-	latency := t.work(do.Latency, max(m.clock, m.now))
+	latency := m.work(do.Latency)
 	if len([]rune(do.Text)) > m.limits.MaxOutput {
 		return m.failed(room.Failed{Turn: do.Turn, Code: room.FailTooLarge, Usage: do.Usage, Latency: do.Latency})
 	}
 	t.seat.answer(t.Request)
+	m.handOff(do.Handoff)
 	if do.Outcome != endpoint.Said || strings.TrimSpace(do.Text) == "" {
 		m.charge(do.Usage, "")
 		t.seat.failed, m.tally.Failures = 0, 0
+		m.follow = cmp.Or(t.handoff, m.follow)
 		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: latency})
 	}
 	msg := room.Message{From: t.seat.ID, Text: do.Text, Source: "agent", Confidence: do.Confidence}
@@ -228,13 +244,14 @@ func (m *model) charge(u room.Usage, text string) {
 // post adds a message. One of the open turn ends that turn.
 func (m *model) post(e room.MessagePosted) bool {
 	m.note(e)
-	ring := m.address(e.Message)
+	m.address(e.Message)
 	m.news, m.tally.Messages = m.seq, m.tally.Messages+1
 	if t := m.turn; t != nil && t.Turn == e.Turn {
 		if t.draft == nil {
 			m.charge(e.Usage, e.Message.Text)
 		}
 		t.seat.failed, m.tally.Failures = 0, 0
+		m.follow = cmp.Or(t.handoff, m.follow)
 		m.close(false)
 	}
 	if text := normal(e.Message.Text); e.Message.Source == "agent" {
@@ -246,7 +263,7 @@ func (m *model) post(e room.MessagePosted) bool {
 	} else if m.tally.Declines = 0; m.phase == room.PhaseCompleted {
 		m.phase, m.cause = room.PhaseLive, ""
 	}
-	return e.Turn > 0 && m.stopAtLimit(0, 0) || !ring || m.phase != room.PhaseLive || m.end(room.PhaseStopped, room.CauseLoop, "ring")
+	return e.Turn > 0 && m.stopAtLimit(0, 0) || true
 }
 
 func (m *model) say(do room.Say) bool {
@@ -276,7 +293,7 @@ func (m *model) failed(do room.Failed) bool {
 	}
 	m.charge(do.Usage, "")
 	x.failed, m.tally.Failures = x.failed+1, m.tally.Failures+1
-	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: m.turn.work(do.Latency, max(m.clock, m.now))})
+	m.note(room.TurnFailed{Turn: do.Turn, Code: do.Code, Usage: do.Usage, Latency: m.work(do.Latency)})
 	m.news = m.seq
 	m.close(do.Code == room.FailTimeout || do.Code == room.FailExited || do.Code == room.FailInterrupted || do.Code == room.FailFailed)
 	m.suspend(x, do.Code)
@@ -291,36 +308,6 @@ func (m *model) suspend(x *modelSeat, code string) bool {
 		m.news = m.seq
 	}
 	return x.standing == room.Active
-}
-
-// start notes that the agent of a seat has to start.
-func (m *model) start(x *modelSeat) bool {
-	if x.Starts {
-		x.attempt, x.startedAt = m.seq, m.clock
-	}
-	return true
-}
-
-func (m *model) starting(x *modelSeat) bool {
-	return x != nil && x.attempt != 0 && x.standing == room.Active && x.takenBy == ""
-}
-
-// started ends a start or, of an agent that was ready, its run. A person may still
-// approve the draft of an agent that has ended.
-func (m *model) started(x *modelSeat, code string, latency time.Duration) bool {
-	drafted := m.turn != nil && m.turn.seat == x
-	var b room.Body = room.SeatReady{Participant: x.ID, Latency: latency}
-	if code != "" {
-		b = room.SeatFailed{Participant: x.ID, Code: code, Latency: latency}
-	}
-	if m.note(b); x.attempt != 0 && m.declinedAt > x.attempt {
-		m.news = m.seq
-	}
-	if x.attempt = 0; code != "" {
-		x.failed++
-		m.start(x)
-	}
-	return code == "" || drafted || m.suspend(x, code) || m.left(x)
 }
 
 func (m *model) setStanding(do room.SetStanding) bool {
@@ -364,16 +351,20 @@ func (m *model) setLimits(l room.Limits) bool {
 
 // reached returns the limit that ends a room, counting the next prompt.
 func (m *model) reached(prompt, price int64) string {
-	switch l, t := m.limits, m.tally; {
+	l, t, sum := m.limits, m.tally, calls.Budget{}
+	if prompt > 0 {
+		sum = m.reserved()
+	}
+	switch {
 	case m.now >= l.MaxDuration:
 		return "maxDuration"
 	case t.Turns >= l.MaxTurns:
 		return "maxTurns"
 	case t.Failures >= l.MaxFailures:
 		return "maxFailures"
-	case l.MaxTokens > 0 && (t.Tokens >= l.MaxTokens || t.Tokens+prompt > l.MaxTokens):
+	case l.MaxTokens > 0 && (t.Tokens >= l.MaxTokens || t.Tokens+sum.Tokens+prompt > l.MaxTokens):
 		return "maxTokens"
-	case l.MaxCost > 0 && (t.Cost >= l.MaxCost || t.Cost+prompt*price/1_000_000 > l.MaxCost):
+	case l.MaxCost > 0 && (t.Cost >= l.MaxCost || t.Cost+sum.Cost+prompt*price/1_000_000 > l.MaxCost):
 		return "maxCost"
 	}
 	return ""
@@ -386,11 +377,14 @@ func (m *model) stopAtLimit(prompt, price int64) bool {
 
 func (m *model) tick() bool {
 	t := m.turn
-	if m.now < m.limits.MaxDuration && t != nil && t.draft == nil && t.seat.takenBy == "" && m.now >= t.until() {
+	if m.now < m.limits.MaxDuration && t != nil && t.draft == nil && t.seat.takenBy == "" && m.now >= m.until(t) {
 		if m.refuseLate() {
 			return true
 		}
 		return m.failed(room.Failed{Turn: t.Turn, Code: room.FailTimeout, Latency: m.now - t.started})
+	}
+	if m.now < m.limits.MaxDuration && m.callsDue() {
+		return true
 	}
 	if m.now < m.limits.MaxDuration && m.unanswered() {
 		m.settleDraft(t.draft.Draft)
@@ -402,11 +396,6 @@ func (m *model) tick() bool {
 		}
 	}
 	return m.now < m.limits.MaxDuration || m.stopAtLimit(0, 0)
-}
-
-// starts reports whether the agent of a seat is started now: not under its draft.
-func (m *model) starts(x *modelSeat) bool {
-	return m.starting(x) && (m.turn == nil || m.turn.seat != x)
 }
 
 // interrupt ends the turn of a seat without a reply, if it has the open one.
@@ -427,6 +416,11 @@ func (m *model) endTurn(b room.Body) bool {
 func (m *model) close(again bool) {
 	if again || m.turn.seat.attempt != 0 {
 		m.start(m.turn.seat)
+	}
+	for _, c := range m.calls {
+		if c.Turn == m.turn.Turn { // nobody waits any more
+			c.WaitUntil = 0
+		}
 	}
 	m.turn = nil
 }
