@@ -30,32 +30,48 @@ var callAgent = tool{
 	},
 	add: handler(func(ctx context.Context, u use, in struct {
 		chair
-		Agent            string         `json:"agent_name" jsonschema:"id of the agent to call"`
-		Task             string         `json:"task" jsonschema:"what it is to do, with all that it needs to know"`
-		Context          map[string]any `json:"context,omitempty" jsonschema:"what it is given of your room: last_messages, roles, keywords, include_summary, include_workspace, workspace_files, max_age_seconds"`
-		Input            any            `json:"input,omitempty" jsonschema:"data for the task"`
-		MaxContextTokens int            `json:"max_context_tokens,omitempty" jsonschema:"bound of the context; without it 4000"`
-		AllowedTools     *[]string      `json:"allowed_tools,omitempty" jsonschema:"its rights: read, edit, delete, move, search, execute, think, fetch, other"`
-		AllowNested      bool           `json:"allow_nested_calls,omitempty" jsonschema:"it may call other agents too"`
-		MaxTokens        int64          `json:"max_tokens,omitempty" jsonschema:"its budget of tokens"`
-		Wait             *int           `json:"wait,omitempty" jsonschema:"seconds to wait for the result; without it 55"`
+		callArgs
+		Wait *int `json:"wait,omitempty" jsonschema:"seconds to wait for the result; without it 55"`
 	},
 	) (any, error) {
 		path, err := u.seatPath(ctx, in.chair)
 		if err != nil {
 			return nil, err
 		}
-		wait := int64(maxWait)
+		wait := maxWait
 		if in.Wait != nil {
-			wait = int64(min(max(*in.Wait, 0), maxWait))
+			wait = min(max(*in.Wait, 0), maxWait)
 		}
-		wait *= 1000
 		defer u.reportProgress(ctx, "waiting for "+in.Agent)()
-		return u.callResult(ctx, "POST", path+"/calls", api.CallRequest{CallArgs: api.CallArgs{
-			Agent: in.Agent, Task: in.Task, Context: in.Context, Input: in.Input, MaxContextTokens: in.MaxContextTokens, AllowedTools: in.AllowedTools,
-			AllowNested: in.AllowNested, MaxTokens: in.MaxTokens, WaitMS: &wait,
-		}})
+		return u.callResult(ctx, "POST", path+"/calls", struct {
+			callArgs
+			WaitMS int `json:"wait_ms"`
+		}{in.callArgs, wait * 1000})
 	}),
+}
+
+// callArgs are the arguments of a call.
+type callArgs struct {
+	Agent            string         `json:"agent_name" jsonschema:"id of the agent to call"`
+	Task             string         `json:"task" jsonschema:"what it is to do, with all that it needs to know"`
+	Context          *contextFilter `json:"context,omitempty" jsonschema:"what it is given of your room; without it nothing"`
+	Input            map[string]any `json:"input,omitempty" jsonschema:"data for the task"`
+	MaxContextTokens int            `json:"max_context_tokens,omitempty" jsonschema:"bound of the context; without it 4000"`
+	AllowedTools     []string       `json:"allowed_tools,omitzero" jsonschema:"its rights: read, edit, delete, move, search, execute, think, fetch, other"`
+	AllowNested      bool           `json:"allow_nested_calls,omitempty" jsonschema:"it may call other agents too"`
+	MaxTokens        int64          `json:"max_tokens,omitempty" jsonschema:"its budget of tokens"`
+}
+
+// A contextFilter selects what a called agent is given of its caller's room. The room
+// reads it, see the filter of package endpoint.
+type contextFilter struct {
+	LastMessages     *int     `json:"last_messages,omitempty" jsonschema:"how many of the newest messages; without it all"`
+	Roles            []string `json:"roles,omitzero" jsonschema:"whose messages: user, assistant, tool, system; without it user and assistant"`
+	Keywords         []string `json:"keywords,omitzero" jsonschema:"only messages with one of these words"`
+	IncludeSummary   bool     `json:"include_summary,omitempty" jsonschema:"one line for each of the other messages"`
+	IncludeWorkspace bool     `json:"include_workspace,omitempty" jsonschema:"a description of the working folder"`
+	WorkspaceFiles   []string `json:"workspace_files,omitzero" jsonschema:"files to name instead of the top of the folder"`
+	MaxAgeSeconds    *int64   `json:"max_age_seconds,omitempty" jsonschema:"only messages that are not older"`
 }
 
 // callResult calls the API and returns its answer about one call.

@@ -17,7 +17,7 @@ type envelope struct {
 	ToAgent     string         `json:"to_agent,omitempty" jsonschema:"id or role of the receiver: manager, worker or specialist:NAME; without it everybody"`
 	Kind        string         `json:"kind,omitempty" jsonschema:"of a manager: intent_brief, decision, clarification_reply, status_check, cancel, final_response; of a worker: plan_update, clarification_request, status_reply, result_bundle, tool_intent, tool_result, build_update, blocker; without it utterance"`
 	Summary     string         `json:"summary,omitempty" jsonschema:"the message in one sentence"`
-	Payload     map[string]any `json:"payload,omitempty" jsonschema:"data; that of intent_brief, plan_update, decision, result_bundle, blocker and cancel concerns the plan"`
+	Payload     map[string]any `json:"payload,omitempty" jsonschema:"data. For the plan: intent_brief has intent (objective, constraints, acceptance_criteria) and tasks (id, title, owner, after); plan_update tasks; decision accept, reject, waive, intent, tasks; result_bundle task, state, results (criterion, met, evidence); blocker, clarification_request, clarification_reply and cancel task, reason"`
 	Visibility  string         `json:"visibility,omitempty" jsonschema:"user_visible, user_redacted or internal; at most that of the kind"`
 	Priority    string         `json:"priority,omitempty" jsonschema:"low, normal, high or urgent"`
 	RequiresAck bool           `json:"requires_ack,omitempty" jsonschema:"the receiver must acknowledge it; it is delivered again until then"`

@@ -47,6 +47,7 @@ type use struct {
 // gets: a value with a JSON form, or a result.
 func handler[In any](run func(context.Context, use, In) (any, error)) func(*Server, *sdk.Tool) {
 	return func(s *Server, def *sdk.Tool) {
+		def.InputSchema = schemaOf[In]()
 		sdk.AddTool(s.sdk, def, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			out, err := run(ctx, use{Server: s, api: s.api(req), req: req}, in)
 			if err != nil {

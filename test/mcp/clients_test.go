@@ -43,6 +43,9 @@ var agentTools = []string{
 	"read_room", "reply_call", "send_agent_message",
 }
 
+// allTools are those of a worker that holds its seat as a session: all that there are.
+var allTools = slices.Sorted(slices.Values(append([]string{"answer_turn", "await_turn", "claim_task", "pass_turn"}, agentTools...)))
+
 // A call is one of a tool.
 type call struct {
 	Name      string         `json:"name"`
@@ -103,33 +106,36 @@ func TestTypeScript(t *testing.T) {
 	}
 }
 
-// TestInspector lists and calls tools with the Inspector, which also checks their
-// schemas.
+// TestInspector lists and calls tools with the Inspector, which also checks the schemas
+// of all of them, and warns of what some clients do not take.
 func TestInspector(t *testing.T) {
 	program := node(t)
-	x := newHost(t)
+	x := hostOf(t, teamRoom)
 	inspector := filepath.Join("node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	for _, era := range []string{"legacy", "modern"} {
 		for _, transport := range transports {
 			t.Run(era+" "+transport, func(t *testing.T) {
-				token := x.token(t, "bot")
+				token := x.token(t, "dba")
 				inspect := func(v any, args ...string) {
+					t.Helper()
 					args = append([]string{inspector, "--cli", "--protocol-era", era, "--format", "json", "--quiet"}, args...)
 					if transport == "http" {
 						args = append(args, "--transport", "http", "--header", "Authorization: Bearer "+token, "--", x.url+"/mcp")
 					} else {
 						args = append(args, "--transport", "stdio", "-e", "MOOT_TOKEN="+token, "--", "moot", "mcp", "--server", x.url)
 					}
-					output(t.Context(), t, v, program, args...)
+					if warned := output(t.Context(), t, v, program, args...); strings.Contains(warned, "Warning:") {
+						t.Error("the Inspector has warnings")
+					}
 				}
 				var list struct{ Result listing }
 				inspect(&list, "--method", "tools/list", "--strict")
-				if names := list.Result.names(); !slices.Equal(names, agentTools) {
+				if names := list.Result.names(); !slices.Equal(names, allTools) {
 					t.Errorf("the tools are %v", names)
 				}
 				var called struct{ Result result }
 				inspect(&called, "--method", "tools/call", "--tool-name", "read_room")
-				if called.Result.IsError || !strings.Contains(called.Result.text(), "find the error") {
+				if called.Result.IsError || !strings.Contains(called.Result.text(), "Migrate the table.") {
 					t.Errorf("the result is %+v", called.Result)
 				}
 			})

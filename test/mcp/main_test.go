@@ -6,10 +6,12 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -119,13 +121,14 @@ func node(t *testing.T) string {
 	return path
 }
 
-// output runs a program and decodes what it prints.
-func output(ctx context.Context, t *testing.T, v any, program string, args ...string) {
+// output runs a program, decodes what it prints, and returns its errors and warnings.
+func output(ctx context.Context, t *testing.T, v any, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, program, args...)
 	home := t.TempDir()
 	cmd.Env = append(os.Environ(), "HOME="+home, "MCP_STORAGE_DIR="+home)
-	cmd.Stderr = os.Stderr
+	var warned strings.Builder
+	cmd.Stderr = io.MultiWriter(os.Stderr, &warned)
 	out, err := cmd.Output()
 	if err == nil {
 		err = json.Unmarshal(out, v)
@@ -133,4 +136,5 @@ func output(ctx context.Context, t *testing.T, v any, program string, args ...st
 	if err != nil {
 		t.Fatalf("%s %v: %v\n%s", program, args, err, out)
 	}
+	return warned.String()
 }

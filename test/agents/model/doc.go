@@ -6,7 +6,8 @@
 // The APIs ("dialects") are OpenAI chat completions and responses, Anthropic
 // messages, Gemini generateContent and Ollama chat, streamed and whole. A path
 // may begin with the name of a seat, such as /claude/v1/messages: calls are
-// counted by seat.
+// counted by seat. Tools with names or schemas that a vendor refuses are an error of the
+// request, as the vendor's.
 //
 // By default the model echoes the end of the newest message of the user. A
 // directive in that message orders something else; see Script.

@@ -131,14 +131,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serveCall answers one model call, counts it and writes it to the log.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, seat string, d dialect, body []byte) {
 	req := Request{Seat: seat, Dialect: d.name, Bytes: len(body), Keyed: hasKey(r)}
-	if err := d.decode(r.URL.Path, body, &req); err != nil {
+	err := d.decode(r.URL.Path, body, &req)
+	if err == nil {
+		err = checkTools(d.name, body)
+	}
+	if err != nil {
 		d.fail(w, http.StatusBadRequest, "the request is not valid: "+err.Error())
 		return
 	}
 	req.Side = isSide(req)
 	req.Attempt = s.attempt(seat, body)
 	reply := s.reply(req)
-	err := answer(w, r, d, req, reply)
+	err = answer(w, r, d, req, reply)
 	s.count(req, *reply, err)
 	if errors.Is(err, errCut) {
 		panic(http.ErrAbortHandler) // the connection ends without a last chunk
