@@ -46,7 +46,11 @@ func (h *Host) Post(ctx context.Context, id, seat, via string, m Message) (Recei
 		return Receipt{Message: m.ID, State: delivery.Refused, Reason: err.Error()}, err
 	}
 	for _, e := range events {
-		if b, ok := e.Body.(room.MessagePosted); ok {
+		b, ok := e.Body.(room.MessagePosted)
+		if ok && b.Message.To == room.Broadcast && len(b.Message.Receivers) == 0 { // nobody in particular is given it
+			return Receipt{Message: b.Message.ID, Seq: e.Seq, State: delivery.Posted}, nil
+		}
+		if ok {
 			m.ID = b.Message.ID
 		}
 	}

@@ -88,6 +88,10 @@ func TestTypedMessages(t *testing.T) {
 	if code := call(http.MethodPost, "/seats/dba/post", api.Post{To: "lead", Kind: "decision", Text: "I decide."}, new(api.Receipt)); code != "ROOM-KIND" {
 		t.Errorf("a decision of a worker: %s", code)
 	}
+	var told api.Receipt
+	if code := call(http.MethodPost, "/seats/lead/post", api.Post{Text: "Work has begun."}, &told); code != "" || told.State != delivery.Posted || told.ID == "" || told.Seq == 0 {
+		t.Errorf("a message to everybody: %s %+v", code, told)
+	}
 	var inbox api.Inbox
 	for range 2 { // pulling changes nothing
 		if code := call(http.MethodGet, "/seats/dba/pull", nil, &inbox); code != "" || len(inbox.Messages) != 1 || inbox.Messages[0].Text != "Add the column." || inbox.Messages[0].State != delivery.Queued {
