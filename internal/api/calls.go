@@ -1,6 +1,11 @@
 package api
 
-import "github.com/folkmoot/moot/room/calls"
+import (
+	"slices"
+
+	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/secrets"
+)
 
 // A CallRequest has the arguments of one call, or of several in Calls.
 type CallRequest struct {
@@ -35,6 +40,34 @@ type CallCancel struct {
 // Calls are the calls of a room, oldest first: the open ones and the newest ended ones.
 type Calls struct {
 	Calls []calls.Call `json:"calls"`
+}
+
+// CallsOf returns the list of calls as readers see it: previews of all texts.
+func CallsOf(list []calls.Call) Calls {
+	out := Calls{Calls: make([]calls.Call, len(list))}
+	for i, c := range list {
+		out.Calls[i] = PreviewCall(c)
+	}
+	return out
+}
+
+// PreviewCall returns c without its request, with the beginnings of its texts and
+// without secrets.
+func PreviewCall(c calls.Call) calls.Call {
+	c = c.Public()
+	c.Task, c.Text, c.Canceling = secrets.Preview(c.Task), secrets.Preview(c.Text), secrets.Preview(c.Canceling)
+	if c.Result == nil {
+		return c
+	}
+	r := *c.Result
+	r.Output, r.Tools, r.Errors = secrets.Preview(r.Output), slices.Clone(r.Tools), slices.Clone(r.Errors)
+	for _, list := range [][]string{r.Tools, r.Errors} {
+		for i := range list {
+			list[i] = secrets.Preview(list[i])
+		}
+	}
+	c.Result = &r
+	return c
 }
 
 // CallAnswers say how calls stand, in their order.

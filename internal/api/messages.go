@@ -7,6 +7,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/secrets"
 )
 
 // Messages are messages of a room, in the order of its log.
@@ -164,7 +165,8 @@ type DeadLetters struct {
 // maxPreview is the length of a preview in bytes.
 const maxPreview = 100
 
-// PreviewOf returns the beginning of the summary or the text of m, on one line.
+// PreviewOf returns the beginning of the summary or the text of m, on one line and
+// without secrets.
 func PreviewOf(m room.Message) string {
-	return room.FirstSentence(cmp.Or(m.Summary, m.Text), maxPreview)
+	return room.FirstSentence(secrets.Preview(cmp.Or(m.Summary, m.Text)), maxPreview)
 }

@@ -126,14 +126,14 @@ var rules = []rule{
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/inbox internal/pack"},
-	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access policies/policy replay room room/calls room/coordinator room/delivery room/log room/plan"},
+	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access policies/policy replay room room/calls room/coordinator room/delivery room/log room/plan room/secrets"},
 	{pkg: "internal/mcp", may: "internal/api room/kinds"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
-	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/coordinator"},
+	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/calls room/coordinator room/delivery"},
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
 	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/preset internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
-		"room room/budget room/rights room/coordinator room/log room/log/audit transcripts/..."},
+		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets transcripts/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
 }
 

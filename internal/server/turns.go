@@ -81,10 +81,7 @@ type (
 
 func (s *Server) listCalls(ctx context.Context, in *callsInput) (*callsOutput, error) {
 	all, err := s.cfg.Host.Calls(ctx, in.Room)
-	if all == nil {
-		all = []calls.Call{}
-	}
-	return &callsOutput{api.Calls{Calls: all}}, err
+	return &callsOutput{api.CallsOf(all)}, err
 }
 
 func (s *Server) makeCalls(ctx context.Context, in *makeCallsInput) (*answersOutput, error) {
