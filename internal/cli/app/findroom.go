@@ -138,7 +138,11 @@ func (a *App) CompleteRoom(next func(*room.State) []cobra.Completion) cobra.Comp
 				all = append(all, cobra.CompletionWithDesc(info.Room, nameOf(ctx, db, info.Room)))
 			}
 		case len(args) == 1 && next != nil:
-			if s, err := FoldRoom(ctx, db, args[0]); err == nil {
+			id, err := a.FindRoom(ctx, args[0])
+			if err != nil {
+				break
+			}
+			if s, err := FoldRoom(ctx, db, id); err == nil {
 				all = next(s)
 			}
 		}
@@ -155,4 +159,21 @@ func CompleteSeats(s *room.State) []cobra.Completion {
 		}
 	}
 	return all
+}
+
+// CompleteParticipants completes a flag with the participants of the room that is the
+// first argument.
+func (a *App) CompleteParticipants() cobra.CompletionFunc {
+	complete := a.CompleteRoom(func(s *room.State) (all []cobra.Completion) {
+		for _, x := range s.Seats {
+			all = append(all, cobra.CompletionWithDesc(x.ID, x.Role))
+		}
+		return all
+	})
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args[:1], word)
+	}
 }

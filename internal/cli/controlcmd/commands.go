@@ -28,6 +28,7 @@ func Commands(a *app.App) []*cobra.Command {
 		newAttachCmd(c), newSayCmd(c), newPauseCmd(c), newResumeCmd(c), newStopCmd(c), newCompleteCmd(c),
 		newTakeOverCmd(c), newReleaseCmd(c), newNextCmd(c), newModeCmd(c),
 		newInboxCmd(c), newApproveCmd(c), newReplyCmd(c), newEditCmd(c), newRejectCmd(c),
+		newPostCmd(c), newPullCmd(c), newAckCmd(c),
 	}
 }
 

@@ -13,6 +13,6 @@ type commands struct{ *app.App }
 func Commands(a *app.App) []*cobra.Command {
 	c := &commands{a}
 	return []*cobra.Command{
-		newDemoCmd(c), newDemoAgentCmd(c), newInitCmd(c), newRunCmd(c), newLsCmd(c), newShowCmd(c), newRmCmd(c), newBudgetCmd(c), newEndpointCmd(c), newValidateCmd(c),
+		newDemoCmd(c), newDemoAgentCmd(c), newInitCmd(c), newRunCmd(c), newLsCmd(c), newShowCmd(c), newMessagesCmd(c), newCallsCmd(c), newRmCmd(c), newBudgetCmd(c), newEndpointCmd(c), newValidateCmd(c),
 	}
 }
