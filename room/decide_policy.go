@@ -80,7 +80,7 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 	if opening := s.objectiveMessage(now); opening != nil {
 		return append(bodies, *opening)
 	}
-	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines && !s.CallsOpen() {
+	if n := s.Tally.Declines + 1; n >= s.Limits.MaxDeclines && !s.CallsOpen() && !s.Mail.Deliveries.Holding() {
 		bodies = append(bodies, s.settled(count(n, "round")+" declined in a row: "+cmp.Or(d.Reason, "no decision")))
 	}
 	return bodies
@@ -88,9 +88,9 @@ func (s *State) decline(d policy.Decision, rec policy.Record, unattended bool, n
 
 // quiescent reports whether nothing changes the policy's input but time, so that
 // waiting is useless: no person may speak, no agent is starting, comes, bids or may
-// post a message outside its turns.
+// post a message outside its turns, and no message is held.
 func (s *State) quiescent() bool {
-	if len(s.Spec.Observers) > 0 || s.CallsOpen() {
+	if len(s.Spec.Observers) > 0 || s.CallsOpen() || s.Mail.Deliveries.Holding() {
 		return false
 	}
 	return !slices.ContainsFunc(s.Seats, func(x *Seat) bool {

@@ -38,7 +38,8 @@ func (s *State) starts() []*Seat {
 
 // askAt returns the clock at which the policy is asked, and false when it is not
 // asked before an agent has started or a session has come: when no other can be
-// chosen, or when the next decline would settle the room. News about the room are a
+// chosen, or when the next decline would settle the room. Nor is it before a held message
+// is released, if the next decline would settle the room. News about the room are a
 // reason to ask while a session is away, but not while an agent starts.
 func (s *State) askAt() (time.Duration, bool) {
 	at := s.notBefore()
@@ -52,12 +53,12 @@ func (s *State) askAt() (time.Duration, bool) {
 		eligible, away = eligible || why == "", away || why == reasonAway
 	}
 	last := s.Tally.Declines+1 >= s.Limits.MaxDeclines
-	calling := s.CallsOpen()
+	calling, held := s.CallsOpen(), s.Mail.Deliveries.Holding()
 	switch {
 	case (starting || away) && !eligible, starting && last, calling && s.callsHold():
 		return at, false
 	}
-	return at, !away && !calling || !last || s.LastNews > s.Declined
+	return at, !away && !calling && !held || !last || s.LastNews > s.Declined
 }
 
 // callsHold reports whether the budgets of open calls leave too little for the next

@@ -182,6 +182,11 @@ func (l *Ledger) Holds(seq int64) bool {
 	return slices.ContainsFunc(l.All, func(d Delivery) bool { return d.Seq == seq && d.State == Held })
 }
 
+// Holding reports whether any delivery is held.
+func (l *Ledger) Holding() bool {
+	return slices.ContainsFunc(l.All, func(d Delivery) bool { return d.State == Held })
+}
+
 // Release ends the hold of a message.
 func (l *Ledger) Release(message, to string, now Now) {
 	if d := l.Find(message, to); d != nil && d.State == Held {
