@@ -34,9 +34,10 @@ func newInitCmd(a *commands) *cobra.Command {
 		Long: "init writes a room that runs as it stands into FOLDER, by default the one it\n" +
 			"is in. It changes nothing that is there.\n\nWith --agent the room has agents of this machine: " + strings.Join(preset.Names(), ", ") + ".\n" +
 			"In a terminal init asks which, if no flag says it.\n\nTemplates:\n" +
-			"  demo        three agents that only read lines\n" +
-			"  one-to-one  two agents in Python that take turns; with --peer one of them is shared\n" +
-			"  review      three agents in shell and Python that review a plan",
+			"  demo            three agents that only read lines\n" +
+			"  manager-worker  a manager, a worker and a specialist with tasks, which only read lines\n" +
+			"  one-to-one      two agents in Python that take turns; with --peer one of them is shared\n" +
+			"  review          three agents in shell and Python that review a plan",
 		Example: "  moot init --agent claude --agent codex\n  moot init myroom\n  moot init --template review myroom\n  moot init --template one-to-one --peer bob/reviewer myroom",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
