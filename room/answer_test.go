@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // TestSecondAnswer: the answer that comes second changes nothing and is told who was
@@ -171,5 +172,22 @@ func TestWaiting(t *testing.T) {
 	w.Draft.Hash, w.Answers[0].Of = "x", "x"
 	if b.state.Turn.Draft.Hash == "x" || b.state.Answers[0].Of == "x" {
 		t.Error("it shares the state")
+	}
+}
+
+// TestWaitingChain: what waits in a child room says who called whom, and no caller changes
+// the room by it.
+func TestWaitingChain(t *testing.T) {
+	s := room.State{Spec: room.Spec{Room: "r3", Call: &room.CallOf{Chain: []calls.Link{{Agent: "lead", Room: "r1"}, {Agent: "dba", Room: "r2"}}}}}
+	w := s.Waiting()
+	if len(w.Chain) != 2 || w.Chain[0] != (calls.Link{Agent: "lead", Room: "r1"}) || w.Chain[1].Agent != "dba" {
+		t.Errorf("the chain is %+v", w.Chain)
+	}
+	w.Chain[0].Agent = "other"
+	if s.Spec.Call.Chain[0].Agent != "lead" {
+		t.Error("the chain is that of the room itself")
+	}
+	if s.Spec.Call = nil; s.Waiting().Chain != nil {
+		t.Error("a room that no call has made has a chain")
 	}
 }

@@ -414,7 +414,19 @@ func (s *State) decideCancelCall(actor string, do CancelCall) ([]Body, error) {
 	case !c.State.Open() || c.Canceling != "":
 		return nil, nil
 	}
-	return []Body{canceling(c, cmp.Or(cleanReason(do.Reason), "cancelled by "+actor))}, nil
+	why := cleanReason(do.Reason)
+	if why == "" || actor != c.Caller { // the event has the room as its actor
+		why = join("cancelled by "+actor, why)
+	}
+	return []Body{canceling(c, why)}, nil
+}
+
+// join joins what was done and why.
+func join(what, why string) string {
+	if why == "" {
+		return what
+	}
+	return what + ": " + why
 }
 
 func canceling(c *Call, why string) CallChanged {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/plan"
 )
 
@@ -100,6 +101,10 @@ type Waiting struct {
 	Timeout     time.Duration // of Draft; 0 for none
 	Requests    []PermissionRequest
 	Answers     []Answer // newest last
+
+	// Chain is who called whom, from the first caller to the caller of the agent of this
+	// room. It is empty for a room that no call has made.
+	Chain []calls.Link
 }
 
 // Waiting returns what waits for a person. It shares nothing that changes with s.
@@ -111,6 +116,9 @@ func (s *State) Waiting() Waiting {
 			d := *t.Draft
 			w.Draft = &d
 		}
+	}
+	if s.Spec.Call != nil {
+		w.Chain = slices.Clone(s.Spec.Call.Chain)
 	}
 	return w
 }

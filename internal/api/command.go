@@ -12,7 +12,7 @@ import (
 // Do names the act; each act takes the fields that [Command.Act] lists for it.
 type Command struct {
 	ID  string `json:"id,omitempty" maxLength:"128" doc:"The same id again changes nothing, and gets the same answer"`
-	Do  string `json:"do" enum:"say,pause,resume,stop,complete,takeover,release,approve,edit,reject,permit,mode,next,standing,redact,policy,limits" doc:"The act"`
+	Do  string `json:"do" enum:"say,pause,resume,stop,complete,takeover,release,approve,edit,reject,permit,mode,next,standing,redact,policy,limits,cancelcall" doc:"The act"`
 	As  string `json:"as,omitempty" doc:"The person of the room who acts; without it the host"`
 	For string `json:"for,omitempty" doc:"say: the seat that this person has taken over and speaks for"`
 
@@ -23,7 +23,7 @@ type Command struct {
 	Seat       string          `json:"seat,omitempty" doc:"takeover, release, mode, next, standing: the seat"`
 	Mode       room.Mode       `json:"mode,omitempty" doc:"mode: manual, semi_auto or full_auto until the room ends; without it that of the room's file again"`
 	Standing   room.Standing   `json:"standing,omitempty" doc:"standing: active, muted, suspended or removed"`
-	Reason     string          `json:"reason,omitempty" doc:"pause, stop, complete, reject, permit, standing, redact: why"`
+	Reason     string          `json:"reason,omitempty" doc:"pause, stop, complete, reject, permit, standing, redact, cancelcall: why"`
 	Draft      string          `json:"draft,omitempty" doc:"approve, edit, reject: the hash of the draft"`
 	Approve    bool            `json:"approve,omitempty" doc:"edit: approve the new text"`
 	Request    string          `json:"request,omitempty" doc:"permit: the id of the permission request"`
@@ -36,6 +36,7 @@ type Command struct {
 	Digest     string          `json:"digest,omitempty" maxLength:"64" doc:"policy: the SHA-256 of its module, as the list of policies has it; without it any"`
 	Settings   json.RawMessage `json:"settings,omitempty" doc:"policy: its settings, an object; without them its defaults"`
 	Limits     *room.Limits    `json:"limits,omitempty" doc:"limits: all limits of the room"`
+	Call       string          `json:"call,omitempty" maxLength:"128" doc:"cancelcall: the id of the call"`
 }
 
 // Act returns the act of c. It does not do so for the act policy, because only the
@@ -78,6 +79,8 @@ func (c Command) Act() (room.Act, error) {
 			return nil, badCommand("the act limits needs limits", "read those of the room, change some and send all")
 		}
 		return room.SetLimits{Limits: *c.Limits}, nil
+	case "cancelcall":
+		return room.CancelCall{Call: c.Call, Reason: c.Reason}, nil
 	}
 	return nil, badCommand(fmt.Sprintf("%q is no act", c.Do), "`moot schema openapi` lists the acts")
 }
@@ -130,6 +133,8 @@ func CommandOf(do room.Act) (Command, error) {
 		return Command{Do: "redact", Event: do.Target, Reason: do.Reason}, nil
 	case room.SetLimits:
 		return Command{Do: "limits", Limits: &do.Limits}, nil
+	case room.CancelCall:
+		return Command{Do: "cancelcall", Call: do.Call, Reason: do.Reason}, nil
 	}
 	return Command{}, badCommand(fmt.Sprintf("%T is no act of a person", do), "")
 }

@@ -28,6 +28,7 @@ func TestCommands(t *testing.T) {
 		room.SetStanding{Participant: "a", Standing: room.Muted, Reason: "b"},
 		room.Redact{Target: 4, Reason: "a"},
 		room.SetLimits{Limits: room.Limits{MaxTurns: 3}},
+		room.CancelCall{Call: "c1", Reason: "a"},
 	} {
 		c, err := CommandOf(do)
 		if err != nil {

@@ -118,7 +118,7 @@ var rules = []rule{
 	{pkg: "internal/preset", may: "endpoints/acp"},
 	{pkg: "internal/fork", may: "room room/log"},
 	{pkg: "internal/sight", may: "endpoints/endpoint policies/policy room room/coordinator room/log"},
-	{pkg: "internal/inbox", may: "internal/spawn room room/log"},
+	{pkg: "internal/inbox", may: "internal/spawn room room/calls room/log"},
 
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/agents/model", bare: true},

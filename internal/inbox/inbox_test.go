@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/internal/inbox"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -228,5 +229,19 @@ func TestActs(t *testing.T) {
 	}
 	if in, item, _ := inbox.Split("r1/1.2"); in != "r1" || item != "1.2" || !inbox.IsRequest(item) || inbox.IsRequest("aa") {
 		t.Errorf("split into %s and %s", in, item)
+	}
+}
+
+// TestChain: each item of a child room says who called whom.
+func TestChain(t *testing.T) {
+	chain := []calls.Link{{Agent: "lead", Room: "r1"}}
+	items := inbox.ItemsOf(room.Waiting{Room: "r2", Participant: "dba", Chain: chain, Draft: &room.Draft{}, Requests: []room.PermissionRequest{{ID: "1.1"}}})
+	for _, x := range items {
+		if !reflect.DeepEqual(x.Chain, chain) {
+			t.Errorf("%s has the chain %+v", x.ID, x.Chain)
+		}
+	}
+	if len(items) != 2 {
+		t.Errorf("%d items", len(items))
 	}
 }

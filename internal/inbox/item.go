@@ -9,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // Kinds of items.
@@ -30,6 +31,8 @@ type Item struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero" doc:"When it ends for want of an answer, at the earliest; absent for never"`
 	Phase string    `json:"phase" doc:"Of the room; a draft is approved only while it is live"`
+
+	Chain []calls.Link `json:"chain,omitempty" doc:"In the child room of a call: who called whom, from the first caller to the caller of the agent"`
 
 	To     string `json:"to,omitempty" doc:"Draft: the receiver"`
 	Text   string `json:"text,omitempty" doc:"Draft: the whole text"`
@@ -54,7 +57,7 @@ type Change struct {
 
 // ItemsOf returns the items of a room, a draft or the requests with the oldest first.
 func ItemsOf(w room.Waiting) (items []Item) {
-	item := Item{Room: w.Room, Name: w.Name, Agent: w.Participant, Turn: w.Turn, Phase: string(w.Phase)}
+	item := Item{Room: w.Room, Name: w.Name, Agent: w.Participant, Turn: w.Turn, Phase: string(w.Phase), Chain: w.Chain}
 	if d := w.Draft; d != nil {
 		x := item
 		x.ID, x.Kind, x.Since = w.Room+"/"+d.Hash, Draft, d.At

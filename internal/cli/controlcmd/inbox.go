@@ -101,7 +101,7 @@ func (a *commands) itemText(x inbox.Item) string {
 		if x.Permission != nil {
 			asked.Permission, what = *x.Permission, "refused in "
 		}
-		return id + "  " + what + human.Duration(left) + "\n" + a.Printer().Event(room.Event{Body: asked})
+		return id + "  " + what + human.Duration(left) + "\n" + chainText(x) + a.Printer().Event(room.Event{Body: asked})
 	}
 	facts := "the draft of " + term.Line(x.Agent) + " waits for approval (" + term.Line(x.Why) + ")"
 	if x.To != "" && x.To != room.Broadcast {
@@ -114,11 +114,28 @@ func (a *commands) itemText(x inbox.Item) string {
 		facts += "; the room is " + term.Line(x.Phase)
 	}
 	var b strings.Builder
-	b.WriteString(id + "  " + facts + "\n")
+	b.WriteString(id + "  " + facts + "\n" + chainText(x))
 	for line := range strings.Lines(x.Text) {
 		b.WriteString("  │ " + term.Line(strings.TrimRight(line, "\r\n")) + "\n")
 	}
 	return b.String() + "\n"
+}
+
+// chainText says who called whom until the agent was called that waits, "" for one that
+// no other has called.
+func chainText(x inbox.Item) string {
+	if len(x.Chain) == 0 {
+		return ""
+	}
+	var steps []string
+	for i, link := range x.Chain {
+		called := x.Agent
+		if i+1 < len(x.Chain) {
+			called = x.Chain[i+1].Agent
+		}
+		steps = append(steps, term.Line(link.Agent)+" called "+term.Line(called))
+	}
+	return "  " + strings.Join(steps, ", ") + " (the first in room " + term.Line(x.Chain[0].Room) + ")\n"
 }
 
 // item returns the id of an item in its room.
