@@ -2,7 +2,7 @@
 // question.
 import { avatar, el, hueOf, setText } from "./dom.js";
 import { ask, tell } from "./dialogs.js";
-import { described, inbox, wordsOf } from "./waiting.js";
+import { chainOf, described, inbox, wordsOf } from "./waiting.js";
 import { diff, exact } from "./exact.js";
 import { clock, count } from "./format.js";
 import { Question } from "./question.js";
@@ -26,6 +26,7 @@ export class Card extends HTMLElement {
   #time = el("span", { class: "left" });
   #actions = el("div", { class: "actions" });
   #body = el("div", { class: "said" });
+  #chain = el("p", { class: "chain", hidden: true });
   #quiet = 0; // until when no answer is taken
 
   show(item, { name = (id) => id, left, link } = {}) {
@@ -36,6 +37,8 @@ export class Card extends HTMLElement {
     this.item = item;
     if (phase === undefined) this.#build(link);
     if (renamed) this.querySelector("h3").replaceChildren(...this.#title());
+    setText(this.#chain, chainOf(item, name));
+    this.#chain.hidden = !item.chain?.length;
     if (phase !== item.phase && !this.#editor) this.#drawActions();
     this.tick();
   }
@@ -77,7 +80,7 @@ export class Card extends HTMLElement {
     this.setAttribute("aria-labelledby", id);
     this.style.setProperty("--hue", hueOf(x.agent));
     this.append(el("div", { class: "item-head" }, avatar(x.agent, this.name(x.agent)), el("h3", { id }, ...this.#title()), link ?? null, this.#time),
-      this.#body, this.#outcome, this.#actions);
+      this.#chain, this.#body, this.#outcome, this.#actions);
     this.#drawBody();
   }
 

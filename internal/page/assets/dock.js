@@ -2,7 +2,7 @@
 import { el, setText } from "./dom.js";
 import { bindKey } from "./keys.js";
 import { Card } from "./answers.js";
-import { inbox, waitsFor } from "./waiting.js";
+import { inbox, isBelow, waitsFor } from "./waiting.js";
 import "./composer.js";
 import "./controls.js";
 
@@ -26,6 +26,7 @@ customElements.define("moot-dock", class extends HTMLElement {
     inbox.addEventListener("change", ({ detail }) => this.draw(detail));
     inbox.start();
     room.addEventListener("view", () => this.#cards.size === inbox.of(room.id).length ? this.tick() : this.draw({}));
+    room.addEventListener("answer", ({ detail }) => this.answer(detail.room));
     setInterval(() => this.tick(), 1000);
     for (const [key, what, purpose] of [["a", "approve", "Approve the draft, or allow once"], ["e", "edit", "Edit the draft"], ["x", "reject", "Reject the draft, or deny"]]) {
       bindKey(key, purpose, () => this.current()?.act(what));
@@ -35,6 +36,13 @@ customElements.define("moot-dock", class extends HTMLElement {
   // current returns the card that the keys are for: the one with the focus, else the first.
   current() {
     return document.activeElement?.closest("moot-item:not(.is-ended)") ?? this.items.querySelector("moot-item:not(.is-ended)");
+  }
+
+  // answer brings the first item of a child room, or below it, in sight.
+  answer(room) {
+    const card = [...this.#cards.values()].find((c) => isBelow(c.item, room));
+    card?.scrollIntoView({ block: "nearest" });
+    card?.querySelector("input, textarea, button")?.focus();
   }
 
   draw({ began, known }) {
@@ -50,7 +58,7 @@ customElements.define("moot-dock", class extends HTMLElement {
     }
     for (const x of items) this.#show(x);
     if (moved) this.items.querySelector("moot-item:not(.is-ended)")?.settle();
-    if (began?.room === this.room.id && !known) setText(this.said, `${this.room.name(began.agent)} waits for your ${waitsFor(began)}`);
+    if (began && isBelow(began, this.room.id) && !known) setText(this.said, `${this.room.name(began.agent)} waits for your ${waitsFor(began)}`);
   }
 
   #show(item) {
@@ -59,7 +67,8 @@ customElements.define("moot-dock", class extends HTMLElement {
       card = new Card();
       this.#cards.set(item.id, card);
     }
-    card.show(item, { name: (id) => this.room.name(id), left: () => this.left(item) });
+    const link = item.room === this.room.id ? null : el("a", { class: "room", href: `/rooms/${encodeURIComponent(item.room)}` }, item.name || item.room);
+    card.show(item, { name: (id) => this.room.name(id), left: () => this.left(item), link });
     if (!card.isConnected) this.items.append(card);
   }
 
@@ -81,6 +90,7 @@ customElements.define("moot-dock", class extends HTMLElement {
   // left returns the nanoseconds until an item ends by itself, by the room's clock, which
   // stands in pauses; null for never.
   left(item) {
+    if (item.room !== this.room.id) return item.until ? (Date.parse(item.until) - Date.now()) * 1e6 : null;
     const { draft, permission_requests: requests, limits, phase } = this.room.view ?? {};
     const id = item.id.slice(item.room.length + 1);
     const r = requests?.find((r) => r.id === id);

@@ -6,6 +6,7 @@
 //   turn      one turn of an agent, from its grant to its end: state, who, message, ...
 //   message   a message outside a turn
 //   tool, build, blocker, check  typed messages that belong together; see cardmodel.js
+//   call      a call of one agent by another: call
 //   declined  rounds that the policy has declined, one after the other: items
 //   opened    the room and the participants with which it began
 //   note      a change of seats, modes, limits, the policy or the phase: its event
@@ -17,6 +18,7 @@
 //
 // Internal messages have no row; see thread.js. A turn whose message is internal keeps
 // its row if the agent has used tools in it.
+import { applyCall } from "./calltree.js";
 import { CardModel } from "./cardmodel.js";
 import { isNote } from "./notes.js";
 
@@ -32,6 +34,7 @@ export class RowModel {
   inside = new Set(); // the numbers of internal messages
   cards = new CardModel();
   #byKey = new Map();
+  #calls = new Map(); // calls by their ids
   #changed = new Set();
   #here = new Map(); // seats of sessions: whether the session is there, as far as known
 
@@ -214,6 +217,25 @@ export class RowModel {
     if (row.parts?.at(-1)?.seq === e.seq) this.#byKey.set(`event-${e.seq}`, row);
   }
 
+  // Calls. What changes of a call whose beginning is not known has no row.
+
+  "call.started"(e, b) {
+    applyCall(this.#calls, e);
+    this.#put({ key: `event-${e.seq}`, kind: "call", who: b.caller, call: b, at: e.at }, e);
+  }
+
+  "call.changed"(e, b) {
+    if (!applyCall(this.#calls, e)) return;
+    const row = this.rows.findLast((r) => r.call?.call_id === b.call_id);
+    if (!row) return;
+    row.call = this.#calls.get(b.call_id);
+    this.#changed.add(row);
+  }
+
+  "call.ended"(e, b) {
+    this["call.changed"](e, b);
+  }
+
   "message.redacted"(e, b) {
     for (const row of this.#byKey.values()) {
       const part = row.parts ? row.parts.find((p) => p.seq === b.target) : row.seq === b.target && row.message && row;
@@ -301,6 +323,7 @@ export class RowModel {
   #drop(row) {
     row.gone = true;
     this.#byKey.delete(row.key);
+    this.#calls.delete(row.call?.call_id);
     for (const part of row.parts ?? []) this.#byKey.delete(`event-${part.seq}`);
     this.cards.forget(row);
     this.#changed.add(row);

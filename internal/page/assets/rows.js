@@ -1,6 +1,7 @@
 // The elements of rows. A row is drawn once; then only the parts of it that differ
 // change, so that what a person has opened or focused remains.
 import { drawActions } from "./actions.js";
+import { drawCall } from "./callcards.js";
 import { drawCard, patchBecame } from "./cards.js";
 import { drawDeliveries } from "./deliveries.js";
 import { avatar, el, hueOf, setHTML, setText } from "./dom.js";
@@ -14,6 +15,7 @@ const drawers = {
   turn: drawSaid, message: drawSaid, note: drawNote, day: drawDay,
   declined: drawDeclined, opened: drawOpened,
   tool: drawCard, build: drawCard, blocker: drawCard, check: drawCard,
+  call: drawCall,
 };
 
 // draw makes the element of a row. page has the names of participants and reads

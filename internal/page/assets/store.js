@@ -7,6 +7,7 @@
 //   mail     what has become of messages has changed: this.mail and this.deliveries are
 //            new; {changed} are the ids of messages
 //   thread   a person has chosen an internal message: {seq}
+//   answer   a person wants to answer what waits in a child room: {room}
 //   link     the connection has changed: this.link is connecting, open, waiting or ended
 //   select   a person has chosen what the inspector shows: {turn} or {seq} or {seat}
 //   problem  a request has failed: a Problem
@@ -160,6 +161,11 @@ export class Room extends EventTarget {
       this.deliveries.delete(id);
     }
     this.#emit("mail", { changed: new Set(deliveries.map((d) => d.message_id)) });
+  }
+
+  // answer shows what waits in the child room of a call, or below it.
+  answer(room) {
+    this.#emit("answer", { room });
   }
 
   // thread shows an internal message.

@@ -2,6 +2,8 @@
 // follows the room while its end is in sight. Otherwise it never moves what a person
 // reads, and says how much has come.
 import { get } from "./api.js";
+import { cancelCall } from "./callcancel.js";
+import { CallTree } from "./calltree.js";
 import { el, setText } from "./dom.js";
 import { EventWindow } from "./eventwindow.js";
 import { bindKey } from "./keys.js";
@@ -27,6 +29,7 @@ customElements.define("moot-timeline", class extends HTMLElement {
   connect(room) {
     this.room = room;
     this.revealed = new Map();
+    this.trees = new Map();
     this.events = new EventWindow(room);
     this.#build();
     room.addEventListener("history", ({ detail }) => this.#begin(detail));
@@ -72,6 +75,20 @@ customElements.define("moot-timeline", class extends HTMLElement {
   get mayReveal() {
     return this.room.may("control");
   }
+
+  get mayCall() {
+    return this.room.may("control");
+  }
+
+  // calls returns the calls of the child room of a call.
+  calls(room) {
+    if (!this.trees.has(room)) this.trees.set(room, new CallTree(room));
+    return this.trees.get(room);
+  }
+
+  cancelCall = (call) => cancelCall(this.room, call);
+
+  answerCall = (call) => this.room.answer(call.room);
 
   seat(id) {
     return this.room.seat(id);

@@ -27,9 +27,9 @@ class Inbox extends EventTarget {
     return this.#started;
   }
 
-  // of returns the items of a room.
+  // of returns the items of a room and of the child rooms below it.
   of(room) {
-    return [...this.items.values()].filter((x) => x.room === room);
+    return [...this.items.values()].filter((x) => isBelow(x, room));
   }
 
   // answer gives a person's answer to an item. A failure is a Problem.
@@ -96,6 +96,15 @@ class Inbox extends EventTarget {
 }
 
 export const inbox = new Inbox();
+
+// isBelow reports whether an item waits in a room or in a child room below it.
+export const isBelow = (item, room) => item.room === room || Boolean(item.chain?.some((link) => link.room === room));
+
+// chainOf says who called whom until the agent was called that waits, "" for an agent
+// that no other has called.
+export function chainOf({ chain = [], agent }, name) {
+  return chain.map((link, i) => `${name(link.agent)} called ${name(chain[i + 1]?.agent ?? agent)}`).join(", ");
+}
 
 const views = new Map(); // promises of the views of rooms, for their names
 
