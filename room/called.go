@@ -29,7 +29,27 @@ func (s *State) decideProgressed(do CallProgressed) ([]Body, error) {
 	if !do.State.Open() || b == changedOf(c) {
 		return nil, nil
 	}
+	if b.Asked == c.Caller {
+		return s.endWaits(b), nil
+	}
 	return []Body{b}, nil
+}
+
+// endWaits returns the change of a call whose agent asks its caller. The caller does not
+// wait any more: it would wait for an answer of its own. So it is with all calls for
+// which it waits in that turn, because it may wait for them together.
+func (s *State) endWaits(asked CallChanged) []Body {
+	c := s.call(asked.Call)
+	asked.WaitUntil = 0
+	bodies := []Body{asked}
+	for i := range s.Calls {
+		if o := &s.Calls[i]; o.ID != c.ID && o.State.Open() && o.Caller == c.Caller && o.Turn == c.Turn && o.WaitUntil > 0 {
+			b := changedOf(o)
+			b.WaitUntil = 0
+			bodies = append(bodies, b)
+		}
+	}
+	return bodies
 }
 
 // decideReturned ends a call. A caller that does not wait gets the result as a message.

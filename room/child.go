@@ -302,7 +302,11 @@ func (s *State) ChildStatus() (state calls.State, asked, text string) {
 	case s.Phase == PhaseUnopened || len(s.starts()) > 0 && s.Tally.Turns == 0:
 		return calls.Submitted, "", ""
 	case s.Turn != nil && len(s.Turn.Requests) > 0:
-		return calls.InputRequired, calls.Owner, s.Turn.Requests[0].Permission.Title
+		p := s.Turn.Requests[0].Permission
+		if p.Kind == ActionSignIn {
+			return calls.AuthRequired, calls.Owner, p.Title
+		}
+		return calls.InputRequired, calls.Owner, p.Title
 	case s.Turn != nil && s.Turn.Draft != nil:
 		return calls.InputRequired, calls.Owner, "a person reviews its answer"
 	case s.Return.Asking != "" && s.Turn == nil:

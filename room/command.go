@@ -174,6 +174,7 @@ type (
 		Request    string
 		Permission Permission
 		Answer     *endpoint.Answer
+		SignIn     bool // the coordinator asks, because the agent's owner has to sign in
 	}
 	Withdrawn struct{ ID string }
 	// Forgot reports that an agent has lost its memory.

@@ -50,7 +50,12 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 	p.Dir = ""
 	asked := PermissionAsked{Turn: t.Number, Participant: x.ID, ID: itoa(t.Number) + "." + itoa(t.Asked+1), Permission: p, Timeout: s.Limits.PermissionTimeout}
 	a := do.Answer
-	refusal := x.withheld(do.Permission)
+	refusal := ""
+	if do.SignIn {
+		asked.Permission.Kind = ActionSignIn
+	} else {
+		refusal = x.withheld(do.Permission)
+	}
 	switch {
 	case refusal != "":
 		a = &endpoint.Answer{By: endpoint.RuledBy, Reason: refusal}
@@ -65,6 +70,10 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 		Turn: t.Number, Participant: x.ID, ID: asked.ID, Allowed: a.Allowed && a.By == endpoint.RuledBy, By: a.By, Reason: cleanReason(a.Reason),
 	}}, nil
 }
+
+// ActionSignIn is the kind of a request of the room itself: the owner of a called agent
+// has to sign in. It is allowed when that is done. No agent can ask with that kind.
+const ActionSignIn = "signin"
 
 // Rights returns the tool rights of the agent of p: what it may use, and what it may let
 // the agents have that it calls.

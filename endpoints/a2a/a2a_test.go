@@ -143,7 +143,7 @@ func TestCancel(t *testing.T) {
 		"by the room":   {func(w *writer) { w.results(task("WORKING", "working", "")); w.hang() }, context.Canceled},
 		"too large":     {func(w *writer) { w.results(chunk("a", strings.Repeat("x", 1001), false)); w.hang() }, endpoint.ErrTooLarge},
 		"cut":           {func(w *writer) { w.results(task("WORKING", "", "")) }, endpoint.ErrProtocol},
-		"auth required": {func(w *writer) { w.results(task("AUTH_REQUIRED", "", "")) }, endpoint.ErrAgent},
+		"auth required": {func(w *writer) { w.results(task("AUTH_REQUIRED", "", "")) }, endpoint.ErrSignIn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

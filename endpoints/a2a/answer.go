@@ -181,7 +181,8 @@ func (a *answer) reply(p endpoint.Prompt, redact func(string) string) (endpoint.
 	case api.TaskStateCanceled:
 		return endpoint.Reply{}, agentError("it canceled the task: "+cmp.Or(words, "it says no reason"), "see the log of the agent")
 	case api.TaskStateAuthRequired:
-		return endpoint.Reply{}, agentError("it asks to sign in: "+cmp.Or(words, "it does not say where"), "sign in at the agent or the service that it names, and give it another turn")
+		what := "the agent gives no answer: it asks to sign in: " + cmp.Or(words, "it does not say where")
+		return endpoint.Reply{}, codedError("AGENT-ERROR", what, "sign in at the agent or the service that it names, and give it another turn", endpoint.ErrSignIn)
 	}
 	var all []string
 	for _, x := range a.artifacts {

@@ -3,6 +3,7 @@ package acp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -257,7 +258,11 @@ func (l *life) play(script string) {
 // outcome is a reply or an error on one line.
 func outcome(r endpoint.Reply, err error) string {
 	if err != nil {
-		return "error " + strings.ReplaceAll(err.Error(), "\n", " ")
+		text := strings.ReplaceAll(err.Error(), "\n", " ")
+		if strings.Contains(text, "AGENT-SIGNIN") != errors.Is(err, endpoint.ErrSignIn) {
+			text = "of another kind: " + text
+		}
+		return "error " + text
 	}
 	parts := []string{r.Outcome, r.Text, r.Reason}
 	if r.Cut {

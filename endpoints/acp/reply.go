@@ -91,7 +91,7 @@ func (c *client) explain(err error) error {
 		text := c.redact(refused.describe())
 		if refused.Code == codeSignedOut {
 			how := cmp.Or(c.cfg.Preset.SignIn, "sign in with the agent's own program") // the timeline shows no fix
-			return codedError(codeSignIn, "the agent is not signed in ("+strings.TrimSuffix(text, ".")+"): "+how, "`moot doctor` tests whether the agents are signed in", endpoint.ErrAgent)
+			return codedError(codeSignIn, "the agent is not signed in ("+strings.TrimSuffix(text, ".")+"): "+how, "`moot doctor` tests whether the agents are signed in", endpoint.ErrSignIn)
 		}
 		return codedError("AGENT-ERROR", "the agent reports an error: "+text, "fix what the agent reports", endpoint.ErrAgent)
 	}

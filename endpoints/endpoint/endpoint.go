@@ -9,6 +9,7 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -215,6 +216,8 @@ var (
 	ErrAgent    = errors.New("endpoint: agent reports an error")
 	ErrBusy     = errors.New("endpoint: a request is in flight")
 	ErrClosed   = errors.New("endpoint: closed")
+	// ErrSignIn is an ErrAgent: the agent answers after its owner has signed in.
+	ErrSignIn = fmt.Errorf("%w: its owner has to sign in", ErrAgent)
 	// Errors of agents on other devices.
 	ErrDenied      = errors.New("endpoint: not allowed by policy")
 	ErrLimited     = errors.New("endpoint: over a limit of shared calls")

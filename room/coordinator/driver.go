@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,7 +45,12 @@ func (d *driver) speak(ctx context.Context, p endpoint.Prompt, timeout time.Dura
 		return endpoint.Reply{}, err
 	}
 	defer d.floor.enter(ctx, p.Request)()
-	return d.Speak(ctx, p, d.floor)
+	for {
+		reply, err := d.Speak(ctx, p, d.floor)
+		if !errors.Is(err, endpoint.ErrSignIn) || !d.floor.signIn(ctx, err) {
+			return reply, err
+		}
+	}
 }
 
 // start waits until the agent is ready for a prompt. An endpoint without a start
@@ -61,7 +67,10 @@ func (d *driver) start(ctx context.Context, timeout time.Duration) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return s.Start(ctx, d.floor)
+	if err = s.Start(ctx, d.floor); d.floor.called && errors.Is(err, endpoint.ErrSignIn) {
+		return nil // its first turn asks the owner to sign in
+	}
+	return err
 }
 
 // endpointFor returns the driver of a participant and opens its endpoint on the

@@ -16,6 +16,7 @@ type floor struct {
 	room        *Room
 	participant string
 	foreign     bool // the agent is of another owner
+	called      bool // the room is the child room of a call
 	rules       []endpoint.AllowRule
 	dir         string // of the room
 
@@ -33,7 +34,7 @@ type prompted struct {
 func newFloor(r *Room, p room.Participant) *floor {
 	return &floor{
 		room: r, participant: p.ID, foreign: p.Kind == policy.Remote || p.Device != "" || p.Owner != "",
-		rules: p.Allow, dir: r.state.Spec.Dir,
+		called: r.state.Spec.Call != nil, rules: p.Allow, dir: r.state.Spec.Dir,
 	}
 }
 
@@ -195,8 +196,27 @@ func (f *floor) permission(ctx context.Context, p *endpoint.Permission) (endpoin
 	do := room.Asked{Request: work.request, Permission: *p}
 	if a, ok := allow.Answer(f.rules, f.dir, *p); ok {
 		do.Answer = &a
-	} else if f.room.cfg.Headless || f.room.cfg.Unattended {
-		do.Answer = &endpoint.Answer{By: endpoint.Unasked, Reason: endpoint.AbsentReason(p.Question != nil)}
+	}
+	return f.ask(ctx, do)
+}
+
+// signIn asks the owner of a called agent to sign in, and reports whether that is done.
+// The call waits meanwhile. In other rooms the turn fails.
+func (f *floor) signIn(ctx context.Context, why error) bool {
+	work := f.current()
+	if !f.called || work == nil {
+		return false
+	}
+	defer endpoint.Hold(work.ctx)()
+	p := endpoint.Permission{ID: room.ActionSignIn, Title: "sign in to " + f.participant + ", then allow this", Detail: why.Error()}
+	a, err := f.ask(ctx, room.Asked{Request: work.request, Permission: p, SignIn: true})
+	return err == nil && a.Allowed
+}
+
+// ask records a permission request and waits for its answer.
+func (f *floor) ask(ctx context.Context, do room.Asked) (endpoint.Answer, error) {
+	if do.Answer == nil && (f.room.cfg.Headless || f.room.cfg.Unattended) {
+		do.Answer = &endpoint.Answer{By: endpoint.Unasked, Reason: endpoint.AbsentReason(do.Permission.Question != nil)}
 	}
 	events, err := f.tell(ctx, context.WithoutCancel(ctx), do) // not cancelled: the result has the id to withdraw
 	if err != nil {
