@@ -61,6 +61,7 @@ type Prompt struct {
 	Inbox       []Line // messages to this seat that come first: urgent ones, and older ones that it has not been given or not acknowledged
 	History     []Line // whole messages from before the catch-up, oldest first
 	CatchUp     []Line // whole messages since this seat's previous turn, oldest first
+	Mail        []Mail `json:",omitempty"` // messages to this seat that are to be dealt with, as data; their texts are in the lines too
 	Omitted     Omitted
 	Hints       []byte // JSON of the policy, untrusted; may be nil
 
@@ -159,13 +160,14 @@ type Reply struct {
 // A Signal is a report of an endpoint to the room, apart from the reply.
 type Signal struct {
 	Kind   string // one of the Signal constants
-	Code   string // violation: the broken rule; late: the id of the request; exited: one of the Exited constants; ack: the id of the message; claim: that of the task
+	Code   string // violation: the broken rule; late: the id of the request; exited: one of the Exited constants; claim: the id of the task
 	Detail string // violation: bounded; message and late: the text; exited: why
 	To     string // message: the addressee, "" for all participants
 	Body   []byte // message and call: JSON, as received
 
 	Permission *Permission // permission: what the agent wants to do
 	Post       *Post       // message: its envelope; nil for plain talk
+	Of         []string    // ack: the ids of the messages
 }
 
 // Kinds of signals.
@@ -173,7 +175,7 @@ const (
 	SignalMessage    = "message"
 	SignalPermission = "permission"
 	SignalCall       = "call"
-	SignalAck        = "ack"   // the agent has taken note of a message
+	SignalAck        = "ack"   // the agent has taken note of messages
 	SignalClaim      = "claim" // the agent takes a task of the plan
 	SignalViolation  = "violation"
 	SignalLate       = "late"   // a reply whose request has ended
@@ -193,7 +195,10 @@ type Answer struct {
 	Always  bool   // permission: the agent need not ask for the like again
 	By      string // permission: the id of the person, or RuledBy or NoAnswer
 	Reason  string
-	Body    []byte // call: the answer; message with an envelope: its receipt; question: the values that were filled in. A JSON object
+	Body    []byte // call: the answer; question: the values that were filled in, a JSON object
+	// Reasons say of an ack why the room refuses each of the messages, "" if it does
+	// not. Allowed is set if it refuses none.
+	Reasons []string
 }
 
 // A Floor takes the signals of an endpoint to the room. Its methods may be called

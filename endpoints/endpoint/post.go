@@ -25,6 +25,23 @@ type Post struct {
 	Notify      string          `json:"notify,omitempty"`
 }
 
+// A Mail is a message to the prompted agent that it has not been given before, or has
+// not acknowledged. Its text stands in the prompt too. The JSON form is part of the
+// protocols of agents.
+type Mail struct {
+	From string `json:"from"` // id of its sender
+	Post
+	For string `json:"for_agent,omitempty"` // the worker that a person addressed; the manager got the message
+}
+
+func (m Mail) cleaned() Mail {
+	for _, s := range []*string{&m.From, &m.For, &m.ID, &m.To, &m.Kind, &m.Summary, &m.Priority, &m.Correlation, &m.Parent, &m.Thread, &m.Visibility, &m.Notify} {
+		*s = oneLine(*s)
+	}
+	m.Text, m.Payload = Clean(m.Text), cleanJSON(m.Payload)
+	return m
+}
+
 // Check returns an error if p has no content.
 func (p Post) Check() error {
 	if strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Summary) == "" && len(p.Payload) == 0 {

@@ -42,6 +42,7 @@ func cleaned(p Prompt) Prompt {
 	p.You = p.You.cleaned()
 	p.Seats = eachOf(p.Seats, Seat.cleaned)
 	p.Inbox, p.History, p.CatchUp = eachOf(p.Inbox, Line.cleaned), eachOf(p.History, Line.cleaned), eachOf(p.CatchUp, Line.cleaned)
+	p.Mail = eachOf(p.Mail, Mail.cleaned)
 	p.Hints = cleanJSON(p.Hints)
 	p.Duty = oneLine(p.Duty)
 	p.Call = p.Call.cleaned()

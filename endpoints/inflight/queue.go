@@ -16,8 +16,8 @@ const (
 
 // A Queue delivers signals to the room in order. Its methods never wait for
 // the room, except Close, and may be called concurrently. Signals that do not
-// fit are dropped, counted, and reported as the violation "flood". Calls may
-// take long, so each has a goroutine of its own.
+// fit are dropped, counted, and reported as the violation "flood"; they are answered
+// with a refusal. Calls may take long, so each has a goroutine of its own.
 type Queue struct {
 	floor func() endpoint.Floor
 
@@ -32,11 +32,12 @@ type Queue struct {
 
 	mu      sync.Mutex
 	dropped int
+	refused []func(endpoint.Answer, error) // of dropped signals, at most maxQueued
 	closed  bool
 }
 
 type queued struct {
-	signal endpoint.Signal
+	signal endpoint.Signal              // without a kind there is nothing to raise
 	then   func(endpoint.Answer, error) // may be nil
 }
 
@@ -53,7 +54,11 @@ func NewQueue(floor func() endpoint.Floor) *Queue {
 func (q *Queue) run() {
 	for s := range q.queue {
 		q.deliver(q.ctx, s)
-		if n := q.takeDropped(); n > 0 {
+		n, refused := q.takeDropped()
+		for _, then := range refused {
+			then(endpoint.Answer{Reason: "too many messages at once"}, nil)
+		}
+		if n > 0 {
 			q.deliver(q.ctx, queued{signal: violation("flood", fmt.Sprintf("%d signals were dropped: more than %d waited", n, maxQueued))})
 		}
 	}
@@ -63,7 +68,9 @@ func (q *Queue) run() {
 // of the room is for the room to report.
 func (q *Queue) deliver(ctx context.Context, s queued) {
 	answer, err := endpoint.Answer{Reason: "there is no room to tell"}, ctx.Err()
-	if f := q.floor(); f != nil && err == nil {
+	if s.signal.Kind == "" {
+		answer, err = endpoint.Answer{}, nil
+	} else if f := q.floor(); f != nil && err == nil {
 		answer, err = f.Raise(ctx, s.signal)
 	}
 	if s.then != nil {
@@ -71,12 +78,33 @@ func (q *Queue) deliver(ctx context.Context, s queued) {
 	}
 }
 
-func (q *Queue) takeDropped() int {
+func (q *Queue) takeDropped() (n int, refused []func(endpoint.Answer, error)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := q.dropped
-	q.dropped = 0
-	return n
+	n, refused = q.dropped, q.refused
+	q.dropped, q.refused = 0, nil
+	return n, refused
+}
+
+// Flush waits until the room has taken all signals that were queued before, until ctx
+// ends, or until the queue is closed. It does not wait for calls.
+func (q *Queue) Flush(ctx context.Context) {
+	done := make(chan struct{})
+	q.mu.Lock()
+	select {
+	case <-q.ctx.Done():
+		close(done)
+	default:
+		if q.closed || !q.put(queued{then: func(endpoint.Answer, error) { close(done) }}) {
+			close(done)
+		}
+	}
+	q.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-q.ctx.Done():
+	}
 }
 
 // Put queues a signal.
@@ -99,17 +127,21 @@ func (q *Queue) Late(request, text string) {
 func (q *Queue) Ask(s endpoint.Signal, then func(endpoint.Answer, error)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.put(queued{s, then})
+	if !q.closed && !q.put(queued{s, then}) {
+		q.dropped++
+		if then != nil && len(q.refused) < maxQueued {
+			q.refused = append(q.refused, then)
+		}
+	}
 }
 
-func (q *Queue) put(s queued) {
-	if q.closed {
-		return
-	}
+// put reports whether there was room for s. The caller holds mu.
+func (q *Queue) put(s queued) bool {
 	select {
 	case q.queue <- s:
+		return true
 	default:
-		q.dropped++
+		return false
 	}
 }
 
@@ -130,7 +162,9 @@ func (q *Queue) CallContext(ctx context.Context, s endpoint.Signal, then func(en
 	case q.calling <- struct{}{}:
 	default:
 		refuse := func(endpoint.Answer, error) { then(endpoint.Answer{Reason: "too many calls at once"}, nil) }
-		q.put(queued{violation("flood", fmt.Sprintf("more than %d calls at once", maxCalls)), refuse})
+		if !q.put(queued{violation("flood", fmt.Sprintf("more than %d calls at once", maxCalls)), refuse}) {
+			q.dropped++
+		}
 		return
 	}
 	q.wg.Go(func() {

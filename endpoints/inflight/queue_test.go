@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -28,6 +31,19 @@ func (f *gatedFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answe
 func (*gatedFloor) Show(string) {}
 
 func (*gatedFloor) ShowTool(endpoint.ToolCall) {}
+
+// A slowFloor takes a second for each signal.
+type slowFloor struct{ taken atomic.Int32 }
+
+func (f *slowFloor) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
+	time.Sleep(time.Second) // virtual
+	f.taken.Add(1)
+	return endpoint.Answer{Allowed: true}, nil
+}
+
+func (*slowFloor) Show(string) {}
+
+func (*slowFloor) ShowTool(endpoint.ToolCall) {}
 
 // TestQueueIsBounded puts signals faster than the room takes them. The queue
 // holds a bounded number, and reports that it dropped the rest.
@@ -78,4 +94,48 @@ func TestQueueCalls(t *testing.T) {
 	}
 	q.Close(false)
 	q.Put(endpoint.Signal{Kind: endpoint.SignalForgot}) // has no effect
+}
+
+// TestFlush checks that Flush waits for the signals before it, and for no call, and that
+// it ends with its context and with the queue.
+func TestFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &slowFloor{}
+		q := NewQueue(func() endpoint.Floor { return f })
+		for range 3 {
+			q.Put(endpoint.Signal{Kind: endpoint.SignalAck})
+		}
+		begun := time.Now()
+		q.Flush(t.Context())
+		if n := f.taken.Load(); n != 3 || time.Since(begun) != 3*time.Second {
+			t.Errorf("%d signals after %s", n, time.Since(begun))
+		}
+		q.Put(endpoint.Signal{Kind: endpoint.SignalAck})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		q.Flush(ctx)
+		q.Close(true)
+		q.Flush(t.Context())
+	})
+}
+
+// TestDroppedAreAnswered checks that the sender of a signal that does not fit is told.
+func TestDroppedAreAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &slowFloor{}
+		q := NewQueue(func() endpoint.Floor { return f })
+		answered, refused := 0, 0
+		for range maxQueued + 10 {
+			q.Ask(endpoint.Signal{Kind: endpoint.SignalAck}, func(a endpoint.Answer, err error) {
+				answered++
+				if a.Reason == "too many messages at once" {
+					refused++
+				}
+			})
+		}
+		q.Close(true)
+		if answered != maxQueued+10 || refused < 9 || refused > 10 {
+			t.Errorf("%d answered, %d refused", answered, refused)
+		}
+	})
 }

@@ -67,6 +67,7 @@ var replyKeys = []string{
 	"/type", "/request_id", "/status", "/draft_message", "/reason", "/metrics", "/outcome", "/usage",
 	"/confidence", "/tool_rounds", "/bid", "/message_id", "/call_id", "/to", "/text",
 	"/summary", "/payload", "/priority", "/requires_ack", "/correlation_id", "/parent_id", "/thread_id", "/visibility", "/notify",
+	"/message_ids", "/task", "/calls", "/agent_name",
 	"/permission_id", "/kind", "/title", "/command", "/argv", "/paths", "/detail", "/always",
 	"/metrics/latency_ms", "/usage/input_tokens", "/usage/output_tokens",
 	"/usage/cached_input_tokens", "/usage/reasoning_tokens", "/usage/cost_usd",

@@ -26,10 +26,15 @@
 //     answered one, is not asked again;
 //   - desktop.ready, without fields, says that the agent has started. With
 //     Config.AwaitReady the seat gets no turn before it;
-//   - desktop.message {to, text, message_id} is a message apart from the answer;
-//     desktop.call {to, call_id, ...} is a call of another agent. If it has an
+//   - desktop.message {to, text, message_id} is a message apart from the answer. With a
+//     kind it is a typed message with the fields of endpoint.Post.
+//     desktop.call {agent_name, task, call_id, ...} is a call of another agent. If it has an
 //     id, the room answers with desktop.message.response or
 //     desktop.call.response {the id, allowed, reason, body};
+//   - inbox in a request has the messages that wait for the agent. desktop.ack
+//     {message_ids} acknowledges them, and desktop.claim {task} takes a task of the
+//     plan. The answers are desktop.ack.response {acks: [{message_id, allowed, reason}]}
+//     and desktop.claim.response {task, allowed, reason};
 //   - desktop.permission {permission_id, kind, title, command, argv, paths,
 //     detail, always, request_id} asks the agent's owner before it acts, in a turn
 //     only. The clock of the turn is stopped meanwhile. The answer is

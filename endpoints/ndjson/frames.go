@@ -18,6 +18,10 @@ const (
 	typeMessageReply = "desktop.message.response"
 	typeCall         = "desktop.call"
 	typeCallReply    = "desktop.call.response"
+	typeAck          = "desktop.ack"
+	typeAckReply     = "desktop.ack.response"
+	typeClaim        = "desktop.claim"
+	typeClaimReply   = "desktop.claim.response"
 	typeReady        = "desktop.ready"
 
 	typePermission      = "desktop.permission"
@@ -48,6 +52,7 @@ type request struct {
 	RoomConstraints []string        `json:"room_constraints,omitempty"`
 	HistorySummary  string          `json:"history_summary,omitempty"`
 	Omitted         string          `json:"omitted,omitempty"`
+	Inbox           []endpoint.Mail `json:"inbox,omitempty"`
 	Hints           json.RawMessage `json:"hints,omitempty"`
 	Host            *origin         `json:"host,omitempty"`
 	Trace           *trace          `json:"trace,omitempty"`
@@ -126,6 +131,7 @@ func requestOf(p endpoint.Prompt) request {
 		you := seat(p.You)
 		q.You = &you
 	}
+	q.Inbox = p.Mail
 	for _, s := range p.Seats {
 		q.Participants = append(q.Participants, seat(s))
 	}
@@ -209,7 +215,7 @@ type usage struct {
 // with a kind has an envelope. The id of another one only marks the response to it.
 type sideMessage struct {
 	Type   string `json:"type"`
-	CallID string `json:"call_id"`
+	CallID string `json:"call_id,omitempty"`
 	endpoint.Post
 }
 

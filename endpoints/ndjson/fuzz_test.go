@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,12 +30,14 @@ func FuzzOutput(f *testing.F) {
 		"\xef\xbb\xbf\x00" + ok + "\r\n", "noise {\"a\":1} " + ok, strings.Repeat("{\"", 40) + "\"desktop.",
 		`{"type":"desktop.bid.response","request_id":"q","bid":1e400}`, `{"type":"desktop.message","text":"x","message_id":"m"}`,
 		`{"type":"desktop.local_prompt.response","request_id":"q","metrics":{"latency_ms":-0.0}}`, strings.Repeat("[", 5000) + `"desktop.`,
-		`{"tYpe":"desktop.call","call_id":"c"}`, strings.Repeat("x", 3000) + "\n" + ok,
+		`{"type":"desktop.message","kind":"blocker","message_id":"m","payload":{"a":[1]},"requires_ack":true}`, `{"type":"desktop.message","kind":{},"message_id":"m"}`,
+		`{"type":"desktop.ack","message_ids":["m",""]}`, `{"type":"desktop.ack","message_ids":["m1","m2"]}` + "\n" + ok, `{"type":"desktop.claim","task":"t"}`,
+		`{"type":"desktop.call","call_id":"c","calls":[{"agent_name":"a","task":"t"}]}`, `{"tYpe":"desktop.call","call_id":"c"}`, strings.Repeat("x", 3000) + "\n" + ok,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		floor := refuser{}
+		floor := refuser{t}
 		q := inflight.NewQueue(func() endpoint.Floor { return floor })
 		w := newWire(io.Discard, 2048, 3, q)
 		x, err := w.begin(t.Context(), withLimits(endpoint.Prompt{Kind: endpoint.Turn, Request: "q", MaxOutputChars: 20}))
@@ -75,11 +78,18 @@ func checkResult(t *testing.T, r inflight.Result) {
 	}
 }
 
-// A refuser is a floor that refuses everything.
-type refuser struct{}
+// A refuser is a floor that refuses everything, and checks the bounds of signals.
+type refuser struct{ t *testing.T }
 
 // Raise refuses everything.
-func (refuser) Raise(context.Context, endpoint.Signal) (endpoint.Answer, error) {
+func (r refuser) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
+	m := s.Post
+	switch {
+	case s.Kind == endpoint.SignalAck && (len(s.Of) == 0 || len(s.Of) > maxAcks || slices.Contains(s.Of, "")),
+		s.Kind == endpoint.SignalClaim && (s.Code == "" || len(s.Code) > maxID),
+		m != nil && (s.Kind != endpoint.SignalMessage || m.Kind == "" || utf8.RuneCountInString(m.Text) > 20 || len(m.Payload) > 0 && !json.Valid(m.Payload)):
+		r.t.Errorf("signal %+v %+v", s, m)
+	}
 	return endpoint.Answer{}, nil
 }
 
@@ -123,6 +133,7 @@ func TestRoundTrip(t *testing.T) {
 			You: endpoint.Seat{ID: "me", Domains: []string{text.Draw(t, "domain")}}, Summary: text.Draw(t, "summary"),
 			History:      []endpoint.Line{{From: "me", Own: true, Text: text.Draw(t, "own")}},
 			CatchUp:      []endpoint.Line{{From: "you", Text: text.Draw(t, "newest")}},
+			Mail:         []endpoint.Mail{{From: "you", Post: endpoint.Post{ID: "m1", Kind: "decision", Text: text.Draw(t, "mail"), Payload: json.RawMessage(`{"a":1}`), RequiresAck: true}}},
 			AllowToolUse: true, MaxToolRounds: 3, MaxOutputChars: 1000,
 		})
 		b, err := encodeLine(requestOf(p))
@@ -140,6 +151,9 @@ func TestRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "known") {
 			input := rapid.Int64Range(0, endpoint.MaxTokens).Draw(t, "in")
 			want.Usage = endpoint.Usage{Known: true, Input: input, Output: 3, CachedInput: input / 2, Reasoning: 1}
+		}
+		if rapid.Bool().Draw(t, "handed") {
+			want.Handoff = &endpoint.Handoff{To: "dba", Reason: text.Draw(t, "why")}
 		}
 		if rapid.Bool().Draw(t, "priced") {
 			want.Usage.CostKnown, want.Usage.Cost = true, rapid.Int64Range(0, endpoint.MaxCost).Draw(t, "cost")

@@ -71,7 +71,5 @@ func (w *wire) permitted(q permissionRequest, a endpoint.Answer, err error) {
 	if err != nil {
 		v.Reason = "the turn has ended"
 	}
-	if b, err := encodeLine(v); err == nil {
-		_, _ = w.send(w.signals.Context(), b) // an agent that has ended needs no answer
-	}
+	w.reply(v)
 }

@@ -30,6 +30,10 @@ func (w *wire) take(b []byte, cut bool) {
 		w.raise(f.raw)
 	case f.typ == typePermission:
 		w.permit(f.raw)
+	case f.typ == typeAck:
+		w.acknowledge(f.raw)
+	case f.typ == typeClaim:
+		w.claim(f.raw)
 	default:
 		w.signals.Violation("unknown_frame", "no such frame: "+endpoint.Quote(f.typ))
 	}
@@ -134,7 +138,7 @@ func (w *wire) stray(r response) {
 func (w *wire) raise(raw []byte) {
 	var m sideMessage
 	if err := json.Unmarshal(raw, &m); err != nil {
-		w.signals.Violation("bad_frame", "a message cannot be read: "+describe(err))
+		w.refuseMessage(idOf(raw), "bad_frame", "a message cannot be read: "+describe(err))
 		return
 	}
 	limit := defaultOutputChars
@@ -147,7 +151,7 @@ func (w *wire) raise(raw []byte) {
 	then := func(a endpoint.Answer, err error) { w.answer(m, a, err) }
 	switch n := utf8.RuneCountInString(m.Text); {
 	case n > limit:
-		w.signals.Violation("too_large", fmt.Sprintf("a message of %d characters, and the limit is %d", n, limit))
+		w.refuseMessage(m, "too_large", fmt.Sprintf("a message of %d characters, and the limit is %d", n, limit))
 	case m.Type == typeCall:
 		s.Kind = endpoint.SignalCall
 		w.signals.Call(s, then)
@@ -155,10 +159,36 @@ func (w *wire) raise(raw []byte) {
 		s.Post, s.Body = &m.Post, nil
 		w.signals.Ask(s, then)
 	case strings.TrimSpace(m.Text) == "":
-		w.signals.Violation("bad_frame", "a message without text")
+		w.refuseMessage(m, "bad_frame", "a message without text")
 	default:
 		w.signals.Ask(s, then)
 	}
+}
+
+// idOf returns the type and the id of a message of which the rest cannot be read.
+func idOf(raw []byte) (m sideMessage) {
+	var head struct {
+		Type      string          `json:"type"`
+		MessageID json.RawMessage `json:"message_id"`
+		CallID    json.RawMessage `json:"call_id"`
+	}
+	if json.Unmarshal(raw, &head) == nil {
+		m.Type = head.Type
+		if json.Unmarshal(head.MessageID, &m.ID) != nil {
+			m.ID = ""
+		}
+		if json.Unmarshal(head.CallID, &m.CallID) != nil {
+			m.CallID = ""
+		}
+	}
+	return m
+}
+
+// refuseMessage reports a message that breaks the protocol, and answers it if its id
+// can be read.
+func (w *wire) refuseMessage(m sideMessage, rule, why string) {
+	broken := endpoint.Signal{Kind: endpoint.SignalViolation, Code: rule, Detail: endpoint.CleanLine(why, maxReason)}
+	w.signals.Ask(broken, func(endpoint.Answer, error) { w.answer(m, endpoint.Answer{Reason: why}, nil) })
 }
 
 // answer sends the agent the room's answer to a message or call that has an id.
@@ -173,9 +203,7 @@ func (w *wire) answer(m sideMessage, a endpoint.Answer, err error) {
 		return
 	}
 	if err != nil {
-		v.Reason, v.Body = "the room did not take it", nil
+		v.Reason, v.Body = notTaken, nil
 	}
-	if b, err := encodeLine(v); err == nil {
-		_, _ = w.send(w.signals.Context(), b) // an agent that has ended needs no answer
-	}
+	w.reply(v)
 }

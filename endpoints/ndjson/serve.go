@@ -19,13 +19,14 @@ type Speaker interface {
 }
 
 // Serve is the agent's side of the protocol. It reads requests from in and
-// answers one after the other until in or ctx ends, or a write fails. Messages
-// that the agent raises are written as frames. Calls are refused, and live text
-// is dropped. A line that is no request is an error.
+// answers one after the other until in or ctx ends, or a write fails. Messages,
+// acknowledgements, claims and calls that the agent raises in its turn are written as
+// frames, and the room's answer is read. Live text is dropped. A line that is no
+// request is an error.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) error {
-	lines := spawn.NewLines(in, defaultMaxLine)
+	floor := &frameFloor{in: spawn.NewLines(in, defaultMaxLine), out: out}
 	for ctx.Err() == nil {
-		b, err := lines.Next()
+		b, err := floor.in.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -36,7 +37,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, agent Speaker) erro
 		if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
-		reply, err := agent.Speak(ctx, p, frameFloor{out})
+		reply, err := agent.Speak(ctx, p, floor)
 		if err := write(out, responseTo(p, reply, err)); err != nil {
 			return fmt.Errorf("writing a response: %w", err)
 		}
@@ -56,7 +57,7 @@ func write(out io.Writer, v any) error {
 // requestKeys are the keys that a request has, as JSON pointers.
 var requestKeys = []string{
 	"/type", "/request_id", "/profile_id", "/session_id", "/turn_index", "/mode", "/objective", "/remote_message", "/history",
-	"/constraints", "/remote_from", "/you", "/participants", "/room_constraints", "/history_summary", "/omitted", "/hints",
+	"/constraints", "/remote_from", "/you", "/participants", "/room_constraints", "/history_summary", "/omitted", "/hints", "/inbox",
 	"/host", "/trace", "/prompt", "/instructions",
 }
 
@@ -95,6 +96,7 @@ func promptOf(b []byte) (endpoint.Prompt, error) {
 	if t := q.Trace; t != nil {
 		p.Trace = endpoint.Trace{ID: t.ID, Origin: t.Origin, Profile: t.Profile, Hops: t.Hops, Path: t.Path}
 	}
+	p.Mail = q.Inbox
 	for _, s := range q.Participants {
 		p.Seats = append(p.Seats, endpoint.Seat(s))
 	}
@@ -117,26 +119,11 @@ func responseTo(p endpoint.Prompt, r endpoint.Reply, err error) response {
 		}
 	}
 	f.Usage = usageOf(r.Usage)
+	if h := r.Handoff; h != nil && p.Kind != endpoint.Bid {
+		f.Handoff = &handoff{h.To, h.Reason}
+	}
 	if err != nil {
-		f.Status, f.Reason, f.Draft, f.Outcome, f.Bid = "error", err.Error(), "", "", nil
+		f.Status, f.Reason, f.Draft, f.Outcome, f.Bid, f.Handoff = "error", err.Error(), "", "", nil, nil
 	}
 	return f
 }
-
-// A frameFloor writes the messages that an agent raises as frames.
-type frameFloor struct{ out io.Writer }
-
-// Raise writes a message. An agent has no frames for other signals.
-func (f frameFloor) Raise(_ context.Context, s endpoint.Signal) (endpoint.Answer, error) {
-	if s.Kind != endpoint.SignalMessage {
-		return endpoint.Answer{Reason: "only messages can be raised here"}, nil
-	}
-	err := write(f.out, map[string]string{"type": typeMessage, "to": s.To, "text": s.Detail})
-	return endpoint.Answer{Allowed: err == nil}, err
-}
-
-// Show drops live text.
-func (frameFloor) Show(string) {}
-
-// ShowTool drops tool calls.
-func (frameFloor) ShowTool(endpoint.ToolCall) {}

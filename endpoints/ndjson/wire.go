@@ -71,6 +71,7 @@ func (w *wire) ask(ctx context.Context, p endpoint.Prompt) (endpoint.Reply, *inf
 	}
 	select {
 	case r := <-x.Result():
+		w.signals.Flush(ctx) // the messages before the answer are a part of the turn
 		return r.Reply, nil, r.Err
 	case <-ctx.Done():
 	}

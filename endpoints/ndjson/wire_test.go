@@ -298,11 +298,41 @@ func (s *wireTest) Raise(ctx context.Context, sig endpoint.Signal) (endpoint.Ans
 		}
 		return endpoint.Answer{Allowed: true}, nil
 	}
-	s.note(signals, "%s code %q to %q: %q", sig.Kind, sig.Code, sig.To, sig.Detail)
-	if sig.Kind == endpoint.SignalCall {
-		return endpoint.Answer{Allowed: true, Body: []byte(`{"result":"done"}`)}, nil
+	switch sig.Kind {
+	case endpoint.SignalAck:
+		s.note(signals, "ack of %q", sig.Of)
+		a := endpoint.Answer{Allowed: true, Reasons: make([]string, len(sig.Of))}
+		for i, id := range sig.Of {
+			if strings.HasPrefix(id, "x") {
+				a.Allowed, a.Reason, a.Reasons[i] = false, "no message "+id, "no message "+id
+			}
+		}
+		return a, nil
+	case endpoint.SignalClaim:
+		s.note(signals, "claim of %q", sig.Code)
+		return endpoint.Answer{Allowed: sig.Code != "t2", Reason: map[string]string{"t2": "it is dba's"}[sig.Code]}, nil
+	case endpoint.SignalCall:
+		return s.call(ctx, sig)
 	}
+	s.note(signals, "%s code %q to %q: %q", sig.Kind, sig.Code, sig.To, sig.Detail)
 	return endpoint.Answer{Allowed: true}, nil
+}
+
+// call prints a call and allows it, but for one of eve. One of ann waits for ever.
+func (s *wireTest) call(ctx context.Context, sig endpoint.Signal) (endpoint.Answer, error) {
+	s.note(signals, "call %s", sig.Body)
+	var q struct {
+		Agent string `json:"agent_name"`
+	}
+	_ = json.Unmarshal(sig.Body, &q) // what is no text is no name
+	switch q.Agent {
+	case "eve":
+		return endpoint.Answer{Reason: "no participant eve"}, nil
+	case "ann":
+		<-ctx.Done()
+		return endpoint.Answer{}, ctx.Err()
+	}
+	return endpoint.Answer{Allowed: true, Body: []byte(`{"result":"done"}`)}, nil
 }
 
 // Show is not used by this endpoint.

@@ -45,10 +45,8 @@ func (a Acts) raise(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor
 }
 
 func (a Acts) signals(p endpoint.Prompt) (all []endpoint.Signal) {
-	for _, id := range a.Ack {
-		for _, id := range named(id, p) {
-			all = append(all, endpoint.Signal{Kind: endpoint.SignalAck, Code: id})
-		}
+	if ids := named(a.Ack, p); len(ids) > 0 {
+		all = append(all, endpoint.Signal{Kind: endpoint.SignalAck, Of: ids})
 	}
 	if a.Claim != "" {
 		all = append(all, endpoint.Signal{Kind: endpoint.SignalClaim, Code: a.Claim})
@@ -67,16 +65,16 @@ func (a Acts) signals(p endpoint.Prompt) (all []endpoint.Signal) {
 	return all
 }
 
-// named returns the messages that an entry of Ack names.
-func named(id string, p endpoint.Prompt) []string {
-	if id != AckAll {
-		return []string{id}
-	}
-	var ids []string
-	for _, lines := range [][]endpoint.Line{p.Inbox, p.History, p.CatchUp} {
-		for _, l := range lines {
-			if l.Ack && l.ID != "" {
-				ids = append(ids, l.ID)
+// named returns the messages that the entries of Ack name.
+func named(entries []string, p endpoint.Prompt) (ids []string) {
+	for _, id := range entries {
+		if id != AckAll {
+			ids = append(ids, id)
+			continue
+		}
+		for _, m := range p.Mail {
+			if m.RequiresAck {
+				ids = append(ids, m.ID)
 			}
 		}
 	}

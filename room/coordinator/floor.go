@@ -87,7 +87,7 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	case endpoint.SignalMessage:
 		do = room.Posted{Message: messageOf(s)}
 	case endpoint.SignalAck:
-		do = room.Ack{Message: s.Code}
+		return f.acknowledge(ctx, s.Of)
 	case endpoint.SignalClaim:
 		do = room.ClaimTask{Task: s.Code}
 	case endpoint.SignalViolation:
@@ -110,6 +110,23 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 		err = refusalOf(events)
 	}
 	return f.answer(err)
+}
+
+// acknowledge acknowledges messages to the agent, and says which of them the room
+// refuses.
+func (f *floor) acknowledge(ctx context.Context, ids []string) (endpoint.Answer, error) {
+	all := endpoint.Answer{Allowed: true, Reasons: make([]string, len(ids))}
+	for i, id := range ids {
+		_, err := f.tell(ctx, ctx, room.Ack{Message: id})
+		a, err := f.answer(err)
+		if err != nil {
+			return endpoint.Answer{}, err
+		}
+		if !a.Allowed {
+			all.Allowed, all.Reason, all.Reasons[i] = false, a.Reason, a.Reason
+		}
+	}
+	return all, nil
 }
 
 // messageOf returns the message that an agent posts.

@@ -111,7 +111,7 @@ func TestPostRefused(t *testing.T) {
 			{post(endpoint.Post{To: "lead", Kind: "gossip", Text: "x"}), "no kind"},
 			{post(endpoint.Post{To: "eve", Kind: "blocker", Text: "x"}), "no participant"},
 			{post(endpoint.Post{To: "lead", Kind: "blocker", Text: "x", Payload: []byte(`[1]`)}), "payload"},
-			{endpoint.Signal{Kind: endpoint.SignalAck, Code: "nothing"}, "no message"},
+			{endpoint.Signal{Kind: endpoint.SignalAck, Of: []string{"nothing"}}, "no message"},
 			{endpoint.Signal{Kind: endpoint.SignalClaim, Code: "t9"}, "no task"},
 		}
 		say := func(ctx context.Context, _ endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {

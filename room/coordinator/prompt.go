@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -73,7 +74,7 @@ func boundary(secret, request string) string {
 
 // fill adds the messages of w to p.
 func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCache, x room.Seat, w room.Window) error {
-	if err := deliver(ctx, p, t, x, w); err != nil {
+	if err := deliver(ctx, p, s, t, x, w); err != nil {
 		return err
 	}
 	var summary []byte
@@ -99,8 +100,9 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCach
 
 // deliver adds the messages of which w has the whole text: the history, and the
 // catch-up, which begins at the first message that is new to x.
-func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Seat, w room.Window) error {
+func deliver(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCache, x room.Seat, w room.Window) error {
 	var lines []endpoint.Line
+	mail := mailOf(s, x.ID)
 	known := 0
 	for _, seq := range w.First {
 		msgs, err := t.span(ctx, seq, seq)
@@ -110,6 +112,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 		for i := range msgs {
 			if l, ok := msgs[i].as(x.ID); ok && !takeTask(p, msgs[i].m) {
 				p.Inbox = append(p.Inbox, msgs[i].forDuty(l, w.Duty))
+				mail.add(p, &msgs[i])
 			}
 		}
 	}
@@ -125,6 +128,7 @@ func deliver(ctx context.Context, p *endpoint.Prompt, t *messageCache, x room.Se
 				continue
 			}
 			lines = append(lines, msgs[i].forDuty(l, w.Duty))
+			mail.add(p, &msgs[i])
 			if known == len(lines)-1 && (l.Seq <= w.After || l.Own) {
 				known++
 			}
@@ -165,7 +169,7 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	if m.To != room.Broadcast {
 		l.To = m.To
 	}
-	if kinds.Typed(m.Kind) {
+	if kinds.Typed(m.Kind) || m.RequiresAck {
 		l.ID, l.Ack = m.ID, m.RequiresAck && !l.Own
 		l.Text = withPayload(l.Text, m.Payload)
 	}
@@ -178,6 +182,42 @@ func (s *cachedMessage) forDuty(l endpoint.Line, duty string) endpoint.Line {
 		l.ID, l.For = s.m.ID, s.m.For
 	}
 	return l
+}
+
+// mail are the places of the messages that wait for the agent of a prompt.
+type mail struct {
+	to      string
+	waiting map[int64]bool
+}
+
+func mailOf(s *room.State, to string) mail {
+	m := mail{to: to}
+	for _, d := range s.Mail.Deliveries.Queued(to) {
+		if m.waiting == nil {
+			m.waiting = map[int64]bool{}
+		}
+		m.waiting[d.Seq] = true
+	}
+	return m
+}
+
+// add adds a message to the mail of p if it waits for the agent.
+func (l mail) add(p *endpoint.Prompt, said *cachedMessage) {
+	if !l.waiting[said.seq] {
+		return
+	}
+	m, ok := said.m.VisibleTo(l.to)
+	if !ok {
+		return
+	}
+	x := endpoint.Mail{From: m.From, Post: endpoint.Post{
+		ID: m.ID, To: m.To, Kind: m.Kind, Text: m.Text, Summary: m.Summary, Payload: json.RawMessage(m.Payload), Priority: m.Priority, RequiresAck: m.RequiresAck,
+		Correlation: m.Correlation, Parent: m.Parent, Thread: m.Thread,
+	}, For: m.For}
+	if m.To == room.Broadcast {
+		x.To = ""
+	}
+	p.Mail = append(p.Mail, x)
 }
 
 // withPayload returns the text of a typed message with its payload, as an agent gets it.
