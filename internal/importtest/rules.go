@@ -112,7 +112,7 @@ var rules = []rule{
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
 	{pkg: "internal/authoring", may: "policies policies/templates policies/policy plugins plugins/wasm internal/pack"},
 	{pkg: "internal/config", may: "room room/kinds policies/policy internal/worker"},
-	{pkg: "internal/timeline", may: "endpoints/endpoint room room/budget room/coordinator policies/policy internal/config internal/inbox"},
+	{pkg: "internal/timeline", may: "endpoints/endpoint room room/budget room/calls room/kinds room/plan room/secrets room/coordinator policies/policy internal/config internal/inbox"},
 	{pkg: "internal/termtest", bare: true},
 	{pkg: "internal/page"},
 	{pkg: "internal/preset", may: "endpoints/acp"},

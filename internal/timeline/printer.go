@@ -11,6 +11,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/budget"
+	"github.com/folkmoot/moot/room/calls"
 )
 
 // A Printer converts the events of a room, in order, to lines of text. It is not
@@ -30,8 +31,9 @@ type Printer struct {
 	approved string // the actor that approved the draft of this turn
 	edited   string
 	declines int
-	here     map[string]bool // the seats whose sessions are not away
-	forms    map[string]bool // the ids of questions
+	here     map[string]bool       // the seats whose sessions are not away
+	forms    map[string]bool       // the ids of questions
+	calls    map[string]calls.Call // the open ones
 }
 
 // A seat is a participant and its colour.
@@ -144,6 +146,10 @@ func (p *Printer) event(e room.Event) string {
 		return p.notice(yellow, p.label(b.Participant)+" broke its protocol: "+b.Code+because(b.Detail))
 	case room.SummaryMade:
 		return p.notice(dim, p.label(b.By)+" summarised what was said")
+	case room.CallStarted, room.CallChanged, room.CallEnded:
+		return p.call(b)
+	case room.MessageDead, room.AckMissed, room.MessageReleased, room.HandoffAsked, room.PlanChanged:
+		return p.mail(e)
 	case room.Paused, room.Resumed, room.Stopped, room.Completed, room.Errored:
 		return p.ending(e)
 	}
@@ -372,6 +378,11 @@ func (p *Printer) recallHead(s *room.State) string {
 	}
 	if t := s.Turn; t != nil {
 		p.turn = granted{number: t.Number, who: t.Participant, tokens: t.Tokens}
+	}
+	for _, c := range s.Calls {
+		if c.State.Open() {
+			p.keepCall(c)
+		}
 	}
 	spec := s.Spec
 	spec.Limits = s.Limits

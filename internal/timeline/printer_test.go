@@ -11,6 +11,8 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/plan"
 	"github.com/rivo/uniseg"
 )
 
@@ -92,6 +94,13 @@ func story() []room.Event {
 		{"dba", room.SummaryMade{By: "dba"}},
 		{"policy", room.Paused{Cause: room.CausePolicy, Code: "run.trap", Reason: `policy "x" failed: out of bounds`}},
 		{"host", room.Claimed{Owner: "h:2", Restart: true}},
+	} {
+		events = append(events, room.Event{Seq: int64(i + 1), Actor: l.actor, Body: l.body})
+	}
+	for _, b := range work() {
+		events = append(events, room.Event{Seq: int64(len(events) + 1), Actor: "room", Body: b})
+	}
+	for _, l := range []line{
 		{"me", room.Stopped{Cause: room.CausePerson, Name: "me", Reason: "stopped by me"}},
 		{"room", room.Stopped{Cause: room.CauseLimit, Name: "maxTurns", Reason: "limit maxTurns: 12 turns granted"}},
 		{"room", room.Completed{Cause: room.CauseSettled, Reason: "3 rounds declined in a row: nothing new was said"}},
@@ -100,9 +109,52 @@ func story() []room.Event {
 		{"me", room.Completed{Cause: room.CausePerson, Reason: "good enough"}},
 		{"room", room.Errored{Code: "ROOM-NOBODY", Reason: "no seat can speak"}},
 	} {
-		events = append(events, room.Event{Seq: int64(i + 1), Actor: l.actor, Body: l.body})
+		events = append(events, room.Event{Seq: int64(len(events) + 1), Actor: l.actor, Body: l.body})
 	}
 	return events
+}
+
+// work returns the events of agents that work for each other.
+func work() []room.Body {
+	call := func(id, caller, agent, task string, depth int) room.CallStarted {
+		return room.CallStarted{Call: calls.Call{ID: id, Caller: caller, Agent: agent, Task: task, Depth: depth, State: calls.Submitted}}
+	}
+	typed := func(kind, from, to, text, summary, payload string) room.Message {
+		return room.Message{ID: "m1", Kind: kind, From: from, To: to, Text: text, Summary: summary, Payload: policy.JSON(payload), Visibility: room.Internal}
+	}
+	brief := typed("intent_brief", "code", "dba", "Add the column.", "One column", `{"tasks":[{"id":"t1"}]}`)
+	brief.RequiresAck, brief.Priority = true, "urgent"
+	return []room.Body{
+		room.MessagePosted{Message: brief, Auto: true},
+		room.PlanChanged{Participant: "code", Message: "m1", Change: plan.Change{
+			Intent: &plan.Intent{Version: 1, Objective: "Split the table"},
+			Tasks:  []plan.Task{{ID: "t1", Title: "Add the column", Owner: "dba", State: plan.Submitted}, {ID: "t2", Title: "Fill it", State: plan.Submitted, After: []string{"t1"}}},
+		}},
+		room.PlanChanged{Participant: "dba", Change: plan.Change{Proposed: &plan.Proposal{ID: "m2", From: "dba", Tasks: []plan.Patch{{ID: "t3"}}}}},
+		room.PlanChanged{Participant: "code", Change: plan.Change{Accepted: []string{"m2"}}},
+		room.PlanChanged{Participant: "dba", Change: plan.Change{Checks: []plan.Check{{ID: "m9"}}}}, // the message has it
+		room.MessagePosted{Message: typed("result_bundle", "dba", "code", "", "The column is there", `{"sha256":"`+strings.Repeat("ab", 32)+`","bytes":9000}`), Auto: true},
+		room.MessagePosted{Message: typed("status_reply", "dba", "code", "", "", `{"a":1}`), Auto: true, HeldUntil: time.Minute, Held: "over 6 messages a minute from dba to code"},
+		room.MessageReleased{Message: "m3", Target: 60, Participant: "code"},
+		room.AckMissed{Message: "m1", Target: 58, Participant: "dba", Attempt: 1},
+		room.MessageDead{Message: brief, Target: 58, Participant: "dba", Code: "ROOM-ACK-MISSED", Reason: "never acknowledged"},
+		room.MessageDead{Message: typed("decision", "dba", "code", "I decide \x1b[2J", "", ""), Code: "ROOM-KIND", Reason: "a message of the kind decision is from manager"},
+		room.MessageDead{Message: typed("nonsense", "dba", room.Broadcast, "", "", ""), Code: "ROOM-KIND", Reason: `no kind of messages "nonsense"`},
+		room.HandoffAsked{Turn: 9, From: "code", To: "dba", Reason: "it is about the index"},
+		room.HandoffAsked{Turn: 9, From: "code", To: "zoe", Refused: "there is no participant zoe"},
+		call("c1", "code", "dba", "Check the index of the table of orders, with password=hunter2hunter2 and care", 1),
+		call("c2", "dba", "tester", "Test it \x1b[2J", 2),
+		room.CallChanged{Call: "c2", State: calls.Working},
+		room.CallChanged{Call: "c2", State: calls.InputRequired, Asked: "dba", Text: "Which one?"},
+		room.CallChanged{Call: "c2", State: calls.InputRequired, Asked: "dba", Text: "Which one?", WaitUntil: 7},
+		room.CallChanged{Call: "c2", State: calls.InputRequired, Asked: calls.Owner},
+		room.CallChanged{Call: "c2", State: calls.AuthRequired},
+		room.CallChanged{Call: "c2", State: calls.Working, Canceling: "the room of its caller has ended"},
+		room.CallChanged{Call: "c9", State: calls.Working},
+		room.CallEnded{Call: "c2", State: calls.Canceled, Result: calls.Result{Agent: "tester", Tokens: 30, Estimated: true, Duration: 12.2}},
+		room.CallEnded{Call: "c1", State: calls.Completed, Result: calls.Result{Agent: "dba", Success: true, Tokens: 12_345, Duration: 3.4, Tools: []string{"read", "search\x1b[2J"}}},
+		room.CallEnded{Call: "c8", State: calls.Failed, Result: calls.Result{Agent: "dba", Errors: []string{"the agent's process has ended: token=abcdef12345", "more"}, Duration: 0.05}},
+	}
 }
 
 func shownAt(s Style, you string) string {

@@ -38,7 +38,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 	if m.Cut {
 		facts = append(facts, "cut short")
 	}
-	facts = append(facts, p.sent(b, mine)...)
+	facts = append(append(facts, p.typed(b)...), p.sent(b, mine)...)
 	if m.Visibility != "" && m.Visibility != room.UserVisible {
 		facts = append(facts, string(m.Visibility))
 	}
@@ -47,7 +47,7 @@ func (p *Printer) message(e room.Event, b room.MessagePosted) string {
 		out += p.why(p.turn.reason)
 		p.turn = granted{}
 	}
-	return out + p.tools(m) + p.body(m.Text, "  ") + "\n"
+	return out + p.tools(m) + p.content(m) + "\n"
 }
 
 // tools returns the tool calls of a message on one line, which the terminal cuts.
