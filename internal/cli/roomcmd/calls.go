@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +66,7 @@ func (a *commands) calls(ctx context.Context, id string) error {
 	if len(made) == 0 {
 		a.Note("no agent has called another one in %s", id)
 	}
-	return a.Emit(made, func(w io.Writer) error { return callTable.write(w, app.Width(w), flat(made, 0)) })
+	return emitListing(a, made, callTable, flat(made, 0))
 }
 
 // A callReader returns the calls of one room, oldest first.

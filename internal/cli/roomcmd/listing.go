@@ -20,6 +20,11 @@ type listing[T any] struct {
 // minText is the narrowest last column of a table.
 const minText = 16
 
+// emitListing writes a result: v as JSON, or rows as a table for the terminal.
+func emitListing[T any](a *commands, v any, l listing[T], rows []T) error {
+	return a.Emit(v, func(w io.Writer) error { return l.write(w, app.Width(a.Stdout), rows) })
+}
+
 // write writes the rows of list for a terminal of that many columns; 0 is no terminal.
 func (l listing[T]) write(w io.Writer, columns int, list []T) error {
 	if len(list) == 0 {

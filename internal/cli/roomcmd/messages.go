@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +125,7 @@ func (a *commands) messages(ctx context.Context, id string, f client.DeliveryFil
 	if chosen == nil {
 		chosen = []api.Delivery{}
 	}
-	return a.Emit(chosen, func(w io.Writer) error { return deliveryTable.write(w, app.Width(w), chosen) })
+	return emitListing(a, chosen, deliveryTable, chosen)
 }
 
 // chooses reports whether f chooses d.
@@ -154,7 +153,7 @@ func (a *commands) dead(ctx context.Context, id string) error {
 		box.dead = []api.DeadLetter{}
 		a.Note("no dead letters in %s", id)
 	}
-	return a.Emit(box.dead, func(w io.Writer) error { return deadTable.write(w, app.Width(w), box.dead) })
+	return emitListing(a, box.dead, deadTable, box.dead)
 }
 
 // mailbox reads the messages of a room from its log, or from the server that --server

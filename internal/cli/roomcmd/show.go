@@ -158,6 +158,9 @@ func (a *commands) printStanding(w io.Writer, v standing) error {
 	if err := a.printRoster(w, v); err != nil {
 		return err
 	}
+	if err := printPlan(w, app.Width(a.Stdout), v.View); err != nil {
+		return err
+	}
 	printNotes(w, v.Notes)
 	_, err := io.WriteString(w, "\n"+strings.Join(v.Timeline, ""))
 	return err
