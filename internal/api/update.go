@@ -16,6 +16,8 @@ type Update struct {
 	Live  *Live           `json:"live,omitempty" doc:"What is not in the log and may be left out"`
 	End   *End            `json:"end,omitempty" doc:"The last line of a stream that the server ends"`
 
+	AgentMessage *AgentMessage `json:"agent_message,omitempty" doc:"In the form of messages: a message, instead of event"`
+
 	HTML string `json:"html,omitempty" doc:"In the form of pages: the HTML of the text of event, which is Markdown"`
 	View *Shown `json:"view,omitempty" doc:"In the form of pages: how the room stands now"`
 	Mail *Mail  `json:"mail,omitempty" doc:"In the form of pages, for callers with control: what has become of messages between participants since the Mail before"`
@@ -30,6 +32,13 @@ type Mail struct {
 	Dead       int                 `json:"dead" doc:"Dead letters of the room"`
 	Letters    []room.DeadLetter   `json:"letters,omitempty" doc:"New dead letters"`
 	Deliveries []delivery.Delivery `json:"deliveries,omitempty" doc:"Deliveries that are new or have changed"`
+}
+
+// An AgentMessage is a message with its whole envelope, as the reader sees it.
+type AgentMessage struct {
+	Seq      int64 `json:"seq" doc:"Its number in the room's log"`
+	Redacted bool  `json:"redacted,omitempty" doc:"Its text was removed from the room, after it was sent here or before"`
+	room.Message
 }
 
 // Codes of an End.

@@ -43,7 +43,7 @@ func (s *Server) registerEvents() {
 			{Name: "after", In: "query", Description: "The number of the last event that the reader has", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)}},
 			{Name: "level", In: "query", Description: "The level of the reader, at most that of the caller, which is the default", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{room.UserVisible, room.UserRedacted, room.Internal}}},
 			{Name: "follow", In: "query", Description: "false: end with what is stored now. true: stay while a person can continue the room. Without it the stream ends when the room is completed, stopped or in error", Schema: &huma.Schema{Type: huma.TypeBoolean}},
-			{Name: "form", In: "query", Description: "page: with the HTML of texts and, after changes, the view of the room. The text of redacted messages is left out", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"page"}}},
+			{Name: "form", In: "query", Description: "page: with the HTML of texts and, after changes, the view of the room. The text of redacted messages is left out. messages: only the messages, each as agent_message, which is also the name of its server-sent event", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"page", "messages"}}},
 			{Name: "Last-Event-ID", In: "header", Description: "The same as after, by which an EventSource resumes", Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)}},
 		},
 		Responses: map[string]*huma.Response{
@@ -61,6 +61,7 @@ type subscription struct {
 	level  room.Visibility
 	follow string // "", true or false
 	page   bool   // in the form of pages
+	only   bool   // the messages only
 	tail   int64  // of the room when the stream begins
 	ended  bool   // the room had then ended, and nothing comes after after
 
@@ -105,8 +106,8 @@ func (s *Server) subscribe(r *http.Request) (subscription, error) {
 		case "follow":
 			q.follow = values[0]
 		case "form":
-			if q.page = values[0] == "page"; !q.page {
-				return q, badQuery("form", "it is not page")
+			if q.page, q.only = values[0] == "page", values[0] == "messages"; !q.page && !q.only {
+				return q, badQuery("form", "it is neither page nor messages")
 			}
 		default:
 			return q, badQuery(name, "there is no such parameter")
@@ -154,8 +155,9 @@ func hasEnded(p room.Phase) bool {
 
 // A frame is one line of a stream.
 type frame struct {
-	seq  int64 // of the event; 0 for live text
-	line []byte
+	seq  int64  // of the event; 0 for live text
+	name string // of a server-sent event; "" is the default
+	line []byte // nil: the reader does not want it
 }
 
 // A frameWriter sends frames in one of the forms of a stream. An error ends the
@@ -226,19 +228,21 @@ func (s *Server) pump(ctx context.Context, q subscription, queue chan<- frame) a
 	for u, err := range q.updates(ctx) {
 		var f frame
 		if err == nil {
-			f, err = q.frameOf(u)
+			f, err = s.frameOf(ctx, q, u)
 		}
 		if err != nil {
 			end.Code, end.Problem = api.EndFailed, s.problemOf(ctx, err)
 			return end
 		}
-		if f.seq > 0 && f.seq <= q.tail {
+		switch {
+		case f.line == nil:
+		case f.seq > 0 && f.seq <= q.tail:
 			select {
 			case queue <- f:
 			case <-ctx.Done():
 				return end
 			}
-		} else {
+		default:
 			select {
 			case queue <- f:
 			default:
@@ -278,23 +282,28 @@ func (s *Server) whyEnded(ctx context.Context, q subscription) string {
 	return api.EndServer
 }
 
-func (q subscription) frameOf(u moot.Update) (f frame, err error) {
+func (s *Server) frameOf(ctx context.Context, q subscription, u moot.Update) (f frame, err error) {
 	if u.Event != nil {
 		f.seq = u.Event.Seq
 	}
-	wire, err := q.updateOf(u)
+	var wire api.Update
+	switch {
+	case q.page:
+		wire, err = pageUpdate(u)
+	case q.only:
+		wire.AgentMessage, err = s.agentMessage(ctx, q, u.Event)
+		if wire.AgentMessage == nil {
+			return f, err
+		}
+		f.name = "agent_message"
+	default:
+		wire, err = api.UpdateOf(u)
+	}
 	if err != nil {
 		return frame{}, err
 	}
 	f.line, err = encodeLine(wire)
 	return f, err
-}
-
-func (q subscription) updateOf(u moot.Update) (api.Update, error) {
-	if q.page {
-		return pageUpdate(u)
-	}
-	return api.UpdateOf(u)
 }
 
 // encodeLine encodes u without a line break. Events keep their bytes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/delivery"
@@ -93,6 +94,32 @@ func (c Caller) sees(m room.Message) (room.Message, bool) {
 		return m.VisibleTo(c.Seat)
 	}
 	return m.VisibleAt(room.UserVisible)
+}
+
+// agentMessage returns the message of an event that the reader of q sees, and nil if the
+// event has none. One that removes the text of a message has this message again, without
+// its text.
+func (s *Server) agentMessage(ctx context.Context, q subscription, e *room.Event) (*api.AgentMessage, error) {
+	if e == nil {
+		return nil, nil
+	}
+	if posted, ok := e.Body.(room.MessagePosted); ok {
+		return &api.AgentMessage{Seq: e.Seq, Message: posted.Message}, nil
+	}
+	redacted, ok := e.Body.(room.Redacted)
+	if !ok {
+		return nil, nil
+	}
+	entries, err := s.cfg.Host.Log().Read(ctx, q.room, log.At(redacted.Target-1), 1)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	seen, ok := moot.Visible(entries[0].Event.Redacted(), q.level)
+	posted, isMessage := seen.Body.(room.MessagePosted)
+	if !ok || !isMessage {
+		return nil, nil
+	}
+	return &api.AgentMessage{Seq: seen.Seq, Redacted: true, Message: posted.Message}, nil
 }
 
 type (

@@ -53,13 +53,17 @@ func (h *httpWriter) write(more bool, format string, args ...any) error {
 
 // frame implements [frameWriter], like the other methods.
 func (h *httpWriter) frame(f frame, more bool) error {
-	switch {
-	case !h.sse:
+	if !h.sse {
 		return h.write(more, "%s\n", f.line)
-	case f.seq > 0:
-		return h.write(more, "id: %d\ndata: %s\n\n", f.seq, f.line)
 	}
-	return h.write(more, "data: %s\n\n", f.line)
+	head := ""
+	if f.name != "" {
+		head = "event: " + f.name + "\n"
+	}
+	if f.seq > 0 {
+		head += fmt.Sprintf("id: %d\n", f.seq)
+	}
+	return h.write(more, "%sdata: %s\n\n", head, f.line)
 }
 
 func (h *httpWriter) end(_ api.End, line []byte) { _ = h.frame(frame{line: line}, false) }
