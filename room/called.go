@@ -77,7 +77,7 @@ func (s *State) decideReturned(do CallReturned, now Now) ([]Body, error) {
 	bodies := []Body{ended}
 	if ended.Posted {
 		done := *c
-		done.State = ended.State
+		done.State, done.Asked, done.Text = ended.State, "", "" // nothing waits for an answer
 		bodies = append(bodies, s.resultMessage(done, *r, now))
 	}
 	return bodies, nil

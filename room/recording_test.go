@@ -2,11 +2,13 @@ package room_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ var update = flag.Bool("update", false, "rewrite the recordings in testdata/reco
 func TestRecordings(t *testing.T) {
 	for name, play := range map[string]func(*recorder){
 		"talk": recordTalk, "drafts": recordDrafts, "seats": recordSeats, "failures": recordFailures, "messages": recordMessages, "forks": recordFork, "permissions": recordPermissions,
+		"calls": recordCalls, "children": recordChildren, "deliveries": recordDeliveries, "plans": recordPlans,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{t: t, before: map[string]string{}}
@@ -83,6 +86,12 @@ func (r *recorder) with(c room.Command) {
 	for _, e := range events {
 		r.event(e)
 		r.state.Apply(e)
+	}
+	if err := room.Refusal(events); err != nil {
+		fmt.Fprintf(&r.out, "refused: %v, %+v\n", err, errors.Is(err, room.ErrTaken))
+	}
+	if why := room.HandOffRefused(events); why != "" {
+		fmt.Fprintf(&r.out, "refused: %s\n", why)
 	}
 	r.reopen()
 	after := r.snapshot()
@@ -152,6 +161,7 @@ func (r *recorder) snapshot() map[string]string {
 	for _, e := range r.state.Effects() {
 		out["effect "+e.Key()] = fmt.Sprintf("%+v", e)
 	}
+	r.calls(out)
 	if at, ok := r.state.Deadline(); ok {
 		out["deadline"] = at.String()
 	}
@@ -159,6 +169,45 @@ func (r *recorder) snapshot() map[string]string {
 		r.flatten(out, "window "+x.ID, r.state.WindowFor(x.ID))
 	}
 	return out
+}
+
+// calls adds what is known of calls: the child rooms, and how a child room stands for its
+// caller. People see the lists of the state.
+func (r *recorder) calls(out map[string]string) {
+	s := &r.state
+	r.flatten(out, "reserved", s.Reserved())
+	for i, c := range s.CallsAt(room.Internal) {
+		if !reflect.DeepEqual(c, s.Calls[i].Public()) {
+			r.t.Errorf("people see the call %+v, want %+v", c, s.Calls[i])
+		}
+		if spec, seats, ok := s.Child(c.ID); ok {
+			b, err := json.Marshal(map[string]any{"spec": spec, "seats": seats})
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			out["child "+c.ID] = string(b)
+		}
+	}
+	if s.Spec.Call != nil {
+		state, asked, text := s.ChildStatus()
+		out["stands"] = fmt.Sprintf("%s %q %q", state, asked, text)
+		if state, result, ended := s.ChildResult(); ended {
+			r.flatten(out, "returns "+string(state), result)
+		}
+	}
+	seen := room.MailView{Internal: s.Mail.Internal, Dead: s.Mail.DeadCount, Letters: s.Mail.Dead, Deliveries: s.Mail.Deliveries.All}
+	if got := s.View(room.Internal).Mail; !reflect.DeepEqual(*got, seen) {
+		r.t.Errorf("people see the mail %+v, want %+v", *got, seen)
+	}
+}
+
+// another begins another room. The recording leaves its opening out.
+func (r *recorder) another(name string, open func()) {
+	so := r.out.String()
+	r.state, r.clock, r.before = room.State{}, 0, map[string]string{}
+	open()
+	r.out.Reset()
+	r.out.WriteString(so + "\n== " + name + "\n")
 }
 
 // flatten adds the leaves of the JSON form of v, by path.
@@ -194,6 +243,11 @@ func leaves(out map[string]string, path string, v any) {
 
 // open opens a room with every field of its description set.
 func (r *recorder) open(participants ...room.Participant) {
+	r.openWith(func(*room.Spec) {}, participants...)
+}
+
+// openWith changes the description before.
+func (r *recorder) openWith(change func(*room.Spec), participants ...room.Participant) {
 	l := room.Defaults(false)
 	l.MaxTurns, l.MaxTokens, l.MaxCost, l.MaxOutput, l.MaxViolations, l.MaxInternal, l.MaxFailures = 20, 100_000, 5_000_000, 40, 1, 2, 4
 	spec := room.Spec{
@@ -205,6 +259,7 @@ func (r *recorder) open(participants ...room.Participant) {
 		},
 		Dir: "/home", Observers: []room.Observer{{Device: "dev9", Name: "Olga", Level: room.UserRedacted}},
 	}
+	change(&spec)
 	r.do(room.ActorHost, room.Open{Spec: spec, Participants: participants})
 	r.do(room.ActorHost, room.Claim{Owner: "host:1"})
 }
