@@ -37,6 +37,14 @@ func Decode(b []byte, depth int, v any) error {
 	return plain(json.Unmarshal(b, v, options))
 }
 
+// Known is Decode without the keys that v does not have, which are ignored.
+func Known(b []byte, depth int, v any) error {
+	if err := check(b, depth); err != nil {
+		return err
+	}
+	return plain(json.Unmarshal(b, v, options, json.RejectUnknownMembers(false)))
+}
+
 // Check is Decode for formats that may grow, without the decoding: unknown
 // keys are allowed. The known keys are JSON pointers such as /usage/tokens. A
 // key that differs from a known one in case only is refused.

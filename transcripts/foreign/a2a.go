@@ -13,31 +13,31 @@ import (
 func readTasks(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		for _, doc := range in.docs {
-			if !tasksOf(in.name, doc, yield) {
+			if !in.tasksOf(doc, yield) {
 				return
 			}
 		}
 	}
 }
 
-func tasksOf(name string, doc value, yield func(*Conversation, error) bool) bool {
+func (in *input) tasksOf(doc value, yield func(*Conversation, error) bool) bool {
 	if doc.kind() != '[' {
-		t := task(name, unwrapTask(doc))
+		t := in.task(unwrapTask(doc))
 		return yield(t.done(doc.failed())) && doc.failed() == nil
 	}
 	var loose *builder
 	for item := range doc.items() {
 		if isTask(unwrapTask(item)) {
-			t := task(name, unwrapTask(item))
+			t := in.task(unwrapTask(item))
 			if !yield(t.done(doc.failed())) || doc.failed() != nil {
 				return false
 			}
 			continue
 		}
 		if loose == nil {
-			loose = newBuilder(name, A2A, item.get("contextId").maybeText())
+			loose = in.newBuilder(A2A, item.get("contextId").maybeText())
 		}
-		loose.a2aMessage(item, time.Time{})
+		loose.one(item, func(m value) { loose.a2aMessage(m, time.Time{}) })
 	}
 	return loose == nil || yield(loose.done(doc.failed()))
 }
@@ -58,14 +58,14 @@ func isTask(v value) bool {
 		v.has("contextId") && v.get("status").kind() == '{' || v.has("artifacts") && v.get("history").kind() == '['
 }
 
-func task(name string, v value) *builder {
-	t := newBuilder(name, A2A, v.get("id").maybeText())
+func (in *input) task(v value) *builder {
+	t := in.newBuilder(A2A, v.get("id").maybeText())
 	seen := map[string]bool{}
 	if list := v.get("history"); list.kind() != 0 {
-		for m := range list.items() {
+		t.each(list, func(m value) {
 			seen[m.get("messageId").maybeText()] = true
 			t.a2aMessage(m, time.Time{})
-		}
+		})
 	}
 	status := v.get("status")
 	if m := status.get("message"); m.kind() == '{' {
@@ -73,14 +73,14 @@ func task(name string, v value) *builder {
 		if id := m.get("messageId").maybeText(); id != "" && seen[id] {
 			t.leaveOut("status message that is in the history too")
 		} else {
-			t.a2aMessage(m, at)
+			t.one(m, func(m value) { t.a2aMessage(m, at) })
 		}
 	}
 	if list := v.get("artifacts"); list.kind() != 0 {
-		for a := range list.items() {
+		t.each(list, func(a value) {
 			p := piece{speaker: t.participant("agent", "", transcripts.KindAgent, ""), id: "artifact " + a.get("artifactId").maybeText()}
 			t.a2aParts(p, a)
-		}
+		})
 	}
 	return t
 }

@@ -17,16 +17,10 @@ func readAutoGen(in *input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newBuilder(in.name, AutoGen, "")
+	t := in.newBuilder(AutoGen, "")
 	t.toolsHaveNoSeat = true
 	made := toolCalls{}
-	for m := range t.history(doc).items() {
-		if m.kind() != '{' {
-			m.fail("expected a message, an object")
-			break
-		}
-		t.chatMessage(m, made, autoGenSpeaker)
-	}
+	t.each(t.history(doc), func(m value) { t.chatMessage(m, made, autoGenSpeaker) })
 	return t, doc.failed()
 }
 
@@ -71,14 +65,9 @@ func readAutoGenState(in *input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newBuilder(in.name, AutoGenState, "")
+	t := in.newBuilder(AutoGenState, "")
 	made := toolCalls{}
-	for m := range t.autoGenThread(doc).items() {
-		if m.failed() != nil {
-			break
-		}
-		t.autoGenMessage(m, made)
-	}
+	t.each(t.autoGenThread(doc), func(m value) { t.autoGenMessage(m, made) })
 	return t, doc.failed()
 }
 
@@ -183,29 +172,31 @@ func readMagentic(in *input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newBuilder(in.name, MagenticOne, "")
-	for m := range t.history(doc).items() {
-		p := piece{speaker: clean(m.require("role").text())}
-		if parts := magenticRoute.FindStringSubmatch(p.speaker); parts != nil && parts[1] != "" {
-			p.speaker = parts[1]
-			if to, ok := strings.CutPrefix(strings.TrimSpace(parts[2]), "->"); ok {
-				p.to = []string{strings.TrimSpace(to)}
-			} else {
-				p.channel = strings.TrimSpace(parts[2])
-			}
+	t := in.newBuilder(MagenticOne, "")
+	t.each(t.history(doc), t.magenticMessage)
+	return t, doc.failed()
+}
+
+// magenticMessage adds one message.
+func (t *builder) magenticMessage(m value) {
+	p := piece{speaker: clean(m.require("role").text())}
+	if parts := magenticRoute.FindStringSubmatch(p.speaker); parts != nil && parts[1] != "" {
+		p.speaker = parts[1]
+		if to, ok := strings.CutPrefix(strings.TrimSpace(parts[2]), "->"); ok {
+			p.to = []string{strings.TrimSpace(to)}
+		} else {
+			p.channel = strings.TrimSpace(parts[2])
 		}
-		if m.failed() != nil {
-			break
-		}
-		p.text = t.content(m.get("content"))
-		if p.speaker == "" {
-			t.leaveOut("message without a speaker")
-			continue
-		}
+	}
+	p.text = t.content(m.get("content"))
+	switch {
+	case m.failed() != nil:
+	case p.speaker == "":
+		t.leaveOut("message without a speaker")
+	default:
 		t.participant(p.speaker, "", magenticKind(p.speaker), "")
 		t.addTurn(p)
 	}
-	return t, doc.failed()
 }
 
 // magenticKind recognizes the people and tools of Magentic-One.

@@ -26,7 +26,7 @@ func BenchmarkClaudeCode(b *testing.B) {
 	content := []byte(s.String())
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
-		f, err := Open(bytes.NewReader(content), "f", "")
+		f, err := Open(bytes.NewReader(content), "f", Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -30,7 +30,7 @@ const unnamedSpeaker = "speaker"
 // into cues whose ids differ in the last number only; they become one turn.
 func readCaptions(f Format) func(*input) (*builder, error) {
 	return func(in *input) (*builder, error) {
-		c := captionReader{builder: newBuilder(in.name, f, "")}
+		c := captionReader{builder: in.newBuilder(f, "")}
 		var block []string
 		from := 1
 		for n, line := range c.lines(in.raw) {
@@ -71,7 +71,7 @@ func (c *captionReader) block(lines []string, n int, f Format) error {
 	}
 	at := c.timesLine(lines)
 	if at < 0 {
-		return shapeError(fmt.Sprintf("%s:%d", c.name, n), fmt.Sprintf("expected a cue, its times as in 00:01:02.500 --> 00:01:04.000 and its text, not %.60q", lines[0]), nil)
+		return c.skip(shapeError(fmt.Sprintf("%s:%d", c.name, n), fmt.Sprintf("expected a cue, its times as in 00:01:02.500 --> 00:01:04.000 and its text, not %.60q", lines[0]), nil))
 	}
 	c.cues++
 	seconds := captionStart(lines[at])

@@ -17,6 +17,10 @@ type toolCall struct{ tool, by string }
 // chatMessage adds one message of the shape {role, content, name, tool_calls,
 // tool_call_id}. It is the shape of OpenAI's API, which many others use too.
 func (t *builder) chatMessage(m value, made toolCalls, speaker func(*builder, value) string) {
+	if m.kind() != '{' {
+		m.fail("expected a message, an object")
+		return
+	}
 	role := m.get("role").text()
 	switch role {
 	case "system", "developer":
@@ -141,20 +145,20 @@ func typeOrNone(kind string) string {
 func readChats(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		if len(in.docs) > 1 && in.docs[0].has("role") {
-			t := newBuilder(in.name, OpenAI, "")
+			t := in.newBuilder(OpenAI, "")
 			made := toolCalls{}
 			for _, m := range in.docs {
-				t.chatMessage(m, made, chatSpeaker)
+				t.one(m, func(m value) { t.chatMessage(m, made, chatSpeaker) })
 			}
 			yield(t.done(in.firstError()))
 			return
 		}
 		for _, doc := range in.docs {
-			t := newBuilder(in.name, OpenAI, "")
+			t := in.newBuilder(OpenAI, "")
 			if n := doc.at.document().line; n > 0 {
 				t.c.ID += "/" + doc.at.document().where()[strings.LastIndexByte(doc.at.document().where(), ':')+1:]
 			}
-			t.messages(doc)
+			t.one(doc, t.messages)
 			if !yield(t.done(doc.failed())) || doc.failed() != nil {
 				return
 			}
@@ -172,16 +176,10 @@ func (t *builder) messages(doc value) {
 			return
 		}
 		if list.kind() == 0 {
-			doc.require("messages")
+			doc.require("messages").fail("expected an array of messages")
 		}
 	}
-	for m := range list.items() {
-		if m.kind() != '{' {
-			m.fail("expected a message, an object")
-			return
-		}
-		t.chatMessage(m, made, chatSpeaker)
-	}
+	t.each(list, func(m value) { t.chatMessage(m, made, chatSpeaker) })
 }
 
 // chatSpeaker returns the participant that says m: its name, which tells

@@ -42,7 +42,7 @@ type claudeReader struct {
 
 func readClaude(in *input) (*builder, error) {
 	c := claudeReader{
-		builder: newBuilder(in.name, ClaudeCode, ""), calls: toolCalls{}, parents: map[string]string{}, roots: map[string]string{}, abandoned: map[string]bool{},
+		builder: in.newBuilder(ClaudeCode, ""), calls: toolCalls{}, parents: map[string]string{}, roots: map[string]string{}, abandoned: map[string]bool{},
 		seen: map[string]bool{}, agents: map[string]string{}, prompts: map[string]string{},
 	}
 	c.report.Order = claudeOrder
@@ -50,7 +50,7 @@ func readClaude(in *input) (*builder, error) {
 	c.branches(in.docs)
 	c.onlyAgent = onlyAgent(in.docs)
 	for _, line := range in.docs {
-		c.line(line)
+		c.one(line, c.line)
 		if err := line.failed(); err != nil {
 			return nil, err
 		}

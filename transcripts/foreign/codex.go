@@ -21,11 +21,10 @@ type codexReader struct {
 }
 
 func readCodex(in *input) (*builder, error) {
-	c := codexReader{builder: newBuilder(in.name, Codex, ""), calls: toolCalls{}}
+	c := codexReader{builder: in.newBuilder(Codex, ""), calls: toolCalls{}}
 	c.c.ID = ""
 	for _, line := range in.docs {
-		at, _ := time.Parse(time.RFC3339Nano, line.get("timestamp").maybeText())
-		c.line(line, at)
+		c.one(line, c.line)
 		if err := line.failed(); err != nil {
 			return nil, err
 		}
@@ -34,7 +33,8 @@ func readCodex(in *input) (*builder, error) {
 	return c.builder, nil
 }
 
-func (c *codexReader) line(v value, at time.Time) {
+func (c *codexReader) line(v value) {
+	at, _ := time.Parse(time.RFC3339Nano, v.get("timestamp").maybeText())
 	payload := v.require("payload")
 	switch kind := v.require("type").text(); kind {
 	case "session_meta":

@@ -27,15 +27,21 @@ type builder struct {
 	lastID          string          // id of the message that the last turn is of
 	joinedText      strings.Builder // text of the last turn, once a piece was joined to it
 	toolsHaveNoSeat bool            // in this source a named participant runs the tools
+	strict          bool            // an error in a piece ends the import
 }
 
 // newBuilder starts a conversation. id is the id in the source; without one the
-// conversation gets the name of the file.
-func newBuilder(file string, f Format, id string) *builder {
-	t := &builder{name: file, index: map[string]int{}, presumed: map[string]bool{}}
+// conversation gets the name of the file. The first conversation counts the faults of
+// the file.
+func (in *input) newBuilder(f Format, id string) *builder {
+	t := &builder{name: in.name, index: map[string]int{}, presumed: map[string]bool{}, strict: in.strict}
 	t.report.Format = f
-	t.c.Source = clean(filepath.Base(file))
-	t.c.ID = cmp.Or(clean(id), stem(file))
+	t.c.Source = clean(filepath.Base(in.name))
+	t.c.ID = cmp.Or(clean(id), stem(in.name))
+	for range in.faults.n {
+		t.leaveOut(faulty)
+	}
+	t.report.Faults, in.faults = in.faults.named, faults{}
 	return t
 }
 
@@ -282,6 +288,7 @@ type Report struct {
 	Left    []Count `json:"left_out,omitempty"` // in the order of their first appearance
 	Changed []Count `json:"changed,omitempty"`  // became turns, but not unchanged
 	Order   string  `json:"order,omitempty"`    // how turns were ordered, for formats without an order
+	Faults  []Fault `json:"faults,omitempty"`   // the first of those that were left out because they break their format
 }
 
 // A Count is the number of pieces with the same reason.

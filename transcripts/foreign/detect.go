@@ -45,18 +45,18 @@ func detect(in *input) (Format, error) {
 	case bytes.HasPrefix(raw, []byte("PK\x03\x04")), bytes.HasPrefix(raw, []byte("PK\x05\x06")):
 		return Slack, nil
 	case len(raw) > 0 && raw[0] == '{', len(raw) > 1 && raw[0] == '[' && strings.IndexByte("{[\"]", bytes.TrimSpace(raw[1:])[0]) >= 0:
-		docs, err := documents(in.raw, in.name)
-		if err != nil {
+		if err := in.parse(); err != nil {
 			return "", err
 		}
-		in.docs = docs
-		return detectJSON(in.name, docs[0])
+		return in.detectDocuments()
 	case bytes.HasPrefix(raw, []byte("WEBVTT")):
 		return WebVTT, nil
 	case srtStart.Match(raw):
 		return SRT, nil
 	case looksIRC(raw):
 		return IRC, nil
+	case bytes.Contains(raw, []byte("\n{")) && in.mostlyLines():
+		return in.detectDocuments()
 	case bytes.IndexByte(raw, 0) >= 0:
 		return "", formatError(in.name, "binary data")
 	}
@@ -65,7 +65,21 @@ func detect(in *input) (Format, error) {
 
 var srtStart = regexp.MustCompile(`^\d+[ \t]*\r?\n\d{1,2}:\d\d:\d\d[,.]\d{1,3} *--> *\d{1,2}:\d\d:\d\d[,.]\d{1,3}`)
 
-// detectJSON detects the format from the first document.
+// detectLines is how many lines of a file say what it is. The first ones may be odd.
+const detectLines = 20
+
+// detectDocuments detects the format of JSON, or of JSON lines.
+func (in *input) detectDocuments() (Format, error) {
+	f, first := detectJSON(in.name, in.docs[0])
+	for i := 1; first != nil && !in.strict && i < min(len(in.docs), detectLines); i++ {
+		if f, err := detectJSON(in.name, in.docs[i]); err == nil {
+			return f, nil
+		}
+	}
+	return f, first
+}
+
+// detectJSON detects the format from a document.
 func detectJSON(name string, v value) (Format, error) {
 	switch v.kind() {
 	case '[':

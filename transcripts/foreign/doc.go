@@ -8,9 +8,9 @@
 // and replies; none is guessed from a text.
 //
 // A [Report] counts every piece of a source: as a turn, as joined to the turn
-// before, or as left out, with the reason. Content that violates its format ends
-// the reading with a *problem.Error, which names the file and the line or the
-// JSON path.
+// before, or as left out, with the reason. A piece that breaks its format is left out
+// too, and the report names the file and the line or the JSON path. A strict import
+// ends there with a *problem.Error.
 //
 // Files are untrusted. A file is read into memory, at most [MaxBytes] after
 // decompression. JSON is refused if it is not valid UTF-8, nests deeper than

@@ -14,10 +14,16 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// read reads all conversations of a file.
+// read reads all conversations of a file, and ends at the first error.
 func read(tb testing.TB, content []byte, name string, want Format) (Format, []*Conversation, error) {
 	tb.Helper()
-	f, err := Open(bytes.NewReader(content), name, want)
+	return readWith(tb, content, name, Options{Format: want, Strict: true})
+}
+
+// readWith reads all conversations of a file.
+func readWith(tb testing.TB, content []byte, name string, o Options) (Format, []*Conversation, error) {
+	tb.Helper()
+	f, err := Open(bytes.NewReader(content), name, o)
 	if err != nil {
 		return "", nil, err
 	}

@@ -26,8 +26,8 @@ func fuzz(f *testing.F, format Format, seeds ...[]byte) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, want := range []Format{format, ""} {
-			_, all, err := read(t, content, "fuzz", want)
+		for _, o := range []Options{{Format: format, Strict: true}, {Format: format}, {}} {
+			_, all, err := readWith(t, content, "fuzz", o)
 			for _, c := range all {
 				sound(t, c)
 			}

@@ -147,7 +147,7 @@ func (e endless) Read(b []byte) (int, error) {
 
 // TestTooLarge checks that reading stops at the bound.
 func TestTooLarge(t *testing.T) {
-	_, err := Open(io.MultiReader(strings.NewReader("WEBVTT"), endless('\n')), "f", "")
+	_, err := Open(io.MultiReader(strings.NewReader("WEBVTT"), endless('\n')), "f", Options{})
 	if err == nil || code(t, err) != "TRANSCRIPT-SIZE" {
 		t.Errorf("%v", err)
 	}
@@ -159,7 +159,7 @@ func TestCutGzip(t *testing.T) {
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, "WEBVTT\n\n"+strings.Repeat("00:01.000 --> 00:02.000\nx\n\n", 20000))
 	z.Close()
-	_, err := Open(bytes.NewReader(b.Bytes()[:b.Len()/2]), "f", "")
+	_, err := Open(bytes.NewReader(b.Bytes()[:b.Len()/2]), "f", Options{})
 	if err == nil || code(t, err) != "TRANSCRIPT-ARCHIVE" {
 		t.Errorf("%v", err)
 	}

@@ -1,12 +1,17 @@
 package foreign
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // An input is a whole file of another program.
 type input struct {
-	name string
-	raw  []byte
-	docs []value // of JSON formats: the file, or its lines
+	name   string
+	raw    []byte
+	docs   []value // of JSON formats: the file, or its lines
+	strict bool    // an error in a piece ends the import
+	faults faults  // lines that are no JSON
 }
 
 // firstError returns the first error of the documents.
@@ -27,28 +32,59 @@ func (in *input) document() (value, error) {
 	return in.docs[0], nil
 }
 
-// documents parses a JSON file, or the lines of a file of JSON lines.
-func documents(raw []byte, name string) ([]value, error) {
-	trimmed := bytes.TrimSpace(raw)
-	first, rest, _ := bytes.Cut(trimmed, []byte("\n"))
-	if len(bytes.TrimSpace(rest)) == 0 || !complete(first) {
-		v, err := parse(raw, name, 0)
-		return []value{v}, err
+// parse parses a JSON file, or the lines of a file of JSON lines, once.
+func (in *input) parse() error {
+	if in.docs != nil {
+		return nil
 	}
-	var docs []value
-	n := 0
-	for line := range bytes.SplitSeq(raw, []byte("\n")) {
+	first, rest, _ := bytes.Cut(bytes.TrimSpace(in.raw), []byte("\n"))
+	if len(bytes.TrimSpace(rest)) > 0 && complete(first) {
+		return in.parseLines()
+	}
+	v, err := parse(in.raw, in.name, 0)
+	if err == nil {
+		in.docs = []value{v}
+	} else if in.mostlyLines() {
+		err = nil
+	}
+	return err
+}
+
+// mostlyLines parses JSON lines of which the first is damaged, as in the end of a
+// longer file. Most of the lines have to be objects.
+func (in *input) mostlyLines() bool {
+	notObject := func(v value) bool { return v.kind() != '{' }
+	if !in.strict && in.parseLines() == nil && len(in.docs) > in.faults.n && !slices.ContainsFunc(in.docs, notObject) {
+		return true
+	}
+	in.docs, in.faults = nil, faults{}
+	return false
+}
+
+// parseLines parses JSON lines. A lenient import leaves out lines that are no JSON.
+func (in *input) parseLines() error {
+	n, first := 0, error(nil)
+	for line := range bytes.SplitSeq(in.raw, []byte("\n")) {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		v, err := parse(line, name, n)
-		if err != nil {
-			return nil, err
+		v, err := parse(line, in.name, n)
+		switch {
+		case err == nil:
+			in.docs = append(in.docs, v)
+			continue
+		case first == nil:
+			first = err
 		}
-		docs = append(docs, v)
+		if in.faults.add(err); in.strict {
+			return err
+		}
 	}
-	return docs, nil
+	if len(in.docs) == 0 {
+		return first
+	}
+	return nil
 }
 
 // complete reports whether a line is one JSON object.

@@ -51,7 +51,7 @@ type ircReader struct {
 // readIRC reads a log of either form. With bots such as RRSAgent in it, the log
 // is that of a W3C meeting; see minutes.
 func readIRC(in *input) (*builder, error) {
-	t := newBuilder(in.name, IRC, "")
+	t := in.newBuilder(IRC, "")
 	r := ircReader{builder: t}
 	r.minutes = newMinutes(string(in.raw))
 	for n, line := range t.lines(in.raw) {
@@ -65,7 +65,10 @@ func readIRC(in *input) (*builder, error) {
 		case ircNotice.MatchString(line):
 			r.leaveOut("notice of the server")
 		default:
-			return nil, shapeError(fmt.Sprintf("%s:%d", in.name, n), fmt.Sprintf("the line is neither a message nor a notice: %.60q", line), nil)
+			err := t.skip(shapeError(fmt.Sprintf("%s:%d", in.name, n), fmt.Sprintf("the line is neither a message nor a notice: %.60q", line), nil))
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return t, nil

@@ -22,6 +22,8 @@ type document struct {
 	file string
 	line int   // from 1; 0 when the whole file is one document
 	err  error // the first error of a reader of the document
+
+	within string // path of a document that is a part of another one
 }
 
 // where names the document: the file, or file:line.
@@ -59,6 +61,12 @@ func (p *place) document() *document {
 
 // String returns the document and the path, such as file:3: $.parts[0].
 func (p *place) String() string {
+	d := p.document()
+	return d.where() + ": $" + d.within + p.path()
+}
+
+// path returns the path from the root of the document.
+func (p *place) path() string {
 	path := ""
 	for ; p.up != nil; p = p.up {
 		if p.key == "" {
@@ -67,7 +75,7 @@ func (p *place) String() string {
 			path = pathStep(p.key) + path
 		}
 	}
-	return p.doc.where() + ": $" + path
+	return path
 }
 
 // pathStep writes a key as a step of a path.

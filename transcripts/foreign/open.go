@@ -21,12 +21,29 @@ type File struct {
 	name  string
 	moot  io.Reader // when Format is Moot
 	input *input
+	byMap *Map // when Format is Mapped
 }
 
-// Open detects the format of r, which may be compressed with gzip. A want other
-// than "" overrides detection. name is the name of the file in errors; without
-// its extensions it is the id of conversations that have none.
-func Open(r io.Reader, name string, want Format) (*File, error) {
+// Options say how a file is read. The zero value detects the format and is lenient.
+type Options struct {
+	// Format overrides detection; "" detects.
+	Format Format
+	// Strict ends the import at the first piece that breaks its format. A lenient
+	// import leaves it out, counts it and names it in the report.
+	Strict bool
+	// Map says where the messages are in a file of any form of JSON, or in CSV. It
+	// overrides Format.
+	Map *Map
+}
+
+// Open detects the format of r, which may be compressed with gzip. name is the name of
+// the file in errors; without its extensions it is the id of conversations that have
+// none.
+func Open(r io.Reader, name string, o Options) (*File, error) {
+	want := o.Format
+	if o.Map != nil {
+		want = Mapped
+	}
 	b := bufio.NewReaderSize(r, headBytes)
 	head, err := peek(b)
 	if err != nil {
@@ -42,12 +59,12 @@ func Open(r io.Reader, name string, want Format) (*File, error) {
 			return nil, archiveError(name, "the compressed file cannot be read", err)
 		}
 	}
-	f := &File{Format: want, name: name}
+	f := &File{Format: want, name: name, byMap: o.Map}
 	if want == Moot || want == "" && isMoot(head) {
 		f.Format, f.moot = Moot, b
 		return f, nil
 	}
-	return f, f.read(b)
+	return f, f.read(b, o.Strict)
 }
 
 // headBytes is how much of a file isMoot looks at.
@@ -62,7 +79,7 @@ func peek(b *bufio.Reader) ([]byte, error) {
 }
 
 // read reads the whole file and detects its format.
-func (f *File) read(r io.Reader) error {
+func (f *File) read(r io.Reader, strict bool) error {
 	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return archiveError(f.name, "the file cannot be read to its end", err)
@@ -71,16 +88,19 @@ func (f *File) read(r io.Reader) error {
 		return sizeError(f.name, fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20))
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	f.input = &input{name: f.name, raw: raw}
+	f.input = &input{name: f.name, raw: raw, strict: strict}
 	if f.Format == "" {
 		if f.Format, err = detect(f.input); err != nil {
 			return err
 		}
 	}
-	if f.Format.json() && f.input.docs == nil {
-		f.input.docs, err = documents(raw, f.name)
+	if trimmed := bytes.TrimSpace(raw); f.byMap != nil && (len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[') {
+		return f.input.parseRows()
 	}
-	return err
+	if f.Format.json() {
+		return f.input.parse()
+	}
+	return nil
 }
 
 // MootReader returns the content for transcripts.NewReader. It is nil unless the
@@ -99,6 +119,7 @@ func (f *File) Conversations() iter.Seq2[*Conversation, error] {
 			}
 			if c.Conversation == nil {
 				last = &c.Report
+				f.input.faults.take(c.Report)
 				continue
 			}
 			said = true
@@ -112,9 +133,16 @@ func (f *File) Conversations() iter.Seq2[*Conversation, error] {
 	}
 }
 
+// Faults returns how many pieces behind the last conversation break the format, and the
+// first of them. It is known when Conversations has ended.
+func (f *File) Faults() (n int, named []Fault) { return f.input.faults.n, f.input.faults.named }
+
 // conversations yields what the reader of the format finds. A conversation
 // without messages has only a report.
 func (f *File) conversations() iter.Seq2[*Conversation, error] {
+	if f.byMap != nil {
+		return f.byMap.read(f.input)
+	}
 	if read := readers[f.Format]; read != nil {
 		return read(f.input)
 	}

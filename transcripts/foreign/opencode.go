@@ -14,11 +14,9 @@ import (
 func readOpenCode(in *input) iter.Seq2[*Conversation, error] {
 	return func(yield func(*Conversation, error) bool) {
 		for _, doc := range in.docs {
-			o := openCodeReader{newBuilder(in.name, OpenCode, doc.get("info").get("id").maybeText()), toolCalls{}}
+			o := openCodeReader{in.newBuilder(OpenCode, doc.get("info").get("id").maybeText()), toolCalls{}}
 			o.objective = doc.get("info").get("title").maybeText()
-			for m := range doc.require("messages").items() {
-				o.message(m)
-			}
+			o.each(doc.require("messages"), o.message)
 			if !yield(o.done(doc.failed())) || doc.failed() != nil {
 				return
 			}

@@ -29,7 +29,7 @@ func readSpans(in *input) iter.Seq2[*Conversation, error] {
 		var spans []*span
 		others := 0
 		for _, doc := range in.docs {
-			spans, others = collectSpans(doc, spans, others)
+			spans, others = in.collectSpans(doc, spans, others)
 		}
 		if err := in.firstError(); err != nil {
 			yield(nil, err)
@@ -38,7 +38,7 @@ func readSpans(in *input) iter.Seq2[*Conversation, error] {
 		linkSpans(spans)
 		slices.SortStableFunc(spans, func(a, b *span) int { return cmp.Compare(a.start, b.start) })
 		for _, spans := range conversationsOf(spans) {
-			t := spanConverter{builder: newBuilder(in.name, OTel, spans[0].conversation), calls: toolCalls{}, taken: map[string]int{}}
+			t := spanConverter{builder: in.newBuilder(OTel, spans[0].conversation), calls: toolCalls{}, taken: map[string]int{}}
 			t.report.Order = spansOrder
 			for range others {
 				t.leaveOut("span without gen_ai attributes")
@@ -54,16 +54,19 @@ func readSpans(in *input) iter.Seq2[*Conversation, error] {
 
 // collectSpans appends the spans of a document and counts those without gen_ai
 // attributes.
-func collectSpans(doc value, spans []*span, others int) ([]*span, int) {
+func (in *input) collectSpans(doc value, spans []*span, others int) ([]*span, int) {
 	if doc.kind() == '[' {
 		for item := range doc.items() {
-			spans, others = collectSpans(item, spans, others)
+			spans, others = in.collectSpans(item, spans, others)
 		}
 		return spans, others
 	}
 	for resource := range doc.require("resourceSpans").items() {
 		for scope := range resource.get("scopeSpans").items() {
 			for v := range scope.get("spans").items() {
+				if !in.strict {
+					v = v.apart()
+				}
 				s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), start: v.get("startTimeUnixNano").integer()}
 				if s.attrs = attributes(v); s.isOwn() { // our exports are in the order of their ends
 					s.start = v.get("endTimeUnixNano").integer()

@@ -37,8 +37,10 @@ func (t *spanConverter) convert(spans []*span) {
 				continue
 			}
 			seen[id] = true
-			t.span(s)
-			if s.v.failed() != nil {
+			if s.v.failed() == nil {
+				t.span(s)
+			}
+			if t.skip(s.v.failed()) != nil {
 				return
 			}
 		}

@@ -20,6 +20,7 @@ const slackOrder = "by time of posting, replies in threads included"
 // and one folder a channel with one file a day, an array of messages.
 type slackReader struct {
 	*archive
+	in    *input
 	users map[string]slackUser
 }
 
@@ -41,7 +42,7 @@ func readSlack(in *input) iter.Seq2[*Conversation, error] {
 			yield(nil, err)
 			return
 		}
-		s := slackReader{a, map[string]slackUser{}}
+		s := slackReader{a, in, map[string]slackUser{}}
 		channels, err := s.channels()
 		if err == nil {
 			err = s.readUsers()
@@ -51,7 +52,7 @@ func readSlack(in *input) iter.Seq2[*Conversation, error] {
 			return
 		}
 		for _, c := range channels {
-			if !yield(s.channel(in.name, c)) {
+			if !yield(s.channel(c)) {
 				return
 			}
 		}
@@ -121,28 +122,30 @@ func (s slackReader) readUsers() error {
 }
 
 // channel reads the days of a channel.
-func (s slackReader) channel(file string, c *slackChannel) (*Conversation, error) {
-	t := newBuilder(file, Slack, stem(file)+"/"+c.folder)
+func (s slackReader) channel(c *slackChannel) (*Conversation, error) {
+	t := s.in.newBuilder(Slack, stem(s.in.name)+"/"+c.folder)
 	t.objective, t.report.Order = c.about, slackOrder
 	var said []slackMessage
 	slices.Sort(c.days)
 	for _, name := range c.days {
 		doc, err := s.document(name)
-		if err != nil {
+		if err == nil {
+			t.each(doc, func(m value) {
+				if x := (slackMessage{m, m.require("ts").text(), m.require("ts").number()}); m.failed() == nil {
+					said = append(said, x)
+				}
+			})
+			err = doc.failed()
+		}
+		if t.skip(err) != nil {
 			return nil, err
-		}
-		for m := range doc.items() {
-			said = append(said, slackMessage{m, m.require("ts").text(), m.require("ts").number()})
-		}
-		if doc.failed() != nil {
-			return nil, doc.failed()
 		}
 	}
 	slices.SortStableFunc(said, func(a, b slackMessage) int { return cmp.Compare(a.at, b.at) })
 	authors := map[string]string{} // of the messages that have replies
 	for _, m := range said {
 		s.message(t, m, authors)
-		if err := m.failed(); err != nil {
+		if err := t.skip(m.failed()); err != nil {
 			return nil, err
 		}
 	}

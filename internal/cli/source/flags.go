@@ -12,10 +12,16 @@ import (
 )
 
 // Reading is what commands that read transcripts have in common.
-type Reading struct{ format string }
+type Reading struct {
+	format string
+	strict bool
+	fields string
+}
 
 func (r *Reading) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.format, "format", "", "read files as this form instead of looking at what they hold")
+	cmd.Flags().BoolVar(&r.strict, "strict", false, "refuse a file of which a piece breaks its form; without, such pieces are left out and named")
+	cmd.Flags().StringVar(&r.fields, "map", "", "read JSON, JSON lines or CSV of any form; says where the messages are, such as 'speaker=$.from,text=$.body,time=$.ts'")
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var all []cobra.Completion
 		for _, k := range foreign.Kinds() {
@@ -31,7 +37,17 @@ func (r *Reading) Sources(a *app.App, cmd *cobra.Command, args []string) (*Sourc
 	if f != "" && !f.Valid() {
 		return nil, app.Usagef(cmd, "there is no form %s; `moot transcript import --help` lists them", r.format)
 	}
-	return &Sources{Dir: a.Settings.Data, OpenLog: a.ReadLog, Args: args, stdin: a.Stdin, format: f, Note: a.Note}, nil
+	how := foreign.Options{Format: f, Strict: r.strict}
+	if r.fields != "" {
+		var err error
+		if how.Map, err = foreign.ParseMap(r.fields); err != nil {
+			return nil, app.Usagef(cmd, "--map: %v", err)
+		}
+		if f != "" {
+			return nil, app.Usagef(cmd, "--map and --format are not used together")
+		}
+	}
+	return &Sources{Dir: a.Settings.Data, OpenLog: a.ReadLog, Args: args, stdin: a.Stdin, how: how, Note: a.Note, warn: a.Note}, nil
 }
 
 // Single is what commands that read one transcript have in common.

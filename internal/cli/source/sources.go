@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
@@ -27,8 +28,9 @@ type Sources struct {
 	Dir     string // data folder
 	Args    []string
 	stdin   io.Reader                        // nil when - is only a name
-	format  foreign.Format                   // of files; "" is told by what they hold
+	how     foreign.Options                  // how files are read
 	Note    func(format string, args ...any) // told what was left out of files of other programs; may be nil
+	warn    func(format string, args ...any) // told of lines of which nothing can be used; may be nil
 	OpenLog func() (app.RoomLog, error)      // of the data folder, for reading
 	db      app.RoomLog                      // opened when the first room is read
 
@@ -114,7 +116,7 @@ func (s *Sources) open(ctx context.Context, name string, visit func(Origin) erro
 
 // Read visits the transcripts in a file.
 func (s *Sources) Read(r io.Reader, name string, visit func(Origin) error) error {
-	f, err := foreign.Open(r, name, s.format)
+	f, err := foreign.Open(r, name, s.how)
 	if err != nil {
 		return err
 	}
@@ -128,6 +130,9 @@ func (s *Sources) Read(r io.Reader, name string, visit func(Origin) error) error
 	if h := t.Header; t.Portable() {
 		o := Origin{Room: h.Room, File: name, Form: "portable", Level: h.Level, Events: h.Events, Chain: h.Chain, Entries: t.Entries()}
 		return visit(s.intact(o))
+	}
+	if !s.how.Strict {
+		return s.readLenient(t, name, visit)
 	}
 	for c, err := range t.Conversations() {
 		if err != nil {
@@ -146,28 +151,17 @@ func (s *Sources) readForeign(f *foreign.File, name string, visit func(Origin) e
 		if err != nil {
 			return err
 		}
-		if s.Note != nil && c.Report.LeftOut() > 0 {
-			s.Note("%s, read as %s: %s", c.ID, f.Format, Accounted(c.Report))
-		}
+		s.told(c.ID, c.Report)
 		o := neutral(name, string(f.Format), c.Conversation)
 		o.Report = &c.Report
 		if err := visit(o); err != nil {
 			return err
 		}
 	}
+	if n, first := f.Faults(); n > 0 && s.warn != nil {
+		s.warn("%s: %s behind the last conversation are left out; the first at %s: %s", name, app.Count(n, "piece"), term.Line(first[0].Where), term.Line(first[0].What))
+	}
 	return nil
-}
-
-// Accounted says in one line what was taken of a source.
-func Accounted(r foreign.Report) string {
-	text := fmt.Sprintf("%s of %s", app.Count(r.Turns, "turn"), app.Count(r.Pieces, "piece"))
-	if r.Joined > 0 {
-		text += fmt.Sprintf(", %d joined to the turn before", r.Joined)
-	}
-	if n := r.LeftOut(); n > 0 {
-		text += fmt.Sprintf(", %d left out", n)
-	}
-	return text
 }
 
 func neutral(file, form string, c *transcripts.Conversation) Origin {

@@ -116,6 +116,9 @@ func account(r *foreign.Report) string {
 	for _, c := range r.Changed {
 		text += fmt.Sprintf("  %6d changed: %s\n", c.N, term.Line(c.Why))
 	}
+	for _, f := range r.Faults {
+		text += fmt.Sprintf("         fault at %s: %s\n", term.Line(f.Where), term.Line(f.What))
+	}
 	if r.Order != "" {
 		text += "  order: " + r.Order + "\n"
 	}
