@@ -10,12 +10,15 @@
 //  3. agents with messages, those with more first;
 //  4. agents that own an open task that waits for no other one.
 //
-// Of equals the least recent speaker comes first. If nobody has work it declines, or
-// asks the fallback policy.
+// Of equals the least recent speaker comes first. An agent that does nothing with its task
+// in such a turn, and posts no message, is not asked for it again before a message is
+// posted. An agent with the role "manager" gets one turn then. If nobody has work the
+// policy declines, or asks the fallback policy.
 package inbox
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
@@ -45,6 +48,18 @@ func (p *Policy) Configure(settings policy.JSON) error {
 
 // Decide chooses an agent that has work.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
+	s := readState(in.State)
+	for i := range in.Events {
+		if in.Events[i].Said() {
+			s.asked = nil
+		}
+	}
+	d := p.decide(in, &s)
+	d.State = s.changed(in.State)
+	return d
+}
+
+func (p *Policy) decide(in *policy.Input, s *state) policy.Decision {
 	var best *policy.Agent
 	stuck := ""
 	scores := make([]policy.Score, 0, len(in.Agents))
@@ -71,28 +86,71 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 		d.Scores = scores
 		return d
 	}
-	if a, t := working(in); a != nil {
-		return policy.Speak(a.ID, a.ID+" has the open task "+t.ID+": "+t.Title)
+	if a, t := working(in, s); a != nil {
+		if x := (asked{a.ID, t.ID, t.State}); !s.has(x) {
+			s.asked = append(s.asked, x)
+		}
+		return policy.Speak(a.ID, a.ID+" has an open task")
 	}
 	if stuck != "" {
 		return policy.Decline(stuck)
 	}
-	return p.fallback.Decide(in, in.State, "all inboxes are empty")
+	return p.otherwise(in, s)
+}
+
+// otherwise decides when no agent has work that it was not asked for.
+func (p *Policy) otherwise(in *policy.Input, s *state) policy.Decision {
+	why := "all inboxes are empty"
+	if id := idle(in, s); id != "" {
+		why = id + " does nothing with its open task"
+		for i := range in.Agents {
+			if a := &in.Agents[i]; a.Eligible && a.Kind != policy.Human && strings.EqualFold(a.Role, "manager") && !s.has(asked{agent: a.ID}) {
+				s.asked = append(s.asked, asked{agent: a.ID})
+				return policy.Speak(a.ID, why)
+			}
+		}
+	}
+	d := p.fallback.Decide(in, s.fallback, why)
+	if d.State != nil {
+		s.fallback = policy.JSON(nil)
+		if string(d.State) != "null" {
+			s.fallback = d.State
+		}
+	}
+	return d
+}
+
+// idle returns the id of an agent that was asked for its task in vain, or "".
+func idle(in *policy.Input, s *state) string {
+	for i := range in.Agents {
+		a := &in.Agents[i]
+		for j := range a.Tasks {
+			if t := &a.Tasks[j]; t.Free() && s.has(asked{a.ID, t.ID, t.State}) {
+				return a.ID
+			}
+		}
+	}
+	return ""
 }
 
 // working returns the least recent speaker of the eligible agents that can work on a
-// task, and the first of its tasks.
-func working(in *policy.Input) (best *policy.Agent, task *policy.Task) {
+// task, and the first of its tasks. An agent that was asked for that task in vain is none
+// of them, unless its turn has failed.
+func working(in *policy.Input, s *state) (best *policy.Agent, task *policy.Task) {
 	for i := range in.Agents {
 		a := &in.Agents[i]
 		if !a.Eligible || a.Kind == policy.Human || best != nil && a.LastTurn >= best.LastTurn {
 			continue
 		}
 		for j := range a.Tasks {
-			if a.Tasks[j].Free() {
-				best, task = a, &a.Tasks[j]
-				break
+			t := &a.Tasks[j]
+			if !t.Free() {
+				continue
 			}
+			if a.Failures > 0 || !s.has(asked{a.ID, t.ID, t.State}) {
+				best, task = a, t
+			}
+			break
 		}
 	}
 	return best, task
