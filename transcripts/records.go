@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -74,6 +75,7 @@ func (h *recordReader) record(e log.Entry) (record, bool) {
 		return s, true
 	case room.MessagePosted:
 		s.message, s.posted, s.sender = b.Message, b, h.participant(b.Message.From)
+		s.message.Text = cmp.Or(b.Message.Text, b.Message.Summary)
 		if b.Turn > 0 {
 			s.granted, h.grant = h.grant, nil
 		}

@@ -114,6 +114,9 @@ func (t *timelineBuilder) event(e log.Entry) {
 		it.Actor = b.Record.Policy
 		t.add(it)
 	default:
+		if t.hides(e.Event) {
+			return
+		}
 		if it.describe(shown.Body, t) {
 			t.add(it)
 		}
@@ -136,8 +139,8 @@ func (t *timelineBuilder) message(it item, b room.MessagePosted, e log.Entry) {
 	if e.Redacted {
 		it.Note = "redacted"
 	}
-	if m.Kind != room.KindUtterance {
-		it.fact("kind", m.Kind)
+	if it.Kind == itemMessage {
+		it.envelope(m)
 	}
 	if m.By != "" {
 		it.fact("typed by", m.By)
@@ -245,6 +248,8 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		if b.Refused != "" {
 			it.Note = b.From + " may not hand off: " + b.Refused
 		}
+	case room.PlanChanged, room.CallStarted, room.CallChanged, room.CallEnded, room.MessageDead, room.AckMissed:
+		it.cooperation(body)
 	case room.BudgetChanged:
 		it.Note = b.Participant + " has used " + b.Text()
 		return b.Level != budget.Free

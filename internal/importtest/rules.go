@@ -86,7 +86,7 @@ var rules = []rule{
 	{pkg: "plugins/pool", may: "policies/policy plugins/guest plugins/wasm", bare: true},
 	{pkg: "plugins/compile", may: "internal/atomicfile internal/worker policies/policy plugins/guest plugins/pool plugins/wasm", bare: true},
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
-	{pkg: "transcripts/...", may: "room room/budget room/log room/names policies/policy transcripts/... internal/strict"},
+	{pkg: "transcripts/...", may: "room room/budget room/calls room/kinds room/log room/names room/plan policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/history", may: "room room/names policies/policy"},
 	{pkg: "replay/drive", may: "replay/history room room/names policies/policy endpoints/endpoint"},
 	{pkg: "replay/score", may: "replay/history replay/drive room"},
