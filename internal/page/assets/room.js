@@ -5,6 +5,7 @@ import "./head.js";
 import "./banner.js";
 import "./roster.js";
 import "./policy.js";
+import "./plan.js";
 import "./timeline.js";
 import "./thread.js";
 import "./inspector.js";
@@ -12,5 +13,5 @@ import "./dock.js";
 import "./sheets.js";
 
 const room = new Room(document.body.dataset.room);
-for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-policy, moot-timeline, moot-thread, moot-inspector, moot-dock, moot-panels")) part.connect(room);
+for (const part of document.querySelectorAll("moot-rail, moot-head, moot-banner, moot-roster, moot-policy, moot-plan, moot-timeline, moot-thread, moot-inspector, moot-dock, moot-panels")) part.connect(room);
 room.start().catch((problem) => room.fail(problem));
