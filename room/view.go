@@ -7,6 +7,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/plan"
+	"github.com/folkmoot/moot/room/rights"
 )
 
 // A View is a room as people and programs see it.
@@ -80,6 +81,11 @@ type SeatView struct {
 	CostEstimated bool  `json:"cost_estimated,omitempty"`      // part of Cost is an estimate
 
 	Budget []BudgetMark `json:"budget,omitempty"` // budgets that are near their limit or used
+
+	// Withheld are the kinds of tools that the room refuses an agent of this device, for
+	// readers who may see internal messages. Endpoint is that of the agent, if there are any.
+	Withheld []string    `json:"withheld,omitempty"`
+	Endpoint policy.JSON `json:"-"`
 }
 
 // SetMode returns how the mode that a person has set is shown next to the phase of
@@ -131,7 +137,11 @@ func (s *State) View(level Visibility) View {
 		Policy: s.Policy.Ref.Name, Raised: s.raised(), InForce: s.Policy.Ref,
 	}
 	for _, x := range s.Seats {
-		v.Seats = append(v.Seats, s.seatView(x))
+		seat := s.seatView(x)
+		if level == Internal {
+			x.viewRights(&seat)
+		}
+		v.Seats = append(v.Seats, seat)
 	}
 	if level == Internal {
 		v.Mail = s.Mail.view()
@@ -191,6 +201,13 @@ func (s *State) seatView(x *Seat) SeatView {
 		v.Why = "session " + string(v.Presence)
 	}
 	return v
+}
+
+// viewRights adds what the room refuses an agent of this device.
+func (x *Seat) viewRights(v *SeatView) {
+	if use, _ := x.Rights(); x.Kind == policy.Local && !use.Has(rights.All) && len(x.Participant.Endpoint) > 0 {
+		v.Withheld, v.Endpoint = (rights.All &^ use).Names(), x.Participant.Endpoint
+	}
 }
 
 // badge tells the host's agents from those of other owners.

@@ -48,7 +48,16 @@ type Shown struct {
 	InForce room.PolicyRef `json:"policy_in_force,omitzero" doc:"The policy"`
 	Process int            `json:"process,omitempty" doc:"The process that runs the room now"`
 
+	NotEnforced []NotEnforced `json:"not_enforced,omitempty" doc:"For callers with control: tools that agents may not use and that their programs use without asking"`
+
 	Events []json.RawMessage `json:"last_events,omitempty" doc:"The last events that the caller may see, as many as it asks for"`
+}
+
+// NotEnforced are the kinds of tools that an agent may not use and could use all the same.
+type NotEnforced struct {
+	Participant string   `json:"participant"`
+	Tools       []string `json:"tools"`
+	Why         string   `json:"why"`
 }
 
 // ShownOf returns the form of v.

@@ -1,10 +1,21 @@
 package preset
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/folkmoot/moot/endpoints/acp"
 )
+
+// NotEnforcedAt is NotEnforced for an endpoint as room.yaml has it. One that is no object
+// has no tools.
+func NotEnforcedAt(at []byte, withheld []string) (tools []string, why string) {
+	var e struct{ Kind, Agent string }
+	if len(withheld) == 0 || json.Unmarshal(at, &e) != nil {
+		return nil, ""
+	}
+	return NotEnforced(e.Kind, e.Agent, withheld)
+}
 
 // NotEnforced returns which of the tools that a seat may not use its agent can use all
 // the same, and why. kind is that of its endpoint, and name that of its preset or "".

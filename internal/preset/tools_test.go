@@ -37,3 +37,17 @@ func TestNotEnforced(t *testing.T) {
 		}
 	}
 }
+
+// TestNotEnforcedAt reads the kind and the agent of an endpoint as room.yaml has it.
+func TestNotEnforcedAt(t *testing.T) {
+	for at, want := range map[string]string{
+		`{"kind": "acp", "agent": "claude"}`: "read", `{"kind": "scripted"}`: "", `{"kind": "acp", "command": ["x"]}`: "read edit", `[]`: "", ``: "",
+	} {
+		if got, _ := NotEnforcedAt([]byte(at), []string{"read", "edit"}); strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+	if got, why := NotEnforcedAt([]byte(`{"kind": "acp"}`), nil); got != nil || why != "" {
+		t.Errorf("nothing is withheld: %q, %q", got, why)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/preset"
 	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -83,6 +84,11 @@ func (s *Server) shown(ctx context.Context, id string, level room.Visibility) (a
 	}
 	shown := api.ShownOf(v, v.InForce)
 	shown.Process = s.cfg.Host.Log().Holder(id)
+	for _, seat := range v.Seats {
+		if tools, why := preset.NotEnforcedAt(seat.Endpoint, seat.Withheld); len(tools) > 0 {
+			shown.NotEnforced = append(shown.NotEnforced, api.NotEnforced{Participant: seat.ID, Tools: tools, Why: why})
+		}
+	}
 	return shown, nil
 }
 

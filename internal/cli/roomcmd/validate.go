@@ -1,7 +1,6 @@
 package roomcmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -118,11 +117,7 @@ func toolNote(p room.Participant) string {
 	if p.Kind != policy.Local || use.Has(rights.All) || len(p.Endpoint) == 0 {
 		return ""
 	}
-	var e struct{ Kind, Agent string }
-	if json.Unmarshal(p.Endpoint, &e) != nil {
-		return ""
-	}
-	tools, why := preset.NotEnforced(e.Kind, e.Agent, (rights.All &^ use).Names())
+	tools, why := preset.NotEnforcedAt(p.Endpoint, (rights.All &^ use).Names())
 	if len(tools) == 0 {
 		return ""
 	}

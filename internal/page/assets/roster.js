@@ -20,7 +20,8 @@ class Seat {
     this.used = el("p", { class: "seat-used" });
     this.button = el("button", { class: "seat-button", type: "button", onclick: () => room.select({ seat: id }) },
       el("span", { class: "seat-body" }, el("span", { class: "seat-name" }, this.name, this.tag), el("span", { class: "seat-now" }, this.state, this.time)));
-    this.element = el("li", { class: "seat", "data-seat": id }, this.button, this.used);
+    this.free = el("p", { class: "seat-used seat-free" });
+    this.element = el("li", { class: "seat", "data-seat": id }, this.button, this.used, this.free);
     this.element.style.setProperty("--hue", hueOf(id));
   }
 
@@ -46,6 +47,10 @@ class Seat {
     this.used.hidden = facts.length === 0;
     setText(this.used, facts.map(([text]) => text.replaceAll(" ", "\u00a0")).join(" · "));
     this.used.title = facts.map(([, long]) => long).join("\n");
+    const free = view.not_enforced?.find((x) => x.participant === this.id);
+    this.free.hidden = !free;
+    setText(this.free, free ? `not enforced: ${free.tools.join(", ")}` : "");
+    this.free.title = free ? `It may not use these tools, and its program could: ${free.why}` : "";
   }
 
   tick(turn) {

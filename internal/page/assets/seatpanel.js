@@ -23,7 +23,7 @@ export class SeatPanel {
   show() {
     const agents = this.room.view.participants;
     const p = this.room.seat(this.id) ?? agents.find((x) => x.badge !== "human") ?? agents[0];
-    const state = JSON.stringify([p, this.room.view.phase]);
+    const state = JSON.stringify([p, this.room.view.phase, this.room.view.not_enforced]);
     if (!p || state === this.#drawn || this.body.contains(document.activeElement) && document.activeElement.matches("select")) return;
     this.#drawn = state;
     const focus = document.activeElement?.dataset?.act;
@@ -32,7 +32,7 @@ export class SeatPanel {
   }
 
   #draw(p) {
-    const human = p.badge === "human";
+    const human = p.badge === "human", free = this.room.view.not_enforced?.find((x) => x.participant === p.id);
     return [
       el("div", { class: "seat-title" }, avatar(p.id, p.name), el("div", {}, el("h2", {}, p.name || p.id), el("p", { class: "quiet" }, kindWord(p, this.room.you, this.room.view.one_to_one)))),
       p.role && el("p", { class: "why" }, p.role),
@@ -41,7 +41,7 @@ export class SeatPanel {
         ["Failures", !human && (p.failed ? `${p.failed}, ${p.failures} in a row` : "none")], ["Violations", p.violations && String(p.violations)],
         ["Tokens", !human && tokens(p.tokens, p.estimated)], ["Cached", p.cached_input_tokens && tokens(p.cached_input_tokens)], ["Reasoning", p.reasoning_tokens && tokens(p.reasoning_tokens)],
         ["Cost", p.cost && cost(p.cost, p.cost_estimated)], ["Latency", p.avg_latency_ns && `${seconds(p.avg_latency_ns)} on average of ${count(p.replies, "reply", "replies")}`],
-        ["Owner", p.owner], ["Device", p.device && el("code", {}, p.device.slice(0, 12))], ["Has read up to", !human && p.cursor && `event ${p.cursor}`],
+        ["May not use", p.withheld?.join(", ")], ["Not enforced", free && `${free.tools.join(", ")}: ${free.why}`], ["Owner", p.owner], ["Device", p.device && el("code", {}, p.device.slice(0, 12))], ["Has read up to", !human && p.cursor && `event ${p.cursor}`],
       ]),
       this.room.may("control") && !human && this.#controls(p),
     ].filter(Boolean);
