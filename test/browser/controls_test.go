@@ -191,3 +191,28 @@ participants:
 	b.shows(t, "moot-roster", "no\u00a0budget\u00a0left")
 	b.shows(t, "moot-timeline", "bot gets no turn")
 }
+
+// TestPageLoop: the banner of a room that a loop guard has stopped names the guard, and
+// offers the larger limit.
+func TestPageLoop(t *testing.T) {
+	s, a := serve(t), newAgents(t)
+	room := s.room(`version: room/v1
+name: loop
+objective: test the guards
+policy: {use: roundrobin}
+limits: {maxRing: 4, sameText: 100}
+participants:
+  - {id: ann, kind: human}
+  - {id: bot, mode: full_auto, endpoint: ` + a.endpoint("bot") + `}
+  - {id: other, mode: full_auto, endpoint: ` + a.endpoint("other") + `}
+`)
+	b := start(t)
+	s.signIn(b, "admin")
+	b.run(t, chromedp.Navigate(s.URL+"/rooms/"+room))
+	for n := range 6 {
+		a.says("bot", "@other your turn "+string(rune('1'+n)))
+		a.says("other", "@bot your turn "+string(rune('1'+n)))
+	}
+	b.shows(t, ".banner-warn", "Stopped by the loop guard ring: bot -> other -> bot")
+	b.shows(t, ".banner-warn button", "Go on with 8 steps in a ring")
+}

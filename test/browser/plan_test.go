@@ -15,7 +15,7 @@ const managed = `version: room/v1
 name: managed
 objective: Make migration 0042 ready for Friday.
 policy: {use: mention}
-limits: {maxDeclines: 1000, maxInternal: 1000}
+limits: {maxDeclines: 1000, maxInternal: 1000, MAIL}
 participants:
   - {id: ana, name: Ana, kind: human}
   - {id: lead, name: Lead, role: manager, mode: full_auto, endpoint: LEAD}
@@ -23,24 +23,28 @@ participants:
   - {id: dba, name: DBA, role: "specialist:db", mode: full_auto, endpoint: DBA}
 `
 
-// managedOf opens the page of the managed room.
-func managedOf(t *testing.T) (s served, b *browser, id string) {
+// noHolds lets agents send each other as many messages as they want.
+const noHolds = "pairBurst: 1000"
+
+// managedOf opens the page of the managed room with more limits.
+func managedOf(t *testing.T, limits string) (s served, b *browser, id string) {
 	t.Helper()
 	s, a := serve(t), newAgents(t)
 	b = start(t)
-	id = s.room(strings.NewReplacer("LEAD", a.endpoint("lead"), "CODER", a.endpoint("coder"), "DBA}", a.endpoint("dba")+"}").Replace(managed))
+	id = s.room(strings.NewReplacer("MAIL", limits, "LEAD", a.endpoint("lead"), "CODER", a.endpoint("coder"), "DBA}", a.endpoint("dba")+"}").Replace(managed))
 	s.signIn(b, "admin")
 	s.show(b, id)
 	return s, b, id
 }
 
-// post posts a message of a seat, whose fields are JSON, and returns its state.
+// post posts a message of a seat, whose fields are JSON, and returns its state
+// with the reason.
 func (s served) post(room, seat string, message map[string]any) string {
 	s.t.Helper()
 	var receipt struct{ State, Reason, Detail string }
 	s.call(http.MethodPost, "/api/rooms/"+room+"/seats/"+seat+"/post", asJSON(s.t, message), &receipt)
 	if receipt.State == "" {
-		s.t.Fatalf("%v is no message: %s", message, receipt.Detail)
+		return "refused: " + receipt.Detail // with a status that says so
 	}
 	return strings.TrimSpace(receipt.State + " " + receipt.Reason)
 }
@@ -67,7 +71,7 @@ func (s served) planned(room string) {
 // TestPlanCard shows the plan of a room, changes it, and opens it with the keyboard. A
 // reader without control gets none of it.
 func TestPlanCard(t *testing.T) {
-	s, b, id := managedOf(t)
+	s, b, id := managedOf(t, noHolds)
 	b.until(t, `document.querySelector("moot-plan").hidden`)
 	s.planned(id)
 	b.until(t, `document.querySelector(".plan-line").textContent === "0 of 3 criteria · 0 of 3 tasks · 1 proposal" && document.querySelector(".plan-button").ariaExpanded === "false" && document.querySelector(".plan-body").hidden`)

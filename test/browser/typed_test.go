@@ -149,3 +149,104 @@ func asJSON(t *testing.T, v any) string {
 	}
 	return string(b)
 }
+
+// posts posts messages of seats, each SEAT KIND TO TEXT, and fails the test for one that
+// is refused.
+func (s served) posts(room string, messages ...string) {
+	s.t.Helper()
+	for _, m := range messages {
+		part := strings.SplitN(m, " ", 4)
+		if got := s.post(room, part[0], map[string]any{"kind": part[1], "to": part[2], "text": part[3]}); strings.HasPrefix(got, "refused") {
+			s.t.Fatalf("%s: %s", m, got)
+		}
+	}
+}
+
+// TestStreams has both streams of a room with a manager: the thread of internal messages
+// changes nothing of the cards of tools, builds and status checks in the timeline.
+func TestStreams(t *testing.T) {
+	s, b, id := managedOf(t, noHolds)
+	s.planned(id)
+	b.until(t, `document.querySelector(".thread-pill").textContent === "Internal agent messages (2)"`)
+	long := strings.Repeat("orders_email_", 12)
+	for _, m := range []map[string]any{
+		{"kind": "tool_intent", "message_id": "i1", "text": "I read " + long, "payload": map[string]any{"tool": "read"}},
+		{"kind": "tool_result", "parent_id": "i1", "text": "The table has 80 million rows.", "payload": map[string]any{"tool": "read", "status": "ok"}},
+		{"kind": "build_update", "text": "The build has begun.", "payload": map[string]any{"target": "migration", "status": "running"}},
+	} {
+		m["to"] = "lead"
+		if got := s.post(id, "coder", m); strings.HasPrefix(got, "refused") {
+			t.Fatal(got)
+		}
+	}
+	s.posts(id, "lead status_check coder How far is it?", "coder status_reply lead Half of it.")
+	const cards = `[...document.querySelectorAll(".row-tool, .row-build, .row-check")]`
+	b.until(t, cards+`.map(e => e.querySelector("strong").textContent + " " + e.querySelector(".card-state").textContent).join() === "Tool ✓ done,Build … running,Status check ✓ answered"`)
+	b.until(t, `document.querySelector(".thread-pill").textContent === "Internal agent messages (4)"`)
+	const stands = cards + `.map(e => e.offsetTop + " " + e.offsetHeight + " " + e.outerHTML).join("\n")`
+	before := b.value(t, stands)
+	b.press(t, "i")
+	b.until(t, `document.querySelectorAll(".letter").length === 4`)
+	if open := b.value(t, stands); open != before {
+		t.Errorf("with the thread open the cards are\n%s\nand were\n%s", open, before)
+	}
+	for _, size := range []int{0, 2} {
+		b.size(t, sizes[size].width, sizes[size].height)
+		b.notCut(t, sizes[size].name, ".main")
+		b.axe(t, "the streams, "+sizes[size].name)
+		for _, scheme := range []string{"light", "dark"} {
+			b.colours(t, scheme, false)
+			b.screenshot(t, "streams-"+sizes[size].name+"-"+scheme)
+		}
+	}
+	b.size(t, sizes[0].width, sizes[0].height)
+	b.press(t, "i")
+	b.until(t, `document.querySelector("#thread-body").hidden`)
+	if closed := b.value(t, stands); closed != before {
+		t.Errorf("after the thread was closed the cards are\n%s\nand were\n%s", closed, before)
+	}
+	height := b.value(t, `String(document.querySelector(".row-build").offsetHeight)`)
+	b.until(t, `document.querySelector(".row-check .deliveries li") !== null`)
+	s.do(id, map[string]any{"do": "say", "as": "ana", "text": "Thank you."})
+	if got := b.value(t, `String(document.querySelector(".row-build").offsetHeight)`); got != height {
+		t.Errorf("the card of the build is %s high, and was %s", got, height)
+	}
+}
+
+// TestLetters lists what was not delivered: a dead letter with its reason, a message that
+// is held, and one that was not acknowledged in time. The roster says which tools an
+// agent may not use and could.
+func TestLetters(t *testing.T) {
+	s, b, id := managedOf(t, "pairRate: 1, pairBurst: 3, ackTimeout: 1s, maxAckAttempts: 1000")
+	b.until(t, `document.querySelector("moot-letters").hidden && document.querySelector("[data-seat=lead] .seat-free").textContent.startsWith("not enforced: edit")`)
+	if got := s.post(id, "coder", map[string]any{"kind": "final_response", "text": "All done."}); !strings.HasPrefix(got, "refused") {
+		t.Fatalf("a final response of a worker is %s", got)
+	}
+	b.until(t, `document.querySelector(".letters-pill").textContent === "Undelivered (1 dead)" && document.querySelector("#letters-body").hidden`)
+	b.until(t, `[...document.querySelectorAll(".row-note")].some(e => e.textContent.startsWith("The final response of Coder was refused: "))`)
+	if got := s.post(id, "lead", map[string]any{"kind": "decision", "to": "dba", "text": "Use the index.", "requires_ack": true}); !strings.HasPrefix(got, "queued") {
+		t.Fatalf("a decision is %s", got)
+	}
+	b.until(t, `document.querySelector(".letters-pill").textContent === "Undelivered (1 dead, 1 not acknowledged)"`)
+	s.posts(id, "lead decision coder One.", "lead decision coder Two.", "lead decision coder Three.", "lead decision coder Four.")
+	s.do(id, map[string]any{"do": "pause", "as": "ana"}) // so that nothing becomes of them
+	b.until(t, `document.querySelector(".letters-pill").textContent === "Undelivered (1 dead, 1 held, 1 not acknowledged)"`)
+	b.run(t, chromedp.Click(".letters-pill", chromedp.ByQuery))
+	b.until(t, `document.querySelectorAll("moot-letters .letter").length === 3 && document.querySelector("moot-letters .letter-copy").textContent === "All done."`)
+	b.until(t, `[...document.querySelectorAll("moot-letters .letter")].some(e => e.querySelector(".letter-state").textContent === "‖ held" && e.querySelector(".letter-why").textContent.includes("over 1 message a minute from lead to coder"))`)
+	b.until(t, `[...document.querySelectorAll("moot-letters .letter-why")].some(e => /^not acknowledged in time, (once|\d+ times)/.test(e.textContent))`)
+	for _, size := range []int{0, 2} {
+		b.size(t, sizes[size].width, sizes[size].height)
+		b.notCut(t, sizes[size].name, ".mail")
+		for _, scheme := range []string{"light", "dark"} {
+			b.colours(t, scheme, false)
+			b.axe(t, "undelivered messages, "+sizes[size].name+", "+scheme)
+			b.screenshot(t, "letters-"+sizes[size].name+"-"+scheme)
+		}
+	}
+	b.size(t, sizes[0].width, sizes[0].height)
+	spectator := start(t)
+	s.signIn(spectator, "read")
+	s.show(spectator, id)
+	spectator.until(t, `document.querySelector("moot-letters").hidden && document.querySelector("moot-thread").hidden && document.querySelector("[data-seat=lead] .seat-free").hidden`)
+}

@@ -14,7 +14,10 @@ const limits = [
   { key: "max_cost", name: "cost", used: (v) => v.tally.cost, text: cost, unit: "" },
 ];
 
-const others = { max_failures: "failures in a row", same_text: "repetitions of a text", same_text_of: "messages looked at" };
+const others = {
+  max_failures: "failures in a row", same_text: "repetitions of a text", same_text_of: "messages looked at",
+  max_ring: "steps in a ring", max_ping_pong: "rounds between two agents", max_internal: "internal messages",
+};
 
 customElements.define("moot-banner", class extends HTMLElement {
   connect(room) {
@@ -79,7 +82,8 @@ function stoppedOf({ view }, e) {
   const action = raised?.length ? { label: `Go on with ${raised.map((key) => amount(key, view.raised[key])).join(", ")}`, act: { do: "limits", limits: view.raised } } : undefined;
   const key = names[e.name];
   const why = key ? `the limit of ${amount(key, view.limits[key])} is reached` : e.reason.replace(/^(limit|loop) \w+: /, "");
-  return { kind: "warn", title: `Stopped: ${why}.`, fix: e.fix && sentence(e.fix), action };
+  const by = e.cause === "loop" ? `Stopped by the loop guard ${e.name}:` : "Stopped:";
+  return { kind: "warn", title: `${by} ${why}.`, fix: e.fix && sentence(e.fix), action };
 }
 
 const amount = (key, n) => {

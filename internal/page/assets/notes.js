@@ -1,6 +1,7 @@
 // The sentences of events that are neither a message nor a turn.
 import { budgetNote } from "./budget.js";
 import { seconds } from "./format.js";
+import { kindName } from "./kinds.js";
 
 const outside = new Set(["", "room", "policy"]);
 const because = (reason) => (reason ? `: ${reason}` : "");
@@ -59,6 +60,11 @@ const sentences = {
     tone: b.refused ? "warn" : "",
     text: `${name(b.from)} ${b.refused ? "may not hand off" : "hands off"} to ${name(b.to)}${because(b.refused || b.reason)}`,
   }),
+  "message.dead": (e, b, name) => ({
+    tone: "warn", code: b.code,
+    text: `The ${kindName(b.message)} of ${name(b.message.from_agent || e.actor)} ${b.target ? `to ${name(b.participant)} has expired` : "was refused"}${because(b.reason)}`,
+  }),
+  "ack.missed": (e, b, name) => ({ tone: "warn", text: `${name(b.participant)} has not acknowledged a message in time${b.attempt > 1 ? ` (${b.attempt} times)` : ""}` }),
   "reply.late": (e, b, name) => ({ text: `A late reply of ${name(b.participant)} was dropped (${b.bytes} bytes)` }),
   "protocol.violation": (e, b, name) => ({ tone: "warn", text: `${name(b.participant)} broke its protocol: ${b.code}${because(b.detail)}${b.count > 1 ? ` (${b.count} times)` : ""}` }),
   "summary.made": (e, b, name) => ({ text: `${name(b.by)} summarised what was said` }),
