@@ -76,8 +76,17 @@ func TestMostDeadLetters(t *testing.T) {
 	if bodies, err := s.withDead(Message{}, nil); bodies != nil || err != nil {
 		t.Errorf("a repetition gives %v, %v", bodies, err)
 	}
+	for n, kept := range map[int]bool{maxDeadCopy: true, maxDeadCopy + 1: false} {
+		m := Message{Payload: policy.JSON(`{"a":"` + strings.Repeat("x", n-8) + `"}`)}
+		if got := m.bounded(); (got.Payload != nil) != kept {
+			t.Errorf("a copy keeps a payload of %d bytes: %t", n, !kept)
+		}
+	}
 	for i := range listedDead + 1 {
 		s.Apply(Event{Seq: s.Seq + 1, Body: MessageDead{Message: Message{ID: fmt.Sprint("d", i)}}})
+	}
+	if r, ok := s.Receipt("d1"); !ok || r.State != delivery.Refused {
+		t.Errorf("the oldest letter of the list is %+v", r)
 	}
 	v := s.View(Internal).Mail
 	if n := len(s.Mail.Dead); n != listedDead || s.Mail.Dead[0].Message.ID != "d1" || len(v.Letters) != viewedLetters || v.Letters[0].Message.ID != fmt.Sprint("d", listedDead+1-viewedLetters) {
@@ -112,6 +121,26 @@ func TestDuesAtATime(t *testing.T) {
 	}
 	if v := s.View(Internal).Mail; len(v.Deliveries) != viewedDeliveries || v.Deliveries[0].Message != "n0" {
 		t.Errorf("%d deliveries are shown, from %+v", len(v.Deliveries), v.Deliveries[0])
+	}
+}
+
+// TestHoldsByLaterClock checks that a message is held by the clock of the room if that of
+// the host is behind.
+func TestHoldsByLaterClock(t *testing.T) {
+	s := two(t)
+	for range s.Limits.PairBurst {
+		s.countRates(Event{}, Message{From: "a", To: "b"})
+	}
+	s.Clock = time.Hour
+	if until, why := s.hold(Message{From: "a", To: "b"}, Now{}); until != 0 {
+		t.Errorf("held until %v: %s", until, why)
+	}
+	s.Clock = 0
+	if until, _ := s.hold(Message{From: "a", To: "b"}, Now{}); until <= 0 {
+		t.Error("not held at once")
+	}
+	if until, _ := s.hold(Message{From: "a", To: "b"}, Now{Clock: time.Hour}); until != 0 {
+		t.Error("held after an hour")
 	}
 }
 
@@ -153,6 +182,18 @@ func TestMostCalls(t *testing.T) {
 	}
 }
 
+// TestReturnedLists checks that a list of what a called agent gives back has each text
+// once, and so many at most.
+func TestReturnedLists(t *testing.T) {
+	var list []string
+	for i := range 2 * (maxReturned + 1) {
+		list = appended(list, fmt.Sprint("tool ", i/2))
+	}
+	if len(list) != maxReturned || list[1] != "tool 1" || list[maxReturned-1] != fmt.Sprint("tool ", maxReturned-1) {
+		t.Errorf("%d texts: %v", len(list), list)
+	}
+}
+
 // TestPayloadForms checks which payloads are references and which are stored apart.
 func TestPayloadForms(t *testing.T) {
 	digest := strings.Repeat("ab", 32)
@@ -190,6 +231,20 @@ func TestPayloadForms(t *testing.T) {
 	}
 	if n := len(s.Mail.Payloads); n != maxStored || s.Mail.Payloads[0].Digest != "2" {
 		t.Errorf("%d stored payloads are known, from %s", n, s.Mail.Payloads[0].Digest)
+	}
+}
+
+// TestResolve checks that an id, or everybody, comes before a role of the same name.
+func TestResolve(t *testing.T) {
+	s := two(t)
+	for role, want := range map[string]string{"a": "a", Broadcast: Broadcast, "dba": "b", "none": "dba"} {
+		name := role
+		if s.seat("b").Role = role; role == "none" {
+			name = "dba"
+		}
+		if got := s.resolve(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
 	}
 }
 

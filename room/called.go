@@ -95,13 +95,12 @@ func (s *State) resultMessage(c Call, r calls.Result, now Now) MessagePosted {
 	about := calls.AnswerOf(c)
 	about.Result = r
 	about.Output = "" // Text has it
-	payload, err := json.Marshal(about)
-	if err != nil { // no field can fail
-		payload = nil
-	}
 	m := s.completeMessage(Message{
-		From: c.Agent, To: c.Caller, Kind: kinds.CallResult, Text: text, Payload: payload, Visibility: Internal, Source: SourceAgent, Correlation: c.ID,
+		From: c.Agent, To: c.Caller, Kind: kinds.CallResult, Text: text, Visibility: Internal, Source: SourceAgent, Correlation: c.ID,
 	}, 0, now)
+	if payload, err := json.Marshal(about); err == nil { // no field can fail
+		m.Payload = payload
+	}
 	m.Mentions, m.Addressed = nil, nil // it is data
 	return MessagePosted{Message: m, Auto: true}
 }
@@ -258,7 +257,7 @@ func (s *State) applyCallEnded(e Event, b CallEnded) {
 	}
 	c, r := *old, b.Result
 	c.State, c.Asked, c.Text, c.WaitUntil, c.Request = b.State, "", "", 0, nil
-	c.Result, c.Posted, c.Ended = &r, b.Posted, e.Seq
+	c.Result, c.Ended = &r, e.Seq
 	s.setCall(c)
 	s.Called += 1 + r.Calls
 	paid := charge{tokens: r.Tokens, cost: r.Cost, estimated: r.Estimated, costEstimated: r.CostEstimated}
@@ -360,6 +359,6 @@ func (s *State) permitCalls(r PermissionRequest, a PermissionAnswered, now Now) 
 			return append([]Body{a}, started...)
 		}
 	}
-	a.Allowed, a.Always, a.By, a.Reason = false, false, endpoint.Unasked, cleanReason(err.Error())
+	a.Allowed, a.By, a.Reason = false, endpoint.Unasked, cleanReason(err.Error())
 	return []Body{a}
 }

@@ -301,6 +301,41 @@ func TestRingOfCalls(t *testing.T) {
 	}
 }
 
+// TestReturnEndsRing: a result that stops the room ends its own call and cancels the
+// others.
+func TestReturnEndsRing(t *testing.T) {
+	b := callRoom(t, room.Limits{MaxRing: 4}, nil)
+	for turn := range 2 {
+		if err := b.call(calls.Args{Agent: "a", Task: "x"}, calls.Args{Agent: "a", Task: "y"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range b.state.Calls[2*turn : 2*turn+2-turn] {
+			if err := b.act(room.ActorRoom, room.CallReturned{Call: c.ID, State: calls.Completed}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if turn == 0 {
+			b.play("said one", "speak lead go")
+		}
+	}
+	ended, open := b.state.Calls[2], b.state.Calls[3]
+	if b.state.Ending.Name != "ring" || ended.State != calls.Completed || ended.Canceling != "" || open.Canceling == "" {
+		t.Errorf("%+v\n%+v\n%+v", b.state.Ending, ended, open)
+	}
+}
+
+// TestCopiesKeepCalls: what changes of a call does not change in a copy of the state.
+func TestCopiesKeepCalls(t *testing.T) {
+	b := callRoom(t, room.Limits{}, nil)
+	if err := b.call(calls.Args{Agent: "a", Task: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	before := b.state
+	if err := b.act(room.ActorRoom, room.CallProgressed{Call: "c1", State: calls.Working}); err != nil || before.Calls[0].State != calls.Submitted {
+		t.Errorf("%v, %+v", err, before.Calls)
+	}
+}
+
 // TestResultOnce: a result that its caller did not get is posted once.
 func TestResultOnce(t *testing.T) {
 	b := callRoom(t, room.Limits{}, nil)
@@ -310,8 +345,11 @@ func TestResultOnce(t *testing.T) {
 	if err := b.act(room.ActorRoom, room.CallReturned{Call: "c1", State: calls.Completed, Result: calls.Result{Output: "done"}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.act("lead", room.Posted{Message: room.Message{Text: "about the call", Correlation: "c1"}}); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
-		if err := b.act("lead", room.AwaitCall{Call: "c1", Lost: true}); err != nil || b.state.Tally.Messages != 1 {
+		if err := b.act("lead", room.AwaitCall{Call: "c1", Lost: true}); err != nil || b.state.Tally.Messages != 2 {
 			t.Errorf("%d messages, %v", b.state.Tally.Messages, err)
 		}
 	}

@@ -196,7 +196,7 @@ func (s *State) decideReplyTo(do ReplyTo, now Now) ([]Body, error) {
 // or a message, and no question of it waits.
 func (s *State) serves() bool {
 	x := s.agentSeat()
-	return x != nil && s.Turn == nil && s.Return.Asking == "" && len(x.Inbox) > 0 && s.Ineligible(x) == ""
+	return x != nil && s.Return.Asking == "" && len(x.Inbox) > 0 && s.Ineligible(x) == ""
 }
 
 // decideServe gives the floor to the agent of a child room.

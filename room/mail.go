@@ -88,9 +88,12 @@ func (d DeadLetter) Refuses(id string) bool {
 	return d.Message.ID == id && d.Target == 0 && d.Code != codeTaken
 }
 
+// timeOf returns the time of an event that changes deliveries.
+func timeOf(e Event) delivery.Now { return delivery.Now{Wall: e.At, Clock: e.Clock} }
+
 // applyMail folds the events about messages between participants.
 func (s *State) applyMail(e Event) {
-	at := delivery.Now{Wall: e.At, Clock: e.Clock}
+	at := timeOf(e)
 	l := &s.Mail.Deliveries
 	switch b := e.Body.(type) {
 	case MessageAcked:
@@ -115,7 +118,7 @@ func (s *State) applyDead(e Event, b MessageDead) {
 	state := delivery.Refused
 	if b.Target != 0 {
 		state = delivery.Expired
-		s.Mail.Deliveries.Expire(b.Message.ID, b.Participant, b.Reason, delivery.Now{Wall: e.At, Clock: e.Clock})
+		s.Mail.Deliveries.Expire(b.Message.ID, b.Participant, b.Reason, timeOf(e))
 		s.unqueue(b.Participant, b.Target)
 	} else if id := b.Message.ID; validID(id) && !s.ownID(id) && !s.Commands.has(id) { // repeated, it is not refused again
 		content, _ := strconv.ParseUint(b.Content, 16, 64)
@@ -218,14 +221,14 @@ func (s *State) noteDelivered(e Event, x *Seat, t *Turn) {
 	if x.TakenBy != "" {
 		return
 	}
-	s.Mail.Deliveries.Deliver(x.ID, t.Number, w.Holds, delivery.Now{Wall: e.At, Clock: e.Clock})
+	s.Mail.Deliveries.Deliver(x.ID, t.Number, w.Holds, timeOf(e))
 	s.dropHeld()
 }
 
 // requeue has the messages delivered again that an agent, which has lost its memory,
 // has not acknowledged.
 func (s *State) requeue(e Event, x *Seat, why string) {
-	for _, seq := range s.Mail.Deliveries.Requeue(x.ID, "again: "+why, delivery.Now{Wall: e.At, Clock: e.Clock}) {
+	for _, seq := range s.Mail.Deliveries.Requeue(x.ID, "again: "+why, timeOf(e)) {
 		s.enqueue(x.ID, seq)
 	}
 }

@@ -265,10 +265,10 @@ func (s *State) withDead(m Message, err error) ([]Body, error) {
 
 // bounded returns the copy of a message that a dead letter keeps.
 func (m Message) bounded() Message {
-	m.Text, m.Summary, m.Kind, m.To = cut(m.Text, maxDeadCopy), cut(m.Summary, maxDeadCopy), cut(m.Kind, maxID), cut(validUTF8(m.To), maxID)
+	m.Text, m.Kind, m.To = cut(m.Text, maxDeadCopy), cut(m.Kind, maxID), cut(validUTF8(m.To), maxID)
 	m.ID, m.Priority = cut(validUTF8(m.ID), maxID), cut(validUTF8(m.Priority), maxID)
 	m.Session, m.Thread, m.Correlation, m.Parent = cut(validUTF8(m.Session), maxID), cut(validUTF8(m.Thread), maxID), cut(validUTF8(m.Correlation), maxID), cut(validUTF8(m.Parent), maxID)
-	m.Visibility, m.Trace, m.Tools, m.ToolsMore = Internal, nil, nil, 0
+	m.Visibility, m.Trace = Internal, nil
 	if len(m.Payload) > maxDeadCopy || checkPayload(m.Payload) != nil {
 		m.Payload = nil
 	}
@@ -278,7 +278,7 @@ func (m Message) bounded() Message {
 // decideAck records an acknowledgement. Those of unknown messages and of messages to
 // others are refused; a second one changes nothing.
 func (s *State) decideAck(actor, message string) ([]Body, error) {
-	if actor == ActorHost || s.seat(actor) == nil {
+	if s.seat(actor) == nil {
 		return nil, deniedError(actor, "acknowledge messages")
 	}
 	d := s.Mail.Deliveries.Find(message, actor)

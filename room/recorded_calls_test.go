@@ -87,7 +87,7 @@ func recordCalls(r *recorder) {
 	r.fail(room.FailFailed, "it broke") // what it waited for is cancelled
 	r.returned("c7", calls.Canceled, calls.Result{})
 	r.speak("polite")
-	r.call("polite", calls.Args{Agent: "coder", Task: "ask me"}, calls.Args{Agent: "deaf", Task: "and me", WaitMS: now})
+	r.call("polite", calls.Args{Agent: "coder", Task: "ask me", AllowNested: true}, calls.Args{Agent: "deaf", Task: "and me", WaitMS: now})
 	request := r.turn().Requests[0].ID
 	r.do("me", room.Permit{ID: request, Allowed: true, Always: true})
 	r.do("me", room.Permit{ID: request, Allowed: true, Reason: "go on"})
@@ -178,6 +178,7 @@ func recordChildren(r *recorder) {
 	r.do("me", room.ReplyTo{Text: "unasked"})
 	r.serve(5)
 	r.serve(5)
+	ask(room.Message{To: "lead", Text: "half way"})
 	r.reply(used)
 	r.serve(5)
 
@@ -186,7 +187,9 @@ func recordChildren(r *recorder) {
 	r.child("asks", nested, nil, calls.Args{AllowNested: true})
 	r.task()
 	r.serve(5)
+	r.do(room.ActorHost, room.Say{Text: "hurry", To: "coder"})
 	ask(room.Message{Kind: "clarification_request", To: "lead", Text: "Which plan? There are two."})
+	ask(room.Message{To: "lead", Text: "I look at both"})
 	r.reply(endpoint.Reply{Outcome: endpoint.Passed, Reason: "it waits", Usage: room.Usage{Known: true, Input: 3}})
 	r.serve(5)
 	r.do(room.ActorRoom, room.ReplyTo{Text: " "})
@@ -225,6 +228,10 @@ func recordChildren(r *recorder) {
 	r.task()
 	r.serve(5)
 	r.fail(room.FailFailed, "it broke")
+	r.do(room.ActorHost, room.SetStanding{Participant: "coder", Standing: room.Active})
+	r.do(room.ActorHost, room.SetLimits{Limits: room.Limits{MaxFailures: 9}})
+	r.serve(5)
+	r.reply(used)
 	starts := coder()
 	starts.Starts, starts.Mode = true, room.Manual
 	r.child("does not start", starts, nil, calls.Args{})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
@@ -43,7 +44,7 @@ func recordDeliveries(r *recorder) {
 	full := room.Message{
 		ID: "m1", From: "x", By: "me", Run: "other", Session: "s1", Thread: "t1", To: "w", Kind: "decision", Summary: "in short", Text: "w, use B; x agrees", Payload: []byte(` { "accept": [ ] } `),
 		Visibility: room.Internal, Priority: "high", RequiresAck: true, Correlation: "c0", Parent: "p0", CreatedAt: 7, Turn: 9, Source: "user", Confidence: ptr(0.5), FromSession: "r.s", Applet: "ci",
-		Tools: nil, ToolsMore: 3, Receivers: []string{"o"}, For: "o", Mentions: []string{"o"}, Addressed: []string{"o"}, ToolRounds: 4,
+		Tools: []endpoint.ToolCall{{Kind: "read"}}, ToolsMore: 3, Receivers: []string{"o"}, For: "o", Mentions: []string{"o"}, Addressed: []string{"o"}, ToolRounds: 4,
 	}
 	r.post("m", full)
 	r.post("m", full)
@@ -74,11 +75,21 @@ func recordDeliveries(r *recorder) {
 	r.do(room.ActorHost, room.Ack{Message: "m1"})
 	r.do("w", room.Ack{})
 	r.speak("w")
-	r.post("m", room.Message{ID: "m2", To: "w", Kind: "status_check", Text: "how far?", RequiresAck: true, Notify: room.NotifyIdle})
+	r.post("m", room.Message{ID: "m2", To: "w", Kind: "status_check", Text: "how far?", Priority: "low", RequiresAck: true, Notify: room.NotifyIdle})
 	r.reply(said("working"))
 	r.receipt("m1", "w")
 	r.do("w", room.Ack{Message: "m1"})
 	r.do("w", room.Ack{Message: "m1"})
+	r.post("w", room.Message{ID: "r1.500", To: "m", Kind: "gossip", Text: "psst"})
+	r.post("m", room.Message{ID: "m3", To: "x", Kind: "decision", Text: "draw", RequiresAck: true, Notify: room.NotifyIdle})
+	r.post("m", room.Message{ID: "m4", To: "x", Kind: "decision", Text: "and print", RequiresAck: true})
+	r.do("x", room.Ack{Message: "m4"}) // before it is handed over
+	r.speak("x")
+	r.tick(0) // x has a turn
+	r.reply(said("drawing"))
+	r.speak("w")
+	r.tick(0) // another has one
+	r.reply(said("waiting"))
 	r.do("w", room.Forgot{Participant: "w"})
 	r.tick(20 * time.Second) // m2 is missed
 	r.tick(20 * time.Second) // and expires
@@ -101,6 +112,11 @@ func recordHolds(r *recorder) {
 	r.post("m", room.Message{ID: "all2", Kind: "decision", Text: "we use C"})
 	r.post("m", room.Message{ID: "all3", Kind: "decision", Text: "x, we use D", RequiresAck: true})
 	r.receipt("all3", "x")
+	r.receipt("h3", "x")
+	r.speak("w")
+	r.reply(said("I use D"))
+	r.speak("x")
+	r.reply(said("so do I"))           // what was held has been handed over
 	r.do("x", room.Ack{Message: "h2"}) // it is held, and needs no release
 	r.tick(time.Second)
 	r.tick(10 * time.Second)

@@ -189,11 +189,11 @@ func (r *recorder) calls(out map[string]string) {
 		}
 	}
 	if s.Spec.Call != nil {
-		state, asked, text := s.ChildStatus()
-		out["stands"] = fmt.Sprintf("%s %q %q", state, asked, text)
-		if state, result, ended := s.ChildResult(); ended {
-			r.flatten(out, "returns "+string(state), result)
-		}
+		stands, asked, text := s.ChildStatus()
+		out["stands"] = fmt.Sprintf("%s %q %q", stands, asked, text)
+		state, result, ended := s.ChildResult()
+		out["returns"] = fmt.Sprintf("%t %s", ended, state)
+		r.flatten(out, "result", result)
 	}
 	seen := room.MailView{Internal: s.Mail.Internal, Dead: s.Mail.DeadCount, Letters: s.Mail.Dead, Deliveries: s.Mail.Deliveries.All}
 	if got := s.View(room.Internal).Mail; !reflect.DeepEqual(*got, seen) {

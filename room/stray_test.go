@@ -54,6 +54,13 @@ func TestStrayEvents(t *testing.T) {
 			if _, _, charged := before.ChargeOf(e); charged && !turn {
 				t.Errorf("%s without a turn is charged", body.Type())
 			}
+			switch body.(type) {
+			case room.CallChanged, room.CallEnded, room.TurnFailed, room.PermissionAsked:
+				if before.Seq--; before.Follows(e) == "" {
+					t.Errorf("%s follows", body.Type())
+				}
+				before.Seq++
+			}
 			handOff, isHandOff := body.(room.HandoffAsked)
 			if isHandOff { // the loop guards count it
 				after.Loops, before.Loops = room.State{}.Loops, room.State{}.Loops
