@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -23,6 +25,19 @@ type Post struct {
 	Thread      string          `json:"thread_id,omitempty"`
 	Visibility  string          `json:"visibility,omitempty"`
 	Notify      string          `json:"notify,omitempty"`
+}
+
+// Line returns the text of p as agents are given it: with its payload.
+func (p Post) Line() string {
+	var payload bytes.Buffer
+	text := cmp.Or(p.Text, p.Summary)
+	if json.Compact(&payload, p.Payload) != nil || payload.Len() == 0 {
+		return text
+	}
+	if text == "" {
+		return "payload: " + payload.String()
+	}
+	return text + "\npayload: " + payload.String()
 }
 
 // A Mail is a message to the prompted agent that it has not been given before, or has

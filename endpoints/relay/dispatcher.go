@@ -205,7 +205,7 @@ func (d *Dispatcher) take(from identity.DeviceID, b []byte) {
 		return
 	}
 	switch e.Type {
-	case envelope.TurnResponse, envelope.BidResponse, envelope.Error, envelope.Message:
+	case envelope.TurnResponse, envelope.BidResponse, envelope.Error, envelope.Message, envelope.Offered:
 		if d.offer(from, e) {
 			return
 		}
@@ -231,7 +231,7 @@ func (d *Dispatcher) take(from identity.DeviceID, b []byte) {
 		d.Violation(from, e.Profile, "unsolicited", "an event of a room that this device does not watch")
 	case envelope.Offers: // this device shares nothing
 		d.Send(from, envelope.Envelope{ID: e.ID, Type: envelope.Offered, Body: wire.Body(wire.Offered{Profiles: []string{}})})
-	case envelope.Bye, envelope.Offered: // also an answer that came too late
+	case envelope.Bye, envelope.Offered, envelope.MessageAnswer: // also an answer that came too late
 	default:
 		d.Violation(from, e.Profile, "unknown_frame", "nothing of the type "+endpoint.Quote(string(e.Type))+" is expected")
 	}

@@ -30,31 +30,32 @@ type Type string
 // The types. A request is answered by the response type of its name or by
 // Error, with the id of the request.
 const (
-	TurnRequest  Type = "turn.request"
-	TurnResponse Type = "turn.response"
-	TurnCancel   Type = "turn.cancel"
-	BidRequest   Type = "bid.request"
-	BidResponse  Type = "bid.response"
-	Message      Type = "message"
-	Permission   Type = "permission"
-	Call         Type = "call"
-	Watch        Type = "watch" // answered by Event or Error
-	Event        Type = "event"
-	Status       Type = "status"
-	Bye          Type = "bye"
-	Error        Type = "error"
-	SeatAwait    Type = "seat.await" // answered by SeatTurn or Error
-	SeatTurn     Type = "seat.turn"
-	SeatAnswer   Type = "seat.answer" // answered by SeatAnswered or Error
-	SeatAnswered Type = "seat.answered"
-	Offers       Type = "offers" // answered by Offered
-	Offered      Type = "offered"
+	TurnRequest   Type = "turn.request"
+	TurnResponse  Type = "turn.response"
+	TurnCancel    Type = "turn.cancel"
+	BidRequest    Type = "bid.request"
+	BidResponse   Type = "bid.response"
+	Message       Type = "message" // a typed one is answered by MessageAnswer
+	MessageAnswer Type = "message.answer"
+	Permission    Type = "permission"
+	Call          Type = "call"
+	Watch         Type = "watch" // answered by Event or Error
+	Event         Type = "event"
+	Status        Type = "status"
+	Bye           Type = "bye"
+	Error         Type = "error"
+	SeatAwait     Type = "seat.await" // answered by SeatTurn or Error
+	SeatTurn      Type = "seat.turn"
+	SeatAnswer    Type = "seat.answer" // answered by SeatAnswered or Error
+	SeatAnswered  Type = "seat.answered"
+	Offers        Type = "offers" // answered by Offered
+	Offered       Type = "offered"
 )
 
 // Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
-	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, Permission, Call, Watch, Event, Status, Bye, Error,
+	case TurnRequest, TurnResponse, TurnCancel, BidRequest, BidResponse, Message, MessageAnswer, Permission, Call, Watch, Event, Status, Bye, Error,
 		SeatAwait, SeatTurn, SeatAnswer, SeatAnswered, Offers, Offered:
 		return true
 	}

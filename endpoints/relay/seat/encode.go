@@ -9,8 +9,8 @@ import (
 
 // encode returns the encoded request of p. If it is too large for the relay, it
 // leaves out the oldest of the earlier messages, and counts them in the request.
-// New messages stay whole.
-func encode(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, error) {
+// New messages stay whole. typed says that the device knows typed messages.
+func encode(p endpoint.Prompt, remote, knows string, typed bool, t envelope.Trace) ([]byte, error) {
 	e := envelope.Envelope{ID: p.Request, Type: envelope.TurnRequest, Profile: remote, Room: p.Room, Epoch: p.Epoch, Turn: p.Turn, Trace: &t}
 	if p.Kind == endpoint.Bid {
 		e.Type = envelope.BidRequest
@@ -18,6 +18,9 @@ func encode(p endpoint.Prompt, remote, knows string, t envelope.Trace) ([]byte, 
 	for {
 		q := wire.RequestOf(p)
 		q.Knows = knows
+		if typed {
+			q.AddMessages(p)
+		}
 		e.Body = wire.Body(q)
 		b, err := envelope.Encode(e)
 		if err == nil && len(b) <= session.MaxMessage {

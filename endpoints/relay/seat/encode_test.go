@@ -20,7 +20,7 @@ func TestEncodeLongPrompt(t *testing.T) {
 	for i := range 100 {
 		p.History = append(p.History, endpoint.Line{Seq: int64(i), From: "ann", Text: strings.Repeat("\"", 5_000)})
 	}
-	b, err := encode(p, "theirs", "", trace)
+	b, err := encode(p, "theirs", "", false, trace)
 	if err != nil || len(b) > session.MaxMessage {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
@@ -36,7 +36,7 @@ func TestEncodeLongPrompt(t *testing.T) {
 		t.Errorf("%d messages are left, %+v", len(q.History), q.Omissions)
 	}
 	p.History, p.CatchUp[0].Text = nil, strings.Repeat("x", session.MaxMessage)
-	if _, err := encode(p, "theirs", "", trace); !errors.Is(err, endpoint.ErrTooLarge) {
+	if _, err := encode(p, "theirs", "", false, trace); !errors.Is(err, endpoint.ErrTooLarge) {
 		t.Errorf("new messages that do not fit: %v", err)
 	}
 }

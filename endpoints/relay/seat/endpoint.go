@@ -62,6 +62,7 @@ type Endpoint struct {
 	sessionID string          // of the agent when it last answered; "" is unknown
 	closed    bool
 	sends     sync.WaitGroup
+	inquiry   inquiry
 }
 
 // New returns the endpoint of a remote seat.

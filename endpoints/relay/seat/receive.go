@@ -20,6 +20,8 @@ func (e *Endpoint) Take(m envelope.Envelope) bool {
 	defer e.mu.Unlock()
 	x := e.requests.Open()
 	switch {
+	case m.Type == envelope.Offered:
+		return e.takeOffered(m)
 	case x != nil && x.Prompt.Request == m.ID && m.Type == envelope.Message:
 		e.sideMessage(x.Prompt, m)
 	case x != nil && x.Prompt.Request == m.ID:
@@ -88,6 +90,8 @@ func (e *Endpoint) late(m envelope.Envelope) {
 func (e *Endpoint) sideMessage(p endpoint.Prompt, m envelope.Envelope) {
 	var v wire.SideMessage
 	switch err := m.DecodeBody(&v); {
+	case err == nil && v.Number != 0:
+		e.typedMessage(p, v)
 	case err != nil || v.Text == "":
 		e.signals.Violation("bad_frame", "a message that cannot be read")
 	case utf8.RuneCountInString(v.Text) > wire.OutputLimit(p):
@@ -180,6 +184,7 @@ func (e *Endpoint) takeHeartbeat(id string) bool {
 func (e *Endpoint) PeerRestarted() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.inquiry.tries, e.inquiry.known, e.inquiry.typed = 0, false, false // it may have another release
 	if e.requests.Open() == nil {
 		return
 	}

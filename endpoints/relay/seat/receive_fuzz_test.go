@@ -2,6 +2,7 @@ package seat
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -19,8 +20,15 @@ func FuzzBodies(f *testing.F) {
 	half := 0.5
 	q := wire.RequestOf(p)
 	q.Knows = "m1"
+	typed := wire.RequestOf(mailed("req_1"))
+	typed.AddMessages(mailed("req_1"))
 	for _, v := range []any{
-		q,
+		q, typed,
+		wire.SideMessage{Number: 1, Claim: "t1"},
+		wire.SideMessage{Number: 2, Ack: []string{"m1"}},
+		wire.SideMessage{Number: 3, Post: &wire.Post{ID: "m1", Kind: "blocker", Text: "x", Payload: `{"a":1}`}},
+		wire.MessageAnswer{Number: 1, Reason: "no", Reasons: []string{"", "no"}},
+		wire.Offered{Profiles: []string{"a"}, Messages: true},
 		wire.Response{Status: wire.StatusOK, Outcome: endpoint.Said, Text: "yes", Usage: &wire.Usage{Input: 1, Output: 2}, Confidence: &half, SessionID: "m1"},
 		wire.Response{Status: wire.StatusError, Code: wire.CodeForgot, Reason: "gone"},
 		wire.Response{Status: wire.StatusOK, Bid: &half},
@@ -48,6 +56,7 @@ func FuzzBodies(f *testing.F) {
 		if r.violation == nil && r.Err == nil && r.Reply.Outcome == "" {
 			t.Errorf("an answer without an outcome: %+v", r)
 		}
+		checkMessages(t, e)
 		var s wire.Status
 		if e.DecodeBody(&s) == nil {
 			again, err := json.Marshal(s)
@@ -56,6 +65,25 @@ func FuzzBodies(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkMessages checks that a message that passes its check is within its bounds, and
+// that an answer is one line.
+func checkMessages(t *testing.T, e envelope.Envelope) {
+	t.Helper()
+	var m wire.SideMessage
+	if e.DecodeBody(&m) == nil && m.Number != 0 && m.Check(20) == nil {
+		if len(m.Ack) > 100 || len(m.Claim) > 128 || m.Post != nil && (utf8.RuneCountInString(m.Post.Text) > 20 || m.Post.Payload != "" && !json.Valid([]byte(m.Post.Payload))) {
+			t.Errorf("a message out of its bounds: %s", e.Body)
+		}
+	}
+	var a wire.MessageAnswer
+	if e.DecodeBody(&a) == nil {
+		got := a.Answer(1)
+		if strings.ContainsAny(got.Reason, "\n\x1b") || len(got.Reasons) > 1 {
+			t.Errorf("the answer %+v", got)
+		}
+	}
 }
 
 // FuzzMessages decodes arbitrary messages of another device.

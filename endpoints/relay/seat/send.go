@@ -28,6 +28,7 @@ func (e *Endpoint) exchange(ctx context.Context, x *inflight.Request, message []
 		err := error(nil)
 		select {
 		case r := <-x.Result():
+			e.signals.Flush(ctx) // what the agent has sent before is a part of its turn
 			return r.Reply, r.Err
 		case <-e.resend:
 			s.resend()

@@ -49,7 +49,7 @@ func (e *Endpoint) admit(ctx context.Context, p endpoint.Prompt) (leave func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	if message, err = encode(p, e.cfg.Remote, e.knows(p), t); err != nil {
+	if message, err = encode(p, e.cfg.Remote, e.knows(p), e.takesMessages(ctx, p), t); err != nil {
 		return nil, nil, err
 	}
 	kind := p.Kind

@@ -18,27 +18,20 @@ type remoteFloor struct {
 	room    string // the key of the agent in the profile
 	to      identity.DeviceID
 	request envelope.Envelope
+	typed   bool // the room takes typed messages
 }
 
-// Raise forwards a message. A permission is for the agent's own owner to give, by
+// Raise forwards messages, acknowledgements and claims. A permission is for the agent's own owner to give, by
 // the rules of the profile: no person is asked, and the request never leaves this
 // device. Calls are refused. Violations and late answers go to the owner's log.
 func (f *remoteFloor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, error) {
 	q := f.request
+	if s.Kind == endpoint.SignalAck || s.Kind == endpoint.SignalClaim || s.Post != nil {
+		return f.ask(ctx, s)
+	}
 	switch s.Kind {
 	case endpoint.SignalMessage:
-		e := envelope.Envelope{
-			ID: q.ID, Type: envelope.Message, Profile: q.Profile, Room: q.Room, Epoch: q.Epoch, Turn: q.Turn,
-			Body: wire.Body(wire.SideMessage{To: s.To, Text: s.Detail}),
-		}
-		b, err := envelope.Encode(e)
-		if err == nil {
-			err = f.share.cfg.Journal.sent(f.to, q.Room, q.ID, digestOf(q.Profile, s.Detail))
-		}
-		if err == nil {
-			err = f.share.dispatcher.Deliver(ctx, f.to, b)
-		}
-		if err != nil {
+		if err := f.forward(ctx, wire.SideMessage{To: s.To, Text: s.Detail}, digestOf(q.Profile, s.Detail)); err != nil {
 			return endpoint.Answer{Reason: "it cannot be delivered"}, nil
 		}
 		return endpoint.Answer{Allowed: true}, nil

@@ -21,7 +21,9 @@ func (s *Share) offer(from identity.DeviceID, e envelope.Envelope) {
 		return
 	}
 	s.refusals.charge(from)
-	o := wire.Offered{Profiles: []string{}}
+	var q wire.OffersQuery
+	asks := e.DecodeBody(&q) == nil && q.Messages
+	o := wire.Offered{Profiles: []string{}, Messages: asks}
 	if s.cfg.Trusted(from) == nil {
 		for _, name := range slices.Sorted(maps.Keys(s.profiles)) {
 			if s.profiles[name].Profile.Serves(from) && len(o.Profiles) < wire.MaxOffers {

@@ -18,6 +18,9 @@ import (
 // Take handles a request or its cancellation. Agents run in the background.
 func (s *Share) Take(from identity.DeviceID, e envelope.Envelope) bool {
 	switch e.Type {
+	case envelope.MessageAnswer:
+		s.answered(from, e)
+		return true
 	case envelope.Offers:
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -79,6 +82,7 @@ type job struct {
 	env     envelope.Envelope
 	begun   time.Time
 	knows   string // the agent session that the prompt builds on
+	typed   bool   // the room takes typed messages
 }
 
 // serve handles one request and returns the body of its response.
@@ -117,7 +121,7 @@ func (s *Share) serve(ctx context.Context, from identity.DeviceID, e envelope.En
 	profile.Caps.apply(&p)
 	p.Instructions = profile.Instructions
 	p.Host, p.Boundary, p.Session = endpoint.Origin{Name: s.cfg.Name(from), Device: from.String()}, rand.Text(), p.Room
-	return s.work(ctx, job{profile, a, endpoint.Rendered(p), from, e, begun, q.Knows})
+	return s.work(ctx, job{profile, a, endpoint.Rendered(p), from, e, begun, q.Knows, q.Messages})
 }
 
 // admit returns the profile that is asked for. An unknown profile and one that
@@ -209,7 +213,7 @@ func (s *Share) work(ctx context.Context, j job) json.RawMessage {
 		s.cfg.Log.Error("a request is refused because it cannot be recorded", "error", err)
 		return wire.Body(wire.Refusal(wire.CodeFailed))
 	}
-	floor := &remoteFloor{share: s, profile: profile, room: p.Room, to: j.from, request: e}
+	floor := &remoteFloor{share: s, profile: profile, room: p.Room, to: j.from, request: e, typed: j.typed}
 	agent, err := profile.ready(ctx, p, floor)
 	sessionID := profile.session(p.Room)
 	var reply endpoint.Reply

@@ -77,6 +77,8 @@ type Share struct {
 	profiles map[string]*sharedProfile
 	running  map[string]*request // by device and request id
 	total    int                 // requests in running
+	asked    map[question]chan wire.MessageAnswer
+	numbers  int // of the questions so far
 	ended    bool
 	wg       sync.WaitGroup
 }

@@ -69,7 +69,7 @@ func (q Request) seatID(s string) (id string, ok bool) {
 // from You.
 func (q Request) Check() error {
 	switch {
-	case len(q.Seats) > maxSeats || len(q.History)+len(q.CatchUp) > maxLines:
+	case len(q.Seats) > maxSeats || len(q.Inbox)+len(q.History)+len(q.CatchUp) > maxLines:
 		return errors.New("it holds too many seats or messages")
 	case !endpoint.ValidID(q.You):
 		return errors.New("it names no agent")
@@ -82,7 +82,7 @@ func (q Request) Check() error {
 	case q.TimeoutMS < 0 || q.TimeoutMS > maxTimeoutMS:
 		return errors.New("its time-out is out of bounds")
 	}
-	return errors.Join(q.checkSeats(), q.checkLines(), q.Omissions.check())
+	return errors.Join(q.checkSeats(), q.checkLines(), q.checkMail(), q.Omissions.check())
 }
 
 func (q Request) checkSeats() error {
@@ -101,7 +101,7 @@ func (q Request) checkSeats() error {
 }
 
 func (q Request) checkLines() error {
-	for _, l := range slices.Concat(q.History, q.CatchUp) {
+	for _, l := range slices.Concat(q.Inbox, q.History, q.CatchUp) {
 		from, known := q.seatID(l.From)
 		_, addressed := q.seatID(l.To)
 		switch {

@@ -15,6 +15,7 @@ const MaxOffers = 64
 // device shares with the one that asks.
 type Offered struct {
 	Profiles []string `json:"profiles"`
+	Messages bool     `json:"messages,omitempty"` // it knows typed messages; only in the answer to an OffersQuery that asks
 }
 
 // Check returns an error if a field of o is out of its bounds.

@@ -30,6 +30,14 @@ type Request struct {
 	// the request holds the whole context.
 	Knows string `json:"knows,omitempty"`
 
+	// Messages says that the room takes typed messages, acknowledgements and claims.
+	// It and the next fields are left out for devices of earlier releases; see
+	// [OffersQuery].
+	Messages bool   `json:"messages,omitempty"`
+	Duty     string `json:"duty,omitempty"`
+	Inbox    []Line `json:"inbox,omitempty"`
+	Mail     []Mail `json:"mail,omitempty"`
+
 	MaxOutputChars  int   `json:"max_output_chars"`
 	MaxHistoryTurns int   `json:"max_history_turns"`
 	MaxHistoryChars int   `json:"max_history_chars"`
@@ -57,6 +65,9 @@ type Line struct {
 	Own  bool   `json:"own,omitempty"`
 	Kind string `json:"kind,omitempty"`
 	Text string `json:"text"`
+	ID   string `json:"message_id,omitempty"` // of a typed message
+	Ack  bool   `json:"ack,omitempty"`        // its sender asks for an acknowledgement
+	For  string `json:"for_agent,omitempty"`
 }
 
 // Omissions count the messages that a request does not give whole; see
@@ -81,12 +92,13 @@ type Count struct {
 	Messages int    `json:"messages"`
 }
 
-// RequestOf returns the body of a request for p. Hints that are not valid JSON
+// RequestOf returns the body of a request for p, without the fields of typed messages:
+// those of the inbox are the first of the new ones. Hints that are not valid JSON
 // are left out. Ids and kinds take their wire form; see [ID].
 func RequestOf(p endpoint.Prompt) Request {
 	q := Request{
 		Session: p.Session, Mode: p.Mode, You: ID(p.You.ID), Seats: []Seat{}, Objective: p.Objective, Constraints: p.Constraints,
-		Summary: p.Summary, History: linesOf(p.History), CatchUp: linesOf(p.CatchUp), Omissions: omissionsOf(p.Omitted),
+		Summary: p.Summary, History: linesOf(p.History), CatchUp: linesOf(slices.Concat(p.Inbox, p.CatchUp)), Omissions: omissionsOf(p.Omitted),
 		MaxOutputChars: p.MaxOutputChars, MaxHistoryTurns: p.MaxHistoryTurns, MaxHistoryChars: p.MaxHistoryChars,
 		MaxToolRounds: p.MaxToolRounds, AllowToolUse: p.AllowToolUse, TimeoutMS: p.Timeout.Milliseconds(),
 	}
@@ -115,6 +127,10 @@ func LineOf(l endpoint.Line) Line {
 // Shorten leaves out the oldest part of a prompt whose body has size bytes, so that
 // a message has room for it. It reports false when nothing is left to leave out.
 func Shorten(p *endpoint.Prompt, size int) bool {
+	if len(p.Mail) > 0 { // the lines have the same texts
+		p.Mail = nil
+		return true
+	}
 	excess := size - session.MaxMessage + 4<<10
 	n := 0
 	for n < len(p.History) && excess > 0 {
@@ -165,7 +181,7 @@ func (q Request) Prompt(profile string, said func(text string) bool) endpoint.Pr
 	p := endpoint.Prompt{
 		You: endpoint.Seat{ID: q.You, Name: profile, SameOwner: true}, Session: q.Session, Mode: q.Mode,
 		Objective: q.Objective, Constraints: q.Constraints, Summary: q.Summary,
-		History: q.prompted(q.History, said), CatchUp: q.prompted(q.CatchUp, said),
+		Duty: q.Duty, Inbox: q.prompted(q.Inbox, said), History: q.prompted(q.History, said), CatchUp: q.prompted(q.CatchUp, said), Mail: q.mail(),
 		Omitted: q.omitted(), Hints: q.Hints, MaxOutputChars: q.MaxOutputChars, MaxHistoryTurns: q.MaxHistoryTurns,
 		MaxHistoryChars: q.MaxHistoryChars, MaxToolRounds: q.MaxToolRounds, AllowToolUse: q.AllowToolUse,
 		Timeout: time.Duration(q.TimeoutMS) * time.Millisecond,
@@ -186,7 +202,7 @@ func (q Request) prompted(ls []Line, said func(string) bool) (all []endpoint.Lin
 	for _, l := range ls {
 		from, _ := q.seatID(l.From)
 		to, _ := q.seatID(l.To)
-		all = append(all, endpoint.Line{Seq: l.Seq, From: from, To: to, Own: l.Own, Kind: l.Kind, Text: l.Text, Claimed: l.Own && !said(l.Text)})
+		all = append(all, endpoint.Line{Seq: l.Seq, From: from, To: to, Own: l.Own, Kind: l.Kind, Text: l.Text, ID: l.ID, Ack: l.Ack, For: l.For, Claimed: l.Own && !said(l.Text)})
 	}
 	return all
 }

@@ -40,7 +40,7 @@ type Response struct {
 	// SessionID is the agent session id: what the agent has been told so far is
 	// known to the agent as long as the id stays the same.
 	SessionID string `json:"memory,omitempty"`
-	// Handoff names who should go on. Devices of earlier releases ignore it.
+	// Handoff names who should go on. Devices of earlier releases refuse an answer that has it.
 	Handoff *Handoff `json:"handoff,omitempty"`
 }
 

@@ -19,6 +19,12 @@ import (
 type SideMessage struct {
 	To   string `json:"to,omitempty"`
 	Text string `json:"text"`
+	// Number tells typed messages, acknowledgements and claims of one request apart. The
+	// answer of the room has it; see [MessageAnswer]. Plain talk has none.
+	Number int      `json:"number,omitempty"`
+	Post   *Post    `json:"post,omitempty"`
+	Ack    []string `json:"acks,omitempty"` // ids of messages
+	Claim  string   `json:"claim,omitempty"`
 }
 
 // A Status is the body of a status: of a device, or of the request with the

@@ -43,6 +43,26 @@ func TestWireFormat(t *testing.T) {
 		},
 		{Refusal(CodeForgot), `{"status":"error","code":"forgot"}`},
 		{SideMessage{To: "a", Text: "x"}, `{"to":"a","text":"x"}`},
+		{SideMessage{Number: 3, Ack: []string{"m1"}}, `{"text":"","number":3,"acks":["m1"]}`},
+		{SideMessage{Number: 4, Claim: "t1"}, `{"text":"","number":4,"claim":"t1"}`},
+		{
+			SideMessage{Number: 5, Post: &Post{"m1", "dba", "blocker", "x", "s", `{"a":1}`, "high", true, "c", "p", "t", "internal", "idle"}},
+			`{"text":"","number":5,"post":{"message_id":"m1","to":"dba","kind":"blocker","text":"x","summary":"s","payload":"{\"a\":1}","priority":"high","requires_ack":true,` +
+				`"correlation_id":"c","parent_id":"p","thread_id":"t","visibility":"internal","notify":"idle"}}`,
+		},
+		{MessageAnswer{Number: 3, Reason: "r", Reasons: []string{"r"}}, `{"number":3,"reason":"r","reasons":["r"]}`},
+		{MessageAnswer{Number: 3, Allowed: true}, `{"number":3,"allowed":true}`},
+		{OffersQuery{Messages: true}, `{"messages":true}`},
+		{Offered{Profiles: []string{"a"}}, `{"profiles":["a"]}`},
+		{Offered{Profiles: []string{}, Messages: true}, `{"profiles":[],"messages":true}`},
+		{
+			Request{
+				You: "bob", Seats: []Seat{}, Messages: true, Duty: "worker", Inbox: []Line{{From: "a", Text: "x", ID: "m1", Ack: true, For: "b"}},
+				Mail: []Mail{{From: "a", For: "b", Post: Post{ID: "m1", Kind: "decision"}}},
+			},
+			`{"you":"bob","seats":[],"objective":"","messages":true,"duty":"worker","inbox":[{"from":"a","text":"x","message_id":"m1","ack":true,"for_agent":"b"}],` +
+				`"mail":[{"from":"a","for_agent":"b","message_id":"m1","kind":"decision"}],"max_output_chars":0,"max_history_turns":0,"max_history_chars":0,"max_tool_rounds":0,"allow_tool_use":false,"timeout_ms":0}`,
+		},
 		{Status{State: StateThinking}, `{"state":"thinking"}`},
 		{Status{State: StateRestarted}, `{"state":"anew"}`},
 		{Subscribe{After: &after}, `{"after":7}`},
