@@ -27,17 +27,7 @@ func TestWorkflow(t *testing.T) {
 	s := &workflow{work: work, lead: make(chan string, 1), sent: make(chan struct{})}
 	llm := httptest.NewServer(model.New(model.Config{Script: s.answer}))
 	t.Cleanup(llm.Close)
-	endpoint := func(seat string) map[string]any {
-		env := map[string]string{}
-		for _, kv := range a.settle(t, t.TempDir(), llm.URL+"/"+seat).Env {
-			name, value, _ := strings.Cut(kv, "=")
-			if strings.HasSuffix(name, "_KEY") {
-				value = "${FAKE_KEY}" // a file with a secret is refused
-			}
-			env[name] = value
-		}
-		return map[string]any{"kind": "acp", "agent": a.name, "cwd": work, "env": env}
-	}
+	endpoint := func(seat string) map[string]any { return a.endpoint(t, work, llm.URL+"/"+seat) }
 	write(t, filepath.Join(dir, "config.yaml"), yaml(t, map[string]any{
 		"server":   map[string]any{"roots": work},
 		"profiles": []any{map[string]any{"name": "worker", "endpoint": endpoint("worker")}},
@@ -50,33 +40,9 @@ func TestWorkflow(t *testing.T) {
 		},
 		"policy": map[string]any{"use": "roundrobin"}, "limits": map[string]any{"toolTurnTimeout": "5m", "startTimeout": "5m"},
 	}))
-	moot := func(args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), "moot", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+dir, "FAKE_KEY=no-key", "MOOT_DATA="+filepath.Join(dir, "data"), "MOOT_CONFIG="+filepath.Join(dir, "config.yaml"))
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 30 * time.Second
-		return cmd
-	}
-	serving := lines(t, moot("serve", "--listen", "127.0.0.1:0", "-o", "json"))
-	for line := serving(); strings.TrimSpace(line) != "}"; line = serving() {
-		if line == "" {
-			t.Fatal("the server has not started")
-		}
-	}
-	waiting := lines(t, moot("inbox", "--watch", "-o", "jsonl"))
-	go func() {
-		for {
-			var c inbox.Change
-			line := waiting()
-			if line == "" {
-				return
-			}
-			if json.Unmarshal([]byte(line), &c) == nil && c.Item != nil && c.Item.Kind == inbox.Permission {
-				_ = moot("approve", c.Item.ID).Run() // a request that has ended fails the test below
-			}
-		}
-	}()
+	moot := mootIn(t, dir)
+	serveIn(t, moot)
+	allowAll(t, moot)
 	events := lines(t, moot("run", "room.yaml", "-o", "jsonl"))
 	var back, polled bool
 	for !back || !polled {
@@ -96,6 +62,63 @@ func TestWorkflow(t *testing.T) {
 			polled = polled || m.From == "lead" && strings.Contains(m.Text, `the worker is idle`)
 		}
 	}
+}
+
+// endpoint describes the agent as room.yaml does. It works in the folder work, and its
+// model is at url.
+func (a agent) endpoint(t *testing.T, work, url string) map[string]any {
+	t.Helper()
+	env := map[string]string{}
+	for _, kv := range a.settle(t, t.TempDir(), url).Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasSuffix(name, "_KEY") {
+			value = "${FAKE_KEY}" // a file with a secret is refused
+		}
+		env[name] = value
+	}
+	return map[string]any{"kind": "acp", "agent": a.name, "cwd": work, "env": env}
+}
+
+// mootIn returns a function that makes commands with the data folder and the settings in
+// dir.
+func mootIn(t *testing.T, dir string) func(args ...string) *exec.Cmd {
+	return func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "moot", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "FAKE_KEY=no-key", "MOOT_DATA="+filepath.Join(dir, "data"), "MOOT_CONFIG="+filepath.Join(dir, "config.yaml"))
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 30 * time.Second
+		return cmd
+	}
+}
+
+// serveIn starts the server, and waits until it is ready.
+func serveIn(t *testing.T, moot func(args ...string) *exec.Cmd) {
+	t.Helper()
+	serving := lines(t, moot("serve", "--listen", "127.0.0.1:0", "-o", "json"))
+	for line := serving(); strings.TrimSpace(line) != "}"; line = serving() {
+		if line == "" {
+			t.Fatal("the server has not started")
+		}
+	}
+}
+
+// allowAll allows what agents ask for, in the inbox.
+func allowAll(t *testing.T, moot func(args ...string) *exec.Cmd) {
+	t.Helper()
+	waiting := lines(t, moot("inbox", "--watch", "-o", "jsonl"))
+	go func() {
+		for {
+			var c inbox.Change
+			line := waiting()
+			if line == "" {
+				return
+			}
+			if json.Unmarshal([]byte(line), &c) == nil && c.Item != nil && c.Item.Kind == inbox.Permission {
+				_ = moot("approve", c.Item.ID).Run() // a request that has ended fails the test
+			}
+		}
+	}()
 }
 
 // yaml writes a file that is JSON too.
@@ -145,6 +168,7 @@ type event struct {
 			From        string `json:"from_agent"`
 			To          string `json:"to_agent"`
 			FromSession string `json:"from_session"`
+			Kind        string
 			Text        string
 		}
 	}
@@ -231,8 +255,8 @@ func (w *workflow) results() []string {
 }
 
 // callOf orders the call of the tool whose name ends with tool.
-func callOf(q model.Request, tool string, args map[string]string) *model.Reply {
-	raw, _ := json.Marshal(args) // texts
+func callOf(q model.Request, tool string, args any) *model.Reply {
+	raw, _ := json.Marshal(args) // texts and numbers
 	for _, name := range q.Tools {
 		if strings.HasSuffix(name, tool) {
 			return &model.Reply{Call: &model.Call{Name: name, Arguments: raw}}
