@@ -38,7 +38,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// frameAgent writes each line to a file and answers it.
+// Suffixes of the files with frames that an agent sends before its answer, and with what
+// it is told of them.
+const (
+	postsSuffix   = ".posts"
+	answersSuffix = ".answers"
+)
+
+// frameAgent writes each request to a file and answers it, after the frames that it is
+// told to send.
 func frameAgent(path string) {
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -56,6 +64,7 @@ func frameAgent(path string) {
 		if _, err := f.Write(line); err != nil || f.Close() != nil {
 			os.Exit(1)
 		}
+		sendPosts(in, path+postsSuffix, path+answersSuffix)
 		fmt.Printf(`{"type":"desktop.local_prompt.response","request_id":%q,"status":"ok","draft_message":"noted"}`+"\n", q.ID)
 	}
 }
