@@ -94,7 +94,7 @@ var statuses = map[string]int{
 	"ROOM-DRAFT": http.StatusConflict, "ROOM-PERMISSION": http.StatusConflict, "ROOM-VALUES": http.StatusUnprocessableEntity, "ROOM-BUSY": http.StatusConflict,
 	"ROOM-PAUSED": http.StatusConflict, "ROOM-STARTING": http.StatusConflict, "ROOM-NOBODY": http.StatusConflict,
 	"ROOM-TASK": http.StatusConflict, "ROOM-CLAIMED": http.StatusConflict, "ROOM-UNMET": http.StatusConflict, "ROOM-HOPS": http.StatusConflict, "ROOM-ASIDES": http.StatusTooManyRequests,
-	"ROOM-CALL-ASKED": http.StatusConflict, "ROOM-CALL-BUDGET": http.StatusConflict, "ROOM-CALL-PATH": http.StatusConflict, "ROOM-CALL-UNKNOWN": http.StatusNotFound,
+	"ROOM-CALL-ASKED": http.StatusConflict, "ROOM-CALL-BUDGET": http.StatusConflict, "ROOM-CALL-PATH": http.StatusConflict, "ROOM-CALL-UNKNOWN": http.StatusNotFound, "ROOM-CALL-DENIED": http.StatusForbidden,
 	"ROOM-MODE": http.StatusConflict, "ROOM-STANDING": http.StatusConflict, "ROOM-SEATS": http.StatusConflict, "ROOM-ANSWERED": http.StatusConflict,
 	"INVITE-ANSWERED": http.StatusConflict, "INVITE-UNKNOWN": http.StatusNotFound, "RELAY-ONLINE": http.StatusConflict, "RELAY-PEER": http.StatusNotFound,
 	"SHARE-TWICE":   http.StatusConflict,

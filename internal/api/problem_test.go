@@ -14,7 +14,7 @@ func TestRefusalsAreNoFailures(t *testing.T) {
 	for code, want := range map[string]int{
 		"ROOM-TASK": http.StatusConflict, "ROOM-CLAIMED": http.StatusConflict, "ROOM-UNMET": http.StatusConflict, "ROOM-PLAN": http.StatusUnprocessableEntity,
 		"ROOM-KIND": http.StatusUnprocessableEntity, "ROOM-ACK": http.StatusUnprocessableEntity, "ROOM-ASIDES": http.StatusTooManyRequests, "ROOM-HOPS": http.StatusConflict,
-		"ROOM-CALL-ASKED": http.StatusConflict, "ROOM-CALL-BUDGET": http.StatusConflict, "ROOM-CALL-PATH": http.StatusConflict, "ROOM-CALL-UNKNOWN": http.StatusNotFound,
+		"ROOM-CALL-ASKED": http.StatusConflict, "ROOM-CALL-BUDGET": http.StatusConflict, "ROOM-CALL-PATH": http.StatusConflict, "ROOM-CALL-UNKNOWN": http.StatusNotFound, "ROOM-CALL-DENIED": http.StatusForbidden,
 		"ROOM-MODE": http.StatusConflict, "ROOM-STANDING": http.StatusConflict, "ROOM-SEATS": http.StatusConflict, "ROOM-ANSWERED": http.StatusConflict,
 	} {
 		if _, known := problem.Lookup(code); !known {
