@@ -1,10 +1,14 @@
 package timeline
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
+	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/plan"
@@ -72,7 +76,7 @@ func (p *Printer) content(m room.Message) string {
 	if ref, ok := m.PayloadRef(); ok {
 		payload = fmt.Sprintf("payload: %d bytes, SHA-256 %s…", ref.Bytes, ref.Digest[:shownDigest])
 	} else if len(m.Payload) > 0 {
-		payload = fmt.Sprintf("payload: %d bytes", len(m.Payload))
+		payload = p.payload(m.Payload)
 	}
 	out := ""
 	if summary != "" && (text == "" || kinds.Typed(m.Kind) && summary != text) {
@@ -85,6 +89,39 @@ func (p *Printer) content(m room.Message) string {
 		out += p.hang(dim, "  ", payload)
 	}
 	return out
+}
+
+// payload returns what a payload holds on one line: its short values by name, and how
+// many values its lists have.
+func (p *Printer) payload(b policy.JSON) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b, &fields) != nil || len(fields) == 0 {
+		return fmt.Sprintf("payload: %d bytes", len(b))
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		parts = append(parts, name+valueOf(fields[name]))
+	}
+	return clip("payload: "+strings.Join(parts, ", "), p.width()-2)
+}
+
+// maxValue is the width to which a value of a payload is cut.
+const maxValue = 40
+
+// valueOf returns a value of a payload, or how much a list or an object has.
+func valueOf(b json.RawMessage) string {
+	var text string
+	var list []json.RawMessage
+	var fields map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(b, &text) == nil:
+		return " " + clip(text, maxValue)
+	case json.Unmarshal(b, &list) == nil:
+		return fmt.Sprintf(" (%d)", len(list))
+	case json.Unmarshal(b, &fields) == nil:
+		return ""
+	}
+	return " " + clip(string(b), maxValue)
 }
 
 // plan shows a change of the plan: a line for the intent, for each task and each

@@ -122,7 +122,7 @@ func work() []room.Body {
 	typed := func(kind, from, to, text, summary, payload string) room.Message {
 		return room.Message{ID: "m1", Kind: kind, From: from, To: to, Text: text, Summary: summary, Payload: policy.JSON(payload), Visibility: room.Internal}
 	}
-	brief := typed("intent_brief", "code", "dba", "Add the column.", "One column", `{"tasks":[{"id":"t1"}]}`)
+	brief := typed("intent_brief", "code", "dba", "Add the column.", "One column", `{"tasks":[{"id":"t1"}],"task":"t1","n":7,"intent":{"objective":"x"},"why":"a long text \u001b[2J that is cut after forty columns, so that it stays short"}`)
 	brief.RequiresAck, brief.Priority = true, "urgent"
 	return []room.Body{
 		room.MessagePosted{Message: brief, Auto: true},
