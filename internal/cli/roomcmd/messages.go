@@ -62,7 +62,7 @@ func newMessagesCmd(a *commands) *cobra.Command {
 	}
 	app.AllowServer(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.To, "to", "", "only messages to this participant; "+room.Broadcast+" is everybody")
+	flags.StringVar(&f.To, "to", "", "only messages to this participant, with those to everybody; "+room.Broadcast+": only the latter")
 	flags.StringVar(&f.From, "from", "", "only messages of this participant")
 	flags.StringVar(&f.Kind, "kind", "", "only messages of this kind, such as intent_brief")
 	flags.StringVar(&state, "state", "", "only messages in this state")
@@ -112,7 +112,7 @@ func (a *commands) messages(ctx context.Context, id string, f client.DeliveryFil
 	if err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(box.all, func(d api.Delivery) bool { return !chooses(f, d) })
+	chosen := slices.DeleteFunc(box.all, func(d api.Delivery) bool { return !box.chooses(f, d) })
 	if len(chosen) == 0 {
 		if err := box.checkNames(f.To, f.From); err != nil {
 			return err
@@ -128,9 +128,11 @@ func (a *commands) messages(ctx context.Context, id string, f client.DeliveryFil
 	return emitListing(a, chosen, deliveryTable, chosen)
 }
 
-// chooses reports whether f chooses d.
-func chooses(f client.DeliveryFilter, d api.Delivery) bool {
-	return cmp.Or(f.To, d.To) == d.To && cmp.Or(f.From, d.From) == d.From && cmp.Or(f.Kind, d.Kind) == d.Kind && cmp.Or(f.State, d.State) == d.State
+// chooses reports whether f chooses d. A message to everybody is one to each participant
+// but its sender.
+func (b *mailbox) chooses(f client.DeliveryFilter, d api.Delivery) bool {
+	everybody := d.To == room.Broadcast && d.State == delivery.Posted && d.From != f.To && slices.Contains(b.names, f.To)
+	return (everybody || cmp.Or(f.To, d.To) == d.To) && cmp.Or(f.From, d.From) == d.From && cmp.Or(f.Kind, d.Kind) == d.Kind && cmp.Or(f.State, d.State) == d.State
 }
 
 // checkNames refuses names that no participant has.
