@@ -86,7 +86,10 @@ func TestPageFiles(t *testing.T) {
 // concept or a package.
 func TestLayout(t *testing.T) {
 	const maxLines, maxFiles = 500, 25
-	larger := map[string]int{"room": 35} // one state machine: its acts, events and rules share unexported state
+	larger := map[string]int{
+		"room":                35, // one state machine: its acts, events and rules share unexported state
+		"transcripts/foreign": 32, // a file for each format, with the builder that they share
+	}
 	files := map[string]int{}
 	walkSources(t, func(path string, src []byte) {
 		if !strings.HasSuffix(path, ".go") || strings.Contains(string(src), "\n// Code generated ") || strings.HasPrefix(string(src), "// Code generated ") {

@@ -9,21 +9,6 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// readAutoGen reads a chat history of AutoGen 0.2 and AG2: an array of
-// {content, role, name}, or an object that wraps one. The speaker is name. The
-// role is relative to the agent that saved the history and is ignored.
-func readAutoGen(in *input) (*builder, error) {
-	doc, err := in.document()
-	if err != nil {
-		return nil, err
-	}
-	t := in.newBuilder(AutoGen, "")
-	t.toolsHaveNoSeat = true
-	made := toolCalls{}
-	t.each(t.history(doc), func(m value) { t.chatMessage(m, made, autoGenSpeaker) })
-	return t, doc.failed()
-}
-
 // history returns the messages of a document: an array, or an object that wraps
 // one and may state the objective.
 func (t *builder) history(doc value) value {
@@ -38,7 +23,8 @@ func (t *builder) history(doc value) value {
 	return list
 }
 
-// autoGenSpeaker returns the participant that says m.
+// autoGenSpeaker returns the participant that says m in a chat history of AutoGen 0.2 and
+// AG2. The role is relative to the agent that saved the history.
 func autoGenSpeaker(t *builder, m value) string {
 	name := cmp.Or(m.get("name").text(), m.get("role").text()) // the first message of some histories has no name
 	return t.participant(name, "", autoGenKind(name), "")
@@ -76,9 +62,11 @@ func (t *builder) autoGenThread(doc value) value {
 	if doc.kind() == '[' {
 		return doc
 	}
-	for _, key := range []string{"message_thread", "messages"} {
-		if list := doc.get(key); list.kind() == '[' {
-			return list
+	for _, from := range []value{doc, doc.get("llm_context")} {
+		for _, key := range []string{"message_thread", "messages"} {
+			if list := from.get(key); list.kind() == '[' {
+				return list
+			}
 		}
 	}
 	states := doc.require("agent_states")
@@ -94,6 +82,15 @@ func (t *builder) autoGenThread(doc value) value {
 // autoGenMessage adds one message.
 func (t *builder) autoGenMessage(m value, made toolCalls) {
 	kind := m.require("type").text()
+	content := m.get("content")
+	switch kind {
+	case "SystemMessage": // in the context of an agent's model, where it has no source
+		t.leaveOut("instructions of the role system")
+		return
+	case "FunctionExecutionResultMessage":
+		t.autoGenResults(content, "", made, time.Time{})
+		return
+	}
 	who := clean(m.require("source").text())
 	if m.failed() != nil {
 		return
@@ -107,27 +104,20 @@ func (t *builder) autoGenMessage(m value, made toolCalls) {
 		return
 	}
 	p.speaker = t.participant(who, "", autoGenKind(who), "")
-	content := m.get("content")
 	switch kind {
 	case "ToolCallRequestEvent":
-		for call := range content.items() {
-			name := call.require("name").text()
-			if to, ok := strings.CutPrefix(name, "transfer_to_"); ok { // a HandoffMessage follows
-				made[call.get("id").text()] = toolCall{by: p.speaker}
-				t.leaveOut("call of a hand-off to " + truncate(clean(to), 60) + ", which has its own message")
-				continue
-			}
-			t.toolCallTurn(p.speaker, name, arguments(call.get("arguments")), call.get("id").text(), made, piece{at: p.at})
+		t.autoGenCalls(p, content, made)
+	case "AssistantMessage": // of the context of a model: a text, or calls
+		if thought := m.get("thought").maybeText(); thought != "" {
+			t.addText(piece{speaker: p.speaker, text: thought, channel: channelThought}, "")
 		}
+		if content.kind() == '[' {
+			t.autoGenCalls(p, content, made)
+			return
+		}
+		t.autoGenText(p, kind, content)
 	case "ToolCallExecutionEvent":
-		for result := range content.items() {
-			call, known := made[result.get("call_id").text()]
-			if known && call.tool == "" {
-				t.leaveOut("result of a hand-off call")
-				continue
-			}
-			t.toolAnswer(toolCall{result.get("name").text(), p.speaker}, result.get("content").text(), piece{at: p.at})
-		}
+		t.autoGenResults(content, p.speaker, made, p.at)
 	case "ToolCallSummaryMessage":
 		t.leaveOut("summary that repeats a tool result")
 	case "ModelClientStreamingChunkEvent":
@@ -147,6 +137,31 @@ func (t *builder) autoGenMessage(m value, made toolCalls) {
 	}
 }
 
+// autoGenCalls adds the calls of tools.
+func (t *builder) autoGenCalls(p piece, content value, made toolCalls) {
+	for call := range content.items() {
+		name := call.require("name").text()
+		if to, ok := strings.CutPrefix(name, "transfer_to_"); ok { // a HandoffMessage follows
+			made[call.get("id").text()] = toolCall{by: p.speaker}
+			t.leaveOut("call of a hand-off to " + truncate(clean(to), 60) + ", which has its own message")
+			continue
+		}
+		t.toolCallTurn(p.speaker, name, arguments(call.get("arguments")), call.get("id").text(), made, piece{at: p.at})
+	}
+}
+
+// autoGenResults adds the results of calls of one participant, or of those that made them.
+func (t *builder) autoGenResults(content value, who string, made toolCalls, at time.Time) {
+	for result := range content.items() {
+		call, known := made[result.get("call_id").text()]
+		if known && call.tool == "" {
+			t.leaveOut("result of a hand-off call")
+			continue
+		}
+		t.toolAnswer(toolCall{cmp.Or(result.get("name").text(), call.tool), cmp.Or(who, call.by)}, result.get("content").text(), piece{at: at})
+	}
+}
+
 // autoGenText adds a message of text, of any other type: TextMessage,
 // StopMessage, MultiModalMessage and those of later releases.
 func (t *builder) autoGenText(p piece, kind string, content value) {
@@ -162,6 +177,11 @@ func (t *builder) autoGenText(p piece, kind string, content value) {
 // magenticRoute matches a role in a Magentic-One log: the speaker and, in
 // brackets, the agent it hands off to or the kind of the text.
 var magenticRoute = regexp.MustCompile(`^(.*?)\s*\((.*)\)$`)
+
+// magenticRole reports whether a role is one that only Magentic-One writes.
+func magenticRole(role string) bool {
+	return role == "Orchestrator" || role == "MagenticOneOrchestrator" || magenticRoute.MatchString(role)
+}
 
 // readMagentic reads a log of Magentic-One: an array of {content, role}, or
 // an object that wraps one as "history". "Orchestrator (-> WebSurfer)" hands

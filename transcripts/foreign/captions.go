@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/transcripts"
 )
@@ -46,13 +47,49 @@ func readCaptions(f Format) func(*input) (*builder, error) {
 			}
 			block = nil
 		}
-		return c.builder, c.block(block, from, f)
+		if err := c.block(block, from, f); err != nil {
+			return nil, err
+		}
+		c.findNames()
+		for _, x := range c.cues {
+			c.addCaption(x.piece, x.lines)
+		}
+		return c.builder, nil
 	}
 }
 
 type captionReader struct {
 	*builder
-	cues int
+	cues  []captionLines
+	names map[string]bool // that stand for a speaker before a text
+}
+
+// captionLines are a piece with its lines.
+type captionLines struct {
+	piece
+	lines []string
+}
+
+// findNames finds the names before texts that are speakers. A single "Well:" in a long
+// film is none: half of the cues without a voice have a name, or the name occurs often.
+func (c *captionReader) findNames() {
+	unvoiced, named, counts := 0, 0, map[string]int{}
+	for _, x := range c.cues {
+		text := strings.Join(x.lines, "\n")
+		if captionVoice.MatchString(text) {
+			continue
+		}
+		unvoiced++
+		first, _, _ := strings.Cut(plainCaption(text), "\n")
+		if m := captionSpeaker.FindStringSubmatch(first); m != nil {
+			named++
+			counts[m[1]]++
+		}
+	}
+	c.names = map[string]bool{}
+	for name, n := range counts {
+		c.names[name] = 2*named >= unvoiced || n >= 3 && 50*n >= unvoiced
+	}
 }
 
 // block adds the cue between two empty lines. Its first line is line n.
@@ -73,7 +110,6 @@ func (c *captionReader) block(lines []string, n int, f Format) error {
 	if at < 0 {
 		return c.skip(shapeError(fmt.Sprintf("%s:%d", c.name, n), fmt.Sprintf("expected a cue, its times as in 00:01:02.500 --> 00:01:04.000 and its text, not %.60q", lines[0]), nil))
 	}
-	c.cues++
 	seconds := captionStart(lines[at])
 	p := piece{seconds: &seconds}
 	if at == 1 {
@@ -81,7 +117,7 @@ func (c *captionReader) block(lines []string, n int, f Format) error {
 			p.id = m[1]
 		}
 	}
-	c.addCaption(p, lines[at+1:])
+	c.cues = append(c.cues, captionLines{p, lines[at+1:]})
 	return nil
 }
 
@@ -106,6 +142,9 @@ func captionStart(line string) float64 {
 // addCaption adds the text of a cue: one turn for each voice in it.
 func (c *captionReader) addCaption(p piece, lines []string) {
 	text := strings.Join(lines, "\n")
+	if c.teams(p, text) {
+		return
+	}
 	voices := captionVoice.FindAllStringSubmatchIndex(text, -1)
 	if len(voices) == 0 {
 		c.unvoiced(p, text)
@@ -124,11 +163,29 @@ func (c *captionReader) addCaption(p piece, lines []string) {
 	}
 }
 
+// teams adds a cue of a transcript of Microsoft Teams with metadata: an object with the
+// name of the speaker, the text and the time. It reports whether text is one.
+func (c *captionReader) teams(p piece, text string) bool {
+	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "{") {
+		return false
+	}
+	v, err := parse([]byte(text), c.name, 0)
+	if err != nil || !v.has("spokenText") && !v.has("speakerName") {
+		return false
+	}
+	p.speaker, p.text = v.get("speakerName").maybeText(), v.get("spokenText").maybeText()
+	if at, err := time.Parse(time.RFC3339Nano, v.get("startDateTime").maybeText()); err == nil {
+		p.at = at
+	}
+	c.turn(p)
+	return true
+}
+
 // unvoiced adds text without a voice tag.
 func (c *captionReader) unvoiced(p piece, text string) {
 	p.speaker, p.text = unnamedSpeaker, plainCaption(text)
 	first, rest, more := strings.Cut(p.text, "\n")
-	if m := captionSpeaker.FindStringSubmatch(first); m != nil {
+	if m := captionSpeaker.FindStringSubmatch(first); m != nil && c.names[m[1]] {
 		p.speaker, p.text = m[1], m[2]
 		if more {
 			p.text += "\n" + rest

@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/folkmoot/moot/transcripts"
@@ -139,48 +140,97 @@ func typeOrNone(kind string) string {
 	return cmp.Or(truncate(clean(kind), 40), "of no type")
 }
 
-// readChats reads OpenAI chat messages: an array, an object with "messages", or
-// lines, each a message or an object with messages. Each object with messages
-// is a conversation.
-func readChats(in *input) iter.Seq2[*Conversation, error] {
-	return func(yield func(*Conversation, error) bool) {
-		if len(in.docs) > 1 && in.docs[0].has("role") {
-			t := in.newBuilder(OpenAI, "")
-			made := toolCalls{}
-			for _, m := range in.docs {
-				t.one(m, func(m value) { t.chatMessage(m, made, chatSpeaker) })
+// readChats returns the reader of chat messages of a format: an array, an object that
+// wraps one, or lines, each a message or such an object. Each object with messages is a
+// conversation, also in an array of them.
+func readChats(f Format, speaker func(*builder, value) string) func(*input) iter.Seq2[*Conversation, error] {
+	return func(in *input) iter.Seq2[*Conversation, error] {
+		return func(yield func(*Conversation, error) bool) {
+			for _, talk := range in.talks() {
+				c := chatReader{in.newBuilder(f, ""), toolCalls{}, speaker}
+				c.toolsHaveNoSeat = f == AutoGen
+				if talk.part != "" {
+					c.c.ID += "/" + talk.part
+				}
+				for _, v := range talk.docs {
+					c.one(v, c.document)
+				}
+				if !yield(c.done(in.firstError())) || in.firstError() != nil {
+					return
+				}
 			}
-			yield(t.done(in.firstError()))
+		}
+	}
+}
+
+// A talk are the documents of one conversation. part is its name in the file, "" if it
+// is the only one.
+type talk struct {
+	docs []value
+	part string
+}
+
+// talks divides a file of chat messages into conversations.
+func (in *input) talks() (all []talk) {
+	if len(in.docs) > 1 && in.docs[0].has("role") {
+		return []talk{{docs: in.docs}}
+	}
+	for _, doc := range in.docs {
+		part := ""
+		if n := doc.at.document().line; n > 0 {
+			part = strconv.Itoa(n)
+		}
+		n := 0
+		for item := range wrapped(doc) {
+			n++
+			all = append(all, talk{[]value{item}, strings.TrimPrefix(part+"/"+strconv.Itoa(n), "/")})
+		}
+		if n == 0 {
+			all = append(all, talk{[]value{doc}, part})
+		}
+	}
+	return all
+}
+
+// wrapped yields the items of an array of objects with messages.
+func wrapped(doc value) iter.Seq[value] {
+	return func(yield func(value) bool) {
+		if doc.kind() != '[' {
 			return
 		}
-		for _, doc := range in.docs {
-			t := in.newBuilder(OpenAI, "")
-			if n := doc.at.document().line; n > 0 {
-				t.c.ID += "/" + doc.at.document().where()[strings.LastIndexByte(doc.at.document().where(), ':')+1:]
-			}
-			t.one(doc, t.messages)
-			if !yield(t.done(doc.failed())) || doc.failed() != nil {
+		wraps := false
+		for item := range doc.items() {
+			if wraps = wraps || messageList(item).kind() == '['; !wraps || !yield(item) {
 				return
 			}
 		}
 	}
 }
 
-// messages adds all messages of a document.
-func (t *builder) messages(doc value) {
-	list, made := doc, toolCalls{}
+// A chatReader reads the messages of one conversation.
+type chatReader struct {
+	*builder
+	made    toolCalls
+	speaker func(*builder, value) string
+}
+
+// document adds all messages of a document.
+func (c chatReader) document(doc value) {
+	list := doc
 	if doc.kind() == '{' {
-		list = messageList(doc)
 		if doc.has("role") {
-			t.chatMessage(doc, made, chatSpeaker)
+			c.message(doc)
 			return
 		}
-		if list.kind() == 0 {
+		c.objective = doc.get("question").maybeText()
+		if list = messageList(doc); list.kind() == 0 {
 			doc.require("messages").fail("expected an array of messages")
 		}
 	}
-	t.each(list, func(m value) { t.chatMessage(m, made, chatSpeaker) })
+	c.each(list, c.message)
 }
+
+func (c chatReader) message(m value) { c.chatMessage(m, c.made, c.speaker) }
 
 // chatSpeaker returns the participant that says m: its name, which tells
 // speakers of one role apart, or else its role.

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,12 @@ const claudeOrder = "as written, sub-agents included; of several prompts with th
 
 // claudeLine reports whether v is a line of a Claude Code session.
 func claudeLine(v value) bool {
+	message := v.get("message")
 	switch kind := v.get("type").maybeText(); {
+	case message.has("parts"): // of Qwen Code, whose lines are similar
+		return false
+	case (kind == "user" || kind == "assistant") && message.has("role") && message.has("content"):
+		return true // of a program that leaves the session out
 	case v.has("uuid") && v.has("sessionId"):
 		return true
 	case kind == "summary":
@@ -47,9 +53,13 @@ func readClaude(in *input) (*builder, error) {
 	}
 	c.report.Order = claudeOrder
 	c.c.ID = ""
-	c.branches(in.docs)
-	c.onlyAgent = onlyAgent(in.docs)
-	for _, line := range in.docs {
+	lines := in.docs
+	if len(lines) == 1 && lines[0].has("loglines") { // as the web application stores a session
+		lines = slices.Collect(lines[0].get("loglines").items())
+	}
+	c.branches(lines)
+	c.onlyAgent = onlyAgent(lines)
+	for _, line := range lines {
 		c.one(line, c.line)
 		if err := line.failed(); err != nil {
 			return nil, err

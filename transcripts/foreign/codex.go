@@ -35,6 +35,16 @@ func readCodex(in *input) (*builder, error) {
 
 func (c *codexReader) line(v value) {
 	at, _ := time.Parse(time.RFC3339Nano, v.get("timestamp").maybeText())
+	switch { // before releases had an envelope
+	case v.has("payload"):
+	case oldCodexHead(v):
+		c.c.ID = cmp.Or(c.c.ID, clean(v.get("id").maybeText()))
+		c.leaveOut("line about the session")
+		return
+	case oldCodexLine(v):
+		c.item(v, at)
+		return
+	}
 	payload := v.require("payload")
 	switch kind := v.require("type").text(); kind {
 	case "session_meta":
@@ -46,6 +56,26 @@ func (c *codexReader) line(v value) {
 	default:
 		c.leaveOut("line of type " + truncate(clean(kind), 60))
 	}
+}
+
+// oldCodexHead reports whether v is a line about the session of a rollout without an
+// envelope.
+func oldCodexHead(v value) bool {
+	return !v.has("type") && (v.has("record_type") || v.has("id") && v.has("timestamp") && v.names("instructions"))
+}
+
+// oldCodexLine reports whether v is an item of a rollout without an envelope.
+func oldCodexLine(v value) bool {
+	switch v.get("type").maybeText() {
+	case "message", "":
+		for part := range v.get("content").itemsOf() {
+			kind := part.get("type").maybeText()
+			return v.has("role") && (kind == "input_text" || kind == "output_text")
+		}
+	case "function_call", "function_call_output", "local_shell_call", "reasoning":
+		return v.has("call_id") || v.has("summary")
+	}
+	return false
 }
 
 // session reads the session_meta line, which names the session.
@@ -77,7 +107,13 @@ func (c *codexReader) speakers() (user, me string) {
 func (c *codexReader) item(v value, at time.Time) {
 	p := piece{at: at}
 	id := v.get("call_id").maybeText()
-	switch kind := v.require("type").text(); kind {
+	kind := v.get("type").text()
+	if kind == "" && v.has("role") { // in older releases
+		kind = "message"
+	}
+	switch kind {
+	case "":
+		v.require("type")
 	case "message":
 		c.message(v, p)
 	case "reasoning":

@@ -89,21 +89,28 @@ func detectJSON(name string, v value) (Format, error) {
 		return "", formatError(name, "JSON, but neither an object nor an array")
 	}
 	switch {
-	case v.has("resourceSpans"):
+	case v.has("resourceSpans"), v.get("batches").kind() == '[', v.get("trace").has("resourceSpans"), jaegerTrace(v.get("data")):
 		return OTel, nil
-	case v.has("agent_states"), v.has("message_thread"):
+	case v.has("agent_states"), v.has("message_thread"), v.get("llm_context").has("messages"):
 		return AutoGenState, nil
 	case v.get("info").kind() == '{' && v.get("messages").kind() == '[':
 		return OpenCode, nil
-	case v.has("payload") && v.has("type"):
+	case v.has("payload") && v.has("type"), oldCodexHead(v), oldCodexLine(v):
 		return Codex, nil
-	case claudeLine(v):
+	case qwenLine(v):
+		return Qwen, nil
+	case v.has("sessionId") && v.has("projectHash"):
+		return Gemini, nil
+	case claudeLine(v), claudeLines(v.get("loglines")):
 		return ClaudeCode, nil
 	case isTask(unwrapTask(v)):
 		return A2A, nil
 	}
 	if list := messageList(v); list.kind() == '[' {
 		return detectList(name, list)
+	}
+	if v.get("role").maybeText() == hermesMeta {
+		return Hermes, nil
 	}
 	if v.has("role") && v.has("content") {
 		return OpenAI, nil // one message a line
@@ -115,10 +122,29 @@ func detectJSON(name string, v value) (Format, error) {
 	return "", formatError(name, "a JSON object with the keys "+truncate(strings.Join(all, ", "), 200))
 }
 
+// jaegerTrace reports whether v are traces of Jaeger.
+func jaegerTrace(v value) bool {
+	for trace := range v.itemsOf() {
+		return trace.has("traceID") && trace.has("spans")
+	}
+	return false
+}
+
+// claudeLines reports whether v are lines of a Claude Code session.
+func claudeLines(v value) bool {
+	for line := range v.itemsOf() {
+		return line.has("type")
+	}
+	return false
+}
+
 // detectList detects the format of a list of messages.
 func detectList(name string, list value) (Format, error) {
-	chat, named, plain := false, 0, 0
+	chat, routed, odd, named, plain := 0, false, 0, 0, 0
 	for m := range list.items() {
+		if inner := messageList(m); m.kind() == '{' && inner.kind() == '[' && !m.has("role") && !isTask(unwrapTask(m)) {
+			return detectList(name, inner) // an array of conversations
+		}
 		switch {
 		case m.kind() != '{':
 			return "", formatError(name, "a JSON array, but not of objects")
@@ -130,10 +156,14 @@ func detectList(name string, list value) (Format, error) {
 			return AutoGenState, nil
 		case m.get("role").kind() != '"':
 			return "", formatError(name, "a JSON array of objects that are not messages with a role")
+		case m.get("role").maybeText() == hermesMeta:
+			return Hermes, nil
 		case !chatRoles[m.get("role").maybeText()]:
-			return MagenticOne, nil
+			odd++
+			routed = routed || magenticRole(m.get("role").maybeText())
+			continue
 		}
-		chat = true
+		chat++
 		switch role := m.get("role").maybeText(); {
 		case m.get("name").kind() == '"' && m.get("name").maybeText() != "":
 			named++
@@ -142,7 +172,9 @@ func detectList(name string, list value) (Format, error) {
 		}
 	}
 	switch {
-	case !chat:
+	case routed, odd > 0 && chat == 0:
+		return MagenticOne, nil
+	case chat == 0:
 		return "", formatError(name, "an empty JSON array")
 	case named > 0 && plain == 0:
 		return AutoGen, nil

@@ -33,7 +33,7 @@ func TestLenient(t *testing.T) {
 		"no JSON":      {in: claude + `{"type":"user",` + "\n" + "also none\n", texts: "hi", faults: 2, where: "f:2:15", what: "invalid JSON"},
 		"first line":   {in: `er","uuid":"0"}` + "\n" + claude + claude[:len(claude)-1], texts: "hi", faults: 1, where: "f:1:1", what: "invalid JSON"},
 		"odd first":    {in: `{"meta":1}` + "\n" + claude, texts: "hi", faults: 1, where: "f:1: $", what: "missing"},
-		"codex":        {in: `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}` + "\n" + `{"type":"response_item","payload":{"role":"x"}}`, texts: "a", faults: 1, where: "f:2: $.payload", what: "missing"},
+		"codex":        {in: `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}` + "\n" + `{"type":"response_item","payload":{"x":1}}`, texts: "a", faults: 1, where: "f:2: $.payload", what: "missing"},
 		"a2a":          {in: `{"kind":"task","id":"1","history":[{"messageId":"m","role":"boss","parts":[]},{"messageId":"n","role":"user","parts":[{"text":"a"}]}]}`, texts: "a", faults: 1, where: "f: $.history[0].role", what: "user or agent"},
 		"opencode":     {in: `{"info":{"id":"s"},"messages":[{"info":{"role":"user"}},{"info":{"role":"user"},"parts":[{"type":"text","text":"a"}]}]}`, texts: "a", faults: 1, where: "f: $.messages[0]", what: "missing"},
 		"irc":          {in: "[10:00] <a> x\nwhat?\n[10:01] <b> y\n", format: IRC, texts: "x y", faults: 1, where: "f:2", what: "neither a message"},
@@ -117,6 +117,21 @@ func TestFaultsAreBounded(t *testing.T) {
 	if r := all[0].Report; len(r.Faults) != maxFaults || r.LeftOut() != 1000 {
 		t.Errorf("%d named, %d left out", len(r.Faults), r.LeftOut())
 	}
+}
+
+// TestTeams reads a transcript of Microsoft Teams with metadata, in which one cue is
+// damaged.
+func TestTeams(t *testing.T) {
+	content, err := os.ReadFile("testdata/teams-metadata.vtt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	format, all, err := readWith(t, content, "teams-metadata.vtt", Options{})
+	if err != nil || format != WebVTT {
+		t.Fatal(format, err)
+	}
+	sound(t, all[0])
+	golden(t, "teams-metadata.vtt", told(all))
 }
 
 // TestLenientFixtures: a file without faults is read in the same way.

@@ -126,6 +126,10 @@ var fixtures = map[string]Format{
 	"claude-session.jsonl": ClaudeCode, "codex-rollout.jsonl": Codex, "codex-subagent.jsonl": Codex,
 	"otel-team.json": OTel, "otel-older.jsonl": OTel, "openai-messages.json": OpenAI, "openai-finetune.jsonl": OpenAI,
 	"a2a-task.json": A2A, "a2a-task-v03.json": A2A, "opencode-export.json": OpenCode,
+	"ag2-trajectory.json": AutoGen, "tau-results.json": OpenAI, "autogen-agent-state.json": AutoGenState, "claude-loglines.json": ClaudeCode,
+	"claude-no-session.jsonl": ClaudeCode, "codex-older.jsonl": Codex, "codex-untyped.jsonl": Codex, "jaeger-traces.json": OTel, "tempo-trace.json": OTel,
+	"weekdays.irc.txt": IRC, "rrsagent.irc.txt": IRC, "film.srt": SRT,
+	"hermes-session.jsonl": Hermes, "gemini-session.json": Gemini, "gemini-session.jsonl": Gemini, "qwen-session.jsonl": Qwen,
 	"meeting.vtt": WebVTT, "captions.srt": SRT, "channel.irc.txt": IRC, "minutes.irc.txt": IRC,
 }
 

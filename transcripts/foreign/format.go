@@ -24,6 +24,9 @@ const (
 	WebVTT       Format = "webvtt"
 	SRT          Format = "srt"
 	OpenCode     Format = "opencode"
+	Hermes       Format = "hermes"
+	Gemini       Format = "gemini-cli"
+	Qwen         Format = "qwen-code"
 )
 
 // A Kind describes a format.
@@ -49,6 +52,9 @@ func Kinds() []Kind {
 		{WebVTT, "WebVTT: captions"},
 		{SRT, "SubRip: captions"},
 		{OpenCode, "opencode: opencode export, JSON"},
+		{Hermes, "Hermes Agent: session, JSON lines or JSON"},
+		{Gemini, "Gemini CLI: session, JSON or JSON lines"},
+		{Qwen, "Qwen Code: session, JSON lines"},
 	}
 }
 

@@ -51,6 +51,10 @@ func FuzzWebVTT(f *testing.F)       { fuzz(f, WebVTT) }
 func FuzzSRT(f *testing.F)          { fuzz(f, SRT) }
 func FuzzOpenCode(f *testing.F)     { fuzz(f, OpenCode) }
 
+func FuzzHermes(f *testing.F) { fuzz(f, Hermes) }
+func FuzzGemini(f *testing.F) { fuzz(f, Gemini) }
+func FuzzQwen(f *testing.F)   { fuzz(f, Qwen) }
+
 func FuzzSlack(f *testing.F) {
 	fuzz(f, Slack, zipped(f, "users.json", slackUsers, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"<@U2> x","ts":"1.5"}]`))
 }

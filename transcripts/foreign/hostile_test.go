@@ -58,6 +58,24 @@ func TestSlack(t *testing.T) {
 	golden(t, "slack", told(all))
 }
 
+// TestSlackBots: an application that posts under several names is several participants.
+func TestSlackBots(t *testing.T) {
+	day := `[{"type":"message","subtype":"bot_message","bot_id":"B1","username":"build","text":"1","ts":"1.5"},{"type":"message","subtype":"bot_message","bot_id":"B1","username":"deploy","text":"2","ts":"2.5"},
+	 {"type":"message","subtype":"bot_message","bot_id":"B1","username":"build","text":"3","ts":"3.5"},{"type":"message","subtype":"bot_message","username":"news","text":"4","ts":"4.5"}]`
+	_, all, err := read(t, zipped(t, "shop/2026-02-02.json", day), "f.zip", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, all[0])
+	speakers := ""
+	for _, turn := range all[0].Turns {
+		speakers += turn.Speaker + " "
+	}
+	if speakers != "B1 B1/deploy B1 news " {
+		t.Errorf("spoken by %s", speakers)
+	}
+}
+
 // TestHostileArchives checks that malicious zips are refused.
 func TestHostileArchives(t *testing.T) {
 	day := `[{"type":"message","user":"U1","text":"x","ts":"1.0"}]`

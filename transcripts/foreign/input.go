@@ -116,7 +116,7 @@ func balanced(line []byte) bool {
 
 // messageList returns the list of messages in an object that wraps one.
 func messageList(v value) value {
-	for _, key := range []string{"history", "chat_history", "messages"} {
+	for _, key := range []string{"history", "chat_history", "messages", "trajectory", "traj"} {
 		if m := v.get(key); m.kind() == '[' {
 			return m
 		}

@@ -10,23 +10,30 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
-// Lines have two forms: "[09:14] <nick> text" and "16:04:50 <nick> text", with
-// or without seconds. An action has "* nick" instead of "<nick>". Some clients,
+// Lines have two forms: "[09:14] <nick> text", also with a day of the week, and
+// "16:04:50 <nick> text", with or without seconds. An action has "* nick" instead of "<nick>". Some clients,
 // such as irssi, put the mode of the nick before it.
 var (
-	ircLine   = regexp.MustCompile(`^(?:\[(\d\d?):(\d\d)(?::(\d\d))?\]|(\d\d?):(\d\d)(?::(\d\d))?) ?(?:<([ @+%~&]?)([^<>\s]+)>|\* (\S+)) ?(.*)$`)
-	ircNotice = regexp.MustCompile(`^(?:=== |--- |-!- |(?:\[\d\d?:\d\d(?::\d\d)?\]|\d\d?:\d\d(?::\d\d)?) (?:-!-|===|\*\*\*|-->|<--|---) )`)
+	ircLine = regexp.MustCompile(`^(?:\[(?:(Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(\d\d?):(\d\d)(?::(\d\d))?\]|(\d\d?):(\d\d)(?::(\d\d))?) ?(?:<([ @+%~&]?)([^<>\s]+)>|\* (\S+)) ?(.*)$`)
+	// ircHead is the first of two lines of RRSAgent; the second one has the text.
+	ircHead   = regexp.MustCompile(`^(\d\d:\d\d:\d\d) \[([^\[\]\s]+)\][ \t\r]*$`)
+	ircDay    = regexp.MustCompile(`^\[(Mon|Tue|Wed|Thu|Fri|Sat|Sun) (\d\d?):(\d\d)\] (\pL[\pL\pN ._'-]{0,39}): (.+)$`)
+	ircNotice = regexp.MustCompile(`^(?:IRC log of |Timestamps are in |=== |--- |-!- |(?:\[(?:\w{3} )?\d\d?:\d\d(?::\d\d)?\]|\d\d?:\d\d(?::\d\d)?) (?:-!-|===|\*\*\*|-->|<--|---) )`)
 )
 
 // looksIRC reports whether the first lines of a text are lines of an IRC log.
 func looksIRC(raw []byte) bool {
 	said, seen := 0, 0
+	head := ""
 	for line := range strings.Lines(string(raw[:min(len(raw), 16<<10)])) {
 		line = strings.TrimRight(line, "\r\n")
+		if line, head = withHead(line, head); line == "" {
+			continue
+		}
 		switch {
 		case strings.TrimSpace(line) == "":
 			continue
-		case ircLine.MatchString(line):
+		case ircLine.MatchString(line), ircDay.MatchString(line):
 			said++
 		case !ircNotice.MatchString(line):
 			return false
@@ -38,6 +45,18 @@ func looksIRC(raw []byte) bool {
 	return said > 0
 }
 
+// withHead returns a line of the two-line form as one line, "" for its first line. head
+// is that line, which holds for the lines after it.
+func withHead(line, head string) (one, next string) {
+	if m := ircHead.FindStringSubmatch(line); m != nil {
+		return "", m[1] + " <" + m[2] + "> "
+	}
+	if head == "" || strings.TrimSpace(line) == "" || ircLine.MatchString(line) {
+		return line, head
+	}
+	return head + line, head
+}
+
 // An ircReader reads a log.
 type ircReader struct {
 	*builder
@@ -46,7 +65,10 @@ type ircReader struct {
 	start   float64
 	before  float64 // of the line before
 	started bool
+	day     string // of the line before, "" if the log has none
 }
+
+var weekdays = map[string]int{"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}
 
 // readIRC reads a log of either form. With bots such as RRSAgent in it, the log
 // is that of a W3C meeting; see minutes.
@@ -54,8 +76,9 @@ func readIRC(in *input) (*builder, error) {
 	t := in.newBuilder(IRC, "")
 	r := ircReader{builder: t}
 	r.minutes = newMinutes(string(in.raw))
+	head := ""
 	for n, line := range t.lines(in.raw) {
-		if strings.TrimSpace(line) == "" {
+		if line, head = withHead(line, head); strings.TrimSpace(line) == "" {
 			continue
 		}
 		m := ircLine.FindStringSubmatch(line)
@@ -64,6 +87,9 @@ func readIRC(in *input) (*builder, error) {
 			r.line(m)
 		case ircNotice.MatchString(line):
 			r.leaveOut("notice of the server")
+		case ircDay.MatchString(line):
+			m = ircDay.FindStringSubmatch(line)
+			r.line([]string{"", m[1], m[2], m[3], "", "", "", "", "", m[4], "", m[5]})
 		default:
 			err := t.skip(shapeError(fmt.Sprintf("%s:%d", in.name, n), fmt.Sprintf("the line is neither a message nor a notice: %.60q", line), nil))
 			if err != nil {
@@ -76,8 +102,8 @@ func readIRC(in *input) (*builder, error) {
 
 // line adds a message; m is the match of ircLine.
 func (r *ircReader) line(m []string) {
-	at := r.time(m[1]+m[4], m[2]+m[5], m[3]+m[6])
-	nick, text := m[8]+m[9], m[10]
+	at := r.time(m[1], m[2]+m[5], m[3]+m[6], m[4]+m[7])
+	nick, text := m[9]+m[10], m[11]
 	p := piece{speaker: nick, text: text, seconds: &at}
 	if r.minutes.meeting {
 		var why string
@@ -94,9 +120,9 @@ func (r *ircReader) line(m []string) {
 	r.addTurn(p)
 }
 
-// time returns the seconds since the first line. A clock that goes back by more
-// than half a day has passed midnight.
-func (r *ircReader) time(hour, minute, second string) float64 {
+// time returns the seconds since the first line. Without a day of the week, a clock that
+// goes back by more than half a day has passed midnight.
+func (r *ircReader) time(day, hour, minute, second string) float64 {
 	var n [3]float64
 	for i, s := range []string{hour, minute, second} {
 		n[i], _ = strconv.ParseFloat(s, 64) // digits, or "" for no seconds
@@ -104,7 +130,10 @@ func (r *ircReader) time(hour, minute, second string) float64 {
 	at := n[0]*3600 + n[1]*60 + n[2]
 	switch {
 	case !r.started:
-		r.started, r.start = true, at
+		r.started, r.start, r.day = true, at, day
+	case day != "" && r.day != "":
+		r.clock += 24 * 3600 * float64((weekdays[day]-weekdays[r.day]+7)%7)
+		r.day = day
 	case at < r.before-12*3600:
 		r.clock += 24 * 3600
 	case at > r.before+12*3600 && r.clock > 0: // a late line from before midnight
@@ -126,7 +155,7 @@ type minutes struct {
 }
 
 var (
-	w3cNick     = regexp.MustCompile(`(?m)^\d\d?:\d\d(?::\d\d)? ?<([^<>\s]+)>`)
+	w3cNick     = regexp.MustCompile(`(?m)^\d\d?:\d\d(?::\d\d)? ?[<\[]([^<>\[\]\s]+)[>\]]`)
 	w3cBots     = map[string]bool{"rrsagent": true, "zakim": true, "agendabot": true, "trackbot": true, "ghurlbot": true, "gb": true, "github-bot": true, "tidoust-bot": true}
 	w3cQueue    = regexp.MustCompile(`(?i)^\s*(?:q[+\-?=]|v?q(?:ueue)?[+\-=]|ack\b|vack\b|present[+\-=]|regrets[+\-=]|chair[+\-]?[:+\-]|agenda[+\-:?]|agendum\b|zakim,|rrsagent,|agendabot,|trackbot,|ghurlbot,|gb,|scribe[+\-:]|scribenick[+\-:]|meeting:|previous meeting:|next meeting:|topic:|subtopic:|s/.*/.*/|i/.*/.*/|clear agenda|prevmeeting\b|\+1$|-1$|q$)`)
 	w3cJoined   = regexp.MustCompile(`^(\S+) has (?:joined|left|changed)\b`)

@@ -258,6 +258,14 @@ func (v value) items() iter.Seq[value] {
 	}
 }
 
+// itemsOf is items for a value that may be of another kind, which has none.
+func (v value) itemsOf() iter.Seq[value] {
+	if v.kind() != '[' {
+		return func(func(value) bool) {}
+	}
+	return v.items()
+}
+
 // expect reports whether the value is of the kind, and fails if it is of another.
 func (v value) expect(kind byte, what string) bool {
 	if k := v.kind(); k != 0 && k != kind {
@@ -282,6 +290,18 @@ func (v value) get(key string) value {
 
 // has reports whether there is a member that is not null.
 func (v value) has(key string) bool { return v.get(key).kind() != 0 }
+
+// names reports whether there is a member, which may be null.
+func (v value) names(key string) bool {
+	if v.kind() == '{' {
+		for k := range v.pairs() {
+			if k == key {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // require returns a member and fails if it is missing.
 func (v value) require(key string) value {

@@ -152,9 +152,10 @@ func (f *File) conversations() iter.Seq2[*Conversation, error] {
 }
 
 var readers = map[Format]func(*input) iter.Seq2[*Conversation, error]{
-	AutoGen: single(readAutoGen), AutoGenState: single(readAutoGenState), MagenticOne: single(readMagentic), ClaudeCode: single(readClaude),
-	Codex: single(readCodex), OTel: readSpans, Slack: readSlack, IRC: single(readIRC), OpenAI: readChats, A2A: readTasks,
+	AutoGen: readChats(AutoGen, autoGenSpeaker), AutoGenState: single(readAutoGenState), MagenticOne: single(readMagentic), ClaudeCode: single(readClaude),
+	Codex: single(readCodex), OTel: readSpans, Slack: readSlack, IRC: single(readIRC), OpenAI: readChats(OpenAI, chatSpeaker), A2A: readTasks,
 	WebVTT: single(readCaptions(WebVTT)), SRT: single(readCaptions(SRT)), OpenCode: readOpenCode,
+	Hermes: readHermes, Gemini: single(readGemini), Qwen: single(readQwen),
 }
 
 // single reads a format with one conversation a file.

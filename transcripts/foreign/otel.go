@@ -2,7 +2,9 @@ package foreign
 
 import (
 	"cmp"
+	"encoding/json"
 	"iter"
+	"math"
 	"slices"
 	"time"
 )
@@ -14,8 +16,9 @@ const spansOrder = "by the start of the span; repeated messages once, where they
 type span struct {
 	v             value
 	id, parent    string
+	trace         string
 	conversation  string // gen_ai.conversation.id, or that of an outer span, or the trace
-	start         int64  // nanoseconds since 1970
+	start, end    int64  // nanoseconds since 1970; an end of 0 is not known
 	attrs         map[string]value
 	outer         *span
 	innerMessages bool // an inner span holds messages too
@@ -61,24 +64,81 @@ func (in *input) collectSpans(doc value, spans []*span, others int) ([]*span, in
 		}
 		return spans, others
 	}
-	for resource := range doc.require("resourceSpans").items() {
-		for scope := range resource.get("scopeSpans").items() {
+	if trace := doc.get("trace"); trace.kind() == '{' { // of Tempo
+		doc = trace
+	}
+	if data := doc.get("data"); data.kind() == '[' {
+		return in.jaegerSpans(data, spans, others)
+	}
+	resources := doc.get("batches") // of Tempo
+	if resources.kind() == 0 {
+		resources = doc.require("resourceSpans")
+	}
+	for resource := range resources.items() {
+		scopes := resource.get("scopeSpans")
+		if scopes.kind() == 0 {
+			scopes = resource.get("instrumentationLibrarySpans") // before OTLP 1.0
+		}
+		for scope := range scopes.items() {
 			for v := range scope.get("spans").items() {
-				if !in.strict {
-					v = v.apart()
-				}
-				s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), start: v.get("startTimeUnixNano").integer()}
-				if s.attrs = attributes(v); s.isOwn() { // our exports are in the order of their ends
-					s.start = v.get("endTimeUnixNano").integer()
-				}
-				if s.conversation = s.text("gen_ai.conversation.id"); !s.hasGenAI() {
-					others++
-				}
-				spans = append(spans, s)
+				spans, others = in.addSpan(v, otlpSpan, spans, others)
 			}
 		}
 	}
 	return spans, others
+}
+
+// addSpan appends the span that convert makes of v.
+func (in *input) addSpan(v value, convert func(value) *span, spans []*span, others int) ([]*span, int) {
+	if !in.strict {
+		v = v.apart()
+	}
+	s := convert(v)
+	if s.conversation = s.text("gen_ai.conversation.id"); !s.hasGenAI() {
+		others++
+	}
+	return append(spans, s), others
+}
+
+// otlpSpan reads a span of OTLP.
+func otlpSpan(v value) *span {
+	s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), trace: v.get("traceId").text()}
+	s.start, s.end = v.get("startTimeUnixNano").integer(), v.get("endTimeUnixNano").integer()
+	if s.attrs = attributes(v); s.isOwn() { // our exports are in the order of their ends
+		s.start = s.end
+	}
+	return s
+}
+
+// jaegerSpans appends the spans of traces as the API and the page of Jaeger give them.
+func (in *input) jaegerSpans(data value, spans []*span, others int) ([]*span, int) {
+	for trace := range data.items() {
+		for v := range trace.get("spans").items() {
+			spans, others = in.addSpan(v, jaegerSpan, spans, others)
+		}
+	}
+	return spans, others
+}
+
+// jaegerSpan reads a span of Jaeger, whose times are in microseconds.
+func jaegerSpan(v value) *span {
+	s := &span{v: v, id: v.get("spanID").text(), trace: v.get("traceID").text(), attrs: map[string]value{}}
+	s.start = 1000 * min(v.get("startTime").integer(), math.MaxInt64/2000)
+	s.end = s.start + 1000*min(v.get("duration").integer(), math.MaxInt64/2000)
+	for ref := range v.get("references").items() {
+		if ref.get("refType").maybeText() == "CHILD_OF" {
+			s.parent = ref.get("spanID").text()
+		}
+	}
+	for tag := range v.get("tags").items() {
+		text := tag.get("value")
+		raw, err := json.Marshal(map[string]string{"stringValue": text.plain()})
+		if err != nil {
+			continue
+		}
+		s.attrs[tag.require("key").text()] = value{raw, text.at}
+	}
+	return s
 }
 
 // attributes returns the attributes of a span by name.
@@ -109,10 +169,10 @@ func (s *span) hasGenAI() bool {
 func linkSpans(spans []*span) {
 	byID := make(map[string]*span, len(spans))
 	for _, s := range spans {
-		byID[s.v.get("traceId").text()+"/"+s.id] = s
+		byID[s.trace+"/"+s.id] = s
 	}
 	for _, s := range spans {
-		if o := byID[s.v.get("traceId").text()+"/"+s.parent]; o != s && s.parent != "" {
+		if o := byID[s.trace+"/"+s.parent]; o != s && s.parent != "" {
 			s.outer = o
 		}
 	}
@@ -127,7 +187,7 @@ func linkSpans(spans []*span) {
 	}
 	for _, s := range spans {
 		if s.conversation == "" {
-			s.conversation = s.v.get("traceId").text()
+			s.conversation = s.trace
 		}
 	}
 }
@@ -171,8 +231,8 @@ func (s *span) agent() (id, name string) {
 
 // endTime returns the end of a span, which is the time of its output.
 func (s *span) endTime() time.Time {
-	if end := s.v.get("endTimeUnixNano"); end.kind() != 0 {
-		return nanos(end.integer())
+	if s.end > 0 {
+		return nanos(s.end)
 	}
 	return nanos(s.start)
 }

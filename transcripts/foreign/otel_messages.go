@@ -31,7 +31,7 @@ func (t *spanConverter) convert(spans []*span) {
 			if s.innerMessages != enclosing {
 				continue
 			}
-			id := s.v.get("traceId").text() + "/" + s.id
+			id := s.trace + "/" + s.id
 			if s.id != "" && seen[id] {
 				t.leaveOut("repeated span")
 				continue

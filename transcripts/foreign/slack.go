@@ -210,7 +210,11 @@ func (s slackReader) author(t *builder, m slackMessage, kind string) string {
 	}
 	bot := m.get("bot_id").text()
 	name := cmp.Or(m.get("username").maybeText(), m.get("bot_profile").get("name").maybeText())
-	return t.participant(cmp.Or(bot, name), name, transcripts.KindTool, "")
+	id = cmp.Or(bot, name)
+	if i, ok := t.index[clean(id)]; ok && bot != "" && name != "" && clean(name) != t.c.Participants[i].Name {
+		id = bot + "/" + name // one application that posts under several names
+	}
+	return t.participant(id, name, transcripts.KindTool, "")
 }
 
 // participant adds a member of the workspace.
