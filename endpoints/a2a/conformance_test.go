@@ -15,21 +15,28 @@ import (
 // state its usage: those cases are skipped.
 func TestConformance(t *testing.T) {
 	for name, streams := range map[string]bool{"streamed": true, "whole": false} {
-		t.Run(name, func(t *testing.T) {
-			endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
-				if s == endpointtest.Deaf {
-					e := a2a.New(a2a.Config{URL: deaf(t)})
-					t.Cleanup(func() { e.Close() })
-					return e
-				}
-				behave := behaviour(s, streams)
-				if behave == nil || strings.HasSuffix(t.Name(), "/hangs") { // that case expects the end of a process
-					return nil
-				}
-				var calls atomic.Int64
-				return serve(t, streams, func(w *writer, c call) { behave(w, c, calls.Add(1) == 1) }).open(t)
-			})
-		})
+		t.Run(name, func(t *testing.T) { endpointtest.Run(t, opener(streams)) })
+	}
+}
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "a2a", opener(true))
+}
+
+func opener(streams bool) endpointtest.Opener {
+	return func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
+		if s == endpointtest.Deaf {
+			e := a2a.New(a2a.Config{URL: deaf(t)})
+			t.Cleanup(func() { e.Close() })
+			return e
+		}
+		behave := behaviour(s, streams)
+		if behave == nil || strings.HasSuffix(t.Name(), "/hangs") { // that case expects the end of a process
+			return nil
+		}
+		var calls atomic.Int64
+		return serve(t, streams, func(w *writer, c call) { behave(w, c, calls.Add(1) == 1) }).open(t)
 	}
 }
 

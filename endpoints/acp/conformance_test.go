@@ -10,13 +10,13 @@ import (
 )
 
 // fixed returns an endpoint whose agent is this test binary, or nil if an agent of
-// the protocol cannot behave so: it has no bids, side messages or confidence, an
+// the protocol cannot behave so: it has no bids, messages, calls, hand-offs or confidence, an
 // empty text is a failure, a pass has no reason, and wrong usage is unknown.
 func fixed(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
 	t.Helper()
 	switch s {
 	case endpointtest.Empty, endpointtest.Passes, endpointtest.Stated, endpointtest.Bids, endpointtest.SideMessage,
-		endpointtest.Negative, endpointtest.WrongTools, endpointtest.Restarts:
+		endpointtest.Messages, endpointtest.HandsOff, endpointtest.Calls, endpointtest.Negative, endpointtest.WrongTools, endpointtest.Restarts:
 		return nil
 	}
 	self, err := os.Executable()
@@ -40,3 +40,8 @@ func fixed(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
 
 // TestConformance runs the suite of all endpoints.
 func TestConformance(t *testing.T) { endpointtest.Run(t, fixed) }
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "acp", fixed)
+}

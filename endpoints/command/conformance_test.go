@@ -74,16 +74,23 @@ func fixed(t *testing.T, s endpointtest.Scenario) *command.Endpoint {
 // TestConformance runs the suite of all endpoints. A program without a protocol
 // cannot raise signals, bid or break a protocol, so those cases are skipped.
 func TestConformance(t *testing.T) {
-	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
-		switch s {
-		case endpointtest.Hang:
-			if path.Base(t.Name()) == "hangs" { // an ended process is not the end of the seat
-				return nil
-			}
-			return fixed(t, s)
-		case endpointtest.Echo, endpointtest.Errors, endpointtest.Stubborn, endpointtest.Noisy, endpointtest.Complaining, endpointtest.Deaf, endpointtest.Mortal:
-			return fixed(t, s)
+	endpointtest.Run(t, open)
+}
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "command", open)
+}
+
+func open(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
+	switch s {
+	case endpointtest.Hang:
+		if path.Base(t.Name()) == "hangs" { // an ended process is not the end of the seat
+			return nil
 		}
-		return nil
-	})
+		return fixed(t, s)
+	case endpointtest.Echo, endpointtest.Errors, endpointtest.Stubborn, endpointtest.Noisy, endpointtest.Complaining, endpointtest.Deaf, endpointtest.Mortal:
+		return fixed(t, s)
+	}
+	return nil
 }

@@ -70,6 +70,8 @@ type floor struct {
 	got   []endpoint.Signal
 	shown string
 	hold  chan struct{} // when not nil, messages are taken once it is closed
+
+	refuse string // signals of this kind are refused; a message only if it has an envelope
 }
 
 func newFloor() *floor { return &floor{news: make(chan struct{})} }
@@ -87,6 +89,14 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 		case <-hold:
 		case <-ctx.Done():
 		}
+	}
+	switch {
+	case s.Kind == f.refuse && (s.Kind != endpoint.SignalMessage || s.Post != nil):
+		return endpoint.Answer{Reason: "not in this room"}, nil
+	case s.Kind == endpoint.SignalAck:
+		return endpoint.Answer{Allowed: true, Reasons: make([]string, len(s.Of))}, nil
+	case s.Kind == endpoint.SignalCall:
+		return endpoint.Answer{Allowed: true, Body: []byte(`{"agent_name":"dba","success":true,"output":"checked","state":"completed"}`)}, nil
 	}
 	return endpoint.Answer{Allowed: true}, nil
 }

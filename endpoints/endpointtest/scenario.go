@@ -16,6 +16,9 @@ const (
 	Stated      Scenario = "stated"      // states usage 120 and 30, and confidence 0.75
 	Bids        Scenario = "bids"        // bids 0.25
 	SideMessage Scenario = "asides"      // raises the side message "psst" to dba before its answer
+	Messages    Scenario = "messages"    // acknowledges what of its mail asks for it, claims the task t1 and posts a result_bundle "result" to you; if that is refused it passes with the reason
+	HandsOff    Scenario = "hand-off"    // hands off to dba, because "hers"
+	Calls       Scenario = "calls"       // calls dba with the task "check"; if that is refused it passes with the reason
 	Hang        Scenario = "hang"        // raises the side message "working" and never answers
 	Late        Scenario = "late"        // in its first turn raises "working" and answers once the room has taken that, or the turn is cancelled
 	Duplicate   Scenario = "duplicate"   // answers twice

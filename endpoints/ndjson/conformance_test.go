@@ -34,9 +34,14 @@ func fixed(t *testing.T, s endpointtest.Scenario) *ndjson.Endpoint {
 	return ndjson.New(cfg)
 }
 
+func open(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint { return fixed(t, s) }
+
 // TestConformance runs the suite of all endpoints.
-func TestConformance(t *testing.T) {
-	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint { return fixed(t, s) })
+func TestConformance(t *testing.T) { endpointtest.Run(t, open) }
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "ndjson", open)
 }
 
 // BenchmarkSpeak measures one turn of an agent in Go, with a small prompt and with

@@ -52,6 +52,10 @@ type asked struct {
 	Constraints   struct {
 		MaxOutputChars int `json:"max_output_chars"`
 	}
+	Inbox []struct {
+		ID  string `json:"message_id"`
+		Ack bool   `json:"requires_ack"`
+	}
 }
 
 type obj = map[string]any
@@ -135,6 +139,12 @@ func (f *fixture) answer(q asked) {
 	case endpointtest.SideMessage:
 		sideMessage("dba", "psst")
 		emit(q.reply(nil))
+	case endpointtest.Messages:
+		f.handleMail(q)
+	case endpointtest.HandsOff:
+		emit(q.reply(obj{"handoff": obj{"to": "dba", "reason": "hers"}}))
+	case endpointtest.Calls:
+		f.decide(q, f.ask(obj{"type": "desktop.call", "call_id": "c1", "agent_name": "dba", "task": "check"}))
 	case endpointtest.Stubborn:
 		sideMessage("pids", f.pids)
 		sideMessage("", "working")
@@ -161,6 +171,48 @@ func (f *fixture) answer(q asked) {
 		}
 		f.answerWell(q)
 	}
+}
+
+// ask writes a frame and returns why the room refuses it, or "".
+func (f *fixture) ask(frame obj) string {
+	emit(frame)
+	line, _ := f.ReadBytes('\n')
+	var a struct {
+		Reason string
+		Acks   []struct{ Reason string }
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return err.Error()
+	}
+	for _, one := range a.Acks {
+		a.Reason += one.Reason
+	}
+	return a.Reason
+}
+
+// handleMail acknowledges the mail, claims a task and posts its result.
+func (f *fixture) handleMail(q asked) {
+	refused := ""
+	for _, m := range q.Inbox {
+		if m.Ack {
+			refused += f.ask(obj{"type": "desktop.ack", "message_ids": []string{m.ID}})
+		}
+	}
+	refused += f.ask(obj{"type": "desktop.claim", "task": "t1"})
+	refused += f.ask(obj{
+		"type": "desktop.message", "message_id": "result", "to": "you", "kind": "result_bundle", "summary": "40 s",
+		"payload": obj{"task": "t1"}, "correlation_id": "brief", "requires_ack": true,
+	})
+	f.decide(q, refused)
+}
+
+// decide answers, or passes if the room has refused something.
+func (f *fixture) decide(q asked, refused string) {
+	if refused != "" {
+		emit(q.reply(obj{"outcome": "passed", "draft_message": "", "reason": refused}))
+		return
+	}
+	emit(q.reply(nil))
 }
 
 func (f *fixture) answerWell(q asked) {

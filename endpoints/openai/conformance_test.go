@@ -15,17 +15,24 @@ import (
 // cannot bid or send messages, and answers no request but the one of its connection:
 // those cases are skipped.
 func TestConformance(t *testing.T) {
-	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
-		if s == endpointtest.Deaf {
-			return openai.New(openai.Config{BaseURL: deaf(t), Model: "m"})
-		}
-		behave := behaviour(s)
-		if behave == nil || strings.HasSuffix(t.Name(), "/hangs") { // that case expects the end of a process
-			return nil
-		}
-		var calls atomic.Int64
-		return serve(t, func(w http.ResponseWriter, r *http.Request, c call) { behave(w, r, c, calls.Add(1) == 1) }).open(t)
-	})
+	endpointtest.Run(t, open)
+}
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "openai", open)
+}
+
+func open(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
+	if s == endpointtest.Deaf {
+		return openai.New(openai.Config{BaseURL: deaf(t), Model: "m"})
+	}
+	behave := behaviour(s)
+	if behave == nil || strings.HasSuffix(t.Name(), "/hangs") { // that case expects the end of a process
+		return nil
+	}
+	var calls atomic.Int64
+	return serve(t, func(w http.ResponseWriter, r *http.Request, c call) { behave(w, r, c, calls.Add(1) == 1) }).open(t)
 }
 
 // behaviour returns what a server does in a scenario, nil for one that it cannot

@@ -25,7 +25,15 @@ func share(f float64) *float64 { return &f }
 
 // TestConformance runs the suite of all endpoints with a script for each scenario.
 // A script cannot break a protocol, so those cases are skipped.
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { endpointtest.Run(t, open) }
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../docs/agents.md", "scripted", open)
+}
+
+// open returns an agent with the script of a scenario, or nil.
+func open(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
 	echoes := map[string][]scripted.Step{
 		"sequence": {say("one"), say("two"), say("three")},
 		"check":    {say("any"), say("any"), say("any"), say("any"), say("any"), say("any")},
@@ -33,39 +41,52 @@ func TestConformance(t *testing.T) {
 		"unknown_usage_is_not_zero": {say("hello")},
 	}
 	working := scripted.Step{Text: "x", Acts: scripted.Acts{Messages: []scripted.Message{{Text: "working"}}}}
-	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
-		switch s {
-		case endpointtest.Echo:
-			if steps, ok := echoes[path.Base(t.Name())]; ok {
-				return scripted.New(steps...)
-			}
-		case endpointtest.Empty:
-			return scripted.New(scripted.Step{Outcome: endpoint.Said})
-		case endpointtest.Passes:
-			return scripted.New(scripted.Step{Outcome: endpoint.Passed, Reason: "nothing to add"})
-		case endpointtest.Refuses:
-			return scripted.New(scripted.Step{Outcome: endpoint.Refused, Reason: "not mine"})
-		case endpointtest.Errors:
-			return scripted.New(scripted.Step{Outcome: scripted.Fail, Reason: "out of order"})
-		case endpointtest.Stated:
-			return scripted.New(scripted.Step{Text: "x", Usage: endpoint.Usage{Known: true, Input: 120, Output: 30}, Confidence: share(0.75)})
-		case endpointtest.Bids:
-			step := say("then speak")
-			step.Bid = share(0.25)
-			return scripted.New(step)
-		case endpointtest.SideMessage:
-			step := say("hello")
-			step.Messages = []scripted.Message{{To: "dba", Text: "psst"}}
-			return scripted.New(step)
-		case endpointtest.Hang, endpointtest.Stubborn:
-			if path.Base(t.Name()) != "hangs" { // a scripted agent never hangs after its turn
-				hang := working
-				hang.Delay = time.Hour
-				return scripted.New(hang)
-			}
+	switch s {
+	case endpointtest.Echo:
+		if steps, ok := echoes[path.Base(t.Name())]; ok {
+			return scripted.New(steps...)
 		}
-		return nil
-	})
+	case endpointtest.Empty:
+		return scripted.New(scripted.Step{Outcome: endpoint.Said})
+	case endpointtest.Passes:
+		return scripted.New(scripted.Step{Outcome: endpoint.Passed, Reason: "nothing to add"})
+	case endpointtest.Refuses:
+		return scripted.New(scripted.Step{Outcome: endpoint.Refused, Reason: "not mine"})
+	case endpointtest.Errors:
+		return scripted.New(scripted.Step{Outcome: scripted.Fail, Reason: "out of order"})
+	case endpointtest.Stated:
+		return scripted.New(scripted.Step{Text: "x", Usage: endpoint.Usage{Known: true, Input: 120, Output: 30}, Confidence: share(0.75)})
+	case endpointtest.Bids:
+		step := say("then speak")
+		step.Bid = share(0.25)
+		return scripted.New(step)
+	case endpointtest.SideMessage:
+		step := say("hello")
+		step.Messages = []scripted.Message{{To: "dba", Text: "psst"}}
+		return scripted.New(step)
+	case endpointtest.Messages:
+		return follow(t, `{"say":"echo: hello","ack":["*"],"claim":"t1","post":[{"message_id":"result","to":"you","kind":"result_bundle","summary":"40 s","payload":{"task":"t1"},"correlation_id":"brief","requires_ack":true}]}`)
+	case endpointtest.HandsOff:
+		return follow(t, `{"say":"echo: hello","handoff":{"to":"dba","reason":"hers"}}`)
+	case endpointtest.Calls:
+		return follow(t, `{"say":"echo: hello","call":[{"agent_name":"dba","task":"check"}]}`)
+	case endpointtest.Hang, endpointtest.Stubborn:
+		if path.Base(t.Name()) != "hangs" { // a scripted agent never hangs after its turn
+			hang := working
+			hang.Delay = time.Hour
+			return scripted.New(hang)
+		}
+	}
+	return nil
+}
+
+func follow(t *testing.T, script string) endpointtest.Endpoint {
+	t.Helper()
+	steps, err := scripted.Parse("script", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scripted.New(steps...)
 }
 
 // TestOversize checks the limit of characters.

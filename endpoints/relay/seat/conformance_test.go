@@ -21,16 +21,23 @@ import (
 // behind a share. Scenarios of devices that break the protocol are scripted
 // here, envelope by envelope.
 func TestConformance(t *testing.T) {
-	endpointtest.Run(t, func(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
-		if f := scriptedDevice(s); f != nil {
-			return scriptedSeat(t, f)
-		}
-		a := agentOf(s)
-		if a == nil {
-			return nil // the scenario is about the pipes of a process, which the host does not see
-		}
-		return newPair(t, a).seat
-	})
+	endpointtest.Run(t, open)
+}
+
+// TestDocumentedAbilities compares docs/agents.md with the suite.
+func TestDocumentedAbilities(t *testing.T) {
+	endpointtest.Documented(t, "../../../docs/agents.md", "relay", open)
+}
+
+func open(t *testing.T, s endpointtest.Scenario) endpointtest.Endpoint {
+	if f := scriptedDevice(s); f != nil {
+		return scriptedSeat(t, f)
+	}
+	a := agentOf(s)
+	if a == nil {
+		return nil // the scenario is about the pipes of a process, which the host does not see
+	}
+	return newPair(t, a).seat
 }
 
 func echo(p endpoint.Prompt) endpoint.Reply {
@@ -40,6 +47,28 @@ func echo(p endpoint.Prompt) endpoint.Reply {
 
 func sideMessage(ctx context.Context, f endpoint.Floor, to, text string) {
 	_, _ = f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalMessage, To: to, Detail: text})
+}
+
+// handleMail is an agent that acknowledges its mail, claims a task and posts its result.
+func handleMail(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+	signals := []endpoint.Signal{{Kind: endpoint.SignalClaim, Code: "t1"}, {Kind: endpoint.SignalMessage, Post: &endpoint.Post{
+		ID: "result", To: "you", Kind: "result_bundle", Summary: "40 s", Payload: []byte(`{"task":"t1"}`), Correlation: "brief", RequiresAck: true,
+	}}}
+	for _, m := range p.Mail {
+		if m.RequiresAck {
+			signals = append([]endpoint.Signal{{Kind: endpoint.SignalAck, Of: []string{m.ID}}}, signals...)
+		}
+	}
+	for _, s := range signals {
+		a, err := f.Raise(ctx, s)
+		if err != nil {
+			return endpoint.Reply{}, err
+		}
+		if !a.Allowed && len(p.Mail) > 0 {
+			return endpoint.Reply{Outcome: endpoint.Passed, Reason: a.Reason}, nil
+		}
+	}
+	return echo(p), nil
 }
 
 // agentOf returns the agent of a scenario, or nil.
@@ -74,6 +103,14 @@ func agentOf(s endpointtest.Scenario) agentFunc {
 		return func(context.Context, endpoint.Prompt, endpoint.Floor) (endpoint.Reply, error) {
 			return endpoint.Reply{}, fmt.Errorf("%w: out of order", endpoint.ErrAgent)
 		}
+	case endpointtest.HandsOff:
+		return func(_ context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Reply, error) {
+			r := echo(p)
+			r.Handoff = &endpoint.Handoff{To: "dba", Reason: "hers"}
+			return r, nil
+		}
+	case endpointtest.Messages:
+		return handleMail
 	case endpointtest.SideMessage:
 		return func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			sideMessage(ctx, f, "dba", "psst")
