@@ -402,6 +402,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		x = nil // its sender has spoken in another room
 	}
 	s.awaitIdle(m)
+	s.noteSteering(e, m)
 	s.noteResult(m)
 	human := m.Kind != kinds.CallResult && m.From != ActorRoom && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
@@ -179,6 +180,45 @@ func (s *State) steered(m Message) Message {
 	return m
 }
 
+// A Steering is a request of a person that the manager got, and the manager's first
+// decision or clarification_reply whose correlation_id or parent_id is the request.
+type Steering struct {
+	Message string `json:"message_id"` // the request
+	Seq     int64  `json:"seq"`
+	From    string `json:"from_agent"`
+	For     string `json:"for_agent,omitempty"` // the worker that the person addressed
+	Reply   string `json:"reply_id,omitempty"`  // "" while it is not answered
+	Kind    string `json:"reply_kind,omitempty"`
+	To      string `json:"reply_to,omitempty"` // the receiver of the answer
+	Replied int64  `json:"reply_seq,omitempty"`
+}
+
+// OfPerson reports whether a person, or a program of one, has sent the message in its own
+// name.
+func (m Message) OfPerson() bool {
+	return m.By == "" && (m.Kind == KindRequest || m.Source == SourceUser || m.Source == SourceApplet)
+}
+
+// maxSteering is the number of requests that a state lists.
+const maxSteering = 20
+
+// noteSteering notes a request that the manager got, and the manager's answer to one.
+func (s *State) noteSteering(e Event, m Message) {
+	n := s.narrator()
+	switch {
+	case n == nil:
+	case m.OfPerson() && m.To == n.ID:
+		s.Steering = append(s.Steering[max(0, len(s.Steering)+1-maxSteering):len(s.Steering):len(s.Steering)], Steering{Message: m.ID, Seq: e.Seq, From: m.From, For: m.For})
+	case m.From == n.ID && (m.Kind == kinds.Decision || m.Kind == kinds.ClarificationReply):
+		s.Steering = slices.Clone(s.Steering)
+		for i := range s.Steering {
+			if x := &s.Steering[i]; x.Reply == "" && slices.Contains(nonEmpty(m.Correlation, m.Parent), x.Message) {
+				x.Reply, x.Kind, x.To, x.Replied = m.ID, m.Kind, m.To, e.Seq
+			}
+		}
+	}
+}
+
 // duty returns the part that x has in the protocol of a manager and its workers, one of
 // endpoint's constants, or "". There must be a participant of the other part, and the
 // caller of a child room is none.
@@ -203,7 +243,7 @@ func (s *State) duty(x *Seat) string {
 // viewPlan adds the plan to the view of a reader who may see internal messages.
 func (s *State) viewPlan(v *View) {
 	p := &s.Plan
-	v.Intent, v.Criteria, v.Tasks, v.Proposals, v.Checks = p.Intent, p.Judged(), append([]plan.Task(nil), p.Tasks...), p.Proposals, p.Checks
+	v.Intent, v.Criteria, v.Tasks, v.Proposals, v.Checks, v.Steering = p.Intent, p.Judged(), append([]plan.Task(nil), p.Tasks...), p.Proposals, p.Checks, s.Steering
 }
 
 // withUrgency makes a cancel urgent: its receiver should know before it works on.

@@ -36,13 +36,16 @@ func (s *script) plan(out *strings.Builder) {
 	for _, c := range v.Checks {
 		fmt.Fprintf(out, "  check %s of %s answered by %q\n", c.ID, c.To, c.Reply)
 	}
+	for _, x := range v.Steering {
+		fmt.Fprintf(out, "  request %d of %s for %q: %s %d to %q\n", x.Seq, x.From, x.For, x.Kind, x.Replied, x.To)
+	}
 	in, _ := s.state.Input(s.state.Policy, s.clock, nil)
 	for _, a := range in.Agents {
 		for _, t := range a.Tasks {
 			fmt.Fprintf(out, "  policy: %s has %s %s after=%v\n", a.ID, t.ID, t.State, t.After)
 		}
 	}
-	if v := s.state.View(room.UserRedacted); v.Intent != nil || v.Tasks != nil || v.Criteria != nil || v.Checks != nil || v.Proposals != nil {
+	if v := s.state.View(room.UserRedacted); v.Intent != nil || v.Tasks != nil || v.Criteria != nil || v.Checks != nil || v.Proposals != nil || v.Steering != nil {
 		fmt.Fprintln(out, "  a spectator sees the plan")
 	}
 }

@@ -46,6 +46,8 @@ type State struct {
 	Mail Mail      `json:",omitzero"` // messages between participants
 	Plan plan.Plan `json:",omitzero"` // intent and tasks
 
+	Steering []Steering `json:",omitempty"` // the newest requests of people that the manager got
+
 	Recent   recent                    // newest events as policies see them
 	Messages chunkedList[indexEntry]   // every message, without its text
 	Public   chunkedList[messageIndex] // those that every participant may read

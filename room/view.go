@@ -38,6 +38,7 @@ type View struct {
 	Tasks     []plan.Task      `json:"tasks,omitempty"`
 	Proposals []plan.Proposal  `json:"proposals,omitempty"`
 	Checks    []plan.Check     `json:"checks,omitempty"`
+	Steering  []Steering       `json:"steering,omitempty"`
 
 	// Raised are the limits with which a room that a limit or a loop guard has
 	// stopped can go on.

@@ -176,9 +176,9 @@ func (s *cachedMessage) as(id string) (endpoint.Line, bool) {
 	return l, true
 }
 
-// forDuty adds to the request of a person what the manager needs for its answer.
+// forDuty adds to the message of a person what the manager needs for its answer.
 func (s *cachedMessage) forDuty(l endpoint.Line, duty string) endpoint.Line {
-	if duty == endpoint.DutyManager && s.m.Kind == room.KindRequest {
+	if duty == endpoint.DutyManager && s.m.OfPerson() {
 		l.ID, l.For = s.m.ID, s.m.For
 	}
 	return l
