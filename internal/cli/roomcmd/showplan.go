@@ -12,7 +12,7 @@ import (
 )
 
 // printPlan writes the plan of a room: the intent with its criteria, the tasks with
-// their states and owners, and what is proposed. A room without a plan has none of it. columns
+// their states and owners, what is proposed, and what people asked. A room without a plan has none of it. columns
 // is the width of the terminal.
 func printPlan(w io.Writer, columns int, v room.View) error {
 	if err := printIntent(w, v); err != nil {
@@ -31,7 +31,22 @@ func printPlan(w io.Writer, columns int, v room.View) error {
 		}
 		fmt.Fprintln(w, term.Line(p.From+" proposes changes of "+strings.Join(ids, ", ")+" in message "+p.ID))
 	}
+	for _, x := range v.Steering {
+		fmt.Fprintln(w, term.Line(steering(x)))
+	}
 	return nil
+}
+
+// steering says what the manager has made of a person's request.
+func steering(x room.Steering) string {
+	text := fmt.Sprintf("%s asked in event %d", x.From, x.Seq)
+	if x.For != "" {
+		text += ", for " + x.For
+	}
+	if x.Reply == "" {
+		return text + ": not answered yet"
+	}
+	return fmt.Sprintf("%s: %s to %s in event %d", text, x.Kind, x.To, x.Replied)
 }
 
 // printIntent writes what the manager has understood of the user's wish.

@@ -42,14 +42,14 @@ customElements.define("moot-plan", class extends HTMLElement {
 
   // draw shows the plan of the view. Where a person has scrolled to stays in sight.
   draw() {
-    const { intent, criteria = [], tasks = [], proposals = [], participants } = this.room.view;
+    const { intent, criteria = [], tasks = [], proposals = [], steering = [], participants } = this.room.view;
     this.hidden = !intent && tasks.length === 0 && proposals.length === 0;
-    const key = JSON.stringify([intent, criteria, tasks, proposals, participants.map((p) => [p.id, p.name])]);
+    const key = JSON.stringify([intent, criteria, tasks, proposals, steering, participants.map((p) => [p.id, p.name])]);
     if (this.hidden || key === this.key) return;
     this.key = key;
     setText(this.text, summary(criteria, tasks, proposals));
     const top = this.body.scrollTop, name = (id) => this.room.name(id);
-    this.body.replaceChildren(...[drawIntent(intent), drawCriteria(criteria, name), drawTasks(tasks, name), drawProposals(proposals, name)].filter(Boolean));
+    this.body.replaceChildren(...[drawIntent(intent), drawCriteria(criteria, name), drawTasks(tasks, name), drawProposals(proposals, name), drawSteering(steering, name)].filter(Boolean));
     this.body.scrollTop = top;
   }
 });
@@ -104,6 +104,16 @@ function drawProposals(proposals, name) {
   if (proposals.length === 0) return null;
   return section("Proposals that wait for the manager", el("ul", { class: "plan-lines" }, ...proposals.flatMap((p) => p.tasks.map((t) =>
     line("open", ["?", "proposed"], [el("b", {}, t.id), ` ${t.title ?? ""} `], [`by ${name(p.from_agent)}`, change(t, name)])))));
+}
+
+// drawSteering shows what the manager has made of the requests of people.
+function drawSteering(steering, name) {
+  if (steering.length === 0) return null;
+  return section("Requests of people", el("ul", { class: "plan-lines" }, ...steering.map((s) => {
+    const request = el("a", { href: `#event-${s.seq}` }, `event ${s.seq}`), by = ` ${name(s.from_agent)}${s.for_agent ? `, for ${name(s.for_agent)}` : ""}`;
+    if (!s.reply_id) return line("open", ["○", "not answered"], [request, by], []);
+    return line("met", ["✓", "answered"], [request, by], [`${s.reply_kind.replaceAll("_", " ")} to ${name(s.reply_to)}, event ${s.reply_seq}`]);
+  })));
 }
 
 // change says what a proposal changes of a task.
