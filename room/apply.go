@@ -400,6 +400,7 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	x := s.seat(m.From)
 	if m.Kind == kinds.CallResult {
 		x = nil // its sender has spoken in another room
+		s.noteTold(m)
 	}
 	s.awaitIdle(m)
 	s.noteSteering(e, m)

@@ -105,6 +105,28 @@ func (s *State) resultMessage(c Call, r calls.Result, now Now) MessagePosted {
 	return MessagePosted{Message: m, Auto: true}
 }
 
+// untold returns as messages the results of calls for which the agent waited in a turn
+// that has ended with its host: it may not have got them, or has lost them since.
+func (s *State) untold(turn int, now Now) (bodies []Body) {
+	for _, c := range s.Calls {
+		if c.Turn == turn && !c.State.Open() && !c.Posted {
+			b := s.resultMessage(c, *c.Result, now)
+			b.Message.ID = s.Spec.Room + "." + c.ID
+			bodies = append(bodies, b)
+		}
+	}
+	return bodies
+}
+
+// noteTold notes that a message has the result of a call.
+func (s *State) noteTold(m Message) {
+	if c := s.call(m.Correlation); c != nil && !c.State.Open() && !c.Posted && c.Caller == m.To {
+		told := *c
+		told.Posted = true
+		s.setCall(told)
+	}
+}
+
 // withCalls adds to bodies the calls that they cancel. The end of the room cancels all
 // of them. The end of the caller's turn by a failure or a person cancels those that it
 // waited for, because no other has use for the result. A pause and a restart do not: the

@@ -95,7 +95,7 @@ func (s *State) decide(c Command, now Now) ([]Body, error) {
 	case Open:
 		return s.decideOpen(do)
 	case Claim:
-		return s.decideClaim(do)
+		return s.decideClaim(do, now)
 	case Say:
 		return s.decideSay(c.Actor, do, now)
 	case Pause, Resume, Stop, Complete:
@@ -208,10 +208,11 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 
 // decideClaim starts an epoch. A turn in flight ended with the process that had
 // started it, and is interrupted instead of repeated.
-func (s *State) decideClaim(do Claim) ([]Body, error) {
+func (s *State) decideClaim(do Claim, now Now) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
 	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person's turn is not interrupted by a restart
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended", Tokens: s.interruptedTokens()})
+		bodies = append(bodies, s.untold(s.Turn.Number, now)...)
 	}
 	if do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue {
 		bodies = append(bodies, Paused{Cause: CauseInterrupted, Reason: "interrupted: the host ended while the room was live"})
