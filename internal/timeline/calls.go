@@ -1,14 +1,14 @@
 package timeline
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/internal/human"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/secrets"
-
-	"github.com/folkmoot/moot/room"
 )
 
 // call shows an event about a call of an agent by another.
@@ -16,15 +16,43 @@ func (p *Printer) call(b room.Body) string {
 	switch b := b.(type) {
 	case room.CallStarted:
 		p.keepCall(b.Call)
-		return p.callLine(b.Call, "", p.label(b.Caller)+" calling "+p.label(b.Agent)+": "+secrets.Preview(b.Task))
+		return p.callBegun(b.Call)
 	case room.CallChanged:
 		return p.callChanged(b)
 	case room.CallEnded:
 		c := p.calls[b.Call]
 		delete(p.calls, b.Call)
-		return p.callEnded(c, b)
+		c.State, c.Result = b.State, &b.Result
+		return p.below(c) + p.callEnded(c)
 	}
 	return ""
+}
+
+// below shows the calls that the agent of a call has made while it was called.
+func (p *Printer) below(c calls.Call) (out string) {
+	if p.Below == nil || c.Room == "" || c.Result.Calls == 0 || c.Depth > calls.MaxDepth {
+		return ""
+	}
+	list, known := p.read[c.Room]
+	if !known { // it has ended, so that it does not change
+		list = p.Below(c.Room)
+		if p.read == nil {
+			p.read = map[string][]calls.Call{}
+		}
+		p.read[c.Room] = list
+	}
+	for _, d := range list {
+		out += p.callBegun(d)
+		if d.Result != nil && d.Depth > c.Depth {
+			out += p.below(d) + p.callEnded(d)
+		}
+	}
+	return out
+}
+
+// callBegun shows that an agent calls another one.
+func (p *Printer) callBegun(c calls.Call) string {
+	return p.callLine(c, "", p.label(c.Caller)+" calling "+p.label(c.Agent)+because(secrets.Preview(c.Task)))
 }
 
 // keepCall notes an open call, whose later events have its id only.
@@ -71,21 +99,17 @@ func (p *Printer) callChanged(b room.CallChanged) string {
 
 // callEnded shows the result of a call: whether it succeeded, what it used, and the
 // tools of its agent.
-func (p *Printer) callEnded(c calls.Call, b room.CallEnded) string {
-	r, said, code := b.Result, "SUCCESS", green
+func (p *Printer) callEnded(c calls.Call) string {
+	r, said, code := *c.Result, "SUCCESS", green
 	if !r.Success {
 		said, code = "FAILED", red
 	}
-	who := r.Agent
-	if who == "" {
-		who = c.Agent
-	}
-	text := p.label(who) + " returned: " + said + " (" + human.Tokens(r.Tokens, 0, 0, r.Estimated, thousands) + ", " + human.Duration(time.Duration(r.Duration*float64(time.Second))) + ")"
+	text := p.label(cmp.Or(r.Agent, c.Agent)) + " returned: " + said + " (" + human.Tokens(r.Tokens, 0, 0, r.Estimated, thousands) + ", " + human.Duration(time.Duration(r.Duration*float64(time.Second))) + ")"
 	if len(r.Tools) > 0 {
 		text += ", tools used: " + strings.Join(r.Tools, ", ")
 	}
 	if !r.Success {
-		why := string(b.State)
+		why := string(c.State)
 		if len(r.Errors) > 0 {
 			why = secrets.Preview(r.Errors[0])
 		}

@@ -22,6 +22,9 @@ type Printer struct {
 	You string
 	// Badge is shown next to the name of the room, such as DEMO.
 	Badge string
+	// Below returns the calls that were made in the room of a call, which are shown when
+	// that has ended; nil shows none.
+	Below func(room string) []calls.Call
 
 	name     string // of the policy
 	seats    map[string]seat
@@ -31,9 +34,10 @@ type Printer struct {
 	approved string // the actor that approved the draft of this turn
 	edited   string
 	declines int
-	here     map[string]bool       // the seats whose sessions are not away
-	forms    map[string]bool       // the ids of questions
-	calls    map[string]calls.Call // the open ones
+	here     map[string]bool         // the seats whose sessions are not away
+	forms    map[string]bool         // the ids of questions
+	calls    map[string]calls.Call   // the open ones
+	read     map[string][]calls.Call // what Below has returned
 }
 
 // A seat is a participant and its colour.
@@ -380,9 +384,7 @@ func (p *Printer) recallHead(s *room.State) string {
 		p.turn = granted{number: t.Number, who: t.Participant, tokens: t.Tokens}
 	}
 	for _, c := range s.Calls {
-		if c.State.Open() {
-			p.keepCall(c)
-		}
+		p.keepCall(c)
 	}
 	spec := s.Spec
 	spec.Limits = s.Limits

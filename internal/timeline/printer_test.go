@@ -269,3 +269,47 @@ func TestUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsBelow: the calls that a called agent has made are shown under its own, once it
+// has returned, also those of a call that began before the printer.
+func TestCallsBelow(t *testing.T) {
+	reads := 0
+	at := func(depth int, id, caller, agent, room string, below int) calls.Call {
+		return calls.Call{ID: id, Caller: caller, Agent: agent, Room: room, Depth: depth, Task: "do it", State: calls.Completed, Result: &calls.Result{Agent: agent, Success: true, Calls: below}}
+	}
+	p := &Printer{Below: func(room string) []calls.Call {
+		reads++
+		switch room {
+		case "r_2":
+			return []calls.Call{at(2, "c1", "dba", "tester", "r_3", 1), {ID: "c3", Caller: "dba", Agent: "slow", Depth: 2, State: calls.Working}}
+		case "r_3":
+			return []calls.Call{at(3, "c1", "tester", "runner", "r_4", 0)}
+		}
+		t.Errorf("the calls of %s are read", room)
+		return nil
+	}}
+	p.Recall(&room.State{Calls: []calls.Call{at(1, "c1", "lead", "dba", "r_2", 2)}})
+	want := `  ── dba calling tester: do it
+
+    ── tester calling runner: do it
+
+    ── runner returned: SUCCESS (0 tokens, 0 s)
+
+  ── tester returned: SUCCESS (0 tokens, 0 s)
+
+  ── dba calling slow
+
+── dba returned: SUCCESS (0 tokens, 0 s)
+
+`
+	for range 2 {
+		got := p.Event(room.Event{Body: room.CallEnded{Call: "c1", State: calls.Completed, Result: calls.Result{Agent: "dba", Success: true, Calls: 2}}})
+		if got != want || reads != 2 {
+			t.Errorf("%d reads\n%s", reads, got)
+		}
+		p.keepCall(at(1, "c1", "lead", "dba", "r_2", 2))
+	}
+	if got := p.Event(room.Event{Body: room.CallEnded{Call: "c9", Result: calls.Result{Agent: "dba", Success: true, Calls: 2}}}); strings.Contains(got, "calling") {
+		t.Errorf("a call of an unknown room:\n%s", got)
+	}
+}

@@ -55,7 +55,7 @@ func (a *App) Terminal() *timeline.Terminal {
 
 // Printer shows events in this terminal's colours and width.
 func (a *App) Printer() *timeline.Printer {
-	return &timeline.Printer{Style: timeline.Style{Color: a.Colours(a.Stdout), Width: Width(a.Stdout)}}
+	return &timeline.Printer{Style: timeline.Style{Color: a.Colours(a.Stdout), Width: Width(a.Stdout)}, Below: a.callsBelow}
 }
 
 // maxPassphrase bounds what is read from something that is no terminal.

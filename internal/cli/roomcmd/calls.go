@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
-	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/human"
-	"github.com/folkmoot/moot/problem"
-	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/log"
 )
@@ -54,7 +50,7 @@ type madeCall struct {
 
 // calls lists the calls of a room.
 func (a *commands) calls(ctx context.Context, id string) error {
-	read, done, err := a.callReader(id)
+	read, done, err := a.CallReader(id)
 	if err != nil {
 		return err
 	}
@@ -69,40 +65,8 @@ func (a *commands) calls(ctx context.Context, id string) error {
 	return emitListing(a, made, callTable, flat(made, 0))
 }
 
-// A callReader returns the calls of one room, oldest first.
-type callReader func(ctx context.Context, id string) ([]calls.Call, error)
-
-// callReader returns a reader of the log, or of the server that --server names. The
-// caller calls done.
-func (a *commands) callReader(id string) (read callReader, done func(), err error) {
-	if a.Remote() {
-		c, err := a.Client(id)
-		if err != nil {
-			return nil, nil, err
-		}
-		return remoteCalls(c, id), c.Close, nil
-	}
-	db, err := a.Wiring().OpenLog(true)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(ctx context.Context, id string) ([]calls.Call, error) { return callsOf(ctx, db, id) }, func() { _ = db.Close() }, nil
-}
-
-// remoteCalls reads calls at a server. A token of one room may not read the rooms of its
-// calls: then those below are left out.
-func remoteCalls(c *client.Client, top string) callReader {
-	return func(ctx context.Context, id string) ([]calls.Call, error) {
-		list, err := c.Calls(ctx, id)
-		if p, ok := errors.AsType[*problem.Error](err); ok && id != top && (p.Code == "API-FORBIDDEN" || p.Code == "ROOM-UNKNOWN") {
-			return nil, nil
-		}
-		return list, err
-	}
-}
-
 // readCalls returns the calls of a room with those below them.
-func readCalls(ctx context.Context, read callReader, id string, depth int) ([]madeCall, error) {
+func readCalls(ctx context.Context, read app.CallReader, id string, depth int) ([]madeCall, error) {
 	list, err := read(ctx, id)
 	if err != nil {
 		return nil, err
@@ -122,33 +86,6 @@ func readCalls(ctx context.Context, read callReader, id string, depth int) ([]ma
 		}
 	}
 	return made, nil
-}
-
-// callsOf returns all calls of the log of a room.
-func callsOf(ctx context.Context, db log.Reader, id string) ([]calls.Call, error) {
-	var list []calls.Call
-	find := func(call string) *calls.Call {
-		i := slices.IndexFunc(list, func(c calls.Call) bool { return c.ID == call })
-		if i < 0 {
-			return &calls.Call{} // a damaged log
-		}
-		return &list[i]
-	}
-	err := app.EachEvent(ctx, db, id, func(e room.Event) error {
-		switch b := e.Body.(type) {
-		case room.CallStarted:
-			list = append(list, b.Call.Public())
-		case room.CallChanged:
-			c := find(b.Call)
-			c.State, c.Asked, c.Text, c.Canceling = b.State, b.Asked, b.Text, b.Canceling
-		case room.CallEnded:
-			c := find(b.Call)
-			c.State, c.Asked, c.Text, c.WaitUntil, c.Posted, c.Ended = b.State, "", "", 0, b.Posted, e.Seq
-			c.Result = &b.Result
-		}
-		return nil
-	})
-	return list, err
 }
 
 // A callRow is a line of the table.
