@@ -1,14 +1,20 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/client"
+	"github.com/folkmoot/moot/internal/server"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/log"
 )
 
 // calling is a room in which a session calls agents with scripts: one that answers, one
@@ -203,5 +209,75 @@ func TestCallsRefused(t *testing.T) {
 		if p := x.refused(get, path, nil); p.Status != http.StatusNotFound {
 			t.Errorf("%s: %+v", path, p)
 		}
+	}
+}
+
+// TestCallClient makes, answers and cancels calls with the client of programs in Go.
+func TestCallClient(t *testing.T) {
+	x := newCallRoom(t)
+	c := client.New(client.Config{URL: x.web.URL})
+	id := strings.TrimPrefix(x.path, "/api/rooms/")
+	now := int64(0)
+	made, err := c.CallAgents(t.Context(), id, "lead", api.CallRequest{Calls: []api.CallArgs{
+		{Agent: "asks", Task: "Which table?", WaitMS: &now}, {Agent: "slow", Task: "Take your time", WaitMS: &now},
+	}})
+	if err != nil || len(made) != 2 || made[0].Agent != "asks" || !made[1].State.Open() {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	until := func(i int, want calls.State) (a calls.Answer) {
+		for a.State != want && (a.State == "" || a.State.Open()) && err == nil {
+			a, err = c.GetCall(t.Context(), id, "lead", made[i].ID, 20*time.Second)
+		}
+		return a
+	}
+	if a := until(0, calls.InputRequired); a.State != calls.InputRequired || err != nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if err := c.ReplyCall(t.Context(), id, "lead", made[0].ID, "The big one."); err != nil {
+		t.Error(err)
+	}
+	if err := c.CancelCall(t.Context(), id, "lead", made[1].ID, "too slow"); err != nil {
+		t.Error(err)
+	}
+	if a := until(0, calls.Completed); a.State != calls.Completed || a.Output != "It is the table of orders." {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a := until(1, calls.Canceled); a.State != calls.Canceled {
+		t.Errorf("%+v, %v", a, err)
+	}
+	list, err := c.Calls(t.Context(), id)
+	if err != nil || len(list) != 2 || list[0].State != calls.Completed || list[1].State != calls.Canceled {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := c.GetCall(t.Context(), id, "lead", "c9", 0); !errors.Is(err, log.ErrNotFound) || codeOf(err) != "ROOM-CALL-UNKNOWN" {
+		t.Errorf("an unknown call: %v", err)
+	}
+}
+
+// TestMessageClient posts, pulls, acknowledges and lists messages with the client.
+func TestMessageClient(t *testing.T) {
+	r, c := hostedRoom(t, lead, server.LocalUser)
+	receipt, err := c.Post(t.Context(), r.ID(), "lead", api.Post{ID: "m1", To: "dba", Kind: "status_check", Text: "Is it done?", RequiresAck: true})
+	if err != nil || receipt.State != delivery.Queued {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if in, err := c.Pull(t.Context(), r.ID(), "dba", 5); err != nil || len(in.Messages) != 1 || in.Messages[0].Text != "Is it done?" {
+		t.Errorf("%+v, %v", in, err)
+	}
+	if receipt, err = c.Ack(t.Context(), r.ID(), "dba", "m1"); err != nil || receipt.State != delivery.Acked {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+	for f, want := range map[client.DeliveryFilter]int{
+		{}: 1, {To: "dba", From: "lead", Kind: "status_check", State: delivery.Acked}: 1, {To: "lead"}: 0, {From: "dba"}: 0, {Kind: "decision"}: 0, {State: delivery.Held}: 0,
+	} {
+		if d, err := c.Deliveries(t.Context(), r.ID(), f); err != nil || len(d.Deliveries) != want {
+			t.Errorf("%+v: %+v, %v", f, d, err)
+		}
+	}
+	if _, err := c.Post(t.Context(), r.ID(), "dba", api.Post{ID: "m2", To: "lead", Kind: "decision", Text: "I decide."}); codeOf(err) != "ROOM-KIND" {
+		t.Errorf("a decision of a worker: %v", err)
+	}
+	if d, err := c.DeadLetters(t.Context(), r.ID()); err != nil || len(d.DeadLetters) != 1 || d.DeadLetters[0].ID != "m2" || d.Total != 1 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
