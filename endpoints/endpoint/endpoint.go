@@ -195,7 +195,7 @@ type Answer struct {
 	Always  bool   // permission: the agent need not ask for the like again
 	By      string // permission: the id of the person, or RuledBy or NoAnswer
 	Reason  string
-	Body    []byte // call: the answer; question: the values that were filled in, a JSON object
+	Body    []byte // call: the answer; typed message: its message_id, state and reason; question: the values that were filled in, a JSON object
 	// Reasons say of an ack why the room refuses each of the messages, "" if it does
 	// not. Allowed is set if it refuses none.
 	Reasons []string

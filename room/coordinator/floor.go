@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/delivery"
 )
 
 // A floor lets one endpoint raise signals in the room; see [endpoint.Floor].
@@ -109,7 +111,34 @@ func (f *floor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answer, 
 	if err == nil {
 		err = refusalOf(events)
 	}
-	return f.answer(err)
+	a, err := f.answer(err)
+	if a.Allowed && s.Post != nil {
+		a.Body = f.receipt(ctx, s.Post.ID, events)
+	}
+	return a, err
+}
+
+// receipt returns what has become of a message that the agent has posted, as JSON; nil if
+// the room does not know. A repetition has no events.
+func (f *floor) receipt(ctx context.Context, id string, events []room.Event) []byte {
+	for _, e := range events {
+		if b, ok := e.Body.(room.MessagePosted); ok && b.Message.From == f.participant {
+			id = b.Message.ID
+		}
+	}
+	r, err := f.room.Receipt(ctx, id)
+	if err != nil {
+		return nil
+	}
+	b, err := json.Marshal(struct {
+		ID     string         `json:"message_id"`
+		State  delivery.State `json:"state"`
+		Reason string         `json:"reason,omitempty"`
+	}{id, r.State, r.Reason})
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // acknowledge acknowledges messages to the agent, and says which of them the room

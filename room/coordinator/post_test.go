@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +118,9 @@ func TestPostRefused(t *testing.T) {
 		say := func(ctx context.Context, _ endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			for _, c := range cases {
 				a, err := f.Raise(ctx, c.signal)
+				if receipt := string(a.Body); a.Allowed && receipt != `{"message_id":"q","state":"queued"}` {
+					t.Errorf("the receipt is %s", receipt)
+				}
 				if err != nil || a.Allowed != (c.why == "") || !strings.Contains(a.Reason, c.why) {
 					t.Errorf("%+v %+v: %+v (%v), want %q", c.signal, c.signal.Post, a, err, c.why)
 				}
@@ -137,4 +141,62 @@ func TestPostRefused(t *testing.T) {
 			t.Errorf("%d messages", n)
 		}
 	})
+}
+
+// TestMail: the mail of a prompt is what waits for its agent, urgent messages first: once,
+// again when the agent has forgotten what it did not acknowledge, and no more once that is
+// acknowledged. Talk to everybody is no mail.
+func TestMail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lead := playing(t, map[string]string{"lead": `{"say":"Hello.","post":[` +
+			`{"message_id":"brief","to":"dba","kind":"intent_brief","text":"Estimate it.","requires_ack":true,"priority":"low","thread_id":"th"},` +
+			`{"message_id":"once","to":"dba","kind":"decision","summary":"Use batches.","correlation_id":"c","parent_id":"p"},` +
+			`{"message_id":"all","kind":"status_check","text":"How is it?"},` +
+			`{"message_id":"urgent","to":"worker","kind":"decision","text":"Now.","priority":"urgent"}]}`})
+		var got []string
+		say := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+			if p.You.ID == "lead" {
+				return lead(ctx, p, f)
+			}
+			ids := ""
+			for _, m := range p.Mail {
+				ids += m.ID + " "
+				if want := mailWanted[m.ID]; !reflect.DeepEqual(m, want) {
+					t.Errorf("mail %+v, want %+v", m, want)
+				}
+			}
+			got = append(got, ids)
+			var err error
+			switch len(got) {
+			case 2:
+				_, err = f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalForgot})
+			case 3:
+				_, err = f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalAck, Of: []string{"brief"}})
+			case 4:
+				_, err = f.Raise(ctx, endpoint.Signal{Kind: endpoint.SignalForgot})
+			}
+			return endpoint.Reply{Outcome: endpoint.Passed}, err
+		}
+		ps := agents("lead", "dba")
+		ps[0].Role, ps[1].Role, ps[1].Remembers = "manager", "worker", true
+		l := &memory.Log{}
+		r, err := coordinator.Open(t.Context(), config(l, inOrder("lead", "dba", "dba", "dba", "dba", "dba"), say), spec(room.Limits{PairBurst: 20}), ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"urgent brief once all ", "", "brief ", "", ""}; !slices.Equal(got, want) {
+			t.Errorf("the mail of the turns is %q, want %q", got, want)
+		}
+	})
+}
+
+// mailWanted are the messages of TestMail as their receiver gets them.
+var mailWanted = map[string]endpoint.Mail{
+	"brief":  {From: "lead", Post: endpoint.Post{ID: "brief", To: "dba", Kind: "intent_brief", Text: "Estimate it.", RequiresAck: true, Priority: "low", Thread: "th"}},
+	"once":   {From: "lead", Post: endpoint.Post{ID: "once", To: "dba", Kind: "decision", Summary: "Use batches.", Correlation: "c", Parent: "p"}},
+	"all":    {From: "lead", Post: endpoint.Post{ID: "all", Kind: "status_check", Text: "How is it?"}},
+	"urgent": {From: "lead", Post: endpoint.Post{ID: "urgent", To: "dba", Kind: "decision", Text: "Now.", Priority: "urgent"}},
 }

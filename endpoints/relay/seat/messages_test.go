@@ -44,6 +44,9 @@ func (f roomFloor) Raise(ctx context.Context, s endpoint.Signal) (endpoint.Answe
 		}
 		return a, nil
 	}
+	if s.Post != nil {
+		return endpoint.Answer{Allowed: true, Body: []byte(`{"state":"queued"}`)}, nil
+	}
 	return endpoint.Answer{Allowed: true}, nil
 }
 
@@ -68,7 +71,7 @@ func TestTypedMessages(t *testing.T) {
 				{endpoint.Signal{Kind: endpoint.SignalAck, Of: []string{"r_1.7", "r_1.8"}}, endpoint.Answer{Reason: "unknown", Reasons: []string{"", "unknown"}}},
 				{endpoint.Signal{Kind: endpoint.SignalAck, Of: []string{"r_1.7"}}, endpoint.Answer{Allowed: true, Reasons: []string{""}}},
 				{endpoint.Signal{Kind: endpoint.SignalClaim, Code: "t1"}, endpoint.Answer{Allowed: true}},
-				{endpoint.Signal{Kind: endpoint.SignalMessage, Post: &post}, endpoint.Answer{Allowed: true}},
+				{endpoint.Signal{Kind: endpoint.SignalMessage, Post: &post}, endpoint.Answer{Allowed: true, Body: []byte(`{"state":"queued"}`)}},
 				{endpoint.Signal{Kind: endpoint.SignalMessage, Post: &endpoint.Post{Kind: "decision", Text: "x"}}, endpoint.Answer{Reason: "only a manager decides"}},
 				{endpoint.Signal{Kind: endpoint.SignalMessage, Detail: "plain"}, endpoint.Answer{Allowed: true}},
 			} {

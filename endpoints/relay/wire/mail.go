@@ -53,6 +53,7 @@ type MessageAnswer struct {
 	Allowed bool     `json:"allowed,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	Reasons []string `json:"reasons,omitempty"` // of each acknowledgement, "" if it is not refused
+	Receipt string   `json:"receipt,omitempty"` // of a message: JSON
 }
 
 // Bounds of typed messages.
@@ -60,6 +61,7 @@ const (
 	maxMail      = 512
 	maxAcks      = 100
 	maxMessageID = 128 // bytes
+	maxReceipt   = 4_000
 )
 
 // PostOf returns the wire form of a message.
@@ -166,6 +168,9 @@ func (m SideMessage) Check(limit int) error {
 // AnswerOf returns the answer of a room to the message with that number.
 func AnswerOf(number int, a endpoint.Answer) MessageAnswer {
 	m := MessageAnswer{Number: number, Allowed: a.Allowed, Reason: endpoint.CleanLine(a.Reason, maxReason)}
+	if len(a.Body) <= maxReceipt {
+		m.Receipt = string(a.Body)
+	}
 	for _, why := range a.Reasons {
 		m.Reasons = append(m.Reasons, endpoint.CleanLine(why, maxReason))
 	}
@@ -175,6 +180,9 @@ func AnswerOf(number int, a endpoint.Answer) MessageAnswer {
 // Answer returns the answer to n acknowledgements, or to another message.
 func (m MessageAnswer) Answer(n int) endpoint.Answer {
 	a := endpoint.Answer{Allowed: m.Allowed, Reason: endpoint.CleanLine(m.Reason, maxReason)}
+	if m.Receipt != "" && len(m.Receipt) <= maxReceipt && json.Valid([]byte(m.Receipt)) {
+		a.Body = []byte(m.Receipt)
+	}
 	if len(m.Reasons) == n {
 		for _, why := range m.Reasons {
 			a.Reasons = append(a.Reasons, endpoint.CleanLine(why, maxReason))

@@ -51,7 +51,7 @@ func TestWireFormat(t *testing.T) {
 				`"correlation_id":"c","parent_id":"p","thread_id":"t","visibility":"internal","notify":"idle"}}`,
 		},
 		{MessageAnswer{Number: 3, Reason: "r", Reasons: []string{"r"}}, `{"number":3,"reason":"r","reasons":["r"]}`},
-		{MessageAnswer{Number: 3, Allowed: true}, `{"number":3,"allowed":true}`},
+		{MessageAnswer{Number: 3, Allowed: true, Receipt: `{"state":"queued"}`}, `{"number":3,"allowed":true,"receipt":"{\"state\":\"queued\"}"}`},
 		{OffersQuery{Messages: true}, `{"messages":true}`},
 		{Offered{Profiles: []string{"a"}}, `{"profiles":["a"]}`},
 		{Offered{Profiles: []string{}, Messages: true}, `{"profiles":[],"messages":true}`},
