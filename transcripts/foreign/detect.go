@@ -42,7 +42,9 @@ func topLevelKeys(head []byte) (all []string) {
 func detect(in *input) (Format, error) {
 	raw := bytes.TrimSpace(in.raw)
 	switch {
-	case bytes.HasPrefix(raw, []byte("PK\x03\x04")), bytes.HasPrefix(raw, []byte("PK\x05\x06")):
+	case isZip(raw) && isInspectZip(in.raw):
+		return Inspect, nil
+	case isZip(raw):
 		return Slack, nil
 	case len(raw) > 0 && raw[0] == '{', len(raw) > 1 && raw[0] == '[' && strings.IndexByte("{[\"]", bytes.TrimSpace(raw[1:])[0]) >= 0:
 		if err := in.parse(); err != nil {
@@ -61,6 +63,11 @@ func detect(in *input) (Format, error) {
 		return "", formatError(in.name, "binary data")
 	}
 	return "", formatError(in.name, "neither JSON, captions, an IRC log nor a zip")
+}
+
+// isZip reports whether a file is a zip.
+func isZip(raw []byte) bool {
+	return bytes.HasPrefix(raw, []byte("PK\x03\x04")) || bytes.HasPrefix(raw, []byte("PK\x05\x06"))
 }
 
 var srtStart = regexp.MustCompile(`^\d+[ \t]*\r?\n\d{1,2}:\d\d:\d\d[,.]\d{1,3} *--> *\d{1,2}:\d\d:\d\d[,.]\d{1,3}`)
@@ -97,6 +104,14 @@ func detectJSON(name string, v value) (Format, error) {
 		return OpenCode, nil
 	case v.has("payload") && v.has("type"), oldCodexHead(v), oldCodexLine(v):
 		return Codex, nil
+	case isLangRun(v), isLangRun(firstOf(v.get("runs"))):
+		return LangSmith, nil
+	case v.has("eval") && v.get("samples").kind() == '[':
+		return Inspect, nil
+	case v.get("channel").kind() == '{' && v.get("messages").kind() == '[' && v.has("guild"):
+		return Discord, nil
+	case isMatrixEvent(v), isMatrixEvent(firstOf(matrixEvents(v))), v.has("room_name") && v.get("messages").kind() == '[':
+		return Matrix, nil
 	case qwenLine(v):
 		return Qwen, nil
 	case v.has("sessionId") && v.has("projectHash"):
@@ -120,6 +135,14 @@ func detectJSON(name string, v value) (Format, error) {
 		all = append(all, truncate(clean(key), 40))
 	}
 	return "", formatError(name, "a JSON object with the keys "+truncate(strings.Join(all, ", "), 200))
+}
+
+// firstOf returns the first item of a list.
+func firstOf(list value) value {
+	for item := range list.itemsOf() {
+		return item
+	}
+	return value{nil, list.at}
 }
 
 // jaegerTrace reports whether v are traces of Jaeger.
@@ -150,6 +173,10 @@ func detectList(name string, list value) (Format, error) {
 			return "", formatError(name, "a JSON array, but not of objects")
 		case m.has("resourceSpans"):
 			return OTel, nil
+		case isLangRun(m):
+			return LangSmith, nil
+		case isMatrixEvent(m):
+			return Matrix, nil
 		case isTask(unwrapTask(m)), m.has("messageId") && m.has("parts"):
 			return A2A, nil
 		case m.get("source").kind() == '"' && !m.has("role"):

@@ -130,6 +130,7 @@ var fixtures = map[string]Format{
 	"claude-no-session.jsonl": ClaudeCode, "codex-older.jsonl": Codex, "codex-untyped.jsonl": Codex, "jaeger-traces.json": OTel, "tempo-trace.json": OTel,
 	"weekdays.irc.txt": IRC, "rrsagent.irc.txt": IRC, "film.srt": SRT,
 	"hermes-session.jsonl": Hermes, "gemini-session.json": Gemini, "gemini-session.jsonl": Gemini, "qwen-session.jsonl": Qwen,
+	"discord-channel.json": Discord, "matrix-export.json": Matrix, "inspect-log.json": Inspect, "langsmith-runs.json": LangSmith,
 	"meeting.vtt": WebVTT, "captions.srt": SRT, "channel.irc.txt": IRC, "minutes.irc.txt": IRC,
 }
 

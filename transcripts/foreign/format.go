@@ -27,6 +27,10 @@ const (
 	Hermes       Format = "hermes"
 	Gemini       Format = "gemini-cli"
 	Qwen         Format = "qwen-code"
+	Discord      Format = "discord"
+	Matrix       Format = "matrix"
+	Inspect      Format = "inspect" // logs of evaluations
+	LangSmith    Format = "langsmith"
 )
 
 // A Kind describes a format.
@@ -55,6 +59,10 @@ func Kinds() []Kind {
 		{Hermes, "Hermes Agent: session, JSON lines or JSON"},
 		{Gemini, "Gemini CLI: session, JSON or JSON lines"},
 		{Qwen, "Qwen Code: session, JSON lines"},
+		{Discord, "Discord: channel of DiscordChatExporter, JSON"},
+		{Matrix, "Matrix: export of Element, or events of a room, JSON"},
+		{Inspect, "Inspect: log of an evaluation, JSON or .eval"},
+		{LangSmith, "LangSmith: run trees, JSON or JSON lines"},
 	}
 }
 

@@ -55,6 +55,11 @@ func FuzzHermes(f *testing.F) { fuzz(f, Hermes) }
 func FuzzGemini(f *testing.F) { fuzz(f, Gemini) }
 func FuzzQwen(f *testing.F)   { fuzz(f, Qwen) }
 
+func FuzzDiscord(f *testing.F)   { fuzz(f, Discord) }
+func FuzzMatrix(f *testing.F)    { fuzz(f, Matrix) }
+func FuzzInspect(f *testing.F)   { fuzz(f, Inspect) }
+func FuzzLangSmith(f *testing.F) { fuzz(f, LangSmith) }
+
 func FuzzSlack(f *testing.F) {
 	fuzz(f, Slack, zipped(f, "users.json", slackUsers, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"<@U2> x","ts":"1.5"}]`))
 }

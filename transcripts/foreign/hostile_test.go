@@ -58,6 +58,28 @@ func TestSlack(t *testing.T) {
 	golden(t, "slack", told(all))
 }
 
+// TestInspectZip reads a log that is a zip. A damaged sample is left out and counted.
+func TestInspectZip(t *testing.T) {
+	const sample = `{"id":"a","epoch":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`
+	in := zipped(t, "_journal/start.json", "{}", "samples/a_epoch_1.json", sample, "samples/b_epoch_1.json", `{"id":`, "samples/c_epoch_2.json", strings.Replace(sample, `"epoch":1`, `"epoch":2`, 1), "header.json", `{"eval":{"task":"t"}}`)
+	f, all, err := readWith(t, in, "log.eval", Options{})
+	if err != nil || f != Inspect || len(all) != 2 {
+		t.Fatal(f, len(all), err)
+	}
+	for _, c := range all {
+		sound(t, c)
+	}
+	if all[0].ID != "log/a" || all[1].ID != "log/a/2" || all[0].Objective() != "t" || len(all[1].Report.Faults) != 1 {
+		t.Errorf("%s, %s, %q, %+v", all[0].ID, all[1].ID, all[0].Objective(), all[1].Report.Faults)
+	}
+	if _, _, err := read(t, in, "log.eval", Inspect); err == nil || code(t, err) != "TRANSCRIPT-SHAPE" {
+		t.Errorf("strict: %v", err)
+	}
+	if _, _, err := read(t, zipped(t, "../samples/a.json", sample), "log.eval", Inspect); err == nil || code(t, err) != "TRANSCRIPT-ARCHIVE" {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestSlackBots: an application that posts under several names is several participants.
 func TestSlackBots(t *testing.T) {
 	day := `[{"type":"message","subtype":"bot_message","bot_id":"B1","username":"build","text":"1","ts":"1.5"},{"type":"message","subtype":"bot_message","bot_id":"B1","username":"deploy","text":"2","ts":"2.5"},

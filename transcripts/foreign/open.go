@@ -97,7 +97,7 @@ func (f *File) read(r io.Reader, strict bool) error {
 	if trimmed := bytes.TrimSpace(raw); f.byMap != nil && (len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[') {
 		return f.input.parseRows()
 	}
-	if f.Format.json() {
+	if f.Format.json() && !(f.Format == Inspect && isZip(raw)) {
 		return f.input.parse()
 	}
 	return nil
@@ -156,6 +156,7 @@ var readers = map[Format]func(*input) iter.Seq2[*Conversation, error]{
 	Codex: single(readCodex), OTel: readSpans, Slack: readSlack, IRC: single(readIRC), OpenAI: readChats(OpenAI, chatSpeaker), A2A: readTasks,
 	WebVTT: single(readCaptions(WebVTT)), SRT: single(readCaptions(SRT)), OpenCode: readOpenCode,
 	Hermes: readHermes, Gemini: single(readGemini), Qwen: single(readQwen),
+	Discord: single(readDiscord), Matrix: single(readMatrix), Inspect: readInspect, LangSmith: readLangSmith,
 }
 
 // single reads a format with one conversation a file.
