@@ -301,6 +301,10 @@ func TestRestOfSeat(t *testing.T) {
 			t.Errorf("of a room with %d tokens %d are left, want %d", room, s.callRest(x).Tokens, want)
 		}
 	}
+	s.Limits.MaxCalls, s.Called, x.Budget.Room.Calls = 2, 3, 9 // a person has lowered the limit of the room
+	if got := s.callRest(x).Calls; got > 0 {
+		t.Errorf("%d calls are left, and the room has made more than its limit", got)
+	}
 	s.Limits.MaxTokens, s.Calls[0].Reserved.Tokens = 0, 9000
 	if got := s.callRest(x).Tokens; got != 0 {
 		t.Errorf("%d tokens are left of less than nothing", got)

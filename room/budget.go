@@ -270,7 +270,7 @@ func (s *State) boundByBudget(x *Seat, r *calls.Rest) {
 			*left = to
 		}
 	}
-	count := int64(r.Calls)
+	count := int64(max(0, r.Calls)) // a limit that was lowered leaves none, and not any number
 	if l := x.Budget.Room; l.Tokens > 0 {
 		bound(&r.Tokens, l.Tokens-x.Spent-reserved.Tokens-turn.Tokens)
 	}

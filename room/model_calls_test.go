@@ -178,13 +178,14 @@ func (m *model) rest(x *modelSeat) (tokens, cost int64, count int) {
 			tokens = own
 		}
 	}
+	tokens, count = m.bounded(x, tokens, count)
 	return tokens, cost, count
 }
 
 // callable returns the agent with that id that can be called.
 func (m *model) callable(id string) *room.Participant {
 	if y := m.seat(id); y != nil {
-		if y.Kind == policy.Local && !y.Session && y.standing == room.Active && y.takenBy == "" {
+		if y.Kind == policy.Local && !y.Session && y.standing == room.Active && y.takenBy == "" && !y.over() {
 			return &y.Participant
 		}
 		return nil
@@ -200,6 +201,9 @@ func (m *model) startCalls(list []*modelCall) bool {
 	for _, c := range list {
 		m.note(room.CallStarted{Call: c.Call})
 		m.holding(func() { m.calls = append(m.calls, c) })
+		if x := m.seat(c.Caller); x.Budget != (room.Budget{}) {
+			x.made++
+		}
 		m.step(c.Caller, c.Agent)
 	}
 	return true

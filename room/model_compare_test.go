@@ -87,6 +87,7 @@ type model struct {
 type modelSeat struct {
 	room.Participant
 	modelSession
+	modelBudget
 	standing     room.Standing
 	set          room.Mode // by a person; "" for that of Participant
 	takenBy      string
@@ -222,6 +223,8 @@ func stated(b room.Body) room.Body {
 			b.Permission = room.Permission{Kind: room.ActionCall}
 		}
 		return b
+	case room.BudgetChanged:
+		return room.BudgetChanged{Participant: b.Participant, BudgetMark: room.BudgetMark{Level: b.Level, Next: b.Next}}
 	case room.CallStarted, room.CallChanged, room.CallEnded:
 		return statedCall(b)
 	case room.TurnDrafted:

@@ -57,6 +57,9 @@ func drawRoom(rt *rapid.T) room.Open {
 	if rapid.Bool().Draw(rt, "calling") {
 		withCalls(rt, &o)
 	}
+	if rapid.IntRange(0, 2).Draw(rt, "budgets") == 0 {
+		withBudgets(rt, &o)
+	}
 	if rapid.IntRange(0, 3).Draw(rt, "people") == 0 {
 		return o // nobody
 	}
@@ -147,6 +150,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}
 	l := m.limits
 	l.MaxTurns, l.MaxDuration = rapid.IntRange(1, 12).Draw(rt, "turns"), time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes"))*time.Minute
+	l.MaxCalls = rapid.SampledFrom([]int{l.MaxCalls, 1, 9}).Draw(rt, "maxCalls")
 	return rapid.SampledFrom([]room.Command{
 		{Actor: room.ActorRoom, Do: room.Tick{}},
 		{Actor: room.ActorRoom, Do: room.Tick{}},

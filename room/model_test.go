@@ -13,7 +13,7 @@ import (
 )
 
 // The model states the rules of a room once more: the life of a turn, the start of
-// agents, bids, drafts, limits, pause, hand-offs, calls and endings. It is naive and
+// agents, bids, drafts, limits, budgets, pause, hand-offs, calls and endings. It is naive and
 // shares no code with the package. A command changes it step by step, and each step
 // notes its event. TestModel gives the same commands to a model
 // and to a room and compares the events.
@@ -106,7 +106,7 @@ func (m *model) person(do room.Act) bool {
 	case room.Next:
 		x := m.seat(do.Participant)
 		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x) && !x.away()
-		return ok && m.grant(x, nil, do.Grant)
+		return ok && (x.takenBy != "" || !x.over()) && m.grant(x, nil, do.Grant)
 	}
 	return m.turn != nil && m.turn.draft != nil && m.review(do)
 }
@@ -179,13 +179,16 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 	if m.stopAtLimit(g.Tokens, x.Price.Input) {
 		return true
 	}
+	if x.passes(g.Tokens) {
+		return r != nil && m.refuse(x, g.Tokens)
+	}
 	if r != nil {
 		m.decision, m.bids = r.Decision, nil
 	}
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
 	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
 	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now), epoch: m.epoch}
-	x.last, x.side, m.follow = m.tally.Turns, 0, nil
+	x.last, x.side, x.turns, m.follow = m.tally.Turns, 0, x.turns+1, nil
 	return m.note(e)
 }
 
@@ -406,7 +409,9 @@ func (m *model) interrupt(x *modelSeat) bool {
 // endTurn ends the open turn without a message.
 func (m *model) endTurn(b room.Body) bool {
 	_, interrupted := b.(room.TurnInterrupted)
-	m.note(b)
+	if m.note(b); interrupted {
+		m.interruptedCharge()
+	}
 	m.news = m.seq
 	m.close(interrupted && m.turn.draft == nil && m.turn.seat.takenBy == "")
 	return interrupted || m.stopAtLimit(0, 0) || true
@@ -468,7 +473,7 @@ func (m *model) ineligible(x *modelSeat) string {
 		return "busy"
 	case x.last > 0 && m.tally.Turns+1-x.last <= x.Cooldown:
 		return "cooldown"
-	case x.MaxTokens > 0 && x.spent >= x.MaxTokens:
+	case x.MaxTokens > 0 && x.spent >= x.MaxTokens, x.takenBy == "" && x.over():
 		return "budget"
 	}
 	return ""
