@@ -296,7 +296,7 @@ func TestRestOfSeat(t *testing.T) {
 		return Call{ID: fmt.Sprint("c", len(s.Calls)+1), Caller: caller, State: calls.Working, Reserved: calls.Budget{Tokens: tokens}}
 	}
 	s.Calls = []Call{open("a", 50), open("b", 400), {Caller: "a", State: calls.Completed, Reserved: calls.Budget{Tokens: 7}}}
-	for room, want := range map[int64]int64{0: 600, 1_000_000: 600, 1150: 600, 1149: 599, 650: 100} {
+	for room, want := range map[int64]int64{0: 600, 1_000_000: 600, 1150: 600, 1149: 599, 650: 100, 551: 1, 550: 0} {
 		if s.Limits.MaxTokens = room; s.callRest(x).Tokens != want {
 			t.Errorf("of a room with %d tokens %d are left, want %d", room, s.callRest(x).Tokens, want)
 		}

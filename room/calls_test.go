@@ -170,7 +170,7 @@ func TestCallsAsk(t *testing.T) {
 		t.Fatalf("%d requests, %d calls", len(asked), len(b.state.Calls))
 	}
 	p := asked[0].Permission
-	if p.Kind != room.ActionCall || p.Title != "start 2 children: a, coder" || !strings.Contains(p.Detail, "reserved 5000 tokens") || !strings.Contains(p.Detail, "write it") {
+	if p.Kind != room.ActionCall || p.Title != "start 2 children: a, coder" || !strings.Contains(p.Detail, "reserved 5000 tokens") || !strings.Contains(p.Detail, "write it") || strings.Contains(p.Detail, "cost") {
 		t.Errorf("%+v", p)
 	}
 	if err := b.act("me", room.Permit{ID: asked[0].ID, Allowed: true}); err != nil {

@@ -120,3 +120,29 @@ func TestClarificationsCount(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestLoweredLimit checks that a limit which was lowered below what is counted stops the
+// room when more is counted, and not at another event.
+func TestLoweredLimit(t *testing.T) {
+	b := opened(t, "m/role:manager w/role:worker o me/human")
+	b.play(`post m intent_brief to=w payload={"tasks":[{"id":"t1","title":"make","owner":"w"}]} make it`)
+	for _, text := range []string{"one", "two", "three"} {
+		record(b, room.MessagePosted{Message: room.Message{From: "o", To: "w", Text: text, Visibility: room.Internal}})
+	}
+	if err := b.act(room.ActorHost, room.SetLimits{Limits: room.Limits{MaxInternal: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	b.play("speak o because", "hands-off o ghost", "w: claims w t1", "claims w t1")
+	if err := b.act(room.ActorHost, room.Say{Text: "go on", Source: room.SourceAgent, FromSession: "r.s"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.post("m", "utterance", "me", room.Internal); err != nil {
+		t.Fatal(err)
+	}
+	if task := b.state.Plan.Tasks[0]; b.state.Phase != room.PhaseLive || task.State != "working" || b.state.Turn == nil || b.state.Loops.Internal < 3 {
+		t.Errorf("the room is %s: %+v, %+v, %+v", b.state.Phase, b.state.Ending, task, b.state.Loops)
+	}
+	if err := b.post("w", "status_reply", "m", ""); err != nil || b.state.Ending.Name != loops.Internal {
+		t.Errorf("after one more message: %v, %+v", err, b.state.Ending)
+	}
+}

@@ -235,7 +235,21 @@ func (m *model) progressed(do room.CallProgressed) bool {
 	if c == nil || !c.State.Open() {
 		return false
 	}
-	return !do.State.Open() || m.change(c, func() { c.State, c.Asked, c.Text = do.State, do.Asked, do.Text })
+	if !do.State.Open() || c.State == do.State && c.Asked == do.Asked && c.Text == do.Text {
+		return true
+	}
+	asks := do.Asked == c.Caller // its caller cannot wait for its own answer, nor for others in that turn
+	m.change(c, func() {
+		if c.State, c.Asked, c.Text = do.State, do.Asked, do.Text; asks {
+			c.WaitUntil = 0
+		}
+	})
+	for _, o := range m.open() {
+		if asks && o.Caller == c.Caller && o.Turn == c.Turn {
+			m.change(o, func() { o.WaitUntil = 0 })
+		}
+	}
+	return true
 }
 
 // returned ends a call: its budget is free again, and what it used is spent.
@@ -473,7 +487,7 @@ func drawCall(rt *rapid.T, m *model) (c room.Command, ok bool) {
 	state := rapid.SampledFrom([]calls.State{calls.Working, calls.InputRequired, calls.Completed, calls.Completed, calls.Failed, calls.Rejected}).Draw(rt, "state")
 	switch draw("progress", "return", "await", "cancel") {
 	case "progress":
-		return room.Command{Actor: room.ActorRoom, Do: room.CallProgressed{Call: id, State: state, Asked: draw("", "owner"), Text: draw("", "why?")}}, true
+		return room.Command{Actor: room.ActorRoom, Do: room.CallProgressed{Call: id, State: state, Asked: draw("", "owner", of.Caller), Text: draw("", "why?")}}, true
 	case "return":
 		r := calls.Result{Output: draw("done", "done", ""), Tokens: rapid.SampledFrom([]int64{0, of.Reserved.Tokens / 2, of.Reserved.Tokens}).Draw(rt, "tokens"), Cost: of.Reserved.Cost / 3, Estimated: seldom()}
 		r.Calls = rapid.SampledFrom([]int{0, of.Reserved.Calls - 1}).Draw(rt, "below")

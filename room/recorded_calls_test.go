@@ -77,7 +77,7 @@ func recordCalls(r *recorder) {
 	r.returned("c3", calls.Completed, calls.Result{Output: "@writer heard", Tokens: 10})
 	r.returned("c3", calls.Completed, calls.Result{Output: "again"})
 	r.do("lead", room.CancelCall{Call: "c3"})
-	r.call("lead", calls.Args{Agent: "deaf", Task: "hear more", TimeoutMS: 3000})
+	r.call("lead", calls.Args{Agent: "coder", Task: "read more", TimeoutMS: 3000})
 	r.clock += 5 * time.Second
 	r.do(room.ActorRoom, room.Tick{}) // its time is over
 	r.returned("c6", calls.Canceled, calls.Result{})
@@ -214,6 +214,13 @@ func recordChildren(r *recorder) {
 	r.returned("c1", calls.Completed, calls.Result{Output: "heard", Tokens: 7})
 	r.serve(5)
 	r.reply(endpoint.Reply{Outcome: endpoint.Said, Text: "all done"})
+
+	r.child("is stopped with a call", nested, nil, calls.Args{AllowNested: true})
+	r.task()
+	r.serve(5)
+	r.call("coder", calls.Args{Agent: "deaf", Task: "hear it"})
+	r.do(room.ActorHost, room.Stop{})
+	r.returned("c1", calls.Canceled, calls.Result{Tokens: 3})
 
 	r.child("passes", coder(), nil, calls.Args{})
 	r.task()

@@ -35,6 +35,9 @@ func TestStrayEvents(t *testing.T) {
 		room.MessageAcked{Message: "m9", Target: 99, Participant: "a"},
 		room.PayloadStored{Digest: "d"},
 	}
+	if _, _, ended := (&room.State{}).ChildResult(); ended {
+		t.Error("a room that was not opened has ended")
+	}
 	for _, turn := range []bool{true, false} {
 		b := callRoom(t, room.Limits{}, nil)
 		if err := b.call(calls.Args{Agent: "a", Task: "x"}); err != nil {
