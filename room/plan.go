@@ -154,7 +154,7 @@ func (s *State) narrated(x *Seat, m Message) Message {
 	if y := s.seat(m.To); m.To == Broadcast || y != nil && !y.Driven() {
 		m.To = n.ID
 	}
-	if m.To == n.ID || s.seat(m.To) != nil {
+	if s.seat(m.To) != nil {
 		m.Visibility = Internal
 	}
 	return m

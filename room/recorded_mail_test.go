@@ -144,6 +144,8 @@ func recordHolds(r *recorder) {
 func recordPlans(r *recorder) {
 	r.mailing(func(*room.Spec) {})
 	r.post("m", room.Message{ID: "i1", Kind: "intent_brief", To: "w", Text: "make it", Payload: []byte(`{"intent":{"objective":"a converter","acceptance_criteria":["it builds"]},"tasks":[{"id":"t1","title":"build","owner":"w"},{"id":"t2","title":"draw","after":["t1"]}]}`)})
+	r.post("m", room.Message{ID: "g1", Kind: "decision", To: "w", Text: "ghost does it", Payload: []byte(`{"tasks":[{"id":"t3","title":"haunt","owner":"ghost"}]}`)})
+	r.do(room.ActorHost, room.Say{Text: "look at it", To: "me"})
 	r.do("o", room.ClaimTask{Task: "t1"})
 	r.do("x", room.ClaimTask{Task: "t1"})
 	r.do("x", room.ClaimTask{Task: "t2"})
