@@ -3,6 +3,7 @@ package room
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/calls"
 	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // two opens a room with the agents a and b and gives a the floor.
@@ -351,5 +353,37 @@ func TestCallsDue(t *testing.T) {
 		if (b.WaitUntil == 0) != (c.ends || c.wait == 0) || c.cancels != "" && b.Canceling != c.cancels || c.cancels == "" && b.Canceling != c.canceling {
 			t.Errorf("%+v: %+v", c, b)
 		}
+	}
+}
+
+// TestShortenTasks checks that the last tasks are left out of an input, and that those
+// of the state stay.
+func TestShortenTasks(t *testing.T) {
+	all := []policy.Task{{ID: "t1", Title: "one"}, {ID: "t2", Title: "two", After: []string{"t1"}}, {ID: "t3"}}
+	size := maxTasksSize(all)
+	for _, c := range []struct {
+		left          int
+		first, second int
+	}{
+		{2 * size, 3, 3},
+		{2*size - 1, 3, 2},
+		{size, 3, 0},
+		{size - 1, 2, 0},
+		{0, 0, 0},
+	} {
+		agents := []policy.Agent{{ID: "a", Tasks: all}, {ID: "b", Tasks: all}}
+		shortenTasks(agents, c.left)
+		if len(agents[0].Tasks) != c.first || len(agents[1].Tasks) != c.second || all[2].ID != "t3" {
+			t.Errorf("of %d bytes: %d and %d tasks", c.left, len(agents[0].Tasks), len(agents[1].Tasks))
+		}
+	}
+	in := policy.Input{Agents: []policy.Agent{{ID: "a", Tasks: slices.Repeat([]policy.Task{{ID: "t", Title: strings.Repeat("x", 1000)}}, 600)}}, Events: []policy.Event{{Seq: 1, Text: strings.Repeat("x", policy.MaxInput)}, {Seq: 2}}}
+	if got := fitInput(in); len(got.Events) != 1 || len(got.Agents[0].Tasks) == 0 || maxTasksSize(got.Agents[0].Tasks) > maxTasks || maxTasksSize(got.Agents[0].Tasks) < maxTasks-7000 {
+		t.Errorf("%d events, %d tasks", len(got.Events), len(got.Agents[0].Tasks))
+	}
+	many := State{}
+	many.Plan.Tasks = slices.Repeat([]plan.Task{{ID: "t", Owner: "a", State: plan.Working}}, policy.MaxTasks+1)
+	if n := len(many.tasksOf("a")); n != policy.MaxTasks {
+		t.Errorf("the policy is given %d tasks", n)
 	}
 }
