@@ -30,6 +30,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -39,17 +40,18 @@ func main() {
 	only := flag.String("only", "", `only mutants for which this regular expression matches "file.go function: fault"`)
 	again := flag.String("again", "", "only mutants that survived in this file, the output of an earlier run")
 	quick := flag.String("quick", "", "regular expression of tests to run first, without the others")
+	most := flag.Duration("for", 0, "begin no mutant after this time; 0 is no limit")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "test runs at the same time")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only REGEXP] [-again FILE] [-quick TESTS] [-jobs N] FOLDER, or mutate -postpone FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: mutate [-changed] [-record] [-only REGEXP] [-again FILE] [-quick TESTS] [-for TIME] [-jobs N] FOLDER, or mutate -postpone FOLDER")
 		os.Exit(2)
 	}
 	var err error
 	if *postpone {
 		err = postponeChanged(flag.Arg(0))
 	} else {
-		err = run(flag.Arg(0), *changed, *record, *only, *again, *quick, *jobs)
+		err = run(flag.Arg(0), *changed, *record, *only, *again, *quick, *most, *jobs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -57,7 +59,7 @@ func main() {
 	}
 }
 
-func run(dir string, changed, record bool, only, again, quick string, jobs int) error {
+func run(dir string, changed, record bool, only, again, quick string, most time.Duration, jobs int) error {
 	p, err := load(dir)
 	if err != nil {
 		return err
@@ -76,16 +78,16 @@ func run(dir string, changed, record bool, only, again, quick string, jobs int) 
 		fmt.Println("no mutant is chosen")
 		return nil
 	}
-	survived, err := p.test(chosen, quick, jobs)
+	tested, survived, err := p.test(chosen, quick, most, jobs)
 	if err != nil {
 		return err
 	}
 	if record {
-		if err := p.record(sums, chosen, survived, listed); err != nil {
+		if err := p.record(sums, tested, survived, listed); err != nil {
 			return err
 		}
 	}
-	return judge(chosen, survived, listed, !changed && only == "" && again == "")
+	return judge(tested, survived, listed, len(tested) == len(p.mutants))
 }
 
 // wanted returns which mutants the flags choose.

@@ -64,26 +64,27 @@ type coverage struct {
 // cheap is the processor time of a test that runs before the others.
 const cheap = 50 * time.Millisecond
 
-// test returns those of the mutants with which the tests pass. A mutant is given only
+// test returns the mutants that were tested, and those of them with which the tests
+// pass. It begins none after the time most, if that is not 0. A mutant is given only
 // the tests that execute it: first those whose names match quick, with few checks of
 // properties, then the cheap ones, then the others.
-func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error) {
+func (p *subject) test(chosen []mutant, quick string, most time.Duration, jobs int) (tested, alive []mutant, err error) {
 	first, err := regexp.Compile(quick)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(work)
 	program := filepath.Join(work, "package.test")
 	if err := p.build(work, program); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tests, err := p.covered(work, program)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fmt.Printf("%d mutants in %d functions, %d chosen\n", len(p.mutants), len(p.hashes), len(chosen))
 	passes := func(id int, which func(coverage) bool, args ...string) bool {
@@ -101,7 +102,13 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 			}
 		})
 	}
+	began, tried := time.Now(), len(chosen)
 	for i := range chosen {
+		if most > 0 && time.Since(began) > most {
+			fmt.Printf("the time is over after %d of %d\n", i, len(chosen))
+			tried = i
+			break
+		}
 		if i > 0 && i%200 == 0 {
 			fmt.Printf("%d of %d tested\n", i, len(chosen))
 		}
@@ -109,13 +116,12 @@ func (p *subject) test(chosen []mutant, quick string, jobs int) ([]mutant, error
 	}
 	close(next)
 	wg.Wait()
-	var out []mutant
-	for i, m := range chosen {
+	for i, m := range chosen[:tried] {
 		if survived[i] {
-			out = append(out, m)
+			alive = append(alive, m)
 		}
 	}
-	return out, nil
+	return chosen[:tried], alive, nil
 }
 
 // build compiles the tests with the instrumented package.
