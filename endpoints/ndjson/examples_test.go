@@ -1,6 +1,7 @@
 package ndjson_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,6 +72,34 @@ func TestExampleAgentsAnswer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestExampleAgentsMessages checks the functions of the example agents for messages: they
+// acknowledge what asks for it, post, and are told of a refusal.
+func TestExampleAgentsMessages(t *testing.T) {
+	need(t, "python3")
+	program := `import sys
+sys.path.insert(0, "agents")
+import frames
+
+def speak(request):
+    return frames.post("lead", "result_bundle", "m1", summary="done", correlation_id=request["objective"]) or "posted", 1
+
+frames.serve(speak)
+`
+	e := ndjson.New(ndjson.Config{Command: []string{"python3", "-B", "-c", program}, Dir: review})
+	defer e.Close()
+	mail := []endpoint.Mail{{From: "lead", Post: endpoint.Post{ID: "brief", RequiresAck: true}}, {From: "lead", Post: endpoint.Post{ID: "other"}}}
+	for _, c := range []struct{ objective, want string }{{"brief", "posted"}, {"refused", "no manager"}} {
+		floor := &recorder{}
+		r, err := e.Speak(t.Context(), endpoint.Prompt{Kind: endpoint.Turn, Request: c.objective, Objective: c.objective, Mail: mail}, floor)
+		if err != nil || r.Text != c.want {
+			t.Errorf("%s: %+v and %v, want %q", c.objective, r, err, c.want)
+		}
+		if all := floor.got; len(all) != 2 || all[0].Post == nil || all[0].Post.ID != "m1" || !slices.Equal(all[1].Of, []string{"brief"}) {
+			t.Errorf("%s: raised was %+v", c.objective, all)
+		}
 	}
 }
 

@@ -4,11 +4,31 @@ import re
 import sys
 
 
+def ask(frame):
+    """Send a frame that the room answers, such as desktop.message with a message_id, and return the answer."""
+    print(json.dumps(frame), flush=True)
+    return json.loads(sys.stdin.readline())
+
+
+def post(to, kind, message_id, **fields):
+    """Post a typed message. Return why the room refuses it, or an empty text."""
+    answer = ask({"type": "desktop.message", "to": to, "kind": kind, "message_id": message_id, **fields})
+    return "" if answer["allowed"] else answer["reason"]
+
+
+def acknowledge(request):
+    """Acknowledge the messages of a request that ask for it."""
+    wanted = [message["message_id"] for message in request.get("inbox", []) if message.get("requires_ack")]
+    if wanted:
+        ask({"type": "desktop.ack", "message_ids": wanted[:100]})
+
+
 def serve(speak):
     """Answer requests until stdin ends.
 
     speak(request) returns a text and a confidence from 0 to 1. An empty text means that there is nothing to add. The
-    agent passes instead of repeating a text. It bids high when the newest message names it, low otherwise.
+    agent passes instead of repeating a text. It bids high when the newest message names it, low otherwise. It
+    acknowledges messages when it has spoken.
     """
     said = set()
     for line in sys.stdin:
@@ -25,6 +45,7 @@ def serve(speak):
         elif kind == "desktop.local_prompt.request":
             answer["type"] = "desktop.local_prompt.response"
             text, confidence = speak(request)
+            acknowledge(request)
             if text and text not in said:
                 said.add(text)
                 limit = request["constraints"]["max_output_chars"]
