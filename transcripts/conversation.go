@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/kinds"
 )
 
 // A Conversation is a conversation in the neutral format: messages from
@@ -49,6 +50,12 @@ type Turn struct {
 	Seconds    *float64 `json:"t_s,omitempty"` // seconds from the start; negative before it
 	Channel    string   `json:"channel,omitempty"`
 	Addressees []string `json:"addressees,omitempty"` // as stated by the source, never guessed
+
+	// Of a message of a room that is no utterance: its kind, its id, and the id of what
+	// it answers.
+	Kind        string `json:"kind,omitempty"`
+	MessageID   string `json:"message_id,omitempty"`
+	Correlation string `json:"correlation_id,omitempty"`
 }
 
 // ChannelThought is the channel of internal reasoning.
@@ -59,6 +66,7 @@ const (
 	MaxParticipants = 4096
 	MaxID           = 256     // bytes of a participant's id, and of its name
 	MaxText         = 2 << 20 // bytes of a turn
+	MaxMessageID    = 128     // bytes of the id of a message
 	maxDepth        = 64      // of the JSON
 )
 
@@ -147,6 +155,13 @@ func (p Participant) check(ids map[string]bool) error {
 	return nil
 }
 
+// ValidKind reports whether participants send messages of that kind. The room alone sends
+// those of calls.
+func ValidKind(kind string) bool {
+	r, ok := kinds.Of(kind)
+	return ok && r.From != kinds.Nobody && kind != kinds.Ack
+}
+
 func (t *Turn) check(i int, ids map[string]bool) error {
 	switch {
 	case t.I != i:
@@ -155,6 +170,10 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 		return fmt.Errorf("speaker %q is not a participant", t.Speaker)
 	case len(t.Text) > MaxText:
 		return fmt.Errorf("text is longer than %d MiB", MaxText>>20)
+	case t.Kind != "" && !ValidKind(t.Kind):
+		return fmt.Errorf("kind %q is none that participants send", t.Kind)
+	case len(t.MessageID) > MaxMessageID || len(t.Correlation) > MaxMessageID:
+		return fmt.Errorf("message_id or correlation_id is longer than %d bytes", MaxMessageID)
 	case t.Seconds != nil && math.Abs(*t.Seconds) > maxSeconds:
 		return fmt.Errorf("t_s %g is out of range", *t.Seconds)
 	}

@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -126,6 +127,9 @@ func (b *eventBuilder) message(c *Conversation, t *Turn) room.Message {
 	m := room.Message{
 		ID: fmt.Sprintf("m%d", t.I+1), Run: c.ID, From: t.Speaker, To: room.Broadcast,
 		Kind: room.KindUtterance, Visibility: room.UserVisible, Text: t.Text, Turn: t.I + 1,
+	}
+	if t.Kind != "" {
+		m.ID, m.Kind, m.Correlation = cmp.Or(t.MessageID, m.ID), t.Kind, t.Correlation
 	}
 	if t.Channel == ChannelThought {
 		m.Visibility = room.Internal

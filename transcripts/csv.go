@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 // appended.
 var csvColumns = []string{
 	"seq", "turn", "clock_s", "at", "speaker", "name", "kind", "to", "message_kind", "visibility", "shown", "text", "input_tokens", "output_tokens", "reason",
-	"cached_input_tokens", "reasoning_tokens", "cost_usd",
+	"cached_input_tokens", "reasoning_tokens", "cost_usd", "message_id", "correlation_id",
 }
 
 // WriteCSV writes a header and one row for each message of a room, as readers at
@@ -55,7 +56,10 @@ func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 func (s *record) row() []string {
 	row := []string{
 		strconv.FormatInt(s.seq, 10), emptyIfZero(int64(s.posted.Turn)), seconds(s.clock), "", s.message.From, s.sender.Name, s.sender.Kind,
-		strings.Join(s.receivers(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "", "", "", "",
+		strings.Join(s.receivers(), " "), s.message.Kind, string(s.message.Visibility), s.shown, s.message.Text, "", "", "", "", "", "", "", "",
+	}
+	if s.message.Kind != room.KindUtterance && (s.shown == shownWhole || s.shown == shownSummary) {
+		row[18], row[19] = s.message.ID, cmp.Or(s.message.Correlation, s.message.Parent)
 	}
 	if !s.at.IsZero() {
 		row[3] = s.at.UTC().Format(time.RFC3339Nano)

@@ -131,6 +131,11 @@ func (x *Lenient) turns(c *Conversation, list []json.RawMessage, ids map[string]
 		}
 		t.I = len(c.Turns)
 		x.addressees(&t, name, ids)
+		if t.Kind != "" && !ValidKind(t.Kind) {
+			x.Changed++
+			x.fault(fmt.Errorf("%s: kind %.40q is none that participants send", name, t.Kind))
+			t.Kind, t.MessageID, t.Correlation = "", "", ""
+		}
 		if err := t.check(t.I, ids); err != nil {
 			x.Skipped++
 			x.fault(fmt.Errorf("%s: %w", name, err))

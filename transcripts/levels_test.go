@@ -177,3 +177,43 @@ func TestCooperation(t *testing.T) {
 		t.Log(text, md)
 	}
 }
+
+// TestNeutralKinds: a conversation in the neutral format keeps the kinds of its messages,
+// and a kind that no participant sends is left out.
+func TestNeutralKinds(t *testing.T) {
+	const line = `{"id":"x","participants":[{"id":"lead","kind":"agent","role":"manager"},{"id":"dba","kind":"agent","role":"worker"}],"turns":[` +
+		`{"i":0,"speaker":"lead","text":"Is it done?","channel":"thought","addressees":["dba"],"kind":"status_check","message_id":"c1"},` +
+		`{"i":1,"speaker":"dba","text":"Half.","addressees":["lead"],"kind":"status_reply","correlation_id":"c1"},{"i":2,"speaker":"lead","text":"Well."}]}`
+	for c, err := range ReadConversations(strings.NewReader(line), "x") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range c.Events() {
+			if b, ok := e.Body.(room.MessagePosted); ok {
+				m := b.Message
+				got = append(got, strings.Join([]string{m.ID, m.From, m.To, m.Kind, m.Correlation, string(m.Visibility)}, " "))
+			}
+		}
+		if want := []string{"c1 lead dba status_check  internal", "m2 dba lead status_reply c1 user_visible", "m3 lead broadcast utterance  user_visible"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, kind := range []string{"gossip", "call_result", "ack"} {
+		bad := strings.Replace(line, "status_reply", kind, 1)
+		for _, err := range ReadConversations(strings.NewReader(bad), "x") {
+			if err == nil || !strings.Contains(err.Error(), kind) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+		r, err := NewReader(strings.NewReader(bad), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for x, err := range r.Lenient() {
+			if err != nil || len(x.Turns) != 3 || x.Turns[1].Kind != "" || x.Changed != 1 || x.Skipped != 0 {
+				t.Errorf("%s: %+v, %v", kind, x, err)
+			}
+		}
+	}
+}

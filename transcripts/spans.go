@@ -39,6 +39,11 @@ const (
 	AttrReason     = "moot.reason"
 	AttrObjective  = "moot.objective"
 	AttrCost       = "moot.cost_usd" // as the agent stated it
+
+	// Of a message that is no utterance.
+	AttrMessageKind = "moot.message.kind"
+	AttrMessageID   = "moot.message.id"
+	AttrCorrelation = "moot.message.correlation_id" // the id of what it answers
 )
 
 // A spanWriter writes OTLP JSON.
@@ -173,6 +178,9 @@ func (t *spanWriter) record(s *record) error {
 	span.text(AttrShown, s.shown)
 	span.text(AttrClock, seconds(s.clock))
 	span.list(AttrTo, s.receivers())
+	if s.shown == shownWhole || s.shown == shownSummary {
+		s.spanKind(&span)
+	}
 	if s.granted != nil {
 		span.text(AttrReason, s.granted.Reason)
 	}
@@ -233,4 +241,13 @@ func (t *spanWriter) workflow(last *record) error {
 	span.text(attrOperation, "invoke_workflow")
 	span.text(AttrObjective, t.spec.Objective)
 	return t.list.write(span)
+}
+
+// spanKind adds the kind of a message that is no utterance, and what it answers.
+func (s *record) spanKind(span *otlpSpan) {
+	if m := s.message; m.Kind != room.KindUtterance {
+		span.text(AttrMessageKind, m.Kind)
+		span.text(AttrMessageID, m.ID)
+		span.text(AttrCorrelation, cmp.Or(m.Correlation, m.Parent))
+	}
 }

@@ -77,8 +77,12 @@ type piece struct {
 	channel string
 	at      time.Time // zero when the source has no date
 	seconds *float64
+	sent    sent
 	id      string // pieces in a row with the same id, speaker and channel are one turn
 }
+
+// sent is what a message of a room has besides its text; zero for an utterance.
+type sent struct{ kind, id, correlation string }
 
 // Channels of turns other than normal messages.
 const (
@@ -125,6 +129,7 @@ func (t *builder) addTurn(p piece) {
 	t.flush()
 	turn := transcripts.Turn{
 		I: len(t.c.Turns), Speaker: p.speaker, Text: t.bounded(p.text), Channel: p.channel, Addressees: to, Seconds: p.seconds,
+		Kind: p.sent.kind, MessageID: p.sent.id, Correlation: p.sent.correlation,
 	}
 	if year := p.at.UTC().Year(); !p.at.IsZero() && year > 0 && year < 10000 {
 		turn.At = p.at.UTC().Format(time.RFC3339Nano)

@@ -313,6 +313,9 @@ func (t *spanConverter) ownSpan(s *span) {
 	if s.text(transcripts.AttrVisibility) == string(room.Internal) {
 		p.channel = channelThought
 	}
+	if kind := s.text(transcripts.AttrMessageKind); transcripts.ValidKind(kind) {
+		p.sent = sent{kind, truncate(s.text(transcripts.AttrMessageID), transcripts.MaxMessageID), truncate(s.text(transcripts.AttrCorrelation), transcripts.MaxMessageID)}
+	}
 	if clock, ok := s.attrs[transcripts.AttrClock]; ok {
 		n := clock.get("stringValue").number()
 		p.seconds = &n

@@ -14,7 +14,7 @@ func TestSpansRoundTrip(t *testing.T) {
 	const talks = `{"id":"plan/1","participants":[{"id":"U1","name":"Ana","kind":"human"},{"id":"dba","kind":"agent"},{"id":"sh","kind":"tool"}],"turns":[` +
 		`{"i":0,"speaker":"U1","text":"dba, may we?","t_s":0,"addressees":["dba"]},{"i":1,"speaker":"dba","text":"look first","t_s":1.5,"channel":"thought"},` +
 		`{"i":2,"speaker":"dba","text":"count","t_s":1.5,"addressees":["sh","U1"]},{"i":3,"speaker":"sh","text":"0 \"rows\"\n","t_s":2},` +
-		`{"i":4,"speaker":"U1","text":"thanks","t_s":3},{"i":5,"speaker":"U1","text":"thanks","t_s":3}],"extra":{"objective":"drop a table"}}`
+		`{"i":4,"speaker":"U1","text":"thanks","t_s":3,"kind":"request","message_id":"r4","correlation_id":"r3"},{"i":5,"speaker":"U1","text":"thanks","t_s":3}],"extra":{"objective":"drop a table"}}`
 	for c, err := range transcripts.ReadConversations(bytes.NewReader([]byte(talks)), "talks") {
 		if err != nil {
 			t.Fatal(err)
