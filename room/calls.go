@@ -161,19 +161,32 @@ func (s *State) decideCalls(actor string, do CallAgents, now Now) ([]Body, error
 
 // mayCall refuses an actor that may not call agents now.
 func (s *State) mayCall(x *Seat, actor string) error {
-	switch {
-	case x == nil || !x.Driven() || x.foreign() || x.Standing != Active:
+	if x == nil || x.Standing != Active {
 		return deniedError(actor, "call agents")
-	case s.Spec.Call != nil && !s.Spec.Call.Nested:
-		return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
-	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
-		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
+	}
+	if err := s.mayEverCall(x); err != nil {
+		return err
+	}
+	switch {
 	case s.Phase != PhaseLive:
 		return deniedError(actor, "call agents while the room is "+string(s.Phase))
 	case x.TakenBy != "":
 		return deniedError(actor, "call agents while "+x.TakenBy+" has its seat")
 	case !x.Session && (!s.inFlight() || s.Turn.Participant != x.ID):
 		return invalidError("ROOM-CALL-DENIED", x.ID+" has called an agent outside its turn", "call agents in a turn")
+	}
+	return nil
+}
+
+// mayEverCall refuses a seat whose agent may never call others in this room.
+func (s *State) mayEverCall(x *Seat) error {
+	switch {
+	case !x.Driven() || x.foreign():
+		return deniedError(x.ID, "call agents")
+	case s.Spec.Call != nil && !s.Spec.Call.Nested:
+		return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
+	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
+		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
 	}
 	return nil
 }

@@ -70,6 +70,31 @@ func TestCallRefusals(t *testing.T) {
 	}
 }
 
+// TestMayCall: the view says whose agent room.yaml lets call others.
+func TestMayCall(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*room.Open)
+		want   string
+	}{
+		"allowed":     {nil, "lead"},
+		"asks":        {func(o *room.Open) { o.Participants[1].Calls = room.CallsAsk }, "lead a"},
+		"denied":      {func(o *room.Open) { o.Participants[0].Calls = room.CallsDeny }, ""},
+		"foreign":     {func(o *room.Open) { o.Participants[1].Calls, o.Participants[1].Device = room.CallsAllow, "dev" }, "lead"},
+		"child":       {func(o *room.Open) { o.Spec.Call = &room.CallOf{MaxDepth: 5, Agent: "lead"} }, ""},
+		"nested call": {func(o *room.Open) { o.Spec.Call = &room.CallOf{Nested: true, MaxDepth: 5, Agent: "lead"} }, "lead"},
+	} {
+		var may []string
+		for _, x := range callRoom(t, room.Limits{}, c.change).state.View(room.UserVisible).Seats {
+			if x.MayCall {
+				may = append(may, x.ID)
+			}
+		}
+		if got := strings.Join(may, " "); got != c.want {
+			t.Errorf("%s: %q may call, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestCallTools: allowed_tools narrows the rights of the called agent and never widens
 // them (the note's code took the list of the caller).
 func TestCallTools(t *testing.T) {

@@ -58,6 +58,7 @@ type SeatView struct {
 	Owner     string        `json:"owner,omitempty"`  // of the agent; "" is the host
 	Device    string        `json:"device,omitempty"` // of the seat; "" is the host's
 	Role      string        `json:"role,omitempty"`
+	MayCall   bool          `json:"may_call,omitempty"` // room.yaml lets it call agents, or ask to
 	Mode      Mode          `json:"mode,omitempty"`     // in force, of an agent
 	ModeSet   bool          `json:"mode_set,omitempty"` // a person has set Mode until the room ends
 	TakenBy   string        `json:"taken_by,omitempty"` // the person who has taken the seat over
@@ -164,7 +165,7 @@ func (s *State) seatView(x *Seat) SeatView {
 	v := SeatView{
 		ID: x.ID, Name: x.Name, Kind: x.policyKind(), Badge: x.badge(), Owner: x.Participant.Owner, Device: x.Device, Role: x.Role, TakenBy: x.TakenBy, Phase: "idle", Turns: x.Turns,
 		Failures: x.Failures, Failed: x.Failed, Passed: x.Passed, Tokens: x.Spent, Estimated: x.Estimated, Cost: x.Cost, Replies: x.Replies, CatchUp: x.Cursor, Violation: x.Violations,
-		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated, Budget: x.budgetMarks(),
+		CachedInput: x.CachedInput, Reasoning: x.Reasoning, CostEstimated: x.CostEstimated, Budget: x.budgetMarks(), MayCall: s.mayEverCall(x) == nil,
 	}
 	if x.Replies > 0 {
 		v.Latency = x.Latency / time.Duration(x.Replies)

@@ -18,6 +18,7 @@ type caller struct {
 	parked bool // turns of the seat wait for a session that takes them
 	person bool // the seat is a person's
 	driven bool // the room asks the seat's agent itself
+	calls  bool // the seat's agent may call others
 	worker bool // the seat has the role of a worker or a specialist
 }
 
@@ -46,7 +47,7 @@ func (c *caller) findSeat(ctx context.Context, a API) error {
 	for _, p := range state.Participants {
 		if p.ID == c.Seat {
 			c.parked, c.person = p.Presence != "", p.Kind == "human"
-			c.driven = !c.parked && !c.person
+			c.driven, c.calls = !c.parked && !c.person, p.MayCall
 			c.worker = kinds.PartyOf(c.person, p.Role)&kinds.Worker != 0
 		}
 	}
@@ -65,7 +66,7 @@ func (c caller) mayPost() bool {
 }
 
 // mayPull reports whether the caller is an agent with an inbox.
-func (c caller) mayPull() bool { return c.mayCall() }
+func (c caller) mayPull() bool { return c.Seat != "" && c.mayTalk() && !c.person }
 
 // mayClaim reports whether the caller may claim tasks.
 func (c caller) mayClaim() bool { return c.mayTalk() && c.worker && !c.person }

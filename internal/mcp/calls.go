@@ -11,9 +11,9 @@ import (
 
 // The tools with which an agent calls other agents.
 
-// mayCall reports whether the caller is an agent with a seat. Its room decides whether it
-// may call others.
-func (c caller) mayCall() bool { return c.Seat != "" && c.mayTalk() && !c.person }
+// mayCall reports whether the caller is an agent that may call others. The descriptions
+// of these tools are long, and a model pays for them.
+func (c caller) mayCall() bool { return c.mayTalk() && c.calls }
 
 // ownSeat says which seat the caller has.
 func ownSeat(session string) string {

@@ -42,7 +42,7 @@ func (f *fakeAPI) Call(ctx context.Context, method, path string, in, out any) er
 		b, _ := json.Marshal(f.caller)
 		answer = string(b)
 	case f.listing && path == "/api/rooms/r_1":
-		answer = `{"participants":[{"id":"ann","kind":"agent","presence":"away"},{"id":"bot","kind":"agent"},{"id":"per","kind":"human"},{"id":"dba","kind":"agent","role":"specialist:db"}]}`
+		answer = `{"participants":[{"id":"ann","kind":"agent","presence":"away","may_call":true},{"id":"bot","kind":"agent"},{"id":"per","kind":"human"},{"id":"dba","kind":"agent","role":"specialist:db","may_call":true}]}`
 	default:
 		f.mu.Lock()
 		f.calls = append(f.calls, strings.TrimSpace(method+" "+path+" "+string(body)))
@@ -141,10 +141,10 @@ func TestShown(t *testing.T) {
 	forPeople := append([]string{"post_message"}, forAgents...)
 	forCalls := []string{"call_agent", "cancel_call", "get_call", "reply_call"}
 	forMail := []string{"ack_message", "pull_messages"}
-	withSeat := slices.Concat([]string{"hand_off"}, forCalls, forMail, forPeople)
+	withSeat := slices.Concat([]string{"hand_off"}, forMail, forPeople)
 	everyone := append([]string{"answer_turn", "await_turn", "pass_turn", "hand_off"}, forPeople...)
 	all := slices.Concat(everyone, forCalls, forMail)
-	working := append(slices.Clone(withSeat), "claim_task")
+	working := slices.Concat(withSeat, forCalls, []string{"claim_task"})
 	for _, c := range []struct {
 		caller caller
 		want   []string

@@ -68,5 +68,6 @@ type roomState struct {
 		Phase    string `json:"phase"`
 		Why      string `json:"why,omitempty"`
 		Presence string `json:"presence,omitempty"`
+		MayCall  bool   `json:"may_call,omitempty"`
 	} `json:"participants"`
 }

@@ -39,12 +39,14 @@ func (l listing) names() (names []string) {
 
 // agentTools are those of an agent that the room drives.
 var agentTools = []string{
-	"ack_message", "call_agent", "cancel_call", "create_agent_session", "get_call", "get_session_state", "hand_off", "list_rooms", "post_message", "pull_messages",
-	"read_room", "reply_call", "send_agent_message",
+	"ack_message", "create_agent_session", "get_session_state", "hand_off", "list_rooms", "post_message", "pull_messages", "read_room", "send_agent_message",
 }
 
-// allTools are those of a worker that holds its seat as a session: all that there are.
-var allTools = slices.Sorted(slices.Values(append([]string{"answer_turn", "await_turn", "claim_task", "pass_turn"}, agentTools...)))
+// allTools are those of a worker that holds its seat as a session and may call agents: all
+// that there are.
+var allTools = slices.Sorted(slices.Values(append([]string{
+	"answer_turn", "await_turn", "call_agent", "cancel_call", "claim_task", "get_call", "pass_turn", "reply_call",
+}, agentTools...)))
 
 // A call is one of a tool.
 type call struct {

@@ -18,7 +18,7 @@ policy: {use: inbox}
 participants:
   - {id: me, kind: human}
   - {id: lead, role: manager, mode: full_auto, endpoint: {kind: scripted, lines: [hello]}}
-  - {id: dba, role: worker, mode: full_auto, endpoint: {kind: session}}
+  - {id: dba, role: worker, mode: full_auto, calls: allow, endpoint: {kind: session}}
   - {id: ops, role: "specialist:ops", mode: full_auto, endpoint: {kind: session}}
 `
 
