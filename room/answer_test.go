@@ -183,6 +183,12 @@ func TestWaitingChain(t *testing.T) {
 	if len(w.Chain) != 2 || w.Chain[0] != (calls.Link{Agent: "lead", Room: "r1"}) || w.Chain[1].Agent != "dba" {
 		t.Errorf("the chain is %+v", w.Chain)
 	}
+	if v := s.View(room.Internal).Call; v == nil || len(v.Chain) != 2 {
+		t.Errorf("the view has the call %+v", v)
+	}
+	if v := s.View(room.UserVisible).Call; v != nil {
+		t.Errorf("a spectator is told of the call %+v", v)
+	}
 	w.Chain[0].Agent = "other"
 	if s.Spec.Call.Chain[0].Agent != "lead" {
 		t.Error("the chain is that of the room itself")

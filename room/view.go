@@ -40,6 +40,10 @@ type View struct {
 	Checks    []plan.Check     `json:"checks,omitempty"`
 	Steering  []Steering       `json:"steering,omitempty"`
 
+	// Call says of which call this is the child room, for readers who may see internal
+	// messages.
+	Call *CallView `json:"call,omitempty"`
+
 	// Raised are the limits with which a room that a limit or a loop guard has
 	// stopped can go on.
 	Raised Limits `json:"-"`
@@ -47,6 +51,15 @@ type View struct {
 	InForce PolicyRef `json:"-"`
 	// Mail is nil for readers without control.
 	Mail *MailView `json:"-"`
+}
+
+// A CallView says of which call a room is the child room.
+type CallView struct {
+	Room   string       `json:"room"` // of the caller
+	Call   string       `json:"call_id"`
+	Caller string       `json:"caller"`
+	Agent  string       `json:"agent_name"`
+	Chain  []calls.Link `json:"chain"` // who called whom, from the first caller to Caller
 }
 
 // A SeatView is a seat as people and programs see it.
@@ -157,6 +170,9 @@ func (s *State) View(level Visibility) View {
 	}
 	if level == Internal {
 		s.viewPlan(&v)
+	}
+	if of := s.Spec.Call; of != nil && level == Internal {
+		v.Call = &CallView{Room: of.Room, Call: of.Call, Caller: of.Caller, Agent: of.Agent, Chain: of.Chain}
 	}
 	return v
 }

@@ -114,6 +114,43 @@ func TestCallCards(t *testing.T) {
 	b.until(t, callCard+`.dataset.state === "completed" && /^dba returned: SUCCESS \(~\d.* tokens, .* s\), used read, made 1 call$/.test(`+callCard+`.querySelector(".call-now").textContent)`)
 	close(end)
 	b.shots(t, "calls-done")
+	s.show(b, second.Room)
+	b.until(t, `document.querySelector(".call-of").textContent === "codebase called DBA, DBA called Auditor · Room of the caller" && document.querySelector(".call-of a").getAttribute("href") === "/rooms/`+first.Room+`"`)
+	b.until(t, `document.querySelector(".row-message .text").textContent.includes("Is the column read?")`)
+	b.shots(t, "calls-child")
+}
+
+// TestCallAsk: a call that needs a permission waits in the room and in the inbox. The
+// request says how many rooms are opened, which agents are called, and what is reserved.
+func TestCallAsk(t *testing.T) {
+	s, a, b, id, end := callsOf(t, "ask")
+	defer close(end)
+	a.on("auditor", func(t *turn) { <-t.ctx.Done() })
+	a.on("dba", func(t *turn) { <-t.ctx.Done() })
+	made := make(chan error, 1)
+	go func() {
+		body := `{"calls":[{"agent_name":"dba","task":"Measure the locks.","wait_ms":0,"max_tokens":20000},{"agent_name":"auditor","task":"Read the schema.","wait_ms":0,"max_tokens":10000}]}`
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/rooms/"+id+"/seats/codebase/calls", strings.NewReader(body))
+		if err == nil {
+			req.Header.Set("Authorization", "Bearer "+s.Token)
+			req.Header.Set("Content-Type", "application/json")
+			var resp *http.Response
+			if resp, err = http.DefaultClient.Do(req); err == nil {
+				err = resp.Body.Close()
+			}
+		}
+		made <- err
+	}()
+	b.shows(t, "moot-dock .item h3", "Codebase asks whether it may call other agents")
+	b.shows(t, "moot-dock .item", "start 2 children: dba, auditor")
+	b.shows(t, "moot-dock .item", "reserved 30000 tokens")
+	b.shows(t, "moot-dock .item", "dba, 20000 tokens, at most 5 min: Measure the locks.")
+	b.shots(t, "calls-ask")
+	b.run(t, chromedp.Click("moot-dock .item .allow", chromedp.ByQuery))
+	b.until(t, `document.querySelectorAll(".row-call[data-state=working]").length === 2`)
+	if err := <-made; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCallCancel: a person cancels a call on its card. It says who did it.

@@ -87,6 +87,7 @@ export class Card extends HTMLElement {
   #title() {
     const x = this.item, who = el("strong", {}, this.name(x.agent));
     if (x.kind === "question") return [who, " asks you"];
+    if (x.permission?.kind === "call") return [who, " asks whether it may call other agents"];
     if (x.kind !== "draft") return [who, ` asks for your permission: ${x.permission.kind}`];
     return [who, x.to && x.to !== "broadcast" ? ` wants to say to ${this.name(x.to)}` : " wants to say to everybody"];
   }

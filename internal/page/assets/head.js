@@ -2,6 +2,7 @@
 import { el, setText } from "./dom.js";
 import { clock, cost, tokens } from "./format.js";
 import { Clock } from "./clock.js";
+import { chainOf } from "./waiting.js";
 import { phaseTone, phaseWord, stateWord } from "./words.js";
 
 const links = { connecting: "connecting…", open: "", waiting: "no connection, trying again…", ended: "" };
@@ -37,10 +38,11 @@ customElements.define("moot-head", class extends HTMLElement {
     this.link = el("span", { class: "link-state", id: "link", role: "status" });
     this.tools = el("div", { class: "head-tools" });
     this.objective = el("p", { class: "objective", id: "objective" });
+    this.call = el("p", { class: "call-of", hidden: true }, el("span"), " · ", el("a", {}, "Room of the caller"));
     this.more = el("button", { class: "link objective-more", type: "button", hidden: true, "aria-controls": "objective", "aria-expanded": "false", onclick: () => this.expand() }, "more");
     this.meters = { turns: new Meter("Turns"), time: new Meter("Time"), tokens: new Meter("Tokens"), cost: new Meter("Cost") };
     this.prepend(el("div", { class: "head-main" }, this.heading, this.demo(), this.phase, this.state, this.policy, this.link, this.tools),
-      el("div", { class: "objective-box" }, this.objective, this.more),
+      el("div", { class: "objective-box" }, this.objective, this.more, this.call),
       el("dl", { class: "meters", "aria-label": "Figures and limits" }, ...Object.values(this.meters).map((m) => m.element)));
     new Clock(room, () => this.showTime());
     room.addEventListener("view", () => this.show());
@@ -68,11 +70,20 @@ customElements.define("moot-head", class extends HTMLElement {
       this.objective.textContent = v.objective;
       this.measure();
     }
+    this.showCall(v.call);
     this.meters.turns.show(v.tally.turns, v.limits.max_turns, String);
     this.meters.tokens.show(v.tally.tokens, v.limits.max_tokens, (n) => tokens(n, n === v.tally.tokens && v.tally.estimated));
     this.meters.cost.show(v.tally.cost, v.limits.max_cost, (n) => cost(n, n === v.tally.cost && v.tally.cost_estimated));
     this.meters.cost.element.hidden = !v.tally.cost && !v.limits.max_cost;
     this.showTime();
+  }
+
+  // showCall says of a child room who called whom, and leads to the room of the caller.
+  showCall(call) {
+    this.call.hidden = !call;
+    if (!call) return;
+    setText(this.call.firstChild, chainOf({ chain: call.chain, agent: call.agent_name }, (id) => this.room.name(id)));
+    this.call.lastChild.href = `/rooms/${encodeURIComponent(call.room)}`;
   }
 
   // showPhase says that a turn is still in flight while the room is about to pause.

@@ -16,7 +16,7 @@
 // is the last one: a message that comes meanwhile was said before the turn's. A card
 // stands where its first event stands.
 //
-// Internal messages have no row; see thread.js. A turn whose message is internal keeps
+// Internal messages have no row, except the task of a called agent; see thread.js. A turn whose message is internal keeps
 // its row if the agent has used tools in it.
 import { applyCall } from "./calltree.js";
 import { CardModel } from "./cardmodel.js";
@@ -179,7 +179,7 @@ export class RowModel {
   "message.posted"(e, b, html, bytes) {
     const m = b.message;
     const part = { seq: e.seq, message: m, html, at: e.at, bytes, removed: !m.text && !m.summary && m.visibility !== "user_redacted" && !m.payload && !bytes };
-    if (m.visibility === "internal") return this.#inside(e, b, part);
+    if (m.visibility === "internal" && m.kind !== "call") return this.#inside(e, b, part);
     const card = b.turn ? null : this.cards.card(part);
     if (card) return this.#card(card, e);
     let row;

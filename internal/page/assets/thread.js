@@ -16,6 +16,7 @@ customElements.define("moot-thread", class extends HTMLElement {
   #parts = new Map(); // messages by their number, in the order of the log
   #first = 0; // the log was read back to this event; 0 for not at all
   #busy = null;
+  #low = true; // the newest message is in sight
 
   revealed = new Map();
   mayReveal = false; // the thread shows whole texts
@@ -31,6 +32,8 @@ customElements.define("moot-thread", class extends HTMLElement {
     this.list = el("div");
     this.body = el("div", { class: "thread-rows", id: "thread-body", role: "log", "aria-live": "off", "aria-label": "Messages", tabindex: "0", hidden: true }, this.more, this.list);
     this.append(this.pill, this.body);
+    new ResizeObserver(() => { if (this.#low) this.body.scrollTop = this.body.scrollHeight; }).observe(this.body);
+    this.body.addEventListener("scroll", () => { this.#low = this.body.scrollHeight - this.body.scrollTop - this.body.clientHeight < 8; });
     this.body.addEventListener("click", (e) => this.#click(e));
     this.body.addEventListener("keydown", (e) => this.#key(e));
     bindKey("i", "Open or close the internal agent messages", () => this.hidden || this.toggle(true));
