@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +54,9 @@ func readClaude(in *input) (*builder, error) {
 	c.c.ID = ""
 	lines := in.docs
 	if len(lines) == 1 && lines[0].has("loglines") { // as the web application stores a session
-		lines = slices.Collect(lines[0].get("loglines").items())
+		if lines = lines[0].get("loglines").collect(nil); in.firstError() != nil {
+			return nil, in.firstError()
+		}
 	}
 	c.branches(lines)
 	c.onlyAgent = onlyAgent(lines)

@@ -32,6 +32,9 @@ func (in *input) parseRows() error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if len(in.docs) == maxItems {
+			return tooMany(in.name)
+		}
 		line, _ := r.FieldPos(0)
 		where := fmt.Sprintf("%s:%d", in.name, line)
 		var rec value

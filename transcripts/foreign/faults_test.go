@@ -42,6 +42,13 @@ func TestLenient(t *testing.T) {
 		"span":         {in: `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"1","attributes":[{"key":"gen_ai.output.messages","value":{"stringValue":"[{"}}]},{"traceId":"t","spanId":"2","attributes":[{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"x\"}]}]"}}]}]}]}]}`, texts: "x", faults: 1, where: "f: $.resourceSpans[0].scopeSpans[0].spans[0].attributes[0].value.stringValue:1:2", what: "invalid JSON"},
 		"slack":        {in: string(zipped(t, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"x","ts":"1.5"},{"type":"message","user":"U1","text":7,"ts":"2.5"},{"type":"message"}]`)), texts: "x", faults: 2, where: "f!shop/2026-02-02.json: $[2]", what: `"ts" is missing`},
 		"slack day":    {in: string(zipped(t, "shop/2026-02-02.json", `[{"type":"message","user":"U1","text":"x","ts":"1.5"}]`, "shop/2026-02-03.json", `[{`)), texts: "x", faults: 1, where: "f!shop/2026-02-03.json:1:2", what: "invalid JSON"},
+		"run":          {in: `[{"id":"1","run_type":"llm","inputs":{"messages":[{"role":"user","content":"x"}]}},{"id":"2","trace_id":"1","inputs":{}}]`, texts: "x", faults: 1, where: "f: $[1]", what: `"run_type" is missing`},
+		"discord":      {in: `{"guild":{},"channel":{},"messages":[{"id":"1","content":"x","author":{"id":"a"}},{"id":"2","content":7,"author":{"id":"a"}}]}`, texts: "x", faults: 1, where: "f: $.messages[1].content", what: "a string"},
+		"matrix":       {in: `[{"type":"m.room.message","sender":"@a:b","content":{"msgtype":"m.text","body":"x"}},{"type":"m.room.message","sender":"@a:b","content":{"msgtype":"m.text","body":7}}]`, texts: "x", faults: 1, where: "f: $[1].content.body", what: "a string"},
+		"inspect":      {in: `{"eval":{},"samples":[{"id":1,"messages":[{"role":"user","content":"x"},{"role":"boss","content":"y"}]}]}`, texts: "x", faults: 1, where: "f: $.samples[0].messages[1].role", what: "must be system"},
+		"gemini":       {in: `{"sessionId":"s","projectHash":"p","messages":[{"type":"user","content":"x"},{"type":"user","content":[7]}]}`, texts: "x", faults: 1, where: "f: $.messages[1].content[0]", what: "a part of a message"},
+		"qwen":         {in: `{"uuid":"1","sessionId":"s","type":"user","message":{"parts":[{"text":"x"}]}}` + "\n" + `{"uuid":"2","sessionId":"s","type":"assistant","message":{}}`, texts: "x", faults: 1, where: "f:2: $.message", what: `"parts" is missing`},
+		"hermes":       {in: `{"role":"session_meta"}` + "\n" + `{"role":"user","content":"x"}` + "\n" + `{"role":"user","content":7}`, texts: "x", faults: 1, where: "f:3: $.content", what: "a string"},
 		"a whole file": {in: `[{"role":"user","content":"a"},`, faults: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +123,34 @@ func TestFaultsAreBounded(t *testing.T) {
 	sound(t, all[0])
 	if r := all[0].Report; len(r.Faults) != maxFaults || r.LeftOut() != 1000 {
 		t.Errorf("%d named, %d left out", len(r.Faults), r.LeftOut())
+	}
+}
+
+// TestTooMany: a file with too many lines or entries is refused, in a lenient import too.
+func TestTooMany(t *testing.T) {
+	before := maxItems
+	maxItems = 3
+	t.Cleanup(func() { maxItems = before })
+	line := `{"role":"session_meta"}` + "\n"
+	event := `{"type":"m.room.message","sender":"@a:b","content":{}},`
+	span := `{"spanId":"1"},`
+	for name, in := range map[string]string{
+		"lines":    strings.Repeat(line, 4),
+		"events":   "[" + strings.Repeat(event, 3) + event[:len(event)-1] + "]",
+		"spans":    `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat(span, 3) + span[:len(span)-1] + `]}]}]}`,
+		"runs":     `[` + strings.Repeat(`{"id":"1","run_type":"llm","inputs":{}},`, 3) + `{"id":"2","run_type":"llm","inputs":{}}]`,
+		"loglines": `{"loglines":[{"type":"x"},{"type":"x"},{"type":"x"},{"type":"x"}]}`,
+		"in parts": `{"sessionId":"s","projectHash":"p","messages":[1,2]}` + "\n" + `{"messages":[3,4]}`,
+		"messages": `{"sessionId":"s","projectHash":"p","messages":[1,2,3,4]}`,
+	} {
+		if _, _, err := readWith(t, []byte(in), "f", Options{}); err == nil || code(t, err) != "TRANSCRIPT-SIZE" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, in := range map[string]string{"list": `[{},{},{},{}]`, "rows": "a,b\n1,2\n1,2\n1,2\n1,2\n"} {
+		if _, _, err := readWith(t, []byte(in), "f", Options{Map: mapped(t, "speaker=a,text=b")}); err == nil || code(t, err) != "TRANSCRIPT-SIZE" {
+			t.Errorf("by a map, %s: %v", name, err)
+		}
 	}
 }
 

@@ -90,13 +90,9 @@ func readGemini(in *input) (*builder, error) {
 		}
 		switch list := doc.get("messages"); {
 		case doc.kind() == '[':
-			for m := range doc.items() {
-				messages = append(messages, m)
-			}
+			messages = doc.collect(messages)
 		case list.kind() != 0:
-			for m := range list.items() {
-				messages = append(messages, m)
-			}
+			messages = list.collect(messages)
 		case doc.has("type"):
 			messages = append(messages, doc)
 		default:

@@ -2,8 +2,29 @@ package foreign
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 )
+
+// maxItems bounds the lines, rows, spans or events of a file that are held at the same
+// time: an empty one takes two bytes in the file and a hundred in memory.
+var maxItems = 2_000_000
+
+func tooMany(where string) error {
+	return sizeError(where, fmt.Sprintf("the file has more than %d lines or entries", maxItems))
+}
+
+// collect appends the items of a list.
+func (v value) collect(all []value) []value {
+	for item := range v.items() {
+		if len(all) == maxItems {
+			v.at.document().refuse(tooMany(v.at.String()))
+			return nil
+		}
+		all = append(all, item)
+	}
+	return all
+}
 
 // An input is a whole file of another program.
 type input struct {
@@ -68,6 +89,9 @@ func (in *input) parseLines() error {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
+		}
+		if len(in.docs) == maxItems {
+			return tooMany(in.name)
 		}
 		v, err := parse(line, in.name, n)
 		switch {

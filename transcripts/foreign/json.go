@@ -26,6 +26,13 @@ type document struct {
 	within string // path of a document that is a part of another one
 }
 
+// refuse sets the error of the document, unless it has one.
+func (d *document) refuse(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
 // where names the document: the file, or file:line.
 func (d *document) where() string {
 	if d.line == 0 {
@@ -187,9 +194,7 @@ func (v value) kind() byte {
 
 // fail records an error at the value, unless the document has an error already.
 func (v value) fail(format string, args ...any) {
-	if d := v.at.document(); d.err == nil {
-		d.err = shapeError(v.at.String(), fmt.Sprintf(format, args...), nil)
-	}
+	v.at.document().refuse(shapeError(v.at.String(), fmt.Sprintf(format, args...), nil))
 }
 
 // failed returns the error of the document.

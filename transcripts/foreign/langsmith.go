@@ -74,14 +74,25 @@ func (in *input) langRuns(v value, trace string, runs []*langRun, depth int) []*
 		}
 		return runs
 	}
+	if len(runs) == maxItems {
+		v.at.document().refuse(tooMany(in.name))
+		return runs
+	}
+	if !in.strict {
+		v = v.apart()
+	}
 	r := &langRun{v: v, id: v.get("id").maybeText(), parent: v.get("parent_run_id").maybeText(), kind: v.require("run_type").text()}
 	r.trace = cmp.Or(v.get("trace_id").maybeText(), trace, r.id)
+	if err := v.failed(); err != nil && !in.strict {
+		in.faults.add(err)
+		return runs
+	}
 	r.order = cmp.Or(v.get("start_time").maybeText(), v.get("dotted_order").maybeText())
 	runs = append(runs, r)
 	for child := range v.get("child_runs").itemsOf() {
-		runs = in.langRuns(child, r.trace, runs, depth+1)
-		if last := runs[len(runs)-1]; last.parent == "" {
-			last.parent = r.id
+		before := len(runs)
+		if runs = in.langRuns(child, r.trace, runs, depth+1); len(runs) > before && runs[before].parent == "" {
+			runs[before].parent = r.id
 		}
 	}
 	return runs

@@ -14,6 +14,9 @@ import (
 	"github.com/folkmoot/moot/transcripts"
 )
 
+// maxTalks bounds the conversations of a file, which a Map builds at the same time.
+const maxTalks = 100_000
+
 // Mapped is the format of files that a Map reads.
 const Mapped Format = "map"
 
@@ -77,6 +80,10 @@ func (m *Map) read(in *input) iter.Seq2[*Conversation, error] {
 				id = ""
 			}
 			t := talks[id]
+			if t == nil && len(order) == maxTalks {
+				yield(nil, sizeError(in.name, fmt.Sprintf("the file has more than %d conversations", maxTalks)))
+				return
+			}
 			if t == nil {
 				t = in.newBuilder(Mapped, id)
 				talks[id], order = t, append(order, t)
@@ -100,7 +107,7 @@ func (m *Map) records(in *input) (all []value) {
 	for _, doc := range in.docs {
 		if p, ok := m.paths["each"]; ok {
 			for _, v := range doc.find(p) {
-				all = append(all, listed(v)...)
+				all = records(v, all)
 			}
 			continue
 		}
@@ -109,18 +116,21 @@ func (m *Map) records(in *input) (all []value) {
 				doc = list
 			}
 		}
-		all = append(all, listed(doc)...)
+		all = records(doc, all)
 	}
 	return all
 }
 
-// listed returns the items of a list, or v alone.
-func listed(v value) []value {
+// records appends the items of a list, or v alone.
+func records(v value, all []value) []value {
 	if v.kind() != '[' {
-		return []value{v}
+		return append(all, v)
 	}
-	return slices.Collect(v.items())
+	return v.collect(all)
 }
+
+// listed returns the items of a list, or v alone.
+func listed(v value) []value { return records(v, nil) }
 
 // maxSearch is how deep a list of records is searched for.
 const maxSearch = 6

@@ -29,9 +29,7 @@ func readMatrix(in *input) (*builder, error) {
 			events = append(events, doc)
 			continue
 		}
-		for e := range list.items() {
-			events = append(events, e)
-		}
+		events = list.collect(events)
 	}
 	for _, e := range events {
 		r.note(e)

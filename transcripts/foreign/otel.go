@@ -90,6 +90,10 @@ func (in *input) collectSpans(doc value, spans []*span, others int) ([]*span, in
 
 // addSpan appends the span that convert makes of v.
 func (in *input) addSpan(v value, convert func(value) *span, spans []*span, others int) ([]*span, int) {
+	if len(spans) == maxItems {
+		v.at.document().refuse(tooMany(in.name))
+		return spans, others
+	}
 	if !in.strict {
 		v = v.apart()
 	}
