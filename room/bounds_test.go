@@ -317,6 +317,24 @@ func TestRestOfSeat(t *testing.T) {
 	}
 }
 
+// TestLimitsKeepReserved checks that a prompt does not take what is reserved for calls.
+func TestLimitsKeepReserved(t *testing.T) {
+	s := two(t)
+	x := s.seat("a")
+	x.Price.Input = 1_000_000
+	s.Tally.Tokens, s.Tally.Cost = 50, 50
+	s.Calls = []Call{{ID: "c1", State: calls.Working, Reserved: calls.Budget{Tokens: 30, Cost: 30}}}
+	for _, c := range []struct {
+		tokens, cost int64
+		want         string
+	}{{100, 0, ""}, {99, 0, "maxTokens"}, {0, 100, ""}, {0, 99, "maxCost"}} {
+		s.Limits.MaxTokens, s.Limits.MaxCost = c.tokens, c.cost
+		if stop := s.limitStop(x, Grant{Tokens: 20}, Now{}); (stop == nil) != (c.want == "") || stop != nil && stop.Name != c.want {
+			t.Errorf("%+v: %+v", c, stop)
+		}
+	}
+}
+
 // TestCallsDue checks the instants at which waits and calls end.
 func TestCallsDue(t *testing.T) {
 	second := time.Second

@@ -121,6 +121,18 @@ func TestClarificationsCount(t *testing.T) {
 	}
 }
 
+// TestSessionKinds checks that what a running session says has the kind that it names.
+func TestSessionKinds(t *testing.T) {
+	b := opened(t, "m/role:manager w/session/role:worker")
+	b.play("live w")
+	if err := b.act("w", room.Say{Text: "half done", To: "m", Kind: "status_reply"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := b.log[len(b.log)-1].Body.(room.MessagePosted); !ok || m.Message.Kind != "status_reply" {
+		t.Errorf("%+v", b.log[len(b.log)-1].Body)
+	}
+}
+
 // TestLoweredLimit checks that a limit which was lowered below what is counted stops the
 // room when more is counted, and not at another event.
 func TestLoweredLimit(t *testing.T) {

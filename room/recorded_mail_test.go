@@ -70,6 +70,7 @@ func recordDeliveries(r *recorder) {
 	}
 	r.post("w", room.Message{To: "m", Text: "ring", Notify: "loud"})
 	r.post("w", room.Message{To: room.Broadcast, Text: "ring", Notify: room.NotifyIdle})
+	r.post("o", room.Message{To: "w", Text: "a long text", Summary: "in short", Visibility: room.UserRedacted})
 	r.do("o", room.Ack{Message: "m1"})
 	r.do("me", room.Ack{Message: "m1"})
 	r.do(room.ActorHost, room.Ack{Message: "m1"})
@@ -126,6 +127,8 @@ func recordHolds(r *recorder) {
 	r.do("x", room.Forgot{Participant: "x"})
 	r.do("me", room.SetStanding{Participant: "x", Standing: room.Suspended})
 	r.do("me", room.SetStanding{Participant: "x", Standing: room.Active})
+	r.speak("x")
+	r.reply(said("I have read it again"))
 	r.do("me", room.TakeOver{Participant: "x"})
 	r.speak("x")
 	r.do("me", room.Say{Text: "I stand in", As: "x"})
