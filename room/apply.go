@@ -404,7 +404,6 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 	}
 	s.awaitIdle(m)
 	s.noteSteering(e, m)
-	s.noteResult(m)
 	human := m.Kind != kinds.CallResult && m.From != ActorRoom && (x == nil || x.Kind == policy.Human || m.By != "")
 	s.index(e, m, x)
 	s.deliver(e, b)

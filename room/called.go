@@ -292,15 +292,6 @@ func (s *State) applyCallEnded(e Event, b CallEnded) {
 	s.addNews(e, "the call "+c.ID+" of "+c.Agent+" by "+c.Caller+" has "+string(c.State))
 }
 
-// noteResult notes that a message has the result of a call, so that no other one gets it.
-func (s *State) noteResult(m Message) {
-	if c := s.call(m.Correlation); m.Kind == kinds.CallResult && c != nil && !c.State.Open() {
-		posted := *c
-		posted.Posted = true
-		s.setCall(posted)
-	}
-}
-
 // holdForCalls stops the clock of the open turn while its agent waits for a call.
 func (s *State) holdForCalls(e Event) {
 	t := s.Turn

@@ -128,6 +128,11 @@ func (m *model) claim(restart bool) bool {
 	if t := m.turn; t != nil && t.draft == nil {
 		if agent := t.seat.takenBy == ""; agent && t.seat.Device == "" || !agent && restart { // another device keeps its answer
 			m.interrupt(t.seat)
+			for _, c := range m.calls { // the host may have lost them
+				if c.Turn == t.Turn && !c.State.Open() && !c.posted {
+					m.postResult(c)
+				}
+			}
 		}
 	}
 	return !restart || m.phase != room.PhaseLive || m.OnRestart == room.RestartContinue || m.pause(room.CauseInterrupted, "")

@@ -15,11 +15,13 @@ func (r *recorder) mailing(change func(*room.Spec)) {
 	agent := func(id, role string) room.Participant {
 		return room.Participant{ID: id, Kind: policy.Local, Role: role, Mode: room.FullAuto}
 	}
+	planner := agent("m", "manager")
+	planner.Endpoint = policy.JSON(`{"kind":"x"}`)
 	r.openWith(func(s *room.Spec) {
 		s.Policy.Needs.Bids, s.Limits.MaxOutput, s.Limits.MaxInternal, s.Limits.AckTimeout, s.Limits.MaxAckAttempts = false, 400, 50, 20*time.Second, 2
 		s.Context.Tokens = 400
 		change(s)
-	}, agent("m", "manager"), agent("w", "worker"), agent("x", "specialist:db"), agent("o", ""), me())
+	}, planner, agent("w", "worker"), agent("x", "specialist:db"), agent("o", ""), me())
 }
 
 func (r *recorder) post(actor string, m room.Message) { r.do(actor, room.Posted{Message: m}) }
@@ -136,8 +138,13 @@ func recordHolds(r *recorder) {
 	r.do("me", room.SetStanding{Participant: "x", Standing: room.Removed})
 	r.tick(time.Second)
 	r.do(room.ActorHost, room.Claim{Owner: "host:2"})
-	r.do("me", room.Say{Text: "w, hurry", To: "w"})
-	r.do("me", room.Say{Text: "all, hurry"})
+	r.do("me", room.Say{Text: "w, hurry", To: "w", MessageID: "s1"})
+	r.do("me", room.Say{Text: "all, hurry", MessageID: "s2"})
+	r.post("m", room.Message{ID: "k2", Kind: "status_check", To: "w", Parent: "s1", Text: "are you there?"})
+	r.post("m", room.Message{ID: "k3", Kind: "clarification_reply", To: "w", Parent: "s1", Text: "please hurry"})
+	r.post("m", room.Message{ID: "k4", Kind: "decision", To: "w", Correlation: "s1", Text: "please hurry more"})
+	r.post("w", room.Message{ID: "k5", Kind: "status_reply", To: "m", Correlation: "s2", Text: "I do"})
+	r.post("m", room.Message{ID: "k6", Kind: "decision", To: "w", Correlation: "s2", Text: "so be it"})
 	r.do("me", room.Say{Text: "m, hurry", To: "m"})
 	r.do("me", room.Say{Text: "o, hurry", To: "o"})
 }

@@ -190,6 +190,7 @@ func (r *recorder) calls(out map[string]string) {
 	}
 	if s.Spec.Call != nil {
 		stands, asked, text := s.ChildStatus()
+		out["path"] = fmt.Sprint(s.Waiting().Chain)
 		out["stands"] = fmt.Sprintf("%s %q %q", stands, asked, text)
 		state, result, ended := s.ChildResult()
 		out["returns"] = fmt.Sprintf("%t %s", ended, state)
