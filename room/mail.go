@@ -8,6 +8,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/delivery"
 	"github.com/folkmoot/moot/room/kinds"
+	"github.com/folkmoot/moot/room/plan"
 )
 
 // Mail is the part of a room's state about messages between participants.
@@ -24,7 +25,7 @@ type Mail struct {
 }
 
 // NotifyIdle in Message.Notify asks the room to tell the sender once when the receiver,
-// an agent, has no open turn and no message that it has not been given.
+// an agent, has no open turn, no message that it has not been given, and no task left.
 const NotifyIdle = "idle"
 
 // Awaited is a post with NotifyIdle of which the sender has not been told.
@@ -57,7 +58,14 @@ func (s *State) idle(id string) bool {
 	waits := slices.ContainsFunc(s.Mail.Deliveries.Pending(id), func(d delivery.Delivery) bool {
 		return d.State == delivery.Held || d.State == delivery.Queued
 	})
-	return !waits && len(x.Inbox) == 0 && (s.Turn == nil || s.Turn.Participant != id)
+	return !waits && len(x.Inbox) == 0 && (s.Turn == nil || s.Turn.Participant != id) && !s.tasked(id)
+}
+
+// tasked reports whether the seat has a task left: one of the plan, or a call that it has
+// made or works on.
+func (s *State) tasked(id string) bool {
+	return slices.ContainsFunc(s.Plan.OpenTasks(), func(t plan.Task) bool { return t.Owner == id }) ||
+		slices.ContainsFunc(s.Calls, func(c Call) bool { return c.State.Open() && (c.Caller == id || c.Agent == id) })
 }
 
 // idleNotices returns the room's messages to senders whose receivers are idle.
