@@ -184,7 +184,7 @@ func (s *State) mayEverCall(x *Seat) error {
 	case !x.Driven() || x.foreign():
 		return deniedError(x.ID, "call agents")
 	case s.Spec.Call != nil && !s.Spec.Call.Nested:
-		return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
+		return nestedOff(x)
 	case x.Participant.Calls != CallsAllow && x.Participant.Calls != CallsAsk:
 		return invalidError("ROOM-CALL-DENIED", x.ID+" may not call other agents", "set calls: allow or calls: ask for it in room.yaml")
 	}
@@ -455,6 +455,24 @@ func (s *State) delegable(x *Seat) rights.Set {
 		d &= rights.Of(of.Delegate)
 	}
 	return d
+}
+
+// MayStart returns the rights that an agent may have at most that a seat starts outside of
+// calls, such as a session of its own. An agent that was called starts others only if it
+// may call them.
+func (s *State) MayStart(id string) (rights.Set, error) {
+	x := s.seat(id)
+	switch {
+	case x == nil:
+		return rights.None, deniedError(id, "start agents")
+	case s.Spec.Call != nil && !s.Spec.Call.Nested:
+		return rights.None, nestedOff(x)
+	}
+	return s.delegable(x), nil
+}
+
+func nestedOff(x *Seat) error {
+	return invalidError("ROOM-CALL-DENIED", x.ID+" was called itself, and nested calls are off", "its caller can set allow_nested_calls")
 }
 
 // callRights returns the rights of an agent that x calls: its own, as far as all callers

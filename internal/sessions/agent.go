@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/coordinator"
 )
 
 // folder returns the working folder of a session. It is in one of the roots, also
@@ -46,6 +48,25 @@ func isFolder(base, rel string) bool {
 	defer r.Close()
 	info, err := r.Stat(rel)
 	return err == nil && info.IsDir()
+}
+
+// narrow takes from the agent of a session what the agent that creates it may not delegate.
+func (s *Sessions) narrow(ctx context.Context, from Sender, p *moot.Participant) error {
+	if from.Seat == "" {
+		return nil // a person with control
+	}
+	folded, err := coordinator.State(ctx, s.cfg.Host.Log(), from.Room)
+	if err != nil {
+		return err
+	}
+	most, err := folded.MayStart(from.Seat)
+	if err != nil {
+		return err
+	}
+	if use, delegate := p.Rights(); !most.Has(use | delegate) {
+		p.MayUse, p.MayDelegate = (use & most).Names(), (delegate & most).Names()
+	}
+	return nil
 }
 
 // participant returns the seat of a session, and the folder at which the relative

@@ -122,6 +122,9 @@ func (s *Sessions) Create(ctx context.Context, from Sender, n New) (string, erro
 	if err != nil {
 		return "", err
 	}
+	if err := s.narrow(ctx, from, &p); err != nil {
+		return "", err
+	}
 	if err := s.rates.allow(from, "create", createRate); err != nil {
 		return "", err
 	}
