@@ -138,7 +138,7 @@ func (d *document) checkParticipant(i int, s *wireParticipant, o Options) {
 func (d *document) checkPerson(i int, s *wireParticipant) {
 	for key, set := range map[string]bool{
 		"mode": s.Mode != "", "review": s.Review != nil, "remembers": s.Remembers != nil, "timeout": s.Timeout != 0, "startTimeout": s.StartTimeout != 0,
-		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "budget": s.Budget != wireBudget{}, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil, "tools": s.MayUse != nil, "delegate": s.MayDelegate != nil, "calls": s.Calls != "", "maxSubAgentDepth": s.MaxSubAgentDepth != 0,
+		"price": s.Price != wirePrice{}, "maxTokens": s.MaxTokens != 0, "budget": s.Budget != wireBudget{}, "allowToolUse": s.Tools, "profile": s.Profile != "", "instructions": s.Instructions != wireText{}, "allow": s.Allow != nil, "tools": s.MayUse != nil, "delegate": s.MayDelegate != nil, "calls": s.Calls != "", "handoffTo": s.HandoffTo != nil, "maxSubAgentDepth": s.MaxSubAgentDepth != 0,
 	} {
 		if set {
 			d.warnUnlessBroken(participantPath(i, key), "ROOM-HUMAN", "has no effect for a person", "")

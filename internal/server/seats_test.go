@@ -195,9 +195,37 @@ func TestHandOff(t *testing.T) {
 	if code := handOff(second, "me"); code != "SEAT-REQUEST" {
 		t.Errorf("a seat without the turn: %s", code)
 	}
-	if code := handOff(first, "me"); code != "" || got.Accepted || !strings.Contains(got.Refused, "me is no agent") {
-		t.Errorf("to a person: %s %+v", code, got)
+	standing := func(s room.Standing) {
+		t.Helper()
+		if _, err := r.Do(t.Context(), moot.Command{Actor: room.ActorHost, Do: room.SetStanding{Participant: to, Standing: s}}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	from := "ann"
+	if to == "ann" {
+		from = "bob"
+	}
+	for _, c := range []struct {
+		to, want string
+		standing room.Standing
+	}{
+		{"me", "me is no agent", room.Active},
+		{"ghost", "is no participant of the room", room.Active},
+		{from, from + " cannot hand off to itself", room.Active},
+		{to, to + " is muted", room.Muted},
+		{to, to + " is suspended", room.Suspended},
+	} {
+		if c.standing != room.Active {
+			standing(c.standing)
+		}
+		if code := handOff(first, c.to); code != "" || got.Accepted || !strings.Contains(got.Refused, c.want) {
+			t.Errorf("to %s: %s %+v, want %s", c.to, code, got, c.want)
+		}
+		if c.standing != room.Active {
+			standing(room.Active)
+		}
+	}
+	second.await(t, api.Await{Wait: "0s"}) // it comes back
 	if code := handOff(first, to); code != "" || !got.Accepted || got.Refused != "" {
 		t.Errorf("to %s: %s %+v", to, code, got)
 	}
