@@ -135,7 +135,7 @@ func (w *workbench) checkCallsOf(db *sqlite.DB, id string) (made int) {
 			order = append(order, b.ID)
 		case room.TurnInterrupted:
 			for _, c := range records {
-				c.cut = c.cut || c.Turn == b.Turn && c.waited
+				c.cut = c.cut || c.Turn == b.Turn && c.waited && b.Reason == "the host ended" // else its agent has the answer
 			}
 		case room.CallEnded:
 			c := records[b.Call]
