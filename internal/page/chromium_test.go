@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPage runs the tests of the page in Chromium. They are a module of their own, so
@@ -24,7 +25,11 @@ func TestPage(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	openSources(t, root)
-	cmd := exec.Command("go", "test", "-timeout", "9m", "./...")
+	limit := time.Hour
+	if end, ok := t.Deadline(); ok {
+		limit = time.Until(end) - 30*time.Second // so that its goroutines are printed, not those of this test
+	}
+	cmd := exec.Command("go", "test", "-timeout", limit.String(), "./...")
 	cmd.Dir = filepath.Join(root, "test", "browser")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -183,6 +183,7 @@ func TestStreams(t *testing.T) {
 	const cards = `[...document.querySelectorAll(".row-tool, .row-build, .row-check")]`
 	b.until(t, cards+`.map(e => e.querySelector("strong").textContent + " " + e.querySelector(".card-state").textContent).join() === "Tool ✓ done,Build … running,Status check ✓ answered"`)
 	b.until(t, `document.querySelector(".thread-pill").textContent === "Internal agent messages (4)"`)
+	b.until(t, cards+`.every(e => [...e.querySelectorAll(".deliveries li")].every(l => l.dataset.state === "queued"))`) // as it stays: the manager's turn is open
 	const stands = cards + `.map(e => e.offsetTop + " " + e.offsetHeight + " " + e.outerHTML).join("\n")`
 	before := b.value(t, stands)
 	b.press(t, "i")
