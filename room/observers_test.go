@@ -58,6 +58,11 @@ func TestObservedRoom(t *testing.T) {
 	if b := e.Body.(room.Opened); !ok || b.Spec.Observers != nil {
 		t.Errorf("a reader sees who else watches: %+v", b.Spec.Observers)
 	}
+	hidden := room.Spec{Secret: "s", Dir: "/work", Agents: []room.Participant{{ID: "x"}}, Call: &room.CallOf{Caller: "ann"}}
+	e, ok = room.Event{Body: room.Opened{Spec: hidden}}.VisibleAt(room.UserVisible)
+	if b := e.Body.(room.Opened); !ok || !reflect.DeepEqual(b.Spec, room.Spec{}) {
+		t.Errorf("a reader sees of the host and its callers: %+v", b.Spec)
+	}
 	told := room.Participant{ID: "a", Instructions: "secret", Allow: []room.AllowRule{{Kind: "read"}}, Endpoint: policy.JSON("{}")}
 	e, ok = room.Event{Body: room.Joined{Participant: told}}.VisibleAt(room.UserVisible)
 	if b := e.Body.(room.Joined); !ok || !reflect.DeepEqual(b.Participant, room.Participant{ID: "a"}) {
