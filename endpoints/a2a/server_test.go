@@ -216,7 +216,7 @@ func prompt(text string) endpoint.Prompt {
 	me := endpoint.Seat{ID: "me", Kind: "local", SameOwner: true}
 	return endpoint.Rendered(endpoint.Prompt{
 		Kind: endpoint.Turn, Request: "req_1", Room: "r_1", You: me, Seats: []endpoint.Seat{me, {ID: "you"}}, Boundary: "0123456789abcdef",
-		Objective: "Test.", CatchUp: []endpoint.Line{{Seq: 1, From: "you", Text: text}}, MaxOutputChars: 1000, Timeout: time.Minute,
+		Objective: "Test.", CatchUp: []endpoint.Line{{Seq: 1, From: "you", Text: text}}, MaxOutputChars: 1000, Timeout: 10 * time.Minute, // what has no end takes long under the race detector
 		Instructions: "Be brief.",
 	})
 }
