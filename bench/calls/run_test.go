@@ -113,6 +113,7 @@ func (r *run) config() coordinator.Config {
 // discuss posts the messages of the discussion in their order.
 func (r *run) discuss(t *testing.T, o *coordinator.Room) {
 	for i, m := range r.talk {
+		synctest.Wait() // for the opening and for what the last message caused, so that all runs have the same numbers
 		say := room.Say{Text: m.text}
 		if i == len(r.talk)-1 {
 			say.To = lead
@@ -121,7 +122,6 @@ func (r *run) discuss(t *testing.T, o *coordinator.Room) {
 		if _, err := o.Do(t.Context(), room.Command{Actor: m.from, Do: say}); err != nil {
 			t.Error(err)
 		}
-		synctest.Wait() // so that the numbers of messages are the same in every run
 	}
 }
 
