@@ -251,7 +251,7 @@ type (
 		Auto    bool          `json:"auto,omitempty"` // sent without an approval
 		Opening bool          `json:"opening,omitempty"`
 
-		// Held says why the message is handed to nobody before the room's clock HeldUntil.
+		// Held says why the message is not handed over before the room's clock HeldUntil.
 		Held      string        `json:"held,omitempty"`
 		HeldUntil time.Duration `json:"held_until_ns,omitempty"`
 	}

@@ -169,7 +169,7 @@ func (r *recorder) task() {
 // recordChildren plays child rooms: every way in which a called agent answers, asks or
 // ends.
 func recordChildren(r *recorder) {
-	used := endpoint.Reply{Outcome: endpoint.Said, Text: "the plan is good", Tools: []endpoint.ToolCall{{Kind: "read"}, {Kind: "edit"}, {Kind: "read"}}, Usage: room.Usage{Known: true, Input: 20, Output: 5}}
+	used := childReply()
 	ask := func(m room.Message) { r.do("coder", room.Posted{Message: m}) }
 	r.child("answers", coder(), nil, calls.Args{})
 	r.serve(5)
@@ -221,7 +221,20 @@ func recordChildren(r *recorder) {
 	r.call("coder", calls.Args{Agent: "deaf", Task: "hear it"})
 	r.do(room.ActorHost, room.Stop{})
 	r.returned("c1", calls.Canceled, calls.Result{Tokens: 3})
+	recordChildEnds(r)
+}
 
+// childReply is the answer of a called agent that has used tools.
+func childReply() endpoint.Reply {
+	return endpoint.Reply{
+		Outcome: endpoint.Said, Text: "the plan is good", Usage: room.Usage{Known: true, Input: 20, Output: 5},
+		Tools: []endpoint.ToolCall{{Kind: "read"}, {Kind: "edit"}, {Kind: "read"}},
+	}
+}
+
+// recordChildEnds plays child rooms that end without an answer, or late.
+func recordChildEnds(r *recorder) {
+	used := childReply()
 	r.child("passes", coder(), nil, calls.Args{})
 	r.task()
 	r.serve(5)

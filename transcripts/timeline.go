@@ -271,19 +271,8 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Text = rest // such as a traceback
 	case room.TurnInterrupted:
 		it.turnEnded(t, itemFailure, b.Turn, "interrupted", b.Reason)
-	case room.PermissionAsked:
-		it.Turn, it.Actor, it.Text = b.Turn, b.Participant, b.Permission.Command
-		if q := b.Permission.Question; q != nil {
-			it.Note, it.Text = b.Participant+" asked question "+b.ID, q.Message
-			return true
-		}
-		it.Note = join(b.Participant+" asked for permission "+b.ID, b.Permission.Kind, strings.Join(b.Permission.Argv, " "), strings.Join(b.Permission.Paths, ", "), b.Permission.Title)
-	case room.PermissionAnswered:
-		it.Turn = b.Turn
-		it.Note = join("permission "+b.ID+" "+answerOf(b), b.Reason)
-		if b.Values != nil {
-			it.Note = join("question "+b.ID+" answered by "+b.By, string(b.Values))
-		}
+	case room.PermissionAsked, room.PermissionAnswered:
+		it.permission(body)
 	case room.ReplyLate:
 		it.Kind, it.Turn, it.Actor = itemFailure, b.Turn, b.Participant
 		it.Note = fmt.Sprintf("replied too late: %d bytes, not delivered", b.Bytes)
@@ -310,6 +299,25 @@ func (it *item) describe(body room.Body, t *timelineBuilder) bool {
 		it.Kind, it.Note = itemFailure, join("ended in an error", b.Code, b.Reason)
 	}
 	return it.Note != ""
+}
+
+// permission describes a permission request or a question, and its answer.
+func (it *item) permission(body room.Body) {
+	switch b := body.(type) {
+	case room.PermissionAsked:
+		p := b.Permission
+		it.Turn, it.Actor, it.Text = b.Turn, b.Participant, p.Command
+		it.Note = join(b.Participant+" asked for permission "+b.ID, p.Kind, strings.Join(p.Argv, " "), strings.Join(p.Paths, ", "), p.Title)
+		if p.Question != nil {
+			it.Note, it.Text = b.Participant+" asked question "+b.ID, p.Question.Message
+		}
+	case room.PermissionAnswered:
+		it.Turn = b.Turn
+		it.Note = join("permission "+b.ID+" "+answerOf(b), b.Reason)
+		if b.Values != nil {
+			it.Note = join("question "+b.ID+" answered by "+b.By, string(b.Values))
+		}
+	}
 }
 
 // turnEnded describes the end of a turn without a message.

@@ -95,7 +95,7 @@ func (p *parser) acts(r row) error {
 		}
 	}
 	if r.Handoff != nil && r.Handoff.To == "" {
-		return p.errorf("hands off to nobody")
+		return p.errorf("hands off without a receiver in to")
 	}
 	for _, raw := range r.Post {
 		m, err := postOf(raw)

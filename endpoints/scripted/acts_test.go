@@ -41,7 +41,7 @@ func TestActProblems(t *testing.T) {
 	for row, want := range map[string]string{
 		`{"say":"x","ack":[""]}`:                                             "without an id",
 		`{"say":"x","ack":"m1"}`:                                             "cannot be read",
-		`{"say":"x","handoff":{"reason":"x"}}`:                               "hands off to nobody",
+		`{"say":"x","handoff":{"reason":"x"}}`:                               "without a receiver",
 		`{"say":"x","post":[{"to":"dba","kind":"blocker","text":"x"}]}`:      "has a message_id",
 		`{"say":"x","post":[{"message_id":"m1","kind":"blocker"}]}`:          "no text, summary or payload",
 		`{"say":"x","post":[{"message_id":"m1","from_agent":"a"}]}`:          "unknown field",

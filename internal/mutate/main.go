@@ -15,7 +15,7 @@
 // holds the hashes of; -only names others. -record notes there the functions all of
 // whose mutants were tested, and of which none has survived unlisted.
 //
-// Functions whose mutants nobody has tested yet stand in
+// Functions that were not measured with mutants yet stand in
 // testdata/unmeasured-functions.txt, which -postpone writes: -changed says how many
 // there are and leaves them out, until a run with -record takes them off or they
 // change again.
@@ -121,7 +121,7 @@ func (p *subject) wanted(sums string, changed, record bool, only, again string) 
 	}, nil
 }
 
-// unmeasuredFile lists functions whose mutants nobody has tested yet.
+// unmeasuredFile lists functions that were not measured with mutants yet.
 const unmeasuredFile = "unmeasured-functions.txt"
 
 // postponeChanged notes the functions that have changed as not measured yet.

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -250,8 +249,11 @@ func joined(all []value) string {
 
 // plain returns a string or a number as text, and anything else as JSON.
 func (v value) plain() string {
-	if v.kind() == 0 {
+	switch v.kind() {
+	case 0:
 		return ""
+	case '"':
+		return v.maybeText()
 	}
-	return cmp.Or(v.maybeText(), map[bool]string{true: "", false: v.compact()}[v.kind() == '"'])
+	return v.compact()
 }

@@ -19,7 +19,7 @@ export const isTyped = (m) => kinds.has(m?.kind) && m.kind !== "utterance" && m.
 const states = {
   posted: ["○", "posted", "It is in the room. Nothing says that it was read"],
   queued: ["◷", "queued", "It waits for the next prompt of its receiver"],
-  held: ["‖", "held", "It is handed to nobody yet"],
+  held: ["‖", "held", "It is not handed over yet"],
   delivered: ["✓", "delivered", "It stood in a prompt that its receiver has answered"],
   acked: ["✓✓", "acknowledged", "Its receiver has acknowledged it"],
   refused: ["✗", "refused", "The room has not accepted it"],
