@@ -151,6 +151,7 @@ func TestPauseHoldsCalls(t *testing.T) {
 func TestCallAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *coordinator.Room
+		created := make(chan struct{}) // r is set
 		h := &coordinator.Host{}
 		turns := 0
 		say := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
@@ -171,6 +172,7 @@ func TestCallAsks(t *testing.T) {
 			if err != nil || a.State != calls.InputRequired || a.Asked != "lead" || a.Text != "Which parser?" {
 				t.Errorf("%+v, %v", a, err)
 			}
+			<-created
 			if err := r.ReplyCall(ctx, "lead", a.ID, "the JSON one"); err != nil {
 				t.Error(err)
 			}
@@ -187,6 +189,7 @@ func TestCallAsks(t *testing.T) {
 		if r, err = h.Create(t.Context(), spec(room.Limits{}), team(), coordinator.RunOptions{Foreground: true, Headless: true}); err != nil {
 			t.Fatal(err)
 		}
+		close(created)
 		for range r.Watch(t.Context(), 0, room.Internal) {
 		}
 		stop()

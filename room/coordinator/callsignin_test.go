@@ -214,6 +214,7 @@ func TestCallsAskTogether(t *testing.T) {
 		l := &memory.Log{}
 		h := &coordinator.Host{}
 		var r *coordinator.Room
+		created := make(chan struct{}) // r is set
 		turns := 0
 		say := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
 			switch p.You.ID {
@@ -241,6 +242,7 @@ func TestCallsAskTogether(t *testing.T) {
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("it waited for %v", took)
 			}
+			<-created
 			if err := r.ReplyCall(ctx, "lead", got.Calls[0].ID, "the JSON one"); err != nil {
 				t.Error(err)
 			}
@@ -254,6 +256,7 @@ func TestCallsAskTogether(t *testing.T) {
 		if r, err = h.Create(t.Context(), spec(room.Limits{}), team(), coordinator.RunOptions{Foreground: true, Headless: true}); err != nil {
 			t.Fatal(err)
 		}
+		close(created)
 		for range r.Watch(t.Context(), 0, room.Internal) {
 		}
 		stop()
