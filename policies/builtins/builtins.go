@@ -5,6 +5,7 @@ package builtins
 import (
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/alternate"
+	"github.com/folkmoot/moot/policies/habit"
 	"github.com/folkmoot/moot/policies/humanfirst"
 	"github.com/folkmoot/moot/policies/inbox"
 	"github.com/folkmoot/moot/policies/mention"
@@ -13,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/policies/roundrobin"
 )
 
-var names = []string{"adaptive", "alternate", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+var names = []string{"adaptive", "alternate", "habit", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
 
 // All returns the built-in policies with their default settings, in byte
 // order of their names.
@@ -33,6 +34,8 @@ func New(name string) policy.Policy {
 		return adaptive.New()
 	case "alternate":
 		return alternate.New()
+	case "habit":
+		return habit.New()
 	case "humanfirst":
 		return humanfirst.New(New)
 	case "inbox":

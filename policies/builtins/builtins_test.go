@@ -71,6 +71,7 @@ func TestSettingsAreStrict(t *testing.T) {
 		{"humanfirst", `{"answerAnyway":1}`, "expected true or false"},
 		{"quiet", `{"declineBelow":2}`, "declineBelow must be from 0 to 1"},
 		{"alternate", `{"first":1}`, "expected a string"},
+		{"habit", `{"rule":"best"}`, "no rule best"},
 		{"inbox", `{"urgent":true}`, `unknown key "urgent"`},
 		{"inbox", `{} {}`, "expected a comma"},
 	} {

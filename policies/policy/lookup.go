@@ -84,6 +84,22 @@ func (in *Input) LastTurn() int {
 	return last
 }
 
+// LastSpeaker returns the index of the last speaker, or -1: of the latest message
+// since the previous decision, or else of the latest turn. A person without turns
+// does not count. Otherwise a policy that takes the participants in order would give
+// the agent after the person every second turn.
+func (in *Input) LastSpeaker() int {
+	for i := len(in.Events) - 1; i >= 0; i-- {
+		if e := &in.Events[i]; e.Said() {
+			seat := in.Seat(e.From)
+			if seat >= 0 && (in.Agents[seat].Kind != Human || in.Agents[seat].Turns > 0) {
+				return seat
+			}
+		}
+	}
+	return in.LastTurn()
+}
+
 // LeastRecent returns the eligible agent whose latest turn is the oldest, or nil.
 // It never returns the agent with the id except. Of equals it returns the first
 // in the order of in.Agents.

@@ -37,7 +37,7 @@ func (p *Policy) Configure(settings policy.JSON) error {
 
 // Decide chooses the next agent in the order.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
-	last := lastSpeaker(in)
+	last := in.LastSpeaker()
 	best := -1
 	scores := make([]policy.Score, 0, len(in.Agents))
 	for i := range in.Agents {
@@ -68,22 +68,6 @@ func distance(in *policy.Input, last, i int) int {
 		return i - last
 	}
 	return i - last + len(in.Agents)
-}
-
-// lastSpeaker returns the index of the last speaker, or -1: of the latest message
-// since the previous decision, or else of the latest turn. A person without turns
-// does not count. Otherwise the agent after the person would get every second
-// turn.
-func lastSpeaker(in *policy.Input) int {
-	for i := len(in.Events) - 1; i >= 0; i-- {
-		if e := &in.Events[i]; e.Said() {
-			seat := in.Seat(e.From)
-			if seat >= 0 && (in.Agents[seat].Kind != policy.Human || in.Agents[seat].Turns > 0) {
-				return seat
-			}
-		}
-	}
-	return in.LastTurn()
 }
 
 // spokeLast reports whether the latest message is of the agent at index last.
