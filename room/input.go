@@ -221,7 +221,7 @@ func encodedSize(in policy.Input) int { return len(in.AppendJSON(nil)) }
 // maxSize returns an upper bound of the encoded size, without encoding: a byte of
 // text becomes at most six bytes.
 func maxSize(in *policy.Input) int {
-	n := 6*len(in.Objective) + len(in.Config) + len(in.State) + 4096
+	n := 6*(len(in.Objective)+len(in.Replaced)) + len(in.Config) + len(in.State) + 4096
 	for _, c := range in.Constraints {
 		n += 6*len(c) + 3
 	}
@@ -238,7 +238,7 @@ func maxSize(in *policy.Input) int {
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
-		n += 6*(len(e.From)+len(e.Text)) + maxListSize(e.To) + maxListSize(e.Mentions) + maxListSize(e.Addressed) + 512
+		n += 6*(len(e.From)+len(e.Text)) + maxListSize(e.To) + maxListSize(e.Mentions) + maxListSize(e.Addressed) + maxListSize(e.Silent) + 512
 	}
 	return n
 }

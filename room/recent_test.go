@@ -114,6 +114,7 @@ func TestInputBound(t *testing.T) {
 		"no tasks":    {Agents: slices.Repeat([]policy.Agent{{Tasks: slices.Repeat([]policy.Task{{}}, 400)}}, 9)},
 		"hand-off":    {Handoff: &policy.Handoff{From: c, To: c, Reason: c}},
 		"events":      {Events: slices.Repeat([]policy.Event{{From: c, Text: c, To: []string{c}, Mentions: []string{c, c}, Addressed: []string{c, c}}}, 20)},
+		"silences":    {Replaced: strings.Repeat(c, 30), Events: slices.Repeat([]policy.Event{{Silent: []string{c, c, c}}}, 20)},
 		"ids":         {Events: slices.Repeat([]policy.Event{{Mentions: slices.Repeat([]string{""}, 400)}}, 20)},
 	} {
 		if size, bound := encodedSize(in), maxSize(&in); bound < size {

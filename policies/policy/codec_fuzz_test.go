@@ -64,6 +64,7 @@ func FuzzDecodeInput(f *testing.F) {
 	f.Add(in.AppendJSON(nil))
 	f.Add([]byte(`{"agents":[{"bid":{"score":1e400}}],"state":null}`))
 	f.Add([]byte(`{"handoff":{"to":"a"},"agents":[{"tasks":[{"after":["b"],"id":"c","x":1},{}],"id":"a"}],"handoff":{"from":"b","x":[]}}`))
+	f.Add([]byte(`{"replaced":"a","events":[{"silent":["b"],"x":1},{}],"replaced":"b"}`))
 	f.Add(bytes.Replace(in.AppendJSON(nil), []byte(`"decision":`), []byte(`"decision":0`), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in, err := policy.DecodeInput(b)
@@ -144,11 +145,12 @@ func anyInput(t *rapid.T) policy.Input {
 	}
 	if rapid.Bool().Draw(t, "hands off") {
 		in.Handoff = &policy.Handoff{From: text.Draw(t, "from"), To: text.Draw(t, "to"), Reason: text.Draw(t, "why")}
+		in.Replaced = text.Draw(t, "replaced")
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "events") {
 		in.Events = append(in.Events, policy.Event{
 			Seq: number.Draw(t, "seq"), From: text.Draw(t, "from"), To: texts.Draw(t, "to"), Text: text.Draw(t, "text"),
-			Mentions: texts.Draw(t, "mentions"), Addressed: texts.Draw(t, "addressed"), Bytes: int(number.Draw(t, "bytes")),
+			Mentions: texts.Draw(t, "mentions"), Addressed: texts.Draw(t, "addressed"), Bytes: int(number.Draw(t, "bytes")), Silent: texts.Draw(t, "silent"),
 		})
 	}
 	return in

@@ -41,8 +41,10 @@ func sample() policy.Input {
 				Truncated: true, Mentions: []string{"dba"}, Addressed: []string{"dba"}, Bytes: 9000,
 			},
 			{Seq: 89, Kind: policy.KindSystem},
+			{Seq: 90, Kind: policy.KindDecline, Silent: []string{"dba", "s\"ec"}},
 		},
 		Handoff:   &policy.Handoff{From: "sec", To: "dba", Reason: "locks\u00a0are hers"},
+		Replaced:  "se\\c",
 		Truncated: true,
 	}
 }
@@ -50,31 +52,32 @@ func sample() policy.Input {
 func TestInputGolden(t *testing.T) {
 	t.Parallel()
 	in := sample()
-	got := in.AppendJSON(nil)
-	want, err := os.ReadFile("testdata/input.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, bytes.TrimSuffix(want, []byte("\n"))) {
-		t.Errorf("input bytes changed; got\n%s", got)
-	}
-	if !json.Valid(got) {
+	compareGolden(t, &in, "testdata/input.json")
+	if !json.Valid(in.AppendJSON(nil)) {
 		t.Error("encoding/json refuses the input")
 	}
 }
 
-// TestInputWithoutNewFields: an input that has none of the fields of ABI 1.2 is
-// encoded as in 1.1.
+// TestInputWithoutNewFields: an input that has none of the fields of later minor
+// versions is encoded as before them.
 func TestInputWithoutNewFields(t *testing.T) {
 	t.Parallel()
 	in := sample()
+	in.Replaced, in.Events = "", in.Events[:2]
+	in.Events[1].Silent = []string{}
+	compareGolden(t, &in, "testdata/input1.2.json")
 	in.Handoff, in.Agents[0].Tasks = nil, []policy.Task{}
-	want, err := os.ReadFile("testdata/input1.1.json")
+	compareGolden(t, &in, "testdata/input1.1.json")
+}
+
+func compareGolden(t *testing.T, in *policy.Input, file string) {
+	t.Helper()
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := in.AppendJSON(nil); !bytes.Equal(got, bytes.TrimSuffix(want, []byte("\n"))) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
 }
 
@@ -92,6 +95,9 @@ func TestInputDecodes(t *testing.T) {
 	if h := back.Handoff; h == nil || *h != *in.Handoff {
 		t.Errorf("decoded the hand-off %+v", h)
 	}
+	if back.Replaced != in.Replaced || !reflect.DeepEqual(back.Events[2].Silent, in.Events[2].Silent) {
+		t.Errorf("decoded replaced %q and silent %q", back.Replaced, back.Events[2].Silent)
+	}
 	if !reflect.DeepEqual(back.Agents[0].Tasks, in.Agents[0].Tasks) {
 		t.Errorf("decoded the tasks %+v", back.Agents[0].Tasks)
 	}
@@ -104,7 +110,7 @@ func TestInputDecodesIntoUsedInput(t *testing.T) {
 	t.Parallel()
 	full := sample()
 	big := full.AppendJSON(nil)
-	small := []byte(`{"future":{"x":[null,1.5e3]},"agents":[{"id":"a","tasks":[{"id":"t"}]}],"events":[{"from":"b","future":0}],"state":[1]}`)
+	small := []byte(`{"future":{"x":[null,1.5e3]},"agents":[{"id":"a","tasks":[{"id":"t"}]}],"events":[{"from":"b","future":0},{"silent":["x"]},{}],"state":[1]}`)
 	fresh, err := policy.DecodeInput(small)
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +131,7 @@ func TestInputDecodeAllocations(t *testing.T) {
 	in := sample()
 	in.Objective, in.Agents[0].Bid, in.Agents[0].Confidence, in.Handoff = "plain", nil, nil, nil
 	in.Agents[0].Tasks[0].Title, in.Agents[0].Tasks[1].After = "plain", []string{"t1"}
+	in.Replaced, in.Events[2].Silent = "plain", []string{"dba"}
 	b := in.AppendJSON(nil)
 	var into policy.Input
 	if n := testing.AllocsPerRun(50, func() {

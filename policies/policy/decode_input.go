@@ -82,6 +82,7 @@ var (
 		{`"agents":`, agentsField, unsafe.Offsetof(input0.Agents)},
 		{`"events":`, eventsField, unsafe.Offsetof(input0.Events)},
 		{`"handoff":`, handoffField, unsafe.Offsetof(input0.Handoff)},
+		{`"replaced":`, stringField, unsafe.Offsetof(input0.Replaced)},
 		{`"truncated":`, boolField, unsafe.Offsetof(input0.Truncated)},
 		{`"state":`, stateField, unsafe.Offsetof(input0.State)},
 	}
@@ -138,6 +139,7 @@ var (
 		{`"mentions":`, stringsField, unsafe.Offsetof(event0.Mentions)},
 		{`"addressed":`, stringsField, unsafe.Offsetof(event0.Addressed)},
 		{`"bytes":`, intField, unsafe.Offsetof(event0.Bytes)},
+		{`"silent":`, stringsField, unsafe.Offsetof(event0.Silent)},
 	}
 )
 
@@ -282,7 +284,7 @@ func (d *inputDecoder) events(to *[]Event) {
 		if n < cap(all) {
 			all = all[:n+1]
 			old := &all[n]
-			*old = Event{To: old.To[:0], Mentions: old.Mentions[:0], Addressed: old.Addressed[:0]}
+			*old = Event{To: old.To[:0], Mentions: old.Mentions[:0], Addressed: old.Addressed[:0], Silent: old.Silent[:0]}
 		} else {
 			all = append(all, Event{})
 		}

@@ -41,6 +41,7 @@ func (in *Input) AppendJSON(dst []byte) []byte {
 	if in.Handoff != nil {
 		w.handoff(in.Handoff)
 	}
+	w.optional("replaced", in.Replaced)
 	w.bool("truncated", in.Truncated)
 	w.name("state")
 	w.Raw(in.State)
@@ -137,6 +138,9 @@ func (w *Writer) event(e *Event) {
 	w.strs("mentions", e.Mentions)
 	w.strs("addressed", e.Addressed)
 	w.int("bytes", int64(e.Bytes))
+	if len(e.Silent) > 0 {
+		w.strs("silent", e.Silent)
+	}
 	w.EndObject()
 }
 

@@ -61,6 +61,10 @@ func (in *Input) personAsks(speaker string) bool {
 // Said reports whether the event is a message of an agent or a person.
 func (e *Event) Said() bool { return e.Kind == KindMessage || e.Kind == KindHuman }
 
+// Silence reports whether participants could have spoken here and did not: a round
+// was declined, or an agent passed its turn.
+func (e *Event) Silence() bool { return e.Kind == KindDecline || len(e.Silent) > 0 }
+
 // LastSaid returns the newest message of an agent or a person, or nil if there
 // was none since the previous decision.
 func (in *Input) LastSaid() *Event {

@@ -1,7 +1,7 @@
 package policy
 
 // ABI is the version of the contract that this package implements. Its minor
-// versions only add optional fields to the input; this is 1.2.
+// versions only add optional fields to the input; this is 1.3.
 const ABI = 1
 
 // JSON is a raw JSON value. The nil JSON encodes as null.
@@ -43,6 +43,7 @@ type Input struct {
 	Agents      []Agent  // participants of the room, in the order of room.yaml
 	Events      []Event  // events since the previous decision, oldest first
 	Handoff     *Handoff // who should go on; nil when nobody was named
+	Replaced    string   // agent that the previous decision chose, if the room explored and took another one; else empty
 	Truncated   bool     // older events were left out
 	State       JSON     // state after the previous decision; nil is null
 }
@@ -152,6 +153,7 @@ type Event struct {
 	Mentions  []string // agents named in the text, in the order of their last mention
 	Addressed []string // agents named at its start or end, or after @; the strongest last
 	Bytes     int      // length of the whole text
+	Silent    []string // participants that could have spoken here and did not; empty: none in particular
 }
 
 // Actions of a decision.

@@ -25,7 +25,7 @@ func (r *room) step(i int, in input) error {
 	r.in.Decision, r.in.Turn = int64(i+1), i+1
 	r.in.NowMS = int64(i) * 1000
 	r.in.Limits.TurnsLeft = max(0, r.in.Limits.MaxTurns-i)
-	r.in.Events, r.in.Handoff, r.in.Truncated = nil, nil, false
+	r.in.Events, r.in.Handoff, r.in.Replaced, r.in.Truncated = nil, nil, "", false
 	return r.take(in)
 }
 
@@ -39,6 +39,7 @@ func (r *room) take(in input) error {
 	set(&r.in.Seed, in.Seed)
 	set(&r.in.Objective, in.Objective)
 	set(&r.in.Constraints, in.Constraints)
+	set(&r.in.Replaced, in.Replaced)
 	set(&r.in.Truncated, in.Truncated)
 	if l := in.Limits; l != nil {
 		set(&r.in.Limits.MaxTurns, l.MaxTurns)
@@ -108,7 +109,7 @@ func (r *room) events(all []event) []policy.Event {
 		r.seq = max(r.seq+1, e.Seq)
 		out[i] = policy.Event{
 			Seq: r.seq, Turn: e.Turn, From: e.From, To: e.To, Kind: cmp.Or(e.Kind, policy.KindMessage), Text: e.Text,
-			Truncated: e.Truncated, Mentions: e.Mentions, Addressed: e.Addressed, Bytes: max(e.Bytes, len(e.Text)),
+			Truncated: e.Truncated, Mentions: e.Mentions, Addressed: e.Addressed, Bytes: max(e.Bytes, len(e.Text)), Silent: e.Silent,
 		}
 	}
 	return out

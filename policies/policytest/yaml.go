@@ -39,6 +39,7 @@ type input struct {
 	Agents      *[]agent  `yaml:"agents"`
 	Events      *[]event  `yaml:"events"`
 	Handoff     *handoff  `yaml:"handoff"`
+	Replaced    *string   `yaml:"replaced"`
 	Truncated   *bool     `yaml:"truncated"`
 	State       *any      `yaml:"state"`
 }
@@ -102,6 +103,7 @@ type event struct {
 	Mentions  []string `yaml:"mentions"`
 	Addressed []string `yaml:"addressed"`
 	Bytes     int      `yaml:"bytes"`
+	Silent    []string `yaml:"silent"`
 }
 
 // Parse decodes one case. Errors begin with name. It refuses unknown keys.
@@ -127,13 +129,16 @@ func Parse(name string, b []byte) (*Case, error) {
 	if err := r.take(f.Input); err != nil {
 		return nil, fmt.Errorf("%s: input: %w", name, err)
 	}
-	r.in.Events, r.in.Handoff = nil, nil
+	r.in.Events, r.in.Handoff, r.in.Replaced = nil, nil, ""
 	for i, s := range f.Steps {
 		if i == 0 && s.Input.Events == nil {
 			s.Input.Events = f.Input.Events
 		}
 		if i == 0 && s.Input.Handoff == nil {
 			s.Input.Handoff = f.Input.Handoff
+		}
+		if i == 0 && s.Input.Replaced == nil {
+			s.Input.Replaced = f.Input.Replaced
 		}
 		if err := r.step(i, s.Input); err != nil {
 			return nil, fmt.Errorf("%s: step %d: %w", name, i+1, err)

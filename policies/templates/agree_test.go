@@ -51,6 +51,14 @@ func oddInput(r *rand.Rand) policy.Input {
 	if n := len(in.Agents); n > 0 && r.Intn(3) == 0 {
 		in.Handoff = &policy.Handoff{From: word(r, 9), To: in.Agents[r.Intn(n)].ID, Reason: word(r, 30)}
 	}
+	for i := range in.Events {
+		if r.Intn(3) == 0 {
+			in.Events[i].Silent = words(r)
+		}
+	}
+	if r.Intn(3) == 0 {
+		in.Replaced = word(r, 9)
+	}
 	in.State = policy.JSON(`{"n":[1,{"x":"\"]"}]}`)
 	return in
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// withFields returns an input that has hand-offs and tasks with unusual texts.
+// withFields returns an input that has hand-offs, tasks and silences with unusual texts.
 func withFields(r *rand.Rand) policy.Input {
 	in := policy.Input{ABI: policy.ABI, Room: "r", Decision: 1, Turn: 1}
 	if r.Intn(3) > 0 {
@@ -22,6 +22,12 @@ func withFields(r *rand.Rand) policy.Input {
 			a.Tasks = append(a.Tasks, policy.Task{ID: word(r, 5), Title: word(r, 20), State: policy.TaskWorking, After: words(r)})
 		}
 		in.Agents = append(in.Agents, a)
+	}
+	if r.Intn(2) > 0 {
+		in.Replaced = word(r, 9)
+	}
+	for i := range r.Intn(4) {
+		in.Events = append(in.Events, policy.Event{Seq: int64(i + 1), Kind: policy.KindDecline, Silent: words(r), Bytes: r.Intn(20)})
 	}
 	return in
 }
@@ -41,11 +47,18 @@ func fieldsOf(in policy.Input) string {
 			}
 		}
 	}
+	s += "|" + in.Replaced
+	for _, e := range in.Events {
+		for _, id := range e.Silent {
+			s += "-" + id
+		}
+		s += e.Kind
+	}
 	return s
 }
 
-// TestKitsReadFields: the SDK of each language with structs reads the hand-off and
-// the tasks, in any order of the members.
+// TestKitsReadFields: the SDK of each language with structs reads the hand-off, the
+// tasks and the silences, in any order of the members.
 func TestKitsReadFields(t *testing.T) {
 	t.Parallel()
 	for lang, file := range map[string]string{
@@ -88,34 +101,75 @@ func TestKitsReadFields(t *testing.T) {
 	}
 }
 
-// TestOlderModules: modules that were built before the fields of ABI 1.2 answer an
-// input that has them as they answer the same input without them.
+// TestOlderModules: modules that were built before the fields of a minor version
+// answer an input that has them as they answer the same input without them.
 func TestOlderModules(t *testing.T) {
 	t.Parallel()
 	langs := []string{"assemblyscript", "c", "rust", "wat"}
-	older := load(t, "guests/before1.2", langs...)
-	r := rand.New(rand.NewSource(5))
-	for range 200 {
-		in, fields := oddInput(r), withFields(r)
-		before := in.AppendJSON(nil)
-		in.Handoff = fields.Handoff
-		if n := len(in.Agents); n > 0 && in.Handoff != nil {
-			in.Handoff.To = in.Agents[r.Intn(n)].ID
-		}
-		for i := range in.Agents {
-			if i < len(fields.Agents) {
-				in.Agents[i].Tasks = fields.Agents[i].Tasks
+	for version, fields := range map[string]struct {
+		remove, add func(*policy.Input, *rand.Rand)
+	}{
+		"before1.2": {withoutTasks, withTasks},
+		"before1.3": {withoutSilences, withSilences},
+	} {
+		older := load(t, "guests/"+version, langs...)
+		r := rand.New(rand.NewSource(5))
+		for range 200 {
+			in := oddInput(r)
+			fields.remove(&in, r)
+			before := in.AppendJSON(nil)
+			fields.add(&in, r)
+			after := in.AppendJSON(nil)
+			for _, lang := range langs {
+				want, err := older[lang].Run(t.Context(), before)
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", lang, err, before)
+				}
+				if got, err := older[lang].Run(t.Context(), after); err != nil || string(got.Output) != string(want.Output) {
+					t.Fatalf("%s: %v\n%s\n%s\nin place of\n%s", lang, err, after, got.Output, want.Output)
+				}
 			}
 		}
-		after := in.AppendJSON(nil)
-		for _, lang := range langs {
-			want, err := older[lang].Run(t.Context(), before)
-			if err != nil {
-				t.Fatalf("%s: %v\n%s", lang, err, before)
-			}
-			if got, err := older[lang].Run(t.Context(), after); err != nil || string(got.Output) != string(want.Output) {
-				t.Fatalf("%s: %v\n%s\n%s\nin place of\n%s", lang, err, after, got.Output, want.Output)
-			}
+	}
+}
+
+func withoutTasks(in *policy.Input, r *rand.Rand) {
+	withoutSilences(in, r)
+	in.Handoff = nil
+	for i := range in.Agents {
+		in.Agents[i].Tasks = nil
+	}
+}
+
+// withTasks adds the fields of ABI 1.2 and of later minor versions.
+func withTasks(in *policy.Input, r *rand.Rand) {
+	fields := withFields(r)
+	in.Handoff = fields.Handoff
+	if n := len(in.Agents); n > 0 && in.Handoff != nil {
+		in.Handoff.To = in.Agents[r.Intn(n)].ID
+	}
+	for i := range in.Agents {
+		if i < len(fields.Agents) {
+			in.Agents[i].Tasks = fields.Agents[i].Tasks
+		}
+	}
+	withSilences(in, r)
+}
+
+func withoutSilences(in *policy.Input, _ *rand.Rand) {
+	in.Replaced = ""
+	for i := range in.Events {
+		in.Events[i].Silent = nil
+	}
+}
+
+// withSilences adds the fields of ABI 1.3.
+func withSilences(in *policy.Input, r *rand.Rand) {
+	in.Replaced = word(r, 9)
+	for i := range in.Events {
+		in.Events[i].Silent = words(r)
+		if n := len(in.Agents); n > 0 {
+			in.Events[i].Silent = append(in.Events[i].Silent, in.Agents[r.Intn(n)].ID)
 		}
 	}
 }

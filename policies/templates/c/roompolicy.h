@@ -41,6 +41,7 @@ typedef struct {
     rp_i64 seq, turn, bytes;
     rp_text from, kind, text;
     rp_texts to, mentions, addressed;
+    rp_texts silent; /* participants that could have spoken here and did not */
     rp_bool truncated;
 } rp_event;
 
@@ -58,6 +59,7 @@ typedef struct {
     rp_event *events;
     rp_u32 events_len, events_cap;
     rp_handoff handoff; /* to is empty if there is none */
+    rp_text replaced;   /* the agent that the previous decision chose, if the room took another one; or empty */
 } rp_input;
 
 /* You write this function: answer in with rp_speak or rp_decline. */
@@ -324,6 +326,7 @@ static const char *rp_read_event(const char *p, rp_event *e) {
     RP_KEY("truncated", rp_true(p, &e->truncated))
     RP_KEY("mentions", rp_strings(p, &e->mentions)) RP_KEY("addressed", rp_strings(p, &e->addressed))
     RP_KEY("bytes", rp_int(p, &e->bytes))
+    RP_KEY("silent", rp_strings(p, &e->silent))
     RP_END;
 }
 
@@ -354,6 +357,7 @@ static const char *rp_read_input(const char *p, rp_input *in) {
     RP_KEY("limits", rp_read_limits(p, in))
     RP_KEY("agents", rp_read_agents(p, in)) RP_KEY("events", rp_read_events(p, in))
     RP_KEY("handoff", rp_read_handoff(p, &in->handoff))
+    RP_KEY("replaced", rp_string(p, &in->replaced))
     RP_KEY("truncated", rp_true(p, &in->truncated)) RP_KEY("state", rp_value(p, &in->state))
     RP_END;
 }

@@ -17,9 +17,12 @@ export class Input {
   events: Event[] = [];
   /** The wish of an agent that another one goes on; null if there is none. */
   handoff: Handoff | null = null;
+  rawReplaced: Raw = 0;
   rawObjective: Raw = 0;
   rawState: Raw = 0;
 
+  /** The agent that the previous decision chose, if the room took another one; or "". */
+  get replaced(): string { return text(this.rawReplaced); }
   get objective(): string { return text(this.rawObjective); }
   /** Any JSON, unchanged. */
   get state(): string { return this.rawState == 0 ? "null" : asItStands(this.rawState); }
@@ -101,6 +104,7 @@ export class Event {
   rawText: Raw = 0;
   rawMentions: Raw = 0;
   rawAddressed: Raw = 0;
+  rawSilent: Raw = 0;
 
   get from(): string { return text(this.rawFrom); }
   get to(): string[] { return texts(this.rawTo); }
@@ -108,6 +112,8 @@ export class Event {
   get text(): string { return text(this.rawText); }
   get mentions(): string[] { return texts(this.rawMentions); }
   get addressed(): string[] { return texts(this.rawAddressed); }
+  /** Participants that could have spoken here and did not. */
+  get silent(): string[] { return texts(this.rawSilent); }
 }
 
 /** A value in the input: its offset in the low half, its length in the high half. */
@@ -208,8 +214,10 @@ const NOW_MS = word("now_ms");
 const OBJECTIVE = word("objective");
 const PRESENCE = word("presence");
 const REASON = word("reason");
+const REPLACED = word("replaced");
 const ROLE = word("role");
 const SEQ = word("seq");
+const SILENT = word("silent");
 const STATE = word("state");
 const TASKS = word("tasks");
 const TEXT = word("text");
@@ -431,6 +439,7 @@ class Reader {
       else if (k == TEXT) e.rawText = this.string();
       else if (k == MENTIONS && n == 8) e.rawMentions = this.skip();
       else if (k == ADDRESSED && n == 9) e.rawAddressed = this.skip();
+      else if (k == SILENT) e.rawSilent = this.skip();
       else this.skip();
     }
     return e;
@@ -449,6 +458,7 @@ class Reader {
       else if (k == OBJECTIVE && n == 9) i.rawObjective = this.string();
       else if (k == STATE) i.rawState = this.skip();
       else if (k == HANDOFF) i.handoff = this.handoff();
+      else if (k == REPLACED && n == 8) i.rawReplaced = this.string();
       else if (k == AGENTS) {
         this.need(0x5b);
         for (let one = true; this.more(one, 0x5d); one = false) i.agents.push(this.agent());

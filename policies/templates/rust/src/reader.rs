@@ -359,6 +359,7 @@ impl<'a> Reader<'a> {
             "mentions" => e.mentions = self.strings(),
             "addressed" => e.addressed = self.strings(),
             "bytes" => e.bytes = self.int(),
+            "silent" => e.silent = self.strings(),
         );
     }
 
@@ -396,6 +397,7 @@ impl<'a> Reader<'a> {
                 r.event(&mut i.events[last]);
             }),
             "handoff" => i.handoff = Some(self.handoff()),
+            "replaced" => i.replaced = self.string(),
             "truncated" => i.truncated = self.bool(),
             "state" => i.state = self.value(),
         );

@@ -28,6 +28,7 @@ pub struct Input<'a> {
     pub agents: Vec<Agent<'a>>,
     pub events: Vec<Event<'a>>,
     pub handoff: Option<Handoff<'a>>,
+    pub replaced: &'a str, // the agent that the previous decision chose, if the room took another one; or ""
     pub truncated: bool,
     pub state: &'a str, // any JSON
 }
@@ -96,6 +97,7 @@ pub struct Event<'a> {
     pub mentions: Vec<&'a str>,
     pub addressed: Vec<&'a str>,
     pub bytes: i64,
+    pub silent: Vec<&'a str>, // participants that could have spoken here and did not
 }
 
 impl<'a> Input<'a> {

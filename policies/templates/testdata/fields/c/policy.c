@@ -1,4 +1,4 @@
-/* Declines with all hand-offs and tasks of the input. */
+/* Declines with all hand-offs, tasks and silences of the input. */
 #include "roompolicy.h"
 
 void roompolicy_decide_input(const rp_input *in) {
@@ -27,6 +27,16 @@ void roompolicy_decide_input(const rp_input *in) {
                 rp_put(t->after.all[k]);
             }
         }
+    }
+    rp_put(RP("|"));
+    rp_put(in->replaced);
+    for (rp_u32 i = 0; i < in->events_len; i++) {
+        const rp_event *e = &in->events[i];
+        for (rp_u32 j = 0; j < e->silent.len; j++) {
+            rp_put(RP("-"));
+            rp_put(e->silent.all[j]);
+        }
+        rp_put(e->kind);
     }
     rp_put(RP("\"}"));
 }

@@ -2,7 +2,7 @@ package main
 
 import "github.com/folkmoot/moot/policies/policy"
 
-// decide declines with all hand-offs and tasks of the input.
+// decide declines with all hand-offs, tasks and silences of the input.
 func decide(in *policy.Input) policy.Decision {
 	s := ""
 	if h := in.Handoff; h != nil {
@@ -16,6 +16,13 @@ func decide(in *policy.Input) policy.Decision {
 				s += "+" + id
 			}
 		}
+	}
+	s += "|" + in.Replaced
+	for _, e := range in.Events {
+		for _, id := range e.Silent {
+			s += "-" + id
+		}
+		s += e.Kind
 	}
 	return policy.Decline(s)
 }

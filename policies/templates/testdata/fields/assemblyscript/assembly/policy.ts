@@ -1,4 +1,4 @@
-// Declines with all hand-offs and tasks of the input.
+// Declines with all hand-offs, tasks and silences of the input.
 
 import { Input, alloc, answer, decline } from "./roompolicy";
 
@@ -16,6 +16,13 @@ function decide(input: Input): string {
       const after = t.after;
       for (let k = 0; k < after.length; k++) s += "+" + after[k];
     }
+  }
+  s += "|" + input.replaced;
+  for (let i = 0; i < input.events.length; i++) {
+    const e = input.events[i];
+    const silent = e.silent;
+    for (let j = 0; j < silent.length; j++) s += "-" + silent[j];
+    s += e.kind;
   }
   return decline(s);
 }

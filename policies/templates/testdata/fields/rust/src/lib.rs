@@ -1,4 +1,4 @@
-//! Declines with all hand-offs and tasks of the input.
+//! Declines with all hand-offs, tasks and silences of the input.
 
 mod reader;
 mod roompolicy;
@@ -18,6 +18,13 @@ fn decide(input: &Input) -> Decision {
                 parts.extend(["+", *id]);
             }
         }
+    }
+    parts.extend(["|", input.replaced]);
+    for e in &input.events {
+        for id in &e.silent {
+            parts.extend(["-", *id]);
+        }
+        parts.push(e.kind);
     }
     Decision::decline(&parts)
 }
