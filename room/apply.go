@@ -237,7 +237,7 @@ func (s *State) applyRecord(r *policy.Record) {
 		return
 	}
 	p := &s.Policy
-	p.Asked, p.Decision, p.Through = true, r.Decision, r.Through
+	p.Asked, p.Decision, p.Through, p.Replaced = true, r.Decision, r.Through, ""
 	switch {
 	case r.State == "":
 		p.State, p.Digest, p.Lost = nil, "", false
@@ -266,13 +266,16 @@ func (s *State) applyDeclined(e Event, b RoundDeclined) {
 
 func (s *State) applyGranted(e Event, b TurnGranted) {
 	s.applyRecord(b.Record)
+	if b.Exploration.Replaced(b.Participant) {
+		s.Policy.Replaced = b.Exploration.Choice
+	}
 	s.Tally.Turns++
 	s.Tally.Declines = 0
 	s.Mail.TurnPosts = 0
-	s.Handoff = nil
+	s.Handoff, s.Request = nil, false
 	s.Turn = &Turn{
 		Number: b.Turn, Participant: b.Participant, Request: b.Request, Window: b.Window, Hints: b.Hints, Prompt: b.Prompt, Epoch: e.Epoch,
-		Tokens: b.Tokens, Left: b.Left, Started: e.Clock, Timeout: b.Timeout,
+		Tokens: b.Tokens, Left: b.Left, Started: e.Clock, Timeout: b.Timeout, Exploration: b.Exploration,
 	}
 	if x := s.seat(b.Participant); x != nil {
 		x.Turns++
@@ -422,6 +425,9 @@ func (s *State) applyPosted(e Event, b MessagePosted) {
 		s.Mail.Internal++
 	}
 	if human {
+		if s.Spec.Explore > 0 && (len(m.Addressed) > 0 || m.To != "" && m.To != Broadcast) {
+			s.Request = true
+		}
 		s.Tally.Declines = 0
 		if s.Phase == PhaseCompleted && s.Ending.Cause == CauseSettled {
 			s.Phase, s.Ending = PhaseLive, Ending{}

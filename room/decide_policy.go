@@ -7,6 +7,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/human"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/explore"
 )
 
 // decideDecided turns a decision of the policy into events.
@@ -158,13 +159,66 @@ func (s *State) grant(d policy.Decision, rec *policy.Record, g Grant, now Now) (
 		r.Code, r.Error = "run.hints", "gave hints without the grant; set policy.hints: true in room.yaml to allow them"
 		return s.decidePolicyFailed(r)
 	}
+	d, chosen := s.Explore(d, rec)
+	x = s.seat(d.Agent)
 	if stop := s.limitStop(x, g, now); stop != nil {
 		return []Body{*stop}, nil
 	}
 	if over := s.passesBudget(x, g); over != nil { // the policy is asked again, without this seat
 		return []Body{*over}, nil
 	}
-	return []Body{s.grantEvent(x, d, rec, g)}, nil
+	granted := s.grantEvent(x, d, rec, g)
+	granted.Exploration = chosen
+	return []Body{granted}, nil
+}
+
+// Explore returns the decision that the room takes in place of d, and how it was drawn:
+// nil if the room does not explore or d gives no turn. Only an agent that the policy
+// could have chosen takes the turn; hints go to the agent that they were written for.
+func (s *State) Explore(d policy.Decision, r *policy.Record) (policy.Decision, *explore.Choice) {
+	x := s.seat(d.Agent)
+	if !(s.Spec.Explore > 0) || d.Action != policy.ActionSpeak || x == nil || s.Ineligible(x) != "" {
+		return d, nil
+	}
+	if why := s.keepsChoice(); why != "" {
+		return d, &explore.Choice{Choice: d.Agent, Propensity: 1, Kept: why}
+	}
+	var agents []string
+	for _, x := range s.Seats {
+		if s.Ineligible(x) == "" {
+			agents = append(agents, x.ID)
+		}
+	}
+	taken, c := explore.Draw(min(s.Spec.Explore, 1), r.Seed, r.Through, d.Agent, agents, d.Scores)
+	if taken != d.Agent {
+		d.Agent, d.Hints = taken, nil
+	}
+	return d, &c
+}
+
+// Why returns the reason of a turn as people read it. A turn that explores another agent
+// than the policy chose has that as its reason, and then the reason of the choice.
+func (b TurnGranted) Why() string {
+	if !b.Exploration.Replaced(b.Participant) {
+		return b.Reason
+	}
+	why := b.Exploration.Text()
+	if b.Reason != "" {
+		why += " (" + b.Reason + ")"
+	}
+	return why
+}
+
+// keepsChoice returns why the next choice of the policy is not replaced, or "": an agent
+// has handed off, or a person has addressed a participant since the last turn.
+func (s *State) keepsChoice() string {
+	switch {
+	case s.Handoff != nil:
+		return explore.KeptHandOff
+	case s.Request:
+		return explore.KeptRequest
+	}
+	return ""
 }
 
 // grantEvent returns the event that gives x the floor.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/explore"
 )
 
 // FormatVersion is the version of the event format that this package writes.
@@ -147,6 +148,10 @@ type (
 		Tokens      int64          `json:"tokens"`                  // estimate of the prompt, charged when usage stays unknown
 		Left        *Amounts       `json:"left,omitempty"`          // of the budgets of an hour and a day, without the prompt; -1 is no limit
 		Timeout     time.Duration  `json:"timeout_ns"`
+
+		// Exploration is nil in a room that does not explore. Reason and Confidence are
+		// about its Choice.
+		Exploration *explore.Choice `json:"exploration,omitempty"`
 	}
 	// TurnDrafted holds an agent's reply until a person has reviewed it.
 	TurnDrafted struct {

@@ -18,6 +18,8 @@ func openAct(t *testing.T, line string) room.Open {
 	var opts []string
 	for _, w := range strings.Fields(line) {
 		switch {
+		case strings.HasPrefix(w, "explore="):
+			o.Spec.Explore, _ = strconv.ParseFloat(w[8:], 64)
 		case w == "no-objective":
 			o.Spec.Objective = ""
 		case w == "one-to-one":
@@ -193,7 +195,11 @@ func describe(b room.Body) string {
 	case room.Claimed:
 		return b.Owner
 	case room.TurnGranted:
-		return fmt.Sprintf("turn=%d to=%s %q timeout=%v", b.Turn, b.Participant, b.Reason, b.Timeout)
+		drawn := ""
+		if x := b.Exploration; x != nil {
+			drawn = fmt.Sprintf(" choice=%s explored=%t propensity=%.4f kept=%q", x.Choice, x.Explored, x.Propensity, x.Kept)
+		}
+		return fmt.Sprintf("turn=%d to=%s %q timeout=%v%s", b.Turn, b.Participant, b.Reason, b.Timeout, drawn)
 	case room.RoundDeclined:
 		return fmt.Sprintf("%q retry=%v", b.Reason, b.Retry)
 	case room.MessagePosted:

@@ -28,6 +28,10 @@ type Spec struct {
 	// the room is the child room; nil for other rooms.
 	Agents []Participant `json:"agents,omitempty"`
 	Call   *CallOf       `json:"call,omitempty"`
+
+	// Explore is the probability with which a turn is drawn by the scores of the policy;
+	// see package explore. 0 is never, 1 always.
+	Explore float64 `json:"explore,omitempty"`
 }
 
 // An Observer is a device whose owner may watch the room.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room/explore"
 	"github.com/folkmoot/moot/room/loops"
 	"github.com/folkmoot/moot/room/names"
 	"github.com/folkmoot/moot/room/plan"
@@ -42,6 +43,7 @@ type State struct {
 	Policy  PolicyCursor
 	Bids    []BidPosted     // for the decision that is due
 	Handoff *policy.Handoff `json:",omitempty"` // of the latest turn, until the next one is granted
+	Request bool            `json:",omitempty"` // in a room that explores: a person has addressed a participant since the latest turn was granted
 
 	Mail Mail      `json:",omitzero"` // messages between participants
 	Plan plan.Plan `json:",omitzero"` // intent and tasks
@@ -150,8 +152,9 @@ type Turn struct {
 	Left        *Amounts `json:",omitempty"` // for calls, of its budgets of an hour and a day; see [TurnGranted]
 	Started     time.Duration
 	Timeout     time.Duration
-	Draft       *Draft // waiting for a person; nil while the agent works
-	Forgot      bool   // its agent has lost its memory since it was granted
+	Draft       *Draft          // waiting for a person; nil while the agent works
+	Exploration *explore.Choice `json:",omitempty"` // nil in a room that does not explore
+	Forgot      bool            // its agent has lost its memory since it was granted
 
 	Handoff  *policy.Handoff `json:",omitempty"` // counts when the turn ends with an answer
 	HandOffs int             `json:",omitempty"` // so far, with the refused ones
@@ -185,6 +188,7 @@ type PolicyCursor struct {
 	State    policy.JSON // that it returned; nil for null
 	Digest   string      // SHA-256 of State, hex; "" for null
 	Lost     bool        // the log lacks State, which must be computed again; see SetPolicyState
+	Replaced string      `json:",omitempty"` // agent that it chose last, if another one had the turn; see package explore
 }
 
 // seat returns the seat with id, or nil.

@@ -201,7 +201,9 @@ func (s *State) seatView(x *Seat) SeatView {
 	case s.Turn != nil && s.Turn.Participant == x.ID && len(s.Turn.Requests) > 0:
 		v.Phase, v.Why = "waiting for permission", count(len(s.Turn.Requests), "request")
 	case s.Turn != nil && s.Turn.Participant == x.ID:
-		v.Phase = "thinking"
+		if v.Phase = "thinking"; s.Turn.Exploration.Replaced(x.ID) {
+			v.Why = s.Turn.Exploration.Text()
+		}
 	case x.TakenBy != "":
 		v.Phase, v.Why = "taken over", "by "+x.TakenBy
 	case v.Presence == Away:

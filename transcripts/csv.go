@@ -72,7 +72,7 @@ func (s *record) row() []string {
 		row[17] = dollars(s.posted.Usage)
 	}
 	if s.granted != nil {
-		row[14] = s.granted.Reason
+		row[14] = s.granted.Why()
 	}
 	for i := range row {
 		row[i] = escapeFormula(row[i])

@@ -182,7 +182,7 @@ func (t *spanWriter) record(s *record) error {
 		s.spanKind(&span)
 	}
 	if s.granted != nil {
-		span.text(AttrReason, s.granted.Reason)
+		span.text(AttrReason, s.granted.Why())
 	}
 	span.usage(s.posted.Usage)
 	if s.shown == shownWhole || s.shown == shownSummary {

@@ -208,7 +208,7 @@ func (it *item) usage(u room.Usage) {
 func (it *item) fact(name, value string) { it.Facts = append(it.Facts, fact{name, value}) }
 
 func (t *timelineBuilder) turnGranted(b room.TurnGranted) {
-	g := &grant{Reason: b.Reason}
+	g := &grant{Reason: b.Why()}
 	if b.Confidence != nil {
 		g.Confidence = decimals(*b.Confidence)
 	}

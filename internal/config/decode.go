@@ -107,7 +107,7 @@ func (d *document) build(w wireRoom) *Room {
 	n, _ := d.find([]string{"policy"})
 	r.Policy = Policy{
 		Position: d.problem(n, nil, "", "", "").Position,
-		Use:      w.Policy.Use, SHA256: w.Policy.SHA256, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints,
+		Use:      w.Policy.Use, SHA256: w.Policy.SHA256, Settings: policy.JSON(w.Policy.Settings), Hints: w.Policy.Hints, Explore: w.Policy.Explore,
 	}
 	if IsPath(w.Policy.Use) {
 		r.Policy.Path = absolutePath(d.main.dir, w.Policy.Use)

@@ -104,6 +104,9 @@ var problems = []struct{ name, yaml, want string }{
 	{"anchor that contains itself", head + "context: &x {summary: *x}\n", "6:10 ROOM-ALIAS"},
 	{"not a number", head + "limits: {maxCost: .nan}\n", "6:19 ROOM-VALUE"},
 	{"infinite", head + "limits: {maxCost: .inf}\n", "6:19 ROOM-VALUE"},
+	{"explores too often", strings.Replace(seats, "alternate", "alternate, explore: 1.5", 1) + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "2:35 ROOM-VALUE"},
+	{"explores too rarely", strings.Replace(seats, "alternate", "alternate, explore: -0.1", 1) + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "2:35 ROOM-VALUE"},
+	{"explores in words", strings.Replace(seats, "alternate", "alternate, explore: 5%", 1) + "  - {id: a, endpoint: {kind: scripted, lines: []}}\n", "2:35 ROOM-TYPE"},
 	{"hexadecimal", head + "limits: {maxTurns: 0x10}\n", ""},
 
 	// the schema

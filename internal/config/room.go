@@ -47,6 +47,7 @@ type Policy struct {
 	SHA256   string      // required digest of the module; "" allows any
 	Settings policy.JSON // nil for none
 	Hints    bool        // the policy may give hints to agents
+	Explore  float64     // see room.Spec
 }
 
 // Options say how to read a room.
@@ -93,6 +94,6 @@ func (r *Room) Spec(id, secret string) (room.Spec, []room.Participant) {
 		Room: id, Name: r.Name, Objective: r.Objective, Constraints: r.Constraints,
 		OneToOne: r.OneToOne, Secret: secret, Limits: r.Limits, Context: r.Context,
 		Policy:    room.PolicyRef{Use: r.Policy.Use, Settings: r.Policy.Settings, Hints: r.Policy.Hints},
-		OnRestart: r.OnRestart, Dir: r.Dir, Observers: r.Observers, Agents: agents,
+		OnRestart: r.OnRestart, Dir: r.Dir, Observers: r.Observers, Agents: agents, Explore: r.Policy.Explore,
 	}, seats
 }

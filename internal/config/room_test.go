@@ -42,6 +42,7 @@ policy:
   use: mention
   settings: {declineBelow: 0.35, who: ["${NAME}"]}
   hints: true
+  explore: 0.05
 limits: {maxTurns: 12, maxDuration: 15m, maxCost: 2.5, maxOutputChars: 8000, declineRetry: 500ms}
 context: {tokens: 6000, summary: {maxTokens: 900, lineChars: 80}, maxHistoryTurns: 4, maxHistoryChars: 10000}
 `
@@ -85,7 +86,7 @@ func TestValues(t *testing.T) {
 			DeclineRetry: 500 * time.Millisecond,
 		},
 		Context: room.Context{Tokens: 6000, SummaryTokens: 900, LineChars: 80, HistoryTurns: 4, HistoryChars: 10000},
-		Policy:  room.PolicyRef{Use: "mention", Settings: policy.JSON(`{"declineBelow":0.35,"who":["Ana"]}`), Hints: true},
+		Policy:  room.PolicyRef{Use: "mention", Settings: policy.JSON(`{"declineBelow":0.35,"who":["Ana"]}`), Hints: true}, Explore: 0.05,
 	}
 	if !reflect.DeepEqual(spec, wantSpec) {
 		t.Errorf("spec\n%+v\nwant\n%+v", spec, wantSpec)

@@ -94,6 +94,7 @@ type (
 		SHA256   string          `json:"sha256"`
 		Settings json.RawMessage `json:"settings"`
 		Hints    bool            `json:"hints"`
+		Explore  float64         `json:"explore"`
 	}
 	wireLimits struct {
 		MaxTurns        int      `json:"maxTurns"`

@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/explore"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -35,9 +36,10 @@ type Sight struct {
 	// answers.
 	Permissions []json.RawMessage `json:"permissions,omitempty"`
 	// Candidates are the agents as they stood when the policy decided.
-	Candidates []Candidate    `json:"candidates"`
-	Confidence *float64       `json:"confidence,omitempty"`
-	Record     *policy.Record `json:"record,omitempty" doc:"Of the decision; absent when a person gave the turn"`
+	Candidates  []Candidate     `json:"candidates"`
+	Confidence  *float64        `json:"confidence,omitempty"`
+	Exploration *explore.Choice `json:"exploration,omitempty" doc:"How the turn was drawn, in a room that explores"`
+	Record      *policy.Record  `json:"record,omitempty" doc:"Of the decision; absent when a person gave the turn"`
 
 	Asked []room.Event `json:"-"` // Permissions
 }
@@ -57,10 +59,10 @@ func Of(ctx context.Context, l coordinator.Log, id string, turn int) (Sight, err
 		return Sight{}, err
 	}
 	s := Sight{
-		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Reason, Window: granted.Window, Tokens: granted.Tokens,
+		Room: id, Turn: turn, Participant: granted.Participant, Reason: granted.Why(), Window: granted.Window, Tokens: granted.Tokens,
 		Recorded: granted.Prompt, Rebuilt: endpoint.Digest(p.Text),
 		Remote: p.You.Device != "", Instructions: p.Instructions, Prompt: p.Text, Candidates: candidates(before, granted),
-		Confidence: granted.Confidence, Record: granted.Record,
+		Confidence: granted.Confidence, Exploration: granted.Exploration, Record: granted.Record,
 	}
 	for e, err := range log.Scan(ctx, l, id, log.At(before.Seq)) {
 		if err == nil {

@@ -118,7 +118,7 @@ func (p *Printer) event(e room.Event) string {
 	case room.RoundDeclined:
 		return p.declined(b)
 	case room.TurnGranted:
-		p.turn = granted{number: b.Turn, who: b.Participant, reason: b.Reason, tokens: b.Tokens}
+		p.turn = granted{number: b.Turn, who: b.Participant, reason: b.Why(), tokens: b.Tokens}
 		p.approved, p.edited = "", ""
 	case room.TurnDrafted:
 		return p.drafted(b)

@@ -13,6 +13,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/explore"
 )
 
 // A Loader returns the policy that a room ran with. Its error names what is
@@ -164,7 +165,7 @@ func repeatRecorded(ctx context.Context, p *history.Point, load Loader, e *room.
 		return in.State, nil, nil // the same failure as recorded
 	}
 	state := room.NextPolicyState(in.State, decision.State)
-	was, is := recordedFields(s, e, record), repeatedFields(s, decision, state, repeated.Fuel)
+	was, is := recordedFields(s, e, record), repeatedFields(s, decision, state, record, repeated.Fuel)
 	for i := range was {
 		uncounted := was[i].name == "fuel" && (record.Fuel == 0 || record.Meter != repeated.Meter)
 		if was[i].text != is[i].text && !uncounted {
@@ -191,21 +192,36 @@ func recordedFields(s *room.State, e *room.Event, record *policy.Record) []field
 			Action: policy.ActionSpeak, Agent: b.Participant, Reason: b.Reason, Confidence: b.Confidence,
 			Hints: b.Hints, Scores: b.Scores,
 		}
+		return append(fields(s, d, record.State, record.Fuel), explored(b.Exploration)...)
 	case room.RoundDeclined:
 		d = policy.Decision{Action: policy.ActionDecline, Reason: b.Reason, RetryMS: b.Retry.Milliseconds()}
 	case room.Completed:
 		d = policy.Decision{Action: policy.ActionFinish, Reason: b.Reason}
 	}
-	return fields(s, d, record.State, record.Fuel)
+	return append(fields(s, d, record.State, record.Fuel), explored(nil)...)
 }
 
 // repeatedFields are the fields that the log would have for d.
-func repeatedFields(s *room.State, d policy.Decision, state policy.JSON, fuel uint64) []field {
+func repeatedFields(s *room.State, d policy.Decision, state policy.JSON, record *policy.Record, fuel uint64) []field {
 	d.State = nil
 	if d.Action != policy.ActionSpeak {
 		d.Agent, d.Confidence, d.Hints, d.Scores = "", nil, nil, nil
 	}
-	return fields(s, d, room.PolicyStateDigest(state), fuel)
+	d, exploration := s.Explore(d, record)
+	return append(fields(s, d, room.PolicyStateDigest(state), fuel), explored(exploration)...)
+}
+
+// explored are the fields of a room that explores.
+func explored(c *explore.Choice) []field {
+	if c == nil {
+		c = &explore.Choice{}
+	}
+	return []field{
+		{"choice", c.Choice},
+		{"kept", c.Kept},
+		{"explored", strconv.FormatBool(c.Explored)},
+		{"propensity", strconv.FormatFloat(c.Propensity, 'g', -1, 64)},
+	}
 }
 
 // fields lists the parts of d. A missing reason or delay has the default that

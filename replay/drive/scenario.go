@@ -34,6 +34,7 @@ func NewScenario(h *history.History) (*Scenario, error) {
 		switch b := e.Body.(type) {
 		case room.Opened:
 			s.spec = b.Spec
+			s.spec.Explore = 0 // its figures are those of the policy alone
 		case room.Joined:
 			b.Participant.Mode, b.Participant.Endpoint = room.FullAuto, nil // a simulation has no person to approve drafts
 			if !slices.ContainsFunc(s.participants, func(p room.Participant) bool { return p.ID == b.Participant.ID }) {

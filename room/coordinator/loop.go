@@ -139,7 +139,8 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 	case room.Decided:
 		do.Unattended = r.cfg.Unattended
 		if do.Decision.Action == policy.ActionSpeak {
-			do.Grant, err = r.grant(ctx, do.Decision.Agent, do.Decision.Hints)
+			d, _ := r.state.Explore(do.Decision, &do.Record)
+			do.Grant, err = r.grant(ctx, d.Agent, d.Hints)
 		}
 		cmd.Do = do
 	case room.Next:

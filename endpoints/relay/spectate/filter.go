@@ -70,7 +70,7 @@ func publicBody(body room.Body) room.Body {
 func publicTurn(body room.Body) room.Body {
 	switch b := body.(type) {
 	case room.TurnGranted:
-		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Reason: b.Reason, Confidence: b.Confidence, Tokens: b.Tokens, Timeout: b.Timeout}
+		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Reason: b.Reason, Confidence: b.Confidence, Tokens: b.Tokens, Timeout: b.Timeout, Exploration: b.Exploration}
 	case room.TurnDrafted:
 		return room.TurnDrafted{Turn: b.Turn, Message: room.Message{From: b.Message.From, To: b.Message.To, Visibility: b.Message.Visibility}}
 	case room.TurnEdited:

@@ -266,6 +266,9 @@ func (a *commands) printSight(w io.Writer, s sight.Sight) error {
 	if s.Reason != "" {
 		fmt.Fprintf(&b, "why      %s\n", term.Line(s.Reason))
 	}
+	if x := s.Exploration; x != nil {
+		fmt.Fprintf(&b, "drawn    with probability %.1f %%\n", 100*x.Propensity)
+	}
 	known := "it remembers what is up to event " + fmt.Sprint(s.Window.After)
 	if s.Window.Full {
 		known = "it remembers nothing"

@@ -69,8 +69,8 @@ export class DecisionPanel {
     const { body } = event;
     const candidates = el("div", {}, bars(this.room, (body.scores ?? []).map((s) => ({ participant: s.agent, score: s.score })), body.participant));
     return [
-      el("h2", {}, `Why ${this.room.name(body.participant)} had turn ${body.turn}`), why(body.reason || "A person gave it the turn."), candidates,
-      facts([["Confidence", body.confidence?.toFixed(2)], ["Prompt", `~${count(body.tokens, "token")}`], ["Handed over", handed(body.window)]]),
+      el("h2", {}, `Why ${this.room.name(body.participant)} had turn ${body.turn}`), explored(this.room, body), why(body.reason || "A person gave it the turn."), candidates,
+      facts([["Confidence", body.confidence?.toFixed(2)], ["Drawn with", body.exploration && percent(body.exploration.propensity)], ["Prompt", `~${count(body.tokens, "token")}`], ["Handed over", handed(body.window)]]),
       record(body.record, event), this.room.may("control") && this.#more(body.turn, body.participant, candidates),
       this.room.may("admin") && this.#again(body.turn), raw(event),
     ].filter(Boolean);
@@ -111,6 +111,14 @@ export class DecisionPanel {
     return el("p", {}, el("button", { type: "button", class: "link", onclick: () => { this.select({}); this.show(); } }, "Follow the newest decision"));
   }
 }
+
+// explored says that the room took another participant than the policy chose.
+function explored(room, { exploration, participant }) {
+  if (!exploration || exploration.choice === participant) return "";
+  return el("p", { class: "why" }, `Explored: the policy chose ${room.name(exploration.choice)}.`);
+}
+
+const percent = (p) => `probability ${(100 * p).toFixed(1)} %`;
 
 const why = (reason) => el("p", { class: "why" }, reason);
 

@@ -28,6 +28,12 @@ const ends = {
 
 const most = 100; // items of a row
 
+// because returns why a participant has the turn. The room may have drawn another one than
+// the policy chose.
+function because({ exploration: x, participant, reason = "" }) {
+  return x && x.choice !== participant ? `explored; the policy chose ${x.choice}${reason && ` (${reason})`}` : reason;
+}
+
 export class RowModel {
   rows = [];
   open = null; // the row of the turn that runs
@@ -100,7 +106,7 @@ export class RowModel {
     this.cards.works(b.participant);
     this.open = this.#put({
       key: `turn-${b.turn}`, kind: "turn", turn: b.turn, who: b.participant, state: "speaking", at: e.at,
-      reason: b.reason ?? "", by: e.actor, confidence: b.confidence, tokens: b.tokens, live: "", partial: false, tools: [], requests: [], late: 0,
+      reason: because(b), by: e.actor, confidence: b.confidence, tokens: b.tokens, live: "", partial: false, tools: [], requests: [], late: 0,
     }, e);
   }
 
