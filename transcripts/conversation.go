@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/kinds"
 )
 
@@ -50,6 +51,10 @@ type Turn struct {
 	Seconds    *float64 `json:"t_s,omitempty"` // seconds from the start; negative before it
 	Channel    string   `json:"channel,omitempty"`
 	Addressees []string `json:"addressees,omitempty"` // as stated by the source, never guessed
+
+	// Usage is what the source states of the tokens of the turn. Of a message that is
+	// several turns the output is shared out among them by the length of their texts.
+	Usage room.Usage `json:"usage,omitzero"`
 
 	// Of a message of a room that is no utterance: its kind, its id, and the id of what
 	// it answers.
@@ -179,6 +184,9 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	}
 	if _, err := t.wallTime(); err != nil {
 		return err
+	}
+	if name := t.Usage.OutOfRange(); name != "" {
+		return fmt.Errorf("%s of the usage is out of range", name)
 	}
 	for _, a := range t.Addressees {
 		if !ids[a] {

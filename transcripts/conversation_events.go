@@ -27,7 +27,7 @@ func (c *Conversation) Events() []room.Event {
 	times := c.times()
 	for i := range c.Turns {
 		b.clock, b.at = times[i].clock, times[i].wall
-		b.add(c.Turns[i].Speaker, room.MessagePosted{Message: b.message(c, &c.Turns[i])})
+		b.add(c.Turns[i].Speaker, room.MessagePosted{Message: b.message(c, &c.Turns[i]), Usage: c.Turns[i].Usage})
 	}
 	return b.events
 }
