@@ -77,4 +77,7 @@ var replayCodes = []Meaning{
 	{"REPLAY-PAGE", input, "The file of --html cannot be written.", "Choose a writable file."},
 	{"REPLAY-POINT", usage, "A transcript has no decision with this number.", "Decisions count from 1. In a room of moot the number is the number of the event."},
 	{"REPLAY-REPORT", input, "A file is not a replay report of this release.", "Give a file that `moot replay ... -o json` wrote."},
+	{"WASTE-GATE", usage, "A condition of --fail-if of `moot waste` is not valid.", "Write FIGURE OP NUMBER, such as waste > 20%. The message lists the figures."},
+	{"WASTE-GATE-FAILED", gate, "A condition of --fail-if of `moot waste` is true.", "Look at the figures of the report, or change the condition."},
+	{"WASTE-PAGE", input, "The file of --html of `moot waste` cannot be written.", "Choose a writable file."},
 }

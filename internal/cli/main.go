@@ -21,6 +21,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/servecmd"
 	"github.com/folkmoot/moot/internal/cli/setupcmd"
 	"github.com/folkmoot/moot/internal/cli/transcriptcmd"
+	"github.com/folkmoot/moot/internal/cli/wastecmd"
 )
 
 // Main runs the command line of this process and exits with its code.
@@ -106,7 +107,7 @@ func commands(a *app.App) map[string][]*cobra.Command {
 	rooms = append(rooms, mcpcmd.Commands(a)...)
 	return map[string][]*cobra.Command{
 		groupRooms:    rooms,
-		groupPolicies: {policycmd.Command(a), replaycmd.Command(a)},
+		groupPolicies: {policycmd.Command(a), replaycmd.Command(a), wastecmd.Command(a)},
 		groupSetup:    setupcmd.Commands(a),
 	}
 }

@@ -41,7 +41,7 @@ var rules = []rule{
 	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the module that holds all of them
 	{pkg: "policies/templates", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
-	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names"}, // no part of the module
+	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names internal/minhash"}, // no part of the module
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
 	{pkg: "policies", may: "policies/policy", bare: true},
 
@@ -93,6 +93,8 @@ var rules = []rule{
 	{pkg: "replay/score", may: "replay/history replay/drive room"},
 	{pkg: "replay/report", may: "internal/condition replay/history replay/drive replay/score"},
 	{pkg: "replay", may: "policies/policy replay/..."},
+	{pkg: "waste", may: "internal/condition internal/minhash policies/policy room room/names transcripts"},
+	{pkg: "waste/page", may: "waste"},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
@@ -102,6 +104,7 @@ var rules = []rule{
 	{pkg: "internal/worker", bare: true},
 	{pkg: "internal/workspace", bare: true},
 	{pkg: "internal/condition", bare: true},
+	{pkg: "internal/minhash", bare: true},
 	{pkg: "internal/importtest", bare: true},
 	{pkg: "internal/mutate", bare: true},
 	{pkg: "internal/certfile", bare: true},
@@ -124,7 +127,7 @@ var rules = []rule{
 	{pkg: "examples/...", may: "policies/policy"},
 	{pkg: "test/agents/model", bare: true},
 	{pkg: "test/agents/fakemodel", may: "test/agents/model"},
-	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... internal/... examples/..."},
+	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... waste/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
 	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/inbox internal/pack"},
 	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access policies/policy replay room room/calls room/coordinator room/delivery room/log room/plan room/secrets"},
@@ -134,7 +137,7 @@ var rules = []rule{
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
 	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/preset internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
-		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets transcripts/..."},
+		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
 }
 
