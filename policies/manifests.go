@@ -9,7 +9,7 @@ import (
 
 // names are the names of the built-in policies in byte order. A test compares
 // the list with the sources of the module and with the manifests.
-var names = []string{"adaptive", "alternate", "habit", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+var names = []string{"adaptive", "alternate", "habit", "humanfirst", "inbox", "mention", "quiet", "roundrobin", "wasteguard"}
 
 //go:embed */policy.json
 var manifests embed.FS

@@ -12,9 +12,10 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/quiet"
 	"github.com/folkmoot/moot/policies/roundrobin"
+	"github.com/folkmoot/moot/policies/wasteguard"
 )
 
-var names = []string{"adaptive", "alternate", "habit", "humanfirst", "inbox", "mention", "quiet", "roundrobin"}
+var names = []string{"adaptive", "alternate", "habit", "humanfirst", "inbox", "mention", "quiet", "roundrobin", "wasteguard"}
 
 // All returns the built-in policies with their default settings, in byte
 // order of their names.
@@ -46,6 +47,8 @@ func New(name string) policy.Policy {
 		return quiet.New()
 	case "roundrobin":
 		return roundrobin.New()
+	case "wasteguard":
+		return wasteguard.New(New)
 	}
 	return nil
 }

@@ -74,6 +74,8 @@ func TestSettingsAreStrict(t *testing.T) {
 		{"habit", `{"rule":"best"}`, "no rule best"},
 		{"inbox", `{"urgent":true}`, `unknown key "urgent"`},
 		{"inbox", `{} {}`, "expected a comma"},
+		{"wasteguard", `{"flag":0}`, "flag must be from 1 to 50"},
+		{"wasteguard", `{"model":{}}`, "model needs weights, means and cuts"},
 	} {
 		_, err := policytest.Native(policy.Named{Name: c.name, Policy: builtins.New(c.name)}, policy.JSON(c.settings))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,0 +1,113 @@
+// Package training learns the model of package wasteguard from runs with labelled
+// errors, and measures it on runs that it has not seen.
+//
+// Training is deterministic: the same runs give the same bytes.
+package training
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/policies/wasteguard"
+	"github.com/folkmoot/moot/transcripts"
+)
+
+// A Run is a conversation with the turn of its decisive error.
+type Run struct {
+	ID      string
+	Task    string // runs of one task are not independent, so they are in one fold
+	Mistake int    // index of the turn
+	turns   []turn
+}
+
+type turn struct {
+	x       wasteguard.Features
+	judged  bool // not a person's
+	trivial bool // the trivial rule flags it
+}
+
+// NewRun reads the features of a conversation whose decisive error is in the turn
+// mistake. Each turn is one message, as in a room; replay merges turns instead.
+func NewRun(c *transcripts.Conversation, mistake int) *Run {
+	r := &Run{ID: c.ID, Task: task(c), Mistake: mistake}
+	spoke := map[string]bool{}
+	walk(c, func(w *wasteguard.Watch, in *policy.Input, e *policy.Event) {
+		t := turn{trivial: w.Said > 0 && !spoke[e.From] && e.Bytes > trivialLength}
+		t.x, t.judged = w.Next(in, e)
+		spoke[e.From] = true
+		r.turns = append(r.turns, t)
+	})
+	return r
+}
+
+// trivialLength is that of the trivial rule: the first turn of a speaker, if it has more
+// bytes and is not the first turn of the run.
+const trivialLength = 300
+
+// group is the part of the id of a run before the last slash: the runs of one system.
+func (r *Run) group() string {
+	if dir := path.Dir(r.ID); dir != "." {
+		return dir
+	}
+	return "runs"
+}
+
+// after is the number of turns after the error.
+func (r *Run) after() int { return len(r.turns) - 1 - r.Mistake }
+
+// task is the objective that the source states, or else the id.
+func task(c *transcripts.Conversation) string {
+	var extra struct {
+		Objective string `json:"objective"`
+	}
+	if json.Unmarshal(c.Extra, &extra) != nil { // a field of another type counts as none
+		extra.Objective = ""
+	}
+	return cmp.Or(extra.Objective, c.ID)
+}
+
+// walk visits the turns of a conversation as messages in a room.
+func walk(c *transcripts.Conversation, visit func(*wasteguard.Watch, *policy.Input, *policy.Event)) {
+	in := policy.Input{ABI: policy.ABI, Room: c.ID}
+	people := map[string]bool{}
+	for _, p := range c.Participants {
+		in.Agents = append(in.Agents, seat(p))
+		people[p.ID] = p.Kind == transcripts.KindHuman
+	}
+	var w wasteguard.Watch
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		e := policy.Event{Seq: int64(i + 1), Turn: i + 1, From: t.Speaker, Kind: policy.KindMessage, Text: t.Text, Bytes: len(t.Text)}
+		if people[t.Speaker] {
+			e.Kind = policy.KindHuman
+		}
+		if len(e.Text) > policy.DefText {
+			e.Text, e.Truncated = e.Text[:policy.DefText], true
+		}
+		visit(&w, &in, &e)
+	}
+}
+
+func seat(p transcripts.Participant) policy.Agent {
+	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
+	switch {
+	case p.Kind == transcripts.KindHuman:
+		a.Kind = policy.Human
+	case p.Kind == transcripts.KindTool && p.Role == "":
+		a.Role = transcripts.KindTool
+	}
+	return a
+}
+
+// FirstFlag returns the index of the first turn of c that the policy p flags. ok is false
+// if it flags none.
+func FirstFlag(p *wasteguard.Policy, c *transcripts.Conversation) (first int, ok bool) {
+	walk(c, func(w *wasteguard.Watch, in *policy.Input, e *policy.Event) {
+		if p.Flag(w, in, e) != "" && !ok {
+			first, ok = e.Turn-1, true
+		}
+	})
+	return first, ok
+}
