@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,32 +251,4 @@ func record(t *testing.T, p drive.Proposer, n int) []room.Event {
 		}
 	}
 	return events
-}
-
-// shuffleIDs exchanges the IDs of the participants of a conversation, in its
-// texts too.
-func shuffleIDs(c *history.Conversation, rng *rand.Rand) {
-	var from []string
-	for _, p := range c.Participants {
-		from = append(from, p.ID)
-	}
-	to := slices.Clone(from)
-	rng.Shuffle(len(to), func(i, j int) { to[i], to[j] = to[j], to[i] })
-	var pairs []string
-	id := map[string]string{}
-	for i := range from {
-		id[from[i]] = to[i]
-		pairs = append(pairs, from[i], to[i], strings.ToLower(from[i]), strings.ToLower(to[i]))
-	}
-	names := strings.NewReplacer(pairs...)
-	for i := range c.Participants {
-		c.Participants[i].ID = id[c.Participants[i].ID]
-	}
-	for i := range c.Turns {
-		turn := &c.Turns[i]
-		turn.Speaker, turn.Text, turn.To = id[turn.Speaker], names.Replace(turn.Text), slices.Clone(turn.To)
-		for j := range turn.To {
-			turn.To[j] = id[turn.To[j]]
-		}
-	}
 }

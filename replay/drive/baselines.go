@@ -10,7 +10,8 @@ import (
 
 // A rule is a baseline: a reference rule, written in Go and not sandboxed. The
 // candidate with the highest first key wins. Ties go to the highest second key
-// and so on, and finally to the candidate that spoke later.
+// and so on, and finally to the candidate that spoke later. Candidates that are
+// still equal, as those that never spoke, share their place.
 type rule struct {
 	name   string
 	keys   []key
@@ -26,6 +27,7 @@ type kind int
 const (
 	byKeys    kind = iota
 	random         // draws a candidate, all with the same probability
+	ring           // takes turns; in a conversation, which has no order of turns, all candidates share the first place
 	byExperts      // follows the expert that was right most often recently
 )
 
@@ -38,7 +40,6 @@ var (
 		return float64(s.trigrams[[3]int{s.before, s.last, c}])
 	}
 	longestSilent key = func(_ *statistics, p *history.Point, c int) float64 { return silence(p, c) }
-	firstID       key = func(_ *statistics, p *history.Point, c int) float64 { return -float64(p.History.Seats[c].Rank) }
 	addressed     key = func(s *statistics, _ *history.Point, c int) float64 { return indicator(s.addressed == c) }
 	mentioned     key = func(s *statistics, p *history.Point, c int) float64 { return s.mentionScore(p, c) }
 	labeled       key = func(_ *statistics, p *history.Point, c int) float64 {
@@ -49,8 +50,8 @@ var (
 // rules are all baselines. docs/replay.md describes them.
 var rules = []rule{
 	{name: "random", kind: random},
-	{name: "round-robin", keys: []key{nextInRing}},
-	{name: "least-recent", keys: []key{longestSilent, firstID}},
+	{name: "round-robin", keys: []key{nextInRing}, kind: ring},
+	{name: "least-recent", keys: []key{longestSilent}},
 	{name: "freq", keys: []key{mostTurns}},
 	{name: "ABA", keys: []key{}}, // the tie-break alone: the speaker before the last one
 	{name: "bigram", keys: []key{bigram}},
@@ -113,14 +114,11 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// ringDistance is how many places c comes after the last speaker in byte order
-// of the IDs.
+// ringDistance is how many seats are between the last speaker and c in the ring
+// of the seats.
 func ringDistance(p *history.Point, c int) int {
-	n, last := len(p.History.Seats), -1
-	if p.Last >= 0 {
-		last = p.History.Seats[p.Last].Rank
-	}
-	return (p.History.Seats[c].Rank - last + n) % n
+	n := len(p.History.Seats)
+	return (c - p.Last - 1 + n) % n
 }
 
 // silence is higher for a candidate that spoke longer ago.

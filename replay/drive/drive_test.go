@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/history"
 )
 
@@ -22,39 +21,6 @@ func TestFindBaseline(t *testing.T) {
 		if findRule(name) == nil || FindBaseline(alias) != name {
 			t.Errorf("alias %s is for %s, which is not a baseline", alias, name)
 		}
-	}
-}
-
-// TestRank: the choice is first, then the score, a later last message and byte
-// order of the IDs decide.
-func TestRank(t *testing.T) {
-	c := &history.Conversation{ID: "rank"}
-	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		c.Participants = append(c.Participants, history.Participant{ID: id, Kind: history.KindAgent})
-	}
-	c.Turns = []history.Turn{{Speaker: "a"}, {Speaker: "b"}}
-	h, err := history.Open(history.Transcript{Conversation: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &history.Point{History: h, LastSpoke: []int{0, 0, 9, 5, 7}, Candidates: []int{0, 1, 3, 4}}
-	order := func(d policy.Decision) string {
-		var ids [6]string
-		for _, seat := range p.Candidates {
-			ids[rankOf(p, &d, 1, seat)] = h.Seats[seat].ID
-		}
-		return strings.Join(ids[1:], "")
-	}
-	speak := policy.Speak("b", "")
-	if got := order(speak); got != "beda" {
-		t.Errorf("without scores: %s", got)
-	}
-	speak.Scores = []policy.Score{{Agent: "a", Score: 1}, {Agent: "d", Score: 1}, {Agent: "b", Score: -3}}
-	if got := order(speak); got != "bdae" {
-		t.Errorf("with scores: %s", got)
-	}
-	if d := policy.Decline("no"); rankOf(p, &d, 1, 0) != 0 {
-		t.Error("a decline has a rank")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/fnv"
-	"slices"
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/history"
@@ -15,7 +14,7 @@ type baselineEvaluator struct {
 	*rule
 	stats   *statistics
 	experts *experts
-	rated   [][maxKeys]float64 // by candidate
+	rated   [][maxKeys]float64 // by seat
 }
 
 const maxKeys = 4
@@ -33,28 +32,34 @@ func newBaselineEvaluator(name string, stats *statistics) *baselineEvaluator {
 
 func (v *baselineEvaluator) evaluate(_ context.Context, p *history.Point) (Evaluation, error) {
 	if len(p.Candidates) == 0 {
-		return decline("nobody can be chosen"), nil
+		return decline(p, "nobody can be chosen"), nil
+	}
+	if v.kind == random {
+		e := speak(p, drawCandidate(p))
+		e.setPlaces(p, allEqual)
+		return e, nil
 	}
 	keys := v.keys
-	switch v.kind {
-	case random:
-		return drawCandidate(p), nil
-	case byExperts:
+	if v.kind == byExperts {
 		keys = v.experts.keys(p)
 	}
-	at := v.first(p, keys)
-	if v.strict && v.rated[at][0] == 0 {
-		return decline("nobody is named"), nil
+	first := v.first(p, keys)
+	if v.strict && v.rated[first][0] == 0 {
+		return decline(p, "nobody is named"), nil
 	}
-	e := speak(p, p.Candidates[at])
-	if p.Truth.Speaks() {
-		e.Rank = v.rank(p, len(keys), int(p.Truth))
+	e := speak(p, first)
+	if v.kind == ring && p.History.Conversation() {
+		e.setPlaces(p, allEqual)
+	} else {
+		e.setPlaces(p, v.orderBy(p, len(keys)))
 	}
 	return e, nil
 }
 
-func decline(reason string) Evaluation {
-	return Evaluation{Choice: history.Declined, Likeliest: history.Declined, Confidence: -1, Decision: policy.Decline(reason)}
+func decline(p *history.Point, reason string) Evaluation {
+	e := Evaluation{Choice: history.Declined, Likeliest: history.Declined, Confidence: -1, Decision: policy.Decline(reason)}
+	e.setPlaces(p, allEqual)
+	return e
 }
 
 func speak(p *history.Point, c int) Evaluation {
@@ -62,60 +67,45 @@ func speak(p *history.Point, c int) Evaluation {
 }
 
 // drawCandidate chooses a candidate by a hash of the transcript's name and the
-// number of the point. Its figures are the expectation over all candidates.
-func drawCandidate(p *history.Point) Evaluation {
+// number of the point.
+func drawCandidate(p *history.Point) int {
 	f := fnv.New64a()
 	_, _ = f.Write([]byte(p.History.Name)) // never fails
 	_, _ = f.Write(binary.BigEndian.AppendUint64(nil, uint64(p.N)))
-	n := len(p.Candidates)
-	e := speak(p, p.Candidates[f.Sum64()%uint64(n)])
-	e.HitProbability = 1 / float64(n)
-	for i := 1; i <= n; i++ {
-		e.ReciprocalRank += e.HitProbability / float64(i)
-	}
-	return e
+	return p.Candidates[f.Sum64()%uint64(len(p.Candidates))]
 }
 
-// first rates the candidates and returns the index of the best.
+func allEqual(_, _ int) int { return 0 }
+
+// first rates the candidates and returns the seat of the best, the earliest of
+// equal ones.
 func (v *baselineEvaluator) first(p *history.Point, keys []key) int {
-	v.rated = v.rated[:0]
-	best := 0
-	for i, c := range p.Candidates {
-		var x [maxKeys]float64
+	for len(v.rated) < len(p.History.Seats) {
+		v.rated = append(v.rated, [maxKeys]float64{})
+	}
+	best := p.Candidates[0]
+	order := v.orderBy(p, len(keys))
+	for _, c := range p.Candidates {
 		for j, k := range keys {
-			x[j] = k(v.stats, p, c)
+			v.rated[c][j] = k(v.stats, p, c)
 		}
-		v.rated = append(v.rated, x)
-		if i > 0 && v.before(p, i, best, len(keys)) {
-			best = i
+		if order(c, best) < 0 {
+			best = c
 		}
 	}
 	return best
 }
 
-// before reports whether candidate i ranks before candidate j.
-func (v *baselineEvaluator) before(p *history.Point, i, j, keys int) bool {
-	for k := range keys {
-		if x, y := v.rated[i][k], v.rated[j][k]; x != y {
-			return x > y
+// orderBy compares candidates by so many keys and then by their last message.
+func (v *baselineEvaluator) orderBy(p *history.Point, keys int) func(a, b int) int {
+	return func(a, b int) int {
+		for k := range keys {
+			if x, y := v.rated[a][k], v.rated[b][k]; x != y {
+				return sign(y - x)
+			}
 		}
+		return p.LastSpoke[b] - p.LastSpoke[a]
 	}
-	return spokeLater(p, p.Candidates[i], p.Candidates[j])
-}
-
-// rank returns the rank of a seat, from 1; 0 when it is no candidate.
-func (v *baselineEvaluator) rank(p *history.Point, keys, seat int) int {
-	at := slices.Index(p.Candidates, seat)
-	if at < 0 {
-		return 0
-	}
-	rank := 1
-	for i := range p.Candidates {
-		if i != at && v.before(p, i, at, keys) {
-			rank++
-		}
-	}
-	return rank
 }
 
 // experts follows the best of several rules, with exponentially decaying
@@ -142,7 +132,7 @@ func (x *experts) keys(p *history.Point) []key {
 		if x.right[i] > x.right[best] {
 			best = i
 		}
-		x.picks = append(x.picks, p.Candidates[v.first(p, v.rule.keys)])
+		x.picks = append(x.picks, v.first(p, v.rule.keys))
 	}
 	return append([]key{addressed}, x.rules[best].rule.keys...)
 }

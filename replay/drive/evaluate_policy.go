@@ -19,6 +19,7 @@ type policyEvaluator struct {
 	offset    int // of the first repeated decision: varies by transcript, so that short ones differ
 	keepInput bool
 	in        policy.Input
+	scores    []float64 // buffer
 }
 
 func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evaluation, error) {
@@ -41,10 +42,8 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 	}
 	d := &e.Decision
 	e.Choice = choiceOf(p.History, d)
-	e.setConfidence(p.History)
-	if e.Choice.Speaks() && p.Truth.Speaks() {
-		e.Rank = rankOf(p, d, int(e.Choice), int(p.Truth))
-	}
+	e.setConfidence(p)
+	v.setPlaces(p, &e)
 	if v.repeat > 0 && (p.N+v.offset)%v.repeat == 1%v.repeat {
 		if err := v.repeatDecision(ctx, &e); err != nil {
 			return e, err
@@ -56,6 +55,17 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 	v.cursor.Through = p.State.Seq
 	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)
 	return e, nil
+}
+
+// setPlaces rates e. A choice that has spoken shares its place with no other.
+func (v *policyEvaluator) setPlaces(p *history.Point, e *Evaluation) {
+	if e.Choice.Speaks() && e.Choice == p.Truth && p.LastSpoke[e.Choice] > 0 {
+		e.Hit, e.ReciprocalRank, e.Rank = 1, 1, 1
+		return
+	}
+	s := newStated(p, e, v.scores)
+	v.scores = s.scores
+	e.setPlaces(p, s.order)
 }
 
 func choiceOf(h *history.History, d *policy.Decision) history.Choice {
@@ -74,8 +84,8 @@ func choiceOf(h *history.History, d *policy.Decision) history.Choice {
 // setConfidence sets Likeliest and Confidence. The confidence is the one that
 // the policy states. Without one it is the highest score, if all scores are
 // shares of one.
-func (e *Evaluation) setConfidence(h *history.History) {
-	d := &e.Decision
+func (e *Evaluation) setConfidence(p *history.Point) {
+	h, d := p.History, &e.Decision
 	if e.Choice.Speaks() {
 		e.Likeliest = e.Choice
 	}
@@ -83,7 +93,7 @@ func (e *Evaluation) setConfidence(h *history.History) {
 	for i, s := range d.Scores {
 		shares = shares && s.Score >= 0
 		sum += s.Score
-		if best < 0 || s.Score > d.Scores[best].Score {
+		if best < 0 || s.Score > d.Scores[best].Score || s.Score == d.Scores[best].Score && spokeLater(p, s.Agent, d.Scores[best].Agent) {
 			best = i
 		}
 	}
@@ -98,6 +108,13 @@ func (e *Evaluation) setConfidence(h *history.History) {
 	case best >= 0 && shares && sum > 0 && sum < 1.001 && e.Likeliest.Speaks() && d.Scores[best].Agent == h.Seats[e.Likeliest].ID:
 		e.Confidence = d.Scores[best].Score
 	}
+}
+
+// spokeLater reports whether the last message of a is later than that of b.
+func spokeLater(p *history.Point, a, b string) bool {
+	first, ok := p.History.SeatOf(a)
+	second, both := p.History.SeatOf(b)
+	return ok && both && p.LastSpoke[first] > p.LastSpoke[second]
 }
 
 // repeatDecision asks again with the same input, and compares the bytes of the

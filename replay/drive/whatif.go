@@ -59,7 +59,7 @@ func newEvaluators(policies []Policy, stats *statistics, configure func(*policyE
 // Recorded is the evaluation of the recorded decision at p, as if a policy had
 // made it.
 func Recorded(p *history.Point) Evaluation {
-	e := Evaluation{Choice: p.Truth, Likeliest: p.Truth, Rank: 1, Confidence: -1}
+	e := Evaluation{Choice: p.Truth, Likeliest: p.Truth, Rank: 1, Hit: 1, ReciprocalRank: 1, Confidence: -1}
 	switch b := p.Event.Body.(type) {
 	case room.TurnGranted:
 		e.Decision.Reason = b.Reason

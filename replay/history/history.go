@@ -1,10 +1,8 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -31,14 +29,13 @@ type Seat struct {
 	ID       string
 	Agent    bool // neither a person nor a tool
 	Eligible bool // a policy may choose it
-	Rank     int  // position in byte order of the IDs
 	Price    room.Price
 }
 
 // A History is an opened [Transcript]. It is walked by one goroutine at a time.
 type History struct {
 	Name   string
-	Seats  []Seat // in the order in which they joined
+	Seats  []Seat // in the order in which they joined; of a conversation, in a random one
 	Labels []int  // seats that the source labels as addressees of the last message
 
 	index         map[string]int // of Seats, by ID
@@ -68,12 +65,11 @@ func Open(t Transcript) (*History, error) {
 	if h.merger.empty() {
 		return nil, nil
 	}
-	h.merger.sort()
+	h.merger.order()
 	h.log = h.merger.events(h.setLabels)
 	for _, p := range h.merger.participants {
 		h.add(Seat{ID: p.ID, Agent: p.Kind == KindAgent, Eligible: true})
 	}
-	h.rank()
 	return h, nil
 }
 
@@ -162,7 +158,6 @@ func (h *History) join(p room.Participant) {
 	if !h.conversation {
 		agent := p.Kind != policy.Human
 		h.add(Seat{ID: p.ID, Agent: agent, Eligible: agent, Price: p.Price})
-		h.rank()
 	}
 }
 
@@ -170,13 +165,6 @@ func (h *History) add(s Seat) {
 	if _, ok := h.index[s.ID]; !ok {
 		h.index[s.ID] = len(h.Seats)
 		h.Seats = append(h.Seats, s)
-	}
-}
-
-func (h *History) rank() {
-	byID := slices.SortedFunc(maps.Values(h.index), func(a, b int) int { return cmp.Compare(h.Seats[a].ID, h.Seats[b].ID) })
-	for rank, i := range byID {
-		h.Seats[i].Rank = rank
 	}
 }
 

@@ -20,7 +20,6 @@ func newImportedMerger(name string, events iter.Seq2[room.Event, error]) (*merge
 			m.participants = append(m.participants, p)
 		}
 	}
-	last, any := "", false
 	for e, err := range events {
 		if err != nil {
 			return nil, err
@@ -35,10 +34,7 @@ func newImportedMerger(name string, events iter.Seq2[room.Event, error]) (*merge
 			join(importedParticipant(b.Participant))
 		case room.MessagePosted:
 			join(Participant{ID: b.Message.From, Kind: KindHuman}) // a sender that never joined, such as the host
-			if !any || b.Message.From != last {
-				m.merged++
-			}
-			last, any = b.Message.From, true
+			m.addSpeaker(b.Message.From)
 		}
 	}
 	m.turns = importedTurns(events)

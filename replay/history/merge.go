@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -23,8 +22,11 @@ const (
 // again for every walk, so that a long conversation need not fit in memory.
 type merger struct {
 	id, objective string
-	participants  []Participant // in byte order of their IDs, after sort
+	participants  []Participant // see order
 	merged        int           // turns after merging
+	speakers      []string      // in the order of their first turns
+	spoke         map[string]bool
+	lastSpeaker   string
 	turns         iter.Seq2[Turn, error]
 	matcher       *names.Matcher // see names
 }
@@ -39,20 +41,13 @@ func newMerger(c *Conversation) *merger {
 		}
 	}
 	for i := range c.Turns {
-		if i == 0 || c.Turns[i].Speaker != c.Turns[i-1].Speaker {
-			m.merged++
-		}
+		m.addSpeaker(c.Turns[i].Speaker)
 	}
 	return m
 }
 
 // empty reports whether there is nothing to decide.
 func (m *merger) empty() bool { return len(m.participants) < minParticipants || m.merged < minTurns }
-
-func (m *merger) sort() {
-	m.participants = slices.Clone(m.participants)
-	slices.SortStableFunc(m.participants, func(a, b Participant) int { return strings.Compare(a.ID, b.ID) })
-}
 
 // events yields the merged turns as the log of a room in which no policy
 // decided. Before each message it passes the labeled addressees to labels.

@@ -42,13 +42,13 @@ func TestMerge(t *testing.T) {
 func TestMergeLeavesTheConversation(t *testing.T) {
 	c := small()
 	m := newMerger(c)
-	m.sort()
+	m.order()
 	for _, err := range m.events(func([]string) {}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if ids := fmt.Sprint(m.participants); ids != "[{ann  human } {bob  tool } {cid  agent }]" || c.Participants[0].ID != "cid" {
+	if ids := fmt.Sprint(m.participants); ids != "[{bob  tool } {ann  human } {cid  agent }]" || c.Participants[0].ID != "cid" {
 		t.Errorf("participants %s of %v", ids, c.Participants)
 	}
 	if to := c.Turns[3].To; len(to) != 1 {

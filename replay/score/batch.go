@@ -2,7 +2,6 @@ package score
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/folkmoot/moot/replay/drive"
@@ -155,9 +154,9 @@ func (b *Batch) simulated(policy int) *Simulated {
 // A TranscriptHits is how many decisions of a transcript each policy made as
 // recorded.
 type TranscriptHits struct {
-	Name      string `json:"name"`
-	Decisions int    `json:"decisions"`
-	Hits      []int  `json:"hits"` // by policy
+	Name      string   `json:"name"`
+	Decisions int      `json:"decisions"`
+	Hits      []Figure `json:"hits"` // by policy
 }
 
 // Hits returns the hits by transcript.
@@ -166,7 +165,7 @@ func (b *Batch) Hits() []TranscriptHits {
 	for _, r := range b.Runs {
 		t := TranscriptHits{Name: r.History.Name, Decisions: r.Decisions()}
 		for _, x := range r.tallies {
-			t.Hits = append(t.Hits, int(math.Round(x.sums[sumHits])))
+			t.Hits = append(t.Hits, Figure(x.sums[sumHits]))
 		}
 		all = append(all, t)
 	}

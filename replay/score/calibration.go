@@ -62,11 +62,15 @@ const RiskSteps = 20
 // confidenceSteps is the resolution of confidences.
 const confidenceSteps = 10_000
 
+// hitParts is how many parts a hit has, so that shares of hits add up to the
+// same sum in any order.
+const hitParts = 1 << 20
+
 // A Calibration counts the decisions of a policy by their confidence. Its size
 // is fixed. It may be used by several goroutines.
 type Calibration struct {
 	stated  [confidenceSteps + 1]atomic.Uint32 // decisions by confidence
-	right   [confidenceSteps + 1]atomic.Uint32 // of them, with the recorded speaker as the likeliest
+	right   [confidenceSteps + 1]atomic.Uint64 // of them, with the recorded speaker as the likeliest, in parts of a hit
 	without atomic.Uint32
 }
 
@@ -78,9 +82,7 @@ func (c *Calibration) addDecision(p *history.Point, e *drive.Evaluation) {
 	default:
 		i := int(math.Round(e.Confidence * confidenceSteps))
 		c.stated[i].Add(1)
-		if e.Likeliest == p.Truth {
-			c.right[i].Add(1)
-		}
+		c.right[i].Add(uint64(math.Round(hitParts * e.Share(p.Truth))))
 	}
 }
 
@@ -103,7 +105,7 @@ func (c *Calibration) risk() *Risk {
 func (c *Calibration) setCurve(r *Risk) {
 	covered, right, step := 0.0, 0.0, 1
 	for i := confidenceSteps; i >= 0; i-- {
-		n, hits := float64(c.stated[i].Load()), float64(c.right[i].Load())
+		n, hits := float64(c.stated[i].Load()), c.hits(i)
 		if n == 0 {
 			continue
 		}
@@ -121,6 +123,9 @@ func (c *Calibration) setCurve(r *Risk) {
 	}
 }
 
+// hits is how many decisions of a confidence were right.
+func (c *Calibration) hits(i int) float64 { return float64(c.right[i].Load()) / hitParts }
+
 func (c *Calibration) setBins(r *Risk) {
 	const bins = 10
 	var n, right, stated [bins]float64
@@ -128,7 +133,7 @@ func (c *Calibration) setBins(r *Risk) {
 		b := min(i*bins/confidenceSteps, bins-1)
 		decisions := float64(c.stated[i].Load())
 		n[b] += decisions
-		right[b] += float64(c.right[i].Load())
+		right[b] += c.hits(i)
 		stated[b] += decisions * float64(i) / confidenceSteps
 	}
 	for b := range bins {

@@ -44,7 +44,8 @@ var otherFigures = []struct {
 	name string
 	of   func(*Result) Figure
 }{
-	{"hits", func(r *Result) Figure { return Figure(r.Hits) }},
+	{"hits", func(r *Result) Figure { return r.Hits }},
+	{"tied", func(r *Result) Figure { return Figure(r.Tied) }},
 	{"declines", func(r *Result) Figure { return Figure(r.Declines) }},
 	{"finishes", func(r *Result) Figure { return Figure(r.Finishes) }},
 	{"errors", func(r *Result) Figure { return Figure(r.Errors) }},
@@ -91,7 +92,7 @@ func (r *Result) Figure(name string) (Figure, bool) {
 // setCounts sets the fields of r that count decisions.
 func (r *Result) setCounts(total *sums) {
 	n := func(i int) int { return int(math.Round(total[i])) }
-	r.Decisions, r.Hits, r.Declines = n(sumDecisions), n(sumHits), n(sumDeclines)
+	r.Decisions, r.Hits, r.Declines, r.Tied = n(sumDecisions), Figure(total[sumHits]), n(sumDeclines), n(sumTied)
 	r.Finishes, r.Errors, r.Tokens, r.Cost = n(sumFinishes), n(sumErrors), int64(n(sumTokens)), int64(n(sumCost))
 	r.Repeated, r.Differing = n(sumRepeated), n(sumDiffering)
 	r.Flips.SpeakToDecline, r.Flips.DeclineToSpeak, r.Flips.OtherSpeaker = n(sumToDecline), n(sumToSpeak), n(sumOther)

@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -15,13 +16,13 @@ type Airtime struct {
 // Airtime adds up the choices of all transcripts by participant, the most
 // frequent recorded first. Beyond 50 participants the rest is one entry.
 func (b *Batch) Airtime() []Airtime {
-	byID := map[string][]int{}
+	byID := map[string][]float64{}
 	for _, r := range b.Runs {
 		for k := range len(b.Policies) + 1 {
 			for i, n := range r.tally(k - 1).chosen {
 				id := r.History.Seats[i].ID
 				if byID[id] == nil {
-					byID[id] = make([]int, len(b.Policies)+1)
+					byID[id] = make([]float64, len(b.Policies)+1)
 				}
 				byID[id][k] += n
 			}
@@ -30,7 +31,7 @@ func (b *Batch) Airtime() []Airtime {
 	var all []Airtime
 	for id, n := range byID {
 		if slices.Max(n) > 0 {
-			all = append(all, Airtime{id, n})
+			all = append(all, Airtime{id, rounded(n)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Airtime) int {
@@ -46,6 +47,14 @@ func (b *Batch) Airtime() []Airtime {
 		}
 	}
 	return append(all[:maxParticipants-1:maxParticipants-1], rest)
+}
+
+func rounded(n []float64) []int {
+	out := make([]int, len(n))
+	for i, x := range n {
+		out[i] = int(math.Round(x))
+	}
+	return out
 }
 
 // Windows adds up the windows of all transcripts by participant, the most turns

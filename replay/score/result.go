@@ -9,11 +9,12 @@ type Result struct {
 	Settings  string `json:"settings,omitempty"`
 	Reference bool   `json:"reference,omitempty"` // a baseline: not a module, and not sandboxed
 
-	Decisions int `json:"decisions"`
-	Hits      int `json:"hits"`
-	Declines  int `json:"declines"` // finishes included
-	Finishes  int `json:"finishes"`
-	Errors    int `json:"errors"`
+	Decisions int    `json:"decisions"`
+	Hits      Figure `json:"hits"`     // a choice that shares its place with others counts by its probability
+	Declines  int    `json:"declines"` // finishes included
+	Finishes  int    `json:"finishes"`
+	Errors    int    `json:"errors"`
+	Tied      int    `json:"tied,omitempty"` // choices that share their place with others
 
 	Accuracy           Figure `json:"accuracy"`
 	MacroAccuracy      Figure `json:"macro_accuracy"`

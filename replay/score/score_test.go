@@ -10,9 +10,9 @@ import (
 
 func TestGini(t *testing.T) {
 	for _, c := range []struct {
-		n    []int
+		n    []float64
 		want float64
-	}{{nil, 0}, {[]int{0, 0}, 0}, {[]int{3, 3, 3}, 0}, {[]int{0, 0, 9}, 2.0 / 3}, {[]int{1, 3}, 0.25}} {
+	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{3, 3, 3}, 0}, {[]float64{0, 0, 9}, 2.0 / 3}, {[]float64{1, 3}, 0.25}} {
 		if got := gini(c.n); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("gini(%v) = %v, want %v", c.n, got, c.want)
 		}

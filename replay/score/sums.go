@@ -36,6 +36,7 @@ const (
 	sumToDecline // recorded speak, chosen decline
 	sumToSpeak   // recorded decline, chosen speak
 	sumOther     // another speaker than recorded
+	sumTied      // decisions whose choice shares its place with others
 	allSums
 )
 

@@ -22,7 +22,7 @@ const otherReasons = "(others)"
 // ones. It is used by one goroutine at a time.
 type Tally struct {
 	sums
-	chosen      []int // how often, by seat
+	chosen      []float64 // how often, by seat; seats that share a place each count by their probability
 	flips       []Flip
 	tokens      series         // of prompts, by decision
 	reasons     map[string]int // how often each was given
@@ -98,40 +98,41 @@ func (t *Tally) addFlip(p *history.Point, e *drive.Evaluation) {
 
 func (t *Tally) addChoice(p *history.Point, e *drive.Evaluation) {
 	if more := len(p.History.Seats) - len(t.chosen); more > 0 {
-		t.chosen = append(t.chosen, make([]int, more)...)
+		t.chosen = append(t.chosen, make([]float64, more)...)
 	}
 	t.sums[sumDecisions]++
 	switch {
 	case e.Choice.Speaks():
 		t.sums[sumSpoken]++
-		t.chosen[e.Choice]++
+		t.addChosen(e)
 	case e.Choice == history.Failed:
 		t.sums[sumErrors]++
 	default:
 		t.sums[sumDeclines]++
 		t.sums[sumFinishes] += indicator(e.Choice == history.Finished)
 	}
-	t.addAddressed(p, e.Choice)
+	t.addAddressed(p, e)
 	if !p.Simulated {
 		t.addComparison(p, e)
-		t.addSilence(p, e.Choice)
+		t.addSilence(p, e)
+	}
+}
+
+func (t *Tally) addChosen(e *drive.Evaluation) {
+	if len(e.Tied) == 0 {
+		t.chosen[e.Choice]++
+	}
+	for _, seat := range e.Tied {
+		t.chosen[seat] += 1 / float64(len(e.Tied))
 	}
 }
 
 // addComparison compares the choice with the recorded one.
 func (t *Tally) addComparison(p *history.Point, e *drive.Evaluation) {
-	same := e.Choice == p.Truth
-	hit, reciprocal := indicator(same), indicator(same)
-	switch {
-	case e.HitProbability > 0 && !p.Truth.Speaks():
-		hit, reciprocal = 0, 0
-	case e.HitProbability > 0:
-		hit, reciprocal = e.HitProbability, e.ReciprocalRank
-	case e.Rank > 0:
-		reciprocal = 1 / float64(e.Rank)
-	}
+	same, hit := e.Choice == p.Truth, e.Hit
 	t.sums[sumHits] += hit
-	t.sums[sumReciprocal] += reciprocal
+	t.sums[sumReciprocal] += e.ReciprocalRank
+	t.sums[sumTied] += indicator(e.Choice.Speaks() && len(e.Tied) > 0)
 	if e.Choice.Speaks() {
 		t.sums[sumSpokenHits] += hit
 	}
@@ -151,37 +152,30 @@ func (t *Tally) addComparison(p *history.Point, e *drive.Evaluation) {
 }
 
 // addAddressed counts whether an addressed candidate was chosen.
-func (t *Tally) addAddressed(p *history.Point, c history.Choice) {
+func (t *Tally) addAddressed(p *history.Point, e *drive.Evaluation) {
 	addressed := slices.ContainsFunc(p.Addressed, func(seat int) bool { return seat != p.Last && p.History.Seats[seat].Eligible })
 	if !addressed {
 		return
 	}
 	t.sums[sumAddressed]++
-	if !c.Speaks() || !slices.Contains(p.Addressed, int(c)) {
-		t.sums[sumOverlooked]++
-	}
+	t.sums[sumOverlooked] += 1 - e.ChosenShare(func(seat int) bool { return slices.Contains(p.Addressed, seat) })
 }
 
 // addSilence counts choices in the view of [Silence].
-func (t *Tally) addSilence(p *history.Point, c history.Choice) {
+func (t *Tally) addSilence(p *history.Point, e *drive.Evaluation) {
 	if !p.Mixed {
 		return
 	}
-	silent := func(c history.Choice) bool { return !c.Speaks() || !p.History.Seats[c].Agent }
 	t.sums[sumMixed]++
-	switch recorded, chosen := silent(p.Truth), silent(c); {
-	case recorded && chosen:
-		t.sums[sumSilences]++
-		t.sums[sumSilent]++
-		t.sums[sumBothSilent]++
-		t.sums[sumMixedHits]++
-	case recorded:
-		t.sums[sumSilences]++
-	case chosen:
-		t.sums[sumSilent]++
-	case c == p.Truth:
-		t.sums[sumMixedHits]++
+	silent := 1 - e.ChosenShare(func(seat int) bool { return p.History.Seats[seat].Agent })
+	t.sums[sumSilent] += silent
+	if p.Truth.Speaks() && p.History.Seats[p.Truth].Agent {
+		t.sums[sumMixedHits] += e.Hit
+		return
 	}
+	t.sums[sumSilences]++
+	t.sums[sumBothSilent] += silent
+	t.sums[sumMixedHits] += silent
 }
 
 // finishSums adds the sums that are known at the end of the transcript.
@@ -194,13 +188,13 @@ func (t *Tally) finishSums(h *history.History) {
 	if t.sums[sumSpoken] == 0 {
 		return
 	}
-	var turns []int
+	var turns []float64
 	for i, seat := range h.Seats {
 		if seat.Eligible && i < len(t.chosen) {
 			turns = append(turns, t.chosen[i])
 		}
 	}
-	t.sums[sumTop] = float64(slices.Max(turns))
+	t.sums[sumTop] = slices.Max(turns)
 	t.sums[sumGini] = gini(turns) * t.sums[sumSpoken]
 	t.sums[sumEntropy] = entropy(turns) * t.sums[sumSpoken]
 }
@@ -214,13 +208,13 @@ func indicator(b bool) float64 {
 
 // gini is the Gini coefficient of n: 0 when all are equal, near 1 when one has
 // everything.
-func gini(n []int) float64 {
+func gini(n []float64) float64 {
 	n = slices.Clone(n)
 	slices.Sort(n)
 	var total, weighted float64
 	for i, x := range n {
-		total += float64(x)
-		weighted += float64(2*(i+1)-len(n)-1) * float64(x)
+		total += x
+		weighted += float64(2*(i+1)-len(n)-1) * x
 	}
 	if total == 0 {
 		return 0
@@ -230,13 +224,13 @@ func gini(n []int) float64 {
 
 // entropy is the Shannon entropy of the shares of n, divided by its maximum: 1
 // when all are equal, 0 when one has everything.
-func entropy(n []int) float64 {
+func entropy(n []float64) float64 {
 	var total, sum float64
 	for _, x := range n {
-		total += float64(x)
+		total += x
 	}
 	for _, x := range n {
-		if p := float64(x) / total; p > 0 {
+		if p := x / total; p > 0 {
 			sum -= p * math.Log(p)
 		}
 	}
