@@ -26,14 +26,17 @@ type learnFlags struct {
 	out       string
 	folds     int
 	threshold float64
+	policy    string // "" is adaptive, or wasteguard with labels
+	labels    string // a field or a file; wasteguard only
+	force     bool
 }
 
-// newPolicyLearnCmd teaches the policy adaptive a team's past.
+// newPolicyLearnCmd teaches the policy adaptive a team's past, or wasteguard from errors.
 func newPolicyLearnCmd(a *commands) *cobra.Command {
 	var f learnFlags
 	cmd := &cobra.Command{
 		Use:   "learn TRANSCRIPT...",
-		Short: "Teach the policy adaptive from past transcripts of the same team",
+		Short: "Teach the policy adaptive or wasteguard from past transcripts",
 		Long: "learn counts who followed whom in past talks of a team, weighs what was said\n" +
 			"before whom, and writes settings for the policy adaptive that hold both. Talks\n" +
 			"that nearly repeat an earlier one are named and left out, because they would\n" +
@@ -41,18 +44,30 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 			"A TRANSCRIPT is a room of the data folder or a file, as for `moot replay`. What\n" +
 			"is learnt is about these participants, by their ids; it holds no text.\n\n" +
 			"With --folds the talks are dealt out into so many parts, and each is foreseen\n" +
-			"after learning from the others: what to expect of a talk that is to come.",
+			"after learning from the others: what to expect of a talk that is to come.\n\n" +
+			"With --labels it teaches the policy wasteguard instead, from runs whose decisive\n" +
+			"error is labelled: a field of extra, or a CSV file of ids of conversations, with\n" +
+			"the index of a turn. It prints what the policy finds in runs that it has not\n" +
+			"learnt from, in 5 folds or --folds, and writes no settings if the interval of\n" +
+			"the difference to a trivial rule touches 0, except with --force.",
 		Example: "  moot policy learn runs/*.jsonl --out team.json\n" +
 			"  moot policy learn runs/*.jsonl --folds 5\n" +
-			"  moot replay new.jsonl --policy adaptive --policy adaptive@team.json",
+			"  moot replay new.jsonl --policy adaptive --policy adaptive@team.json\n" +
+			"  moot policy learn failed.jsonl --labels mistake_step --out wasteguard.json",
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: source.CompleteRooms(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.folds == 1 || f.folds < 0 || f.threshold < 0 || f.threshold > 1 {
 				return app.Usagef(cmd, "--folds takes 2 or more, --threshold a number from 0 to 1")
 			}
+			if wrong := f.checkLabels(cmd.Flags().Changed); wrong != "" {
+				return app.Usagef(cmd, "%s", wrong)
+			}
 			src, err := f.Sources(a.App, cmd, args)
 			if err != nil {
 				return err
+			}
+			if f.labels != "" {
+				return a.learnLabels(cmd.Context(), src, f)
 			}
 			if f.folds > 0 && !cmd.Flags().Changed("out") {
 				f.out = ""
@@ -64,6 +79,9 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 	cmd.Flags().StringVar(&f.out, "out", "team.json", "file for the settings, or - for stdout; with --folds none unless it is given")
 	cmd.Flags().IntVar(&f.folds, "folds", 0, "measure what learning is worth, in so many parts")
 	cmd.Flags().Float64Var(&f.threshold, "threshold", 0, "the probability that a choice needs, as part of the settings")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "the policy to teach, adaptive or wasteguard (default adaptive, with --labels wasteguard)")
+	cmd.Flags().StringVar(&f.labels, "labels", "", "field of extra, or CSV file, with the turn of each run's decisive error")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --labels: write the settings although they may not be better than the trivial rule")
 	return cmd
 }
 
@@ -115,7 +133,7 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 			_, err := a.Stdout.Write(settings)
 			return err
 		}
-		if err := writeNew(f.out, settings); err != nil {
+		if err := writeNew(f.out, settings, "team"); err != nil {
 			return err
 		}
 	}
@@ -176,13 +194,11 @@ func settingsOf(t *adaptive.Team, threshold float64) policy.JSON {
 }
 
 // writeNew writes a file that settings are read from. One that holds other
-// than settings of this kind is left alone.
-func writeNew(path string, settings []byte) error {
+// than settings with this key is left alone.
+func writeNew(path string, settings []byte, key string) error {
 	if old, err := os.ReadFile(path); err == nil {
-		var have struct {
-			Team json.RawMessage `json:"team"`
-		}
-		if json.Unmarshal(old, &have) != nil || have.Team == nil {
+		var have map[string]json.RawMessage
+		if json.Unmarshal(old, &have) != nil || have[key] == nil {
 			return &problem.Error{Code: "POL-LEARN", What: "the file is there and holds something else", Where: path, Fix: "choose another with --out"}
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {

@@ -47,12 +47,7 @@ const never = -1e9
 
 // partsOf returns the part of each run.
 func partsOf(runs []*Run, parts, deal int) []int {
-	var tasks []string
-	for _, r := range runs {
-		tasks = append(tasks, r.Task)
-	}
-	slices.Sort(tasks)
-	tasks = slices.Compact(tasks)
+	tasks := tasksOf(runs)
 	rng := rand.New(rand.NewPCG(uint64(deal), 1))
 	rng.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	of := make(map[string]int, len(tasks))
@@ -64,4 +59,16 @@ func partsOf(runs []*Run, parts, deal int) []int {
 		part[i] = of[r.Task]
 	}
 	return part
+}
+
+// Tasks returns the number of different tasks of the runs.
+func Tasks(runs []*Run) int { return len(tasksOf(runs)) }
+
+func tasksOf(runs []*Run) []string {
+	var tasks []string
+	for _, r := range runs {
+		tasks = append(tasks, r.Task)
+	}
+	slices.Sort(tasks)
+	return slices.Compact(tasks)
 }

@@ -8,7 +8,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
+	"strings"
 
+	"github.com/folkmoot/moot/internal/minhash"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/wasteguard"
 	"github.com/folkmoot/moot/transcripts"
@@ -20,6 +22,7 @@ type Run struct {
 	Task    string // runs of one task are not independent, so they are in one fold
 	Mistake int    // index of the turn
 	turns   []turn
+	sketch  minhash.Sketch // of its texts
 }
 
 type turn struct {
@@ -39,7 +42,34 @@ func NewRun(c *transcripts.Conversation, mistake int) *Run {
 		spoke[e.From] = true
 		r.turns = append(r.turns, t)
 	})
+	texts := make([][]string, len(c.Turns))
+	for i := range c.Turns {
+		texts[i] = strings.Fields(strings.ToLower(c.Turns[i].Text))
+	}
+	r.sketch = minhash.Of(texts...)
 	return r
+}
+
+// nearFrom is the similarity from which a run nearly repeats another one.
+const nearFrom = 0.5
+
+// Relate gives runs that nearly repeat an earlier one the task of that run, and returns
+// their number.
+func Relate(runs []*Run) (near int) {
+	var index minhash.Index
+	for i, r := range runs {
+		if like, alike := index.Nearest(r.sketch); alike >= nearFrom {
+			near++
+			for _, other := range runs[:i] {
+				if other.Task == r.Task {
+					other.Task = runs[like].Task
+				}
+			}
+			r.Task = runs[like].Task
+		}
+		index.Add(r.sketch)
+	}
+	return near
 }
 
 // trivialLength is that of the trivial rule: the first turn of a speaker, if it has more

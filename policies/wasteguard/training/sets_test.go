@@ -40,6 +40,9 @@ func readRuns(t testing.TB, path string) []*Run {
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	runs := readRuns(t, whoAndWhen)
+	if near := Relate(runs); near != 0 {
+		t.Errorf("%d runs nearly repeat another one", near)
+	}
 	f := Measure(runs, 5, nil)
 	for _, g := range f.Groups {
 		t.Logf("%-13s %2d runs %4d turns, after %.3f flagged %.3f trivial %.3f learnt %.3f %.3f difference %+.3f %+.3f", g.Name, g.Runs, g.Turns, g.After, g.Flagged, g.Trivial, g.Guard, g.Interval, g.Difference, g.Between)
