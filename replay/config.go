@@ -15,9 +15,19 @@ type Config struct {
 	Resamples int  // of the bootstrap; 0 means 1,000
 	Repeat    int  // every Nth decision is made twice; 0 means 8, 1 repeats all
 
-	// Progress, when set, is called with the number of decisions made since the
-	// last call, by one goroutine at a time.
-	Progress func(decisions int)
+	// Sample is how many decision points are asked at, spread over all transcripts; 0
+	// means all. The transcripts are then read twice. A simulation takes no sample.
+	Sample int
+
+	// Partial makes Run return the report of what it has, with the error of its
+	// context, when that ends.
+	Partial bool
+
+	// Progress, when set, is called by one goroutine at a time.
+	Progress func(Progress)
+	// Read, when set, returns which share of the transcripts has been read, from 0 to
+	// 1, for the estimate of a Progress. It is called while the transcripts are read.
+	Read func() float64
 }
 
 func (c Config) withDefaults() Config {

@@ -56,13 +56,13 @@ func heapAt(tb testing.TB, turns int) uint64 {
 	decisions := 0
 	c := replay.Config{
 		Resamples: 1, Policies: []drive.Policy{{Name: "mostActive", Proposer: mostActive{}}, {Name: "ngram3", Baseline: "ngram3"}},
-		Progress: func(n int) {
-			if decisions += n; decisions > 2*turns*9/10 {
+		Progress: func(p replay.Progress) {
+			if p.Made > 2*turns*9/10 && p.Made-decisions > 2*turns/20 {
 				var m runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&m)
 				most.Store(max(most.Load(), m.HeapAlloc))
-				decisions = 0
+				decisions = p.Made
 			}
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/history"
@@ -17,13 +18,17 @@ type pool struct {
 	Config
 	batch    *score.Batch
 	detailed details
-	mu       sync.Mutex // guards Progress
+	sample   *sample // nil for all decision points
+	meter    *meter
+	dropped  atomic.Int64 // transcripts without decision points
+	cut      atomic.Int64 // transcripts that were replayed in part
 }
 
 // A job is one transcript to replay.
 type job struct {
 	transcript history.Transcript
 	place      int // among the transcripts
+	size       int // see history.Transcript.Size
 	run        *score.Run
 }
 
@@ -41,6 +46,7 @@ func (p *pool) run(ctx context.Context, transcripts iter.Seq2[history.Transcript
 					continue // drain the channel
 				}
 				if err := p.replay(ctx, j); err != nil {
+					p.keep(j)
 					cancel(err)
 				}
 			}
@@ -62,19 +68,46 @@ func (p *pool) feed(ctx context.Context, transcripts iter.Seq2[history.Transcrip
 		}
 		j := job{transcript: t, place: len(p.batch.Runs), run: &score.Run{}}
 		p.batch.Runs = append(p.batch.Runs, j.run)
+		if j.size, err = p.meter.add(t); err != nil {
+			return err
+		}
 		select {
 		case jobs <- j:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	p.meter.end()
 	return nil
+}
+
+// keep makes the run of a transcript that was replayed in part a whole one, or an empty
+// one if nothing of it can be counted.
+func (p *pool) keep(j job) {
+	if p.Simulate || j.run.History == nil || j.run.Decisions() == 0 {
+		*j.run = score.Run{}
+		return
+	}
+	p.cut.Add(1)
+	p.finish(j)
+}
+
+func (p *pool) finish(j job) {
+	if p.sample != nil && j.run.Decisions() == 0 { // none of its decisions is in the sample
+		*j.run = score.Run{}
+		return
+	}
+	j.run.Finish()
+	p.detailed.add(j.place, j.run)
 }
 
 // replay replays one transcript.
 func (p *pool) replay(ctx context.Context, j job) error {
 	h, err := history.Open(j.transcript)
 	if err != nil || h == nil {
+		if err == nil {
+			p.dropped.Add(1)
+		}
 		return err
 	}
 	p.batch.Begin(j.run, h, p.detailed.wanted(j.place))
@@ -86,8 +119,7 @@ func (p *pool) replay(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	j.run.Finish()
-	p.detailed.add(j.place, j.run)
+	p.finish(j)
 	return nil
 }
 
@@ -95,16 +127,20 @@ func (p *pool) replay(ctx context.Context, j job) error {
 const progressEvery = 512
 
 func (p *pool) whatIf(ctx context.Context, j job, h *history.History) error {
-	c := drive.Config{Policies: p.Policies, Repeat: p.Repeat}
-	reported := 0
+	asked, counted := p.sample.asked(j.place)
+	c := drive.Config{Policies: p.Policies, Repeat: p.Repeat, Asked: asked}
+	var reported struct{ decisions, place int }
 	err := drive.WhatIf(ctx, c, h, j.place, func(at *history.Point, evaluations []drive.Evaluation) {
+		if counted != nil && !counted(at.N) {
+			return
+		}
 		j.run.AddWhatIf(at, evaluations)
-		if at.N%progressEvery == 0 {
-			p.advance((at.N - reported) * len(evaluations))
-			reported = at.N
+		if n := j.run.Decisions(); n-reported.decisions >= progressEvery {
+			p.meter.advance((n-reported.decisions)*len(evaluations), float64(at.Place()-reported.place))
+			reported.decisions, reported.place = n, at.Place()
 		}
 	})
-	p.advance((j.run.Decisions() - reported) * len(p.Policies))
+	p.meter.advance((j.run.Decisions()-reported.decisions)*len(p.Policies), float64(j.size-reported.place))
 	return err
 }
 
@@ -129,18 +165,9 @@ func (p *pool) simulate(ctx context.Context, j job, h *history.History) error {
 			return err
 		}
 		j.run.SetSimulation(i, s.Lines(), result)
-		p.advance(j.run.PolicyDecisions(i))
+		p.meter.advance(j.run.PolicyDecisions(i), float64(j.size)/float64(len(p.Policies)))
 	}
 	return nil
-}
-
-func (p *pool) advance(decisions int) {
-	if p.Progress == nil || decisions == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.Progress(decisions)
 }
 
 // maxDetailed is how many transcripts a report shows decision by decision.

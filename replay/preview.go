@@ -101,7 +101,7 @@ func MakePreview(ctx context.Context, c PreviewConfig, t history.Transcript) (*P
 		defer timer.stop()
 		c.Policy.Proposer = timer
 	}
-	walk := drive.Config{Policies: []drive.Policy{c.Policy}, Skip: max(0, c.Rounds-c.Last)}
+	walk := drive.Config{Policies: []drive.Policy{c.Policy}, Asked: func(n int) bool { return n > c.Rounds-c.Last }}
 	err = drive.WhatIf(timed, walk, h, 0, func(at *history.Point, made []drive.Evaluation) {
 		p.add(at, &made[0])
 		if c.Progress != nil {

@@ -13,7 +13,7 @@ import (
 
 // Run replays the policies over the transcripts. The report does not depend on
 // the number of workers. Run ends with the first error of a transcript, or with
-// the error of ctx. The failure of a policy is not an error but part of the
+// the error of ctx, for which c.Partial has a report too. The failure of a policy is not an error but part of the
 // report.
 func Run(ctx context.Context, c Config, transcripts iter.Seq2[history.Transcript, error]) (*report.Report, error) {
 	c = c.withDefaults()
@@ -22,12 +22,27 @@ func Run(ctx context.Context, c Config, transcripts iter.Seq2[history.Transcript
 	}
 	start := time.Now()
 	p := &pool{Config: c, batch: score.NewBatch(c.Policies, c.Simulate)}
-	if err := p.run(ctx, transcripts); err != nil {
+	if c.Sample > 0 && !c.Simulate {
+		s, err := newSample(c.Sample, transcripts)
+		if err != nil {
+			return nil, err
+		}
+		p.sample = s
+	}
+	p.meter = &meter{Config: c, policies: len(c.Policies), sample: p.sample}
+	err := p.run(ctx, transcripts)
+	if err != nil && (!c.Partial || ctx.Err() == nil) {
 		return nil, err
 	}
-	dropped := p.batch.DropEmpty()
+	p.batch.DropEmpty()
 	r := report.New(p.batch, c.Resamples, c.Workers, p.detailed.runs)
-	r.Dropped = dropped
+	r.Dropped = int(p.dropped.Load())
+	if p.sample != nil {
+		r.SetSample(p.sample.of)
+	}
+	if err != nil {
+		r.SetPartial(int(p.cut.Load()))
+	}
 	r.Seconds = time.Since(start).Seconds()
-	return r, nil
+	return r, err
 }

@@ -11,30 +11,40 @@ import (
 type Config struct {
 	Policies []Policy
 	Repeat   int // every Nth decision is repeated and compared; 0 repeats none
-	Skip     int // decision points at the start at which the policies are not asked
+	// Asked says at which decision points, by number, the policies are asked; nil asks
+	// at all. At the next one a policy gets the events since it was last asked, as
+	// after rounds in which a room did not ask it.
+	Asked func(n int) bool
 }
 
 // WhatIf walks h once and asks all policies at every decision point. observe
 // gets their evaluations in the order of c.Policies; it may keep neither the
 // point nor the slice. place is the index of the transcript in its replay: it
 // varies which decisions are repeated. A policy that is not asked at the first
-// points begins like one that a room changes to: with its first input.
+// points begins like one that a room changes to: with its first input. A baseline
+// follows all points, because it costs little.
 func WhatIf(ctx context.Context, c Config, h *history.History, place int, observe func(*history.Point, []Evaluation)) error {
 	stats := newStatistics(c.Policies)
 	evaluators := newEvaluators(c.Policies, stats, func(v *policyEvaluator) { v.repeat, v.offset = c.Repeat, place })
 	evaluations := make([]Evaluation, len(evaluators))
 	return h.Walk(maxText(c.Policies), stats.listener(), func(p *history.Point) error {
-		if p.N <= c.Skip {
+		asked := c.Asked == nil || c.Asked(p.N)
+		if !asked && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for i, v := range evaluators {
+			if !asked && c.Policies[i].Baseline == "" {
+				continue
+			}
 			e, err := v.evaluate(ctx, p)
 			if err != nil {
 				return err
 			}
 			evaluations[i] = e
 		}
-		observe(p, evaluations)
+		if asked {
+			observe(p, evaluations)
+		}
 		return nil
 	})
 }

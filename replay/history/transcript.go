@@ -17,6 +17,7 @@ type Transcript struct {
 	// Events is the log of a room, read on demand. It is read more than once,
 	// and by another goroutine than the one that made it.
 	Events iter.Seq2[room.Event, error]
+	Length int // of Events, for estimates; 0 when it is not known
 }
 
 // events returns the log of a room as a sequence.

@@ -43,7 +43,10 @@ type Report struct {
 	Transcripts   []score.TranscriptHits `json:"transcripts"`
 	Strips        []score.Strip          `json:"strips"`
 	Gates         []Gate                 `json:"gates,omitempty"`
-	Changes       *Changes               `json:"changes,omitempty"` // of a page that shows two reports
+	SampleOf      int                    `json:"sample_of,omitempty"` // decision points of the transcripts; Decisions are a sample of them
+	Partial       bool                   `json:"partial,omitempty"`   // the replay was interrupted
+	Cut           int                    `json:"cut,omitempty"`       // transcripts that were replayed in part
+	Changes       *Changes               `json:"changes,omitempty"`   // of a page that shows two reports
 }
 
 // New returns the report of a batch, with figures from n bootstrap resamples
@@ -187,5 +190,5 @@ func (r *Report) summary() string {
 		mode = "simulate: policies run recorded agents"
 	}
 	return fmt.Sprintf("%s · %s · %s · %s · %.1f s", mode,
-		count(r.Conversations, "transcript"), count(r.Decisions, "decision"), count(r.Participants, "participant"), r.Seconds)
+		count(r.Conversations, "transcript"), r.extent(), count(r.Participants, "participant"), r.Seconds)
 }

@@ -50,12 +50,9 @@ func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
 	}
 }
 
-// DropEmpty removes the runs of transcripts without decision points, and
-// returns how many there were.
-func (b *Batch) DropEmpty() int {
-	before := len(b.Runs)
+// DropEmpty removes the runs of transcripts without decision points.
+func (b *Batch) DropEmpty() {
 	b.Runs = slices.DeleteFunc(b.Runs, func(r *Run) bool { return r.History == nil })
-	return before - len(b.Runs)
 }
 
 // Decisions is how many recorded decisions there are.

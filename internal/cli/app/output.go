@@ -200,6 +200,21 @@ func (p *progress) Part(done float64) {
 	}
 }
 
+// Reach shows that so many things of an estimated total are done; a total of 0 is not
+// known. The time that is left follows from both.
+func (p *progress) Reach(done, total int) {
+	if p.bar == nil {
+		return
+	}
+	if total > 0 {
+		p.bar.ChangeMax(max(total, done+1)) // at its maximum a bar ends
+	}
+	_ = p.bar.Set(done)
+}
+
+// Shown reports whether a person sees the progress.
+func (p *progress) Shown() bool { return p.bar != nil }
+
 func (p *progress) Add(n int) {
 	if p.bar != nil {
 		_ = p.bar.Add(n) // what cannot be shown is no reason to stop

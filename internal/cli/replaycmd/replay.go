@@ -3,15 +3,18 @@
 package replaycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/problem"
@@ -57,21 +60,28 @@ func Command(of *app.App) *cobra.Command {
 	f.StringArrayVar(&o.policies, "policy", nil, "policy to replay; repeatable, the others are compared with the first")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 6 if [POLICY.]FIGURE OP NUMBER holds; repeatable")
 	f.IntVar(&o.repeat, "repeat", 8, "repeat every Nth decision and compare the bytes; 1 repeats all")
+	f.IntVar(&o.sample, "sample", 0, "ask at so many decisions only, drawn evenly from all transcripts; reads the transcripts twice")
 	f.BoolVar(&o.simulate, "simulate", false, "let each policy run the recorded agents from the start, instead of asking what it would have done")
 	f.StringVar(&o.html, "html", "", "also write the report as one HTML file")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide as recorded, with the same bytes and the same fuel")
 	o.from.Add(cmd)
 	a.FuelFlag(cmd)
 	app.CompletePolicyFlag(cmd)
-	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatMD, app.FormatHTML)
+	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatMD, app.FormatHTML, formatJUnit, formatSARIF)
 	return cmd
 }
+
+// Forms of the report for continuous integration systems.
+const (
+	formatJUnit = "junit"
+	formatSARIF = "sarif"
+)
 
 type replayOptions struct {
 	policies, failIf []string
 	html             string
 	from             source.Reading
-	repeat           int
+	repeat, sample   int
 	check, simulate  bool
 }
 
@@ -81,6 +91,12 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 		return app.Usagef(cmd, "replay takes rooms or files of transcripts")
 	case len(o.policies) == 0 && !o.check:
 		return app.Usagef(cmd, "replay takes at least one --policy, or --check")
+	case o.sample < 0:
+		return app.Usagef(cmd, "--sample takes a number of decisions")
+	case o.sample > 0 && (o.simulate || o.check):
+		return app.Usagef(cmd, "--sample does not go with --simulate or --check, which need all decisions")
+	case o.sample > 0 && slices.Contains(args, "-"):
+		return app.Usagef(cmd, "--sample reads the transcripts twice: write stdin to a file")
 	}
 	sandbox, err := a.Sandbox()
 	if err != nil {
@@ -107,7 +123,7 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 	if err != nil {
 		return err
 	}
-	c := replay.Config{Policies: policies, Repeat: o.repeat, Simulate: o.simulate}
+	c := replay.Config{Policies: policies, Repeat: o.repeat, Simulate: o.simulate, Sample: o.sample, Partial: true}
 	return a.runReplay(cmd.Context(), c, src, conditions, o.html)
 }
 
@@ -116,11 +132,14 @@ func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.S
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	progress := a.Progress("decisions")
-	c.Progress = progress.Add
-	r, err := replay.Run(ctx, c, replayable(ctx, src))
+	if progress.Shown() {
+		c.Read = src.Share
+		c.Progress = func(p replay.Progress) { progress.Reach(p.Made, p.Total) }
+	}
+	r, interrupted := replay.Run(ctx, c, replayable(ctx, src))
 	progress.End()
-	if err != nil {
-		return err
+	if r == nil {
+		return interrupted
 	}
 	passed := r.Judge(conditions)
 	if page != "" {
@@ -128,8 +147,8 @@ func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.S
 			return err
 		}
 	}
-	if err := a.Emit(r, a.reportWriter(r)); err != nil || passed {
-		return err
+	if err := a.Emit(r, a.reportWriter(r, src.Files())); err != nil || interrupted != nil || passed {
+		return cmp.Or(err, interrupted)
 	}
 	var failed []string
 	for _, g := range r.Gates {
@@ -144,8 +163,12 @@ func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.S
 }
 
 // reportWriter returns the writer of the chosen format.
-func (a *commands) reportWriter(r *reports.Report) func(io.Writer) error {
+func (a *commands) reportWriter(r *reports.Report, files []string) func(io.Writer) error {
 	switch a.Format {
+	case formatJUnit:
+		return r.WriteJUnit
+	case formatSARIF:
+		return func(w io.Writer) error { return r.WriteSARIF(w, catalog.Version(), files) }
 	case app.FormatHTML:
 		return r.WriteHTML
 	case app.FormatMD:

@@ -18,9 +18,14 @@ var errEnough = errors.New("enough")
 
 // replayable yields the transcripts for a replay. A room is not read here: the
 // replay reads its events one by one, so that a long room need not fit in
-// memory.
+// memory. The sequence can be read again, if no argument is stdin.
 func replayable(ctx context.Context, s *source.Sources) iter.Seq2[history.Transcript, error] {
+	again := false
 	return func(yield func(history.Transcript, error) bool) {
+		if again { // what was left out has been told
+			s.Quiet()
+		}
+		again = true
 		err := s.Each(ctx, func(o source.Origin) error {
 			t, err := streamed(s, o)
 			if err != nil {
@@ -40,7 +45,7 @@ func replayable(ctx context.Context, s *source.Sources) iter.Seq2[history.Transc
 // streamed returns a transcript whose events are read on demand, if the room or
 // the file can be read again.
 func streamed(s *source.Sources, o source.Origin) (history.Transcript, error) {
-	t := history.Transcript{Name: o.Room}
+	t := history.Transcript{Name: o.Room, Length: int(o.Events)}
 	switch {
 	case o.Talk != nil || o.File != "" && !reopens(o.File):
 		return transcriptOf(o)

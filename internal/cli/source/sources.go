@@ -35,6 +35,7 @@ type Sources struct {
 	db      app.RoomLog                      // opened when the first room is read
 
 	untilDamage bool // see Single
+	read        progress
 }
 
 // An origin is one transcript, wherever it is.
@@ -90,11 +91,13 @@ func (s *Sources) Rooms(ctx context.Context) ([]log.Info, error) {
 
 // Each visits all transcripts in order, until visit fails.
 func (s *Sources) Each(ctx context.Context, visit func(Origin) error) error {
-	for _, name := range s.Args {
+	for i, name := range s.Args {
+		s.read.begin(i, len(s.Args))
 		if err := s.open(ctx, name, visit); err != nil {
 			return err
 		}
 	}
+	s.read.begin(len(s.Args), len(s.Args))
 	return nil
 }
 
@@ -111,7 +114,7 @@ func (s *Sources) open(ctx context.Context, name string, visit func(Origin) erro
 		return &problem.Error{Code: "TRANSCRIPT-READ", What: "the file cannot be read", Where: name, Err: err, Fix: "check its name and its permissions"}
 	}
 	defer f.Close()
-	return s.Read(f, name, visit)
+	return s.Read(s.read.file(f), name, visit)
 }
 
 // Read visits the transcripts in a file.
