@@ -9,6 +9,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/strict"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 )
 
 // A Lenient is a conversation that was read although parts of it break the format.
@@ -135,6 +136,11 @@ func (x *Lenient) turns(c *Conversation, list []json.RawMessage, ids map[string]
 			x.Changed++
 			x.fault(fmt.Errorf("%s: kind %.40q is none that participants send", name, t.Kind))
 			t.Kind, t.MessageID, t.Correlation = "", "", ""
+		}
+		if wrong := t.Usage.OutOfRange(); wrong != "" {
+			x.Changed++
+			x.fault(fmt.Errorf("%s: %s of the usage is out of range", name, wrong))
+			t.Usage = room.Usage{}
 		}
 		if err := t.check(t.I, ids); err != nil {
 			x.Skipped++

@@ -24,6 +24,7 @@ func TestLenient(t *testing.T) {
 		"unknown key": {`{"id":"x","mood":1,` + people + `,"turns":[{"i":0,"speaker":"a","text":"1","mood":"x"}]}`, "1", 0, 2, `unknown key "mood"`},
 		"type":        {`{"id":"x",` + people + `,"turns":[{"i":0,"speaker":"a","text":7},{"i":1,"speaker":"b","text":"2"}]}`, "2", 1, 0, `turns[0]: "text" may not be`},
 		"time":        {`{"id":"x",` + people + `,"turns":[{"i":0,"speaker":"a","text":"1","at":"noon"},{"i":1,"speaker":"b","text":"2"}]}`, "2", 1, 0, `turns[0]: at "noon" is not an ISO time`},
+		"usage":       {`{"id":"x",` + people + `,"turns":[{"i":0,"speaker":"a","text":"1","usage":{"known":true,"output_tokens":-1}}]}`, "1", 0, 1, "turns[0]: output_tokens of the usage is out of range"},
 		"order":       {`{"id":"x",` + people + `,"turns":[{"i":4,"speaker":"a","text":"1"}]}`, "1", 0, 1, "turns[0]: i is 4"},
 		"kind":        {`{"id":"x","participants":[{"id":"a","kind":"robot"},{"id":"b","kind":"agent"}],"turns":[{"i":0,"speaker":"b","text":"1"}]}`, "1", 1, 0, `participants[0]: kind "robot"`},
 		"no id":       {`{` + people + `,"turns":[]}`, "-", 1, 0, `"id" is missing`},

@@ -104,6 +104,8 @@ func (t *builder) autoGenMessage(m value, made toolCalls) {
 		return
 	}
 	p.speaker = t.participant(who, "", autoGenKind(who), "")
+	first := len(t.c.Turns)
+	defer func() { t.state("", first, autoGenUsage.of(m.get("models_usage"))) }()
 	switch kind {
 	case "ToolCallRequestEvent":
 		t.autoGenCalls(p, content, made)

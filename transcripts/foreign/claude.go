@@ -183,13 +183,16 @@ func (c *claudeReader) message(v value, kind string) {
 	default:
 		p.speaker = c.participant("user", "", transcripts.KindHuman, "")
 	}
-	content := m.require("content")
-	if content.kind() != '[' {
+	first := len(c.c.Turns)
+	if content := m.require("content"); content.kind() != '[' {
 		c.text(p, content.text(), side)
-		return
+	} else {
+		for block := range content.items() {
+			c.block(p, block, side)
+		}
 	}
-	for block := range content.items() {
-		c.block(p, block, side)
+	if kind == "assistant" {
+		c.state(p.id, first, anthropicUsage.of(m.get("usage")))
 	}
 }
 

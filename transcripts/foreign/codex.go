@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/transcripts"
 )
 
@@ -18,6 +19,7 @@ type codexReader struct {
 	calls toolCalls
 	user  string
 	agent string
+	first int // turn since the last usage was stated
 }
 
 func readCodex(in *input) (*builder, error) {
@@ -52,10 +54,25 @@ func (c *codexReader) line(v value) {
 	case "response_item":
 		c.item(payload, at)
 	case "event_msg":
+		if u := codexUsage.of(payload.get("info").get("last_token_usage")); u.Known && payload.get("type").maybeText() == "token_count" {
+			c.answered(u)
+		}
 		c.leaveOut("event for the screen")
 	default:
 		c.leaveOut("line of type " + truncate(clean(kind), 60))
 	}
+}
+
+// answered notes the usage of the answer of the model that has just ended.
+func (c *codexReader) answered(u room.Usage) {
+	first := c.first
+	for i := first; i < len(c.c.Turns); i++ { // the prompt of the user comes before
+		if c.c.Turns[i].Speaker != c.agent && i == first {
+			first++
+		}
+	}
+	c.state("", first, u)
+	c.first = len(c.c.Turns)
 }
 
 // oldCodexHead reports whether v is a line about the session of a rollout without an

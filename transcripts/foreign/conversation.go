@@ -28,6 +28,8 @@ type builder struct {
 	joinedText      strings.Builder // text of the last turn, once a piece was joined to it
 	toolsHaveNoSeat bool            // in this source a named participant runs the tools
 	strict          bool            // an error in a piece ends the import
+	stated          []stated        // usage of messages
+	statedOf        map[string]int  // place in stated, by the id of the message
 }
 
 // newBuilder starts a conversation. id is the id in the source; without one the
@@ -248,6 +250,7 @@ func clean(s string) string {
 // finish returns the conversation, nil without turns.
 func (t *builder) finish() (*Conversation, error) {
 	t.flush()
+	t.shareUsage()
 	if n := len(t.c.Participants); n > transcripts.MaxParticipants {
 		return nil, sizeError(t.name, fmt.Sprintf("it has %d participants, more than %d", n, transcripts.MaxParticipants))
 	}

@@ -69,6 +69,9 @@ func told(all []*Conversation) string {
 			if t.Seconds != nil {
 				fmt.Fprintf(&b, " %gs", *t.Seconds)
 			}
+			if u := t.Usage; u.Known {
+				fmt.Fprintf(&b, " %d/%d tokens", u.Input, u.Output)
+			}
 			text := strings.ReplaceAll(t.Text, "\n", "⏎")
 			if r := []rune(text); len(r) > 100 {
 				text = string(r[:100]) + fmt.Sprintf("… (%d bytes)", len(t.Text))

@@ -125,6 +125,8 @@ func (r partsReader) geminiMessage(m value) {
 		return
 	}
 	p := piece{speaker: r.speaker(kind == "user"), at: at, id: m.get("id").maybeText()}
+	first := len(r.c.Turns)
+	defer func() { r.state("", first, geminiUsage.of(m.get("tokens"))) }()
 	for thought := range m.get("thoughts").itemsOf() {
 		text := strings.TrimSpace(thought.get("subject").maybeText() + "\n" + thought.get("description").maybeText())
 		r.addText(piece{speaker: p.speaker, at: at, text: text, channel: channelThought}, "thought without a text")
@@ -179,7 +181,9 @@ func (r partsReader) qwenLine(v value) {
 	at, _ := time.Parse(time.RFC3339Nano, v.get("timestamp").maybeText())
 	switch kind := v.require("type").text(); kind {
 	case "user", "assistant", "tool_result":
+		first := len(r.c.Turns)
 		r.parts(piece{speaker: r.speaker(kind == "user"), at: at, id: v.get("uuid").maybeText()}, v.require("message").require("parts"))
+		r.state("", first, qwenUsage.of(v.get("usageMetadata")))
 	default:
 		r.leaveOut("line of type " + typeOrNone(kind))
 	}

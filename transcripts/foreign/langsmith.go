@@ -213,6 +213,8 @@ func (l langReader) message(m value, agent string, here map[string]int, at time.
 		p.speaker = l.participant(cmp.Or(fields.get("name").maybeText(), "user"), "", transcripts.KindHuman, "")
 		l.addText(p, "message without a text")
 	default:
+		first := len(l.c.Turns)
+		defer func() { l.state("", first, langUsage.of(fields.get("usage_metadata"))) }()
 		p.speaker = l.participant(cmp.Or(fields.get("name").maybeText(), agent), "", transcripts.KindAgent, "")
 		if strings.TrimSpace(text) != "" || len(calls) == 0 {
 			l.addText(p, "message without a text")

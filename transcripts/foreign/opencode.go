@@ -44,9 +44,11 @@ func (o openCodeReader) message(m value) {
 		info.get("role").fail("the role must be user or assistant")
 		return
 	}
+	first := len(o.c.Turns)
 	for part := range m.require("parts").items() {
 		o.part(p, part)
 	}
+	o.state("", first, openCodeUsage.of(info.get("tokens")))
 	if e := info.get("error"); e.kind() == '{' {
 		o.leaveOut("error of the model (" + typeOrNone(e.get("name").maybeText()) + ")")
 	}

@@ -56,8 +56,12 @@ func (t *spanConverter) span(s *span) {
 		for _, m := range s.messages("gen_ai.input.messages", "gen_ai.prompt") {
 			t.message(s, m, here, nanos(s.start), true)
 		}
+		first := len(t.c.Turns)
 		for _, m := range s.messages("gen_ai.output.messages", "gen_ai.completion") {
 			t.message(s, m, here, s.endTime(), s.innerMessages)
+		}
+		if !s.innerMessages { // otherwise it is the sum of the inner spans
+			t.state("", first, s.usage())
 		}
 	case s.text("gen_ai.operation.name") == "execute_tool" || s.text("gen_ai.tool.name") != "":
 		t.toolSpan(s)
@@ -330,5 +334,7 @@ func (t *spanConverter) ownSpan(s *span) {
 		}
 	}
 	p.text = strings.Join(texts, "\n")
+	first := len(t.c.Turns)
 	t.addTurn(p)
+	t.state("", first, s.usage())
 }

@@ -46,6 +46,8 @@ func count(n int64, noun string) string {
 func amount(n int64, estimated bool) string {
 	s := thousands(n)
 	switch {
+	case n == 0:
+		return s
 	case n >= 999_500:
 		s = fmt.Sprintf("%.2fM", float64(n)/1e6)
 	case n >= 10_000:
