@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+
+	"github.com/folkmoot/moot/transcripts"
 )
 
 // A Run describes a conversation or room before its turns are counted.
@@ -11,7 +13,6 @@ type Run struct {
 	Name    string // id of the conversation or the room
 	File    string // "" for a room of the data folder
 	Mistake int    // index of the turn that is labelled as the decisive error; NoTurn if there is no label
-	Stop    int    // index of the first turn that a guard would have prevented; NoTurn if it would not have ended the run
 	Outcome Outcome
 }
 
@@ -40,13 +41,21 @@ func (r *Run) group() string {
 // An Account adds up the waste of runs. The zero Account is empty. It is used by one
 // goroutine at a time.
 type Account struct {
-	Guard string // name of the policy that Run.Stop is of; "" for none
+	Guard string         // name of the policy that Watch is of; "" for none
+	Watch func() Watcher // returns the watcher of a new run; nil for none
 
 	total  sums
 	kinds  [resent + 1]kindSums
 	groups []*groupSums
 	byName map[string]*groupSums
 	guard  guardSums
+}
+
+// A Watcher watches the turns of one run. The run would have ended after the first turn
+// that it flags.
+type Watcher interface {
+	Join(transcripts.Participant)
+	Flags(speaker, text string) bool
 }
 
 // resent is the place of ResentContext, the last kind.
@@ -88,9 +97,9 @@ type groupSums struct {
 
 // guardSums are what a guard would have done.
 type guardSums struct {
-	stopped, good, goodStopped int64
-	sums                       // of the turns that it would have prevented
-	goodTurns                  int64
+	stopped, early, good, goodStopped int64
+	sums                              // of the turns that it would have prevented
+	goodTurns                         int64
 }
 
 // maxGroups bounds the number of groups. Further runs are in a group of their own.

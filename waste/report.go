@@ -81,6 +81,7 @@ type Guard struct {
 	Policy      string `json:"policy"`
 	Runs        int64  `json:"runs"`
 	Stopped     int64  `json:"stopped"`      // runs that would have ended earlier
+	Early       int64  `json:"before_error"` // of these, those that would have ended before their labelled error
 	Good        int64  `json:"good"`         // runs that have succeeded
 	GoodStopped int64  `json:"good_stopped"` // of these, how many would have ended earlier: false alarms
 	Part               // the turns that would have been saved
@@ -141,7 +142,7 @@ func (a *Account) Report() *Report {
 	}
 	if a.Guard != "" {
 		g := &a.guard
-		r.Guard = &Guard{a.Guard, t.runs, g.stopped, g.good, g.goodStopped, g.partOf(t)}
+		r.Guard = &Guard{a.Guard, t.runs, g.stopped, g.early, g.good, g.goodStopped, g.partOf(t)}
 	}
 	return r
 }

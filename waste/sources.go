@@ -16,7 +16,7 @@ type Labels struct {
 
 // Run returns what the labels of a conversation say about it.
 func (l Labels) Run(c *transcripts.Conversation, file string) Run {
-	r := Run{Name: c.ID, File: file, Mistake: NoTurn, Stop: NoTurn}
+	r := Run{Name: c.ID, File: file, Mistake: NoTurn}
 	field := l.Mistake
 	if field == "" {
 		field = transcripts.MistakeField

@@ -37,6 +37,10 @@ type Walk struct {
 	question int               // index of the last turn that asks; NoTurn before
 	repeats  repeats
 
+	watcher Watcher // nil for none
+	flagged bool    // the watcher has flagged a turn
+	stopped bool    // and there were turns after it
+
 	mistake Example // the labelled turn
 	after   sums    // turns after it
 }
@@ -70,11 +74,8 @@ func (a *Account) Begin(r Run) *Walk {
 	if r.Mistake != NoTurn {
 		w.group.labelled.runs++
 	}
-	if r.Stop != NoTurn {
-		a.guard.stopped++
-		if r.Outcome == Succeeded {
-			a.guard.goodStopped++
-		}
+	if a.Watch != nil {
+		w.watcher = a.Watch()
 	}
 	return w
 }
@@ -87,6 +88,9 @@ func (w *Walk) Join(p transcripts.Participant) {
 		w.matcher = nil
 	}
 	w.kinds[p.ID] = p.Kind
+	if w.watcher != nil {
+		w.watcher.Join(p)
+	}
 	w.agents = w.agents || p.Kind == transcripts.KindAgent || p.Kind == transcripts.KindTool
 }
 
@@ -195,9 +199,7 @@ func (w *Walk) book(t *Turn, c *turnCost) {
 	if w.run.Mistake != NoTurn {
 		w.group.labelled.add(c)
 	}
-	if w.run.Stop != NoTurn && w.turn >= w.run.Stop {
-		a.guard.add(c)
-	}
+	w.guard(t, c)
 	for i, k := range Kinds() {
 		if c.kinds.has(k) {
 			a.kinds[i].of++
@@ -221,6 +223,26 @@ func (w *Walk) book(t *Turn, c *turnCost) {
 			a.kinds[first.place()].offer(w.example(t, c))
 		}
 	}
+}
+
+// guard adds the turn to what the watcher would have prevented, or asks it.
+func (w *Walk) guard(t *Turn, c *turnCost) {
+	g := &w.account.guard
+	switch {
+	case !w.flagged:
+		w.flagged = w.watcher != nil && w.watcher.Flags(t.Speaker, t.Quote)
+		return
+	case !w.stopped:
+		w.stopped = true
+		g.stopped++
+		if w.run.Outcome == Succeeded {
+			g.goodStopped++
+		}
+		if w.turn <= w.run.Mistake {
+			g.early++
+		}
+	}
+	g.add(c)
 }
 
 // End ends the run.

@@ -94,8 +94,12 @@ func (v view) prompting() string {
 // guarded is the sentence about the policy that may end runs.
 func (v view) guarded() string {
 	g := v.Guard
-	s := fmt.Sprintf("With %s %s of %s would have ended earlier, without %s tokens (%s).",
-		term.Line(g.Policy), thousands(g.Stopped), count(g.Runs, "run"), v.tokens(g.Tokens), percent(g.Share))
+	early := ""
+	if g.Early > 0 {
+		early = fmt.Sprintf(", %s of them before the labelled error", thousands(g.Early))
+	}
+	s := fmt.Sprintf("With %s %s of %s would have ended earlier%s, without %s tokens (%s).",
+		term.Line(g.Policy), thousands(g.Stopped), count(g.Runs, "run"), early, v.tokens(g.Tokens), percent(g.Share))
 	if g.Good == 0 {
 		return s + " No run is known to have succeeded, so false alarms are not counted."
 	}

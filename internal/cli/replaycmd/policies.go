@@ -1,12 +1,9 @@
 package replaycmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -14,7 +11,6 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/plugins"
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/drive"
 	reports "github.com/folkmoot/moot/replay/report"
@@ -41,24 +37,9 @@ func (a *commands) loadOneReplayed(ctx context.Context, h *plugins.Host, spec st
 	if name, ok := strings.CutPrefix(spec, "baseline:"); ok {
 		return replayedBaseline(spec, name)
 	}
-	name, settings := spec, policy.JSON(nil)
-	if i := strings.IndexByte(spec, '{'); i >= 0 {
-		name, settings = strings.TrimSpace(spec[:i]), policy.JSON(spec[i:])
-	} else if use, file, ok := strings.Cut(spec, "@"); ok && use != "" && !strings.HasPrefix(spec, catalog.DigestPrefix) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return drive.Policy{}, &problem.Error{
-				Code: "ROOM-SETTINGS", What: "the file of the settings cannot be read", Where: "--policy " + spec, Err: err,
-				Fix: "write POLICY@FILE; `moot policy learn` makes such files",
-			}
-		}
-		name, settings = use, policy.JSON(bytes.TrimSpace(text))
-	}
-	if settings != nil && !json.Valid(settings) {
-		return drive.Policy{}, &problem.Error{
-			Code: "ROOM-SETTINGS", What: "the settings are not JSON", Where: "--policy " + spec,
-			Fix: `write them directly after the name: --policy 'mention{"lookback":2}'`,
-		}
+	name, settings, err := app.PolicySpec(spec)
+	if err != nil {
+		return drive.Policy{}, err
 	}
 	s, err := a.Catalog().Named(ctx, name)
 	if err != nil {

@@ -24,6 +24,7 @@ type commands struct{ *app.App }
 type options struct {
 	failIf []string
 	html   string
+	policy string
 	labels waste.Labels
 	from   source.Reading
 }
@@ -60,6 +61,7 @@ func Command(of *app.App) *cobra.Command {
 	f.StringVar(&o.html, "html", "", "also write the report as one HTML file")
 	f.StringVar(&o.labels.Mistake, "mistake", "", "field of a conversation's extra with the index of the turn of the decisive error (default mistake_step)")
 	f.StringVar(&o.labels.Outcome, "outcome", "", "field of a conversation's extra that says whether it succeeded (default outcome, success or is_correct)")
+	f.StringVar(&o.policy, "policy", "wasteguard", "count what wasteguard, wasteguard@FILE or wasteguard{SETTINGS} would have ended; none counts nothing")
 	o.from.Add(cmd)
 	app.Formats(cmd, app.FormatTable, app.FormatJSON, app.FormatMD, app.FormatHTML)
 	return cmd
@@ -82,7 +84,11 @@ func (a *commands) waste(cmd *cobra.Command, args []string, o options) error {
 		return err
 	}
 	defer src.Close()
-	account, interrupted := a.count(cmd.Context(), src, o.labels)
+	account := &waste.Account{}
+	if err := guard(cmd, account, o.policy); err != nil {
+		return err
+	}
+	interrupted := a.count(cmd.Context(), src, o.labels, account)
 	if interrupted != nil && cmd.Context().Err() == nil {
 		return interrupted
 	}
@@ -92,11 +98,10 @@ func (a *commands) waste(cmd *cobra.Command, args []string, o options) error {
 }
 
 // count counts the transcripts until the first error.
-func (a *commands) count(ctx context.Context, src *source.Sources, labels waste.Labels) (*waste.Account, error) {
-	account := &waste.Account{}
+func (a *commands) count(ctx context.Context, src *source.Sources, labels waste.Labels, account *waste.Account) error {
 	progress := a.Progress("turns")
 	defer progress.End()
-	err := src.Each(ctx, func(o source.Origin) error {
+	return src.Each(ctx, func(o source.Origin) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -105,9 +110,8 @@ func (a *commands) count(ctx context.Context, src *source.Sources, labels waste.
 			progress.Add(len(o.Talk.Turns))
 			return nil
 		}
-		return account.AddRoom(waste.Run{Name: o.Room, File: o.File, Mistake: waste.NoTurn, Stop: waste.NoTurn}, source.EventsIn(o.Entries))
+		return account.AddRoom(waste.Run{Name: o.Room, File: o.File, Mistake: waste.NoTurn}, source.EventsIn(o.Entries))
 	})
-	return account, err
 }
 
 // show writes the report. passed says whether no condition holds.

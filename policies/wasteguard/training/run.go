@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/minhash"
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/wasteguard"
 	"github.com/folkmoot/moot/transcripts"
 )
@@ -36,14 +35,17 @@ type turn struct {
 func NewRun(c *transcripts.Conversation, mistake int) *Run {
 	r := &Run{ID: c.ID, Task: task(c), Mistake: mistake}
 	spoke := map[string]bool{}
-	walk(c, func(w *wasteguard.Watch, in *policy.Input, e *policy.Event) {
-		t := turn{trivial: w.Said > 0 && !spoke[e.From] && e.Bytes > trivialLength}
-		t.x, t.judged = w.Next(in, e)
-		spoke[e.From] = true
-		r.turns = append(r.turns, t)
-	})
+	var g Guard
+	for _, p := range c.Participants {
+		g.Join(p)
+	}
 	texts := make([][]string, len(c.Turns))
 	for i := range c.Turns {
+		e := g.event(c.Turns[i].Speaker, c.Turns[i].Text)
+		t := turn{trivial: i > 0 && !spoke[e.From] && e.Bytes > trivialLength}
+		t.x, t.judged = g.watch.Next(&g.in, e)
+		spoke[e.From] = true
+		r.turns = append(r.turns, t)
 		texts[i] = strings.Fields(strings.ToLower(c.Turns[i].Text))
 	}
 	r.sketch = minhash.Of(texts...)
@@ -96,48 +98,4 @@ func task(c *transcripts.Conversation) string {
 		extra.Objective = ""
 	}
 	return cmp.Or(extra.Objective, c.ID)
-}
-
-// walk visits the turns of a conversation as messages in a room.
-func walk(c *transcripts.Conversation, visit func(*wasteguard.Watch, *policy.Input, *policy.Event)) {
-	in := policy.Input{ABI: policy.ABI, Room: c.ID}
-	people := map[string]bool{}
-	for _, p := range c.Participants {
-		in.Agents = append(in.Agents, seat(p))
-		people[p.ID] = p.Kind == transcripts.KindHuman
-	}
-	var w wasteguard.Watch
-	for i := range c.Turns {
-		t := &c.Turns[i]
-		e := policy.Event{Seq: int64(i + 1), Turn: i + 1, From: t.Speaker, Kind: policy.KindMessage, Text: t.Text, Bytes: len(t.Text)}
-		if people[t.Speaker] {
-			e.Kind = policy.KindHuman
-		}
-		if len(e.Text) > policy.DefText {
-			e.Text, e.Truncated = e.Text[:policy.DefText], true
-		}
-		visit(&w, &in, &e)
-	}
-}
-
-func seat(p transcripts.Participant) policy.Agent {
-	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
-	switch {
-	case p.Kind == transcripts.KindHuman:
-		a.Kind = policy.Human
-	case p.Kind == transcripts.KindTool && p.Role == "":
-		a.Role = transcripts.KindTool
-	}
-	return a
-}
-
-// FirstFlag returns the index of the first turn of c that the policy p flags. ok is false
-// if it flags none.
-func FirstFlag(p *wasteguard.Policy, c *transcripts.Conversation) (first int, ok bool) {
-	walk(c, func(w *wasteguard.Watch, in *policy.Input, e *policy.Event) {
-		if p.Flag(w, in, e) != "" && !ok {
-			first, ok = e.Turn-1, true
-		}
-	})
-	return first, ok
 }

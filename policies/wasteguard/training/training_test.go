@@ -113,11 +113,62 @@ func TestModelIsReadBack(t *testing.T) {
 	if err := p.Configure([]byte(strings.Replace(string(settings), "{", `{"fallback":"decline",`, 1))); err != nil {
 		t.Fatal(err)
 	}
-	if first, ok := FirstFlag(p, talk("new", "", 12, map[int]string{7: guess})); !ok || first != 7 {
-		t.Errorf("flagged is turn %d (%v), want 7", first, ok)
+	for at, want := range map[int][]int{7: {7}, 0: nil} { // turn 0 is a person's
+		if got := flagged(p, talk("new", "", 12, map[int]string{at: guess})); !slices.Equal(got, want) {
+			t.Errorf("flagged are the turns %v, want %v", got, want)
+		}
 	}
-	if first, ok := FirstFlag(p, talk("new", "", 12, map[int]string{0: guess})); ok {
-		t.Errorf("turn %d is flagged, and the only odd one is a person's", first)
+}
+
+// flagged returns the turns of a conversation that a policy flags.
+func flagged(p *wasteguard.Policy, c *transcripts.Conversation) (turns []int) {
+	g := Guard{Policy: p}
+	for _, x := range c.Participants {
+		g.Join(x)
+	}
+	for i := range c.Turns {
+		if g.Flags(c.Turns[i].Speaker, c.Turns[i].Text) {
+			turns = append(turns, i)
+		}
+	}
+	return turns
+}
+
+// TestGuardIsThePolicy: a guard flags the turns at which the policy declines when it is
+// asked after each.
+func TestGuardIsThePolicy(t *testing.T) {
+	t.Parallel()
+	c := talk("r", "", 30, map[int]string{3: guess, 8: guess + strings.Repeat(" 1234", 3000), 12: guess, 20: guess})
+	p := wasteguard.New(nil)
+	if err := p.Configure(policy.JSON(`{"flag":30,"fallback":"decline"}`)); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	var in policy.Input
+	for i, x := range []string{policy.Human, policy.Local, policy.Local, policy.Local} {
+		a := policy.Agent{ID: c.Participants[i].ID, Kind: x}
+		if a.ID == "shell" {
+			a.Role = "tool"
+		}
+		in.Agents = append(in.Agents, a)
+	}
+	for i := range c.Turns {
+		e := policy.Event{Turn: i + 1, From: c.Turns[i].Speaker, Kind: policy.KindMessage, Text: c.Turns[i].Text, Bytes: len(c.Turns[i].Text)}
+		if i == 0 {
+			e.Kind = policy.KindHuman
+		}
+		e.Text = e.Text[:min(len(e.Text), policy.DefText)]
+		in.Init, in.Turn, in.Events = i == 0, i+2, []policy.Event{e}
+		d := p.Decide(&in)
+		if d.State != nil {
+			in.State = d.State
+		}
+		if strings.HasPrefix(d.Reason, "a person should look at turn ") {
+			got = append(got, i)
+		}
+	}
+	if want := flagged(p, c); len(got) < 3 || len(got) > 20 || !slices.Equal(got, want) {
+		t.Errorf("the policy declines after %v, the guard flags %v", got, want)
 	}
 }
 
