@@ -66,7 +66,8 @@ func (p *pool) feed(ctx context.Context, transcripts iter.Seq2[history.Transcrip
 		if err != nil {
 			return err
 		}
-		j := job{transcript: t, place: len(p.batch.Runs), run: &score.Run{}}
+		place := len(p.batch.Runs)
+		j := job{transcript: t, place: place, run: &score.Run{Place: place}}
 		p.batch.Runs = append(p.batch.Runs, j.run)
 		if j.size, err = p.meter.add(t); err != nil {
 			return err

@@ -43,6 +43,8 @@ type History struct {
 	conversation  bool
 	log           iter.Seq2[room.Event, error]
 	firstRedacted int64 // 0 when not yet known
+	spending      []Spending
+	granted       string // that has the turn, while a walk adds up the spending
 }
 
 // Open reads t as far as a walk needs it. It returns nil, without an error, for

@@ -33,6 +33,7 @@ type Point struct {
 	OnMessage func(*Point, *room.Message)
 
 	texts         recentTexts
+	excerpts      excerpts
 	sums          windowSums
 	tokens        []int32 // by seat: cached Tokens plus one; 0 when not cached
 	publicTokens  int64   // of all public messages
@@ -72,6 +73,7 @@ func (h *History) Walk(maxText int, onMessage func(*Point, *room.Message), visit
 			}
 		}
 		p.Apply(&e)
+		h.addSpending(&e)
 	}
 	return nil
 }
@@ -158,6 +160,7 @@ func (p *Point) addMessage(m *room.Message, seq int64) {
 	h := p.History
 	p.growLastSpoke()
 	p.addTokens(m)
+	p.excerpts.add(m)
 	p.Last = -1
 	if seat, ok := h.index[m.From]; ok {
 		p.Last = seat

@@ -21,11 +21,12 @@ type Batch struct {
 	Runs         []*Run // in the order of the transcripts
 	timings      []*Timing
 	calibrations []*Calibration
+	cases        *cases
 }
 
 // NewBatch returns a batch without runs.
 func NewBatch(policies []drive.Policy, simulated bool) *Batch {
-	b := &Batch{Policies: policies, Simulated: simulated}
+	b := &Batch{Policies: policies, Simulated: simulated, cases: newCases(len(policies))}
 	for range policies {
 		b.timings = append(b.timings, &Timing{})
 		b.calibrations = append(b.calibrations, &Calibration{})
@@ -36,7 +37,7 @@ func NewBatch(policies []drive.Policy, simulated bool) *Batch {
 // Begin prepares r for the decisions of h. With detailed it keeps the first
 // decisions one by one.
 func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
-	r.History = h
+	r.History, r.cases = h, b.cases
 	r.recorded = &Tally{detailed: detailed}
 	for i := range b.Policies {
 		r.tallies = append(r.tallies, &Tally{timing: b.timings[i], calibration: b.calibrations[i], detailed: detailed})

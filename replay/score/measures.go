@@ -53,6 +53,9 @@ var otherFigures = []struct {
 	{"differing", func(r *Result) Figure { return Figure(r.Differing) }},
 	{"tokens", func(r *Result) Figure { return Figure(r.Tokens) }},
 	{"cost", func(r *Result) Figure { return Figure(r.Cost) }},
+	{"completion_tokens", func(r *Result) Figure { return Figure(r.Completion) }},
+	{"completion_cost", func(r *Result) Figure { return Figure(r.ReplyCost) }},
+	{"turn_ms", func(r *Result) Figure { return Figure(r.TurnMS) }},
 	{"p50_ms", func(r *Result) Figure { return r.P50 }},
 	{"p99_ms", func(r *Result) Figure { return r.P99 }},
 	{"ece", func(r *Result) Figure { return r.Risk.ece() }},
@@ -94,6 +97,7 @@ func (r *Result) setCounts(total *sums) {
 	n := func(i int) int { return int(math.Round(total[i])) }
 	r.Decisions, r.Hits, r.Declines, r.Tied = n(sumDecisions), Figure(total[sumHits]), n(sumDeclines), n(sumTied)
 	r.Finishes, r.Errors, r.Tokens, r.Cost = n(sumFinishes), n(sumErrors), int64(n(sumTokens)), int64(n(sumCost))
+	r.Completion, r.ReplyCost, r.TurnMS = int64(n(sumCompletion)), int64(n(sumCompletionCost)), int64(n(sumTurnMS))
 	r.Repeated, r.Differing = n(sumRepeated), n(sumDiffering)
 	r.Flips.SpeakToDecline, r.Flips.DeclineToSpeak, r.Flips.OtherSpeaker = n(sumToDecline), n(sumToSpeak), n(sumOther)
 	r.Flips.Total = r.Flips.SpeakToDecline + r.Flips.DeclineToSpeak + r.Flips.OtherSpeaker

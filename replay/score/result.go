@@ -33,17 +33,20 @@ type Result struct {
 	N         map[string]int       `json:"n"`         // decisions measured, by key of the figure
 
 	Silence    *Silence   `json:"silence,omitempty"`
-	Risk       *Risk      `json:"risk,omitempty"`  // of a policy that states a confidence
-	Tokens     int64      `json:"tokens"`          // estimate of all prompts
-	Cost       int64      `json:"cost"`            // of the prompts, in millionths, where participants have a price
-	P50        Figure     `json:"p50_ms"`          // time of a decision
-	P99        Figure     `json:"p99_ms"`          //
-	Times      []TimeSlot `json:"times,omitempty"` // histogram of the times
-	Repeated   int        `json:"repeated"`        // decisions made twice
-	Differing  int        `json:"differing"`       // of them, with different bytes or fuel
-	Flips      Flips      `json:"flips"`           // decisions other than recorded
-	Reasons    []Reason   `json:"reasons"`         // the most frequent
-	Run        *Simulated `json:"run,omitempty"`   // of a simulation
+	Risk       *Risk      `json:"risk,omitempty"`    // of a policy that states a confidence
+	Tokens     int64      `json:"tokens"`            // estimate of all prompts
+	Cost       int64      `json:"cost"`              // of the prompts, in millionths, where participants have a price
+	Completion int64      `json:"completion_tokens"` // estimate of all replies: the mean of the seat's recorded ones
+	ReplyCost  int64      `json:"completion_cost"`   // of the replies, in millionths
+	TurnMS     int64      `json:"turn_ms"`           // estimate of the time of all turns, from recorded latencies; 0 for none
+	P50        Figure     `json:"p50_ms"`            // time of a decision
+	P99        Figure     `json:"p99_ms"`            //
+	Times      []TimeSlot `json:"times,omitempty"`   // histogram of the times
+	Repeated   int        `json:"repeated"`          // decisions made twice
+	Differing  int        `json:"differing"`         // of them, with different bytes or fuel
+	Flips      Flips      `json:"flips"`             // decisions other than recorded
+	Reasons    []Reason   `json:"reasons"`           // the most frequent
+	Run        *Simulated `json:"run,omitempty"`     // of a simulation
 	FirstError string     `json:"first_error,omitempty"`
 }
 

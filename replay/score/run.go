@@ -8,7 +8,9 @@ import (
 // A Run is one transcript of a replay with the tallies of all policies. It is
 // used by one goroutine at a time.
 type Run struct {
+	Place    int              // of the transcript among all of the replay
 	History  *history.History // nil when the transcript has no decision points
+	cases    *cases           // of the batch
 	recorded *Tally
 	tallies  []*Tally      // by policy
 	windows  []SeatWindows // of the recorded speakers, by seat
@@ -26,6 +28,7 @@ func (r *Run) AddRecorded(p *history.Point) {
 func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 	r.AddRecorded(p)
 	r.addWindows(p)
+	r.cases.addPoint(r.Place, p, evaluations)
 	r.choices[0] = p.Truth
 	for i := range evaluations {
 		r.tallies[i].addEvaluation(p, &evaluations[i])

@@ -27,16 +27,19 @@ const (
 
 // Sums that have no interval.
 const (
-	sumFinishes  = resampledSums + iota
-	sumErrors    //
-	sumSilent    // decisions of sumMixed that chose silence
-	sumCost      // of prompts, in millionths
-	sumRepeated  // decisions made twice
-	sumDiffering // of them, with different bytes or fuel
-	sumToDecline // recorded speak, chosen decline
-	sumToSpeak   // recorded decline, chosen speak
-	sumOther     // another speaker than recorded
-	sumTied      // decisions whose choice shares its place with others
+	sumFinishes       = resampledSums + iota
+	sumErrors         //
+	sumSilent         // decisions of sumMixed that chose silence
+	sumCost           // of prompts, in millionths
+	sumRepeated       // decisions made twice
+	sumDiffering      // of them, with different bytes or fuel
+	sumToDecline      // recorded speak, chosen decline
+	sumToSpeak        // recorded decline, chosen speak
+	sumOther          // another speaker than recorded
+	sumTied           // decisions whose choice shares its place with others
+	sumCompletion     // estimated tokens of replies
+	sumCompletionCost // of them, in millionths
+	sumTurnMS         // estimated time of turns, in milliseconds
 	allSums
 )
 

@@ -30,6 +30,7 @@ type Tally struct {
 	timing      *Timing      // of the policy in all transcripts; nil for the recorded decisions
 	calibration *Calibration // the same
 	simulation  *drive.Simulation
+	pairs       pairs // of recorded and chosen, where both are known
 
 	detailed bool             // keep choices and details
 	choices  []history.Choice // of the first decisions
@@ -129,6 +130,7 @@ func (t *Tally) addChosen(e *drive.Evaluation) {
 
 // addComparison compares the choice with the recorded one.
 func (t *Tally) addComparison(p *history.Point, e *drive.Evaluation) {
+	t.pairs.add(p.Truth, e.Choice)
 	same, hit := e.Choice == p.Truth, e.Hit
 	t.sums[sumHits] += hit
 	t.sums[sumReciprocal] += e.ReciprocalRank
@@ -183,6 +185,7 @@ func (t *Tally) finishSums(h *history.History) {
 	if t.sums[sumDecisions] == 0 {
 		return
 	}
+	t.addSpending(h)
 	t.sums[sumTranscripts] = 1
 	t.sums[sumMacro] = t.sums[sumHits] / t.sums[sumDecisions]
 	if t.sums[sumSpoken] == 0 {
