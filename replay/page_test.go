@@ -68,7 +68,7 @@ func TestHTML(t *testing.T) {
 		t.Errorf("%d outlined declines, want 8: four decisions in each of two conversations", n)
 	}
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil || strings.ContainsAny(text.String(), "\u202e\x1b") {
+	if err := r.WriteText(&text, false); err != nil || strings.ContainsAny(text.String(), "\u202e\x1b") {
 		t.Errorf("the text contains control characters: %v", err)
 	}
 }

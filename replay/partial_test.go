@@ -35,7 +35,7 @@ func interrupted(t *testing.T, n int64, simulate bool) (out string, err error) {
 		t.Error("the report does not say that it is partial")
 	}
 	var b bytes.Buffer
-	if err := errors.Join(r.WriteText(&b), r.WriteMarkdown(&b), r.WriteHTML(&b), r.WriteJUnit(&b), r.WriteSARIF(&b, "v1", nil)); err != nil {
+	if err := errors.Join(r.WriteText(&b, false), r.WriteMarkdown(&b), r.WriteHTML(&b), r.WriteJUnit(&b), r.WriteSARIF(&b, "v1", nil)); err != nil {
 		t.Error(err)
 	}
 	return b.String(), err

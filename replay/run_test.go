@@ -136,7 +136,7 @@ func TestRepeat(t *testing.T) {
 		t.Errorf("%d of %d differ", p.Differing, p.Repeated)
 	}
 	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "NO: 4 of 4 differ") {
+	if err := r.WriteText(&b, false); err != nil || !strings.Contains(b.String(), "NO: 4 of 4 differ") {
 		t.Errorf("missing in the text: %v\n%s", err, b.String())
 	}
 }
@@ -176,7 +176,7 @@ func TestEmptyReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `"accuracy":null`) {
 		t.Errorf("%v: %s", err, b)
 	}
-	if err := r.WriteText(&bytes.Buffer{}); err != nil {
+	if err := r.WriteText(&bytes.Buffer{}, false); err != nil {
 		t.Error(err)
 	}
 }

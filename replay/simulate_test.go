@@ -28,7 +28,7 @@ func simulate(t *testing.T, p drive.Policy, x history.Transcript) *score.Result 
 		t.Errorf("mode %s", r.Mode)
 	}
 	var b bytes.Buffer
-	if err := r.WriteText(&b); err != nil || !strings.HasPrefix(b.String(), "simulate: ") {
+	if err := r.WriteText(&b, false); err != nil || !strings.HasPrefix(b.String(), "simulate: ") {
 		t.Errorf("the first line does not name the mode: %v\n%s", err, b.String())
 	}
 	if err := r.WriteHTML(&b); err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/folkmoot/moot/replay/score"
 )
 
+// Charts have places in percent of their width, so that they fit any page.
+
 // A legendEntry explains one color.
 type legendEntry struct{ Class, Name string }
 
@@ -31,7 +33,7 @@ type stackedBar struct {
 
 type barPart struct {
 	Class, Title string
-	X, W         int
+	X, W         float64
 }
 
 func (r *Report) airtimeChart() airtimeChart {
@@ -48,51 +50,49 @@ func (r *Report) airtimeChart() airtimeChart {
 
 // airtimeBar shows the participants that have a color; the others stay gray.
 func (r *Report) airtimeBar(name string, column, total int) stackedBar {
-	const width = 600
-	b := stackedBar{Name: name, Label: name + ", see the table"}
+	b := stackedBar{Name: name, Label: "airtime of " + name + ", see the table"}
 	sum := 0
+	at := func(n int) float64 { return math.Round(10_000*float64(n)/float64(total)) / 100 }
 	for i, a := range r.Airtime[:min(len(r.Airtime), colors)] {
 		if total == 0 {
 			break
 		}
 		n := valueAt(a.Chosen, column)
-		x := width * sum / total
+		b.Parts = append(b.Parts, barPart{fillClass(i), term.Line(a.Participant) + " " + percent(float64(n)/float64(total)), at(sum), at(n)})
 		sum += n
-		share := percent(float64(n) / float64(total))
-		b.Parts = append(b.Parts, barPart{fillClass(i), term.Line(a.Participant) + " " + share, x, width*sum/total - x})
 	}
 	return b
 }
 
-// A curveChart has several lines in one chart of 720 by 180.
+// A curveChart has several lines in one chart of 100 by 100.
 type curveChart struct {
-	Curves                 []curve
-	Label, Top, Left, Unit string
+	Curves                        []curve
+	Label, Top, Half, Left, Right string
 }
 
 type curve struct{ Class, Name, Path string }
 
 func (r *Report) tokenChart() curveChart {
-	c := curveChart{Label: "cumulative tokens, see the table", Unit: r.Curve.Unit}
+	c := curveChart{Label: "cumulative tokens, see the table", Right: count(r.Curve.Total, strings.TrimSuffix(r.Curve.Unit, "s"))}
 	most := 1.0
 	for _, s := range r.Curve.Tokens {
 		if len(s) > 0 {
 			most = max(most, float64(s[len(s)-1]))
 		}
 	}
-	c.Top = tokens(most)
+	c.Top, c.Half = tokens(most), tokens(most/2)
 	for k, name := range r.columns() {
 		c.Curves = append(c.Curves, curve{strokeClass(k), name, curvePath(r.tokenColumn(k), most)})
 	}
 	return c
 }
 
-// curvePath is an SVG path through values in 720 by 170.
+// curvePath is an SVG path through values in 100 by 100.
 func curvePath(values []int64, most float64) string {
 	var b strings.Builder
-	b.WriteString("M0 170")
+	b.WriteString("M0 100")
 	for i, v := range values {
-		fmt.Fprintf(&b, "L%.1f %.1f", 720*float64(i+1)/float64(len(values)), 170-165*float64(v)/most)
+		fmt.Fprintf(&b, "L%.1f %.1f", 100*float64(i+1)/float64(len(values)), 100-100*float64(v)/most)
 	}
 	return b.String()
 }
@@ -102,7 +102,7 @@ func (r *Report) riskChart() *curveChart {
 	if !r.statesConfidence() {
 		return nil
 	}
-	c := &curveChart{Label: "accuracy by coverage, see the table", Top: "100 %", Left: "the most confident", Unit: "all"}
+	c := &curveChart{Label: "accuracy by coverage, see the table", Top: "100 %", Half: "50 %", Left: "the most confident", Right: "all"}
 	for i := range r.Policies {
 		risk := r.Policies[i].Risk
 		if risk == nil {
@@ -110,7 +110,7 @@ func (r *Report) riskChart() *curveChart {
 		}
 		var b strings.Builder
 		for j, p := range risk.Curve {
-			fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(j, 1)], 720*float64(p.Coverage), 170-165*float64(p.Accuracy))
+			fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(j, 1)], 100*float64(p.Coverage), 100-100*float64(p.Accuracy))
 		}
 		c.Curves = append(c.Curves, curve{strokeClass(i + 1), term.Line(r.Policies[i].Policy), b.String()})
 	}
@@ -125,7 +125,7 @@ type reasonChart struct {
 
 type reasonBar struct {
 	Text, Count string
-	Width       int
+	Share       float64
 }
 
 func (r *Report) reasonCharts() []reasonChart {
@@ -135,7 +135,7 @@ func (r *Report) reasonCharts() []reasonChart {
 		c := reasonChart{Name: name}
 		for _, x := range p.Reasons {
 			share := score.Ratio(float64(x.Count), float64(max(p.Decisions, 1)))
-			c.Rows = append(c.Rows, reasonBar{term.Line(x.Reason), thousands(x.Count) + " · " + percent(share), int(math.Round(120 * min(share, 1)))})
+			c.Rows = append(c.Rows, reasonBar{term.Line(x.Reason), thousands(x.Count) + " · " + percent(share), points100(score.Figure(share))})
 		}
 		if len(c.Rows) > 0 {
 			all = append(all, c)
@@ -156,19 +156,21 @@ type matrixRow struct {
 }
 
 type matrixCell struct {
-	Width int
+	Head  string
+	Share float64
 	Text  string
 }
 
-// matrix shows the agreement of the policies.
+// matrix shows the agreement of the policies. A pair that was not replayed
+// together has no cell text.
 func (r *Report) matrix() matrix {
 	m := matrix{Names: r.columns()}
-	for i, row := range r.Agreement {
+	for i, row := range r.Agreement[:min(len(r.Agreement), len(m.Names))] {
 		x := matrixRow{Name: m.Names[i]}
-		for _, f := range row {
-			c := matrixCell{Text: percent(float64(f))}
+		for j, f := range row[:min(len(row), len(m.Names))] {
+			c := matrixCell{Head: m.Names[j], Share: points100(f)}
 			if !f.IsNone() {
-				c.Width = int(math.Round(54 * float64(f)))
+				c.Text = percent(float64(f))
 			}
 			x.Cells = append(x.Cells, c)
 		}
@@ -185,7 +187,7 @@ type histogram struct {
 }
 
 type histogramBar struct {
-	X, Y, W, H float64
+	X, W, Y, H float64 // X and W in percent
 	Title      string
 }
 
@@ -209,16 +211,17 @@ func (r *Report) histograms() []histogram {
 	return all
 }
 
-// newHistogram draws into 600 by 60. The axis of times is logarithmic.
+// newHistogram draws bars of at most 60 pixels. The axis of times is
+// logarithmic.
 func newHistogram(p *score.Result, lo, hi float64) histogram {
-	const width, height = 600, 60
+	const height = 60
 	name := term.Line(p.Policy)
 	h := histogram{Name: name, Label: "decision times of " + name + ", see the table", From: duration(math.Exp2(lo)), To: duration(math.Exp2(hi))}
 	most := 1
 	for _, s := range p.Times {
 		most = max(most, s.Count)
 	}
-	unit := width / max(hi-lo, 0.5)
+	unit := 100 / max(hi-lo, 0.5)
 	for _, s := range p.Times {
 		if s.Count == 0 {
 			continue
@@ -226,7 +229,7 @@ func newHistogram(p *score.Result, lo, hi float64) histogram {
 		high := max(1, height*float64(s.Count)/float64(most))
 		end := math.Log2(float64(s.MS))
 		h.Bars = append(h.Bars, histogramBar{
-			X: math.Round(unit * (end - 0.5 - lo)), W: math.Round(unit*0.5) - 1, Y: math.Round(height - high), H: math.Round(high),
+			X: math.Round(10*unit*(end-0.5-lo)) / 10, W: math.Round(9*unit*0.5) / 10, Y: math.Round(height - high), H: math.Round(high),
 			Title: fmt.Sprintf("up to %s: %s", duration(float64(s.MS)), thousands(s.Count)),
 		})
 	}

@@ -106,3 +106,30 @@ func mark(c *score.Comparison) string {
 	}
 	return "~"
 }
+
+// noted is a cell with notes, which a form may set apart. The text form shows the
+// first one only.
+func noted(value string, notes ...string) string {
+	return strings.Join(append([]string{value}, notes...), noteMark)
+}
+
+// noteMark separates a value and its notes. Texts of others have no tabs, because
+// term.Line replaces them.
+const noteMark = "\t"
+
+// pValue formats the p-value of a difference.
+func pValue(c *score.Comparison) string { return "p=" + number(c.P) }
+
+// seconds formats milliseconds of turns; 0 means that no latency is recorded.
+func seconds(ms float64) string {
+	switch s := ms / 1000; {
+	case ms == 0:
+		return missing
+	case s >= 3600:
+		return fmt.Sprintf("~%.1f h", s/3600)
+	case s >= 120:
+		return fmt.Sprintf("~%.1f min", s/60)
+	default:
+		return fmt.Sprintf("~%.1f s", s)
+	}
+}

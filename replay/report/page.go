@@ -8,17 +8,21 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
 )
 
 var (
 	//go:embed report.css
-	pageCSS string
+	reportCSS string
 	//go:embed report.html
-	pageHTML string
+	reportHTML string
+	//go:embed parts.html
+	partsHTML string
 
-	pageTemplate = template.Must(template.New("report").Parse(pageHTML))
+	pageStyle    = reportCSS + filterStyle()
+	pageTemplate = template.Must(template.Must(template.New("report").Parse(partsHTML)).Parse(reportHTML))
 )
 
 // ContentPolicy is the Content-Security-Policy of the HTML page: its own style and
@@ -28,7 +32,7 @@ func ContentPolicy() string {
 }
 
 func styleHash() string {
-	sum := sha256.Sum256([]byte(pageCSS))
+	sum := sha256.Sum256([]byte(pageStyle))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
@@ -46,38 +50,44 @@ func (r *Report) WriteHTML(w io.Writer) error {
 // A page is the data of the template. Its texts have no control or
 // bidirectional characters; the template escapes them.
 type page struct {
-	Heading, Summary, Points, More    string
-	Notes, Warnings                   []string
-	Figures, Differences, Changes     Table
-	Endings, AirtimeTable, TokenTable Table
-	RiskTable, Calibration            Table
-	TimeTable, Windows, Settings      Table
-	Gates                             []Gate
-	Airtime                           airtimeChart
-	Tokens                            curveChart
-	Risk                              *curveChart
-	Reasons                           []reasonChart
-	Agreement                         matrix
-	Times                             []histogram
-	Strips                            []stripChart
-	Style                             template.CSS
-	StyleHash                         string
-	Resamples                         int
-	Simulated                         bool
+	Heading, Question, Summary, Points, More string
+	Notes, Warnings                          []string
+	Answers                                  []answer
+	Quotes                                   []quote
+	Forest                                   *forest
+	Figures                                  []Table
+	Differences, Changes                     Table
+	Endings, Flips, AirtimeTable, TokenTable Table
+	RiskTable, Calibration                   Table
+	TimeTable, Windows, Settings, Spending   Table
+	Gates                                    []Gate
+	Airtime                                  airtimeChart
+	Tokens                                   curveChart
+	Risk                                     *curveChart
+	Reasons                                  []reasonChart
+	Agreement                                matrix
+	Times                                    []histogram
+	Browser                                  *browser
+	Confusions                               []confusionView
+	Strips                                   []stripChart
+	Style                                    template.CSS
+	StyleHash                                string
+	Resamples                                int
+	Simulated                                bool
 }
 
 func (r *Report) page() *page {
 	p := &page{
-		Heading: r.heading(), Summary: r.summary(), Points: r.Points, Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
+		Heading: r.heading(), Question: r.question(), Summary: r.summary(), Points: r.scope(), Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
 		Simulated: r.Mode == ModeSimulate,
-		Figures:   r.figureTable(), Differences: r.differenceTable(), Endings: r.endingTable(), Calibration: r.calibrationTable(),
+		Answers:   r.answers(), Quotes: r.quotes(), Forest: r.forest(), Figures: r.figureTables(), Browser: r.browser(), Confusions: r.confusions(),
+		Differences: r.differenceTable(), Endings: r.endingTable(), Flips: r.flipTable(), Calibration: r.calibrationTable(),
 		AirtimeTable: r.airtimeTable(), TokenTable: r.tokenTable(), RiskTable: r.riskTable(), TimeTable: r.timeTable(),
-		Windows: r.windowTable(len(r.Windows)), Settings: r.settingTable(),
+		Windows: r.windowTable(len(r.Windows)), Settings: r.settingTable(), Spending: r.spendingTable(),
 		Airtime: r.airtimeChart(), Tokens: r.tokenChart(), Risk: r.riskChart(), Reasons: r.reasonCharts(), Times: r.histograms(),
-		Style:     template.CSS(pageCSS), //nolint:gosec // embedded file
+		Style:     template.CSS(pageStyle), //nolint:gosec // embedded file
 		StyleHash: styleHash(),
 	}
-	p.Differences.Head, p.Endings.Head = nil, nil
 	if !p.Simulated {
 		p.Agreement = r.matrix()
 	}
@@ -94,4 +104,46 @@ func (r *Report) page() *page {
 		p.More = fmt.Sprintf("The first %s. The other %s only have figures.", count(len(p.Strips), "transcript"), thousands(n))
 	}
 	return p
+}
+
+// A tableCell is a cell of a table in HTML. Head names its column, for narrow
+// pages, where each cell has a line of its own.
+type tableCell struct {
+	Head, Value, Note string
+	First             bool
+}
+
+// Cells returns the rows of t for HTML.
+func (t Table) Cells() [][]tableCell {
+	var all [][]tableCell
+	for _, row := range t.Rows {
+		var cells []tableCell
+		for i, s := range row {
+			c := tableCell{First: i == 0}
+			c.Value, c.Note, _ = strings.Cut(s, noteMark)
+			c.Note = strings.ReplaceAll(c.Note, noteMark, " ")
+			if i < len(t.Head) {
+				c.Head = t.Head[i]
+			}
+			cells = append(cells, c)
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// Class says from which width on the columns of t fit.
+func (t Table) Class() string { return widthClass(len(t.Head)) }
+
+// Class says from which width on the columns of m fit.
+func (m matrix) Class() string { return widthClass(len(m.Names) + 1) }
+
+func widthClass(columns int) string {
+	switch {
+	case columns > 8:
+		return "wide"
+	case columns > 3:
+		return "medium"
+	}
+	return "narrow"
 }

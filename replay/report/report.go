@@ -42,6 +42,10 @@ type Report struct {
 	Curve         score.Curve            `json:"token_curve"`
 	Transcripts   []score.TranscriptHits `json:"transcripts"`
 	Strips        []score.Strip          `json:"strips"`
+	Seats         []score.SeatSpending   `json:"seats,omitempty"`
+	Confusion     []score.Confusion      `json:"confusion,omitempty"` // none in a simulation
+	Kinds         []score.Kind           `json:"kinds,omitempty"`     // of the decisions to read
+	Cases         []score.Case           `json:"cases,omitempty"`     // some decisions of each kind
 	Gates         []Gate                 `json:"gates,omitempty"`
 	SampleOf      int                    `json:"sample_of,omitempty"` // decision points of the transcripts; Decisions are a sample of them
 	Partial       bool                   `json:"partial,omitempty"`   // the replay was interrupted
@@ -84,6 +88,11 @@ func New(b *score.Batch, n, workers int, detailed []*score.Run) *Report {
 	r.Windows = b.Windows()
 	r.Airtime = b.Airtime()
 	r.Curve = b.Curve()
+	r.Seats = b.Seats()
+	r.Confusion = b.Confusion()
+	if !b.Simulated {
+		r.Kinds, r.Cases = b.Cases()
+	}
 	for _, run := range detailed {
 		r.Strips = append(r.Strips, run.Strip())
 	}
@@ -189,6 +198,16 @@ func (r *Report) summary() string {
 	if r.Mode == ModeSimulate {
 		mode = "simulate: policies run recorded agents"
 	}
-	return fmt.Sprintf("%s · %s · %s · %s · %.1f s", mode,
-		count(r.Conversations, "transcript"), r.extent(), count(r.Participants, "participant"), r.Seconds)
+	return fmt.Sprintf("%s · %s · %s · %s", mode,
+		count(r.Conversations, "transcript"), r.extent(), count(r.Participants, "participant"))
+}
+
+// scope says what the decision points are, what was left out, and how long it
+// took.
+func (r *Report) scope() string {
+	s := "decision points: " + r.Points
+	if r.Dropped > 0 {
+		s += fmt.Sprintf(" · %s left out (too few participants or turns)", count(r.Dropped, "transcript"))
+	}
+	return s + fmt.Sprintf(" · %.1f s", r.Seconds)
 }

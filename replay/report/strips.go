@@ -12,7 +12,7 @@ import (
 // each column, and a table of the decisions that differ.
 type stripChart struct {
 	Name   string
-	Open   bool
+	Width  string // class of the table
 	Legend []legendEntry
 	Rows   []stripRow
 	Head   []string
@@ -34,7 +34,7 @@ type cell struct {
 type decisionRow struct {
 	ID        string
 	N         int
-	Decisions []string // by column
+	Decisions []tableCell // by column
 }
 
 const (
@@ -44,7 +44,8 @@ const (
 
 func (r *Report) stripChart(number int) stripChart {
 	t := &r.Strips[number]
-	c := stripChart{Name: term.Line(t.Transcript), Open: number == 0, Head: append([]string{"decision"}, r.columns()...)}
+	c := stripChart{Name: term.Line(t.Transcript), Head: append([]string{"decision"}, r.columns()...)}
+	c.Width = widthClass(len(c.Head))
 	for i, id := range t.Participants[:min(len(t.Participants), colors)] {
 		c.Legend = append(c.Legend, legendEntry{fillClass(i), term.Line(id)})
 	}
@@ -72,7 +73,7 @@ func (r *Report) stripChart(number int) stripChart {
 	}
 	for i := range listed {
 		if listed[i] {
-			c.Table = append(c.Table, decisionRow{decisionID(number, i), i + 1, decisionTexts(t, i, len(r.Policies)+1)})
+			c.Table = append(c.Table, decisionRow{decisionID(number, i), i + 1, decisionCells(t, i, c.Head[1:])})
 		}
 	}
 	return c
@@ -114,16 +115,17 @@ func choiceName(t *score.Strip, c history.Choice) string {
 	return "error"
 }
 
-// decisionTexts is the choice and the reason of each column at decision i.
-func decisionTexts(t *score.Strip, i, columns int) []string {
-	out := make([]string, columns)
+// decisionCells are the choice and the reason of each column at decision i.
+func decisionCells(t *score.Strip, i int, columns []string) []tableCell {
+	out := make([]tableCell, len(columns))
 	for k := range out {
+		out[k].Head = columns[k]
 		if k >= len(t.Rows) || i >= len(t.Rows[k].Said) {
 			continue
 		}
-		out[k] = choiceName(t, history.Choice(t.Rows[k].Said[i]))
+		out[k].Value = choiceName(t, history.Choice(t.Rows[k].Said[i]))
 		if why := t.Rows[k].Why; i < len(why) && why[i] >= 0 && int(why[i]) < len(t.Reasons) {
-			out[k] += ": " + term.Line(t.Reasons[why[i]])
+			out[k].Value += ": " + term.Line(t.Reasons[why[i]])
 		}
 	}
 	return out

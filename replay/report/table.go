@@ -6,9 +6,11 @@ import (
 )
 
 // A Table is a part of a report. Its cells are plain text in one line, which
-// each form escapes as it must.
+// each form escapes as it must. Notes may follow the value of a cell, each after
+// noteMark.
 type Table struct {
 	Title string
+	Note  string   // below the title; may be empty
 	Head  []string // may be empty
 	Rows  [][]string
 }
@@ -21,51 +23,97 @@ func (t *Table) lines() [][]string {
 	return append([][]string{t.Head}, t.Rows...)
 }
 
-// writeText writes the table with aligned columns, without its title.
-func (t *Table) writeText(b *strings.Builder) {
-	const gap = 3
-	var width []int
+// Bounds of the text form, in characters.
+const (
+	textWidth = 80
+	textGap   = 2
+	maxCell   = 40
+)
+
+// textRows returns the lines with each cell as one text of bounded length.
+func (t *Table) textRows() (rows [][]string, width []int) {
 	for _, row := range t.lines() {
+		out := make([]string, len(row))
 		for i, cell := range row {
+			parts := strings.Split(cell, noteMark)
+			out[i] = shorten(strings.Join(parts[:min(len(parts), 2)], " "), maxCell)
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
+			width[i] = max(width[i], utf8.RuneCountInString(out[i]))
+		}
+		rows = append(rows, out)
+	}
+	return rows, width
+}
+
+// writeText writes the table with aligned columns, without its title. Columns
+// that do not fit into the width follow below, each time with the first column.
+func (t *Table) writeText(b *strings.Builder) {
+	rows, width := t.textRows()
+	for from := 1; from == 1 || from < len(width); {
+		to, used := from, 0
+		if len(width) > 0 {
+			used = width[0]
+		}
+		for to < len(width) && (to == from || used+textGap+width[to] <= textWidth) {
+			used += textGap + width[to]
+			to++
+		}
+		if from > 1 {
+			b.WriteByte('\n')
+		}
+		for _, row := range rows {
+			writeTextRow(b, row, width, from, to)
+		}
+		from = max(to, from+1)
+	}
+}
+
+// writeTextRow writes the first cell of row, and the cells from, up to but not
+// including to.
+func writeTextRow(b *strings.Builder, row []string, width []int, from, to int) {
+	var line strings.Builder
+	for i, cell := range row {
+		if i == 0 || i >= from && i < to {
+			line.WriteString(cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+textGap))
 		}
 	}
-	for _, row := range t.lines() {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+gap))
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+// shorten returns s with at most n characters.
+func shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// wrap breaks s at spaces into lines of at most n characters, as far as its words
+// allow.
+func wrap(s string, n int) []string {
+	var lines []string
+	line, size := "", 0
+	for _, word := range strings.Fields(s) {
+		letters := utf8.RuneCountInString(word)
+		switch {
+		case letters > n:
+			word, letters = shorten(word, n), n
+			fallthrough
+		case size > 0 && size+1+letters > n:
+			if size > 0 {
+				lines = append(lines, line)
+			}
+			line, size = word, letters
+		case size == 0:
+			line, size = word, letters
+		default:
+			line, size = line+" "+word, size+1+letters
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
+	if size > 0 {
+		lines = append(lines, line)
+	}
+	return lines
 }
-
-// writeMarkdown writes the table under its title; nothing without rows.
-func (t *Table) writeMarkdown(b *strings.Builder) {
-	if len(t.Rows) == 0 {
-		return
-	}
-	b.WriteString("\n## " + t.Title + "\n\n")
-	writeMarkdownRow(b, t.Head)
-	b.WriteString("|" + strings.Repeat("---|", len(t.Head)) + "\n")
-	for _, row := range t.Rows {
-		writeMarkdownRow(b, row)
-	}
-}
-
-func writeMarkdownRow(b *strings.Builder, row []string) {
-	b.WriteByte('|')
-	for _, cell := range row {
-		b.WriteString(" " + escapeMarkdown(cell) + " |")
-	}
-	b.WriteByte('\n')
-}
-
-var markdownEscapes = strings.NewReplacer(
-	"\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "#", "\\#", "~", "\\~",
-)
-
-// escapeMarkdown escapes the characters that Markdown would interpret.
-func escapeMarkdown(s string) string { return markdownEscapes.Replace(s) }

@@ -10,7 +10,11 @@ import (
 // differenceTable compares the later policies with the first. ~ marks what may
 // be chance.
 func (r *Report) differenceTable() Table {
-	t := Table{Title: "Differences (~ may be chance)", Head: []string{"policies", "figure", "difference", "p"}}
+	t := Table{Title: "Differences (~ may be chance)", Head: []string{"policy", "figure", "difference", "interval", "p"}}
+	one := r.Changes == nil && len(r.Policies) > 0 // all are compared with the first
+	if one {
+		t.Title = "Differences from " + shortName(r.Policies[0].Policy) + " (~ may be chance)"
+	}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		if c.A == score.RecordedName {
@@ -20,21 +24,38 @@ func (r *Report) differenceTable() Table {
 		if c.Figure == "tokens_a_decision" {
 			factor, format = 1, integer
 		}
+		name := term.Line(c.B)
+		if !one {
+			name += " − " + term.Line(c.A)
+		}
 		t.Rows = append(t.Rows, []string{
-			term.Line(c.B) + " − " + term.Line(c.A), c.Figure,
-			fmt.Sprintf("%s%+.1f %s", mark(c), factor*float64(c.Difference), bounds(c.Interval, format)), "p=" + number(c.P),
+			name, c.Figure, mark(c) + signedDecimal(factor*float64(c.Difference)), bounds(c.Interval, format), pValue(c),
 		})
+	}
+	return t
+}
+
+// flipTable counts the decisions of each policy that differ from the recorded
+// ones. A simulation has none.
+func (r *Report) flipTable() Table {
+	t := Table{Title: "Flips", Note: "Decisions other than recorded.", Head: []string{"policy", "flips", "speak→decline", "decline→speak", "other speaker"}}
+	for i := range r.Policies {
+		if f := &r.Policies[i].Flips; r.Mode != ModeSimulate {
+			t.Rows = append(t.Rows, []string{
+				term.Line(r.Policies[i].Policy), thousands(f.Total), thousands(f.SpeakToDecline), thousands(f.DeclineToSpeak), thousands(f.OtherSpeaker),
+			})
+		}
 	}
 	return t
 }
 
 // endingTable says how simulated rooms ended.
 func (r *Report) endingTable() Table {
-	t := Table{Title: "How the rooms ended", Head: []string{"policy", "ending", ""}}
+	t := Table{Title: "How the rooms ended", Head: []string{"policy", "ending", "rooms"}}
 	for i := range r.Policies {
 		if p := &r.Policies[i]; p.Run != nil {
 			for _, e := range p.Run.Endings {
-				t.Rows = append(t.Rows, []string{term.Line(p.Policy), term.Line(e.Ending), count(e.Rooms, "room")})
+				t.Rows = append(t.Rows, []string{term.Line(p.Policy), term.Line(e.Ending), thousands(e.Rooms)})
 			}
 		}
 	}
@@ -43,14 +64,18 @@ func (r *Report) endingTable() Table {
 
 // windowTable is about the windows of the first n participants.
 func (r *Report) windowTable(n int) Table {
-	t := Table{Title: "Windows: tokens per turn (messages left out)", Head: []string{"", "turns"}}
+	t := Table{Title: "Windows: tokens per turn (messages left out)", Head: []string{"participant", "turns"}}
 	for i, s := range r.Windows[:min(n, len(r.Windows))] {
 		row := []string{term.Line(s.Participant), thousands(s.Turns)}
 		for _, b := range s.Budgets {
 			if i == 0 {
 				t.Head = append(t.Head, budgetName(b.Budget))
 			}
-			row = append(row, fmt.Sprintf("%s (%s)", thousands(int(b.Tokens)/s.Turns), thousands(b.Omitted)))
+			cell := thousands(int(b.Tokens) / max(1, s.Turns))
+			if b.Omitted > 0 {
+				cell = noted(cell, "("+thousands(b.Omitted)+")")
+			}
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -3,114 +3,161 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
-	"github.com/folkmoot/moot/replay/score"
 )
 
 // Bounds of the text form.
 const (
 	textParticipants = 5
-	textFlips        = 3
+	textBar          = 40
 )
 
-// WriteText writes the report for a terminal.
-func (r *Report) WriteText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.summary())
-	fmt.Fprintf(&b, "decision points: %s", r.Points)
-	if r.Dropped > 0 {
-		fmt.Fprintf(&b, " · %s left out (too few participants or turns)", count(r.Dropped, "transcript"))
+// A textWriter builds the text form, with colors for a terminal that shows them.
+type textWriter struct {
+	strings.Builder
+	colors bool
+}
+
+// sgr are the parameters of the control sequences of tones.
+var sgr = map[tone]string{better: "32", worse: "31", chance: "2", neutral: ""}
+
+func (w *textWriter) paint(parameter, s string) string {
+	if !w.colors || parameter == "" {
+		return s
 	}
-	b.WriteString("\n\n")
-	figures := r.figureTable()
-	figures.writeText(&b)
-	if t := r.differenceTable(); len(t.Rows) > 0 {
-		b.WriteByte('\n')
-		t.Head = nil
-		t.writeText(&b)
-	}
-	if t := r.endingTable(); len(t.Rows) > 0 {
-		b.WriteString("\nhow the rooms ended\n")
-		t.Head = nil
-		t.writeText(&b)
-	}
-	r.writeWindows(&b)
-	for i := range r.Policies {
-		p := &r.Policies[i]
-		if r.Mode != ModeSimulate {
-			writeFlips(&b, p)
-		}
-		if p.FirstError != "" {
-			fmt.Fprintf(&b, "  %s, first error: %s\n", term.Line(p.Policy), term.Line(p.FirstError))
-		}
+	return "\x1b[" + parameter + "m" + s + "\x1b[0m"
+}
+
+// WriteText writes the report in 80 columns. Its first screen is an answer for
+// each policy and three decisions; the tables follow. With colors, for a terminal,
+// it marks what is better and worse, which the words say too.
+func (r *Report) WriteText(out io.Writer, colors bool) error {
+	w := &textWriter{colors: colors}
+	w.lines(r.summary(), "")
+	w.lines(r.scope(), "")
+	for _, a := range r.answers() {
+		w.answer(&a)
 	}
 	for _, g := range r.Gates {
-		result := "passed"
-		if !g.Passed {
-			result = "FAILED"
-		}
-		fmt.Fprintf(&b, "\ngate %s: %s, %s.%s is %s", term.Line(g.Gate), result, term.Line(g.Policy), g.Figure, number(g.Observed))
+		w.gate(g)
 	}
-	if len(r.Gates) > 0 {
-		b.WriteByte('\n')
+	w.quotes(r.quotes())
+	for _, t := range r.figureTables() {
+		w.table(t)
 	}
+	for _, t := range []Table{r.differenceTable(), r.endingTable(), r.flipTable(), r.windowTable(textParticipants)} {
+		w.table(t)
+	}
+	r.writeHints(w)
 	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "\nnote: %s", note)
+		w.lines("note: "+note, "  ")
 	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(out, w.String())
 	return err
 }
 
-// writeWindows writes the windows of the participants with the most turns.
-func (r *Report) writeWindows(b *strings.Builder) {
-	if len(r.Windows) == 0 {
+// lines writes s in lines of 80 characters, the later ones indented.
+func (w *textWriter) lines(s, indent string) {
+	for i, line := range wrap(s, textWidth-len(indent)) {
+		if i > 0 {
+			line = indent + line
+		}
+		w.WriteString(line + "\n")
+	}
+}
+
+// indented writes s below a heading.
+func (w *textWriter) indented(s, indent, parameter string) {
+	for _, line := range wrap(s, textWidth-len(indent)) {
+		w.WriteString(indent + w.paint(parameter, line) + "\n")
+	}
+}
+
+// answer writes the name with the interval as a bar, the sentence and the remarks.
+func (w *textWriter) answer(a *answer) {
+	const bold = "1"
+	w.WriteString("\n" + w.paint(bold, a.Policy))
+	if a.Label != "" {
+		w.WriteString("  " + w.paint(sgr[better], a.Label))
+	}
+	w.WriteByte('\n')
+	if a.Bar.Shown {
+		fmt.Fprintf(w, "  %-5s %s  %s\n", a.Big, textRange(a.Bar), a.Range)
+	}
+	w.indented(a.Sentence, "  ", "")
+	if a.Sure != "" {
+		w.indented(a.Sure, "  ", "")
+	}
+	for _, v := range a.Remarks {
+		w.indented(v.Sign()+" "+v.Text, "  ", sgr[v.Tone])
+	}
+}
+
+// textRange draws a figure and its interval from 0 to 100 %.
+func textRange(b rangeBar) string {
+	cells := []rune(strings.Repeat("·", textBar))
+	at := func(percent float64) int { return min(textBar-1, int(math.Round(percent*(textBar-1)/100))) }
+	if b.HasRange {
+		for i := at(b.From); i <= at(b.From+b.Width); i++ {
+			cells[i] = '━'
+		}
+	}
+	cells[at(b.At)] = '●'
+	return "0 " + string(cells) + " 100"
+}
+
+// quotes writes some decisions that differ from the recorded ones.
+func (w *textWriter) quotes(quotes []quote) {
+	if len(quotes) > 0 {
+		w.WriteString("\nwhere they differ\n")
+	}
+	for _, q := range quotes {
+		w.indented(q.Place, "  ", "2")
+		w.indented(fmt.Sprintf("%s: “%s”", q.From, shorten(q.Text, 150)), "    ", "")
+		s := q.Policy + " " + q.Did
+		if q.Reason != "" {
+			s += ": “" + q.Reason + "”"
+		}
+		w.indented(s, "    ", "")
+	}
+}
+
+// table writes a table under its title; nothing without rows.
+func (w *textWriter) table(t Table) {
+	if len(t.Rows) == 0 {
 		return
 	}
-	b.WriteString("\nwindows, tokens per turn (messages left out)\n")
-	t := r.windowTable(textParticipants)
-	for _, row := range t.Rows {
-		row[0] = "  " + row[0]
-	}
-	t.writeText(b)
-	if n := len(r.Windows) - textParticipants; n > 0 {
-		fmt.Fprintf(b, "  … %s more in -o json\n", count(n, "participant"))
-	}
+	t.Rows = append([][]string{}, t.Rows...)
+	w.WriteString("\n" + w.paint("1", strings.ToLower(t.Title[:1])+t.Title[1:]) + "\n")
+	t.writeText(&w.Builder)
 }
 
-// writeFlips counts the decisions of p that differ from the recorded ones, with
-// some examples.
-func writeFlips(b *strings.Builder, p *score.Result) {
-	fmt.Fprintf(b, "\nflips %s vs recorded: %s   speak→decline %s   decline→speak %s   other speaker %s\n", term.Line(p.Policy),
-		thousands(p.Flips.Total), thousands(p.Flips.SpeakToDecline), thousands(p.Flips.DeclineToSpeak), thousands(p.Flips.OtherSpeaker))
-	for _, f := range p.Flips.Examples[:min(textFlips, len(p.Flips.Examples))] {
-		fmt.Fprintf(b, "  %s t#%d  %s → %s", flipPlace(f), f.Turn, term.Line(f.From), term.Line(f.To))
-		if f.Reason != "" {
-			fmt.Fprintf(b, "  %q", term.Line(f.Reason))
+func (w *textWriter) gate(g Gate) {
+	result, color := "passed", sgr[better]
+	if !g.Passed {
+		result, color = "FAILED", sgr[worse]
+	}
+	w.WriteByte('\n')
+	w.indented(fmt.Sprintf("gate %s: %s, %s.%s is %s", term.Line(g.Gate), result, term.Line(g.Policy), g.Figure, number(g.Observed)), "", color)
+}
+
+// writeHints says how to see a decision in full, and the first error of each
+// policy.
+func (r *Report) writeHints(w *textWriter) {
+	w.WriteByte('\n')
+	for i := range r.Policies {
+		p := &r.Policies[i]
+		if len(p.Flips.Examples) > 0 && p.Flips.Examples[0].Seq > 0 && i == 0 {
+			fmt.Fprintf(w, "show one decision: moot replay show %s\n", flipPlace(p.Flips.Examples[0]))
 		}
-		b.WriteByte('\n')
+		if p.FirstError != "" {
+			w.lines(fmt.Sprintf("%s, first error: %s", term.Line(p.Policy), term.Line(p.FirstError)), "  ")
+		}
 	}
-	if len(p.Flips.Examples) > 0 && p.Flips.Examples[0].Seq > 0 {
-		fmt.Fprintf(b, "  show one: moot replay show %s\n", flipPlace(p.Flips.Examples[0]))
+	if n := len(r.Windows) - textParticipants; n > 0 {
+		w.lines(fmt.Sprintf("windows of %s more: -o json", count(n, "participant")), "  ")
 	}
-}
-
-// WriteMarkdown writes the tables of the report as Markdown.
-func (r *Report) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s; decision points: %s\n", escapeMarkdown(r.heading()), escapeMarkdown(r.summary()), r.Points)
-	for _, t := range []Table{
-		r.figureTable(), r.differenceTable(), r.endingTable(), r.riskTable(), r.airtimeTable(), r.tokenTable(),
-		r.windowTable(len(r.Windows)), r.settingTable(),
-	} {
-		t.writeMarkdown(&b)
-	}
-	b.WriteString("\n")
-	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "- %s\n", escapeMarkdown(note))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

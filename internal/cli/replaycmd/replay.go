@@ -174,7 +174,7 @@ func (a *commands) reportWriter(r *reports.Report, files []string) func(io.Write
 	case app.FormatMD:
 		return r.WriteMarkdown
 	}
-	return r.WriteText
+	return func(w io.Writer) error { return r.WriteText(w, a.Colours(a.Stdout)) }
 }
 
 // writePage writes the HTML report to a file.
