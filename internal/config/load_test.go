@@ -367,9 +367,13 @@ func TestNobodyBegins(t *testing.T) {
 		{"humanfirst", "", false, "2:15 ROOM-SILENT?"},
 		{"roundrobin", "", false, ""},
 		{"quiet", "", false, ""},
+		{"wasteguard", "", false, ""},
+		{"wasteguard, settings: {fallback: decline}", "", false, "2:15 ROOM-SILENT?"},
+		{"wasteguard, settings: {fallback: humanfirst}", "", false, "2:15 ROOM-SILENT?"},
+		{"wasteguard, settings: {fallback: quiet}", "", false, ""},
 	} {
 		o := testOptions
-		o.Policies, o.Headless = []string{"mention", "inbox", "humanfirst", "roundrobin", "quiet"}, c.headless
+		o.Policies, o.Headless = []string{"mention", "inbox", "humanfirst", "roundrobin", "quiet", "wasteguard"}, c.headless
 		text := "version: room/v1\npolicy: {use: " + c.policy + "}\nparticipants:\n  - {id: zed, mode: full_auto, endpoint: {kind: scripted, lines: [hi]}}\n" + c.more
 		if _, ps := LoadText([]byte(text), "", o); brief(ps) != c.want {
 			t.Errorf("%+v: %v", c, ps)

@@ -79,6 +79,8 @@ func waitsForMessage(use string, settings json.RawMessage) bool {
 	switch use {
 	case "mention", "humanfirst", "inbox":
 		return s.Fallback == "" || s.Fallback == "decline" || s.Fallback == "mention" || s.Fallback == "inbox"
+	case "wasteguard":
+		return s.Fallback == "decline" || waitsForMessage(s.Fallback, nil)
 	}
 	return false
 }
