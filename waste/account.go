@@ -44,6 +44,9 @@ type Account struct {
 	Guard string         // name of the policy that Watch is of; "" for none
 	Watch func() Watcher // returns the watcher of a new run; nil for none
 
+	// Step, when set, is called before each turn. An error ends the run there.
+	Step func() error
+
 	total  sums
 	kinds  [resent + 1]kindSums
 	groups []*groupSums

@@ -32,7 +32,9 @@ func conversation(lines ...string) *transcripts.Conversation {
 func reportOf(all ...*transcripts.Conversation) *Report {
 	var a Account
 	for _, c := range all {
-		a.AddConversation(Labels{}.Run(c, "talks.jsonl"), c)
+		if err := a.AddConversation(Labels{}.Run(c, "talks.jsonl"), c); err != nil {
+			panic(err)
+		}
 	}
 	return a.Report()
 }
@@ -184,7 +186,9 @@ func TestKindsAddUp(t *testing.T) {
 		for range rapid.IntRange(0, 3).Draw(rt, "runs") {
 			c := drawRun(rt)
 			c.ID = rapid.SampledFrom([]string{"x/1", "x/2", "y/1", "z"}).Draw(rt, "id")
-			a.AddConversation(Labels{}.Run(c, "f.jsonl"), c)
+			if err := a.AddConversation(Labels{}.Run(c, "f.jsonl"), c); err != nil {
+				rt.Fatal(err)
+			}
 		}
 		r := a.Report()
 		var turns, tokens, prompts, groupTurns, groupTokens, groupPrompts, runs int64

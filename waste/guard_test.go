@@ -34,7 +34,9 @@ func TestGuard(t *testing.T) {
 		labelled(`{"success":false,"mistake_step":1}`, "a: 1", "b: stop", "a: oh", "b: 4", "a: 5"), // at the error, 3 turns
 		labelled(`{}`, "a: 1", "b: 2", "a: stop"),                                                  // at the last turn: nothing to end
 	} {
-		a.AddConversation(Labels{}.Run(c, "talks.jsonl"), c)
+		if err := a.AddConversation(Labels{}.Run(c, "talks.jsonl"), c); err != nil {
+			t.Fatal(err)
+		}
 	}
 	g := a.Report().Guard
 	if g == nil || g.Policy != "guard" || g.Runs != 5 || g.Stopped != 3 || g.Early != 1 || g.Good != 2 || g.GoodStopped != 1 || g.Turns != 8 || g.ShareOfTurns != 8./19 {

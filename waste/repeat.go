@@ -73,7 +73,7 @@ func (r *repeats) duplicate(s said) (of int, kind Kind) {
 		return of, ExactDuplicate
 	}
 	if r.exact == nil {
-		r.exact, r.index.Keep = map[uint64]int{}, lookBack
+		r.exact, r.index = map[uint64]int{}, minhash.Index{Keep: lookBack, From: nearFrom}
 	}
 	if len(r.hashes) == lookBack {
 		delete(r.exact, r.hashes[0])
@@ -82,7 +82,7 @@ func (r *repeats) duplicate(s said) (of int, kind Kind) {
 	r.exact[s.hash] = s.turn
 	r.hashes = append(r.hashes, s.hash)
 	n, similarity := r.index.Nearest(s.sketch)
-	if similarity >= nearFrom {
+	if similarity > 0 {
 		return r.turns[n-r.dropped], NearDuplicate
 	}
 	r.index.Add(s.sketch)

@@ -33,22 +33,34 @@ func (l Labels) Run(c *transcripts.Conversation, file string) Run {
 	return r
 }
 
-// AddConversation counts a conversation.
-func (a *Account) AddConversation(r Run, c *transcripts.Conversation) {
+// AddConversation counts a conversation. It fails as Step does.
+func (a *Account) AddConversation(r Run, c *transcripts.Conversation) error {
 	w := a.Begin(r)
+	defer w.End()
 	for _, p := range c.Participants {
 		w.Join(p)
 	}
 	for i := range c.Turns {
+		if err := a.step(); err != nil {
+			return err
+		}
 		t := &c.Turns[i]
 		w.Add(Turn{Speaker: t.Speaker, Text: t.Text, Quote: t.Text, Usage: t.Usage})
 	}
-	w.End()
+	return nil
 }
 
-// AddRoom counts a room by its events, one by one.
+func (a *Account) step() error {
+	if a.Step == nil {
+		return nil
+	}
+	return a.Step()
+}
+
+// AddRoom counts a room by its events, one by one. It fails as events and Step do.
 func (a *Account) AddRoom(r Run, events iter.Seq2[room.Event, error]) error {
 	w := a.Begin(r)
+	defer w.End()
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -57,10 +69,12 @@ func (a *Account) AddRoom(r Run, events iter.Seq2[room.Event, error]) error {
 		case room.Joined:
 			w.Join(personOf(b.Participant))
 		case room.MessagePosted:
+			if err := a.step(); err != nil {
+				return err
+			}
 			w.Add(Turn{Speaker: b.Message.From, Text: b.Message.Text, Quote: quotable(&b.Message), Usage: b.Usage})
 		}
 	}
-	w.End()
 	return nil
 }
 

@@ -3,7 +3,8 @@ package minhash
 // An Index finds the most similar one of the newest sketches that were added to it. The
 // zero Index keeps all of them. It is used by one goroutine at a time.
 type Index struct {
-	Keep int // how many of the newest sketches are kept; 0 means all
+	Keep int     // how many of the newest sketches are kept; 0 means all
+	From float64 // similarity from which a sketch is found
 
 	first    int // number of the oldest sketch that is kept
 	sketches []Sketch
@@ -42,8 +43,8 @@ func (x *Index) drop() {
 }
 
 // Nearest returns the number of the most similar sketch, the older one of two that are
-// equally similar, and its similarity. The similarity is 0 if no sketch has a third
-// of the hashes of s.
+// equally similar, and its similarity. The similarity is 0 if no sketch is as similar as
+// From and has a third of the hashes of s.
 func (x *Index) Nearest(s Sketch) (n int, similarity float64) {
 	x.shared = append(x.shared[:0], make([]int, len(x.sketches))...)
 	for _, h := range s {
@@ -55,7 +56,11 @@ func (x *Index) Nearest(s Sketch) (n int, similarity float64) {
 		if shared == 0 || shared*3 < len(s) {
 			continue
 		}
-		if a := Similarity(s, x.sketches[i]); a > similarity {
+		most := float64(shared) / float64(min(size, len(s)+len(x.sketches[i])-shared))
+		if most <= similarity || most < x.From {
+			continue
+		}
+		if a := Similarity(s, x.sketches[i]); a > similarity && a >= x.From {
 			n, similarity = x.first+i, a
 		}
 	}

@@ -53,7 +53,7 @@ func TestEstimate(t *testing.T) {
 // TestNearest compares the index with a search through all sketches that it keeps.
 func TestNearest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x := Index{Keep: rapid.IntRange(0, 6).Draw(rt, "keep")}
+		x := Index{Keep: rapid.IntRange(0, 6).Draw(rt, "keep"), From: rapid.SampledFrom([]float64{0, .5, .8}).Draw(rt, "from")}
 		var all []Sketch
 		for range rapid.IntRange(1, 20).Draw(rt, "texts") {
 			s := Of(rapid.SliceOfN(rapid.SampledFrom(words("a b c")), 1, 8).Draw(rt, "text"))
@@ -63,7 +63,7 @@ func TestNearest(t *testing.T) {
 			}
 			want, best := 0, 0.0
 			for i := first; i < len(all); i++ {
-				if a := Similarity(s, all[i]); a > best && 3*shared(s, all[i]) >= len(s) {
+				if a := Similarity(s, all[i]); a > best && a >= x.From && 3*shared(s, all[i]) >= len(s) {
 					want, best = i, a
 				}
 			}

@@ -76,7 +76,7 @@ func (v view) total() string {
 	case most == nil || most.Tokens == 0:
 		return s + "."
 	case v.Labelled > 0:
-		return fmt.Sprintf("%s. Before the error most of it is %s: %s.", s, titles[most.Kind], v.tokens(most.Tokens))
+		return fmt.Sprintf("%s. Most of the rest of it is %s: %s.", s, titles[most.Kind], v.tokens(most.Tokens))
 	}
 	return fmt.Sprintf("%s, most of it %s: %s.", s, titles[most.Kind], v.tokens(most.Tokens))
 }

@@ -93,22 +93,23 @@ func (a *commands) waste(cmd *cobra.Command, args []string, o options) error {
 		return interrupted
 	}
 	r := account.Report()
-	r.Partial = interrupted != nil
+	if r.Partial = interrupted != nil; r.Partial {
+		conditions = nil
+	}
 	return errors.Join(a.show(r, r.Judge(conditions), o.html), interrupted)
 }
 
-// count counts the transcripts until the first error.
+// count counts the transcripts until the first error or the end of ctx.
 func (a *commands) count(ctx context.Context, src *source.Sources, labels waste.Labels, account *waste.Account) error {
 	progress := a.Progress("turns")
 	defer progress.End()
+	account.Step = func() error {
+		progress.Add(1)
+		return ctx.Err()
+	}
 	return src.Each(ctx, func(o source.Origin) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if o.Talk != nil {
-			account.AddConversation(labels.Run(o.Talk, o.File), o.Talk)
-			progress.Add(len(o.Talk.Turns))
-			return nil
+			return account.AddConversation(labels.Run(o.Talk, o.File), o.Talk)
 		}
 		return account.AddRoom(waste.Run{Name: o.Room, File: o.File, Mistake: waste.NoTurn}, source.EventsIn(o.Entries))
 	})

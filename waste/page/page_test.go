@@ -1,0 +1,116 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/waste"
+)
+
+// labelled is a report of a run with a label whose texts are hostile.
+func labelled(t *testing.T) *waste.Report {
+	t.Helper()
+	const text = "<script>alert(1)</script> | we read *all* the prices of the\n\x1b[31mshop\u202e again and again"
+	c := &transcripts.Conversation{
+		ID:           "set</title>/one two",
+		Participants: []transcripts.Participant{{ID: "<b>a", Kind: transcripts.KindAgent}, {ID: "b", Kind: transcripts.KindAgent}},
+		Extra:        []byte(`{"mistake_step":3,"success":false}`),
+	}
+	for i, speaker := range []string{"<b>a", "b", "<b>a", "b", "<b>a", "b"} {
+		c.Turns = append(c.Turns, transcripts.Turn{I: i, Speaker: speaker, Text: text})
+	}
+	var a waste.Account
+	if err := a.AddConversation(waste.Labels{}.Run(c, "it's.jsonl"), c); err != nil {
+		t.Fatal(err)
+	}
+	return a.Report()
+}
+
+func text(t *testing.T, r *waste.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteText(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestText(t *testing.T) {
+	got := text(t, labelled(t))
+	for _, want := range []string{
+		"1 run · 6 turns · ~", "(33.3 %) came after the labelled error. 1 of 1 run is labelled.", "(83.3 %) are waste. Most of the rest of it is exact duplicates",
+		"\nset</title>      1       6", "Prompts with the whole history have", "show one: moot transcript show 'it'\\''s.jsonl' --conversation 'set</title>/one two'",
+		"labels are of failed runs only",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.ContainsAny(got, "\x1b\u202e") {
+		t.Errorf("control characters in\n%s", got)
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	r := labelled(t)
+	r.Guard = &waste.Guard{Policy: "wasteguard", Runs: 120, Stopped: 40, Good: 40, GoodStopped: 1, Part: waste.Part{Tokens: 800_000, Share: .42}}
+	if got := text(t, r); !strings.Contains(got, "With wasteguard 40 of 120 runs would have ended earlier, without ~800k tokens (42.0 %). False alarms: 1 of 40 good ones.") {
+		t.Error(got)
+	}
+	r.Guard.Good = 0
+	if got := text(t, r); !strings.Contains(got, "No run is known to have succeeded, so false alarms are not counted.") {
+		t.Error(got)
+	}
+	r.Partial = true
+	if got := text(t, r); !strings.HasPrefix(got, "interrupted: 1 run") {
+		t.Error(got)
+	}
+	if got := text(t, (&waste.Account{}).Report()); !strings.Contains(got, "There are no turns to count.") || strings.Contains(got, "NaN") {
+		t.Error(got)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteMarkdown(&b, labelled(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); !strings.Contains(got, "| exact duplicates | 3 |") || strings.Contains(got, "<script") || strings.Contains(got, "read *all*") {
+		t.Error(got)
+	}
+}
+
+// TestHTML checks that the page loads nothing, runs nothing and escapes what it quotes.
+func TestHTML(t *testing.T) {
+	var b bytes.Buffer
+	r := labelled(t)
+	r.Gates = []waste.Gate{{Gate: "waste > 20%", Figure: "waste", Observed: waste.Share(math.NaN()), Limit: .2}}
+	if err := WriteHTML(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	style := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(got)
+	sum := sha256.Sum256([]byte(style[1]))
+	if hash := base64.StdEncoding.EncodeToString(sum[:]); !strings.Contains(got, "style-src 'sha256-"+hash+"'") && !strings.Contains(got, "sha256-"+strings.ReplaceAll(hash, "+", "&#43;")) {
+		t.Error("the style has another hash")
+	}
+	for _, bad := range []string{"<script", "src=", "href=", "url(", "@import", "\x1b", "\u202e", "<b>a", "NaN"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	for _, want := range []string{"&lt;script&gt;", "default-src 'none'", "nothing to measure", `role="img" aria-label="waste in tokens: after the labelled error 33.3 %`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
