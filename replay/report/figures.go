@@ -40,8 +40,8 @@ func figureLine(name, key string, format func(float64) string, recorded bool) li
 		if i, ok := p.Intervals[key]; ok && !i[0].IsNone() {
 			note = append(note, bounds(i, format))
 		}
-		if c := r.withRecorded(p.Policy, key); c != nil && recorded && c.Difference != 0 {
-			note = append(note, mark(c)+pValue(c))
+		if c := r.withRecorded(p.Policy, key); c != nil && recorded && c.Difference != 0 && c.PText() != "" {
+			note = append(note, mark(c)+c.PText())
 		}
 		return noted(s, note...)
 	}
@@ -71,8 +71,8 @@ func declineCell(r *Report, p *score.Result) string {
 		chance = mark(c)
 	}
 	note := []string{"(" + chance + signed(more) + ")"}
-	if c != nil && c.Difference != 0 {
-		note = append(note, pValue(c))
+	if c != nil && c.Difference != 0 && c.PText() != "" {
+		note = append(note, c.PText())
 	}
 	return noted(thousands(p.Declines), note...)
 }

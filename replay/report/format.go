@@ -98,6 +98,14 @@ func bounds(i [2]score.Figure, format func(float64) string) string {
 	return "[" + bare(i[0]) + "," + bare(i[1]) + "]"
 }
 
+// knownBounds is empty for an interval of nothing.
+func knownBounds(i [2]score.Figure, format func(float64) string) string {
+	if i[0].IsNone() {
+		return ""
+	}
+	return bounds(i, format)
+}
+
 // mark is ~ for a difference that may be chance. Without a comparison, as of a
 // single transcript, any difference may be.
 func mark(c *score.Comparison) string {
@@ -116,9 +124,6 @@ func noted(value string, notes ...string) string {
 // noteMark separates a value and its notes. Texts of others have no tabs, because
 // term.Line replaces them.
 const noteMark = "\t"
-
-// pValue formats the p-value of a difference.
-func pValue(c *score.Comparison) string { return "p=" + number(c.P) }
 
 // seconds formats milliseconds of turns; 0 means that no latency is recorded.
 func seconds(ms float64) string {

@@ -70,6 +70,7 @@ func New(b *score.Batch, n, workers int, detailed []*score.Run) *Report {
 			"airtime, declines, limits and endings are those of the room; the texts are not what would have been said",
 		}
 	}
+	r.Notes = append(b.Inference(), r.Notes...)
 	values := b.Resample(n, workers)
 	ids := map[string]bool{}
 	for _, run := range b.Runs {

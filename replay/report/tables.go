@@ -8,9 +8,10 @@ import (
 )
 
 // differenceTable compares the later policies with the first. ~ marks what may
-// be chance.
+// be chance. Next to each difference is the smallest one that so many
+// transcripts could show.
 func (r *Report) differenceTable() Table {
-	t := Table{Title: "Differences (~ may be chance)", Head: []string{"policy", "figure", "difference", "interval", "p"}}
+	t := Table{Title: "Differences (~ may be chance)", Head: []string{"policy", "figure", "difference", "interval", "p, adjusted", "could show"}}
 	one := r.Changes == nil && len(r.Policies) > 0 // all are compared with the first
 	if one {
 		t.Title = "Differences from " + shortName(r.Policies[0].Policy) + " (~ may be chance)"
@@ -29,10 +30,18 @@ func (r *Report) differenceTable() Table {
 			name += " − " + term.Line(c.A)
 		}
 		t.Rows = append(t.Rows, []string{
-			name, c.Figure, mark(c) + signedDecimal(factor*float64(c.Difference)), bounds(c.Interval, format), pValue(c),
+			name, c.Figure, mark(c) + signedDecimal(factor*float64(c.Difference)), knownBounds(c.Interval, format), c.PText(), detectable(c, factor),
 		})
 	}
 	return t
+}
+
+// detectable is the smallest difference that so many transcripts could show.
+func detectable(c *score.Comparison, factor float64) string {
+	if c.Detectable == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", factor*float64(*c.Detectable))
 }
 
 // flipTable counts the decisions of each policy that differ from the recorded

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/folkmoot/moot/internal/inference"
 	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/history"
 )
@@ -65,15 +66,19 @@ func (b *Batch) Decisions() int {
 	return n
 }
 
-// Resample draws n bootstrap resamples with so many goroutines.
+// Resample prepares intervals and p-values with n resamples, for which it uses
+// so many goroutines.
 func (b *Batch) Resample(n, workers int) Resamples {
-	lists := make([][]*sums, 1+len(b.Policies))
-	for _, r := range b.Runs {
-		for k := range lists {
-			lists[k] = append(lists[k], &r.tally(k-1).sums)
+	r := Resamples{n: n, lists: make([][]*sums, 1+len(b.Policies))}
+	for _, run := range b.Runs {
+		for k := range r.lists {
+			r.lists[k] = append(r.lists[k], &run.tally(k-1).sums)
 		}
 	}
-	return resample(n, workers, lists)
+	if len(b.Runs) > inference.FewUnits {
+		r.values = resample(n, workers, r.lists)
+	}
+	return r
 }
 
 // RecordedName stands for the recorded decisions among the names of policies.
@@ -81,14 +86,14 @@ const RecordedName = "recorded"
 
 // Recorded returns the figures of the recorded decisions.
 func (b *Batch) Recorded(values Resamples) Result {
-	r := b.result(recorded, values[0])
+	r := b.result(recorded, values.intervals(0))
 	r.Policy = RecordedName
 	return r
 }
 
 // Result returns the figures of a policy.
 func (b *Batch) Result(policy int, values Resamples) Result {
-	r := b.result(policy, values[policy+1])
+	r := b.result(policy, values.intervals(policy+1))
 	p, t := b.Policies[policy], b.timings[policy]
 	r.Policy, r.Use, r.Digest, r.Settings = p.Name, p.Ref.Use, p.Ref.Digest, string(p.Ref.Settings)
 	r.Reference = p.Baseline != ""
@@ -96,7 +101,7 @@ func (b *Batch) Result(policy int, values Resamples) Result {
 	return r
 }
 
-func (b *Batch) result(policy int, values [][]float64) Result {
+func (b *Batch) result(policy int, intervals [][2]Figure) Result {
 	var total sums
 	r := Result{Intervals: map[string][2]Figure{}, N: map[string]int{}, P50: None(), P99: None()}
 	for _, run := range b.Runs {
@@ -112,7 +117,7 @@ func (b *Batch) result(policy int, values [][]float64) Result {
 	r.setCounts(&total)
 	for i, m := range measures {
 		*m.field(&r) = Figure(m.of(&total))
-		r.Intervals[m.key] = interval(values[i])
+		r.Intervals[m.key] = intervals[i]
 		r.N[m.key] = int(total[m.n])
 		if b.Simulated && m.truth {
 			*m.field(&r), r.Intervals[m.key], r.N[m.key] = None(), interval(nil), 0

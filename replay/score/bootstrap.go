@@ -14,25 +14,24 @@ const seed = 20_260_227
 // be drawn by several goroutines in any order.
 const blockSize = 50
 
-// minTranscripts is how many transcripts an interval needs.
-const minTranscripts = 2
+// Resamples holds the sums of a batch and, of many transcripts, the
+// bootstrapped figures.
+type Resamples struct {
+	lists  [][]*sums // by policy, the recorded decisions first: by transcript
+	n      int       // resamples
+	values values    // nil for few transcripts
+}
 
-// Resamples holds the bootstrapped figures of a batch: by policy (the recorded
-// decisions first) and measure, the values of all resamples.
-type Resamples [][][]float64
+// values are the figures of all resamples, by policy and measure.
+type values [][][]float64
 
 // resample draws n bootstrap resamples (Efron, 1979): as many transcripts as
 // there are, with replacement. All policies get the same draws, so that their
 // values are paired. lists are the sums of each policy by transcript.
-func resample(n, workers int, lists [][]*sums) Resamples {
-	values := make(Resamples, len(lists))
+func resample(n, workers int, lists [][]*sums) values {
+	values := make(values, len(lists))
 	for k := range values {
 		values[k] = make([][]float64, len(measures))
-	}
-	if len(lists[0]) < minTranscripts {
-		return values
-	}
-	for k := range values {
 		for m := range measures {
 			values[k][m] = make([]float64, n)
 		}
@@ -56,7 +55,7 @@ func resample(n, workers int, lists [][]*sums) Resamples {
 }
 
 // draw sets the resamples from, up to but not including to.
-func (c *columns) draw(from, to int, values Resamples) {
+func (c *columns) draw(from, to int, values values) {
 	random := rand.New(rand.NewPCG(seed, uint64(from)))
 	drawn, total := make([]int32, c.n), make([]band, len(c.bands))
 	for at := from; at < to; at++ {
@@ -119,29 +118,6 @@ func quickselect(v []float64, k int) {
 			return
 		}
 	}
-}
-
-// pValue is the two-sided bootstrap p-value of the difference between paired
-// resamples.
-func pValue(a, b []float64) float64 {
-	var below, above, n float64
-	for i := range a {
-		d := b[i] - a[i]
-		if math.IsNaN(d) {
-			continue
-		}
-		n++
-		if d <= 0 {
-			below++
-		}
-		if d >= 0 {
-			above++
-		}
-	}
-	if n == 0 {
-		return math.NaN()
-	}
-	return min(1, 2*max(1, min(below, above))/n)
 }
 
 // columns holds the sums of all policies by column, for resampling. Equal
