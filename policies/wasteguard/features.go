@@ -76,18 +76,35 @@ func isTool(a *policy.Agent) bool {
 		return true
 	}
 	for i := range len(a.ID) {
-		if beginsWord(a.ID, i) && startsWithAny(a.ID[i:], toolWords) {
-			return true
+		if !beginsWord(a.ID, i) {
+			continue
+		}
+		for _, w := range toolWords {
+			if startsWith(a.ID[i:], w) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// Words of the features invented and failure. Each begins a word of the text.
-var (
-	inventedWords = []string{"assum", "simulat", "hypothe", "mock", "placeholder", "suppos", "presum", "pretend", "fictional", "manually"}
-	failureWords  = []string{"error", "fail", "traceback", "exception", "denied", "timeout", "timed out"}
-)
+// words has the words of two features by their first letter, a at 1. Each begins a word of
+// the text.
+var words = func() (by [32][]wordOf) {
+	add := func(feature int, all ...string) {
+		for _, w := range all {
+			by[w[0]&31] = append(by[w[0]&31], wordOf{feature, w})
+		}
+	}
+	add(invented, "assum", "simulat", "hypothe", "mock", "placeholder", "suppos", "presum", "pretend", "fictional", "manually")
+	add(failure, "error", "fail", "traceback", "exception", "denied", "timeout", "timed out")
+	return by
+}()
+
+type wordOf struct {
+	feature int
+	word    string
+}
 
 // read sets the features of the text.
 func (x *Features) read(text string) {
@@ -96,24 +113,33 @@ func (x *Features) read(text string) {
 	for i := range len(text) {
 		c := text[i]
 		switch {
+		case isLetter(c):
+			if all := words[c&31]; len(all) > 0 && beginsWord(text, i) {
+				x.find(text[i:], all)
+			}
 		case c >= '0' && c <= '9':
 			figures++
 		case c == '`' && i+2 < len(text) && text[i+1] == '`' && text[i+2] == '`':
 			x[code] = 1
-		case isLetter(c) && beginsWord(text, i):
-			if startsWithAny(text[i:], inventedWords) {
-				x[invented] = 1
-			}
-			if startsWithAny(text[i:], failureWords) {
-				x[failure] = 1
-			}
 		}
-		if lineStart && isItem(text[i:]) {
-			items++
+		if lineStart {
+			if isItem(text[i:]) {
+				items++
+			}
+			lineStart = c == ' ' || c == '\t'
 		}
-		lineStart = c == '\n' || lineStart && (c == ' ' || c == '\t')
+		lineStart = lineStart || c == '\n'
 	}
 	x[digits], x[list] = log2(1+figures), log2(1+items)
+}
+
+// find sets the features of the words that text starts with.
+func (x *Features) find(text string, all []wordOf) {
+	for _, w := range all {
+		if startsWith(text, w.word) {
+			x[w.feature] = 1
+		}
+	}
 }
 
 // isItem reports whether a line that begins like text is an item of a list: a number
@@ -140,19 +166,15 @@ func beginsWord(text string, i int) bool {
 	return i == 0 || !isLetter(text[i-1]) || text[i] <= 'Z' && text[i-1] >= 'a'
 }
 
-// startsWithAny reports whether text starts with one of the words, in any case.
-func startsWithAny(text string, words []string) bool {
-	for _, w := range words {
-		if len(text) < len(w) || text[0]|0x20 != w[0] {
-			continue
-		}
-		n := 1
-		for n < len(w) && (text[n] == w[n] || text[n]|0x20 == w[n]) {
-			n++
-		}
-		if n == len(w) {
-			return true
+// startsWith reports whether text starts with a word of small letters, in any case.
+func startsWith(text, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if text[i] != word[i] && text[i]|0x20 != word[i] {
+			return false
 		}
 	}
-	return false
+	return true
 }

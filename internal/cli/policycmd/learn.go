@@ -80,6 +80,7 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 	cmd.Flags().IntVar(&f.folds, "folds", 0, "measure what learning is worth, in so many parts")
 	cmd.Flags().Float64Var(&f.threshold, "threshold", 0, "the probability that a choice needs, as part of the settings")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "the policy to teach, adaptive or wasteguard (default adaptive, with --labels wasteguard)")
+	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]string{"adaptive", "wasteguard"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.Flags().StringVar(&f.labels, "labels", "", "field of extra, or CSV file, with the turn of each run's decisive error")
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --labels: write the settings although they may not be better than the trivial rule")
 	return cmd
