@@ -80,11 +80,11 @@ func (s *sums) add(t *turnCost) {
 	s.prompts += t.prompt
 }
 
-// kindSums are the figures of a kind: of the turns that count as it, and how many turns
-// are of it, whatever else they are.
+// kindSums are the figures of a kind: of the turns that count as it, and of all turns
+// that are of it, whatever else they are.
 type kindSums struct {
 	sums
-	of       int64
+	of       sums
 	examples []Example
 }
 

@@ -43,8 +43,8 @@ func reportOf(all ...*transcripts.Conversation) *Report {
 func turnsOf(r *Report) string {
 	text := ""
 	for _, k := range r.Kinds {
-		if k.TurnsOfKind > 0 && k.Kind != ResentContext {
-			text += fmt.Sprintf("%s %d/%d ", k.Kind, k.Turns, k.TurnsOfKind)
+		if k.OfKind.Turns > 0 && k.Kind != ResentContext {
+			text += fmt.Sprintf("%s %d/%d ", k.Kind, k.Turns, k.OfKind.Turns)
 		}
 	}
 	return strings.TrimSpace(text)
@@ -197,8 +197,8 @@ func TestKindsAddUp(t *testing.T) {
 				turns += k.Turns
 			}
 			tokens, prompts = tokens+k.Tokens, prompts+k.Prompts
-			if k.Turns > k.TurnsOfKind {
-				rt.Fatalf("%s: %d turns count of %d", k.Kind, k.Turns, k.TurnsOfKind)
+			if k.Turns > k.OfKind.Turns || k.Tokens > k.OfKind.Tokens || k.Prompts > k.OfKind.Prompts || k.OfKind.Prompts > r.Prompts {
+				rt.Fatalf("%s: %+v of %+v", k.Kind, k.Part, k.OfKind)
 			}
 		}
 		for _, g := range r.Groups {

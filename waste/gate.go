@@ -69,7 +69,7 @@ func (r *Report) Judge(conditions []condition.Condition) bool {
 }
 
 // Figure returns a figure by its name: the share of tokens of the waste or of a kind,
-// of prompts for ResentContext, or a count. It is NaN if there is nothing to measure.
+// of prompts for ResentContext (of any turn), or a count. It is NaN if there is nothing to measure.
 func (r *Report) Figure(name string) Share {
 	switch name {
 	case "waste":
@@ -83,7 +83,7 @@ func (r *Report) Figure(name string) Share {
 	case "runs":
 		return Share(r.Runs)
 	case string(ResentContext):
-		return r.Kinds[resent].ShareOfPrompts
+		return r.Kinds[resent].OfKind.ShareOfPrompts
 	case "false_alarms":
 		if r.Guard != nil {
 			return shareOf(r.Guard.GoodStopped, r.Guard.Good)

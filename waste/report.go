@@ -45,8 +45,8 @@ type Part struct {
 type Row struct {
 	Kind Kind `json:"kind"`
 	Part
-	TurnsOfKind int64     `json:"turns_of_kind"` // also those that count as an earlier kind
-	Examples    []Example `json:"examples"`
+	OfKind   Part      `json:"of_kind"` // also the turns that count as an earlier kind
+	Examples []Example `json:"examples"`
 }
 
 // An Example is a turn of a kind. Of a labelled error it is the turn with the error.
@@ -123,7 +123,7 @@ func (a *Account) Report() *Report {
 	var waste sums
 	for i, k := range Kinds() {
 		s := &a.kinds[i]
-		row := Row{Kind: k, Part: s.partOf(t), TurnsOfKind: s.of, Examples: slices.Clone(s.examples)}
+		row := Row{Kind: k, Part: s.partOf(t), OfKind: s.of.partOf(t), Examples: append([]Example{}, s.examples...)}
 		waste.tokens += s.tokens
 		waste.prompts += s.prompts
 		if k != ResentContext {
@@ -137,8 +137,8 @@ func (a *Account) Report() *Report {
 		r.Groups = append(r.Groups, g.report())
 	}
 	if r.Labelled == 0 { // nothing was measured
-		nothing := sums{}
-		r.Kinds[AfterError.place()].Part = nothing.partOf(&nothing)
+		nothing, row := sums{}, &r.Kinds[AfterError.place()]
+		row.Part, row.OfKind = nothing.partOf(&nothing), nothing.partOf(&nothing)
 	}
 	if a.Guard != "" {
 		g := &a.guard

@@ -201,8 +201,12 @@ func (w *Walk) book(t *Turn, c *turnCost) {
 	}
 	w.guard(t, c)
 	for i, k := range Kinds() {
-		if c.kinds.has(k) {
-			a.kinds[i].of++
+		switch {
+		case !c.kinds.has(k):
+		case k == ResentContext:
+			a.kinds[i].of.add(&turnCost{prompt: c.resent})
+		default:
+			a.kinds[i].of.add(c)
 		}
 	}
 	if w.turn == w.run.Mistake {

@@ -50,7 +50,7 @@ func (v view) sentences() []string {
 	}
 	if again := v.kind(waste.ResentContext); v.Prompts > 0 {
 		all = append(all, fmt.Sprintf("%s %s tokens; %s (%s) were sent to the same agent before.",
-			v.prompting(), v.prompts(v.Prompts), v.prompts(again.Prompts), percent(again.ShareOfPrompts)))
+			v.prompting(), v.prompts(v.Prompts), v.prompts(again.OfKind.Prompts), percent(again.OfKind.ShareOfPrompts)))
 	}
 	return all
 }

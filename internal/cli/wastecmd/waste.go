@@ -105,7 +105,10 @@ func (a *commands) count(ctx context.Context, src *source.Sources, labels waste.
 	defer progress.End()
 	account.Step = func() error {
 		progress.Add(1)
-		return ctx.Err()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
 	}
 	return src.Each(ctx, func(o source.Origin) error {
 		if o.Talk != nil {
