@@ -42,7 +42,7 @@ var rules = []rule{
 	{pkg: "policies/templates", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
 	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names internal/minhash"}, // no part of the module
-	{pkg: "policies/wasteguard/training/...", may: "policies/policy policies/wasteguard internal/minhash transcripts"},                                        // no part of the module
+	{pkg: "policies/wasteguard/training/...", may: "policies/policy policies/wasteguard internal/inference internal/minhash transcripts"},                     // no part of the module
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
 	{pkg: "policies", may: "policies/policy", bare: true},
 

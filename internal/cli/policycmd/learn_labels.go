@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -48,7 +49,7 @@ func (a *commands) learnLabels(ctx context.Context, src *source.Sources, f learn
 	p := a.Percent("folds")
 	r.Figures = training.Measure(runs, folds, p.Part)
 	p.End()
-	if all := r.Figures.All(); all.Between[0] <= 0 && !f.force {
+	if all := r.Figures.All(); !(all.Between[0] > 0) && !f.force {
 		return cmp.Or(a.Emit(r, r.print), error(&problem.Error{
 			Code: "POL-LEARN", What: fmt.Sprintf("no settings were written: the interval of the difference to the trivial rule, %s, touches 0", between(all.Between)),
 			Fix: "give more labelled runs, or write them nevertheless with --force",
@@ -139,7 +140,15 @@ func (r *guardReport) read(ctx context.Context, src *source.Sources, labels labe
 	return runs, err
 }
 
-func between(i [2]float64) string { return fmt.Sprintf("[%+.1f,%+.1f]", 100*i[0], 100*i[1]) }
+func between(i training.Interval) string { return interval("[%+.1f,%+.1f]", i) }
+
+// interval returns an interval in percent, or nothing for too few runs.
+func interval(form string, i training.Interval) string {
+	if math.IsNaN(i[0]) {
+		return ""
+	}
+	return fmt.Sprintf(form, 100*i[0], 100*i[1])
+}
 
 func (r *guardReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "learnt from %s with a labelled error, %s", app.Count(r.Runs, "run"), app.Count(r.Turns, "turn"))
@@ -154,7 +163,7 @@ func (r *guardReport) print(w io.Writer) error {
 	for _, g := range r.Figures.Groups {
 		rows = append(rows, []string{
 			term.Line(g.Name), strconv.Itoa(g.Runs), strconv.Itoa(g.Turns), percent(g.After), percent(g.Flagged), percent(g.Trivial),
-			percent(g.Guard) + fmt.Sprintf(" [%.1f,%.1f]", 100*g.Interval[0], 100*g.Interval[1]), fmt.Sprintf("%+.1f %s", 100*g.Difference, between(g.Between)),
+			percent(g.Guard) + interval(" [%.1f,%.1f]", g.Interval), fmt.Sprintf("%+.1f %s", 100*g.Difference, between(g.Between)),
 		})
 	}
 	if err := app.Table(w, []string{"", "RUNS", "TURNS", "AFTER", "FLAGGED", "TRIVIAL RULE", "WASTEGUARD", "DIFFERENCE"}, rows); err != nil {
@@ -164,7 +173,7 @@ func (r *guardReport) print(w io.Writer) error {
 	rows = nil
 	for _, x := range r.Figures.At {
 		rows = append(rows, []string{
-			percent(x.Flagged), percent(x.Has), fmt.Sprintf("%s [%.1f,%.1f]", percent(x.Saved), 100*x.Interval[0], 100*x.Interval[1]), percent(x.Chance),
+			percent(x.Flagged), percent(x.Has), percent(x.Saved) + interval(" [%.1f,%.1f]", x.Interval), percent(x.Chance),
 			percent(x.First), fmt.Sprintf("%.2f", x.Early), percent(x.EarlyIn),
 		})
 	}

@@ -2,12 +2,15 @@ package training
 
 import (
 	"cmp"
-	"math/rand/v2"
+	"encoding/json"
+	"math"
 	"slices"
+
+	"github.com/folkmoot/moot/internal/inference"
 )
 
 // Figures are how well errors were found in runs that were not learnt from. Shares are
-// from 0 to 1. Intervals are of 95 %, by the bootstrap over runs.
+// from 0 to 1. Intervals are over runs, see package inference.
 type Figures struct {
 	Folds  int       `json:"folds"`
 	Deals  int       `json:"deals"`
@@ -18,35 +21,35 @@ type Figures struct {
 // A Group compares the learnt guard with the trivial rule when both flag the same number
 // of the group's turns.
 type Group struct {
-	Name       string     `json:"name"`
-	Runs       int        `json:"runs"`
-	Turns      int        `json:"turns"`
-	After      float64    `json:"after_error"`   // share of the turns that are after the error
-	Flagged    float64    `json:"flagged_share"` // of the turns, by both
-	Trivial    float64    `json:"trivial"`       // share of the runs in which the trivial rule flags the error
-	Guard      float64    `json:"guard"`         // the same of the guard
-	Interval   [2]float64 `json:"interval"`      // of Guard
-	Difference float64    `json:"difference"`
-	Between    [2]float64 `json:"difference_interval"`
+	Name       string   `json:"name"`
+	Runs       int      `json:"runs"`
+	Turns      int      `json:"turns"`
+	After      float64  `json:"after_error"`   // share of the turns that are after the error
+	Flagged    float64  `json:"flagged_share"` // of the turns, by both
+	Trivial    float64  `json:"trivial"`       // share of the runs in which the trivial rule flags the error
+	Guard      float64  `json:"guard"`         // the same of the guard
+	Interval   Interval `json:"interval"`      // of Guard
+	Difference float64  `json:"difference"`
+	Between    Interval `json:"difference_interval"`
 }
 
 // Working is what a guard does that flags the same share of the turns of each group.
 type Working struct {
-	Flagged  float64    `json:"flagged_share"`
-	Has      float64    `json:"has_error"` // share of the runs whose error is flagged
-	Saved    float64    `json:"saved"`     // share of the turns after errors that are after the first flag at or after the error
-	Interval [2]float64 `json:"saved_interval"`
-	Chance   float64    `json:"saved_by_chance"` // the same of flags by chance
-	First    float64    `json:"saved_by_first"`  // counts only runs without a flag before the error
-	Early    float64    `json:"early_flags"`     // flags before the error, by run
-	EarlyIn  float64    `json:"early_runs"`      // share of the runs with such a flag
+	Flagged  float64  `json:"flagged_share"`
+	Has      float64  `json:"has_error"` // share of the runs whose error is flagged
+	Saved    float64  `json:"saved"`     // share of the turns after errors that are after the first flag at or after the error
+	Interval Interval `json:"saved_interval"`
+	Chance   float64  `json:"saved_by_chance"` // the same of flags by chance
+	First    float64  `json:"saved_by_first"`  // counts only runs without a flag before the error
+	Early    float64  `json:"early_flags"`     // flags before the error, by run
+	EarlyIn  float64  `json:"early_runs"`      // share of the runs with such a flag
 }
 
 // FlagShares are the shares of flagged turns that Measure reports as Working.
 var FlagShares = []float64{.02, .05, .1, .2}
 
 // MinRuns is the smallest number of runs that figures are given for.
-const MinRuns = 6
+const MinRuns = inference.MinUnits
 
 // Measure measures learning by cross-validation. progress may be nil.
 func Measure(runs []*Run, folds int, progress func(part float64)) *Figures {
@@ -145,7 +148,7 @@ func hitsOf(runs []*Run, scores outcome, group string) []float64 {
 // compare sums the hits of the runs of a group up.
 func compare(name string, runs []*Run, hits []float64, in func(*Run) bool) Group {
 	g := Group{Name: name}
-	var found, differences [][2]float64
+	var found, differences inference.Rows
 	flagged, after := 0, 0
 	for i, r := range runs {
 		if !in(r) {
@@ -162,8 +165,8 @@ func compare(name string, runs []*Run, hits []float64, in func(*Run) bool) Group
 		if r.turns[r.Mistake].trivial {
 			trivial = 1
 		}
-		found = append(found, [2]float64{hits[i] / Deals, 1})
-		differences = append(differences, [2]float64{hits[i]/Deals - trivial, 1})
+		found = append(found, []float64{hits[i] / Deals, 1})
+		differences = append(differences, []float64{hits[i]/Deals - trivial, 1})
 	}
 	g.Runs = len(found)
 	g.After, g.Flagged = ratio(after, g.Turns), ratio(flagged, g.Turns)
@@ -175,25 +178,23 @@ func compare(name string, runs []*Run, hits []float64, in func(*Run) bool) Group
 
 func ratio(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 
-// bootstrap returns the ratio of two sums over runs, and its interval of 95 % by the
-// percentile bootstrap.
-func bootstrap(parts [][2]float64) (whole float64, interval [2]float64) {
-	of := func(index func(int) int) float64 {
-		var a, b float64
-		for i := range parts {
-			p := &parts[index(i)]
-			a, b = a+p[0], b+p[1]
-		}
-		if b == 0 {
-			return 0
-		}
-		return a / b
+// An Interval is one of 95 %, NaN for fewer than [MinRuns] runs, which is null in JSON.
+type Interval [2]float64
+
+// MarshalJSON implements json.Marshaler.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(i[0]) || math.IsNaN(i[1]) {
+		return []byte("null"), nil
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	all := make([]float64, 2000)
-	for i := range all {
-		all[i] = of(func(int) int { return rng.IntN(len(parts)) })
+	return json.Marshal([2]float64(i))
+}
+
+// bootstrap returns the ratio of two sums over runs, and its interval.
+func bootstrap(runs inference.Rows) (whole float64, interval Interval) {
+	ratio := func(total, out []float64) { out[0] = total[0] / max(total[1], 1) }
+	var sum [2]float64
+	for _, r := range runs {
+		sum[0], sum[1] = sum[0]+r[0], sum[1]+r[1]
 	}
-	slices.Sort(all)
-	return of(func(i int) int { return i }), [2]float64{all[49], all[1949]}
+	return sum[0] / max(sum[1], 1), inference.Intervals(runs, ratio, 1, 2000)[0]
 }

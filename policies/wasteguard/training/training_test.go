@@ -257,3 +257,35 @@ func TestTrivialRule(t *testing.T) {
 		t.Error("a person's turn is judged, or an agent's is not")
 	}
 }
+
+// TestFewRuns: a group of fewer than six runs has no intervals, and they are null in JSON.
+func TestFewRuns(t *testing.T) {
+	t.Parallel()
+	runs := planted(12)
+	for _, r := range runs[:4] {
+		r.ID = "small/" + r.ID
+	}
+	text, err := json.Marshal(Measure(runs, 5, nil).Groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []struct {
+		Name     string
+		Runs     int
+		Interval *[2]float64
+		Between  *[2]float64 `json:"difference_interval"`
+	}
+	if err := json.Unmarshal(text, &groups); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		name string
+		runs int
+		has  bool
+	}{{"small/team", 4, false}, {"team", 8, true}, {"all", 12, true}} {
+		g := groups[i]
+		if g.Name != want.name || g.Runs != want.runs || (g.Interval != nil) != want.has || (g.Between != nil) != want.has {
+			t.Errorf("got %+v, want %+v", g, want)
+		}
+	}
+}

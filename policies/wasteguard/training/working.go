@@ -1,6 +1,10 @@
 package training
 
-import "math"
+import (
+	"math"
+
+	"github.com/folkmoot/moot/internal/inference"
+)
 
 // flagsAt returns, by run, the turns of the group with the highest scores, so many that
 // they are the share of its turns.
@@ -55,13 +59,13 @@ func (t *tally) add(runs []*Run, flags [][]int) {
 
 func (t *tally) working(runs []*Run, share float64) Working {
 	var w Working
-	var saved [][2]float64
+	var saved inference.Rows
 	turns, after, chance := 0, 0, 0.0
 	n := float64(Deals * len(runs))
 	for i, r := range runs {
 		turns += len(r.turns)
 		after += r.after()
-		saved = append(saved, [2]float64{t.saved[i] / Deals, float64(r.after())})
+		saved = append(saved, []float64{t.saved[i] / Deals, float64(r.after())})
 		chance += byChance(r.after(), share)
 		w.Has += t.has[i] / n
 		w.First += t.first[i] / Deals
