@@ -4,6 +4,7 @@ package problem
 // it runs. run.* codes report a failed decision, which pauses the room.
 var sandboxCodes = []Meaning{
 	{"POL-LEARN", input, "`moot policy learn` found nothing to learn from, or cannot write its result.", "Give transcripts of teams of three or more. --out names the file."},
+	{"POL-LEARN-CHANCE", input, "`moot policy learn` wrote no settings, because the transcripts do not show that they help.", "Give more transcripts of the same team, or write the settings nevertheless with --force."},
 	{"POL-DIGEST", input, "The embedded policies differ from the ones that were built.", "Install moot again from a trusted source. After a change of the sources run `go generate ./policies`."},
 	{"load.abi", input, "The module is not a room policy, or uses another ABI.", "Export roompolicy_abi_1, or rebuild with the SDK of this release."},
 	{"load.cache", failure, "The cache of compiled policies cannot be used.", "Set MOOT_CACHE to a writable folder."},

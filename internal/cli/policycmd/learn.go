@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,11 +14,13 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
+	"github.com/folkmoot/moot/internal/inference"
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/adaptive/training"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/score"
 )
 
 // learnFlags are those of `moot policy learn`.
@@ -43,8 +46,10 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 			"teach that the past comes again to the letter.\n\n" +
 			"A TRANSCRIPT is a room of the data folder or a file, as for `moot replay`. What\n" +
 			"is learnt is about these participants, by their ids; it holds no text.\n\n" +
-			"With --folds the talks are dealt out into so many parts, and each is foreseen\n" +
-			"after learning from the others: what to expect of a talk that is to come.\n\n" +
+			"The talks are dealt out into five parts or --folds, and each is foreseen after\n" +
+			"learning from the others: what to expect of a talk that is to come. No settings\n" +
+			"are written if the interval of the difference to the untaught policy is not\n" +
+			"above 0, or if there are fewer than six talks, except with --force.\n\n" +
 			"With --labels it teaches the policy wasteguard instead, from runs whose decisive\n" +
 			"error is labelled: a field of extra, or a CSV file of ids of conversations, with\n" +
 			"the index of a turn. It prints what the policy finds in runs that it has not\n" +
@@ -82,7 +87,7 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 	cmd.Flags().StringVar(&f.policy, "policy", "", "the policy to teach, adaptive or wasteguard (default adaptive, with --labels wasteguard)")
 	_ = cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]string{"adaptive", "wasteguard"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.Flags().StringVar(&f.labels, "labels", "", "field of extra, or CSV file, with the turn of each run's decisive error")
-	cmd.Flags().BoolVar(&f.force, "force", false, "with --labels: write the settings although they may not be better than the trivial rule")
+	cmd.Flags().BoolVar(&f.force, "force", false, "write the settings although the transcripts do not show that they help")
 	return cmd
 }
 
@@ -97,32 +102,38 @@ type learnReport struct {
 	Folds     int             `json:"folds,omitempty"`
 	Untaught  *foresight      `json:"untaught,omitempty"` // with folds: without learning from other talks
 	Taught    *foresight      `json:"taught,omitempty"`
+
+	Difference *learnDifference `json:"difference,omitempty"` // taught minus untaught
 }
 
 // A foresight is how well talks were foreseen. Shares are from 0 to 1.
 type foresight struct {
-	Accuracy float64    `json:"accuracy"`
-	Interval [2]float64 `json:"interval"`
-	MRR      float64    `json:"mrr"`
-	Surest   [3]float64 `json:"surest_25_50_75"` // right when it answers the surest quarter, half, three quarters
-	ECE      float64    `json:"ece"`
+	Accuracy float64         `json:"accuracy"`
+	Interval [2]score.Figure `json:"interval"` // null under six talks
+	MRR      float64         `json:"mrr"`
+	Surest   [3]float64      `json:"surest_25_50_75"` // right when it answers the surest quarter, half, three quarters
+	ECE      float64         `json:"ece"`
 }
 
 func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags) error {
 	defer src.Close()
-	r := learnReport{Near: []training.Near{}, Folds: f.folds}
+	r := learnReport{Near: []training.Near{}}
 	talks, err := r.read(ctx, src)
 	if err != nil {
 		return err
 	}
-	if f.folds > len(talks) {
-		return &problem.Error{Code: "POL-LEARN", What: fmt.Sprintf("%s cannot be dealt out into %d parts", app.Count(len(talks), "talk"), f.folds), Fix: "give more transcripts, or fewer --folds"}
+	if r.Folds, err = f.foldsOf(len(talks)); err != nil {
+		return err
 	}
-	if f.folds > 0 {
+	if r.Folds > 0 {
 		p := a.Percent("folds")
-		r.Untaught = foresightOf(training.Measure(adaptive.New(), talks))
-		r.Taught = foresightOf(training.Folds(nil, talks, f.folds, p.Part))
+		untaught := training.Measure(adaptive.New(), training.Dealt(talks, r.Folds))
+		taught := training.Folds(nil, talks, r.Folds, p.Part)
 		p.End()
+		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught, taught)
+	}
+	if f.out != "" && !f.force && !r.Difference.shown() {
+		return cmp.Or(a.Emit(r, r.print), r.Difference.refusal())
 	}
 	var settings []byte
 	if f.out != "" {
@@ -176,7 +187,8 @@ func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*trainin
 
 func foresightOf(s *training.Score) *foresight {
 	f := &foresight{Accuracy: s.Accuracy(), MRR: s.MRR(), ECE: s.Miscalibration(), Surest: [3]float64{s.Surest(.25), s.Surest(.5), s.Surest(.75)}}
-	f.Interval[0], f.Interval[1] = s.Interval()
+	i := inference.Intervals(s.PerTalk(), accuracy, 1, learnResamples)[0]
+	f.Interval = [2]score.Figure{score.Figure(i[0]), score.Figure(i[1])}
 	return f
 }
 
@@ -236,12 +248,23 @@ func (r *learnReport) print(w io.Writer) error {
 func (r *learnReport) printFolds(w io.Writer) error {
 	row := func(name string, f *foresight) []string {
 		return []string{
-			name, fmt.Sprintf("%.1f %% [%.1f,%.1f]", 100*f.Accuracy, 100*f.Interval[0], 100*f.Interval[1]), fmt.Sprintf("%.3f", f.MRR),
+			name, f.right(), fmt.Sprintf("%.3f", f.MRR),
 			fmt.Sprintf("%.1f %%", 100*f.Surest[0]), fmt.Sprintf("%.1f %%", 100*f.Surest[1]), fmt.Sprintf("%.1f %%", 100*f.Surest[2]),
 			fmt.Sprintf("%.1f", 100*f.ECE),
 		}
 	}
-	return app.Table(w, []string{"", "RIGHT", "MRR", "SUREST 25 %", "50 %", "75 %", "ECE"}, [][]string{
+	err := app.Table(w, []string{"", "RIGHT", "MRR", "SUREST 25 %", "50 %", "75 %", "ECE"}, [][]string{
 		row("untaught", r.Untaught), row(fmt.Sprintf("taught, %d folds", r.Folds), r.Taught),
 	})
+	fmt.Fprintf(w, "taught minus untaught: %s\n", r.Difference.text())
+	return err
+}
+
+// right is the accuracy with its interval.
+func (f *foresight) right() string {
+	s := fmt.Sprintf("%.1f %%", 100*f.Accuracy)
+	if f.Interval[0].IsNone() {
+		return s
+	}
+	return s + fmt.Sprintf(" [%.1f,%.1f]", 100*float64(f.Interval[0]), 100*float64(f.Interval[1]))
 }

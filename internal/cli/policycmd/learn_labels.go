@@ -51,7 +51,7 @@ func (a *commands) learnLabels(ctx context.Context, src *source.Sources, f learn
 	p.End()
 	if all := r.Figures.All(); !(all.Between[0] > 0) && !f.force {
 		return cmp.Or(a.Emit(r, r.print), error(&problem.Error{
-			Code: "POL-LEARN", What: fmt.Sprintf("no settings were written: the interval of the difference to the trivial rule, %s, touches 0", between(all.Between)),
+			Code: "POL-LEARN-CHANCE", What: fmt.Sprintf("no settings were written: the interval of the difference to the trivial rule, %s, touches 0", between(all.Between)),
 			Fix: "give more labelled runs, or write them nevertheless with --force",
 		}))
 	}

@@ -1,0 +1,82 @@
+package policycmd
+
+import (
+	"fmt"
+
+	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/inference"
+	"github.com/folkmoot/moot/policies/adaptive/training"
+	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/score"
+)
+
+// defaultFolds is into how many parts talks are dealt, unless there are fewer.
+const defaultFolds = 5
+
+// learnResamples is how many resamples an interval is made of.
+const learnResamples = 1000
+
+// A learnDifference is the accuracy of the taught policy minus that of the
+// untaught one, on the same talks.
+type learnDifference struct {
+	Accuracy   score.Figure    `json:"accuracy"`
+	Interval   [2]score.Figure `json:"interval"` // 95 %; null under six talks
+	P          score.Figure    `json:"p"`
+	Detectable score.Figure    `json:"detectable"` // smallest difference that so many talks could show
+}
+
+// accuracy is the figure of rows of decisions and hits.
+func accuracy(total, out []float64) { out[0] = total[1] / total[0] }
+
+// differenceOf compares measurements of the same talks in the same order.
+func differenceOf(untaught, taught *training.Score) *learnDifference {
+	d := inference.Differences(untaught.PerTalk(), taught.PerTalk(), accuracy, 1, learnResamples)[0]
+	return &learnDifference{
+		Accuracy: score.Figure(d.Value), P: score.Figure(d.P), Detectable: score.Figure(d.Detectable),
+		Interval: [2]score.Figure{score.Figure(d.Interval[0]), score.Figure(d.Interval[1])},
+	}
+}
+
+// shown reports whether the talks show that learning is worth something.
+func (d *learnDifference) shown() bool { return d != nil && d.Interval[0] > 0 }
+
+// text is the difference in percentage points.
+func (d *learnDifference) text() string {
+	s := fmt.Sprintf("%+.1f points", 100*float64(d.Accuracy))
+	if d.Interval[0].IsNone() {
+		return s + fmt.Sprintf(", no interval: fewer than %d talks", inference.MinUnits)
+	}
+	s += fmt.Sprintf(" [%+.1f,%+.1f]", 100*float64(d.Interval[0]), 100*float64(d.Interval[1]))
+	if !d.Detectable.IsNone() {
+		s += fmt.Sprintf("; so many talks could show %.1f", 100*float64(d.Detectable))
+	}
+	return s
+}
+
+// refusal says why settings are not written.
+func (d *learnDifference) refusal() error {
+	what := "no settings were written: a single talk cannot show that learning helps"
+	if d != nil {
+		what = "no settings were written: taught minus untaught is " + d.text()
+		if !d.Interval[0].IsNone() {
+			what += ", and the interval is not above 0"
+		}
+	}
+	return &problem.Error{Code: "POL-LEARN-CHANCE", What: what, Fix: "give more talks of the same team, or write them nevertheless with --force"}
+}
+
+// foldsOf is into how many parts so many talks are dealt: 0 for a single one.
+func (f *learnFlags) foldsOf(talks int) (int, error) {
+	switch {
+	case f.folds > talks:
+		return 0, &problem.Error{
+			Code: "POL-LEARN", What: fmt.Sprintf("%s cannot be dealt out into %d parts", app.Count(talks, "talk"), f.folds),
+			Fix: "give more transcripts, or fewer --folds",
+		}
+	case f.folds > 0:
+		return f.folds, nil
+	case talks < 2:
+		return 0, nil
+	}
+	return min(defaultFolds, talks), nil
+}
