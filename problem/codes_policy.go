@@ -75,6 +75,7 @@ var replayCodes = []Meaning{
 	{"REPLAY-GATE", usage, "A condition of --fail-if is not valid, or names a policy that is not replayed.", "Write [POLICY.]FIGURE OP NUMBER."},
 	{"REPLAY-GATE-FAILED", gate, "A condition of --fail-if is true.", "Look at the figures of the report, or change the condition."},
 	{"REPLAY-LONG", failure, "A replay takes longer than the server gives it.", "`moot replay ROOM --policy NAME` has no limit of time."},
+	{"REPLAY-OUTCOME", input, "No transcript has the field of --outcome, the field has another form, or the file of --ratings cannot be read.", "The message lists the fields that there are, or says how a line has to be."},
 	{"REPLAY-PAGE", input, "The file of --html cannot be written.", "Choose a writable file."},
 	{"REPLAY-POINT", usage, "A transcript has no decision with this number.", "Decisions count from 1. In a room of moot the number is the number of the event."},
 	{"REPLAY-REPORT", input, "A file is not a replay report of this release.", "Give a file that `moot replay ... -o json` wrote."},

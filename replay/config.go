@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/folkmoot/moot/replay/drive"
+	"github.com/folkmoot/moot/replay/score"
 )
 
 // Config says what to replay. Only Policies is required.
@@ -14,6 +15,10 @@ type Config struct {
 	Workers   int  // transcripts replayed at once; 0 means GOMAXPROCS
 	Resamples int  // of the bootstrap; 0 means 1,000
 	Repeat    int  // every Nth decision is made twice; 0 means 8, 1 repeats all
+
+	// Outcome says what each transcript has achieved; nil leaves the figures about outcomes
+	// out. It has no effect on a simulation.
+	Outcome *score.OutcomeField
 
 	// Sample is how many decision points are asked at, spread over all transcripts; 0
 	// means all. The transcripts are then read twice. A simulation takes no sample.

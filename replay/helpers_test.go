@@ -201,23 +201,8 @@ func (mostActive) Propose(_ context.Context, in policy.Input) (policy.Decision, 
 // record runs a room of two agents and a person for n decisions.
 func record(t *testing.T, p drive.Proposer, n int) []room.Event {
 	t.Helper()
-	s := &room.State{}
-	var events []room.Event
-	clock := time.Duration(0)
-	do := func(actor string, act room.Act) {
-		t.Helper()
-		clock += 1500 * time.Millisecond
-		made, err := s.Decide(room.Command{Actor: actor, Do: act}, room.Now{Wall: time.Unix(1_770_000_000, 0), Clock: clock})
-		if err != nil {
-			t.Fatalf("%T: %v", act, err)
-		}
-		for _, e := range made {
-			e.ID = fmt.Sprintf("e%d", e.Seq)
-			events = append(events, e)
-			s.Apply(e)
-		}
-	}
-	do(room.ActorHost, room.Open{
+	r := &recorder{t: t}
+	r.do(room.ActorHost, room.Open{
 		Spec: room.Spec{
 			Room: "r_1", Objective: "agree", Limits: room.Limits{MaxTurns: 500, MaxDeclines: 500, MaxDuration: time.Hour * 100, SameText: 500, SameTextOf: 500},
 			Policy: room.PolicyRef{Use: "turns", Name: "turns", Digest: "d1"},
@@ -226,29 +211,58 @@ func record(t *testing.T, p drive.Proposer, n int) []room.Event {
 			{ID: "zoe", Kind: policy.Local, Mode: room.FullAuto}, {ID: "adam", Kind: policy.Local, Mode: room.FullAuto}, {ID: "yuki", Kind: policy.Human},
 		},
 	})
-	do(room.ActorHost, room.Claim{Owner: "test"})
-	do("yuki", room.Say{Text: "adam, what do you think?"})
+	r.do(room.ActorHost, room.Claim{Owner: "test"})
+	r.do("yuki", room.Say{Text: "adam, what do you think?"})
 	for i := range n {
-		in, err := s.Input(s.Policy, clock, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, rec, err := p.Propose(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec = s.Policy.CompleteRecord(rec, &in, s.Seq, d, nil)
-		before := s.Policy.Decision
-		do(room.ActorPolicy, room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: fmt.Sprint("q", i)}})
-		if s.Policy.Decision == before {
-			t.Fatalf("decision %d was not recorded", i+1)
-		}
-		if s.Policy.Lost {
-			s.SetPolicyState(rec.StateJSON)
-		}
-		if s.Turn != nil {
-			do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("yuki, this is number %d", i)}})
-		}
+		r.decide(p, i)
 	}
-	return events
+	return r.events
+}
+
+// A recorder runs a room.
+type recorder struct {
+	t      *testing.T
+	s      room.State
+	events []room.Event
+	clock  time.Duration
+}
+
+func (r *recorder) do(actor string, act room.Act) {
+	r.t.Helper()
+	r.clock += 1500 * time.Millisecond
+	made, err := r.s.Decide(room.Command{Actor: actor, Do: act}, room.Now{Wall: time.Unix(1_770_000_000, 0), Clock: r.clock})
+	if err != nil {
+		r.t.Fatalf("%T: %v", act, err)
+	}
+	for _, e := range made {
+		e.ID = fmt.Sprintf("e%d", e.Seq)
+		r.events = append(r.events, e)
+		r.s.Apply(e)
+	}
+}
+
+// decide asks p for decision i and lets the agent that gets the turn answer.
+func (r *recorder) decide(p drive.Proposer, i int) {
+	r.t.Helper()
+	s := &r.s
+	in, err := s.Input(s.Policy, r.clock, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	d, rec, err := p.Propose(r.t.Context(), in)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	rec = s.Policy.CompleteRecord(rec, &in, s.Seq, d, nil)
+	before := s.Policy.Decision
+	r.do(room.ActorPolicy, room.Decided{Decision: d, Record: rec, Grant: room.Grant{Request: fmt.Sprint("q", i)}})
+	if s.Policy.Decision == before {
+		r.t.Fatalf("decision %d was not recorded", i+1)
+	}
+	if s.Policy.Lost {
+		s.SetPolicyState(rec.StateJSON)
+	}
+	if s.Turn != nil {
+		r.do(s.Turn.Participant, room.Replied{Turn: s.Turn.Number, Request: s.Turn.Request, Reply: endpoint.Reply{Outcome: endpoint.Said, Text: fmt.Sprintf("yuki, this is number %d", i)}})
+	}
 }

@@ -43,6 +43,9 @@ func Run(ctx context.Context, c Config, transcripts iter.Seq2[history.Transcript
 	if err != nil {
 		r.SetPartial(int(p.cut.Load()))
 	}
+	if c.Outcome != nil && !c.Simulate {
+		r.SetOutcome(p.batch.Outcome(*c.Outcome, p.sample == nil && err == nil, c.Resamples, c.Workers))
+	}
 	r.Seconds = time.Since(start).Seconds()
 	return r, err
 }

@@ -37,7 +37,7 @@ func (s *State) AppendInput(in *policy.Input, c PolicyCursor, at time.Duration, 
 		ABI: policy.ABI, Init: !c.Asked, Room: id, Decision: c.Decision + 1, Turn: s.Tally.Turns + 1,
 		NowMS: at.Milliseconds(), Seed: Seed(id, c.Decision+1),
 		Objective: s.Spec.Objective, Constraints: s.Spec.Constraints, Config: c.Ref.Config,
-		Limits: s.limitsLeft(at), Agents: agents, Handoff: s.handoff(), State: c.State,
+		Limits: s.limitsLeft(at), Agents: agents, Handoff: s.handoff(), Replaced: c.Replaced, State: c.State,
 	}
 	after, most := c.Through, policy.MaxEvents
 	if in.Init {

@@ -42,9 +42,30 @@ func (c *Conversation) number(field string) (float64, bool) {
 	if json.Unmarshal(c.Extra, &extra) != nil {
 		return 0, false
 	}
-	text := strings.TrimSpace(string(extra[field]))
+	return Number(extra[field])
+}
+
+// Numbers returns the fields of Extra that [Number] reads.
+func (c *Conversation) Numbers() map[string]float64 {
+	var extra map[string]json.RawMessage
+	all := map[string]float64{}
+	if json.Unmarshal(c.Extra, &extra) != nil {
+		return all
+	}
+	for field, value := range extra {
+		if n, ok := Number(value); ok {
+			all[field] = n
+		}
+	}
+	return all
+}
+
+// Number reads a JSON value as a number: a number, a boolean as 1 or 0, or a text with
+// either.
+func Number(value json.RawMessage) (float64, bool) {
+	text := strings.TrimSpace(string(value))
 	var quoted string
-	if json.Unmarshal(extra[field], &quoted) == nil {
+	if json.Unmarshal(value, &quoted) == nil {
 		text = strings.TrimSpace(quoted)
 	}
 	switch strings.ToLower(text) {

@@ -89,7 +89,7 @@ var rules = []rule{
 	{pkg: "plugins/compile", may: "internal/atomicfile internal/worker policies/policy plugins/guest plugins/pool plugins/wasm", bare: true},
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/budget room/calls room/kinds room/log room/names room/plan policies/policy transcripts/... internal/strict"},
-	{pkg: "replay/history", may: "room room/names policies/policy"},
+	{pkg: "replay/history", may: "room/explore room room/names policies/policy"},
 	{pkg: "replay/drive", may: "room/explore replay/history room room/names policies/policy endpoints/endpoint"},
 	{pkg: "replay/score", may: "internal/inference replay/history replay/drive room"},
 	{pkg: "replay/report", may: "internal/condition replay/history replay/drive replay/score"},

@@ -50,7 +50,10 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 		}
 	}
 	// After a failure the cursor stays, as in a room.
-	v.cursor.Asked = true
+	v.cursor.Asked, v.cursor.Replaced = true, ""
+	if x, taken := p.Exploration(); x.Replaced(taken) && x.Choice == d.Agent {
+		v.cursor.Replaced = x.Choice // as in the room, where the policy chose the same
+	}
 	v.cursor.Decision++
 	v.cursor.Through = p.State.Seq
 	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)

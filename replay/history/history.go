@@ -38,6 +38,7 @@ type History struct {
 	Seats  []Seat // in the order in which they joined; of a conversation, in a random one
 	Labels []int  // seats that the source labels as addressees of the last message
 
+	fields        map[string]float64
 	index         map[string]int // of Seats, by ID
 	merger        *merger        // nil for a room in which a policy decided
 	conversation  bool
@@ -50,7 +51,7 @@ type History struct {
 // Open reads t as far as a walk needs it. It returns nil, without an error, for
 // a conversation with fewer than three participants or two merged turns.
 func Open(t Transcript) (*History, error) {
-	h := &History{Name: t.Name, index: map[string]int{}}
+	h := &History{Name: t.Name, fields: t.Fields, index: map[string]int{}}
 	if t.Conversation != nil {
 		h.merger = newMerger(t.Conversation)
 	} else {

@@ -75,6 +75,7 @@ func (h *History) Walk(maxText int, onMessage func(*Point, *room.Message), visit
 		p.Apply(&e)
 		h.addSpending(&e)
 	}
+	h.setCompleted(p.State)
 	return nil
 }
 

@@ -18,6 +18,11 @@ type Transcript struct {
 	// and by another goroutine than the one that made it.
 	Events iter.Seq2[room.Event, error]
 	Length int // of Events, for estimates; 0 when it is not known
+
+	// Fields are what is known of the transcript as a whole, such as a rating: numbers by
+	// name, 1 and 0 for true and false. A room of moot that has ended also has
+	// [FieldCompleted].
+	Fields map[string]float64
 }
 
 // events returns the log of a room as a sequence.

@@ -50,6 +50,7 @@ type Report struct {
 	SampleOf      int                    `json:"sample_of,omitempty"` // decision points of the transcripts; Decisions are a sample of them
 	Partial       bool                   `json:"partial,omitempty"`   // the replay was interrupted
 	Cut           int                    `json:"cut,omitempty"`       // transcripts that were replayed in part
+	Outcome       *score.Outcome         `json:"outcome,omitempty"`   // of the field that was asked for
 	Changes       *Changes               `json:"changes,omitempty"`   // of a page that shows two reports
 }
 

@@ -49,6 +49,7 @@ func (b *Batch) Begin(r *Run, h *history.History, detailed bool) {
 			r.equal[i] = make([]int, len(b.Policies)+1)
 		}
 		r.choices = make([]history.Choice, len(b.Policies)+1)
+		r.drawn = make([]drawn, len(b.Policies))
 	}
 }
 
@@ -160,6 +161,8 @@ type TranscriptHits struct {
 	Name      string   `json:"name"`
 	Decisions int      `json:"decisions"`
 	Hits      []Figure `json:"hits"` // by policy
+
+	Outcome *Figure `json:"outcome,omitempty"` // of the field that was asked for
 }
 
 // Hits returns the hits by transcript.

@@ -16,6 +16,7 @@ type Run struct {
 	windows  []SeatWindows // of the recorded speakers, by seat
 	equal    [][]int       // in how many decisions two of them chose the same; the recorded decisions first; nil in a simulation
 	choices  []history.Choice
+	drawn    []drawn // by policy; nil in a simulation
 }
 
 // AddRecorded counts the recorded decision at p.
@@ -33,6 +34,7 @@ func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 	for i := range evaluations {
 		r.tallies[i].addEvaluation(p, &evaluations[i])
 		r.choices[i+1] = evaluations[i].Choice
+		r.drawn[i].add(p, evaluations[i].Choice)
 	}
 	for i, a := range r.choices {
 		for j, b := range r.choices[:i] {

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -48,25 +49,25 @@ func Draw(rate float64, seed string, through int64, choice string, agents []stri
 		c.Kept = KeptOnly
 		return choice, c
 	}
-	q := Distribution(agents, scores)
 	first, second := uniforms(seed, through)
 	taken = choice
 	if c.Explored = first < rate; c.Explored {
-		taken = pick(second, agents, q)
+		taken = pick(second, agents, Distribution(agents, scores))
 	}
-	for i, id := range agents {
-		if id == taken {
-			c.Propensity = propensity(rate, q[i], taken == choice)
-		}
-	}
+	c.Propensity = Propensity(rate, taken, choice, agents, scores)
 	return taken, c
 }
 
-// propensity is (1-rate)*[chosen] + rate*q. The conversions keep a compiler from fusing
-// operations, so that all machines compute the same bits.
-func propensity(rate, q float64, chosen bool) float64 {
-	p := float64(rate * q)
-	if chosen {
+// Propensity is the probability with which [Draw] takes agent: (1-rate)*[agent is choice]
+// + rate*q(agent). It is 0 if agent is none of agents. The conversion keeps a compiler
+// from fusing operations, so that all machines compute the same bits.
+func Propensity(rate float64, agent, choice string, agents []string, scores []policy.Score) float64 {
+	i := slices.Index(agents, agent)
+	if i < 0 {
+		return 0
+	}
+	p := float64(rate * Distribution(agents, scores)[i])
+	if agent == choice {
 		p += 1 - rate
 	}
 	return p

@@ -61,7 +61,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = (&commands{a}).runReplay(ctx, c, src, []reports.Condition{gate}, page)
+	err = (&commands{a}).runReplay(ctx, c, src, nil, []reports.Condition{gate}, page)
 	if code := app.ExitCode(ctx, err); code != app.ExitInterrupted {
 		t.Errorf("exit %d: %v", code, err)
 	}

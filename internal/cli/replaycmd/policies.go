@@ -68,7 +68,7 @@ func replayedBaseline(spec, name string) (drive.Policy, error) {
 
 // check repeats the decisions of rooms with the policies that ran.
 func (a *commands) check(ctx context.Context, h *plugins.Host, src *source.Sources) error {
-	c, err := drive.Check(ctx, a.originals(h, src), replayable(ctx, src))
+	c, err := drive.Check(ctx, a.originals(h, src), replayable(ctx, src, nil))
 	if errors.Is(err, drive.ErrNotRecorded) {
 		return app.ExitWith(app.ExitInput, &problem.Error{
 			Code: "REPLAY-CHECK", What: "there are no recorded decisions to check", Err: err,

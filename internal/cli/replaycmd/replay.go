@@ -61,6 +61,8 @@ func Command(of *app.App) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit with 6 if [POLICY.]FIGURE OP NUMBER holds; repeatable")
 	f.IntVar(&o.repeat, "repeat", 8, "repeat every Nth decision and compare the bytes; 1 repeats all")
 	f.IntVar(&o.sample, "sample", 0, "ask at so many decisions only, drawn evenly from all transcripts; reads the transcripts twice")
+	f.StringVar(&o.outcome, "outcome", "", "field of the transcripts that says what they achieved, such as is_correct, completed or 'rating >= 4'")
+	f.StringVar(&o.ratings, "ratings", "", "file with fields of the transcripts: CSV or JSON lines, with a column transcript")
 	f.BoolVar(&o.simulate, "simulate", false, "let each policy run the recorded agents from the start, instead of asking what it would have done")
 	f.StringVar(&o.html, "html", "", "also write the report as one HTML file")
 	f.BoolVar(&o.check, "check", false, "check that the policies that ran decide as recorded, with the same bytes and the same fuel")
@@ -80,6 +82,7 @@ const (
 type replayOptions struct {
 	policies, failIf []string
 	html             string
+	outcome, ratings string
 	from             source.Reading
 	repeat, sample   int
 	check, simulate  bool
@@ -95,6 +98,8 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 		return app.Usagef(cmd, "--sample takes a number of decisions")
 	case o.sample > 0 && (o.simulate || o.check):
 		return app.Usagef(cmd, "--sample does not go with --simulate or --check, which need all decisions")
+	case (o.outcome != "" || o.ratings != "") && (o.simulate || o.check):
+		return app.Usagef(cmd, "--outcome and --ratings need a what-if, without --simulate and --check")
 	case o.sample > 0 && slices.Contains(args, "-"):
 		return app.Usagef(cmd, "--sample reads the transcripts twice: write stdin to a file")
 	}
@@ -119,15 +124,19 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 		}
 		conditions = append(conditions, c)
 	}
+	outcome, rated, err := o.outcomes()
+	if err != nil {
+		return err
+	}
 	policies, err := a.loadReplayed(cmd.Context(), sandbox, o.policies)
 	if err != nil {
 		return err
 	}
-	c := replay.Config{Policies: policies, Repeat: o.repeat, Simulate: o.simulate, Sample: o.sample, Partial: true}
-	return a.runReplay(cmd.Context(), c, src, conditions, o.html)
+	c := replay.Config{Outcome: outcome, Policies: policies, Repeat: o.repeat, Simulate: o.simulate, Sample: o.sample, Partial: true}
+	return a.runReplay(cmd.Context(), c, src, rated, conditions, o.html)
 }
 
-func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.Sources, conditions []reports.Condition, page string) error {
+func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.Sources, rated *ratings, conditions []reports.Condition, page string) error {
 	if os.Getenv("GOGC") == "" { // a larger heap and fewer collections are 10 to 20 % faster here
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
@@ -136,10 +145,13 @@ func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.S
 		c.Read = src.Share
 		c.Progress = func(p replay.Progress) { progress.Reach(p.Made, p.Total) }
 	}
-	r, interrupted := replay.Run(ctx, c, replayable(ctx, src))
+	r, interrupted := replay.Run(ctx, c, replayable(ctx, src, rated))
 	progress.End()
 	if r == nil {
 		return interrupted
+	}
+	if err := checkOutcome(c.Outcome, r); err != nil {
+		return err
 	}
 	passed := r.Judge(conditions)
 	if page != "" {

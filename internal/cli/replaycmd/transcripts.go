@@ -19,7 +19,7 @@ var errEnough = errors.New("enough")
 // replayable yields the transcripts for a replay. A room is not read here: the
 // replay reads its events one by one, so that a long room need not fit in
 // memory. The sequence can be read again, if no argument is stdin.
-func replayable(ctx context.Context, s *source.Sources) iter.Seq2[history.Transcript, error] {
+func replayable(ctx context.Context, s *source.Sources, rated *ratings) iter.Seq2[history.Transcript, error] {
 	again := false
 	return func(yield func(history.Transcript, error) bool) {
 		if again { // what was left out has been told
@@ -30,6 +30,9 @@ func replayable(ctx context.Context, s *source.Sources) iter.Seq2[history.Transc
 			t, err := streamed(s, o)
 			if err != nil {
 				return err
+			}
+			if rated != nil {
+				t.Fields = rated.of(&o)
 			}
 			if !yield(t, nil) {
 				return errEnough
