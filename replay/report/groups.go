@@ -37,6 +37,7 @@ func (r *Report) groups() []group {
 			declineLine(),
 			figureLine("speak or silent, balanced", "balanced_accuracy", percent, false),
 		}},
+		r.outcomeGroup(),
 		{title: "Confidence", note: "Accuracy when only the most confident choices count.", lines: r.riskLines()},
 		r.airtimeGroup(), r.costGroup(), runGroup(),
 	}
@@ -97,6 +98,9 @@ func (r *Report) figureTables() []Table {
 		if t := r.groupTable(g); len(t.Rows) > 0 {
 			all = append(all, t)
 		}
+	}
+	if t := r.outcomeTable(); len(t.Rows) > 0 {
+		all = append(all, t)
 	}
 	return all
 }

@@ -149,6 +149,14 @@ func (r *ratings) of(o *source.Origin) map[string]float64 {
 	return all
 }
 
+// lost is how many ratings are of transcripts that were not replayed.
+func (r *ratings) lost() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.fields) - len(r.found)
+}
+
 // outcomes reads --outcome and --ratings. Both results are nil without them.
 func (o *replayOptions) outcomes() (*score.OutcomeField, *ratings, error) {
 	if o.outcome == "" && o.ratings == "" {

@@ -153,6 +153,9 @@ func (a *commands) runReplay(ctx context.Context, c replay.Config, src *source.S
 	if err := checkOutcome(c.Outcome, r); err != nil {
 		return err
 	}
+	if n := rated.lost(); n > 0 {
+		a.Note("%s of another transcript", app.Count(n, "rating"))
+	}
 	passed := r.Judge(conditions)
 	if page != "" {
 		if err := writePage(page, r); err != nil {
