@@ -84,6 +84,21 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestLookBack checks that duplicates are found among the last lookBack texts.
+func TestLookBack(t *testing.T) {
+	for between, want := range map[int]string{lookBack - 1: "exact_duplicates 1/1", lookBack: ""} {
+		lines := []string{"a: " + plan}
+		for i := range between {
+			lines = append(lines, fmt.Sprintf("a: %d is %d and %d after %d", i, i+1, i+2, i+3))
+		}
+		for last, want := range map[string]string{plan: want, plan2: strings.ReplaceAll(want, "exact", "near")} {
+			if got := turnsOf(reportOf(conversation(append(lines, "b: "+last)...))); got != want {
+				t.Errorf("%q after %d texts: %q, want %q", last, between, got, want)
+			}
+		}
+	}
+}
+
 func TestAcknowledgements(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Thanks!": true, "ok": true, "Great, I'll wait for the others.": true, "Sounds good to me": true, "Got it.": true, "Danke, verstanden.": true, "谢谢": true, "👍": true,
@@ -131,7 +146,7 @@ func TestOrder(t *testing.T) {
 	if r.Waste.Turns != 4 || after.Tokens != 16+3*2 || r.Tokens != 2+2*16+3*2 || r.Failed != 1 || r.Labelled != 1 {
 		t.Errorf("%+v", r)
 	}
-	if x := after.Examples; len(x) != 1 || x[0].Turn != 1 || x[0].Text != plan || x[0].Follow != 4 || x[0].Tokens != after.Tokens {
+	if x := after.Examples; len(x) != 1 || x[0].Turn != 1 || x[0].Text != plan || x[0].Follow != 4 || x[0].Last != 5 || x[0].Tokens != after.Tokens {
 		t.Errorf("examples %+v", x)
 	}
 }

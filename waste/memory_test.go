@@ -56,8 +56,14 @@ func TestRoom(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || fmt.Sprintf("%+v", of.Report()) != fmt.Sprintf("%+v", in.Report()) {
-		t.Errorf("%v\n%+v\n%+v", err, of.Report(), in.Report())
+	want := of.Report()
+	for i := range want.Kinds {
+		for j := range want.Kinds[i].Examples {
+			want.Kinds[i].Examples[j].Last = 0 // the length of a room is not known before its end
+		}
+	}
+	if err != nil || fmt.Sprintf("%+v", want) != fmt.Sprintf("%+v", in.Report()) {
+		t.Errorf("%v\n%+v\n%+v", err, want, in.Report())
 	}
 	broken := fmt.Errorf("broken")
 	if err := in.AddRoom(run, func(yield func(room.Event, error) bool) { yield(room.Event{}, broken) }); err != broken {

@@ -59,6 +59,7 @@ type Example struct {
 	Tokens  int64  `json:"tokens"`
 	Like    int    `json:"like"`             // index of the turn that it repeats, or -1
 	Follow  int64  `json:"follow,omitempty"` // turns after a labelled error
+	Last    int    `json:"last,omitempty"`   // turns from this one to the end of a conversation
 }
 
 // A Group is the account of the runs of one folder or file. AfterError is a part of

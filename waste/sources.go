@@ -37,6 +37,7 @@ func (l Labels) Run(c *transcripts.Conversation, file string) Run {
 func (a *Account) AddConversation(r Run, c *transcripts.Conversation) error {
 	w := a.Begin(r)
 	defer w.End()
+	w.length = len(c.Turns)
 	for _, p := range c.Participants {
 		w.Join(p)
 	}

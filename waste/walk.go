@@ -30,6 +30,7 @@ type Walk struct {
 	matcher *names.Matcher // nil after a participant has joined
 	agents  bool           // an agent or a tool takes part
 
+	length   int   // turns of a conversation; 0 if not known
 	turn     int   // index of the next turn
 	context  int64 // tokens of all texts so far, estimated
 	speaker  string
@@ -260,9 +261,13 @@ func (w *Walk) End() {
 
 // example returns a turn as an example.
 func (w *Walk) example(t *Turn, c *turnCost) Example {
-	return Example{
+	x := Example{
 		Run: w.run.Name, File: w.run.File, Turn: w.turn, Speaker: t.Speaker, Text: truncate(t.Quote), Tokens: c.tokens, Like: c.like,
 	}
+	if w.length > 0 {
+		x.Last = w.length - w.turn
+	}
+	return x
 }
 
 // maxQuote is how many bytes of a text an example keeps.

@@ -48,6 +48,8 @@ func amount(n int64, estimated bool) string {
 	switch {
 	case n == 0:
 		return s
+	case n >= 999_500_000:
+		s = fmt.Sprintf("%.2fB", float64(n)/1e9)
 	case n >= 999_500:
 		s = fmt.Sprintf("%.2fM", float64(n)/1e6)
 	case n >= 10_000:
@@ -85,12 +87,17 @@ func remark(x *waste.Example, estimated bool) string {
 	return amount(x.Tokens, estimated) + " tokens"
 }
 
-// shower returns the command that shows the run of an example.
+// shower returns the command that shows the run of an example, from its turn on if that
+// is known.
 func shower(x *waste.Example) string {
 	if x.File == "" {
 		return "moot transcript show " + quoted(x.Run)
 	}
-	return "moot transcript show " + quoted(x.File) + " --conversation " + quoted(x.Run)
+	command := "moot transcript show " + quoted(x.File) + " --conversation " + quoted(x.Run)
+	if x.Last > 0 {
+		command += fmt.Sprintf(" --last %d", x.Last)
+	}
+	return command
 }
 
 // quoted quotes a word for a shell, if it needs that.

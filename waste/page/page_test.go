@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 	got := text(t, labelled(t))
 	for _, want := range []string{
 		"1 run · 6 turns · ~", "(33.3 %) came after the labelled error. 1 of 1 run is labelled.", "(83.3 %) are waste. Most of the rest of it is exact duplicates",
-		"\nset</title>      1       6", "Prompts with the whole history have", "show one: moot transcript show 'it'\\''s.jsonl' --conversation 'set</title>/one two'",
+		"\nset</title>      1       6", "Prompts with the whole history have", "show one: moot transcript show 'it'\\''s.jsonl' --conversation 'set</title>/one two' --last 3",
 		"labels are of failed runs only",
 	} {
 		if !strings.Contains(got, want) {
