@@ -45,7 +45,8 @@ type History struct {
 	log           iter.Seq2[room.Event, error]
 	firstRedacted int64 // 0 when not yet known
 	spending      []Spending
-	granted       string // that has the turn, while a walk adds up the spending
+	stated        room.Usage // of the next message of a conversation
+	granted       string     // that has the turn, while a walk adds up the spending
 }
 
 // Open reads t as far as a walk needs it. It returns nil, without an error, for
@@ -128,7 +129,7 @@ func (h *History) Events() iter.Seq2[room.Event, error] {
 // be read during a walk.
 func (h *History) Reread() iter.Seq2[room.Event, error] {
 	if h.merger != nil {
-		return h.merger.events(func([]string) {})
+		return h.merger.events(func([]string, room.Usage) {})
 	}
 	return h.log
 }
@@ -171,8 +172,10 @@ func (h *History) add(s Seat) {
 	}
 }
 
-// setLabels notes the addressees that the source labels for the next message.
-func (h *History) setLabels(ids []string) {
+// setLabels notes the addressees and the usage that the source states for the next
+// message.
+func (h *History) setLabels(ids []string, u room.Usage) {
+	h.stated = u
 	h.Labels = h.Labels[:0]
 	for _, id := range ids {
 		if i, ok := h.index[id]; ok {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"iter"
+	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
@@ -49,15 +50,16 @@ func importedTurns(events iter.Seq2[room.Event, error]) iter.Seq2[Turn, error] {
 				yield(Turn{}, err)
 				return
 			}
-			if b, ok := e.Body.(room.MessagePosted); ok && !yield(importedTurn(&b.Message, e), nil) {
+			if b, ok := e.Body.(room.MessagePosted); ok && !yield(importedTurn(&b, e.Clock), nil) {
 				return
 			}
 		}
 	}
 }
 
-func importedTurn(m *room.Message, e room.Event) Turn {
-	t := Turn{Speaker: m.From, Text: readableText(m), Clock: e.Clock}
+func importedTurn(b *room.MessagePosted, clock time.Duration) Turn {
+	m := &b.Message
+	t := Turn{Speaker: m.From, Text: readableText(m), Clock: clock, Usage: b.Usage}
 	if m.To != "" && m.To != room.Broadcast {
 		t.To = []string{m.To}
 	}

@@ -50,8 +50,9 @@ func newMerger(c *Conversation) *merger {
 func (m *merger) empty() bool { return len(m.participants) < minParticipants || m.merged < minTurns }
 
 // events yields the merged turns as the log of a room in which no policy
-// decided. Before each message it passes the labeled addressees to labels.
-func (m *merger) events(labels func([]string)) iter.Seq2[room.Event, error] {
+// decided. Before each message it passes the labeled addressees and the usage to
+// note.
+func (m *merger) events(note func([]string, room.Usage)) iter.Seq2[room.Event, error] {
 	return func(yield func(room.Event, error) bool) {
 		seq := int64(0)
 		yieldBody := func(clock time.Duration, body room.Body) bool {
@@ -76,7 +77,7 @@ func (m *merger) events(labels func([]string)) iter.Seq2[room.Event, error] {
 				return
 			}
 			to := turn.addressees()
-			labels(to)
+			note(to, turn.Usage)
 			if !yieldBody(turn.Clock, room.MessagePosted{Turn: number, Message: turn.message(m.id, number, to, names)}) {
 				return
 			}
@@ -109,6 +110,7 @@ func mergeTurns(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
 			case pending && turn.Speaker == last.Speaker:
 				last.Text += "\n" + turn.Text
 				last.To = append(last.To[:len(last.To):len(last.To)], turn.To...)
+				last.Usage = sumUsage(last.Usage, turn.Usage)
 				continue
 			case pending && !yield(last, nil):
 				return
@@ -119,6 +121,14 @@ func mergeTurns(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
 			yield(last, nil)
 		}
 	}
+}
+
+// sumUsage is the usage of two turns, unknown if that of one is.
+func sumUsage(a, b room.Usage) room.Usage {
+	if !a.Known || !b.Known {
+		return room.Usage{}
+	}
+	return room.Usage{Known: true, Input: a.Input + b.Input, Output: a.Output + b.Output}
 }
 
 // addressees returns the labeled addressees without duplicates and without the

@@ -43,7 +43,7 @@ func TestMergeLeavesTheConversation(t *testing.T) {
 	c := small()
 	m := newMerger(c)
 	m.order()
-	for _, err := range m.events(func([]string) {}) {
+	for _, err := range m.events(func([]string, room.Usage) {}) {
 		if err != nil {
 			t.Fatal(err)
 		}

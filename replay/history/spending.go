@@ -26,7 +26,11 @@ func (h *History) addSpending(e *room.Event) {
 		h.granted = b.Participant
 	case room.MessagePosted:
 		if b.Turn > 0 {
-			h.addTurn(b.Message.From, b.Usage, b.Latency, b.Message.Text)
+			usage := b.Usage
+			if h.conversation {
+				usage = h.stated // the events of a conversation hold none, because policies would see it
+			}
+			h.addTurn(b.Message.From, usage, b.Latency, b.Message.Text)
 		}
 	case room.TurnPassed:
 		h.addTurn(h.granted, b.Usage, b.Latency, "")

@@ -74,4 +74,5 @@ type Turn struct {
 	Text    string
 	To      []string      // addressees, as labeled by the source
 	Clock   time.Duration // since the first turn; never decreases
+	Usage   room.Usage    // as the source states it
 }

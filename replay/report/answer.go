@@ -189,7 +189,11 @@ func (r *Report) remarks(i, other int) []remark {
 	for _, j := range remarked {
 		if d, ok := r.between(i, other, j.key); ok && d.value != 0 {
 			t := d.tone(j.tone)
-			all = append(all, remark{t, words[t] + ": " + d.text() + " " + j.name})
+			text := words[t] + ": " + d.text() + " " + j.name
+			if p := d.of.PText(); p != "" {
+				text += ", " + p
+			}
+			all = append(all, remark{t, text})
 		}
 	}
 	if len(all) == 0 && len(r.Comparisons) == 0 {
@@ -289,6 +293,24 @@ func points100(f score.Figure) float64 {
 		return 0
 	}
 	return math.Round(1000*min(max(float64(f), 0), 1)) / 10
+}
+
+// caution says on the first screen what the figures cannot show.
+func (r *Report) caution() string {
+	s := "Agreement is not quality: the recorded choice is what happened."
+	if r.Mode == ModeSimulate {
+		s = "The texts are not what would have been said."
+	}
+	most := 0.0
+	for i := range r.Comparisons {
+		if c := &r.Comparisons[i]; c.Figure == "accuracy" && c.A != score.RecordedName && c.Detectable != nil {
+			most = max(most, 100*float64(*c.Detectable))
+		}
+	}
+	if most > 0 {
+		s += fmt.Sprintf(" With %s, a difference of less than %.1f points in the same choice is likely to stay unseen.", count(r.Conversations, "transcript"), most)
+	}
+	return s
 }
 
 // question is the heading of the first screen.

@@ -13,7 +13,7 @@ func Combine(a, b *Report) *Report {
 	both := *a
 	both.Changes = Diff(a, b)
 	both.Notes = append([]string{"two reports: what is shown once is from the first"}, a.Notes...)
-	both.Policies, both.Comparisons = nil, nil
+	both.Policies, both.Comparisons, both.Confusion, both.Kinds = nil, nil, nil, nil
 	both.addRenamed(a, " · first")
 	both.addRenamed(b, " · second")
 	both.Agreement = combineMatrices(a.Agreement, b.Agreement)
@@ -21,6 +21,7 @@ func Combine(a, b *Report) *Report {
 	both.Curve.Tokens = slices.Concat(a.Curve.Tokens, b.Curve.Tokens[min(1, len(b.Curve.Tokens)):])
 	both.Strips = combineStrips(a, b)
 	both.Gates = slices.Concat(a.Gates, b.Gates)
+	both.combineCases(a, b)
 	return &both
 }
 
@@ -37,6 +38,31 @@ func (r *Report) addRenamed(other *Report, suffix string) {
 			c.A += suffix
 		}
 		r.Comparisons = append(r.Comparisons, c)
+	}
+	for _, c := range other.Confusion {
+		c.Policy += suffix
+		r.Confusion = append(r.Confusion, c)
+	}
+	for _, k := range other.Kinds {
+		k.Wrong += suffix
+		if k.Right != "" {
+			k.Right += suffix
+		}
+		r.Kinds = append(r.Kinds, k)
+	}
+}
+
+// combineCases joins the decisions to read. Those of b have no choices of the
+// policies of a.
+func (r *Report) combineCases(a, b *Report) {
+	r.Cases = slices.Clone(a.Cases)
+	for _, c := range b.Cases {
+		c.Choices = append(make([]score.CaseChoice, len(a.Policies)), c.Choices...)
+		c.Kinds = slices.Clone(c.Kinds)
+		for i := range c.Kinds {
+			c.Kinds[i] += len(a.Kinds)
+		}
+		r.Cases = append(r.Cases, c)
 	}
 }
 

@@ -92,18 +92,13 @@ func money(n float64) string {
 // milliseconds formats the time of a decision.
 func milliseconds(f score.Figure) string { return formatKnown("%.3f ms", float64(f)) }
 
-// bounds formats an interval: [36.0,40.5].
+// bounds formats an interval: [36.0,40.5]. It is empty for none.
 func bounds(i [2]score.Figure, format func(float64) string) string {
-	bare := func(f score.Figure) string { return strings.TrimSuffix(format(float64(f)), " %") }
-	return "[" + bare(i[0]) + "," + bare(i[1]) + "]"
-}
-
-// knownBounds is empty for an interval of nothing.
-func knownBounds(i [2]score.Figure, format func(float64) string) string {
-	if i[0].IsNone() {
+	if i[0].IsNone() || i[1].IsNone() {
 		return ""
 	}
-	return bounds(i, format)
+	bare := func(f score.Figure) string { return strings.TrimSuffix(format(float64(f)), " %") }
+	return "[" + bare(i[0]) + "," + bare(i[1]) + "]"
 }
 
 // mark is ~ for a difference that may be chance. Without a comparison, as of a

@@ -19,6 +19,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, "  - %s %s\n", v.Sign(), escapeMarkdown(v.Text))
 		}
 	}
+	fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(r.caution()))
 	r.writeMarkdownQuotes(&b)
 	tables := append(r.figureTables(), r.differenceTable(), r.endingTable(), r.flipTable(), r.riskTable(), r.airtimeTable(), r.tokenTable(), r.spendingTable())
 	for _, t := range append(append(tables, r.confusionTables()...), r.windowTable(len(r.Windows)), r.settingTable()) {

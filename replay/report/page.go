@@ -51,6 +51,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 // bidirectional characters; the template escapes them.
 type page struct {
 	Heading, Question, Summary, Points, More string
+	Caution                                  string
 	Notes, Warnings                          []string
 	Answers                                  []answer
 	Quotes                                   []quote
@@ -78,7 +79,7 @@ type page struct {
 
 func (r *Report) page() *page {
 	p := &page{
-		Heading: r.heading(), Question: r.question(), Summary: r.summary(), Points: r.scope(), Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
+		Heading: r.heading(), Question: r.question(), Caution: r.caution(), Summary: r.summary(), Points: r.scope(), Notes: r.Notes, Gates: r.Gates, Resamples: r.Resamples,
 		Simulated: r.Mode == ModeSimulate,
 		Answers:   r.answers(), Quotes: r.quotes(), Forest: r.forest(), Figures: r.figureTables(), Browser: r.browser(), Confusions: r.confusions(),
 		Differences: r.differenceTable(), Endings: r.endingTable(), Flips: r.flipTable(), Calibration: r.calibrationTable(),
@@ -140,6 +141,8 @@ func (m matrix) Class() string { return widthClass(len(m.Names) + 1) }
 
 func widthClass(columns int) string {
 	switch {
+	case columns > 14:
+		return "stack"
 	case columns > 8:
 		return "wide"
 	case columns > 3:

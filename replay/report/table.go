@@ -27,7 +27,7 @@ func (t *Table) lines() [][]string {
 const (
 	textWidth = 80
 	textGap   = 2
-	maxCell   = 40
+	maxCell   = maxName
 )
 
 // textRows returns the lines with each cell as one text of bounded length.

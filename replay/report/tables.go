@@ -30,7 +30,7 @@ func (r *Report) differenceTable() Table {
 			name += " − " + term.Line(c.A)
 		}
 		t.Rows = append(t.Rows, []string{
-			name, c.Figure, mark(c) + signedDecimal(factor*float64(c.Difference)), knownBounds(c.Interval, format), c.PText(), detectable(c, factor),
+			name, c.Figure, mark(c) + signedDecimal(factor*float64(c.Difference)), bounds(c.Interval, format), c.PText(), detectable(c, factor),
 		})
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/folkmoot/moot/internal/term"
 )
@@ -41,6 +42,8 @@ func (r *Report) WriteText(out io.Writer, colors bool) error {
 	for _, a := range r.answers() {
 		w.answer(&a)
 	}
+	w.WriteByte('\n')
+	w.lines(r.caution(), "")
 	for _, g := range r.Gates {
 		w.gate(g)
 	}
@@ -79,7 +82,10 @@ func (w *textWriter) indented(s, indent, parameter string) {
 // answer writes the name with the interval as a bar, the sentence and the remarks.
 func (w *textWriter) answer(a *answer) {
 	const bold = "1"
-	w.WriteString("\n" + w.paint(bold, a.Policy))
+	w.WriteString("\n" + w.paint(bold, shorten(a.Policy, textWidth)))
+	if a.Label != "" && utf8.RuneCountInString(a.Policy+a.Label) > textWidth-2 {
+		w.WriteString("\n")
+	}
 	if a.Label != "" {
 		w.WriteString("  " + w.paint(sgr[better], a.Label))
 	}

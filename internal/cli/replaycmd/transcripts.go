@@ -111,7 +111,7 @@ func replayedConversation(c *transcripts.Conversation) *history.Conversation {
 	clocks := c.Clocks()
 	t.Turns = make([]history.Turn, 0, len(c.Turns))
 	for i, turn := range c.Turns {
-		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i]})
+		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i], Usage: turn.Usage})
 	}
 	return t
 }
