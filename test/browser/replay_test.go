@@ -201,13 +201,13 @@ func teamTalks() iter.Seq2[history.Transcript, error] {
 	return func(yield func(history.Transcript, error) bool) {
 		names := []string{"Orchestrator", "Statistics_Expert", "Python_Expert", "Computer_terminal_with_a_very_long_name_that_does_not_fit"}
 		x := uint32(7)
-		for talk := range 8 {
+		for talk := range 40 {
 			c := &history.Conversation{ID: fmt.Sprint("team/", talk)}
 			for _, name := range names {
 				c.Participants = append(c.Participants, history.Participant{ID: name, Kind: history.KindAgent})
 			}
 			last := 0
-			for i := range 24 {
+			for i := range 9 {
 				x = x*1664525 + 1013904223
 				next := int(x>>24) % len(names)
 				if x>>16&3 > 0 {
