@@ -102,7 +102,6 @@ type groupSums struct {
 type guardSums struct {
 	stopped, early, good, goodStopped int64
 	sums                              // of the turns that it would have prevented
-	goodTurns                         int64
 }
 
 // maxGroups bounds the number of groups. Further runs are in a group of their own.
