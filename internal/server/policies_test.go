@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"encoding/json"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -141,6 +142,7 @@ func TestPolicyReport(t *testing.T) {
 		}
 		_, rest, _ := strings.Cut(page, "style-src '")
 		hash, _, _ := strings.Cut(rest, "'")
+		hash = html.UnescapeString(hash) // a plus sign is escaped in the page
 		if csp := h.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'; style-src '"+hash+"'") {
 			t.Errorf("the policy of the page is %q, and its style has the hash %s", csp, hash)
 		}
