@@ -66,7 +66,13 @@ func TestSentences(t *testing.T) {
 	if got := text(t, r); !strings.Contains(got, "With wasteguard 40 of 120 runs would have ended earlier, without ~800k tokens (42.0 %). False alarms: 1 of 40 good ones.") {
 		t.Error(got)
 	}
-	r.Guard.Good = 0
+	if got := text(t, r); !strings.Contains(got, "note: the settings of wasteguard are learnt from failed runs") {
+		t.Error(got)
+	}
+	r.Guard.Policy, r.Guard.Good = "wasteguard@own.json", 0
+	if got := text(t, r); strings.Contains(got, "the settings of wasteguard") {
+		t.Error(got)
+	}
 	if got := text(t, r); !strings.Contains(got, "No run is known to have succeeded, so false alarms are not counted.") {
 		t.Error(got)
 	}
