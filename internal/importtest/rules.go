@@ -90,7 +90,7 @@ var rules = []rule{
 	{pkg: "plugins/...", may: "policies/policy plugins/...", bare: true},
 	{pkg: "transcripts/...", may: "room room/budget room/calls room/kinds room/log room/names room/plan policies/policy transcripts/... internal/strict"},
 	{pkg: "replay/history", may: "room/explore room room/names policies/policy"},
-	{pkg: "replay/drive", may: "room/explore replay/history room room/names policies/policy endpoints/endpoint"},
+	{pkg: "replay/drive", may: "room/explore replay/history room room/names policies/policy policies/habit endpoints/endpoint"},
 	{pkg: "replay/score", may: "internal/inference replay/history replay/drive room"},
 	{pkg: "replay/report", may: "internal/condition replay/history replay/drive replay/score"},
 	{pkg: "replay", may: "policies/policy replay/..."},

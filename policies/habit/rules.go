@@ -33,11 +33,11 @@ type Candidate struct {
 	Followed  policy.Followed // how often it followed the latest speakers
 	Spoke     int             // when it spoke last, higher for later; 0 for never
 	Steps     int             // from the latest speaker to it, in the order of the participants
-	Place     int             // in that order
 }
 
 // Keys rate a candidate. The highest first key wins, of equals the highest second key,
-// and so on. Candidates with equal keys are ties.
+// and so on: the last key is when the candidate spoke. Candidates with equal keys are
+// ties.
 type Keys [5]int
 
 // never is the silence of a candidate that has never spoken.
@@ -63,7 +63,7 @@ func (r Rule) Keys(c *Candidate) Keys {
 	case RoundRobin:
 		k[2] = -c.Steps
 	case LeastRecent:
-		k[2], k[3] = -c.Spoke, -c.Place
+		k[2] = -c.Spoke
 		if c.Spoke == 0 {
 			k[2] = never
 		}

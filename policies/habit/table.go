@@ -26,7 +26,7 @@ func newTable(in *policy.Input, named bool) *table {
 		if a := &in.Agents[i]; a.Eligible && i != silent {
 			t.seats = append(t.seats, i)
 			t.candidates = append(t.candidates, Candidate{
-				Turns: a.Turns, Followed: a.Followed, Spoke: a.LastTurn, Steps: t.steps(i), Place: i,
+				Turns: a.Turns, Followed: a.Followed, Spoke: a.LastTurn, Steps: t.steps(i),
 			})
 		}
 	}

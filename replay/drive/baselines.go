@@ -1,74 +1,47 @@
 package drive
 
 import (
-	"math"
-	"slices"
 	"strings"
 
-	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/policies/habit"
 )
 
-// A rule is a baseline: a reference rule, written in Go and not sandboxed. The
-// candidate with the highest first key wins. Ties go to the highest second key
-// and so on, and finally to the candidate that spoke later. Candidates that are
-// still equal, as those that never spoke, share their place.
+// A rule is a baseline: a reference rule, written in Go and not sandboxed. Most are
+// rules of the policy habit. Candidates with equal keys, as those that never spoke,
+// share their place.
 type rule struct {
-	name   string
-	keys   []key
-	strict bool // declines when the first key of every candidate is 0
-	kind   kind
+	name string
+	habit.Rule
+	kind kind
 }
-
-// A key rates a candidate.
-type key func(s *statistics, p *history.Point, c int) float64
 
 type kind int
 
 const (
-	byKeys    kind = iota
-	random         // draws a candidate, all with the same probability
-	ring           // takes turns; in a conversation, which has no order of turns, all candidates share the first place
-	byExperts      // follows the expert that was right most often recently
-)
-
-// The keys of all baselines.
-var (
-	nextInRing key = func(_ *statistics, p *history.Point, c int) float64 { return -float64(ringDistance(p, c)) }
-	mostTurns  key = func(s *statistics, _ *history.Point, c int) float64 { return float64(s.turns[c]) }
-	bigram     key = func(s *statistics, _ *history.Point, c int) float64 { return float64(s.bigrams[[2]int{s.last, c}]) }
-	trigram    key = func(s *statistics, _ *history.Point, c int) float64 {
-		return float64(s.trigrams[[3]int{s.before, s.last, c}])
-	}
-	longestSilent key = func(_ *statistics, p *history.Point, c int) float64 { return silence(p, c) }
-	addressed     key = func(s *statistics, _ *history.Point, c int) float64 { return indicator(s.addressed == c) }
-	mentioned     key = func(s *statistics, p *history.Point, c int) float64 { return s.mentionScore(p, c) }
-	labeled       key = func(_ *statistics, p *history.Point, c int) float64 {
-		return indicator(slices.Contains(p.History.Labels, c))
-	}
+	byKeys kind = iota
+	random      // draws a candidate, all with the same probability
+	ring        // takes turns; in a conversation, which has no order of turns, all candidates share the first place
+	oracle      // follows the addressees that the source labels
 )
 
 // rules are all baselines. docs/replay.md describes them.
 var rules = []rule{
 	{name: "random", kind: random},
-	{name: "round-robin", keys: []key{nextInRing}, kind: ring},
-	{name: "least-recent", keys: []key{longestSilent}},
-	{name: "freq", keys: []key{mostTurns}},
-	{name: "ABA", keys: []key{}}, // the tie-break alone: the speaker before the last one
-	{name: "bigram", keys: []key{bigram}},
-	{name: "ngram3", keys: []key{trigram, bigram}},
-	{name: "mention", keys: []key{mentioned}},
-	{name: "mention-only", keys: []key{mentioned}, strict: true},
-	{name: "mention->ngram3", keys: []key{mentioned, trigram, bigram}},
-	{name: "vocative", keys: []key{addressed}, strict: true},
-	{name: "address->ABA", keys: []key{addressed}},
-	{name: "address->ngram3", keys: []key{addressed, trigram, bigram}},
-	{name: "address->experts", kind: byExperts},
-	{name: "addressee", keys: []key{labeled}}, // an oracle where the source has labels
+	{name: "round-robin", Rule: habit.Rule{Then: habit.RoundRobin}, kind: ring},
+	{name: "least-recent", Rule: habit.Rule{Then: habit.LeastRecent}},
+	{name: "freq", Rule: habit.Rule{Then: habit.Freq}},
+	{name: "ABA", Rule: habit.Rule{Then: habit.ABA}},
+	{name: "bigram", Rule: habit.Rule{Then: habit.Bigram}},
+	{name: "ngram3", Rule: habit.Rule{Then: habit.Ngram3}},
+	{name: "mention", Rule: habit.Rule{Mention: true, Then: habit.ABA}},
+	{name: "mention-only", Rule: habit.Rule{Mention: true, Then: habit.None}},
+	{name: "mention->ngram3", Rule: habit.Rule{Mention: true, Then: habit.Ngram3}},
+	{name: "vocative", Rule: habit.Rule{Address: true, Then: habit.None}},
+	{name: "address->ABA", Rule: habit.Rule{Address: true, Then: habit.ABA}},
+	{name: "address->ngram3", Rule: habit.Rule{Address: true, Then: habit.Ngram3}},
+	{name: "address->experts", Rule: habit.Rule{Address: true, Then: habit.BestRule}},
+	{name: "addressee", Rule: habit.Rule{Address: true, Then: habit.ABA}, kind: oracle},
 }
-
-// expertNames are the rules that address->experts chooses from. Ties go to the
-// earlier one.
-var expertNames = []string{"ngram3", "ABA", "bigram", "freq", "round-robin", "least-recent"}
 
 // aliases are other spellings of baselines.
 var aliases = map[string]string{
@@ -112,19 +85,4 @@ func indicator(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// ringDistance is how many seats are between the last speaker and c in the ring
-// of the seats.
-func ringDistance(p *history.Point, c int) int {
-	n := len(p.History.Seats)
-	return (c - p.Last - 1 + n) % n
-}
-
-// silence is higher for a candidate that spoke longer ago.
-func silence(p *history.Point, c int) float64 {
-	if p.LastSpoke[c] == 0 {
-		return math.Inf(1)
-	}
-	return -float64(p.LastSpoke[c])
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 
+	"github.com/folkmoot/moot/policies/habit"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/replay/history"
 )
@@ -12,22 +14,14 @@ import (
 // A baselineEvaluator makes the decisions of a baseline in one transcript.
 type baselineEvaluator struct {
 	*rule
-	stats   *statistics
-	experts *experts
-	rated   [][maxKeys]float64 // by seat
+	stats      *statistics
+	experts    habit.Experts
+	candidates []habit.Candidate // of the point
+	keys       []habit.Keys      // by seat
 }
 
-const maxKeys = 4
-
 func newBaselineEvaluator(name string, stats *statistics) *baselineEvaluator {
-	v := &baselineEvaluator{rule: findRule(name), stats: stats}
-	if v.kind == byExperts {
-		v.experts = &experts{right: make([]float64, len(expertNames))}
-		for _, name := range expertNames {
-			v.experts.rules = append(v.experts.rules, newBaselineEvaluator(name, stats))
-		}
-	}
-	return v
+	return &baselineEvaluator{rule: findRule(name), stats: stats}
 }
 
 func (v *baselineEvaluator) evaluate(_ context.Context, p *history.Point) (Evaluation, error) {
@@ -39,19 +33,24 @@ func (v *baselineEvaluator) evaluate(_ context.Context, p *history.Point) (Evalu
 		e.setPlaces(p, allEqual)
 		return e, nil
 	}
-	keys := v.keys
-	if v.kind == byExperts {
-		keys = v.experts.keys(p)
+	v.describe(p)
+	rule := v.Rule
+	if rule.Then == habit.BestRule {
+		if p.Last >= 0 {
+			v.experts.Learn(p.Last)
+		}
+		rule.Then = v.experts.Best()
+		v.experts.Predict(func(r habit.Rule) int { return v.first(p, r) })
 	}
-	first := v.first(p, keys)
-	if v.strict && v.rated[first][0] == 0 {
+	first := v.first(p, rule)
+	if rule.Then == habit.None && !v.keys[first].Asks() {
 		return decline(p, "nobody is named"), nil
 	}
 	e := speak(p, first)
 	if v.kind == ring && p.History.Conversation() {
 		e.setPlaces(p, allEqual)
 	} else {
-		e.setPlaces(p, v.orderBy(p, len(keys)))
+		e.setPlaces(p, func(a, b int) int { return v.keys[b].Compare(v.keys[a]) })
 	}
 	return e, nil
 }
@@ -77,62 +76,37 @@ func drawCandidate(p *history.Point) int {
 
 func allEqual(_, _ int) int { return 0 }
 
+// describe notes what the rules know of the candidates.
+func (v *baselineEvaluator) describe(p *history.Point) {
+	v.candidates = v.candidates[:0]
+	s, n := v.stats, len(p.History.Seats)
+	for _, c := range p.Candidates {
+		x := habit.Candidate{
+			Addressed: s.addressed == c, Turns: s.turns[c], Spoke: p.LastSpoke[c], Steps: (c - p.Last + n) % n,
+			Followed: policy.Followed{Last: s.bigrams[[2]int{s.last, c}], LastTwo: s.trigrams[[3]int{s.before, s.last, c}]},
+		}
+		if v.kind == oracle {
+			x.Addressed = slices.Contains(p.History.Labels, c)
+		}
+		if v.Mention {
+			x.Named = s.named(p, c)
+		}
+		v.candidates = append(v.candidates, x)
+	}
+}
+
 // first rates the candidates and returns the seat of the best, the earliest of
 // equal ones.
-func (v *baselineEvaluator) first(p *history.Point, keys []key) int {
-	for len(v.rated) < len(p.History.Seats) {
-		v.rated = append(v.rated, [maxKeys]float64{})
+func (v *baselineEvaluator) first(p *history.Point, r habit.Rule) int {
+	for len(v.keys) < len(p.History.Seats) {
+		v.keys = append(v.keys, habit.Keys{})
 	}
 	best := p.Candidates[0]
-	order := v.orderBy(p, len(keys))
-	for _, c := range p.Candidates {
-		for j, k := range keys {
-			v.rated[c][j] = k(v.stats, p, c)
-		}
-		if order(c, best) < 0 {
+	for i, c := range p.Candidates {
+		v.keys[c] = r.Keys(&v.candidates[i])
+		if v.keys[c].Compare(v.keys[best]) > 0 {
 			best = c
 		}
 	}
 	return best
-}
-
-// orderBy compares candidates by so many keys and then by their last message.
-func (v *baselineEvaluator) orderBy(p *history.Point, keys int) func(a, b int) int {
-	return func(a, b int) int {
-		for k := range keys {
-			if x, y := v.rated[a][k], v.rated[b][k]; x != y {
-				return sign(y - x)
-			}
-		}
-		return p.LastSpoke[b] - p.LastSpoke[a]
-	}
-}
-
-// experts follows the best of several rules, with exponentially decaying
-// counts of how often each was right (follow the leader, see Cesa-Bianchi and
-// Lugosi, Prediction, Learning, and Games, 2006).
-type experts struct {
-	rules []*baselineEvaluator
-	picks []int // at the previous point; nil before the first
-	right []float64
-}
-
-// expertDecay is the factor by which a count decays at each point.
-const expertDecay = 0.95
-
-// keys counts which experts foresaw the last speaker, and returns the keys of
-// the leader behind the key for a seat that is addressed by name.
-func (x *experts) keys(p *history.Point) []key {
-	for i, pick := range x.picks {
-		x.right[i] = expertDecay*x.right[i] + indicator(pick == p.Last)
-	}
-	best := 0
-	x.picks = x.picks[:0]
-	for i, v := range x.rules {
-		if x.right[i] > x.right[best] {
-			best = i
-		}
-		x.picks = append(x.picks, v.first(p, v.rule.keys))
-	}
-	return append([]key{addressed}, x.rules[best].rule.keys...)
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"slices"
 
+	"github.com/folkmoot/moot/policies/habit"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/names"
@@ -80,21 +81,14 @@ func seatOrNone(p *history.Point, id string) int {
 	return -1
 }
 
-// mentionScore rates how strongly the last turn names the seat: 1e6 at its very
-// start, 1,000 if it is named last, and otherwise its position among the named
-// seats. It is 0 for a seat that is not named.
-func (s *statistics) mentionScore(p *history.Point, seat int) float64 {
+// named rates how strongly the last turn names the seat; 0 for not at all.
+func (s *statistics) named(p *history.Point, seat int) int {
 	s.scan(p)
 	at := slices.Index(s.mentions.seats, seat)
-	switch {
-	case at < 0:
+	if at < 0 {
 		return 0
-	case seat == s.mentions.first:
-		return 1e6
-	case seat == s.mentions.last:
-		return 1000
 	}
-	return float64(1 + at)
+	return habit.Named(at, seat == s.mentions.first, seat == s.mentions.last)
 }
 
 // scan finds the seats that the last turn names, once for each turn.
