@@ -3,6 +3,7 @@ package score
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/history"
@@ -68,14 +69,16 @@ func (t *Tally) addReason(e *drive.Evaluation) {
 		if t.reasons == nil {
 			t.reasons = map[string]int{}
 		}
-		if _, ok := t.reasons[reason]; ok || len(t.reasons) < maxReasons {
-			t.reasons[reason]++
+		if n, ok := t.reasons[reason]; ok {
+			t.reasons[reason] = n + 1
+		} else if len(t.reasons) < maxReasons {
+			t.reasons[strings.Clone(reason)] = 1 // it may be a part of the whole decision
 		} else {
 			t.reasons[otherReasons]++
 		}
 	}
 	if t.detailed && len(t.choices) < maxDetails {
-		t.choices, t.details = append(t.choices, e.Choice), append(t.details, reason)
+		t.choices, t.details = append(t.choices, e.Choice), append(t.details, strings.Clone(reason))
 	}
 }
 
@@ -86,7 +89,7 @@ func (t *Tally) addFlip(p *history.Point, e *drive.Evaluation) {
 	h := p.History
 	f := Flip{
 		Transcript: h.Name, Point: p.N, Turn: p.State.Tally.Turns + 1,
-		From: h.NameOf(p.Truth), To: h.NameOf(e.Choice), Reason: e.Reason(),
+		From: h.NameOf(p.Truth), To: h.NameOf(e.Choice), Reason: strings.Clone(e.Reason()),
 	}
 	if e.Err != nil {
 		f.Reason = e.Err.Error()
