@@ -158,6 +158,7 @@ func (p *pool) simulate(ctx context.Context, j job, h *history.History) error {
 	if err != nil {
 		return err
 	}
+	j.run.SetChoosable(s.Choosable())
 	for i := range p.Policies {
 		result, err := drive.Simulate(ctx, drive.Config{Policies: p.Policies, Repeat: p.Repeat}, i, h, s, func(at *history.Point, e *drive.Evaluation) {
 			j.run.AddSimulated(i, at, e)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -31,9 +32,7 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 	if v.keepInput {
 		e.Input = in.AppendJSON(nil)
 	}
-	start := time.Now()
-	e.Decision, e.Record, e.Err = v.propose(ctx, in)
-	e.Elapsed = time.Since(start)
+	e.Decision, e.Record, e.Elapsed, e.Err = v.timed(ctx)
 	if ctx.Err() != nil {
 		return e, ctx.Err()
 	}
@@ -58,6 +57,16 @@ func (v *policyEvaluator) evaluate(ctx context.Context, p *history.Point) (Evalu
 	v.cursor.Through = p.State.Seq
 	v.cursor.State = room.NextPolicyState(v.cursor.State, d.State)
 	return e, nil
+}
+
+// timed asks the policy, and returns the time that it took by the clock of this
+// thread.
+func (v *policyEvaluator) timed(ctx context.Context) (policy.Decision, policy.Record, time.Duration, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := decisionClock()
+	d, record, err := v.propose(ctx, &v.in)
+	return d, record, decisionClock() - start, err
 }
 
 // setPlaces rates e. A choice that has spoken shares its place with no other.

@@ -71,6 +71,17 @@ func (s *Scenario) Lines() int {
 	return n
 }
 
+// Choosable is how many participants a policy can give turns.
+func (s *Scenario) Choosable() int {
+	n := 0
+	for _, p := range s.participants {
+		if s.takesTurns(p.ID) {
+			n++
+		}
+	}
+	return n
+}
+
 // takesTurns reports whether the policy may give the participant a turn.
 func (s *Scenario) takesTurns(id string) bool {
 	return slices.ContainsFunc(s.participants, func(p room.Participant) bool {

@@ -36,6 +36,7 @@ type Seat struct {
 type History struct {
 	Name   string
 	Seats  []Seat // in the order in which they joined; of a conversation, in a random one
+	Bids   int    // bids of agents so far in the log
 	Labels []int  // seats that the source labels as addressees of the last message
 
 	fields        map[string]float64

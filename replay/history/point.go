@@ -89,6 +89,9 @@ func (p *Point) Apply(e *room.Event) {
 			p.State.UseNames(m.names())
 		}
 	}
+	if b, ok := e.Body.(room.BidPosted); ok && b.Failed == "" && !p.Simulated {
+		p.History.Bids++
+	}
 	p.texts.add(e)
 	if b, ok := e.Body.(room.MessagePosted); ok {
 		p.addMessage(&b.Message, e.Seq)

@@ -109,7 +109,7 @@ func (r *Report) opponent(i int) int {
 	}
 	best := -1
 	for k := 1; k < len(r.Policies); k++ {
-		if best < 0 || r.Policies[k].Accuracy > r.Policies[best].Accuracy {
+		if best < 0 || r.Policies[best].Accuracy.IsNone() || r.Policies[k].Accuracy > r.Policies[best].Accuracy {
 			best = k
 		}
 	}
@@ -130,8 +130,11 @@ func (r *Report) closest() int {
 // sentence says in one sentence how a policy did.
 func (r *Report) sentence(i, other int) string {
 	p := &r.Policies[i]
+	if p.Unmeasured != "" {
+		return p.Unmeasured
+	}
 	agrees := "agrees " + wholePercent(float64(p.Accuracy)) + " of the time"
-	if other >= 0 {
+	if other >= 0 && !r.Policies[other].Accuracy.IsNone() {
 		agrees += fmt.Sprintf(", %s %s", shortName(r.Policies[other].Policy), wholePercent(float64(r.Policies[other].Accuracy)))
 	}
 	parts := []string{agrees, "silent " + wholePercent(float64(p.DeclineRate))}
@@ -146,6 +149,9 @@ func (r *Report) sentence(i, other int) string {
 }
 
 func (r *Report) simulatedSentence(p *score.Result) string {
+	if p.Unmeasured != "" {
+		return p.Unmeasured
+	}
 	parts := []string{
 		count(p.Run.Turns, "turn") + " given, " + thousands(p.Run.Passed) + " of them without a line left",
 		"silent " + wholePercent(float64(p.DeclineRate)),

@@ -41,6 +41,9 @@ func Diff(a, b *Report) *Changes {
 	if a.Mode != b.Mode || a.Points != b.Points {
 		d.warn("the reports have different modes or decision points")
 	}
+	if a.Mode != b.Mode {
+		return d // a what-if and a simulation share no figure
+	}
 	for i := range a.Policies {
 		p := &a.Policies[i]
 		q := b.policy(p.Policy)
@@ -76,7 +79,9 @@ func (d *Changes) addFigures(p, q *score.Result) {
 		if timeFigures[name] || x.IsNone() && y.IsNone() {
 			continue
 		}
-		d.Compared++
+		if !x.IsNone() && !y.IsNone() {
+			d.Compared++
+		}
 		if x == y {
 			continue
 		}

@@ -65,6 +65,9 @@ func (r *Report) decisionsMeasured(key string) string {
 // declineCell is how often a policy declined, and how much more often than
 // recorded.
 func declineCell(r *Report, p *score.Result) string {
+	if p.Unmeasured != "" {
+		return missing
+	}
 	c := r.withRecorded(p.Policy, "decline_rate")
 	more, chance := p.Declines-r.Recorded.Declines, ""
 	if more != 0 {
@@ -102,6 +105,9 @@ func sumLine(name, tested string, format func(float64) string, of func(*score.Re
 	return line{
 		name: name, recorded: func(r *Report) string { return known(float64(of(&r.Recorded))) },
 		policy: func(r *Report, p *score.Result) string {
+			if p.Unmeasured != "" {
+				return missing
+			}
 			was, is := float64(of(&r.Recorded)), float64(of(p))
 			if was == 0 {
 				return known(is)

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/term"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/drive"
 	"github.com/folkmoot/moot/replay/score"
 )
 
@@ -32,6 +34,7 @@ type Report struct {
 	Decisions     int                    `json:"decisions"`
 	Participants  int                    `json:"participants"` // different IDs
 	Resamples     int                    `json:"resamples"`
+	Clock         string                 `json:"clock,omitempty"` // what the times of decisions are
 	Seconds       float64                `json:"seconds"`
 	Recorded      score.Result           `json:"recorded"`
 	Policies      []score.Result         `json:"policies"`
@@ -71,7 +74,9 @@ func New(b *score.Batch, n, workers int, detailed []*score.Run) *Report {
 			"airtime, declines, limits and endings are those of the room; the texts are not what would have been said",
 		}
 	}
-	r.Notes = append(b.Inference(), r.Notes...)
+	b.DropUnmeasured()
+	r.Notes = slices.Concat(b.Limits(), b.Inference(), r.Notes)
+	r.Clock = drive.Clock
 	values := b.Resample(n, workers)
 	ids := map[string]bool{}
 	for _, run := range b.Runs {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/folkmoot/moot/internal/term"
@@ -196,8 +197,14 @@ func (r *Report) calibrationTable() Table {
 	return t
 }
 
+// clockNote says what the times are. Reports of older releases have elapsed
+// times.
+func (r *Report) clockNote() string {
+	return "The times are " + cmp.Or(r.Clock, "elapsed time") + "."
+}
+
 func (r *Report) timeTable() Table {
-	t := Table{Title: "Decision times", Head: []string{"policy", "p50", "p99", "decisions", "repeated", "differing"}}
+	t := Table{Title: "Decision times", Note: r.clockNote(), Head: []string{"policy", "p50", "p99", "decisions", "repeated", "differing"}}
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		t.Rows = append(t.Rows, []string{

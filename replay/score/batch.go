@@ -98,6 +98,9 @@ func (b *Batch) Result(policy int, values Resamples) Result {
 	p, t := b.Policies[policy], b.timings[policy]
 	r.Policy, r.Use, r.Digest, r.Settings = p.Name, p.Ref.Use, p.Ref.Digest, string(p.Ref.Settings)
 	r.Reference = p.Baseline != ""
+	if r.Unmeasured = b.unmeasured(policy); r.Unmeasured != "" {
+		r.Hits = None()
+	}
 	r.P50, r.P99, r.Times, r.Risk = t.percentile(50), t.percentile(99), t.slots(), b.calibrations[policy].risk()
 	return r
 }

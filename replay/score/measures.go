@@ -85,7 +85,11 @@ func (r *Result) Figure(name string) (Figure, bool) {
 		}
 	}
 	for _, f := range otherFigures {
-		if f.name == name {
+		switch {
+		case f.name != name:
+		case r.Unmeasured != "" && name != "errors" && name != "differing":
+			return None(), true
+		default:
 			return f.of(r), true
 		}
 	}

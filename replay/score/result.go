@@ -3,11 +3,12 @@ package score
 // A Result is the figures of one policy, or of the recorded decisions. Its JSON
 // form is part of that of a report.
 type Result struct {
-	Policy    string `json:"policy"`
-	Use       string `json:"use,omitempty"`
-	Digest    string `json:"digest,omitempty"`
-	Settings  string `json:"settings,omitempty"`
-	Reference bool   `json:"reference,omitempty"` // a baseline: not a module, and not sandboxed
+	Policy     string `json:"policy"`
+	Use        string `json:"use,omitempty"`
+	Digest     string `json:"digest,omitempty"`
+	Settings   string `json:"settings,omitempty"`
+	Unmeasured string `json:"unmeasured,omitempty"` // why there are no figures
+	Reference  bool   `json:"reference,omitempty"`  // a baseline: not a module, and not sandboxed
 
 	Decisions int    `json:"decisions"`
 	Hits      Figure `json:"hits"`     // a choice that shares its place with others counts by its probability

@@ -17,6 +17,8 @@ type Run struct {
 	equal    [][]int       // in how many decisions two of them chose the same; the recorded decisions first; nil in a simulation
 	choices  []history.Choice
 	drawn    []drawn // by policy; nil in a simulation
+
+	choosable int // participants that a policy can give turns in a simulation; 0 for not known
 }
 
 // AddRecorded counts the recorded decision at p.
@@ -51,6 +53,10 @@ func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 func (r *Run) AddSimulated(policy int, p *history.Point, e *drive.Evaluation) {
 	r.tallies[policy].addEvaluation(p, e)
 }
+
+// SetChoosable sets how many participants a policy can give turns in the
+// simulations.
+func (r *Run) SetChoosable(n int) { r.choosable = n }
 
 // SetSimulation sets the result of the simulation of a policy. recordedLines is
 // how many lines the transcript has.

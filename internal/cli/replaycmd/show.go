@@ -85,8 +85,8 @@ func newReplayDiffCmd(a *commands) *cobra.Command {
 		Use:   "diff A.json B.json",
 		Short: "Show the differences of two reports",
 		Long: "diff compares the policies that two reports of `moot replay -o json` have in\n" +
-			"common. Without a common figure it ends with 2. -o html writes a page with the\n" +
-			"policies of both reports.",
+			"common. Reports without a common figure, such as a what-if and a simulation, are\n" +
+			"an error. -o html writes a page with the policies of both reports.",
 		Example: "  moot replay talks.jsonl --policy mention -o json > a.json\n  moot replay diff a.json b.json",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -103,12 +103,12 @@ func newReplayDiffCmd(a *commands) *cobra.Command {
 			if a.Format == app.FormatHTML {
 				write = reports.Combine(both[0], both[1]).WriteHTML
 			}
-			if err := a.Emit(d, write); err != nil || d.Compared > 0 || a.Format == app.FormatHTML {
+			if err := a.Emit(d, write); err != nil || d.Compared > 0 {
 				return err
 			}
 			return &problem.Error{
 				Code: "REPLAY-DIFF", What: "the reports have no figure in common", Where: args[0] + ", " + args[1],
-				Fix: "compare reports of the same policies: `moot replay TRANSCRIPTS --policy NAME -o json`",
+				Fix: "compare reports of the same policies and the same mode: `moot replay TRANSCRIPTS --policy NAME -o json`",
 			}
 		},
 	}
