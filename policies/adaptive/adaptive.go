@@ -1,30 +1,22 @@
 // Package adaptive predicts the next speaker, learns from every turn, and grants
 // the turn to the most likely eligible candidate.
 //
-// No fixed rule suits every room. After a question the turn returns to the
-// previous speaker; in a pipeline it never does; in a meeting the addressed
-// participant speaks. The policy is therefore a mixture of experts (Jacobs,
-// Jordan, Nowlan and Hinton, Adaptive Mixtures of Local Experts, 1991). Each
-// candidate has about forty features. Each component of the mixture is a
-// multinomial logistic regression: a weighted sum of the features and a softmax
-// over the candidates. The weights of the components follow Bayes' rule with a
-// fixed share (Herbster and Warmuth, Tracking the Best Expert, 1998), so that
-// the components that predict this room's turns gain weight. A gradient step
-// corrects the weights of the features after each turn.
+// No rule suits every room. After a question the turn returns to the previous
+// speaker; in a pipeline it never does; in a meeting the addressed participant
+// speaks, and in a game names mislead. The policy is therefore a mixture of nine
+// laws, each a probability of every candidate: three habits (by recency, by
+// airtime, by sequence) with three strengths of naming each, one of which is "a
+// name means nothing here". All laws begin equal. Their weights follow Bayes' rule
+// with a fixed share (Herbster and Warmuth, Tracking the Best Expert, 1998), so
+// that the laws that predict this room's turns gain weight. Nothing is trained.
+// Settings may add one trained law for one team, the output of `moot policy learn`.
 //
-// The state is a few KiB; no language model is needed. The prior, the weights
-// for conversations in general, was trained on transcripts (prior.go, written by
-// the command in training/prior). The settings may hold weights for one team,
-// which `moot policy learn` trains.
+// A decision uses the files in this order: state.go decodes the state; mixture.go
+// compares the prediction with the actual speaker; room.go counts; laws.go and
+// taught.go describe the candidates; mixture.go predicts; reasons.go explains.
 //
-// A decision uses the files in this order: state.go and packing.go decode the
-// state; learner.go compares the prediction with the actual speaker; room.go
-// counts; text.go and mentions.go read the messages; rows.go, features.go,
-// probabilities.go and team.go describe the candidates; mixture.go predicts;
-// reasons.go explains.
-//
-// The policy predicts the turns that people and agents would take. These are
-// not always the best turns for the room.
+// The policy predicts the turns that people and agents would take. These are not
+// always the best turns for the room.
 package adaptive
 
 import (
@@ -37,8 +29,6 @@ import (
 // Policy is the adaptive policy.
 type Policy struct {
 	threshold float64
-	prior     *Prior
-	model     *model
 	room      *room // reused by all decisions; it holds nothing beyond the state
 
 	// Memory of the answer. It is reused because allocations are slow in the
@@ -53,131 +43,125 @@ type Policy struct {
 const waitThreshold = 0.5
 
 // New returns the policy with its default settings.
-func New() *Policy { return NewWith(nil, nil) }
+func New() *Policy { return NewWith(nil) }
 
-// NewWith returns the policy with another prior, for training, and with the
-// weights of a team. Nil means the built-in prior, and no team. It allocates the
-// memory for decisions in advance, because in the sandbox that memory is part of
-// the snapshot from which each decision starts.
-func NewWith(p *Prior, t *Team) *Policy {
-	if p == nil {
-		p = &prior
-	}
-	r := &room{people: make([]person, 0, maxPeople)}
-	r.last.bag = make([]uint16, 0, maxWords)
-	r.packed, r.text = make([]byte, 0, maxState), make([]byte, 0, maxState)
-	r.reset()
+// NewWith returns the policy with what was learned about a team; nil is no team. It
+// allocates the memory for decisions in advance, because in the sandbox that memory
+// is part of the snapshot from which each decision starts.
+func NewWith(t *Team) *Policy {
 	const seats = 256
-	r.seats = rosterIndex{ids: make([]uint32, 0, seats), spoke: make([]bool, 0, seats), shown: make([]bool, 0, seats), table: make([]int16, 2*seats)}
-	return &Policy{prior: p, model: newModel(p, t), room: r, scores: make([]policy.Score, 0, maxRows), reason: make([]byte, 0, policy.MaxReason)}
+	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState)}
+	return &Policy{room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
 }
-
-// maxState is more than the size of any state, in bytes.
-const maxState = 16 << 10
-
-// Bounds of the messages of one input that the policy learns from. The turns of
-// earlier messages are only counted. Otherwise the first input of a long room
-// could exceed the fuel of a decision.
-const (
-	maxLearned = 40
-	maxRead    = 6 << 10
-)
 
 // Decide learns from the messages since the previous decision and chooses the
 // most likely eligible candidate. A hand-off comes first: it is a wish, not a
-// prediction, and its turn is learned like any other. The result is valid until the next call.
+// prediction, and its turn is learned like any other. The result is valid until
+// the next call.
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
-	observed := p.observe(in, true)
-	p.room.predict(p.model)
+	observed := p.observe(in)
+	p.room.predict()
 	d := p.choose(in)
 	if to, why := in.HandedOff(); to != nil {
 		d = policy.Decision{Action: policy.ActionSpeak, Agent: to.ID, Reason: why, Scores: p.scores}
 	}
 	if observed || in.State == nil {
-		d.State = p.room.save(p.model)
+		d.State = p.room.save()
 	}
 	return d
 }
 
+// recentEvents is how many events of one input are read for names. Names of earlier
+// ones do not matter any more, and the first input of a long room has many.
+const recentEvents = 64
+
 // observe restores the state and adds the messages of in. It reports whether
-// there were any. If learn is set it also learns from them.
-func (p *Policy) observe(in *policy.Input, learn bool) bool {
+// there were any.
+func (p *Policy) observe(in *policy.Input) bool {
 	r := p.room
 	r.restore(in.State)
-	if r.components != p.model.n { // the settings have changed
-		r.weighed, r.noted = false, nil
-	}
-	r.team = p.model.team
-	r.seat(in.Agents)
-	said, whole := 0, 0
-	for i, bytes := len(in.Events)-1, 0; i >= 0; i-- {
-		if !in.Events[i].Said() {
-			continue
-		}
-		said++
-		if bytes += len(in.Events[i].Text); said > maxLearned || bytes > maxRead && said > 1 {
-			whole = max(whole, i+1)
-		}
-	}
+	r.agents = in.Agents
+	said, latest := false, latestTurn(in.Events)
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !e.Said() {
 			continue
 		}
-		id := hash(e.From)
-		more := len(r.people) > 0 && r.people[0].id == id
-		if !more {
-			if learn && i >= whole {
-				r.learn(p.model, id)
-			}
-			r.count(id, r.lastKind(), r.kindOf(id))
+		said = true
+		if r.lastID() != e.From {
+			r.learn(e.From)
+			r.count(e.From)
 		}
-		r.addMessage(e, more, i >= whole)
+		r.note = note{}
+		if i >= len(in.Events)-recentEvents {
+			r.addNames(e)
+		}
+		if i >= latest {
+			r.addText(e)
+		}
 	}
-	return said > 0
+	return said
+}
+
+// latestTurn returns the index of the first event of the latest turn. The texts of
+// turns before it say nothing about the next speaker.
+func latestTurn(events []policy.Event) int {
+	first, from := len(events), ""
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		if !e.Said() {
+			continue
+		}
+		if first < len(events) && e.From != from {
+			break
+		}
+		first, from = i, e.From
+	}
+	return first
 }
 
 func (p *Policy) choose(in *policy.Input) policy.Decision {
 	best, likeliest := -1, -1
+	rows := p.room.rows
 	p.scores = p.scores[:0]
-	var most, highest float64
-	for i := range p.room.rows {
-		w := &p.room.rows[i]
-		a, chance := &in.Agents[w.seat], w.p/w.size // probability of one candidate of a group
-		if likeliest < 0 || chance > highest {
-			likeliest, highest = i, chance
+	for i := range rows {
+		w := &rows[i]
+		if likeliest < 0 || w.p > rows[likeliest].p {
+			likeliest = i
 		}
+		a := &in.Agents[w.seat]
 		if !a.Eligible {
 			continue
 		}
-		p.scores = append(p.scores, policy.Score{Agent: a.ID, Score: rounded(chance)})
-		if best < 0 || chance > most {
-			best, most = i, chance
+		p.scores = append(p.scores, policy.Score{Agent: a.ID, Score: w.p})
+		if best < 0 || w.p > rows[best].p {
+			best = i
 		}
 	}
-	if highest > waitThreshold {
-		if a := &in.Agents[p.room.rows[likeliest].seat]; !a.Eligible && a.Soon() {
+	if likeliest >= 0 && rows[likeliest].p > waitThreshold {
+		if a := &in.Agents[rows[likeliest].seat]; !a.Eligible && a.Soon() {
 			return policy.Decline("waiting for " + a.ID + ", the likely next speaker, who cannot speak now (" + a.Ineligible + ")")
 		}
 	}
 	if best < 0 {
 		return policy.Decline("only the last speaker is eligible")
 	}
-	return p.answer(in, best, rounded(most))
+	return p.answer(best)
 }
 
 // answer chooses row best, or declines if its probability is below the threshold.
-func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decision {
-	id := in.Agents[p.room.rows[best].seat].ID
-	p.confidence = chance
+func (p *Policy) answer(best int) policy.Decision {
+	w := &p.room.rows[best]
+	id := p.room.agents[w.seat].ID
+	p.confidence = w.p
 	d := policy.Decision{Action: policy.ActionSpeak, Agent: id, Confidence: &p.confidence, Scores: p.scores}
-	if chance >= p.threshold {
-		p.reason = append(p.room.reason(p.reason[:0], p.model, best), ", "...)
+	if w.p >= p.threshold {
+		p.reason = append(p.room.reason(p.reason[:0], best), ", "...)
 	} else {
 		d.Action, d.Agent = policy.ActionDecline, ""
 		p.reason = appendAll(p.reason[:0], "no candidate is likely enough: ", id, " is the most likely, ")
 	}
-	p.reason = append(strconv.AppendInt(p.reason, int64(chance*100+.5), 10), " %"...)
+	p.reason = append(strconv.AppendInt(p.reason, int64(w.p*100+.5), 10), " %"...)
 	d.Reason = unsafe.String(unsafe.SliceData(p.reason), len(p.reason)) // valid as long as the rest
 	return d
 }
@@ -186,8 +170,7 @@ func (p *Policy) answer(in *policy.Input, best int, chance float64) policy.Decis
 // the least probability of a choice; with the default, 0, the policy always
 // chooses. The team is the output of `moot policy learn`.
 func (p *Policy) Configure(settings policy.JSON) error {
-	p.threshold = 0
-	var t *Team
+	p.threshold, p.room.team = 0, nil
 	r := policy.NewReader(settings)
 	for r.Object(); r.More(); {
 		switch k := r.Key(); k {
@@ -196,14 +179,11 @@ func (p *Policy) Configure(settings policy.JSON) error {
 				r.Fail("threshold must be from 0 to 1")
 			}
 		case "team":
-			t = readTeam(&r)
+			p.room.team = readTeam(&r)
 		default:
 			r.Unknown(k)
 		}
 	}
-	if r.End(); r.Err() != nil {
-		return r.Err()
-	}
-	p.model = newModel(p.prior, t)
-	return nil
+	r.End()
+	return r.Err()
 }

@@ -1,184 +1,224 @@
 package adaptive
 
 import (
+	"bytes"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// seated is a room of agents in which these have spoken.
-func seated(t *testing.T, ids string, said ...policy.Event) *Policy {
-	t.Helper()
-	var agents []policy.Agent
+// A trial is a room of agents with one letter as id, asked before each turn.
+type trial struct {
+	p      *Policy
+	agents []policy.Agent
+	state  policy.JSON
+	spoke  string
+}
+
+func newTrial(ids string) *trial {
+	r := &trial{p: New()}
 	for _, id := range ids {
-		agents = append(agents, policy.Agent{ID: string(id), Name: string(id), Kind: policy.Local, Eligible: true})
+		r.agents = append(r.agents, policy.Agent{ID: string(id), Name: string(id), Kind: policy.Local})
 	}
-	p := New()
-	p.observe(&policy.Input{Agents: agents, Events: said}, true)
-	return p
+	return r
 }
 
-func says(from, text string) policy.Event {
-	return policy.Event{From: from, Kind: policy.KindMessage, Text: text}
-}
-
-func talk(speakers string) (all []policy.Event) {
-	for _, s := range speakers {
-		all = append(all, says(string(s), "so it is, and here is more"))
-	}
-	return all
-}
-
-func (p *Policy) feature(id string, f int) float64 {
-	for i := range p.room.rows {
-		w := &p.room.rows[i]
-		if w.id != hash(id) {
-			continue
+// say adds turns of the speakers and returns the decision after the last one. The
+// text is that of the last one, which names and addresses the ids.
+func (r *trial) say(speakers, text string, ids ...string) (d policy.Decision) {
+	for i, s := range speakers {
+		e := policy.Event{From: string(s), Kind: policy.KindMessage, Text: "so it is, and here is more"}
+		if i == len(speakers)-1 && text != "" {
+			e.Text, e.Mentions, e.Addressed = text, ids, ids
 		}
-		return w.x[f]
+		r.spoke += string(s)
+		in := policy.Input{Agents: r.candidates(), Events: []policy.Event{e}, State: r.state}
+		d = r.p.Decide(&in)
+		r.state = bytes.Clone(d.State)
 	}
-	return 0
+	return d
 }
 
-// TestChances works the estimates out by hand: a b c a b, and d is silent.
-func TestChances(t *testing.T) {
+// candidates counts who followed whom, as a room does.
+func (r *trial) candidates() []policy.Agent {
+	n := len(r.spoke)
+	for i := range r.agents {
+		a := &r.agents[i]
+		a.Eligible = a.ID != r.spoke[n-1:]
+		a.Followed = policy.Followed{Last: occurrences(r.spoke, r.spoke[n-1:]+a.ID)}
+		if n > 1 {
+			a.Followed.LastTwo = occurrences(r.spoke, r.spoke[n-2:]+a.ID)
+		}
+	}
+	return r.agents
+}
+
+func occurrences(s, part string) (n int) {
+	for i := range s {
+		if strings.HasPrefix(s[i:], part) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *trial) row(id string) *row {
+	rows := r.p.room.rows
+	return &rows[slices.IndexFunc(rows, func(w row) bool { return r.agents[w.seat].ID == id })]
+}
+
+func near(t *testing.T, name string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-5 {
+		t.Errorf("%s is %.7f, want %.7f", name, got, want)
+	}
+}
+
+// TestHabits works the habits out by hand: a b c a b, and d is silent.
+func TestHabits(t *testing.T) {
 	t.Parallel()
-	p := seated(t, "abcd", talk("abcab")...)
-	p.room.describe()
-	// Transitions: b and c were new, then a and b had rank 2. Of the buckets,
-	// rank 1, rank 2 and never are filled now.
-	prior := lawPrior[0] + lawPrior[1] + lawPrior[11]
-	law := map[int]float64{0: 0, 1: 2, 11: 2}
-	smooth := func(n, base map[int]float64, alpha float64) map[int]float64 {
-		sum, bases, out := 0.0, 0.0, map[int]float64{}
-		for b := range base {
-			sum += n[b]
-			bases += base[b]
+	r := newTrial("abcd")
+	r.say("abcab", "")
+	// Transitions: b and c were new; then a and b had bucket 2, after a newcomer and
+	// after bucket 2. Candidates now: a has bucket 1, c bucket 2, d none.
+	all := map[string]float64{"a": 1.8, "c": .7 + 2, "d": .25 + 2}
+	sum := 1.8 + .7 + 2 + .25 + 2
+	recent := func(id string, n float64) float64 { return (n + all[id]/sum) / 2 }
+	near(t, "recency of a", r.row("a").habit[recency], recent("a", 0))
+	near(t, "recency of c", r.row("c").habit[recency], recent("c", 1))
+	near(t, "recency of d", r.row("d").habit[recency], recent("d", 0))
+	fast := func(powers ...float64) (n float64) {
+		for _, p := range powers {
+			n += math.Pow(fastDecay, p)
 		}
-		for b := range base {
-			out[b] = (n[b] + alpha*base[b]/bases) / (sum + alpha)
-		}
-		return out
+		return n + .3
 	}
-	all := smooth(law, map[int]float64{0: lawPrior[0] / prior, 1: lawPrior[1] / prior, 11: lawPrior[11] / prior}, 4)
-	after1 := smooth(map[int]float64{1: 1}, all, 4) // after one of class second: rank 2
-	after2 := smooth(map[int]float64{}, after1, 4)  // after two of them: none yet
-	pair := (1 + 2*after2[1]) / (1 + 2)             // c followed b once
-	triple := (1 + 1.5*pair) / (1 + 1.5)            // and a b once
-	turns := (1 + .5) / (2 + 1 + 0 + .5*3)          // of a, c and d
-	for _, c := range []struct {
-		feature int
-		want    float64
-	}{
-		{fRecency, math.Log(all[1])},
-		{fRecency2, math.Log(after2[1])},
-		{fPair, math.Log(pair)},
-		{fTriple, math.Log(triple)},
-		{fTurns, math.Log(turns)},
-		{fKind, math.Log(1.0 / 3)},
-		{fSecond, 1},
-		{fSilence, math.Log(3)},
-		{fNear, 2.0 / 3},
-		{fTopTriple, 1},
-		{fTopPair, 1},
-	} {
-		if got := p.feature("c", c.feature); math.Abs(got-c.want) > 1e-7 {
-			t.Errorf("%s of c is %.9f, want %.9f", FeatureNames[c.feature], got, c.want)
-		}
-	}
-	if p.feature("d", fNever) != 1 || p.feature("a", fBack) != 1 || p.feature("a", fRound) != 0 || p.feature("c", fRound) != 1 {
-		t.Error("d has spoken, a not before b, or the round is another")
-	}
+	talk := fast(1, 4) + fast(2) + fast()
+	near(t, "airtime of a", r.row("a").habit[airtime], fast(1, 4)/talk)
+	near(t, "airtime of c", r.row("c").habit[airtime], fast(2)/talk)
+	near(t, "airtime of d", r.row("d").habit[airtime], fast()/talk)
+	pair := (1 + recent("c", 1)) / 2 // c followed b once
+	near(t, "sequence of c", r.row("c").habit[sequence], (1+pair)/2)
+	near(t, "sequence of d", r.row("d").habit[sequence], recent("d", 0)/4)
 }
 
-// TestLearning is the update by hand: Bayes with a power and a share, and one
-// step up the gradient.
+// TestLearning is the update by hand: Bayes with a power and a share.
 func TestLearning(t *testing.T) {
 	t.Parallel()
-	p := seated(t, "abcd", talk("abca")...)
-	p.room.predict(p.model)
-	n := p.model.n
-	start, before := *p.room.begin(p.model), p.room.weights
-	var y int
-	for i := range p.room.rows {
-		if p.room.rows[i].id == hash("b") {
-			y = i
-		}
-	}
-	var want [components]float64
-	sum, mix, expected := 0.0, 0.0, [correctable]float64{}
-	for j := range n {
+	r := newTrial("abcd")
+	r.say("abca", "b, please", "b")
+	before := r.p.room.weights
+	want, sum := [laws]float64{}, 0.0
+	for j := range taught {
 		all := 0.0
-		for i := range p.room.rows {
-			all += p.room.rows[i].q[j]
+		for i := range r.p.room.rows {
+			all += r.p.room.rows[i].law(j)
 		}
-		q := p.room.rows[y].q[j] / all
-		mix += before[j] * q
-		want[j] = before[j] * math.Pow(max(q, 1e-6), tempering)
+		want[j] = before[j] * math.Sqrt(r.row("b").law(j)/all+1e-6)
 		sum += want[j]
 	}
-	if got := p.room.rows[y].p; math.Abs(got-mix) > 1e-9 {
-		t.Errorf("b has %.9f, want %.9f", got, mix)
+	r.say("b", "")
+	for j := range taught {
+		near(t, "a weight", r.p.room.weights[j], .99*want[j]/sum+.01/taught)
 	}
-	for i := range p.room.rows {
-		w := &p.room.rows[i]
-		for f, x := range w.x[:correctable] {
-			expected[f] += w.p * x
+	if w := r.p.room.weights; w[sequence*strengths+named] <= w[sequence*strengths+nothing] {
+		t.Error("that names mean nothing has not lost weight")
+	}
+}
+
+// TestNamesMeanNothing: in a room where those who are addressed never answer, the
+// laws in which names mean nothing win.
+func TestNamesMeanNothing(t *testing.T) {
+	t.Parallel()
+	r := newTrial("abcd")
+	for range 12 {
+		for _, s := range "abc" {
+			r.say(string(s), "d, what do you say?", "d")
 		}
 	}
-	corrected := p.room.correction
-	for f := range corrected {
-		corrected[f] += step * (p.feature("b", f) - expected[f])
+	sum := 0.0
+	for h := range habits {
+		sum += r.p.room.weights[h*strengths+nothing]
 	}
-	p.room.learn(p.model, hash("b"))
-	for j := range n {
-		w := (1-shared)*want[j]/sum + shared*start[j]
-		if got := p.room.weights[j]; math.Abs(got-w) > 2e-6 {
-			t.Errorf("component %d has %.7f, want %.7f", j, got, w)
+	if d := r.say("a", "d, what do you say?", "d"); sum < .9 || d.Agent != "b" {
+		t.Errorf("names mean nothing with %.2f; %s is chosen, want b", sum, d.Agent)
+	}
+}
+
+// TestReasons: the sentences that users read.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, text, named, want string }{
+		{"abcab", "", "", "c usually follows b"},
+		{"abcab", "d?", "d", "d is addressed"},
+		{"ab", "", "", "a spoke most often lately"},
+		{"a", "", "", "b has not spoken yet"},
+		{"abc", "```ls```", "", "shell runs the code"},
+	} {
+		r := newTrial("abcd")
+		if strings.Contains(c.want, "shell") {
+			r.agents[3].ID = "shell"
+		}
+		var ids []string
+		if c.named != "" {
+			ids = []string{c.named}
+		}
+		d := r.say(c.said, c.text, ids...)
+		if !strings.HasPrefix(d.Reason, c.want+", ") {
+			t.Errorf("%s %s: %s, want %s", c.said, c.text, d.Reason, c.want)
 		}
 	}
-	for f, w := range corrected {
-		if got := p.room.correction[f]; math.Abs(got-w) > 2e-6 {
-			t.Errorf("feature %d is corrected by %.7f, want %.7f", f, got, w)
+	two := newTrial("ab")
+	if d := two.say("a", ""); !strings.HasPrefix(d.Reason, "b is the only other participant, ") {
+		t.Error(d.Reason)
+	}
+}
+
+// TestRenaming: with other ids, of another byte order, the decisions are the same
+// but for the ids. Participants that have not spoken have the same score.
+func TestRenaming(t *testing.T) {
+	t.Parallel()
+	rename := strings.NewReplacer("a", "z", "b", "f", "c", "e", "d", "y", "e", "c", "f", "b")
+	r, other := newTrial("abcdef"), newTrial(rename.Replace("abcdef"))
+	for k, s := range "abacabcab" {
+		want, got := r.say(string(s), ""), other.say(rename.Replace(string(s)), "")
+		if rename.Replace(want.Agent) != got.Agent || *want.Confidence != *got.Confidence {
+			t.Errorf("turn %d: %s with %v, renamed %s with %v", k, want.Agent, *want.Confidence, got.Agent, *got.Confidence)
+		}
+		for _, id := range "ef" {
+			if p, q := r.row("d").p, r.row(string(id)).p; p != q {
+				t.Errorf("turn %d: d has %v and %c %v", k, p, id, q)
+			}
 		}
 	}
 }
 
-// TestWeightsSumTo1, before and after turns, with a team and without.
-func TestWeightsSumTo1(t *testing.T) {
+// TestProbabilities: those of a law and of the mixture sum to 1.
+func TestProbabilities(t *testing.T) {
 	t.Parallel()
+	agents, next := largeRoom(60, 3)
 	for _, team := range []*Team{nil, {}} {
-		p := NewWith(nil, team)
-		for k := range p.model.start {
+		p, state := NewWith(team), policy.JSON(nil)
+		for range 200 {
+			in := policy.Input{Agents: agents, Events: []policy.Event{next()}, State: state}
+			state = bytes.Clone(p.Decide(&in).State)
 			sum := 0.0
-			for _, a := range p.model.start[k] {
-				sum += a
+			for i := range p.room.rows {
+				sum += p.room.rows[i].p
 			}
-			if math.Abs(sum-1) > 1e-12 {
-				t.Errorf("weights begin with a sum of %g", sum)
+			if math.Abs(sum-1) > 1e-4 {
+				t.Fatalf("the probabilities sum to %v", sum)
+			}
+			for h := range habits {
+				sum := 0.0
+				for i := range p.room.rows {
+					sum += p.room.rows[i].habit[h]
+				}
+				near(t, "the sum of a habit", sum, 1)
 			}
 		}
-	}
-}
-
-// TestGroup: in a room of many those who never spoke share a row, and all
-// probabilities still sum to 1.
-func TestGroup(t *testing.T) {
-	t.Parallel()
-	p := seated(t, "abcdefghijklmnopqrstuvwxyz", append(talk("abcabcd"), policy.Event{
-		From: "e", Kind: policy.KindMessage, Text: "ask z", Mentions: []string{"z"}, Addressed: []string{"z"},
-	})...)
-	p.room.predict(p.model)
-	sum, size := 0.0, 0.0
-	for i := range p.room.rows {
-		sum += p.room.rows[i].p
-		size += p.room.rows[i].size
-	}
-	if last := &p.room.rows[len(p.room.rows)-1]; last.size != 20 || last.id != hash("f") || size != 25 || math.Abs(sum-1) > 1e-4 {
-		t.Errorf("the group is of %g from %d on, %g rows in all, probabilities sum to %g", last.size, last.seat, size, sum)
-	}
-	if p.feature("z", fAddressed) != 1 || p.feature("z", fNever) != 1 || p.feature("z", fHandedTo) != 1 {
-		t.Error("z has no row of its own")
 	}
 }

@@ -128,7 +128,7 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 	if r.Folds > 0 {
 		p := a.Percent("folds")
 		untaught := training.Measure(adaptive.New(), training.Dealt(talks, r.Folds))
-		taught := training.Folds(nil, talks, r.Folds, p.Part)
+		taught := training.Folds(talks, r.Folds, p.Part)
 		p.End()
 		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught, taught)
 	}

@@ -3,137 +3,112 @@ package training
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/folkmoot/moot/policies/adaptive"
 )
 
-// A fit is a conditional logit model (McFadden, 1974): the probability of a row is
-// the softmax of the weighted sum of its features. Training maximises the
-// likelihood with L2 regularisation towards the initial weights.
-type fit struct {
-	start  []float64
-	pull   float64 // L2, towards start
-	epochs int
-	only   []bool // features that are trained; nil for all
-	rate   float64
+// Parameters of the training.
+const (
+	epochs   = 4
+	rate     = 0.1  // of AdaGrad, for the features
+	wordRate = 0.05 // for the words
+	pull     = 1e-4 // L2 regularisation
+)
 
-	// words, if set, are trained too: the score of a row includes the sum of the
-	// weights in its slots, divided by the square root of the number of words.
-	words []float64
+// An example is a decision for training.
+type example struct {
+	rows  []candidate
+	truth int
 }
 
-// train maximises the log-likelihood with AdaGrad (Duchi, Hazan and Singer, 2011).
-// It shuffles the samples in each epoch and returns the average weights of the
+type candidate struct {
+	x     [adaptive.Features]float64
+	slots []int // of words, two for each
+}
+
+// fit trains the weights of a team: a conditional logit model (McFadden, 1974), in
+// which the probability of a candidate is the softmax of the weighted sum of its
+// features. AdaGrad (Duchi, Hazan and Singer, 2011) maximises the likelihood, in
+// random order in each epoch. The weights of the features are the averages of the
 // last epoch.
-func (f fit) train(samples []sample) []float64 {
-	w := append([]float64(nil), f.start...)
-	n := len(w)
-	squares, sums, g := make([]float64, n), make([]float64, n), make([]float64, n)
-	wordSquares := make([]float64, len(f.words))
+func fit(team *adaptive.Team, examples []example) {
+	team.Words = make([]float64, adaptive.WordSlots)
+	w := [adaptive.Features]float64{adaptive.Sequence: 1} // the weights to begin with
+	start, squares, sums := w, w, w
+	clear(squares[:])
+	clear(sums[:])
+	wordSquares := make([]float64, adaptive.WordSlots)
 	rng := rand.New(rand.NewPCG(7, 7))
 	var p []float64
-	steps := 0.0
-	for epoch := range f.epochs {
-		rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
-		for i := range samples {
-			s := &samples[i]
-			p = f.probabilities(s, w, p)
-			s.gradient(p, g)
-			f.trainWords(s, p, wordSquares)
-			for q := range w {
-				if f.only != nil && !f.only[q] {
-					continue
+	for epoch := range epochs {
+		rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
+		for i := range examples {
+			e := &examples[i]
+			p = e.softmax(w[:], team.Words, p[:0])
+			var g [adaptive.Features]float64
+			for k := range e.rows {
+				for f, x := range e.rows[k].x {
+					g[f] += e.error(k, p) * x
 				}
-				d := s.weight*g[q] - f.pull*(w[q]-f.start[q])
-				squares[q] += d * d
-				w[q] += f.rate * d / (math.Sqrt(squares[q]) + 1e-6)
+				e.fitWords(k, e.error(k, p), team.Words, wordSquares)
 			}
-			if epoch == f.epochs-1 {
-				steps++
-				for q := range w {
-					sums[q] += w[q]
+			for f := range w {
+				step(&w[f], g[f]-pull*(w[f]-start[f]), &squares[f], rate)
+				if epoch == epochs-1 {
+					sums[f] += w[f]
 				}
 			}
 		}
 	}
-	if steps == 0 {
-		return w
-	}
-	for q := range sums {
-		sums[q] /= steps
-	}
-	return sums
-}
-
-// trainWords makes the AdaGrad step of the words.
-func (f fit) trainWords(s *sample, p, squares []float64) {
-	if len(f.words) == 0 {
-		return
-	}
-	for i := range s.rows {
-		d := -p[i]
-		if i == s.truth {
-			d++
-		}
-		slots := s.rows[i].slots
-		d *= s.weight * share(slots)
-		for _, slot := range slots {
-			by := d - f.pull*f.words[slot]
-			squares[slot] += by * by
-			f.words[slot] += wordRate * by / (math.Sqrt(squares[slot]) + 1e-6)
-		}
+	for f := range sums {
+		team.Weights[f] = sums[f] / float64(max(len(examples), 1))
 	}
 }
 
-// share is 1 divided by the square root of the number of words, which have two
-// slots each.
-func share(slots []int) float64 {
-	if len(slots) == 0 {
-		return 0
-	}
-	return 1 / math.Sqrt(float64(len(slots)/2))
+// step makes a step of AdaGrad.
+func step(w *float64, by float64, squares *float64, rate float64) {
+	*squares += by * by
+	*w += rate * by / (math.Sqrt(*squares) + 1e-6)
 }
 
-// probabilities of the rows under w.
-func (f fit) probabilities(s *sample, w, p []float64) []float64 {
-	p = p[:0]
-	top := math.Inf(-1)
-	for i := range s.rows {
-		r := &s.rows[i]
-		z := 0.0
-		for k, q := range r.at {
-			z += w[q] * float64(r.x[k])
+// error is what the probability of row k lacks: the derivative of the logarithm of
+// the likelihood by the score of the row.
+func (e *example) error(k int, p []float64) float64 {
+	if k == e.truth {
+		return 1 - p[k]
+	}
+	return -p[k]
+}
+
+func (e *example) fitWords(k int, by float64, words, squares []float64) {
+	slots := e.rows[k].slots
+	by /= math.Sqrt(max(float64(len(slots)/2), 1))
+	for _, s := range slots {
+		step(&words[s], by-pull*words[s], &squares[s], wordRate)
+	}
+}
+
+// softmax appends the probabilities of the rows.
+func (e *example) softmax(w, words, p []float64) []float64 {
+	most, sum := math.Inf(-1), 0.0
+	for k := range e.rows {
+		c, z := &e.rows[k], 0.0
+		for _, s := range c.slots {
+			z += words[s]
 		}
-		if len(f.words) > 0 {
-			sum := 0.0
-			for _, slot := range r.slots {
-				sum += f.words[slot]
-			}
-			z += sum * share(r.slots)
+		z /= math.Sqrt(max(float64(len(c.slots)/2), 1))
+		for f, x := range c.x {
+			z += w[f] * x
 		}
-		top = max(top, z)
+		most = max(most, z)
 		p = append(p, z)
 	}
-	sum := 0.0
-	for i := range p {
-		p[i] = float64(s.rows[i].size) * math.Exp(p[i]-top)
-		sum += p[i]
+	for k := range p {
+		p[k] = math.Exp(p[k] - most)
+		sum += p[k]
 	}
-	for i := range p {
-		p[i] /= sum
+	for k := range p {
+		p[k] /= sum
 	}
 	return p
-}
-
-// gradient of the log of the true row's probability, by the weights.
-func (s *sample) gradient(p, g []float64) {
-	clear(g)
-	for i := range p {
-		d := -p[i]
-		if i == s.truth {
-			d++
-		}
-		r := &s.rows[i]
-		for k, q := range r.at {
-			g[q] += d * float64(r.x[k])
-		}
-	}
 }

@@ -24,7 +24,7 @@ type Score struct {
 
 type answer struct {
 	confidence float64
-	right      bool
+	right      float64 // share of the candidates that are tied
 }
 
 // Measure asks p at every decision of the talks.
@@ -46,10 +46,8 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 		d := p.Decide(in)
 		state = d.State
 		s.State = max(s.State, len(state))
-		right := d.Action == policy.ActionSpeak && d.Agent == truth
-		if right {
-			hits++
-		}
+		right := agreement(&d, truth)
+		hits += right
 		if d.Action == policy.ActionSpeak {
 			s.inverse += 1 / float64(rank(&d, in.Agents, observed, truth))
 		}
@@ -61,6 +59,25 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 	s.Decisions += t.Decisions()
 	s.hits += hits
 	s.perTalk = append(s.perTalk, [2]float64{float64(t.Decisions()), hits})
+}
+
+// agreement returns 1 if the decision chose truth, and 1/t if truth is one of t
+// candidates with the same score as the choice: a tie is decided by expectation.
+func agreement(d *policy.Decision, truth string) float64 {
+	if d.Action != policy.ActionSpeak {
+		return 0
+	}
+	tied, among := 0.0, false
+	for _, s := range d.Scores {
+		if s.Score == *d.Confidence {
+			tied++
+			among = among || s.Agent == truth
+		}
+	}
+	if !among {
+		return 0
+	}
+	return 1 / tied
 }
 
 // rank returns the rank of truth among the candidates: first the choice, then by
@@ -118,13 +135,11 @@ func (s *Score) Surest(part float64) float64 {
 	all := slices.Clone(s.answers)
 	slices.SortStableFunc(all, func(a, b answer) int { return cmp.Compare(b.confidence, a.confidence) })
 	n := int(part * float64(len(all)))
-	right := 0
+	right := 0.0
 	for _, a := range all[:n] {
-		if a.right {
-			right++
-		}
+		right += a.right
 	}
-	return float64(right) / float64(max(n, 1))
+	return right / float64(max(n, 1))
 }
 
 // Miscalibration returns the expected calibration error over ten bins.
@@ -134,9 +149,7 @@ func (s *Score) Miscalibration() float64 {
 		b := min(int(a.confidence*10), 9)
 		n[b]++
 		sure[b] += a.confidence
-		if a.right {
-			right[b]++
-		}
+		right[b] += a.right
 	}
 	sum := 0.0
 	for b := range n {

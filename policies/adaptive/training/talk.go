@@ -88,15 +88,33 @@ func (t *Talk) Decisions() int { return len(t.turns) - 1 }
 func (t *Talk) asked() iter.Seq2[*policy.Input, string] {
 	return func(yield func(*policy.Input, string) bool) {
 		in := policy.Input{ABI: policy.ABI, Room: t.ID, Agents: slices.Clone(t.agents)}
+		followed := map[[3]string]int{}
 		for k := 1; k < len(t.turns); k++ {
 			in.Init, in.Decision, in.Turn = k == 1, int64(k), k+1
 			in.Events = t.turns[k-1 : k]
+			last, before, first := t.turns[k-1].From, t.from(k-2), t.from(k-3)
+			if followed[[3]string{"", before, last}]++; first != "" {
+				followed[[3]string{first, before, last}]++
+			}
 			for i := range in.Agents {
-				in.Agents[i].Eligible = in.Agents[i].ID != in.Events[0].From
+				a := &in.Agents[i]
+				a.Eligible = a.ID != last
+				a.Followed = policy.Followed{Last: followed[[3]string{"", last, a.ID}], LastTwo: followed[[3]string{before, last, a.ID}]}
+				if before == "" {
+					a.Followed.LastTwo = 0
+				}
 			}
 			if !yield(&in, t.turns[k].From) {
 				return
 			}
 		}
 	}
+}
+
+// from returns the speaker of turn k, from 0, or "" before the first.
+func (t *Talk) from(k int) string {
+	if k < 0 {
+		return ""
+	}
+	return t.turns[k].From
 }

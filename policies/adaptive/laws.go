@@ -1,0 +1,213 @@
+package adaptive
+
+import (
+	"strings"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
+
+// A law gives each candidate a probability. It is a habit of the room times what
+// the latest turns say about the candidate, normalised over the candidates.
+
+// Habits: how turns follow one another when texts do not matter.
+const (
+	recency = iota
+	airtime
+	sequence
+	habits
+)
+
+// Strengths of naming: what it means that the latest turn addressed or named a
+// candidate.
+const (
+	nothing   = iota // names mean nothing here, as in games
+	addressed        // the addressed participant answers
+	named            // so does the one that is named last, less often
+	strengths
+)
+
+// laws is the number of laws: each habit with each strength, and the law of the
+// team, which is the last one.
+const (
+	laws   = habits*strengths + 1
+	taught = laws - 1
+)
+
+// Factors by which the latest turns make a candidate more likely, as powers of e.
+// They are round numbers, picked by hand: a factor that is wrong in a room is
+// corrected by the weights of the laws.
+const (
+	addressedFactor = 20.085536923187668 // e^3
+	namedFactor     = 7.38905609893065   // e^2
+	pendingFactor   = 1.6487212707001282 // e^0.5: named in one of the turns before, and silent since
+	codeFactor      = 20.085536923187668 // e^3: a tool, after code
+)
+
+// A row describes a candidate.
+type row struct {
+	seat    int // index of the agent
+	person  int // index in people, or newcomer
+	bucket  int
+	pending bool
+	tool    bool
+	habit   [habits]float64    // probability by each habit
+	part    [parts]float64     // what the laws have in common: see predict
+	naming  [strengths]float64 // factor of each strength
+	p       float64            // probability by the mixture
+
+	x              [Features]float64 // for the law of a team, as the rest
+	z, pair, count float64           // what is being computed
+}
+
+const newcomer = -1
+
+// describe lists the candidates: all participants but the last speaker, the
+// latest speakers first, then those that have not spoken, in the order of the room.
+func (r *room) describe() {
+	var seats [maxPeople]int // by recency, from 1 on
+	r.rows = r.rows[:0]
+	for seat := range r.agents {
+		if rank := r.rank(r.agents[seat].ID); rank >= 0 {
+			seats[rank] = seat + 1
+		}
+	}
+	for rank, seat := range seats[:len(r.people)] {
+		if rank > 0 && seat > 0 {
+			r.addRow(seat-1, rank)
+		}
+	}
+	for seat := range r.agents {
+		if r.rank(r.agents[seat].ID) < 0 {
+			r.addRow(seat, newcomer)
+		}
+	}
+	r.recencyHabit()
+	r.airtimeHabit()
+	r.sequenceHabit()
+}
+
+func (r *room) addRow(seat, person int) {
+	a := &r.agents[seat]
+	w := row{seat: seat, person: person, bucket: bucketOf(person)}
+	spoke := 0
+	if person != newcomer {
+		spoke = r.people[person].turn
+	}
+	w.pending = r.pending(a.ID, spoke)
+	w.tool = r.last.code && isTool(a)
+	w.setNaming(&r.last, a.ID)
+	r.rows = append(r.rows, w)
+}
+
+// setNaming sets the factors of what turn t says of id.
+func (w *row) setNaming(t *turn, id string) {
+	w.naming = [strengths]float64{1, 1, 1}
+	if id == t.addressed {
+		w.naming[addressed] *= addressedFactor
+		w.naming[named] *= addressedFactor
+	}
+	if id == t.named {
+		w.naming[named] *= namedFactor
+	}
+}
+
+// toolWords begin the words of ids of tools. A tool of a transcript has the role
+// "tool".
+var toolWords = []string{"terminal", "execut", "tool", "interpreter", "runner", "shell", "console"}
+
+func isTool(a *policy.Agent) bool {
+	id := strings.ToLower(a.ID)
+	for _, word := range toolWords {
+		at := strings.Index(id, word)
+		if at == 0 || at > 0 && (id[at-1] < 'a' || id[at-1] > 'z') {
+			return true
+		}
+	}
+	return a.Role == "tool"
+}
+
+// Buckets of recency: how many others have spoken since the latest turn of a
+// participant, from 1, the speaker before the last one, to 4, which is also more;
+// 0 stands for a newcomer.
+const buckets = 5
+
+func bucketOf(rank int) int { return min(max(rank, 0), buckets-1) }
+
+// recencyPrior are the turns that each bucket is assumed to have had before the
+// first turn: the previous speaker comes back most often, in every sort of talk.
+var recencyPrior = [buckets]float64{.25, 1.8, .7, .35, .2}
+
+// recencyHabit predicts by the bucket that took the turn, after turns that the
+// same bucket took as the latest one. These counts are smoothed with one turn
+// distributed like all turns (MacKay and Peto, A Hierarchical Dirichlet Language
+// Model, 1995); the candidates of a bucket share its probability:
+//
+//	(n[class][b] + q[b]) / (sum n[class] + 1) / size[b]
+func (r *room) recencyHabit() {
+	var size, q [buckets]float64
+	for i := range r.rows {
+		size[r.rows[i].bucket]++
+	}
+	all, after := 0.0, 1.0
+	for b := range q {
+		if size[b] == 0 {
+			continue
+		}
+		q[b] = recencyPrior[b]
+		for class := range r.recency {
+			q[b] += float64(r.recency[class][b])
+		}
+		all += q[b]
+		after += float64(r.recency[r.class][b])
+	}
+	for i := range r.rows {
+		w := &r.rows[i]
+		b := w.bucket
+		w.habit[recency] = (float64(r.recency[r.class][b]) + q[b]/all) / after / size[b]
+	}
+}
+
+// airtimeHabit predicts by the share of the recent turns, with 0.3 turns added
+// for each candidate.
+func (r *room) airtimeHabit() {
+	sum := 0.0
+	for i := range r.rows {
+		w := &r.rows[i]
+		w.habit[airtime] = .3
+		if w.person != newcomer {
+			w.habit[airtime] += r.people[w.person].fast
+		}
+		sum += w.habit[airtime]
+	}
+	for i := range r.rows {
+		r.rows[i].habit[airtime] /= sum
+	}
+}
+
+// sequenceHabit predicts by who followed the latest two speakers. The trigram
+// backs off to the bigram with one turn, and the bigram to recency:
+//
+//	(n + base) / (sum n + 1)
+func (r *room) sequenceHabit() {
+	pairs, triples := 1.0, 1.0
+	for i := range r.rows {
+		pair, triple := r.followed(&r.rows[i])
+		pairs += pair
+		triples += triple
+	}
+	for i := range r.rows {
+		w := &r.rows[i]
+		pair, triple := r.followed(w)
+		w.habit[sequence] = (triple + (pair+w.habit[recency])/pairs) / triples
+	}
+}
+
+// followed returns how often a candidate followed the last speaker, and the
+// latest two. A newcomer that had spoken before it was forgotten counts as new.
+func (r *room) followed(w *row) (pair, triple float64) {
+	if w.person == newcomer {
+		return 0, 0
+	}
+	f := r.agents[w.seat].Followed
+	return float64(f.Last), float64(f.LastTwo)
+}
