@@ -10,16 +10,16 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A trial is a room of agents with one letter as id, asked before each turn.
-type trial struct {
+// A testRoom is a room of agents with one letter as id, asked before each turn.
+type testRoom struct {
 	p      *Policy
 	agents []policy.Agent
 	state  policy.JSON
 	spoke  string
 }
 
-func newTrial(ids string) *trial {
-	r := &trial{p: New()}
+func newTestRoom(ids string) *testRoom {
+	r := &testRoom{p: New()}
 	for _, id := range ids {
 		r.agents = append(r.agents, policy.Agent{ID: string(id), Name: string(id), Kind: policy.Local})
 	}
@@ -28,7 +28,7 @@ func newTrial(ids string) *trial {
 
 // say adds turns of the speakers and returns the decision after the last one. The
 // text is that of the last one, which names and addresses the ids.
-func (r *trial) say(speakers, text string, ids ...string) (d policy.Decision) {
+func (r *testRoom) say(speakers, text string, ids ...string) (d policy.Decision) {
 	for i, s := range speakers {
 		e := policy.Event{From: string(s), Kind: policy.KindMessage, Text: "so it is, and here is more"}
 		if i == len(speakers)-1 && text != "" {
@@ -43,7 +43,7 @@ func (r *trial) say(speakers, text string, ids ...string) (d policy.Decision) {
 }
 
 // candidates counts who followed whom, as a room does.
-func (r *trial) candidates() []policy.Agent {
+func (r *testRoom) candidates() []policy.Agent {
 	n := len(r.spoke)
 	for i := range r.agents {
 		a := &r.agents[i]
@@ -65,7 +65,7 @@ func occurrences(s, part string) (n int) {
 	return n
 }
 
-func (r *trial) row(id string) *row {
+func (r *testRoom) row(id string) *row {
 	rows := r.p.room.rows
 	return &rows[slices.IndexFunc(rows, func(w row) bool { return r.agents[w.seat].ID == id })]
 }
@@ -77,10 +77,10 @@ func near(t *testing.T, name string, got, want float64) {
 	}
 }
 
-// TestHabits works the habits out by hand: a b c a b, and d is silent.
-func TestHabits(t *testing.T) {
+// TestHabitFormulas works each habit out by hand: a b c a b, and d is silent.
+func TestHabitFormulas(t *testing.T) {
 	t.Parallel()
-	r := newTrial("abcd")
+	r := newTestRoom("abcd")
 	r.say("abcab", "")
 	// Transitions: b and c were new; then a and b had bucket 2, after a newcomer and
 	// after bucket 2. Candidates now: a has bucket 1, c bucket 2, d none.
@@ -108,7 +108,7 @@ func TestHabits(t *testing.T) {
 // TestLearning is the update by hand: Bayes with a power and a share.
 func TestLearning(t *testing.T) {
 	t.Parallel()
-	r := newTrial("abcd")
+	r := newTestRoom("abcd")
 	r.say("abca", "b, please", "b")
 	before := r.p.room.weights
 	want, sum := [laws]float64{}, 0.0
@@ -133,14 +133,14 @@ func TestLearning(t *testing.T) {
 // laws in which names mean nothing win.
 func TestNamesMeanNothing(t *testing.T) {
 	t.Parallel()
-	r := newTrial("abcd")
+	r := newTestRoom("abcd")
 	for range 12 {
 		for _, s := range "abc" {
 			r.say(string(s), "d, what do you say?", "d")
 		}
 	}
 	sum := 0.0
-	for h := range habits {
+	for h := range habitCount {
 		sum += r.p.room.weights[h*strengths+nothing]
 	}
 	if d := r.say("a", "d, what do you say?", "d"); sum < .9 || d.Agent != "b" {
@@ -158,7 +158,7 @@ func TestReasons(t *testing.T) {
 		{"a", "", "", "b has not spoken yet"},
 		{"abc", "```ls```", "", "shell runs the code"},
 	} {
-		r := newTrial("abcd")
+		r := newTestRoom("abcd")
 		if strings.Contains(c.want, "shell") {
 			r.agents[3].ID = "shell"
 		}
@@ -171,7 +171,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", c.said, c.text, d.Reason, c.want)
 		}
 	}
-	two := newTrial("ab")
+	two := newTestRoom("ab")
 	if d := two.say("a", ""); !strings.HasPrefix(d.Reason, "b is the only other participant, ") {
 		t.Error(d.Reason)
 	}
@@ -182,7 +182,7 @@ func TestReasons(t *testing.T) {
 func TestRenaming(t *testing.T) {
 	t.Parallel()
 	rename := strings.NewReplacer("a", "z", "b", "f", "c", "e", "d", "y", "e", "c", "f", "b")
-	r, other := newTrial("abcdef"), newTrial(rename.Replace("abcdef"))
+	r, other := newTestRoom("abcdef"), newTestRoom(rename.Replace("abcdef"))
 	for k, s := range "abacabcab" {
 		want, got := r.say(string(s), ""), other.say(rename.Replace(string(s)), "")
 		if rename.Replace(want.Agent) != got.Agent || *want.Confidence != *got.Confidence {
@@ -212,7 +212,7 @@ func TestProbabilities(t *testing.T) {
 			if math.Abs(sum-1) > 1e-4 {
 				t.Fatalf("the probabilities sum to %v", sum)
 			}
-			for h := range habits {
+			for h := range habitCount {
 				sum := 0.0
 				for i := range p.room.rows {
 					sum += p.room.rows[i].habit[h]

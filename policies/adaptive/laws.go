@@ -14,7 +14,7 @@ const (
 	recency = iota
 	airtime
 	sequence
-	habits
+	habitCount
 )
 
 // Strengths of naming: what it means that the latest turn addressed or named a
@@ -29,7 +29,7 @@ const (
 // laws is the number of laws: each habit with each strength, and the law of the
 // team, which is the last one.
 const (
-	laws   = habits*strengths + 1
+	laws   = habitCount*strengths + 1
 	taught = laws - 1
 )
 
@@ -50,10 +50,10 @@ type row struct {
 	bucket  int
 	pending bool
 	tool    bool
-	habit   [habits]float64    // probability by each habit
-	part    [parts]float64     // what the laws have in common: see predict
-	naming  [strengths]float64 // factor of each strength
-	p       float64            // probability by the mixture
+	habit   [habitCount]float64 // probability by each habit
+	part    [parts]float64      // what the laws have in common: see predict
+	naming  [strengths]float64  // factor of each strength
+	p       float64             // probability by the mixture
 
 	x              [Features]float64 // for the law of a team, as the rest
 	z, pair, count float64           // what is being computed
@@ -184,7 +184,7 @@ func (r *room) airtimeHabit() {
 	}
 }
 
-// sequenceHabit predicts by who followed the latest two speakers. The trigram
+// sequenceHabit predicts by the sequences of three speakers so far. The trigram
 // backs off to the bigram with one turn, and the bigram to recency:
 //
 //	(n + base) / (sum n + 1)

@@ -5,8 +5,8 @@ import "math"
 // parts is the number of probabilities of a candidate that the laws are made of:
 // one for each habit, and the law of the team.
 const (
-	parts      = habits + 1
-	partTaught = habits
+	parts      = habitCount + 1
+	partTaught = habitCount
 )
 
 // A note is a prediction as the state keeps it: the parts of the people are with
@@ -61,7 +61,7 @@ func (r *room) predict() {
 		if w.tool {
 			factor *= codeFactor
 		}
-		for h := range habits {
+		for h := range habitCount {
 			w.part[h] = fine(w.habit[h] * factor)
 		}
 		for j := range sums {

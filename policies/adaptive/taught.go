@@ -80,7 +80,7 @@ func is(b bool) float64 {
 
 // Features of a candidate for the law of a team.
 const (
-	fRecency      = iota // logarithms of the habits
+	fRecency      = iota // logarithms of each habit
 	fAirtime             //
 	fSequence            //
 	fTeamSequence        // and of the estimates from past conversations
@@ -129,7 +129,7 @@ func (r *room) setFeatures() {
 	for i := range r.rows {
 		w := &r.rows[i]
 		a := &r.agents[w.seat]
-		for h := range habits {
+		for h := range habitCount {
 			w.x[fRecency+h] = logOf(w.habit[h])
 		}
 		back := w.bucket == 1
