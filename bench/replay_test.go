@@ -21,12 +21,7 @@ const (
 // BenchmarkReplayMemory replays a million messages in 200 rooms with a policy in the
 // sandbox, and reports the peak of the resident memory of the command.
 func BenchmarkReplayMemory(b *testing.B) {
-	moot := filepath.Join(scratch(b, "bin"), "moot")
-	build := exec.Command("go", "build", "-o", moot, "./cmd/moot")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("building moot: %v\n%s", err, out)
-	}
+	moot := builtMoot(b, "..")
 	file := filepath.Join(b.TempDir(), "million.jsonl")
 	if err := writeRooms(file); err != nil {
 		b.Fatal(err)
