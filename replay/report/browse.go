@@ -65,7 +65,7 @@ func (r *Report) browser() *browser {
 	}
 	speakers := r.speakers()
 	for i, s := range speakers {
-		b.Speakers = append(b.Speakers, filter{fmt.Sprintf("s%d", i), term.Line(s.name), thousands(s.cases)})
+		b.Speakers = append(b.Speakers, filter{fmt.Sprintf("s%d", i), choiceText(s.name), thousands(s.cases)})
 	}
 	for i := range r.Cases {
 		b.Cases = append(b.Cases, r.caseView(i, speakers))

@@ -100,7 +100,7 @@ func budgetName(tokens int) string {
 }
 
 func (r *Report) airtimeTable() Table {
-	t := Table{Title: "Airtime", Head: append([]string{"participant"}, r.columns()...)}
+	t := Table{Title: "Airtime by participant", Head: append([]string{"participant"}, r.columns()...)}
 	totals := r.airtimeTotals()
 	for _, a := range r.Airtime {
 		row := []string{term.Line(a.Participant)}
