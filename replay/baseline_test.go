@@ -56,8 +56,10 @@ func TestBaselines(t *testing.T) {
 			if size := sizes[set]; r.Conversations != size[0] || r.Decisions != size[1] {
 				t.Errorf("%d decisions on %d conversations, want %d on %d", r.Decisions, r.Conversations, size[1], size[0])
 			}
+			measured := map[string]float64{}
 			for i := range r.Policies {
 				p := &r.Policies[i]
+				measured[p.Policy] = float64(p.Accuracy)
 				seen := fmt.Sprintf("%.4f", p.AccuracySeen)
 				if p.Policy == "address->experts" {
 					seen = "-" // the reference has no figure
@@ -67,7 +69,32 @@ func TestBaselines(t *testing.T) {
 					t.Errorf("%s: %s, want %s", p.Policy, got, want[p.Policy])
 				}
 			}
+			if row := tableRow(set, r.Decisions, measured); set != "extract" {
+				t.Log(row)
+				checkDocumented(t, row)
+			}
 		})
+	}
+}
+
+// tableRow is the row of a set in docs/replay.md.
+func tableRow(set string, decisions int, accuracy map[string]float64) string {
+	row := fmt.Sprintf("| %s | %d |", set, decisions)
+	for _, name := range []string{"random", "least-recent", "freq", "ABA", "bigram", "ngram3", "address->ABA", "address->ngram3", "mention->ngram3", "address->experts"} {
+		row += fmt.Sprintf(" %.1f |", 100*accuracy[name])
+	}
+	return row
+}
+
+// checkDocumented tests that docs/replay.md has the row.
+func checkDocumented(t *testing.T, row string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "docs", "replay.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), row+"\n") {
+		t.Errorf("docs/replay.md has no row %s", row)
 	}
 }
 

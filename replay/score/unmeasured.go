@@ -41,6 +41,9 @@ func (r *Run) dropDecisions(policy int) {
 		kept[i] = t.sums[i]
 	}
 	t.sums, t.flips, t.reasons, t.chosen, t.tokens = kept, nil, nil, make([]float64, len(t.chosen)), series{}
+	if r.drawn != nil {
+		r.drawn[policy] = drawn{}
+	}
 	for i := range r.equal {
 		r.equal[i][policy+1], r.equal[policy+1][i] = 0, 0
 	}
