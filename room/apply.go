@@ -256,12 +256,13 @@ func (s *State) SetPolicyState(state policy.JSON) {
 }
 
 func (s *State) applyDeclined(e Event, b RoundDeclined) {
-	s.applyRecord(&b.Record)
+	s.applyRecord(RecordOf(e))
 	s.Tally.Declines++
 	s.Tally.Declined++
 	s.Declined = e.Seq
 	s.RetryAt = e.Clock + b.Retry
 	s.addNote(e, "", policy.KindDecline, b.Reason)
+	s.Recent.last().Silent = b.Silent
 }
 
 func (s *State) applyGranted(e Event, b TurnGranted) {
@@ -320,7 +321,12 @@ func (s *State) applyPassed(e Event, b TurnPassed) {
 	if b.Reason != "" {
 		text += ": " + b.Reason
 	}
-	s.endTurn(e, b.Turn, text)
+	if t := s.Turn; t != nil && t.Number == b.Turn {
+		s.endTurn(e, b.Turn, text)
+		if b.Silent {
+			s.Recent.last().Silent = []string{t.Participant}
+		}
+	}
 }
 
 func (s *State) applyFailed(e Event, b TurnFailed) {

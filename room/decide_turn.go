@@ -39,7 +39,7 @@ func (s *State) decideReplied(do Replied, now Now) ([]Body, error) {
 		if do.Outcome == endpoint.Refused {
 			reason = cmp.Or(reason, "refused")
 		}
-		return s.withHandOff(x, do.Handoff, s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply)})), nil
+		return s.withHandOff(x, do.Handoff, s.withLimits(now, TurnPassed{Turn: t.Number, Reason: reason, Usage: do.Usage, Latency: worked, ToolCalls: x.countTools(do.Reply), Silent: true})), nil
 	}
 	m := s.completeMessage(s.narrated(x, Message{
 		From: x.ID, To: Broadcast, Kind: KindUtterance, Text: do.Text, Source: "agent", Confidence: do.Confidence, ToolRounds: max(0, do.ToolRounds), Cut: do.Cut,

@@ -125,11 +125,14 @@ type (
 		Bid         policy.Bid `json:"bid"`
 		Failed      string     `json:"failed,omitempty"`
 	}
-	// RoundDeclined records that the policy declined a round.
+	// RoundDeclined records that the policy declined a round. In an imported room it
+	// records a silence of the source: then Record is zero, and Silent has the participants
+	// that could have spoken, if the source names them.
 	RoundDeclined struct {
-		Record policy.Record `json:"record"`
+		Record policy.Record `json:"record,omitzero"`
 		Reason string        `json:"reason"`
 		Retry  time.Duration `json:"retry_ns"`
+		Silent []string      `json:"silent,omitempty"`
 	}
 	// TurnGranted gives the floor to a participant. It is in the log before
 	// the prompt leaves.
@@ -186,7 +189,8 @@ type (
 		Usage   Usage         `json:"usage,omitzero"`
 		Latency time.Duration `json:"latency_ns"`
 
-		ToolCalls int `json:"tool_calls,omitempty"` // of a seat with a Budget
+		ToolCalls int  `json:"tool_calls,omitempty"` // of a seat with a Budget
+		Silent    bool `json:"silent,omitempty"`     // policies are told who passed; logs of earlier versions do not say it
 	}
 	// TurnFailed ends a turn without a reply.
 	TurnFailed struct {

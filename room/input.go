@@ -325,6 +325,9 @@ func fixOf(err error) string {
 func RecordOf(e Event) *policy.Record {
 	switch b := e.Body.(type) {
 	case RoundDeclined:
+		if b.Record.Decision == 0 {
+			return nil // of an imported room
+		}
 		return &b.Record
 	case TurnGranted:
 		return b.Record
@@ -372,6 +375,9 @@ func (r *recent) push(e policy.Event) {
 		r.Texts++
 	}
 }
+
+// last returns the newest event, which must exist.
+func (r *recent) last() *policy.Event { return &r.Events[len(r.Events)-1] }
 
 // after returns at most n of the events after seq, the newest, and whether it
 // left out others.

@@ -217,7 +217,7 @@ func (m *model) replied(do room.Replied) bool {
 		m.charge(do.Usage, "")
 		t.seat.failed, m.tally.Failures = 0, 0
 		m.follow = cmp.Or(t.handoff, m.follow)
-		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: latency})
+		return m.endTurn(room.TurnPassed{Turn: t.Turn, Usage: do.Usage, Latency: latency, Silent: true})
 	}
 	msg := room.Message{From: t.seat.ID, Text: do.Text, Source: "agent", Confidence: do.Confidence}
 	why := map[room.Mode]string{room.Manual: "manual", "": "manual", room.SemiAuto: "confidence"}[t.seat.mode()]
