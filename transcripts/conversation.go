@@ -23,6 +23,7 @@ type Conversation struct {
 	License      string        `json:"license,omitempty"`
 	Participants []Participant `json:"participants"`
 	Turns        []Turn        `json:"turns"`
+	Decisions    []Decision    `json:"decisions,omitempty"` // to speak or to be silent; in the order of Before
 	Extra        policy.JSON   `json:"extra,omitempty"`
 }
 
@@ -141,7 +142,7 @@ func (c *Conversation) check() error {
 			return fmt.Errorf("turns[%d]: %w", i, err)
 		}
 	}
-	return nil
+	return c.checkDecisions(ids)
 }
 
 func (p Participant) check(ids map[string]bool) error {

@@ -15,7 +15,8 @@ import (
 
 // Events converts the conversation to the log of a room: the room opens, the
 // participants join in byte order of their ids, and each turn becomes a message.
-// There are no grants and no declined rounds, because the source has none. The
+// There are no grants, because the source has none. A recorded silence becomes a
+// declined round without the record of a policy. The
 // room clock is that of the source, if it has one.
 func (c *Conversation) Events() []room.Event {
 	b := eventBuilder{names: c.names()}
@@ -25,10 +26,22 @@ func (c *Conversation) Events() []room.Event {
 		b.add(room.ActorHost, room.Joined{Participant: p.roomParticipant()})
 	}
 	times := c.times()
+	decisions := c.decisionClocks(times)
+	next := 0
+	silences := func(before int) {
+		for ; next < len(decisions) && c.Decisions[next].Before <= before; next++ {
+			if body, ok := c.Decisions[next].declined(); ok {
+				b.clock, b.at = decisions[next].clock, time.Time{}
+				b.add(room.ActorHost, body)
+			}
+		}
+	}
 	for i := range c.Turns {
+		silences(i)
 		b.clock, b.at = times[i].clock, times[i].wall
 		b.add(c.Turns[i].Speaker, room.MessagePosted{Message: b.message(c, &c.Turns[i]), Usage: c.Turns[i].Usage})
 	}
+	silences(len(c.Turns))
 	return b.events
 }
 
@@ -76,7 +89,8 @@ type turnTime struct {
 func (c *Conversation) times() []turnTime {
 	var all []turnTime
 	var start time.Time // wall time of the first turn that has one
-	var clock, offset time.Duration
+	var clock time.Duration
+	offset := c.clockOffset()
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		wall, _ := t.wallTime() // checked by check
@@ -86,9 +100,6 @@ func (c *Conversation) times() []turnTime {
 		switch {
 		case t.Seconds != nil:
 			s := time.Duration(*t.Seconds * float64(time.Second))
-			if i == 0 && s < 0 {
-				offset = -s
-			}
 			clock = max(clock, s+offset)
 		case !wall.IsZero():
 			clock = max(clock, wall.Sub(start))
@@ -96,6 +107,15 @@ func (c *Conversation) times() []turnTime {
 		all = append(all, turnTime{clock, wall})
 	}
 	return all
+}
+
+// clockOffset is the room clock at the start of the source: a first turn before it
+// has the clock 0.
+func (c *Conversation) clockOffset() time.Duration {
+	if len(c.Turns) == 0 || c.Turns[0].Seconds == nil {
+		return 0
+	}
+	return max(0, -time.Duration(*c.Turns[0].Seconds*float64(time.Second)))
 }
 
 // Clocks returns the room clock at each turn, as in [Conversation.Events].

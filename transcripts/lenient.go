@@ -58,6 +58,7 @@ func (x *Lenient) decode(line []byte) {
 		License      string            `json:"license"`
 		Participants []json.RawMessage `json:"participants"`
 		Turns        []json.RawMessage `json:"turns"`
+		Decisions    []json.RawMessage `json:"decisions"`
 		Extra        policy.JSON       `json:"extra"`
 	}
 	if !x.part("", line, &parts) {
@@ -65,7 +66,8 @@ func (x *Lenient) decode(line []byte) {
 	}
 	c = &Conversation{ID: parts.ID, Source: parts.Source, License: parts.License, Extra: parts.Extra, Turns: []Turn{}}
 	ids := x.participants(c, parts.Participants)
-	x.turns(c, parts.Turns, ids)
+	kept := x.turns(c, parts.Turns, ids)
+	x.decisions(c, parts.Decisions, kept, ids)
 	if err := c.check(); err != nil {
 		x.Skipped, x.Changed = 1, 0
 		x.fault(err)
@@ -118,9 +120,12 @@ func (x *Lenient) participants(c *Conversation, list []json.RawMessage) map[stri
 	return ids
 }
 
-// turns adds the turns of participants, with new numbers.
-func (x *Lenient) turns(c *Conversation, list []json.RawMessage, ids map[string]bool) {
+// turns adds the turns of participants, with new numbers. It returns how many of the
+// turns before each index are kept.
+func (x *Lenient) turns(c *Conversation, list []json.RawMessage, ids map[string]bool) []int {
+	kept := make([]int, 0, len(list)+1)
 	for i, raw := range list {
+		kept = append(kept, len(c.Turns))
 		var t Turn
 		name := fmt.Sprintf("turns[%d]", i)
 		if !x.part(name, raw, &t) {
@@ -148,6 +153,28 @@ func (x *Lenient) turns(c *Conversation, list []json.RawMessage, ids map[string]
 			continue
 		}
 		c.Turns = append(c.Turns, t)
+	}
+	return append(kept, len(c.Turns))
+}
+
+// decisions adds the decisions of participants, at the places of the turns that are
+// kept.
+func (x *Lenient) decisions(c *Conversation, list []json.RawMessage, kept []int, ids map[string]bool) {
+	after := 0
+	for i, raw := range list {
+		var d Decision
+		name := fmt.Sprintf("decisions[%d]", i)
+		if !x.part(name, raw, &d) {
+			continue
+		}
+		if err := d.check(after, len(kept)-1, ids); err != nil {
+			x.Skipped++
+			x.fault(fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		after = d.Before
+		d.Before = kept[d.Before]
+		c.Decisions = append(c.Decisions, d)
 	}
 }
 

@@ -22,6 +22,7 @@ type Reader struct {
 	Header Header
 
 	lines      *lineReader
+	decisions  bool
 	eventsOnly bool // the lines are events alone
 }
 
@@ -43,6 +44,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(`{"moot_transcript"`)) {
 		l.unread(line)
 		t.Header, t.eventsOnly = eventStreamHeader(line)
+		t.decisions = !t.eventsOnly && isDecisionList(line)
 		return t, nil
 	}
 	if err := strict.Decode(line, maxDepth, &t.Header); err != nil {
@@ -68,6 +70,10 @@ func eventStreamHeader(line []byte) (Header, bool) {
 // Portable reports whether the file is in the portable format. Then it has
 // entries, otherwise conversations.
 func (t *Reader) Portable() bool { return t.Header.Version != 0 }
+
+// OnlyDecisions reports whether the file has decisions of conversations that another
+// file holds.
+func (t *Reader) OnlyDecisions() bool { return t.decisions }
 
 // Conversations returns the conversations of a file in the neutral format.
 func (t *Reader) Conversations() iter.Seq2[*Conversation, error] { return conversations(t.lines) }

@@ -107,7 +107,7 @@ func (h *History) NameOf(c Choice) string {
 func (h *History) Mixed() bool {
 	agent := func(s Seat) bool { return s.Agent }
 	other := func(s Seat) bool { return !s.Agent }
-	return !h.conversation || slices.ContainsFunc(h.Seats, agent) && slices.ContainsFunc(h.Seats, other)
+	return !h.conversation || h.merger != nil && h.merger.silences.nobody || slices.ContainsFunc(h.Seats, agent) && slices.ContainsFunc(h.Seats, other)
 }
 
 // Events yields the log. An event whose sequence number is not the next ends it

@@ -33,6 +33,10 @@ func newImportedMerger(name string, events iter.Seq2[room.Event, error]) (*merge
 			m.objective = b.Spec.Objective
 		case room.Joined:
 			join(importedParticipant(b.Participant))
+		case room.RoundDeclined:
+			for _, d := range silencesIn(&e) {
+				m.silences.add(&d)
+			}
 		case room.MessagePosted:
 			join(Participant{ID: b.Message.From, Kind: KindHuman}) // a sender that never joined, such as the host
 			m.addSpeaker(b.Message.From)
@@ -52,6 +56,11 @@ func importedTurns(events iter.Seq2[room.Event, error]) iter.Seq2[Turn, error] {
 			}
 			if b, ok := e.Body.(room.MessagePosted); ok && !yield(importedTurn(&b, e.Clock), nil) {
 				return
+			}
+			for _, d := range silencesIn(&e) {
+				if !yield(Turn{Decision: &d}, nil) {
+					return
+				}
 			}
 		}
 	}

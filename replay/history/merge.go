@@ -28,17 +28,15 @@ type merger struct {
 	spoke         map[string]bool
 	lastSpeaker   string
 	turns         iter.Seq2[Turn, error]
+	silences      silences
 	matcher       *names.Matcher // see names
 }
 
 func newMerger(c *Conversation) *merger {
 	m := &merger{id: c.ID, objective: c.Objective, participants: c.Participants}
-	m.turns = func(yield func(Turn, error) bool) {
-		for _, turn := range c.Turns {
-			if !yield(turn, nil) {
-				return
-			}
-		}
+	m.turns = withDecisions(c)
+	for i := range c.Decisions {
+		m.silences.add(&c.Decisions[i])
 	}
 	for i := range c.Turns {
 		m.addSpeaker(c.Turns[i].Speaker)
@@ -72,9 +70,20 @@ func (m *merger) events(note func([]string, room.Usage)) iter.Seq2[room.Event, e
 				yield(room.Event{}, err)
 				return
 			}
-			number++
-			if !yieldBody(turn.Clock, room.TurnGranted{Turn: number, Participant: turn.Speaker}) {
+			if turn.Decision != nil {
+				if !yieldBody(turn.Decision.Clock, turn.Decision.body()) {
+					return
+				}
+				continue
+			}
+			if m.silences.impliedBy(turn.Speaker) && !yieldBody(turn.Clock, spoke{turn.Speaker}) {
 				return
+			}
+			if turn.piece == 0 {
+				number++
+				if !yieldBody(turn.Clock, room.TurnGranted{Turn: number, Participant: turn.Speaker}) {
+					return
+				}
 			}
 			to := turn.addressees()
 			note(to, turn.Usage)
@@ -97,16 +106,23 @@ func (m *merger) names() *names.Matcher {
 	return m.matcher
 }
 
-// mergeTurns joins consecutive turns of one speaker.
+// mergeTurns joins consecutive turns of one speaker. A decision between two of them
+// keeps them apart, as pieces of one turn.
 func mergeTurns(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		var last Turn
-		pending := false
+		pending, piece, number := false, 0, 0
 		for turn, err := range turns {
 			switch {
 			case err != nil:
 				yield(Turn{}, err)
 				return
+			case turn.Decision != nil:
+				if pending && !yield(last, nil) || !yield(turn, nil) {
+					return
+				}
+				pending = false
+				continue
 			case pending && turn.Speaker == last.Speaker:
 				last.Text += "\n" + turn.Text
 				last.To = append(last.To[:len(last.To):len(last.To)], turn.To...)
@@ -115,6 +131,11 @@ func mergeTurns(turns iter.Seq2[Turn, error]) iter.Seq2[Turn, error] {
 			case pending && !yield(last, nil):
 				return
 			}
+			if piece++; turn.Speaker != last.Speaker || number == 0 {
+				piece = 0
+			}
+			number++
+			turn.piece = piece
 			last, pending = turn, true
 		}
 		if pending {
@@ -147,6 +168,9 @@ func (t Turn) message(conversation string, number int, to []string, names *names
 	m := room.Message{
 		ID: conversation + "." + strconv.Itoa(number), Run: conversation, From: t.Speaker, To: room.Broadcast, Kind: room.KindUtterance,
 		Visibility: room.UserVisible, Text: t.Text, Turn: number,
+	}
+	if t.piece > 0 {
+		m.ID += "." + strconv.Itoa(t.piece)
 	}
 	m.Mentions, m.Addressed = names.Scan(t.Text, t.Speaker)
 	if len(to) == 1 {

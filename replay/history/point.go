@@ -17,7 +17,7 @@ type Point struct {
 	N          int           // number of the decision point, from 1
 	State      *room.State   // the fold of all events before; read only
 	At         time.Duration // room clock at which the policy is asked
-	Candidates []int         // seats that may be chosen
+	Candidates []int         // seats that may be chosen; of a recorded decision also those that could not
 	Last       int           // seat that spoke last; -1 for none of the seats
 	LastSpoke  []int         // by seat: sequence number of its last message, 0 for none
 	Addressed  []int         // seats that the last message addresses
@@ -26,6 +26,7 @@ type Point struct {
 	// Truth is the recorded choice, and Event the event that holds it. Both
 	// mean nothing when Simulated is set.
 	Truth     Choice
+	Asked     int // the only seat that could speak, of a recorded decision of its own; -1 at other points
 	Event     *room.Event
 	Simulated bool
 
@@ -46,7 +47,7 @@ type Point struct {
 // NewPoint returns the point before the first event of h. It keeps maxText
 // bytes of each message for the inputs of policies; 0 keeps whole texts.
 func NewPoint(h *History, maxText int) *Point {
-	p := &Point{History: h, State: &room.State{}, Last: -1, texts: recentTexts{maxBytes: maxText}}
+	p := &Point{History: h, State: &room.State{}, Last: -1, Asked: -1, texts: recentTexts{maxBytes: maxText}}
 	if m := h.merger; m != nil {
 		n := min(m.merged, policy.MaxEvents)
 		p.texts.ring, p.sums.whole, p.sums.lines = make([]recentText, 0, n), make([]int64, 0, n), make([]int64, 0, n)
@@ -114,7 +115,7 @@ func (p *Point) Names() *names.Matcher {
 // the truth.
 func (p *Point) decidedBy(e *room.Event) bool {
 	record := room.RecordOf(*e)
-	p.Event, p.At = e, e.Clock
+	p.Event, p.At, p.Asked = e, e.Clock, -1
 	if record != nil {
 		p.At = time.Duration(record.AskedAtMS) * time.Millisecond
 	}
@@ -125,12 +126,25 @@ func (p *Point) decidedBy(e *room.Event) bool {
 		return ok && (record != nil || p.History.conversation && p.Last >= 0)
 	case room.RoundDeclined:
 		p.Truth = Declined
-		return true
+		return record != nil || p.History.conversation && (len(b.Silent) == 0 || p.askedAlone(b.Silent[0]))
+	case spoke:
+		ok := p.askedAlone(b.Agent)
+		p.Truth = Choice(p.Asked)
+		return ok
 	case room.Completed:
 		p.Truth = Finished
 		return record != nil
 	}
 	return false
+}
+
+// askedAlone sets the participant of a recorded decision.
+func (p *Point) askedAlone(id string) bool {
+	seat, ok := p.History.index[id]
+	if ok {
+		p.Asked = seat
+	}
+	return ok
 }
 
 // Open begins the next decision: it counts it and determines the candidates.
@@ -139,7 +153,7 @@ func (p *Point) Open() {
 	p.N++
 	p.Candidates = p.Candidates[:0]
 	for i, s := range p.State.Seats {
-		if p.recordedConversation() && i != p.Last || !p.recordedConversation() && p.State.Ineligible(s) == "" {
+		if p.recordedConversation() && (i != p.Last || i == p.Asked) || !p.recordedConversation() && p.State.Ineligible(s) == "" {
 			p.Candidates = append(p.Candidates, i)
 		}
 	}

@@ -51,6 +51,7 @@ type Conversation struct {
 	Objective    string
 	Participants []Participant
 	Turns        []Turn
+	Decisions    []Decision // in the order of Before; each is a decision point of its own
 }
 
 // A Participant takes part in a conversation.
@@ -75,4 +76,10 @@ type Turn struct {
 	To      []string      // addressees, as labeled by the source
 	Clock   time.Duration // since the first turn; never decreases
 	Usage   room.Usage    // as the source states it
+
+	// Decision, when set, says that this is no turn but a recorded decision between two.
+	// The other fields are not set.
+	Decision *Decision
+
+	piece int // of turns of one speaker that decisions separate, from 0
 }

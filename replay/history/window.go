@@ -7,7 +7,7 @@ import (
 
 // Input fills in with what a policy whose cursor is c gets at p, reusing the
 // slices of in. In a recorded conversation all seats but the last speaker are
-// eligible and no limit applies.
+// eligible and no limit applies. At a recorded decision the seat that was asked is.
 func (p *Point) Input(in *policy.Input, c room.PolicyCursor) error {
 	if err := p.State.AppendInput(in, c, p.At, p.texts.text); err != nil {
 		return err
@@ -18,7 +18,10 @@ func (p *Point) Input(in *policy.Input, c room.PolicyCursor) error {
 	for i := range in.Agents {
 		a := &in.Agents[i]
 		a.Eligible, a.Ineligible = true, ""
-		if i == p.Last {
+		switch {
+		case p.Asked >= 0 && i != p.Asked:
+			a.Eligible, a.Ineligible = false, "not asked"
+		case p.Asked < 0 && i == p.Last:
 			a.Eligible, a.Ineligible = false, "spoke last"
 		}
 	}

@@ -18,7 +18,7 @@ func isMoot(head []byte) bool {
 	if len(head) == 0 || bytes.HasPrefix(head, []byte(`{"moot_transcript"`)) || eventStart.Match(head) {
 		return true
 	}
-	return slices.ContainsFunc(topLevelKeys(head), func(key string) bool { return key == "participants" || key == "turns" })
+	return slices.ContainsFunc(topLevelKeys(head), func(key string) bool { return key == "participants" || key == "turns" || key == "decisions" })
 }
 
 // eventStart matches the first event of a room.

@@ -113,5 +113,9 @@ func replayedConversation(c *transcripts.Conversation) *history.Conversation {
 	for i, turn := range c.Turns {
 		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i], Usage: turn.Usage})
 	}
+	at := c.DecisionClocks()
+	for i, d := range c.Decisions {
+		t.Decisions = append(t.Decisions, history.Decision{Before: d.Before, Agent: d.Agent, Speak: d.Decision == transcripts.Speaks, Clock: at[i]})
+	}
 	return t
 }

@@ -17,6 +17,12 @@ func ConversationOf(o Origin) (*transcripts.Conversation, error) {
 	}
 	c := &transcripts.Conversation{ID: o.Room}
 	known := map[string]bool{}
+	speaking := ""
+	silent := func(ids ...string) {
+		for _, id := range ids {
+			c.Decisions = append(c.Decisions, transcripts.Decision{Before: len(c.Turns), Agent: id, Decision: transcripts.Declines})
+		}
+	}
 	join := func(p transcripts.Participant) {
 		if !known[p.ID] {
 			known[p.ID] = true
@@ -30,6 +36,15 @@ func ConversationOf(o Origin) (*transcripts.Conversation, error) {
 		switch b := e.Body.(type) {
 		case room.Joined:
 			join(personOf(b.Participant))
+		case room.TurnGranted:
+			speaking = b.Participant
+		case room.TurnPassed:
+			silent(speaking)
+		case room.RoundDeclined:
+			if len(b.Silent) == 0 {
+				silent("")
+			}
+			silent(b.Silent...)
 		case room.MessagePosted:
 			m := b.Message
 			join(transcripts.Participant{ID: m.From, Kind: transcripts.KindHuman}) // the host, say

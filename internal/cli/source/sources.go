@@ -34,7 +34,8 @@ type Sources struct {
 	OpenLog func() (app.RoomLog, error)      // of the data folder, for reading
 	db      app.RoomLog                      // opened when the first room is read
 
-	untilDamage bool // see Single
+	untilDamage bool          // see Single
+	decisions   decisionFiles // see readDecisions
 	read        progress
 }
 
@@ -90,15 +91,29 @@ func (s *Sources) Rooms(ctx context.Context) ([]log.Info, error) {
 }
 
 // Each visits all transcripts in order, until visit fails.
+// Decisions in files of their own are joined to their conversations.
 func (s *Sources) Each(ctx context.Context, visit func(Origin) error) error {
+	if err := s.readDecisions(); err != nil {
+		return err
+	}
 	for i, name := range s.Args {
-		s.read.begin(i, len(s.Args))
-		if err := s.open(ctx, name, visit); err != nil {
+		if s.read.begin(i, len(s.Args)); slices.Contains(s.decisions.names, name) {
+			continue
+		}
+		err := s.open(ctx, name, func(o Origin) error {
+			if o.Talk != nil {
+				if err := s.decisions.join(o.Talk); err != nil {
+					return err
+				}
+			}
+			return visit(o)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	s.read.begin(len(s.Args), len(s.Args))
-	return nil
+	return s.decisions.unused()
 }
 
 // open visits what name stands for.
@@ -133,6 +148,12 @@ func (s *Sources) Read(r io.Reader, name string, visit func(Origin) error) error
 	if h := t.Header; t.Portable() {
 		o := Origin{Room: h.Room, File: name, Form: "portable", Level: h.Level, Events: h.Events, Chain: h.Chain, Entries: t.Entries()}
 		return visit(s.intact(o))
+	}
+	if t.OnlyDecisions() {
+		return &problem.Error{
+			Code: "TRANSCRIPT-CONVERSATION", What: "the file has decisions without turns", Where: name,
+			Fix: "name it together with the file that holds the turns of its conversations, as moot replay and moot transcript import can",
+		}
 	}
 	if !s.how.Strict {
 		return s.readLenient(t, name, visit)
