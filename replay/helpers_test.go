@@ -110,6 +110,9 @@ func transcriptOf(c *transcripts.Conversation) history.Transcript {
 	for _, t := range c.Turns {
 		x.Turns = append(x.Turns, history.Turn{Speaker: t.Speaker, Text: t.Text, To: t.Addressees})
 	}
+	for _, d := range c.Decisions {
+		x.Decisions = append(x.Decisions, history.Decision{Before: d.Before, Agent: d.Agent, Speak: d.Decision == transcripts.Speaks})
+	}
 	return history.Transcript{Name: c.ID, Conversation: x}
 }
 

@@ -158,12 +158,12 @@ func TestDecisionGolden(t *testing.T) {
 		},
 		{
 			policy.Decision{
-				Action: policy.ActionSpeak, Agent: "dba", Reason: "domain postgres", Confidence: pointer(0.8),
+				Action: policy.ActionSpeak, Agent: "dba", Reason: "domain postgres", Confidence: pointer(0.8), Speak: pointer(0.25),
 				Hints:  policy.JSON(`{"focus":"lock time"}`),
 				Scores: []policy.Score{{Agent: "dba", Score: 0.8}, {Agent: "sec", Score: -1e30}},
 				State:  policy.JSON(`{"n":[1]}`),
 			},
-			`{"action":"speak","agent":"dba","reason":"domain postgres","confidence":0.8,"hints":{"focus":"lock time"},` +
+			`{"action":"speak","agent":"dba","reason":"domain postgres","confidence":0.8,"speak":0.25,"hints":{"focus":"lock time"},` +
 				`"scores":[{"agent":"dba","score":0.8},{"agent":"sec","score":-1e+30}],"state":{"n":[1]}}`,
 		},
 	} {
@@ -211,6 +211,7 @@ func TestDecisionIsReadStrictly(t *testing.T) {
 		{"range", `{"action":"speak","agent":"a","confidence":1e400}`, "confidence: number out of range"},
 		{"range in state", `{"action":"finish","reason":"r","state":[1e400]}`, "state: number out of range"},
 		{"confidence", `{"action":"speak","agent":"a","confidence":1.5}`, "confidence: expected a number from 0 to 1"},
+		{"speak", `{"action":"speak","agent":"a","speak":-1}`, "speak: expected a number from 0 to 1"},
 		{"retry", `{"action":"decline","reason":"r","retry_ms":-1}`, "retry_ms: expected milliseconds"},
 		{"retry fraction", `{"action":"decline","reason":"r","retry_ms":1.5}`, "retry_ms: expected a whole number"},
 		{"retry range", `{"action":"decline","reason":"r","retry_ms":9223372036854775808}`, "retry_ms: number out of range"},

@@ -37,7 +37,7 @@ type decisionDecoder struct {
 // decisionKeys are the keys in the order of [Decision.AppendJSON]. The index
 // of a key is its bit in decisionDecoder.seen.
 var decisionKeys = [...]string{
-	"action", "agent", "reason", "message", "confidence", "retry_ms", "hints", "scores", "state",
+	"action", "agent", "reason", "message", "confidence", "speak", "retry_ms", "hints", "scores", "state",
 }
 
 func (d *decisionDecoder) member() {
@@ -55,11 +55,9 @@ func (d *decisionDecoder) member() {
 	case "message":
 		d.out.Message = d.bounded()
 	case "confidence":
-		f := d.Float()
-		if d.err == nil && (f < 0 || f > 1) {
-			d.Fail("expected a number from 0 to 1")
-		}
-		d.out.Confidence = &f
+		d.out.Confidence = d.share()
+	case "speak":
+		d.out.Speak = d.share()
 	case "retry_ms":
 		if d.out.RetryMS = d.Int(); d.out.RetryMS < 0 {
 			d.Fail("expected milliseconds, 0 or more")
@@ -72,6 +70,15 @@ func (d *decisionDecoder) member() {
 		d.out.State = d.bulk(MaxState)
 	}
 	d.name(k)
+}
+
+// share reads a number from 0 to 1.
+func (d *decisionDecoder) share() *float64 {
+	f := d.Float()
+	if d.err == nil && (f < 0 || f > 1) {
+		d.Fail("expected a number from 0 to 1")
+	}
+	return &f
 }
 
 // once rejects an unknown key and a repeated one.

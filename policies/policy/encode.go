@@ -161,6 +161,9 @@ func (d *Decision) AppendJSON(dst []byte) []byte {
 	if d.Confidence != nil {
 		w.float("confidence", *d.Confidence)
 	}
+	if d.Speak != nil {
+		w.float("speak", *d.Speak)
+	}
 	if d.RetryMS != 0 {
 		w.int("retry_ms", d.RetryMS)
 	}

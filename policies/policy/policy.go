@@ -171,11 +171,12 @@ type Decision struct {
 	Agent      string // id of the agent that gets the turn; ActionSpeak only
 	Reason     string // shown to users; at most MaxReason bytes; required to decline and to finish
 	Confidence *float64
-	RetryMS    int64   // decline: milliseconds until the policy is asked again; 0 is the room's default
-	Hints      JSON    // metadata for the chosen agent, if the room permits hints
-	Scores     []Score // scores of the candidates, informative
-	State      JSON    // next state; nil leaves it unchanged, null clears it
-	Message    string  // ActionError only
+	Speak      *float64 // how strongly the policy is for an agent to speak now, 0 to 1: 0.5 is even; informative
+	RetryMS    int64    // decline: milliseconds until the policy is asked again; 0 is the room's default
+	Hints      JSON     // metadata for the chosen agent, if the room permits hints
+	Scores     []Score  // scores of the candidates, informative
+	State      JSON     // next state; nil leaves it unchanged, null clears it
+	Message    string   // ActionError only
 }
 
 // A Score is the score that a policy gave a candidate.

@@ -67,14 +67,14 @@ func Explain(ctx context.Context, policies []Policy, t history.Transcript, where
 		return nil, fmt.Errorf("explaining %s: %w", t.Name, ErrNoPoint)
 	}
 	stats := newStatistics(policies)
-	evaluators := newEvaluators(policies, stats, func(v *policyEvaluator) { v.keepInput = true })
+	evaluators := newSequences(policies, stats, func(v *policyEvaluator) { v.keepInput = true })
 	x := &Explanation{Transcript: h.Name}
 	err = h.Walk(maxText(policies), stats.listener(), func(p *history.Point) error {
 		found := h.Conversation() && p.N == where || !h.Conversation() && p.Event.Seq == int64(where)
 		if found {
 			x.set(p)
 		}
-		for i, v := range evaluators {
+		for i, v := range evaluators.at(p) {
 			e, err := v.evaluate(ctx, p)
 			if err != nil {
 				return err

@@ -22,17 +22,20 @@ type Config struct {
 // point nor the slice. place is the index of the transcript in its replay: it
 // varies which decisions are repeated. A policy that is not asked at the first
 // points begins like one that a room changes to: with its first input. A baseline
-// follows all points, because it costs little.
+// follows all points, because it costs little. Choices of a speaker and recorded
+// decisions are two sequences, each with a state of its own, so that neither takes the
+// news from the other.
 func WhatIf(ctx context.Context, c Config, h *history.History, place int, observe func(*history.Point, []Evaluation)) error {
 	stats := newStatistics(c.Policies)
-	evaluators := newEvaluators(c.Policies, stats, func(v *policyEvaluator) { v.repeat, v.offset = c.Repeat, place })
-	evaluations := make([]Evaluation, len(evaluators))
+	repeat := func(v *policyEvaluator) { v.repeat, v.offset = c.Repeat, place }
+	evaluators := newSequences(c.Policies, stats, repeat)
+	evaluations := make([]Evaluation, len(c.Policies))
 	return h.Walk(maxText(c.Policies), stats.listener(), func(p *history.Point) error {
 		asked := c.Asked == nil || c.Asked(p.N)
 		if !asked && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for i, v := range evaluators {
+		for i, v := range evaluators.at(p) {
 			if !asked && c.Policies[i].Baseline == "" {
 				continue
 			}
@@ -47,6 +50,21 @@ func WhatIf(ctx context.Context, c Config, h *history.History, place int, observ
 		}
 		return nil
 	})
+}
+
+// sequences are the evaluators of choices of a speaker and those of recorded
+// decisions.
+type sequences struct{ choices, decisions []evaluator }
+
+func newSequences(policies []Policy, stats *statistics, configure func(*policyEvaluator)) sequences {
+	return sequences{newEvaluators(policies, stats, configure), newEvaluators(policies, stats, configure)}
+}
+
+func (s *sequences) at(p *history.Point) []evaluator {
+	if p.Asked >= 0 {
+		return s.decisions
+	}
+	return s.choices
 }
 
 // newEvaluators returns an evaluator for each policy. configure is called for

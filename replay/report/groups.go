@@ -33,10 +33,7 @@ func (r *Report) groups() []group {
 			figureLine("of those not declined", "selective_accuracy", percent, false),
 			figureLine("mean reciprocal rank", "mrr", decimal, false),
 		}},
-		{title: "Silence", lines: []line{
-			declineLine(),
-			figureLine("speak or silent, balanced", "balanced_accuracy", percent, false),
-		}},
+		silenceGroup(),
 		r.outcomeGroup(),
 		{title: "Confidence", note: "Accuracy when only the most confident choices count.", lines: r.riskLines()},
 		r.airtimeGroup(), r.costGroup(), runGroup(),

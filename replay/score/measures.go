@@ -24,7 +24,7 @@ func balanced(s *sums) float64 {
 }
 
 // measures are all figures that have an interval, in the order of reports.
-var measures = []measure{
+var measures = append([]measure{
 	{"accuracy", sumDecisions, true, ratio(sumHits, sumDecisions), func(r *Result) *Figure { return &r.Accuracy }},
 	{"macro_accuracy", sumDecisions, true, ratio(sumMacro, sumTranscripts), func(r *Result) *Figure { return &r.MacroAccuracy }},
 	{"accuracy_seen", sumSeen, true, ratio(sumSeenHits, sumSeen), func(r *Result) *Figure { return &r.AccuracySeen }},
@@ -37,7 +37,7 @@ var measures = []measure{
 	{"entropy", sumSpoken, false, ratio(sumEntropy, sumSpoken), func(r *Result) *Figure { return &r.Entropy }},
 	{"addressed_not_chosen", sumAddressed, false, ratio(sumOverlooked, sumAddressed), func(r *Result) *Figure { return &r.AddressedNotChosen }},
 	{"tokens_a_decision", sumDecisions, false, ratio(sumTokens, sumDecisions), func(r *Result) *Figure { return &r.TokensADecision }},
-}
+}, silenceMeasures...)
 
 // otherFigures are the figures without an interval.
 var otherFigures = []struct {

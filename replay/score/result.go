@@ -30,6 +30,8 @@ type Result struct {
 	AddressedNotChosen Figure `json:"addressed_not_chosen"`
 	TokensADecision    Figure `json:"tokens_a_decision"`
 
+	SpeakOrSilent
+
 	Intervals map[string][2]Figure `json:"intervals"` // 95 %, by key of the figure
 	N         map[string]int       `json:"n"`         // decisions measured, by key of the figure
 

@@ -30,6 +30,12 @@ func (r *Run) AddRecorded(p *history.Point) {
 // AddWhatIf counts the recorded decision at p and those of all policies.
 func (r *Run) AddWhatIf(p *history.Point, evaluations []drive.Evaluation) {
 	r.AddRecorded(p)
+	if p.Asked >= 0 {
+		for i := range evaluations {
+			r.tallies[i].addEvaluation(p, &evaluations[i])
+		}
+		return
+	}
 	r.addWindows(p)
 	r.cases.addPoint(r.Place, p, evaluations)
 	r.choices[0] = p.Truth

@@ -11,9 +11,10 @@ const (
 	sumSeenHits    // of them, hits
 	sumMacro       // accuracies of transcripts
 	sumTranscripts // with a decision
-	sumMixed       // decisions where silence is meaningful
+	sumMixed       // decisions where silence is meaningful, see silenceSums
 	sumSilences    // of them, with recorded silence
 	sumBothSilent  // with recorded and chosen silence
+	sumSilent      // with chosen silence
 	sumMixedHits   // right speaker, or silence in both
 	sumAddressed   // decisions after a message that addresses a candidate
 	sumOverlooked  // of them, that chose none of the addressed
@@ -22,14 +23,17 @@ const (
 	sumGini        // Gini coefficients, weighted by spoken
 	sumEntropy     // entropies, weighted by spoken
 	sumTokens      // estimated prompts
-	resampledSums
+
+	sumOdds                                // the sums of sumMixed, by the odds that the policy states
+	sumAsked      = sumOdds + silenceSums  // those of recorded decisions of one participant
+	sumAskedOdds  = sumAsked + silenceSums // those of them by the stated odds
+	resampledSums = sumAskedOdds + silenceSums
 )
 
 // Sums that have no interval.
 const (
 	sumFinishes       = resampledSums + iota
 	sumErrors         //
-	sumSilent         // decisions of sumMixed that chose silence
 	sumCost           // of prompts, in millionths
 	sumRepeated       // decisions made twice
 	sumDiffering      // of them, with different bytes or fuel

@@ -40,6 +40,10 @@ type Tally struct {
 
 // addEvaluation counts an evaluation.
 func (t *Tally) addEvaluation(p *history.Point, e *drive.Evaluation) {
+	if p.Asked >= 0 {
+		t.addRecordedDecision(p, e)
+		return
+	}
 	t.addChoice(p, e)
 	if t.timing != nil {
 		t.timing.addTime(e.Elapsed)
@@ -118,7 +122,7 @@ func (t *Tally) addChoice(p *history.Point, e *drive.Evaluation) {
 	t.addAddressed(p, e)
 	if !p.Simulated {
 		t.addComparison(p, e)
-		t.addSilence(p, e)
+		t.addChoiceOrSilence(p, e)
 	}
 }
 
@@ -164,23 +168,6 @@ func (t *Tally) addAddressed(p *history.Point, e *drive.Evaluation) {
 	}
 	t.sums[sumAddressed]++
 	t.sums[sumOverlooked] += 1 - e.ChosenShare(func(seat int) bool { return slices.Contains(p.Addressed, seat) })
-}
-
-// addSilence counts choices in the view of [Silence].
-func (t *Tally) addSilence(p *history.Point, e *drive.Evaluation) {
-	if !p.Mixed {
-		return
-	}
-	t.sums[sumMixed]++
-	silent := 1 - e.ChosenShare(func(seat int) bool { return p.History.Seats[seat].Agent })
-	t.sums[sumSilent] += silent
-	if p.Truth.Speaks() && p.History.Seats[p.Truth].Agent {
-		t.sums[sumMixedHits] += e.Hit
-		return
-	}
-	t.sums[sumSilences]++
-	t.sums[sumBothSilent] += silent
-	t.sums[sumMixedHits] += silent
 }
 
 // finishSums adds the sums that are known at the end of the transcript.
