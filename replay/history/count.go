@@ -8,10 +8,14 @@ func Points(t Transcript) (int, error) {
 	if err != nil || h == nil {
 		return 0, err
 	}
-	if h.merger != nil {
+	n := 0
+	switch {
+	case h.merger != nil && h.merger.silences.any():
+		err := h.Walk(1, nil, func(*Point) error { n++; return nil })
+		return n, err
+	case h.merger != nil:
 		return h.merger.merged - 1, nil
 	}
-	n := 0
 	for e, err := range h.Events() {
 		if err != nil {
 			return 0, err

@@ -71,6 +71,9 @@ func (s *silences) add(d *Decision) {
 	}
 }
 
+// any reports whether the source records decisions.
+func (s *silences) any() bool { return s.nobody || len(s.declined)+len(s.spoke) > 0 }
+
 // impliedBy reports whether a turn of a participant is a decision to speak.
 func (s *silences) impliedBy(speaker string) bool {
 	return slices.Contains(s.declined, speaker) && !slices.Contains(s.spoke, speaker)

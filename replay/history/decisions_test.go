@@ -58,6 +58,9 @@ func points(t *testing.T, x history.Transcript) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n, err := history.Points(x); err != nil || n != len(all) {
+		t.Errorf("counted %d points of %d: %v", n, len(all), err)
+	}
 	return all
 }
 
