@@ -14,7 +14,7 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// A Decision is a recorded decision to speak or to be silent, beside the turns of a
+// A Decision is a recorded decision to speak or to be silent, between the turns of a
 // conversation. Its clock is that of the turns.
 type Decision struct {
 	Before   int      `json:"before"`          // index of the turn that comes next

@@ -79,7 +79,7 @@ func balancedOf(first int) func(*sums) float64 {
 	return func(s *sums) float64 { return 1 - (falseSpeaks(first)(s)+falseSilences(first)(s))/2 }
 }
 
-// silenceMeasures are the figures about speaking or being silent, beside the balanced
+// silenceMeasures are the figures about speaking or being silent, besides the balanced
 // accuracy of choices, which also asks for the right agent.
 var silenceMeasures = []measure{
 	{"false_speaks", sumMixed, true, falseSpeaks(sumMixed), func(r *Result) *Figure { return &r.FalseSpeaks }},
