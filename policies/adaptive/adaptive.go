@@ -50,7 +50,7 @@ func New() *Policy { return NewWith(nil) }
 // is part of the snapshot from which each decision starts.
 func NewWith(t *Team) *Policy {
 	const seats = 256
-	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState)}
+	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState), numbers: make([]byte, 0, maxState)}
 	return &Policy{room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
 }
 

@@ -35,7 +35,7 @@ type room struct {
 	rows   []row
 
 	// Memory of the state, and of the one before, which ids point into.
-	text, spare []byte
+	text, spare, numbers []byte
 }
 
 // A person is a participant who has spoken.

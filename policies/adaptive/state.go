@@ -2,24 +2,26 @@ package adaptive
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// The state is a JSON array of less than 16 KiB (TestStateIsBounded). It is derived
+// The state is a JSON array of strings of less than 16 KiB (TestStateIsBounded): the
+// first one is an array of numbers, and ids follow in the order of their use. The
+// host passes strings on faster than numbers, which it checks. The state is derived
 // from the messages of the room. A state that cannot be decoded, of another policy
 // or version, counts as no state: the policy then learns the room again.
 
-// stateVersion is the first element of a state.
-const stateVersion = 5
+// stateVersion is the first number of a state.
+const stateVersion = 6
 
 // maxState is more than the size of any state, in bytes.
 const maxState = 16 << 10
 
 // save encodes the room. Numbers with a fraction are in millionths.
 func (r *room) save() policy.JSON {
-	r.text, r.spare = r.spare, r.text
-	w := policy.NewWriter(r.text[:0])
+	w := policy.NewWriter(r.numbers[:0])
 	w.Array()
 	w.Int(stateVersion)
 	w.Int(int64(r.turns))
@@ -36,6 +38,25 @@ func (r *room) save() policy.JSON {
 	writeAll(&w, r.note.newcomer[:])
 	writeAll(&w, r.note.sums[:])
 	w.EndArray()
+	r.numbers = w.Bytes()
+	return r.saveStrings()
+}
+
+// saveStrings encodes the array of numbers and the ids.
+func (r *room) saveStrings() policy.JSON {
+	r.text, r.spare = r.spare, r.text
+	w := policy.NewWriter(r.text[:0])
+	w.Array()
+	w.String(unsafe.String(unsafe.SliceData(r.numbers), len(r.numbers)))
+	for i := range r.people {
+		w.String(r.people[i].id)
+	}
+	for i := range r.named {
+		w.String(r.named[i].id)
+	}
+	w.String(r.last.addressed)
+	w.String(r.last.named)
+	w.EndArray()
 	r.text = w.Bytes()
 	return r.text
 }
@@ -50,25 +71,25 @@ func (r *room) savePeople(w *policy.Writer) {
 	w.Array()
 	for i := range r.people {
 		p := &r.people[i]
-		w.String(p.id)
+		w.Array()
 		w.Int(int64(p.turn))
 		writeAll(w, []float64{p.fast})
 		writeAll(w, p.part[:])
+		w.EndArray()
 	}
 	w.EndArray()
 	w.Array()
 	for _, n := range r.named {
-		w.String(n.id)
+		w.Array()
 		w.Int(int64(n.turn))
 		w.Int(int64(n.before))
+		w.EndArray()
 	}
 	w.EndArray()
 }
 
 func (r *room) saveTurn(w *policy.Writer) {
 	t := &r.last
-	w.String(t.addressed)
-	w.String(t.named)
 	w.Bool(t.code)
 	w.Bool(t.question)
 	w.Bool(t.short)
@@ -82,7 +103,9 @@ func (r *room) saveTurn(w *policy.Writer) {
 // restore decodes the state.
 func (r *room) restore(j policy.JSON) {
 	r.reset()
-	d := decoder{policy.NewReader(j)}
+	d := decoder{ids: policy.NewReader(j)}
+	d.ids.Array()
+	d.Reader = policy.NewReader([]byte(d.string()))
 	if len(j) > 0 && !r.read(&d) {
 		r.reset()
 	}
@@ -92,7 +115,7 @@ func (r *room) restore(j policy.JSON) {
 func (r *room) reset() {
 	*r = room{
 		people: r.people[:0], named: r.named[:0], last: turn{words: r.last.words[:0]},
-		team: r.team, rows: r.rows[:0], text: r.text, spare: r.spare,
+		team: r.team, rows: r.rows[:0], text: r.text, spare: r.spare, numbers: r.numbers,
 	}
 	for j := range r.weights {
 		r.weights[j] = r.start(j)
@@ -117,25 +140,28 @@ func (r *room) read(d *decoder) bool {
 	r.note.set = d.More() && d.Bool()
 	d.fractions(r.note.newcomer[:])
 	d.fractions(r.note.sums[:])
-	if d.More() {
+	if d.More() || d.ids.More() {
 		return false
 	}
 	d.End()
-	return d.Err() == nil && r.valid()
+	d.ids.End()
+	return d.Err() == nil && d.ids.Err() == nil && r.valid()
 }
 
 func (r *room) readPeople(d *decoder) {
 	for d.list(); d.More(); {
-		p := person{id: d.String()}
-		p.turn = d.int(maxNumber)
-		p.fast = d.fraction()
+		d.Array()
+		p := person{id: d.string(), turn: d.int(maxNumber), fast: d.fraction()}
 		d.fractions(p.part[:])
+		d.close()
 		if r.people = append(r.people, p); len(r.people) > maxPeople {
 			d.Fail("too many people")
 		}
 	}
 	for d.list(); d.More(); {
-		r.named = append(r.named, naming{d.String(), d.int(maxNumber), d.int(maxNumber)})
+		d.Array()
+		r.named = append(r.named, naming{d.string(), d.int(maxNumber), d.int(maxNumber)})
+		d.close()
 		if len(r.named) > maxNamed {
 			d.Fail("too many names")
 		}
@@ -183,8 +209,18 @@ func (r *room) valid() bool {
 // maxNumber bounds the numbers of a state.
 const maxNumber = 1 << 40
 
-// A decoder reads the elements of an array.
-type decoder struct{ policy.Reader }
+// A decoder reads the elements of an array of numbers, and ids from another array.
+type decoder struct {
+	policy.Reader
+	ids policy.Reader
+}
+
+// close leaves the array of numbers, which must have no more.
+func (d *decoder) close() {
+	if d.More() {
+		d.Fail("too long")
+	}
+}
 
 // list enters the array that is the next element.
 func (d *decoder) list() {
@@ -207,11 +243,11 @@ func (d *decoder) int(most int64) int {
 }
 
 func (d *decoder) string() string {
-	if !d.More() {
-		d.Fail("too short")
+	if !d.ids.More() {
+		d.ids.Fail("too short")
 		return ""
 	}
-	return d.String()
+	return d.ids.String()
 }
 
 func (d *decoder) fraction() float64 { return float64(d.int(maxNumber)) / fineUnit }

@@ -140,8 +140,8 @@ func FuzzRestore(f *testing.F) {
 		f.Add(string(state))
 	}
 	f.Add(`"4400000"`)
-	f.Add(`[5,1,0]`)
-	f.Add(strings.Replace(string(state), "[5,", "[5,1e9,", 1))
+	f.Add(`["[6,1,0]"]`)
+	f.Add(strings.Replace(string(state), "[6,", "[6,1e9,", 1))
 	e := next()
 	f.Fuzz(func(t *testing.T, state string) {
 		in := policy.Input{Agents: agents, Events: []policy.Event{e}, State: policy.JSON(state)}
