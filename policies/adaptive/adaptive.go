@@ -29,11 +29,13 @@ import (
 // Policy is the adaptive policy.
 type Policy struct {
 	threshold float64
-	room      *room // reused by all decisions; it holds nothing beyond the state
+	silence   float64 // threshold of the odds, see whether.go; 0 always speaks
+	room      *room   // reused by all decisions; it holds nothing beyond the state
 
 	// Memory of the answer. It is reused because allocations are slow in the
 	// sandbox.
 	confidence float64
+	speak      float64
 	reason     []byte
 	scores     []policy.Score
 }
@@ -61,7 +63,7 @@ func NewWith(t *Team) *Policy {
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	observed := p.observe(in)
 	p.room.predict()
-	d := p.choose(in)
+	d := p.choose(in, observed || in.Init)
 	if to, why := in.HandedOff(); to != nil {
 		d = policy.Decision{Action: policy.ActionSpeak, Agent: to.ID, Reason: why, Scores: p.scores}
 	}
@@ -120,7 +122,7 @@ func latestTurn(events []policy.Event) int {
 	return first
 }
 
-func (p *Policy) choose(in *policy.Input) policy.Decision {
+func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 	best, likeliest := -1, -1
 	rows := p.room.rows
 	p.scores = p.scores[:0]
@@ -146,7 +148,18 @@ func (p *Policy) choose(in *policy.Input) policy.Decision {
 	if best < 0 {
 		return policy.Decline("only the last speaker is eligible")
 	}
-	return p.answer(best)
+	if !p.room.minority() {
+		return p.answer(best)
+	}
+	if rather := p.whether(news); p.silence > 0 {
+		best = rather
+	}
+	d := policy.Decision{Action: policy.ActionDecline, Reason: "no agent is likelier to speak now than its share of the talk", Scores: p.scores}
+	if best >= 0 {
+		d = p.answer(best)
+	}
+	d.Speak = &p.speak
+	return d
 }
 
 // answer chooses row best, or declines if its probability is below the threshold.
@@ -166,17 +179,21 @@ func (p *Policy) answer(best int) policy.Decision {
 	return d
 }
 
-// Configure reads {"threshold":0,"team":{...}}. The threshold, from 0 to 1, is
+// Configure reads {"threshold":0,"silence":0,"team":{...}}. The threshold, from 0 to 1, is
 // the least probability of a choice; with the default, 0, the policy always
 // chooses. The team is the output of `moot policy learn`.
 func (p *Policy) Configure(settings policy.JSON) error {
-	p.threshold, p.room.team = 0, nil
+	p.threshold, p.silence, p.room.team = 0, 0, nil
 	r := policy.NewReader(settings)
 	for r.Object(); r.More(); {
 		switch k := r.Key(); k {
 		case "threshold":
 			if p.threshold = r.Float(); p.threshold < 0 || p.threshold > 1 {
 				r.Fail("threshold must be from 0 to 1")
+			}
+		case "silence":
+			if p.silence = r.Float(); p.silence < 0 || p.silence > 1 {
+				r.Fail("silence must be from 0 to 1")
 			}
 		case "team":
 			p.room.team = readTeam(&r)
