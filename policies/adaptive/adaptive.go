@@ -146,7 +146,11 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 		}
 	}
 	if best < 0 {
-		return policy.Decline("only the last speaker is eligible")
+		d := policy.Decline("only the last speaker is eligible")
+		if p.room.minority() {
+			p.speak, d.Speak = 0, &p.speak
+		}
+		return d
 	}
 	if !p.room.minority() {
 		return p.answer(best)

@@ -8,10 +8,12 @@ import "github.com/folkmoot/moot/policies/policy"
 // likely as its share of the talk makes it:
 //
 //	s = (its turns + 1) / (turns + participants)
-//	odds = p/s / (1 + p/s)
+//	odds = q/s / (1 + q/s)
 //
-// The odds are 0 where nothing was said since the previous decision, because the answer
-// would be the same, and for an agent that has left: it has been silent for longer than
+// where q is its probability by recency alone, because names mislead in games, or that
+// of the mixture if the latest turn addresses it. The odds are 0 where nothing was said
+// since the previous decision, because the answer would be the same, and for an agent
+// that has left: it has been silent for longer than a turn of each participant, or than
 // its share explains in one of five cases, (1-s)^(turns since its own) < 0.2.
 
 // leftChance is the probability of a silence below which an agent counts as gone.
@@ -42,13 +44,19 @@ func (r *room) odds(i int) float64 {
 	if w.person != newcomer {
 		since -= r.people[w.person].turn
 	}
+	if since > len(r.agents) {
+		return 0
+	}
 	present := 1.0
 	for range since {
 		if present *= 1 - share; present < leftChance {
 			return 0
 		}
 	}
-	ratio := w.p / share
+	ratio := w.habit[recency] / share
+	if r.last.addressed == r.agents[w.seat].ID {
+		ratio = max(ratio, w.p/share)
+	}
 	return ratio / (1 + ratio)
 }
 
