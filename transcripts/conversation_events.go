@@ -65,17 +65,23 @@ func (c *Conversation) names() *names.Matcher {
 	return names.New(ids, display)
 }
 
-// roomParticipant converts p to a participant of a room. A tool becomes a local
-// agent with the role tool.
+// roomParticipant converts p to a participant of a room.
 func (p Participant) roomParticipant() room.Participant {
-	s := room.Participant{ID: p.ID, Name: p.Name, Kind: policy.Local, Role: p.Role}
+	a := p.Agent()
+	return room.Participant{ID: p.ID, Name: p.Name, Kind: a.Kind, Role: a.Role}
+}
+
+// Agent converts p to an agent of the input of a policy. A tool becomes a local
+// agent with the role tool.
+func (p Participant) Agent() policy.Agent {
+	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
 	switch {
 	case p.Kind == KindHuman:
-		s.Kind = policy.Human
+		a.Kind = policy.Human
 	case p.Kind == KindTool && p.Role == "":
-		s.Role = KindTool
+		a.Role = KindTool
 	}
-	return s
+	return a
 }
 
 // A turnTime is the time of a turn.

@@ -1,8 +1,6 @@
 package training
 
 import (
-	"cmp"
-
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/wasteguard"
 	"github.com/folkmoot/moot/transcripts"
@@ -21,13 +19,7 @@ type Guard struct {
 // Join adds a participant, or replaces the one with that id. Participants that never join
 // count as agents.
 func (g *Guard) Join(p transcripts.Participant) {
-	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
-	switch {
-	case p.Kind == transcripts.KindHuman:
-		a.Kind = policy.Human
-	case p.Kind == transcripts.KindTool && p.Role == "":
-		a.Role = transcripts.KindTool
-	}
+	a := p.Agent()
 	if known := g.in.Agent(p.ID); known != nil {
 		*known = a
 		return
