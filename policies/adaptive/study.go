@@ -4,47 +4,41 @@ import "github.com/folkmoot/moot/policies/policy"
 
 // A Study is a decision as the law of a team sees it, for training.
 type Study struct {
-	State policy.JSON // state for the next decision
-	room  *room
+	Keys  [contexts]uint32 // under which a Team counts the actual next speaker
+	Truth int              // index of the actual next speaker in Rows, or -1
+	Rows  []Candidate
 }
 
-// Study adds the messages of in, like Decide, and computes the features of the
-// candidates. The policy must have a Team. The result is valid until the next call.
-func (p *Policy) Study(in *policy.Input) Study {
+// A Candidate has the features of a row and the slots of its words, two for each.
+type Candidate struct {
+	X     [Features]float64
+	Slots []int
+}
+
+// Study adds the messages of in, like Decide, and describes the candidates, one of
+// which is the actual next speaker. It also returns the state for the next decision,
+// which is valid until the next call. The policy must have a Team.
+func (p *Policy) Study(in *policy.Input, next string) (Study, policy.JSON) {
 	p.observe(in)
-	p.room.predict()
-	return Study{State: p.room.save(), room: p.room}
-}
-
-// Rows returns the number of candidates.
-func (s Study) Rows() int { return len(s.room.rows) }
-
-// Row returns the features of candidate i.
-func (s Study) Row(i int) [Features]float64 { return s.room.rows[i].x }
-
-// Of returns the index of the candidate id, or -1.
-func (s Study) Of(id string) int {
-	for i := range s.room.rows {
-		if s.room.agents[s.room.rows[i].seat].ID == id {
-			return i
+	r := p.room
+	r.predict()
+	s := Study{Truth: -1}
+	for i, c := range r.context() {
+		s.Keys[i] = keyOf(c, next)
+	}
+	for i := range r.rows {
+		w := &r.rows[i]
+		id := r.agents[w.seat].ID
+		if id == next {
+			s.Truth = i
 		}
+		s.Rows = append(s.Rows, Candidate{w.x, r.slotsOf(w, hash(id))})
 	}
-	return -1
+	return s, r.save()
 }
 
-// Keys returns the keys under which a Team counts that id was the next speaker.
-func (s Study) Keys(id string) (keys [contexts]uint32) {
-	for i, c := range s.room.context() {
-		keys[i] = keyOf(c, id)
-	}
-	return keys
-}
-
-// Slots returns the slots of the words for candidate i, two for each word.
-func (s Study) Slots(i int) (all []int) {
-	w := &s.room.rows[i]
-	id := hash(s.room.agents[w.seat].ID)
-	for _, word := range s.room.last.words {
+func (r *room) slotsOf(w *row, id uint64) (all []int) {
+	for _, word := range r.last.words {
 		a, b := slots(word, w.bucket, id)
 		all = append(all, a, b)
 	}

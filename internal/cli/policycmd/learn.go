@@ -187,7 +187,7 @@ func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*trainin
 
 func foresightOf(s *training.Score) *foresight {
 	f := &foresight{Accuracy: s.Accuracy(), MRR: s.MRR(), ECE: s.Miscalibration(), Surest: [3]float64{s.Surest(.25), s.Surest(.5), s.Surest(.75)}}
-	i := inference.Intervals(s.PerTalk(), accuracy, 1, learnResamples)[0]
+	i := inference.Intervals(s.PerTalk, accuracy, 1, learnResamples)[0]
 	f.Interval = [2]score.Figure{score.Figure(i[0]), score.Figure(i[1])}
 	return f
 }

@@ -30,7 +30,7 @@ func accuracy(total, out []float64) { out[0] = total[1] / total[0] }
 
 // differenceOf compares measurements of the same talks in the same order.
 func differenceOf(untaught, taught *training.Score) *learnDifference {
-	d := inference.Differences(untaught.PerTalk(), taught.PerTalk(), accuracy, 1, learnResamples)[0]
+	d := inference.Differences(untaught.PerTalk, taught.PerTalk, accuracy, 1, learnResamples)[0]
 	return &learnDifference{
 		Accuracy: score.Figure(d.Value), P: score.Figure(d.P), Detectable: score.Figure(d.Detectable),
 		Interval: [2]score.Figure{score.Figure(d.Interval[0]), score.Figure(d.Interval[1])},

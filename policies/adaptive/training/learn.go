@@ -22,8 +22,8 @@ func Learn(talks []*Talk, progress func(part float64)) *adaptive.Team {
 	own := make([]counts, len(talks))
 	for i, t := range talks {
 		own[i] = counts{}
-		t.study(team, func(s adaptive.Study, truth string) {
-			for _, key := range s.Keys(truth) {
+		t.study(team, func(s adaptive.Study) {
+			for _, key := range s.Keys {
 				own[i][key] = min(own[i][key], math.MaxUint16-1) + 1
 			}
 		})
@@ -39,14 +39,14 @@ func Learn(talks []*Talk, progress func(part float64)) *adaptive.Team {
 }
 
 // study visits the decisions of a talk as the team's law sees them.
-func (t *Talk) study(team *adaptive.Team, visit func(s adaptive.Study, truth string)) {
+func (t *Talk) study(team *adaptive.Team, visit func(adaptive.Study)) {
 	p := adaptive.NewWith(team)
 	var state policy.JSON
 	for in, truth := range t.asked() {
 		in.State = state
-		s := p.Study(in)
-		state = s.State
-		visit(s, truth)
+		var s adaptive.Study
+		s, state = p.Study(in, truth)
+		visit(s)
 	}
 }
 
@@ -77,13 +77,9 @@ func collect(team *adaptive.Team, talks []*Talk, own []counts) (out []example) {
 	n := 0
 	for i, t := range talks {
 		team.Own = func(key uint32) float64 { return float64(own[i][key]) }
-		t.study(team, func(s adaptive.Study, truth string) {
-			if y := s.Of(truth); n%step == 0 && y >= 0 {
-				d := example{truth: y}
-				for k := range s.Rows() {
-					d.rows = append(d.rows, candidate{s.Row(k), s.Slots(k)})
-				}
-				out = append(out, d)
+		t.study(team, func(s adaptive.Study) {
+			if n%step == 0 && s.Truth >= 0 {
+				out = append(out, example(s))
 			}
 			n++
 		})

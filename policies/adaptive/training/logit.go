@@ -16,15 +16,7 @@ const (
 )
 
 // An example is a decision for training.
-type example struct {
-	rows  []candidate
-	truth int
-}
-
-type candidate struct {
-	x     [adaptive.Features]float64
-	slots []int // of words, two for each
-}
+type example adaptive.Study
 
 // fit trains the weights of a team: a conditional logit model (McFadden, 1974), in
 // which the probability of a candidate is the softmax of the weighted sum of its
@@ -46,8 +38,8 @@ func fit(team *adaptive.Team, examples []example) {
 			e := &examples[i]
 			p = e.softmax(w[:], team.Words, p[:0])
 			var g [adaptive.Features]float64
-			for k := range e.rows {
-				for f, x := range e.rows[k].x {
+			for k := range e.Rows {
+				for f, x := range e.Rows[k].X {
 					g[f] += e.error(k, p) * x
 				}
 				e.fitWords(k, e.error(k, p), team.Words, wordSquares)
@@ -74,14 +66,14 @@ func step(w *float64, by float64, squares *float64, rate float64) {
 // error is what the probability of row k lacks: the derivative of the logarithm of
 // the likelihood by the score of the row.
 func (e *example) error(k int, p []float64) float64 {
-	if k == e.truth {
+	if k == e.Truth {
 		return 1 - p[k]
 	}
 	return -p[k]
 }
 
 func (e *example) fitWords(k int, by float64, words, squares []float64) {
-	slots := e.rows[k].slots
+	slots := e.Rows[k].Slots
 	by /= math.Sqrt(max(float64(len(slots)/2), 1))
 	for _, s := range slots {
 		step(&words[s], by-pull*words[s], &squares[s], wordRate)
@@ -91,13 +83,13 @@ func (e *example) fitWords(k int, by float64, words, squares []float64) {
 // softmax appends the probabilities of the rows.
 func (e *example) softmax(w, words, p []float64) []float64 {
 	most, sum := math.Inf(-1), 0.0
-	for k := range e.rows {
-		c, z := &e.rows[k], 0.0
-		for _, s := range c.slots {
+	for k := range e.Rows {
+		c, z := &e.Rows[k], 0.0
+		for _, s := range c.Slots {
 			z += words[s]
 		}
-		z /= math.Sqrt(max(float64(len(c.slots)/2), 1))
-		for f, x := range c.x {
+		z /= math.Sqrt(max(float64(len(c.Slots)/2), 1))
+		for f, x := range c.X {
 			z += w[f] * x
 		}
 		most = max(most, z)

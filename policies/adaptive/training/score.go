@@ -3,7 +3,6 @@ package training
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/folkmoot/moot/policies/adaptive"
@@ -13,12 +12,11 @@ import (
 // A Score measures the predictions of a policy on talks, with the measures of
 // replay.
 type Score struct {
-	Talks     int
 	Decisions int
-	State     int // bytes of the largest
+	State     int         // bytes of the largest
+	PerTalk   [][]float64 // decisions and hits of each talk, in the order in which they were measured
 	hits      float64
 	inverse   float64 // sum of 1/rank
-	perTalk   [][2]float64
 	answers   []answer
 }
 
@@ -55,10 +53,9 @@ func (s *Score) talk(p *adaptive.Policy, t *Talk) {
 			s.answers = append(s.answers, answer{*d.Confidence, right})
 		}
 	}
-	s.Talks++
 	s.Decisions += t.Decisions()
 	s.hits += hits
-	s.perTalk = append(s.perTalk, [2]float64{float64(t.Decisions()), hits})
+	s.PerTalk = append(s.PerTalk, []float64{float64(t.Decisions()), hits})
 }
 
 // agreement returns 1 if the decision chose truth, and 1/t if truth is one of t
@@ -114,12 +111,11 @@ func rank(d *policy.Decision, agents []policy.Agent, observed map[string]int, tr
 
 // Add adds the decisions of another score.
 func (s *Score) Add(o *Score) {
-	s.Talks += o.Talks
 	s.Decisions += o.Decisions
 	s.State = max(s.State, o.State)
 	s.hits += o.hits
 	s.inverse += o.inverse
-	s.perTalk = append(s.perTalk, o.perTalk...)
+	s.PerTalk = append(s.PerTalk, o.PerTalk...)
 	s.answers = append(s.answers, o.answers...)
 }
 
@@ -156,22 +152,4 @@ func (s *Score) Miscalibration() float64 {
 		sum += math.Abs(right[b] - sure[b])
 	}
 	return sum / float64(max(len(s.answers), 1))
-}
-
-// Interval returns the 95 % confidence interval of the accuracy, by the bootstrap
-// over talks.
-func (s *Score) Interval() (low, high float64) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	all := make([]float64, 1000)
-	for i := range all {
-		var n, hits float64
-		for range s.perTalk {
-			t := s.perTalk[rng.IntN(len(s.perTalk))]
-			n += t[0]
-			hits += t[1]
-		}
-		all[i] = hits / n
-	}
-	slices.Sort(all)
-	return all[24], all[974]
 }

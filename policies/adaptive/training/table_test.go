@@ -3,6 +3,7 @@ package training
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ var trained = map[string]float64{
 
 // line is a row of the table.
 func line(name string, s *Score, design map[string]float64) string {
-	low, high := s.Interval()
+	low, high := interval(s)
 	accuracy := 100 * s.Accuracy()
 	difference := "| |"
 	if d := design[name]; d > 0 {
@@ -92,4 +93,22 @@ func line(name string, s *Score, design map[string]float64) string {
 	return fmt.Sprintf("| %s | %d | %.2f [%.1f, %.1f] %s | %.4f | %.1f / %.1f / %.1f | %.1f | %d |",
 		name, s.Decisions, accuracy, 100*low, 100*high, difference, s.MRR(),
 		100*s.Surest(.25), 100*s.Surest(.5), 100*s.Surest(.75), 100*s.Miscalibration(), s.State)
+}
+
+// interval returns the 95 % confidence interval of the accuracy, by the bootstrap
+// over talks.
+func interval(s *Score) (low, high float64) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	all := make([]float64, 1000)
+	for i := range all {
+		var n, hits float64
+		for range s.PerTalk {
+			t := s.PerTalk[rng.IntN(len(s.PerTalk))]
+			n += t[0]
+			hits += t[1]
+		}
+		all[i] = hits / n
+	}
+	slices.Sort(all)
+	return all[24], all[974]
 }

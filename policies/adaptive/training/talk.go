@@ -1,6 +1,5 @@
-// Package training trains the weights of package adaptive: the prior, from many
-// transcripts (in the tests), and the weights of a team, from its past
-// conversations. It also measures them.
+// Package training trains the law of a team for package adaptive, from the team's
+// past conversations, and measures it.
 //
 // Training is deterministic: the same transcripts give the same bytes.
 package training
@@ -21,7 +20,6 @@ import (
 type Talk struct {
 	ID     string
 	agents []policy.Agent // in byte order of their ids
-	names  *names.Matcher
 	turns  []policy.Event
 }
 
@@ -30,7 +28,7 @@ type Talk struct {
 func NewTalk(c *transcripts.Conversation) *Talk {
 	t := &Talk{ID: c.ID}
 	for _, p := range c.Participants {
-		t.agents = append(t.agents, seat(p))
+		t.agents = append(t.agents, p.Agent())
 	}
 	slices.SortFunc(t.agents, func(a, b policy.Agent) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range c.Turns {
@@ -49,17 +47,6 @@ func NewTalk(c *transcripts.Conversation) *Talk {
 	return t
 }
 
-func seat(p transcripts.Participant) policy.Agent {
-	a := policy.Agent{ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: policy.Local, Role: p.Role}
-	switch {
-	case p.Kind == transcripts.KindHuman:
-		a.Kind = policy.Human
-	case p.Kind == transcripts.KindTool && p.Role == "":
-		a.Role = transcripts.KindTool
-	}
-	return a
-}
-
 // maxText is the max_text_bytes of the manifest of adaptive.
 const maxText = 16384
 
@@ -69,10 +56,10 @@ func (t *Talk) name() {
 	for i, a := range t.agents {
 		ids[i], display[i] = a.ID, a.Name
 	}
-	t.names = names.New(ids, display)
+	matcher := names.New(ids, display)
 	for i := range t.turns {
 		e := &t.turns[i]
-		e.Mentions, e.Addressed = t.names.Scan(e.Text, e.From)
+		e.Mentions, e.Addressed = matcher.Scan(e.Text, e.From)
 		e.Bytes = len(e.Text)
 		if len(e.Text) > maxText {
 			e.Text, e.Truncated = e.Text[:maxText], true
