@@ -30,6 +30,7 @@ import (
 type Policy struct {
 	threshold float64
 	silence   float64 // threshold of the odds, see whether.go; 0 always speaks
+	head      *Head   // learned odds, or nil
 	room      *room   // reused by all decisions; it holds nothing beyond the state
 
 	// Memory of the answer. It is reused because allocations are slow in the
@@ -146,16 +147,12 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 		}
 	}
 	if best < 0 {
-		d := policy.Decline("only the last speaker is eligible")
-		if p.room.minority() {
-			p.speak, d.Speak = 0, &p.speak
-		}
-		return d
+		return p.again(in)
 	}
 	if !p.room.minority() {
 		return p.answer(best)
 	}
-	if rather := p.whether(news); p.silence > 0 {
+	if rather := p.whether(in, news); p.silence > 0 {
 		best = rather
 	}
 	d := policy.Decision{Action: policy.ActionDecline, Reason: "no agent is likelier to speak now than its share of the talk", Scores: p.scores}
@@ -183,11 +180,11 @@ func (p *Policy) answer(best int) policy.Decision {
 	return d
 }
 
-// Configure reads {"threshold":0,"silence":0,"team":{...}}. The threshold, from 0 to 1, is
+// Configure reads {"threshold":0,"silence":0,"silence_head":[...],"team":{...}}. The threshold, from 0 to 1, is
 // the least probability of a choice; with the default, 0, the policy always
-// chooses. The team is the output of `moot policy learn`.
+// chooses. The team and the head are the output of `moot policy learn`.
 func (p *Policy) Configure(settings policy.JSON) error {
-	p.threshold, p.silence, p.room.team = 0, 0, nil
+	p.threshold, p.silence, p.head, p.room.team = 0, 0, nil, nil
 	r := policy.NewReader(settings)
 	for r.Object(); r.More(); {
 		switch k := r.Key(); k {
@@ -199,6 +196,8 @@ func (p *Policy) Configure(settings policy.JSON) error {
 			if p.silence = r.Float(); p.silence < 0 || p.silence > 1 {
 				r.Fail("silence must be from 0 to 1")
 			}
+		case "silence_head":
+			p.head = readHead(&r)
 		case "team":
 			p.room.team = readTeam(&r)
 		default:

@@ -63,7 +63,7 @@ func (r *room) odds(i int) float64 {
 // whether decides which row may speak where people outnumber the agents: the most
 // likely agent if its odds are above the threshold, else the most likely person. It
 // returns -1 for silence.
-func (p *Policy) whether(news bool) int {
+func (p *Policy) whether(in *policy.Input, news bool) int {
 	r := p.room
 	agent, person := -1, -1
 	p.speak = 0
@@ -81,7 +81,10 @@ func (p *Policy) whether(news bool) int {
 			}
 		}
 	}
-	if agent >= 0 && news {
+	switch {
+	case agent >= 0 && p.head != nil:
+		p.speak = p.head.Odds(r.headFeatures(r.rows[agent].seat, in.Events))
+	case agent >= 0 && news:
 		p.speak = r.odds(agent)
 	}
 	if p.speak > p.silence {

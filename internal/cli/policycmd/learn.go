@@ -45,7 +45,8 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 			"that nearly repeat an earlier one are named and left out, because they would\n" +
 			"teach that the past comes again to the letter.\n\n" +
 			"A TRANSCRIPT is a room of the data folder or a file, as for `moot replay`. What\n" +
-			"is learnt is about these participants, by their ids; it holds no text.\n\n" +
+			"is learnt is about these participants, by their ids; it holds no text. From recorded\n" +
+			"decisions to speak or to be silent it also learns when an agent among people speaks.\n\n" +
 			"The talks are dealt out into five parts or --folds, and each is foreseen after\n" +
 			"learning from the others: what to expect of a talk that is to come. No settings\n" +
 			"are written if the interval of the difference to the untaught policy is not\n" +
@@ -103,7 +104,8 @@ type learnReport struct {
 	Untaught  *foresight      `json:"untaught,omitempty"` // with folds: without learning from other talks
 	Taught    *foresight      `json:"taught,omitempty"`
 
-	Difference *learnDifference `json:"difference,omitempty"` // taught minus untaught
+	Difference *learnDifference  `json:"difference,omitempty"` // taught minus untaught
+	Silence    *training.Silence `json:"silence,omitempty"`    // with recorded decisions
 }
 
 // A foresight is how well talks were foreseen. Shares are from 0 to 1.
@@ -132,13 +134,15 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 		p.End()
 		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught, taught)
 	}
+	var head *adaptive.Head
+	head, r.Silence = training.LearnSilence(talks)
 	if f.out != "" && !f.force && !r.Difference.shown() {
 		return cmp.Or(a.Emit(r, r.print), r.Difference.refusal())
 	}
 	var settings []byte
 	if f.out != "" {
 		p := a.Percent("learning")
-		settings = settingsOf(training.Learn(talks, p.Part), f.threshold)
+		settings = settingsOf(training.Learn(talks, p.Part), head, f.threshold)
 		p.End()
 		r.File, r.Bytes = f.out, len(settings)
 		if f.out == "-" {
@@ -193,12 +197,20 @@ func foresightOf(s *training.Score) *foresight {
 }
 
 // settingsOf is what the policy adaptive is configured with.
-func settingsOf(t *adaptive.Team, threshold float64) policy.JSON {
+func settingsOf(t *adaptive.Team, head *adaptive.Head, threshold float64) policy.JSON {
 	w := policy.Writer{}
 	w.Object()
 	if threshold > 0 {
 		w.Key("threshold")
 		w.Float(threshold)
+	}
+	if head != nil {
+		w.Key("silence_head")
+		w.Array()
+		for _, f := range head {
+			w.Float(f)
+		}
+		w.EndArray()
 	}
 	w.Key("team")
 	w.Raw(t.AppendJSON(nil))
@@ -237,6 +249,7 @@ func (r *learnReport) print(w io.Writer) error {
 			return err
 		}
 	}
+	r.printSilence(w)
 	if r.File == "" {
 		return nil
 	}
@@ -258,6 +271,24 @@ func (r *learnReport) printFolds(w io.Writer) error {
 	})
 	fmt.Fprintf(w, "taught minus untaught: %s\n", r.Difference.text())
 	return err
+}
+
+// printSilence prints what recorded decisions to speak or to be silent have taught.
+func (r *learnReport) printSilence(w io.Writer) {
+	s := r.Silence
+	switch {
+	case s == nil:
+	case s.Balanced > 0:
+		fmt.Fprintf(w, "silence: %.1f %% balanced of %s in %s, each talk after learning from other talks;\nfalse speaks %.1f %%, false silences %.1f %%",
+			100*s.Balanced, app.Count(s.Decisions, "recorded decision"), app.Count(s.Talks, "talk"), 100*s.FalseSpeaks, 100*s.FalseSilences)
+		if !s.Learned {
+			fmt.Fprint(w, ": no better than chance, so it is not in the settings")
+		}
+		fmt.Fprintln(w)
+	default:
+		fmt.Fprintf(w, "silence: %s in %s: too few to learn from, it takes silences and decisions to speak in two talks\n",
+			app.Count(s.Decisions, "recorded decision"), app.Count(s.Talks, "talk"))
+	}
 }
 
 // right is the accuracy with its interval.

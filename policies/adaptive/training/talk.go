@@ -21,6 +21,8 @@ type Talk struct {
 	ID     string
 	agents []policy.Agent // in byte order of their ids
 	turns  []policy.Event
+
+	decided []decided // recorded decisions to speak or to be silent
 }
 
 // NewTalk merges a conversation. It returns nil for fewer than three participants
@@ -43,15 +45,15 @@ func NewTalk(c *transcripts.Conversation) *Talk {
 	if len(t.agents) < 3 || len(t.turns) < 2 {
 		return nil
 	}
-	t.name()
+	t.decide(c, t.name())
 	return t
 }
 
 // maxText is the max_text_bytes of the manifest of adaptive.
 const maxText = 16384
 
-// name finds the mentions of each turn, as a room does.
-func (t *Talk) name() {
+// name finds the mentions of each turn, as a room does, with the returned matcher.
+func (t *Talk) name() *names.Matcher {
 	ids, display := make([]string, len(t.agents)), make([]string, len(t.agents))
 	for i, a := range t.agents {
 		ids[i], display[i] = a.ID, a.Name
@@ -65,6 +67,7 @@ func (t *Talk) name() {
 			e.Text, e.Truncated = e.Text[:maxText], true
 		}
 	}
+	return matcher
 }
 
 // Decisions returns the number of decisions.
