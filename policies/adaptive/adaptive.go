@@ -124,28 +124,19 @@ func latestTurn(events []policy.Event) int {
 }
 
 func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
-	best, likeliest := -1, -1
 	rows := p.room.rows
 	p.scores = p.scores[:0]
 	for i := range rows {
-		w := &rows[i]
-		if likeliest < 0 || w.p > rows[likeliest].p {
-			likeliest = i
-		}
-		a := &in.Agents[w.seat]
-		if !a.Eligible {
-			continue
-		}
-		p.scores = append(p.scores, policy.Score{Agent: a.ID, Score: w.p})
-		if best < 0 || w.p > rows[best].p {
-			best = i
+		if a := &in.Agents[rows[i].seat]; a.Eligible {
+			p.scores = append(p.scores, policy.Score{Agent: a.ID, Score: rows[i].p})
 		}
 	}
-	if likeliest >= 0 && rows[likeliest].p > waitThreshold {
-		if a := &in.Agents[rows[likeliest].seat]; !a.Eligible && a.Soon() {
+	if i := p.room.likeliest(func(*policy.Agent) bool { return true }); i >= 0 && rows[i].p > waitThreshold {
+		if a := &in.Agents[rows[i].seat]; !a.Eligible && a.Soon() {
 			return policy.Decline("waiting for " + a.ID + ", the likely next speaker, who cannot speak now (" + a.Ineligible + ")")
 		}
 	}
+	best := p.room.likeliest(func(a *policy.Agent) bool { return a.Eligible })
 	if best < 0 {
 		return p.again(in)
 	}
@@ -161,6 +152,17 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 	}
 	d.Speak = &p.speak
 	return d
+}
+
+// likeliest returns the most likely of the rows whose agent is wanted, or -1.
+func (r *room) likeliest(wanted func(*policy.Agent) bool) int {
+	best := -1
+	for i := range r.rows {
+		if wanted(&r.agents[r.rows[i].seat]) && (best < 0 || r.rows[i].p > r.rows[best].p) {
+			best = i
+		}
+	}
+	return best
 }
 
 // answer chooses row best, or declines if its probability is below the threshold.

@@ -65,22 +65,8 @@ func (r *room) odds(i int) float64 {
 // returns -1 for silence.
 func (p *Policy) whether(in *policy.Input, news bool) int {
 	r := p.room
-	agent, person := -1, -1
+	agent := r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind != policy.Human })
 	p.speak = 0
-	for i := range r.rows {
-		a := &r.agents[r.rows[i].seat]
-		switch {
-		case !a.Eligible:
-		case a.Kind == policy.Human:
-			if person < 0 || r.rows[i].p > r.rows[person].p {
-				person = i
-			}
-		default:
-			if agent < 0 || r.rows[i].p > r.rows[agent].p {
-				agent = i
-			}
-		}
-	}
 	switch {
 	case agent >= 0 && p.head != nil:
 		p.speak = p.head.Odds(r.headFeatures(r.rows[agent].seat, in.Events))
@@ -90,5 +76,5 @@ func (p *Policy) whether(in *policy.Input, news bool) int {
 	if p.speak > p.silence {
 		return agent
 	}
-	return person
+	return r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind == policy.Human })
 }
