@@ -208,8 +208,8 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 // end, and until it closes their connections. Streams of rooms that have ended end by
 // themselves, and their readers get the last events.
 const (
-	restTimeout = 500 * time.Millisecond
-	endTimeout  = 2 * time.Second
+	restTimeout = time.Second
+	endTimeout  = 3 * time.Second
 )
 
 // Serve answers requests on l by handler, one of s, until ctx ends. It then waits for
