@@ -42,7 +42,10 @@ func BenchmarkReplayBase(b *testing.B) {
 		"adaptive":   {"adaptive", "adaptive"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			var now, before replayed
+			now, before := replayed{data: b.TempDir()}, replayed{data: b.TempDir()}
+			now.add(b, ours, set, policies[0]) // compiles the policy
+			before.add(b, theirs, set, policies[1])
+			now, before = replayed{data: now.data}, replayed{data: before.data}
 			for b.Loop() {
 				now.add(b, ours, set, policies[0])
 				before.add(b, theirs, set, policies[1])
@@ -57,11 +60,14 @@ func BenchmarkReplayBase(b *testing.B) {
 }
 
 // replayed adds up runs of one moot.
-type replayed struct{ decisions, seconds, cpu float64 }
+type replayed struct {
+	data                    string // its data folder, with the compiled policy
+	decisions, seconds, cpu float64
+}
 
 func (r *replayed) add(b *testing.B, moot, set, policy string) {
 	b.Helper()
-	cmd := exec.Command(moot, "replay", set, "--policy", policy, "-q", "-o", "json", "--data", b.TempDir())
+	cmd := exec.Command(moot, "replay", set, "--policy", policy, "-q", "-o", "json", "--data", r.data)
 	out, err := cmd.Output()
 	if err != nil {
 		b.Fatalf("%s: %v", moot, err)
