@@ -38,7 +38,7 @@ func newTable(in *policy.Input, named bool) *table {
 
 // steps returns the number of steps from the latest speaker to i in the order of the
 // participants.
-func (t *table) steps(i int) int { return (i - t.last + len(t.in.Agents)) % len(t.in.Agents) }
+func (t *table) steps(i int) int { return (i - t.last - 1 + len(t.in.Agents)) % len(t.in.Agents) }
 
 // ask notes the candidates that the latest message addresses and names.
 func (t *table) ask(named bool) {

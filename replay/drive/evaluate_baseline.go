@@ -82,7 +82,7 @@ func (v *baselineEvaluator) describe(p *history.Point) {
 	s, n := v.stats, len(p.History.Seats)
 	for _, c := range p.Candidates {
 		x := habit.Candidate{
-			Addressed: s.addressed == c, Turns: s.turns[c], Spoke: p.LastSpoke[c], Steps: (c - p.Last + n) % n,
+			Addressed: s.addressed == c, Turns: s.turns[c], Spoke: p.LastSpoke[c], Steps: (c - p.Last - 1 + n) % n,
 			Followed: policy.Followed{Last: s.bigrams[[2]int{s.last, c}], LastTwo: s.trigrams[[3]int{s.before, s.last, c}]},
 		}
 		if v.kind == oracle {
