@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/folkmoot/moot/internal/logistic"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room/names"
@@ -125,9 +126,8 @@ func is(b bool) float64 {
 // headPull is the L2 regularisation of a head, without its constant.
 const headPull = 1
 
-// fitHead fits a logistic model by Newton's method (McCullagh and Nelder, Generalized
-// Linear Models, 1989). Both kinds of decisions weigh the same in total. It returns nil
-// if there is but one.
+// fitHead fits a logistic model. Both kinds of decisions weigh the same in total. It
+// returns nil if there is but one.
 func fitHead(all []decided) *adaptive.Head {
 	var n [2]float64
 	for _, d := range all {
@@ -136,47 +136,14 @@ func fitHead(all []decided) *adaptive.Head {
 	if n[0] == 0 || n[1] == 0 {
 		return nil
 	}
-	const size = 1 + adaptive.HeadFeatures
-	w := &adaptive.Head{}
-	for range 30 {
-		var m [size][size + 1]float64 // the Hessian and the gradient
-		m[0][0] = 1e-6
-		for i := 1; i < size; i++ {
-			m[i][i], m[i][size] = headPull, headPull*w[i]
-		}
-		for _, d := range all {
-			x, z := append([]float64{1}, d.x[:]...), 0.0
-			for i := range x {
-				z += w[i] * x[i]
-			}
-			p, weight := 1/(1+math.Exp(-z)), (n[0]+n[1])/2/n[int(d.speak)]
-			for i := range x {
-				for j := range x {
-					m[i][j] += weight * p * (1 - p) * x[i] * x[j]
-				}
-				m[i][size] += weight * (p - d.speak) * x[i]
-			}
-		}
-		for i := range m { // Gauss and Jordan; the matrix is positive definite
-			for k := range m {
-				if f := m[k][i] / m[i][i]; k != i {
-					for j := range m[k] {
-						m[k][j] -= f * m[i][j]
-					}
-				}
-			}
-		}
-		step := 0.0
-		for i := range w {
-			w[i] -= m[i][size] / m[i][i]
-			step = max(step, math.Abs(m[i][size]/m[i][i]))
-		}
-		if step < 1e-9 {
-			break
-		}
+	var examples []logistic.Example
+	for i := range all {
+		d := &all[i]
+		examples = append(examples, logistic.Example{X: d.x[:], Positive: d.speak == 1, Weight: (n[0] + n[1]) / 2 / n[int(d.speak)]})
 	}
-	for i := range w {
-		w[i] = math.Round(w[i]*1e4) / 1e4
+	w := &adaptive.Head{}
+	for i, f := range logistic.Fit(examples, adaptive.HeadFeatures, headPull) {
+		w[i] = math.Round(f*1e4) / 1e4
 	}
 	return w
 }

@@ -5,23 +5,22 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/folkmoot/moot/internal/logistic"
 	"github.com/folkmoot/moot/policies/wasteguard"
 )
 
-// Parameters of logistic regression by Newton's method (Hastie, Tibshirani, Friedman, The
-// Elements of Statistical Learning, 2nd ed., 4.4). They are fixed and not tuned.
-const (
-	pull      = 1 // L2 penalty on a weight of a feature in units of its standard deviation
-	maxSteps  = 30
-	converged = 1e-9
-	figures   = 4 // significant figures of what a model holds, so that processors agree
-)
+// pull is the L2 penalty on a weight of a feature in units of its standard deviation.
+// It is not tuned.
+const pull = 1
+
+// figures are the significant figures of what a model holds, so that processors agree.
+const figures = 4
 
 // Learn learns a model of the runs.
 func Learn(runs []*Run) *wasteguard.Model {
 	m := &wasteguard.Model{}
 	deviations := standardize(runs, m)
-	weights := newton(runs, m, deviations)
+	weights := fit(runs, m, deviations)
 	for i := range m.Weights {
 		m.Weights[i], m.Means[i] = rounded(weights[i]/deviations[i]), rounded(m.Means[i])
 	}
@@ -75,70 +74,17 @@ func standardize(runs []*Run, m *wasteguard.Model) (deviations wasteguard.Featur
 	return deviations
 }
 
-const (
-	bias = wasteguard.Count // the index of the intercept, which is not penalized
-	size = wasteguard.Count + 1
-)
-
-// newton returns the weights of the standardized features, and the intercept.
-func newton(runs []*Run, m *wasteguard.Model, deviations wasteguard.Features) (b [size]float64) {
-	for range maxSteps {
-		var h [size][size + 1]float64 // the Hessian, and the gradient as its last column
-		for i := range wasteguard.Count {
-			h[i][i], h[i][size] = pull, pull*b[i]
+// fit returns the weights of the standardized features.
+func fit(runs []*Run, m *wasteguard.Model, deviations wasteguard.Features) []float64 {
+	var examples []logistic.Example
+	each(runs, func(x *wasteguard.Features, mistake bool) {
+		z := make([]float64, len(x))
+		for i := range x {
+			z[i] = (x[i] - m.Means[i]) / deviations[i]
 		}
-		h[bias][bias] = 1e-6 // the matrix is regular also if there is no turn
-		each(runs, func(x *wasteguard.Features, mistake bool) {
-			z := [size]float64{bias: 1}
-			sum := b[bias]
-			for i := range x {
-				z[i] = (x[i] - m.Means[i]) / deviations[i]
-				sum += b[i] * z[i]
-			}
-			p := 1 / (1 + math.Exp(-sum))
-			miss := p
-			if mistake {
-				miss--
-			}
-			for i := range z {
-				for j := range z {
-					h[i][j] += p * (1 - p) * z[i] * z[j]
-				}
-				h[i][size] += miss * z[i]
-			}
-		})
-		step := solve(&h)
-		largest := 0.0
-		for i := range b {
-			b[i] -= step[i]
-			largest = max(largest, math.Abs(step[i]))
-		}
-		if largest < converged {
-			break
-		}
-	}
-	return b
-}
-
-// solve solves a positive definite system by Gaussian elimination. The last column of h is
-// the right side.
-func solve(h *[size][size + 1]float64) (x [size]float64) {
-	for i := range h {
-		for j := i + 1; j < size; j++ {
-			f := h[j][i] / h[i][i]
-			for k := i; k <= size; k++ {
-				h[j][k] -= f * h[i][k]
-			}
-		}
-	}
-	for i := size - 1; i >= 0; i-- {
-		x[i] = h[i][size]
-		for k := i + 1; k < size; k++ {
-			x[i] -= h[i][k] * x[k]
-		}
-		x[i] /= h[i][i]
-	}
-	return x
+		examples = append(examples, logistic.Example{X: z, Positive: mistake, Weight: 1})
+	})
+	return logistic.Fit(examples, wasteguard.Count, pull)[1:]
 }
 
 // cuts returns the scores that shares of all turns reach, people's included, rounded down
