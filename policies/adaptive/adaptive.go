@@ -53,7 +53,7 @@ func New() *Policy { return NewWith(nil) }
 // is part of the snapshot from which each decision starts.
 func NewWith(t *Team) *Policy {
 	const seats = 256
-	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState), numbers: make([]byte, 0, maxState)}
+	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), labels: make([]uint64, 0, 4*seats), ends: make([]int, 0, seats), topics: make([]topic, 0, maxTopics), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState), numbers: make([]byte, 0, maxState)}
 	return &Policy{room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
 }
 
@@ -95,7 +95,7 @@ func (p *Policy) observe(in *policy.Input) bool {
 			r.learn(e.From)
 			r.count(e.From)
 		}
-		r.note = note{}
+		r.note, r.newest = note{}, e.Text
 		if i >= len(in.Events)-recentEvents {
 			r.addNames(e)
 		}
@@ -182,11 +182,11 @@ func (p *Policy) answer(best int) policy.Decision {
 	return d
 }
 
-// Configure reads {"threshold":0,"silence":0,"silence_head":[...],"team":{...}}. The threshold, from 0 to 1, is
+// Configure reads {"threshold":0,"silence":0,"silence_head":[...],"roles":true,"team":{...}}. The threshold, from 0 to 1, is
 // the least probability of a choice; with the default, 0, the policy always
 // chooses. The team and the head are the output of `moot policy learn`.
 func (p *Policy) Configure(settings policy.JSON) error {
-	p.threshold, p.silence, p.head, p.room.team = 0, 0, nil, nil
+	p.threshold, p.silence, p.head, p.room.noRoles, p.room.team = 0, 0, nil, false, nil
 	r := policy.NewReader(settings)
 	for r.Object(); r.More(); {
 		switch k := r.Key(); k {
@@ -200,6 +200,8 @@ func (p *Policy) Configure(settings policy.JSON) error {
 			}
 		case "silence_head":
 			p.head = readHead(&r)
+		case "roles":
+			p.room.noRoles = !r.Bool()
 		case "team":
 			p.room.team = readTeam(&r)
 		default:

@@ -49,7 +49,9 @@ type row struct {
 	person  int // index in people, or newcomer
 	bucket  int
 	pending bool
-	tool    bool
+	tool    bool                // after code
+	runs    bool                // a newcomer that is a tool
+	role    float64             // factor of the role of a newcomer: see roles
 	habit   [habitCount]float64 // probability by each habit
 	part    [parts]float64      // what the laws have in common: see predict
 	naming  [strengths]float64  // factor of each strength
@@ -65,7 +67,7 @@ const newcomer = -1
 // latest speakers first, then those that have not spoken, in the order of the room.
 func (r *room) describe() {
 	var seats [maxPeople]int // by recency, from 1 on
-	r.rows = r.rows[:0]
+	r.rows, r.newcomers = r.rows[:0], 0
 	for seat := range r.agents {
 		if rank := r.rank(r.agents[seat].ID); rank >= 0 {
 			seats[rank] = seat + 1
@@ -79,8 +81,10 @@ func (r *room) describe() {
 	for seat := range r.agents {
 		if r.rank(r.agents[seat].ID) < 0 {
 			r.addRow(seat, newcomer)
+			r.newcomers++
 		}
 	}
+	r.roles()
 	r.recencyHabit()
 	r.airtimeHabit()
 	r.sequenceHabit()
@@ -88,7 +92,7 @@ func (r *room) describe() {
 
 func (r *room) addRow(seat, person int) {
 	a := &r.agents[seat]
-	w := row{seat: seat, person: person, bucket: bucketOf(person)}
+	w := row{seat: seat, person: person, bucket: bucketOf(person), role: 1}
 	spoke := 0
 	if person != newcomer {
 		spoke = r.people[person].turn

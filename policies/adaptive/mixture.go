@@ -54,7 +54,7 @@ func (r *room) predict() {
 	newcomers := 0.0
 	for i := range r.rows {
 		w := &r.rows[i]
-		factor := 1.0
+		factor := w.role
 		if w.pending {
 			factor *= pendingFactor
 		}

@@ -42,6 +42,8 @@ func (r *room) habitReason(to []byte, w *row, habit int) []byte {
 	id := r.agents[w.seat].ID
 	pair, _ := r.followed(w)
 	switch {
+	case w.role > 1:
+		return appendAll(to, id, " has not spoken yet, and its role comes next")
 	case w.person == newcomer:
 		return appendAll(to, id, " has not spoken yet")
 	case habit == sequence && pair > 0:

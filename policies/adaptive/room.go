@@ -29,10 +29,16 @@ type room struct {
 
 	weights [laws]float64 // of the laws; they sum to 1
 	note    note          // the prediction for the next turn
+	topics  []topic       // of the newest text
 
-	team   *Team
-	agents []policy.Agent
-	rows   []row
+	team      *Team
+	noRoles   bool
+	agents    []policy.Agent
+	rows      []row
+	newest    string   // the text of the newest message of the input, or ""
+	newcomers int      // rows of participants that have not spoken
+	labels    []uint64 // stems of what participants are called
+	ends      []int    // where those of each participant end
 
 	// Memory of the state, and of the one before, which ids point into.
 	text, spare, numbers []byte

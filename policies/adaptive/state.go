@@ -14,7 +14,7 @@ import (
 // or version, counts as no state: the policy then learns the room again.
 
 // stateVersion is the first number of a state.
-const stateVersion = 6
+const stateVersion = 7
 
 // maxState is more than the size of any state, in bytes.
 const maxState = 16 << 10
@@ -37,6 +37,12 @@ func (r *room) save() policy.JSON {
 	w.Bool(r.note.set)
 	writeAll(&w, r.note.newcomer[:])
 	writeAll(&w, r.note.sums[:])
+	w.Array()
+	for _, t := range r.topics {
+		w.Int(int64(t.stem))
+		writeAll(&w, []float64{t.count})
+	}
+	w.EndArray()
 	w.EndArray()
 	r.numbers = w.Bytes()
 	return r.saveStrings()
@@ -115,6 +121,7 @@ func (r *room) restore(j policy.JSON) {
 func (r *room) reset() {
 	*r = room{
 		people: r.people[:0], named: r.named[:0], last: turn{words: r.last.words[:0]},
+		topics: r.topics[:0], labels: r.labels[:0], ends: r.ends[:0], noRoles: r.noRoles,
 		team: r.team, rows: r.rows[:0], text: r.text, spare: r.spare, numbers: r.numbers,
 	}
 	for j := range r.weights {
@@ -140,6 +147,12 @@ func (r *room) read(d *decoder) bool {
 	r.note.set = d.More() && d.Bool()
 	d.fractions(r.note.newcomer[:])
 	d.fractions(r.note.sums[:])
+	for d.list(); d.More(); {
+		r.topics = append(r.topics, topic{stem: uint64(d.Int()), count: d.fraction()})
+		if len(r.topics) > maxTopics {
+			d.Fail("too many topics")
+		}
+	}
 	if d.More() || d.ids.More() {
 		return false
 	}

@@ -26,6 +26,7 @@ func TestStateIsBounded(t *testing.T) {
 	for i := range maxNamed {
 		r.named = append(r.named, naming{long(i), maxNumber, maxNumber})
 	}
+	r.topics = slices.Repeat([]topic{{stem: maxNumber - 1, count: topicBytes}}, maxTopics)
 	r.last = turn{addressed: long(1), named: long(2), words: slices.Repeat([]uint16{1<<16 - 1}, maxWords)}
 	for class := range r.recency {
 		for b := range r.recency[class] {
@@ -43,7 +44,7 @@ func largeRoom(n int, seed uint64) (agents []policy.Agent, next func() policy.Ev
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for i := range n {
 		id := fmt.Sprintf("p%03d", i)
-		agents = append(agents, policy.Agent{ID: id, Name: id, Kind: []string{policy.Local, policy.Human}[i%2], Eligible: true})
+		agents = append(agents, policy.Agent{ID: id, Name: id, Kind: []string{policy.Local, policy.Human}[i%2], Domains: []string{"subject" + string(rune('A'+i%26)), fmt.Sprintf("%c%c%c", 'a'+i%26, 'b'+i%7, 'c')}, Eligible: true})
 	}
 	seq := int64(0)
 	return agents, func() policy.Event {
@@ -52,7 +53,7 @@ func largeRoom(n int, seed uint64) (agents []policy.Agent, next func() policy.Ev
 		e := policy.Event{Seq: seq, From: who(), Kind: policy.KindMessage, Text: "well"}
 		for range rng.IntN(9) {
 			id := who()
-			e.Text += " " + id + []string{",", ":", "?", "", "```"}[rng.IntN(5)]
+			e.Text += fmt.Sprintf(" %c%c%c ", 'a'+rng.IntN(26), 'b'+rng.IntN(7), 'c') + id + []string{",", ":", "?", "", "```"}[rng.IntN(5)]
 			if id != e.From && !policy.Has(e.Mentions, id) {
 				e.Mentions = append(e.Mentions, id)
 			}
