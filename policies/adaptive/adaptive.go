@@ -13,7 +13,8 @@
 //
 // A decision uses the files in this order: state.go decodes the state; mixture.go
 // compares the prediction with the actual speaker; room.go counts; laws.go and
-// taught.go describe the candidates; mixture.go predicts; reasons.go explains.
+// taught.go describe the candidates, and role.go those that have not spoken;
+// mixture.go predicts; reasons.go explains.
 //
 // The policy predicts the turns that people and agents would take. These are not
 // always the best turns for the room.
