@@ -91,6 +91,52 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
+// A readText is a message of SARIF as a test reads it.
+type readText struct {
+	Text *string `json:"text"`
+}
+
+// A readSARIF is a file as a test reads it: it has the fields of SARIF 2.1.0 that a report writes.
+type readSARIF struct {
+	Schema  string `json:"$schema"`
+	Version string `json:"version"`
+	Runs    []struct {
+		Tool struct {
+			Driver struct {
+				Name    *string `json:"name"`
+				Version string  `json:"version"`
+				Rules   []struct {
+					ID    *string  `json:"id"`
+					Short readText `json:"shortDescription"`
+					Full  readText `json:"fullDescription"`
+					Help  readText `json:"help"`
+				} `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
+		Invocations []struct {
+			Successful *bool `json:"executionSuccessful"`
+		} `json:"invocations"`
+		Results []struct {
+			RuleID    string   `json:"ruleId"`
+			RuleIndex int      `json:"ruleIndex"`
+			Level     string   `json:"level"`
+			Message   readText `json:"message"`
+			Locations []struct {
+				Physical struct {
+					Artifact struct {
+						URI string `json:"uri"`
+					} `json:"artifactLocation"`
+				} `json:"physicalLocation"`
+				Logical []struct {
+					Name string `json:"name"`
+					Kind string `json:"kind"`
+				} `json:"logicalLocations"`
+			} `json:"locations"`
+			Fingerprints map[string]string `json:"partialFingerprints"`
+		} `json:"results"`
+	} `json:"runs"`
+}
+
 // TestSARIF: the fields that the schema of SARIF 2.1.0 requires are there, with allowed
 // values, and there are no other fields than those named here.
 func TestSARIF(t *testing.T) {
@@ -100,48 +146,7 @@ func TestSARIF(t *testing.T) {
 	if err := r.WriteSARIF(&b, "v1.2.3", []string{"talks of may.jsonl", "b.jsonl"}); err != nil {
 		t.Fatal(err)
 	}
-	type text struct {
-		Text *string `json:"text"`
-	}
-	var got struct {
-		Schema  string `json:"$schema"`
-		Version string `json:"version"`
-		Runs    []struct {
-			Tool struct {
-				Driver struct {
-					Name    *string `json:"name"`
-					Version string  `json:"version"`
-					Rules   []struct {
-						ID    *string `json:"id"`
-						Short text    `json:"shortDescription"`
-						Full  text    `json:"fullDescription"`
-						Help  text    `json:"help"`
-					} `json:"rules"`
-				} `json:"driver"`
-			} `json:"tool"`
-			Invocations []struct {
-				Successful *bool `json:"executionSuccessful"`
-			} `json:"invocations"`
-			Results []struct {
-				RuleID    string `json:"ruleId"`
-				RuleIndex int    `json:"ruleIndex"`
-				Level     string `json:"level"`
-				Message   text   `json:"message"`
-				Locations []struct {
-					Physical struct {
-						Artifact struct {
-							URI string `json:"uri"`
-						} `json:"artifactLocation"`
-					} `json:"physicalLocation"`
-					Logical []struct {
-						Name string `json:"name"`
-						Kind string `json:"kind"`
-					} `json:"logicalLocations"`
-				} `json:"locations"`
-				Fingerprints map[string]string `json:"partialFingerprints"`
-			} `json:"results"`
-		} `json:"runs"`
-	}
+	var got readSARIF
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&got); err != nil {
