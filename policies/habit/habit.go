@@ -56,7 +56,7 @@ func known(rule string) bool { return rule == BestRule || rule == None || policy
 func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	t := newTable(in, p.rule.Mention)
 	if len(t.seats) == 0 {
-		return policy.Decline(t.nobody())
+		return policy.Decline(t.noCandidate())
 	}
 	rule, x := p.rule, Experts{}
 	if rule.Then == BestRule {

@@ -41,8 +41,8 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// nobody says why there is no candidate.
-func (t *table) nobody() string {
+// noCandidate says why there is no candidate.
+func (t *table) noCandidate() string {
 	for i := range t.in.Agents {
 		if a := &t.in.Agents[i]; a.Eligible {
 			return "only " + a.ID + " could speak, and it has just spoken"

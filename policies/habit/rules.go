@@ -11,7 +11,7 @@ const (
 	RoundRobin  = "round-robin"  // comes next in the order of the participants
 	LeastRecent = "least-recent" // has been silent for longest
 	BestRule    = "experts"      // the rule above that was right most often recently decides
-	None        = "none"         // nobody is chosen
+	None        = "none"         // no participant is chosen
 )
 
 // experts are the rules that BestRule chooses from. Ties go to the earlier one.
