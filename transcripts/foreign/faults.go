@@ -112,6 +112,9 @@ func (t *builder) mark() mark {
 func (t *builder) restore(m mark) {
 	if t.report.Joined == m.report.Joined {
 		t.report, t.lastID, t.c.Turns = m.report, m.lastID, t.c.Turns[:m.turns]
+		for i, s := range t.stated {
+			t.stated[i].turns = slices.DeleteFunc(s.turns, func(turn int) bool { return turn >= m.turns })
+		}
 	}
 }
 

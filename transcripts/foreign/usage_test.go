@@ -39,6 +39,19 @@ func TestUsage(t *testing.T) {
 			{"id":"2","timestamp":"2026-01-01T00:00:01Z","type":"gemini","content":"We may.","tokens":{"input":20,"output":5,"cached":7,"thoughts":3,"tool":0,"total":28}}]}`,
 			"- 20/8/7/3",
 		},
+		{ // a message that is left out takes its usage with it
+			"fault.json", `{"sessionId":"s","projectHash":"h","messages":[
+			{"id":"1","type":"user","content":"May we?"},
+			{"id":"2","type":"gemini","content":["We may.",7],"tokens":{"input":20,"output":5}},
+			{"id":"3","type":"gemini","content":"We may.","tokens":{"input":30,"output":6}}]}`,
+			"- 30/6/0/0",
+		},
+		{
+			"end.json", `{"sessionId":"s","projectHash":"h","messages":[
+			{"id":"1","type":"user","content":"May we?"},
+			{"id":"2","type":"gemini","content":["We may.",7],"tokens":{"input":20,"output":5}}]}`,
+			"-",
+		},
 		{
 			"qwen.jsonl", `
 			{"uuid":"1","sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"May we?"}]}}
