@@ -121,6 +121,10 @@ func (t *builder) participant(id, name, kind, role string) string {
 // addTurn adds a turn, or joins p to the turn before. Unknown speakers and
 // addressees become agents.
 func (t *builder) addTurn(p piece) {
+	if clean(p.speaker) == "" {
+		t.leaveOut("message without a speaker")
+		return
+	}
 	t.report.Pieces++
 	p.speaker = t.presumeAgent(p.speaker)
 	to := t.addressees(p)

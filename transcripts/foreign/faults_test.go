@@ -113,6 +113,20 @@ func readAll(tb testing.TB, content []byte, name string, o Options) (all []*Conv
 	return all, rest, nil
 }
 
+// TestNoSpeaker: a message of nobody is left out and counted.
+func TestNoSpeaker(t *testing.T) {
+	const content = `[{"type":"m.room.message","sender":"","content":{"msgtype":"m.text","body":"x"}},
+		{"type":"m.room.message","sender":"@a:b","content":{"msgtype":"m.text","body":"y"}}]`
+	_, all, err := readWith(t, []byte(content), "f", Options{Format: Matrix})
+	if err != nil || len(all) != 1 || len(all[0].Turns) != 1 {
+		t.Fatalf("%d conversations, %v", len(all), err)
+	}
+	sound(t, all[0])
+	if left := all[0].Report.Left; len(left) != 1 || left[0].Why != "message without a speaker" {
+		t.Errorf("%+v", left)
+	}
+}
+
 // TestFaultsAreBounded: a report names the first faults and counts all.
 func TestFaultsAreBounded(t *testing.T) {
 	in := `[{"role":"user","content":"a"}` + strings.Repeat(`,{"role":"user","content":7}`, 1000) + `]`
