@@ -180,7 +180,7 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 		return fmt.Errorf("kind %q is none that participants send", t.Kind)
 	case len(t.MessageID) > MaxMessageID || len(t.Correlation) > MaxMessageID:
 		return fmt.Errorf("message_id or correlation_id is longer than %d bytes", MaxMessageID)
-	case t.Seconds != nil && math.Abs(*t.Seconds) > maxSeconds:
+	case t.Seconds != nil && math.Abs(*t.Seconds) > MaxSeconds:
 		return fmt.Errorf("t_s %g is out of range", *t.Seconds)
 	}
 	if _, err := t.wallTime(); err != nil {
@@ -197,8 +197,8 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	return nil
 }
 
-// maxSeconds is a century. A larger clock is a mistake.
-const maxSeconds = 100 * 366 * 24 * 3600
+// MaxSeconds is a century. A larger clock is a mistake.
+const MaxSeconds = 100 * 366 * 24 * 3600
 
 // wallTime returns the date and time in UTC, the zero Time if there is none.
 func (t *Turn) wallTime() (time.Time, error) {

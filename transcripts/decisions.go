@@ -42,7 +42,7 @@ func (d *Decision) check(after, turns int, ids map[string]bool) error {
 		return fmt.Errorf("agent %q is not a participant", d.Agent)
 	case d.Before < after || d.Before > turns:
 		return fmt.Errorf("before is %d", d.Before)
-	case d.Seconds != nil && math.Abs(*d.Seconds) > maxSeconds:
+	case d.Seconds != nil && math.Abs(*d.Seconds) > MaxSeconds:
 		return fmt.Errorf("t_s %g is out of range", *d.Seconds)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,6 +134,10 @@ func (t *builder) addTurn(p piece) {
 		return
 	}
 	t.flush()
+	if p.seconds != nil && math.Abs(*p.seconds) > transcripts.MaxSeconds {
+		t.countChange("clock beyond a century, dropped")
+		p.seconds = nil
+	}
 	turn := transcripts.Turn{
 		I: len(t.c.Turns), Speaker: p.speaker, Text: t.bounded(p.text), Channel: p.channel, Addressees: to, Seconds: p.seconds,
 		Kind: p.sent.kind, MessageID: p.sent.id, Correlation: p.sent.correlation,

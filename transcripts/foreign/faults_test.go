@@ -127,6 +127,18 @@ func TestNoSpeaker(t *testing.T) {
 	}
 }
 
+// TestWrongClock: a time that the neutral form refuses is dropped, and its turn stays.
+func TestWrongClock(t *testing.T) {
+	_, all, err := readWith(t, []byte("1000000:0:00,00 --> 0:00,00\nx"), "f", Options{Format: SRT})
+	if err != nil || len(all) != 1 || len(all[0].Turns) != 1 {
+		t.Fatalf("%d conversations, %v", len(all), err)
+	}
+	sound(t, all[0])
+	if changed := all[0].Report.Changed; len(changed) != 1 || changed[0].Why != "clock beyond a century, dropped" {
+		t.Errorf("%+v", changed)
+	}
+}
+
 // TestFaultsAreBounded: a report names the first faults and counts all.
 func TestFaultsAreBounded(t *testing.T) {
 	in := `[{"role":"user","content":"a"}` + strings.Repeat(`,{"role":"user","content":7}`, 1000) + `]`
