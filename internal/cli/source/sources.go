@@ -205,7 +205,7 @@ func (s *Sources) openRoom(ctx context.Context, name string, visit func(Origin) 
 	case errors.Is(err, log.ErrNotFound), err == nil && tail.Seq == 0:
 		return &problem.Error{
 			Code: "ROOM-UNKNOWN", What: "there is neither a file nor a room " + name, Where: s.Dir,
-			Fix: "`moot ls` lists the rooms of the data folder; --data chooses another",
+			Fix: "check the path of the file, whose forms `moot transcript import --help` lists; `moot ls` lists the rooms of the data folder, and --data chooses another",
 		}
 	case err != nil:
 		return err
