@@ -4,15 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/internal/condition"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/history"
 	reports "github.com/folkmoot/moot/replay/report"
 	"github.com/folkmoot/moot/replay/score"
 	"github.com/folkmoot/moot/transcripts"
@@ -173,14 +177,50 @@ func (o *replayOptions) outcomes() (*score.OutcomeField, *ratings, error) {
 	return f, r, err
 }
 
+// find reads the transcripts up to the first one that has, or may get, the field. It
+// returns an error if there is none. So a field with a typing error is known before a
+// policy is asked.
+func (r *ratings) find(ctx context.Context, field string, src *source.Sources) error {
+	defer src.Quiet()()
+	var all []string
+	found := false
+	err := src.Each(ctx, func(o source.Origin) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		fields := r.of(&o)
+		_, found = fields[field]
+		if found = found || o.Talk == nil && field == history.FieldCompleted; found { // of a room, its end decides
+			return errEnough
+		}
+		all = slices.AppendSeq(all, maps.Keys(fields))
+		slices.Sort(all)
+		all = slices.Compact(all)
+		return nil
+	})
+	switch {
+	case found:
+		return nil
+	case err != nil:
+		return err
+	}
+	return noOutcome(field, all)
+}
+
 // checkOutcome reports an outcome that no transcript has.
 func checkOutcome(f *score.OutcomeField, r *reports.Report) error {
 	if f == nil || r.Outcome == nil || r.Outcome.Transcripts > 0 {
 		return nil
 	}
+	return noOutcome(f.Name, r.Outcome.Fields)
+}
+
+// noOutcome is the error of a field that no transcript has. These are the fields that
+// they have.
+func noOutcome(field string, fields []string) error {
 	fix := "the transcripts have no fields; give them by --ratings FILE"
-	if len(r.Outcome.Fields) > 0 {
-		fix = "the fields are " + strings.Join(r.Outcome.Fields[:min(len(r.Outcome.Fields), 40)], ", ")
+	if len(fields) > 0 {
+		fix = "the fields are " + strings.Join(fields[:min(len(fields), 40)], ", ")
 	}
-	return &problem.Error{Code: "REPLAY-OUTCOME", What: "no transcript has the field " + f.Name, Fix: fix}
+	return &problem.Error{Code: "REPLAY-OUTCOME", What: "no transcript has the field " + field, Fix: fix}
 }

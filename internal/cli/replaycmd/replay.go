@@ -125,6 +125,9 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 		conditions = append(conditions, c)
 	}
 	outcome, rated, err := o.outcomes()
+	if err == nil && outcome != nil && !slices.Contains(args, "-") {
+		err = rated.find(cmd.Context(), outcome.Name, src)
+	}
 	if err != nil {
 		return err
 	}

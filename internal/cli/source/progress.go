@@ -48,8 +48,13 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Quiet ends telling the user what is left out.
-func (s *Sources) Quiet() { s.Note, s.warn = nil, nil }
+// Quiet ends telling the user what is left out, until the function that it returns is
+// called.
+func (s *Sources) Quiet() (end func()) {
+	note, warn := s.Note, s.warn
+	s.Note, s.warn = nil, nil
+	return func() { s.Note, s.warn = note, warn }
+}
 
 // Files returns the arguments that are files.
 func (s *Sources) Files() []string {
