@@ -44,6 +44,10 @@ type Account struct {
 	Guard string         // name of the policy that Watch is of; "" for none
 	Watch func() Watcher // returns the watcher of a new run; nil for none
 
+	// TrainedOn names the data in which the figures of that policy are too good; "" if
+	// none is known.
+	TrainedOn string
+
 	// Step, when set, is called before each turn. An error ends the run there.
 	Step func() error
 

@@ -86,6 +86,8 @@ type Guard struct {
 	Good        int64  `json:"good"`         // runs that have succeeded
 	GoodStopped int64  `json:"good_stopped"` // of these, how many would have ended earlier: false alarms
 	Part               // the turns that would have been saved
+
+	TrainedOn string `json:"trained_on,omitempty"` // data in which the figures of the policy are too good
 }
 
 // A Share is a ratio with four decimals. NaN is null in JSON.
@@ -143,7 +145,7 @@ func (a *Account) Report() *Report {
 	}
 	if a.Guard != "" {
 		g := &a.guard
-		r.Guard = &Guard{a.Guard, t.runs, g.stopped, g.early, g.good, g.goodStopped, g.partOf(t)}
+		r.Guard = &Guard{a.Guard, t.runs, g.stopped, g.early, g.good, g.goodStopped, g.partOf(t), a.TrainedOn}
 	}
 	return r
 }

@@ -21,6 +21,10 @@ type Policy struct {
 	Ref      room.PolicyRef // determines its inputs
 	Proposer Proposer
 	Baseline string // used when Proposer is nil, see [BaselineNames]
+
+	// TrainedOn names data from which the settings are learnt, in which the figures of
+	// the policy are too good; "" if none is known.
+	TrainedOn string
 }
 
 // ErrNoPolicies reports a replay without policies.

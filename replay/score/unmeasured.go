@@ -57,6 +57,9 @@ func (b *Batch) Limits() []string {
 		if why := b.unmeasured(k); why != "" {
 			out = append(out, b.Policies[k].Name+" "+why+", so it has no figures")
 		}
+		if data := b.Policies[k].TrainedOn; data != "" {
+			out = append(out, b.Policies[k].Name+" is learnt from "+data+": there its figures are too good")
+		}
 	}
 	single := 0
 	for _, r := range b.Runs {

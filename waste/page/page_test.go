@@ -62,14 +62,14 @@ func TestText(t *testing.T) {
 
 func TestSentences(t *testing.T) {
 	r := labelled(t)
-	r.Guard = &waste.Guard{Policy: "wasteguard", Runs: 120, Stopped: 40, Good: 40, GoodStopped: 1, Part: waste.Part{Tokens: 800_000, Share: .42}}
+	r.Guard = &waste.Guard{Policy: "wasteguard", TrainedOn: "some runs", Runs: 120, Stopped: 40, Good: 40, GoodStopped: 1, Part: waste.Part{Tokens: 800_000, Share: .42}}
 	if got := text(t, r); !strings.Contains(got, "With wasteguard 40 of 120 runs would have ended earlier, without ~800k tokens (42.0 %). False alarms: 1 of 40 good ones.") {
 		t.Error(got)
 	}
-	if got := text(t, r); !strings.Contains(got, "note: the settings of wasteguard are learnt from failed runs") {
+	if got := text(t, r); !strings.Contains(got, "note: the settings of wasteguard are learnt from some runs: there its figures are too good") {
 		t.Error(got)
 	}
-	r.Guard.Policy, r.Guard.Good = "wasteguard@own.json", 0
+	r.Guard.Policy, r.Guard.TrainedOn, r.Guard.Good = "wasteguard@own.json", "", 0
 	if got := text(t, r); strings.Contains(got, "the settings of wasteguard") {
 		t.Error(got)
 	}

@@ -116,8 +116,8 @@ func (v view) notes() []string {
 		all = append(all, "prompts are estimated as all texts of the run so far; catch-up prompts have only those since the agent's last turn")
 	}
 	all = append(all, "a turn of several kinds counts as the first of them in this order; turns count from 0")
-	if v.Guard != nil && v.Guard.Policy == "wasteguard" { // with the settings that it comes with
-		all = append(all, "the settings of wasteguard are learnt from failed runs of the data set Who&When: on these runs its figures are too good")
+	if v.Guard != nil && v.Guard.TrainedOn != "" {
+		all = append(all, "the settings of wasteguard are learnt from "+v.Guard.TrainedOn+": there its figures are too good")
 	}
 	if v.Labelled > 0 && v.Succeeded == 0 {
 		all = append(all, "the labels are of failed runs only: they do not say how many good runs have such turns too")

@@ -11,6 +11,8 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
 	"github.com/folkmoot/moot/plugins"
+	"github.com/folkmoot/moot/policies/builtins"
+	"github.com/folkmoot/moot/policies/wasteguard"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/drive"
 	reports "github.com/folkmoot/moot/replay/report"
@@ -51,7 +53,20 @@ func (a *commands) loadOneReplayed(ctx context.Context, h *plugins.Host, spec st
 	}
 	ref := s.Ref(settings, false)
 	ref.Use = spec
-	return drive.Policy{Name: spec, Proposer: p, Ref: ref}, nil
+	return drive.Policy{Name: spec, Proposer: p, Ref: ref, TrainedOn: trainedOn(ref)}, nil
+}
+
+// trainedOn names the data from which the settings of a policy are learnt that come with
+// it.
+func trainedOn(ref room.PolicyRef) string {
+	if ref.Name != "wasteguard" {
+		return ""
+	}
+	p := wasteguard.New(builtins.New)
+	if ref.Settings != nil && p.Configure(ref.Settings) != nil {
+		return "" // settings of another release
+	}
+	return p.TrainedOn()
 }
 
 // replayedBaseline returns a baseline of replay.

@@ -26,7 +26,7 @@ func guard(cmd *cobra.Command, account *waste.Account, spec string) error {
 			return &problem.Error{Code: "ROOM-SETTINGS", What: "the policy refuses its settings", Where: "--policy " + spec, Err: err, Fix: "`moot policy learn --labels` makes such settings"}
 		}
 	}
-	account.Guard = spec
+	account.Guard, account.TrainedOn = spec, p.TrainedOn()
 	account.Watch = func() waste.Watcher { return &training.Guard{Policy: p} }
 	return nil
 }
