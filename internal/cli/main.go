@@ -20,6 +20,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/seatcmd"
 	"github.com/folkmoot/moot/internal/cli/servecmd"
 	"github.com/folkmoot/moot/internal/cli/setupcmd"
+	"github.com/folkmoot/moot/internal/cli/simcmd"
 	"github.com/folkmoot/moot/internal/cli/transcriptcmd"
 	"github.com/folkmoot/moot/internal/cli/wastecmd"
 )
@@ -107,7 +108,7 @@ func commands(a *app.App) map[string][]*cobra.Command {
 	rooms = append(rooms, mcpcmd.Commands(a)...)
 	return map[string][]*cobra.Command{
 		groupRooms:    rooms,
-		groupPolicies: {policycmd.Command(a), replaycmd.Command(a), wastecmd.Command(a)},
+		groupPolicies: {policycmd.Command(a), replaycmd.Command(a), wastecmd.Command(a), simcmd.Command(a)},
 		groupSetup:    setupcmd.Commands(a),
 	}
 }

@@ -97,6 +97,8 @@ var rules = []rule{
 	{pkg: "waste", may: "internal/condition internal/minhash policies/policy room room/names transcripts"},
 	{pkg: "waste/page", may: "waste"},
 
+	{pkg: "sim", may: "room room/calls room/invariant room/log endpoints/endpoint policies/policy", never: "context crypto/rand io/... net/... os/... sync/... syscall/... unsafe"},
+
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
 	{pkg: "internal/human", bare: true},
@@ -140,7 +142,7 @@ var rules = []rule{
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
 	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/preset internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
-		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets transcripts/... waste/..."},
+		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets sim transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
 }
 

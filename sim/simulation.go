@@ -1,0 +1,137 @@
+package sim
+
+import (
+	"hash"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/folkmoot/moot/room"
+)
+
+// A simulation is one run.
+type simulation struct {
+	cfg     Config
+	src     *source
+	now     time.Duration // since the beginning; never runs back
+	skew    time.Duration // of the wall clock, which jumps
+	timers  timers
+	disk    disk
+	proc    *process // nil while none runs
+	procs   int      // that have run
+	facts   []*facts // rooms, in the order in which they were made
+	clients []*client
+	readers []*spectator
+	result  Result
+	sum     hash.Hash
+	steps   int
+}
+
+// epoch is the wall time at which every simulation begins.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// wall returns the wall time.
+func (s *simulation) wall() time.Time { return epoch.Add(s.now + s.skew) }
+
+// step takes one action.
+func (s *simulation) step() {
+	if s.proc == nil {
+		if s.src.percent(60) {
+			s.startProcess()
+		} else {
+			s.next()
+		}
+		return
+	}
+	runnable := s.runnable()
+	switch s.src.weighted([]int{40 * min(1, len(runnable)), 40 * min(1, s.timers.Len()), 5, 3, 3, 2}) {
+	case 0:
+		one(s.src, runnable...).handleNext()
+	case 1:
+		s.next()
+	case 2:
+		s.personActs()
+	case 3:
+		s.agentActs()
+	case 4:
+		s.readerActs()
+	case 5:
+		s.inject()
+	}
+}
+
+// runnable returns the rooms that have a request to handle.
+func (s *simulation) runnable() (rooms []*hosted) {
+	for _, h := range s.proc.rooms {
+		if h.runnable() {
+			rooms = append(rooms, h)
+		}
+	}
+	return rooms
+}
+
+// inject injects a fault that is no part of another action.
+func (s *simulation) inject() {
+	switch {
+	case s.fault(Crash, 25):
+		s.crash(s.src.percent(40))
+	case s.fault(Clock, 25):
+		s.skew += one(s.src, -24*time.Hour, 24*time.Hour, -time.Second, time.Hour, -s.skew)
+		s.trace("fault", "the wall clock jumps")
+		s.at(moment{kind: onClock})
+	case s.fault(Disk, 10):
+		s.disk.full = 1 + s.src.below(2)
+		s.trace("fault", "the disk is full")
+	default:
+		s.next()
+	}
+}
+
+// wind ends the run: it starts the process if none runs, lets time pass without new
+// actions until nothing is in progress, and checks what must hold then.
+func (s *simulation) wind() {
+	s.cfg.Faults = 0
+	if s.proc == nil {
+		s.startProcess()
+	}
+	for range 400 {
+		if rooms := s.runnable(); len(rooms) > 0 {
+			rooms[0].handleNext()
+		} else if s.settled() || !s.next() {
+			break
+		}
+		if s.proc == nil {
+			s.startProcess()
+		}
+		if len(s.result.Violation) > 0 {
+			return
+		}
+	}
+	for _, r := range s.readers {
+		r.readAll()
+	}
+	for _, f := range s.facts {
+		f.end(s)
+	}
+}
+
+// settled reports whether no room has work in progress.
+func (s *simulation) settled() bool {
+	for _, h := range s.proc.rooms {
+		if h.state.Phase == room.PhaseLive || h.batch != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// stack returns the frames of a panic in this module.
+func stack() string {
+	var frames []string
+	for line := range strings.Lines(string(debug.Stack())) {
+		if strings.Contains(line, ".go:") && strings.Contains(line, "/room/") && len(frames) < 6 {
+			frames = append(frames, strings.TrimSpace(line))
+		}
+	}
+	return "\n" + strings.Join(frames, "\n")
+}
