@@ -92,6 +92,12 @@ type headSet struct {
 func parseHeads(b []byte) headSet {
 	s := headSet{heads: map[string]head{}, snapshots: map[string]head{}, removed: map[string]head{}, size: int64(len(b))}
 	for line := range bytes.SplitSeq(b, []byte("\n")) {
+		// After a power failure the file may have its new size and zeros in the place of
+		// its last records. The record before them is durable.
+		line, _, zeros := bytes.Cut(line, []byte{0})
+		if zeros {
+			s.damaged++
+		}
 		if len(line) == 0 {
 			continue
 		}
