@@ -13,6 +13,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/delivery"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
 // A mailbox is what the test knows of one message to one participant, from the events
@@ -35,6 +36,7 @@ type mailTest struct {
 	order map[string][]string // messages to each receiver in the order of the log
 	curs  map[string]int64
 	n     int
+	rules *invariant.Checker
 }
 
 // TestMailProperties checks invariants C1 to C9 of messages between participants after
@@ -42,7 +44,7 @@ type mailTest struct {
 // the cursors only grow, and no message is delivered that was in no answered prompt.
 func TestMailProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &mailTest{T: rt, boxes: map[string]*mailbox{}, order: map[string][]string{}, curs: map[string]int64{}}
+		m := &mailTest{T: rt, rules: invariant.New(), boxes: map[string]*mailbox{}, order: map[string][]string{}, curs: map[string]int64{}}
 		spec := room.Spec{Room: "r", Objective: "x", Secret: "s", OnRestart: room.RestartContinue}
 		spec.Limits.MaxTurns, spec.Limits.AckTimeout, spec.Limits.MaxInternal, spec.Limits.SameText = 10_000, time.Minute, 1000, 1000
 		spec.Limits.MaxDuration = 1000 * time.Hour
@@ -169,12 +171,19 @@ func (m *mailTest) now() room.Now { return room.Now{Wall: time.Unix(1_800_000_00
 // do gives a command and learns from its events.
 func (m *mailTest) do(actor string, act room.Act) {
 	open := m.s.Turn
-	evs, err := m.s.Decide(room.Command{Actor: actor, Do: act}, m.now())
+	cmd := room.Command{Actor: actor, Do: act}
+	evs, err := m.s.Decide(cmd, m.now())
+	for _, b := range m.rules.Decided(cmd, &m.s, evs, err) {
+		m.Fatalf("%T: %v", act, b)
+	}
 	if err != nil {
 		return
 	}
 	for _, e := range evs {
 		m.s.Apply(e)
+		for _, b := range m.rules.Applied(e, &m.s) {
+			m.Fatalf("%T: %v", act, b)
+		}
 		m.log = append(m.log, e)
 		m.learn(e, open)
 		if m.s.Phase == room.PhaseCompleted || m.s.Phase == room.PhaseError {

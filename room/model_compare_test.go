@@ -17,6 +17,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/invariant"
 	"github.com/folkmoot/moot/room/kinds"
 )
 
@@ -38,8 +39,10 @@ func compareRoom(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
+	check := invariant.New()
 	for _, e := range evs {
 		s.Apply(e)
+		holds(rt, check, e, &s)
 	}
 	m := newModel(open)
 	clock := time.Duration(0)
@@ -50,7 +53,7 @@ func compareRoom(rt *rapid.T) {
 			c = drawCommand(rt, m)
 		}
 		c.ID = "c" + strconv.Itoa(max(0, i-rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1}).Draw(rt, "repeat")))
-		compareStep(rt, m, &s, c, clock)
+		compareStep(rt, m, &s, check, c, clock)
 	}
 }
 
@@ -176,9 +179,12 @@ func draftOf(request, text string) string {
 func normal(text string) string { return strings.ToLower(strings.Trim(text, " .!?")) }
 
 // compareStep gives one command to both, and compares.
-func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock time.Duration) {
+func compareStep(rt *rapid.T, m *model, s *room.State, check *invariant.Checker, c room.Command, clock time.Duration) {
 	what := fmt.Sprintf("%s: %T%+v at %v", c.Actor, c.Do, c.Do, clock)
 	evs, err := s.Decide(c, room.Now{Wall: time.Unix(1_800_000_000, 0), Clock: clock})
+	for _, b := range check.Decided(c, s, evs, err) {
+		rt.Fatalf("%s: %v", what, b)
+	}
 	bodies, allowed := m.do(c, clock)
 	if second := errors.Is(err, room.ErrAnswered); second != m.second {
 		rt.Fatalf("%s: a second answer is %t in the model, the room says %v", what, m.second, err)
@@ -192,6 +198,7 @@ func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock tim
 			rt.Fatalf("%s: event %d does not follow: %s", what, e.Seq, why)
 		}
 		s.Apply(e)
+		holds(rt, check, e, s)
 		got = append(got, stated(e.Body))
 	}
 	for i := range bodies {
@@ -202,6 +209,13 @@ func compareStep(rt *rapid.T, m *model, s *room.State, c room.Command, clock tim
 	}
 	if got, want := stateLine(s), m.stateLine(); got != want {
 		rt.Fatalf("%s:\nroom  %s\nmodel %s", what, got, want)
+	}
+}
+
+// holds checks the invariants after an event.
+func holds(rt *rapid.T, check *invariant.Checker, e room.Event, s *room.State) {
+	for _, b := range check.Applied(e, s) {
+		rt.Fatalf("%+v: %v", e, b)
 	}
 }
 

@@ -18,22 +18,15 @@ import (
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &script{}
-		h := newHistory()
 		step := func(line string) {
-			n := len(s.log)
 			var out strings.Builder
 			s.do(t, &out, line)
 			if t.Failed() {
 				rt.Fatalf("%s", line)
 			}
-			for _, e := range s.log[n:] {
-				if broken := h.add(e); broken != "" {
-					rt.Fatalf("%s\n%d %s: %s", line, e.Seq, e.Body.Type(), broken)
-				}
-			}
 			windows(rt, s)
 		}
-		s.open(rt, h)
+		s.open(rt)
 		step("claim")
 		lines := rapid.SliceOfN(rapid.Custom(command), 1, 60).Draw(rt, "commands")
 		for _, line := range lines {
@@ -47,12 +40,14 @@ func TestProperties(t *testing.T) {
 		if folded := clone(t, s.log); !reflect.DeepEqual(folded, s.state) {
 			rt.Fatalf("the fold of the log is not the live state")
 		}
+		for _, b := range s.checker().Ended(&s.state, s.log) {
+			rt.Fatalf("%v", b)
+		}
 	})
 }
 
-// open opens a random room; its limits are filled in, so that the history
-// can be checked against them.
-func (s *script) open(rt *rapid.T, h *history) {
+// open opens a random room.
+func (s *script) open(rt *rapid.T) {
 	mode := rapid.SampledFrom([]string{"", "/manual", "/semi_auto"})
 	starts := rapid.SampledFrom([]string{"", "/starts"}).Draw(rt, "starts")
 	third := rapid.SampledFrom([]string{"c/remembers", "c/session", "one-to-one"}).Draw(rt, "third") // every kind of room
@@ -62,16 +57,19 @@ func (s *script) open(rt *rapid.T, h *history) {
 	act.Spec.Limits.MaxTurns = rapid.IntRange(1, 12).Draw(rt, "turns")
 	act.Spec.Limits.MaxFailures = rapid.IntRange(1, 3).Draw(rt, "failures")
 	act.Spec.Limits.MaxDuration = 5 * time.Minute
-	evs, err := s.state.Decide(room.Command{ID: "open", Actor: room.ActorHost, Do: act}, room.Now{})
+	cmd := room.Command{ID: "open", Actor: room.ActorHost, Do: act}
+	evs, err := s.state.Decide(cmd, room.Now{})
 	if err != nil {
 		rt.Fatal(err)
 	}
+	broken := s.checker().Decided(cmd, &s.state, evs, err)
 	for _, e := range evs {
 		s.state.Apply(e)
 		s.log = append(s.log, e)
-		if broken := h.add(e); broken != "" {
-			rt.Fatal(broken)
-		}
+		broken = append(broken, s.checker().Applied(e, &s.state)...)
+	}
+	for _, b := range broken {
+		rt.Fatal(b)
 	}
 }
 

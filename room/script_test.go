@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/budget"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
 // TestScripts runs the scripts in testdata: it decides and applies each command and
@@ -40,6 +41,15 @@ type script struct {
 	ledger []room.BudgetCharge
 	prompt int64             // tokens of the next prompt; 0 is 10
 	follow *endpoint.Handoff // of the next reply
+	checks *invariant.Checker
+}
+
+// checker returns the checker of the invariants of the room.
+func (s *script) checker() *invariant.Checker {
+	if s.checks == nil {
+		s.checks = invariant.New()
+	}
+	return s.checks
 }
 
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
@@ -153,6 +163,7 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 	if err != nil {
 		fmt.Fprintf(out, "error: %v\n", err)
 	}
+	broken := s.checker().Decided(cmd, &s.state, evs, err)
 	switch cmd.Do.(type) {
 	case room.Replied, room.Failed:
 		s.usage, s.follow = room.Usage{}, nil
@@ -167,8 +178,12 @@ func (s *script) do(t *testing.T, out *strings.Builder, line string) {
 			t.Errorf("%s: %s does not follow: %s", line, e.Body.Type(), why)
 		}
 		s.state.Apply(e)
+		broken = append(broken, s.checker().Applied(e, &s.state)...)
 		s.log = append(s.log, e)
 		fmt.Fprintf(out, "%d %s %s\n", e.Seq, e.Body.Type(), describe(e.Body))
+	}
+	for _, b := range broken {
+		t.Errorf("%s: %v", line, b)
 	}
 }
 

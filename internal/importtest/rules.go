@@ -57,6 +57,7 @@ var rules = []rule{
 	{pkg: "room/secrets", may: "endpoints/endpoint", never: impure, bare: true},
 	{pkg: "room/budget", never: impure},
 	{pkg: "room/explore", may: "policies/policy", never: impure},
+	{pkg: "room/invariant", may: "endpoints/endpoint policies/policy room room/budget room/calls room/delivery room/kinds room/rights", never: impure},
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/loops room/names room/budget room/rights room/secrets room/kinds room/delivery room/calls room/plan room/explore", never: impure + " unsafe"},
 	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/delivery room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},

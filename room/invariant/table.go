@@ -1,0 +1,143 @@
+package invariant
+
+// table lists the invariants by topic. docs/reliability.md has the same list; a test
+// holds them together.
+var table = []Invariant{
+	// Turns and phases.
+	{"S1", "At most one turn is open.", (*Checker).oneTurn},
+	{"S2", "A prompt that leaves is that of the open turn, which waits for an answer.", nil},
+	{"S3", "The phase changes only as the table of endings says, and nothing speaks in a room that has ended for good.", (*Checker).phases},
+	{"S4", "A turn is granted, and a prompt leaves, only while the room is live.", (*Checker).grantLive},
+	{"S5", "No turn is in flight when the room pauses, and none is open when it ends.", (*Checker).endFree},
+	{"S6", "A message of a seat in manual mode follows an approval of its very text, which counts once.", (*Checker).manualApproved},
+	{"S7", "A semi_auto seat posts nothing without a review that one of its rules picks.", (*Checker).reviewed},
+	{"S8", "The events of a command come together and once, also when the command is repeated.", (*Checker).onceApplied},
+	{"S9", "A seat has one owner: no prompt leaves while a person has the seat, and no other person takes it or writes for it.", (*Checker).oneOwner},
+	{"S10", "A room that was live when its host ended pauses first, unless it says that it goes on.", (*Checker).pausedAfterCrash},
+	{"S11", "In a turn only the participant speaks that has it.", (*Checker).ownTurn},
+	{"S12", "A draft is edited, approved or rejected only while it waits.", (*Checker).draftWaits},
+	{"S13", "A draft is named by the hash of its request and its text.", (*Checker).draftHash},
+	{"S14", "A draft is posted only with an approval, in every mode.", (*Checker).draftApproved},
+	{"S15", "The text that is posted is the text that was approved.", (*Checker).approvedText},
+	{"S16", "The mode that a person has set ends with the room.", (*Checker).modesEnd},
+
+	// Requests and answers.
+	{"R1", "A turn ends at most once.", (*Checker).endOnce},
+	{"R2", "Only the open turn ends.", (*Checker).endOpen},
+	{"R3", "Every turn ends, at the latest a second after its time limit.", nil},
+	{"R4", "A turn gets the time limit of its seat.", (*Checker).granted},
+	{"R5", "A request is that of one turn; it is sent again only to another device, by a restarted host.", (*Checker).newRequest},
+	{"R6", "A seat that breaks its protocol too often is suspended, and its violations end.", (*Checker).violates},
+	{"R7", "Turns are numbered 1, 2, 3.", (*Checker).nextNumber},
+	{"R8", "A late answer and a violation change no turn, no phase and no count of the room.", (*Checker).lateChangesNothing},
+	{"R9", "An agent's text has no more characters than maxOutputChars.", (*Checker).withinOutput},
+
+	// Limits.
+	{"L1", "No turn is granted beyond maxTurns.", (*Checker).withinTurns},
+	{"L2", "No turn is granted when the clock of the room has reached maxDuration.", (*Checker).withinDuration},
+	{"L3", "No turn is granted after maxFailures failures in a row.", (*Checker).withinFailures},
+	{"L4", "A turn is granted only if its prompt, the tokens that are used and those that are reserved for calls fit maxTokens; the same holds for maxCost.", (*Checker).withinTokens},
+	{"L5", "The policy gives an agent no turn in its cooldown, unless an urgent message waits.", (*Checker).cooled},
+	{"L6", "A room in which maxDeclines rounds are declined in a row settles.", (*Checker).settles},
+	{"L7", "Only a person with control changes the limits.", (*Checker).limitsByPerson},
+	{"L8", "An agent's messages to another agent are held beyond the rate.", (*Checker).paired},
+	{"L9", "A jump of the wall clock changes no limit, count, effect or deadline.", nil},
+	{"L10", "An answer is charged with the tokens that it states or, if it states none, at least with the estimate of its prompt.", (*Checker).charged},
+	{"L11", "No count of what is used falls or is negative.", (*Checker).grows},
+	{"L12", "An agent that has used its own budget gets no turn.", (*Checker).withinBudget},
+	{"L13", "A policy that declines is asked again after 100 ms at the earliest.", (*Checker).pausesBetweenDeclines},
+	{"L14", "Only an answer or a person's resumption ends a row of failures.", (*Checker).countsFailures},
+
+	// The policy.
+	{"P1", "A turn goes to an active agent of the roster whose process or session is there.", (*Checker).mayHaveTurn},
+	{"P2", "The agent that the policy chose gets the turn, and no other.", nil},
+	{"P3", "The seed of a decision follows from its room and its number.", (*Checker).seeded},
+	{"P4", "A decision counts only if its input knew every event before it.", (*Checker).seesAll},
+	{"P5", "Every turn has the record of a decision, unless a person or a caller gave it.", (*Checker).recorded},
+	{"P6", "A decision that failed pauses the room, which keeps its record, and gives no turn.", (*Checker).failurePauses},
+	{"P7", "Decisions are numbered without gaps.", (*Checker).numbered},
+	{"P8", "A decision is of the policy in force.", (*Checker).ofPolicy},
+	{"P9", "Reasons and errors are UTF-8 of at most 2,000 bytes.", (*Checker).boundedReason},
+	{"P10", "A participant bids once for the decision that is due, between turns.", (*Checker).oneBid},
+	{"P11", "Confidences and bids are numbers from 0 to 1, and scores are finite.", (*Checker).sound},
+	{"P12", "Only a policy with the grant gives hints.", (*Checker).hinted},
+
+	// The log.
+	{"G1", "Events are numbered 1, 2, 3, and the state is at the last one.", (*Checker).gapless},
+	{"G2", "The clock of the room never goes back.", (*Checker).clockRuns},
+	{"G4", "An event is acknowledged only when the log holds it.", nil},
+	{"G5", "A prompt leaves only when the log holds its turn.", nil},
+	{"G6", "After an append has failed, nothing more is stored until the log is opened again.", nil},
+	{"G7", "A log that is opened again holds every event that was stored, acknowledged or applied, unchanged.", nil},
+	{"G8", "An event changes the room only when the log holds it.", (*Checker).storedFirst},
+	{"G9", "Only a claim starts an epoch, and none comes back.", (*Checker).epochs},
+	{"G10", "The fold of the stored log is the live state.", nil},
+	{"G11", "The id of an event is its own, and follows from its epoch, its number and its command.", (*Checker).named},
+	{"G12", "A state that is restored from a snapshot goes on as the state itself.", nil},
+	{"G13", "A refused command has no events; the events of another carry its id, its actor or the room, and the next numbers.", nil},
+	{"G14", "A decision leaves the state unchanged.", nil},
+	{"G15", "The state counts the turns, messages, declines, failures and passes of the log.", (*Checker).counts},
+	{"G16", "The first event opens the room, and no other does.", (*Checker).opensOnce},
+	{"G17", "The state has that turn open which the events have open.", (*Checker).sameTurn},
+
+	// Messages between participants.
+	{"C1", "Cursors only grow, and none is past the log.", (*Checker).cursorsGrow},
+	{"C2", "A message has a delivery to each of its receivers.", (*Checker).delivers},
+	{"C3", "A message counts as delivered only when it was in a prompt that its receiver has answered.", (*Checker).handsOver},
+	{"C4", "A message is acknowledged once, and by its receiver.", (*Checker).ackedOnce},
+	{"C5", "Each receiver of a broadcast acknowledges for itself.", (*Checker).ackedAlone},
+	{"C6", "Each missed acknowledgement counts once, in order, and only while one is due.", (*Checker).missesInOrder},
+	{"C7", "No two messages have the same id.", (*Checker).newMessage},
+	{"C8", "A refused message leaves a bounded, internal copy, and changes nothing else.", (*Checker).deadBounded},
+	{"C9", "Deliveries are in the order of the log.", (*Checker).inLogOrder},
+	{"C10", "A message that is held is released once, when its time has come.", (*Checker).releasedInTime},
+	{"C11", "A window accounts for every message that its participant may read: given, summarised or counted.", (*Checker).loses},
+	{"C12", "A window hands over, and keeps for later, only messages to its participant.", (*Checker).ownInbox},
+	{"C13", "A catch-up cursor moves only when a turn of its seat ends with an answer, to the end of the window.", (*Checker).catchesUp},
+	{"C14", "A message becomes a dead letter only after all attempts.", (*Checker).expiresAfterAll},
+
+	// Hops and loops.
+	{"H1", "A message has no more hops than maxHops.", (*Checker).withinHops},
+	{"H3", "No agent posts a message to itself.", (*Checker).notItself},
+	{"H6", "A message outside a turn is from the actor that posted it.", (*Checker).ownName},
+	{"H8", "A room ends in which agents write the same text sameText times.", (*Checker).endsRepeats},
+	{"H9", "A room ends in which agents exchange more than maxInternal internal messages in a row.", (*Checker).endsInternal},
+	{"H10", "An agent posts at most 200 messages in a turn, and maxInternal between two.", (*Checker).fewPosts},
+	{"H11", "An agent hands off only in its turn, and a bounded number of times.", (*Checker).handsOff},
+
+	// Permissions and calls of agents.
+	{"X1", "A permission is given by a person with control, or by a rule of the owner; the default is no.", (*Checker).deniedByDefault},
+	{"X2", "Only an actor with control pauses, resumes, ends or changes a room, or reviews a draft.", (*Checker).controlled},
+	{"X3", "A called agent gets no right that it does not have or that its callers may not delegate.", (*Checker).narrows},
+	{"X4", "The budget, the time and the number of a call fit what is left of the limits of its room.", (*Checker).callFits},
+	{"X5", "A called agent calls others only if its caller has allowed it.", (*Checker).nestedAllowed},
+	{"X6", "A call path ends with its caller, visits no agent twice, and is at most five deep.", (*Checker).noCycle},
+	{"X7", "A call is by an active seat that may call, or that a person has allowed to.", (*Checker).mayCall},
+	{"X8", "A call starts once and ends once, and changes only in between.", (*Checker).callOnce},
+	{"X9", "The calls of a room that has ended are cancelled.", nil},
+	{"X10", "The standing, the owner and the mode of a seat, and the policy, change by their own events only; no text does.", (*Checker).ownEvents},
+	{"X11", "A permission is asked by the agent that has the turn, under a new id, and on its owner's device only.", (*Checker).askedInTurn},
+	{"X12", "A permission request is answered once, while it waits.", (*Checker).answeredOnce},
+	{"X13", "No permission request waits after the work on its turn.", (*Checker).noneWaits},
+	{"X14", "Exactly the budgets of the open calls are reserved.", (*Checker).reserves},
+	{"X15", "Only a person with control changes the mode of a seat.", (*Checker).modeByPerson},
+
+	// Visibility.
+	{"V1", "A reader is shown only what its level may see.", nil},
+	{"V2", "A message of an agent has no more readers than its kind allows.", (*Checker).widens},
+	{"V3", "The secret of a room, and the commands and instructions of its agents, are shown to readers with control only.", nil},
+	{"V5", "Texts and payloads in events are bounded, and a payload is stored under its digest.", (*Checker).bounded},
+	{"V6", "A redacted event is shown without its text.", nil},
+
+	// Watchers, and agents on other devices.
+	{"W1", "A watcher is shown events in order and once, and only while it watches.", nil},
+	{"W2", "A watcher is shown an event only when the log holds it.", nil},
+	{"W3", "A watcher is shown the event that the log holds.", nil},
+	{"W4", "A watcher is shown every event that its level may see.", nil},
+	{"T1", "An agent works on a request at most once.", nil},
+	{"T2", "An agent works only on a request that was sent.", nil},
+
+	// Effects.
+	{"E1", "The work in progress fits the phase and the open turn.", nil},
+	{"E2", "The room has done all that was due.", nil},
+}
