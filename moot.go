@@ -98,6 +98,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 	h.rooms = coordinator.Host{
 		Config: coordinator.Config{
 			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy, Waiting: h.inbox.Update,
+			Observers: w.Observers,
 		},
 		Failed: h.fail,
 		Opened: h.publish,
@@ -181,6 +182,9 @@ func (h *Host) Close() error {
 
 // Log returns the log of the rooms. The caller only reads it.
 func (h *Host) Log() *sqlite.DB { return h.log }
+
+// Loads returns the load of each room that runs.
+func (h *Host) Loads() []coordinator.Load { return h.rooms.Loads() }
 
 // record keeps one thing that was asked of an agent or a room in the host log.
 func (h *Host) record(a coordinator.AuditEntry) error {

@@ -56,6 +56,8 @@ type Wiring struct {
 	AllRooms   bool                                // a Host wakes every room of the data folder that has something to do
 	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
 
+	Observers []coordinator.Observer // of rooms, for metrics and traces
+
 	// Tools returns the tool server that a seat of a room gets, with a credential of
 	// that seat; nil and false are none. It is called for each session of an agent.
 	Tools func(room, seat string) (acp.ToolServer, bool)

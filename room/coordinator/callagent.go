@@ -135,6 +135,8 @@ func (r *Room) awaitCalls(ctx context.Context, seat string, ids []string) ([]cal
 // none: it may be waiting for the caller.
 func (r *Room) note(c room.Command) {
 	out := make(chan answer, 1)
+	r.queued.Add(1)
+	defer r.queued.Add(-1)
 	select {
 	case r.people <- request{cmd: c, out: out}:
 	case <-r.quit:

@@ -87,6 +87,8 @@ type Config struct {
 	RunOptions
 	// Audit writes to the host log; nil writes none. An error ends the room.
 	Audit func(AuditEntry) error
+	// Observers are told what the room has stored, for metrics and traces.
+	Observers []Observer
 	// Busy, if not nil, is told once when a room begins to wait for a log that
 	// another process keeps locked. The room waits until that ends.
 	Busy func(room string, err error)

@@ -60,6 +60,8 @@ func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 			}
 			req.key = ""
 		}
+		r.queued.Add(1)
+		defer r.queued.Add(-1)
 		select {
 		case r.work <- req:
 		case <-ctx.Done():

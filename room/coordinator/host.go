@@ -204,6 +204,33 @@ func (h *Host) Loaded() int {
 	return len(h.rooms)
 }
 
+// A Load is how much a room that is loaded has to do.
+type Load struct {
+	Room     string
+	Phase    room.Phase
+	Watchers int // calls of [Room.Watch] that have not ended
+	Queued   int // commands that wait for the loop of the room
+	Running  int // effects: decisions, turns, bids, starts and calls
+}
+
+// Loads returns the load of each room that runs, in any order.
+func (h *Host) Loads() []Load {
+	h.start()
+	h.mu.Lock()
+	all := make([]*Room, 0, len(h.rooms))
+	for _, l := range h.rooms {
+		if l.room != nil {
+			all = append(all, l.room)
+		}
+	}
+	h.mu.Unlock()
+	loads := make([]Load, len(all))
+	for i, r := range all {
+		loads[i] = r.load()
+	}
+	return loads
+}
+
 // load returns a room that runs, or opens it. It opens without the lock, so that
 // other rooms do not wait, and once for all concurrent callers.
 func (h *Host) load(ctx context.Context, id string, open func(context.Context) (*Room, error)) (*Room, error) {

@@ -168,19 +168,23 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	if err := r.settle(ctx, events); err != nil {
 		return fatalError{err}
 	}
+	began := time.Now()
 	last, err := r.append(ctx, after, wake, events)
 	if err != nil {
 		return fatalError{err}
 	}
+	took := time.Since(began)
 	r.logTail, r.lastWake = last, wake
 	if err := r.auditEvents(events); err != nil {
 		return fatalError{err}
 	}
+	floor := r.state.Turn
 	r.mu.Lock()
 	for _, e := range events {
 		r.apply(e)
 	}
 	r.mu.Unlock()
+	r.observe(events, floor, took)
 	r.requests.update(events)
 	r.tellWaiting()
 	r.holdForCalls()
@@ -274,6 +278,9 @@ func (r *Room) shutDown() {
 	r.effects.workers.Wait()
 	r.endWaiting()
 	r.hub.end()
+	for _, o := range r.cfg.Observers {
+		o.Unloaded(r.id)
+	}
 	r.unlock() // before done: a caller that waits for the end may open the room again
 	close(r.done)
 }

@@ -22,6 +22,7 @@ type Room struct {
 	people      chan request  // commands of people; they come first
 	abandoned   chan request  // pauses and stops whose caller did not wait for the result
 	work        chan request  // results of effects
+	queued      atomic.Int32  // requests that wait to be sent to people or work
 	quit        chan struct{} // closed when Run begins to end
 	done        chan struct{} // closed when it has ended
 	gate        gate
@@ -66,6 +67,14 @@ type answer struct {
 
 // ID returns the room's id.
 func (r *Room) ID() string { return r.id }
+
+// load returns how much the room has to do now.
+func (r *Room) load() Load {
+	r.mu.Lock()
+	phase := r.state.Phase
+	r.mu.Unlock()
+	return Load{Room: r.id, Phase: phase, Watchers: r.hub.count(), Queued: int(r.queued.Load()) + len(r.abandoned), Running: r.gate.busy()}
+}
 
 // Spec returns what the room was opened with.
 func (r *Room) Spec() room.Spec {
@@ -119,13 +128,8 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 	case room.Pause, room.Stop:
 		req.held = r.closeGateFor(c.Actor)
 	}
-	select {
-	case r.people <- req:
-	case <-r.done:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		r.requeueHeld(req)
-		return nil, ctx.Err()
+	if err := r.enqueue(ctx, req); err != nil {
+		return nil, err
 	}
 	select {
 	case a := <-out:
@@ -139,6 +143,21 @@ func (r *Room) Do(ctx context.Context, c room.Command) ([]room.Event, error) {
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// enqueue waits until the loop takes the command of a person.
+func (r *Room) enqueue(ctx context.Context, req request) error {
+	r.queued.Add(1)
+	defer r.queued.Add(-1)
+	select {
+	case r.people <- req:
+		return nil
+	case <-r.done:
+		return ErrClosed
+	case <-ctx.Done():
+		r.requeueHeld(req)
+		return ctx.Err()
 	}
 }
 

@@ -92,10 +92,13 @@ func (h *hub) remove(w *watcher) {
 	delete(h.watchers, w)
 }
 
-func (h *hub) watched() bool {
+func (h *hub) watched() bool { return h.count() > 0 }
+
+// count returns the number of watchers.
+func (h *hub) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.watchers) > 0
+	return len(h.watchers)
 }
 
 func (h *hub) status() (tail int64, ended bool) {

@@ -8,6 +8,41 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
+// An Observer is told what rooms do, for metrics and traces. Its methods are called by
+// the loops of many rooms at once. They must return at once and must not fail.
+type Observer interface {
+	// Committed is told of events that are stored and applied, in the order of the room.
+	Committed(Commit)
+	// Unloaded is told that the room does not run here any more.
+	Unloaded(room string)
+}
+
+// A Commit is one append to the log of a room. It has the texts of messages, which an
+// observer keeps to itself.
+type Commit struct {
+	Room, Name string
+	Policy     string // the name of the policy in force
+	Phase      room.Phase
+	Events     []room.Event
+	Turn       room.Turn     // that was open before the events; the zero Turn is none
+	Took       time.Duration // of the append, until the events were durable
+}
+
+// observe tells the observers of events that are stored and applied. before is the
+// turn that was open until then, or nil.
+func (r *Room) observe(events []room.Event, before *room.Turn, took time.Duration) {
+	if len(r.cfg.Observers) == 0 {
+		return
+	}
+	c := Commit{Room: r.id, Name: r.state.Spec.Name, Policy: r.state.Policy.Ref.Name, Phase: r.state.Phase, Events: events, Took: took}
+	if before != nil {
+		c.Turn = *before
+	}
+	for _, o := range r.cfg.Observers {
+		o.Committed(c)
+	}
+}
+
 // auditEvents writes audit entries about turns. An error ends the room, so that
 // nothing happens without an entry.
 func (r *Room) auditEvents(events []room.Event) error {
