@@ -125,6 +125,8 @@ var rules = []rule{
 	{pkg: "internal/timeline", may: "endpoints/endpoint room room/budget room/calls room/kinds room/plan room/secrets room/coordinator policies/policy internal/config internal/inbox"},
 	{pkg: "internal/termtest", bare: true},
 	{pkg: "internal/page"},
+	{pkg: "internal/metrics", may: "policies/policy room room/coordinator"},
+	{pkg: "internal/tracing", may: "policies/policy room room/coordinator"},
 	{pkg: "internal/preset", may: "endpoints/acp"},
 	{pkg: "internal/fork", may: "room room/log"},
 	{pkg: "internal/sight", may: "endpoints/endpoint policies/policy room room/coordinator room/explore room/log"},
@@ -141,7 +143,7 @@ var rules = []rule{
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/calls room/coordinator room/delivery"},
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/preset internal/roomlist internal/server/... internal/sessions internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets sim transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
@@ -167,6 +169,9 @@ var reserves = []reserve{
 	{"github.com/sashabaranov/go-openai/...", "endpoints/openai"},
 	{"github.com/a2aproject/a2a-go/...", "endpoints/a2a internal/server/a2aroom"},
 	{"github.com/VictoriaMetrics/metrics/...", "endpoints/relay/server"},
+	{"github.com/prometheus/client_golang/...", "internal/metrics"},
+	{"go.opentelemetry.io/...", "internal/tracing test/processes"},
+	{"google.golang.org/protobuf/...", "internal/tracing test/processes"},
 	{"github.com/yuin/goldmark/...", "internal/page"},
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},

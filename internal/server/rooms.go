@@ -18,14 +18,6 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// registerHealth registers what tells that the server runs. It is the only route
-// that needs no credential.
-func (s *Server) registerHealth() {
-	s.raw(Nobody, http.MethodGet, "/healthz", "Whether the server runs", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // the caller has gone, if not
-	})
-}
-
 func (s *Server) registerRooms() {
 	route(s, Read, huma.Operation{OperationID: "rooms", Method: http.MethodGet, Path: "/api/rooms", Summary: "List the rooms, the newest last"}, s.list)
 	route(s, Admin, huma.Operation{

@@ -11,6 +11,8 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/pprof"
+	runtime "runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +27,7 @@ import (
 	"github.com/folkmoot/moot/internal/client"
 	"github.com/folkmoot/moot/internal/mcp"
 	"github.com/folkmoot/moot/internal/sessions"
+	"github.com/folkmoot/moot/problem"
 )
 
 // Config says what a Server serves.
@@ -50,6 +53,8 @@ type Config struct {
 	Others func() (map[string]*client.Client, error)
 	// Own says that the list of rooms has only those that this process runs.
 	Own bool
+	// Metrics serves the metrics of the rooms; nil serves none.
+	Metrics http.Handler
 	// Demo says that the rooms are a demonstration, which their pages show.
 	Demo bool
 }
@@ -84,7 +89,6 @@ func New(c Config) *Server {
 	useProblems()
 	s.api = humago.New(guarded{s}, apiConfig(c.Version))
 	s.api.UseMiddleware(s.negotiate)
-	s.registerHealth()
 	s.registerOpenAPI()
 	s.registerRooms()
 	s.registerCommands()
@@ -103,6 +107,7 @@ func New(c Config) *Server {
 	s.registerTurns()
 	s.registerPolicies()
 	s.registerPages()
+	s.registerOperation()
 	return s
 }
 
@@ -235,4 +240,50 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler
 	}
 	<-served
 	return nil
+}
+
+// registerOperation registers what the operator of the server needs. The first route tells
+// that the server runs, and needs no credential.
+func (s *Server) registerOperation() {
+	s.raw(Nobody, http.MethodGet, "/healthz", "Whether the server runs", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok\n")) // the caller has gone, if not
+	})
+	text := map[string]*huma.MediaType{"text/plain; version=0.0.4": {}}
+	s.rawAs(Read, huma.Operation{
+		Method: http.MethodGet, Path: "/metrics", Summary: "The metrics of the rooms, for Prometheus",
+		Responses: map[string]*huma.Response{"200": {Description: "The metrics", Content: text}},
+	}, s.metrics)
+	s.rawAs(Admin, huma.Operation{
+		Method: http.MethodGet, Path: "/debug/pprof/{profile}", Summary: "A profile of this process, for `go tool pprof`",
+		Responses: map[string]*huma.Response{"200": {Description: "The profile", Content: map[string]*huma.MediaType{"application/octet-stream": {}, "text/plain": {}}}},
+	}, s.profile)
+}
+
+// metrics serves the metrics of all rooms. A token of one room has no access to them.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	switch c := CallerOf(r.Context()); {
+	case c.Room != "" || c.Seat != "":
+		s.refuse(w, r, &problem.Error{Code: "API-FORBIDDEN", What: c.Name + " is for one room, and the metrics are of all rooms", Fix: "use a token of the device: `moot token new --scope read`"})
+	case s.cfg.Metrics == nil:
+		s.refuse(w, r, notFound("page", "/metrics"))
+	default:
+		s.cfg.Metrics.ServeHTTP(w, r)
+	}
+}
+
+// profile serves a profile of this process. The names are those of runtime/pprof, profile
+// for the processor, and trace.
+func (s *Server) profile(w http.ResponseWriter, r *http.Request) {
+	switch name := r.PathValue("profile"); {
+	case CallerOf(r.Context()).Room != "":
+		s.refuse(w, r, &problem.Error{Code: "API-FORBIDDEN", What: "the token is for one room, and the profile is of all", Fix: "use a token of the device"})
+	case name == "profile":
+		pprof.Profile(w, r)
+	case name == "trace":
+		pprof.Trace(w, r)
+	case runtime.Lookup(name) == nil:
+		s.refuse(w, r, notFound("profile", name))
+	default:
+		pprof.Handler(name).ServeHTTP(w, r)
+	}
 }

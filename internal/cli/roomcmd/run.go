@@ -151,7 +151,13 @@ func (a *commands) runNew(ctx context.Context, file string, o runOptions) error 
 	if server != nil {
 		return a.joinNew(ctx, server, file, o, conditions)
 	}
-	h, err := a.Wiring().OpenHost()
+	w := a.Wiring()
+	flush, err := a.Trace(ctx, &w)
+	if err != nil {
+		return err
+	}
+	defer flush()
+	h, err := w.OpenHost()
 	if err != nil {
 		return err
 	}
@@ -183,7 +189,13 @@ func (a *commands) runAgain(ctx context.Context, o runOptions) (err error) {
 	if server != nil {
 		return a.joinAgain(ctx, server, o)
 	}
-	h, err := a.Wiring().OpenHost()
+	w := a.Wiring()
+	flush, err := a.Trace(ctx, &w)
+	if err != nil {
+		return err
+	}
+	defer flush()
+	h, err := w.OpenHost()
 	if err != nil {
 		return err
 	}

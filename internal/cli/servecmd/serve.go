@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/internal/local"
+	"github.com/folkmoot/moot/internal/metrics"
 	"github.com/folkmoot/moot/internal/server"
 	"github.com/folkmoot/moot/internal/sessions"
 )
@@ -115,9 +116,17 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	a.OfferTools(keys, d.at.URL) // before a room starts its agents
 	w := a.Wiring()
 	w.AllRooms = true
+	flush, err := a.Trace(ctx, &w)
+	if err != nil {
+		return err
+	}
+	defer flush()
+	counted := metrics.New()
+	w.Observers = append(w.Observers, counted)
 	if d.host, err = w.OpenHost(); err != nil {
 		return err
 	}
+	counted.Watch(d.host.Loads)
 	defer func() { err = errors.Join(err, d.host.Close()) }()
 	agents, err := sessions.Open(sessions.Config{Host: d.host, Settings: a.Settings, Path: filepath.Join(d.at.Data, "server", "sessions.json"), Log: a.Log})
 	if err != nil {
@@ -127,7 +136,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	d.server = server.New(server.Config{
 		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, Sessions: agents,
 		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host), Device: server.DeviceElsewhere(d.at.Data, d.host),
-		Others: server.OtherProcesses(d.at.Data),
+		Others: server.OtherProcesses(d.at.Data), Metrics: counted.Handler(),
 	})
 	defer func() { err = errors.Join(err, d.server.Close()) }()
 	return d.run(ctx, f.open)
