@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -352,7 +353,7 @@ func (v value) number() float64 {
 		s = unquote(v.raw)
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil {
+	if err != nil || math.IsNaN(n) {
 		v.fail("expected a number")
 		return 0
 	}

@@ -333,7 +333,9 @@ func (t *spanConverter) ownSpan(s *span) {
 			texts = append(texts, part.get("content").maybeText())
 		}
 	}
-	p.text = strings.Join(texts, "\n")
+	if p.text = strings.Join(texts, "\n"); s.v.failed() != nil {
+		return
+	}
 	first := len(t.c.Turns)
 	t.addTurn(p)
 	t.state("", first, s.usage())
