@@ -51,7 +51,7 @@ type chatWriter struct {
 }
 
 func (c *chatWriter) message(s *record) error {
-	if s.decline != nil || s.shown == shownHidden || s.shown == shownRedacted {
+	if s.isSilence() || s.shown == shownHidden || s.shown == shownRedacted {
 		return nil
 	}
 	if c.list.n == 0 && c.spec.Objective != "" {

@@ -197,7 +197,7 @@ func (t *Turn) check(i int, ids map[string]bool) error {
 	return nil
 }
 
-// MaxSeconds is a century. A larger clock is a mistake.
+// MaxSeconds bounds the seconds of a turn or a decision: a century. A larger clock is a mistake.
 const MaxSeconds = 100 * 366 * 24 * 3600
 
 // wallTime returns the date and time in UTC, the zero Time if there is none.

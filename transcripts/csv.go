@@ -39,7 +39,7 @@ func WriteCSV(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) err
 		if err != nil {
 			return err
 		}
-		if s.decline != nil {
+		if s.isSilence() {
 			continue
 		}
 		if err := out.Write(s.row()); err != nil {

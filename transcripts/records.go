@@ -11,7 +11,7 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A record is a message or a declined round as readers at one level see it, for
+// A record is a message, a declined round or a passed turn as readers at one level see it, for
 // exports with one row or object for each.
 type record struct {
 	seq     int64
@@ -23,6 +23,21 @@ type record struct {
 	shown   string             // one of the constants below
 	granted *room.TurnGranted  // the decision that led to it
 	decline *room.RoundDeclined
+	passed  *room.TurnPassed // of the participant in sender
+}
+
+// isSilence reports whether s is no message: a declined round or a passed turn.
+func (s *record) isSilence() bool { return s.decline != nil || s.passed != nil }
+
+// silent returns who could speak and did not; an empty id stands for all participants.
+func (s *record) silent() []string {
+	switch {
+	case s.passed != nil:
+		return []string{s.sender.ID}
+	case len(s.decline.Silent) == 0:
+		return []string{""}
+	}
+	return s.decline.Silent
 }
 
 // Values of record.shown.
@@ -72,6 +87,12 @@ func (h *recordReader) record(e log.Entry) (record, bool) {
 		h.grant = &b
 	case room.RoundDeclined:
 		s.decline, s.sender.ID = &b, room.ActorPolicy
+		return s, true
+	case room.TurnPassed:
+		if h.grant == nil || h.grant.Turn != b.Turn {
+			return s, false // the grant was redacted
+		}
+		s.passed, s.sender = &b, h.participant(h.grant.Participant)
 		return s, true
 	case room.MessagePosted:
 		s.message, s.posted, s.sender = b.Message, b, h.participant(b.Message.From)

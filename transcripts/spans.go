@@ -33,9 +33,10 @@ const (
 	AttrKind       = "moot.participant.kind" // agent, human or tool
 	AttrTo         = "moot.to"               // ids of the addressees, a list
 	AttrVisibility = "moot.visibility"
-	AttrShown      = "moot.shown"   // whole, summary, hidden or redacted
-	AttrClock      = "moot.clock_s" // seconds of the room's clock
-	AttrDecision   = "moot.decision"
+	AttrShown      = "moot.shown"    // whole, summary, hidden or redacted
+	AttrClock      = "moot.clock_s"  // seconds of the room's clock
+	AttrDecision   = "moot.decision" // of a span that is no message: DecisionDecline or DecisionPass
+	AttrSilent     = "moot.silent"   // ids of those who could speak and did not, a list; none for all
 	AttrReason     = "moot.reason"
 	AttrObjective  = "moot.objective"
 	AttrCost       = "moot.cost_usd" // as the agent stated it
@@ -44,6 +45,12 @@ const (
 	AttrMessageKind = "moot.message.kind"
 	AttrMessageID   = "moot.message.id"
 	AttrCorrelation = "moot.message.correlation_id" // the id of what it answers
+)
+
+// Values of [AttrDecision].
+const (
+	DecisionDecline = "decline" // a declined round
+	DecisionPass    = "pass"    // the participant of the span passed its turn
 )
 
 // A spanWriter writes OTLP JSON.
@@ -56,8 +63,8 @@ type spanWriter struct {
 
 // WriteSpans writes a room as OTLP JSON, as readers at level see it: a span
 // invoke_workflow for the room, within it a span invoke_agent for each message,
-// with the text as output, and a span moot.policy.decide for each declined
-// round. Span ids are derived from the room and the event, so the same room gives
+// with the text as output, or without one for a passed turn, and a span
+// moot.policy.decide for each declined round. Span ids are derived from the room and the event, so the same room gives
 // the same bytes. Hidden messages have a span without text.
 func WriteSpans(w io.Writer, entries iter.Seq2[log.Entry, error], level Level) error {
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -161,19 +168,13 @@ func (t *spanWriter) spanID(seq uint64, size int) string {
 }
 
 func (t *spanWriter) record(s *record) error {
-	if s.decline != nil {
-		span := t.span("moot.policy.decide", s)
-		span.text(attrOperation, "moot.policy.decide")
-		span.text("moot.policy", s.decline.Record.Policy)
-		span.text(AttrDecision, "decline")
-		span.text(AttrReason, s.decline.Reason)
-		return t.list.write(span)
+	switch {
+	case s.decline != nil:
+		return t.decline(s)
+	case s.passed != nil:
+		return t.pass(s)
 	}
-	span := t.span("invoke_agent "+s.message.From, s)
-	span.text(attrOperation, "invoke_agent")
-	span.text(attrAgentID, s.message.From)
-	span.text(attrAgentName, cmp.Or(s.sender.Name, s.message.From))
-	span.text(AttrKind, kindOf(s.sender))
+	span := t.agentSpan(s.message.From, s)
 	span.text(AttrVisibility, string(s.message.Visibility))
 	span.text(AttrShown, s.shown)
 	span.text(AttrClock, seconds(s.clock))
@@ -192,6 +193,37 @@ func (t *spanWriter) record(s *record) error {
 		}
 		span.text(attrOutput, text)
 	}
+	return t.list.write(span)
+}
+
+// agentSpan returns a span of a participant, to be completed.
+func (t *spanWriter) agentSpan(id string, s *record) otlpSpan {
+	span := t.span("invoke_agent "+id, s)
+	span.text(attrOperation, "invoke_agent")
+	span.text(attrAgentID, id)
+	span.text(attrAgentName, cmp.Or(s.sender.Name, id))
+	span.text(AttrKind, kindOf(s.sender))
+	return span
+}
+
+// decline writes a declined round.
+func (t *spanWriter) decline(s *record) error {
+	span := t.span("moot.policy.decide", s)
+	span.text(attrOperation, "moot.policy.decide")
+	span.text("moot.policy", s.decline.Record.Policy)
+	span.text(AttrDecision, DecisionDecline)
+	span.list(AttrSilent, s.decline.Silent)
+	span.text(AttrClock, seconds(s.clock))
+	span.text(AttrReason, s.decline.Reason)
+	return t.list.write(span)
+}
+
+// pass writes a turn that a participant got and passed.
+func (t *spanWriter) pass(s *record) error {
+	span := t.agentSpan(s.sender.ID, s)
+	span.text(AttrDecision, DecisionPass)
+	span.text(AttrClock, seconds(s.clock))
+	span.usage(s.passed.Usage)
 	return t.list.write(span)
 }
 

@@ -150,6 +150,16 @@ func (t *builder) addTurn(p piece) {
 	t.report.Turns++
 }
 
+// decline adds the decision of a participant not to speak; an empty id stands for all.
+func (t *builder) decline(id string, seconds *float64) {
+	if len(t.c.Decisions) == transcripts.MaxDecisions {
+		t.countChange("decision beyond the limit of a conversation, dropped")
+		return
+	}
+	t.c.Decisions = append(t.c.Decisions, transcripts.Decision{Before: len(t.c.Turns), Agent: id, Decision: transcripts.Declines, Seconds: seconds})
+	t.report.Silences++
+}
+
 // addText adds a turn, or leaves out a piece without a text for the reason
 // textless.
 func (t *builder) addText(p piece, textless string) {
@@ -298,14 +308,15 @@ type Conversation struct {
 // that could be a turn: a message, or one block of it where a format has blocks.
 // Pieces is Turns + Joined + all of Left.
 type Report struct {
-	Format  Format  `json:"format"`
-	Pieces  int     `json:"pieces"`
-	Turns   int     `json:"turns"`
-	Joined  int     `json:"joined"`             // to the turn before, as parts of one message
-	Left    []Count `json:"left_out,omitempty"` // in the order of their first appearance
-	Changed []Count `json:"changed,omitempty"`  // became turns, but not unchanged
-	Order   string  `json:"order,omitempty"`    // how turns were ordered, for formats without an order
-	Faults  []Fault `json:"faults,omitempty"`   // the first of those that were left out because they break their format
+	Format   Format  `json:"format"`
+	Pieces   int     `json:"pieces"`
+	Turns    int     `json:"turns"`
+	Joined   int     `json:"joined"`             // to the turn before, as parts of one message
+	Left     []Count `json:"left_out,omitempty"` // in the order of their first appearance
+	Silences int     `json:"silences,omitempty"` // decisions not to speak, which are no pieces
+	Changed  []Count `json:"changed,omitempty"`  // became turns, but not unchanged
+	Order    string  `json:"order,omitempty"`    // how turns were ordered, for formats without an order
+	Faults   []Fault `json:"faults,omitempty"`   // the first of those that were left out because they break their format
 }
 
 // A Count is the number of pieces with the same reason.

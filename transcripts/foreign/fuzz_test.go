@@ -38,12 +38,18 @@ func fuzz(f *testing.F, format Format, seeds ...[]byte) {
 	})
 }
 
+// silentSpans have a message, a declined round and a passed turn.
+const silentSpans = `{"resourceSpans":[{"scopeSpans":[{"spans":[
+{"traceId":"1","spanId":"2","endTimeUnixNano":"1","attributes":[{"key":"gen_ai.agent.id","value":{"stringValue":"a"}},{"key":"moot.participant.kind","value":{"stringValue":"agent"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"parts\":[{\"content\":\"hi\"}]}]"}}]},
+{"traceId":"1","spanId":"3","endTimeUnixNano":"2","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"moot.policy.decide"}},{"key":"moot.decision","value":{"stringValue":"decline"}},{"key":"moot.clock_s","value":{"stringValue":"1"}},{"key":"moot.silent","value":{"arrayValue":{"values":[{"stringValue":"a"},{"stringValue":"b"}]}}}]},
+{"traceId":"1","spanId":"4","endTimeUnixNano":"3","attributes":[{"key":"gen_ai.agent.id","value":{"stringValue":"b"}},{"key":"moot.participant.kind","value":{"stringValue":"human"}},{"key":"moot.decision","value":{"stringValue":"pass"}}]}]}]}]}`
+
 func FuzzAutoGen(f *testing.F)      { fuzz(f, AutoGen) }
 func FuzzAutoGenState(f *testing.F) { fuzz(f, AutoGenState) }
 func FuzzMagenticOne(f *testing.F)  { fuzz(f, MagenticOne) }
 func FuzzClaudeCode(f *testing.F)   { fuzz(f, ClaudeCode) }
 func FuzzCodex(f *testing.F)        { fuzz(f, Codex) }
-func FuzzOTel(f *testing.F)         { fuzz(f, OTel) }
+func FuzzOTel(f *testing.F)         { fuzz(f, OTel, []byte(silentSpans)) }
 func FuzzIRC(f *testing.F)          { fuzz(f, IRC) }
 func FuzzOpenAI(f *testing.F)       { fuzz(f, OpenAI) }
 func FuzzA2A(f *testing.F)          { fuzz(f, A2A) }

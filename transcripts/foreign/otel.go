@@ -108,7 +108,7 @@ func (in *input) addSpan(v value, convert func(value) *span, spans []*span, othe
 func otlpSpan(v value) *span {
 	s := &span{v: v, id: v.get("spanId").text(), parent: v.get("parentSpanId").text(), trace: v.get("traceId").text()}
 	s.start, s.end = v.get("startTimeUnixNano").integer(), v.get("endTimeUnixNano").integer()
-	if s.attrs = attributes(v); s.isOwn() { // our exports are in the order of their ends
+	if s.attrs = attributes(v); s.isOwn() || s.isSilence() { // our exports are in the order of their ends
 		s.start = s.end
 	}
 	return s

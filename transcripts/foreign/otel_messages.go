@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,8 @@ func (t *spanConverter) convert(spans []*span) {
 
 func (t *spanConverter) span(s *span) {
 	switch {
+	case s.isSilence():
+		t.silence(s)
 	case s.isOwn():
 		t.ownSpan(s)
 	case s.hasMessages():
@@ -291,21 +294,73 @@ func (t *spanConverter) toolSpan(s *span) {
 // one message.
 func (s *span) isOwn() bool { return s.text(transcripts.AttrKind) != "" }
 
-// ownSpan adds a span that WriteSpans wrote. Its moot attributes state all
-// fields, so nothing is inferred.
-func (t *spanConverter) ownSpan(s *span) {
+// isSilence reports whether transcripts.WriteSpans wrote the span for a declined round or
+// a passed turn.
+func (s *span) isSilence() bool { return s.text(transcripts.AttrDecision) != "" }
+
+// silence adds the decisions of a span that is no message.
+func (t *spanConverter) silence(s *span) {
+	at := s.clock()
+	if s.v.failed() != nil {
+		return
+	}
+	switch s.text(transcripts.AttrDecision) {
+	case transcripts.DecisionPass:
+		if id := t.ownParticipant(s); id != "" {
+			t.decline(id, at)
+		}
+	case transcripts.DecisionDecline:
+		n := 0
+		for v := range s.attrs[transcripts.AttrSilent].get("arrayValue").get("values").items() {
+			if id := t.presumeAgent(v.get("stringValue").text()); id != "" {
+				t.decline(id, at)
+			}
+			n++
+		}
+		if n == 0 {
+			t.decline("", at)
+		}
+	default:
+		s.attrs[transcripts.AttrDecision].fail("the decision must be decline or pass")
+	}
+}
+
+// clock returns the room clock of a span that WriteSpans wrote, nil without one.
+func (s *span) clock() *float64 {
+	clock, ok := s.attrs[transcripts.AttrClock]
+	if !ok {
+		return nil
+	}
+	n := clock.get("stringValue").number()
+	if !(math.Abs(n) <= transcripts.MaxSeconds) {
+		clock.fail("the clock is out of range")
+	}
+	return &n
+}
+
+// ownParticipant returns the participant of a span that WriteSpans wrote, "" without one.
+func (t *spanConverter) ownParticipant(s *span) string {
 	kind := s.text(transcripts.AttrKind)
 	if kind != transcripts.KindAgent && kind != transcripts.KindHuman && kind != transcripts.KindTool {
 		s.attrs[transcripts.AttrKind].fail("the kind must be agent, human or tool")
-		return
+		return ""
 	}
+	name := s.text("gen_ai.agent.name")
+	return t.participant(cmp.Or(s.text("gen_ai.agent.id"), name), name, kind, "")
+}
+
+// ownSpan adds a span that WriteSpans wrote. Its moot attributes state all
+// fields, so nothing is inferred.
+func (t *spanConverter) ownSpan(s *span) {
 	if shown := s.text(transcripts.AttrShown); shown == "hidden" || shown == "redacted" {
 		t.leaveOut("message hidden by the export (" + shown + ")")
 		return
 	}
-	name := s.text("gen_ai.agent.name")
-	p := piece{speaker: t.participant(cmp.Or(s.text("gen_ai.agent.id"), name), name, kind, "")}
-	if p.speaker == "" {
+	p := piece{speaker: t.ownParticipant(s), seconds: s.clock()}
+	switch {
+	case s.v.failed() != nil:
+		return
+	case p.speaker == "":
 		t.leaveOut("message without a speaker")
 		return
 	}
@@ -319,10 +374,6 @@ func (t *spanConverter) ownSpan(s *span) {
 	}
 	if kind := s.text(transcripts.AttrMessageKind); transcripts.ValidKind(kind) {
 		p.sent = sent{kind, truncate(s.text(transcripts.AttrMessageID), transcripts.MaxMessageID), truncate(s.text(transcripts.AttrCorrelation), transcripts.MaxMessageID)}
-	}
-	if clock, ok := s.attrs[transcripts.AttrClock]; ok {
-		n := clock.get("stringValue").number()
-		p.seconds = &n
 	}
 	if at := s.endTime(); at.Year() > 1970 { // otherwise it is the room clock, which has no date
 		p.at = at

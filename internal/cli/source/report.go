@@ -17,6 +17,9 @@ func Accounted(r foreign.Report) string {
 	if r.Joined > 0 {
 		text += fmt.Sprintf(", %d joined to the turn before", r.Joined)
 	}
+	if r.Silences > 0 {
+		text += ", " + app.Count(r.Silences, "silence")
+	}
 	if n := r.LeftOut(); n > 0 {
 		text += fmt.Sprintf(", %d left out", n)
 	}
