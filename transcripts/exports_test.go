@@ -232,6 +232,15 @@ func FuzzExports(f *testing.F) {
 		md := export(t, WriteMarkdown, hostileRoom([]string{text}), Internal)
 		noControls(t, md)
 		noControls(t, page)
+		var line bytes.Buffer
+		if err := WriteNeutral(&line, Entries(hostileRoom([]string{text})), All); err != nil && !strings.Contains(err.Error(), "TRANSCRIPT-CONVERSATION") {
+			t.Error(err)
+		}
+		for _, err := range ReadConversations(&line, "neutral") {
+			if err != nil {
+				t.Errorf("the neutral format cannot be read again: %v", err)
+			}
+		}
 	})
 }
 

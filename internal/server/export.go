@@ -31,6 +31,7 @@ var exportForms = []exportForm{
 	{"csv", "text/csv; charset=utf-8", ".csv", transcripts.WriteCSV},
 	{"openai", "application/json", ".json", transcripts.WriteChat},
 	{"otel", "application/json", ".json", transcripts.WriteSpans},
+	{"neutral", "application/x-ndjson", ".jsonl", transcripts.WriteNeutral},
 }
 
 func (s *Server) registerExport() {

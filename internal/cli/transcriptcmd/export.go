@@ -18,12 +18,13 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "export ROOM|FILE",
-		Short: "Write a transcript as JSONL, Markdown, HTML, CSV, chat messages or spans",
+		Short: "Write a transcript as JSONL, Markdown, HTML, CSV, chat messages, spans or neutral",
 		Long: "export writes the portable format, JSON lines, which loses nothing and can be\n" +
 			"imported again; or Markdown, or one self-contained file of HTML; or csv, a row a\n" +
 			"turn, in which no cell starts a formula; or openai, chat messages as JSON; or\n" +
-			"otel, gen_ai spans of OpenTelemetry as OTLP JSON. --level chooses the visibility:\n" +
-			"by default JSON lines hold everything, and the others what is visible to all.",
+			"otel, gen_ai spans of OpenTelemetry as OTLP JSON; or neutral, the conversation\n" +
+			"without the events of a room. --level chooses the visibility: by default jsonl\n" +
+			"holds everything, and the others what is visible to all.",
 		Example: "  moot transcript export r_01 > r_01.jsonl\n" +
 			"  moot transcript export r_01 -o html --out r_01.html\n" +
 			"  moot transcript export r_01 -o md --level internal\n" +
@@ -46,7 +47,7 @@ func newTranscriptExportCmd(a *commands) *cobra.Command {
 	from.Add(cmd)
 	cmd.Flags().BoolVar(&from.UntilDamage, "until-damage", false, "of a damaged transcript, write the events before the damage")
 	cmd.Flags().StringVar(&out, "out", "", "file to write, which must not exist yet; default stdout")
-	app.Formats(cmd, app.FormatJSONL, app.FormatMD, app.FormatHTML, formatCSV, formatOpenAI, formatOTel)
+	app.Formats(cmd, app.FormatJSONL, app.FormatMD, app.FormatHTML, formatCSV, formatOpenAI, formatOTel, formatNeutral)
 	return cmd
 }
 
@@ -55,6 +56,8 @@ const (
 	formatCSV    = "csv"
 	formatOpenAI = "openai"
 	formatOTel   = "otel"
+	// formatNeutral is the neutral format, which replay, waste and policy learn read too.
+	formatNeutral = "neutral"
 )
 
 // export writes o to stdout, or to a new file.
@@ -98,6 +101,11 @@ func writeTranscript(w io.Writer, format string, o source.Origin, level transcri
 		return transcripts.WriteChat(w, o.Entries, level)
 	case formatOTel:
 		return transcripts.WriteSpans(w, o.Entries, level)
+	case formatNeutral:
+		if o.Talk != nil { // with all that its source has
+			return o.Talk.At(level).Write(w)
+		}
+		return transcripts.WriteNeutral(w, o.Entries, level)
 	}
 	h := transcripts.Header{Room: o.Room, Level: level, Events: o.Events, Chain: o.Chain && level == transcripts.All}
 	return transcripts.Write(w, h, o.Entries)

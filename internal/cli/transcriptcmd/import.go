@@ -3,7 +3,6 @@ package transcriptcmd
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -140,17 +139,15 @@ func (a *commands) convertFiles(ctx context.Context, src *source.Sources, out st
 	defer src.Close()
 	all := []converted{}
 	write := func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
 		return src.Each(ctx, func(o source.Origin) error {
 			if o.Talk == nil {
 				return &problem.Error{
-					Code: "CLI-USAGE", What: o.Room + " is a room; only conversations have a neutral format", Where: o.File,
-					Fix: "`moot transcript export` writes rooms",
+					Code: "CLI-USAGE", What: o.Room + " is a room; import --out converts conversations only", Where: o.File,
+					Fix: "`moot transcript export -o neutral` writes rooms",
 				}
 			}
 			all = append(all, converted{o.Room, len(o.Talk.Turns), o.File, o.Report})
-			return enc.Encode(o.Talk)
+			return o.Talk.Write(w)
 		})
 	}
 	if out == "-" {

@@ -2,7 +2,7 @@
 import { del, get, post } from "./api.js";
 import { el } from "./dom.js";
 
-const forms = [["md", "Markdown", "for people"], ["html", "HTML", "one file for people"], ["jsonl", "JSON lines", "for moot: import, replay, verify"], ["csv", "CSV", "for tables"], ["openai", "JSON", "messages of chat programs"], ["otel", "JSON", "spans of OpenTelemetry"]];
+const forms = [["md", "Markdown", "for people"], ["html", "HTML", "one file for people"], ["jsonl", "JSON lines", "for moot: import, replay, verify"], ["csv", "CSV", "for tables"], ["openai", "JSON", "messages of chat programs"], ["otel", "JSON", "spans of OpenTelemetry"], ["neutral", "JSON lines", "the conversation, for data sets"]];
 const levels = [["user_visible", "what is visible to all"], ["user_redacted", "and redacted messages whole"], ["internal", "and internal messages"], ["all", "everything, with secrets"]];
 const ends = [["1h", "an hour"], ["24h", "a day"], ["168h", "a week"]];
 
