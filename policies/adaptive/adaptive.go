@@ -55,7 +55,7 @@ func New() *Policy { return NewWith(nil) }
 func NewWith(t *Team) *Policy {
 	const seats = 256
 	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), labels: make([]uint64, 0, 4*seats), ends: make([]int, 0, seats), topics: make([]topic, 0, maxTopics), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState), numbers: make([]byte, 0, maxState)}
-	return &Policy{room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
+	return &Policy{silence: equalShare, room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
 }
 
 // Decide learns from the messages since the previous decision and chooses the
@@ -147,7 +147,7 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 	if rather := p.whether(in, news); p.silence > 0 {
 		best = rather
 	}
-	d := policy.Decision{Action: policy.ActionDecline, Reason: "no agent is likelier to speak now than its share of the talk", Scores: p.scores}
+	d := policy.Decision{Action: policy.ActionDecline, Reason: "people are to speak: no agent is likely enough for its share of the talk", Scores: p.scores}
 	if best >= 0 {
 		d = p.answer(best)
 	}
@@ -183,11 +183,11 @@ func (p *Policy) answer(best int) policy.Decision {
 	return d
 }
 
-// Configure reads {"threshold":0,"silence":0,"silence_head":[...],"roles":true,"team":{...}}. The threshold, from 0 to 1, is
+// Configure reads {"threshold":0,"silence":0.75,"silence_head":[...],"roles":true,"team":{...}}. The threshold, from 0 to 1, is
 // the least probability of a choice; with the default, 0, the policy always
 // chooses. The team and the head are the output of `moot policy learn`.
 func (p *Policy) Configure(settings policy.JSON) error {
-	p.threshold, p.silence, p.head, p.room.noRoles, p.room.team = 0, 0, nil, false, nil
+	p.threshold, p.silence, p.head, p.room.noRoles, p.room.team = 0, equalShare, nil, false, nil
 	r := policy.NewReader(settings)
 	for r.Object(); r.More(); {
 		switch k := r.Key(); k {

@@ -4,20 +4,24 @@ import "github.com/folkmoot/moot/policies/policy"
 
 // Whether an agent should speak at all is decided where people outnumber the agents,
 // and nowhere else: elsewhere the agents are to go on. The policy states the odds, and
-// heeds them if the settings have a threshold. They are even for an agent that is as
-// likely as its share of the talk makes it:
+// declines unless they are above the threshold. With n participants, the probability q
+// of the agent by recency alone, because names mislead in games, and the share s of the
+// talk that it would have, (its turns + 1) / (turns + n), the odds are
 //
-//	s = (its turns + 1) / (turns + participants)
-//	odds = q/s / (1 + q/s)
+//	q n / (1 + q n)                     if q n <= 1
+//	(1 + 1 / (1 + s (n-1))) / 2         if q n > 1
 //
-// where q is its probability by recency alone, because names mislead in games, or that
-// of the mixture if the latest turn addresses it. The odds are 0 where nothing was said
-// since the previous decision, because the answer would be the same, and for an agent
-// that has left: it has been silent for longer than a turn of each participant, or than
-// its share explains in one of five cases, (1-s)^(turns since its own) < 0.2.
+// They are even for an agent that is as likely as all participants are in the mean.
+// Above that its share decides: with an equal part among the others they are 3/4, and
+// more if it has spoken less. After a silence of more than a turn of each participant q
+// counts as 0. An agent that the mixture takes for likelier than all others together,
+// p > 1/2, has at least the odds (1 + p) / 2. This is so after most questions to it.
+// The odds are 0 where nothing was said since the previous decision, because the answer
+// would be the same.
 
-// leftChance is the probability of a silence below which an agent counts as gone.
-const leftChance = 0.2
+// equalShare is the threshold by default. These are the odds of a likely agent that has
+// its equal part of the talk.
+const equalShare = 0.75
 
 // minority reports whether people outnumber the agents of the room, of which there is
 // one at least.
@@ -35,29 +39,22 @@ func (r *room) minority() bool {
 
 // odds returns how strongly row i is for its agent to speak, from 0 to 1.
 func (r *room) odds(i int) float64 {
-	w := &r.rows[i]
-	share := float64(r.agents[w.seat].Turns+1) / float64(r.turns+len(r.agents))
-	if share >= 1 {
-		return 0
-	}
-	since := r.turns
+	w, n, odds := &r.rows[i], float64(len(r.agents)), 0.0
+	silent := r.turns
 	if w.person != newcomer {
-		since -= r.people[w.person].turn
+		silent -= r.people[w.person].turn
 	}
-	if since > len(r.agents) {
-		return 0
+	if q := w.habit[recency] * n; silent <= len(r.agents) {
+		odds = q / (1 + q)
 	}
-	present := 1.0
-	for range since {
-		if present *= 1 - share; present < leftChance {
-			return 0
-		}
+	if odds > .5 {
+		s := float64(r.agents[w.seat].Turns+1) / (float64(r.turns) + n)
+		odds = (1 + 1/(1+s*(n-1))) / 2
 	}
-	ratio := w.habit[recency] / share
-	if r.last.addressed == r.agents[w.seat].ID {
-		ratio = max(ratio, w.p/share)
+	if w.p > .5 {
+		odds = max(odds, (1+w.p)/2)
 	}
-	return ratio / (1 + ratio)
+	return odds
 }
 
 // whether decides which row may speak where people outnumber the agents: the most

@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"math"
 	"testing"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -31,9 +32,8 @@ func decideWith(t *testing.T, settings string, in *policy.Input) policy.Decision
 	return p.Decide(in)
 }
 
-// TestWhether: with a threshold an agent among more people is silent unless it is
-// likelier than its share. Rooms of agents, and rooms without the setting, go on as
-// before.
+// TestWhether: an agent among more people is silent unless it is likely, and has
+// spoken little or is addressed. Rooms of agents, and rooms without the threshold, go on.
 func TestWhether(t *testing.T) {
 	const high = `{"silence":0.99}`
 	for _, c := range []struct {
@@ -42,9 +42,10 @@ func TestWhether(t *testing.T) {
 		action         string
 		odds           bool
 	}{
-		{"no threshold", `{}`, mixedRoom(4), policy.ActionSpeak, true},
-		{"a high one", high, mixedRoom(4), policy.ActionDecline, true},
-		{"addressed", `{"silence":0.6}`, mixedRoom(4, "bot"), policy.ActionSpeak, true},
+		{"no threshold", `{"silence":0}`, mixedRoom(4), policy.ActionSpeak, true},
+		{"by default", `{}`, mixedRoom(4), policy.ActionDecline, true},
+		{"addressed", `{}`, mixedRoom(4, "bot"), policy.ActionSpeak, true},
+		{"a high one", high, mixedRoom(4, "bot"), policy.ActionDecline, true},
 		{"few people", high, mixedRoom(2), policy.ActionSpeak, false},
 	} {
 		d := decideWith(t, c.settings, c.in)
@@ -77,5 +78,32 @@ func TestWhetherWithoutNews(t *testing.T) {
 	in.Init, in.Events, in.State = false, nil, append(policy.JSON(nil), first.State...)
 	if d := p.Decide(in); d.Action != policy.ActionDecline || *d.Speak != 0 {
 		t.Errorf("nothing is new: %+v", d)
+	}
+}
+
+// TestOdds compares with the formulas: each row is an agent in a room of five.
+func TestOdds(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		turns, own, at int
+		q, p, want     float64
+	}{
+		{"likely, with its equal share", 15, 4, 14, .3, .3, .75},
+		{"less than that", 15, 1, 14, .3, .3, (1 + 1/1.4) / 2},
+		{"more", 15, 9, 14, .3, .3, (1 + 1/3.) / 2},
+		{"as likely as the mean", 15, 9, 14, .2, .2, .5},
+		{"not likely", 15, 4, 14, .1, .1, 1 / 3.},
+		{"silent for a turn of each", 15, 4, 10, .3, .3, .75},
+		{"silent for longer", 15, 4, 9, .3, .3, 0},
+		{"likelier than all others", 15, 9, 9, .1, .6, .8},
+	} {
+		r := &room{turns: c.turns, people: []person{{turn: c.at}}, agents: make([]policy.Agent, 5)}
+		r.agents[0].Turns = c.own
+		w := row{p: c.p}
+		w.habit[recency] = c.q
+		r.rows = []row{w}
+		if got := r.odds(0); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }

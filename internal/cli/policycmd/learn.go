@@ -196,6 +196,10 @@ func foresightOf(s *training.Score) *foresight {
 	return f
 }
 
+// evenOdds is the threshold of a learned head: both kinds of decisions weigh the same in
+// its training.
+const evenOdds = 0.5
+
 // settingsOf is what the policy adaptive is configured with.
 func settingsOf(t *adaptive.Team, head *adaptive.Head, threshold float64) policy.JSON {
 	w := policy.Writer{}
@@ -205,6 +209,8 @@ func settingsOf(t *adaptive.Team, head *adaptive.Head, threshold float64) policy
 		w.Float(threshold)
 	}
 	if head != nil {
+		w.Key("silence")
+		w.Float(evenOdds)
 		w.Key("silence_head")
 		w.Array()
 		for _, f := range head {
