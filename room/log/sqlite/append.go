@@ -28,7 +28,7 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 		return log.Pos{}, false, fmt.Errorf("appending to room %s: %w", name, err)
 	}
 	a := &appending{room: name, after: after.Seq, wake: nanos(wake), entries: entries}
-	if err := d.submit(ctx, a.run); err != nil {
+	if err := d.submitFor(ctx, name, after.Seq+1, a.run); err != nil {
 		return log.Pos{}, false, err
 	}
 	return log.Pos{Seq: a.last, Tok: a.last}, a.dup, nil
@@ -37,6 +37,17 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 // submit gives a write to the writer and waits for its end. When ctx ends first,
 // the write may still happen.
 func (d *DB) submit(ctx context.Context, run func(*writer) error) error {
+	return d.explain("writing", d.enqueue(ctx, "", run))
+}
+
+// submitFor is submit for a write of one room. The error names the room, and the event
+// if seq is not zero, when a page that it needs is damaged.
+func (d *DB) submitFor(ctx context.Context, name string, seq uint64, run func(*writer) error) error {
+	return d.explain("writing", blame(d.enqueue(ctx, name, run), name, seq))
+}
+
+// enqueue is submit, with a damaged page as SQLite reports it.
+func (d *DB) enqueue(ctx context.Context, room string, run func(*writer) error) error {
 	if d.readOnly {
 		return &problem.Error{
 			Code: "LOG-READONLY", What: "the log was opened for reading only", Where: d.path, Kind: log.ErrFailed,
@@ -46,7 +57,7 @@ func (d *DB) submit(ctx context.Context, run func(*writer) error) error {
 	if err := ctx.Err(); err != nil {
 		return unknown(err)
 	}
-	r := &request{run: run, done: make(chan struct{})}
+	r := &request{room: room, run: run, done: make(chan struct{})}
 	select {
 	case d.queue <- r:
 	case <-ctx.Done():
@@ -193,7 +204,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 			return fmt.Errorf("restoring event %d of room %s: %w", entries[i].Seq, name, err)
 		}
 	}
-	return d.submit(ctx, func(w *writer) error {
+	return d.submitFor(ctx, name, 0, func(w *writer) error {
 		t, err := w.room(name)
 		if err != nil {
 			return err

@@ -265,7 +265,7 @@ func (r *reader) checkPage(t *tail, after uint64, page int, entries []log.Entry)
 // blame turns SQLite's word that the file is damaged into one of where.
 func blame(err error, room string, seq uint64) error {
 	if primary(err) == codes.SQLITE_CORRUPT {
-		return log.Corrupt(room, seq, "the page that holds it is damaged: "+err.Error())
+		return log.Corrupt(room, seq, "a page that it needs is damaged: "+err.Error())
 	}
 	return err
 }

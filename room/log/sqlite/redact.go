@@ -91,10 +91,11 @@ func (w *writer) commitment(t *tail, e *log.Entry) error {
 	return nil
 }
 
-// Remove implements [log.Redactor]. No other process may hold the room.
+// Remove implements [log.Redactor]. No other process may hold the room. A damaged room
+// is removed too, unless the damage is in the structure of the database.
 func (d *DB) Remove(ctx context.Context, name string) error {
 	return d.holding(ctx, name, func(w *writer) error {
-		t, err := w.room(name)
+		t, err := w.damagedRoom(name)
 		if err != nil {
 			return err
 		}
@@ -133,6 +134,22 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 	})
 }
 
+// damagedRoom is room, also when the room's row in the index is damaged: only its id, and
+// its last event if it is known, are of use then.
+func (w *writer) damagedRoom(name string) (*tail, error) {
+	t, err := w.room(name)
+	if !errors.Is(err, log.ErrCorrupt) {
+		return t, err
+	}
+	// Not by the index of names: a damaged one would lead to another room.
+	id, found := integer(w.c.one("select id from rooms not indexed where name = ?", name))
+	if found != nil {
+		return nil, err
+	}
+	want, _ := w.d.heads.of(name)
+	return &tail{id: id, name: name, last: want.seq, hash: want.hash}, nil
+}
+
 // holding submits a write that needs the room's lock. It takes the lock if this
 // handle does not hold it.
 func (d *DB) holding(ctx context.Context, name string, run func(*writer) error) error {
@@ -146,5 +163,5 @@ func (d *DB) holding(ctx context.Context, name string, run func(*writer) error) 
 		}
 		defer unlock()
 	}
-	return d.submit(ctx, run)
+	return d.submitFor(ctx, name, 0, run)
 }

@@ -18,6 +18,7 @@ const (
 // A request is one write. The writer runs it within a transaction and closes
 // done when that is on stable storage, or err says why it is not.
 type request struct {
+	room string // the one that it changes, if it is of one room
 	run  func(*writer) error
 	err  error
 	done chan struct{}
@@ -238,6 +239,10 @@ func (w *writer) attempt(batch []*request) (again bool, err error) {
 			r.err, r.run = alone.cause, nil
 			return true, w.abandon(nil)
 		}
+		if primary(r.err) == codes.SQLITE_CORRUPT { // nothing is written; the pages of other rooms may be intact
+			r.run = nil
+			return true, w.abandon(nil)
+		}
 		if primary(r.err) != 0 {
 			return false, w.abandon(r.err)
 		}
@@ -245,6 +250,9 @@ func (w *writer) attempt(batch []*request) (again bool, err error) {
 	for _, t := range w.changed {
 		sum := t.sum()
 		if err := w.updateRoom.exec(int64(t.last), t.hash[:], t.updated, t.wakeValue(), t.bytes, sum[:], t.id); err != nil {
+			if primary(err) == codes.SQLITE_CORRUPT && leaveOut(batch, t.name, err) {
+				return true, w.abandon(nil)
+			}
 			return false, w.abandon(err)
 		}
 	}
@@ -252,6 +260,16 @@ func (w *writer) attempt(batch []*request) (again bool, err error) {
 		return false, w.abandon(err)
 	}
 	return false, nil
+}
+
+// leaveOut gives the requests of a room an error and reports whether there are any.
+func leaveOut(batch []*request, room string, err error) (found bool) {
+	for _, r := range batch {
+		if r.room == room && r.run != nil {
+			r.err, r.run, found = err, nil, true
+		}
+	}
+	return found
 }
 
 // abandon rolls back, forgets the changed rooms, and returns err.
