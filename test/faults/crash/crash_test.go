@@ -136,11 +136,13 @@ type task struct {
 	want  expected
 }
 
-// enumerate calls f with limit images of a recording, fewer if it has no more.
-func enumerate(calls []crash.Call, limit int, random *rand.Rand, f func(task)) {
-	e := enumeration{moments: moments(calls), limit: limit, random: random, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, f: f}
-	for before := -1; len(e.seen) < limit && len(e.seen) > before; {
+// enumerate calls f with limit images of a recording, fewer if it has no more or f returns
+// false. The first ones are of all barriers.
+func enumerate(calls []crash.Call, limit int, random *rand.Rand, f func(task) bool) {
+	e := enumeration{moments: moments(calls), random: random, seed: maphash.MakeSeed(), seen: map[uint64]bool{}, f: f}
+	for before := -1; !e.stopped && len(e.seen) < limit && len(e.seen) > before; {
 		before = len(e.seen)
+		e.limit = min(limit, max(20_000, 10*before))
 		e.pass()
 	}
 }
@@ -152,7 +154,8 @@ type enumeration struct {
 	random  *rand.Rand
 	seed    maphash.Seed
 	seen    map[uint64]bool
-	f       func(task)
+	f       func(task) bool
+	stopped bool // by f
 }
 
 // pass goes through the recording once. Each barrier gets a part of the images that are missing.
@@ -184,11 +187,11 @@ func (e *enumeration) images(where string, disk *crash.Disk, want expected, barr
 	share := (e.limit - len(e.seen) + barriers - 1) / barriers
 	disk.Images(share, e.random, func(name string, image crash.Image) bool {
 		key := sum(e.seed, image, wanted)
-		if e.seen[key] {
+		if e.stopped || e.seen[key] {
 			return false
 		}
 		e.seen[key] = true
-		e.f(task{where + ": " + name, image, wanted})
+		e.stopped = !e.f(task{where + ": " + name, image, wanted})
 		return true
 	})
 }
@@ -215,7 +218,8 @@ func transient(name string) bool {
 
 // TestCrashImages opens the images that a power failure may leave of a recorded run. In
 // each, every acknowledged change is there, changes are there as a whole or not at all, the chains
-// are valid, and rooms take events. $MOOT_CRASH_IMAGES is the number of images.
+// are valid, and rooms take events. $MOOT_CRASH_IMAGES is the number of images; -timeout
+// ends it earlier.
 func TestCrashImages(t *testing.T) {
 	limit := 20_000
 	if testing.Short() {
@@ -227,7 +231,7 @@ func TestCrashImages(t *testing.T) {
 	calls := recording(t)
 	checked, wrong := checkAll(t, calls, limit, func(where string, err error, kept string) { t.Errorf("%s: %v%s", where, err, kept) })
 	t.Logf("%d calls, %d images, %d wrong", len(calls), checked, wrong)
-	if checked < limit*9/10 {
+	if deadline, ok := t.Deadline(); checked < limit*9/10 && !(ok && time.Until(deadline) < 2*spare) {
 		t.Errorf("only %d images", checked)
 	}
 }
@@ -243,7 +247,11 @@ func TestCrashImagesOfLostSync(t *testing.T) {
 	}
 }
 
-// checkAll checks at most limit images of a recording. It reports the first wrong ones.
+// spare is the time before the end of -timeout at which no further images are made.
+const spare = time.Minute
+
+// checkAll checks at most limit images of a recording, fewer when -timeout ends. It
+// reports the first wrong ones.
 func checkAll(t *testing.T, calls []crash.Call, limit int, report func(where string, err error, kept string)) (checked, wrong int) {
 	var all, bad atomic.Int64
 	tasks := make(chan task, 16)
@@ -259,7 +267,11 @@ func checkAll(t *testing.T, calls []crash.Call, limit int, report func(where str
 			}
 		})
 	}
-	enumerate(calls, limit, rand.New(rand.NewPCG(17, 17)), func(task task) { tasks <- task })
+	deadline, ends := t.Deadline()
+	enumerate(calls, limit, rand.New(rand.NewPCG(17, 17)), func(task task) bool {
+		tasks <- task
+		return !ends || time.Until(deadline) > spare
+	})
 	close(tasks)
 	wg.Wait()
 	return int(all.Load()), int(bad.Load())
