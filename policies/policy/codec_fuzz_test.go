@@ -59,6 +59,16 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// compact returns the encoded input without white space.
+func compact(t *testing.T, in policy.Input) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, in.AppendJSON(nil)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func FuzzDecodeInput(f *testing.F) {
 	in := sample()
 	f.Add(in.AppendJSON(nil))
@@ -68,8 +78,12 @@ func FuzzDecodeInput(f *testing.F) {
 	f.Add(bytes.Replace(in.AppendJSON(nil), []byte(`"decision":`), []byte(`"decision":0`), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in, err := policy.DecodeInput(b)
-		if _, byKey := policy.DecodeInput(append([]byte(" "), b...)); (err == nil) != (byKey == nil) {
-			t.Fatalf("by its order %v, key by key %v", err, byKey)
+		var spaced bytes.Buffer
+		if json.Indent(&spaced, b, " ", " ") == nil {
+			in2, err2 := policy.DecodeInput(spaced.Bytes())
+			if (err == nil) != (err2 == nil) || err == nil && !bytes.Equal(compact(t, in), compact(t, in2)) {
+				t.Fatalf("%+v, %v; with spaces %+v, %v", in, err, in2, err2)
+			}
 		}
 		if err != nil {
 			return

@@ -11,18 +11,25 @@ import (
 func (r *Reader) Int() int64 {
 	r.peek()
 	n, b, p := int64(0), r.b, r.p
-	for p < len(b) && b[p]-'0' <= 9 && p-r.p < 18 { // 18 digits cannot overflow
+	if p < len(b) && b[p] == '-' {
+		p++
+	}
+	start := p
+	for p < len(b) && b[p]-'0' <= 9 && p-start < 18 { // 18 digits cannot overflow
 		n = n*10 + int64(b[p]-'0')
 		p++
 	}
-	if p < len(b) && (b[p] == ',' || b[p] == '}') && p > r.p && (b[r.p] != '0' || p == r.p+1) {
+	if p < len(b) && (b[p] == ',' || b[p] == '}') && p > start && (b[start] != '0' || p == start+1) {
+		if start > r.p {
+			n = -n
+		}
 		r.p = p
 		return n
 	}
 	return r.int()
 }
 
-// int reads a number that has a sign, is large, or is wrong.
+// int reads a number that is large or wrong.
 func (r *Reader) int() int64 {
 	s, whole := r.number()
 	if r.err != nil {
