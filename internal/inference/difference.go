@@ -58,7 +58,7 @@ func Intervals(rows Rows, f Figures, n, resamples int) [][2]float64 {
 			out[j] = [2]float64{math.NaN(), math.NaN()}
 		}
 		return out
-	case len(rows) <= FewUnits:
+	case len(rows) <= StudentisedUnits:
 		return studentised(rows, f, n, resamples)
 	}
 	return percentile(rows, f, n, resamples)

@@ -76,7 +76,7 @@ func (b *Batch) Resample(n, workers int) Resamples {
 			r.lists[k] = append(r.lists[k], &run.tally(k-1).sums)
 		}
 	}
-	if len(b.Runs) > inference.FewUnits {
+	if len(b.Runs) > inference.StudentisedUnits {
 		r.values = resample(n, workers, r.lists)
 	}
 	return r
@@ -124,7 +124,7 @@ func (b *Batch) result(policy int, intervals [][2]Figure) Result {
 		r.Intervals[m.key] = intervals[i]
 		r.N[m.key] = int(total[m.n])
 		if b.Simulated && m.truth {
-			*m.field(&r), r.Intervals[m.key], r.N[m.key] = None(), interval(nil), 0
+			*m.field(&r), r.Intervals[m.key], r.N[m.key] = None(), [2]Figure{None(), None()}, 0
 		}
 	}
 	r.Reasons = sumReasons(b.Runs, policy)

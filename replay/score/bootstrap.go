@@ -77,15 +77,15 @@ func (c *columns) draw(from, to int, values values) {
 	}
 }
 
-// interval is the 95 % percentile interval of resampled values. NaN values are
-// left out; without others it is NaN.
-func interval(values []float64) [2]Figure {
+// interval is the percentile interval of resampled values that leaves out a share of
+// them at each end. NaN values do not count; without others it is NaN.
+func interval(values []float64, tail float64) [2]Figure {
 	v := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(v) == 0 {
 		return [2]Figure{None(), None()}
 	}
-	lo := int(0.025 * float64(len(v)))
-	hi := max(lo, min(len(v)-1, int(0.975*float64(len(v)))-1))
+	lo := int(tail * float64(len(v)))
+	hi := max(lo, len(v)-1-lo)
 	quickselect(v, lo)
 	quickselect(v[lo:], hi-lo)
 	return [2]Figure{Figure(v[lo]), Figure(v[hi])}

@@ -101,8 +101,10 @@ func (b *Batch) Inference() []string {
 		return []string{fmt.Sprintf("fewer than %d transcripts: no intervals and no p-values", inference.MinUnits)}
 	case n <= inference.FewUnits:
 		return []string{"intervals by the studentised bootstrap over transcripts, p-values by sign-flip permutation, adjusted for all comparisons of the report (Holm)"}
+	case n <= inference.StudentisedUnits:
+		return []string{"intervals by the studentised bootstrap over transcripts, p-values by t-test with the jackknife, adjusted for all comparisons of the report (Holm)"}
 	}
-	return []string{"intervals by the bootstrap over transcripts, p-values by t-test with the jackknife, adjusted for all comparisons of the report (Holm)"}
+	return []string{"intervals by the percentile bootstrap over transcripts, p-values by t-test with the jackknife, adjusted for all comparisons of the report (Holm)"}
 }
 
 // significanceLevel is the p-value from which on a difference may be chance.

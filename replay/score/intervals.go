@@ -28,8 +28,9 @@ func figures(total, out []float64) {
 func (r *Resamples) intervals(policy int) [][2]Figure {
 	out := make([][2]Figure, len(measures))
 	if r.values != nil {
+		tail := inference.Tail(len(r.lists[policy]))
 		for i := range out {
-			out[i] = interval(r.values[policy][i])
+			out[i] = interval(r.values[policy][i], tail)
 		}
 		return out
 	}
@@ -48,13 +49,13 @@ func (r *Resamples) differences(a, b int) []inference.Difference {
 	}
 	units := len(r.lists[a])
 	spread := inference.StandardErrors(r.rows(a), r.rows(b), figures, len(measures))
-	out := make([]inference.Difference, len(measures))
+	out, tail := make([]inference.Difference, len(measures)), inference.Tail(units)
 	for i, first := range r.values[a] {
 		changes := make([]float64, len(first))
 		for j := range changes {
 			changes[j] = r.values[b][i][j] - first[j]
 		}
-		bounds := interval(changes)
+		bounds := interval(changes, tail)
 		out[i] = inference.Difference{
 			Interval: [2]float64{float64(bounds[0]), float64(bounds[1])}, Detectable: inference.Detectable(spread[i], units),
 		}

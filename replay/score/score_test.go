@@ -31,7 +31,7 @@ func TestBootstrap(t *testing.T) {
 		coins[i] = &sums{sumDecisions: 1, sumHits: float64(i % 2)}
 	}
 	accuracy := func(list []*sums) [2]Figure {
-		return interval(resample(1000, 3, [][]*sums{list})[0][0])
+		return interval(resample(1000, 3, [][]*sums{list})[0][0], 0.025)
 	}
 	if i := accuracy(equal); i != [2]Figure{0.5, 0.5} {
 		t.Errorf("equal transcripts: interval %v, want one half", i)
